@@ -645,7 +645,7 @@ NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const net
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 discards it. Frees the writer in any case. */
-NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
+NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int export_columns_keep, netprof_error *error);
 /* The common case in one call: writes n snapshots, atomically. any. */
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);

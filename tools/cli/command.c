@@ -9,7 +9,7 @@
 
 // ---- help ----
 
-static void print_usage(const command *c, FILE *to)
+static void command_print_usage(const command *c, FILE *to)
 {
     const char *line = c->arguments, *before = "usage:";
     for (;;) {
@@ -21,7 +21,7 @@ static void print_usage(const command *c, FILE *to)
     }
 }
 
-static void print_examples(FILE *to, const char *examples)
+static void command_print_examples(FILE *to, const char *examples)
 {
     fputs("\nExamples:\n", to);
     while (*examples) {
@@ -33,18 +33,18 @@ static void print_examples(FILE *to, const char *examples)
 
 void command_help(const command *c, FILE *to)
 {
-    print_usage(c, to);
+    command_print_usage(c, to);
     fprintf(to, "\n%s\n\nOptions:\n", c->text);
     options_print(c->options, to);
     fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
-    print_examples(to, c->examples);
+    command_print_examples(to, c->examples);
     if (c->exits) fprintf(to, "\nExit codes: %s\n", c->exits);
 }
 
 // ---- running ----
 
 // {"format":"netprof-error",...}, the only document on the standard output.
-static void print_failure(const char *name, const char *text, int code)
+static void command_print_failure(const char *name, const char *text, int code)
 {
     json_object *o = json_document("error");
     json_text(o, "command", name);
@@ -62,7 +62,7 @@ static void command_at_exit(void)
     if (command_parsing) memory_exhausted();
 }
 
-static int wrong_option(const command *c, poptContext context, int result)
+static int command_wrong_option(const command *c, poptContext context, int result)
 {
     const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
     return fail_usage("%s: %s%s", safe(option), poptStrerror(result),
@@ -71,8 +71,8 @@ static int wrong_option(const command *c, poptContext context, int result)
 
 // One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
 // wrong; *help_wanted when --help was among the options.
-static int parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count,
-                      bool *help_wanted)
+static int command_parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count,
+                              bool *help_wanted)
 {
     static int help_option;
     const struct poptOption wanted[] = {
@@ -87,7 +87,7 @@ static int parse_part(const command *c, int argc, const char **argv, const char 
     if (result == POPT_ERROR_MALLOC) memory_exhausted();
     const char **arguments = result < -1 ? NULL : poptGetArgs(context);
     *help_wanted |= help_option != 0;
-    if (result < -1 && !help_option) code = wrong_option(c, context, result);
+    if (result < -1 && !help_option) code = command_wrong_option(c, context, result);
     for (size_t i = 0; arguments && arguments[i]; i++) {
         *words = memory_realloc(*words, (*count + 2) * sizeof **words);
         (*words)[(*count)++] = memory_strdup(arguments[i]);
@@ -98,7 +98,7 @@ static int parse_part(const command *c, int argc, const char **argv, const char 
 }
 
 // The "--" that parts two kinds of arguments; argc when there is none, or when the command does not ask for it.
-static int dashes(const command *c, int argc, const char **argv)
+static int command_dashes(const command *c, int argc, const char **argv)
 {
     int i = 1;
     while (i < argc && (!c->before_dashes || strcmp(argv[i], "--") != 0))
@@ -112,12 +112,12 @@ int command_execute(const command *c, int argc, const char **argv)
     atexit(command_at_exit);
     const char **words = NULL;
     size_t count = 0;
-    int first = dashes(c, argc, argv);
-    message_command(c->name, c->json, print_failure);
-    int code = parse_part(c, first, argv, &words, &count, &help_wanted);
+    int first = command_dashes(c, argc, argv);
+    message_command(c->name, c->json, command_print_failure);
+    int code = command_parse_part(c, first, argv, &words, &count, &help_wanted);
     if (c->before_dashes) *c->before_dashes = first < argc ? count : (size_t)-1;
     // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.
-    if (!code && first < argc) code = parse_part(c, argc - first, argv + first, &words, &count, &help_wanted);
+    if (!code && first < argc) code = command_parse_part(c, argc - first, argv + first, &words, &count, &help_wanted);
     if (help_wanted) {
         command_help(c, stdout);
         code = output_close();

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void say_warning(const dataset_warning *w)
+static void inputs_say_warning(const dataset_warning *w)
 {
     if (w->line)
         warn("%s: line %llu: %s", safe(w->path), (unsigned long long)w->line, safe(w->text));
@@ -18,7 +18,7 @@ static void say_warning(const dataset_warning *w)
 
 // ---- directories ----
 
-static netprof_err list_directory(listing *l, const char *directory)
+static netprof_err inputs_list_directory(listing *l, const char *directory)
 {
     static const char *const endings[] = {".netprof", NULL};
     return listing_add_directory(l, directory, endings);
@@ -27,7 +27,7 @@ static netprof_err list_directory(listing *l, const char *directory)
 int inputs_list(listing *l, const char *directory)
 {
     size_t before = l->count;
-    netprof_err err = list_directory(l, directory);
+    netprof_err err = inputs_list_directory(l, directory);
     if (err == NETPROF_ERR_IO) return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
     memory_check(err ? NULL : l);
     return l->count > before ? EXIT_DONE : fail(EXIT_FILE, "%s: no file *.netprof there", safe(directory));
@@ -40,7 +40,7 @@ size_t inputs_count(const char *const *paths, size_t count)
         listing l = {0};
         if (!listing_is_directory(paths[i]))
             all++;
-        else if (!list_directory(&l, paths[i]))
+        else if (!inputs_list_directory(&l, paths[i]))
             all += l.count;
         listing_free(&l);
     }
@@ -52,14 +52,14 @@ unsigned inputs_hold(const char *path)
     listing l = {0};
     unsigned found = 0;
     if (!listing_is_directory(path)) return parts_hold(path);
-    if (!list_directory(&l, path))
+    if (!inputs_list_directory(&l, path))
         for (size_t i = 0; i < l.count; i++)
             found |= parts_hold(l.paths[i]);
     listing_free(&l);
     return found;
 }
 
-static int read_directory(dataset *set, const char *path, const dataset_options *options)
+static int inputs_read_directory(dataset *set, const char *path, const dataset_options *options)
 {
     listing l = {0};
     size_t before = set->run_count;
@@ -87,18 +87,18 @@ int inputs_read(dataset *set, const char *const *paths, size_t count, const data
     size_t i = 0;
     for (; i < count && !code && !result; i++) {
         if (listing_is_directory(paths[i]))
-            code = read_directory(set, paths[i], options);
+            code = inputs_read_directory(set, paths[i], options);
         else
             result = dataset_read(set, paths[i], options, &error);
     }
     for (size_t w = 0; w < set->warning_count && w < SAID; w++)
-        say_warning(&set->warnings[w]);
+        inputs_say_warning(&set->warnings[w]);
     if (set->warning_count > SAID)
         warn("%llu more such lines", (unsigned long long)(set->warning_count - SAID + set->warnings_dropped));
     return result ? fail_error(paths[i - 1], &error) : code;
 }
 
-static bool is_series(const dataset_run *run)
+static bool inputs_is_series(const dataset_run *run)
 {
     return run->snapshot_count && regions_series(run->snapshots[0].schema);
 }
@@ -107,12 +107,12 @@ void inputs_drop_series(dataset *set)
 {
     size_t others = 0;
     for (size_t i = 0; i < set->run_count; i++)
-        others += !is_series(&set->runs[i]);
+        others += !inputs_is_series(&set->runs[i]);
     for (size_t i = set->run_count; others && i-- > 0;)
-        if (is_series(&set->runs[i])) dataset_remove_run(set, i);
+        if (inputs_is_series(&set->runs[i])) dataset_remove_run(set, i);
 }
 
-static bool holds_a_run(const dataset_run *run)
+static bool inputs_holds_a_run(const dataset_run *run)
 {
     return run->snapshot_count > 1 || run->delta_count == 1;
 }
@@ -121,12 +121,12 @@ static bool holds_a_run(const dataset_run *run)
 bool inputs_are_one_run(const dataset *set)
 {
     if (set->run_count > 2) return false;
-    return set->run_count < 2 || !holds_a_run(&set->runs[0]) || !holds_a_run(&set->runs[1]) ||
+    return set->run_count < 2 || !inputs_holds_a_run(&set->runs[0]) || !inputs_holds_a_run(&set->runs[1]) ||
            strcmp(set->runs[0].host, set->runs[1].host) == 0;
 }
 
 // The series of `netprof run --interval` holds the fast set, between two snapshots of everything.
-static void say_sets(const dataset *set)
+static void inputs_say_sets(const dataset *set)
 {
     const dataset_run *first = &set->runs[0], *last = &set->runs[set->run_count - 1];
     if (!first->snapshot_count || !last->snapshot_count) return;
@@ -148,7 +148,7 @@ int inputs_compare(difference *d, const dataset *set, bool force)
     netprof_error error;
     if (first == last && first->snapshot_count < 2 && !first->delta_count)
         return fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(first->path));
-    say_sets(set);
+    inputs_say_sets(set);
     if (!difference_of_dataset(d, set, force, &error)) return EXIT_DONE;
     if (error.code != NETPROF_ERR_MISMATCH) return fail_error(first->path, &error);
     if (first == last)

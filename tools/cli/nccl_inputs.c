@@ -27,7 +27,7 @@ void text_list_free(text_list *list)
 
 // ---- the configuration file: [section], key = value, # and ; begin comments ----
 
-static char *trim(char *text)
+static char *nccl_inputs_trim(char *text)
 {
     text += strspn(text, " \t\r\n");
     size_t length = strlen(text);
@@ -36,7 +36,7 @@ static char *trim(char *text)
     return text;
 }
 
-static void keep_value(nccl_config *config, const char *section, const char *key, const char *value)
+static void nccl_inputs_keep_value(nccl_config *config, const char *section, const char *key, const char *value)
 {
     const struct {
         const char *section, *key;
@@ -51,21 +51,21 @@ static void keep_value(nccl_config *config, const char *section, const char *key
     }
 }
 
-static int read_line(nccl_config *config, char *section, size_t size, char *line)
+static int nccl_inputs_read_line(nccl_config *config, char *section, size_t size, char *line)
 {
-    char *text = trim(line), *equals;
+    char *text = nccl_inputs_trim(line), *equals;
     if (!*text || *text == '#' || *text == ';') return 0;
     if (*text == '[') {
         char *end = strchr(text, ']');
         if (!end) return -1;
         *end = 0;
-        snprintf(section, size, "%s", trim(text + 1));
+        snprintf(section, size, "%s", nccl_inputs_trim(text + 1));
         return 0;
     }
     equals = text + strcspn(text, "=:");
     if (!*equals) return -1;
     *equals = 0;
-    keep_value(config, section, trim(text), trim(equals + 1));
+    nccl_inputs_keep_value(config, section, nccl_inputs_trim(text), nccl_inputs_trim(equals + 1));
     return 0;
 }
 
@@ -78,7 +78,7 @@ int nccl_config_read(nccl_config *config, const char *path)
     if (!file) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
     while (!code && getline(&line, &room, file) >= 0) {
         number++;
-        if (read_line(config, section, sizeof section, line))
+        if (nccl_inputs_read_line(config, section, sizeof section, line))
             code = fail(EXIT_FILE, "%s: line %zu: expected [section] or key = value", safe(path), number);
     }
     if (!code && ferror(file)) code = fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
@@ -98,21 +98,21 @@ void nccl_config_free(nccl_config *config)
 // ---- a job ----
 
 // With every {jobid} replaced; NULL when there is none.
-static char *with_job(const char *pattern, const char *jobid)
+static char *nccl_inputs_with_job(const char *pattern, const char *jobid)
 {
     static const char mark[] = "{jobid}";
     const char *at = strstr(pattern, mark);
     if (!at) return NULL;
     char *text = memory_format("%.*s%s%s", (int)(at - pattern), pattern, jobid, at + sizeof mark - 1);
-    char *again = with_job(text, jobid);
+    char *again = nccl_inputs_with_job(text, jobid);
     if (!again) return text;
     free(text);
     return again;
 }
 
-static void add_places(text_list *places, const char *root, const char *jobid)
+static void nccl_inputs_add_places(text_list *places, const char *root, const char *jobid)
 {
-    char *exact = with_job(root, jobid);
+    char *exact = nccl_inputs_with_job(root, jobid);
     if (exact) {
         text_list_add(places, exact);
         return;
@@ -122,13 +122,13 @@ static void add_places(text_list *places, const char *root, const char *jobid)
 }
 
 // Where Slurm says that the job began; NULL when Slurm is not here, or knows no more.
-static char *slurm_directory(const char *jobid)
+static char *nccl_inputs_slurm_directory(const char *jobid)
 {
     char *question = memory_format("scontrol show job %s 2>/dev/null", jobid), *line = NULL, *found = NULL;
     FILE *from = popen(question, "re");
     size_t room = 0;
     while (from && getline(&line, &room, from) >= 0) {
-        char *text = trim(line);
+        char *text = nccl_inputs_trim(line);
         if (!found && strncmp(text, "WorkDir=", 8) == 0) found = memory_strdup(text + 8);
     }
     if (from) pclose(from);
@@ -143,16 +143,16 @@ char *nccl_job_directory(const nccl_config *config, const char *jobid, const cha
     struct stat st;
     const char *submitted = getenv("SLURM_SUBMIT_DIR");
     for (size_t i = 0; i < root_count; i++)
-        add_places(tried, roots[i], jobid);
-    if (config->log_root) add_places(tried, config->log_root, jobid);
-    if (!root_count) add_places(tried, ".", jobid);
-    if (!root_count && submitted && *submitted) add_places(tried, submitted, jobid);
+        nccl_inputs_add_places(tried, roots[i], jobid);
+    if (config->log_root) nccl_inputs_add_places(tried, config->log_root, jobid);
+    if (!root_count) nccl_inputs_add_places(tried, ".", jobid);
+    if (!root_count && submitted && *submitted) nccl_inputs_add_places(tried, submitted, jobid);
     for (size_t i = 0; i < tried->count; i++)
         if (stat(tried->items[i], &st) == 0) return memory_strdup(tried->items[i]);
-    char *directory = root_count ? NULL : slurm_directory(jobid);
+    char *directory = root_count ? NULL : nccl_inputs_slurm_directory(jobid);
     if (!directory) return NULL;
     size_t known = tried->count;
-    add_places(tried, directory, jobid);
+    nccl_inputs_add_places(tried, directory, jobid);
     free(directory);
     for (size_t i = known; i < tried->count; i++)
         if (stat(tried->items[i], &st) == 0) return memory_strdup(tried->items[i]);
@@ -182,7 +182,7 @@ void nccl_no_logs_hint(void)
 
 // ---- peaks ----
 
-static bool read_peak(nccl_peak_list *list, char *item)
+static bool nccl_inputs_read_peak(nccl_peak_list *list, char *item)
 {
     char *equals = strrchr(item, '='), *end;
     const char *number = equals ? equals + 1 : item;
@@ -201,7 +201,7 @@ int nccl_peaks_read(nccl_peak_list *list, const char *text)
     list->items = memory_calloc(strlen(text) + 1, sizeof *list->items);
     char *rest = list->text, *item;
     while ((item = strsep(&rest, ",")))
-        if (!read_peak(list, item))
+        if (!nccl_inputs_read_peak(list, item))
             return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(text));
     return EXIT_DONE;
 }
@@ -215,7 +215,7 @@ void nccl_peaks_free(nccl_peak_list *list)
 
 // ---- reading ----
 
-static void show_progress(void *user, uint64_t done, uint64_t total)
+static void nccl_inputs_show_progress(void *user, uint64_t done, uint64_t total)
 {
     enum { WIDTH = 30 };
     int filled = total ? (int)(done * WIDTH / total) : 0;
@@ -225,7 +225,7 @@ static void show_progress(void *user, uint64_t done, uint64_t total)
 }
 
 // A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
-static void say_problems(const nccl *n)
+static void nccl_inputs_say_problems(const nccl *n)
 {
     enum { SAID = 10 };
     size_t said = 0;
@@ -247,10 +247,10 @@ int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_r
         how.peaks = reading->peaks->items;
         how.peak_count = reading->peaks->count;
     }
-    if (!reading->quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
+    if (!reading->quiet && isatty(STDERR_FILENO)) how.progress = nccl_inputs_show_progress;
     netprof_err result = nccl_read(n, paths, count, &how, &error);
     progress_end();
-    say_problems(n);
+    nccl_inputs_say_problems(n);
     if (!result) return EXIT_DONE;
     int code = fail_error(result == NETPROF_ERR_NOSOURCE ? paths[0] : NULL, &error);
     if (code == EXIT_NOTHING) nccl_no_logs_hint();

@@ -56,12 +56,12 @@ void options_list(const struct poptOption *options, const char *names)
     }
 }
 
-static size_t options_long_names(const struct poptOption *options, const char **names, size_t room)
+static size_t option_long_names(const struct poptOption *options, const char **names, size_t room)
 {
     size_t n = 0;
     for (const struct poptOption *o = options; !option_is_end(o); o++) {
         if (option_is_table(o))
-            n += options_long_names(o->arg, names + n, room - n);
+            n += option_long_names(o->arg, names + n, room - n);
         else if (o->longName && n < room)
             names[n++] = o->longName;
     }
@@ -72,7 +72,7 @@ const char *options_hint(const struct poptOption *options, const char *option)
 {
     static char hint[96];
     const char *names[64] = {"help"};
-    options_long_names(options, names + 1, sizeof names / sizeof *names - 2);
+    option_long_names(options, names + 1, sizeof names / sizeof *names - 2);
     option += strspn(option, "-");
     char *name = memory_strndup(option, strcspn(option, "="));
     const char *near = nearest(name, names);

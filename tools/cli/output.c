@@ -19,7 +19,7 @@
 
 // A standard stream that is closed would be taken by the next file that is opened. A placeholder that refuses to be
 // used holds its number; programs that are started do not inherit it.
-static void hold_standard_streams(void)
+static void output_hold_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) >= 0) continue;
@@ -30,7 +30,7 @@ static void hold_standard_streams(void)
 
 void output_init(void)
 {
-    hold_standard_streams();
+    output_hold_standard_streams();
     setlocale(LC_CTYPE, ""); // nothing else: numbers keep their point
 }
 
@@ -85,7 +85,7 @@ static const char *colour_sequence(colour c)
 }
 
 // The block, or a larger one where `size` elements have room.
-static void *with_room(void *block, size_t *room, size_t size, size_t element)
+static void *table_with_room(void *block, size_t *room, size_t size, size_t element)
 {
     if (size <= *room) return block;
     *room = size < 256 ? 512 : 2 * size;
@@ -96,8 +96,8 @@ void table_cell(table *t, colour c, const char *text)
 {
     text = text ? safe(text) : "";
     size_t length = strlen(text);
-    t->cells = with_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
-    t->text = with_room(t->text, &t->text_room, t->text_size + length + 1, 1);
+    t->cells = table_with_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
+    t->text = table_with_room(t->text, &t->text_room, t->text_size + length + 1, 1);
     if (length) t->used[t->cell_count % t->count] = true;
     t->cells[t->cell_count++] = (cell){t->text_size, length, c};
     memcpy(t->text + t->text_size, text, length + 1);
@@ -119,14 +119,14 @@ size_t table_lines(const table *t)
     return (t->cell_count + t->count - 1) / t->count;
 }
 
-static bool is_hidden(const table *t, size_t i)
+static bool table_is_hidden(const table *t, size_t i)
 {
     return !t->used[i] && t->columns[i].flags & COLUMN_LEAN;
 }
 
 // ---- on a terminal: folded to its width, in colour ----
 
-static void add_columns(const table *t, struct libscols_table *to)
+static void table_add_columns(const table *t, struct libscols_table *to)
 {
     int termforce = SCOLS_TERMFORCE_NEVER; // a narrow terminal never costs a column, but text may be folded
     scols_table_enable_noencoding(to, 1);  // the cells are safe already
@@ -134,13 +134,14 @@ static void add_columns(const table *t, struct libscols_table *to)
     for (size_t i = 0; i < t->count; i++) {
         unsigned wanted = t->columns[i].flags;
         int flags = wanted & COLUMN_RIGHT ? SCOLS_FL_RIGHT : wanted & COLUMN_WRAP ? SCOLS_FL_WRAP : 0;
-        memory_check(scols_table_new_column(to, t->columns[i].title, 0, is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
+        memory_check(
+            scols_table_new_column(to, t->columns[i].title, 0, table_is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
         if (wanted & COLUMN_WRAP) termforce = SCOLS_TERMFORCE_ALWAYS;
     }
     scols_table_set_termforce(to, termforce);
 }
 
-static void add_cells(const table *t, struct libscols_table *to)
+static void table_add_cells(const table *t, struct libscols_table *to)
 {
     struct libscols_line *line = NULL;
     for (size_t i = 0; i < t->cell_count; i++) {
@@ -153,7 +154,7 @@ static void add_cells(const table *t, struct libscols_table *to)
 }
 
 // Lines as the library made them, without the blanks that it leaves at their ends.
-static void print_indented(FILE *to, const char *text, int indent)
+static void table_print_indented(FILE *to, const char *text, int indent)
 {
     while (*text) {
         size_t length = strcspn(text, "\n"), shown = length;
@@ -164,15 +165,15 @@ static void print_indented(FILE *to, const char *text, int indent)
     }
 }
 
-static void print_on_terminal(const table *t, FILE *to, int indent)
+static void table_print_on_terminal(const table *t, FILE *to, int indent)
 {
     char *text = NULL;
     struct libscols_table *lines = memory_check(scols_new_table());
-    add_columns(t, lines);
-    add_cells(t, lines);
+    table_add_columns(t, lines);
+    table_add_cells(t, lines);
     scols_table_enable_colors(lines, output_colour(to));
     if (scols_print_table_to_string(lines, &text)) memory_exhausted();
-    print_indented(to, text, indent);
+    table_print_indented(to, text, indent);
     free(text);
     scols_unref_table(lines);
 }
@@ -180,7 +181,7 @@ static void print_on_terminal(const table *t, FILE *to, int indent)
 // ---- elsewhere: every column as wide as its widest cell, no colours (the library takes ten times as long) ----
 
 // How many columns of a terminal the text takes.
-static size_t width_of(const char *text, size_t length)
+static size_t table_text_width(const char *text, size_t length)
 {
     size_t width = 0;
     for (size_t i = 0; i < length;) {
@@ -193,23 +194,23 @@ static size_t width_of(const char *text, size_t length)
     return width;
 }
 
-static void blanks(FILE *to, size_t count)
+static void table_blanks(FILE *to, size_t count)
 {
     while (count--)
         putc_unlocked(' ', to);
 }
 
 // One line; blanks are owed until something follows, so that none ends it.
-static void print_line(const table *t, FILE *to, int indent, const cell *cells, const size_t *widths)
+static void table_print_line(const table *t, FILE *to, int indent, const cell *cells, const size_t *widths)
 {
     size_t owed = (size_t)indent;
     for (size_t i = 0; i < t->count; i++) {
-        if (is_hidden(t, i)) continue;
+        if (table_is_hidden(t, i)) continue;
         const char *text = cells ? t->text + cells[i].text : t->columns[i].title;
-        size_t length = cells ? cells[i].length : strlen(text), rest = widths[i] - width_of(text, length);
+        size_t length = cells ? cells[i].length : strlen(text), rest = widths[i] - table_text_width(text, length);
         bool right = t->columns[i].flags & COLUMN_RIGHT;
         if (length) {
-            blanks(to, owed + (right ? rest : 0));
+            table_blanks(to, owed + (right ? rest : 0));
             fwrite(text, 1, length, to);
             owed = right ? 0 : rest;
         } else {
@@ -220,18 +221,18 @@ static void print_line(const table *t, FILE *to, int indent, const cell *cells, 
     putc_unlocked('\n', to);
 }
 
-static void print_plainly(const table *t, FILE *to, int indent)
+static void table_print_plainly(const table *t, FILE *to, int indent)
 {
     size_t *widths = memory_calloc(t->count, sizeof *widths);
     for (size_t i = 0; i < t->count; i++)
-        widths[i] = width_of(t->columns[i].title, strlen(t->columns[i].title));
+        widths[i] = table_text_width(t->columns[i].title, strlen(t->columns[i].title));
     for (size_t i = 0; i < t->cell_count; i++) {
-        size_t width = width_of(t->text + t->cells[i].text, t->cells[i].length);
+        size_t width = table_text_width(t->text + t->cells[i].text, t->cells[i].length);
         if (width > widths[i % t->count]) widths[i % t->count] = width;
     }
-    print_line(t, to, indent, NULL, widths);
+    table_print_line(t, to, indent, NULL, widths);
     for (size_t i = 0; i < t->cell_count; i += t->count)
-        print_line(t, to, indent, &t->cells[i], widths);
+        table_print_line(t, to, indent, &t->cells[i], widths);
     free(widths);
 }
 
@@ -240,9 +241,9 @@ void table_end(table *t, FILE *to, int indent)
     while (t->cell_count % t->count)
         table_cell(t, PLAIN, NULL); // a line that was not finished
     if (t->cell_count && isatty(fileno(to)))
-        print_on_terminal(t, to, indent);
+        table_print_on_terminal(t, to, indent);
     else if (t->cell_count)
-        print_plainly(t, to, indent);
+        table_print_plainly(t, to, indent);
     free(t->cells);
     free(t->text);
     free(t->used);

@@ -37,38 +37,38 @@ static const struct poptOption options[] = {
 
 // ---- text ----
 
-static const char *paint(severity s)
+static const char *cmd_check_paint(severity s)
 {
     static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
 // "cxi0", or of several findings alike "cxi0 5.67".
-static char *device_text(const findings *f, const finding *x, bool alone)
+static char *cmd_check_device_text(const findings *f, const finding *x, bool alone)
 {
     char value[48];
     const char *shown = alone ? "" : finding_value_text(x, value, sizeof value);
     return memory_format("%s%s%s", safe(finding_device(f, x)), *shown ? " " : "", shown);
 }
 
-static bool alike(const finding *a, const finding *b)
+static bool cmd_check_alike(const finding *a, const finding *b)
 {
     return a->rule == b->rule && a->severity == b->severity;
 }
 
 // The devices of all findings like this one: "cxi0 5.67, cxi1 5.63 and 6 more".
-static char *devices_text(const findings *f, size_t from, bool *done)
+static char *cmd_check_devices_text(const findings *f, size_t from, bool *done)
 {
     enum { SHOWN = 8 };
     size_t count = 0, listed = 0;
     for (size_t i = from; i < f->count; i++)
-        count += alike(&f->items[i], &f->items[from]);
+        count += cmd_check_alike(&f->items[i], &f->items[from]);
     char *text = memory_strdup("");
     for (size_t i = from; i < f->count; i++) {
-        if (!alike(&f->items[i], &f->items[from]) || (all && i != from)) continue;
+        if (!cmd_check_alike(&f->items[i], &f->items[from]) || (all && i != from)) continue;
         done[i] = true;
         if (listed++ >= SHOWN) continue;
-        char *device = device_text(f, &f->items[i], all || count == 1);
+        char *device = cmd_check_device_text(f, &f->items[i], all || count == 1);
         char *longer = memory_format("%s%s%s", text, listed > 1 ? ", " : "", device);
         free(device);
         free(text);
@@ -80,7 +80,7 @@ static char *devices_text(const findings *f, size_t from, bool *done)
     return longer;
 }
 
-static void print_evidence(const finding *x)
+static void cmd_check_print_evidence(const finding *x)
 {
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
@@ -92,44 +92,44 @@ static void print_evidence(const finding *x)
     if (x->evidence_count) putchar('\n');
 }
 
-static const char *sign_of(const rule_threshold *t)
+static const char *cmd_check_sign_of(const rule_threshold *t)
 {
     static const char *const signs[] = {"<", "<=", ">", ">="};
     return signs[t->op - EXPRESSION_LESS];
 }
 
-static void print_finding(const findings *f, size_t i, bool *done)
+static void cmd_check_print_finding(const findings *f, size_t i, bool *done)
 {
     const finding *x = &f->items[i];
-    char *devices = devices_text(f, i, done);
-    const char *colour_on = output_colour(stdout) ? paint(x->severity) : "";
+    char *devices = cmd_check_devices_text(f, i, done);
+    const char *colour_on = output_colour(stdout) ? cmd_check_paint(x->severity) : "";
     printf("%s%-8s%s  %s: %s\n          %s\n", colour_on, severity_name(x->severity), *colour_on ? "\033[0m" : "",
            safe(x->rule->name), devices, safe(x->claim));
     free(devices);
 }
 
-static void print_details(const finding *x)
+static void cmd_check_print_details(const finding *x)
 {
-    print_evidence(x);
-    printf("          threshold: %s %.6g%s%s (%s)\n", sign_of(x->threshold), x->threshold->value,
+    cmd_check_print_evidence(x);
+    printf("          threshold: %s %.6g%s%s (%s)\n", cmd_check_sign_of(x->threshold), x->threshold->value,
            *x->rule->unit ? " " : "", safe(x->rule->unit), safe(x->threshold->origin));
     if (x->explained_by) printf("          explained by: %s\n", safe(x->explained_by));
     if (*x->rule->advice) printf("          do: %s\n", safe(x->rule->advice));
 }
 
-static void print_findings(const findings *f)
+static void cmd_check_print_findings(const findings *f)
 {
     bool *done = memory_calloc(f->count + 1, sizeof *done);
     for (size_t i = 0; i < f->count; i++) {
         if (done[i]) continue;
         putchar('\n');
-        print_finding(f, i, done);
-        if (all || f->items[i].severity >= SEVERITY_WATCH) print_details(&f->items[i]);
+        cmd_check_print_finding(f, i, done);
+        if (all || f->items[i].severity >= SEVERITY_WATCH) cmd_check_print_details(&f->items[i]);
     }
     free(done);
 }
 
-static void print_background(const findings *f)
+static void cmd_check_print_background(const findings *f)
 {
     if (!f->background_count) return;
     heading(stdout, "Alike on all devices, no fault of one of them");
@@ -140,7 +140,7 @@ static void print_background(const findings *f)
     }
 }
 
-static void print_unknown(const findings *f)
+static void cmd_check_print_unknown(const findings *f)
 {
     enum { SHOWN = 5 };
     if (!f->unknown_count) return;
@@ -155,24 +155,24 @@ static void print_unknown(const findings *f)
     if (!all && f->unknown_count > SHOWN) printf("  and %zu more (--all)\n", f->unknown_count - SHOWN);
 }
 
-static void print_text(const findings *f)
+static void cmd_check_print_text(const findings *f)
 {
     heading(stdout, "%s", safe(f->verdict));
-    print_findings(f);
-    print_background(f);
-    print_unknown(f);
+    cmd_check_print_findings(f);
+    cmd_check_print_background(f);
+    cmd_check_print_unknown(f);
 }
 
 // ---- what is judged ----
 
-static severity limit_wanted(void)
+static severity cmd_check_limit_wanted(void)
 {
     severity limit = SEVERITY_HIGH;
     if (fail_on) severity_parse(fail_on, &limit);
     return limit;
 }
 
-static int judge(const difference *d)
+static int cmd_check_judge(const difference *d)
 {
     rules set = {0};
     findings f = {0};
@@ -182,9 +182,9 @@ static int judge(const difference *d)
         if (as_json)
             json_print(stdout, memory_check(findings_json(&f)));
         else
-            print_text(&f);
+            cmd_check_print_text(&f);
         code = output_close();
-        bool found = f.count && f.items[0].severity >= limit_wanted();
+        bool found = f.count && f.items[0].severity >= cmd_check_limit_wanted();
         if (!code) code = !f.judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
     }
     findings_free(&f);
@@ -205,28 +205,28 @@ typedef struct node {
 static ends_pair between;
 
 // The links are those of the first two runs; printed nodes are in another order.
-static const node *node_of(const node *nodes, size_t order)
+static const node *cmd_check_node_of(const node *nodes, size_t order)
 {
     return nodes[0].order == order ? &nodes[0] : &nodes[1];
 }
 
-static const char *link_device(const node *n, const ends_link *link)
+static const char *cmd_check_link_device(const node *n, const ends_link *link)
 {
     return n->run->d.delta->schema->devices[link->device[n->order]].name;
 }
 
-static void find_pair(const run_list *list)
+static void cmd_check_find_pair(const run_list *list)
 {
     ends_find(&between, &list->items[0]->d, &list->items[1]->d);
 }
 
-static void make_findings(node *n, const run_list *list, const rules *set)
+static void cmd_check_make_findings(node *n, const run_list *list, const rules *set)
 {
     findings_far far = {.d = pair ? &list->items[!n->order]->d : NULL, .devices = between.of[n->order & 1]};
     findings_make_pair(&n->f, &n->run->d, pair ? &far : NULL, set);
 }
 
-static int compare_nodes(const void *a, const void *b)
+static int cmd_check_compare_nodes(const void *a, const void *b)
 {
     const node *x = a, *y = b;
     size_t i = 0;
@@ -239,12 +239,12 @@ static int compare_nodes(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static const char *node_name(const node *n)
+static const char *cmd_check_node_name(const node *n)
 {
     return *n->run->first->host ? n->run->first->host : n->run->label;
 }
 
-static size_t count_worrying(const findings *f)
+static size_t cmd_check_count_worrying(const findings *f)
 {
     size_t count = 0;
     while (count < f->count && f->items[count].severity >= SEVERITY_WATCH)
@@ -253,7 +253,7 @@ static size_t count_worrying(const findings *f)
 }
 
 // "critical on 1 of 3 runs: n04: cxi2: ...": the worst first, and how many are as bad.
-static char *overall_text(const node *nodes, size_t count)
+static char *cmd_check_overall_text(const node *nodes, size_t count)
 {
     size_t alike_count = 0;
     severity worst = nodes[0].f.severity;
@@ -261,15 +261,16 @@ static char *overall_text(const node *nodes, size_t count)
         alike_count += nodes[i].f.severity == worst;
     if (worst < SEVERITY_WATCH) return memory_format("No fault found on %zu nodes or runs", count);
     return memory_format("%s on %zu of %zu nodes or runs, first %s: %s", severity_name(worst), alike_count, count,
-                         node_name(&nodes[0]), nodes[0].f.verdict);
+                         cmd_check_node_name(&nodes[0]), nodes[0].f.verdict);
 }
 
-static void print_way(const node *from, const node *to, const ends_link *link)
+static void cmd_check_print_way(const node *from, const node *to, const ends_link *link)
 {
     uint64_t sent = link->sent[from->order], received = link->received[from->order];
-    char *begin = memory_format("%s %s", safe(node_name(from)), safe(link_device(from, link)));
+    char *begin = memory_format("%s %s", safe(cmd_check_node_name(from)), safe(cmd_check_link_device(from, link)));
     printf("  %s sent %s packets; ", begin, words_exact(sent).text);
-    printf("%s %s received %s", safe(node_name(to)), safe(link_device(to, link)), words_exact(received).text);
+    printf("%s %s received %s", safe(cmd_check_node_name(to)), safe(cmd_check_link_device(to, link)),
+           words_exact(received).text);
     if (received > sent)
         printf(": %s more, so it was not only this pair that sent", words_exact(received - sent).text);
     else if (received < sent)
@@ -280,77 +281,77 @@ static void print_way(const node *from, const node *to, const ends_link *link)
     free(begin);
 }
 
-static void print_pair(const node *nodes)
+static void cmd_check_print_pair(const node *nodes)
 {
-    const node *a = node_of(nodes, 0), *b = node_of(nodes, 1);
+    const node *a = cmd_check_node_of(nodes, 0), *b = cmd_check_node_of(nodes, 1);
     heading(stdout, "Between the two nodes");
     if (!between.count)
         printf("  No port of one received about what a port of the other sent: this was no closed pair.\n");
     for (size_t i = 0; i < between.count; i++) {
-        print_way(a, b, &between.links[i]);
-        print_way(b, a, &between.links[i]);
+        cmd_check_print_way(a, b, &between.links[i]);
+        cmd_check_print_way(b, a, &between.links[i]);
     }
     if (between.count && between.apart_ns >= 0)
         printf("  They were read up to %s apart, by their clocks: exact only if nothing moved meanwhile.\n",
                safe(words_duration((double)between.apart_ns * 1e-9).text));
 }
 
-static void print_nodes(const node *nodes, size_t count)
+static void cmd_check_print_nodes(const node *nodes, size_t count)
 {
     static const column columns[] = {{"VERDICT", 0}, {"NODE", 0}, {"FINDINGS", COLUMN_RIGHT}, {"UNKNOWN", COLUMN_RIGHT},
                                      {"FIRST", 0},   {"FILES", 0}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    char *text = overall_text(nodes, count);
+    char *text = cmd_check_overall_text(nodes, count);
     heading(stdout, "%s", safe(text));
     free(text);
     for (size_t i = 0; i < count; i++) {
         const findings *f = &nodes[i].f;
         colour c = f->severity >= SEVERITY_HIGH ? ALARM : f->severity >= SEVERITY_WATCH ? WARNING : PLAIN;
         table_cell(t, c, severity_name(f->severity));
-        table_cell(t, PLAIN, node_name(&nodes[i]));
-        table_cell(t, PLAIN, words_exact(count_worrying(f)).text);
+        table_cell(t, PLAIN, cmd_check_node_name(&nodes[i]));
+        table_cell(t, PLAIN, words_exact(cmd_check_count_worrying(f)).text);
         table_cell(t, PLAIN, words_exact(f->unknown_count).text);
-        table_cell(t, PLAIN, f->count && count_worrying(f) ? f->items[0].rule->name : NULL);
+        table_cell(t, PLAIN, f->count && cmd_check_count_worrying(f) ? f->items[0].rule->name : NULL);
         table_cell(t, PLAIN, nodes[i].run->label);
     }
     table_end(t, stdout, 2);
-    if (pair) print_pair(nodes);
+    if (pair) cmd_check_print_pair(nodes);
     for (size_t i = 0; i < count; i++) {
         if (nodes[i].f.severity < SEVERITY_WATCH && !all) continue;
-        heading(stdout, "---- %s (%s)", safe(node_name(&nodes[i])), safe(nodes[i].run->label));
-        print_text(&nodes[i].f);
+        heading(stdout, "---- %s (%s)", safe(cmd_check_node_name(&nodes[i])), safe(nodes[i].run->label));
+        cmd_check_print_text(&nodes[i].f);
     }
 }
 
-static json_object *way_json(const node *from, const node *to, const ends_link *link)
+static json_object *cmd_check_way_json(const node *from, const node *to, const ends_link *link)
 {
     json_object *o = json_object_new_object();
-    json_text(o, "from", node_name(from));
-    json_text(o, "from_device", link_device(from, link));
-    json_text(o, "to", node_name(to));
-    json_text(o, "to_device", link_device(to, link));
+    json_text(o, "from", cmd_check_node_name(from));
+    json_text(o, "from_device", cmd_check_link_device(from, link));
+    json_text(o, "to", cmd_check_node_name(to));
+    json_text(o, "to_device", cmd_check_link_device(to, link));
     json_object_object_add(o, "sent_packets", json_object_new_uint64(link->sent[from->order]));
     json_object_object_add(o, "received_packets", json_object_new_uint64(link->received[from->order]));
     return o;
 }
 
-static json_object *pair_json(const node *nodes)
+static json_object *cmd_check_pair_json(const node *nodes)
 {
     json_object *list = json_object_new_array();
-    const node *a = node_of(nodes, 0), *b = node_of(nodes, 1);
+    const node *a = cmd_check_node_of(nodes, 0), *b = cmd_check_node_of(nodes, 1);
     for (size_t i = 0; i < between.count; i++) {
-        json_object_array_add(list, way_json(a, b, &between.links[i]));
-        json_object_array_add(list, way_json(b, a, &between.links[i]));
+        json_object_array_add(list, cmd_check_way_json(a, b, &between.links[i]));
+        json_object_array_add(list, cmd_check_way_json(b, a, &between.links[i]));
     }
     return list;
 }
 
 // As of one node, and each finding says whose it is; "hosts" has the rest of each node.
-static json_object *nodes_json(const node *nodes, size_t count)
+static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
 {
     json_object *o = json_document("findings"), *verdict = json_object_new_object();
     json_object *hosts = json_object_new_array(), *merged = json_object_new_array();
-    char *text = overall_text(nodes, count);
+    char *text = cmd_check_overall_text(nodes, count);
     json_text(verdict, "severity", severity_name(nodes[0].f.severity));
     json_text(verdict, "text", text);
     free(text);
@@ -371,12 +372,12 @@ static json_object *nodes_json(const node *nodes, size_t count)
     }
     json_object_object_add(o, "findings", merged);
     json_object_object_add(o, "hosts", hosts);
-    if (pair) json_object_object_add(o, "pair", pair_json(nodes));
+    if (pair) json_object_object_add(o, "pair", cmd_check_pair_json(nodes));
     return o;
 }
 
 // The findings of all nodes, the worst first.
-static int compare_merged(const void *a, const void *b)
+static int cmd_check_compare_merged(const void *a, const void *b)
 {
     json_object *const *x = a, *const *y = b;
     severity p = SEVERITY_OK, q = SEVERITY_OK;
@@ -386,34 +387,34 @@ static int compare_merged(const void *a, const void *b)
     return (int)q - (int)p;
 }
 
-static void print_nodes_json(const node *nodes, size_t count)
+static void cmd_check_print_nodes_json(const node *nodes, size_t count)
 {
-    json_object *o = nodes_json(nodes, count), *merged = NULL;
-    if (json_object_object_get_ex(o, "findings", &merged)) json_object_array_sort(merged, compare_merged);
+    json_object *o = cmd_check_nodes_json(nodes, count), *merged = NULL;
+    if (json_object_object_get_ex(o, "findings", &merged)) json_object_array_sort(merged, cmd_check_compare_merged);
     json_print(stdout, o);
 }
 
-static int judge_nodes(const run_list *list)
+static int cmd_check_judge_nodes(const run_list *list)
 {
     rules set = {0};
     size_t judged = 0;
     node *nodes = memory_calloc(list->count + 1, sizeof *nodes);
     int code = inputs_rules(&set, rules_path);
-    if (!code && pair) find_pair(list);
+    if (!code && pair) cmd_check_find_pair(list);
     for (size_t i = 0; i < list->count && !code; i++) {
         nodes[i].run = list->items[i];
         nodes[i].order = i;
-        make_findings(&nodes[i], list, &set);
+        cmd_check_make_findings(&nodes[i], list, &set);
         judged += nodes[i].f.judged;
     }
     if (!code) {
-        qsort(nodes, list->count, sizeof *nodes, compare_nodes);
+        qsort(nodes, list->count, sizeof *nodes, cmd_check_compare_nodes);
         if (as_json)
-            print_nodes_json(nodes, list->count);
+            cmd_check_print_nodes_json(nodes, list->count);
         else
-            print_nodes(nodes, list->count);
+            cmd_check_print_nodes(nodes, list->count);
         code = output_close();
-        bool found = nodes[0].f.count && nodes[0].f.items[0].severity >= limit_wanted();
+        bool found = nodes[0].f.count && nodes[0].f.items[0].severity >= cmd_check_limit_wanted();
         if (!code) code = !judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
     }
     for (size_t i = 0; i < list->count; i++)
@@ -424,26 +425,26 @@ static int judge_nodes(const run_list *list)
     return code;
 }
 
-static bool is_pair(const run_list *list)
+static bool cmd_check_is_pair(const run_list *list)
 {
     return list->count == 2 && strcmp(list->items[0]->first->host, list->items[1]->first->host) != 0;
 }
 
-static int check_runs(const dataset *set)
+static int cmd_check_runs(const dataset *set)
 {
     run_list list = {0};
     netprof_error error;
     if (runs_of_dataset(&list, set, force, &error))
         return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
-    int code = pair && !is_pair(&list)
+    int code = pair && !cmd_check_is_pair(&list)
                    ? fail_usage("--pair: expected the runs of two nodes, not %zu run%s%s", list.count,
                                 list.count == 1 ? "" : "s", list.count == 2 ? " of one node" : "")
-                   : judge_nodes(&list);
+                   : cmd_check_judge_nodes(&list);
     runs_free(&list);
     return code;
 }
 
-static int check_files(const char **paths, size_t count)
+static int cmd_check_files(const char **paths, size_t count)
 {
     dataset set = {0};
     difference d = {0};
@@ -451,25 +452,25 @@ static int check_files(const char **paths, size_t count)
     int code = inputs_read(&set, paths, count, &how);
     inputs_drop_series(&set);
     if (!code && (pair || !inputs_are_one_run(&set))) {
-        code = check_runs(&set);
+        code = cmd_check_runs(&set);
         dataset_free(&set);
         return code;
     }
     if (!code) code = inputs_compare(&d, &set, force);
-    if (!code) code = judge(&d);
+    if (!code) code = cmd_check_judge(&d);
     difference_free(&d);
     dataset_free(&set);
     return code;
 }
 
-static void wait_for(int64_t ns)
+static void cmd_check_wait_for(int64_t ns)
 {
     struct timespec left = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
         continue;
 }
 
-static int check_now(int64_t interval_ns)
+static int cmd_check_now(int64_t interval_ns)
 {
     netprof *np;
     netprof_snapshot before = NETPROF_ZERO, after = NETPROF_ZERO;
@@ -480,10 +481,10 @@ static int check_now(int64_t interval_ns)
     int code = reading_open(&np, NULL);
     if (code == EXIT_NOTHING) code = reading_nothing(np);
     if (!code && netprof_take(np, &before, set, &error)) code = fail_error(NULL, &error);
-    if (!code) wait_for(interval_ns);
+    if (!code) cmd_check_wait_for(interval_ns);
     if (!code && netprof_take(np, &after, set, &error)) code = fail_error(NULL, &error);
     if (!code && difference_of_snapshots(&d, &before, &after, force, &error)) code = fail_error(NULL, &error);
-    if (!code) code = judge(&d);
+    if (!code) code = cmd_check_judge(&d);
     difference_free(&d);
     netprof_snapshot_free(&before);
     netprof_snapshot_free(&after);
@@ -491,7 +492,7 @@ static int check_now(int64_t interval_ns)
     return code;
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_check_run(const char **paths, size_t count)
 {
     int64_t interval_ns = 1000000000;
     severity limit;
@@ -502,7 +503,7 @@ static int run(const char **paths, size_t count)
     if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
     if (now && count) return fail_usage("--now reads this node; files are not needed");
     if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");
-    return now ? check_now(interval_ns) : check_files(paths, count);
+    return now ? cmd_check_now(interval_ns) : cmd_check_files(paths, count);
 }
 
 const command command_check = {
@@ -528,6 +529,6 @@ const command command_check = {
              "4 nothing to read, or nothing that a rule could judge.",
     .options = options,
     .source_names = reading_source_names,
-    .run = run,
+    .run = cmd_check_run,
     .json = &as_json,
 };

@@ -34,7 +34,7 @@ typedef struct collection {
     schedule clock;
 } collection;
 
-static int take_one(collection *c)
+static int cmd_collect_take_one(collection *c)
 {
     netprof_error error;
     if (netprof_take(c->np, &c->snapshot, c->set, &error)) return fail_error(NULL, &error);
@@ -44,7 +44,7 @@ static int take_one(collection *c)
 }
 
 // Signals are held from before the file appears, so that it always ends properly.
-static bool start_clock(collection *c)
+static bool cmd_collect_start_clock(collection *c)
 {
     sigset_t signals;
     sigemptyset(&signals);
@@ -57,12 +57,12 @@ static bool start_clock(collection *c)
 }
 
 // Until there are enough, or a signal ends it. Whatever came until then is kept.
-static int take_all(collection *c)
+static int cmd_collect_take_all(collection *c)
 {
     siginfo_t info;
-    int code = take_one(c);
+    int code = cmd_collect_take_one(c);
     while (!code && (!wanted || c->taken < wanted) && schedule_wait(&c->clock, &info) >= 0)
-        code = take_one(c);
+        code = cmd_collect_take_one(c);
     if (!code && c->taken < wanted) {
         warn("interrupted: %d of %d snapshots", c->taken, wanted);
         code = EXIT_WORTH_FAILING;
@@ -70,7 +70,7 @@ static int take_all(collection *c)
     return code;
 }
 
-static void say_done(const collection *c)
+static void cmd_collect_say_done(const collection *c)
 {
     const netprof_schema *schema = c->snapshot.schema;
     char unreadable[64] = "";
@@ -86,7 +86,7 @@ static void say_done(const collection *c)
          safe(words_duration((double)(c->snapshot.end_ns - c->snapshot.begin_ns) / 1e9).text));
 }
 
-static int check(collection *c)
+static int cmd_collect_check(collection *c)
 {
     c->interval_ns = 1000000000;
     if (!output) return fail_usage("-o FILE is missing");
@@ -96,31 +96,31 @@ static int check(collection *c)
     return reading_set(&c->set, NETPROF_SET_ALL) ? EXIT_DONE : EXIT_USAGE;
 }
 
-static int collect(collection *c)
+static int cmd_collect_all(collection *c)
 {
-    if (!start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
+    if (!cmd_collect_start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
     c->to = recorder_open(output, wanted == 0);
     if (!c->to) return EXIT_FILE;
     recorder_job(c->to);
-    int code = take_all(c);
-    if (c->taken) say_done(c);
+    int code = cmd_collect_take_all(c);
+    if (c->taken) cmd_collect_say_done(c);
     if (c->interval_ns && wanted != 1) recorder_number(c->to, "interval_ns", c->interval_ns);
     if (c->clock.rows[0].missed) recorder_number(c->to, "missed_ticks", (int64_t)c->clock.rows[0].missed);
     int closed = recorder_close(c->to, c->taken > 0);
     return code > EXIT_WORTH_FAILING || !closed ? code : closed;
 }
 
-static int run(const char **arguments, size_t count)
+static int cmd_collect_run(const char **arguments, size_t count)
 {
     collection c = {0};
     if (count) return fail_usage("%s: unexpected argument", safe(arguments[0]));
-    int code = check(&c);
+    int code = cmd_collect_check(&c);
     if (code) return code;
     code = reading_open(&c.np, NULL);
     if (code == EXIT_NOTHING)
         code = reading_nothing(c.np);
     else if (!code)
-        code = collect(&c);
+        code = cmd_collect_all(&c);
     schedule_close(&c.clock);
     netprof_snapshot_free(&c.snapshot);
     netprof_close(c.np);
@@ -143,5 +143,5 @@ const command command_collect = {
              "4 nothing to read on this node.",
     .options = options,
     .source_names = reading_source_names,
-    .run = run,
+    .run = cmd_collect_run,
 };

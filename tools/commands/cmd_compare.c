@@ -30,7 +30,7 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static int choose(comparison_options *how)
+static int cmd_compare_choose(comparison_options *how)
 {
     severity limit;
     how->force = force;
@@ -44,7 +44,7 @@ static int choose(comparison_options *how)
 }
 
 // HEALTHY... -- FAULTY...; two files without -- are one of each.
-static int split(size_t count, size_t *healthy)
+static int cmd_compare_split(size_t count, size_t *healthy)
 {
     *healthy = healthy_count == (size_t)-1 && count == 2 ? 1 : healthy_count;
     if (*healthy == (size_t)-1)
@@ -54,8 +54,8 @@ static int split(size_t count, size_t *healthy)
     return EXIT_DONE;
 }
 
-static int read_side(comparison *c, dataset *set, comparison_side side, const char **paths, size_t count,
-                     const comparison_options *how)
+static int cmd_compare_read_side(comparison *c, dataset *set, comparison_side side, const char **paths, size_t count,
+                                 const comparison_options *how)
 {
     dataset_options reading = {.names = names, .ends_only = 1};
     netprof_error error;
@@ -68,7 +68,7 @@ static int read_side(comparison *c, dataset *set, comparison_side side, const ch
     return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
 }
 
-static int print(const comparison *c)
+static int cmd_compare_print(const comparison *c)
 {
     FILE *to = stdout;
     char *text = NULL;
@@ -89,7 +89,7 @@ static int print(const comparison *c)
     return code;
 }
 
-static int compare(comparison *c, const comparison_options *how)
+static int cmd_compare_sides(comparison *c, const comparison_options *how)
 {
     rules set = {0};
     netprof_error error;
@@ -97,7 +97,7 @@ static int compare(comparison *c, const comparison_options *how)
     if (fail_on) severity_parse(fail_on, &limit);
     int code = inputs_rules(&set, rules_path);
     if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
-    if (!code) code = print(c);
+    if (!code) code = cmd_compare_print(c);
     if (!code && !comparison_compared(c))
         code = EXIT_NOTHING;
     else if (!code && fail_on && c->severity >= limit)
@@ -107,18 +107,19 @@ static int compare(comparison *c, const comparison_options *how)
     return code;
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_compare_run(const char **paths, size_t count)
 {
     dataset sides[COMPARISON_SIDES] = {{0}, {0}};
     comparison c = {0};
     comparison_options how = {0};
     size_t healthy;
-    int code = split(count, &healthy);
-    if (!code) code = choose(&how);
-    if (!code) code = read_side(&c, &sides[COMPARISON_HEALTHY], COMPARISON_HEALTHY, paths, healthy, &how);
+    int code = cmd_compare_split(count, &healthy);
+    if (!code) code = cmd_compare_choose(&how);
+    if (!code) code = cmd_compare_read_side(&c, &sides[COMPARISON_HEALTHY], COMPARISON_HEALTHY, paths, healthy, &how);
     if (!code)
-        code = read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy, &how);
-    if (!code) code = compare(&c, &how);
+        code = cmd_compare_read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy,
+                                     &how);
+    if (!code) code = cmd_compare_sides(&c, &how);
     if (!code && (inputs_damaged(&sides[0]) || inputs_damaged(&sides[1]))) code = EXIT_WORTH_FAILING;
     comparison_free(&c);
     for (int side = 0; side < COMPARISON_SIDES; side++)
@@ -145,7 +146,7 @@ const command command_compare = {
     .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, or parts of the files were\n"
              "damaged, 2 wrong usage, 3 a file could not be used, 4 no counter could be compared.",
     .options = options,
-    .run = run,
+    .run = cmd_compare_run,
     .json = &as_json,
     .before_dashes = &healthy_count,
 };

@@ -24,7 +24,7 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static bool is_expected(dataset_format format)
+static bool cmd_convert_is_expected(dataset_format format)
 {
     static const struct {
         const char *name;
@@ -38,7 +38,7 @@ static bool is_expected(dataset_format format)
     return false;
 }
 
-static int check_from(void)
+static int cmd_convert_check_from(void)
 {
     static const char *const known[] = {"netprof", "json", "net_prof", "text"};
     for (size_t i = 0; from && i < sizeof known / sizeof *known; i++)
@@ -46,7 +46,7 @@ static int check_from(void)
     return from ? fail_usage("--from: %s: expected netprof, json, net_prof or text", safe(from)) : EXIT_DONE;
 }
 
-static int write_out(const dataset *set, convert_format format, const char *path)
+static int cmd_convert_write_out(const dataset *set, convert_format format, const char *path)
 {
     size_t left_out = 0;
     convert_options how = {.snapshot = (size_t)snapshot_number, .u64_strings = u64_strings, .left_out = &left_out};
@@ -60,21 +60,21 @@ static int write_out(const dataset *set, convert_format format, const char *path
     return code;
 }
 
-static int run(const char **arguments, size_t count)
+static int cmd_convert_run(const char **arguments, size_t count)
 {
     dataset set = {0};
     if (count != 2) return fail_usage("expected IN and OUT");
-    if (check_from()) return EXIT_USAGE;
+    if (cmd_convert_check_from()) return EXIT_USAGE;
     if (snapshot_number < 0) return fail_usage("--snapshot: %d: expected 1 or more", snapshot_number);
     convert_format format = to ? convert_format_named(to) : convert_format_of_path(arguments[1]);
     if (!format && to) return fail_usage("--to: %s: expected netprof, json, net_prof or csv", safe(to));
     if (!format) return fail_usage("%s: the ending tells no format; use --to", safe(arguments[1]));
     dataset_options how = {.names = names};
     int code = inputs_read(&set, arguments, 1, &how);
-    if (!code && from && !is_expected(set.runs[0].format))
+    if (!code && from && !cmd_convert_is_expected(set.runs[0].format))
         code = fail(EXIT_FILE, "%s: expected %s, but this is %s", safe(arguments[0]), safe(from),
                     dataset_format_name(set.runs[0].format));
-    if (!code) code = write_out(&set, format, arguments[1]);
+    if (!code) code = cmd_convert_write_out(&set, format, arguments[1]);
     if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     dataset_free(&set);
     return code ? code : output_close();
@@ -92,5 +92,5 @@ const command command_convert = {
                 "netprof convert --to net_prof --snapshot 1 run.netprof before.json",
     .exits = "0 done, 1 done but parts of IN were damaged, 2 wrong usage, 3 a file could not be read or written.",
     .options = options,
-    .run = run,
+    .run = cmd_convert_run,
 };

@@ -26,7 +26,7 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static void list_groups(void)
+static void cmd_diff_list_groups(void)
 {
     static const column columns[] = {{"GROUP", 0}, {"SOURCE", 0}, {"MEANING", COLUMN_WRAP}};
     table *t = table_begin(columns, 3);
@@ -39,7 +39,7 @@ static void list_groups(void)
     table_end(t, stdout, 0);
 }
 
-static int choose_groups(uint64_t *bits)
+static int cmd_diff_choose_groups(uint64_t *bits)
 {
     for (char **g = groups; g && *g; g++) {
         size_t group = catalog_group_find(*g);
@@ -50,7 +50,7 @@ static int choose_groups(uint64_t *bits)
     return EXIT_DONE;
 }
 
-static int choose(diff_view *view)
+static int cmd_diff_choose(diff_view *view)
 {
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
     if (top < -1) return fail_usage("--top: %d: expected 0 or more", top);
@@ -60,10 +60,10 @@ static int choose(diff_view *view)
     view->top_given = top >= 0;
     view->top = all && top < 0 ? 0 : top >= 0 ? (size_t)top : view->raw ? 20 : 5;
     view->all = all;
-    return choose_groups(&view->groups);
+    return cmd_diff_choose_groups(&view->groups);
 }
 
-static void print_one(const diff_view *view)
+static void cmd_diff_print_one(const diff_view *view)
 {
     if (as_json)
         json_print(stdout, diff_json(view));
@@ -74,69 +74,70 @@ static void print_one(const diff_view *view)
 }
 
 // Runs of several nodes, one after the other.
-static void print_nodes(const diff_view *how, const run_list *list)
+static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
 {
     json_object *o = as_json ? json_document("diffs") : NULL, *hosts = as_json ? json_object_new_array() : NULL;
     for (size_t i = 0; i < list->count; i++) {
-        const node_run *run = list->items[i];
-        dataset_run ends[] = {*run->first, *run->last}; // borrowed
-        dataset set = {.runs = ends, .run_count = run->first == run->last ? 1 : 2};
+        const node_run *cmd_diff_run = list->items[i];
+        dataset_run ends[] = {*cmd_diff_run->first, *cmd_diff_run->last}; // borrowed
+        dataset set = {.runs = ends, .run_count = cmd_diff_run->first == cmd_diff_run->last ? 1 : 2};
         diff_view view = *how;
         view.set = &set;
         view.difference = &list->items[i]->d;
-        view.host = run->first->host;
+        view.host = cmd_diff_run->first->host;
         view.untitled = i > 0;
         if (as_json) {
             json_object *one = diff_json(&view);
             json_object_object_del(one, "format");
             json_object_object_del(one, "version");
-            json_text(one, "files", run->label);
+            json_text(one, "files", cmd_diff_run->label);
             json_object_array_add(hosts, one);
             continue;
         }
-        if (!as_csv) heading(stdout, "---- %s (%s)", *view.host ? safe(view.host) : "unnamed host", safe(run->label));
-        print_one(&view);
+        if (!as_csv)
+            heading(stdout, "---- %s (%s)", *view.host ? safe(view.host) : "unnamed host", safe(cmd_diff_run->label));
+        cmd_diff_print_one(&view);
     }
     if (!as_json) return;
     json_object_object_add(o, "hosts", hosts);
     json_print(stdout, o);
 }
 
-static int diff_nodes(const diff_view *view)
+static int cmd_diff_nodes(const diff_view *view)
 {
     run_list list = {0};
     netprof_error error;
     if (runs_of_dataset(&list, view->set, force, &error))
         return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
-    print_nodes(view, &list);
+    cmd_diff_print_nodes(view, &list);
     runs_free(&list);
     return EXIT_DONE;
 }
 
 // The two ends: the first snapshot of the first file, the last of the last.
-static int diff_ends(diff_view *view)
+static int cmd_diff_ends(diff_view *view)
 {
     int code = inputs_compare(view->difference, view->set, force);
-    if (!code) print_one(view);
+    if (!code) cmd_diff_print_one(view);
     difference_free(view->difference);
     return code;
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_diff_run(const char **paths, size_t count)
 {
     dataset set = {0};
     difference d = {0};
     diff_view view = {.set = &set, .difference = &d};
     dataset_options how = {.names = names, .ends_only = 1};
     if (groups && groups[0] && strcmp(groups[0], "list") == 0) {
-        list_groups();
+        cmd_diff_list_groups();
         return output_close();
     }
     if (count < 1 || count > 2) return fail_usage("expected BEFORE and AFTER, or one file with both");
-    int code = choose(&view);
+    int code = cmd_diff_choose(&view);
     if (!code) code = inputs_read(&set, paths, count, &how);
     inputs_drop_series(&set);
-    if (!code) code = inputs_are_one_run(&set) || (force && count == 2) ? diff_ends(&view) : diff_nodes(&view);
+    if (!code) code = inputs_are_one_run(&set) || (force && count == 2) ? cmd_diff_ends(&view) : cmd_diff_nodes(&view);
     if (!code) code = output_close();
     if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     dataset_free(&set);
@@ -159,6 +160,6 @@ const command command_diff = {
                 "netprof diff --rank raw --top 20 before.netprof after.netprof --json",
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be used.",
     .options = options,
-    .run = run,
+    .run = cmd_diff_run,
     .json = &as_json,
 };

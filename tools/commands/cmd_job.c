@@ -26,14 +26,14 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-static severity limit_wanted(void)
+static severity cmd_job_limit_wanted(void)
 {
     severity limit = SEVERITY_HIGH;
     if (fail_on) severity_parse(fail_on, &limit);
     return limit;
 }
 
-static void say_progress(void *user, size_t done, size_t count)
+static void cmd_job_say_progress(void *user, size_t done, size_t count)
 {
     (void)user;
     if (quiet || count < 2) return;
@@ -43,7 +43,7 @@ static void say_progress(void *user, size_t done, size_t count)
         progress_end();
 }
 
-static void say_warnings(const job_report *job)
+static void cmd_job_say_warnings(const job_report *job)
 {
     enum { SAID = 10 };
     for (size_t i = 0; i < job->warning_count && i < SAID; i++) {
@@ -56,7 +56,7 @@ static void say_warnings(const job_report *job)
     if (job->warning_count > SAID) warn("%zu more such lines", job->warning_count - SAID);
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_job_run(const char **paths, size_t count)
 {
     rules set = {0};
     job_report job = {0};
@@ -66,18 +66,18 @@ static int run(const char **paths, size_t count)
         return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
     if (!count) return fail_usage("expected recordings, or the directory that holds them");
     int code = inputs_rules(&set, rules_path);
-    const job_report_options how = {.rules = &set, .phases = phases, .progress = say_progress};
+    const job_report_options how = {.rules = &set, .phases = phases, .progress = cmd_job_say_progress};
     if (!code && job_report_read(&job, paths, count, &how, &error)) {
         code = fail_error(NULL, &error);
     } else if (!code) {
-        say_warnings(&job);
+        cmd_job_say_warnings(&job);
         if (as_json)
             json_print(stdout, memory_check(job_report_json(&job)));
         else
             job_print(stdout, &job, all != 0);
         code = output_close();
         if (!code && !job.use_count && !job.finding_count) code = EXIT_NOTHING;
-        if (!code && job.severity >= limit_wanted()) code = EXIT_WORTH_FAILING;
+        if (!code && job.severity >= cmd_job_limit_wanted()) code = EXIT_WORTH_FAILING;
     }
     job_report_free(&job);
     rules_free(&set);
@@ -101,6 +101,6 @@ const command command_job = {
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 no file could be used,\n"
              "4 nothing in them that could be judged.",
     .options = options,
-    .run = run,
+    .run = cmd_job_run,
     .json = &as_json,
 };

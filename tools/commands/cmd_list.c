@@ -29,22 +29,22 @@ typedef struct node {
     size_t *fast;
 } node;
 
-static const char *or_empty(const char *text)
+static const char *cmd_list_or_empty(const char *text)
 {
     return text ? text : "";
 }
 
-static const char *node_fact(const node *n, const char *key)
+static const char *cmd_list_node_fact(const node *n, const char *key)
 {
     return netprof_fact_of(n->schema->facts, n->schema->fact_count, key);
 }
 
-static bool has_value(const node *n, size_t i)
+static bool cmd_list_has_value(const node *n, size_t i)
 {
     return n->snapshot.status[i] == NETPROF_STATUS_OK || n->snapshot.status[i] == NETPROF_STATUS_SATURATED;
 }
 
-static bool is_shown(const node *n, size_t device)
+static bool cmd_list_is_shown(const node *n, size_t device)
 {
     return n->schema->devices[device].count || !chosen_only;
 }
@@ -65,7 +65,7 @@ static const struct {
 };
 enum { DEVICE_COLUMNS = sizeof device_columns / sizeof *device_columns };
 
-static const char *device_column(const netprof_device *d, size_t c)
+static const char *cmd_list_device_column(const netprof_device *d, size_t c)
 {
     for (const char *const *key = device_columns[c].facts; *key; key++) {
         const char *value = netprof_fact_of(d->facts, d->fact_count, *key);
@@ -75,7 +75,7 @@ static const char *device_column(const netprof_device *d, size_t c)
 }
 
 // "200000" (Mbit/s) as "200 Gb/s"; other texts as they are.
-static const char *speed_text(const char *value)
+static const char *cmd_list_speed_text(const char *value)
 {
     char *end;
     double mbps = value ? strtod(value, &end) : 0;
@@ -83,14 +83,14 @@ static const char *speed_text(const char *value)
     return safe(words_link_speed(mbps * 1e6).text);
 }
 
-static const char *device_type(const netprof_device *d)
+static const char *cmd_list_device_type(const netprof_device *d)
 {
     return d->flags & NETPROF_DEVICE_PHYSICAL ? "physical" : d->flags & NETPROF_DEVICE_VIRTUAL ? "virtual" : "";
 }
 
 // ---- text ----
 
-static void source_counts(const netprof_schema *schema, const char *source, size_t *devices, size_t *counters)
+static void cmd_list_source_counts(const netprof_schema *schema, const char *source, size_t *devices, size_t *counters)
 {
     *devices = *counters = 0;
     for (size_t i = 0; i < schema->device_count; i++) {
@@ -100,7 +100,7 @@ static void source_counts(const netprof_schema *schema, const char *source, size
     }
 }
 
-static void text_sources(const node *n)
+static void cmd_list_text_sources(const node *n)
 {
     static const column columns[] = {
         {"SOURCE", 0}, {"STATE", 0}, {"DEVICES", COLUMN_RIGHT}, {"COUNTERS", COLUMN_RIGHT}, {"WHERE", 0}};
@@ -108,7 +108,7 @@ static void text_sources(const node *n)
     for (size_t i = 0; i < n->schema->source_count; i++) {
         const netprof_source_state *s = &n->schema->sources[i];
         size_t devices, counters;
-        source_counts(n->schema, s->name, &devices, &counters);
+        cmd_list_source_counts(n->schema, s->name, &devices, &counters);
         bool denied = s->status != NETPROF_STATUS_OK && s->status != NETPROF_STATUS_ABSENT;
         table_cell(t, PLAIN, s->name);
         table_cell(t,
@@ -118,13 +118,13 @@ static void text_sources(const node *n)
                    s->status == NETPROF_STATUS_OK && !devices ? "nothing" : netprof_status_name(s->status));
         table_cell(t, PLAIN, devices ? words_exact(devices).text : "-");
         table_cell(t, PLAIN, devices ? words_exact(counters).text : "-");
-        table_printf(t, PLAIN, "%s%s%s", or_empty(s->path), s->sys_errno && s->path && *s->path ? ": " : "",
+        table_printf(t, PLAIN, "%s%s%s", cmd_list_or_empty(s->path), s->sys_errno && s->path && *s->path ? ": " : "",
                      s->sys_errno ? strerror(s->sys_errno) : "");
     }
     table_end(t, stdout, 0);
 }
 
-static void text_device_overview(const node *n)
+static void cmd_list_text_device_overview(const node *n)
 {
     column columns[6 + DEVICE_COLUMNS] = {{"DEVICE", 0},
                                           {"SOURCE", 0},
@@ -137,29 +137,29 @@ static void text_device_overview(const node *n)
     table *t = table_begin(columns, 6 + DEVICE_COLUMNS);
     for (size_t i = 0; i < n->schema->device_count; i++) {
         const netprof_device *d = &n->schema->devices[i];
-        if (!is_shown(n, i)) continue;
+        if (!cmd_list_is_shown(n, i)) continue;
         table_cell(t, PLAIN, d->name);
         table_cell(t, PLAIN, d->source);
-        table_cell(t, PLAIN, device_type(d));
+        table_cell(t, PLAIN, cmd_list_device_type(d));
         table_cell(t, PLAIN, words_exact(d->count).text);
         table_cell(t, PLAIN, n->fast[i] ? words_exact(n->fast[i]).text : NULL);
         table_cell(t, WARNING, n->unreadable[i] ? words_exact(n->unreadable[i]).text : NULL);
         for (size_t c = 0; c < DEVICE_COLUMNS; c++) {
-            const char *value = device_column(d, c);
-            table_cell(t, PLAIN, strcmp(device_columns[c].key, "speed") == 0 ? speed_text(value) : value);
+            const char *value = cmd_list_device_column(d, c);
+            table_cell(t, PLAIN, strcmp(device_columns[c].key, "speed") == 0 ? cmd_list_speed_text(value) : value);
         }
     }
     if (table_lines(t)) heading(stdout, "Devices");
     table_end(t, stdout, 0);
 }
 
-static void text_device_facts(const node *n)
+static void cmd_list_text_device_facts(const node *n)
 {
     static const column columns[] = {{"DEVICE", 0}, {"FACT", 0}, {"VALUE", 0}};
     table *t = table_begin(columns, 3);
     for (size_t i = 0; i < n->schema->device_count; i++) {
         const netprof_device *d = &n->schema->devices[i];
-        for (uint32_t f = 0; f < d->fact_count && is_shown(n, i); f++) {
+        for (uint32_t f = 0; f < d->fact_count && cmd_list_is_shown(n, i); f++) {
             table_cell(t, PLAIN, f ? NULL : d->name);
             table_cell(t, PLAIN, d->facts[f].key);
             table_cell(t, PLAIN, d->facts[f].value);
@@ -169,7 +169,7 @@ static void text_device_facts(const node *n)
     table_end(t, stdout, 0);
 }
 
-static const char *unreadable_text(const node *n, size_t i)
+static const char *cmd_list_unreadable_text(const node *n, size_t i)
 {
     static char text[96];
     const char *status = netprof_status_name((netprof_status)n->snapshot.status[i]);
@@ -178,19 +178,19 @@ static const char *unreadable_text(const node *n, size_t i)
     return text;
 }
 
-static words_text value_text(const node *n, size_t i)
+static words_text cmd_list_value_text(const node *n, size_t i)
 {
     uint64_t value = n->snapshot.values[i];
     return n->schema->counters[i].flags & NETPROF_SIGNED ? words_integer((int64_t)value) : words_exact(value);
 }
 
-static const char *description_of(const netprof_schema *schema, const netprof_counter *c)
+static const char *cmd_list_description_of(const netprof_schema *schema, const netprof_counter *c)
 {
     const catalog_entry *e = catalog_find(schema->devices[c->device].source, c->name);
     return e ? e->description : "";
 }
 
-static void text_counters(const node *n)
+static void cmd_list_text_counters(const node *n)
 {
     static const column columns[] = {{"DEVICE", 0},
                                      {"COUNTER", 0},
@@ -203,22 +203,23 @@ static void text_counters(const node *n)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n->schema->counter_count; i++) {
         const netprof_counter *c = &n->schema->counters[i];
-        bool readable = has_value(n, i);
+        bool readable = cmd_list_has_value(n, i);
         table_cell(t, PLAIN, n->schema->devices[c->device].name);
         table_cell(t, PLAIN, c->name);
-        table_cell(t, readable ? PLAIN : WARNING, readable ? value_text(n, i).text : unreadable_text(n, i));
+        table_cell(t, readable ? PLAIN : WARNING,
+                   readable ? cmd_list_value_text(n, i).text : cmd_list_unreadable_text(n, i));
         table_cell(t, PLAIN, c->unit);
         table_cell(t, PLAIN, netprof_kind_name((netprof_kind)c->kind));
         table_cell(t, PLAIN, c->width ? words_exact(c->width).text : NULL);
         table_cell(t, PLAIN, c->flags & NETPROF_FAST ? "fast" : NULL);
-        table_cell(t, PLAIN, description_of(n->schema, c));
+        table_cell(t, PLAIN, cmd_list_description_of(n->schema, c));
     }
     if (table_lines(t)) heading(stdout, "Counters");
     table_end(t, stdout, 0);
 }
 
 // How many values are missing, by reason: one line each, the commonest reason of a device first.
-static void text_unreadable(const node *n)
+static void cmd_list_text_unreadable(const node *n)
 {
     static const column columns[] = {{"DEVICE", 0}, {"COUNTERS", COLUMN_RIGHT}, {"WHY", 0}, {"FOR EXAMPLE", 0}};
     table *t = table_begin(columns, 4);
@@ -226,13 +227,13 @@ static void text_unreadable(const node *n)
         const netprof_device *device = &n->schema->devices[d];
         uint64_t seen[256][8] = {{0}};
         for (size_t i = device->first; i < device->first + device->count && n->unreadable[d]; i++)
-            if (!has_value(n, i)) seen[n->snapshot.errnos[i]][n->snapshot.status[i] & 7]++;
+            if (!cmd_list_has_value(n, i)) seen[n->snapshot.errnos[i]][n->snapshot.status[i] & 7]++;
         for (size_t i = device->first; i < device->first + device->count && n->unreadable[d]; i++) {
             uint64_t *count = &seen[n->snapshot.errnos[i]][n->snapshot.status[i] & 7];
-            if (has_value(n, i) || !*count) continue;
+            if (cmd_list_has_value(n, i) || !*count) continue;
             table_cell(t, PLAIN, device->name);
             table_cell(t, PLAIN, words_exact(*count).text);
-            table_cell(t, WARNING, unreadable_text(n, i));
+            table_cell(t, WARNING, cmd_list_unreadable_text(n, i));
             table_cell(t, PLAIN, n->schema->counters[i].name);
             *count = 0;
         }
@@ -241,21 +242,22 @@ static void text_unreadable(const node *n)
     table_end(t, stdout, 0);
 }
 
-static void print_text(const node *n)
+static void cmd_list_print_text(const node *n)
 {
-    const char *host = node_fact(n, "host"), *kernel = node_fact(n, "kernel"), *root = node_fact(n, "root");
+    const char *host = cmd_list_node_fact(n, "host"), *kernel = cmd_list_node_fact(n, "kernel"),
+               *root = cmd_list_node_fact(n, "root");
     heading(stdout, "Node %s%s%s%s%s", host ? safe(host) : "(unnamed)", kernel ? ", Linux " : "",
             kernel ? safe(kernel) : "", root ? ", read below " : "", root ? safe(root) : "");
-    if (want_sources) text_sources(n);
-    if (want_sources || want_devices) text_device_overview(n);
-    if (want_devices) text_device_facts(n);
-    if (want_counters) text_counters(n);
-    text_unreadable(n);
+    if (want_sources) cmd_list_text_sources(n);
+    if (want_sources || want_devices) cmd_list_text_device_overview(n);
+    if (want_devices) cmd_list_text_device_facts(n);
+    if (want_counters) cmd_list_text_counters(n);
+    cmd_list_text_unreadable(n);
 }
 
 // ---- JSON ----
 
-static json_object *json_facts(const netprof_fact *facts, size_t count)
+static json_object *cmd_list_json_facts(const netprof_fact *facts, size_t count)
 {
     json_object *o = json_object_new_object();
     for (size_t i = 0; i < count; i++)
@@ -263,11 +265,11 @@ static json_object *json_facts(const netprof_fact *facts, size_t count)
     return o;
 }
 
-static json_object *json_source(const netprof_schema *schema, const netprof_source_state *s)
+static json_object *cmd_list_json_source(const netprof_schema *schema, const netprof_source_state *s)
 {
     json_object *o = json_object_new_object();
     size_t devices, counters;
-    source_counts(schema, s->name, &devices, &counters);
+    cmd_list_source_counts(schema, s->name, &devices, &counters);
     json_text(o, "source", s->name);
     json_text(o, "state", netprof_status_name(s->status));
     json_object_object_add(o, "errno", json_object_new_int(s->sys_errno));
@@ -278,7 +280,7 @@ static json_object *json_source(const netprof_schema *schema, const netprof_sour
     return o;
 }
 
-static json_object *json_device(const node *n, size_t i)
+static json_object *cmd_list_json_device(const node *n, size_t i)
 {
     const netprof_device *d = &n->schema->devices[i];
     json_object *o = json_object_new_object();
@@ -288,11 +290,11 @@ static json_object *json_device(const node *n, size_t i)
     json_object_object_add(o, "counters", json_u64(d->count));
     json_object_object_add(o, "fast", json_u64(n->fast[i]));
     json_object_object_add(o, "unreadable", json_u64(n->unreadable[i]));
-    json_object_object_add(o, "facts", json_facts(d->facts, d->fact_count));
+    json_object_object_add(o, "facts", cmd_list_json_facts(d->facts, d->fact_count));
     return o;
 }
 
-static json_object *json_counter(const node *n, size_t i)
+static json_object *cmd_list_json_counter(const node *n, size_t i)
 {
     const netprof_counter *c = &n->schema->counters[i];
     json_object *o = json_object_new_object();
@@ -301,33 +303,33 @@ static json_object *json_counter(const node *n, size_t i)
     json_text(o, "device", n->schema->devices[c->device].name);
     json_text(o, "counter", c->name);
     json_object_object_add(o, "value",
-                           !has_value(n, i) ? NULL
-                           : is_signed      ? json_object_new_int64((int64_t)value)
-                                            : json_u64(value));
+                           !cmd_list_has_value(n, i) ? NULL
+                           : is_signed               ? json_object_new_int64((int64_t)value)
+                                                     : json_u64(value));
     json_text(o, "status", netprof_status_name((netprof_status)n->snapshot.status[i]));
     json_object_object_add(o, "errno", json_object_new_int(n->snapshot.errnos[i]));
     json_text(o, "unit", c->unit);
     json_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
     json_object_object_add(o, "width_bits", json_object_new_int(c->width));
     json_object_object_add(o, "fast", json_object_new_boolean((c->flags & NETPROF_FAST) != 0));
-    json_text(o, "description", description_of(n->schema, c));
+    json_text(o, "description", cmd_list_description_of(n->schema, c));
     return o;
 }
 
-static void print_json(const node *n)
+static void cmd_list_print_json(const node *n)
 {
     json_object *o = json_document("list"), *sources = json_object_new_array(), *devices = json_object_new_array();
-    json_object_object_add(o, "node", json_facts(n->schema->facts, n->schema->fact_count));
+    json_object_object_add(o, "node", cmd_list_json_facts(n->schema->facts, n->schema->fact_count));
     for (size_t i = 0; i < n->schema->source_count; i++)
-        json_object_array_add(sources, json_source(n->schema, &n->schema->sources[i]));
+        json_object_array_add(sources, cmd_list_json_source(n->schema, &n->schema->sources[i]));
     for (size_t i = 0; i < n->schema->device_count; i++)
-        if (is_shown(n, i)) json_object_array_add(devices, json_device(n, i));
+        if (cmd_list_is_shown(n, i)) json_object_array_add(devices, cmd_list_json_device(n, i));
     json_object_object_add(o, "sources", sources);
     json_object_object_add(o, "devices", devices);
     if (want_counters) {
         json_object *counters = json_object_new_array();
         for (size_t i = 0; i < n->schema->counter_count; i++)
-            json_object_array_add(counters, json_counter(n, i));
+            json_object_array_add(counters, cmd_list_json_counter(n, i));
         json_object_object_add(o, "counters", counters);
     }
     json_print(stdout, o);
@@ -335,13 +337,13 @@ static void print_json(const node *n)
 
 // ---- CSV ----
 
-static void csv_sources(const node *n)
+static void cmd_list_csv_sources(const node *n)
 {
     csv_line(stdout, (const char *const[]){"source", "state", "errno", "path", "devices", "counters"}, 6);
     for (size_t i = 0; i < n->schema->source_count; i++) {
         const netprof_source_state *s = &n->schema->sources[i];
         size_t devices, counters;
-        source_counts(n->schema, s->name, &devices, &counters);
+        cmd_list_source_counts(n->schema, s->name, &devices, &counters);
         csv_cell(stdout, s->name);
         csv_cell(stdout, netprof_status_name(s->status));
         csv_printf(stdout, "%d", s->sys_errno);
@@ -352,7 +354,7 @@ static void csv_sources(const node *n)
     }
 }
 
-static void csv_devices(const node *n)
+static void cmd_list_csv_devices(const node *n)
 {
     static const char *const titles[] = {"device", "source", "type", "counters", "fast", "unreadable"};
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
@@ -362,20 +364,20 @@ static void csv_devices(const node *n)
     csv_end(stdout);
     for (size_t i = 0; i < n->schema->device_count; i++) {
         const netprof_device *d = &n->schema->devices[i];
-        if (!is_shown(n, i)) continue;
+        if (!cmd_list_is_shown(n, i)) continue;
         csv_cell(stdout, d->name);
         csv_cell(stdout, d->source);
-        csv_cell(stdout, device_type(d));
+        csv_cell(stdout, cmd_list_device_type(d));
         csv_printf(stdout, "%u", (unsigned)d->count);
         csv_printf(stdout, "%zu", n->fast[i]);
         csv_printf(stdout, "%zu", n->unreadable[i]);
         for (size_t c = 0; c < DEVICE_COLUMNS; c++)
-            csv_cell(stdout, device_column(d, c));
+            csv_cell(stdout, cmd_list_device_column(d, c));
         csv_end(stdout);
     }
 }
 
-static void csv_counters(const node *n)
+static void cmd_list_csv_counters(const node *n)
 {
     csv_line(stdout,
              (const char *const[]){"device", "counter", "value", "status", "errno", "unit", "kind", "width_bits",
@@ -385,21 +387,21 @@ static void csv_counters(const node *n)
         const netprof_counter *c = &n->schema->counters[i];
         csv_cell(stdout, n->schema->devices[c->device].name);
         csv_cell(stdout, c->name);
-        csv_cell(stdout, has_value(n, i) ? value_text(n, i).text : NULL);
+        csv_cell(stdout, cmd_list_has_value(n, i) ? cmd_list_value_text(n, i).text : NULL);
         csv_cell(stdout, netprof_status_name((netprof_status)n->snapshot.status[i]));
         csv_printf(stdout, "%d", n->snapshot.errnos[i]);
         csv_cell(stdout, c->unit);
         csv_cell(stdout, netprof_kind_name((netprof_kind)c->kind));
         csv_printf(stdout, "%d", c->width);
         csv_cell(stdout, c->flags & NETPROF_FAST ? "1" : "0");
-        csv_cell(stdout, description_of(n->schema, c));
+        csv_cell(stdout, cmd_list_description_of(n->schema, c));
         csv_end(stdout);
     }
 }
 
 // ---- the command ----
 
-static int read_node(node *n, netprof *np)
+static int cmd_list_read_node(node *n, netprof *np)
 {
     netprof_error error;
     if (netprof_take(np, &n->snapshot, NETPROF_SET_ALL, &error)) return fail_error(NULL, &error);
@@ -407,28 +409,28 @@ static int read_node(node *n, netprof *np)
     n->unreadable = memory_calloc(n->schema->device_count + 1, sizeof *n->unreadable);
     n->fast = memory_calloc(n->schema->device_count + 1, sizeof *n->fast);
     for (size_t i = 0; i < n->schema->counter_count; i++) {
-        n->unreadable[n->schema->counters[i].device] += !has_value(n, i);
+        n->unreadable[n->schema->counters[i].device] += !cmd_list_has_value(n, i);
         n->fast[n->schema->counters[i].device] += (n->schema->counters[i].flags & NETPROF_FAST) != 0;
     }
     return EXIT_DONE;
 }
 
-static void print(const node *n)
+static void cmd_list_print(const node *n)
 {
     if (as_json)
-        print_json(n);
+        cmd_list_print_json(n);
     else if (!as_csv)
-        print_text(n);
+        cmd_list_print_text(n);
     else if (want_counters)
-        csv_counters(n);
+        cmd_list_csv_counters(n);
     else if (want_devices)
-        csv_devices(n);
+        cmd_list_csv_devices(n);
     else
-        csv_sources(n);
+        cmd_list_csv_sources(n);
 }
 
 // Names of counters ask for counters, names of devices for devices.
-static void choose_parts(const char **globs, size_t count)
+static void cmd_list_choose_parts(const char **globs, size_t count)
 {
     for (size_t i = 0; i < count && !want_devices; i++)
         if (strchr(globs[i], '/')) want_counters = 1;
@@ -437,20 +439,20 @@ static void choose_parts(const char **globs, size_t count)
     want_sources = !want_devices && !want_counters;
 }
 
-static int run(const char **globs, size_t count)
+static int cmd_list_run(const char **globs, size_t count)
 {
     node n = {0};
     netprof *np;
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
-    choose_parts(globs, count);
+    cmd_list_choose_parts(globs, count);
     int code = reading_open(&np, globs);
     int nothing = code == EXIT_NOTHING;
     if (nothing && count && !as_json)
         code = reading_nothing(np);
     else if (nothing || code == EXIT_DONE)
-        code = read_node(&n, np);
+        code = cmd_list_read_node(&n, np);
     if (n.schema) {
-        print(&n);
+        cmd_list_print(&n);
         code = output_close();
         if (!code && nothing) code = EXIT_NOTHING;
     }
@@ -475,6 +477,6 @@ const command command_list = {
     .exits = "0 done, 2 wrong usage, 3 output failed, 4 nothing to read on this node.",
     .options = options,
     .source_names = reading_source_names,
-    .run = run,
+    .run = cmd_list_run,
     .json = &as_json,
 };

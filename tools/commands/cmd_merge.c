@@ -47,7 +47,7 @@ typedef struct merging {
 
 // ---- which files ----
 
-static int add_paths(listing *files, const char *const *arguments, size_t count)
+static int cmd_merge_add_paths(listing *files, const char *const *arguments, size_t count)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < count && !code; i++) {
@@ -60,7 +60,7 @@ static int add_paths(listing *files, const char *const *arguments, size_t count)
 }
 
 // The output of an earlier call may lie in the directory that is joined again.
-static bool is_output(const char *path)
+static bool cmd_merge_is_output(const char *path)
 {
     struct stat a, b;
     return strcmp(output, "-") != 0 && stat(path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
@@ -75,13 +75,13 @@ typedef struct hashing {
     uint64_t size, hash;
 } hashing;
 
-static hashing hashing_of(const parts *of, size_t part)
+static hashing cmd_merge_hashing_of(const parts *of, size_t part)
 {
     return (hashing){parts_begin(of, part), 0, UINT64_C(14695981039346656037)}; // FNV-1a
 }
 
 // A netprof_read_fn.
-static int read_hashing(void *user, void *to, size_t size, size_t *got)
+static int cmd_merge_read_hashing(void *user, void *to, size_t size, size_t *got)
 {
     hashing *h = user;
     const unsigned char *bytes = to;
@@ -97,7 +97,7 @@ typedef struct fact_list {
     size_t count;
 } fact_list;
 
-static void keep_facts(fact_list *to, const netprof_fact *facts, size_t count)
+static void cmd_merge_keep_facts(fact_list *to, const netprof_fact *facts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (netprof_fact_of(to->all, to->count, facts[i].key)) continue; // the run's own before its schema's
@@ -106,7 +106,7 @@ static void keep_facts(fact_list *to, const netprof_fact *facts, size_t count)
     }
 }
 
-static char *first_fact(const fact_list *f, const char *const *keys)
+static char *cmd_merge_first_fact(const fact_list *f, const char *const *keys)
 {
     for (; *keys; keys++) {
         const char *value = netprof_fact_of(f->all, f->count, *keys);
@@ -115,13 +115,13 @@ static char *first_fact(const fact_list *f, const char *const *keys)
     return NULL;
 }
 
-static void take_facts(piece *p, fact_list *f)
+static void cmd_merge_take_facts(piece *p, fact_list *f)
 {
-    p->node = first_fact(f, (const char *const[]){"pod", "node", "host", NULL});
-    p->boot = first_fact(f, (const char *const[]){"boot_id", NULL});
-    p->job = first_fact(f, (const char *const[]){"job_id", "job", NULL});
-    p->step = first_fact(f, (const char *const[]){"job_step", NULL});
-    p->rank = first_fact(f, (const char *const[]){"rank", NULL});
+    p->node = cmd_merge_first_fact(f, (const char *const[]){"pod", "node", "host", NULL});
+    p->boot = cmd_merge_first_fact(f, (const char *const[]){"boot_id", NULL});
+    p->job = cmd_merge_first_fact(f, (const char *const[]){"job_id", "job", NULL});
+    p->step = cmd_merge_first_fact(f, (const char *const[]){"job_step", NULL});
+    p->rank = cmd_merge_first_fact(f, (const char *const[]){"rank", NULL});
     p->clock.name = p->node;
     p->clock.boot_id = p->boot;
     clocks_take_facts(&p->clock, f->all, f->count);
@@ -132,7 +132,7 @@ static void take_facts(piece *p, fact_list *f)
     free(f->all);
 }
 
-static void take_time(piece *p, int64_t wall_ns, int64_t mono_ns)
+static void cmd_merge_take_time(piece *p, int64_t wall_ns, int64_t mono_ns)
 {
     if (!p->clock.wall_ns) {
         p->clock.wall_ns = wall_ns;
@@ -142,22 +142,23 @@ static void take_time(piece *p, int64_t wall_ns, int64_t mono_ns)
     p->clock.end_mono_ns = mono_ns;
 }
 
-static void take_item(merging *m, piece *p, const netprof_item *item, fact_list *facts)
+static void cmd_merge_take_item(merging *m, piece *p, const netprof_item *item, fact_list *facts)
 {
     switch (item->type) {
-    case NETPROF_ITEM_FACT: keep_facts(facts, item->fact, 1); break;
+    case NETPROF_ITEM_FACT: cmd_merge_keep_facts(facts, item->fact, 1); break;
     case NETPROF_ITEM_SNAPSHOT:
-        if (!p->snapshots++) keep_facts(facts, item->snapshot->schema->facts, item->snapshot->schema->fact_count);
-        take_time(p, item->snapshot->wall_ns, item->snapshot->begin_ns);
+        if (!p->snapshots++)
+            cmd_merge_keep_facts(facts, item->snapshot->schema->facts, item->snapshot->schema->fact_count);
+        cmd_merge_take_time(p, item->snapshot->wall_ns, item->snapshot->begin_ns);
         break;
     case NETPROF_ITEM_DELTA:
-        if (!p->deltas++) keep_facts(facts, item->delta->schema->facts, item->delta->schema->fact_count);
-        take_time(p, item->delta->wall_begin_ns, 0);
-        take_time(p, item->delta->wall_end_ns, 0);
+        if (!p->deltas++) cmd_merge_keep_facts(facts, item->delta->schema->facts, item->delta->schema->fact_count);
+        cmd_merge_take_time(p, item->delta->wall_begin_ns, 0);
+        cmd_merge_take_time(p, item->delta->wall_end_ns, 0);
         break;
     case NETPROF_ITEM_REGIONS:
         p->regions++;
-        take_time(p, item->regions->wall_ns, 0);
+        cmd_merge_take_time(p, item->regions->wall_ns, 0);
         break;
     case NETPROF_ITEM_DAMAGE:
         p->complete = false;
@@ -176,29 +177,29 @@ static void take_item(merging *m, piece *p, const netprof_item *item, fact_list 
 }
 
 // Reads all of it: what cannot be read is told now, not when the job is looked at.
-static int look(merging *m, piece *p, const parts *of)
+static int cmd_merge_look(merging *m, piece *p, const parts *of)
 {
     netprof_error error = {.code = NETPROF_OK};
     netprof_reader *reader = NULL;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     fact_list facts = {0};
-    hashing bytes = hashing_of(of, p->part);
-    netprof_err failed = netprof_reader_open_fn(&reader, read_hashing, &bytes, NULL, &error);
+    hashing bytes = cmd_merge_hashing_of(of, p->part);
+    netprof_err failed = netprof_reader_open_fn(&reader, cmd_merge_read_hashing, &bytes, NULL, &error);
     while (!failed && item.type != NETPROF_ITEM_END) {
         failed = netprof_reader_next(reader, &item, &error);
-        if (!failed) take_item(m, p, &item, &facts);
+        if (!failed) cmd_merge_take_item(m, p, &item, &facts);
     }
     p->size = bytes.size, p->hash = bytes.hash;
-    take_facts(p, &facts);
+    cmd_merge_take_facts(p, &facts);
     netprof_reader_close(reader);
     return failed ? fail_error(p->path, &error) : EXIT_DONE;
 }
 
-static int add_file(merging *m, const char *path)
+static int cmd_merge_add_file(merging *m, const char *path)
 {
     netprof_error error = {.code = NETPROF_OK};
     parts all = {0};
-    if (is_output(path)) return EXIT_DONE;
+    if (cmd_merge_is_output(path)) return EXIT_DONE;
     if (parts_open(&all, path, &error)) {
         if (error.code == NETPROF_ERR_FORMAT)
             return fail(EXIT_FILE, "%s: expected a .netprof file; netprof convert makes one of others", safe(path));
@@ -209,7 +210,7 @@ static int add_file(merging *m, const char *path)
         m->pieces = memory_realloc(m->pieces, (m->count + 1) * sizeof *m->pieces);
         piece *p = &m->pieces[m->count++];
         *p = (piece){.path = path, .part = i, .at = all.at[i], .complete = true};
-        code = look(m, p, &all);
+        code = cmd_merge_look(m, p, &all);
         if (!code && !p->snapshots && !p->deltas && !p->regions) {
             warn("%s: byte %llu: neither readings nor regions: left out", safe(path), (unsigned long long)p->at);
             p->dropped = true;
@@ -221,23 +222,23 @@ static int add_file(merging *m, const char *path)
 
 // ---- duplicates ----
 
-static int say_changed(const piece *p)
+static int cmd_merge_say_changed(const piece *p)
 {
     return fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
 }
 
-static bool open_again(const piece *p, parts *all, parts_stream *stream)
+static bool cmd_merge_open_again(const piece *p, parts *all, parts_stream *stream)
 {
     bool good = !parts_open(all, p->path, NULL) && p->part < all->count;
     if (good)
         *stream = parts_begin(all, p->part);
     else
-        say_changed(p);
+        cmd_merge_say_changed(p);
     return good;
 }
 
 // *same: as far as the first goes.
-static int compare_bytes(const piece *a, parts_stream *from, const piece *b, parts_stream *other, bool *same)
+static int cmd_merge_compare_bytes(const piece *a, parts_stream *from, const piece *b, parts_stream *other, bool *same)
 {
     char *x = memory_alloc(2 * BLOCK), *y = x + BLOCK;
     int code = EXIT_DONE;
@@ -245,9 +246,9 @@ static int compare_bytes(const piece *a, parts_stream *from, const piece *b, par
     for (uint64_t left = a->size; left && *same && !code;) {
         size_t wanted = left < BLOCK ? (size_t)left : BLOCK, n = 0, m = 0;
         if (parts_read(from, x, wanted, &n) || n < wanted)
-            code = say_changed(a);
+            code = cmd_merge_say_changed(a);
         else if (parts_read(other, y, wanted, &m) || m < wanted)
-            code = say_changed(b);
+            code = cmd_merge_say_changed(b);
         else
             *same = memcmp(x, y, wanted) == 0;
         left -= wanted;
@@ -257,41 +258,42 @@ static int compare_bytes(const piece *a, parts_stream *from, const piece *b, par
 }
 
 // Is one the begin of the other, or the same? A copy that was made while the recording still grew ends early.
-static int begins_other(const piece *shorter, const piece *longer, bool *begins)
+static int cmd_merge_begins_other(const piece *shorter, const piece *longer, bool *begins)
 {
     parts a = {0}, b = {0};
     parts_stream from, other;
     *begins = false;
     if (shorter->size == longer->size && shorter->hash != longer->hash) return EXIT_DONE;
-    int code = open_again(shorter, &a, &from) && open_again(longer, &b, &other)
-                   ? compare_bytes(shorter, &from, longer, &other, begins)
+    int code = cmd_merge_open_again(shorter, &a, &from) && cmd_merge_open_again(longer, &b, &other)
+                   ? cmd_merge_compare_bytes(shorter, &from, longer, &other, begins)
                    : EXIT_FILE;
     parts_close(&a);
     parts_close(&b);
     return code;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool cmd_merge_same_text(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool may_be_same(const piece *a, const piece *b)
+static bool cmd_merge_may_be_same(const piece *a, const piece *b)
 {
     return !a->dropped && !b->dropped && a->clock.wall_ns == b->clock.wall_ns && a->clock.mono_ns == b->clock.mono_ns &&
-           same_text(a->node, b->node) && same_text(a->boot, b->boot) && same_text(a->rank, b->rank);
+           cmd_merge_same_text(a->node, b->node) && cmd_merge_same_text(a->boot, b->boot) &&
+           cmd_merge_same_text(a->rank, b->rank);
 }
 
-static int drop_duplicates(merging *m)
+static int cmd_merge_drop_duplicates(merging *m)
 {
     for (size_t i = 0; i < m->count; i++)
         for (size_t k = i + 1; k < m->count; k++) { // sorted: those alike stand together
             piece *a = &m->pieces[i], *b = &m->pieces[k];
-            if (a->clock.wall_ns != b->clock.wall_ns || !same_text(a->node, b->node)) break;
-            if (!may_be_same(a, b)) continue;
+            if (a->clock.wall_ns != b->clock.wall_ns || !cmd_merge_same_text(a->node, b->node)) break;
+            if (!cmd_merge_may_be_same(a, b)) continue;
             piece *shorter = a->size <= b->size ? a : b, *longer = shorter == a ? b : a;
             bool same;
-            int code = begins_other(shorter, longer, &same);
+            int code = cmd_merge_begins_other(shorter, longer, &same);
             if (code) return code;
             if (!same) continue;
             shorter->dropped = true;
@@ -307,7 +309,7 @@ static int drop_duplicates(merging *m)
 // ---- order ----
 
 // n2 before n10.
-static int compare_names(const char *a, const char *b)
+static int cmd_merge_compare_names(const char *a, const char *b)
 {
     a = a ? a : "", b = b ? b : "";
     while (*a && *b) {
@@ -325,26 +327,26 @@ static int compare_names(const char *a, const char *b)
     return (*a != 0) - (*b != 0);
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int cmd_merge_compare_numbers(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
 // By what they hold, never by their names: the same files give the same bytes.
-static int compare_pieces(const void *x, const void *y)
+static int cmd_merge_compare_pieces(const void *x, const void *y)
 {
     const piece *a = x, *b = y;
-    int order = compare_names(a->job, b->job);
-    if (!order) order = compare_names(a->node, b->node);
+    int order = cmd_merge_compare_names(a->job, b->job);
+    if (!order) order = cmd_merge_compare_names(a->node, b->node);
     if (!order) order = (a->clock.wall_ns > b->clock.wall_ns) - (a->clock.wall_ns < b->clock.wall_ns);
-    if (!order) order = compare_names(a->rank, b->rank);
-    if (!order) order = compare_numbers(a->size, b->size);
-    return order ? order : compare_numbers(a->hash, b->hash);
+    if (!order) order = cmd_merge_compare_names(a->rank, b->rank);
+    if (!order) order = cmd_merge_compare_numbers(a->size, b->size);
+    return order ? order : cmd_merge_compare_numbers(a->hash, b->hash);
 }
 
 // ---- jobs ----
 
-static int check_jobs(const merging *m)
+static int cmd_merge_check_jobs(const merging *m)
 {
     const piece *first = NULL;
     for (size_t i = 0; i < m->count; i++) {
@@ -364,39 +366,39 @@ static int check_jobs(const merging *m)
 // ---- writing ----
 
 // What was looked at is what is written, also of a recording that still grows. What changed is dropped with the output.
-static int copy_piece(const piece *p, whole_file *to)
+static int cmd_merge_copy_piece(const piece *p, whole_file *to)
 {
     parts all = {0};
     hashing bytes;
     char *block = memory_alloc(BLOCK);
-    int code = open_again(p, &all, &bytes.stream) ? EXIT_DONE : EXIT_FILE;
-    if (!code) bytes = hashing_of(&all, p->part);
+    int code = cmd_merge_open_again(p, &all, &bytes.stream) ? EXIT_DONE : EXIT_FILE;
+    if (!code) bytes = cmd_merge_hashing_of(&all, p->part);
     for (size_t got = 1; !code && got && bytes.size < p->size;) {
         uint64_t left = p->size - bytes.size;
-        if (read_hashing(&bytes, block, left < BLOCK ? (size_t)left : BLOCK, &got))
-            code = say_changed(p);
+        if (cmd_merge_read_hashing(&bytes, block, left < BLOCK ? (size_t)left : BLOCK, &got))
+            code = cmd_merge_say_changed(p);
         else if (whole_file_write(to, block, got))
             code = EXIT_FILE; // whole_file_close() says why
     }
-    if (!code && (bytes.size != p->size || bytes.hash != p->hash)) code = say_changed(p);
+    if (!code && (bytes.size != p->size || bytes.hash != p->hash)) code = cmd_merge_say_changed(p);
     free(block);
     parts_close(&all);
     return code;
 }
 
-static int write_all(const merging *m)
+static int cmd_merge_write_all(const merging *m)
 {
     whole_file *to = whole_file_open(output);
     int code = to ? EXIT_DONE : EXIT_FILE;
     for (size_t i = 0; i < m->count && !code; i++)
-        if (!m->pieces[i].dropped) code = copy_piece(&m->pieces[i], to);
+        if (!m->pieces[i].dropped) code = cmd_merge_copy_piece(&m->pieces[i], to);
     int closed = to ? whole_file_close(to, !code) : code;
     return code ? code : closed;
 }
 
 // ---- what was joined ----
 
-static int find_clocks(const merging *m, clocks *c)
+static int cmd_merge_find_clocks(const merging *m, clocks *c)
 {
     clocks_input *in = memory_calloc(m->count + 1, sizeof *in);
     clocks_event *events = memory_calloc(m->count + 1, sizeof *events);
@@ -421,7 +423,7 @@ static int find_clocks(const merging *m, clocks *c)
     return failed ? fail(EXIT_FILE, "no memory") : EXIT_DONE;
 }
 
-static uint64_t bytes_of(const merging *m)
+static uint64_t cmd_merge_bytes_of(const merging *m)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < m->count; i++)
@@ -429,7 +431,7 @@ static uint64_t bytes_of(const merging *m)
     return sum;
 }
 
-static void print_json(const merging *m, const clocks *c)
+static void cmd_merge_print_json(const merging *m, const clocks *c)
 {
     json_object *o = json_document("merge"), *list = json_object_new_array(), *about = json_object_new_object();
     size_t next = 0;
@@ -466,7 +468,7 @@ static void print_json(const merging *m, const clocks *c)
     json_print(stdout, o);
 }
 
-static void print_text(const merging *m, const clocks *c, FILE *to)
+static void cmd_merge_print_text(const merging *m, const clocks *c, FILE *to)
 {
     size_t kept = 0, nodes = 0;
     const char *last = NULL;
@@ -474,15 +476,15 @@ static void print_text(const merging *m, const clocks *c, FILE *to)
         const piece *p = &m->pieces[i];
         if (p->dropped) continue;
         kept++;
-        nodes += !last || !same_text(last, p->node);
+        nodes += !last || !cmd_merge_same_text(last, p->node);
         last = p->node ? p->node : "";
     }
     fprintf(to, "%s: %zu file%s of %zu node%s, %s\n", safe(output), kept, kept == 1 ? "" : "s", nodes,
-            nodes == 1 ? "" : "s", words_amount((double)bytes_of(m), "bytes").text);
+            nodes == 1 ? "" : "s", words_amount((double)cmd_merge_bytes_of(m), "bytes").text);
     if (c->text && *c->text) fprintf(to, "%s\n", safe(c->text + strspn(c->text, " ")));
 }
 
-static void free_all(merging *m)
+static void cmd_merge_free_all(merging *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         piece *p = &m->pieces[i];
@@ -496,30 +498,31 @@ static void free_all(merging *m)
     listing_free(&m->files);
 }
 
-static int run(const char **arguments, size_t count)
+static int cmd_merge_run(const char **arguments, size_t count)
 {
     merging m = {0};
     clocks c = {0};
     if (!count) return fail_usage("expected the files of a job, or a directory of them");
     if (!output) return fail_usage("-o FILE is needed");
     if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
-    int code = add_paths(&m.files, arguments, count);
+    int code = cmd_merge_add_paths(&m.files, arguments, count);
     for (size_t i = 0; i < m.files.count && !code; i++)
-        code = add_file(&m, m.files.paths[i]);
-    if (!code && m.count) qsort(m.pieces, m.count, sizeof *m.pieces, compare_pieces);
-    if (!code) code = drop_duplicates(&m);
-    if (!code) code = check_jobs(&m);
-    if (!code && !bytes_of(&m)) code = fail(EXIT_FILE, "%s: neither readings nor regions to join", safe(arguments[0]));
-    if (!code) code = find_clocks(&m, &c);
-    if (!code) code = write_all(&m);
+        code = cmd_merge_add_file(&m, m.files.paths[i]);
+    if (!code && m.count) qsort(m.pieces, m.count, sizeof *m.pieces, cmd_merge_compare_pieces);
+    if (!code) code = cmd_merge_drop_duplicates(&m);
+    if (!code) code = cmd_merge_check_jobs(&m);
+    if (!code && !cmd_merge_bytes_of(&m))
+        code = fail(EXIT_FILE, "%s: neither readings nor regions to join", safe(arguments[0]));
+    if (!code) code = cmd_merge_find_clocks(&m, &c);
+    if (!code) code = cmd_merge_write_all(&m);
     if (!code && as_json)
-        print_json(&m, &c);
+        cmd_merge_print_json(&m, &c);
     else if (!code && !quiet)
-        print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
+        cmd_merge_print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
     if (!code) code = output_close();
     if (!code && m.cut) code = EXIT_WORTH_FAILING;
     clocks_free(&c);
-    free_all(&m);
+    cmd_merge_free_all(&m);
     return code;
 }
 
@@ -541,6 +544,6 @@ const command command_merge = {
     .exits = "0 done, 1 done but parts of the files were damaged or are missing, 2 wrong usage, 3 a file could not be\n"
              "used or written, or the files are of different jobs.",
     .options = options,
-    .run = run,
+    .run = cmd_merge_run,
     .json = &as_json,
 };

@@ -47,53 +47,54 @@ static const struct poptOption options[] = {
 
 // ---- the output directory ----
 
-static int make_directory(const char *path)
+static int cmd_nccl_make_directory(const char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) return EXIT_DONE;
     return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
 }
 
 // All directories that lead to the file.
-static int make_parents(const char *path, size_t from)
+static int cmd_nccl_make_parents(const char *path, size_t from)
 {
     char *copy = memory_strdup(path);
     int code = EXIT_DONE;
     for (char *slash = strchr(copy + from, '/'); slash && !code; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        code = make_directory(copy);
+        code = cmd_nccl_make_directory(copy);
         *slash = '/';
     }
     free(copy);
     return code;
 }
 
-static int close_table(whole_file *file, const char *path, netprof_err result)
+static int cmd_nccl_close_table(whole_file *file, const char *path, netprof_err result)
 {
     int code = whole_file_close(file, !result || result == NETPROF_ERR_IO);
     return code || !result ? code : fail(EXIT_FILE, "%s: out of memory", safe(path));
 }
 
-static int save_table(const nccl *n, nccl_table which, const nccl_export_options *how)
+static int cmd_nccl_save_table(const nccl *n, nccl_table which, const nccl_export_options *how)
 {
     char *path = memory_format("%s/%s", output, nccl_table_file(which));
     whole_file *file = whole_file_open(path);
-    int code = file ? close_table(file, path, nccl_export(n, which, how, whole_file_write, file)) : EXIT_FILE;
+    int code = file ? cmd_nccl_close_table(file, path, nccl_export(n, which, how, whole_file_write, file)) : EXIT_FILE;
     free(path);
     return code;
 }
 
-static int save_summary(const nccl *n, size_t i)
+static int cmd_nccl_save_summary(const nccl *n, size_t i)
 {
     char name[256];
     char *path = memory_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
-    int code = make_parents(path, strlen(output) + 1);
+    int code = cmd_nccl_make_parents(path, strlen(output) + 1);
     whole_file *file = code ? NULL : whole_file_open(path);
-    if (!code) code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
+    if (!code)
+        code = file ? cmd_nccl_close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
     free(path);
     return code;
 }
 
-static int convert_table(parquet_writer *p, const char *name)
+static int cmd_nccl_convert_table(parquet_writer *p, const char *name)
 {
     char why[512];
     char *csv = memory_format("%s/%s", output, name),
@@ -116,7 +117,7 @@ static int convert_table(parquet_writer *p, const char *name)
     return code;
 }
 
-static int save_parquet(const nccl *n)
+static int cmd_nccl_save_parquet(const nccl *n)
 {
     char why[512];
     int code = EXIT_DONE;
@@ -124,13 +125,13 @@ static int save_parquet(const nccl *n)
     if (!p) return fail(EXIT_FILE, "--parquet: %s", safe(why));
     for (int i = 0; i < NCCL_TABLES && !code; i++) {
         const char *name = nccl_table_file((nccl_table)i);
-        if (!nccl_table_empty(n, (nccl_table)i) && strstr(name, ".csv")) code = convert_table(p, name);
+        if (!nccl_table_empty(n, (nccl_table)i) && strstr(name, ".csv")) code = cmd_nccl_convert_table(p, name);
     }
     parquet_close(p);
     return code;
 }
 
-static int save_json(json_object *o, const char *path)
+static int cmd_nccl_save_json(json_object *o, const char *path)
 {
     whole_file *file = whole_file_open(path);
     const char *text =
@@ -155,7 +156,7 @@ typedef struct results {
     nccl_counters counters;
 } results;
 
-static json_object *results_json(const results *r)
+static json_object *cmd_nccl_results_json(const results *r)
 {
     json_object *o = memory_check(nccl_json(r->n, &r->findings, r->before ? &r->comparison : NULL));
     if (recordings) json_object_object_add(o, "counters", memory_check(nccl_counters_json(&r->counters)));
@@ -163,11 +164,11 @@ static json_object *results_json(const results *r)
 }
 
 // What reports are drawn from goes into the saved result only.
-static int save_result(const results *r, const char *path)
+static int cmd_nccl_save_result(const results *r, const char *path)
 {
     netprof_error error;
     nccl_view view = {0};
-    json_object *o = results_json(r);
+    json_object *o = cmd_nccl_results_json(r);
     if (nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL,
                        &error)) {
         json_object_put(o);
@@ -175,10 +176,10 @@ static int save_result(const results *r, const char *path)
     }
     json_object_object_add(o, "view", memory_check(nccl_view_json(&view)));
     nccl_view_free(&view);
-    return save_json(o, path);
+    return cmd_nccl_save_json(o, path);
 }
 
-static int save(const results *r, const nccl_config *config)
+static int cmd_nccl_save(const results *r, const nccl_config *config)
 {
     nccl_export_options how = {.jobid = jobid ? jobid : getenv("SLURM_JOB_ID"),
                                .cluster = getenv("SLURM_CLUSTER_NAME"),
@@ -186,19 +187,19 @@ static int save(const results *r, const nccl_config *config)
                                .detailed_index = config->detailed_index,
                                .summary_index = config->summary_index};
     const nccl *n = r->n;
-    int code = make_directory(output);
+    int code = cmd_nccl_make_directory(output);
     for (int i = 0; i < NCCL_TABLES && !code; i++)
-        if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
+        if (!nccl_table_empty(n, (nccl_table)i)) code = cmd_nccl_save_table(n, (nccl_table)i, &how);
     for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
-        code = save_summary(n, i);
+        code = cmd_nccl_save_summary(n, i);
     char *result = memory_format("%s/nccl.json", output);
-    if (!code) code = save_result(r, result);
+    if (!code) code = cmd_nccl_save_result(r, result);
     free(result);
-    return code || !parquet ? code : save_parquet(n);
+    return code || !parquet ? code : cmd_nccl_save_parquet(n);
 }
 
 // Of the saved result; where none is kept, of one that goes away again.
-static int make_report(const results *r)
+static int cmd_nccl_make_report(const results *r)
 {
     const char *directory = getenv("TMPDIR");
     if (output) {
@@ -212,7 +213,7 @@ static int make_report(const results *r)
     int code = fd < 0 ? fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)) : EXIT_DONE;
     if (fd >= 0) unfinished_begin(path);
     if (fd >= 0) close(fd);
-    if (!code) code = save_result(r, path);
+    if (!code) code = cmd_nccl_save_result(r, path);
     if (!code) code = nccl_report_make(path, report_path);
     if (fd >= 0) unfinished_drop(path);
     free(path);
@@ -221,7 +222,7 @@ static int make_report(const results *r)
 
 // ---- all ----
 
-static int read_recordings(results *r)
+static int cmd_nccl_read_recordings(results *r)
 {
     netprof_error error;
     size_t count = 0;
@@ -236,21 +237,21 @@ static int read_recordings(results *r)
     return code;
 }
 
-static int compute(results *r)
+static int cmd_nccl_compute(results *r)
 {
     netprof_error error = {.code = NETPROF_OK};
     if (r->before && nccl_compare(&r->comparison, r->before, r->n, &error)) return fail_error(NULL, &error);
     if (nccl_findings_make(&r->findings, r->n, r->before ? &r->comparison : NULL, &error))
         return fail_error(NULL, &error);
-    return read_recordings(r);
+    return cmd_nccl_read_recordings(r);
 }
 
-static int print(const results *r)
+static int cmd_nccl_print(const results *r)
 {
     const nccl_findings *f = &r->findings;
     severity limit = SEVERITIES;
     if (as_json)
-        json_print(stdout, results_json(r));
+        json_print(stdout, cmd_nccl_results_json(r));
     else
         nccl_text_print(r->n, f, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL, all);
     int code = output_close();
@@ -258,13 +259,13 @@ static int print(const results *r)
     return !code && f->count && f->items[0].severity >= limit ? EXIT_WORTH_FAILING : code;
 }
 
-static int report(const nccl *n, const nccl *before, const nccl_config *config)
+static int cmd_nccl_report(const nccl *n, const nccl *before, const nccl_config *config)
 {
     results r = {.n = n, .before = before};
-    int code = compute(&r);
-    if (!code && output) code = save(&r, config);
-    if (!code && report_path) code = make_report(&r);
-    if (!code) code = print(&r);
+    int code = cmd_nccl_compute(&r);
+    if (!code && output) code = cmd_nccl_save(&r, config);
+    if (!code && report_path) code = cmd_nccl_make_report(&r);
+    if (!code) code = cmd_nccl_print(&r);
     nccl_counters_free(&r.counters);
     series_free(&r.series);
     dataset_free(&r.recordings);
@@ -273,7 +274,7 @@ static int report(const nccl *n, const nccl *before, const nccl_config *config)
     return code;
 }
 
-static int analyse(const char *const *paths, size_t count, const nccl_config *config)
+static int cmd_nccl_analyse(const char *const *paths, size_t count, const nccl_config *config)
 {
     nccl n = {0}, before = {0};
     nccl_peak_list peaks = {NULL, 0, NULL};
@@ -282,14 +283,14 @@ static int analyse(const char *const *paths, size_t count, const nccl_config *co
     int code = nccl_peaks_read(&peaks, peak_text);
     if (!code) code = nccl_logs_read(&n, paths, count, &how);
     if (!code && compare) code = nccl_logs_read(&before, others, 1, &how);
-    if (!code) code = report(&n, compare ? &before : NULL, config);
+    if (!code) code = cmd_nccl_report(&n, compare ? &before : NULL, config);
     nccl_free(&n);
     nccl_free(&before);
     nccl_peaks_free(&peaks);
     return code;
 }
 
-static int no_job_directory(const text_list *tried)
+static int cmd_nccl_no_job_directory(const text_list *tried)
 {
     int code = fail(EXIT_NOTHING, "job %s: no directory with its logs found", safe(jobid));
     for (size_t i = 0; i < tried->count; i++)
@@ -298,18 +299,18 @@ static int no_job_directory(const text_list *tried)
     return code;
 }
 
-static int analyse_job(const char **roots, size_t count, const nccl_config *config)
+static int cmd_nccl_analyse_job(const char **roots, size_t count, const nccl_config *config)
 {
     text_list tried = {NULL, 0};
     char *directory = nccl_job_directory(config, jobid, roots, count, &tried);
     const char *paths[] = {directory};
-    int code = directory ? analyse(paths, 1, config) : no_job_directory(&tried);
+    int code = directory ? cmd_nccl_analyse(paths, 1, config) : cmd_nccl_no_job_directory(&tried);
     text_list_free(&tried);
     free(directory);
     return code;
 }
 
-static int check_usage(size_t count)
+static int cmd_nccl_check_usage(size_t count)
 {
     severity limit;
     if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
@@ -324,12 +325,12 @@ static int check_usage(size_t count)
     return EXIT_DONE;
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_nccl_run(const char **paths, size_t count)
 {
     nccl_config config = {NULL, NULL, NULL};
-    int code = check_usage(count);
+    int code = cmd_nccl_check_usage(count);
     if (!code && config_path) code = nccl_config_read(&config, config_path);
-    if (!code) code = jobid ? analyse_job(paths, count, &config) : analyse(paths, count, &config);
+    if (!code) code = jobid ? cmd_nccl_analyse_job(paths, count, &config) : cmd_nccl_analyse(paths, count, &config);
     nccl_config_free(&config);
     return code;
 }
@@ -351,6 +352,6 @@ const command command_nccl = {
     .exits = "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
              "4 no logs there, or nothing usable in them.",
     .options = options,
-    .run = run,
+    .run = cmd_nccl_run,
     .json = &as_json,
 };

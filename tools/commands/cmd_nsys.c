@@ -27,58 +27,62 @@ static const struct poptOption options[] = {
 
 // ---- text: the columns of nsys stats ----
 
-static bool is_bytes(const nsys_table *t)
+static bool cmd_nsys_is_bytes(const nsys_table *t)
 {
     return strcmp(t->unit, "bytes") == 0;
 }
 
-static const char *quantity(char text[40], const nsys_table *t, double value, bool whole)
+static const char *cmd_nsys_quantity(char text[40], const nsys_table *t, double value, bool whole)
 {
-    snprintf(text, 40, is_bytes(t) ? "%.3f" : whole ? "%.0f" : "%.1f", is_bytes(t) ? value / 1e6 : value);
+    snprintf(text, 40,
+             cmd_nsys_is_bytes(t) ? "%.3f"
+             : whole              ? "%.0f"
+                                  : "%.1f",
+             cmd_nsys_is_bytes(t) ? value / 1e6 : value);
     return isfinite(value) ? text : "?";
 }
 
 // A sum or an extreme: exact, and said to be a lower bound where it does not fit 64 bits.
-static const char *exact(char text[40], const nsys_table *t, uint64_t value)
+static const char *cmd_nsys_exact(char text[40], const nsys_table *t, uint64_t value)
 {
-    if (is_bytes(t)) return quantity(text, t, (double)value, true);
+    if (cmd_nsys_is_bytes(t)) return cmd_nsys_quantity(text, t, (double)value, true);
     snprintf(text, 40, "%.39s", words_at_least(value == UINT64_MAX, words_exact(value)).text);
     return text;
 }
 
-static void print_row(table *to, const nsys_table *t, const nsys_row *row)
+static void cmd_nsys_print_row(table *to, const nsys_table *t, const nsys_row *row)
 {
     char text[40];
-    if (isfinite(row->share) && !is_bytes(t))
+    if (isfinite(row->share) && !cmd_nsys_is_bytes(t))
         table_printf(to, PLAIN, "%.1f", 100 * row->share);
     else
         table_cell(to, PLAIN, NULL);
-    table_cell(to, PLAIN, exact(text, t, row->total));
+    table_cell(to, PLAIN, cmd_nsys_exact(text, t, row->total));
     table_cell(to, PLAIN, words_exact(row->count).text);
-    table_cell(to, PLAIN, quantity(text, t, row->mean, false));
-    table_cell(to, PLAIN, quantity(text, t, row->median, false));
-    table_cell(to, PLAIN, exact(text, t, row->min));
-    table_cell(to, PLAIN, exact(text, t, row->max));
-    table_cell(to, PLAIN, quantity(text, t, row->deviation, false));
+    table_cell(to, PLAIN, cmd_nsys_quantity(text, t, row->mean, false));
+    table_cell(to, PLAIN, cmd_nsys_quantity(text, t, row->median, false));
+    table_cell(to, PLAIN, cmd_nsys_exact(text, t, row->min));
+    table_cell(to, PLAIN, cmd_nsys_exact(text, t, row->max));
+    table_cell(to, PLAIN, cmd_nsys_quantity(text, t, row->deviation, false));
     table_cell(to, PLAIN, t->of_title ? row->of : row->nccl ? "NCCL" : NULL);
     table_cell(to, PLAIN, row->name);
 }
 
-static void print_notes(const nsys_table *t, size_t shown)
+static void cmd_nsys_print_notes(const nsys_table *t, size_t shown)
 {
     if (shown < t->row_count) printf("  and %zu more (--all)\n", t->row_count - shown);
     if (t->left_out)
         printf("  %s events without a plausible %s were left out\n", words_exact(t->left_out).text,
-               is_bytes(t) ? "size" : "time");
+               cmd_nsys_is_bytes(t) ? "size" : "time");
     if (t->unended)
         printf("  %s ranges never ended: counted to the last event of NVTX\n", words_exact(t->unended).text);
     if (t->row_count && strncmp(t->name, "nvtx_", 5) == 0)
         puts("  a range within another counts in both, and so do ranges of several threads");
 }
 
-static void print_table(const nsys_table *t, bool *first)
+static void cmd_nsys_print_table(const nsys_table *t, bool *first)
 {
-    bool bytes = is_bytes(t);
+    bool bytes = cmd_nsys_is_bytes(t);
     const column columns[] = {{"Time (%)", COLUMN_RIGHT | COLUMN_LEAN},
                               {bytes ? "Total (MB)" : "Total Time (ns)", COLUMN_RIGHT},
                               {t->counted, COLUMN_RIGHT},
@@ -99,24 +103,24 @@ static void print_table(const nsys_table *t, bool *first)
     }
     table *to = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < shown; i++)
-        print_row(to, t, &t->rows[i]);
+        cmd_nsys_print_row(to, t, &t->rows[i]);
     if (!t->row_count) puts("  none");
     table_end(to, stdout, 2);
-    print_notes(t, shown);
+    cmd_nsys_print_notes(t, shown);
 }
 
 // Those that were asked for; else those of the GPU, and of the others what there is.
-static void print_tables(nsys *n, const bool chosen[NSYS_TABLES])
+static void cmd_nsys_print_tables(nsys *n, const bool chosen[NSYS_TABLES])
 {
     bool first = true;
     for (int k = 0; k < NSYS_TABLES; k++) {
         if (!chosen[k]) continue;
         const nsys_table *t = memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k));
-        if (report_text || k <= NSYS_MEMORY_SIZE || t->present) print_table(t, &first);
+        if (report_text || k <= NSYS_MEMORY_SIZE || t->present) cmd_nsys_print_table(t, &first);
     }
 }
 
-static void print_gpu(table *to, const nsys *n, const nsys_gpu *gpu, bool many)
+static void cmd_nsys_print_gpu(table *to, const nsys *n, const nsys_gpu *gpu, bool many)
 {
     double length = (double)(n->end_ns - n->begin_ns);
     table_cell(to, PLAIN, many ? n->path : NULL);
@@ -130,7 +134,7 @@ static void print_gpu(table *to, const nsys *n, const nsys_gpu *gpu, bool many)
         table_cell(to, PLAIN, length > 0 ? words_share((double)gpu->busy_ns[what] / length).text : NULL);
 }
 
-static void print_when(const nsys *n)
+static void cmd_nsys_print_when(const nsys *n)
 {
     double length = (double)(n->end_ns - n->begin_ns);
     printf("\nBusy GPUs, of the %s between their first and last event", safe(words_duration(length / 1e9).text));
@@ -141,7 +145,7 @@ static void print_when(const nsys *n)
     putchar('\n');
 }
 
-static void print_busy(const nsys *files, size_t count)
+static void cmd_nsys_print_busy(const nsys *files, size_t count)
 {
     const column one[] = {{"File", COLUMN_LEAN},          {"GPU", COLUMN_RIGHT},
                           {"name", COLUMN_LEAN},          {"kernels", COLUMN_RIGHT},
@@ -156,19 +160,19 @@ static void print_busy(const nsys *files, size_t count)
     if (many)
         puts("\nBusy GPUs, of the time between the first and last event in each file");
     else
-        print_when(files);
+        cmd_nsys_print_when(files);
     table *to =
         many ? table_begin(several, sizeof several / sizeof *several) : table_begin(one, sizeof one / sizeof *one);
     for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < files[i].gpu_count; g++)
-            print_gpu(to, &files[i], &files[i].gpus[g], many);
+            cmd_nsys_print_gpu(to, &files[i], &files[i].gpus[g], many);
     table_end(to, stdout, 2);
     if (graphs) puts("  CUDA graphs were recorded whole: what NCCL ran in them is not told apart");
 }
 
 // ---- text: processes side by side ----
 
-static void print_balance(table *to, const nsys_job *job, const char *title, bool ratio)
+static void cmd_nsys_print_balance(table *to, const nsys_job *job, const char *title, bool ratio)
 {
     table_cell(to, BOLD, title);
     for (int i = 0; i < 3; i++)
@@ -184,7 +188,7 @@ static void print_balance(table *to, const nsys_job *job, const char *title, boo
     }
 }
 
-static void print_process(table *to, const nsys_job *job, const nsys_spender *s)
+static void cmd_nsys_print_process(table *to, const nsys_job *job, const nsys_spender *s)
 {
     const nsys *n = &job->files[s->file];
     table_cell(to, PLAIN, n->path);
@@ -195,7 +199,7 @@ static void print_process(table *to, const nsys_job *job, const nsys_spender *s)
         table_cell(to, PLAIN, n->knows[what] ? words_duration((double)s->process->spent_ns[what] / 1e9).text : NULL);
 }
 
-static void print_processes(const nsys_job *job)
+static void cmd_nsys_print_processes(const nsys_job *job)
 {
     static const column columns[] = {{"File", 0},
                                      {"Host", COLUMN_LEAN},
@@ -211,9 +215,9 @@ static void print_processes(const nsys_job *job)
     puts("\nProcesses side by side: time spent, added up over streams and threads");
     table *to = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < shown; i++)
-        print_process(to, job, &job->spent[i]);
-    print_balance(to, job, "mean", false);
-    print_balance(to, job, "largest / mean", true);
+        cmd_nsys_print_process(to, job, &job->spent[i]);
+    cmd_nsys_print_balance(to, job, "mean", false);
+    cmd_nsys_print_balance(to, job, "largest / mean", true);
     table_end(to, stdout, 2);
     if (shown < job->spent_count)
         printf("  and %zu more (--all); mean and largest are of all\n", job->spent_count - shown);
@@ -222,7 +226,7 @@ static void print_processes(const nsys_job *job)
                (long long)job->repeated_rank);
 }
 
-static void print_not_read(const nsys *files, size_t count)
+static void cmd_nsys_print_not_read(const nsys *files, size_t count)
 {
     const char *before = "\nNot read, though a file has it: ";
     for (size_t i = 0; i < count; i++) {
@@ -239,28 +243,28 @@ static void print_not_read(const nsys *files, size_t count)
     if (*before == ',') putchar('\n');
 }
 
-static void print_text(nsys_job *job, const bool chosen[NSYS_TABLES])
+static void cmd_nsys_print_text(nsys_job *job, const bool chosen[NSYS_TABLES])
 {
     bool many = job->file_count > 1;
     for (size_t i = 0; i < job->file_count && (each || !many); i++) {
         nsys *n = &job->files[i];
         if (many) heading(stdout, "%s%s%s", safe(n->path), n->host ? " of " : "", n->host ? safe(n->host) : "");
-        print_tables(n, chosen);
+        cmd_nsys_print_tables(n, chosen);
     }
     if (many) {
         heading(stdout, "All %zu files", job->file_count);
-        print_tables(&job->together, chosen);
+        cmd_nsys_print_tables(&job->together, chosen);
     }
     if (report_text) return;
-    print_busy(job->files, job->file_count);
-    print_processes(job);
+    cmd_nsys_print_busy(job->files, job->file_count);
+    cmd_nsys_print_processes(job);
     if (many) printf("\nClocks: %s\n", safe(job->clock_text));
-    print_not_read(job->files, job->file_count);
+    cmd_nsys_print_not_read(job->files, job->file_count);
 }
 
 // ---- for programs ----
 
-static void number_cell(double value)
+static void cmd_nsys_number_cell(double value)
 {
     if (isfinite(value))
         csv_printf(stdout, "%.15g", value);
@@ -268,7 +272,7 @@ static void number_cell(double value)
         csv_cell(stdout, NULL);
 }
 
-static void print_csv_table(const nsys *n, const nsys_table *t, const char *file)
+static void cmd_nsys_print_csv_table(const nsys *n, const nsys_table *t, const char *file)
 {
     for (size_t r = 0; r < t->row_count; r++) {
         const nsys_row *row = &t->rows[r];
@@ -278,20 +282,20 @@ static void print_csv_table(const nsys *n, const nsys_table *t, const char *file
                                      t->unit};
         for (size_t c = 0; c < sizeof texts / sizeof *texts; c++)
             csv_cell(stdout, texts[c]);
-        number_cell(row->share);
+        cmd_nsys_number_cell(row->share);
         csv_cell(stdout, words_exact(row->count).text);
         csv_cell(stdout, row->total == UINT64_MAX ? NULL : words_exact(row->total).text);
-        number_cell(row->mean);
-        number_cell(row->median);
+        cmd_nsys_number_cell(row->mean);
+        cmd_nsys_number_cell(row->median);
         csv_cell(stdout, words_exact(row->min).text);
         csv_cell(stdout, words_exact(row->max).text);
-        number_cell(row->deviation);
+        cmd_nsys_number_cell(row->deviation);
         csv_end(stdout);
     }
 }
 
 // Of several files the rows without a file are of all together.
-static void print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
+static void cmd_nsys_print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
 {
     static const char *const titles[] = {"file",  "host",  "table", "name",   "of",  "nccl", "unit",     "share",
                                          "count", "total", "mean",  "median", "min", "max",  "deviation"};
@@ -299,11 +303,12 @@ static void print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
     for (size_t i = 0; i <= job->file_count; i++) {
         nsys *n = i < job->file_count ? &job->files[i] : &job->together;
         for (int k = 0; k < NSYS_TABLES && (i < job->file_count || job->file_count > 1); k++)
-            if (chosen[k]) print_csv_table(n, memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
+            if (chosen[k])
+                cmd_nsys_print_csv_table(n, memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
     }
 }
 
-static void print_json(nsys_job *job, const bool chosen[NSYS_TABLES])
+static void cmd_nsys_print_json(nsys_job *job, const bool chosen[NSYS_TABLES])
 {
     json_object *o = json_document("nsys"), *list = json_object_new_array();
     for (size_t i = 0; i < job->file_count; i++)
@@ -316,7 +321,7 @@ static void print_json(nsys_job *job, const bool chosen[NSYS_TABLES])
 // ---- together ----
 
 // Which tables; without --report those that are not made of others.
-static int choose(bool chosen[NSYS_TABLES])
+static int cmd_nsys_choose(bool chosen[NSYS_TABLES])
 {
     const char *known[NSYS_TABLES + 1] = {NULL};
     for (int k = 0; k < NSYS_TABLES; k++) {
@@ -332,13 +337,13 @@ static int choose(bool chosen[NSYS_TABLES])
     return EXIT_DONE;
 }
 
-static void say_progress(void *user, size_t done, size_t of)
+static void cmd_nsys_say_progress(void *user, size_t done, size_t of)
 {
     (void)user;
     if (of > 1) progress("file %zu of %zu", done + 1, of);
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_nsys_run(const char **paths, size_t count)
 {
     bool chosen[NSYS_TABLES];
     netprof_error error;
@@ -347,17 +352,17 @@ static int run(const char **paths, size_t count)
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
     if (top < 1) return fail_usage("--top: %d: expected 1 or more", top);
     if (bins < 0 || bins > 100000) return fail_usage("--bins: %d: expected a number up to 100000", bins);
-    int code = choose(chosen);
+    int code = cmd_nsys_choose(chosen);
     if (code) return code;
-    const nsys_options o = {.bins = (size_t)bins, .progress = say_progress};
+    const nsys_options o = {.bins = (size_t)bins, .progress = cmd_nsys_say_progress};
     if (nsys_job_read(&job, paths, count, &o, &error)) return fail_error(*error.path ? NULL : paths[0], &error);
     progress_end();
     if (as_json)
-        print_json(&job, chosen);
+        cmd_nsys_print_json(&job, chosen);
     else if (as_csv)
-        print_csv(&job, chosen);
+        cmd_nsys_print_csv(&job, chosen);
     else
-        print_text(&job, chosen);
+        cmd_nsys_print_text(&job, chosen);
     code = output_close();
     nsys_job_free(&job);
     return code;
@@ -391,6 +396,6 @@ const command command_nsys = {
                 "netprof nsys profile.sqlite --json --bins 600",
     .exits = "0 done, 2 wrong usage, 3 a file could not be read.",
     .options = options,
-    .run = run,
+    .run = cmd_nsys_run,
     .json = &as_json,
 };

@@ -66,7 +66,7 @@ typedef struct recording {
 
 // ---- options ----
 
-static int parse_time(const char *name, const char *text, const char *otherwise, int64_t *ns)
+static int cmd_record_parse_time(const char *name, const char *text, const char *otherwise, int64_t *ns)
 {
     if (!text) text = otherwise;
     if (!text || parse_duration(text, ns)) return EXIT_DONE;
@@ -74,24 +74,24 @@ static int parse_time(const char *name, const char *text, const char *otherwise,
 }
 
 // Than this process: who wrote it meant this recording, which was still about to begin.
-static bool is_younger(const struct stat *file)
+static bool cmd_record_is_younger(const struct stat *file)
 {
     int64_t began_ns = job_process_began_ns(getpid());
     return began_ns && file->st_mtim.tv_sec * INT64_C(1000000000) + file->st_mtim.tv_nsec >= began_ns;
 }
 
-static int check(recording *r, size_t count)
+static int cmd_record_check(recording *r, size_t count)
 {
     if (count)
         return fail_usage("expected no arguments; to run a command: netprof run --interval 1s -o FILE -- COMMAND");
     if (!output || strcmp(output, "-") == 0) return fail_usage("-o FILE is needed: a recording grows in a file");
-    if (parse_time("--interval", interval_text, "1s", &r->interval_ns) ||
-        parse_time("--fast-network", fast_text, NULL, &r->fast_ns) ||
-        parse_time("--duration", duration_text, NULL, &r->duration_ns) ||
-        parse_time("--checkpoint", checkpoint_text, "60s", &r->checkpoint_ns))
+    if (cmd_record_parse_time("--interval", interval_text, "1s", &r->interval_ns) ||
+        cmd_record_parse_time("--fast-network", fast_text, NULL, &r->fast_ns) ||
+        cmd_record_parse_time("--duration", duration_text, NULL, &r->duration_ns) ||
+        cmd_record_parse_time("--checkpoint", checkpoint_text, "60s", &r->checkpoint_ns))
         return EXIT_USAGE;
     if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
-    r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0 && !is_younger(&r->stop);
+    r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0 && !cmd_record_is_younger(&r->stop);
     r->job.sources.per_cpu = per_cpu != 0;
     r->job.sources.perf = reading_perf();
     return job_find(&r->job, job_text ? job_text : "auto", cgroup);
@@ -99,33 +99,33 @@ static int check(recording *r, size_t count)
 
 // ---- counters of the recording itself ----
 
-static int read_missed(void *user, uint64_t *value)
+static int cmd_record_read_missed(void *user, uint64_t *value)
 {
     *value = ((const schedule_row *)user)->missed;
     return 0;
 }
 
-static int read_late(void *user, uint64_t *value)
+static int cmd_record_read_late(void *user, uint64_t *value)
 {
     *value = (uint64_t)((const schedule_row *)user)->late_ns;
     return 0;
 }
 
-static int add_own_counters(track *t, const char *device)
+static int cmd_record_add_own_counters(track *t, const char *device)
 {
     netprof_user_counter missed = {.device = device,
                                    .name = "ticks_missed",
                                    .unit = "ticks",
                                    .kind = NETPROF_KIND_COUNTER,
                                    .width = 64,
-                                   .read = read_missed,
+                                   .read = cmd_record_read_missed,
                                    .user = t->row};
     netprof_user_counter late = {.device = device,
                                  .name = "late",
                                  .unit = "ns",
                                  .kind = NETPROF_KIND_GAUGE,
                                  .width = 64,
-                                 .read = read_late,
+                                 .read = cmd_record_read_late,
                                  .user = t->row};
     netprof_error error;
     if (netprof_add_counter(t->np, &missed, &error) || netprof_add_counter(t->np, &late, &error))
@@ -135,7 +135,7 @@ static int add_own_counters(track *t, const char *device)
 
 // ---- taking ----
 
-static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool node, const char *device)
+static int cmd_record_open_track(recording *r, int64_t interval_ns, netprof_set set, bool node, const char *device)
 {
     track *t = &r->tracks[r->track_count];
     t->set = set;
@@ -144,10 +144,10 @@ static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool n
         node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
     if (t->np) r->track_count++;
     if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
-    return code ? code : add_own_counters(t, device);
+    return code ? code : cmd_record_add_own_counters(t, device);
 }
 
-static void take(recording *r, track *t, netprof_set set)
+static void cmd_record_take(recording *r, track *t, netprof_set set)
 {
     netprof_error error;
     if (netprof_take(t->np, &t->snapshot, set, &error))
@@ -156,7 +156,7 @@ static void take(recording *r, track *t, netprof_set set)
         recorder_snapshot(r->to, &t->snapshot);
 }
 
-static void show(recording *r)
+static void cmd_record_show(recording *r)
 {
     if (quiet || !isatty(STDERR_FILENO)) return;
     uint64_t missed = 0;
@@ -171,7 +171,7 @@ static void show(recording *r)
 
 // ---- the end ----
 
-static bool is_stopped(const recording *r)
+static bool cmd_record_is_stopped(const recording *r)
 {
     struct stat now;
     if (!stop_file || stat(stop_file, &now)) return false;
@@ -179,7 +179,7 @@ static bool is_stopped(const recording *r)
            now.st_mtim.tv_nsec != r->stop.st_mtim.tv_nsec || now.st_size != r->stop.st_size;
 }
 
-static void loop(recording *r)
+static void cmd_record_loop(recording *r)
 {
     siginfo_t info;
     while (!r->end) {
@@ -193,13 +193,13 @@ static void loop(recording *r)
             recorder_sync(r->to);
             if (recorder_failed(r->to)) r->end = "file";
         } else {
-            take(r, &r->tracks[event], r->tracks[event].set);
+            cmd_record_take(r, &r->tracks[event], r->tracks[event].set);
             if (event != SLOW && !recorder_failed(r->to)) continue;
             job_slurm_look(&r->slurm, r->to);
-            show(r);
+            cmd_record_show(r);
             if (recorder_failed(r->to))
                 r->end = "file";
-            else if (is_stopped(r))
+            else if (cmd_record_is_stopped(r))
                 r->end = "stop file";
             else if (job_ended(&r->job))
                 r->end = "job";
@@ -207,18 +207,18 @@ static void loop(recording *r)
     }
 }
 
-static void begin(recording *r)
+static void cmd_record_begin(recording *r)
 {
     r->begin_ns = schedule_now();
     for (size_t i = 0; i < r->track_count; i++) {
         r->tracks[i].row->next_ns += r->begin_ns;
-        take(r, &r->tracks[i], r->tracks[i].set);
+        cmd_record_take(r, &r->tracks[i], r->tracks[i].set);
     }
     schedule_add(&r->clock, r->checkpoint_ns, r->begin_ns);
     if (r->duration_ns) r->clock.until_ns = r->begin_ns + r->duration_ns;
 }
 
-static int open_all(recording *r)
+static int cmd_record_open_all(recording *r)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     sigset_t signals;
@@ -226,8 +226,8 @@ static int open_all(recording *r)
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         sigaddset(&signals, watched[i]);
     if (!schedule_open(&r->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
-    int code = open_track(r, r->interval_ns, r->set, true, "recorder");
-    if (!code && r->fast_ns) code = open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
+    int code = cmd_record_open_track(r, r->interval_ns, r->set, true, "recorder");
+    if (!code && r->fast_ns) code = cmd_record_open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
     if (code) return code;
     r->to = recorder_open(output, true);
     if (!r->to) return EXIT_FILE;
@@ -246,7 +246,7 @@ enum { GO_ON = -1 };
 
 // What a prologue starts must neither be of its process group, which ends with it, nor hold its standard streams. In the
 // new process GO_ON, and *told is where to say that the recording has begun; in the old one an exit code, when it has.
-static int detach(int *told)
+static int cmd_record_detach(int *told)
 {
     int ends[2], status = 0;
     char begun;
@@ -271,7 +271,7 @@ static int detach(int *told)
                              : fail(EXIT_FILE, "--background: it ended by signal %d", WTERMSIG(status));
 }
 
-static void tell_begun(int told)
+static void cmd_record_tell_begun(int told)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < 3 && nothing >= 0; fd++)
@@ -281,21 +281,21 @@ static void tell_begun(int told)
     close(told);
 }
 
-static int run(const char **arguments, size_t count)
+static int cmd_record_run(const char **arguments, size_t count)
 {
     recording r = {0};
     (void)arguments;
-    int told = -1, code = background ? detach(&told) : GO_ON;
+    int told = -1, code = background ? cmd_record_detach(&told) : GO_ON;
     if (code != GO_ON) return code;
-    code = check(&r, count);
-    if (!code) code = open_all(&r);
+    code = cmd_record_check(&r, count);
+    if (!code) code = cmd_record_open_all(&r);
     if (!code) {
-        begin(&r);
-        if (told >= 0) tell_begun(told);
-        loop(&r);
+        cmd_record_begin(&r);
+        if (told >= 0) cmd_record_tell_begun(told);
+        cmd_record_loop(&r);
         // The slow track ends the file as it began it: the two make a pair of everything.
         for (size_t i = r.track_count; i-- > 0;)
-            take(&r, &r.tracks[i], r.tracks[i].set);
+            cmd_record_take(&r, &r.tracks[i], r.tracks[i].set);
         recorder_fact(r.to, "ended_by", r.end);
         recorder_clock(r.to, "clock_end");
         if (!recorder_failed(r.to)) job_slurm_end(&r.slurm, r.to);
@@ -329,5 +329,5 @@ const command command_record = {
                 "netprof record -o flops.netprof --sources perf,gpu,self --perf default,flops --duration 1s",
     .options = options,
     .source_names = reading_source_names,
-    .run = run,
+    .run = cmd_record_run,
 };

@@ -36,28 +36,28 @@ static const struct poptOption options[] = {
 
 // ---- order ----
 
-static double sent_of(const regions_node *n)
+static double cmd_regions_sent_of(const regions_node *n)
 {
     return n->nic.bytes_known[1] ? (double)n->nic.bytes[1] : -1;
 }
 
-static double time_of(const regions_node *n)
+static double cmd_regions_time_of(const regions_node *n)
 {
     return (double)n->sums.inclusive_ns;
 }
-static double own_of(const regions_node *n)
+static double cmd_regions_own_of(const regions_node *n)
 {
     return (double)n->sums.exclusive_ns;
 }
-static double calls_of(const regions_node *n)
+static double cmd_regions_calls_of(const regions_node *n)
 {
     return (double)n->sums.calls;
 }
-static double bytes_of(const regions_node *n)
+static double cmd_regions_bytes_of(const regions_node *n)
 {
     return (double)n->bytes;
 }
-static double imbalance_of(const regions_node *n)
+static double cmd_regions_imbalance_of(const regions_node *n)
 {
     return n->imbalance_ns;
 }
@@ -65,11 +65,17 @@ static double imbalance_of(const regions_node *n)
 static const struct sort_key {
     const char *name;
     double (*value)(const regions_node *n); // largest first; NULL: see is_before()
-} sort_keys[] = {{"code", NULL},      {"name", NULL},      {"time", time_of}, {"own", own_of},
-                 {"calls", calls_of}, {"bytes", bytes_of}, {"sent", sent_of}, {"imbalance", imbalance_of}};
+} sort_keys[] = {{"code", NULL},
+                 {"name", NULL},
+                 {"time", cmd_regions_time_of},
+                 {"own", cmd_regions_own_of},
+                 {"calls", cmd_regions_calls_of},
+                 {"bytes", cmd_regions_bytes_of},
+                 {"sent", cmd_regions_sent_of},
+                 {"imbalance", cmd_regions_imbalance_of}};
 enum { SORT_KEYS = sizeof sort_keys / sizeof *sort_keys, BY_CODE = 0, BY_NAME = 1, BY_OWN = 3 };
 
-static int compare_nodes(const void *a, const void *b, void *user)
+static int cmd_regions_compare_nodes(const void *a, const void *b, void *user)
 {
     const regions_view *view = user;
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
@@ -84,32 +90,33 @@ static int compare_nodes(const void *a, const void *b, void *user)
     return i < k ? -1 : i > k;
 }
 
-static bool is_shown(const regions_view *view, size_t node)
+static bool cmd_regions_is_shown(const regions_view *view, size_t node)
 {
     return view->nodes[node].share >= view->min_share;
 }
 
 // The siblings from `first` on, sorted, each followed by what is below it.
-static void order_siblings(regions_view *view, size_t first, size_t end)
+static void cmd_regions_order_siblings(regions_view *view, size_t first, size_t end)
 {
     size_t count = 0, *list = memory_alloc((end - first + 1) * sizeof *list);
     for (size_t i = first; i < end; i = view->nodes[i].end) {
-        if (is_shown(view, i))
+        if (cmd_regions_is_shown(view, i))
             list[count++] = i;
         else
             view->left_out += view->nodes[i].end - i;
     }
-    qsort_r(list, count, sizeof *list, compare_nodes, view);
+    qsort_r(list, count, sizeof *list, cmd_regions_compare_nodes, view);
     for (size_t i = 0; i < count; i++) {
         view->order[view->order_count++] = list[i];
-        if (view->nodes[list[i]].end > list[i] + 1) order_siblings(view, list[i] + 1, view->nodes[list[i]].end);
+        if (view->nodes[list[i]].end > list[i] + 1)
+            cmd_regions_order_siblings(view, list[i] + 1, view->nodes[list[i]].end);
     }
     free(list);
 }
 
 // ---- options ----
 
-static int choose_share(regions_view *view)
+static int cmd_regions_choose_share(regions_view *view)
 {
     char *end;
     enum { MANY = 20 };
@@ -122,7 +129,7 @@ static int choose_share(regions_view *view)
     return EXIT_DONE;
 }
 
-static int choose_rank(regions_view *view)
+static int cmd_regions_choose_rank(regions_view *view)
 {
     char *end;
     if (!rank_text) return EXIT_DONE;
@@ -136,7 +143,7 @@ static int choose_rank(regions_view *view)
     return EXIT_DONE;
 }
 
-static int choose_order(regions_view *view)
+static int cmd_regions_choose_order(regions_view *view)
 {
     const char *names[SORT_KEYS + 1] = {NULL};
     view->sort_key = flat ? BY_OWN : BY_CODE;
@@ -150,7 +157,7 @@ static int choose_order(regions_view *view)
                       nearest_hint(sort_by, names));
 }
 
-static int check_options(regions_view *view, size_t count)
+static int cmd_regions_check_options(regions_view *view, size_t count)
 {
     if (!count) return fail_usage("expected files of regions, or directories that hold them");
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
@@ -158,20 +165,20 @@ static int check_options(regions_view *view, size_t count)
     if (region_path && (as_json || as_csv))
         return fail_usage("--region shows text only; JSON holds all regions anyway");
     if (region_path && flat) return fail_usage("--region is a path in the tree: not with --flat");
-    int code = choose_order(view);
-    if (!code) code = choose_rank(view);
-    return code ? code : choose_share(view); // once more when the number of regions is known
+    int code = cmd_regions_choose_order(view);
+    if (!code) code = cmd_regions_choose_rank(view);
+    return code ? code : cmd_regions_choose_share(view); // once more when the number of regions is known
 }
 
 // ---- reading ----
 
-static void show_progress(void *user, size_t done, size_t all)
+static void cmd_regions_show_progress(void *user, size_t done, size_t all)
 {
     (void)user;
     progress("reading file %zu of %zu", done, all);
 }
 
-static int read_rules(rules *set)
+static int cmd_regions_read_rules(rules *set)
 {
     netprof_error error;
     rules_builtin(set);
@@ -182,7 +189,7 @@ static int read_rules(rules *set)
     return result ? fail_error(rules_path, &error) : EXIT_DONE;
 }
 
-static void say_warnings(const regions *job)
+static void cmd_regions_say_warnings(const regions *job)
 {
     enum { SAID = 10 };
     uint64_t all = job->warning_count + job->warnings_dropped;
@@ -196,20 +203,20 @@ static void say_warnings(const regions *job)
     if (all > SAID) warn("%llu more such lines", (unsigned long long)(all - SAID));
 }
 
-static int read_files(regions *job, const rules *set, const char **paths, size_t count)
+static int cmd_regions_read_files(regions *job, const rules *set, const char **paths, size_t count)
 {
     netprof_error error;
-    regions_options how = {.rules = set, .progress = quiet ? NULL : show_progress};
+    regions_options how = {.rules = set, .progress = quiet ? NULL : cmd_regions_show_progress};
     netprof_err result = regions_read(job, paths, count, &how, &error);
     progress_end();
     if (result) return fail_error(*error.path ? NULL : paths[0], &error);
-    say_warnings(job);
+    cmd_regions_say_warnings(job);
     return EXIT_DONE;
 }
 
 // ---- output ----
 
-static void print(const regions_view *view, FILE *to)
+static void cmd_regions_print(const regions_view *view, FILE *to)
 {
     if (as_json)
         regions_print_json(view, to);
@@ -219,18 +226,18 @@ static void print(const regions_view *view, FILE *to)
         regions_print_text(view, to);
 }
 
-static int write_out(const regions_view *view)
+static int cmd_regions_write_out(const regions_view *view)
 {
     char *text = NULL;
     size_t size = 0;
     if (!output_path || strcmp(output_path, "-") == 0) {
-        print(view, stdout);
+        cmd_regions_print(view, stdout);
         return output_close();
     }
     whole_file *file = whole_file_open(output_path);
     if (!file) return EXIT_FILE;
     FILE *to = memory_check(open_memstream(&text, &size));
-    print(view, to);
+    cmd_regions_print(view, to);
     bool done = fclose(to) == 0;
     if (!done) memory_exhausted();
     whole_file_write(file, text, size);
@@ -238,7 +245,7 @@ static int write_out(const regions_view *view)
     return whole_file_close(file, true);
 }
 
-static int find_region(regions_view *view)
+static int cmd_regions_find_region(regions_view *view)
 {
     view->region = REGIONS_NONE;
     if (!region_path) return EXIT_DONE;
@@ -249,7 +256,7 @@ static int find_region(regions_view *view)
     return fail(EXIT_USAGE, "--region: %s: no such region", safe(region_path));
 }
 
-static int find_rank(const regions_view *view)
+static int cmd_regions_find_rank(const regions_view *view)
 {
     if (view->ranks != RANKS_ONE) return EXIT_DONE;
     for (size_t i = 0; i < view->job->rank_count; i++)
@@ -257,7 +264,7 @@ static int find_rank(const regions_view *view)
     return fail(EXIT_USAGE, "--rank: %ld: no file is of this rank", view->rank);
 }
 
-static int show(regions_view *view, const regions *job)
+static int cmd_regions_show(regions_view *view, const regions *job)
 {
     regions_flat list = {0};
     view->job = job;
@@ -265,28 +272,28 @@ static int show(regions_view *view, const regions *job)
     if (flat) regions_flatten(&list, job);
     view->nodes = flat ? list.nodes : job->nodes;
     view->node_count = flat ? list.node_count : job->node_count;
-    int code = choose_share(view);
-    if (!code) code = find_region(view);
-    if (!code) code = find_rank(view);
+    int code = cmd_regions_choose_share(view);
+    if (!code) code = cmd_regions_find_region(view);
+    if (!code) code = cmd_regions_find_rank(view);
     if (!code) {
         view->order = memory_alloc((view->node_count + 1) * sizeof *view->order);
-        order_siblings(view, 0, view->node_count);
-        code = write_out(view);
+        cmd_regions_order_siblings(view, 0, view->node_count);
+        code = cmd_regions_write_out(view);
         free(view->order);
     }
     regions_flat_free(&list);
     return code;
 }
 
-static int run(const char **paths, size_t count)
+static int cmd_regions_run(const char **paths, size_t count)
 {
     regions_view view = {.region = REGIONS_NONE};
     regions job = {0};
     rules set = {0};
-    int code = check_options(&view, count);
-    if (!code) code = read_rules(&set);
-    if (!code) code = read_files(&job, &set, paths, count);
-    if (!code) code = show(&view, &job);
+    int code = cmd_regions_check_options(&view, count);
+    if (!code) code = cmd_regions_read_rules(&set);
+    if (!code) code = cmd_regions_read_files(&job, &set, paths, count);
+    if (!code) code = cmd_regions_show(&view, &job);
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     regions_free(&job);
     rules_free(&set);
@@ -311,6 +318,6 @@ const command command_regions = {
                 "netprof regions . --json",
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 no file could be used.",
     .options = options,
-    .run = run,
+    .run = cmd_regions_run,
     .json = &as_json,
 };

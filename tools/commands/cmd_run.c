@@ -65,7 +65,7 @@ typedef struct execution {
     int64_t begin_ns, end_ns, wall_begin_ns;
 } execution;
 
-static int64_t now_ns(clockid_t clock)
+static int64_t cmd_run_now_ns(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -73,12 +73,12 @@ static int64_t now_ns(clockid_t clock)
 }
 
 // Ticks that passed while nobody could read; none without --interval.
-static uint64_t missed(const execution *e)
+static uint64_t cmd_run_missed(const execution *e)
 {
     return e->clock.rows[0].missed;
 }
 
-static void take(execution *e, netprof_snapshot *s, netprof_set set)
+static void cmd_run_take(execution *e, netprof_snapshot *s, netprof_set set)
 {
     netprof_error error;
     if (!e->readable) return;
@@ -91,7 +91,7 @@ static void take(execution *e, netprof_snapshot *s, netprof_set set)
 // ---- the command ----
 
 // Programs with regions sample themselves as often as the node is read, unless the user says otherwise.
-static void ask_for_series(const execution *e)
+static void cmd_run_ask_for_series(const execution *e)
 {
     enum { LEAST_MS = 10 }; // a process wakes up each time
     int64_t step = e->interval_ns < LEAST_MS * 1000000 ? LEAST_MS * 1000000 : e->interval_ns;
@@ -102,7 +102,7 @@ static void ask_for_series(const execution *e)
 }
 
 // Never returns. What this process changed for itself is undone first.
-static void become_command(const execution *e, const struct sigaction *child_action, int report)
+static void cmd_run_become_command(const execution *e, const struct sigaction *child_action, int report)
 {
     sigaction(SIGCHLD, child_action, NULL);
     sigprocmask(SIG_SETMASK, &e->clock.old_mask, NULL);
@@ -115,7 +115,7 @@ static void become_command(const execution *e, const struct sigaction *child_act
 // Signals of the terminal and those sent to the process group reach the command by themselves; those sent to this
 // process alone are passed on, but for those that say "stop" on a keyboard, which time(1) and nohup(1) leave to the
 // command as well.
-static void pass_on(execution *e, const siginfo_t *info)
+static void cmd_run_pass_on(execution *e, const siginfo_t *info)
 {
     int number = info->si_signo;
     if (number == SIGINT || number == SIGQUIT || info->si_code == SI_KERNEL) return;
@@ -124,13 +124,13 @@ static void pass_on(execution *e, const siginfo_t *info)
     if (!to_all) kill(e->child, number);
 }
 
-static bool has_ended(pid_t child)
+static bool cmd_run_has_ended(pid_t child)
 {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
 }
 
-static int exit_status(const execution *e)
+static int cmd_run_exit_status(const execution *e)
 {
     return WIFSIGNALED(e->status) ? EXIT_SIGNAL + WTERMSIG(e->status) : WEXITSTATUS(e->status);
 }
@@ -140,34 +140,34 @@ static execution *run_started;
 
 // Runs when memory is used up, and allocates nothing: waits for the command as if nothing had happened, passes its signals
 // on, keeps the readings that there are, and ends with the command's exit status.
-static void run_outlive_memory(void)
+static void cmd_run_outlive_memory(void)
 {
     siginfo_t info;
     execution *e = run_started;
     if (!e) return;
     e->clock.count = 0; // no more readings
-    while (!e->reaped && !has_ended(e->child))
-        if (schedule_wait(&e->clock, &info) == SCHEDULE_SIGNAL && info.si_signo != SIGCHLD) pass_on(e, &info);
+    while (!e->reaped && !cmd_run_has_ended(e->child))
+        if (schedule_wait(&e->clock, &info) == SCHEDULE_SIGNAL && info.si_signo != SIGCHLD) cmd_run_pass_on(e, &info);
     if (!e->reaped) wait4(e->child, &e->status, 0, &e->use);
     recorder_rescue(e->to);
     unfinished_remove();
-    _exit(exit_status(e));
+    _exit(cmd_run_exit_status(e));
 }
 
 // Starts the command; an exit code after saying why it cannot be started.
-static int start(execution *e)
+static int cmd_run_start(execution *e)
 {
     struct sigaction old, standard = {.sa_handler = SIG_DFL};
     int report[2], error;
     if (pipe2(report, O_CLOEXEC)) return fail(EXIT_FILE, "pipe: %s", strerror(errno));
     sigaction(SIGCHLD, &standard, &old); // where it was ignored there would be no exit status
-    e->wall_begin_ns = now_ns(CLOCK_REALTIME);
-    e->begin_ns = now_ns(CLOCK_MONOTONIC);
-    ask_for_series(e);
+    e->wall_begin_ns = cmd_run_now_ns(CLOCK_REALTIME);
+    e->begin_ns = cmd_run_now_ns(CLOCK_MONOTONIC);
+    cmd_run_ask_for_series(e);
     e->child = fork();
-    if (e->child == 0) become_command(e, &old, report[1]);
+    if (e->child == 0) cmd_run_become_command(e, &old, report[1]);
     if (e->child > 0) run_started = e;
-    memory_at_exhaustion(run_outlive_memory);
+    memory_at_exhaustion(cmd_run_outlive_memory);
     error = e->child < 0 ? errno : 0;
     close(report[1]);
     if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error)
@@ -183,7 +183,7 @@ static int start(execution *e)
 }
 
 // Those that ended since the last reading have been read once more as they waited.
-static void reap_adopted(const execution *e)
+static void cmd_run_reap_adopted(const execution *e)
 {
     siginfo_t info = {0};
     while (e->job.adopted && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
@@ -191,20 +191,20 @@ static void reap_adopted(const execution *e)
         waitpid(info.si_pid, NULL, 0);
 }
 
-static void watch(execution *e)
+static void cmd_run_watch(execution *e)
 {
     siginfo_t info;
     for (;;) {
         if (schedule_wait(&e->clock, &info) != SCHEDULE_SIGNAL) {
-            take(e, &e->between, e->set);
+            cmd_run_take(e, &e->between, e->set);
             e->series++;
-            reap_adopted(e);
+            cmd_run_reap_adopted(e);
         } else if (info.si_signo != SIGCHLD) {
-            pass_on(e, &info);
-        } else if (has_ended(e->child)) {
+            cmd_run_pass_on(e, &info);
+        } else if (cmd_run_has_ended(e->child)) {
             // While it still waits to be reaped the kernel tells all that it and its children used.
-            e->end_ns = now_ns(CLOCK_MONOTONIC);
-            take(e, &e->after, NETPROF_SET_ALL);
+            e->end_ns = cmd_run_now_ns(CLOCK_MONOTONIC);
+            cmd_run_take(e, &e->after, NETPROF_SET_ALL);
             e->reaped = wait4(e->child, &e->status, 0, &e->use) == e->child;
             return;
         }
@@ -213,14 +213,14 @@ static void watch(execution *e)
 
 // ---- what is kept ----
 
-static double seconds(struct timeval t)
+static double cmd_run_seconds(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static void keep_facts(const execution *e)
+static void cmd_run_keep_facts(const execution *e)
 {
-    recorder_number(e->to, "exit_status", exit_status(e));
+    recorder_number(e->to, "exit_status", cmd_run_exit_status(e));
     if (WIFSIGNALED(e->status)) recorder_number(e->to, "signal", WTERMSIG(e->status));
     recorder_number(e->to, "start_ns", e->wall_begin_ns);
     recorder_number(e->to, "end_ns", e->wall_begin_ns + (e->end_ns - e->begin_ns));
@@ -228,12 +228,12 @@ static void keep_facts(const execution *e)
     recorder_number(e->to, "user_cpu_us", (int64_t)e->use.ru_utime.tv_sec * 1000000 + e->use.ru_utime.tv_usec);
     recorder_number(e->to, "system_cpu_us", (int64_t)e->use.ru_stime.tv_sec * 1000000 + e->use.ru_stime.tv_usec);
     recorder_number(e->to, "max_rss_kib", e->use.ru_maxrss);
-    if (e->interval_ns) recorder_number(e->to, "missed_ticks", (int64_t)missed(e));
+    if (e->interval_ns) recorder_number(e->to, "missed_ticks", (int64_t)cmd_run_missed(e));
 }
 
 // ---- the summary ----
 
-static const char *ending(const execution *e)
+static const char *cmd_run_ending(const execution *e)
 {
     static char text[96];
     if (WIFSIGNALED(e->status))
@@ -247,21 +247,21 @@ static const char *ending(const execution *e)
 }
 
 // Which devices a short summary shows: physical ports that moved something, else virtual ones.
-static bool chosen(const difference *d, const traffic *t, bool physical)
+static bool cmd_run_chosen(const difference *d, const traffic *t, bool physical)
 {
     bool is_physical = d->delta->schema->devices[t->device].flags & NETPROF_DEVICE_PHYSICAL;
     return t->known && !t->repeated && is_physical == physical && traffic_moved(t);
 }
 
-static size_t count_chosen(const difference *d, const traffic *list, bool physical)
+static size_t cmd_run_count_chosen(const difference *d, const traffic *list, bool physical)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->delta->schema->device_count; i++)
-        n += chosen(d, &list[i], physical);
+        n += cmd_run_chosen(d, &list[i], physical);
     return n;
 }
 
-static void add_traffic(traffic *sum, const traffic *x)
+static void cmd_run_add_traffic(traffic *sum, const traffic *x)
 {
     for (int way = IN; way <= OUT; way++) {
         sum->bytes_known[way] &= x->bytes_known[way]; // a sum of what is known would look like all
@@ -274,7 +274,7 @@ static void add_traffic(traffic *sum, const traffic *x)
     }
 }
 
-static void summary_devices(FILE *to, const difference *d, const traffic *list, bool physical)
+static void cmd_run_summary_devices(FILE *to, const difference *d, const traffic *list, bool physical)
 {
     static const column columns[] = {{"", 0},
                                      {"RECEIVED", COLUMN_RIGHT},
@@ -289,11 +289,11 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
     traffic sum = {.known = true, .bytes_known = {true, true}, .packets_known = {true, true}};
     size_t added = 0;
     for (size_t i = 0; i < schema->device_count; i++) {
-        if (!chosen(d, &list[i], physical)) continue;
+        if (!cmd_run_chosen(d, &list[i], physical)) continue;
         table_cell(t, PLAIN, schema->devices[i].name);
         print_traffic_cells(t, PLAIN, &list[i]);
         table_cell(t, PLAIN, traffic_share(&list[i]).text);
-        add_traffic(&sum, &list[i]);
+        cmd_run_add_traffic(&sum, &list[i]);
         added++;
     }
     if (physical && added > 1) {
@@ -304,7 +304,7 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
     table_end(t, to, 2);
 }
 
-static void summary_troubles_text(FILE *to, const difference *d)
+static void cmd_run_summary_troubles_text(FILE *to, const difference *d)
 {
     enum { SHOWN = 6 };
     static const column columns[] = {
@@ -326,24 +326,24 @@ static void summary_troubles_text(FILE *to, const difference *d)
     free(rows);
 }
 
-static void summary_text(FILE *to, const execution *e, const difference *d)
+static void cmd_run_summary_text(FILE *to, const execution *e, const difference *d)
 {
     double elapsed = (double)(e->end_ns - e->begin_ns) / 1e9;
-    double cpu = seconds(e->use.ru_utime) + seconds(e->use.ru_stime);
-    fprintf(to, "netprof: %s %s after %s, CPU time %s\n", safe(e->words[0]), ending(e),
+    double cpu = cmd_run_seconds(e->use.ru_utime) + cmd_run_seconds(e->use.ru_stime);
+    fprintf(to, "netprof: %s %s after %s, CPU time %s\n", safe(e->words[0]), cmd_run_ending(e),
             safe(words_duration(elapsed).text), safe(words_duration(cpu).text));
     if (!d->delta) return;
     traffic *list = summary_traffic(d);
-    bool physical = count_chosen(d, list, true) > 0;
-    bool moved = physical || count_chosen(d, list, false);
+    bool physical = cmd_run_count_chosen(d, list, true) > 0;
+    bool moved = physical || cmd_run_count_chosen(d, list, false);
     if (!physical)
         fprintf(to, moved ? "  nothing through physical ports; through virtual ones:\n" : "  no network traffic\n");
-    if (moved) summary_devices(to, d, list, physical);
-    summary_troubles_text(to, d);
+    if (moved) cmd_run_summary_devices(to, d, list, physical);
+    cmd_run_summary_troubles_text(to, d);
     free(list);
 }
 
-static json_object *summary_device_json(const difference *d, const traffic *t)
+static json_object *cmd_run_summary_device_json(const difference *d, const traffic *t)
 {
     static const char *const names[2][3] = {{"rx_bytes", "rx_bytes_per_s", "rx_packets"},
                                             {"tx_bytes", "tx_bytes_per_s", "tx_packets"}};
@@ -361,13 +361,14 @@ static json_object *summary_device_json(const difference *d, const traffic *t)
     return o;
 }
 
-static void summary_network_json(json_object *o, const difference *d)
+static void cmd_run_summary_network_json(json_object *o, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
     json_object *devices = json_object_new_array(), *troubles = json_object_new_array();
     traffic *list = summary_traffic(d);
     for (size_t i = 0; i < schema->device_count; i++)
-        if (list[i].known && traffic_moved(&list[i])) json_object_array_add(devices, summary_device_json(d, &list[i]));
+        if (list[i].known && traffic_moved(&list[i]))
+            json_object_array_add(devices, cmd_run_summary_device_json(d, &list[i]));
     free(list);
     size_t count, *rows = summary_troubles(d, &count);
     for (size_t i = 0; i < count; i++) {
@@ -384,25 +385,25 @@ static void summary_network_json(json_object *o, const difference *d)
     json_object_object_add(o, "troubles", troubles);
 }
 
-static void summary_json(FILE *to, const execution *e, const difference *d)
+static void cmd_run_summary_json(FILE *to, const execution *e, const difference *d)
 {
     json_object *o = json_document("run");
     json_text(o, "command", e->line);
-    json_object_object_add(o, "exit_status", json_object_new_int(exit_status(e)));
+    json_object_object_add(o, "exit_status", json_object_new_int(cmd_run_exit_status(e)));
     json_object_object_add(o, "signal", WIFSIGNALED(e->status) ? json_object_new_int(WTERMSIG(e->status)) : NULL);
     json_object_object_add(o, "elapsed_s", json_number((double)(e->end_ns - e->begin_ns) / 1e9));
-    json_object_object_add(o, "user_cpu_s", json_number(seconds(e->use.ru_utime)));
-    json_object_object_add(o, "system_cpu_s", json_number(seconds(e->use.ru_stime)));
+    json_object_object_add(o, "user_cpu_s", json_number(cmd_run_seconds(e->use.ru_utime)));
+    json_object_object_add(o, "system_cpu_s", json_number(cmd_run_seconds(e->use.ru_stime)));
     json_object_object_add(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
     json_text(o, "output", e->to ? recorder_path(e->to) : NULL);
     if (as_mpi) json_object_object_add(o, "mpi", mpi_run_json(&e->mpi));
     json_object_object_add(o, "snapshots_between", json_u64(e->series));
-    json_object_object_add(o, "missed_ticks", json_u64(missed(e)));
-    if (d->delta) summary_network_json(o, d);
+    json_object_object_add(o, "missed_ticks", json_u64(cmd_run_missed(e)));
+    if (d->delta) cmd_run_summary_network_json(o, d);
     json_print(to, o);
 }
 
-static void summarize(const execution *e)
+static void cmd_run_summarize(const execution *e)
 {
     difference d = {0};
     netprof_error error;
@@ -414,9 +415,9 @@ static void summarize(const execution *e)
         d = (difference){0};
     }
     if (as_json)
-        summary_json(to, e, &d);
+        cmd_run_summary_json(to, e, &d);
     else
-        summary_text(to, e, &d);
+        cmd_run_summary_text(to, e, &d);
     if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi);
     difference_free(&d);
     if (!summary_path) return;
@@ -429,7 +430,7 @@ static void summarize(const execution *e)
 
 // ---- together ----
 
-static int check(execution *e, size_t count)
+static int cmd_run_check(execution *e, size_t count)
 {
     if (!count) return fail_usage("expected a command");
     if (output && strcmp(output, "-") == 0) return fail_usage("-o -: the standard output belongs to the command");
@@ -440,7 +441,7 @@ static int check(execution *e, size_t count)
 }
 
 // A name for the snapshots that only the report is made of.
-static bool temporary_file(execution *e)
+static bool cmd_run_temporary_file(execution *e)
 {
     const char *directory = getenv("TMPDIR");
     e->temporary = memory_format("%s/netprof-XXXXXX.netprof", directory && *directory ? directory : "/tmp");
@@ -454,7 +455,7 @@ static bool temporary_file(execution *e)
 }
 
 // The command's exit status stays; a report that fails says so itself.
-static void make_report(char *path)
+static void cmd_run_make_report(char *path)
 {
     char *program = helper_program("netprof-report"), *words[] = {"netprof-report", "-o", report_path, path, NULL};
     posix_spawnattr_t how;
@@ -477,13 +478,13 @@ static void make_report(char *path)
 }
 
 // What the report is about: the regions of the ranks, or the snapshots. free it; NULL: there is nothing.
-static char *reported(const execution *e)
+static char *cmd_run_reported(const execution *e)
 {
     if (as_mpi) return mpi_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
     return e->to ? memory_strdup(recorder_path(e->to)) : NULL;
 }
 
-static int open_all(execution *e)
+static int cmd_run_open_all(execution *e)
 {
     static const int watched[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     sigset_t signals;
@@ -496,7 +497,7 @@ static int open_all(execution *e)
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    if (report_path && !output && !as_mpi && !temporary_file(e)) return EXIT_FILE;
+    if (report_path && !output && !as_mpi && !cmd_run_temporary_file(e)) return EXIT_FILE;
     if (output || e->temporary) {
         char *path = e->temporary ? memory_strdup(e->temporary)
                      : as_mpi     ? mpi_run_pattern(&e->mpi, "run.netprof")
@@ -513,7 +514,7 @@ static int open_all(execution *e)
     job_slurm_facts(e->to, false);
     // Before the snapshots: who reads them one after the other tells by it where some are missing.
     if (e->to && e->interval_ns) recorder_number(e->to, "interval_ns", e->interval_ns);
-    take(e, &e->before, NETPROF_SET_ALL);
+    cmd_run_take(e, &e->before, NETPROF_SET_ALL);
     if (!schedule_open(&e->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
     if (e->to && e->interval_ns) schedule_add(&e->clock, e->interval_ns, schedule_now());
     witness_start(&e->witness, &signals);
@@ -521,28 +522,28 @@ static int open_all(execution *e)
     return EXIT_DONE;
 }
 
-static int run(const char **arguments, size_t count)
+static int cmd_run_run(const char **arguments, size_t count)
 {
     execution e = {.words = arguments};
-    int code = check(&e, count);
+    int code = cmd_run_check(&e, count);
     if (code) return code;
     e.line = shell_line(arguments);
     if (as_mpi) code = mpi_run_open(&e.mpi, output);
-    if (!code) code = open_all(&e);
-    if (!code) code = start(&e);
+    if (!code) code = cmd_run_open_all(&e);
+    if (!code) code = cmd_run_start(&e);
     bool started = !code;
     if (started) {
-        watch(&e);
+        cmd_run_watch(&e);
         witness_end(&e.witness);
         signal(SIGPIPE, SIG_IGN); // a reader of our summary that went away is no reason to fail
-        keep_facts(&e);
-        code = exit_status(&e);
-        if (!quiet) summarize(&e);
+        cmd_run_keep_facts(&e);
+        code = cmd_run_exit_status(&e);
+        if (!quiet) cmd_run_summarize(&e);
     }
     witness_end(&e.witness);
-    char *kept = report_path ? reported(&e) : NULL;
+    char *kept = report_path ? cmd_run_reported(&e) : NULL;
     if (!recorder_close(e.to, started) && started && kept)
-        make_report(kept);
+        cmd_run_make_report(kept);
     else if (started && report_path && as_mpi && !kept)
         warn("--report: the ranks left no regions to report about");
     if (e.temporary) unfinished_drop(e.temporary);
@@ -581,5 +582,5 @@ const command command_run = {
     .options = options,
     .source_names = reading_source_names,
     .popt_flags = POPT_CONTEXT_POSIXMEHARDER,
-    .run = run,
+    .run = cmd_run_run,
 };

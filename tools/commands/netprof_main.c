@@ -24,7 +24,7 @@ static const struct {
     {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
-static const command *find_command(const char *name)
+static const command *netprof_main_find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(commands[i]->name, name) == 0 || (commands[i]->alias && strcmp(commands[i]->alias, name) == 0))
@@ -32,7 +32,7 @@ static const command *find_command(const char *name)
     return NULL;
 }
 
-static const char *command_hint(const char *name)
+static const char *netprof_main_command_hint(const char *name)
 {
     const char *names[2 * COMMAND_COUNT + HELPER_COUNT + 2] = {"help"};
     size_t n = 1;
@@ -46,7 +46,7 @@ static const char *command_hint(const char *name)
 }
 
 // As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
-static void start_helper(const char *name, char **argv)
+static void netprof_main_start_helper(const char *name, char **argv)
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;
     char *program = memory_format("netprof-%s", name), *path = helper_program(program);
@@ -59,7 +59,7 @@ static void start_helper(const char *name, char **argv)
 
 // ---- help ----
 
-static void print_main_help(FILE *to)
+static void netprof_main_print_help(FILE *to)
 {
     fputs("usage: netprof COMMAND [OPTION...] [ARGUMENT...]\n"
           "\n"
@@ -88,28 +88,28 @@ static void print_main_help(FILE *to)
           to);
 }
 
-static int help(const char *name)
+static int netprof_main_help(const char *name)
 {
-    const command *c = name ? find_command(name) : NULL;
+    const command *c = name ? netprof_main_find_command(name) : NULL;
     if (!name || strcmp(name, "help") == 0) {
-        print_main_help(stdout);
+        netprof_main_print_help(stdout);
         return output_close();
     }
     if (!c) {
-        return fail_usage("help: %s: no such command%s", safe(name), command_hint(name));
+        return fail_usage("help: %s: no such command%s", safe(name), netprof_main_command_hint(name));
     }
     command_help(c, stdout);
     return output_close();
 }
 
 // The options for shell completion; see command_list_options(). Without a command: the commands.
-static int list_options(const char *name)
+static int netprof_main_list_options(const char *name)
 {
-    const command *c = name ? find_command(name) : NULL;
+    const command *c = name ? netprof_main_find_command(name) : NULL;
     if (name && !c) {
         char *arguments[] = {NULL, (char[]){"--list-options"}, NULL};
         for (size_t i = 0; i < HELPER_COUNT; i++)
-            if (strcmp(helpers[i].name, name) == 0) start_helper(name, arguments);
+            if (strcmp(helpers[i].name, name) == 0) netprof_main_start_helper(name, arguments);
         return EXIT_USAGE;
     }
     for (size_t i = 0; !c && i < HELPER_COUNT; i++)
@@ -127,38 +127,39 @@ static int list_options(const char *name)
 
 // ---- running ----
 
-static int unknown_command(const char *name)
+static int netprof_main_unknown_command(const char *name)
 {
     for (size_t i = 0; i < HELPER_COUNT; i++)
         if (strcmp(helpers[i].name, name) == 0)
             return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name,
                         helpers[i].needs);
     if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
-    return fail_usage("%s: no such command%s", safe(name), command_hint(name));
+    return fail_usage("%s: no such command%s", safe(name), netprof_main_command_hint(name));
 }
 
 int main(int argc, char **argv)
 {
     output_init();
     if (argc < 2) {
-        print_main_help(stderr);
+        netprof_main_print_help(stderr);
         return EXIT_USAGE;
     }
     const char *name = argv[1];
-    const command *c = find_command(name);
+    const command *c = netprof_main_find_command(name);
     if (c) return command_execute(c, argc - 1, (const char **)(uintptr_t)(argv + 1));
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help(NULL);
-    if (strcmp(name, "help") == 0 && (argc < 3 || find_command(argv[2]))) return help(argc > 2 ? argv[2] : NULL);
-    if (strcmp(name, "--list-options") == 0) return list_options(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return netprof_main_help(NULL);
+    if (strcmp(name, "help") == 0 && (argc < 3 || netprof_main_find_command(argv[2])))
+        return netprof_main_help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--list-options") == 0) return netprof_main_list_options(argc > 2 ? argv[2] : NULL);
     if (strcmp(name, "--version") == 0) {
         printf("netprof %s\n", netprof_version());
         return output_close();
     }
     if (strcmp(name, "help") == 0) {
         char *arguments[] = {NULL, (char[]){"--help"}, NULL};
-        start_helper(argv[2], arguments);
-        return help(argv[2]);
+        netprof_main_start_helper(argv[2], arguments);
+        return netprof_main_help(argv[2]);
     }
-    if (name[0] != '-') start_helper(name, argv + 1);
-    return unknown_command(name);
+    if (name[0] != '-') netprof_main_start_helper(name, argv + 1);
+    return netprof_main_unknown_command(name);
 }

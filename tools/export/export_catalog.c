@@ -8,7 +8,8 @@
 #include <string.h>
 
 // A glob is of a device, of DEVICE/COUNTER, or of SOURCE/DEVICE/COUNTER.
-static bool matches(const char *const *globs, const char *source, const char *device, const char *counter)
+static bool export_catalog_matches(const char *const *globs, const char *source, const char *device,
+                                   const char *counter)
 {
     char *two = memory_format("%s/%s", device, counter), *three = memory_format("%s/%s", source, two);
     bool found = false;
@@ -21,11 +22,11 @@ static bool matches(const char *const *globs, const char *source, const char *de
 
 bool known_wanted(const export_options *o, const char *source, const char *device, const char *counter)
 {
-    if (o->include && !matches(o->include, source, device, counter)) return false;
-    return !o->exclude || !matches(o->exclude, source, device, counter);
+    if (o->include && !export_catalog_matches(o->include, source, device, counter)) return false;
+    return !o->exclude || !export_catalog_matches(o->exclude, source, device, counter);
 }
 
-static void know(known_counter *to, const netprof_schema *schema, size_t i, const export_options *o)
+static void export_catalog_know(known_counter *to, const netprof_schema *schema, size_t i, const export_options *o)
 {
     const netprof_counter *c = &schema->counters[i];
     const netprof_device *d = &schema->devices[c->device];
@@ -52,7 +53,7 @@ bool known_of(known_schema *k, const netprof_schema *schema, const export_option
     k->schema = schema;
     k->counters = memory_calloc(schema->counter_count + 1, sizeof *k->counters);
     for (size_t i = 0; i < schema->counter_count; i++)
-        know(&k->counters[i], schema, i, options);
+        export_catalog_know(&k->counters[i], schema, i, options);
     return true;
 }
 

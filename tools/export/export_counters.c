@@ -33,37 +33,37 @@ typedef struct feed {
 
 #define ROW(f, id, ...) export_row((f)->to, id, (const export_cell[]){__VA_ARGS__})
 
-static bool stop(void *user)
+static bool export_stop(void *user)
 {
     return export_failed(((feed *)user)->to);
 }
 
-static export_cell flag_cell(bool flag)
+static export_cell export_flag_cell(bool flag)
 {
     return cell_u64(flag ? 1 : 0);
 }
 
 // ---- what is there: files, facts, devices, counters ----
 
-static void put_facts(feed *f, const char *scope, const char *source, const char *device, const netprof_fact *facts,
-                      size_t count)
+static void export_put_facts(feed *f, const char *scope, const char *source, const char *device,
+                             const netprof_fact *facts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         ROW(f, EXPORT_FACTS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(scope), cell_text(source),
             cell_text(device), cell_text(facts[i].key), cell_exact_text(facts[i].value));
 }
 
-static void put_run(feed *f)
+static void export_put_run(feed *f)
 {
     const struct export_input *in = f->in;
     ROW(f, EXPORT_RUNS, cell_u64(in->run), cell_text(in->path), cell_text(dataset_format_name(in->format)),
         cell_text(in->host), cell_u64(in->snapshots), cell_time(in->begin_ns), cell_time(in->end_ns),
-        flag_cell(in->complete), cell_text(in->node));
-    put_facts(f, "run", NULL, NULL, in->facts, in->fact_count);
+        export_flag_cell(in->complete), cell_text(in->node));
+    export_put_facts(f, "run", NULL, NULL, in->facts, in->fact_count);
 }
 
 // The first time that this name is seen in the file.
-static bool is_new(feed *f, char *key)
+static bool export_is_new(feed *f, char *key)
 {
     size_t *place = memory_check(lookup_put(&f->told, 0, key));
     if (*place != LOOKUP_NONE) {
@@ -76,7 +76,7 @@ static bool is_new(feed *f, char *key)
     return true;
 }
 
-static void forget_told(feed *f)
+static void export_forget_told(feed *f)
 {
     for (size_t i = 0; i < f->told_count; i++)
         free(f->told_keys[i]);
@@ -87,59 +87,62 @@ static void forget_told(feed *f)
     f->told_count = 0;
 }
 
-static void put_sources(feed *f, const netprof_schema *s)
+static void export_put_sources(feed *f, const netprof_schema *s)
 {
     for (size_t i = 0; i < s->source_count; i++) {
         const netprof_source_state *x = &s->sources[i];
-        if (!is_new(f, memory_format("source\x1f%s", x->name))) continue;
+        if (!export_is_new(f, memory_format("source\x1f%s", x->name))) continue;
         ROW(f, EXPORT_SOURCES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(x->name),
             cell_text(netprof_status_name(x->status)), x->sys_errno ? cell_i64(x->sys_errno) : cell_none(),
             cell_text(x->path), cell_u64(x->device_count));
     }
 }
 
-static void put_device(feed *f, const netprof_schema *s, const netprof_device *d)
+static void export_put_device(feed *f, const netprof_schema *s, const netprof_device *d)
 {
     size_t wanted = 0;
     for (uint32_t i = 0; i < d->count; i++)
         wanted += f->known.counters[d->first + i].wanted;
-    if ((d->count && !wanted) || !is_new(f, memory_format("device\x1f%s\x1f%s", d->source, d->name))) return;
+    if ((d->count && !wanted) || !export_is_new(f, memory_format("device\x1f%s\x1f%s", d->source, d->name))) return;
     ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source), cell_text(d->name),
-        d->identity ? cell_u64(d->identity) : cell_none(), flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL),
-        flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), flag_cell(series_repeats(s, d)), cell_u64(d->count));
-    put_facts(f, "device", d->source, d->name, d->facts, d->fact_count);
+        d->identity ? cell_u64(d->identity) : cell_none(), export_flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL),
+        export_flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), export_flag_cell(series_repeats(s, d)),
+        cell_u64(d->count));
+    export_put_facts(f, "device", d->source, d->name, d->facts, d->fact_count);
 }
 
-static void put_counter(feed *f, const netprof_counter *c, const known_counter *k)
+static void export_put_counter(feed *f, const netprof_counter *c, const known_counter *k)
 {
-    if (!k->wanted || !is_new(f, memory_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name))) return;
+    if (!k->wanted || !export_is_new(f, memory_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name)))
+        return;
     ROW(f, EXPORT_COUNTERS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(k->source), cell_text(k->device),
         cell_text(k->name), cell_text(k->unit), cell_text(k->kind), c->width ? cell_u64(c->width) : cell_none(),
-        flag_cell(k->is_signed), flag_cell(c->flags & NETPROF_SATURATES), flag_cell(c->flags & NETPROF_FAST),
-        cell_u64(c->scale ? c->scale : 1), cell_text(k->role), flag_cell(k->trouble), cell_text(k->description));
+        export_flag_cell(k->is_signed), export_flag_cell(c->flags & NETPROF_SATURATES),
+        export_flag_cell(c->flags & NETPROF_FAST), cell_u64(c->scale ? c->scale : 1), cell_text(k->role),
+        export_flag_cell(k->trouble), cell_text(k->description));
 }
 
 // Looks a schema up, once, and writes what is new in it.
-static void meet_schema(feed *f, const netprof_schema *s)
+static void export_meet_schema(feed *f, const netprof_schema *s)
 {
     if (!known_of(&f->known, s, f->o)) return;
     if (f->o->wide) wide_assign(&f->wide, &f->known);
-    if (is_new(f, memory_strdup("node"))) put_facts(f, "node", NULL, NULL, s->facts, s->fact_count);
-    put_sources(f, s);
+    if (export_is_new(f, memory_strdup("node"))) export_put_facts(f, "node", NULL, NULL, s->facts, s->fact_count);
+    export_put_sources(f, s);
     for (size_t i = 0; i < s->device_count; i++)
-        put_device(f, s, &s->devices[i]);
+        export_put_device(f, s, &s->devices[i]);
     for (size_t i = 0; i < s->counter_count; i++)
-        put_counter(f, &s->counters[i], &f->known.counters[i]);
+        export_put_counter(f, &s->counters[i], &f->known.counters[i]);
 }
 
 // ---- snapshots ----
 
-static bool has_value(uint8_t status)
+static bool export_has_value(uint8_t status)
 {
     return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
 }
 
-static export_cell signed_cell(uint64_t bits)
+static export_cell export_signed_cell(uint64_t bits)
 {
     int64_t value;
     memcpy(&value, &bits, sizeof value);
@@ -147,33 +150,34 @@ static export_cell signed_cell(uint64_t bits)
 }
 
 // Of two columns, value and signed_value, the one that the counter's number belongs to.
-static export_cell number_cell(bool there, bool is_signed, bool signed_column, uint64_t bits)
+static export_cell export_number_cell(bool there, bool is_signed, bool signed_column, uint64_t bits)
 {
     if (!there || is_signed != signed_column) return cell_none();
-    return is_signed ? signed_cell(bits) : cell_u64(bits);
+    return is_signed ? export_signed_cell(bits) : cell_u64(bits);
 }
 
 // When the counter was read: by its own stamp, else when its snapshot was.
-static int64_t time_of(const netprof_snapshot *s, size_t i)
+static int64_t export_time_of(const netprof_snapshot *s, size_t i)
 {
     return s->stamps_ns[i] > 0 ? s->stamps_ns[i] : s->wall_ns;
 }
 
-static void put_values(feed *f, const netprof_snapshot *s)
+static void export_put_values(feed *f, const netprof_snapshot *s)
 {
     for (size_t i = 0; i < s->schema->counter_count; i++) {
         const known_counter *k = &f->known.counters[i];
-        bool there = has_value(s->status[i]);
+        bool there = export_has_value(s->status[i]);
         if (!k->wanted || s->status[i] == NETPROF_STATUS_SKIPPED) continue;
         ROW(f, EXPORT_VALUES, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
-            cell_time(time_of(s, i)), cell_text(k->source), cell_text(k->device), cell_text(k->name),
-            number_cell(there, k->is_signed, false, s->values[i]), number_cell(there, k->is_signed, true, s->values[i]),
-            cell_text(k->unit), cell_text(k->kind), cell_text(netprof_status_name((netprof_status)s->status[i])),
+            cell_time(export_time_of(s, i)), cell_text(k->source), cell_text(k->device), cell_text(k->name),
+            export_number_cell(there, k->is_signed, false, s->values[i]),
+            export_number_cell(there, k->is_signed, true, s->values[i]), cell_text(k->unit), cell_text(k->kind),
+            cell_text(netprof_status_name((netprof_status)s->status[i])),
             s->errnos[i] ? cell_u64(s->errnos[i]) : cell_none());
     }
 }
 
-static export_cell *blank_cells(feed *f, const wide_side *side)
+static export_cell *export_blank_cells(feed *f, const wide_side *side)
 {
     for (size_t i = 0; i < side->table.column_count; i++)
         f->cells[i] = cell_none();
@@ -182,64 +186,64 @@ static export_cell *blank_cells(feed *f, const wide_side *side)
     return f->cells;
 }
 
-static void put_missing(feed *f, const netprof_snapshot *s, size_t i, size_t column)
+static void export_put_missing(feed *f, const netprof_snapshot *s, size_t i, size_t column)
 {
     ROW(f, EXPORT_MISSING, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(s->wall_ns),
         cell_text(f->wide.values.columns[column].name), cell_text(netprof_status_name((netprof_status)s->status[i])),
         s->errnos[i] ? cell_u64(s->errnos[i]) : cell_none());
 }
 
-static void put_values_wide(feed *f, const netprof_snapshot *s)
+static void export_put_values_wide(feed *f, const netprof_snapshot *s)
 {
-    export_cell *cells = blank_cells(f, &f->wide.values);
+    export_cell *cells = export_blank_cells(f, &f->wide.values);
     cells[2] = cell_u64(f->snapshot);
     cells[3] = cell_time(s->wall_ns);
     for (size_t i = 0; i < s->schema->counter_count; i++) {
         const known_counter *k = &f->known.counters[i];
         if (k->column == (size_t)-1 || s->status[i] == NETPROF_STATUS_SKIPPED) continue;
-        if (has_value(s->status[i]))
-            cells[k->column] = k->is_signed ? signed_cell(s->values[i]) : cell_u64(s->values[i]);
-        if (s->status[i] != NETPROF_STATUS_OK) put_missing(f, s, i, k->column);
+        if (export_has_value(s->status[i]))
+            cells[k->column] = k->is_signed ? export_signed_cell(s->values[i]) : cell_u64(s->values[i]);
+        if (s->status[i] != NETPROF_STATUS_OK) export_put_missing(f, s, i, k->column);
     }
     export_row(f->to, EXPORT_VALUES_WIDE, cells);
 }
 
 // ---- differences ----
 
-static bool is_bound(uint8_t flag)
+static bool export_is_bound(uint8_t flag)
 {
     return flag == NETPROF_FLAG_RESET || flag == NETPROF_FLAG_SUSPECT;
 }
 
-static bool has_difference(uint8_t flag)
+static bool export_has_difference(uint8_t flag)
 {
-    return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED || is_bound(flag);
+    return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED || export_is_bound(flag);
 }
 
-static double rate_of(const netprof_delta *d, size_t i, bool is_signed)
+static double export_rate_of(const netprof_delta *d, size_t i, bool is_signed)
 {
     int64_t value;
     memcpy(&value, &d->values[i], sizeof value);
-    if (!has_difference(d->flags[i]) || d->elapsed_ns[i] <= 0) return NAN;
+    if (!export_has_difference(d->flags[i]) || d->elapsed_ns[i] <= 0) return NAN;
     return (is_signed ? (double)value : (double)d->values[i]) / ((double)d->elapsed_ns[i] * 1e-9);
 }
 
-static void put_rate(feed *f, const netprof_delta *d, size_t i, const known_counter *k)
+static void export_put_rate(feed *f, const netprof_delta *d, size_t i, const known_counter *k)
 {
     uint8_t flag = d->flags[i];
-    bool there = has_difference(flag);
+    bool there = export_has_difference(flag);
     ROW(f, EXPORT_RATES, cell_u64(f->in->run), cell_text(f->in->host), cell_time(d->wall_begin_ns),
         cell_time(d->wall_end_ns), cell_text(k->source), cell_text(k->device), cell_text(k->name),
-        number_cell(there, k->is_signed, false, d->values[i]), number_cell(there, k->is_signed, true, d->values[i]),
-        cell_f64(rate_of(d, i, k->is_signed)), d->elapsed_ns[i] > 0 ? cell_i64(d->elapsed_ns[i]) : cell_none(),
-        cell_text(k->unit), cell_text(k->kind), cell_text(netprof_flag_name((netprof_flag)flag)),
-        flag_cell(is_bound(flag)));
+        export_number_cell(there, k->is_signed, false, d->values[i]),
+        export_number_cell(there, k->is_signed, true, d->values[i]), cell_f64(export_rate_of(d, i, k->is_signed)),
+        d->elapsed_ns[i] > 0 ? cell_i64(d->elapsed_ns[i]) : cell_none(), cell_text(k->unit), cell_text(k->kind),
+        cell_text(netprof_flag_name((netprof_flag)flag)), export_flag_cell(export_is_bound(flag)));
 }
 
-static void put_rates(feed *f, const netprof_delta *d, const known_schema *known, const size_t *places)
+static void export_put_rates(feed *f, const netprof_delta *d, const known_schema *known, const size_t *places)
 {
     bool as_wide = export_wants(f->to, EXPORT_RATES_WIDE), any = false;
-    export_cell *cells = as_wide ? blank_cells(f, &f->wide.rates) : NULL;
+    export_cell *cells = as_wide ? export_blank_cells(f, &f->wide.rates) : NULL;
     if (cells) {
         cells[2] = cell_time(d->wall_begin_ns);
         cells[3] = cell_time(d->wall_end_ns);
@@ -248,72 +252,72 @@ static void put_rates(feed *f, const netprof_delta *d, const known_schema *known
         size_t at = places ? places[i] : i;
         const known_counter *k = &known->counters[i];
         if (at == (size_t)-1 || !k->wanted || d->flags[at] == NETPROF_FLAG_GAUGE) continue;
-        put_rate(f, d, at, k);
+        export_put_rate(f, d, at, k);
         // A lower bound could not be told from a rate there.
-        if (!as_wide || k->rate_column == (size_t)-1 || is_bound(d->flags[at])) continue;
-        cells[k->rate_column] = cell_f64(rate_of(d, at, k->is_signed));
+        if (!as_wide || k->rate_column == (size_t)-1 || export_is_bound(d->flags[at])) continue;
+        cells[k->rate_column] = cell_f64(export_rate_of(d, at, k->is_signed));
         any |= cells[k->rate_column].known;
     }
     if (any) export_row(f->to, EXPORT_RATES_WIDE, cells);
 }
 
-static void take_difference(void *user, const netprof_delta *d, const size_t *places)
+static void export_take_difference(void *user, const netprof_delta *d, const size_t *places)
 {
     feed *f = user;
-    put_rates(f, d, &f->known, places);
+    export_put_rates(f, d, &f->known, places);
 }
 
-static void take_snapshot(void *user, const netprof_snapshot *s)
+static void export_take_snapshot(void *user, const netprof_snapshot *s)
 {
     feed *f = user;
     netprof_error error;
     f->snapshot++;
-    meet_schema(f, s->schema);
+    export_meet_schema(f, s->schema);
     ROW(f, EXPORT_SNAPSHOTS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(s->wall_ns),
         cell_time(s->begin_ns), cell_time(s->end_ns), cell_text(s->set == NETPROF_SET_FAST ? "fast" : "all"),
         cell_u64(s->not_ok));
-    if (export_wants(f->to, EXPORT_VALUES)) put_values(f, s);
-    if (export_wants(f->to, EXPORT_VALUES_WIDE) || export_wants(f->to, EXPORT_MISSING)) put_values_wide(f, s);
+    if (export_wants(f->to, EXPORT_VALUES)) export_put_values(f, s);
+    if (export_wants(f->to, EXPORT_VALUES_WIDE) || export_wants(f->to, EXPORT_MISSING)) export_put_values_wide(f, s);
     if (!export_wants(f->to, EXPORT_RATES) && !export_wants(f->to, EXPORT_RATES_WIDE)) return;
-    if (held_take(&f->held, s, take_difference, f, &error) && !f->backwards) {
+    if (held_take(&f->held, s, export_take_difference, f, &error) && !f->backwards) {
         f->backwards = true;
         warn("%s: snapshot %llu: %s; differences begin anew there", safe(f->in->path), (unsigned long long)f->snapshot,
              error_text(&error));
     }
 }
 
-static void take_delta(void *user, const netprof_delta *d)
+static void export_take_delta(void *user, const netprof_delta *d)
 {
     feed *f = user;
-    meet_schema(f, d->schema);
-    put_rates(f, d, &f->known, NULL);
+    export_meet_schema(f, d->schema);
+    export_put_rates(f, d, &f->known, NULL);
 }
 
 // ---- findings ----
 
-static const char *device_name(const difference *d, size_t device)
+static const char *export_device_name(const difference *d, size_t device)
 {
     return device == DIFFERENCE_NONE ? NULL : d->delta->schema->devices[device].name;
 }
 
-static void put_finding(feed *f, const difference *d, const finding *x)
+static void export_put_finding(feed *f, const difference *d, const finding *x)
 {
     f->finding++;
     ROW(f, EXPORT_FINDINGS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding),
         cell_time(d->delta->wall_begin_ns), cell_time(d->delta->wall_end_ns), cell_text(severity_name(x->severity)),
         cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(x->rule->source),
-        cell_text(device_name(d, x->device)), cell_f64(x->value), cell_text(x->rule->unit), cell_text(x->claim),
+        cell_text(export_device_name(d, x->device)), cell_f64(x->value), cell_text(x->rule->unit), cell_text(x->claim),
         cell_text(x->rule->advice), cell_text(x->explained_by), cell_u64(x->peers),
         x->peers ? cell_f64(x->peers_min) : cell_none(), x->peers ? cell_f64(x->peers_max) : cell_none());
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
         ROW(f, EXPORT_EVIDENCE, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding), cell_text(e->name),
-            cell_text(e->unit), flag_cell(e->gauge), cell_f64(e->number),
+            cell_text(e->unit), export_flag_cell(e->gauge), cell_f64(e->number),
             e->counter == DIFFERENCE_NONE ? cell_none() : cell_u64(e->value));
     }
 }
 
-static int put_findings(feed *f, const difference *d, const rules *set)
+static int export_put_findings(feed *f, const difference *d, const rules *set)
 {
     findings all = {0};
     findings_make(&all, d, set);
@@ -321,12 +325,12 @@ static int put_findings(feed *f, const difference *d, const rules *set)
         cell_time(d->delta->wall_end_ns), cell_text(severity_name(all.severity)), cell_text(all.verdict),
         cell_u64(all.judged), cell_u64(all.unknown_count));
     for (size_t i = 0; i < all.count; i++)
-        put_finding(f, d, &all.items[i]);
+        export_put_finding(f, d, &all.items[i]);
     findings_free(&all);
     return EXIT_DONE;
 }
 
-static int judge(feed *f, const netprof_snapshot *before, const netprof_snapshot *after, const rules *set)
+static int export_judge(feed *f, const netprof_snapshot *before, const netprof_snapshot *after, const rules *set)
 {
     difference d = {0};
     netprof_error error;
@@ -334,7 +338,7 @@ static int judge(feed *f, const netprof_snapshot *before, const netprof_snapshot
         warn("%s: no findings: %s", safe(f->in->path), error_text(&error));
         return EXIT_DONE;
     }
-    int code = put_findings(f, &d, set);
+    int code = export_put_findings(f, &d, set);
     difference_free(&d);
     return code;
 }
@@ -345,14 +349,14 @@ typedef struct judging {
     int code;
 } judging;
 
-static void judge_delta(void *user, const netprof_delta *delta)
+static void export_judge_delta(void *user, const netprof_delta *delta)
 {
     judging *j = user;
     difference d = {0};
     netprof_error error;
     if (j->code) return;
-    j->code =
-        difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error) : put_findings(j->f, &d, j->set);
+    j->code = difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error)
+                                                     : export_put_findings(j->f, &d, j->set);
     difference_free(&d);
 }
 
@@ -367,13 +371,13 @@ static int export_findings(feed *f, struct export_input *files, size_t count)
         f->in = &files[i];
         judging j = {f, &set, EXIT_DONE};
         if (f->in->snapshots > 1) {
-            code = judge(f, &f->in->first, &f->in->last, &set);
+            code = export_judge(f, &f->in->first, &f->in->last, &set);
         } else if (f->in->snapshots) {
             bool pair = open && strcmp(open->host, f->in->host) == 0;
-            if (pair) code = judge(f, &open->first, &f->in->first, &set);
+            if (pair) code = export_judge(f, &open->first, &f->in->first, &set);
             open = pair ? NULL : f->in;
         }
-        if (!code && f->in->deltas) code = input_walk(f->in, &(input_visitor){.user = &j, .delta = judge_delta});
+        if (!code && f->in->deltas) code = input_walk(f->in, &(input_visitor){.user = &j, .delta = export_judge_delta});
         if (!code) code = j.code;
     }
     rules_free(&set);
@@ -382,24 +386,25 @@ static int export_findings(feed *f, struct export_input *files, size_t count)
 
 // ---- all files ----
 
-static void survey_schema(feed *f, const netprof_schema *s)
+static void export_survey_schema(feed *f, const netprof_schema *s)
 {
     if (known_of(&f->known, s, f->o)) wide_add(&f->wide, &f->known);
 }
 
-static void survey_snapshot(void *user, const netprof_snapshot *s)
+static void export_survey_snapshot(void *user, const netprof_snapshot *s)
 {
-    survey_schema(user, s->schema);
+    export_survey_schema(user, s->schema);
 }
-static void survey_delta(void *user, const netprof_delta *d)
+static void export_survey_delta(void *user, const netprof_delta *d)
 {
-    survey_schema(user, d->schema);
+    export_survey_schema(user, d->schema);
 }
 
 // The wide tables' columns must be known before their first row.
-static int survey(feed *f, struct export_input *files, size_t count)
+static int export_survey(feed *f, struct export_input *files, size_t count)
 {
-    const input_visitor v = {.user = f, .snapshot = survey_snapshot, .delta = survey_delta, .stop = stop};
+    const input_visitor v = {
+        .user = f, .snapshot = export_survey_snapshot, .delta = export_survey_delta, .stop = export_stop};
     int code = EXIT_DONE;
     wide_begin(&f->wide);
     for (size_t i = 0; i < count && !code; i++) {
@@ -414,16 +419,17 @@ static int survey(feed *f, struct export_input *files, size_t count)
     return code;
 }
 
-static bool is_over_time(const feed *f)
+static bool export_is_over_time(const feed *f)
 {
     return f->o->what & (WHAT_SNAPSHOTS | WHAT_SERIES);
 }
 
 static int export_counters(feed *f, struct export_input *files, size_t count)
 {
-    const input_visitor v = {.user = f, .snapshot = take_snapshot, .delta = take_delta, .stop = stop};
+    const input_visitor v = {
+        .user = f, .snapshot = export_take_snapshot, .delta = export_take_delta, .stop = export_stop};
     struct export_input *before = NULL;
-    int code = f->o->wide && is_over_time(f) ? survey(f, files, count) : EXIT_DONE;
+    int code = f->o->wide && export_is_over_time(f) ? export_survey(f, files, count) : EXIT_DONE;
     for (size_t i = 0; i < count && !code; i++) {
         f->in = &files[i];
         f->snapshot = 0;
@@ -431,17 +437,17 @@ static int export_counters(feed *f, struct export_input *files, size_t count)
         // Two files with a snapshot each, of one host, are the two ends of a run: there is a difference between them.
         bool pair = before && f->in->snapshots == 1 && strcmp(before->host, f->in->host) == 0;
         if (!pair) held_free(&f->held);
-        put_run(f);
-        if (is_over_time(f)) code = input_walk(f->in, &v);
+        export_put_run(f);
+        if (export_is_over_time(f)) code = input_walk(f->in, &v);
         known_free(&f->known);
-        forget_told(f);
+        export_forget_told(f);
         before = f->in->snapshots == 1 && !pair ? f->in : NULL;
     }
     if (!code && f->o->what & WHAT_FINDINGS) code = export_findings(f, files, count);
     return code;
 }
 
-static void begin_tables(export_sink *sink, unsigned what)
+static void export_begin_tables(export_sink *sink, unsigned what)
 {
     for (int i = 0; i < EXPORT_FIXED; i++)
         if (export_table_what((export_id)i) & what) export_begin(sink, (export_id)i, export_table_of((export_id)i));
@@ -461,7 +467,7 @@ typedef struct opened {
     bool damaged;
 } opened;
 
-static int open_part(opened *all, input_file *file, size_t part, bool listed)
+static int export_open_part(opened *all, input_file *file, size_t part, bool listed)
 {
     all->inputs = memory_realloc(all->inputs, (all->input_count + 1) * sizeof *all->inputs);
     struct export_input *in = &all->inputs[all->input_count];
@@ -478,7 +484,7 @@ static int open_part(opened *all, input_file *file, size_t part, bool listed)
 }
 
 // listed: its directory is read for regions as a whole.
-static int open_file(opened *all, const export_sink *sink, const char *path, bool listed)
+static int export_open_file(opened *all, const export_sink *sink, const char *path, bool listed)
 {
     if (nsys_in_file(path)) {
         all->programs[all->program_count++] = path;
@@ -488,24 +494,24 @@ static int open_file(opened *all, const export_sink *sink, const char *path, boo
     input_file *file = &all->files[all->file_count++];
     int code = input_file_open(file, path, export_options_of(sink)->names);
     for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
-        code = open_part(all, file, part, listed);
+        code = export_open_part(all, file, part, listed);
     return code;
 }
 
 // What cannot be used of a directory was said, and the others are used.
-static int open_directory(opened *all, const export_sink *sink, const char *path, size_t first, size_t count)
+static int export_open_directory(opened *all, const export_sink *sink, const char *path, size_t first, size_t count)
 {
     size_t before = all->input_count + all->program_count;
     bool regions = inputs_hold(path) & PARTS_REGIONS;
     if (regions) all->regions[all->region_count++] = path;
     for (size_t i = first; i < first + count && !export_failed(sink); i++) {
         if (parts_hold(all->paths.paths[i]) == PARTS_REGIONS) continue;
-        all->damaged |= open_file(all, sink, all->paths.paths[i], regions) != EXIT_DONE;
+        all->damaged |= export_open_file(all, sink, all->paths.paths[i], regions) != EXIT_DONE;
     }
     return regions || all->input_count + all->program_count > before ? EXIT_DONE : EXIT_FILE;
 }
 
-static int open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
+static int export_open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
 {
     int code = EXIT_DONE;
     size_t *firsts = memory_calloc(count + 1, sizeof *firsts); // in the listing, for each path
@@ -519,13 +525,13 @@ static int open_all(opened *all, const export_sink *sink, const char **paths, si
     all->programs = memory_calloc(count + all->paths.count + 1, sizeof *all->programs);
     for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
         code = listing_is_directory(paths[i])
-                   ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
-                   : open_file(all, sink, paths[i], false);
+                   ? export_open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
+                   : export_open_file(all, sink, paths[i], false);
     free(firsts);
     return code;
 }
 
-static void close_all(opened *all)
+static void export_close_all(opened *all)
 {
     for (size_t i = 0; i < all->input_count; i++)
         input_close(&all->inputs[i]);
@@ -542,16 +548,16 @@ int export_files(export_sink *sink, const char **paths, size_t count)
 {
     feed f = {.to = sink, .o = export_options_of(sink)};
     opened all = {0};
-    int code = open_all(&all, sink, paths, count);
+    int code = export_open_all(&all, sink, paths, count);
     size_t kept = all.input_count;
-    if (!code && kept) begin_tables(sink, WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS);
+    if (!code && kept) export_begin_tables(sink, WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS);
     if (!code && kept) code = export_counters(&f, all.inputs, kept);
     if (!code && all.region_count && f.o->what & WHAT_REGIONS && !export_failed(sink)) {
-        begin_tables(sink, WHAT_REGIONS);
+        export_begin_tables(sink, WHAT_REGIONS);
         code = export_regions(sink, all.regions, all.region_count);
     }
     if (!code && all.program_count && f.o->what & WHAT_PROGRAMS && !export_failed(sink)) {
-        begin_tables(sink, WHAT_PROGRAMS);
+        export_begin_tables(sink, WHAT_PROGRAMS);
         code = export_programs(sink, all.programs, all.program_count);
     }
     if (code == EXIT_WORTH_FAILING) {
@@ -562,10 +568,10 @@ int export_files(export_sink *sink, const char **paths, size_t count)
         !(all.region_count && f.o->what & WHAT_REGIONS) && !(all.program_count && f.o->what & WHAT_PROGRAMS))
         code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
     bool damaged = all.damaged;
-    close_all(&all);
+    export_close_all(&all);
     held_free(&f.held);
     known_free(&f.known);
-    forget_told(&f);
+    export_forget_told(&f);
     if (f.o->wide) wide_free(&f.wide);
     free(f.cells);
     return code ? code : damaged ? EXIT_WORTH_FAILING : EXIT_DONE;

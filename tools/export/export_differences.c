@@ -8,13 +8,13 @@
 
 #define NOWHERE ((size_t)-1)
 
-static bool same_device(const netprof_device *a, const netprof_device *b)
+static bool export_differences_same_device(const netprof_device *a, const netprof_device *b)
 {
     return strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0;
 }
 
 // Index in `to` of each counter of `from`, or NOWHERE. Devices and their counters mostly stand in the same order.
-static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
+static size_t *export_differences_places_in(const netprof_schema *from, const netprof_schema *to)
 {
     size_t *places = memory_alloc((from->counter_count + 1) * sizeof *places), near = 0;
     for (size_t i = 0; i < from->counter_count; i++)
@@ -23,7 +23,7 @@ static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
         const netprof_device *mine = &from->devices[d], *other = NULL;
         for (size_t k = 0; k < to->device_count && !other; k++) {
             size_t at = (near + k) % to->device_count;
-            if (same_device(mine, &to->devices[at])) other = &to->devices[near = at];
+            if (export_differences_same_device(mine, &to->devices[at])) other = &to->devices[near = at];
         }
         for (size_t i = 0, last = 0; other && i < mine->count; i++) {
             for (size_t k = 0; k < other->count; k++) {
@@ -38,7 +38,7 @@ static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
     return places;
 }
 
-static void drop_unused(held *h)
+static void export_differences_drop_unused(held *h)
 {
     size_t kept = 0;
     for (size_t i = 0; i < h->count; i++) {
@@ -52,11 +52,11 @@ static void drop_unused(held *h)
     h->count = kept;
 }
 
-static void follow_schema(held *h, const netprof_schema *schema)
+static void export_differences_follow_schema(held *h, const netprof_schema *schema)
 {
     if (h->schema == schema) return;
     held_snapshot **latest = memory_calloc(schema->counter_count + 1, sizeof *latest);
-    size_t *places = h->schema ? places_in(schema, h->schema) : NULL;
+    size_t *places = h->schema ? export_differences_places_in(schema, h->schema) : NULL;
     for (size_t i = 0; i < h->count; i++)
         h->items[i]->waiting = 0;
     for (size_t i = 0; places && i < schema->counter_count; i++) {
@@ -70,16 +70,16 @@ static void follow_schema(held *h, const netprof_schema *schema)
     netprof_schema_retain(schema);
     h->schema = schema;
     h->latest = latest;
-    drop_unused(h);
+    export_differences_drop_unused(h);
 }
 
-static netprof_err visit_one(held *h, const held_snapshot *from, const netprof_snapshot *s, held_visit visit,
-                             void *user, netprof_error *error)
+static netprof_err export_differences_visit_one(held *h, const held_snapshot *from, const netprof_snapshot *s,
+                                                held_visit visit, void *user, netprof_error *error)
 {
     netprof_delta delta = NETPROF_ZERO;
     netprof_err err = netprof_diff(&from->s, s, NULL, &delta, error);
     if (err) return err;
-    size_t *places = places_in(s->schema, delta.schema), about = 0;
+    size_t *places = export_differences_places_in(s->schema, delta.schema), about = 0;
     for (size_t i = 0; i < s->schema->counter_count; i++) {
         if (h->latest[i] != from || s->status[i] == NETPROF_STATUS_SKIPPED) places[i] = NOWHERE;
         about += places[i] != NOWHERE;
@@ -93,14 +93,14 @@ static netprof_err visit_one(held *h, const held_snapshot *from, const netprof_s
 netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void *user, netprof_error *error)
 {
     netprof_err err = NETPROF_OK;
-    follow_schema(h, s->schema);
+    export_differences_follow_schema(h, s->schema);
     for (size_t i = 0; i < h->count && !err; i++)
-        err = visit_one(h, h->items[i], s, visit, user, error);
+        err = export_differences_visit_one(h, h->items[i], s, visit, user, error);
     if (err) { // another boot, or the clock went back: it begins anew
         for (size_t i = 0; i < h->count; i++)
             h->items[i]->waiting = 0;
         memset(h->latest, 0, s->schema->counter_count * sizeof *h->latest);
-        drop_unused(h);
+        export_differences_drop_unused(h);
     }
     held_snapshot *mine = memory_calloc(1, sizeof *mine);
     if (netprof_snapshot_copy(&mine->s, s, NULL)) memory_exhausted();
@@ -112,7 +112,7 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
     }
     h->items = memory_realloc(h->items, (h->count + 1) * sizeof *h->items);
     h->items[h->count++] = mine;
-    drop_unused(h);
+    export_differences_drop_unused(h);
     return err;
 }
 
@@ -120,7 +120,7 @@ void held_free(held *h)
 {
     for (size_t i = 0; i < h->count; i++)
         h->items[i]->waiting = 0;
-    drop_unused(h);
+    export_differences_drop_unused(h);
     netprof_schema_release(h->schema);
     free(h->items);
     free(h->latest);

@@ -11,18 +11,18 @@
 
 // ---- walking ----
 
-static bool stopped(const input_visitor *v)
+static bool export_input_stopped(const input_visitor *v)
 {
     return v->stop && v->stop(v->user);
 }
 
-static void walk_kept(const dataset_run *run, const input_visitor *v)
+static void export_input_walk_kept(const dataset_run *run, const input_visitor *v)
 {
-    for (size_t i = 0; v->fact && i < run->fact_count && !stopped(v); i++)
+    for (size_t i = 0; v->fact && i < run->fact_count && !export_input_stopped(v); i++)
         v->fact(v->user, &run->facts[i]);
-    for (size_t i = 0; v->snapshot && i < run->snapshot_count && !stopped(v); i++)
+    for (size_t i = 0; v->snapshot && i < run->snapshot_count && !export_input_stopped(v); i++)
         v->snapshot(v->user, &run->snapshots[i]);
-    for (size_t i = 0; v->delta && i < run->delta_count && !stopped(v); i++)
+    for (size_t i = 0; v->delta && i < run->delta_count && !export_input_stopped(v); i++)
         v->delta(v->user, &run->deltas[i]);
 }
 
@@ -32,7 +32,7 @@ typedef struct file_state {
     bool speak; // say what is wrong
 } file_state;
 
-static void take_item(const netprof_item *item, const input_visitor *v, file_state *f)
+static void export_input_take_item(const netprof_item *item, const input_visitor *v, file_state *f)
 {
     switch (item->type) {
     case NETPROF_ITEM_FACT:
@@ -60,16 +60,16 @@ static void take_item(const netprof_item *item, const input_visitor *v, file_sta
     }
 }
 
-static int walk_netprof(const struct export_input *in, const input_visitor *v, file_state *f)
+static int export_input_walk_netprof(const struct export_input *in, const input_visitor *v, file_state *f)
 {
     netprof_reader *reader = NULL;
     netprof_error error;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     parts_stream stream;
     netprof_err err = parts_reader(&in->file->parts, in->part, &stream, NULL, &reader, &error);
-    while (!err && item.type != NETPROF_ITEM_END && !stopped(v)) {
+    while (!err && item.type != NETPROF_ITEM_END && !export_input_stopped(v)) {
         err = netprof_reader_next(reader, &item, &error);
-        if (!err) take_item(&item, v, f);
+        if (!err) export_input_take_item(&item, v, f);
     }
     netprof_reader_close(reader);
     return err ? fail_error(in->path, &error) : EXIT_DONE;
@@ -78,21 +78,21 @@ static int walk_netprof(const struct export_input *in, const input_visitor *v, f
 int input_walk(struct export_input *in, const input_visitor *visitor)
 {
     file_state f = {.complete = true, .path = in->path};
-    if (!in->file->kept) return walk_netprof(in, visitor, &f);
-    walk_kept(&in->file->set.runs[in->part], visitor);
+    if (!in->file->kept) return export_input_walk_netprof(in, visitor, &f);
+    export_input_walk_kept(&in->file->set.runs[in->part], visitor);
     return EXIT_DONE;
 }
 
 // ---- the first look ----
 
-static void look_at_fact(void *user, const netprof_fact *fact)
+static void export_input_look_at_fact(void *user, const netprof_fact *fact)
 {
     struct export_input *in = user;
     in->facts = memory_realloc(in->facts, (in->fact_count + 1) * sizeof *in->facts);
     in->facts[in->fact_count++] = (netprof_fact){memory_strdup(fact->key), memory_strdup(fact->value)};
 }
 
-static void look_at_snapshot(void *user, const netprof_snapshot *s)
+static void export_input_look_at_snapshot(void *user, const netprof_snapshot *s)
 {
     struct export_input *in = user;
     netprof_snapshot *to = in->snapshots++ ? &in->last : &in->first;
@@ -101,7 +101,7 @@ static void look_at_snapshot(void *user, const netprof_snapshot *s)
     in->end_ns = s->wall_ns;
 }
 
-static void look_at_delta(void *user, const netprof_delta *d)
+static void export_input_look_at_delta(void *user, const netprof_delta *d)
 {
     struct export_input *in = user;
     if (!in->deltas++) in->begin_ns = d->wall_begin_ns;
@@ -113,33 +113,33 @@ const netprof_schema *input_schema(const struct export_input *in)
     return in->snapshots ? in->first.schema : NULL;
 }
 
-static const char *fact_of(const struct export_input *in, const char *key)
+static const char *export_input_fact_of(const struct export_input *in, const char *key)
 {
     const netprof_schema *schema = input_schema(in);
     const char *found = netprof_fact_of(in->facts, in->fact_count, key);
     return found || !schema ? found : netprof_fact_of(schema->facts, schema->fact_count, key);
 }
 
-static void find_host(struct export_input *in)
+static void export_input_find_host(struct export_input *in)
 {
-    const char *host = fact_of(in, "host"), *node = fact_of(in, "node");
+    const char *host = export_input_fact_of(in, "host"), *node = export_input_fact_of(in, "node");
     if (!host && in->file->kept) host = in->file->set.runs[in->part].host;
     in->host = memory_strdup(host ? host : "");
     in->node = memory_strdup(node && *node ? node : in->host);
 }
 
-static int look(struct export_input *in, const input_visitor *v)
+static int export_input_look(struct export_input *in, const input_visitor *v)
 {
     file_state f = {.complete = true, .path = in->path, .speak = true};
     if (in->file->kept) {
         const dataset_run *run = &in->file->set.runs[in->part];
         in->format = run->format;
         in->complete = run->complete;
-        walk_kept(run, v);
+        export_input_walk_kept(run, v);
         return EXIT_DONE;
     }
     in->format = DATASET_NETPROF;
-    int code = walk_netprof(in, v, &f);
+    int code = export_input_walk_netprof(in, v, &f);
     in->complete = f.complete;
     in->is_regions = f.regions && !in->snapshots && !in->deltas;
     if (code || in->is_regions || in->snapshots || in->deltas) return code;
@@ -148,10 +148,13 @@ static int look(struct export_input *in, const input_visitor *v)
 
 int input_open(struct export_input *in, input_file *file, size_t part)
 {
-    const input_visitor v = {.user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
+    const input_visitor v = {.user = in,
+                             .fact = export_input_look_at_fact,
+                             .snapshot = export_input_look_at_snapshot,
+                             .delta = export_input_look_at_delta};
     *in = (struct export_input){.path = file->path, .file = file, .part = part, .complete = true};
-    int code = look(in, &v);
-    if (!code && !in->is_regions) find_host(in);
+    int code = export_input_look(in, &v);
+    if (!code && !in->is_regions) export_input_find_host(in);
     return code;
 }
 

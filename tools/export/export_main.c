@@ -32,7 +32,7 @@ static const struct poptOption options[] = {
 };
 
 // Splits lists by commas; NULL when there is none.
-static const char **globs(char **lists)
+static const char **export_globs(char **lists)
 {
     const char **all = NULL;
     size_t count = 0;
@@ -46,7 +46,7 @@ static const char **globs(char **lists)
     return all;
 }
 
-static bool find_what(unsigned *what)
+static bool export_find_what(unsigned *what)
 {
     static const struct {
         const char *name;
@@ -68,7 +68,7 @@ static bool find_what(unsigned *what)
     return true;
 }
 
-static int check_table(const export_options *o)
+static int export_check_table(const export_options *o)
 {
     const char *known[EXPORT_TABLES + 1] = {NULL};
     if (!table_name) return EXIT_DONE;
@@ -86,7 +86,7 @@ static int check_table(const export_options *o)
     return fail_usage("--table: %s: no such table%s", safe(table_name), nearest_hint(table_name, known));
 }
 
-static bool choose_format(export_options *o)
+static bool export_choose_format(export_options *o)
 {
     o->driver = format_name ? export_format_named(format_name) : NULL;
     if (o->driver) return true;
@@ -99,19 +99,19 @@ static bool choose_format(export_options *o)
     return false;
 }
 
-static int check_options(export_options *o, size_t count)
+static int export_check_options(export_options *o, size_t count)
 {
     if (!count) return fail_usage("expected FILE...");
-    if (!choose_format(o)) return EXIT_USAGE;
+    if (!export_choose_format(o)) return EXIT_USAGE;
     if (!output) return fail_usage("expected -o OUT");
-    if (!find_what(&o->what)) return EXIT_USAGE;
+    if (!export_find_what(&o->what)) return EXIT_USAGE;
     o->path = output;
     o->only = table_name;
     o->wide = wide;
     o->plain = plain;
     o->rules = rules_path;
     o->names = names;
-    int code = check_table(o);
+    int code = export_check_table(o);
     if (code) return code;
     if (!*output) return fail_usage("-o: expected a name");
     if (strcmp(output, "-") == 0 && !o->driver->stream)
@@ -124,13 +124,13 @@ static int check_options(export_options *o, size_t count)
     return EXIT_DONE;
 }
 
-static int run(const char **paths, size_t count)
+static int export_run(const char **paths, size_t count)
 {
     export_options o = {0};
-    int code = check_options(&o, count);
+    int code = export_check_options(&o, count);
     if (code) return code;
-    o.include = globs(include);
-    o.exclude = globs(exclude);
+    o.include = export_globs(include);
+    o.exclude = export_globs(exclude);
     export_sink *sink = export_open(&o);
     code = sink ? export_files(sink, paths, count) : EXIT_FILE;
     if (sink) {
@@ -174,7 +174,7 @@ static const command export_command = {
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",
     .options = options,
-    .run = run,
+    .run = export_run,
 };
 
 int main(int argc, char **argv)

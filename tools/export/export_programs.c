@@ -7,13 +7,13 @@
 
 #define ROW(to, id, ...) export_row(to, id, (const export_cell[]){__VA_ARGS__})
 
-static export_cell known_i64(int64_t value)
+static export_cell export_programs_known_i64(int64_t value)
 {
     return value < 0 ? cell_none() : cell_i64(value);
 }
 
 // file: 0 for all of them together.
-static void put_table(export_sink *to, uint64_t file, const nsys *n, const nsys_table *t)
+static void export_programs_put_table(export_sink *to, uint64_t file, const nsys *n, const nsys_table *t)
 {
     bool kernels = strcmp(t->name, nsys_kind_name(NSYS_KERNELS)) == 0;
     for (size_t i = 0; i < t->row_count && !export_failed(to); i++) {
@@ -25,43 +25,43 @@ static void put_table(export_sink *to, uint64_t file, const nsys *n, const nsys_
     }
 }
 
-static void put_processes(export_sink *to, uint64_t file, const nsys *n)
+static void export_programs_put_processes(export_sink *to, uint64_t file, const nsys *n)
 {
     for (size_t i = 0; i < n->process_count && !export_failed(to); i++) {
         const nsys_process *p = &n->processes[i];
         export_cell spent[NSYS_SPENT];
         for (int what = 0; what < NSYS_SPENT; what++)
             spent[what] = n->knows[what] && p->spent_ns[what] < UINT64_MAX ? cell_u64(p->spent_ns[what]) : cell_none();
-        ROW(to, EXPORT_NSYS_PROCESSES, cell_u64(file), cell_text(n->host), known_i64(p->rank), known_i64(p->pid),
-            spent[NSYS_SPENT_KERNELS], spent[NSYS_SPENT_NCCL], spent[NSYS_SPENT_MEMORY], spent[NSYS_SPENT_MPI],
-            spent[NSYS_SPENT_API]);
+        ROW(to, EXPORT_NSYS_PROCESSES, cell_u64(file), cell_text(n->host), export_programs_known_i64(p->rank),
+            export_programs_known_i64(p->pid), spent[NSYS_SPENT_KERNELS], spent[NSYS_SPENT_NCCL],
+            spent[NSYS_SPENT_MEMORY], spent[NSYS_SPENT_MPI], spent[NSYS_SPENT_API]);
     }
 }
 
 // begin_ns: when the profile began, 0 where the file does not tell.
-static void put_busy(export_sink *to, uint64_t file, const nsys *n, int64_t begin_ns)
+static void export_programs_put_busy(export_sink *to, uint64_t file, const nsys *n, int64_t begin_ns)
 {
     for (size_t g = 0; g < n->gpu_count; g++) {
         const nsys_gpu *gpu = &n->gpus[g];
         for (size_t i = 0; i < n->bin_count && !export_failed(to); i++)
-            ROW(to, EXPORT_NSYS_BUSY, cell_u64(file), cell_text(n->host), cell_i64(gpu->device), known_i64(gpu->pid),
-                cell_text(gpu->name), begin_ns ? cell_i64(begin_ns + nsys_bin_begin(n, i)) : cell_none(),
-                cell_i64(nsys_bin_begin(n, i)), cell_i64(nsys_bin_begin(n, i + 1) - nsys_bin_begin(n, i)),
-                cell_f64(gpu->busy[NSYS_BUSY_KERNELS][i]), cell_f64(gpu->busy[NSYS_BUSY_NCCL][i]),
-                cell_f64(gpu->busy[NSYS_BUSY_MEMORY][i]));
+            ROW(to, EXPORT_NSYS_BUSY, cell_u64(file), cell_text(n->host), cell_i64(gpu->device),
+                export_programs_known_i64(gpu->pid), cell_text(gpu->name),
+                begin_ns ? cell_i64(begin_ns + nsys_bin_begin(n, i)) : cell_none(), cell_i64(nsys_bin_begin(n, i)),
+                cell_i64(nsys_bin_begin(n, i + 1) - nsys_bin_begin(n, i)), cell_f64(gpu->busy[NSYS_BUSY_KERNELS][i]),
+                cell_f64(gpu->busy[NSYS_BUSY_NCCL][i]), cell_f64(gpu->busy[NSYS_BUSY_MEMORY][i]));
     }
 }
 
-static void put_file(export_sink *to, const nsys_job *job, size_t i)
+static void export_programs_put_file(export_sink *to, const nsys_job *job, size_t i)
 {
     const nsys *n = &job->files[i];
     int64_t begin_ns = job->placed ? job->begin_ns[i] : n->session_ns;
     ROW(to, EXPORT_NSYS_FILES, cell_u64(i + 1), cell_text(n->path), cell_text(n->host), cell_text(n->version),
         cell_time(begin_ns), cell_time(n->session_ns), cell_u64(n->gpu_count));
     for (int kind = 0; kind < NSYS_READ; kind++)
-        put_table(to, i + 1, n, &n->tables[kind]);
-    put_processes(to, i + 1, n);
-    put_busy(to, i + 1, n, begin_ns);
+        export_programs_put_table(to, i + 1, n, &n->tables[kind]);
+    export_programs_put_processes(to, i + 1, n);
+    export_programs_put_busy(to, i + 1, n, begin_ns);
 }
 
 int export_programs(export_sink *sink, const char **paths, size_t count)
@@ -70,9 +70,9 @@ int export_programs(export_sink *sink, const char **paths, size_t count)
     netprof_error error;
     if (nsys_job_read(&job, paths, count, NULL, &error)) return fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; i < count && !export_failed(sink); i++)
-        put_file(sink, &job, i);
+        export_programs_put_file(sink, &job, i);
     for (int kind = 0; kind < NSYS_READ && count > 1; kind++)
-        put_table(sink, 0, &job.together, &job.together.tables[kind]);
+        export_programs_put_table(sink, 0, &job.together, &job.together.tables[kind]);
     nsys_job_free(&job);
     return EXIT_DONE;
 }

@@ -12,44 +12,45 @@
 
 #define ROW(to, id, ...) export_row(to, id, (const export_cell[]){__VA_ARGS__})
 
-static export_cell flag_cell(bool flag)
+static export_cell export_regions_flag_cell(bool flag)
 {
     return cell_u64(flag ? 1 : 0);
 }
 
-static export_cell known_u64(bool known, uint64_t value)
+static export_cell export_regions_known_u64(bool known, uint64_t value)
 {
     return known ? cell_u64(value) : cell_none();
 }
 
-static export_cell rank_cell(const regions *r, size_t rank)
+static export_cell export_regions_rank_cell(const regions *r, size_t rank)
 {
     return rank == REGIONS_NONE ? cell_none() : cell_text(r->ranks[rank].label);
 }
 
-static export_cell number_or_none(long number)
+static export_cell export_regions_number_or_none(long number)
 {
     return number < 0 ? cell_none() : cell_i64(number);
 }
 
-static void put_ranks(export_sink *to, const regions *r)
+static void export_regions_put_ranks(export_sink *to, const regions *r)
 {
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
     for (size_t i = 0; i < r->rank_count; i++) {
         const regions_rank *x = &r->ranks[i];
-        ROW(to, EXPORT_RANKS, cell_text(x->label), number_or_none(x->number), number_or_none(x->pid),
-            cell_text(r->hosts[x->host].name), cell_text(x->path), cell_text(x->command),
-            cell_text((size_t)x->mode < sizeof modes / sizeof *modes ? modes[x->mode] : ""), cell_text(x->clock),
-            cell_text(x->warning), cell_time(x->wall_ns), cell_i64(x->elapsed_ns),
+        ROW(to, EXPORT_RANKS, cell_text(x->label), export_regions_number_or_none(x->number),
+            export_regions_number_or_none(x->pid), cell_text(r->hosts[x->host].name), cell_text(x->path),
+            cell_text(x->command), cell_text((size_t)x->mode < sizeof modes / sizeof *modes ? modes[x->mode] : ""),
+            cell_text(x->clock), cell_text(x->warning), cell_time(x->wall_ns), cell_i64(x->elapsed_ns),
             x->sweep_ns ? cell_i64(x->sweep_ns) : cell_none(), x->interval_ns ? cell_i64(x->interval_ns) : cell_none(),
             cell_u64(x->threads), cell_u64(x->time_ns), cell_u64(x->calls), cell_u64(x->mismatched),
-            cell_u64(x->dropped), x->overhead_ps ? cell_u64(x->overhead_ps) : cell_none(), flag_cell(x->complete));
+            cell_u64(x->dropped), x->overhead_ps ? cell_u64(x->overhead_ps) : cell_none(),
+            export_regions_flag_cell(x->complete));
     }
 }
 
 enum { CALLS_CELLS = 12 };
 
-static export_cell *put_calls(export_cell *at, const regions_calls *c)
+static export_cell *export_regions_put_calls(export_cell *at, const regions_calls *c)
 {
     bool any = c->measured > 0;
     const export_cell cells[CALLS_CELLS] = {cell_u64(c->calls),
@@ -57,10 +58,10 @@ static export_cell *put_calls(export_cell *at, const regions_calls *c)
                                             cell_u64(c->open),
                                             cell_u64(c->spans),
                                             cell_u64(c->aborted),
-                                            known_u64(any, c->inclusive_ns),
-                                            known_u64(any, c->exclusive_ns),
-                                            known_u64(any, c->min_ns),
-                                            known_u64(any, c->max_ns),
+                                            export_regions_known_u64(any, c->inclusive_ns),
+                                            export_regions_known_u64(any, c->exclusive_ns),
+                                            export_regions_known_u64(any, c->min_ns),
+                                            export_regions_known_u64(any, c->max_ns),
                                             any ? cell_f64((double)c->total_ns / (double)c->measured) : cell_none(),
                                             any ? cell_f64(c->variance_ns2) : cell_none(),
                                             cell_u64(c->bytes)};
@@ -68,7 +69,7 @@ static export_cell *put_calls(export_cell *at, const regions_calls *c)
     return at + CALLS_CELLS;
 }
 
-static void put_node(export_sink *to, const regions *r, size_t node, const char *path)
+static void export_regions_put_node(export_sink *to, const regions *r, size_t node, const char *path)
 {
     const regions_node *n = &r->nodes[node];
     export_cell cells[48], *at = cells;
@@ -80,29 +81,29 @@ static void put_node(export_sink *to, const regions *r, size_t node, const char 
     *at++ = cell_u64(n->depth);
     *at++ = cell_u64(n->cell_count);
     *at++ = cell_u64(n->threads);
-    at = put_calls(at, &n->sums);
+    at = export_regions_put_calls(at, &n->sums);
     const export_cell rest[] = {cell_u64(n->bytes),
                                 cell_f64(n->share),
                                 cell_f64(n->own_share),
                                 any ? cell_f64(n->mean_ns) : cell_none(),
                                 any ? cell_f64(n->median_ns) : cell_none(),
                                 any ? cell_f64(n->deviation_ns) : cell_none(),
-                                any ? rank_cell(r, n->cells[n->fastest].rank) : cell_none(),
-                                known_u64(any, n->fastest_ns),
-                                any ? rank_cell(r, n->cells[n->slowest].rank) : cell_none(),
-                                known_u64(any, n->slowest_ns),
+                                any ? export_regions_rank_cell(r, n->cells[n->fastest].rank) : cell_none(),
+                                export_regions_known_u64(any, n->fastest_ns),
+                                any ? export_regions_rank_cell(r, n->cells[n->slowest].rank) : cell_none(),
+                                export_regions_known_u64(any, n->slowest_ns),
                                 cell_f64(n->max_over_mean),
                                 any ? cell_f64(n->imbalance_ns) : cell_none(),
-                                odd ? rank_cell(r, n->cells[n->odd].rank) : cell_none(),
+                                odd ? export_regions_rank_cell(r, n->cells[n->odd].rank) : cell_none(),
                                 odd ? cell_f64(n->odd_over_median) : cell_none(),
                                 odd ? cell_f64(n->odd_distance_ns) : cell_none(),
-                                odd ? flag_cell(n->odd_notable) : cell_none()};
+                                odd ? export_regions_flag_cell(n->odd_notable) : cell_none()};
     memcpy(at, rest, sizeof rest);
     export_row(to, EXPORT_REGIONS, cells);
     free(parent);
 }
 
-static void put_histogram(export_sink *to, const char *path, export_cell rank, const uint64_t *buckets)
+static void export_regions_put_histogram(export_sink *to, const char *path, export_cell rank, const uint64_t *buckets)
 {
     for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) {
         bool last = i + 1 == NETPROF_HISTOGRAM_BUCKETS;
@@ -112,29 +113,29 @@ static void put_histogram(export_sink *to, const char *path, export_cell rank, c
     }
 }
 
-static void put_cells(export_sink *to, const regions *r, const regions_node *n, const char *path)
+static void export_regions_put_cells(export_sink *to, const regions *r, const regions_node *n, const char *path)
 {
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
-    if (regions_histogram(n, buckets)) put_histogram(to, path, cell_none(), buckets);
+    if (regions_histogram(n, buckets)) export_regions_put_histogram(to, path, cell_none(), buckets);
     for (size_t i = 0; i < n->cell_count; i++) {
         const regions_cell *c = &n->cells[i];
         const regions_rank *rank = &r->ranks[c->rank];
         export_cell cells[5 + CALLS_CELLS] = {cell_text(path), cell_text(rank->label),
                                               cell_text(r->hosts[rank->host].name), cell_u64(c->threads),
                                               cell_u64(c->longest_ns)};
-        put_calls(cells + 5, &c->sums);
+        export_regions_put_calls(cells + 5, &c->sums);
         export_row(to, EXPORT_REGION_RANKS, cells);
-        if (regions_cell_histogram(c, buckets)) put_histogram(to, path, cell_text(rank->label), buckets);
+        if (regions_cell_histogram(c, buckets)) export_regions_put_histogram(to, path, cell_text(rank->label), buckets);
     }
 }
 
-static export_cell device_cell(const regions_host *host, size_t device)
+static export_cell export_regions_device_cell(const regions_host *host, size_t device)
 {
     return device == REGIONS_NONE || !host->schema ? cell_none() : cell_text(host->schema->devices[device].name);
 }
 
-static void put_counters(export_sink *to, const regions *r, const regions_node *n, const regions_reading *x,
-                         const char *path)
+static void export_regions_put_counters(export_sink *to, const regions *r, const regions_node *n,
+                                        const regions_reading *x, const char *path)
 {
     regions_counters c = {0};
     netprof_error error;
@@ -151,37 +152,39 @@ static void put_counters(export_sink *to, const regions *r, const regions_node *
         bool is_signed = k->flags & NETPROF_SIGNED, gauge = row->flag == NETPROF_FLAG_GAUGE;
         if (gauge || !known_wanted(o, d->source, d->name, k->name)) continue;
         int64_t value = (int64_t)row->magnitude;
-        ROW(to, EXPORT_REGION_COUNTERS, cell_text(path), cell_text(r->hosts[x->host].name), rank_cell(r, x->rank),
-            cell_text(d->source), cell_text(d->name), cell_text(k->name),
-            known_u64(row->compared && !is_signed, row->magnitude),
+        ROW(to, EXPORT_REGION_COUNTERS, cell_text(path), cell_text(r->hosts[x->host].name),
+            export_regions_rank_cell(r, x->rank), cell_text(d->source), cell_text(d->name), cell_text(k->name),
+            export_regions_known_u64(row->compared && !is_signed, row->magnitude),
             row->compared && is_signed ? cell_i64(row->negative ? -value : value) : cell_none(),
             cell_f64(row->rate_per_s), cell_text(row->unit), cell_text(netprof_kind_name((netprof_kind)k->kind)),
-            cell_text(netprof_flag_name((netprof_flag)row->flag)), flag_cell(row->lower_bound));
+            cell_text(netprof_flag_name((netprof_flag)row->flag)), export_regions_flag_cell(row->lower_bound));
     }
     regions_counters_free(&c);
 }
 
-static void put_readings(export_sink *to, const regions *r, const regions_node *n, const char *path)
+static void export_regions_put_readings(export_sink *to, const regions *r, const regions_node *n, const char *path)
 {
     static const char *const states[] = {"no counters", "too short", "known"};
     for (size_t i = 0; i < n->reading_count; i++) {
         const regions_reading *x = &n->readings[i];
         const regions_host *host = &r->hosts[x->host];
         bool known = x->state == REGIONS_KNOWN;
-        ROW(to, EXPORT_REGION_NICS, cell_text(path), cell_text(host->name), rank_cell(r, x->rank), cell_u64(x->readers),
-            cell_text(states[x->state]), cell_u64(x->calls), cell_u64(x->unread), cell_u64(x->time_ns),
-            cell_f64(x->open), known_u64(known && x->bytes_known[0], x->bytes[0]),
-            known_u64(known && x->bytes_known[1], x->bytes[1]), known ? cell_f64(x->bytes_per_s[0]) : cell_none(),
-            known ? cell_f64(x->bytes_per_s[1]) : cell_none(),
+        ROW(to, EXPORT_REGION_NICS, cell_text(path), cell_text(host->name), export_regions_rank_cell(r, x->rank),
+            cell_u64(x->readers), cell_text(states[x->state]), cell_u64(x->calls), cell_u64(x->unread),
+            cell_u64(x->time_ns), cell_f64(x->open), export_regions_known_u64(known && x->bytes_known[0], x->bytes[0]),
+            export_regions_known_u64(known && x->bytes_known[1], x->bytes[1]),
+            known ? cell_f64(x->bytes_per_s[0]) : cell_none(), known ? cell_f64(x->bytes_per_s[1]) : cell_none(),
             x->line_bytes_per_s > 0 ? cell_f64(x->line_bytes_per_s) : cell_none(),
-            known ? cell_f64(x->share) : cell_none(), known ? device_cell(host, x->busiest) : cell_none(),
-            known ? cell_f64(x->paused) : cell_none(), known ? device_cell(host, x->most_paused) : cell_none(),
-            known_u64(known && x->retries_known, x->retries));
-        if (known && export_wants(to, EXPORT_REGION_COUNTERS)) put_counters(to, r, n, x, path);
+            known ? cell_f64(x->share) : cell_none(),
+            known ? export_regions_device_cell(host, x->busiest) : cell_none(),
+            known ? cell_f64(x->paused) : cell_none(),
+            known ? export_regions_device_cell(host, x->most_paused) : cell_none(),
+            export_regions_known_u64(known && x->retries_known, x->retries));
+        if (known && export_wants(to, EXPORT_REGION_COUNTERS)) export_regions_put_counters(to, r, n, x, path);
     }
 }
 
-static void put_findings(export_sink *to, const regions *r)
+static void export_regions_put_findings(export_sink *to, const regions *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const regions_finding *x = &r->findings[i];
@@ -189,7 +192,7 @@ static void put_findings(export_sink *to, const regions *r)
              *part = x->part == REGIONS_NONE ? NULL : memory_check(regions_path(r, x->part));
         ROW(to, EXPORT_REGION_FINDINGS, cell_text(path), cell_text(severity_name(x->severity)),
             cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(r->hosts[x->host].name),
-            device_cell(&r->hosts[x->host], x->device), cell_f64(x->value), cell_text(x->rule->unit),
+            export_regions_device_cell(&r->hosts[x->host], x->device), cell_f64(x->value), cell_text(x->rule->unit),
             cell_text(x->claim), cell_text(x->rule->advice), cell_u64(x->places), cell_u64(x->hosts), cell_text(part));
         free(path);
         free(part);
@@ -198,7 +201,7 @@ static void put_findings(export_sink *to, const regions *r)
         const regions_note *x = &r->notes[i];
         char *path = x->node == REGIONS_NONE ? NULL : memory_check(regions_path(r, x->node));
         ROW(to, EXPORT_REGION_NOTES, cell_text(severity_name(x->severity)), cell_text(x->text), cell_text(path),
-            rank_cell(r, x->rank));
+            export_regions_rank_cell(r, x->rank));
         free(path);
     }
 }
@@ -213,15 +216,15 @@ int export_regions(export_sink *sink, const char **paths, size_t count)
         code = fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; !code && i < r.warning_count; i++)
         warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
-    if (!code) put_ranks(sink, &r);
+    if (!code) export_regions_put_ranks(sink, &r);
     for (size_t i = 0; !code && i < r.node_count && !export_failed(sink); i++) {
         char *path = memory_check(regions_path(&r, i));
-        put_node(sink, &r, i, path);
-        put_cells(sink, &r, &r.nodes[i], path);
-        put_readings(sink, &r, &r.nodes[i], path);
+        export_regions_put_node(sink, &r, i, path);
+        export_regions_put_cells(sink, &r, &r.nodes[i], path);
+        export_regions_put_readings(sink, &r, &r.nodes[i], path);
         free(path);
     }
-    if (!code) put_findings(sink, &r);
+    if (!code) export_regions_put_findings(sink, &r);
     if (!code && r.damaged) code = EXIT_WORTH_FAILING;
     regions_free(&r);
     rules_free(&set);

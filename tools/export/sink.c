@@ -25,7 +25,7 @@ struct export_sink {
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int number)
+static void sink_interrupt(int number)
 {
     interrupted = number;
 }
@@ -33,7 +33,7 @@ static void interrupt(int number)
 // ---- opening ----
 
 // Whether a file is one that an export into a directory leaves there.
-static bool is_ours(const char *name, const char *ending)
+static bool sink_is_ours(const char *name, const char *ending)
 {
     size_t n = strlen(name), e = strlen(ending);
     for (int i = 0; i < EXPORT_TABLES; i++) {
@@ -45,7 +45,7 @@ static bool is_ours(const char *name, const char *ending)
 }
 
 // A directory that holds anything else is not ours to replace.
-static bool may_replace(const char *path, const char *ending)
+static bool sink_may_replace(const char *path, const char *ending)
 {
     DIR *listing = opendir(path);
     bool all = listing != NULL;
@@ -53,7 +53,7 @@ static bool may_replace(const char *path, const char *ending)
     if (!listing) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)), false;
     for (struct dirent *e; all && (e = readdir(listing));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        all = is_ours(e->d_name, ending);
+        all = sink_is_ours(e->d_name, ending);
         if (!all)
             fail(EXIT_FILE, "%s: holds %s, which is no exported table: choose another directory", safe(path),
                  safe(e->d_name));
@@ -62,7 +62,7 @@ static bool may_replace(const char *path, const char *ending)
     return all;
 }
 
-static bool make_work(export_sink *s)
+static bool sink_make_work(export_sink *s)
 {
     mode_t mask = umask(0);
     umask(mask);
@@ -90,10 +90,10 @@ static bool make_work(export_sink *s)
     return false;
 }
 
-static bool check_place(const export_sink *s)
+static bool sink_check_place(const export_sink *s)
 {
     struct stat st;
-    if (s->directory) return may_replace(s->o.path, s->o.driver->name);
+    if (s->directory) return sink_may_replace(s->o.path, s->o.driver->name);
     if (stat(s->o.path, &st) == 0 && S_ISDIR(st.st_mode))
         return fail(EXIT_FILE, "%s: %s", safe(s->o.path), strerror(EISDIR)), false;
     return true;
@@ -102,7 +102,7 @@ static bool check_place(const export_sink *s)
 export_sink *export_open(const export_options *options)
 {
     export_sink *s = memory_calloc(1, sizeof *s);
-    struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction action = {.sa_handler = sink_interrupt};
     s->o = *options;
     s->directory = options->driver->directory && !options->only;
     bool standard = strcmp(options->path, "-") == 0;
@@ -110,7 +110,7 @@ export_sink *export_open(const export_options *options)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (standard || (check_place(s) && make_work(s))) {
+    if (standard || (sink_check_place(s) && sink_make_work(s))) {
         s->state = options->driver->open(s, s->work ? s->work : "-");
         if (s->state && !s->failure) return s;
         export_close(s, false);
@@ -142,7 +142,7 @@ bool export_wants(const export_sink *sink, export_id id)
 }
 
 // The columns of wide tables end with the files, the sink's later.
-static export_table copy_of(const export_table *table)
+static export_table sink_copy_table(const export_table *table)
 {
     export_column *columns = memory_calloc(table->column_count, sizeof *columns);
     for (size_t i = 0; i < table->column_count; i++) {
@@ -152,7 +152,7 @@ static export_table copy_of(const export_table *table)
     return (export_table){table->name, columns, table->column_count};
 }
 
-static void free_copy(const export_table *table)
+static void sink_free_table(const export_table *table)
 {
     for (size_t i = 0; table->columns && i < table->column_count; i++) {
         free((char *)(uintptr_t)table->columns[i].name);
@@ -164,7 +164,7 @@ static void free_copy(const export_table *table)
 void export_begin(export_sink *sink, export_id id, const export_table *table)
 {
     if (!export_wants(sink, id) || export_failed(sink) || sink->tables[id].columns) return;
-    sink->tables[id] = copy_of(table);
+    sink->tables[id] = sink_copy_table(table);
     sink->o.driver->table(sink->state, id, &sink->tables[id]);
 }
 
@@ -192,7 +192,7 @@ void export_fail(export_sink *sink, const char *format, ...)
 
 // ---- the end ----
 
-static int sync_path(const char *path)
+static int sink_sync_path(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     int error = fd < 0 || (fsync(fd) && errno != EINVAL) ? errno : 0;
@@ -200,39 +200,39 @@ static int sync_path(const char *path)
     return error;
 }
 
-static int sync_directory(const char *path)
+static int sink_sync_directory(const char *path)
 {
     DIR *listing = opendir(path);
     int error = listing ? 0 : errno;
     for (struct dirent *e; listing && !error && (e = readdir(listing));) {
         char *name = memory_format("%s/%s", path, e->d_name);
-        error = e->d_name[0] == '.' ? 0 : sync_path(name);
+        error = e->d_name[0] == '.' ? 0 : sink_sync_path(name);
         free(name);
     }
     if (listing) closedir(listing);
-    return error ? error : sync_path(path);
+    return error ? error : sink_sync_path(path);
 }
 
 // An older export is exchanged in one step, where the file system can; nobody sees half of both.
-static int place_directory(export_sink *s)
+static int sink_place_directory(export_sink *s)
 {
-    int error = sync_directory(s->work);
+    int error = sink_sync_directory(s->work);
     if (error) return error;
-    if (!may_replace(s->o.path, s->o.driver->name)) return EEXIST;
+    if (!sink_may_replace(s->o.path, s->o.driver->name)) return EEXIST;
     if (rename(s->work, s->o.path) == 0) return 0;
     if (errno != ENOTEMPTY && errno != EEXIST) return errno;
     if (renameat2(AT_FDCWD, s->work, AT_FDCWD, s->o.path, RENAME_EXCHANGE)) {
-        unfinished_drop(s->o.path); // holds tables only, see may_replace()
+        unfinished_drop(s->o.path); // holds tables only, see sink_may_replace()
         return rename(s->work, s->o.path) ? errno : 0;
     }
     unfinished_drop(s->work); // it is the old one now
     return 0;
 }
 
-static int place(export_sink *s)
+static int sink_place(export_sink *s)
 {
-    if (s->directory) return place_directory(s);
-    int error = sync_path(s->work);
+    if (s->directory) return sink_place_directory(s);
+    int error = sink_sync_path(s->work);
     return error ? error : rename(s->work, s->o.path) ? errno : 0;
 }
 
@@ -245,12 +245,12 @@ int export_close(export_sink *sink, bool keep)
     if (sink->failure) code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), sink->failure);
     if (!keep || sink->failure) {
         if (sink->work) unfinished_drop(sink->work);
-    } else if (sink->work && (error = place(sink))) {
+    } else if (sink->work && (error = sink_place(sink))) {
         code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), strerror(error));
         unfinished_drop(sink->work);
     }
     for (int i = 0; i < EXPORT_TABLES; i++)
-        free_copy(&sink->tables[i]);
+        sink_free_table(&sink->tables[i]);
     free(sink->failure);
     unfinished_end(sink->work);
     free(sink->work);

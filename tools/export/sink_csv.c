@@ -13,7 +13,7 @@ typedef struct csv_state {
     FILE *files[EXPORT_TABLES];
 } csv_state;
 
-static void *csv_open(export_sink *sink, const char *path)
+static void *sink_csv_open(export_sink *sink, const char *path)
 {
     csv_state *c = memory_calloc(1, sizeof *c);
     c->sink = sink;
@@ -21,12 +21,12 @@ static void *csv_open(export_sink *sink, const char *path)
     return c;
 }
 
-static void check(csv_state *c, FILE *to)
+static void sink_csv_check(csv_state *c, FILE *to)
 {
     if (ferror(to)) export_fail(c->sink, "%s", strerror(errno ? errno : EIO));
 }
 
-static void csv_table(void *state, export_id id, const export_table *table)
+static void sink_csv_table(void *state, export_id id, const export_table *table)
 {
     csv_state *c = state;
     char *name = export_file_name(c->sink, c->path, table, "csv");
@@ -38,14 +38,14 @@ static void csv_table(void *state, export_id id, const export_table *table)
     free(name);
 }
 
-static void csv_row(void *state, export_id id, const export_table *table, const export_cell *cells)
+static void sink_csv_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     csv_state *c = state;
     put_csv_row(c->files[id], table, cells, !export_options_of(c->sink)->plain);
-    check(c, c->files[id]);
+    sink_csv_check(c, c->files[id]);
 }
 
-static void csv_close(void *state, bool finish)
+static void sink_csv_close(void *state, bool finish)
 {
     csv_state *c = state;
     for (int i = 0; i < EXPORT_TABLES; i++) {
@@ -60,7 +60,7 @@ static void csv_close(void *state, bool finish)
 const export_driver export_csv = {.name = "csv",
                                   .directory = true,
                                   .stream = true,
-                                  .open = csv_open,
-                                  .table = csv_table,
-                                  .row = csv_row,
-                                  .close = csv_close};
+                                  .open = sink_csv_open,
+                                  .table = sink_csv_table,
+                                  .row = sink_csv_row,
+                                  .close = sink_csv_close};

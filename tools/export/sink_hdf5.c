@@ -42,23 +42,23 @@ typedef struct hdf5_state {
     hdf5_group groups[EXPORT_TABLES];
 } hdf5_state;
 
-static bool good(hdf5_state *h, long long result)
+static bool sink_hdf5_good(hdf5_state *h, long long result)
 {
     if (result < 0) h->failed = true;
     if (result < 0) export_fail(h->sink, "the HDF5 library could not write (no space left on the device?)");
     return result >= 0;
 }
 
-static void add_text(hdf5_state *h, hid_t object, const char *name, const char *text)
+static void sink_hdf5_add_text(hdf5_state *h, hid_t object, const char *name, const char *text)
 {
     hid_t space = H5Screate(H5S_SCALAR), attribute = H5Acreate2(object, name, h->text, space, H5P_DEFAULT, H5P_DEFAULT);
     const char *safe_text = utf8(text);
-    if (good(h, attribute)) good(h, H5Awrite(attribute, h->text, &safe_text));
+    if (sink_hdf5_good(h, attribute)) sink_hdf5_good(h, H5Awrite(attribute, h->text, &safe_text));
     if (attribute >= 0) H5Aclose(attribute);
     H5Sclose(space);
 }
 
-static void *hdf5_open(export_sink *sink, const char *path)
+static void *sink_hdf5_open(export_sink *sink, const char *path)
 {
     hdf5_state *h = memory_calloc(1, sizeof *h);
     h->sink = sink;
@@ -68,16 +68,16 @@ static void *hdf5_open(export_sink *sink, const char *path)
     H5Tset_size(h->text, H5T_VARIABLE);
     H5Tset_cset(h->text, H5T_CSET_UTF8);
     h->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (!good(h, h->file)) return h;
-    add_text(h, h->file, "format", "netprof-export");
-    add_text(h, h->file, "version", "1");
-    add_text(h, h->file, "netprof", netprof_version());
+    if (!sink_hdf5_good(h, h->file)) return h;
+    sink_hdf5_add_text(h, h->file, "format", "netprof-export");
+    sink_hdf5_add_text(h, h->file, "version", "1");
+    sink_hdf5_add_text(h, h->file, "netprof", netprof_version());
     return h;
 }
 
 // ---- columns ----
 
-static hid_t kept_type(const hdf5_state *h, export_type type)
+static hid_t sink_hdf5_kept_type(const hdf5_state *h, export_type type)
 {
     switch (type) {
     case EXPORT_TEXT: return h->text;
@@ -89,7 +89,7 @@ static hid_t kept_type(const hdf5_state *h, export_type type)
     return -1;
 }
 
-static hid_t memory_type(const hdf5_state *h, export_type type)
+static hid_t sink_hdf5_memory_type(const hdf5_state *h, export_type type)
 {
     switch (type) {
     case EXPORT_TEXT: return h->text;
@@ -101,12 +101,12 @@ static hid_t memory_type(const hdf5_state *h, export_type type)
     return -1;
 }
 
-static size_t cell_size(export_type type)
+static size_t sink_hdf5_cell_size(export_type type)
 {
     return type == EXPORT_NAME ? sizeof(uint32_t) : type == EXPORT_TEXT ? sizeof(char *) : sizeof(uint64_t);
 }
 
-static hid_t make_dataset(hdf5_state *h, hid_t group, const char *name, hid_t type, size_t chunk)
+static hid_t sink_hdf5_make_dataset(hdf5_state *h, hid_t group, const char *name, hid_t type, size_t chunk)
 {
     hsize_t none = 0, any = H5S_UNLIMITED, rows = chunk;
     hid_t space = H5Screate_simple(1, &none, &any), how = H5Pcreate(H5P_DATASET_CREATE),
@@ -118,7 +118,7 @@ static hid_t make_dataset(hdf5_state *h, hid_t group, const char *name, hid_t ty
     }
     H5Pset_chunk_cache(access, 0, 0, 1); // whole chunks are written: nothing to cache
     hid_t made = H5Dcreate2(group, name, type, space, H5P_DEFAULT, how, access);
-    good(h, made);
+    sink_hdf5_good(h, made);
     H5Pclose(access);
     H5Pclose(how);
     H5Sclose(space);
@@ -126,7 +126,7 @@ static hid_t make_dataset(hdf5_state *h, hid_t group, const char *name, hid_t ty
 }
 
 // The name of a link: HDF5 parts paths at '/', and "." is no name.
-static char *link_name(const char *name)
+static char *sink_hdf5_link_name(const char *name)
 {
     char *link = memory_strdup(utf8(name));
     for (char *c = link; *c; c++)
@@ -136,26 +136,26 @@ static char *link_name(const char *name)
     return memory_strdup(*name ? "|." : "|");
 }
 
-static void make_column(hdf5_state *h, hdf5_group *g, size_t i)
+static void sink_hdf5_make_column(hdf5_state *h, hdf5_group *g, size_t i)
 {
     hdf5_column *c = &g->columns[i];
     const export_column *from = &g->table->columns[i];
     c->type = from->type;
     c->valid = -1;
-    c->link = link_name(from->name);
-    c->data = make_dataset(h, g->group, c->link, kept_type(h, c->type), g->room);
+    c->link = sink_hdf5_link_name(from->name);
+    c->data = sink_hdf5_make_dataset(h, g->group, c->link, sink_hdf5_kept_type(h, c->type), g->room);
     if (c->data < 0) return;
-    c->buffer = memory_calloc(g->room, cell_size(c->type));
-    add_text(h, c->data, "column", from->name);
-    add_text(h, c->data, "unit", from->unit);
+    c->buffer = memory_calloc(g->room, sink_hdf5_cell_size(c->type));
+    sink_hdf5_add_text(h, c->data, "column", from->name);
+    sink_hdf5_add_text(h, c->data, "unit", from->unit);
     if (c->type != EXPORT_U64 && c->type != EXPORT_I64) return;
     char *valid = memory_format("%s.valid", c->link);
-    c->valid = make_dataset(h, g->group, valid, H5T_STD_U8LE, g->room);
+    c->valid = sink_hdf5_make_dataset(h, g->group, valid, H5T_STD_U8LE, g->room);
     c->known = memory_calloc(g->room, 1);
     free(valid);
 }
 
-static void hdf5_table(void *state, export_id id, const export_table *table)
+static void sink_hdf5_table(void *state, export_id id, const export_table *table)
 {
     hdf5_state *h = state;
     hdf5_group *g = &h->groups[id];
@@ -163,35 +163,37 @@ static void hdf5_table(void *state, export_id id, const export_table *table)
     g->table = table;
     g->room = rows > MAX_ROWS ? MAX_ROWS : rows < MIN_ROWS ? MIN_ROWS : rows;
     g->group = H5Gcreate2(h->file, table->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (!good(h, g->group)) return;
+    if (!sink_hdf5_good(h, g->group)) return;
     g->columns = memory_calloc(table->column_count, sizeof *g->columns);
     for (size_t i = 0; i < table->column_count; i++) {
         g->columns[i].data = g->columns[i].valid = -1;
-        make_column(h, g, i);
+        sink_hdf5_make_column(h, g, i);
     }
 }
 
 // ---- rows ----
 
-static void write_block(hdf5_state *h, hid_t to, hid_t type, const void *block, hsize_t first, hsize_t count)
+static void sink_hdf5_write_block(hdf5_state *h, hid_t to, hid_t type, const void *block, hsize_t first, hsize_t count)
 {
     hsize_t all = first + count;
     hid_t memory = H5Screate_simple(1, &count, NULL);
-    if (good(h, H5Dset_extent(to, &all))) {
+    if (sink_hdf5_good(h, H5Dset_extent(to, &all))) {
         hid_t space = H5Dget_space(to);
         H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL);
-        good(h, H5Dwrite(to, type, memory, space, H5P_DEFAULT, block));
+        sink_hdf5_good(h, H5Dwrite(to, type, memory, space, H5P_DEFAULT, block));
         H5Sclose(space);
     }
     H5Sclose(memory);
 }
 
-static void empty_buffers(hdf5_state *h, hdf5_group *g)
+static void sink_hdf5_empty_buffers(hdf5_state *h, hdf5_group *g)
 {
     for (size_t i = 0; i < g->table->column_count && g->buffered; i++) {
         hdf5_column *c = &g->columns[i];
-        if (!h->failed) write_block(h, c->data, memory_type(h, c->type), c->buffer, g->rows, g->buffered);
-        if (c->known && !h->failed) write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
+        if (!h->failed)
+            sink_hdf5_write_block(h, c->data, sink_hdf5_memory_type(h, c->type), c->buffer, g->rows, g->buffered);
+        if (c->known && !h->failed)
+            sink_hdf5_write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
         char **texts = c->buffer;
         for (size_t k = 0; c->type == EXPORT_TEXT && k < g->buffered; k++)
             free(texts[k]);
@@ -200,7 +202,7 @@ static void empty_buffers(hdf5_state *h, hdf5_group *g)
     g->buffered = 0;
 }
 
-static uint32_t number_of(hdf5_column *c, const char *text)
+static uint32_t sink_hdf5_number_of(hdf5_column *c, const char *text)
 {
     size_t found = lookup_find(&c->index, 0, text), *place;
     if (found != LOOKUP_NONE) return (uint32_t)found;
@@ -212,39 +214,39 @@ static uint32_t number_of(hdf5_column *c, const char *text)
     return (uint32_t)c->name_count++;
 }
 
-static void put_cell(hdf5_column *c, size_t at, const export_cell *cell)
+static void sink_hdf5_put_cell(hdf5_column *c, size_t at, const export_cell *cell)
 {
     bool known = cell->known;
     if (c->known) c->known[at] = known;
     switch (c->type) {
     case EXPORT_TEXT: ((char **)c->buffer)[at] = known ? memory_strdup(utf8(cell->as.text)) : NULL; break;
-    case EXPORT_NAME: ((uint32_t *)c->buffer)[at] = known ? number_of(c, cell->as.text) : UINT32_MAX; break;
+    case EXPORT_NAME: ((uint32_t *)c->buffer)[at] = known ? sink_hdf5_number_of(c, cell->as.text) : UINT32_MAX; break;
     case EXPORT_U64: ((uint64_t *)c->buffer)[at] = known ? cell->as.u64 : UINT64_MAX; break;
     case EXPORT_I64: ((int64_t *)c->buffer)[at] = known ? cell->as.i64 : INT64_MIN; break;
     case EXPORT_F64: ((double *)c->buffer)[at] = known ? cell->as.f64 : (double)NAN; break;
     }
 }
 
-static void hdf5_row(void *state, export_id id, const export_table *table, const export_cell *cells)
+static void sink_hdf5_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     hdf5_state *h = state;
     hdf5_group *g = &h->groups[id];
     for (size_t i = 0; i < table->column_count; i++)
-        put_cell(&g->columns[i], g->buffered, &cells[i]);
-    if (++g->buffered == g->room) empty_buffers(h, g);
+        sink_hdf5_put_cell(&g->columns[i], g->buffered, &cells[i]);
+    if (++g->buffered == g->room) sink_hdf5_empty_buffers(h, g);
 }
 
 // ---- the end ----
 
-static void write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
+static void sink_hdf5_write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
 {
     enum { CHUNK = 256 };
     char *link = memory_format("%s.names", c->link);
-    hid_t names = make_dataset(h, g->group, link, h->text, CHUNK);
+    hid_t names = sink_hdf5_make_dataset(h, g->group, link, h->text, CHUNK);
     char **texts = memory_calloc(c->name_count + 1, sizeof *texts);
     for (size_t i = 0; i < c->name_count; i++)
         texts[i] = memory_strdup(utf8(c->names[i]));
-    if (names >= 0 && c->name_count) write_block(h, names, h->text, texts, 0, c->name_count);
+    if (names >= 0 && c->name_count) sink_hdf5_write_block(h, names, h->text, texts, 0, c->name_count);
     if (names >= 0) H5Dclose(names);
     for (size_t i = 0; i < c->name_count; i++)
         free(texts[i]);
@@ -252,14 +254,14 @@ static void write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
     free(link);
 }
 
-static void end_column(hdf5_state *h, hdf5_group *g, hdf5_column *c, bool finish)
+static void sink_hdf5_end_column(hdf5_state *h, hdf5_group *g, hdf5_column *c, bool finish)
 {
     char **texts = c->buffer;
-    if (finish && !h->failed && c->type == EXPORT_NAME) write_names(h, g, c);
+    if (finish && !h->failed && c->type == EXPORT_NAME) sink_hdf5_write_names(h, g, c);
     for (size_t k = 0; texts && c->type == EXPORT_TEXT && k < g->buffered; k++)
         free(texts[k]);
-    if (c->data >= 0 && !h->failed) good(h, H5Dclose(c->data));
-    if (c->valid >= 0 && !h->failed) good(h, H5Dclose(c->valid));
+    if (c->data >= 0 && !h->failed) sink_hdf5_good(h, H5Dclose(c->data));
+    if (c->valid >= 0 && !h->failed) sink_hdf5_good(h, H5Dclose(c->valid));
     for (size_t i = 0; i < c->name_count; i++)
         free(c->names[i]);
     lookup_free(&c->index);
@@ -269,26 +271,26 @@ static void end_column(hdf5_state *h, hdf5_group *g, hdf5_column *c, bool finish
     free(c->link);
 }
 
-static void hdf5_close(void *state, bool finish)
+static void sink_hdf5_close(void *state, bool finish)
 {
     hdf5_state *h = state;
     for (int i = 0; i < EXPORT_TABLES; i++) {
         hdf5_group *g = &h->groups[i];
         if (!g->columns) continue;
-        if (finish && !h->failed) empty_buffers(h, g);
+        if (finish && !h->failed) sink_hdf5_empty_buffers(h, g);
         for (size_t k = 0; k < g->table->column_count; k++)
-            end_column(h, g, &g->columns[k], finish);
+            sink_hdf5_end_column(h, g, &g->columns[k], finish);
         if (!h->failed) H5Gclose(g->group);
         free(g->columns);
     }
-    if (!h->failed) good(h, H5Fflush(h->file, H5F_SCOPE_LOCAL));
-    if (!h->failed) good(h, H5Fclose(h->file));
+    if (!h->failed) sink_hdf5_good(h, H5Fflush(h->file, H5F_SCOPE_LOCAL));
+    if (!h->failed) sink_hdf5_good(h, H5Fclose(h->file));
     if (!h->failed) H5Tclose(h->text);
     free(h);
 }
 
 const export_driver export_hdf5 = {
-    .name = "hdf5", .open = hdf5_open, .table = hdf5_table, .row = hdf5_row, .close = hdf5_close};
+    .name = "hdf5", .open = sink_hdf5_open, .table = sink_hdf5_table, .row = sink_hdf5_row, .close = sink_hdf5_close};
 #else
 const export_driver export_hdf5 = {.name = "hdf5", .missing = "HDF5 (libhdf5-dev)"};
 #endif

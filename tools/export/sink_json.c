@@ -19,7 +19,7 @@ typedef struct json_state {
     uint64_t rows[EXPORT_TABLES];
 } json_state;
 
-static void put_json(FILE *to, const char *text)
+static void sink_json_put(FILE *to, const char *text)
 {
     size_t length;
     putc('"', to);
@@ -42,7 +42,7 @@ static void put_json(FILE *to, const char *text)
 }
 
 // Unlinked at once; beside the output, where there is room for it.
-static FILE *open_part(const char *path)
+static FILE *sink_json_open_part(const char *path)
 {
     if (strcmp(path, "-") == 0) return tmpfile();
     char *name = memory_format("%s.XXXXXX", path);
@@ -53,7 +53,7 @@ static FILE *open_part(const char *path)
     return file;
 }
 
-static void *json_open(export_sink *sink, const char *path)
+static void *sink_json_open(export_sink *sink, const char *path)
 {
     json_state *j = memory_calloc(1, sizeof *j);
     j->sink = sink;
@@ -61,15 +61,15 @@ static void *json_open(export_sink *sink, const char *path)
     return j;
 }
 
-static void json_table(void *state, export_id id, const export_table *table)
+static void sink_json_table(void *state, export_id id, const export_table *table)
 {
     json_state *j = state;
     j->tables[id] = table;
-    j->parts[id] = open_part(j->path);
+    j->parts[id] = sink_json_open_part(j->path);
     if (!j->parts[id]) export_fail(j->sink, "%s", strerror(errno));
 }
 
-static void json_row(void *state, export_id id, const export_table *table, const export_cell *cells)
+static void sink_json_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     json_state *j = state;
     FILE *to = j->parts[id];
@@ -77,7 +77,7 @@ static void json_row(void *state, export_id id, const export_table *table, const
     for (size_t i = 0; i < table->column_count; i++) {
         const export_cell *c = &cells[i];
         if (i) putc(',', to);
-        put_json(to, table->columns[i].name);
+        sink_json_put(to, table->columns[i].name);
         putc(':', to);
         if (!c->known) {
             fputs("null", to);
@@ -85,7 +85,7 @@ static void json_row(void *state, export_id id, const export_table *table, const
         }
         switch (table->columns[i].type) {
         case EXPORT_TEXT:
-        case EXPORT_NAME: put_json(to, c->as.text); break;
+        case EXPORT_NAME: sink_json_put(to, c->as.text); break;
         case EXPORT_U64: put_u64(to, c->as.u64); break;
         case EXPORT_I64: put_i64(to, c->as.i64); break;
         case EXPORT_F64: put_f64(to, c->as.f64); break;
@@ -95,7 +95,7 @@ static void json_row(void *state, export_id id, const export_table *table, const
     if (ferror(to)) export_fail(j->sink, "%s", strerror(errno ? errno : EIO));
 }
 
-static void put_columns(FILE *to, const export_table *table)
+static void sink_json_put_columns(FILE *to, const export_table *table)
 {
     static const char *const types[] = {[EXPORT_TEXT] = "text",
                                         [EXPORT_NAME] = "text",
@@ -105,15 +105,15 @@ static void put_columns(FILE *to, const export_table *table)
     fputs("{\"columns\":[", to);
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? ",{\"name\":" : "{\"name\":", to);
-        put_json(to, table->columns[i].name);
+        sink_json_put(to, table->columns[i].name);
         fprintf(to, ",\"type\":\"%s\",\"unit\":", types[table->columns[i].type]);
-        put_json(to, table->columns[i].unit);
+        sink_json_put(to, table->columns[i].unit);
         putc('}', to);
     }
     fputs("],\n\"rows\":[", to);
 }
 
-static bool append(FILE *to, FILE *part)
+static bool sink_json_append(FILE *to, FILE *part)
 {
     char block[1 << 16];
     size_t n;
@@ -123,7 +123,7 @@ static bool append(FILE *to, FILE *part)
     return !ferror(part);
 }
 
-static bool put_document(json_state *j, FILE *to)
+static bool sink_json_put_document(json_state *j, FILE *to)
 {
     bool good = true, first = true;
     fprintf(to, "{\"format\":\"netprof-export\",\"version\":1,\"netprof\":\"%s\",\"tables\":{", netprof_version());
@@ -131,21 +131,21 @@ static bool put_document(json_state *j, FILE *to)
         if (!j->parts[i]) continue;
         fputs(first ? "\n" : ",\n", to);
         first = false;
-        put_json(to, j->tables[i]->name);
+        sink_json_put(to, j->tables[i]->name);
         putc(':', to);
-        put_columns(to, j->tables[i]);
-        good = !fflush(j->parts[i]) && append(to, j->parts[i]);
+        sink_json_put_columns(to, j->tables[i]);
+        good = !fflush(j->parts[i]) && sink_json_append(to, j->parts[i]);
         fputs("]}", to);
     }
     fputs("}}\n", to);
     return good && !ferror(to);
 }
 
-static void json_close(void *state, bool finish)
+static void sink_json_close(void *state, bool finish)
 {
     json_state *j = state;
     FILE *to = !finish ? NULL : strcmp(j->path, "-") == 0 ? stdout : fopen(j->path, "we");
-    bool good = !finish || (to && put_document(j, to));
+    bool good = !finish || (to && sink_json_put_document(j, to));
     if (to && to != stdout && fclose(to)) good = false;
     if (!good && !(to == stdout)) export_fail(j->sink, "%s", strerror(errno ? errno : EIO));
     for (int i = 0; i < EXPORT_TABLES; i++)
@@ -154,5 +154,9 @@ static void json_close(void *state, bool finish)
     free(j);
 }
 
-const export_driver export_json = {
-    .name = "json", .stream = true, .open = json_open, .table = json_table, .row = json_row, .close = json_close};
+const export_driver export_json = {.name = "json",
+                                   .stream = true,
+                                   .open = sink_json_open,
+                                   .table = sink_json_table,
+                                   .row = sink_json_row,
+                                   .close = sink_json_close};

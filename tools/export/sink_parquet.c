@@ -22,7 +22,7 @@ typedef struct parquet_state {
     const export_table *tables[EXPORT_TABLES];
 } parquet_state;
 
-static void *parquet_sink_open(export_sink *sink, const char *path)
+static void *sink_parquet_open(export_sink *sink, const char *path)
 {
     char text[512];
     parquet_state *p = memory_calloc(1, sizeof *p);
@@ -33,7 +33,7 @@ static void *parquet_sink_open(export_sink *sink, const char *path)
     return p;
 }
 
-static void parquet_table(void *state, export_id id, const export_table *table)
+static void sink_parquet_table(void *state, export_id id, const export_table *table)
 {
     parquet_state *p = state;
     p->tables[id] = table;
@@ -47,14 +47,14 @@ static void parquet_table(void *state, export_id id, const export_table *table)
         unfinished_begin(p->names[id]); // beside the output, not in its directory
 }
 
-static void parquet_row(void *state, export_id id, const export_table *table, const export_cell *cells)
+static void sink_parquet_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     parquet_state *p = state;
     put_csv_row(p->files[id], table, cells, false);
     if (ferror(p->files[id])) export_fail(p->sink, "%s", strerror(errno ? errno : EIO));
 }
 
-static void convert(parquet_state *p, int i)
+static void sink_parquet_convert(parquet_state *p, int i)
 {
     static const char *const types[] = {[EXPORT_TEXT] = "VARCHAR",
                                         [EXPORT_NAME] = "VARCHAR",
@@ -76,12 +76,12 @@ static void convert(parquet_state *p, int i)
     free(to);
 }
 
-static void parquet_sink_close(void *state, bool finish)
+static void sink_parquet_close(void *state, bool finish)
 {
     parquet_state *p = state;
     for (int i = 0; i < EXPORT_TABLES; i++) {
         if (p->files[i] && fclose(p->files[i]) && finish) export_fail(p->sink, "%s", strerror(errno));
-        if (p->files[i] && finish && !export_failed(p->sink)) convert(p, i);
+        if (p->files[i] && finish && !export_failed(p->sink)) sink_parquet_convert(p, i);
         if (p->names[i] && p->files[i]) unlink(p->names[i]);
         unfinished_end(p->names[i]);
         free(p->names[i]);
@@ -93,7 +93,7 @@ static void parquet_sink_close(void *state, bool finish)
 
 const export_driver export_parquet = {.name = "parquet",
                                       .directory = true,
-                                      .open = parquet_sink_open,
-                                      .table = parquet_table,
-                                      .row = parquet_row,
-                                      .close = parquet_sink_close};
+                                      .open = sink_parquet_open,
+                                      .table = sink_parquet_table,
+                                      .row = sink_parquet_row,
+                                      .close = sink_parquet_close};

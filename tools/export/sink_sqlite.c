@@ -78,42 +78,44 @@ static const struct {
      " WHERE c.role IS NOT NULL AND d.physical = 1 AND d.repeats = 0 GROUP BY r.run, r.host;"},
 };
 
-static bool check(sqlite_state *q, int result)
+static bool sink_sqlite_check(sqlite_state *q, int result)
 {
     if (result == SQLITE_OK || result == SQLITE_DONE || result == SQLITE_ROW) return true;
     export_fail(q->sink, "SQLite: %s", sqlite3_errmsg(q->db));
     return false;
 }
 
-static bool execute(sqlite_state *q, const char *sql)
+static bool sink_sqlite_execute(sqlite_state *q, const char *sql)
 {
-    return check(q, sqlite3_exec(q->db, sql, NULL, NULL, NULL));
+    return sink_sqlite_check(q, sqlite3_exec(q->db, sql, NULL, NULL, NULL));
 }
 
-static bool prepare(sqlite_state *q, sqlite3_stmt **statement, const char *sql)
+static bool sink_sqlite_prepare(sqlite_state *q, sqlite3_stmt **statement, const char *sql)
 {
-    return check(q, sqlite3_prepare_v2(q->db, sql, -1, statement, NULL));
+    return sink_sqlite_check(q, sqlite3_prepare_v2(q->db, sql, -1, statement, NULL));
 }
 
-static bool step(sqlite_state *q, sqlite3_stmt *statement)
+static bool sink_sqlite_step(sqlite_state *q, sqlite3_stmt *statement)
 {
-    bool good = check(q, sqlite3_step(statement));
+    bool good = sink_sqlite_check(q, sqlite3_step(statement));
     sqlite3_reset(statement);
     return good;
 }
 
-static void *sqlite_open(export_sink *sink, const char *path)
+static void *sink_sqlite_open(export_sink *sink, const char *path)
 {
     sqlite_state *q = memory_calloc(1, sizeof *q);
     q->sink = sink;
-    if (!check(q, sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))) return q;
-    if (execute(q, setting_up) && execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
-        (void)(prepare(q, &q->beyond, "INSERT INTO beyond_int64 VALUES(?,?,?,?)") &&
-               prepare(q, &q->columns, "INSERT INTO columns VALUES(?,?,?,?)"));
+    if (!sink_sqlite_check(q, sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)))
+        return q;
+    if (sink_sqlite_execute(q, setting_up) &&
+        sink_sqlite_execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
+        (void)(sink_sqlite_prepare(q, &q->beyond, "INSERT INTO beyond_int64 VALUES(?,?,?,?)") &&
+               sink_sqlite_prepare(q, &q->columns, "INSERT INTO columns VALUES(?,?,?,?)"));
     return q;
 }
 
-static const char *type_of(export_type type)
+static const char *sink_sqlite_type_of(export_type type)
 {
     static const char *const types[] = {[EXPORT_TEXT] = "TEXT",
                                         [EXPORT_NAME] = "TEXT",
@@ -123,7 +125,7 @@ static const char *type_of(export_type type)
     return types[type];
 }
 
-static void describe(sqlite_state *q, const export_table *table, size_t i)
+static void sink_sqlite_describe(sqlite_state *q, const export_table *table, size_t i)
 {
     static const char *const types[] = {[EXPORT_TEXT] = "text",
                                         [EXPORT_NAME] = "text",
@@ -134,10 +136,10 @@ static void describe(sqlite_state *q, const export_table *table, size_t i)
                                  table->columns[i].unit};
     for (int k = 0; k < 4; k++)
         sqlite3_bind_text(q->columns, k + 1, utf8(texts[k]), -1, SQLITE_TRANSIENT);
-    step(q, q->columns);
+    sink_sqlite_step(q, q->columns);
 }
 
-static void sqlite_table(void *state, export_id id, const export_table *table)
+static void sink_sqlite_table(void *state, export_id id, const export_table *table)
 {
     sqlite_state *q = state;
     char *create = NULL, *insert = NULL;
@@ -158,19 +160,19 @@ static void sqlite_table(void *state, export_id id, const export_table *table)
         fputs(i ? ",\"" : "\"", c);
         for (const char *t = utf8(table->columns[i].name); *t; t++)
             fprintf(c, "%.*s", *t == '"' ? 2 : 1, *t == '"' ? "\"\"" : t);
-        fprintf(c, "\" %s", type_of(table->columns[i].type));
+        fprintf(c, "\" %s", sink_sqlite_type_of(table->columns[i].type));
         fputs(i ? ",?" : "?", n);
-        describe(q, table, i);
+        sink_sqlite_describe(q, table, i);
     }
     fputs(")", c);
     fputs(")", n);
     if (fclose(c) || fclose(n)) memory_exhausted();
-    if (execute(q, create)) prepare(q, &q->rows[id], insert);
+    if (sink_sqlite_execute(q, create)) sink_sqlite_prepare(q, &q->rows[id], insert);
     free(create);
     free(insert);
 }
 
-static void keep_beyond(sqlite_state *q, const export_table *table, size_t i, uint64_t value)
+static void sink_sqlite_keep_beyond(sqlite_state *q, const export_table *table, size_t i, uint64_t value)
 {
     int64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -178,22 +180,22 @@ static void keep_beyond(sqlite_state *q, const export_table *table, size_t i, ui
     sqlite3_bind_int64(q->beyond, 2, sqlite3_last_insert_rowid(q->db));
     sqlite3_bind_text(q->beyond, 3, utf8(table->columns[i].name), -1, SQLITE_TRANSIENT);
     sqlite3_bind_int64(q->beyond, 4, bits);
-    step(q, q->beyond);
+    sink_sqlite_step(q, q->beyond);
 }
 
-static bool is_beyond(const export_table *table, const export_cell *cells, size_t i)
+static bool sink_sqlite_is_beyond(const export_table *table, const export_cell *cells, size_t i)
 {
     return cells[i].known && table->columns[i].type == EXPORT_U64 && cells[i].as.u64 > INT64_MAX;
 }
 
-static void sqlite_row(void *state, export_id id, const export_table *table, const export_cell *cells)
+static void sink_sqlite_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     sqlite_state *q = state;
     sqlite3_stmt *row = q->rows[id];
     bool beyond = false;
     for (size_t i = 0; i < table->column_count; i++) {
         int at = (int)i + 1;
-        bool large = is_beyond(table, cells, i);
+        bool large = sink_sqlite_is_beyond(table, cells, i);
         beyond |= large;
         if (!cells[i].known || large) {
             sqlite3_bind_null(row, at);
@@ -207,30 +209,30 @@ static void sqlite_row(void *state, export_id id, const export_table *table, con
         case EXPORT_F64: sqlite3_bind_double(row, at, cells[i].as.f64); break;
         }
     }
-    if (!step(q, row) || !beyond) return;
+    if (!sink_sqlite_step(q, row) || !beyond) return;
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(q->db);
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!is_beyond(table, cells, i)) continue;
-        keep_beyond(q, table, i, cells[i].as.u64);
+        if (!sink_sqlite_is_beyond(table, cells, i)) continue;
+        sink_sqlite_keep_beyond(q, table, i, cells[i].as.u64);
         sqlite3_set_last_insert_rowid(q->db, rowid);
     }
 }
 
-static void make_extras(sqlite_state *q)
+static void sink_sqlite_make_extras(sqlite_state *q)
 {
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++) {
         bool all = true;
         for (size_t k = 0; k < extras[i].count; k++)
             all = all && q->rows[extras[i].needs[k]];
-        if (all && !execute(q, extras[i].sql)) return;
+        if (all && !sink_sqlite_execute(q, extras[i].sql)) return;
     }
 }
 
-static void sqlite_close(void *state, bool finish)
+static void sink_sqlite_close(void *state, bool finish)
 {
     sqlite_state *q = state;
-    if (finish) make_extras(q);
-    if (finish && !export_failed(q->sink)) execute(q, "COMMIT; ANALYZE;");
+    if (finish) sink_sqlite_make_extras(q);
+    if (finish && !export_failed(q->sink)) sink_sqlite_execute(q, "COMMIT; ANALYZE;");
     for (int i = 0; i < EXPORT_TABLES; i++)
         sqlite3_finalize(q->rows[i]);
     sqlite3_finalize(q->beyond);
@@ -239,8 +241,11 @@ static void sqlite_close(void *state, bool finish)
     free(q);
 }
 
-const export_driver export_sqlite = {
-    .name = "sqlite", .open = sqlite_open, .table = sqlite_table, .row = sqlite_row, .close = sqlite_close};
+const export_driver export_sqlite = {.name = "sqlite",
+                                     .open = sink_sqlite_open,
+                                     .table = sink_sqlite_table,
+                                     .row = sink_sqlite_row,
+                                     .close = sink_sqlite_close};
 #else
 const export_driver export_sqlite = {.name = "sqlite", .missing = "sqlite3 (libsqlite3-dev)"};
 #endif

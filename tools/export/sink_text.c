@@ -39,7 +39,7 @@ void put_f64(FILE *to, double value)
 
 // Spreadsheets take a cell that begins with one of these for a formula, and would run what a hostile name holds. A
 // plain number is none.
-static bool is_formula(const char *text)
+static bool sink_text_is_formula(const char *text)
 {
     char *end;
     if (!*text || !strchr("=+-@\t\r", *text)) return false;
@@ -57,10 +57,10 @@ size_t plain_length(const char *text)
     return (size_t)(c - text);
 }
 
-static void put_text(FILE *to, const char *text, bool guard)
+static void sink_text_put(FILE *to, const char *text, bool guard)
 {
     size_t length;
-    bool guarded = guard && is_formula(text);
+    bool guarded = guard && sink_text_is_formula(text);
     bool quote = !*text || *text == ' ' || guarded || strpbrk(text, "\",") != NULL;
     for (const char *c = text + plain_length(text); *c && !quote; c++)
         quote = (unsigned char)*c < ' ' || *c == 0x7f;
@@ -83,7 +83,7 @@ void put_csv_head(FILE *to, const export_table *table, bool guard)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (i) putc(',', to);
-        put_text(to, table->columns[i].name, guard);
+        sink_text_put(to, table->columns[i].name, guard);
     }
     fputs("\r\n", to);
 }
@@ -95,7 +95,7 @@ void put_csv_row(FILE *to, const export_table *table, const export_cell *cells, 
         if (!cells[i].known) continue;
         switch (table->columns[i].type) {
         case EXPORT_TEXT:
-        case EXPORT_NAME: put_text(to, cells[i].as.text, guard); break;
+        case EXPORT_NAME: sink_text_put(to, cells[i].as.text, guard); break;
         case EXPORT_U64: put_u64(to, cells[i].as.u64); break;
         case EXPORT_I64: put_i64(to, cells[i].as.i64); break;
         case EXPORT_F64: put_f64(to, cells[i].as.f64); break;

@@ -44,7 +44,7 @@ follow *follow_open(const char *path)
     return NULL;
 }
 
-static netprof_err failed(netprof_error *error, netprof_err code, const follow *f, const char *text)
+static netprof_err follow_failed(netprof_error *error, netprof_err code, const follow *f, const char *text)
 {
     *error = (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0};
     snprintf(error->path, sizeof error->path, "%s", f->path);
@@ -52,7 +52,7 @@ static netprof_err failed(netprof_error *error, netprof_err code, const follow *
     return code;
 }
 
-static void begin_anew(follow *f)
+static void follow_begin_anew(follow *f)
 {
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
@@ -63,7 +63,7 @@ static void begin_anew(follow *f)
 }
 
 // The file under the name is another one, or was cut.
-static bool was_replaced(const follow *f)
+static bool follow_was_replaced(const follow *f)
 {
     struct stat st;
     if (f->fd < 0) return false;
@@ -71,40 +71,40 @@ static bool was_replaced(const follow *f)
     return fstat(f->fd, &st) == 0 && st.st_size < f->read;
 }
 
-static netprof_err open_file(follow *f, netprof_error *error)
+static netprof_err follow_open_file(follow *f, netprof_error *error)
 {
     struct stat st;
-    if (was_replaced(f)) begin_anew(f);
+    if (follow_was_replaced(f)) follow_begin_anew(f);
     if (f->fd >= 0) return NETPROF_OK;
     f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (f->fd < 0 || fstat(f->fd, &st)) return failed(error, NETPROF_ERR_IO, f, "cannot open");
+    if (f->fd < 0 || fstat(f->fd, &st)) return follow_failed(error, NETPROF_ERR_IO, f, "cannot open");
     if (!S_ISREG(st.st_mode)) {
-        begin_anew(f);
-        return failed(error, NETPROF_ERR_FORMAT, f, "not a file that grows");
+        follow_begin_anew(f);
+        return follow_failed(error, NETPROF_ERR_FORMAT, f, "not a file that grows");
     }
     f->inode = st.st_ino;
     f->device = st.st_dev;
     return NETPROF_OK;
 }
 
-static netprof_err read_more(follow *f, netprof_error *error)
+static netprof_err follow_read_more(follow *f, netprof_error *error)
 {
     for (;;) {
         if (f->room - f->size < 65536) {
             unsigned char *larger = realloc(f->data, f->room = 2 * f->room + 65536);
-            if (!larger) return failed(error, NETPROF_ERR_NOMEM, f, "no memory");
+            if (!larger) return follow_failed(error, NETPROF_ERR_NOMEM, f, "no memory");
             f->data = larger;
         }
         ssize_t n = pread(f->fd, f->data + f->size, f->room - f->size, f->read);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return failed(error, NETPROF_ERR_IO, f, "cannot read");
+        if (n < 0) return follow_failed(error, NETPROF_ERR_IO, f, "cannot read");
         if (n == 0) return NETPROF_OK;
         f->size += (size_t)n;
         f->read += n;
     }
 }
 
-static bool keep_item(follow *f, const netprof_item *x)
+static bool follow_keep_item(follow *f, const netprof_item *x)
 {
     if (f->count == f->item_room) {
         size_t room = f->item_room ? 2 * f->item_room : 64;
@@ -118,7 +118,7 @@ static bool keep_item(follow *f, const netprof_item *x)
 }
 
 // Did the recorder close the file? Once chunks were given up, only the whole file tells.
-static bool is_complete(const follow *f, const netprof_item *end)
+static bool follow_is_complete(const follow *f, const netprof_item *end)
 {
     netprof_reader *reader;
     netprof_item x = {.complete = 0};
@@ -132,7 +132,7 @@ static bool is_complete(const follow *f, const netprof_item *end)
 }
 
 // One pass over what is kept; what was not delivered yet is.
-static netprof_err pass(follow *f, follow_take *take, void *user, netprof_error *error)
+static netprof_err follow_pass(follow *f, follow_take *take, void *user, netprof_error *error)
 {
     netprof_reader *reader;
     netprof_item x;
@@ -141,42 +141,42 @@ static netprof_err pass(follow *f, follow_take *take, void *user, netprof_error 
     f->count = 0;
     while (!(err = netprof_reader_next(reader, &x, error))) {
         if (x.type == NETPROF_ITEM_END) {
-            f->ended = is_complete(f, &x);
+            f->ended = follow_is_complete(f, &x);
             break;
         }
         // Damage up to the end is a chunk of which not all is there yet.
         if (x.type == NETPROF_ITEM_DAMAGE && x.offset + x.size == f->size) break;
-        if (x.type != NETPROF_ITEM_DAMAGE && !keep_item(f, &x)) err = NETPROF_ERR_NOMEM;
+        if (x.type != NETPROF_ITEM_DAMAGE && !follow_keep_item(f, &x)) err = NETPROF_ERR_NOMEM;
         if (!err && x.snapshot && x.offset >= f->delivered && !take(user, x.snapshot)) err = NETPROF_ERR_NOMEM;
         if (err) break;
         if (x.offset + x.size > f->delivered) f->delivered = x.offset + x.size;
     }
     netprof_reader_close(reader);
-    return err ? failed(error, err, f, "no memory") : NETPROF_OK;
+    return err ? follow_failed(error, err, f, "no memory") : NETPROF_OK;
 }
 
 // ---- giving up what is not needed any more ----
 
 // What stands before the item and is no item: the header, schemas.
-static size_t between(const follow *f, size_t i, size_t *from)
+static size_t follow_between(const follow *f, size_t i, size_t *from)
 {
     *from = i ? f->items[i - 1].offset + f->items[i - 1].size : 0;
     return f->items[i].offset - *from;
 }
 
-static void append(unsigned char *to, size_t *size, const unsigned char *from, size_t count)
+static void follow_append(unsigned char *to, size_t *size, const unsigned char *from, size_t count)
 {
     memcpy(to + *size, from, count);
     *size += count;
 }
 
 // Does the snapshot stand for itself, given all schemas before it?
-static bool stands_alone(const follow *f, unsigned char *scratch, size_t schemas, size_t i)
+static bool follow_stands_alone(const follow *f, unsigned char *scratch, size_t schemas, size_t i)
 {
     netprof_reader *reader;
     netprof_item x;
     bool alone = false;
-    append(scratch, &schemas, f->data + f->items[i].offset, f->items[i].size);
+    follow_append(scratch, &schemas, f->data + f->items[i].offset, f->items[i].size);
     if (netprof_reader_open_memory(&reader, scratch, schemas, NULL, NULL)) return false;
     while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END)
         alone = x.type == NETPROF_ITEM_SNAPSHOT;
@@ -185,33 +185,33 @@ static bool stands_alone(const follow *f, unsigned char *scratch, size_t schemas
 }
 
 // The newest snapshot of the schema that stands for itself, or the first of it.
-static size_t newest_key(const follow *f, unsigned char *scratch, size_t schemas, const netprof_schema *schema)
+static size_t follow_newest_key(const follow *f, unsigned char *scratch, size_t schemas, const netprof_schema *schema)
 {
     size_t first = f->count;
     for (size_t i = f->count; i-- > 0;) {
         if (f->items[i].schema != schema) continue;
         first = i;
-        if (stands_alone(f, scratch, schemas, i)) break;
+        if (follow_stands_alone(f, scratch, schemas, i)) break;
     }
     return first;
 }
 
 // Header and schemas in order, then of each schema what its newest snapshot needs. Chunks carry numbers of schemas and
 // of their keys, so the order among each must stay.
-static void compact(follow *f)
+static void follow_compact(follow *f)
 {
     unsigned char *kept = malloc(f->size), *scratch = malloc(f->size);
     bool *needed = calloc(f->count + 1, sizeof *needed);
     size_t size = 0, from, snapshots = 0;
     if (kept && scratch && needed) {
         for (size_t i = 0; i < f->count; i++) {
-            size_t count = between(f, i, &from);
-            append(kept, &size, f->data + from, count);
+            size_t count = follow_between(f, i, &from);
+            follow_append(kept, &size, f->data + from, count);
         }
         memcpy(scratch, kept, size);
         for (size_t i = f->count; i-- > 0;) {
             if (!f->items[i].schema || needed[i]) continue;
-            size_t key = newest_key(f, scratch, size, f->items[i].schema);
+            size_t key = follow_newest_key(f, scratch, size, f->items[i].schema);
             // All of the schema from its key on; the schema is done with that.
             for (size_t k = key; k <= i; k++)
                 needed[k] |= f->items[k].schema == f->items[i].schema;
@@ -220,12 +220,12 @@ static void compact(follow *f)
         }
         for (size_t i = 0; i < f->count; i++) {
             if (!needed[i]) continue;
-            append(kept, &size, f->data + f->items[i].offset, f->items[i].size);
+            follow_append(kept, &size, f->data + f->items[i].offset, f->items[i].size);
             snapshots++;
         }
         size_t tail = f->delivered;
         f->delivered = size;
-        append(kept, &size, f->data + tail, f->size - tail);
+        follow_append(kept, &size, f->data + tail, f->size - tail);
         memcpy(f->data, kept, size);
         f->size = size;
         f->compact_at = 2 * snapshots + COMPACT_ITEMS;
@@ -238,13 +238,13 @@ static void compact(follow *f)
 
 netprof_err follow_look(follow *f, follow_take *take, void *user, netprof_error *error)
 {
-    netprof_err err = open_file(f, error);
+    netprof_err err = follow_open_file(f, error);
     size_t before = f->size;
-    if (!err) err = read_more(f, error);
+    if (!err) err = follow_read_more(f, error);
     if (err || f->size == before) return err;
     if (f->size < HEADER) return NETPROF_OK; // it has just begun
-    err = pass(f, take, user, error);
-    if (!err && f->count > f->compact_at) compact(f);
+    err = follow_pass(f, take, user, error);
+    if (!err && f->count > f->compact_at) follow_compact(f);
     return err;
 }
 

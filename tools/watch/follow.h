@@ -17,7 +17,7 @@ typedef bool follow_take(void *user, const netprof_snapshot *snapshot);
 // NULL without memory; the file is opened at the first look.
 follow *follow_open(const char *path);
 // Reads what was appended. A file that was replaced or cut begins anew. NETPROF_OK also when there is nothing new.
-netprof_err follow_look(follow *f, follow_take *take, void *user, netprof_error *error);
+netprof_err follow_look(follow *f, follow_take *watch_take, void *user, netprof_error *error);
 bool follow_ended(const follow *f); // the recorder closed it properly
 void follow_close(follow *f);
 

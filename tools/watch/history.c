@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void drop_first(struct history_set *set, size_t count)
+static void history_drop_first(struct history_set *set, size_t count)
 {
     if (!count) return;
     for (size_t i = 0; i < count; i++)
@@ -12,23 +12,23 @@ static void drop_first(struct history_set *set, size_t count)
     set->count -= count;
 }
 
-static bool differs(const netprof_schema *a, const netprof_schema *b, const char *key)
+static bool history_differs(const netprof_schema *a, const netprof_schema *b, const char *key)
 {
     const char *x = netprof_fact_of(a->facts, a->fact_count, key), *y = netprof_fact_of(b->facts, b->fact_count, key);
     return x && y && strcmp(x, y) != 0;
 }
 
-static bool begins_anew(const netprof_snapshot *last, const netprof_snapshot *s)
+static bool history_begins_anew(const netprof_snapshot *last, const netprof_snapshot *s)
 {
-    return s->begin_ns <= last->begin_ns || differs(last->schema, s->schema, "host") ||
-           differs(last->schema, s->schema, "boot_id");
+    return s->begin_ns <= last->begin_ns || history_differs(last->schema, s->schema, "host") ||
+           history_differs(last->schema, s->schema, "boot_id");
 }
 
 bool history_add(history *h, const netprof_snapshot *s)
 {
     struct history_set *set = &h->sets[s->set];
     size_t old = 0;
-    if (set->count && begins_anew(&set->items[set->count - 1], s)) drop_first(set, set->count);
+    if (set->count && history_begins_anew(&set->items[set->count - 1], s)) history_drop_first(set, set->count);
     if (set->count == set->room) {
         size_t room = set->room ? 2 * set->room : 16;
         netprof_snapshot *longer = realloc(set->items, room * sizeof *longer);
@@ -42,7 +42,7 @@ bool history_add(history *h, const netprof_snapshot *s)
     // The first that stays is the last one at or before the window's begin.
     while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns)
         old++;
-    drop_first(set, old);
+    history_drop_first(set, old);
     return true;
 }
 
@@ -70,7 +70,7 @@ bool history_last(const history *h, const netprof_snapshot **first, const netpro
 void history_free(history *h)
 {
     for (size_t i = 0; i < HISTORY_SETS; i++) {
-        drop_first(&h->sets[i], h->sets[i].count);
+        history_drop_first(&h->sets[i], h->sets[i].count);
         free(h->sets[i].items);
     }
     *h = (history){0};

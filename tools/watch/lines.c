@@ -12,7 +12,7 @@
 #include <wchar.h>
 
 // Columns of the character at the text and its bytes.
-static int character_columns(const char *text, size_t *bytes)
+static int lines_character_columns(const char *text, size_t *bytes)
 {
     uint32_t code = 0;
     *bytes = utf8_character(text, &code);
@@ -25,27 +25,27 @@ int text_columns(const char *text)
 {
     int columns = 0;
     for (size_t bytes; *text; text += bytes)
-        columns += character_columns(text, &bytes);
+        columns += lines_character_columns(text, &bytes);
     return columns;
 }
 
 // Bytes of the text that fit into so many columns.
-static size_t fitting(const char *text, int columns)
+static size_t lines_fitting(const char *text, int columns)
 {
     const char *at = text;
     for (size_t bytes; *at; at += bytes) {
-        columns -= character_columns(at, &bytes);
+        columns -= lines_character_columns(at, &bytes);
         if (columns < 0) break;
     }
     return (size_t)(at - text);
 }
 
 // The text, or its beginning with a mark that something is missing; free it.
-static char *cut(const char *text, int columns)
+static char *lines_cut(const char *text, int columns)
 {
     if (columns <= 0) return memory_strdup("");
     if (text_columns(text) <= columns) return memory_strdup(text);
-    char *begin = memory_strndup(text, fitting(text, columns - 1));
+    char *begin = memory_strndup(text, lines_fitting(text, columns - 1));
     char *whole = memory_format("%s%s", begin, terminal_utf8() ? "\u2026" : "~");
     free(begin);
     return whole;
@@ -60,7 +60,7 @@ void lines_begin(lines *l)
 void lines_add(lines *l, style s, const char *text)
 {
     line *x = &l->items[l->count - 1];
-    char *kept = l->width ? cut(text, l->width - x->width) : memory_strdup(text);
+    char *kept = l->width ? lines_cut(text, l->width - x->width) : memory_strdup(text);
     x->spans = memory_realloc(x->spans, (x->count + 1) * sizeof *x->spans);
     x->spans[x->count++] = (span){kept, s};
     x->width += text_columns(kept);
@@ -85,7 +85,7 @@ void lines_blank(lines *l, int columns)
 
 void lines_cell(lines *l, style s, int columns, bool right, const char *text)
 {
-    char *kept = cut(text, columns);
+    char *kept = lines_cut(text, columns);
     int rest = columns - text_columns(kept);
     if (right) lines_blank(l, rest);
     lines_add(l, s, kept);

@@ -23,18 +23,18 @@ static struct termios saved;
 static bool saved_there;
 static char leave[256]; // what restores the terminal's picture
 
-static void put_back(int number)
+static void screen_put_back(int number)
 {
     if (saved_there) tcsetattr(STDIN_FILENO, TCSANOW, &saved);
     if (write(STDOUT_FILENO, leave, strlen(leave)) < 0) _exit(128 + number);
     raise(number); // the action is the usual one again (SA_RESETHAND)
 }
 
-static void keep_for_crash(void)
+static void screen_keep_for_crash(void)
 {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char names[][6] = {"rmcup", "sgr0", "cnorm"};
-    struct sigaction action = {.sa_handler = put_back, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = screen_put_back, .sa_flags = (int)SA_RESETHAND};
     saved_there = tcgetattr(STDIN_FILENO, &saved) == 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = tigetstr(names[i]);
@@ -49,7 +49,7 @@ static void keep_for_crash(void)
 
 // ---- opening ----
 
-static void set_colours(void)
+static void screen_set_colours(void)
 {
     coloured = output_colour(stdout) && has_colors();
     if (!coloured) return;
@@ -66,9 +66,9 @@ bool screen_open(void)
     setenv("ESCDELAY", "25", 0);
     screen = newterm(NULL, stdout, stdin);
     if (!screen) return false;
-    keep_for_crash();
+    screen_keep_for_crash();
     atexit(screen_close);
-    set_colours();
+    screen_set_colours();
     cbreak();
     noecho();
     keypad(stdscr, TRUE);
@@ -106,7 +106,7 @@ void screen_resized(void)
 // ---- drawing ----
 
 // Words tell what colours tell; without colours bold and inverse stay.
-static attr_t attributes_of(style s)
+static attr_t screen_attributes_of(style s)
 {
     static const attr_t plain[STYLES] = {[NORMAL] = A_NORMAL, [FAINT] = A_DIM,    [STRONG] = A_BOLD,
                                          [TITLE] = A_REVERSE, [CAUTION] = A_BOLD, [DANGER] = A_BOLD | A_UNDERLINE};
@@ -115,12 +115,12 @@ static attr_t attributes_of(style s)
     return plain[s];
 }
 
-static void draw_line(int row, const line *l)
+static void screen_draw_line(int row, const line *l)
 {
     if (row < 0 || row >= LINES) return;
     move(row, 0);
     for (size_t i = 0; l && i < l->count; i++) {
-        attrset((int)attributes_of(l->spans[i].style));
+        attrset((int)screen_attributes_of(l->spans[i].style));
         addstr(l->spans[i].text);
     }
     attrset(A_NORMAL);
@@ -134,12 +134,12 @@ size_t screen_draw(const lines *head, const lines *body, const lines *foot, size
     size_t shown = room > 0 ? (size_t)room : 0, most = body->count > shown ? body->count - shown : 0;
     if (top > most) top = most;
     for (size_t i = 0; i < head->count; i++)
-        draw_line(row++, &head->items[i]);
+        screen_draw_line(row++, &head->items[i]);
     for (size_t i = 0; i < shown; i++)
-        draw_line(row++, top + i < body->count ? &body->items[top + i] : NULL);
+        screen_draw_line(row++, top + i < body->count ? &body->items[top + i] : NULL);
     row = LINES - (int)foot->count;
     for (size_t i = 0; i < foot->count; i++)
-        draw_line(row++, &foot->items[i]);
+        screen_draw_line(row++, &foot->items[i]);
     refresh(); // only what changed goes to the terminal
     return top;
 }
@@ -147,7 +147,7 @@ size_t screen_draw(const lines *head, const lines *body, const lines *foot, size
 // ---- keys ----
 
 // Readable, but there is nothing to read: the end.
-static bool is_hung_up(void)
+static bool screen_is_hung_up(void)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
     int waiting = 0;
@@ -180,7 +180,7 @@ screen_key screen_read_key(void)
                 {'G', KEY_LAST}};
     for (;;) {
         int key = getch();
-        if (key == ERR) return is_hung_up() ? KEY_CLOSED : KEY_NONE;
+        if (key == ERR) return screen_is_hung_up() ? KEY_CLOSED : KEY_NONE;
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (keys[i].key == key) return keys[i].means;
     }

@@ -25,7 +25,7 @@ static const struct {
                         {"TcpRetries", RETRY},      {"CxiCongestion", WAITING}, {"EthPause", WAITING},
                         {"RdmaCongestion", WAITING}};
 
-static happening group_of(const catalog_entry *entry, happening otherwise)
+static happening view_group_of(const catalog_entry *entry, happening otherwise)
 {
     for (size_t i = 0; i < sizeof happening_groups / sizeof *happening_groups; i++) {
         size_t group = catalog_group_find(happening_groups[i].group);
@@ -35,33 +35,33 @@ static happening group_of(const catalog_entry *entry, happening otherwise)
 }
 
 // HAPPENINGS: it tells of nothing bad.
-static happening happening_of(const difference *d, size_t counter)
+static happening view_happening_of(const difference *d, size_t counter)
 {
     const difference_row *row = &d->rows[counter];
     const netprof_counter *c = &d->delta->schema->counters[counter];
     const char *source = d->delta->schema->devices[c->device].source;
     uint32_t marks = catalog_marks(source, c->name);
     if (!row->compared || row->flag == NETPROF_FLAG_GAUGE || !row->magnitude) return HAPPENINGS;
-    if (traffic_is_trouble(d, counter)) return row->entry ? group_of(row->entry, ERROR) : ERROR;
+    if (traffic_is_trouble(d, counter)) return row->entry ? view_group_of(row->entry, ERROR) : ERROR;
     if (!row->entry || marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY))
         return HAPPENINGS;
     bool moved = strcmp(row->unit, "packets") == 0 || strcmp(row->unit, "bytes") == 0;
-    return !moved && group_of(row->entry, HAPPENINGS) == WAITING ? WAITING : HAPPENINGS;
+    return !moved && view_group_of(row->entry, HAPPENINGS) == WAITING ? WAITING : HAPPENINGS;
 }
 
 // "12 nacks", "1.20 M cycles".
-static const char *amount_text(const difference_row *row)
+static const char *view_amount_text(const difference_row *row)
 {
     return safe(words_at_least(row->lower_bound, words_volume((double)row->magnitude, row->unit)).text);
 }
 
 // The largest of each kind: kinds overlap, so nothing is added.
-static void set_trouble(const difference *d, view_port *p, const netprof_device *device)
+static void view_set_trouble(const difference *d, view_port *p, const netprof_device *device)
 {
     size_t most[HAPPENINGS] = {DIFFERENCE_NONE, DIFFERENCE_NONE, DIFFERENCE_NONE};
     p->trouble = memory_strdup("");
     for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
-        happening what = happening_of(d, i);
+        happening what = view_happening_of(d, i);
         if (what == HAPPENINGS) continue;
         if (most[what] == DIFFERENCE_NONE || d->rows[i].magnitude > d->rows[most[what]].magnitude) most[what] = i;
     }
@@ -69,39 +69,39 @@ static void set_trouble(const difference *d, view_port *p, const netprof_device 
         if (most[k] == DIFFERENCE_NONE) continue;
         if (!*p->trouble) p->style = happenings[k].style;
         char *longer = memory_format("%s%s%s %s", p->trouble, *p->trouble ? ", " : "", happenings[k].word,
-                                     amount_text(&d->rows[most[k]]));
+                                     view_amount_text(&d->rows[most[k]]));
         free(p->trouble);
         p->trouble = longer;
     }
 }
 
-static int compare_events(const void *a, const void *b)
+static int view_compare_events(const void *a, const void *b)
 {
     const view_event *x = a, *y = b;
     return x->rank != y->rank ? x->rank - y->rank : strcmp(x->text, y->text);
 }
 
-static void make_events(view *v)
+static void view_make_events(view *v)
 {
     const difference *d = &v->last;
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < schema->counter_count; i++) {
-        happening what = happening_of(d, i);
+        happening what = view_happening_of(d, i);
         if (what == HAPPENINGS) continue;
         const netprof_counter *c = &schema->counters[i];
         const char *told = d->rows[i].entry ? d->rows[i].entry->description : "";
         v->events = memory_realloc(v->events, (v->event_count + 1) * sizeof *v->events);
         v->events[v->event_count++] = (view_event){
             memory_format("%-5s  %s %s +%s%s%s", happenings[what].word, safe(schema->devices[c->device].name),
-                          safe(c->name), amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
+                          safe(c->name), view_amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
             (int)what, happenings[what].style};
     }
-    if (v->event_count) qsort(v->events, v->event_count, sizeof *v->events, compare_events);
+    if (v->event_count) qsort(v->events, v->event_count, sizeof *v->events, view_compare_events);
 }
 
 // ---- ports ----
 
-static void make_ports(view *v)
+static void view_make_ports(view *v)
 {
     const difference *d = &v->last;
     const netprof_schema *schema = d->delta->schema;
@@ -123,42 +123,43 @@ static void make_ports(view *v)
             p->bound[way] = t->bytes_bound[way];
         }
         if (t->packets_known[0] && t->packets_known[1]) p->packets_per_s = t->packet_rate[0] + t->packet_rate[1];
-        set_trouble(d, p, &schema->devices[i]);
+        view_set_trouble(d, p, &schema->devices[i]);
     }
     free(list);
 }
 
-static double port_rate(const view_port *p)
+static double view_port_rate(const view_port *p)
 {
     return fmax(p->rate[0], p->rate[1]); // NAN only when both are
 }
 
-static double port_share(const view_port *p, int way)
+static double view_port_share(const view_port *p, int way)
 {
     return p->line_rate > 0 ? p->rate[way] / p->line_rate : NAN;
 }
 
-static int falling(double x, double y)
+static int view_falling(double x, double y)
 {
     if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
     return x > y ? -1 : x < y;
 }
 
-static int by_rate(const void *a, const void *b)
+static int view_by_rate(const void *a, const void *b)
 {
     const view_port *x = a, *y = b;
-    int order = falling(port_rate(x), port_rate(y));
+    int order = view_falling(view_port_rate(x), view_port_rate(y));
     return order ? order : strcmp(x->name, y->name);
 }
 
-static int by_share(const void *a, const void *b)
+static int view_by_share(const void *a, const void *b)
 {
     const view_port *x = a, *y = b;
-    int order = falling(fmax(port_share(x, 0), port_share(x, 1)), fmax(port_share(y, 0), port_share(y, 1)));
-    return order ? order : by_rate(a, b);
+    int order = view_falling(fmax(view_port_share(x, 0), view_port_share(x, 1)),
+                             fmax(view_port_share(y, 0), view_port_share(y, 1)));
+    return order ? order : view_by_rate(a, b);
 }
 
-static int by_name(const void *a, const void *b)
+static int view_by_name(const void *a, const void *b)
 {
     const view_port *x = a, *y = b;
     return strcmp(x->name, y->name);
@@ -168,9 +169,9 @@ static const struct {
     const char *name;
     int (*compare)(const void *a, const void *b);
 } orders[VIEW_ORDERS] = {[VIEW_AS_FOUND] = {"as found", NULL},
-                         [VIEW_BY_RATE] = {"by rate", by_rate},
-                         [VIEW_BY_SHARE] = {"by share of the line", by_share},
-                         [VIEW_BY_NAME] = {"by name", by_name}};
+                         [VIEW_BY_RATE] = {"by rate", view_by_rate},
+                         [VIEW_BY_SHARE] = {"by share of the line", view_by_share},
+                         [VIEW_BY_NAME] = {"by name", view_by_name}};
 
 const char *view_order_name(view_order order)
 {
@@ -184,47 +185,47 @@ void view_sort(view *v, view_order order)
 
 // ---- the node ----
 
-static size_t find_counter(const difference *d, const char *source, const char *device, const char *name)
+static size_t view_find_counter(const difference *d, const char *source, const char *device, const char *name)
 {
     return netprof_find(d->delta->schema, source, device, name);
 }
 
 // Per second; NAN when it is not known.
-static double rate_of(const difference *d, size_t counter)
+static double view_rate_of(const difference *d, size_t counter)
 {
     if (counter == NETPROF_NONE || !d->rows[counter].compared || d->rows[counter].flag == NETPROF_FLAG_GAUGE)
         return NAN;
     return d->rows[counter].rate_per_s;
 }
 
-static double value_of(const difference *d, size_t counter)
+static double view_value_of(const difference *d, size_t counter)
 {
     if (counter == NETPROF_NONE || d->delta->after_status[counter] != NETPROF_STATUS_OK) return NAN;
     return (double)d->delta->after[counter];
 }
 
-static void add_load(view *v, const char *title, double share, char *text)
+static void view_add_load(view *v, const char *title, double share, char *text)
 {
     v->loads = memory_realloc(v->loads, (v->load_count + 1) * sizeof *v->loads);
     v->loads[v->load_count++] = (view_load){title, share, text};
 }
 
-static const char *share_text(double share)
+static const char *view_share_text(double share)
 {
     return isnan(share) ? "?" : safe(words_share(share).text);
 }
 
-static const char *bytes_text(double bytes)
+static const char *view_bytes_text(double bytes)
 {
     return isnan(bytes) ? "?" : safe(words_amount(bytes, "bytes").text);
 }
 
-static const char *bytes_rate(double rate)
+static const char *view_bytes_rate(double rate)
 {
     return isnan(rate) ? "?" : safe(words_amount_rate(rate, "bytes").text);
 }
 
-static bool has_source(const difference *d, const char *source)
+static bool view_has_source(const difference *d, const char *source)
 {
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++)
@@ -232,53 +233,55 @@ static bool has_source(const difference *d, const char *source)
     return false;
 }
 
-static void load_cpu(view *v, const difference *d)
+static void view_load_cpu(view *v, const difference *d)
 {
     static const char *const names[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"};
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, NAMES };
     double rates[NAMES], all = 0;
-    if (!has_source(d, "cpu")) return;
+    if (!view_has_source(d, "cpu")) return;
     for (size_t i = 0; i < NAMES; i++) {
-        rates[i] = rate_of(d, find_counter(d, "cpu", "cpu", names[i]));
+        rates[i] = view_rate_of(d, view_find_counter(d, "cpu", "cpu", names[i]));
         if (!isnan(rates[i]) || i < IOWAIT) all += rates[i]; // old kernels have fewer columns
     }
     double waiting = isnan(rates[IOWAIT]) ? 0 : rates[IOWAIT], busy = all > 0 ? 1 - (rates[IDLE] + waiting) / all : NAN;
-    add_load(v, "CPU", busy,
-             memory_format("%s: user %s, system %s, iowait %s, steal %s", share_text(busy),
-                           share_text((rates[USER] + rates[NICE]) / all), share_text(rates[SYSTEM] / all),
-                           share_text(rates[IOWAIT] / all), share_text(rates[STEAL] / all)));
+    view_add_load(v, "CPU", busy,
+                  memory_format("%s: user %s, system %s, iowait %s, steal %s", view_share_text(busy),
+                                view_share_text((rates[USER] + rates[NICE]) / all),
+                                view_share_text(rates[SYSTEM] / all), view_share_text(rates[IOWAIT] / all),
+                                view_share_text(rates[STEAL] / all)));
 }
 
-static void load_memory(view *v, const difference *d)
+static void view_load_memory(view *v, const difference *d)
 {
-    if (!has_source(d, "memory")) return;
-    double total = value_of(d, find_counter(d, "memory", "memory", "MemTotal"));
-    double used = total - value_of(d, find_counter(d, "memory", "memory", "MemAvailable"));
-    double swap = value_of(d, find_counter(d, "memory", "memory", "SwapTotal"));
-    double swapped = swap - value_of(d, find_counter(d, "memory", "memory", "SwapFree"));
-    char *text = memory_format("%s of %s in use (%s)", bytes_text(used), bytes_text(total), share_text(used / total));
+    if (!view_has_source(d, "memory")) return;
+    double total = view_value_of(d, view_find_counter(d, "memory", "memory", "MemTotal"));
+    double used = total - view_value_of(d, view_find_counter(d, "memory", "memory", "MemAvailable"));
+    double swap = view_value_of(d, view_find_counter(d, "memory", "memory", "SwapTotal"));
+    double swapped = swap - view_value_of(d, view_find_counter(d, "memory", "memory", "SwapFree"));
+    char *text = memory_format("%s of %s in use (%s)", view_bytes_text(used), view_bytes_text(total),
+                               view_share_text(used / total));
     if (swap > 0) {
-        char *longer = memory_format("%s, swap %s of %s", text, bytes_text(swapped), bytes_text(swap));
+        char *longer = memory_format("%s, swap %s of %s", text, view_bytes_text(swapped), view_bytes_text(swap));
         free(text);
         text = longer;
     }
-    add_load(v, "Memory", used / total, text);
+    view_add_load(v, "Memory", used / total, text);
 }
 
-static void load_pressure(view *v, const difference *d)
+static void view_load_pressure(view *v, const difference *d)
 {
     double shares[3];
     static const char *const names[] = {"cpu_some", "memory_some", "io_some"};
-    if (!has_source(d, "pressure")) return;
+    if (!view_has_source(d, "pressure")) return;
     for (size_t i = 0; i < 3; i++)
-        shares[i] = rate_of(d, find_counter(d, "pressure", "pressure", names[i])) / 1e6;
-    add_load(v, "Pressure", fmax(fmax(shares[0], shares[1]), shares[2]),
-             memory_format("waited for CPU %s, memory %s, I/O %s of the time", share_text(shares[0]),
-                           share_text(shares[1]), share_text(shares[2])));
+        shares[i] = view_rate_of(d, view_find_counter(d, "pressure", "pressure", names[i])) / 1e6;
+    view_add_load(v, "Pressure", fmax(fmax(shares[0], shares[1]), shares[2]),
+                  memory_format("waited for CPU %s, memory %s, I/O %s of the time", view_share_text(shares[0]),
+                                view_share_text(shares[1]), view_share_text(shares[2])));
 }
 
 // Sums over the physical devices of a source; unknown when a part is.
-static double sum_of(const difference *d, const char *source, const char *counter, size_t *devices)
+static double view_sum_of(const difference *d, const char *source, const char *counter, size_t *devices)
 {
     const netprof_schema *schema = d->delta->schema;
     double sum = 0;
@@ -286,58 +289,58 @@ static double sum_of(const difference *d, const char *source, const char *counte
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *device = &schema->devices[i];
         if (strcmp(device->source, source) != 0 || !(device->flags & NETPROF_DEVICE_PHYSICAL)) continue;
-        sum += rate_of(d, find_counter(d, source, device->name, counter));
+        sum += view_rate_of(d, view_find_counter(d, source, device->name, counter));
         ++*devices;
     }
     return *devices ? sum : NAN;
 }
 
-static void load_disks(view *v, const difference *d)
+static void view_load_disks(view *v, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
     size_t devices;
-    double read = sum_of(d, "disk", "read_bytes", &devices), written = sum_of(d, "disk", "write_bytes", &devices),
-           most = NAN;
+    double read = view_sum_of(d, "disk", "read_bytes", &devices),
+           written = view_sum_of(d, "disk", "write_bytes", &devices), most = NAN;
     const char *busiest = "";
     for (size_t i = 0; i < schema->device_count; i++) {
         if (strcmp(schema->devices[i].source, "disk") != 0) continue;
-        double busy = rate_of(d, find_counter(d, "disk", schema->devices[i].name, "busy_time")) / 1e6;
+        double busy = view_rate_of(d, view_find_counter(d, "disk", schema->devices[i].name, "busy_time")) / 1e6;
         if (isnan(busy) || busy <= most) continue;
         most = busy;
         busiest = schema->devices[i].name;
     }
     if (devices)
-        add_load(v, "Disks", most,
-                 memory_format("read %s, written %s; %s busy %s", bytes_rate(read), bytes_rate(written),
-                               *busiest ? safe(busiest) : "?", share_text(most)));
+        view_add_load(v, "Disks", most,
+                      memory_format("read %s, written %s; %s busy %s", view_bytes_rate(read), view_bytes_rate(written),
+                                    *busiest ? safe(busiest) : "?", view_share_text(most)));
 }
 
-static void load_power(view *v, const difference *d)
+static void view_load_power(view *v, const difference *d)
 {
     size_t zones;
-    double power = sum_of(d, "energy", "energy", &zones) / 1e6; // uJ/s
+    double power = view_sum_of(d, "energy", "energy", &zones) / 1e6; // uJ/s
     if (!zones) return;
-    add_load(v, "Power", NAN,
-             isnan(power)
-                 ? memory_format("? (not readable)")
-                 : memory_format("%s in %s", words_quantity(power, "W").text, words_many(zones, "package").text));
+    view_add_load(v, "Power", NAN,
+                  isnan(power)
+                      ? memory_format("? (not readable)")
+                      : memory_format("%s in %s", words_quantity(power, "W").text, words_many(zones, "package").text));
 }
 
-static void load_job(view *v, const difference *d)
+static void view_load_job(view *v, const difference *d)
 {
-    if (!has_source(d, "process")) return;
-    double cpu = rate_of(d, find_counter(d, "process", "job", "cpu_user")) +
-                 rate_of(d, find_counter(d, "process", "job", "cpu_system"));
-    double processes = value_of(d, find_counter(d, "process", "job", "processes"));
-    double resident = value_of(d, find_counter(d, "process", "job", "resident"));
-    add_load(v, "Job", NAN,
-             memory_format("%s processes, %s cores busy, %s resident",
-                           isnan(processes) ? "?" : words_count(processes).text,
-                           isnan(cpu) ? "?" : words_number(cpu / 1e6).text, bytes_text(resident)));
+    if (!view_has_source(d, "process")) return;
+    double cpu = view_rate_of(d, view_find_counter(d, "process", "job", "cpu_user")) +
+                 view_rate_of(d, view_find_counter(d, "process", "job", "cpu_system"));
+    double processes = view_value_of(d, view_find_counter(d, "process", "job", "processes"));
+    double resident = view_value_of(d, view_find_counter(d, "process", "job", "resident"));
+    view_add_load(v, "Job", NAN,
+                  memory_format("%s processes, %s cores busy, %s resident",
+                                isnan(processes) ? "?" : words_count(processes).text,
+                                isnan(cpu) ? "?" : words_number(cpu / 1e6).text, view_bytes_text(resident)));
 }
 
 // One line for each GPU: how busy, memory, power, temperature; what its driver does not tell is left out.
-static void load_gpus(view *v, const difference *d)
+static void view_load_gpus(view *v, const difference *d)
 {
     static const struct {
         const char *counter, *unit;
@@ -347,35 +350,36 @@ static void load_gpus(view *v, const difference *d)
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *device = &schema->devices[i];
         if (strcmp(device->source, "gpu") != 0 || device->flags & NETPROF_DEVICE_VIRTUAL) continue;
-        double busy = rate_of(d, find_counter(d, "gpu", device->name, "busy_time")) / 1e6;
-        if (isnan(busy)) busy = value_of(d, find_counter(d, "gpu", device->name, "busy")) / 100;
-        double used = value_of(d, find_counter(d, "gpu", device->name, "memory_used"));
-        double total = value_of(d, find_counter(d, "gpu", device->name, "memory_total"));
-        char *text = memory_format("%s: %s busy, memory %s of %s", safe(device->name), share_text(busy),
-                                   bytes_text(used), bytes_text(total));
+        double busy = view_rate_of(d, view_find_counter(d, "gpu", device->name, "busy_time")) / 1e6;
+        if (isnan(busy)) busy = view_value_of(d, view_find_counter(d, "gpu", device->name, "busy")) / 100;
+        double used = view_value_of(d, view_find_counter(d, "gpu", device->name, "memory_used"));
+        double total = view_value_of(d, view_find_counter(d, "gpu", device->name, "memory_total"));
+        char *text = memory_format("%s: %s busy, memory %s of %s", safe(device->name), view_share_text(busy),
+                                   view_bytes_text(used), view_bytes_text(total));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            double value = value_of(d, find_counter(d, "gpu", device->name, parts[k].counter));
+            double value = view_value_of(d, view_find_counter(d, "gpu", device->name, parts[k].counter));
             if (isnan(value)) continue;
             char *longer = memory_format("%s, %s", text, words_quantity(value * parts[k].scale, parts[k].unit).text);
             free(text);
             text = longer;
         }
-        add_load(v, "GPU", busy, text);
+        view_add_load(v, "GPU", busy, text);
     }
 }
 
-static void load_self(view *v, const difference *d)
+static void view_load_self(view *v, const difference *d)
 {
-    if (!has_source(d, "self")) return;
-    double cpu = rate_of(d, find_counter(d, "self", "netprof", "cpu_time")) / 1e9;
-    double memory = value_of(d, find_counter(d, "self", "netprof", "memory_peak"));
-    add_load(v, "netprof", NAN, memory_format("%s of one core, %s", share_text(cpu), bytes_text(memory)));
+    if (!view_has_source(d, "self")) return;
+    double cpu = view_rate_of(d, view_find_counter(d, "self", "netprof", "cpu_time")) / 1e9;
+    double memory = view_value_of(d, view_find_counter(d, "self", "netprof", "memory_peak"));
+    view_add_load(v, "netprof", NAN,
+                  memory_format("%s of one core, %s", view_share_text(cpu), view_bytes_text(memory)));
 }
 
 // ---- all ----
 
-static netprof_err compare(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
-                           netprof_error *error)
+static netprof_err view_compare(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
+                                netprof_error *error)
 {
     return difference_of_snapshots(d, before, after, false, error);
 }
@@ -386,8 +390,8 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
     *out = NULL;
     if (!history_last(h, &first, &before, &last)) return NETPROF_ERR_NOSOURCE;
     view *v = memory_calloc(1, sizeof *v);
-    netprof_err err = compare(&v->last, before, last, error);
-    if (!err) err = compare(&v->window, first, last, error);
+    netprof_err err = view_compare(&v->last, before, last, error);
+    if (!err) err = view_compare(&v->window, first, last, error);
     if (err) {
         view_free(v);
         return err;
@@ -398,16 +402,16 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
     v->wall_ns = last->wall_ns;
     v->elapsed_s = (double)v->last.delta->interval_ns / 1e9;
     v->window_s = (double)v->window.delta->interval_ns / 1e9;
-    make_ports(v);
-    make_events(v);
-    load_cpu(v, &v->last);
-    load_memory(v, &v->last);
-    load_pressure(v, &v->last);
-    load_disks(v, &v->last);
-    load_power(v, &v->last);
-    load_gpus(v, &v->last);
-    load_job(v, &v->last);
-    load_self(v, &v->last);
+    view_make_ports(v);
+    view_make_events(v);
+    view_load_cpu(v, &v->last);
+    view_load_memory(v, &v->last);
+    view_load_pressure(v, &v->last);
+    view_load_disks(v, &v->last);
+    view_load_power(v, &v->last);
+    view_load_gpus(v, &v->last);
+    view_load_job(v, &v->last);
+    view_load_self(v, &v->last);
     *out = v;
     return NETPROF_OK;
 }
@@ -433,7 +437,7 @@ void view_free(view *v)
 
 // ---- as text ----
 
-static style severity_style(severity s)
+static style view_severity_style(severity s)
 {
     return s >= SEVERITY_HIGH ? DANGER : s >= SEVERITY_WATCH ? CAUTION : NORMAL;
 }
@@ -444,14 +448,14 @@ void view_verdict(const view *v, lines *l)
     const char *verdict = safe(v->findings.verdict);
     int word = s > SEVERITY_WATCH ? (int)strcspn(verdict, ":") : 0; // it begins with how bad it is
     if (word)
-        lines_printf(l, severity_style(s), "%.*s", word, verdict);
+        lines_printf(l, view_severity_style(s), "%.*s", word, verdict);
     else
-        lines_printf(l, severity_style(s), "%s: ", severity_name(s));
+        lines_printf(l, view_severity_style(s), "%s: ", severity_name(s));
     lines_add(l, s >= SEVERITY_WATCH ? STRONG : NORMAL, verdict + word);
     lines_printf(l, FAINT, " (last %s)", safe(words_duration(v->window_s).text));
 }
 
-static void finding_lines(const view *v, lines *l)
+static void view_finding_lines(const view *v, lines *l)
 {
     enum { SHOWN = 8 };
     size_t shown = 0, more = 0;
@@ -464,7 +468,7 @@ static void finding_lines(const view *v, lines *l)
         }
         shown++;
         lines_begin(l);
-        lines_cell(l, severity_style(x->severity), 9, false, severity_name(x->severity));
+        lines_cell(l, view_severity_style(x->severity), 9, false, severity_name(x->severity));
         lines_printf(l, NORMAL, "%s: %s", safe(finding_device(&v->findings, x)), safe(x->claim));
     }
     if (!more) return;
@@ -472,7 +476,7 @@ static void finding_lines(const view *v, lines *l)
     lines_printf(l, FAINT, "         and %zu more; netprof check tells all", more);
 }
 
-static void load_lines(const view *v, lines *l)
+static void view_load_lines(const view *v, lines *l)
 {
     int bar = l->width >= 60 ? 12 : 0;
     for (size_t i = 0; i < v->load_count; i++) {
@@ -494,7 +498,7 @@ typedef struct port_columns {
     int name, rate, bar, line, packets;
 } port_columns;
 
-static port_columns columns_for(const view *v, int width)
+static port_columns view_columns_for(const view *v, int width)
 {
     port_columns c = {.name = 10, .rate = 9, .line = 9, .packets = 7};
     for (size_t i = 0; i < v->port_count; i++) {
@@ -510,7 +514,7 @@ static port_columns columns_for(const view *v, int width)
     return c;
 }
 
-static void port_heading(const view *v, lines *l, const port_columns *c)
+static void view_port_heading(const view *v, lines *l, const port_columns *c)
 {
     lines_begin(l);
     lines_cell(l, TITLE, c->name, false, "DEVICE");
@@ -523,7 +527,7 @@ static void port_heading(const view *v, lines *l, const port_columns *c)
     lines_printf(l, TITLE, "  TROUBLE IN %s", safe(words_duration(v->elapsed_s).text));
 }
 
-static void port_line(const view_port *p, lines *l, const port_columns *c)
+static void view_port_line(const view_port *p, lines *l, const port_columns *c)
 {
     style s = p->physical ? NORMAL : FAINT;
     lines_begin(l);
@@ -536,7 +540,7 @@ static void port_line(const view_port *p, lines *l, const port_columns *c)
         if (!c->bar) continue;
         lines_blank(l, 1);
         if (p->line_rate > 0)
-            lines_bar(l, port_share(p, way) >= 0.9 ? CAUTION : s, c->bar, port_share(p, way));
+            lines_bar(l, view_port_share(p, way) >= 0.9 ? CAUTION : s, c->bar, view_port_share(p, way));
         else
             lines_blank(l, c->bar);
     }
@@ -555,7 +559,7 @@ static void port_line(const view_port *p, lines *l, const port_columns *c)
     lines_add(l, *p->trouble ? p->style : FAINT, *p->trouble ? p->trouble : "-");
 }
 
-static void event_lines(const view *v, lines *l)
+static void view_event_lines(const view *v, lines *l)
 {
     enum { SHOWN = 24 };
     if (!v->event_count) return;
@@ -572,11 +576,11 @@ static void event_lines(const view *v, lines *l)
 
 void view_lines(const view *v, lines *l)
 {
-    port_columns c = columns_for(v, l->width);
-    finding_lines(v, l);
-    load_lines(v, l);
-    if (v->port_count) port_heading(v, l, &c);
+    port_columns c = view_columns_for(v, l->width);
+    view_finding_lines(v, l);
+    view_load_lines(v, l);
+    if (v->port_count) view_port_heading(v, l, &c);
     for (size_t i = 0; i < v->port_count; i++)
-        port_line(&v->ports[i], l, &c);
-    event_lines(v, l);
+        view_port_line(&v->ports[i], l, &c);
+    view_event_lines(v, l);
 }

@@ -56,43 +56,43 @@ typedef struct watch {
 
 // ---- taking ----
 
-static bool take_history(void *user, const netprof_snapshot *s)
+static bool watch_take_history(void *user, const netprof_snapshot *s)
 {
     watch *w = user;
     w->fresh = true;
     return history_add(&w->history, s);
 }
 
-static void set_trouble(watch *w, char *text)
+static void watch_set_trouble(watch *w, char *text)
 {
     free(w->trouble);
     w->trouble = text;
 }
 
-static char *trouble_text(const netprof_error *error)
+static char *watch_trouble_text(const netprof_error *error)
 {
     return memory_format("%s%s%s", *error->path ? safe(error->path) : "", *error->path ? ": " : "", error_text(error));
 }
 
-static void take(watch *w)
+static void watch_take(watch *w)
 {
     netprof_error error;
     netprof_err err;
     if (w->file)
-        err = follow_look(w->file, take_history, w, &error);
-    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !take_history(w, &w->snapshot))
+        err = follow_look(w->file, watch_take_history, w, &error);
+    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !watch_take_history(w, &w->snapshot))
         memory_exhausted();
-    set_trouble(w, err ? trouble_text(&error) : NULL);
+    watch_set_trouble(w, err ? watch_trouble_text(&error) : NULL);
 }
 
-static void make_view(watch *w)
+static void watch_make_view(watch *w)
 {
     netprof_error error;
     view *made;
     if (!w->fresh) return;
     netprof_err err = view_make(&made, &w->history, &w->rules, &error);
     if (err) {
-        if (err != NETPROF_ERR_NOSOURCE) set_trouble(w, trouble_text(&error));
+        if (err != NETPROF_ERR_NOSOURCE) watch_set_trouble(w, watch_trouble_text(&error));
         return;
     }
     w->fresh = false;
@@ -102,14 +102,14 @@ static void make_view(watch *w)
 
 // ---- showing ----
 
-static double age_s(const watch *w)
+static double watch_age_s(const watch *w)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (double)((int64_t)t.tv_sec * 1000000000 + t.tv_nsec - w->view->wall_ns) / 1e9;
 }
 
-static void head_lines(const watch *w, lines *l)
+static void watch_head_lines(const watch *w, lines *l)
 {
     lines_begin(l);
     lines_add(l, STRONG, "netprof watch ");
@@ -120,8 +120,8 @@ static void head_lines(const watch *w, lines *l)
     if (w->path) lines_printf(l, NORMAL, "  %s", safe(w->path));
     if (w->file && follow_ended(w->file))
         lines_add(l, CAUTION, " (ended)");
-    else if (w->file && w->view && age_s(w) > 3 * fmax(w->view->elapsed_s, (double)w->interval_ns / 1e9))
-        lines_printf(l, CAUTION, " (nothing new for %s)", safe(words_duration(age_s(w)).text));
+    else if (w->file && w->view && watch_age_s(w) > 3 * fmax(w->view->elapsed_s, (double)w->interval_ns / 1e9))
+        lines_printf(l, CAUTION, " (nothing new for %s)", safe(words_duration(watch_age_s(w)).text));
     lines_begin(l);
     if (w->trouble)
         lines_printf(l, DANGER, "cannot read: %s", w->trouble);
@@ -131,7 +131,7 @@ static void head_lines(const watch *w, lines *l)
         lines_add(l, NORMAL, w->path ? "waiting for two readings in the file" : "waiting for the second reading");
 }
 
-static void help_lines(lines *l)
+static void watch_help_lines(lines *l)
 {
     static const char *const texts[] = {
         "q         quit",
@@ -154,29 +154,29 @@ static void help_lines(lines *l)
     }
 }
 
-static void foot_lines(const watch *w, lines *l)
+static void watch_foot_lines(const watch *w, lines *l)
 {
     lines_begin(l);
     lines_printf(l, TITLE, "q quit  p %s  s sort (%s)  arrows scroll  ? help", w->paused ? "go on" : "pause",
                  view_order_name(w->order));
 }
 
-static void draw(watch *w)
+static void watch_draw(watch *w)
 {
     lines head = {.width = screen_width()}, body = head, foot = head;
-    head_lines(w, &head);
+    watch_head_lines(w, &head);
     if (w->helping)
-        help_lines(&body);
+        watch_help_lines(&body);
     else if (w->view)
         view_lines(w->view, &body);
-    if (screen_height() > 3) foot_lines(w, &foot);
+    if (screen_height() > 3) watch_foot_lines(w, &foot);
     w->top = screen_draw(&head, &body, &foot, w->top);
     lines_free(&head);
     lines_free(&body);
     lines_free(&foot);
 }
 
-static void print_lines(const lines *l)
+static void watch_print_lines(const lines *l)
 {
     for (size_t i = 0; i < l->count; i++) {
         const line *x = &l->items[i];
@@ -186,29 +186,29 @@ static void print_lines(const lines *l)
     }
 }
 
-static void print_plain(const watch *w)
+static void watch_print_plain(const watch *w)
 {
     lines l = {0};
-    head_lines(w, &l);
+    watch_head_lines(w, &l);
     if (w->view) view_lines(w->view, &l);
     if (w->looks) putchar('\n');
-    print_lines(&l);
+    watch_print_lines(&l);
     fflush(stdout);
     lines_free(&l);
 }
 
 // One look: what there is now, shown.
-static void look(watch *w)
+static void watch_look(watch *w)
 {
-    take(w);
+    watch_take(w);
     if (w->paused) return;
     bool news = w->fresh || w->trouble || (w->file && follow_ended(w->file)); // also that nothing comes any more
-    make_view(w);
+    watch_make_view(w);
     if (w->view) view_sort(w->view, w->order);
     if (w->drawing)
-        draw(w);
+        watch_draw(w);
     else if (news && (w->view || w->trouble))
-        print_plain(w);
+        watch_print_plain(w);
     if (w->view || w->trouble) w->looks += news || w->drawing;
     if (ferror(stdout)) w->done = true;
     if (count && w->looks >= count) w->done = true;
@@ -218,7 +218,7 @@ static void look(watch *w)
 
 // ---- keys and signals ----
 
-static void scroll(watch *w, int by)
+static void watch_scroll(watch *w, int by)
 {
     if (by < 0 && w->top < (size_t)-by)
         w->top = 0;
@@ -226,7 +226,7 @@ static void scroll(watch *w, int by)
         w->top += (size_t)by; // drawing knows the end
 }
 
-static void obey(watch *w, screen_key key)
+static void watch_obey(watch *w, screen_key key)
 {
     int page = screen_height() > 5 ? screen_height() - 4 : 1;
     switch (key) {
@@ -241,41 +241,41 @@ static void obey(watch *w, screen_key key)
         w->helping = !w->helping;
         w->top = 0;
         break;
-    case KEY_LINE_UP: scroll(w, -1); break;
-    case KEY_LINE_DOWN: scroll(w, 1); break;
-    case KEY_PAGE_UP: scroll(w, -page); break;
-    case KEY_PAGE_DOWN: scroll(w, page); break;
+    case KEY_LINE_UP: watch_scroll(w, -1); break;
+    case KEY_LINE_DOWN: watch_scroll(w, 1); break;
+    case KEY_PAGE_UP: watch_scroll(w, -page); break;
+    case KEY_PAGE_DOWN: watch_scroll(w, page); break;
     case KEY_FIRST: w->top = 0; break;
     case KEY_LAST: w->top = SIZE_MAX / 2; break;
     case KEY_NONE: break;
     }
 }
 
-static void obey_keys(watch *w)
+static void watch_obey_keys(watch *w)
 {
     screen_key key;
     while (!w->done && (key = screen_read_key()) != KEY_NONE)
-        obey(w, key);
+        watch_obey(w, key);
     if (w->done) return;
-    if (!w->paused) make_view(w);
+    if (!w->paused) watch_make_view(w);
     if (w->view) view_sort(w->view, w->order);
-    draw(w);
+    watch_draw(w);
 }
 
-static void loop(watch *w)
+static void watch_loop(watch *w)
 {
     siginfo_t info;
-    look(w);
+    watch_look(w);
     while (!w->done) {
         int event = schedule_wait(&w->clock, &info);
         if (event >= 0) {
-            look(w);
+            watch_look(w);
         } else if (event == SCHEDULE_INPUT) {
-            obey_keys(w);
+            watch_obey_keys(w);
         } else if (info.si_signo == SIGWINCH) {
             if (!w->drawing) continue;
             screen_resized();
-            draw(w);
+            watch_draw(w);
         } else {
             w->done = true;
         }
@@ -284,20 +284,20 @@ static void loop(watch *w)
 
 // ---- beginning ----
 
-static int open_input(watch *w)
+static int watch_open_input(watch *w)
 {
     if (w->path) {
         w->file = memory_check(follow_open(w->path));
         netprof_error error;
         // Said at once, before the screen is taken; a recorder that starts a moment later is no use of a wrong name.
-        return follow_look(w->file, take_history, w, &error) ? fail_error(w->path, &error) : EXIT_DONE;
+        return follow_look(w->file, watch_take_history, w, &error) ? fail_error(w->path, &error) : EXIT_DONE;
     }
     if (!reading_set(&w->set, NETPROF_SET_ALL)) return EXIT_USAGE;
     int code = reading_open_node(&w->np, &w->nobody, true, true);
     return code == EXIT_NOTHING ? reading_nothing(w->np) : code;
 }
 
-static int check(watch *w, const char **arguments, size_t argument_count)
+static int watch_check(watch *w, const char **arguments, size_t argument_count)
 {
     int64_t window_ns = 10000000000;
     w->interval_ns = 1000000000;
@@ -313,11 +313,11 @@ static int check(watch *w, const char **arguments, size_t argument_count)
     return inputs_rules(&w->rules, rules_path);
 }
 
-static int begin(watch *w)
+static int watch_begin(watch *w)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
     sigset_t signals;
-    int code = open_input(w);
+    int code = watch_open_input(w);
     if (code) return code;
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
@@ -329,12 +329,12 @@ static int begin(watch *w)
     return EXIT_DONE;
 }
 
-static int run(const char **arguments, size_t argument_count)
+static int watch_run(const char **arguments, size_t argument_count)
 {
     watch w = {0};
-    int code = check(&w, arguments, argument_count);
-    if (!code) code = begin(&w);
-    if (!code) loop(&w);
+    int code = watch_check(&w, arguments, argument_count);
+    if (!code) code = watch_begin(&w);
+    if (!code) watch_loop(&w);
     screen_close();
     schedule_close(&w.clock);
     view_free(w.view);
@@ -366,7 +366,7 @@ static const command watch_command = {
     .exits = "0 done, 2 wrong usage, 3 a file could not be read, 4 nothing to read on this node.",
     .options = options,
     .source_names = reading_source_names,
-    .run = run,
+    .run = watch_run,
 };
 
 int main(int argc, char **argv)

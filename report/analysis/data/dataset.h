@@ -62,7 +62,7 @@ typedef struct dataset_options {
     int ends_only;
     // Called for each snapshot of a file, index 0 for its first, also for those that ends_only drops; run is what is known
     // of the file until then. An error ends the reading.
-    netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
+    netprof_err (*each)(void *user, const dataset_run *cmd_check_run, size_t index, const netprof_snapshot *snapshot);
     void *user;
     uint64_t
         max_bytes; // of the snapshots kept of one file (or part of it), and of a file in another format than .netprof,
@@ -86,9 +86,9 @@ dataset_format dataset_recognise(const void *data, size_t size);
 const char *dataset_format_name(dataset_format format); // ".netprof", "netprof JSON", ...
 
 // A fact of the run, or else of its first schema; NULL when there is none.
-const char *dataset_fact(const dataset_run *run, const char *key);
+const char *dataset_fact(const dataset_run *cmd_compare_run, const char *key);
 // What the run's node is called: its pod, else the name that the scheduler gave the node (several may be on one host),
 // else its host name. schema: of a snapshot that is not in the run yet; may be NULL. "" when the file does not tell.
-const char *dataset_node(const dataset_run *run, const netprof_schema *schema);
+const char *dataset_node(const dataset_run *cmd_convert_run, const netprof_schema *schema);
 
 #endif

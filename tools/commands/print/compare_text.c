@@ -12,7 +12,7 @@ enum { WIDTH = 80 };
 // ---- help ----
 
 // Prints a text folded at blanks; further lines begin under the first.
-static void print_folded(FILE *to, const char *text, size_t indent)
+static void compare_text_folded(FILE *to, const char *text, size_t indent)
 {
     size_t at = indent;
     for (bool first = true; *text; first = false) {
@@ -33,32 +33,32 @@ static void print_folded(FILE *to, const char *text, size_t indent)
     putc('\n', to);
 }
 
-static const char *paint(severity s)
+static const char *compare_text_paint(severity s)
 {
     static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
                                                       "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
-static colour colour_of(severity s)
+static colour compare_text_colour_of(severity s)
 {
     return s >= SEVERITY_HIGH ? ALARM : s >= SEVERITY_WATCH ? WARNING : PLAIN;
 }
 
 // "2794", "0.690", "-" where there is none.
-static words_text ratio_text(double ratio)
+static words_text compare_text_ratio(double ratio)
 {
     return isnan(ratio) ? (words_text){"-"} : words_number(ratio);
 }
 
-static words_text rate_cell(double rate, const char *unit)
+static words_text compare_text_rate_cell(double rate, const char *unit)
 {
     return isnan(rate) ? (words_text){"?"} : words_amount(rate, unit);
 }
 
 // ---- what is compared ----
 
-static void print_runs(FILE *to, const comparison *c)
+static void compare_text_runs(FILE *to, const comparison *c)
 {
     static const column columns[] = {
         {"SIDE", 0}, {"NODE", COLUMN_LEAN}, {"BEGAN", COLUMN_LEAN}, {"LASTED", COLUMN_RIGHT}, {"MOVED", COLUMN_RIGHT},
@@ -76,25 +76,25 @@ static void print_runs(FILE *to, const comparison *c)
     table_end(t, to, 2);
     for (size_t i = 0; i < c->note_count; i++) {
         fputs("  note: ", to);
-        print_folded(to, safe(c->notes[i]), 8);
+        compare_text_folded(to, safe(c->notes[i]), 8);
     }
 }
 
-static void print_sentences(FILE *to, const comparison *c)
+static void compare_text_sentences(FILE *to, const comparison *c)
 {
     heading(to, "Verdict");
     for (size_t i = 0; i < c->sentence_count; i++) {
         severity s = c->sentences[i].severity;
         bool coloured = output_colour(to);
-        fprintf(to, "  %s%-8s%s ", coloured ? paint(s) : "", severity_name(s), coloured ? "\033[0m" : "");
-        print_folded(to, safe(c->sentences[i].text), 11);
+        fprintf(to, "  %s%-8s%s ", coloured ? compare_text_paint(s) : "", severity_name(s), coloured ? "\033[0m" : "");
+        compare_text_folded(to, safe(c->sentences[i].text), 11);
     }
     if (!c->sentence_count) fputs("  ok       nothing differs beyond chance\n", to);
 }
 
 // ---- counters ----
 
-static void line_row(table *t, const comparison *c, const comparison_line *line)
+static void compare_text_line_row(table *t, const comparison *c, const comparison_line *line)
 {
     const comparison_cell *cell = &line->cells[line->worst];
     const comparison_range *healthy = &cell->side[COMPARISON_HEALTHY].per_s;
@@ -105,27 +105,28 @@ static void line_row(table *t, const comparison *c, const comparison_line *line)
     else
         table_cell(t, mark, line->name);
     if (c->side_count[COMPARISON_HEALTHY] > 1)
-        table_printf(t, PLAIN, "%s..%s", rate_cell(healthy->min, line->unit).text,
-                     rate_cell(healthy->max, line->unit).text);
+        table_printf(t, PLAIN, "%s..%s", compare_text_rate_cell(healthy->min, line->unit).text,
+                     compare_text_rate_cell(healthy->max, line->unit).text);
     else
-        table_cell(t, PLAIN, rate_cell(healthy->median, line->unit).text);
-    table_cell(t, PLAIN, rate_cell(cell->worst_per_s, line->unit).text);
+        table_cell(t, PLAIN, compare_text_rate_cell(healthy->median, line->unit).text);
+    table_cell(t, PLAIN, compare_text_rate_cell(cell->worst_per_s, line->unit).text);
     if (c->side_count[COMPARISON_FAULTY] > 1)
-        table_cell(t, PLAIN, rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit).text);
+        table_cell(t, PLAIN, compare_text_rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit).text);
     else
         table_cell(t, PLAIN, NULL);
-    table_cell(t, mark, apart ? comparison_state_name(cell->state) : ratio_text(cell->ratio_per_s).text);
-    table_cell(t, mark, apart ? NULL : ratio_text(cell->ratio_per_byte).text);
+    table_cell(t, mark, apart ? comparison_state_name(cell->state) : compare_text_ratio(cell->ratio_per_s).text);
+    table_cell(t, mark, apart ? NULL : compare_text_ratio(cell->ratio_per_byte).text);
     table_cell(t, PLAIN, line->pattern_text);
 }
 
-static const char *unit_heading(const comparison_line *line)
+static const char *compare_text_unit_heading(const comparison_line *line)
 {
     return strcmp(line->unit, "bytes") == 0 ? "bytes" : *line->unit ? line->unit : "count";
 }
 
 // The counters of one class and state, unit after unit as their first ones rank. Returns how many were left out.
-static size_t print_class(FILE *to, const comparison *c, comparison_class kind, size_t from, size_t end, size_t top)
+static size_t compare_text_class(FILE *to, const comparison *c, comparison_class kind, size_t from, size_t end,
+                                 size_t top)
 {
     static const column columns[] = {{"COUNTER", 0},
                                      {"HEALTHY/s", COLUMN_RIGHT},
@@ -145,9 +146,9 @@ static size_t print_class(FILE *to, const comparison *c, comparison_class kind, 
             continue;
         }
         shown++;
-        line_row(t, c, line);
-        if (strstr(units, unit_heading(line))) continue;
-        char *longer = memory_format("%s%s%s", units, *units ? ", " : "", safe(unit_heading(line)));
+        compare_text_line_row(t, c, line);
+        if (strstr(units, compare_text_unit_heading(line))) continue;
+        char *longer = memory_format("%s%s%s", units, *units ? ", " : "", safe(compare_text_unit_heading(line)));
         free(units);
         units = longer;
     }
@@ -157,23 +158,23 @@ static size_t print_class(FILE *to, const comparison *c, comparison_class kind, 
     return left_out;
 }
 
-static void print_lines(FILE *to, const comparison *c, size_t top, bool all)
+static void compare_text_lines(FILE *to, const comparison *c, size_t top, bool all)
 {
     size_t left_out = 0;
     if (c->ranked_count) {
         heading(to, "What changed most: per second, on the device where it changed most");
         for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
-            left_out += print_class(to, c, (comparison_class)kind, 0, c->ranked_count, top);
+            left_out += compare_text_class(to, c, (comparison_class)kind, 0, c->ranked_count, top);
     }
     if (left_out) fprintf(to, "  ... and %zu more (--all, --top 0)\n", left_out);
     if (!all || c->line_count == c->ranked_count) return;
     heading(to, "Within chance, or as the traffic");
     for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
-        print_class(to, c, (comparison_class)kind, c->ranked_count, c->line_count, 0);
+        compare_text_class(to, c, (comparison_class)kind, c->ranked_count, c->line_count, 0);
 }
 
 // What is folded into the lines that are shown.
-static void print_equal(FILE *to, const comparison *c, bool all)
+static void compare_text_equal(FILE *to, const comparison *c, bool all)
 {
     bool begun = false;
     for (size_t i = 0; all && i < c->line_count; i++) {
@@ -190,7 +191,7 @@ static void print_equal(FILE *to, const comparison *c, bool all)
 
 // ---- checks ----
 
-static void side_cell(table *t, const comparison_check *check, comparison_side side)
+static void compare_text_side_cell(table *t, const comparison_check *check, comparison_side side)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     char number[64];
@@ -199,10 +200,11 @@ static void side_cell(table *t, const comparison_check *check, comparison_side s
         return;
     }
     const char *shown = finding_number_text(check->rule, v->value[side], number, sizeof number);
-    table_printf(t, colour_of(v->severity[side]), "%s%s%s", severity_name(v->severity[side]), *shown ? " " : "", shown);
+    table_printf(t, compare_text_colour_of(v->severity[side]), "%s%s%s", severity_name(v->severity[side]),
+                 *shown ? " " : "", shown);
 }
 
-static void print_checks(FILE *to, const comparison *c, bool all)
+static void compare_text_checks(FILE *to, const comparison *c, bool all)
 {
     static const column columns[] = {{"CHECK", 0}, {"HEALTHY", 0}, {"FAULTY", 0}, {"ON", 0}};
     size_t same = 0;
@@ -217,8 +219,8 @@ static void print_checks(FILE *to, const comparison *c, bool all)
             continue;
         }
         table_cell(t, PLAIN, check->rule->name);
-        side_cell(t, check, COMPARISON_HEALTHY);
-        side_cell(t, check, COMPARISON_FAULTY);
+        compare_text_side_cell(t, check, COMPARISON_HEALTHY);
+        compare_text_side_cell(t, check, COMPARISON_FAULTY);
         const char *worst = check->of_node ? check->rule->source : c->devices[check->first_device + check->worst].name;
         if (count > 1)
             table_printf(t, PLAIN, "%s and %zu more", worst, count - 1);
@@ -234,7 +236,7 @@ static void print_checks(FILE *to, const comparison *c, bool all)
 
 // ---- traffic, histograms, gauges ----
 
-static void way_cell(table *t, const comparison_range side[COMPARISON_SIDES])
+static void compare_text_way_cell(table *t, const comparison_range side[COMPARISON_SIDES])
 {
     double h = side[COMPARISON_HEALTHY].median, f = side[COMPARISON_FAULTY].median;
     if (isnan(h) && isnan(f))
@@ -244,7 +246,7 @@ static void way_cell(table *t, const comparison_range side[COMPARISON_SIDES])
                      isnan(f) ? "?" : words_amount_rate(f, "bytes").text);
 }
 
-static void print_traffic(FILE *to, const comparison *c, bool all)
+static void compare_text_traffic(FILE *to, const comparison *c, bool all)
 {
     static const column columns[] = {{"DEVICE", 0},
                                      {"SOURCE", 0},
@@ -266,15 +268,15 @@ static void print_traffic(FILE *to, const comparison *c, bool all)
         table_cell(t, PLAIN, d->source);
         for (int way = 0; way < 2; way++) {
             double h = ways[way][0].median, f = ways[way][1].median;
-            way_cell(t, ways[way]);
-            table_cell(t, PLAIN, ratio_text(h > 0 && f > 0 ? f / h : NAN).text);
+            compare_text_way_cell(t, ways[way]);
+            table_cell(t, PLAIN, compare_text_ratio(h > 0 && f > 0 ? f / h : NAN).text);
         }
     }
     if (table_lines(t)) heading(to, "Traffic, healthy -> faulty");
     table_end(t, to, 2);
 }
 
-static void print_shapes(FILE *to, const comparison *c, bool all)
+static void compare_text_shapes(FILE *to, const comparison *c, bool all)
 {
     enum { SHOWN = 4 };
     static const column columns[] = {
@@ -292,7 +294,7 @@ static void print_shapes(FILE *to, const comparison *c, bool all)
     if (!all && c->shape_count > SHOWN) fprintf(to, "  ... and %zu more (--all)\n", c->shape_count - SHOWN);
 }
 
-static void print_gauges(FILE *to, const comparison *c, bool all)
+static void compare_text_gauges(FILE *to, const comparison *c, bool all)
 {
     enum { SHOWN = 5 };
     static const column columns[] = {
@@ -316,7 +318,7 @@ static void print_gauges(FILE *to, const comparison *c, bool all)
     if (!all && c->gauge_count > SHOWN) fprintf(to, "  ... and %zu more (--all)\n", c->gauge_count - SHOWN);
 }
 
-static void print_counts(FILE *to, const comparison *c)
+static void compare_text_counts(FILE *to, const comparison *c)
 {
     const comparison_counts *n = &c->counts;
     char *text =
@@ -326,23 +328,23 @@ static void print_counts(FILE *to, const comparison *c)
                       n->states[COMPARISON_SAME], n->states[COMPARISON_ZERO], n->states[COMPARISON_UNKNOWN]);
     heading(to, "Counters");
     fputs("  ", to);
-    print_folded(to, text, 2);
+    compare_text_folded(to, text, 2);
     free(text);
 }
 
 void compare_print_text(FILE *to, const comparison *c, size_t top, bool all)
 {
     bool coloured = output_colour(to);
-    fputs(coloured ? paint(c->severity) : "", to);
-    print_folded(to, safe(c->title), 0);
+    fputs(coloured ? compare_text_paint(c->severity) : "", to);
+    compare_text_folded(to, safe(c->title), 0);
     fputs(coloured ? "\033[0m\n" : "\n", to);
-    print_runs(to, c);
-    print_sentences(to, c);
-    print_lines(to, c, top, all);
-    print_checks(to, c, all);
-    print_traffic(to, c, all);
-    print_shapes(to, c, all);
-    print_gauges(to, c, all);
-    print_equal(to, c, all);
-    print_counts(to, c);
+    compare_text_runs(to, c);
+    compare_text_sentences(to, c);
+    compare_text_lines(to, c, top, all);
+    compare_text_checks(to, c, all);
+    compare_text_traffic(to, c, all);
+    compare_text_shapes(to, c, all);
+    compare_text_gauges(to, c, all);
+    compare_text_equal(to, c, all);
+    compare_text_counts(to, c);
 }

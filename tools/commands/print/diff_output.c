@@ -20,7 +20,7 @@ const netprof_snapshot *diff_last(const diff_view *view)
     return run->snapshot_count ? &run->snapshots[run->snapshot_count - 1] : NULL;
 }
 
-static int errno_in(const netprof_snapshot *s, const netprof_schema *schema, size_t counter)
+static int diff_output_errno_in(const netprof_snapshot *s, const netprof_schema *schema, size_t counter)
 {
     const netprof_counter *c = &schema->counters[counter];
     const netprof_device *device = &schema->devices[c->device];
@@ -32,8 +32,8 @@ static int errno_in(const netprof_snapshot *s, const netprof_schema *schema, siz
 int diff_errno(const diff_view *view, size_t counter)
 {
     const netprof_schema *schema = view->difference->delta->schema;
-    int after = errno_in(diff_last(view), schema, counter);
-    return after ? after : errno_in(diff_first(view), schema, counter);
+    int after = diff_output_errno_in(diff_last(view), schema, counter);
+    return after ? after : diff_output_errno_in(diff_first(view), schema, counter);
 }
 
 const char *diff_device_name(const diff_view *view, size_t counter)

@@ -9,14 +9,14 @@
 #include <string.h>
 
 // Sweeps blur the edges of the interval for counters without stamps of their own.
-static bool blurred(const difference *d)
+static bool diff_text_blurred(const difference *d)
 {
     for (size_t i = 0; i < d->delta->schema->counter_count; i++)
         if (d->rows[i].changed && !(d->delta->schema->counters[i].flags & NETPROF_STAMPED)) return true;
     return false;
 }
 
-static void print_header(const diff_view *view)
+static void diff_text_header(const diff_view *view)
 {
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
@@ -32,7 +32,7 @@ static void print_header(const diff_view *view)
     if (d->total.compared < d->total.counters)
         printf(", %zu could not be compared", d->total.counters - d->total.compared);
     if (sweep > 0) printf("; a reading took %s", safe(words_duration(sweep).text));
-    if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
+    if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && diff_text_blurred(d))
         printf(", so that rates may be off by %s", words_share(sweep / elapsed).text);
     if (delta->stamp_error_ns > 0)
         printf("; the files keep the counters' own times to within %s",
@@ -40,7 +40,7 @@ static void print_header(const diff_view *view)
     printf("\n");
 }
 
-static void traffic_line(table *t, const difference *d, const traffic *x)
+static void diff_text_traffic_line(table *t, const difference *d, const traffic *x)
 {
     const netprof_device *device = &d->delta->schema->devices[x->device];
     const difference_counts *counts = &d->devices[x->device];
@@ -53,7 +53,7 @@ static void traffic_line(table *t, const difference *d, const traffic *x)
     table_printf(t, c, "%zu of %zu", counts->changed, counts->counters);
 }
 
-static void print_traffic(const diff_view *view)
+static void diff_text_traffic(const diff_view *view)
 {
     static const column columns[] = {{"DEVICE", 0},
                                      {"SOURCE", 0},
@@ -73,7 +73,7 @@ static void print_traffic(const diff_view *view)
     for (size_t i = 0; i < devices; i++) {
         bool physical = d->delta->schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL;
         if (view->all || physical || d->devices[i].changed)
-            traffic_line(t, d, &list[i]);
+            diff_text_traffic_line(t, d, &list[i]);
         else
             quiet++;
     }
@@ -84,7 +84,7 @@ static void print_traffic(const diff_view *view)
 }
 
 // A cell of a row of counters: device, name, change, rate, flag.
-static void counter_line(table *t, const diff_view *view, size_t i, bool with_device)
+static void diff_text_counter_line(table *t, const diff_view *view, size_t i, bool with_device)
 {
     const difference_row *row = &view->difference->rows[i];
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
@@ -106,12 +106,12 @@ static const column counter_columns[] = {{"DEVICE", COLUMN_LEAN},
                                          {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
 enum { COUNTER_COLUMNS = sizeof counter_columns / sizeof *counter_columns };
 
-static void more_line(size_t shown, size_t there)
+static void diff_text_more_line(size_t shown, size_t there)
 {
     if (shown < there) printf("... and %zu more; --all shows them\n", there - shown);
 }
 
-static void print_balance(const diff_view *view)
+static void diff_text_balance(const diff_view *view)
 {
     static const column columns[] = {{"SOURCE", 0},
                                      {"WAY", 0},
@@ -153,7 +153,7 @@ static void print_balance(const diff_view *view)
     free(list);
 }
 
-static void sum_line(table *t, const diff_view *view, const difference_sum *s, bool with_unit)
+static void diff_text_sum_line(table *t, const diff_view *view, const difference_sum *s, bool with_unit)
 {
     double value = s->negative ? -(double)s->value : (double)s->value;
     const difference_row *most = &view->difference->rows[s->most];
@@ -174,8 +174,8 @@ static void sum_line(table *t, const diff_view *view, const difference_sum *s, b
 }
 
 // Counters summed over devices, unit after unit, and where most of it was. Returns how many were left out.
-static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_count, size_t top, bool leading,
-                         const char *title)
+static size_t diff_text_sums(const diff_view *view, const size_t *rows, size_t row_count, size_t top, bool leading,
+                             const char *title)
 {
     static const column columns[] = {{"UNIT", 0},
                                      {"COUNTER", 0},
@@ -192,7 +192,7 @@ static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_c
             left_out++;
             continue;
         }
-        sum_line(t, view, &sums[i], !unit || strcmp(unit, sums[i].unit) != 0);
+        diff_text_sum_line(t, view, &sums[i], !unit || strcmp(unit, sums[i].unit) != 0);
         unit = sums[i].unit;
     }
     if (table_lines(t)) heading(stdout, "%s", title);
@@ -201,31 +201,32 @@ static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_c
     return left_out;
 }
 
-static void print_troubles(const diff_view *view)
+static void diff_text_troubles(const diff_view *view)
 {
     size_t count, *rows = summary_troubles(view->difference, &count);
-    print_sums(view, rows, count, view->all ? 0 : 10, false, "Errors, drops, repetition, stalls");
+    diff_text_sums(view, rows, count, view->all ? 0 : 10, false, "Errors, drops, repetition, stalls");
     free(rows);
 }
 
-static void print_changed(const diff_view *view, difference_clock clock, size_t top, bool leading, const char *title)
+static void diff_text_changed(const diff_view *view, difference_clock clock, size_t top, bool leading,
+                              const char *title)
 {
     difference_query query = {.clock = clock, .groups = view->groups};
     size_t count, *rows = memory_check(difference_select(view->difference, &query, &count));
-    if (print_sums(view, rows, count, top, leading, title))
+    if (diff_text_sums(view, rows, count, top, leading, title))
         printf("... and other units; --all shows them, --top N the largest of each device\n");
     free(rows);
 }
 
 // The largest of one device.
-static void print_device(const diff_view *view, size_t device)
+static void diff_text_device(const diff_view *view, size_t device)
 {
     const netprof_device *dev = &view->difference->delta->schema->devices[device];
     const difference_counts *counts = &view->difference->devices[device];
     size_t count, *rows = diff_top(view, device, &count);
     table *t = table_begin(counter_columns + 1, COUNTER_COLUMNS - 1);
     for (size_t i = 0; i < count; i++)
-        counter_line(t, view, rows[i], false);
+        diff_text_counter_line(t, view, rows[i], false);
     if (count)
         heading(stdout, "%s (%s): %zu of %zu counters changed", safe(dev->name), safe(dev->source), counts->changed,
                 counts->counters);
@@ -233,7 +234,7 @@ static void print_device(const diff_view *view, size_t device)
     free(rows);
 }
 
-static bool row_changed(const difference *d, const size_t *cells, size_t count)
+static bool diff_text_row_changed(const difference *d, const size_t *cells, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (cells[i] != DIFFERENCE_NONE && d->rows[cells[i]].changed) return true;
@@ -241,8 +242,8 @@ static bool row_changed(const difference *d, const size_t *cells, size_t count)
 }
 
 // Rows of counter names, columns of devices.
-static void print_device_table(const diff_view *view, const difference_table *table_, bool changed_only,
-                               const char *title)
+static void diff_text_device_table(const diff_view *view, const difference_table *table_, bool changed_only,
+                                   const char *title)
 {
     const difference *d = view->difference;
     column *columns = memory_calloc(table_->column_count + 2, sizeof *columns);
@@ -258,7 +259,7 @@ static void print_device_table(const diff_view *view, const difference_table *ta
     for (size_t r = 0; r < table_->row_count; r++) {
         const size_t *cells = &table_->cells[r * table_->column_count];
         const char *unit = "";
-        if (changed_only && !row_changed(d, cells, table_->column_count)) {
+        if (changed_only && !diff_text_row_changed(d, cells, table_->column_count)) {
             left_out++;
             continue;
         }
@@ -282,16 +283,16 @@ static void print_device_table(const diff_view *view, const difference_table *ta
     free(columns);
 }
 
-static void print_important(const diff_view *view)
+static void diff_text_important(const diff_view *view)
 {
     difference_table table_ = {0};
     netprof_error error;
     if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) memory_exhausted();
-    if (table_.column_count) print_device_table(view, &table_, !view->all, "Key counters of Cassini NICs");
+    if (table_.column_count) diff_text_device_table(view, &table_, !view->all, "Key counters of Cassini NICs");
     difference_table_free(&table_);
 }
 
-static void print_groups(const diff_view *view)
+static void diff_text_groups(const diff_view *view)
 {
     const catalog_group *g;
     for (size_t i = 0; (g = catalog_group_at(i)); i++) {
@@ -301,14 +302,14 @@ static void print_groups(const diff_view *view)
         if (difference_table_of_group(view->difference, i, &table_, &error)) memory_exhausted();
         if (table_.column_count) {
             char *title = memory_format("%s: %s.", g->name, g->description);
-            print_device_table(view, &table_, !view->groups, title);
+            diff_text_device_table(view, &table_, !view->groups, title);
             free(title);
         }
         difference_table_free(&table_);
     }
 }
 
-static void print_gauges(const diff_view *view)
+static void diff_text_gauges(const diff_view *view)
 {
     enum { SHOWN = 5 };
     static const column columns[] = {
@@ -333,18 +334,18 @@ static void print_gauges(const diff_view *view)
     }
     if (count) heading(stdout, "Gauges (now and then, never a difference)");
     table_end(t, stdout, 0);
-    more_line(shown, count);
+    diff_text_more_line(shown, count);
     free(rows);
 }
 
-static bool is_skipped(const netprof_delta *delta, size_t i)
+static bool diff_text_is_skipped(const netprof_delta *delta, size_t i)
 {
     return delta->flags[i] == NETPROF_FLAG_UNKNOWN &&
            (delta->before_status[i] == NETPROF_STATUS_SKIPPED || delta->after_status[i] == NETPROF_STATUS_SKIPPED);
 }
 
 // Counters whose difference is not the plain one, and those without.
-static void print_quality(const diff_view *view)
+static void diff_text_quality(const diff_view *view)
 {
     enum { SHOWN = 8 };
     static const column columns[] = {
@@ -368,7 +369,7 @@ static void print_quality(const diff_view *view)
                               .unchanged = true};
     size_t found, count = 0, *rows = memory_check(difference_select(d, &query, &found));
     for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
-        if (view->all || !is_skipped(delta, rows[k])) rows[count++] = rows[k];
+        if (view->all || !diff_text_is_skipped(delta, rows[k])) rows[count++] = rows[k];
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t k = 0; k < shown; k++) {
@@ -395,7 +396,7 @@ static void print_quality(const diff_view *view)
     }
     if (count) heading(stdout, "Not plain differences");
     table_end(t, stdout, 0);
-    more_line(shown, count);
+    diff_text_more_line(shown, count);
     if (!view->all && d->total.skipped && !view->groups)
         printf("\n%zu counters were read once only: one of the snapshots is of the fast set\n", d->total.skipped);
     free(rows);
@@ -405,22 +406,22 @@ void diff_print_text(const diff_view *view)
 {
     const difference *d = view->difference;
     bool lists = view->all || view->top_given || view->raw;
-    print_header(view);
+    diff_text_header(view);
     if (view->groups) {
-        print_groups(view);
-        print_gauges(view);
-        print_quality(view);
+        diff_text_groups(view);
+        diff_text_gauges(view);
+        diff_text_quality(view);
         return;
     }
-    print_traffic(view);
-    print_troubles(view);
-    print_balance(view);
-    if (!lists) print_changed(view, DIFFERENCE_WITHOUT_CLOCK, 3, true, "Changed most, summed over devices");
+    diff_text_traffic(view);
+    diff_text_troubles(view);
+    diff_text_balance(view);
+    if (!lists) diff_text_changed(view, DIFFERENCE_WITHOUT_CLOCK, 3, true, "Changed most, summed over devices");
     for (size_t i = 0; lists && i < d->delta->schema->device_count; i++)
-        print_device(view, i);
-    if (!view->raw) print_changed(view, DIFFERENCE_ONLY_CLOCK, view->all ? 0 : 1, false, "Time, not traffic");
-    print_important(view);
-    if (view->all) print_groups(view);
-    if (!view->raw) print_gauges(view);
-    print_quality(view);
+        diff_text_device(view, i);
+    if (!view->raw) diff_text_changed(view, DIFFERENCE_ONLY_CLOCK, view->all ? 0 : 1, false, "Time, not traffic");
+    diff_text_important(view);
+    if (view->all) diff_text_groups(view);
+    if (!view->raw) diff_text_gauges(view);
+    diff_text_quality(view);
 }

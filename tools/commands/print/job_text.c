@@ -13,7 +13,7 @@ enum { WIDTH = 80, UNIT_MOST = 8 }; // UNIT_MOST: a longer word is no unit
 // ---- words ----
 
 // A value of a meter with its unit.
-static words_text value_text(job_meter meter, double value)
+static words_text job_text_value(job_meter meter, double value)
 {
     const char *unit = job_meter_of(meter)->unit;
     if (isnan(value)) return (words_text){"-"};
@@ -23,7 +23,7 @@ static words_text value_text(job_meter meter, double value)
     return strcmp(unit, "CPUs") == 0 ? words_volume(value, unit) : words_quantity(value, unit);
 }
 
-static size_t columns_of(const char *text, size_t bytes)
+static size_t job_text_columns_of(const char *text, size_t bytes)
 {
     size_t n = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -32,7 +32,7 @@ static size_t columns_of(const char *text, size_t bytes)
 }
 
 // The length of the word; a number with its unit is one: "0.1 %".
-static size_t word_length(const char *text)
+static size_t job_text_word_length(const char *text)
 {
     size_t length = strcspn(text, " ");
     bool number = length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length];
@@ -41,11 +41,11 @@ static size_t word_length(const char *text)
 }
 
 // Words folded at WIDTH; lines behind the first begin with so many blanks. *at is the column at which it begins.
-static void print_folded(FILE *to, const char *text, size_t indent)
+static void job_text_folded(FILE *to, const char *text, size_t indent)
 {
     size_t at = indent;
     for (bool first = true; *text; first = false) {
-        size_t length = word_length(text), wide = columns_of(text, length);
+        size_t length = job_text_word_length(text), wide = job_text_columns_of(text, length);
         if (!first && at + 1 + wide > WIDTH) {
             fprintf(to, "\n%*s", (int)indent, "");
             at = indent;
@@ -63,7 +63,7 @@ static void print_folded(FILE *to, const char *text, size_t indent)
 }
 
 // Text of the report, safe on this terminal.
-static const char *shown_text(const char *text)
+static const char *job_text_shown(const char *text)
 {
     static const char apostrophe[] = "\xE2\x80\x99";
     if (terminal_utf8() || !strstr(text, apostrophe)) return safe(text);
@@ -79,20 +79,20 @@ static const char *shown_text(const char *text)
 
 // ---- the verdict ----
 
-static const char *severity_colour(severity s)
+static const char *job_text_severity_colour(severity s)
 {
     static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
                                                       "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
-static void print_severity(FILE *to, severity s)
+static void job_text_severity(FILE *to, severity s)
 {
     bool painted = output_colour(to);
-    fprintf(to, "%s%-8s%s  ", painted ? severity_colour(s) : "", severity_name(s), painted ? "\033[0m" : "");
+    fprintf(to, "%s%-8s%s  ", painted ? job_text_severity_colour(s) : "", severity_name(s), painted ? "\033[0m" : "");
 }
 
-static const char *fact_of(const job_report *job, const char *key)
+static const char *job_text_fact_of(const job_report *job, const char *key)
 {
     for (size_t i = 0; i < job->fact_count; i++)
         if (strcmp(job->facts[i].key, key) == 0) return job->facts[i].text;
@@ -100,7 +100,7 @@ static const char *fact_of(const job_report *job, const char *key)
 }
 
 // "job 51877 llm-pretrain, anna, proj-llm, gpu-b, 16 nodes, 2026-11-20 13:02:00 UTC, 60 min".
-static void print_job(FILE *to, const job_report *job)
+static void job_text_job(FILE *to, const job_report *job)
 {
     static const char *const keys[] = {"job_user", "job_account", "job_partition"};
     char length[48], *text = memory_strdup("");
@@ -110,7 +110,7 @@ static void print_job(FILE *to, const job_report *job)
                              job->job_name);
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *value = fact_of(job, keys[i]);
+        const char *value = job_text_fact_of(job, keys[i]);
         if (!value) continue;
         char *longer = memory_format("%s%s, ", text, value);
         free(text);
@@ -118,32 +118,33 @@ static void print_job(FILE *to, const job_report *job)
     }
     char *line = memory_format("%s%zu node%s, %s, %s", text, job->node_count, job->node_count == 1 ? "" : "s",
                                words_time(job->begin_ns).text, job_length_text(length, sizeof length, job->end_s));
-    print_folded(to, safe(line), 0);
+    job_text_folded(to, safe(line), 0);
     free(line);
     free(text);
-    const char *ran = fact_of(job, "command"), *exit_status = fact_of(job, "exit_status"), *by = fact_of(job, "signal");
+    const char *ran = job_text_fact_of(job, "command"), *exit_status = job_text_fact_of(job, "exit_status"),
+               *by = job_text_fact_of(job, "signal");
     if (!ran) return;
     line = by            ? memory_format("command %s, ended by signal %s", ran, by)
            : exit_status ? memory_format("command %s, exit status %s", ran, exit_status)
                          : memory_format("command %s", ran);
     // A long command line is cut: the files have it.
     if (strlen(line) > 2 * WIDTH) strcpy(line + 2 * WIDTH - 3, "...");
-    print_folded(to, safe(line), 0);
+    job_text_folded(to, safe(line), 0);
     free(line);
 }
 
-static void print_notes(FILE *to, const job_report *job)
+static void job_text_notes(FILE *to, const job_report *job)
 {
     putc('\n', to);
     for (size_t i = 0; i < job->note_count; i++) {
-        print_severity(to, job->notes[i].severity);
-        print_folded(to, shown_text(job->notes[i].text), 10);
+        job_text_severity(to, job->notes[i].severity);
+        job_text_folded(to, job_text_shown(job->notes[i].text), 10);
     }
 }
 
 // ---- used of what was given ----
 
-static words_text amount_text(job_efficiency_of of, double amount)
+static words_text job_text_amount(job_efficiency_of of, double amount)
 {
     if (!isfinite(amount)) return (words_text){"no limit"};
     if (of == JOB_EFFICIENCY_CPU) return words_cpu_time(amount);
@@ -151,7 +152,7 @@ static words_text amount_text(job_efficiency_of of, double amount)
 }
 
 // As seff and jobstats have it, and against what it was measured.
-static void print_efficiency(FILE *to, const job_report *job)
+static void job_text_efficiency(FILE *to, const job_report *job)
 {
     static const char *const names[JOB_EFFICIENCIES] = {"CPU time", "Memory, peak", "Time"};
     static const column columns[] = {{"EFFICIENCY", 0},
@@ -166,8 +167,8 @@ static void print_efficiency(FILE *to, const job_report *job)
         if (isnan(e->used) || isnan(e->of)) continue;
         table_cell(t, PLAIN, names[i]);
         table_cell(t, PLAIN, isfinite(e->of) ? words_share(e->used / e->of).text : NULL);
-        table_cell(t, PLAIN, words_at_least(e->lower_bound, amount_text((job_efficiency_of)i, e->used)).text);
-        table_cell(t, PLAIN, amount_text((job_efficiency_of)i, e->of).text);
+        table_cell(t, PLAIN, words_at_least(e->lower_bound, job_text_amount((job_efficiency_of)i, e->used)).text);
+        table_cell(t, PLAIN, job_text_amount((job_efficiency_of)i, e->of).text);
         table_cell(t, DIM, job_efficiency_text(against, sizeof against, job, (job_efficiency_of)i));
     }
     if (table_lines(t)) putc('\n', to);
@@ -181,7 +182,7 @@ static const job_meter shown[] = {JOB_GPU_BUSY,         JOB_GPU_MEMORY,   JOB_CP
                                   JOB_VIRTUAL_RECEIVED, JOB_PAUSED,       JOB_FILES_READ, JOB_FILES_WRITTEN,
                                   JOB_DISK_READ,        JOB_DISK_WRITTEN, JOB_POWER};
 
-static const job_use *use_of(const job_report *job, job_meter meter)
+static const job_use *job_text_use_of(const job_report *job, job_meter meter)
 {
     for (size_t i = 0; i < job->use_count; i++)
         if (job->uses[i].meter == meter) return &job->uses[i];
@@ -189,16 +190,16 @@ static const job_use *use_of(const job_report *job, job_meter meter)
 }
 
 // What waits and pauses is a line only where it happened, disks only where the job's own files are not known.
-static bool is_worth(const job_report *job, const job_use *use)
+static bool job_text_is_worth(const job_report *job, const job_use *use)
 {
     bool trouble = use->meter == JOB_IO_WAIT || use->meter == JOB_PAUSED;
     if (use->meter == JOB_VIRTUAL_SENT || use->meter == JOB_VIRTUAL_RECEIVED) return use->mean > 0;
-    bool files = use_of(job, JOB_FILES_READ) != NULL;
+    bool files = job_text_use_of(job, JOB_FILES_READ) != NULL;
     if (files && (use->meter == JOB_DISK_READ || use->meter == JOB_DISK_WRITTEN)) return false;
     return !trouble || use->mean >= 0.001;
 }
 
-static words_text total_text(const job_use *use)
+static words_text job_text_total(const job_use *use)
 {
     const char *unit = job_meter_of(use->meter)->total_unit;
     if (!*unit || isnan(use->total)) return (words_text){""};
@@ -207,7 +208,7 @@ static words_text total_text(const job_use *use)
                                                                      : words_amount(use->total, unit));
 }
 
-static void print_use(FILE *to, const job_report *job)
+static void job_text_use(FILE *to, const job_report *job)
 {
     static const column columns[] = {{"PER NODE", 0},
                                      {"MEAN", COLUMN_RIGHT},
@@ -218,16 +219,16 @@ static void print_use(FILE *to, const job_report *job)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     bool several = job->node_count > 1;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        const job_use *use = use_of(job, shown[i]);
-        if (!use || !is_worth(job, use)) continue;
+        const job_use *use = job_text_use_of(job, shown[i]);
+        if (!use || !job_text_is_worth(job, use)) continue;
         table_cell(t, PLAIN, job_meter_of(shown[i])->title);
-        table_cell(t, PLAIN, value_text(shown[i], use->mean).text);
+        table_cell(t, PLAIN, job_text_value(shown[i], use->mean).text);
         table_cell(t, DIM,
-                   use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity).text
+                   use->capacity > 0 && *job_meter_of(shown[i])->unit ? job_text_value(shown[i], use->capacity).text
                                                                       : NULL);
-        table_cell(t, PLAIN, several ? value_text(shown[i], use->low).text : NULL);
-        table_cell(t, PLAIN, several ? value_text(shown[i], use->high).text : NULL);
-        table_cell(t, PLAIN, total_text(use).text);
+        table_cell(t, PLAIN, several ? job_text_value(shown[i], use->low).text : NULL);
+        table_cell(t, PLAIN, several ? job_text_value(shown[i], use->high).text : NULL);
+        table_cell(t, PLAIN, job_text_total(use).text);
     }
     if (table_lines(t)) putc('\n', to);
     table_end(t, to, 0);
@@ -235,7 +236,7 @@ static void print_use(FILE *to, const job_report *job)
 
 // ---- phases, nodes ----
 
-static void print_phases(FILE *to, const job_report *job, bool all)
+static void job_text_phases(FILE *to, const job_report *job, bool all)
 {
     enum { SHOWN = 6 };
     static const column columns[] = {{"PHASE", 0},
@@ -251,10 +252,12 @@ static void print_phases(FILE *to, const job_report *job, bool all)
         char time[48];
         table_cell(t, p->finding == JOB_NONE ? PLAIN : WARNING, p->name);
         table_cell(t, PLAIN, job_length_text(time, sizeof time, p->time_s));
-        table_cell(t, PLAIN, isnan(p->meters[JOB_CPU].mean) ? NULL : value_text(JOB_CPU, p->meters[JOB_CPU].mean).text);
         table_cell(t, PLAIN,
-                   isnan(p->meters[JOB_GPU_BUSY].mean) ? NULL
-                                                       : value_text(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean).text);
+                   isnan(p->meters[JOB_CPU].mean) ? NULL : job_text_value(JOB_CPU, p->meters[JOB_CPU].mean).text);
+        table_cell(t, PLAIN,
+                   isnan(p->meters[JOB_GPU_BUSY].mean)
+                       ? NULL
+                       : job_text_value(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean).text);
         table_cell(t, PLAIN,
                    isnan(p->meters[JOB_SENT].amount) ? NULL : words_amount(p->meters[JOB_SENT].amount, "bytes").text);
         table_cell(t, PLAIN, isnan(p->energy_j) ? NULL : words_energy(p->energy_j).text);
@@ -265,7 +268,7 @@ static void print_phases(FILE *to, const job_report *job, bool all)
 }
 
 // Where the ranks' time went by their regions: the largest own times.
-static void print_regions(FILE *to, const job_report *job, bool all)
+static void job_text_regions(FILE *to, const job_report *job, bool all)
 {
     enum { SHOWN = 5 };
     static const column columns[] = {{"REGION", 0},
@@ -295,7 +298,7 @@ static void print_regions(FILE *to, const job_report *job, bool all)
 }
 
 // A name of a region in a table that is 80 columns wide; whole with --all.
-static void name_cell(table *t, const char *name, bool all)
+static void job_text_name_cell(table *t, const char *name, bool all)
 {
     enum { MOST = 24 };
     char text[MOST + 4];
@@ -311,7 +314,7 @@ static void name_cell(table *t, const char *name, bool all)
 }
 
 // The same over time: shares of the threads' time in equal parts of the job, the regions' own.
-static void print_regions_over_time(FILE *to, const job_report *job, bool all)
+static void job_text_regions_over_time(FILE *to, const job_report *job, bool all)
 {
     enum { SHOWN = 5, PARTS = 6 };
     char heads[PARTS][48];
@@ -326,7 +329,7 @@ static void print_regions_over_time(FILE *to, const job_report *job, bool all)
     }
     table *t = table_begin(columns, PARTS + 1);
     for (size_t k = 0; k < job->region_time_count && (all || k < SHOWN); k++) {
-        name_cell(t, job->region_times[k].others ? "(others)" : job->region_times[k].name, all);
+        job_text_name_cell(t, job->region_times[k].others ? "(others)" : job->region_times[k].name, all);
         for (size_t i = 0; i < PARTS; i++) {
             double share = job_region_share(job, k, JOB_ALL_NODES, width * (double)i, width * (double)(i + 1));
             table_cell(t, PLAIN, isnan(share) ? "-" : words_share(share).text);
@@ -338,13 +341,13 @@ static void print_regions_over_time(FILE *to, const job_report *job, bool all)
     fprintf(to, "Share of the time of the threads of %zu process%s\n", processes, processes == 1 ? "" : "es");
 }
 
-static const char *lane_text(const job_node *node, job_meter meter)
+static const char *job_text_lane(const job_node *node, job_meter meter)
 {
     static const char *const states[] = {NULL, "denied", "unreadable", "-"};
-    return node->lanes[meter] ? value_text(meter, node->lanes[meter]->mean).text : states[node->state[meter]];
+    return node->lanes[meter] ? job_text_value(meter, node->lanes[meter]->mean).text : states[node->state[meter]];
 }
 
-static void print_nodes(FILE *to, const job_report *job)
+static void job_text_nodes(FILE *to, const job_report *job)
 {
     static const job_meter meters[] = {JOB_GPU_BUSY, JOB_CPU, JOB_MEMORY, JOB_SENT, JOB_RECEIVED, JOB_POWER};
     static const column columns[] = {{"NODE", 0},
@@ -366,31 +369,31 @@ static void print_nodes(FILE *to, const job_report *job)
                                                       : PLAIN,
                    severity_name(node->severity));
         for (size_t m = 0; m < sizeof meters / sizeof *meters; m++)
-            table_cell(t, PLAIN, lane_text(node, meters[m]));
+            table_cell(t, PLAIN, job_text_lane(node, meters[m]));
         table_printf(t, PLAIN, "%llu of %llu", (unsigned long long)node->samples, (unsigned long long)node->expected);
     }
     putc('\n', to);
     table_end(t, to, 0);
 }
 
-static void print_findings(FILE *to, const job_report *job)
+static void job_text_findings(FILE *to, const job_report *job)
 {
     for (size_t i = 0; i < job->finding_count; i++) {
         const job_finding *x = &job->findings[i];
         putc('\n', to);
-        print_severity(to, x->severity);
+        job_text_severity(to, x->severity);
         char *text = memory_format("%s: %s", x->rule, x->claim);
-        print_folded(to, safe(text), 10);
+        job_text_folded(to, safe(text), 10);
         free(text);
         fprintf(to, "%10sthreshold: %.4g%s%s (%s)\n", "", x->threshold, *x->unit ? " " : "", safe(x->unit),
                 safe(x->origin));
         if (!*x->advice) continue;
         fprintf(to, "%10sdo: ", "");
-        print_folded(to, safe(x->advice), 14);
+        job_text_folded(to, safe(x->advice), 14);
     }
 }
 
-static void print_foot(FILE *to, const job_report *job)
+static void job_text_foot(FILE *to, const job_report *job)
 {
     char interval[48],
         *every = isnan(job->interval_s)
@@ -400,22 +403,22 @@ static void print_foot(FILE *to, const job_report *job)
                                (unsigned long long)job->expected, every, job->clock_text,
                                job->damaged ? "; files are missing or damaged" : "");
     putc('\n', to);
-    print_folded(to, safe(text), 0);
+    job_text_folded(to, safe(text), 0);
     free(text);
     free(every);
 }
 
 void job_print(FILE *to, const job_report *job, bool all)
 {
-    print_folded(to, shown_text(job->title), 0);
-    print_job(to, job);
-    print_notes(to, job);
-    print_efficiency(to, job);
-    print_use(to, job);
-    print_phases(to, job, all);
-    print_regions(to, job, all);
-    print_regions_over_time(to, job, all);
-    if (all) print_nodes(to, job);
-    if (all) print_findings(to, job);
-    print_foot(to, job);
+    job_text_folded(to, job_text_shown(job->title), 0);
+    job_text_job(to, job);
+    job_text_notes(to, job);
+    job_text_efficiency(to, job);
+    job_text_use(to, job);
+    job_text_phases(to, job, all);
+    job_text_regions(to, job, all);
+    job_text_regions_over_time(to, job, all);
+    if (all) job_text_nodes(to, job);
+    if (all) job_text_findings(to, job);
+    job_text_foot(to, job);
 }

@@ -9,15 +9,15 @@
 
 // ---- findings ----
 
-static const char *paint(severity s)
+static const char *nccl_print_paint(severity s)
 {
     static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
     return output_colour(stdout) ? sequences[s] : "";
 }
 
-static void print_finding(const nccl_finding *x, bool details)
+static void nccl_print_finding(const nccl_finding *x, bool details)
 {
-    const char *paint_on = paint(x->severity);
+    const char *paint_on = nccl_print_paint(x->severity);
     printf("\n%s%-8s%s  %s: %s\n          %s\n", paint_on, severity_name(x->severity), *paint_on ? "\033[0m" : "",
            x->rule->name, safe(x->device), safe(x->claim));
     if (!details) return;
@@ -29,17 +29,17 @@ static void print_finding(const nccl_finding *x, bool details)
     if (*x->rule->advice) printf("          do: %s\n", x->rule->advice);
 }
 
-static void print_findings(const nccl_findings *f, bool all)
+static void nccl_print_findings(const nccl_findings *f, bool all)
 {
     enum { SHOWN = 12 };
     size_t shown = 0;
     heading(stdout, "%s", safe(f->verdict));
     for (; shown < f->count && (all || shown < SHOWN); shown++)
-        print_finding(&f->items[shown], all || f->items[shown].severity >= SEVERITY_WATCH);
+        nccl_print_finding(&f->items[shown], all || f->items[shown].severity >= SEVERITY_WATCH);
     if (shown < f->count) printf("\n  and %zu more (--all)\n", f->count - shown);
 }
 
-static void print_unknown(const nccl_findings *f, bool all)
+static void nccl_print_unknown(const nccl_findings *f, bool all)
 {
     enum { SHOWN = 5 };
     if (!f->unknown_count) return;
@@ -51,7 +51,7 @@ static void print_unknown(const nccl_findings *f, bool all)
 
 // ---- collectives ----
 
-static int by_time(const void *a, const void *b)
+static int nccl_print_by_time(const void *a, const void *b)
 {
     const nccl_kind *x = *(const nccl_kind *const *)a, *y = *(const nccl_kind *const *)b;
     if (x->time_us != y->time_us) return x->time_us > y->time_us ? -1 : 1;
@@ -59,30 +59,30 @@ static int by_time(const void *a, const void *b)
 }
 
 // Empty where the number is not known.
-static void number_cell(table *t, const char *format, double value)
+static void nccl_print_number_cell(table *t, const char *format, double value)
 {
     char text[48];
     snprintf(text, sizeof text, format, value);
     table_cell(t, PLAIN, isfinite(value) ? text : NULL);
 }
 
-static void kind_line(const nccl *n, const nccl_kind *k, table *t)
+static void nccl_print_kind_line(const nccl *n, const nccl_kind *k, table *t)
 {
     table_cell(t, PLAIN, nccl_class_name(k->type));
     table_cell(t, PLAIN, n->colls[k->coll]);
     table_cell(t, PLAIN, words_binary((double)k->size).text);
     table_printf(t, PLAIN, "%llu", (unsigned long long)k->instances);
-    number_cell(t, "%.3f", (double)k->time_us / 1e6);
-    number_cell(t, "%.3f", k->spreads.wire_us.p50 / 1e3);
-    number_cell(t, "%.3f", k->spreads.wire_us.p95 / 1e3);
-    number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p50 / 1e3);
-    number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p95 / 1e3);
-    number_cell(t, "%.2f", k->spreads.bus_gbs.p50);
-    number_cell(t, "%.2f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.mean_bus_gbs.p50);
+    nccl_print_number_cell(t, "%.3f", (double)k->time_us / 1e6);
+    nccl_print_number_cell(t, "%.3f", k->spreads.wire_us.p50 / 1e3);
+    nccl_print_number_cell(t, "%.3f", k->spreads.wire_us.p95 / 1e3);
+    nccl_print_number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p50 / 1e3);
+    nccl_print_number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p95 / 1e3);
+    nccl_print_number_cell(t, "%.2f", k->spreads.bus_gbs.p50);
+    nccl_print_number_cell(t, "%.2f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.mean_bus_gbs.p50);
     table_cell(t, PLAIN, isfinite(k->peak_share) ? words_share(k->peak_share).text : NULL);
 }
 
-static void print_collectives(const nccl *n, bool all)
+static void nccl_print_collectives(const nccl *n, bool all)
 {
     enum { SHOWN = 15 };
     static const column columns[] = {{"communicators", 0},
@@ -102,10 +102,10 @@ static void print_collectives(const nccl *n, bool all)
         heading(stdout, "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
     for (size_t i = 0; i < n->kind_count; i++)
         order[i] = &n->kinds[i];
-    qsort(order, n->kind_count, sizeof *order, by_time);
+    qsort(order, n->kind_count, sizeof *order, nccl_print_by_time);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n->kind_count && (all || i < SHOWN); i++)
-        kind_line(n, order[i], t);
+        nccl_print_kind_line(n, order[i], t);
     table_end(t, stdout, 2);
     if (!all && n->kind_count > SHOWN) printf("  and %zu more (--all)\n", n->kind_count - SHOWN);
     free(order);
@@ -113,14 +113,14 @@ static void print_collectives(const nccl *n, bool all)
 
 // ---- who is late ----
 
-static int by_cost(const void *a, const void *b)
+static int nccl_print_by_cost(const void *a, const void *b)
 {
     const nccl_process *x = *(const nccl_process *const *)a, *y = *(const nccl_process *const *)b;
     if (x->waiting.cost_us != y->waiting.cost_us) return x->waiting.cost_us > y->waiting.cost_us ? -1 : 1;
     return (x > y) - (x < y);
 }
 
-static void print_late(const nccl *n, bool all)
+static void nccl_print_late(const nccl *n, bool all)
 {
     enum { SHOWN = 5 };
     static const column columns[] = {{"host", 0},
@@ -136,7 +136,7 @@ static void print_late(const nccl *n, bool all)
     size_t count = 0;
     for (size_t i = 0; i < n->process_count; i++)
         if (n->processes[i].waiting.records) order[count++] = &n->processes[i];
-    qsort(order, count, sizeof *order, by_cost);
+    qsort(order, count, sizeof *order, nccl_print_by_cost);
     if (count) heading(stdout, "Who was late? (cost: what it alone added to the calls; waited: for others)");
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count && (all || i < SHOWN); i++) {
@@ -148,9 +148,9 @@ static void print_late(const nccl *n, bool all)
         table_printf(t, PLAIN, "%llu", (unsigned long long)w->records);
         table_cell(t, PLAIN, words_share((double)w->last_arrivals / (double)w->records).text);
         table_cell(t, PLAIN, words_share((double)w->last_alone / (double)w->records).text);
-        number_cell(t, "%.3f", (double)w->cost_us / 1e6);
-        number_cell(t, "%.3f", (double)w->suffered_us / 1e6);
-        number_cell(t, "%+.1f", w->judged ? w->behind_us / (double)w->judged : NAN);
+        nccl_print_number_cell(t, "%.3f", (double)w->cost_us / 1e6);
+        nccl_print_number_cell(t, "%.3f", (double)w->suffered_us / 1e6);
+        nccl_print_number_cell(t, "%+.1f", w->judged ? w->behind_us / (double)w->judged : NAN);
     }
     table_end(t, stdout, 2);
     if (!all && count > SHOWN) printf("  and %zu more (--all)\n", count - SHOWN);
@@ -159,7 +159,7 @@ static void print_late(const nccl *n, bool all)
 
 // ---- two jobs ----
 
-static void print_comparison(const nccl_comparison *c, bool all)
+static void nccl_print_comparison(const nccl_comparison *c, bool all)
 {
     static const column columns[] = {
         {"communicators", 0},       {"collective", 0},       {"size", COLUMN_RIGHT}, {"before ms", COLUMN_RIGHT},
@@ -177,10 +177,10 @@ static void print_comparison(const nccl_comparison *c, bool all)
         table_cell(t, PLAIN, nccl_class_name(k->type));
         table_cell(t, PLAIN, n->colls[k->coll]);
         table_cell(t, PLAIN, words_binary((double)k->size).text);
-        number_cell(t, "%.3f", r->before ? r->before->spreads.wire_us.p50 / 1e3 : NAN);
-        number_cell(t, "%.3f", r->after ? r->after->spreads.wire_us.p50 / 1e3 : NAN);
-        number_cell(t, "%.3f", r->wire_ratio);
-        number_cell(t, "%+.1f", r->z);
+        nccl_print_number_cell(t, "%.3f", r->before ? r->before->spreads.wire_us.p50 / 1e3 : NAN);
+        nccl_print_number_cell(t, "%.3f", r->after ? r->after->spreads.wire_us.p50 / 1e3 : NAN);
+        nccl_print_number_cell(t, "%.3f", r->wire_ratio);
+        nccl_print_number_cell(t, "%+.1f", r->z);
         table_cell(t, r->verdict == NCCL_SLOWER ? WARNING : PLAIN, nccl_verdict_name(r->verdict));
     }
     table_end(t, stdout, 2);
@@ -189,7 +189,7 @@ static void print_comparison(const nccl_comparison *c, bool all)
 
 // ---- what was read ----
 
-static void print_logs(const nccl *n)
+static void nccl_print_logs(const nccl *n)
 {
     heading(stdout, "Logs");
     printf("  %zu files, %s, %llu lines; %zu hosts, %zu processes, %zu communicators", n->file_count,
@@ -212,7 +212,7 @@ static void print_logs(const nccl *n)
 
 // ---- NIC counters ----
 
-static void bytes_cell(table *t, double bytes, bool rate)
+static void nccl_print_bytes_cell(table *t, double bytes, bool rate)
 {
     table_cell(t, PLAIN,
                isnan(bytes) ? NULL
@@ -220,7 +220,7 @@ static void bytes_cell(table *t, double bytes, bool rate)
                             : words_amount(bytes, "bytes").text);
 }
 
-static void moved_cell(table *t, const nccl_moved *moved)
+static void nccl_print_moved_cell(table *t, const nccl_moved *moved)
 {
     if (moved->counter)
         table_printf(t, PLAIN, "%.300s %s", moved->counter, words_amount(moved->amount, moved->unit).text);
@@ -228,7 +228,7 @@ static void moved_cell(table *t, const nccl_moved *moved)
         table_cell(t, PLAIN, "none");
 }
 
-static void print_counters(const nccl_counters *c)
+static void nccl_print_counters(const nccl_counters *c)
 {
     static const column columns[] = {{"host", 0},
                                      {"seconds", COLUMN_RIGHT},
@@ -244,13 +244,13 @@ static void print_counters(const nccl_counters *c)
     for (size_t i = 0; i < c->count; i++) {
         const nccl_counters_host *h = &c->hosts[i];
         table_cell(t, PLAIN, c->n->hosts[h->host].name);
-        number_cell(t, "%.3f", h->to_s - h->from_s);
-        bytes_cell(t, h->bytes[SERIES_IN], false);
-        bytes_cell(t, h->bytes[SERIES_OUT], false);
-        bytes_cell(t, h->peak_rate[SERIES_IN], true);
-        bytes_cell(t, h->peak_rate[SERIES_OUT], true);
-        moved_cell(t, &h->trouble);
-        moved_cell(t, &h->waiting);
+        nccl_print_number_cell(t, "%.3f", h->to_s - h->from_s);
+        nccl_print_bytes_cell(t, h->bytes[SERIES_IN], false);
+        nccl_print_bytes_cell(t, h->bytes[SERIES_OUT], false);
+        nccl_print_bytes_cell(t, h->peak_rate[SERIES_IN], true);
+        nccl_print_bytes_cell(t, h->peak_rate[SERIES_OUT], true);
+        nccl_print_moved_cell(t, &h->trouble);
+        nccl_print_moved_cell(t, &h->waiting);
     }
     table_end(t, stdout, 2);
 }
@@ -258,11 +258,11 @@ static void print_counters(const nccl_counters *c)
 void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
                      const nccl_counters *counters, bool all)
 {
-    print_findings(f, all);
-    if (comparison) print_comparison(comparison, all);
-    if (counters) print_counters(counters);
-    print_collectives(n, all);
-    print_late(n, all);
-    print_unknown(f, all);
-    print_logs(n);
+    nccl_print_findings(f, all);
+    if (comparison) nccl_print_comparison(comparison, all);
+    if (counters) nccl_print_counters(counters);
+    nccl_print_collectives(n, all);
+    nccl_print_late(n, all);
+    nccl_print_unknown(f, all);
+    nccl_print_logs(n);
 }

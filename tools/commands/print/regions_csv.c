@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void number_cell(FILE *to, double value)
+static void regions_csv_number_cell(FILE *to, double value)
 {
     if (isfinite(value))
         csv_printf(to, "%.9g", value);
@@ -13,7 +13,7 @@ static void number_cell(FILE *to, double value)
         csv_cell(to, NULL);
 }
 
-static void calls_cells(FILE *to, const regions_calls *c)
+static void regions_csv_calls_cells(FILE *to, const regions_calls *c)
 {
     csv_cell(to, words_exact(c->calls).text);
     csv_cell(to, words_exact(c->measured).text);
@@ -22,8 +22,8 @@ static void calls_cells(FILE *to, const regions_calls *c)
     csv_cell(to, words_exact(c->exclusive_ns).text);
     csv_cell(to, c->measured ? words_exact(c->min_ns).text : NULL);
     csv_cell(to, c->measured ? words_exact(c->max_ns).text : NULL);
-    number_cell(to, regions_mean_call_ns(c));
-    number_cell(to, c->measured ? c->variance_ns2 : NAN);
+    regions_csv_number_cell(to, regions_mean_call_ns(c));
+    regions_csv_number_cell(to, c->measured ? c->variance_ns2 : NAN);
     csv_cell(to, words_exact(c->bytes).text);
 }
 
@@ -31,7 +31,7 @@ static void calls_cells(FILE *to, const regions_calls *c)
     "calls", "measured_calls", "open_calls", "inclusive_ns", "exclusive_ns", "min_ns", "max_ns", "mean_ns",            \
         "variance_ns2", "declared_bytes"
 
-static void rank_lines(const regions_view *view, FILE *to)
+static void regions_csv_rank_lines(const regions_view *view, FILE *to)
 {
     static const char *const titles[] = {
         "region", "depth", "rank", "pid", "host", "threads", CALLS_TITLES, "longest_thread_ns", "over_median"};
@@ -49,31 +49,31 @@ static void rank_lines(const regions_view *view, FILE *to)
             csv_cell(to, rank->pid < 0 ? NULL : words_integer(rank->pid).text);
             csv_cell(to, view->job->hosts[rank->host].name);
             csv_printf(to, "%u", (unsigned)cell->threads);
-            calls_cells(to, &cell->sums);
+            regions_csv_calls_cells(to, &cell->sums);
             csv_cell(to, words_exact(cell->longest_ns).text);
-            number_cell(to, n->median_ns > 0 ? (double)cell->sums.inclusive_ns / n->median_ns : NAN);
+            regions_csv_number_cell(to, n->median_ns > 0 ? (double)cell->sums.inclusive_ns / n->median_ns : NAN);
             csv_end(to);
         }
         free(path);
     }
 }
 
-static void balance_cells(FILE *to, const regions_view *view, const regions_node *n)
+static void regions_csv_balance_cells(FILE *to, const regions_view *view, const regions_node *n)
 {
     bool any = n->cell_count > 0;
-    number_cell(to, n->share);
-    number_cell(to, any ? n->mean_ns : NAN);
-    number_cell(to, any ? n->median_ns : NAN);
+    regions_csv_number_cell(to, n->share);
+    regions_csv_number_cell(to, any ? n->mean_ns : NAN);
+    regions_csv_number_cell(to, any ? n->median_ns : NAN);
     csv_cell(to, any ? words_exact(n->fastest_ns).text : NULL);
     csv_cell(to, any ? view->job->ranks[n->cells[n->fastest].rank].label : NULL);
     csv_cell(to, any ? words_exact(n->slowest_ns).text : NULL);
     csv_cell(to, any ? view->job->ranks[n->cells[n->slowest].rank].label : NULL);
-    number_cell(to, n->max_over_mean);
+    regions_csv_number_cell(to, n->max_over_mean);
     csv_cell(to, n->odd == REGIONS_NONE ? NULL : view->job->ranks[n->cells[n->odd].rank].label);
-    number_cell(to, n->odd_over_median);
+    regions_csv_number_cell(to, n->odd_over_median);
 }
 
-static void duration_cells(FILE *to, const regions_node *n)
+static void regions_csv_duration_cells(FILE *to, const regions_node *n)
 {
     static const double quantiles[] = {0.5, 0.99};
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
@@ -85,20 +85,20 @@ static void duration_cells(FILE *to, const regions_node *n)
     }
 }
 
-static void nic_cells(FILE *to, const regions_nic *nic)
+static void regions_csv_nic_cells(FILE *to, const regions_nic *nic)
 {
     csv_cell(to, regions_state_name(nic->state));
     csv_cell(to, words_exact(nic->hosts).text);
     for (int way = 0; way < 2; way++) {
         csv_cell(to, nic->bytes_known[way] ? words_exact(nic->bytes[way]).text : NULL);
-        number_cell(to, nic->bytes_per_s[way]);
+        regions_csv_number_cell(to, nic->bytes_per_s[way]);
     }
-    number_cell(to, nic->share);
-    number_cell(to, nic->paused);
+    regions_csv_number_cell(to, nic->share);
+    regions_csv_number_cell(to, nic->paused);
     csv_cell(to, nic->retries_known ? words_exact(nic->retries).text : NULL);
 }
 
-static void region_lines(const regions_view *view, FILE *to)
+static void regions_csv_region_lines(const regions_view *view, FILE *to)
 {
     static const char *const titles[] = {"region",
                                          "depth",
@@ -137,11 +137,11 @@ static void region_lines(const regions_view *view, FILE *to)
         csv_printf(to, "%u", (unsigned)n->depth);
         csv_cell(to, words_exact(n->cell_count).text);
         csv_cell(to, words_exact(n->threads).text);
-        calls_cells(to, &n->sums);
+        regions_csv_calls_cells(to, &n->sums);
         csv_cell(to, words_exact(n->bytes).text);
-        balance_cells(to, view, n);
-        duration_cells(to, n);
-        nic_cells(to, &n->nic);
+        regions_csv_balance_cells(to, view, n);
+        regions_csv_duration_cells(to, n);
+        regions_csv_nic_cells(to, &n->nic);
         csv_end(to);
         free(path);
     }
@@ -150,7 +150,7 @@ static void region_lines(const regions_view *view, FILE *to)
 void regions_print_csv(const regions_view *view, FILE *to)
 {
     if (view->ranks == RANKS_TOGETHER)
-        region_lines(view, to);
+        regions_csv_region_lines(view, to);
     else
-        rank_lines(view, to);
+        regions_csv_rank_lines(view, to);
 }

@@ -7,66 +7,66 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void add(json_object *o, const char *key, json_object *value)
+static void regions_json_add(json_object *o, const char *key, json_object *value)
 {
     json_object_object_add(o, key, value);
 }
 
-static void add_u64(json_object *o, const char *key, uint64_t value)
+static void regions_json_add_u64(json_object *o, const char *key, uint64_t value)
 {
-    add(o, key, json_u64(value));
+    regions_json_add(o, key, json_u64(value));
 }
 
-static json_object *index_json(size_t index)
+static json_object *regions_json_index(size_t index)
 {
     return index == REGIONS_NONE ? NULL : json_u64(index);
 }
 
-static json_object *number_or_null(long number)
+static json_object *regions_json_number_or_null(long number)
 {
     return number < 0 ? NULL : json_object_new_int64(number);
 }
 
 // ---- who ----
 
-static json_object *rank_json(const regions *job, const regions_rank *rank)
+static json_object *regions_json_rank(const regions *job, const regions_rank *rank)
 {
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
     json_object *o = json_object_new_object();
-    add(o, "rank", number_or_null(rank->number));
+    regions_json_add(o, "rank", regions_json_number_or_null(rank->number));
     json_text(o, "label", rank->label);
-    add(o, "pid", number_or_null(rank->pid));
+    regions_json_add(o, "pid", regions_json_number_or_null(rank->pid));
     json_text(o, "host", job->hosts[rank->host].name);
     json_text(o, "file", rank->path);
     json_text(o, "netprof", rank->version);
     json_text(o, "mode", rank->mode <= NETPROF_MODE_SAMPLER ? modes[rank->mode] : "");
     json_text(o, "clock", rank->clock);
-    add(o, "begin_ns", json_object_new_int64(rank->wall_ns));
-    add(o, "elapsed_ns", json_object_new_int64(rank->elapsed_ns));
-    add_u64(o, "regions_ns", rank->time_ns);
-    add_u64(o, "threads", rank->threads);
-    add_u64(o, "calls", rank->calls);
-    add_u64(o, "mismatched_ends", rank->mismatched);
-    add_u64(o, "dropped_begins", rank->dropped);
-    add_u64(o, "overhead_ps_per_call", rank->overhead_ps);
-    add(o, "sweep_ns", rank->sweep_ns ? json_object_new_int64(rank->sweep_ns) : NULL);
-    add(o, "interval_ns", rank->interval_ns ? json_object_new_int64(rank->interval_ns) : NULL);
-    add(o, "complete", json_object_new_boolean(rank->complete));
+    regions_json_add(o, "begin_ns", json_object_new_int64(rank->wall_ns));
+    regions_json_add(o, "elapsed_ns", json_object_new_int64(rank->elapsed_ns));
+    regions_json_add_u64(o, "regions_ns", rank->time_ns);
+    regions_json_add_u64(o, "threads", rank->threads);
+    regions_json_add_u64(o, "calls", rank->calls);
+    regions_json_add_u64(o, "mismatched_ends", rank->mismatched);
+    regions_json_add_u64(o, "dropped_begins", rank->dropped);
+    regions_json_add_u64(o, "overhead_ps_per_call", rank->overhead_ps);
+    regions_json_add(o, "sweep_ns", rank->sweep_ns ? json_object_new_int64(rank->sweep_ns) : NULL);
+    regions_json_add(o, "interval_ns", rank->interval_ns ? json_object_new_int64(rank->interval_ns) : NULL);
+    regions_json_add(o, "complete", json_object_new_boolean(rank->complete));
     if (*rank->warning) json_text(o, "warning", rank->warning);
     return o;
 }
 
-static json_object *hosts_json(const regions *job)
+static json_object *regions_json_hosts(const regions *job)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < job->host_count; i++) {
         const regions_host *host = &job->hosts[i];
         json_object *o = json_object_new_object(), *devices = json_object_new_array();
         json_text(o, "host", host->name);
-        add_u64(o, "ranks", host->rank_count);
+        regions_json_add_u64(o, "ranks", host->rank_count);
         for (size_t d = 0; host->schema && d < host->schema->device_count; d++)
             json_object_array_add(devices, json_string(host->schema->devices[d].name));
-        add(o, "devices", devices);
+        regions_json_add(o, "devices", devices);
         json_object_array_add(list, o);
     }
     return list;
@@ -74,63 +74,63 @@ static json_object *hosts_json(const regions *job)
 
 // ---- a region ----
 
-static void add_calls(json_object *o, const regions_calls *c)
+static void regions_json_add_calls(json_object *o, const regions_calls *c)
 {
     bool any = c->measured > 0;
-    add_u64(o, "calls", c->calls);
-    add_u64(o, "measured_calls", c->measured);
-    add_u64(o, "open_calls", c->open);
-    add_u64(o, "aborted_calls", c->aborted);
-    add_u64(o, "spans", c->spans);
-    add_u64(o, "inclusive_ns", c->inclusive_ns);
-    add_u64(o, "exclusive_ns", c->exclusive_ns);
-    add(o, "min_ns", any ? json_u64(c->min_ns) : NULL);
-    add(o, "max_ns", any ? json_u64(c->max_ns) : NULL);
-    add(o, "mean_ns", json_number(regions_mean_call_ns(c)));
-    add(o, "variance_ns2", any ? json_number(c->variance_ns2) : NULL);
-    add_u64(o, "declared_bytes", c->bytes);
+    regions_json_add_u64(o, "calls", c->calls);
+    regions_json_add_u64(o, "measured_calls", c->measured);
+    regions_json_add_u64(o, "open_calls", c->open);
+    regions_json_add_u64(o, "aborted_calls", c->aborted);
+    regions_json_add_u64(o, "spans", c->spans);
+    regions_json_add_u64(o, "inclusive_ns", c->inclusive_ns);
+    regions_json_add_u64(o, "exclusive_ns", c->exclusive_ns);
+    regions_json_add(o, "min_ns", any ? json_u64(c->min_ns) : NULL);
+    regions_json_add(o, "max_ns", any ? json_u64(c->max_ns) : NULL);
+    regions_json_add(o, "mean_ns", json_number(regions_mean_call_ns(c)));
+    regions_json_add(o, "variance_ns2", any ? json_number(c->variance_ns2) : NULL);
+    regions_json_add_u64(o, "declared_bytes", c->bytes);
 }
 
-static json_object *place_json(const regions_view *view, const regions_node *n, size_t cell)
+static json_object *regions_json_place(const regions_view *view, const regions_node *n, size_t cell)
 {
     json_object *o = json_object_new_object();
-    add(o, "rank", number_or_null(view->job->ranks[n->cells[cell].rank].number));
+    regions_json_add(o, "rank", regions_json_number_or_null(view->job->ranks[n->cells[cell].rank].number));
     json_text(o, "label", view->job->ranks[n->cells[cell].rank].label);
-    add_u64(o, "inclusive_ns", n->cells[cell].sums.inclusive_ns);
+    regions_json_add_u64(o, "inclusive_ns", n->cells[cell].sums.inclusive_ns);
     return o;
 }
 
-static json_object *balance_json(const regions_view *view, const regions_node *n)
+static json_object *regions_json_balance(const regions_view *view, const regions_node *n)
 {
     json_object *o = json_object_new_object(), *odd = NULL;
     if (!n->cell_count) return o;
-    add(o, "mean_ns", json_number(n->mean_ns));
-    add(o, "median_ns", json_number(n->median_ns));
-    add(o, "deviation_ns", json_number(n->deviation_ns));
-    add(o, "max_over_mean", json_number(n->max_over_mean));
-    add(o, "slowest_less_mean_ns", json_number(n->imbalance_ns));
-    add(o, "fastest", place_json(view, n, n->fastest));
-    add(o, "slowest", place_json(view, n, n->slowest));
+    regions_json_add(o, "mean_ns", json_number(n->mean_ns));
+    regions_json_add(o, "median_ns", json_number(n->median_ns));
+    regions_json_add(o, "deviation_ns", json_number(n->deviation_ns));
+    regions_json_add(o, "max_over_mean", json_number(n->max_over_mean));
+    regions_json_add(o, "slowest_less_mean_ns", json_number(n->imbalance_ns));
+    regions_json_add(o, "fastest", regions_json_place(view, n, n->fastest));
+    regions_json_add(o, "slowest", regions_json_place(view, n, n->slowest));
     if (n->odd != REGIONS_NONE) {
-        odd = place_json(view, n, n->odd);
-        add(odd, "over_median", json_number(n->odd_over_median));
-        add(odd, "less_median_ns", json_number(n->odd_distance_ns)); // an upper bound of what others wait
-        add(odd, "notable", json_object_new_boolean(n->odd_notable));
+        odd = regions_json_place(view, n, n->odd);
+        regions_json_add(odd, "over_median", json_number(n->odd_over_median));
+        regions_json_add(odd, "less_median_ns", json_number(n->odd_distance_ns)); // an upper bound of what others wait
+        regions_json_add(odd, "notable", json_object_new_boolean(n->odd_notable));
     }
-    add(o, "odd", odd);
+    regions_json_add(o, "odd", odd);
     return o;
 }
 
-static json_object *quantile_json(const regions_node *n, const uint64_t *buckets, double q)
+static json_object *regions_json_quantile(const regions_node *n, const uint64_t *buckets, double q)
 {
     json_object *o = json_object_new_object();
     regions_quantile x = regions_quantile_of(buckets, q, n->sums.min_ns, n->sums.max_ns);
-    add_u64(o, "low_ns", x.low_ns);
-    add_u64(o, "high_ns", x.high_ns);
+    regions_json_add_u64(o, "low_ns", x.low_ns);
+    regions_json_add_u64(o, "high_ns", x.high_ns);
     return o;
 }
 
-static void add_durations(json_object *o, const regions_node *n)
+static void regions_json_add_durations(json_object *o, const regions_node *n)
 {
     static const struct {
         const char *key;
@@ -140,21 +140,22 @@ static void add_durations(json_object *o, const regions_node *n)
     json_object *quantiles = json_object_new_object(), *list = json_object_new_array();
     bool any = regions_histogram(n, buckets);
     for (size_t i = 0; any && i < sizeof rows / sizeof *rows; i++)
-        add(quantiles, rows[i].key, quantile_json(n, buckets, rows[i].q));
+        regions_json_add(quantiles, rows[i].key, regions_json_quantile(n, buckets, rows[i].q));
     for (unsigned i = 0; any && i < NETPROF_HISTOGRAM_BUCKETS; i++) {
         if (!buckets[i]) continue;
         json_object *bucket = json_object_new_object();
-        add_u64(bucket, "from_ns", netprof_histogram_floor_ns(i));
-        add(bucket, "below_ns", i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_u64(netprof_histogram_floor_ns(i + 1)) : NULL);
-        add_u64(bucket, "calls", buckets[i]);
+        regions_json_add_u64(bucket, "from_ns", netprof_histogram_floor_ns(i));
+        regions_json_add(bucket, "below_ns",
+                         i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_u64(netprof_histogram_floor_ns(i + 1)) : NULL);
+        regions_json_add_u64(bucket, "calls", buckets[i]);
         json_object_array_add(list, bucket);
     }
-    add(o, "quantiles", quantiles);
-    add(o, "histogram", list);
+    regions_json_add(o, "quantiles", quantiles);
+    regions_json_add(o, "histogram", list);
 }
 
 // Columns, one entry for each rank: thousands of objects would take long.
-static json_object *ranks_json(const regions_view *view, const regions_node *n)
+static json_object *regions_json_ranks(const regions_view *view, const regions_node *n)
 {
     json_object *o = json_object_new_object(), *rank = json_object_new_array(), *calls = json_object_new_array(),
                 *inclusive = json_object_new_array(), *exclusive = json_object_new_array(),
@@ -167,11 +168,11 @@ static json_object *ranks_json(const regions_view *view, const regions_node *n)
         json_object_array_add(exclusive, json_u64(n->cells[i].sums.exclusive_ns));
         json_object_array_add(bytes, json_u64(n->cells[i].sums.bytes));
     }
-    add(o, "index", rank); // in "ranks" of the document
-    add(o, "calls", calls);
-    add(o, "inclusive_ns", inclusive);
-    add(o, "exclusive_ns", exclusive);
-    add(o, "declared_bytes", bytes);
+    regions_json_add(o, "index", rank); // in "ranks" of the document
+    regions_json_add(o, "calls", calls);
+    regions_json_add(o, "inclusive_ns", inclusive);
+    regions_json_add(o, "exclusive_ns", exclusive);
+    regions_json_add(o, "declared_bytes", bytes);
     return o;
 }
 
@@ -179,85 +180,88 @@ static json_object *ranks_json(const regions_view *view, const regions_node *n)
 
 static const char *const way_keys[2][2] = {{"rx_bytes", "rx_bytes_per_s"}, {"tx_bytes", "tx_bytes_per_s"}};
 
-static json_object *device_json(const regions *job, size_t host, size_t device)
+static json_object *regions_json_device(const regions *job, size_t host, size_t device)
 {
     const netprof_schema *schema = job->hosts[host].schema;
     return device == REGIONS_NONE || !schema ? NULL : json_string(schema->devices[device].name);
 }
 
-static json_object *reading_json(const regions *job, const regions_reading *x)
+static json_object *regions_json_reading(const regions *job, const regions_reading *x)
 {
     json_object *o = json_object_new_object();
     bool known = x->state == REGIONS_KNOWN;
     json_text(o, "host", job->hosts[x->host].name);
     json_text(o, "state", regions_state_name(x->state));
     json_text(o, "read_by_rank", job->ranks[x->rank].label);
-    add_u64(o, "read_by_thread", x->thread);
-    add_u64(o, "readers", x->readers);
-    add_u64(o, "calls", x->calls);
-    add_u64(o, "calls_without_counters", x->unread);
-    add_u64(o, "inside_ns", x->time_ns);
-    add(o, "open_regions", x->calls ? json_number(x->open) : NULL);
+    regions_json_add_u64(o, "read_by_thread", x->thread);
+    regions_json_add_u64(o, "readers", x->readers);
+    regions_json_add_u64(o, "calls", x->calls);
+    regions_json_add_u64(o, "calls_without_counters", x->unread);
+    regions_json_add_u64(o, "inside_ns", x->time_ns);
+    regions_json_add(o, "open_regions", x->calls ? json_number(x->open) : NULL);
     for (int way = IN; way <= OUT; way++) {
-        add(o, way_keys[way][0], known && x->bytes_known[way] ? json_u64(x->bytes[way]) : NULL);
-        add(o, way_keys[way][1], known ? json_number(x->bytes_per_s[way]) : NULL);
+        regions_json_add(o, way_keys[way][0], known && x->bytes_known[way] ? json_u64(x->bytes[way]) : NULL);
+        regions_json_add(o, way_keys[way][1], known ? json_number(x->bytes_per_s[way]) : NULL);
     }
-    add(o, "line_rate_bytes_per_s", known && x->line_bytes_per_s > 0 ? json_number(x->line_bytes_per_s) : NULL);
-    add(o, "share_of_line_rate", known ? json_number(x->share) : NULL);
-    add(o, "busiest_device", known ? device_json(job, x->host, x->busiest) : NULL);
-    add(o, "share_of_time_paused", known ? json_number(x->paused) : NULL);
-    add(o, "most_paused_device", known ? device_json(job, x->host, x->most_paused) : NULL);
-    add(o, "retries", known && x->retries_known ? json_u64(x->retries) : NULL);
+    regions_json_add(o, "line_rate_bytes_per_s",
+                     known && x->line_bytes_per_s > 0 ? json_number(x->line_bytes_per_s) : NULL);
+    regions_json_add(o, "share_of_line_rate", known ? json_number(x->share) : NULL);
+    regions_json_add(o, "busiest_device", known ? regions_json_device(job, x->host, x->busiest) : NULL);
+    regions_json_add(o, "share_of_time_paused", known ? json_number(x->paused) : NULL);
+    regions_json_add(o, "most_paused_device", known ? regions_json_device(job, x->host, x->most_paused) : NULL);
+    regions_json_add(o, "retries", known && x->retries_known ? json_u64(x->retries) : NULL);
     return o;
 }
 
-static json_object *nic_json(const regions *job, const regions_node *n)
+static json_object *regions_json_nic(const regions *job, const regions_node *n)
 {
     const regions_nic *nic = &n->nic;
     json_object *o = json_object_new_object(), *list = json_object_new_array();
     json_text(o, "state", regions_state_name(nic->state));
-    add_u64(o, "hosts", nic->hosts);
-    add(o, "shortest_call_ns", nic->limit_ns ? json_u64(nic->limit_ns) : NULL);
+    regions_json_add_u64(o, "hosts", nic->hosts);
+    regions_json_add(o, "shortest_call_ns", nic->limit_ns ? json_u64(nic->limit_ns) : NULL);
     for (int way = IN; way <= OUT; way++) {
-        add(o, way_keys[way][0], nic->bytes_known[way] ? json_u64(nic->bytes[way]) : NULL);
-        add(o, way == IN ? "rx_bytes_per_s_and_host" : "tx_bytes_per_s_and_host", json_number(nic->bytes_per_s[way]));
+        regions_json_add(o, way_keys[way][0], nic->bytes_known[way] ? json_u64(nic->bytes[way]) : NULL);
+        regions_json_add(o, way == IN ? "rx_bytes_per_s_and_host" : "tx_bytes_per_s_and_host",
+                         json_number(nic->bytes_per_s[way]));
     }
-    add(o, "line_rate_bytes_per_s_and_host", nic->line_bytes_per_s > 0 ? json_number(nic->line_bytes_per_s) : NULL);
-    add(o, "share_of_line_rate", json_number(nic->share));
-    add(o, "share_of_time_paused", json_number(nic->paused));
-    add(o, "retries", nic->retries_known ? json_u64(nic->retries) : NULL);
-    add(o, "sent_over_declared", json_number(nic->sent_over_declared));
+    regions_json_add(o, "line_rate_bytes_per_s_and_host",
+                     nic->line_bytes_per_s > 0 ? json_number(nic->line_bytes_per_s) : NULL);
+    regions_json_add(o, "share_of_line_rate", json_number(nic->share));
+    regions_json_add(o, "share_of_time_paused", json_number(nic->paused));
+    regions_json_add(o, "retries", nic->retries_known ? json_u64(nic->retries) : NULL);
+    regions_json_add(o, "sent_over_declared", json_number(nic->sent_over_declared));
     for (size_t i = 0; i < n->reading_count; i++)
-        json_object_array_add(list, reading_json(job, &n->readings[i]));
-    add(o, "readings", list);
+        json_object_array_add(list, regions_json_reading(job, &n->readings[i]));
+    regions_json_add(o, "readings", list);
     return o;
 }
 
-static json_object *node_json(const regions_view *view, size_t number)
+static json_object *regions_json_node(const regions_view *view, size_t number)
 {
     const regions_node *n = &view->nodes[number];
     json_object *o = json_object_new_object();
     char *path = regions_node_path(view, number);
     json_text(o, "path", path);
     json_text(o, "region", n->name);
-    add(o, "depth", json_u64(n->depth));
-    add_u64(o, "rank_count", n->cell_count);
-    add_u64(o, "threads", n->threads);
-    add_calls(o, &n->sums);
-    add_u64(o, "declared_bytes_with_parts", n->bytes);
-    add(o, "share", json_number(n->share));
-    add(o, "own_share", json_number(n->own_share));
-    add(o, "balance", balance_json(view, n));
-    add_durations(o, n);
-    add(o, "nics", nic_json(view->job, n));
-    add(o, "ranks", ranks_json(view, n));
+    regions_json_add(o, "depth", json_u64(n->depth));
+    regions_json_add_u64(o, "rank_count", n->cell_count);
+    regions_json_add_u64(o, "threads", n->threads);
+    regions_json_add_calls(o, &n->sums);
+    regions_json_add_u64(o, "declared_bytes_with_parts", n->bytes);
+    regions_json_add(o, "share", json_number(n->share));
+    regions_json_add(o, "own_share", json_number(n->own_share));
+    regions_json_add(o, "balance", regions_json_balance(view, n));
+    regions_json_add_durations(o, n);
+    regions_json_add(o, "nics", regions_json_nic(view->job, n));
+    regions_json_add(o, "ranks", regions_json_ranks(view, n));
     free(path);
     return o;
 }
 
 // ---- the verdict ----
 
-static json_object *path_json(const regions *job, size_t node)
+static json_object *regions_json_path(const regions *job, size_t node)
 {
     if (node == REGIONS_NONE) return NULL;
     char *path = memory_check(regions_path(job, node));
@@ -266,7 +270,7 @@ static json_object *path_json(const regions *job, size_t node)
     return o;
 }
 
-static json_object *notes_json(const regions *job)
+static json_object *regions_json_notes(const regions *job)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < job->note_count; i++) {
@@ -274,86 +278,88 @@ static json_object *notes_json(const regions *job)
         json_object *o = json_object_new_object();
         json_text(o, "severity", severity_name(x->severity));
         json_text(o, "text", x->text);
-        add(o, "region", path_json(job, x->node));
-        add(o, "rank_index", index_json(x->rank));
+        regions_json_add(o, "region", regions_json_path(job, x->node));
+        regions_json_add(o, "rank_index", regions_json_index(x->rank));
         json_object_array_add(list, o);
     }
     return list;
 }
 
-static json_object *findings_list_json(const regions *job)
+static json_object *regions_json_findings_list(const regions *job)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < job->finding_count; i++) {
         const regions_finding *x = &job->findings[i];
         json_object *o = json_object_new_object();
-        add(o, "region", path_json(job, x->node));
+        regions_json_add(o, "region", regions_json_path(job, x->node));
         json_text(o, "severity", severity_name(x->severity));
         json_text(o, "rule", x->rule->name);
         json_text(o, "claim", x->claim);
-        add(o, "value", json_number(x->value));
+        regions_json_add(o, "value", json_number(x->value));
         json_text(o, "unit", x->rule->unit);
         json_text(o, "host", job->hosts[x->host].name);
-        add(o, "device", x->device == DIFFERENCE_NONE ? NULL : device_json(job, x->host, x->device));
-        add_u64(o, "places", x->places);
-        add_u64(o, "hosts", x->hosts);
-        add(o, "worse_within", path_json(job, x->part));
+        regions_json_add(o, "device",
+                         x->device == DIFFERENCE_NONE ? NULL : regions_json_device(job, x->host, x->device));
+        regions_json_add_u64(o, "places", x->places);
+        regions_json_add_u64(o, "hosts", x->hosts);
+        regions_json_add(o, "worse_within", regions_json_path(job, x->part));
         json_text(o, "advice", x->rule->advice);
         json_object_array_add(list, o);
     }
     return list;
 }
 
-static json_object *warnings_json(const regions *job)
+static json_object *regions_json_warnings(const regions *job)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < job->warning_count; i++) {
         json_object *o = json_object_new_object();
         json_text(o, "path", job->warnings[i].path);
-        add_u64(o, "offset", job->warnings[i].offset);
+        regions_json_add_u64(o, "offset", job->warnings[i].offset);
         json_text(o, "text", job->warnings[i].text);
         json_object_array_add(list, o);
     }
     return list;
 }
 
-static void add_head(json_object *o, const regions *job)
+static void regions_json_add_head(json_object *o, const regions *job)
 {
     json_object *verdict = json_object_new_object(), *missing = json_object_new_array();
     json_text(o, "job", job->job);
     json_text(o, "command", job->command);
-    add(o, "begin_ns", json_object_new_int64(job->wall_ns));
-    add(o, "elapsed_ns", json_object_new_int64(job->elapsed_ns));
+    regions_json_add(o, "begin_ns", json_object_new_int64(job->wall_ns));
+    regions_json_add(o, "elapsed_ns", json_object_new_int64(job->elapsed_ns));
     json_text(verdict, "severity", severity_name(job->severity));
     json_text(verdict, "text", job->title);
-    add(verdict, "notes", notes_json(job));
-    add(o, "verdict", verdict);
-    add(o, "ranks_expected", job->rank_count_told > 0 ? json_object_new_int64(job->rank_count_told) : NULL);
+    regions_json_add(verdict, "notes", regions_json_notes(job));
+    regions_json_add(o, "verdict", verdict);
+    regions_json_add(o, "ranks_expected",
+                     job->rank_count_told > 0 ? json_object_new_int64(job->rank_count_told) : NULL);
     for (size_t i = 0; i < job->missing_count && i < 1000; i++)
         json_object_array_add(missing, json_object_new_int64(job->missing[i]));
-    add(o, "ranks_missing", missing);
-    add_u64(o, "regions_ns", job->time_ns);
-    add_u64(o, "calls", job->calls);
-    add_u64(o, "mismatched_ends", job->mismatched);
-    add_u64(o, "dropped_begins", job->dropped);
-    add(o, "share_of_time_measuring", json_number(job->overhead_share));
+    regions_json_add(o, "ranks_missing", missing);
+    regions_json_add_u64(o, "regions_ns", job->time_ns);
+    regions_json_add_u64(o, "calls", job->calls);
+    regions_json_add_u64(o, "mismatched_ends", job->mismatched);
+    regions_json_add_u64(o, "dropped_begins", job->dropped);
+    regions_json_add(o, "share_of_time_measuring", json_number(job->overhead_share));
 }
 
 void regions_print_json(const regions_view *view, FILE *to)
 {
     const regions *job = view->job;
     json_object *o = json_document("regions"), *ranks = json_object_new_array(), *list = json_object_new_array();
-    add_head(o, job);
+    regions_json_add_head(o, job);
     for (size_t i = 0; i < job->rank_count; i++)
-        json_object_array_add(ranks, rank_json(job, &job->ranks[i]));
-    add(o, "ranks", ranks);
-    add(o, "hosts", hosts_json(job));
+        json_object_array_add(ranks, regions_json_rank(job, &job->ranks[i]));
+    regions_json_add(o, "ranks", ranks);
+    regions_json_add(o, "hosts", regions_json_hosts(job));
     json_text(o, "form", view->flat ? "flat" : "tree");
     for (size_t i = 0; i < view->order_count; i++)
-        json_object_array_add(list, node_json(view, view->order[i]));
-    add(o, "regions", list);
-    add_u64(o, "regions_left_out", view->left_out);
-    add(o, "findings", findings_list_json(job));
-    add(o, "warnings", warnings_json(job));
+        json_object_array_add(list, regions_json_node(view, view->order[i]));
+    regions_json_add(o, "regions", list);
+    regions_json_add_u64(o, "regions_left_out", view->left_out);
+    regions_json_add(o, "findings", regions_json_findings_list(job));
+    regions_json_add(o, "warnings", regions_json_warnings(job));
     json_print(to, o);
 }

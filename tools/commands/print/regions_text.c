@@ -9,51 +9,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-static words_text time_text(double ns)
+static words_text regions_text_time(double ns)
 {
     return isnan(ns) ? (words_text){"-"} : words_duration(ns / 1e9);
 }
 
-static const char *rank_label(const regions_view *view, const regions_node *n, size_t cell)
+static const char *regions_text_rank_label(const regions_view *view, const regions_node *n, size_t cell)
 {
     return view->job->ranks[n->cells[cell].rank].label;
 }
 
 // ---- the verdict ----
 
-static const char *severity_colour(severity s)
+static const char *regions_text_severity_colour(severity s)
 {
     static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
                                                       "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
-static void print_where(const regions *job, FILE *to)
+static void regions_text_where(const regions *job, FILE *to)
 {
     if (*job->job) fprintf(to, "job %s, ", safe(job->job));
     if (*job->command) fprintf(to, "%s, ", safe(job->command));
     fprintf(to, "%zu rank%s on %zu host%s", job->rank_count, job->rank_count == 1 ? "" : "s", job->host_count,
             job->host_count == 1 ? "" : "s");
     if (job->wall_ns)
-        fprintf(to, ", %s, %s", words_time(job->wall_ns).text, safe(time_text((double)job->elapsed_ns).text));
+        fprintf(to, ", %s, %s", words_time(job->wall_ns).text, safe(regions_text_time((double)job->elapsed_ns).text));
     putc('\n', to);
 }
 
-static void print_verdict(const regions *job, FILE *to)
+static void regions_text_verdict(const regions *job, FILE *to)
 {
     heading(to, "%s", safe(job->title));
-    print_where(job, to);
+    regions_text_where(job, to);
     putc('\n', to);
     for (size_t i = 0; i < job->note_count; i++) {
         bool painted = output_colour(to);
-        fprintf(to, "%s%-8s%s  %s\n", painted ? severity_colour(job->notes[i].severity) : "",
+        fprintf(to, "%s%-8s%s  %s\n", painted ? regions_text_severity_colour(job->notes[i].severity) : "",
                 severity_name(job->notes[i].severity), painted ? "\033[0m" : "", safe(job->notes[i].text));
     }
 }
 
 // ---- the regions ----
 
-static void name_cell(table *t, const regions_node *n)
+static void regions_text_name_cell(table *t, const regions_node *n)
 {
     enum { DEEPEST = 12 };
     int depth = n->depth > DEEPEST ? DEEPEST : (int)n->depth;
@@ -62,28 +62,30 @@ static void name_cell(table *t, const regions_node *n)
     free(text);
 }
 
-static void duration_cells(table *t, const regions_node *n)
+static void regions_text_duration_cells(table *t, const regions_node *n)
 {
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
-    table_cell(t, PLAIN, n->sums.measured ? time_text(regions_mean_call_ns(&n->sums)).text : NULL);
+    table_cell(t, PLAIN, n->sums.measured ? regions_text_time(regions_mean_call_ns(&n->sums)).text : NULL);
     if (n->sums.measured > 1 && regions_histogram(n, buckets))
-        table_cell(t, PLAIN,
-                   time_text((double)regions_quantile_of(buckets, 0.99, n->sums.min_ns, n->sums.max_ns).high_ns).text);
+        table_cell(
+            t, PLAIN,
+            regions_text_time((double)regions_quantile_of(buckets, 0.99, n->sums.min_ns, n->sums.max_ns).high_ns).text);
     else
         table_cell(t, PLAIN, NULL);
 }
 
-static void odd_cell(table *t, const regions_view *view, const regions_node *n)
+static void regions_text_odd_cell(table *t, const regions_view *view, const regions_node *n)
 {
     if (!n->odd_notable)
         table_cell(t, PLAIN, NULL);
     else if (isnan(n->odd_over_median))
-        table_printf(t, WARNING, "%s +%s", rank_label(view, n, n->odd), time_text(n->odd_distance_ns).text);
+        table_printf(t, WARNING, "%s +%s", regions_text_rank_label(view, n, n->odd),
+                     regions_text_time(n->odd_distance_ns).text);
     else
-        table_printf(t, WARNING, "%s x%.2f", rank_label(view, n, n->odd), n->odd_over_median);
+        table_printf(t, WARNING, "%s x%.2f", regions_text_rank_label(view, n, n->odd), n->odd_over_median);
 }
 
-static void nic_cells(table *t, const regions_view *view, const regions_node *n)
+static void regions_text_nic_cells(table *t, const regions_view *view, const regions_node *n)
 {
     const regions_nic *nic = &n->nic;
     (void)view;
@@ -102,47 +104,48 @@ static void nic_cells(table *t, const regions_view *view, const regions_node *n)
     table_cell(t, PLAIN, nic->retries_known ? words_exact(nic->retries).text : NULL);
 }
 
-static words_text per_rank(const regions_node *n, uint64_t sum)
+static words_text regions_text_per_rank(const regions_node *n, uint64_t sum)
 {
     double mean = n->cell_count ? (double)sum / (double)n->cell_count : 0;
     return words_count(mean);
 }
 
-static void region_line(table *t, const regions_view *view, const regions_node *n)
+static void regions_text_region_line(table *t, const regions_view *view, const regions_node *n)
 {
     size_t ranks = view->job->rank_count;
-    name_cell(t, n);
-    table_cell(t, PLAIN, per_rank(n, n->sums.calls).text);
-    table_cell(t, BOLD, time_text(n->mean_ns).text);
-    table_cell(t, PLAIN, n->cell_count ? time_text((double)n->sums.exclusive_ns / (double)n->cell_count).text : NULL);
+    regions_text_name_cell(t, n);
+    table_cell(t, PLAIN, regions_text_per_rank(n, n->sums.calls).text);
+    table_cell(t, BOLD, regions_text_time(n->mean_ns).text);
+    table_cell(t, PLAIN,
+               n->cell_count ? regions_text_time((double)n->sums.exclusive_ns / (double)n->cell_count).text : NULL);
     table_cell(t, PLAIN, words_share(n->share).text);
-    duration_cells(t, n);
+    regions_text_duration_cells(t, n);
     table_cell(t, PLAIN, n->cell_count < ranks ? words_exact(n->cell_count).text : NULL);
     table_cell(t, PLAIN, n->threads > n->cell_count ? words_exact(n->threads).text : NULL);
     if (isnan(n->max_over_mean) || ranks < 2)
         table_cell(t, PLAIN, NULL);
     else
         table_printf(t, PLAIN, "%.2f", n->max_over_mean);
-    odd_cell(t, view, n);
+    regions_text_odd_cell(t, view, n);
     table_cell(t, PLAIN, n->bytes ? words_amount((double)n->bytes, "bytes").text : NULL);
-    nic_cells(t, view, n);
+    regions_text_nic_cells(t, view, n);
 }
 
-static bool any_counters(const regions_view *view)
+static bool regions_text_any_counters(const regions_view *view)
 {
     for (size_t i = 0; i < view->node_count; i++)
         if (view->nodes[i].reading_count) return true;
     return false;
 }
 
-static bool any_sampled(const regions_view *view)
+static bool regions_text_any_sampled(const regions_view *view)
 {
     for (size_t i = 0; i < view->node_count; i++)
         if (view->nodes[i].sampled) return true;
     return false;
 }
 
-static void print_footnotes(const regions_view *view, FILE *to)
+static void regions_text_footnotes(const regions_view *view, FILE *to)
 {
     const regions *job = view->job;
     if (view->left_out)
@@ -152,16 +155,16 @@ static void print_footnotes(const regions_view *view, FILE *to)
                               : "Own: without the regions within",
           to);
     fputs(job->rank_count > 1 ? "; own: without the regions within.\n" : ".\n", to);
-    if (any_sampled(view))
+    if (regions_text_any_sampled(view))
         fputs("Some calls were counted and not timed (NETPROF_EVERY): times are of the others.\n", to);
-    if (!any_counters(view)) return;
+    if (!regions_text_any_counters(view)) return;
     fputs(
         "NIC counters belong to the device: one rank's reading of each host, all traffic while it was inside, whoever\n"
         "sent it. Program: bytes that it declared itself, with those of the regions within.\n",
         to);
 }
 
-static void print_regions(const regions_view *view, FILE *to)
+static void regions_text_regions(const regions_view *view, FILE *to)
 {
     static const column columns[] = {{"REGION", 0},
                                      {"CALLS", COLUMN_RIGHT},
@@ -183,15 +186,15 @@ static void print_regions(const regions_view *view, FILE *to)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     heading(to, "%s", view->flat ? "Regions by name" : "Regions");
     for (size_t i = 0; i < view->order_count; i++)
-        region_line(t, view, &view->nodes[view->order[i]]);
+        regions_text_region_line(t, view, &view->nodes[view->order[i]]);
     table_end(t, to, 0);
-    print_footnotes(view, to);
+    regions_text_footnotes(view, to);
 }
 
 // ---- one rank beside the others ----
 
 // How many ranks are longer there.
-static size_t longer_than(const regions_node *n, uint64_t ns)
+static size_t regions_text_longer_than(const regions_node *n, uint64_t ns)
 {
     size_t count = 0;
     for (size_t i = 0; i < n->cell_count; i++)
@@ -199,25 +202,25 @@ static size_t longer_than(const regions_node *n, uint64_t ns)
     return count;
 }
 
-static void rank_line(table *t, const regions_node *n, const regions_cell *cell)
+static void regions_text_rank_line(table *t, const regions_node *n, const regions_cell *cell)
 {
     double ns = (double)cell->sums.inclusive_ns;
-    name_cell(t, n);
+    regions_text_name_cell(t, n);
     table_cell(t, PLAIN, words_amount((double)cell->sums.calls, "").text);
-    table_cell(t, BOLD, time_text(ns).text);
-    table_cell(t, PLAIN, time_text((double)cell->sums.exclusive_ns).text);
-    table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)).text : NULL);
-    table_cell(t, PLAIN, time_text(n->median_ns).text);
+    table_cell(t, BOLD, regions_text_time(ns).text);
+    table_cell(t, PLAIN, regions_text_time((double)cell->sums.exclusive_ns).text);
+    table_cell(t, PLAIN, cell->sums.measured ? regions_text_time(regions_mean_call_ns(&cell->sums)).text : NULL);
+    table_cell(t, PLAIN, regions_text_time(n->median_ns).text);
     if (n->median_ns > 0)
         table_printf(t, fabs(ns / n->median_ns - 1) > 0.1 ? WARNING : PLAIN, "x%.2f", ns / n->median_ns);
     else
         table_cell(t, PLAIN, NULL);
-    table_printf(t, PLAIN, "%zu of %zu", longer_than(n, cell->sums.inclusive_ns) + 1, n->cell_count);
+    table_printf(t, PLAIN, "%zu of %zu", regions_text_longer_than(n, cell->sums.inclusive_ns) + 1, n->cell_count);
     table_cell(t, PLAIN, cell->threads > 1 ? words_exact(cell->threads).text : NULL);
     table_cell(t, PLAIN, cell->sums.bytes ? words_amount((double)cell->sums.bytes, "bytes").text : NULL);
 }
 
-static void print_rank(const regions_view *view, size_t number, FILE *to)
+static void regions_text_rank(const regions_view *view, size_t number, FILE *to)
 {
     static const column columns[] = {{"REGION", 0},
                                      {"CALLS", COLUMN_RIGHT},
@@ -232,11 +235,11 @@ static void print_rank(const regions_view *view, size_t number, FILE *to)
     const regions_rank *rank = &view->job->ranks[number];
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     heading(to, "Rank %s on %s, %s, %s", safe(rank->label), safe(view->job->hosts[rank->host].name),
-            words_time(rank->wall_ns).text, safe(time_text((double)rank->elapsed_ns).text));
+            words_time(rank->wall_ns).text, safe(regions_text_time((double)rank->elapsed_ns).text));
     for (size_t i = 0; i < view->order_count; i++) {
         const regions_node *n = &view->nodes[view->order[i]];
         const regions_cell *cell = regions_cell_of(n, number);
-        if (cell) rank_line(t, n, cell);
+        if (cell) regions_text_rank_line(t, n, cell);
     }
     table_end(t, to, 0);
     fputs("Place: 1 is the rank that was inside longest. Program: bytes that it declared in this very region.\n", to);
@@ -245,12 +248,12 @@ static void print_rank(const regions_view *view, size_t number, FILE *to)
 
 // ---- findings ----
 
-static const char *device_text(const regions *job, const regions_finding *x)
+static const char *regions_text_device(const regions *job, const regions_finding *x)
 {
     return x->device == DIFFERENCE_NONE ? "" : job->hosts[x->host].schema->devices[x->device].name;
 }
 
-static void print_findings(const regions_view *view, size_t only, FILE *to)
+static void regions_text_findings(const regions_view *view, size_t only, FILE *to)
 {
     static const column columns[] = {{"SEVERITY", 0},         {"REGION", 0}, {"HOST", 0},
                                      {"DEVICE", COLUMN_LEAN}, {"RULE", 0},   {"PLACES", COLUMN_RIGHT},
@@ -263,7 +266,7 @@ static void print_findings(const regions_view *view, size_t only, FILE *to)
         table_cell(t, x->severity >= SEVERITY_HIGH ? ALARM : WARNING, severity_name(x->severity));
         table_cell(t, PLAIN, job->nodes[x->node].name);
         table_cell(t, PLAIN, job->hosts[x->host].name);
-        table_cell(t, PLAIN, device_text(job, x));
+        table_cell(t, PLAIN, regions_text_device(job, x));
         table_cell(t, PLAIN, x->rule->name);
         table_cell(t, PLAIN, words_exact(x->places).text);
         table_cell(t, PLAIN, x->claim);
@@ -275,7 +278,7 @@ static void print_findings(const regions_view *view, size_t only, FILE *to)
 
 // ---- one region closely ----
 
-static void print_calls(const regions_node *n, FILE *to)
+static void regions_text_calls(const regions_node *n, FILE *to)
 {
     const regions_calls *c = &n->sums;
     fprintf(to, "%s call%s on %zu rank%s", words_exact(c->calls).text, c->calls == 1 ? "" : "s", n->cell_count,
@@ -286,8 +289,9 @@ static void print_calls(const regions_node *n, FILE *to)
     fprintf(to, "; %s of the time", words_share(n->share).text);
     if (n->sums.measured)
         fprintf(to, "\na call: mean %s, deviation %s, shortest %s, longest %s",
-                safe(time_text(regions_mean_call_ns(c)).text), safe(time_text(sqrt(c->variance_ns2)).text),
-                safe(time_text((double)c->min_ns).text), safe(time_text((double)c->max_ns).text));
+                safe(regions_text_time(regions_mean_call_ns(c)).text),
+                safe(regions_text_time(sqrt(c->variance_ns2)).text), safe(regions_text_time((double)c->min_ns).text),
+                safe(regions_text_time((double)c->max_ns).text));
     putc('\n', to);
     if (n->bytes)
         fprintf(to, "declared by the program: %s%s\n", words_amount((double)n->bytes, "bytes").text,
@@ -297,20 +301,20 @@ static void print_calls(const regions_node *n, FILE *to)
                 words_amount((double)n->nic.bytes[OUT], "bytes").text, n->nic.sent_over_declared);
 }
 
-static void print_quantiles(const regions_node *n, const uint64_t *buckets, FILE *to)
+static void regions_text_quantiles(const regions_node *n, const uint64_t *buckets, FILE *to)
 {
     static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
     fputs("quantiles:", to);
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         regions_quantile q = regions_quantile_of(buckets, quantiles[i], n->sums.min_ns, n->sums.max_ns);
-        fprintf(to, "%s %g %% %s to %s", i ? "," : "", quantiles[i] * 100, safe(time_text((double)q.low_ns).text),
-                safe(time_text((double)q.high_ns).text));
+        fprintf(to, "%s %g %% %s to %s", i ? "," : "", quantiles[i] * 100,
+                safe(regions_text_time((double)q.low_ns).text), safe(regions_text_time((double)q.high_ns).text));
     }
     putc('\n', to);
 }
 
 // A line for each power of two.
-static void print_durations(const regions_node *n, FILE *to)
+static void regions_text_durations(const regions_node *n, FILE *to)
 {
     static const column columns[] = {
         {"FROM", COLUMN_RIGHT}, {"BELOW", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT}, {"SHARE", COLUMN_RIGHT}, {"", 0}};
@@ -333,17 +337,17 @@ static void print_durations(const regions_node *n, FILE *to)
         int length = (int)ceil((double)WIDTH * (double)sums[i] / (double)most);
         memset(bar, '#', sizeof bar);
         bar[length] = 0;
-        table_cell(t, PLAIN, time_text((double)netprof_histogram_floor_ns(i * STEP)).text);
-        table_cell(t, PLAIN, time_text(ldexp(8, (int)i)).text);
+        table_cell(t, PLAIN, regions_text_time((double)netprof_histogram_floor_ns(i * STEP)).text);
+        table_cell(t, PLAIN, regions_text_time(ldexp(8, (int)i)).text);
         table_cell(t, PLAIN, words_exact(sums[i]).text);
         table_cell(t, PLAIN, words_share((double)sums[i] / (double)n->sums.measured).text);
         table_cell(t, PLAIN, bar);
     }
     table_end(t, to, 0);
-    print_quantiles(n, buckets, to);
+    regions_text_quantiles(n, buckets, to);
 }
 
-static int compare_cells(const void *a, const void *b, void *cells)
+static int regions_text_compare_cells(const void *a, const void *b, void *cells)
 {
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
     uint64_t x = ((const regions_cell *)cells)[i].sums.inclusive_ns,
@@ -352,7 +356,7 @@ static int compare_cells(const void *a, const void *b, void *cells)
 }
 
 // The slowest and the fastest ranks.
-static void print_ranks(const regions_view *view, const regions_node *n, FILE *to)
+static void regions_text_ranks(const regions_view *view, const regions_node *n, FILE *to)
 {
     enum { SHOWN = 5 };
     static const column columns[] = {{"RANK", 0},
@@ -365,10 +369,10 @@ static void print_ranks(const regions_view *view, const regions_node *n, FILE *t
     size_t *order = memory_alloc((n->cell_count + 1) * sizeof *order);
     for (size_t i = 0; i < n->cell_count; i++)
         order[i] = i;
-    qsort_r(order, n->cell_count, sizeof *order, compare_cells, n->cells);
+    qsort_r(order, n->cell_count, sizeof *order, regions_text_compare_cells, n->cells);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    heading(to, "Ranks: median %s, mean %s, slowest over mean %.2f", safe(time_text(n->median_ns).text),
-            safe(time_text(n->mean_ns).text), n->max_over_mean);
+    heading(to, "Ranks: median %s, mean %s, slowest over mean %.2f", safe(regions_text_time(n->median_ns).text),
+            safe(regions_text_time(n->mean_ns).text), n->max_over_mean);
     for (size_t i = 0; i < n->cell_count; i++) {
         const regions_cell *cell = &n->cells[order[i]];
         if (n->cell_count > 2 * SHOWN && i == SHOWN) {
@@ -382,25 +386,25 @@ static void print_ranks(const regions_view *view, const regions_node *n, FILE *t
         table_cell(t, PLAIN, view->job->ranks[cell->rank].label);
         table_cell(t, PLAIN, view->job->hosts[view->job->ranks[cell->rank].host].name);
         table_cell(t, PLAIN, words_exact(cell->sums.calls).text);
-        table_cell(t, PLAIN, time_text((double)cell->sums.inclusive_ns).text);
+        table_cell(t, PLAIN, regions_text_time((double)cell->sums.inclusive_ns).text);
         if (n->median_ns > 0)
             table_printf(t, PLAIN, "x%.2f", (double)cell->sums.inclusive_ns / n->median_ns);
         else
             table_cell(t, PLAIN, NULL);
-        table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)).text : NULL);
-        table_cell(t, PLAIN, cell->sums.measured ? time_text((double)cell->sums.max_ns).text : NULL);
+        table_cell(t, PLAIN, cell->sums.measured ? regions_text_time(regions_mean_call_ns(&cell->sums)).text : NULL);
+        table_cell(t, PLAIN, cell->sums.measured ? regions_text_time((double)cell->sums.max_ns).text : NULL);
     }
     table_end(t, to, 0);
     free(order);
 }
 
-static void reading_line(table *t, const regions_view *view, const regions_reading *x)
+static void regions_text_reading_line(table *t, const regions_view *view, const regions_reading *x)
 {
     const regions_host *host = &view->job->hosts[x->host];
     table_cell(t, PLAIN, host->name);
     table_cell(t, PLAIN, view->job->ranks[x->rank].label);
     table_printf(t, PLAIN, "%u", (unsigned)x->readers);
-    table_cell(t, PLAIN, time_text((double)x->time_ns).text);
+    table_cell(t, PLAIN, regions_text_time((double)x->time_ns).text);
     if (x->state != REGIONS_KNOWN) {
         table_cell(t, WARNING, regions_state_name(x->state));
         return;
@@ -417,7 +421,7 @@ static void reading_line(table *t, const regions_view *view, const regions_readi
 }
 
 // The reading to look at: where a NIC was busiest, else the first that is known.
-static const regions_reading *telling_reading(const regions_node *n)
+static const regions_reading *regions_text_telling_reading(const regions_node *n)
 {
     if (n->nic.most_paused != REGIONS_NONE && n->nic.paused > 0) return &n->readings[n->nic.most_paused];
     if (n->nic.busiest != REGIONS_NONE) return &n->readings[n->nic.busiest];
@@ -426,7 +430,7 @@ static const regions_reading *telling_reading(const regions_node *n)
     return NULL;
 }
 
-static void print_counters(const regions_view *view, const regions_node *n, FILE *to)
+static void regions_text_counters(const regions_view *view, const regions_node *n, FILE *to)
 {
     static const column columns[] = {{"DEVICE", 0},
                                      {"COUNTER", 0},
@@ -434,7 +438,7 @@ static void print_counters(const regions_view *view, const regions_node *n, FILE
                                      {"UNIT", COLUMN_LEAN},
                                      {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
-    const regions_reading *x = telling_reading(n);
+    const regions_reading *x = regions_text_telling_reading(n);
     regions_counters c;
     netprof_error error;
     difference_query query = {.top = 0};
@@ -455,13 +459,13 @@ static void print_counters(const regions_view *view, const regions_node *n, FILE
     }
     if (count)
         heading(to, "Counters on %s, as rank %s read them (%s)", safe(view->job->hosts[x->host].name),
-                safe(view->job->ranks[x->rank].label), safe(time_text((double)x->time_ns).text));
+                safe(view->job->ranks[x->rank].label), safe(regions_text_time((double)x->time_ns).text));
     table_end(t, to, 0);
     free(rows);
     regions_counters_free(&c);
 }
 
-static void print_nics(const regions_view *view, const regions_node *n, FILE *to)
+static void regions_text_nics(const regions_view *view, const regions_node *n, FILE *to)
 {
     enum { SHOWN = 20 };
     static const column columns[] = {{"HOST", 0},
@@ -482,7 +486,7 @@ static void print_nics(const regions_view *view, const regions_node *n, FILE *to
     table *t = table_begin(columns, COLUMNS);
     heading(to, "NICs: one rank's reading of each host");
     for (size_t i = 0; i < n->reading_count && i < SHOWN; i++) {
-        reading_line(t, view, &n->readings[i]);
+        regions_text_reading_line(t, view, &n->readings[i]);
         if (n->readings[i].state == REGIONS_KNOWN) continue;
         for (int k = 5; k < COLUMNS; k++)
             table_cell(t, PLAIN, NULL);
@@ -493,24 +497,24 @@ static void print_nics(const regions_view *view, const regions_node *n, FILE *to
         fprintf(
             to,
             "The region is too short for its counters (limit %s per call): its time is exact, bytes are not shown.\n",
-            time_text((double)n->nic.limit_ns).text);
+            regions_text_time((double)n->nic.limit_ns).text);
     else
         fprintf(to, "Open: regions with counters at the end of a call, this one and those around it (%u) included.\n",
                 (unsigned)n->depth + 1);
-    print_counters(view, n, to);
+    regions_text_counters(view, n, to);
 }
 
-static void print_region(const regions_view *view, FILE *to)
+static void regions_text_region(const regions_view *view, FILE *to)
 {
     const regions_node *n = &view->job->nodes[view->region];
     char *path = regions_node_path(view, view->region);
     heading(to, "%s", safe(path));
     free(path);
-    print_calls(n, to);
-    print_durations(n, to);
-    if (n->cell_count > 1) print_ranks(view, n, to);
-    print_nics(view, n, to);
-    print_findings(view, view->region, to);
+    regions_text_calls(n, to);
+    regions_text_durations(n, to);
+    if (n->cell_count > 1) regions_text_ranks(view, n, to);
+    regions_text_nics(view, n, to);
+    regions_text_findings(view, view->region, to);
 }
 
 // ---- all ----
@@ -518,15 +522,15 @@ static void print_region(const regions_view *view, FILE *to)
 void regions_print_text(const regions_view *view, FILE *to)
 {
     if (view->region != REGIONS_NONE) {
-        print_region(view, to);
+        regions_text_region(view, to);
         return;
     }
-    print_verdict(view->job, to);
+    regions_text_verdict(view->job, to);
     if (view->ranks == RANKS_TOGETHER) {
-        print_regions(view, to);
-        print_findings(view, REGIONS_NONE, to);
+        regions_text_regions(view, to);
+        regions_text_findings(view, REGIONS_NONE, to);
         return;
     }
     for (size_t i = 0; i < view->job->rank_count; i++)
-        if (regions_is_wanted(view, i)) print_rank(view, i, to);
+        if (regions_is_wanted(view, i)) regions_text_rank(view, i, to);
 }
