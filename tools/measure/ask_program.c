@@ -18,20 +18,20 @@ extern char **environ;
 
 enum { ANSWER_MOST = 4 << 20 };
 
-static bool is_same_name(const char *a, const char *variable)
+static bool ask_program_is_same_name(const char *a, const char *variable)
 {
     size_t n = strcspn(variable, "=") + 1;
     return strncmp(a, variable, n) == 0;
 }
 
-static char **environment_with(const char *variable)
+static char **ask_program_environment_with(const char *variable)
 {
     size_t count = 0, n = 0;
     while (environ[count])
         count++;
     char **made = memory_calloc(count + 2, sizeof *made);
     for (size_t i = 0; i < count; i++)
-        if (!variable || !is_same_name(environ[i], variable)) made[n++] = environ[i];
+        if (!variable || !ask_program_is_same_name(environ[i], variable)) made[n++] = environ[i];
     if (variable) made[n] = (char *)(uintptr_t)variable;
     return made;
 }
@@ -44,7 +44,7 @@ bool question_ask(question *q, char *const *words, const char *variable, int sec
     sigset_t none;
     *q = (question){.fd = -1};
     if (pipe2(ends, O_CLOEXEC)) return false;
-    char **with = environment_with(variable);
+    char **with = ask_program_environment_with(variable);
     sigemptyset(&none);
     posix_spawnattr_init(&how);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
@@ -69,19 +69,19 @@ bool question_ask(question *q, char *const *words, const char *variable, int sec
     return true;
 }
 
-static void close_answer(question *q)
+static void ask_program_close_answer(question *q)
 {
     if (q->fd >= 0) close(q->fd);
     q->fd = -1;
 }
 
-static bool is_late(const question *q)
+static bool ask_program_is_late(const question *q)
 {
     return schedule_now() >= q->until_ns;
 }
 
 // Its answer has ended; it may go on all the same, but not for ever.
-static bool reap(question *q, bool killed)
+static bool ask_program_reap(question *q, bool killed)
 {
     int status = 0;
     pid_t ended;
@@ -89,7 +89,7 @@ static bool reap(question *q, bool killed)
     do
         ended = waitpid(q->child, &status, killed ? 0 : WNOHANG);
     while (ended < 0 && errno == EINTR);
-    if (ended == 0) return is_late(q) && reap(q, true);
+    if (ended == 0) return ask_program_is_late(q) && ask_program_reap(q, true);
     q->whole = !killed && ended == q->child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     q->child = 0;
     return true;
@@ -103,11 +103,11 @@ bool question_look(question *q)
         if (n > 0) q->size += (size_t)n;
         q->text[q->size] = 0;
         if ((n > 0 && q->size < ANSWER_MOST) || (n < 0 && errno == EINTR)) continue;
-        if (n < 0 && errno == EAGAIN && !is_late(q)) return false;
-        close_answer(q);
-        if (n != 0) return reap(q, true);
+        if (n < 0 && errno == EAGAIN && !ask_program_is_late(q)) return false;
+        ask_program_close_answer(q);
+        if (n != 0) return ask_program_reap(q, true);
     }
-    return !q->child || reap(q, false);
+    return !q->child || ask_program_reap(q, false);
 }
 
 const char *question_wait(question *q)
@@ -122,8 +122,8 @@ const char *question_wait(question *q)
 
 void question_end(question *q)
 {
-    close_answer(q);
-    if (q->child) reap(q, true);
+    ask_program_close_answer(q);
+    if (q->child) ask_program_reap(q, true);
     free(q->text);
     *q = (question){.fd = -1};
 }

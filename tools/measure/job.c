@@ -29,7 +29,7 @@ enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5 };
 // ---- one process ----
 
 // Whole small file of a process; free it. *size: bytes, with a 0 behind them.
-static char *read_process(pid_t pid, const char *file, size_t *size)
+static char *job_read_process(pid_t pid, const char *file, size_t *size)
 {
     char path[64], *text = NULL;
     size_t room = 0;
@@ -49,7 +49,7 @@ static char *read_process(pid_t pid, const char *file, size_t *size)
     return text;
 }
 
-static uint32_t hash_name(const char *from, const char *to)
+static uint32_t job_hash_name(const char *from, const char *to)
 {
     uint32_t hash = 2166136261u; // FNV-1a
     for (; from < to; from++)
@@ -58,39 +58,39 @@ static uint32_t hash_name(const char *from, const char *to)
 }
 
 // Start time, parent and, where it is asked for, the hash of the program's name; false when there is no such process, or it has ended and only waits to be reaped.
-static bool look(pid_t pid, uint64_t *start, pid_t *parent, uint32_t *name)
+static bool job_look(pid_t pid, uint64_t *start, pid_t *parent, uint32_t *name)
 {
     size_t size;
-    char *text = read_process(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
+    char *text = job_read_process(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
     char state = 0;
     long above = 0;
     unsigned long long begin = 0;
     bool found =
         end && sscanf(end + 1, " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                       &state, &above, &begin) == 3;
-    if (found && name) *name = hash_name(text, end);
+    if (found && name) *name = job_hash_name(text, end);
     free(text);
     *start = begin;
     *parent = (pid_t)above;
     return found && state != 'Z' && state != 'X';
 }
 
-static bool has_mark(const char *text, size_t size, const char *mark)
+static bool job_has_mark(const char *text, size_t size, const char *mark)
 {
     for (const char *at = text; at < text + size; at += strlen(at) + 1)
         if (strcmp(at, mark) == 0) return true;
     return false;
 }
 
-static bool is_marked(const job *j, pid_t pid)
+static bool job_is_marked(const job *j, pid_t pid)
 {
     size_t size;
-    char *text = read_process(pid, "environ", &size);
-    bool named = text && has_mark(text, size, j->mark);
-    bool marked = named && (!j->node_mark || has_mark(text, size, j->node_mark));
+    char *text = job_read_process(pid, "environ", &size);
+    bool named = text && job_has_mark(text, size, j->mark);
+    bool marked = named && (!j->node_mark || job_has_mark(text, size, j->node_mark));
     free(text);
     // One that was started past the scheduler's environment (by ssh, say) may still be in the job's control group.
-    if (named || !(text = read_process(pid, "cgroup", &size))) return marked;
+    if (named || !(text = job_read_process(pid, "cgroup", &size))) return marked;
     marked = membership_in_cgroup(j->scheduler, strchr(j->mark, '=') + 1, text);
     free(text);
     return marked;
@@ -98,7 +98,7 @@ static bool is_marked(const job *j, pid_t pid)
 
 // ---- the list ----
 
-static void add_pid(job *j, pid_t pid)
+static void job_add_pid(job *j, pid_t pid)
 {
     for (size_t i = 0; i < j->sources.pid_count; i++)
         if (j->pids[i] == pid) return;
@@ -109,45 +109,45 @@ static void add_pid(job *j, pid_t pid)
 
 // A process that a daemon forked has the daemon's environment until it starts the job's program: one that is not of the
 // job is looked at again while it is young, and when its program changes.
-static job_process *look_again(const job *j, job_process *x, uint32_t name)
+static job_process *job_look_again(const job *j, job_process *x, uint32_t name)
 {
     bool young = schedule_now() - x->looked_ns < YOUNG_NS;
-    if (!x->member && (young || x->name != name)) x->member = is_marked(j, x->pid);
+    if (!x->member && (young || x->name != name)) x->member = job_is_marked(j, x->pid);
     x->name = name;
     x->there = true;
     return x;
 }
 
-static job_process *find_seen(job *j, pid_t pid, uint64_t start, uint32_t name)
+static job_process *job_find_seen(job *j, pid_t pid, uint64_t start, uint32_t name)
 {
     for (size_t i = 0; i < j->seen_count; i++) {
         if (j->seen[i].pid != pid) continue;
-        if (j->seen[i].start == start) return look_again(j, &j->seen[i], name);
+        if (j->seen[i].start == start) return job_look_again(j, &j->seen[i], name);
         j->seen[i] = j->seen[--j->seen_count]; // the number belongs to another process by now
         break;
     }
     j->seen = memory_realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen);
-    j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid), name, schedule_now(), true};
+    j->seen[j->seen_count] = (job_process){pid, start, job_is_marked(j, pid), name, schedule_now(), true};
     return &j->seen[j->seen_count++];
 }
 
-static bool is_above_us(pid_t pid)
+static bool job_is_above_us(pid_t pid)
 {
     pid_t at = getpid();
     uint64_t start;
     for (int steps = 0; at > 1 && steps < 64; steps++) {
         if (at == pid) return true;
-        if (!look(at, &start, &at, NULL)) return false;
+        if (!job_look(at, &start, &at, NULL)) return false;
     }
     return false;
 }
 
 // Started the recorder or another part of a step, but is no work of the job.
-static bool is_launcher(pid_t pid)
+static bool job_is_launcher(pid_t pid)
 {
     size_t size;
-    char *name = read_process(pid, "comm", &size);
-    bool launcher = is_above_us(pid);
+    char *name = job_read_process(pid, "comm", &size);
+    bool launcher = job_is_above_us(pid);
     static const char *const names[] = {"srun\n", "mpirun\n", "mpiexec\n", "slurmstepd\n", "netprof\n"};
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         launcher |= strcmp(name, names[i]) == 0;
@@ -155,7 +155,7 @@ static bool is_launcher(pid_t pid)
     return launcher;
 }
 
-static size_t scan_processes(job *j)
+static size_t job_scan_processes(job *j)
 {
     DIR *proc = opendir("/proc");
     size_t working = 0;
@@ -166,10 +166,10 @@ static size_t scan_processes(job *j)
         pid_t pid = (pid_t)strtol(x->d_name, NULL, 10), parent;
         uint64_t start;
         uint32_t name;
-        if (pid <= 0 || pid == getpid() || !look(pid, &start, &parent, &name)) continue;
-        if (!find_seen(j, pid, start, name)->member) continue;
-        add_pid(j, pid);
-        working += !is_launcher(pid);
+        if (pid <= 0 || pid == getpid() || !job_look(pid, &start, &parent, &name)) continue;
+        if (!job_find_seen(j, pid, start, name)->member) continue;
+        job_add_pid(j, pid);
+        working += !job_is_launcher(pid);
     }
     closedir(proc);
     for (size_t i = j->seen_count; i-- > 0;)
@@ -180,53 +180,53 @@ static size_t scan_processes(job *j)
 // ---- Slurm's own list ----
 
 // "PID JOBID STEPID LOCALID GLOBALID", a line for each process of the job on this node.
-static void add_listed(job *j, const char *list)
+static void job_add_listed(job *j, const char *list)
 {
     for (const char *line = list; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         long pid = strtol(line, NULL, 10); // the first line holds names, and is none
-        if (pid > 0 && pid <= INT32_MAX && (pid_t)pid != getpid()) add_pid(j, (pid_t)pid);
+        if (pid > 0 && pid <= INT32_MAX && (pid_t)pid != getpid()) job_add_pid(j, (pid_t)pid);
     }
 }
 
-static void ask_slurm(job *j)
+static void job_ask_slurm(job *j)
 {
     char *id = strchr(j->mark, '=') + 1, *node = j->node_mark ? strchr(j->node_mark, '=') + 1 : NULL;
     char *words[] = {"scontrol", "listpids", id, node, NULL};
     question q;
     if (question_ask(&q, words, NULL, ASK_SECONDS)) {
         const char *answer = question_wait(&q);
-        if (answer) add_listed(j, answer);
+        if (answer) job_add_listed(j, answer);
         question_end(&q);
     }
 }
 
 // ---- finding ----
 
-static char *mark_of(const char *variable)
+static char *job_mark_of(const char *variable)
 {
     const char *value = variable ? getenv(variable) : NULL;
     return value && *value ? memory_format("%s=%s", variable, value) : NULL;
 }
 
-static int find_scheduled(job *j, const char *what)
+static int job_find_scheduled(job *j, const char *what)
 {
     for (size_t i = 0; i < SCHEDULERS; i++) {
         if (strcmp(what, "auto") != 0 && strcmp(what, schedulers[i].name) != 0) continue;
-        j->mark = mark_of(schedulers[i].job);
+        j->mark = job_mark_of(schedulers[i].job);
         if (!j->mark && strcmp(what, "auto") == 0) continue;
         if (!j->mark)
             return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
         j->scheduler = schedulers[i].name;
-        j->node_mark = mark_of(schedulers[i].node);
+        j->node_mark = job_mark_of(schedulers[i].node);
         j->sources.expected = j->sources.elsewhere = true; // a prologue comes before the first of them
-        scan_processes(j);
-        if (!j->sources.pid_count && i == 0) ask_slurm(j);
+        job_scan_processes(j);
+        if (!j->sources.pid_count && i == 0) job_ask_slurm(j);
         return EXIT_DONE;
     }
     return EXIT_DONE;
 }
 
-static int find_numbers(job *j, const char *what)
+static int job_find_numbers(job *j, const char *what)
 {
     char *list = memory_strdup(what), *at = list;
     int code = EXIT_DONE;
@@ -237,10 +237,10 @@ static int find_numbers(job *j, const char *what)
         pid_t parent;
         if (end == word || *end || pid <= 0)
             code = fail_usage("--job: %s: expected auto, slurm, pbs, oar, none or process numbers", safe(what));
-        else if (!look((pid_t)pid, &start, &parent, NULL))
+        else if (!job_look((pid_t)pid, &start, &parent, NULL))
             code = fail(EXIT_NOTHING, "--job: %ld: no such process", pid);
         else
-            add_pid(j, (pid_t)pid);
+            job_add_pid(j, (pid_t)pid);
         if (code) break;
         j->seen = memory_realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen);
         j->seen[j->seen_count++] = (job_process){.pid = (pid_t)pid, .start = start, .member = true};
@@ -260,7 +260,7 @@ int job_find(job *j, const char *what, const char *cgroup)
     bool scheduled = strcmp(what, "auto") == 0;
     for (size_t i = 0; i < SCHEDULERS; i++)
         scheduled |= strcmp(what, schedulers[i].name) == 0;
-    code = scheduled ? find_scheduled(j, what) : find_numbers(j, what);
+    code = scheduled ? job_find_scheduled(j, what) : job_find_numbers(j, what);
     return code;
 }
 
@@ -270,11 +270,11 @@ bool job_ended(job *j)
     pid_t parent;
     if (!j->scheduler) {
         for (size_t i = 0; i < j->seen_count; i++)
-            if (look(j->seen[i].pid, &start, &parent, NULL) && start == j->seen[i].start) return false;
+            if (job_look(j->seen[i].pid, &start, &parent, NULL) && start == j->seen[i].start) return false;
         return j->seen_count > 0 && !j->living; // what descends from them may go on
     }
     int64_t now = schedule_now();
-    if (scan_processes(j)) j->last_ns = now;
+    if (job_scan_processes(j)) j->last_ns = now;
     return j->last_ns && now - j->last_ns > j->grace_ns;
 }
 
@@ -283,7 +283,7 @@ int64_t job_process_began_ns(pid_t pid)
     uint64_t ticks;
     pid_t parent;
     struct timespec since_boot, wall;
-    if (!look(pid, &ticks, &parent, NULL) || clock_gettime(CLOCK_BOOTTIME, &since_boot) ||
+    if (!job_look(pid, &ticks, &parent, NULL) || clock_gettime(CLOCK_BOOTTIME, &since_boot) ||
         clock_gettime(CLOCK_REALTIME, &wall))
         return 0;
     int64_t booted_ns = (wall.tv_sec - since_boot.tv_sec) * INT64_C(1000000000) + wall.tv_nsec - since_boot.tv_nsec;
@@ -302,7 +302,7 @@ static const struct {
     {"pod_uid", {"POD_UID", "MY_POD_UID"}},
 };
 
-static bool tell_place(recorder *to, size_t row)
+static bool job_tell_place(recorder *to, size_t row)
 {
     for (const char *const *name = places[row].variables; *name; name++)
         if (getenv(*name) && *getenv(*name)) return recorder_fact(to, places[row].key, getenv(*name)), true;
@@ -310,10 +310,10 @@ static bool tell_place(recorder *to, size_t row)
 }
 
 // Pods of one name come one after another: with its node and its start a pod is known. It began with its first process.
-static void tell_pod_start(recorder *to)
+static void job_tell_pod_start(recorder *to)
 {
     size_t size;
-    char *text = read_process(1, "cgroup", &size), *uid = text ? membership_pod_uid(text) : NULL;
+    char *text = job_read_process(1, "cgroup", &size), *uid = text ? membership_pod_uid(text) : NULL;
     int64_t began_ns = job_process_began_ns(1);
     if (!getenv("POD_UID") && !getenv("MY_POD_UID") && uid) recorder_fact(to, "pod_uid", uid);
     if (began_ns) recorder_number(to, "pod_start_s", began_ns / 1000000000);
@@ -322,10 +322,10 @@ static void tell_pod_start(recorder *to)
 }
 
 // The longest run of 32 or more hexadecimal digits in the path of our control group: a container's number.
-static void tell_container(recorder *to)
+static void job_tell_container(recorder *to)
 {
     size_t size;
-    char *text = read_process(getpid(), "cgroup", &size);
+    char *text = job_read_process(getpid(), "cgroup", &size);
     for (const char *at = text; at && *at; at++) {
         size_t length = strspn(at, "0123456789abcdef");
         if (length >= 32) {
@@ -342,7 +342,7 @@ static void tell_container(recorder *to)
 
 // The job's nodes by the node file of PBS or OAR, and what this one is called in it. On other nodes than the first the
 // file is often missing, or nobody's to read: then the recordings' job number joins them all the same.
-static void tell_nodes(recorder *to)
+static void job_tell_nodes(recorder *to)
 {
     static const char *const variables[] = {"PBS_NODEFILE", "OAR_NODEFILE", "OAR_FILE_NODES"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -368,7 +368,7 @@ static void tell_nodes(recorder *to)
 }
 
 // Torque, then OpenPBS: processors of the job on this node.
-static void tell_pbs(recorder *to)
+static void job_tell_pbs(recorder *to)
 {
     static const char *const variables[] = {"PBS_NUM_PPN", "NCPUS"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -385,14 +385,14 @@ void job_facts(const job *j, recorder *to)
     if (j->scheduler) recorder_fact(to, "scheduler", j->scheduler);
     gethostname(host, sizeof host - 1);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        bool told = tell_place(to, i), pod = strcmp(places[i].key, "pod") == 0;
+        bool told = job_tell_place(to, i), pod = strcmp(places[i].key, "pod") == 0;
         // Kubernetes gives a pod's processes its name as their host name.
         if (pod && !told && getenv("KUBERNETES_SERVICE_HOST")) recorder_fact(to, "pod", host);
-        if (pod && (told || getenv("KUBERNETES_SERVICE_HOST"))) tell_pod_start(to);
+        if (pod && (told || getenv("KUBERNETES_SERVICE_HOST"))) job_tell_pod_start(to);
     }
-    tell_container(to);
-    tell_nodes(to);
-    if (j->scheduler && strcmp(j->scheduler, "pbs") == 0) tell_pbs(to);
+    job_tell_container(to);
+    job_tell_nodes(to);
+    if (j->scheduler && strcmp(j->scheduler, "pbs") == 0) job_tell_pbs(to);
     if (j->scheduler && strcmp(j->scheduler, "slurm") == 0) job_slurm_facts(to, true);
 }
 

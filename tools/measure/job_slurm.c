@@ -9,15 +9,15 @@
 
 enum { ASK_SECONDS = 5 };
 
-static const char *set_variable(const char *name)
+static const char *job_slurm_set_variable(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-static bool number_of(const char *name, uint64_t *value)
+static bool job_slurm_number_of(const char *name, uint64_t *value)
 {
-    const char *text = set_variable(name);
+    const char *text = job_slurm_set_variable(name);
     char *end;
     if (!text || *text < '0' || *text > '9') return false;
     *value = strtoull(text, &end, 10);
@@ -26,29 +26,30 @@ static bool number_of(const char *name, uint64_t *value)
 
 // ---- the environment ----
 
-static void tell_number(recorder *to, const char *key, uint64_t value)
+static void job_slurm_tell_number(recorder *to, const char *key, uint64_t value)
 {
     if (value <= INT64_MAX) recorder_number(to, key, (int64_t)value);
 }
 
 // The job's CPUs on this node; those of the step (SLURM_CPUS_ON_NODE) where it is not known which node of the job this is.
-static bool cpus_here(uint64_t *cpus)
+static bool job_slurm_cpus_here(uint64_t *cpus)
 {
-    const char *counts = set_variable("SLURM_JOB_CPUS_PER_NODE"), *list = set_variable("SLURM_JOB_NODELIST");
-    const char *node = set_variable("SLURMD_NODENAME");
+    const char *counts = job_slurm_set_variable("SLURM_JOB_CPUS_PER_NODE"),
+               *list = job_slurm_set_variable("SLURM_JOB_NODELIST");
+    const char *node = job_slurm_set_variable("SLURMD_NODENAME");
     size_t place;
     if (counts && list && node && slurm_place(list, node, &place) && slurm_count_at(counts, place, cpus)) return true;
-    return number_of("SLURM_CPUS_ON_NODE", cpus);
+    return job_slurm_number_of("SLURM_CPUS_ON_NODE", cpus);
 }
 
 // Slurm counts mebibytes; 0 is all memory of the node.
-static bool memory_here(uint64_t *bytes)
+static bool job_slurm_memory_here(uint64_t *bytes)
 {
     uint64_t mebibytes, cpus;
-    if (number_of("SLURM_MEM_PER_NODE", &mebibytes))
+    if (job_slurm_number_of("SLURM_MEM_PER_NODE", &mebibytes))
         *bytes = mebibytes;
-    else if (number_of("SLURM_MEM_PER_CPU", &mebibytes) && cpus_here(&cpus) && mebibytes < UINT32_MAX &&
-             cpus < UINT32_MAX)
+    else if (job_slurm_number_of("SLURM_MEM_PER_CPU", &mebibytes) && job_slurm_cpus_here(&cpus) &&
+             mebibytes < UINT32_MAX && cpus < UINT32_MAX)
         *bytes = mebibytes * cpus;
     else
         return false;
@@ -57,58 +58,60 @@ static bool memory_here(uint64_t *bytes)
     return *bytes > 0;
 }
 
-static bool is_alone(void)
+static bool job_slurm_is_alone(void)
 {
-    const char *tasks = set_variable("SLURM_STEP_NUM_TASKS"), *nodes = set_variable("SLURM_STEP_NUM_NODES");
+    const char *tasks = job_slurm_set_variable("SLURM_STEP_NUM_TASKS"),
+               *nodes = job_slurm_set_variable("SLURM_STEP_NUM_NODES");
     return !tasks || !nodes || strcmp(tasks, nodes) == 0;
 }
 
 void job_slurm_facts(recorder *to, bool alone)
 {
     uint64_t value, begin, end;
-    if (!set_variable("SLURM_JOB_ID")) return;
-    if (number_of("SLURM_JOB_START_TIME", &begin)) tell_number(to, "job_start_s", begin);
-    if (number_of("SLURM_JOB_END_TIME", &end)) tell_number(to, "job_end_s", end);
-    if (number_of("SLURM_JOB_START_TIME", &begin) && number_of("SLURM_JOB_END_TIME", &end) && end > begin)
-        tell_number(to, "job_time_limit_s", end - begin);
-    if (!alone && !is_alone()) return;
-    if (cpus_here(&value)) tell_number(to, "job_cpus_on_node", value);
-    if (memory_here(&value)) tell_number(to, "job_memory_on_node", value);
-    if (number_of("SLURM_GPUS_ON_NODE", &value)) tell_number(to, "job_gpus_on_node", value);
+    if (!job_slurm_set_variable("SLURM_JOB_ID")) return;
+    if (job_slurm_number_of("SLURM_JOB_START_TIME", &begin)) job_slurm_tell_number(to, "job_start_s", begin);
+    if (job_slurm_number_of("SLURM_JOB_END_TIME", &end)) job_slurm_tell_number(to, "job_end_s", end);
+    if (job_slurm_number_of("SLURM_JOB_START_TIME", &begin) && job_slurm_number_of("SLURM_JOB_END_TIME", &end) &&
+        end > begin)
+        job_slurm_tell_number(to, "job_time_limit_s", end - begin);
+    if (!alone && !job_slurm_is_alone()) return;
+    if (job_slurm_cpus_here(&value)) job_slurm_tell_number(to, "job_cpus_on_node", value);
+    if (job_slurm_memory_here(&value)) job_slurm_tell_number(to, "job_memory_on_node", value);
+    if (job_slurm_number_of("SLURM_GPUS_ON_NODE", &value)) job_slurm_tell_number(to, "job_gpus_on_node", value);
 }
 
 // ---- scontrol ----
 
-static bool ask(question *q, const char *id)
+static bool job_slurm_ask(question *q, const char *id)
 {
     char *words[] = {"scontrol", "-d", "show", "job", (char *)(uintptr_t)id, NULL};
     return question_ask(q, words, "SLURM_TIME_FORMAT=%s", ASK_SECONDS);
 }
 
-static bool is_first_node(const char *node)
+static bool job_slurm_is_first_node(const char *node)
 {
-    const char *list = set_variable("SLURM_JOB_NODELIST");
+    const char *list = job_slurm_set_variable("SLURM_JOB_NODELIST");
     size_t place;
     return !list || !node || !slurm_place(list, node, &place) || place == 0;
 }
 
 void job_slurm_begin(job_slurm *s)
 {
-    const char *id = set_variable("SLURM_JOB_ID"), *node = set_variable("SLURMD_NODENAME");
+    const char *id = job_slurm_set_variable("SLURM_JOB_ID"), *node = job_slurm_set_variable("SLURMD_NODENAME");
     // A number only: whatever else stands there is nothing to start a program with.
-    if (!id || id[strspn(id, "0123456789")] || !is_first_node(node)) return;
+    if (!id || id[strspn(id, "0123456789")] || !job_slurm_is_first_node(node)) return;
     s->id = memory_strdup(id);
     s->node = node ? memory_strdup(node) : NULL;
-    s->asks = ask(&s->begin, s->id);
+    s->asks = job_slurm_ask(&s->begin, s->id);
 }
 
-static bool is_of_the_end(const char *key)
+static bool job_slurm_is_of_the_end(const char *key)
 {
     return strcmp(key, "job_state") == 0 || strcmp(key, "job_exit_code") == 0;
 }
 
 // What the environment told already is not told again.
-static void tell_begin(void *user, const char *key, const char *value)
+static void job_slurm_tell_begin(void *user, const char *key, const char *value)
 {
     static const struct {
         const char *key, *variable;
@@ -122,9 +125,9 @@ static void tell_begin(void *user, const char *key, const char *value)
                  {"job_account", "SLURM_JOB_ACCOUNT"},
                  {"job_partition", "SLURM_JOB_PARTITION"},
                  {"job_nodes", "SLURM_JOB_NODELIST"}};
-    if (is_of_the_end(key)) return;
+    if (job_slurm_is_of_the_end(key)) return;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].key, key) == 0 && set_variable(known[i].variable)) return;
+        if (strcmp(known[i].key, key) == 0 && job_slurm_set_variable(known[i].variable)) return;
     recorder_fact(user, key, value);
 }
 
@@ -132,7 +135,7 @@ void job_slurm_look(job_slurm *s, recorder *to)
 {
     if (!s->asks || s->told || !question_look(&s->begin)) return;
     s->told = true;
-    if (s->begin.whole) slurm_read_job(s->begin.text, s->node, tell_begin, to);
+    if (s->begin.whole) slurm_read_job(s->begin.text, s->node, job_slurm_tell_begin, to);
 }
 
 typedef struct ending {
@@ -141,11 +144,11 @@ typedef struct ending {
 } ending;
 
 // While it runs it has no exit code.
-static void tell_end(void *user, const char *key, const char *value)
+static void job_slurm_tell_end(void *user, const char *key, const char *value)
 {
     ending *e = user;
     if (strcmp(key, "job_state") == 0) e->over = strcmp(value, "RUNNING") != 0 && strcmp(value, "CONFIGURING") != 0;
-    if (is_of_the_end(key) && e->over) recorder_fact(e->to, key, value);
+    if (job_slurm_is_of_the_end(key) && e->over) recorder_fact(e->to, key, value);
 }
 
 void job_slurm_end(job_slurm *s, recorder *to)
@@ -155,7 +158,8 @@ void job_slurm_end(job_slurm *s, recorder *to)
     if (!s->asks) return;
     question_wait(&s->begin);
     job_slurm_look(s, to);
-    if (s->begin.whole && ask(&end, s->id) && question_wait(&end)) slurm_read_job(end.text, s->node, tell_end, &e);
+    if (s->begin.whole && job_slurm_ask(&end, s->id) && question_wait(&end))
+        slurm_read_job(end.text, s->node, job_slurm_tell_end, &e);
     question_end(&end);
 }
 

@@ -19,7 +19,7 @@ static const char library_name[] = "libnetprof-mpi.so";
 // ---- the library ----
 
 // Beside this program, as it is built, or where it is installed. NULL after saying that it is in neither place.
-static char *find_library(void)
+static char *mpi_run_find_library(void)
 {
     static const char *const places[] = {"", "/" NETPROF_MODULES};
     char program[PATH_MAX];
@@ -37,10 +37,10 @@ static char *find_library(void)
     return NULL;
 }
 
-static int set_preload(void)
+static int mpi_run_set_preload(void)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *library = find_library();
+    char *library = mpi_run_find_library();
     if (!library) return EXIT_FILE;
     if (strpbrk(library, " :")) { // the dynamic linker takes them for the end of the name
         int code = fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
@@ -56,20 +56,20 @@ static int set_preload(void)
 
 // ---- the directory ----
 
-static bool is_region_file(const char *name)
+static bool mpi_run_is_region_file(const char *name)
 {
     size_t n = strlen(name);
     return strncmp(name, "netprof-", 8) == 0 && n > 16 && strcmp(name + n - 8, ".netprof") == 0;
 }
 
 // Calls `visit` (may be NULL) for each file of regions; returns how many.
-static size_t each_file(const mpi_run *m, void (*visit)(const char *path))
+static size_t mpi_run_each_file(const mpi_run *m, void (*visit)(const char *path))
 {
     DIR *directory = opendir(m->directory);
     const struct dirent *entry;
     size_t count = 0;
     while (directory && (entry = readdir(directory))) {
-        if (!is_region_file(entry->d_name)) continue;
+        if (!mpi_run_is_region_file(entry->d_name)) continue;
         count++;
         if (!visit) continue;
         char *path = memory_format("%s/%s", m->directory, entry->d_name);
@@ -80,7 +80,7 @@ static size_t each_file(const mpi_run *m, void (*visit)(const char *path))
     return count;
 }
 
-static int make_temporary(mpi_run *m)
+static int mpi_run_make_temporary(mpi_run *m)
 {
     const char *parent = getenv("TMPDIR");
     char *path = memory_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
@@ -94,14 +94,14 @@ static int make_temporary(mpi_run *m)
     return m->directory ? EXIT_DONE : EXIT_FILE;
 }
 
-static int make_directory(mpi_run *m, const char *path)
+static int mpi_run_make_directory(mpi_run *m, const char *path)
 {
     m->made = mkdir(path, 0777) == 0;
     if (!m->made && errno != EEXIST) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
     m->directory = realpath(path, NULL);
     if (!m->directory || access(m->directory, W_OK | X_OK))
         return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
-    if (!each_file(m, NULL)) return EXIT_DONE;
+    if (!mpi_run_each_file(m, NULL)) return EXIT_DONE;
     return fail(EXIT_FILE, "%s: holds the regions of another run; name a new directory", safe(path));
 }
 
@@ -116,7 +116,7 @@ char *mpi_run_pattern(const mpi_run *m, const char *name)
     return pattern;
 }
 
-static void set_output(const mpi_run *m)
+static void mpi_run_set_output(const mpi_run *m)
 {
     char *pattern = mpi_run_pattern(m, "netprof-%j-%r-%h-%p.netprof");
     setenv("NETPROF_OUTPUT", pattern, 1);
@@ -126,18 +126,18 @@ static void set_output(const mpi_run *m)
 int mpi_run_open(mpi_run *m, const char *directory)
 {
     *m = (mpi_run){0};
-    int code = directory ? make_directory(m, directory) : make_temporary(m);
-    if (!code) code = set_preload();
-    if (!code) set_output(m);
+    int code = directory ? mpi_run_make_directory(m, directory) : mpi_run_make_temporary(m);
+    if (!code) code = mpi_run_set_preload();
+    if (!code) mpi_run_set_output(m);
     return code;
 }
 
 size_t mpi_run_files(const mpi_run *m)
 {
-    return each_file(m, NULL);
+    return mpi_run_each_file(m, NULL);
 }
 
-static void remove_file(const char *path)
+static void mpi_run_remove_file(const char *path)
 {
     unlink(path);
 }
@@ -145,7 +145,7 @@ static void remove_file(const char *path)
 void mpi_run_close(mpi_run *m)
 {
     unfinished_end(m->directory);
-    if (m->temporary && m->directory) each_file(m, remove_file);
+    if (m->temporary && m->directory) mpi_run_each_file(m, mpi_run_remove_file);
     if ((m->temporary || m->made) && m->directory) rmdir(m->directory); // unless something is in it
     free(m->directory);
     *m = (mpi_run){0};
@@ -159,7 +159,7 @@ typedef struct joined {
 } joined;
 
 // The regions of all ranks, each name once. False when there is none that can be read, after saying so.
-static bool join(joined *j, const mpi_run *m)
+static bool mpi_run_join(joined *j, const mpi_run *m)
 {
     netprof_error error;
     const char *paths[] = {m->directory};
@@ -173,13 +173,13 @@ static bool join(joined *j, const mpi_run *m)
     return false;
 }
 
-static void joined_free(joined *j)
+static void mpi_run_joined_free(joined *j)
 {
     regions_flat_free(&j->flat);
     regions_free(&j->job);
 }
 
-static int by_own_time(const void *a, const void *b)
+static int mpi_run_by_own_time(const void *a, const void *b)
 {
     const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
     if (x->sums.exclusive_ns != y->sums.exclusive_ns) return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
@@ -187,16 +187,16 @@ static int by_own_time(const void *a, const void *b)
 }
 
 // The regions, most own time first; free the list.
-static const regions_node **sorted(const joined *j)
+static const regions_node **mpi_run_sorted(const joined *j)
 {
     const regions_node **list = memory_alloc((j->flat.node_count + 1) * sizeof *list);
     for (size_t i = 0; i < j->flat.node_count; i++)
         list[i] = &j->flat.nodes[i];
-    qsort(list, j->flat.node_count, sizeof *list, by_own_time);
+    qsort(list, j->flat.node_count, sizeof *list, mpi_run_by_own_time);
     return list;
 }
 
-static void print_regions(FILE *to, const joined *j)
+static void mpi_run_print_regions(FILE *to, const joined *j)
 {
     enum { SHOWN = 12 };
     static const column columns[] = {{"REGION", 0},
@@ -206,7 +206,7 @@ static void print_regions(FILE *to, const joined *j)
                                      {"PER CALL", COLUMN_RIGHT},
                                      {"SLOWEST/MEAN", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"BYTES", COLUMN_RIGHT | COLUMN_LEAN}};
-    const regions_node **list = sorted(j);
+    const regions_node **list = mpi_run_sorted(j);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < j->flat.node_count && i < SHOWN; i++) {
         const regions_node *n = list[i];
@@ -227,7 +227,7 @@ static void print_regions(FILE *to, const joined *j)
     free(list);
 }
 
-static void print_absence(FILE *to, const mpi_run *m)
+static void mpi_run_print_absence(FILE *to, const mpi_run *m)
 {
     fprintf(to,
             "  no regions: no process called MPI and could write into %s.\n"
@@ -242,22 +242,22 @@ void mpi_run_summary(FILE *to, const mpi_run *m)
     joined j = {0};
     size_t files = mpi_run_files(m);
     if (!files) {
-        print_absence(to, m);
+        mpi_run_print_absence(to, m);
         return;
     }
-    if (!join(&j, m)) return;
+    if (!mpi_run_join(&j, m)) return;
     fprintf(to, "  regions of %zu %s", files, files == 1 ? "process" : "processes");
     if (!m->temporary) fprintf(to, "; 'netprof regions %s' tells more", safe(m->directory));
     fprintf(to, ":\n");
-    print_regions(to, &j);
+    mpi_run_print_regions(to, &j);
     if (j.job.missing_count)
         fprintf(to, "  %zu of %ld ranks have left no file: not in these figures\n", j.job.missing_count,
                 j.job.rank_count_told);
     if (j.job.warning_count) fprintf(to, "  damaged files: these figures are lower bounds\n");
-    joined_free(&j);
+    mpi_run_joined_free(&j);
 }
 
-static json_object *region_json(const regions_node *n)
+static json_object *mpi_run_region_json(const regions_node *n)
 {
     json_object *o = json_object_new_object();
     json_text(o, "name", n->name);
@@ -277,13 +277,13 @@ json_object *mpi_run_json(const mpi_run *m)
     json_object *o = json_object_new_object(), *list = json_object_new_array();
     json_object_object_add(o, "directory", m->temporary ? NULL : json_string(m->directory));
     json_object_object_add(o, "files", json_u64(mpi_run_files(m)));
-    bool there = join(&j, m);
+    bool there = mpi_run_join(&j, m);
     json_object_object_add(o, "missing_ranks", json_u64(j.job.missing_count));
-    const regions_node **nodes = sorted(&j);
+    const regions_node **nodes = mpi_run_sorted(&j);
     for (size_t i = 0; there && i < j.flat.node_count; i++)
-        json_object_array_add(list, region_json(nodes[i]));
+        json_object_array_add(list, mpi_run_region_json(nodes[i]));
     json_object_object_add(o, "regions", list);
     free(nodes);
-    if (there) joined_free(&j);
+    if (there) mpi_run_joined_free(&j);
     return o;
 }

@@ -52,7 +52,7 @@ char *reading_source_names(void)
 }
 
 // Joins two lists with commas; NULL when both are empty.
-static char *join(char *const *a, const char *const *b)
+static char *node_options_join(char *const *a, const char *const *b)
 {
     size_t size = 1;
     for (size_t i = 0; a && a[i]; i++)
@@ -68,7 +68,7 @@ static char *join(char *const *a, const char *const *b)
     return text;
 }
 
-static bool parse_hold(netprof_hold *hold)
+static bool node_options_parse_hold(netprof_hold *hold)
 {
     static const char *const names[] = {
         [NETPROF_HOLD_FAST] = "fast", [NETPROF_HOLD_NONE] = "none", [NETPROF_HOLD_ALL] = "all"};
@@ -94,7 +94,7 @@ bool reading_set(netprof_set *set, netprof_set otherwise)
     return false;
 }
 
-static int check_numbers(void)
+static int node_options_check_numbers(void)
 {
     const struct {
         const char *name;
@@ -105,7 +105,7 @@ static int check_numbers(void)
     return EXIT_DONE;
 }
 
-static int check_places(void)
+static int node_options_check_places(void)
 {
     struct stat st;
     char path[32];
@@ -117,13 +117,13 @@ static int check_places(void)
 }
 
 // Splits --sources: names of tools/sources/ into node (free it), the rest is returned (free it). NULL: none given.
-static char *network_sources(char **node)
+static char *node_options_network_sources(char **node)
 {
     const char **network = NULL;
     size_t kept = 0;
     *node = NULL;
     if (!reading.sources) return NULL;
-    char *all = join(reading.sources, NULL), *at = all;
+    char *all = node_options_join(reading.sources, NULL), *at = all;
     // An argument may itself be a list.
     for (char *word; at && (word = strsep(&at, ","));) {
         network = memory_realloc(network, (kept + 2) * sizeof *network);
@@ -136,14 +136,14 @@ static char *network_sources(char **node)
         }
     }
     if (kept) network[kept] = NULL;
-    char *list = kept ? join(NULL, network) : memory_strdup("none");
+    char *list = kept ? node_options_join(NULL, network) : memory_strdup("none");
     if (!*node) *node = memory_strdup("");
     free(network);
     free(all);
     return list;
 }
 
-static bool is_listed(const char *list, const char *name)
+static bool node_options_is_listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
     for (; *list; list += strcspn(list, ","), list += *list == ',')
@@ -151,13 +151,13 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-static int add_node_sources(netprof *np, const char *named, const sources_job *job, bool all)
+static int node_options_add_node_sources(netprof *np, const char *named, const sources_job *job, bool all)
 {
     netprof_error error;
     for (size_t i = 0; sources_at(i); i++) {
         const sources_entry *s = sources_at(i);
         // Another root is another node, or a saved one: the job's processes are not in it.
-        bool wanted = named ? is_listed(named, s->name) : all && !reading.root;
+        bool wanted = named ? node_options_is_listed(named, s->name) : all && !reading.root;
         wanted |= reading.perf && strcmp(s->name, "perf") == 0;
         if (!wanted || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
@@ -170,17 +170,18 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
 }
 
 // network: the sources of netprof.h without --sources; NULL: all of them.
-static int open_reading(netprof **np, const char *const *globs, const sources_job *job, const char *network, bool node)
+static int node_options_open_reading(netprof **np, const char *const *globs, const sources_job *job,
+                                     const char *network, bool node)
 {
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
     char *own;
     *np = NULL;
     errno = 0;
-    if (!parse_hold(&config.hold) || check_numbers()) return EXIT_USAGE;
-    if (check_places()) return EXIT_FILE;
-    char *sources = network_sources(&own), *include = join(reading.include, globs);
-    char *exclude = join(reading.exclude, NULL);
+    if (!node_options_parse_hold(&config.hold) || node_options_check_numbers()) return EXIT_USAGE;
+    if (node_options_check_places()) return EXIT_FILE;
+    char *sources = node_options_network_sources(&own), *include = node_options_join(reading.include, globs);
+    char *exclude = node_options_join(reading.exclude, NULL);
     config.root = reading.root;
     config.sources = sources && (!network || strcmp(network, "none") != 0) ? sources : network;
     config.include = include;
@@ -191,7 +192,7 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
     config.max_fds = reading.max_fds;
     netprof_err result = netprof_open(np, &config, &error);
     int code = result == NETPROF_OK || (result == NETPROF_ERR_NOSOURCE && *np) ? EXIT_DONE : fail_error(NULL, &error);
-    if (!code) code = add_node_sources(*np, own, job, node);
+    if (!code) code = node_options_add_node_sources(*np, own, job, node);
     free(own);
     free(sources);
     free(include);
@@ -204,15 +205,15 @@ int reading_open(netprof **np, const char *const *globs)
 {
     static sources_job nobody;
     nobody.perf = reading_perf();
-    return open_reading(np, globs, &nobody, NULL, false);
+    return node_options_open_reading(np, globs, &nobody, NULL, false);
 }
 
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
 {
-    return open_reading(np, NULL, job, network ? NULL : "none", node);
+    return node_options_open_reading(np, NULL, job, network ? NULL : "none", node);
 }
 
-static bool has_devices(const netprof_schema *schema, const char *source)
+static bool node_options_has_devices(const netprof_schema *schema, const char *source)
 {
     for (size_t i = 0; i < schema->device_count; i++)
         if (strcmp(schema->devices[i].source, source) == 0) return true;
@@ -225,11 +226,11 @@ int reading_open_ports(netprof **np, const netprof *all)
     static const char *const ports[] = {"cxi", "rdma", "netdev"};
     char names[32] = "";
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
-        if (!has_devices(netprof_get_schema(all), ports[i])) continue;
+        if (!node_options_has_devices(netprof_get_schema(all), ports[i])) continue;
         if (*names) strcat(names, ",");
         strcat(names, ports[i]);
     }
-    return open_reading(np, NULL, &nobody, *names ? names : "none", false);
+    return node_options_open_reading(np, NULL, &nobody, *names ? names : "none", false);
 }
 
 int reading_nothing(const netprof *np)

@@ -56,7 +56,7 @@ static const struct {
     {"job_partition", {"SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE", "OAR_QUEUE"}},
 };
 
-static const char *job_fact(size_t row)
+static const char *record_job_fact(size_t row)
 {
     for (const char *const *name = job_facts[row].variables; *name; name++) {
         const char *value = getenv(*name);
@@ -68,10 +68,10 @@ static const char *job_fact(size_t row)
 void recorder_job(recorder *r)
 {
     for (size_t i = 0; i < sizeof job_facts / sizeof *job_facts; i++)
-        if (job_fact(i)) recorder_fact(r, job_facts[i].key, job_fact(i));
+        if (record_job_fact(i)) recorder_fact(r, job_facts[i].key, record_job_fact(i));
 }
 
-static void clock_fact(recorder *r, const char *when, const char *what, const char *value)
+static void record_clock_fact(recorder *r, const char *when, const char *what, const char *value)
 {
     char *key = memory_format("%s_%s", when, what);
     recorder_fact(r, key, value);
@@ -85,12 +85,12 @@ void recorder_clock(recorder *r, const char *when)
     int state = adjtimex(&t);
     if (!r || state < 0) return;
     bool good = state != TIME_ERROR && !(t.status & STA_UNSYNC);
-    clock_fact(r, when, "synchronised", good ? "yes" : "no");
-    clock_fact(r, when, "max_error_us", words_integer(t.maxerror).text);
-    clock_fact(r, when, "estimated_error_us", words_integer(t.esterror).text);
-    clock_fact(r, when, "offset_ns", words_integer(t.status & STA_NANO ? t.offset : t.offset * 1000).text);
-    clock_fact(r, when, "frequency_ppb",
-               words_integer((int64_t)t.freq * 1000 / 65536).text); // ppm with 16 binary places
+    record_clock_fact(r, when, "synchronised", good ? "yes" : "no");
+    record_clock_fact(r, when, "max_error_us", words_integer(t.maxerror).text);
+    record_clock_fact(r, when, "estimated_error_us", words_integer(t.esterror).text);
+    record_clock_fact(r, when, "offset_ns", words_integer(t.status & STA_NANO ? t.offset : t.offset * 1000).text);
+    record_clock_fact(r, when, "frequency_ppb",
+                      words_integer((int64_t)t.freq * 1000 / 65536).text); // ppm with 16 binary places
 }
 
 char *shell_line(const char *const *words)
@@ -116,13 +116,13 @@ char *shell_line(const char *const *words)
 // ---- where it goes ----
 
 // A '/' in a value (a job name, say) must not lead elsewhere.
-static void put_value(FILE *to, const char *value)
+static void record_put_value(FILE *to, const char *value)
 {
     for (; *value; value++)
         putc(*value == '/' ? '_' : *value, to);
 }
 
-static char *expand_path(const char *pattern)
+static char *record_expand_path(const char *pattern)
 {
     char *path = NULL, host[256] = "host";
     size_t size;
@@ -130,16 +130,16 @@ static char *expand_path(const char *pattern)
     gethostname(host, sizeof host - 1);
     const char *node = getenv("SLURMD_NODENAME");
     for (; *pattern; pattern++) {
-        const char *job = job_fact(0), *rank = job_fact(5);
+        const char *job = record_job_fact(0), *rank = record_job_fact(5);
         char after = *pattern == '%' ? pattern[1] : 0;
         if (after == 'h')
-            put_value(to, host);
+            record_put_value(to, host);
         else if (after == 'n')
-            put_value(to, node && *node ? node : host);
+            record_put_value(to, node && *node ? node : host);
         else if (after == 'j')
-            put_value(to, job ? job : "nojob");
+            record_put_value(to, job ? job : "nojob");
         else if (after == 'r')
-            put_value(to, rank ? rank : "0");
+            record_put_value(to, rank ? rank : "0");
         else if (after == 'p')
             fprintf(to, "%ld", (long)getpid());
         else if (after == '%')
@@ -154,7 +154,7 @@ static char *expand_path(const char *pattern)
     return path;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool record_ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -162,7 +162,7 @@ static bool ends_with(const char *text, const char *end)
 
 // Two that write one live file destroy each other's readings. False when somebody else writes it; where the file system has
 // no locks, nobody can know. The lock comes before the writer, which empties the file: so it may have to be made here.
-static bool lock_live(recorder *r)
+static bool record_lock_live(recorder *r)
 {
     r->lock = open(r->path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
     if (r->lock < 0 || flock(r->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
@@ -171,7 +171,7 @@ static bool lock_live(recorder *r)
     return false;
 }
 
-static recorder *give_up(recorder *r)
+static recorder *record_give_up(recorder *r)
 {
     if (r->lock >= 0) close(r->lock);
     if (r->pipe >= 0) close(r->pipe);
@@ -180,7 +180,7 @@ static recorder *give_up(recorder *r)
     return NULL;
 }
 
-static netprof_err open_pipe(recorder *r)
+static netprof_err record_open_pipe(recorder *r)
 {
     r->pipe = pipe_open(r->path);
     if (r->pipe >= 0) return netprof_writer_open_fn(&r->writer, pipe_write, &r->pipe, &r->error);
@@ -205,19 +205,19 @@ recorder *recorder_open(const char *path, bool live)
 {
     struct stat there;
     recorder *r = memory_calloc(1, sizeof *r);
-    r->path = strcmp(path, "-") == 0 ? memory_strdup(path) : expand_path(path);
+    r->path = strcmp(path, "-") == 0 ? memory_strdup(path) : record_expand_path(path);
     r->live = live;
     r->lock = r->pipe = -1;
-    r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
+    r->is_json = strcmp(path, "-") == 0 || record_ends_with(path, ".json");
     if (r->is_json) return r;
     bool exists = stat(r->path, &there) == 0;
     r->live =
         live && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
-    if (r->live && !lock_live(r)) return give_up(r);
+    if (r->live && !record_lock_live(r)) return record_give_up(r);
     bool is_pipe = exists && S_ISFIFO(there.st_mode);
-    if (is_pipe ? open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
+    if (is_pipe ? record_open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
         fail_error(r->path, &r->error);
-        return give_up(r);
+        return record_give_up(r);
     }
     if (r->live && stat(r->path, &r->opened)) r->live = false; // it cannot be looked at again
     recorder_latest = r;
@@ -247,7 +247,7 @@ void recorder_number(recorder *r, const char *key, int64_t value)
 }
 
 // What grows must still be there under its name: what is written elsewhere is lost.
-static bool is_there(recorder *r)
+static bool record_is_there(recorder *r)
 {
     struct stat now;
     if (!r->live || r->is_json || r->error.code) return true;
@@ -268,7 +268,7 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
     if (!r->is_json) {
         netprof_write_snapshot(r->writer, snapshot, &r->error);
         // Its size before was next to nothing: a file that is cut soon would have grown over it again unnoticed.
-        if (!r->begun) r->begun = is_there(r);
+        if (!r->begun) r->begun = record_is_there(r);
         return;
     }
     r->snapshots = memory_realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots);
@@ -278,7 +278,7 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
 
 void recorder_sync(recorder *r)
 {
-    if (!r || !r->live || r->is_json || !is_there(r)) return;
+    if (!r || !r->live || r->is_json || !record_is_there(r)) return;
     int fd = open(r->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
     fdatasync(fd);
@@ -290,7 +290,7 @@ bool recorder_failed(const recorder *r)
     return r && r->error.code;
 }
 
-static int write_json(recorder *r)
+static int record_write_json(recorder *r)
 {
     netprof_json json = {
         .facts = r->facts, .fact_count = r->fact_count, .snapshots = r->snapshots, .snapshot_count = r->snapshot_count};
@@ -306,14 +306,14 @@ int recorder_close(recorder *r, bool keep)
     int code = EXIT_DONE;
     if (!r) return code;
     if (r->writer) {
-        bool ours = is_there(r);
+        bool ours = record_is_there(r);
         netprof_error error = {.code = NETPROF_OK};
         recorder_latest = NULL;
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
         if (r->live && !keep && ours) unlink(r->path);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
     } else if (keep) {
-        code = r->error.code ? fail_error(r->path, &r->error) : write_json(r);
+        code = r->error.code ? fail_error(r->path, &r->error) : record_write_json(r);
     }
     if (r->lock >= 0) close(r->lock);
     if (r->pipe >= 0) close(r->pipe);
@@ -361,7 +361,7 @@ schedule_row *schedule_add(schedule *s, int64_t interval_ns, int64_t begin_ns)
 }
 
 // The row is read now: its next place in time is the first one ahead.
-static void row_due(schedule_row *r, int64_t now)
+static void record_row_due(schedule_row *r, int64_t now)
 {
     int64_t behind = (now - r->next_ns) / r->interval_ns;
     r->late_ns = now - r->next_ns;
@@ -372,7 +372,7 @@ static void row_due(schedule_row *r, int64_t now)
 }
 
 // The next row, or s->count for the end; *wake: when.
-static size_t next_row(const schedule *s, int64_t *wake)
+static size_t record_next_row(const schedule *s, int64_t *wake)
 {
     size_t first = s->count;
     *wake = s->until_ns ? s->until_ns : INT64_MAX;
@@ -385,7 +385,7 @@ static size_t next_row(const schedule *s, int64_t *wake)
 }
 
 // How long until `wake`, for a call that takes NULL for ever.
-static const struct timespec *time_left(int64_t wake, struct timespec *room)
+static const struct timespec *record_time_left(int64_t wake, struct timespec *room)
 {
     int64_t left = wake - schedule_now();
     if (wake == INT64_MAX) return NULL;
@@ -394,18 +394,18 @@ static const struct timespec *time_left(int64_t wake, struct timespec *room)
 }
 
 // True: a signal came before `wake`.
-static bool wait_signal(const schedule *s, int64_t wake, siginfo_t *info)
+static bool record_wait_signal(const schedule *s, int64_t wake, siginfo_t *info)
 {
     struct timespec room;
-    return sigtimedwait(&s->watched, info, time_left(wake, &room)) > 0;
+    return sigtimedwait(&s->watched, info, record_time_left(wake, &room)) > 0;
 }
 
 // Until there is a signal, input, or `wake`. True: there is input.
-static bool wait_input(const schedule *s, int64_t wake)
+static bool record_wait_input(const schedule *s, int64_t wake)
 {
     struct pollfd fds[2] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->input, .events = POLLIN}};
     struct timespec room;
-    return ppoll(fds, 2, time_left(wake, &room), NULL) > 0 && fds[1].revents;
+    return ppoll(fds, 2, record_time_left(wake, &room), NULL) > 0 && fds[1].revents;
 }
 
 // Without a keyboard there is only one thing to wait for, and the cheaper call does.
@@ -413,14 +413,14 @@ int schedule_wait(schedule *s, siginfo_t *info)
 {
     for (;;) {
         int64_t wake, now;
-        size_t row = next_row(s, &wake);
-        bool input = s->input >= 0 && wait_input(s, wake);
+        size_t row = record_next_row(s, &wake);
+        bool input = s->input >= 0 && record_wait_input(s, wake);
         // A signal comes before a tick that is due: however long readings take, they can be ended.
-        if (wait_signal(s, s->input >= 0 ? 0 : wake, info)) return SCHEDULE_SIGNAL;
+        if (record_wait_signal(s, s->input >= 0 ? 0 : wake, info)) return SCHEDULE_SIGNAL;
         now = schedule_now();
         if (wake <= now) {
             if (row == s->count) return SCHEDULE_END;
-            row_due(&s->rows[row], now);
+            record_row_due(&s->rows[row], now);
             return (int)row;
         }
         if (input) return SCHEDULE_INPUT;

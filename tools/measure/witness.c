@@ -18,21 +18,21 @@ enum {
     LAST = 255,
 };
 
-static bool say(int words, uint8_t word)
+static bool witness_say(int words, uint8_t word)
 {
     return send(words, &word, 1, MSG_NOSIGNAL) == 1;
 }
 
-static bool tell_signals(int words, int signals)
+static bool witness_tell_signals(int words, int signals)
 {
     struct signalfd_siginfo info;
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
-        if (!say(words, (uint8_t)info.ssi_signo)) return false;
+        if (!witness_say(words, (uint8_t)info.ssi_signo)) return false;
     return true;
 }
 
 // The life of the witness: tells what it gets, and answers each question when it has told all, until nobody listens.
-static void testify(int words, const sigset_t *signals)
+static void witness_testify(int words, const sigset_t *signals)
 {
     struct pollfd fds[2] = {{.fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN},
                             {.fd = words, .events = POLLIN}};
@@ -42,7 +42,7 @@ static void testify(int words, const sigset_t *signals)
         if (poll(fds, 2, -1) < 0 && errno != EINTR) break;
         ssize_t asked = recv(words, &question, 1, MSG_DONTWAIT);
         if (asked == 0 || (asked < 0 && errno != EAGAIN && errno != EINTR)) break; // the other end is closed
-        if (!tell_signals(words, fds[0].fd) || (asked == 1 && !say(words, question))) break;
+        if (!witness_tell_signals(words, fds[0].fd) || (asked == 1 && !witness_say(words, question))) break;
     }
     _exit(0);
 }
@@ -55,7 +55,7 @@ void witness_start(witness *w, const sigset_t *signals)
     pid_t process = fork();
     if (process == 0) {
         close(ends[0]);
-        testify(ends[1], signals);
+        witness_testify(ends[1], signals);
     }
     close(ends[1]);
     if (process > 0)
@@ -64,7 +64,7 @@ void witness_start(witness *w, const sigset_t *signals)
         close(ends[0]);
 }
 
-static int64_t now_ms(void)
+static int64_t witness_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -72,11 +72,11 @@ static int64_t now_ms(void)
 }
 
 // Listens for so long, until this word comes or there is no witness any more; notes the signals that it saw.
-static void listen_for(witness *w, uint8_t word, int64_t patience_ms)
+static void witness_listen_for(witness *w, uint8_t word, int64_t patience_ms)
 {
-    const int64_t end = now_ms() + patience_ms;
+    const int64_t end = witness_now_ms() + patience_ms;
     bool heard = false;
-    for (int64_t left = patience_ms; !heard && left >= 0; left = end - now_ms()) {
+    for (int64_t left = patience_ms; !heard && left >= 0; left = end - witness_now_ms()) {
         struct pollfd fd = {.fd = w->words, .events = POLLIN};
         uint8_t words[64];
         if (poll(&fd, 1, (int)left) <= 0) continue;
@@ -95,10 +95,10 @@ bool witness_saw(witness *w, int number)
 {
     const uint64_t bit = UINT64_C(1) << number;
     if (!w->process) return false;
-    if (!(w->seen & bit)) listen_for(w, (uint8_t)number, PATIENCE_MS);
+    if (!(w->seen & bit)) witness_listen_for(w, (uint8_t)number, PATIENCE_MS);
     if (!(w->seen & bit)) {
         w->question = w->question == LAST ? QUESTION : w->question + 1;
-        if (say(w->words, w->question)) listen_for(w, w->question, ANSWER_MS);
+        if (witness_say(w->words, w->question)) witness_listen_for(w, w->question, ANSWER_MS);
     }
     bool saw = w->seen & bit;
     w->seen &= ~bit;

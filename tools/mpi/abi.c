@@ -53,7 +53,7 @@ typedef struct library_list {
     size_t count;
 } library_list;
 
-static int note_library(struct dl_phdr_info *info, size_t size, void *to)
+static int abi_note_library(struct dl_phdr_info *info, size_t size, void *to)
 {
     library_list *list = to;
     (void)size;
@@ -64,11 +64,11 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *to)
 }
 
 // Python's modules, for one, load their MPI with RTLD_LOCAL: it is then in no scope that dlsym() looks at for us.
-static void *symbol_of_loaded(const char *name)
+static void *abi_symbol_of_loaded(const char *name)
 {
     library_list list = {.count = 0};
     void *found = NULL;
-    dl_iterate_phdr(note_library, &list);
+    dl_iterate_phdr(abi_note_library, &list);
     for (size_t i = 0; i < list.count && !found; i++) {
         void *library = dlopen(list.paths[i], RTLD_LAZY | RTLD_NOLOAD);
         if (!library) continue;
@@ -81,10 +81,10 @@ static void *symbol_of_loaded(const char *name)
 void *abi_symbol(const char *name)
 {
     void *found = dlsym(RTLD_DEFAULT, name); // a program may have its own copy of an object (-no-pie): that one counts
-    return found ? found : symbol_of_loaded(name);
+    return found ? found : abi_symbol_of_loaded(name);
 }
 
-static abi_function as_function(void *symbol)
+static abi_function abi_as_function(void *symbol)
 {
     abi_function function;
     memcpy(&function, &symbol, sizeof function);
@@ -93,13 +93,13 @@ static abi_function as_function(void *symbol)
 
 abi_function abi_find(const char *name)
 {
-    return as_function(abi_symbol(name));
+    return abi_as_function(abi_symbol(name));
 }
 
 abi_function abi_next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
-    return as_function(found ? found : symbol_of_loaded(name));
+    return abi_as_function(found ? found : abi_symbol_of_loaded(name));
 }
 
 uintptr_t abi_number(const abi_handle *handle)
@@ -110,17 +110,17 @@ uintptr_t abi_number(const abi_handle *handle)
 // ---- which one ----
 
 // The binary interface that MPI 5 defines is a third one: its library says so in its name.
-static bool is_standard_abi(void)
+static bool abi_is_standard_abi(void)
 {
     Dl_info info;
     void *function = abi_symbol("PMPI_Init");
     return function && dladdr(function, &info) && info.dli_fname && strstr(info.dli_fname, "libmpi_abi");
 }
 
-static const abi *look(void)
+static const abi *abi_look(void)
 {
     // MPI 3 brought what bytes.c asks for.
-    if (!abi_symbol("PMPI_Type_size_x") || !abi_symbol("PMPI_Get_elements_x") || is_standard_abi()) {
+    if (!abi_symbol("PMPI_Type_size_x") || !abi_symbol("PMPI_Get_elements_x") || abi_is_standard_abi()) {
         fprintf(stderr, "netprof: this program's MPI is neither of MPICH's nor of Open MPI's family, or older than "
                         "MPI 3: its calls are no regions\n");
         return NULL;
@@ -138,7 +138,7 @@ const abi *abi_here(void)
     if (atomic_load_explicit(&looked, memory_order_acquire) == 2)
         return atomic_load_explicit(&here, memory_order_relaxed);
     if (atomic_compare_exchange_strong(&looked, &nobody, 1)) {
-        atomic_store(&here, look());
+        atomic_store(&here, abi_look());
         atomic_store(&looked, 2);
     }
     while (atomic_load(&looked) != 2)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 // A function of the MPI library with the parameters that follow, looked up once.
-#define ASK(function, ...) ((int (*)(__VA_ARGS__))ask(&(static_function){&(function##_address), #function}))
+#define ASK(function, ...) ((int (*)(__VA_ARGS__))bytes_ask(&(static_function){&(function##_address), #function}))
 #define ASKED(function)    static _Atomic(abi_function) function##_address
 
 typedef struct static_function {
@@ -13,17 +13,17 @@ typedef struct static_function {
     const char *name;
 } static_function;
 
-static int without(void)
+static int bytes_without(void)
 {
     return -1;
 }
 
-static abi_function ask(const static_function *f)
+static abi_function bytes_ask(const static_function *f)
 {
     abi_function found = atomic_load_explicit(f->address, memory_order_relaxed);
     if (found) return found;
     found = abi_find(f->name);
-    if (!found) found = (abi_function)without;
+    if (!found) found = (abi_function)bytes_without;
     atomic_store_explicit(f->address, found, memory_order_relaxed);
     return found;
 }
@@ -31,7 +31,7 @@ static abi_function ask(const static_function *f)
 // Likewise an object.
 typedef _Atomic(void *) static_object;
 
-static void *ask_object(static_object *address, const char *name)
+static void *bytes_ask_object(static_object *address, const char *name)
 {
     void *found = atomic_load_explicit(address, memory_order_relaxed);
     if (!found) atomic_store_explicit(address, found = abi_symbol(name), memory_order_relaxed);
@@ -58,12 +58,12 @@ typedef uintptr_t from_fortran(int);
 // ---- handles ----
 
 // Where handles are 32 bits wide, the rest of a register may hold anything.
-static uintptr_t handle_value(uintptr_t handle)
+static uintptr_t bytes_handle_value(uintptr_t handle)
 {
     return abi_here()->handle_bytes == 4 ? (uint32_t)handle : handle;
 }
 
-static uintptr_t constant(_Atomic uintptr_t *known, const abi_handle *handle)
+static uintptr_t bytes_constant(_Atomic uintptr_t *known, const abi_handle *handle)
 {
     uintptr_t number = atomic_load_explicit(known, memory_order_relaxed);
     if (!number) atomic_store_explicit(known, number = abi_number(handle), memory_order_relaxed);
@@ -73,34 +73,34 @@ static uintptr_t constant(_Atomic uintptr_t *known, const abi_handle *handle)
 uintptr_t bytes_type_from_fortran(int type)
 {
     if (!abi_here()->converts) return (uint32_t)type;
-    return ((from_fortran *)ask(&(static_function){&PMPI_Type_f2c_address, "PMPI_Type_f2c"}))(type);
+    return ((from_fortran *)bytes_ask(&(static_function){&PMPI_Type_f2c_address, "PMPI_Type_f2c"}))(type);
 }
 
 uintptr_t bytes_comm_from_fortran(int comm)
 {
     if (!abi_here()->converts) return (uint32_t)comm;
-    return ((from_fortran *)ask(&(static_function){&PMPI_Comm_f2c_address, "PMPI_Comm_f2c"}))(comm);
+    return ((from_fortran *)bytes_ask(&(static_function){&PMPI_Comm_f2c_address, "PMPI_Comm_f2c"}))(comm);
 }
 
-static uintptr_t request_from_fortran(int request)
+static uintptr_t bytes_request_from_fortran(int request)
 {
     if (!abi_here()->converts) return (uint32_t)request;
-    return ((from_fortran *)ask(&(static_function){&PMPI_Request_f2c_address, "PMPI_Request_f2c"}))(request);
+    return ((from_fortran *)bytes_ask(&(static_function){&PMPI_Request_f2c_address, "PMPI_Request_f2c"}))(request);
 }
 
-static uintptr_t handle_at(const void *handles, int i)
+static uintptr_t bytes_handle_at(const void *handles, int i)
 {
     return abi_here()->handle_bytes == 4 ? ((const uint32_t *)handles)[i] : ((const uintptr_t *)handles)[i];
 }
 
-static uintptr_t type_at(const void *types, int i, bool fortran)
+static uintptr_t bytes_type_at(const void *types, int i, bool fortran)
 {
-    return fortran ? bytes_type_from_fortran(((const int *)types)[i]) : handle_at(types, i);
+    return fortran ? bytes_type_from_fortran(((const int *)types)[i]) : bytes_handle_at(types, i);
 }
 
-static uintptr_t request_at(const void *requests, int i, bool fortran)
+static uintptr_t bytes_request_at(const void *requests, int i, bool fortran)
 {
-    return fortran ? request_from_fortran(((const int *)requests)[i]) : handle_at(requests, i);
+    return fortran ? bytes_request_from_fortran(((const int *)requests)[i]) : bytes_handle_at(requests, i);
 }
 
 // ---- ranks ----
@@ -110,7 +110,7 @@ bool bytes_in_place(const void *buffer, bool fortran)
     static static_object address;
     const abi *here = abi_here();
     if (!fortran) return (uintptr_t)buffer == here->in_place;
-    void *place = ask_object(&address, here->fortran_in_place);
+    void *place = bytes_ask_object(&address, here->fortran_in_place);
     if (place && here->points_to_in_place) place = *(void **)place;
     return place && buffer == place;
 }
@@ -120,13 +120,13 @@ bool bytes_to(int rank)
     return rank != abi_here()->proc_null;
 }
 
-static int ask_comm(uintptr_t comm, const static_function *f)
+static int bytes_ask_comm(uintptr_t comm, const static_function *f)
 {
     int result = 0;
-    return ((int (*)(uintptr_t, int *))ask(f))(comm, &result) ? 0 : result;
+    return ((int (*)(uintptr_t, int *))bytes_ask(f))(comm, &result) ? 0 : result;
 }
 
-#define ASK_COMM(comm, function) ask_comm((comm), &(static_function){&(function##_address), #function})
+#define ASK_COMM(comm, function) bytes_ask_comm((comm), &(static_function){&(function##_address), #function})
 
 int bytes_rank(uintptr_t comm)
 {
@@ -171,7 +171,7 @@ int64_t bytes_size(int64_t count, uintptr_t type)
 {
     static _Atomic uintptr_t null_type;
     MPI_Count size = 0;
-    if (count <= 0 || handle_value(type) == constant(&null_type, &abi_here()->null_type)) return 0;
+    if (count <= 0 || bytes_handle_value(type) == bytes_constant(&null_type, &abi_here()->null_type)) return 0;
     if (ASK(PMPI_Type_size_x, uintptr_t, MPI_Count *)(type, &size) || size < 0) return 0;
     return count * (int64_t)size;
 }
@@ -196,7 +196,7 @@ int64_t bytes_sizes_int(const int *counts, const void *types, int n, bool fortra
 {
     int64_t sum = 0;
     for (int i = 0; i < n; i++)
-        sum += bytes_size(counts[i], type_at(types, i, fortran));
+        sum += bytes_size(counts[i], bytes_type_at(types, i, fortran));
     return sum;
 }
 
@@ -204,7 +204,7 @@ int64_t bytes_sizes_count(const MPI_Count *counts, const void *types, int n, boo
 {
     int64_t sum = 0;
     for (int i = 0; i < n; i++)
-        sum += bytes_size(counts[i], type_at(types, i, fortran));
+        sum += bytes_size(counts[i], bytes_type_at(types, i, fortran));
     return sum;
 }
 
@@ -216,7 +216,7 @@ void *bytes_status_given(void *status, bytes_status *own, bool fortran)
     if (!abi_here()) return status;
     void *ignore = (void *)abi_here()->status_ignore;
     if (fortran) {
-        void **place = ask_object(&address, "MPI_F_STATUS_IGNORE");
+        void **place = bytes_ask_object(&address, "MPI_F_STATUS_IGNORE");
         ignore = place ? *place : NULL;
     }
     return status == ignore ? own : status;
@@ -231,7 +231,7 @@ int64_t bytes_arrived(const void *status, bool fortran)
         if (ASK(PMPI_Status_f2c, const void *, void *)(status, &converted)) return 0;
         status = &converted;
     }
-    uintptr_t byte = constant(&byte_type, &abi_here()->byte);
+    uintptr_t byte = bytes_constant(&byte_type, &abi_here()->byte);
     if (ASK(PMPI_Get_elements_x, const void *, uintptr_t, MPI_Count *)(status, byte, &count)) return 0;
     return count > 0 ? (int64_t)count : 0;
 }
@@ -249,7 +249,7 @@ static kept *slots[SLOTS];
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
 // The link to a request's entry, or to where it would be. With the lock held.
-static kept **find_kept(uintptr_t request)
+static kept **bytes_find_kept(uintptr_t request)
 {
     kept **link = &slots[(request * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
     while (*link && (*link)->request != request)
@@ -259,9 +259,9 @@ static kept **find_kept(uintptr_t request)
 
 int64_t bytes_keep(const void *request, int64_t bytes, bool fortran)
 {
-    uintptr_t key = request_at(request, 0, fortran);
+    uintptr_t key = bytes_request_at(request, 0, fortran);
     pthread_mutex_lock(&slots_lock);
-    kept **link = find_kept(key);
+    kept **link = bytes_find_kept(key);
     if (!*link) *link = calloc(1, sizeof **link);
     if (*link) {
         (*link)->request = key;
@@ -276,7 +276,7 @@ int64_t bytes_started(const void *requests, int n, bool fortran)
     int64_t sum = 0;
     pthread_mutex_lock(&slots_lock);
     for (int i = 0; i < n; i++) {
-        const kept *k = *find_kept(request_at(requests, i, fortran));
+        const kept *k = *bytes_find_kept(bytes_request_at(requests, i, fortran));
         sum += k ? k->bytes : 0;
     }
     pthread_mutex_unlock(&slots_lock);
@@ -285,9 +285,9 @@ int64_t bytes_started(const void *requests, int n, bool fortran)
 
 void bytes_forget(const void *request, bool fortran)
 {
-    uintptr_t key = request_at(request, 0, fortran);
+    uintptr_t key = bytes_request_at(request, 0, fortran);
     pthread_mutex_lock(&slots_lock);
-    kept **link = find_kept(key), *gone = *link;
+    kept **link = bytes_find_kept(key), *gone = *link;
     if (gone) *link = gone->next;
     pthread_mutex_unlock(&slots_lock);
     free(gone);

@@ -97,7 +97,7 @@ typedef struct cgroup_state {
 
 // ---- where it is ----
 
-static bool is_there(const emit *e, const char *path, const char *file)
+static bool cgroup_is_there(const emit *e, const char *path, const char *file)
 {
     char full[4096];
     struct stat st;
@@ -133,7 +133,7 @@ char *cgroup_mount(const emit *e, const char *controller)
 
 // Path of the process's group in version 2 (controller NULL) or of a controller, from its line "N:controllers:path";
 // free it.
-static char *path_of(const emit *e, pid_t pid, const char *controller)
+static char *cgroup_path_of(const emit *e, pid_t pid, const char *controller)
 {
     emit_file list = {.fd = -1};
     char file[64], *line, *found = NULL;
@@ -152,7 +152,7 @@ static char *path_of(const emit *e, pid_t pid, const char *controller)
     return found;
 }
 
-static char *join_path(const char *mount, const char *path)
+static char *cgroup_join_path(const char *mount, const char *path)
 {
     char *full;
     if (asprintf(&full, "%s%s%s", mount, *path == '/' ? "" : "/", strcmp(path, "/") == 0 ? "" : path) < 0) return NULL;
@@ -163,36 +163,36 @@ static char *join_path(const char *mount, const char *path)
 
 // The job's group, else the process's own; in a container with its own view the path may not lead anywhere: then it is
 // the mount itself. path NULL: there is none.
-static group find_group(const emit *e, const cgroup_state *s, const char *controller, const char *probe)
+static group cgroup_find_group(const emit *e, const cgroup_state *s, const char *controller, const char *probe)
 {
     char *mount = cgroup_mount(e, controller), *path = NULL, *full = NULL;
     group found = {NULL, 0};
     if (!mount) return found;
-    path = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, controller);
+    path = s->wanted ? strdup(s->wanted) : cgroup_path_of(e, s->pid, controller);
     for (int whole = 0; path && whole < 2 && !full; whole++) {
         char *tried = strdup(path);
         if (tried && !whole && !s->wanted) membership_cut_to_job(tried);
-        full = tried ? join_path(mount, tried) : NULL;
+        full = tried ? cgroup_join_path(mount, tried) : NULL;
         free(tried);
-        if (!full || is_there(e, full, probe)) continue;
+        if (!full || cgroup_is_there(e, full, probe)) continue;
         free(full);
         full = NULL;
     }
-    if (!full && !s->wanted && is_there(e, mount, probe)) full = strdup(mount);
+    if (!full && !s->wanted && cgroup_is_there(e, mount, probe)) full = strdup(mount);
     found = (group){full, strlen(mount)};
     free(path);
     free(mount);
     return found;
 }
 
-static void set_group(group *g, group to)
+static void cgroup_set_group(group *g, group to)
 {
     free(g->path);
     *g = to;
 }
 
 // From a group to the one above it; false at the mount.
-static bool step_up(char *path, size_t mount)
+static bool cgroup_step_up(char *path, size_t mount)
 {
     char *slash = strrchr(path, '/');
     if (!slash || (size_t)(slash - path) < mount) return false;
@@ -200,48 +200,49 @@ static bool step_up(char *path, size_t mount)
     return true;
 }
 
-static void find_rows(cgroup_state *s, const emit *e, const row *rows, size_t count)
+static void cgroup_find_rows(cgroup_state *s, const emit *e, const row *rows, size_t count)
 {
     s->rows = rows;
     s->row_count = count;
     for (size_t i = 0; i < count; i++)
-        set_group(&s->groups[i], find_group(e, s, rows[i].controller, rows[i].file));
+        cgroup_set_group(&s->groups[i], cgroup_find_group(e, s, rows[i].controller, rows[i].file));
 }
 
-static void find_limits(cgroup_state *s, const emit *e, bool version_2)
+static void cgroup_find_limits(cgroup_state *s, const emit *e, bool version_2)
 {
-    set_group(&s->memory, find_group(e, s, version_2 ? NULL : "memory", version_2 ? "" : "memory.limit_in_bytes"));
-    set_group(&s->cpu, find_group(e, s, version_2 ? NULL : "cpu", version_2 ? "" : "cpu.cfs_quota_us"));
-    set_group(&s->cpuset, find_group(e, s, "cpuset", "cpuset.cpus"));
-    if (!s->cpuset.path) set_group(&s->cpuset, find_group(e, s, NULL, ""));
+    cgroup_set_group(&s->memory,
+                     cgroup_find_group(e, s, version_2 ? NULL : "memory", version_2 ? "" : "memory.limit_in_bytes"));
+    cgroup_set_group(&s->cpu, cgroup_find_group(e, s, version_2 ? NULL : "cpu", version_2 ? "" : "cpu.cfs_quota_us"));
+    cgroup_set_group(&s->cpuset, cgroup_find_group(e, s, "cpuset", "cpuset.cpus"));
+    if (!s->cpuset.path) cgroup_set_group(&s->cpuset, cgroup_find_group(e, s, NULL, ""));
 }
 
-static char *name_of(const cgroup_state *s, const emit *e, bool version_2)
+static char *cgroup_name_of(const cgroup_state *s, const emit *e, bool version_2)
 {
-    char *name = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, version_2 ? NULL : "memory");
+    char *name = s->wanted ? strdup(s->wanted) : cgroup_path_of(e, s->pid, version_2 ? NULL : "memory");
     if (name && !s->wanted) membership_cut_to_job(name);
     return name;
 }
 
-static void find(cgroup_state *s, emit *e)
+static void cgroup_find(cgroup_state *s, emit *e)
 {
-    group version_2 = find_group(e, s, NULL, "cpu.stat");
+    group version_2 = cgroup_find_group(e, s, NULL, "cpu.stat");
     // A mount of version 2 without controllers stands beside version 1 on hybrid systems: usage alone would be all.
-    group version_1 = find_group(e, s, "memory", "memory.stat");
-    bool whole = version_2.path && (is_there(e, version_2.path, "memory.current") || !version_1.path);
+    group version_1 = cgroup_find_group(e, s, "memory", "memory.stat");
+    bool whole = version_2.path && (cgroup_is_there(e, version_2.path, "memory.current") || !version_1.path);
     free(s->io_path);
     s->io_path = NULL;
     if (whole) {
-        find_rows(s, e, rows_2, sizeof rows_2 / sizeof *rows_2);
+        cgroup_find_rows(s, e, rows_2, sizeof rows_2 / sizeof *rows_2);
         if (asprintf(&s->io_path, "%s/io.stat", version_2.path) < 0) s->io_path = NULL;
     } else {
-        find_rows(s, e, rows_1, sizeof rows_1 / sizeof *rows_1);
+        cgroup_find_rows(s, e, rows_1, sizeof rows_1 / sizeof *rows_1);
     }
-    find_limits(s, e, whole);
+    cgroup_find_limits(s, e, whole);
     for (size_t i = 0; i < s->row_count && !s->found; i++)
         s->found = s->groups[i].path != NULL;
     free(s->name);
-    s->name = name_of(s, e, whole);
+    s->name = cgroup_name_of(s, e, whole);
     if (!s->found) emit_state(e, NETPROF_STATUS_ABSENT, 0, "/sys/fs/cgroup");
     free(version_1.path);
     free(version_2.path);
@@ -250,7 +251,7 @@ static void find(cgroup_state *s, emit *e)
 // ---- reading ----
 
 // The word behind the key, or of a file that is one number, that: copied, for other rows look at the same text.
-static bool word_of(const char *text, const char *key, char *word, size_t size)
+static bool cgroup_word_of(const char *text, const char *key, char *word, size_t size)
 {
     size_t length = key ? strlen(key) : 0;
     while (key && *text && !(strncmp(text, key, length) == 0 && text[length] == ' ')) {
@@ -267,7 +268,7 @@ static bool word_of(const char *text, const char *key, char *word, size_t size)
 }
 
 // Rows of one file stand together: it is read once, at the first of them, so that they tell of one time.
-static char *read_row(cgroup_state *s, const emit *e, size_t i)
+static char *cgroup_read_row(cgroup_state *s, const emit *e, size_t i)
 {
     bool again = i > 0 && strcmp(s->rows[i - 1].file, s->rows[i].file) == 0;
     char path[4096];
@@ -278,18 +279,19 @@ static char *read_row(cgroup_state *s, const emit *e, size_t i)
     return s->text;
 }
 
-static void walk_row(cgroup_state *s, emit *e, size_t i)
+static void cgroup_walk_row(cgroup_state *s, emit *e, size_t i)
 {
     const row *x = &s->rows[i];
     char *text, word[64];
     uint64_t value;
     if (!s->groups[i].path) return;
-    text = read_row(s, e, i);
+    text = cgroup_read_row(s, e, i);
     if (!text) {
         if (s->text_errno != ENOENT) emit_failed(e, x->name, x->shape, s->text_errno);
         return;
     }
-    if (!word_of(text, x->key, word, sizeof word) || strcmp(word, "max") == 0) return; // an older kernel; no limit
+    if (!cgroup_word_of(text, x->key, word, sizeof word) || strcmp(word, "max") == 0)
+        return; // an older kernel; no limit
     if (!emit_number(word, &value))
         emit_failed(e, x->name, x->shape, EBADMSG);
     else
@@ -297,7 +299,7 @@ static void walk_row(cgroup_state *s, emit *e, size_t i)
 }
 
 // "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6": one device each.
-static void walk_io(cgroup_state *s, emit *e)
+static void cgroup_walk_io(cgroup_state *s, emit *e)
 {
     static const struct {
         const char *key, *name;
@@ -325,7 +327,7 @@ static void walk_io(cgroup_state *s, emit *e)
 // ---- limits ----
 
 // Version 1 says "no limit" by the largest whole page, version 2 by a word.
-static void read_memory_limit(cgroup_state *s, const emit *e)
+static void cgroup_read_memory_limit(cgroup_state *s, const emit *e)
 {
     char path[4096], text[64];
     const char *file = s->rows == rows_2 ? "memory.max" : "memory.limit_in_bytes";
@@ -336,10 +338,10 @@ static void read_memory_limit(cgroup_state *s, const emit *e)
         uint64_t value;
         if (!emit_read_line(e, text, sizeof text, "%s/%s", path, file) || !emit_number(text, &value)) continue;
         if (value < UINT64_C(1) << 62 && (!s->memory_limit || value < s->memory_limit)) s->memory_limit = value;
-    } while (step_up(path, s->memory.mount));
+    } while (cgroup_step_up(path, s->memory.mount));
 }
 
-static bool read_quota(const emit *e, const char *path, bool version_2, uint64_t *quota, uint64_t *period)
+static bool cgroup_read_quota(const emit *e, const char *path, bool version_2, uint64_t *quota, uint64_t *period)
 {
     char text[64], other[64], *at = text;
     if (!version_2)
@@ -351,7 +353,7 @@ static bool read_quota(const emit *e, const char *path, bool version_2, uint64_t
     return emit_number(emit_word(&at), quota) && emit_number(emit_word(&at), period) && *period;
 }
 
-static void walk_quota(const cgroup_state *s, emit *e)
+static void cgroup_walk_quota(const cgroup_state *s, emit *e)
 {
     static const emit_shape time = SHAPE("us", GAUGE, 0);
     char path[4096];
@@ -360,18 +362,18 @@ static void walk_quota(const cgroup_state *s, emit *e)
     snprintf(path, sizeof path, "%s", s->cpu.path);
     do {
         uint64_t quota, period;
-        if (!read_quota(e, path, s->rows == rows_2, &quota, &period)) continue;
+        if (!cgroup_read_quota(e, path, s->rows == rows_2, &quota, &period)) continue;
         if (least[1] && (double)quota * (double)least[1] >= (double)least[0] * (double)period) continue;
         least[0] = quota;
         least[1] = period;
-    } while (step_up(path, s->cpu.mount));
+    } while (cgroup_step_up(path, s->cpu.mount));
     if (!least[1]) return;
     emit_value(e, "cpu_quota", &time, least[0]);
     emit_value(e, "cpu_period", &time, least[1]);
 }
 
 // The nearest group that has a set of its own or inherited it; version 2 has the file only where the controller is on.
-static void walk_cpuset(const cgroup_state *s, emit *e)
+static void cgroup_walk_cpuset(const cgroup_state *s, emit *e)
 {
     static const emit_shape cpus = SHAPE("CPUs", GAUGE, 0);
     static const char *const files[] = {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"};
@@ -389,43 +391,43 @@ static void walk_cpuset(const cgroup_state *s, emit *e)
                 emit_failed(e, "cpuset_cpus", &cpus, EBADMSG);
             return;
         }
-    } while (step_up(path, s->cpuset.mount));
+    } while (cgroup_step_up(path, s->cpuset.mount));
 }
 
 // The memory's limit is in the fast set, too: there it is what it was at the last full reading.
-static void walk_limits(cgroup_state *s, emit *e)
+static void cgroup_walk_limits(cgroup_state *s, emit *e)
 {
     bool full = !emit_fast_only(e);
-    if (full) read_memory_limit(s, e);
+    if (full) cgroup_read_memory_limit(s, e);
     if (s->memory_limit) emit_value(e, "memory_limit", &bytes, s->memory_limit);
     if (!full) return;
-    walk_quota(s, e);
-    walk_cpuset(s, e);
+    cgroup_walk_quota(s, e);
+    cgroup_walk_cpuset(s, e);
 }
 
 // A recorder that waits for its job has no process of it at first: each that comes is looked at once.
-static bool has_come(void *state)
+static bool cgroup_has_come(void *state)
 {
     const cgroup_state *s = state;
     return !s->found && s->job->pid_count && s->job->pids[0] != s->pid;
 }
 
-static void walk(void *state, emit *e)
+static void cgroup_walk(void *state, emit *e)
 {
     cgroup_state *s = state;
     if (s->job->pid_count && !s->found) s->pid = s->job->pids[0];
     if (!s->pid && !s->wanted) return;
-    if (!s->found) find(s, e);
+    if (!s->found) cgroup_find(s, e);
     if (!s->found) return;
     emit_device(e, s->name && *s->name ? s->name : "/", NETPROF_DEVICE_VIRTUAL);
     emit_fact(e, "version", s->rows == rows_2 ? "2" : "1");
     for (size_t i = 0; i < s->row_count; i++)
-        walk_row(s, e, i);
-    walk_limits(s, e);
-    walk_io(s, e);
+        cgroup_walk_row(s, e, i);
+    cgroup_walk_limits(s, e);
+    cgroup_walk_io(s, e);
 }
 
-static void close_cgroup(void *state)
+static void cgroup_close(void *state)
 {
     cgroup_state *s = state;
     for (size_t i = 0; i < ROWS; i++) {
@@ -443,8 +445,11 @@ static void close_cgroup(void *state)
 
 netprof_err sources_add_cgroup(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {
-        .name = "cgroup", .size = sizeof(cgroup_state), .walk = walk, .close = close_cgroup, .changed = has_come};
+    static const emit_source source = {.name = "cgroup",
+                                       .size = sizeof(cgroup_state),
+                                       .walk = cgroup_walk,
+                                       .close = cgroup_close,
+                                       .changed = cgroup_has_come};
     cgroup_state state = {.job = job, .pid = job->expected && !job->elsewhere ? getpid() : 0};
     state.wanted = job->cgroup ? strdup(job->cgroup) : NULL;
     return emit_add(np, &source, &state, error);

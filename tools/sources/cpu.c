@@ -17,29 +17,29 @@ typedef struct cpu_state {
 static const char *const fields[] = {"user", "nice",    "system", "idle",  "iowait",
                                      "irq",  "softirq", "steal",  "guest", "guest_nice"};
 
-static uint64_t tick_us(void)
+static uint64_t cpu_tick_us(void)
 {
     long hz = sysconf(_SC_CLK_TCK);
     return hz > 0 ? 1000000u / (uint64_t)hz : 10000;
 }
 
-static void walk_times(emit *e, char *line, bool fast)
+static void cpu_walk_times(emit *e, char *line, bool fast)
 {
     emit_shape time = SHAPE("us", COUNTER, fast ? NETPROF_FAST : 0);
     uint64_t value;
-    time.scale = (uint16_t)tick_us();
+    time.scale = (uint16_t)cpu_tick_us();
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *word = emit_word(&line);
         if (!word) break; // older kernels have fewer columns
         if (emit_number(word, &value))
-            emit_value(e, fields[i], &time, value * tick_us());
+            emit_value(e, fields[i], &time, value * cpu_tick_us());
         else
             emit_failed(e, fields[i], &time, EBADMSG);
     }
 }
 
 // Lines "ctxt N", "processes N", ... belong to the whole node.
-static void walk_event(emit *e, const char *name, const char *word)
+static void cpu_walk_event(emit *e, const char *name, const char *word)
 {
     static const struct {
         const char *name, *as;
@@ -58,7 +58,7 @@ static void walk_event(emit *e, const char *name, const char *word)
 }
 
 // Sockets, cores and model, once: they do not change while the node runs.
-static void tell_model(emit *e)
+static void cpu_tell_model(emit *e)
 {
     emit_file info = {0};
     int error;
@@ -76,7 +76,7 @@ static void tell_model(emit *e)
     emit_file_close(&info);
 }
 
-static void walk(void *state, emit *e)
+static void cpu_walk(void *state, emit *e)
 {
     cpu_state *s = state;
     int error;
@@ -92,25 +92,25 @@ static void walk(void *state, emit *e)
         if (!name || strncmp(name, "cpu", 3) != 0) break;
         if (!whole && !s->per_cpu) continue;
         emit_device(e, name, NETPROF_DEVICE_PHYSICAL);
-        if (whole) tell_model(e);
-        walk_times(e, line, whole);
+        if (whole) cpu_tell_model(e);
+        cpu_walk_times(e, line, whole);
         for (char *rest = whole && events ? events + 1 : NULL, *event; rest && (event = emit_line(&rest));) {
             char *key = emit_word(&event), *word = emit_word(&event);
-            if (key && word) walk_event(e, key, word);
+            if (key && word) cpu_walk_event(e, key, word);
         }
         whole = false;
         if (!s->per_cpu) break;
     }
 }
 
-static void close_cpu(void *state)
+static void cpu_close(void *state)
 {
     emit_file_close(&((cpu_state *)state)->stat);
 }
 
 netprof_err sources_add_cpu(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "cpu", .size = sizeof(cpu_state), .walk = walk, .close = close_cpu};
+    static const emit_source source = {.name = "cpu", .size = sizeof(cpu_state), .walk = cpu_walk, .close = cpu_close};
     cpu_state state = {.per_cpu = job->per_cpu};
     return emit_add(np, &source, &state, error);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 // A number at *at, which moves behind it.
-static bool take_number(const char **at, size_t *value)
+static bool cpulist_take_number(const char **at, size_t *value)
 {
     size_t digits = strspn(*at, "0123456789");
     *value = 0;
@@ -17,9 +17,9 @@ bool cpulist_add_text(cpulist *set, const char *text)
 {
     for (const char *at = text;; at++) {
         size_t first, last;
-        if (!take_number(&at, &first)) return false;
+        if (!cpulist_take_number(&at, &first)) return false;
         last = first;
-        if (*at == '-' && (at++, !take_number(&at, &last))) return false;
+        if (*at == '-' && (at++, !cpulist_take_number(&at, &last))) return false;
         if (last < first) return false;
         for (size_t i = first; i <= last; i++)
             set->bits[i / 64] |= UINT64_C(1) << i % 64;

@@ -39,7 +39,7 @@ static const struct {
     {"flush_time", &milliseconds},
 };
 
-static bool is_whole(const emit *e, const char *name)
+static bool disk_is_whole(const emit *e, const char *name)
 {
     char path[512];
     struct stat st;
@@ -53,7 +53,7 @@ static bool is_whole(const emit *e, const char *name)
 }
 
 // Physical when it is no layer above other disks.
-static unsigned layer(const char *name)
+static unsigned disk_layer(const char *name)
 {
     static const char *const above[] = {"dm-", "md", "loop", "zram", "nbd", "drbd"};
     for (size_t i = 0; i < sizeof above / sizeof *above; i++)
@@ -61,7 +61,7 @@ static unsigned layer(const char *name)
     return NETPROF_DEVICE_PHYSICAL;
 }
 
-static void walk_columns(emit *e, char *line)
+static void disk_walk_columns(emit *e, char *line)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const char *word = emit_word(&line);
@@ -75,7 +75,7 @@ static void walk_columns(emit *e, char *line)
     }
 }
 
-static void walk(void *state, emit *e)
+static void disk_walk(void *state, emit *e)
 {
     disk_state *s = state;
     int error;
@@ -88,21 +88,22 @@ static void walk(void *state, emit *e)
         emit_word(&line);
         emit_word(&line);
         char *name = emit_word(&line);
-        if (!name || !is_whole(e, name)) continue;
+        if (!name || !disk_is_whole(e, name)) continue;
         if (strncmp(name, "loop", 4) == 0 && strncmp(line, "0 0 0 0 0 0 0", 13) == 0) continue;
-        emit_device(e, name, layer(name));
-        walk_columns(e, line);
+        emit_device(e, name, disk_layer(name));
+        disk_walk_columns(e, line);
     }
 }
 
-static void close_disk(void *state)
+static void disk_close(void *state)
 {
     emit_file_close(&((disk_state *)state)->stats);
 }
 
 netprof_err sources_add_disk(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "disk", .size = sizeof(disk_state), .walk = walk, .close = close_disk};
+    static const emit_source source = {
+        .name = "disk", .size = sizeof(disk_state), .walk = disk_walk, .close = disk_close};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -33,7 +33,7 @@ struct emit {
 
 // ---- discovery ----
 
-static bool keep_slot(emit *e, const char *name, bool device, size_t index)
+static bool emit_keep_slot(emit *e, const char *name, bool device, size_t index)
 {
     if (e->count == e->room) {
         size_t room = e->room ? 2 * e->room : 64;
@@ -48,32 +48,32 @@ static bool keep_slot(emit *e, const char *name, bool device, size_t index)
     return true;
 }
 
-static void forget_slots(emit *e)
+static void emit_forget_slots(emit *e)
 {
     for (size_t i = 0; i < e->count; i++)
         free(e->slots[i].name);
     e->count = 0;
 }
 
-static void list_counter(emit *e, const char *name, const emit_shape *shape)
+static void emit_list_counter(emit *e, const char *name, const emit_shape *shape)
 {
     netprof_counter counter = *shape;
     counter.name = name;
-    if (!keep_slot(e, name, false, netprof_list_counter(e->list, &counter))) e->failed = true;
+    if (!emit_keep_slot(e, name, false, netprof_list_counter(e->list, &counter))) e->failed = true;
 }
 
 // ---- reading ----
 
-static bool is_slot(const emit *e, size_t at, const char *name, bool device)
+static bool emit_is_slot(const emit *e, size_t at, const char *name, bool device)
 {
     return at < e->count && e->slots[at].device == device && strcmp(e->slots[at].name, name) == 0;
 }
 
 // The slot of a counter of the device at hand; nearly always the one that is expected.
-static const slot *find_slot(emit *e, const char *name)
+static const slot *emit_find_slot(emit *e, const char *name)
 {
     if (e->lost) return NULL;
-    if (!is_slot(e, e->next, name, false)) {
+    if (!emit_is_slot(e, e->next, name, false)) {
         size_t at = e->device + 1;
         while (at < e->count && !e->slots[at].device && strcmp(e->slots[at].name, name) != 0)
             at++;
@@ -86,13 +86,13 @@ static const slot *find_slot(emit *e, const char *name)
     return &e->slots[e->next++];
 }
 
-static void find_device(emit *e, const char *name)
+static void emit_find_device(emit *e, const char *name)
 {
     size_t at = e->next;
     while (at < e->count && !e->slots[at].device)
         at++;
-    if (!is_slot(e, at, name, true))
-        for (at = 0; at < e->count && !is_slot(e, at, name, true); at++)
+    if (!emit_is_slot(e, at, name, true))
+        for (at = 0; at < e->count && !emit_is_slot(e, at, name, true); at++)
             continue;
     e->lost = at == e->count;
     if (e->lost) {
@@ -108,10 +108,10 @@ static void find_device(emit *e, const char *name)
 void emit_device(emit *e, const char *name, unsigned flags)
 {
     if (e->sweep) {
-        find_device(e, name);
+        emit_find_device(e, name);
     } else {
         netprof_list_device(e->list, name, 0, flags);
-        if (!keep_slot(e, name, true, NETPROF_NONE)) e->failed = true;
+        if (!emit_keep_slot(e, name, true, NETPROF_NONE)) e->failed = true;
     }
 }
 
@@ -131,14 +131,14 @@ void emit_factf(emit *e, const char *key, const char *format, ...)
     emit_fact(e, key, text);
 }
 
-static void set_slot(emit *e, const char *name, const emit_shape *shape, netprof_status status, int sys_errno,
-                     uint64_t value, int64_t stamp_ns)
+static void emit_set_slot(emit *e, const char *name, const emit_shape *shape, netprof_status status, int sys_errno,
+                          uint64_t value, int64_t stamp_ns)
 {
     if (!e->sweep) {
-        list_counter(e, name, shape);
+        emit_list_counter(e, name, shape);
         return;
     }
-    const slot *s = find_slot(e, name);
+    const slot *s = emit_find_slot(e, name);
     if (!s || s->index == NETPROF_NONE) return;
     size_t i = s->index;
     if (e->sweep->set == NETPROF_SET_FAST && !(e->sweep->counters[i].flags & NETPROF_FAST)) return;
@@ -150,17 +150,17 @@ static void set_slot(emit *e, const char *name, const emit_shape *shape, netprof
 
 void emit_value(emit *e, const char *name, const emit_shape *shape, uint64_t value)
 {
-    set_slot(e, name, shape, NETPROF_STATUS_OK, 0, value, 0);
+    emit_set_slot(e, name, shape, NETPROF_STATUS_OK, 0, value, 0);
 }
 
 void emit_stamped(emit *e, const char *name, const emit_shape *shape, uint64_t value, int64_t stamp_ns)
 {
-    set_slot(e, name, shape, NETPROF_STATUS_OK, 0, value, stamp_ns);
+    emit_set_slot(e, name, shape, NETPROF_STATUS_OK, 0, value, stamp_ns);
 }
 
 void emit_failed(emit *e, const char *name, const emit_shape *shape, int sys_errno)
 {
-    set_slot(e, name, shape, netprof_status_of_errno(sys_errno), sys_errno, 0, 0);
+    emit_set_slot(e, name, shape, netprof_status_of_errno(sys_errno), sys_errno, 0, 0);
 }
 
 bool emit_fast_only(const emit *e)
@@ -185,12 +185,12 @@ void emit_state(emit *e, netprof_status status, int sys_errno, const char *path)
 
 // ---- the library's source functions ----
 
-static netprof_err discover(void *user, netprof_list *list)
+static netprof_err emit_discover(void *user, netprof_list *list)
 {
     emit *e = user;
     free(e->root);
     e->root = strdup(netprof_list_root(list));
-    forget_slots(e);
+    emit_forget_slots(e);
     e->failed = !e->root;
     e->list = list;
     e->sweep = NULL;
@@ -200,7 +200,7 @@ static netprof_err discover(void *user, netprof_list *list)
 }
 
 // What was listed and is asked for, but was not told in this walk.
-static void mark_vanished(const emit *e)
+static void emit_mark_vanished(const emit *e)
 {
     const netprof_sweep *s = e->sweep;
     for (size_t i = 0; i < e->count; i++) {
@@ -212,7 +212,7 @@ static void mark_vanished(const emit *e)
     }
 }
 
-static void read_all(void *user, size_t device, netprof_sweep *sweep)
+static void emit_read_all(void *user, size_t device, netprof_sweep *sweep)
 {
     emit *e = user;
     (void)device;
@@ -220,21 +220,21 @@ static void read_all(void *user, size_t device, netprof_sweep *sweep)
     e->next = 0;
     e->lost = true;
     e->source->walk(e->state, e);
-    mark_vanished(e);
+    emit_mark_vanished(e);
     e->sweep = NULL;
 }
 
-static int has_changed(void *user)
+static int emit_has_changed(void *user)
 {
     emit *e = user;
     return e->source->changed(e->state);
 }
 
-static void close_source(void *user)
+static void emit_close_source(void *user)
 {
     emit *e = user;
     if (e->source->close) e->source->close(e->state);
-    forget_slots(e);
+    emit_forget_slots(e);
     free(e->slots);
     free(e->root);
     free(e->state);
@@ -245,10 +245,10 @@ netprof_err emit_add(netprof *np, const emit_source *source, const void *state, 
 {
     netprof_source s = {.name = source->name,
                         .flags = NETPROF_SOURCE_WHOLE,
-                        .discover = discover,
-                        .read = read_all,
-                        .close = close_source,
-                        .changed = source->changed ? has_changed : NULL};
+                        .discover = emit_discover,
+                        .read = emit_read_all,
+                        .close = emit_close_source,
+                        .changed = source->changed ? emit_has_changed : NULL};
     emit *e = calloc(1, sizeof *e);
     if (e) e->state = calloc(1, source->size ? source->size : 1);
     if (!e || !e->state) {
@@ -263,7 +263,7 @@ netprof_err emit_add(netprof *np, const emit_source *source, const void *state, 
 
 // ---- files ----
 
-static bool make_room(emit_file *f, size_t room)
+static bool emit_make_room(emit_file *f, size_t room)
 {
     if (f->room >= room) return true;
     char *larger = realloc(f->text, room);
@@ -273,7 +273,7 @@ static bool make_room(emit_file *f, size_t room)
     return true;
 }
 
-static int open_file(emit_file *f, const emit *e, const char *path)
+static int emit_open_file(emit_file *f, const emit *e, const char *path)
 {
     if (!f->path && asprintf(&f->path, "%s%s", emit_root(e), path) < 0) {
         f->path = NULL;
@@ -284,11 +284,11 @@ static int open_file(emit_file *f, const emit *e, const char *path)
 }
 
 // Reads to the end; an errno.
-static int read_file(emit_file *f)
+static int emit_read_file(emit_file *f)
 {
     size_t size = 0;
     for (;;) {
-        if (!make_room(f, size + 4096)) return ENOMEM;
+        if (!emit_make_room(f, size + 4096)) return ENOMEM;
         ssize_t n = pread(f->fd, f->text + size, f->room - size - 1, (off_t)size);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno;
@@ -302,12 +302,12 @@ static int read_file(emit_file *f)
 char *emit_file_read(emit_file *f, const emit *e, const char *path, int *sys_errno)
 {
     bool held = f->path && f->fd >= 0;
-    *sys_errno = held ? 0 : open_file(f, e, path);
-    if (!*sys_errno) *sys_errno = read_file(f);
+    *sys_errno = held ? 0 : emit_open_file(f, e, path);
+    if (!*sys_errno) *sys_errno = emit_read_file(f);
     if (*sys_errno && held) { // the thing behind the descriptor was re-created, perhaps
         close(f->fd);
-        *sys_errno = open_file(f, e, path);
-        if (!*sys_errno) *sys_errno = read_file(f);
+        *sys_errno = emit_open_file(f, e, path);
+        if (!*sys_errno) *sys_errno = emit_read_file(f);
     }
     return *sys_errno ? NULL : f->text;
 }
@@ -355,7 +355,7 @@ bool emit_number(const char *word, uint64_t *value)
     return !*word;
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
+static int emit_by_bytes(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -365,7 +365,7 @@ int emit_directory(const emit *e, const char *path, void (*visit)(void *user, co
     struct dirent **entries;
     char *full;
     if (asprintf(&full, "%s%s", emit_root(e), path) < 0) return ENOMEM;
-    int count = scandir(full, &entries, NULL, by_bytes);
+    int count = scandir(full, &entries, NULL, emit_by_bytes);
     int result = count < 0 ? errno : 0;
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
@@ -378,7 +378,7 @@ int emit_directory(const emit *e, const char *path, void (*visit)(void *user, co
 }
 
 // The beginning of a file.
-static bool read_text(const emit *e, char *text, size_t size, const char *path)
+static bool emit_read_text(const emit *e, char *text, size_t size, const char *path)
 {
     char *full;
     if (asprintf(&full, "%s%s", emit_root(e), path) < 0) return false;
@@ -399,7 +399,7 @@ bool emit_read_line(const emit *e, char *text, size_t size, const char *format, 
     int made = vasprintf(&path, format, arguments);
     va_end(arguments);
     if (made < 0) return false;
-    bool good = read_text(e, text, size, path);
+    bool good = emit_read_text(e, text, size, path);
     free(path);
     if (good) text[strcspn(text, "\n")] = 0;
     return good;
@@ -409,7 +409,7 @@ bool emit_process_stat(const emit *e, pid_t pid, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    const char *end = read_text(e, text, size, path) ? strrchr(text, ')') : NULL;
+    const char *end = emit_read_text(e, text, size, path) ? strrchr(text, ')') : NULL;
     if (!end) return false;
     end += 1 + (end[1] == ' ');
     memmove(text, end, strlen(end) + 1);

@@ -26,7 +26,7 @@ typedef struct energy_state {
     size_t count;
 } energy_state;
 
-static void clear(energy_state *s)
+static void energy_clear(energy_state *s)
 {
     for (size_t i = 0; i < s->count; i++)
         emit_file_close(&s->zones[i].energy);
@@ -41,7 +41,7 @@ typedef struct finding_zones {
 } finding_zones;
 
 // "dram" below "package-1" is "package-1/dram": the names of parts repeat.
-static void name_zone(emit *e, energy_state *s, zone *z)
+static void energy_name_zone(emit *e, energy_state *s, zone *z)
 {
     char own[40], parent[40];
     char *colon = strrchr(z->id, ':');
@@ -60,7 +60,7 @@ static void name_zone(emit *e, energy_state *s, zone *z)
 }
 
 // A constraint's name becomes a counter's: only what is in such names is taken.
-static void name_limits(const emit *e, zone *z)
+static void energy_name_limits(const emit *e, zone *z)
 {
     for (size_t i = 0; i < CONSTRAINTS; i++) {
         char name[32];
@@ -71,7 +71,7 @@ static void name_limits(const emit *e, zone *z)
     }
 }
 
-static void found(void *user, const char *id)
+static void energy_found(void *user, const char *id)
 {
     finding_zones *f = user;
     char text[32];
@@ -83,13 +83,13 @@ static void found(void *user, const char *id)
     zone *z = &f->s->zones[f->s->count++];
     *z = (zone){.energy = {.fd = -1}};
     snprintf(z->id, sizeof z->id, "%s", id);
-    name_zone(f->e, f->s, z);
-    name_limits(f->e, z);
+    energy_name_zone(f->e, f->s, z);
+    energy_name_limits(f->e, z);
     if (emit_read_line(f->e, text, sizeof text, "/sys/class/powercap/%s/max_energy_range_uj", id))
         emit_number(text, &z->range);
 }
 
-static void walk_zone(emit *e, zone *z)
+static void energy_walk_zone(emit *e, zone *z)
 {
     static const emit_shape energy = SHAPE("uJ", COUNTER, NETPROF_FAST);
     char path[128], *text;
@@ -109,7 +109,7 @@ static void walk_zone(emit *e, zone *z)
 }
 
 // A limit of 0 is none; one that is switched off with its zone holds nothing back.
-static void walk_limits(emit *e, const zone *z)
+static void energy_walk_limits(emit *e, const zone *z)
 {
     static const emit_shape power = SHAPE("uW", GAUGE, 0);
     char text[32];
@@ -126,12 +126,12 @@ static void walk_limits(emit *e, const zone *z)
     }
 }
 
-static void walk(void *state, emit *e)
+static void energy_walk(void *state, emit *e)
 {
     energy_state *s = state;
     finding_zones f = {s, e};
     if (!s->count) {
-        int error = emit_directory(e, "/sys/class/powercap", found, &f);
+        int error = emit_directory(e, "/sys/class/powercap", energy_found, &f);
         if (!s->count) emit_state(e, NETPROF_STATUS_ABSENT, error, "/sys/class/powercap");
     }
     for (size_t i = 0; i < s->count; i++) {
@@ -141,20 +141,20 @@ static void walk(void *state, emit *e)
                     strchr(z->name, '/') || strncmp(z->name, "psys", 4) == 0 ? NETPROF_DEVICE_VIRTUAL
                                                                              : NETPROF_DEVICE_PHYSICAL);
         emit_fact(e, "zone", z->id);
-        walk_zone(e, z);
-        if (!emit_fast_only(e)) walk_limits(e, z);
+        energy_walk_zone(e, z);
+        if (!emit_fast_only(e)) energy_walk_limits(e, z);
     }
 }
 
-static void close_energy(void *state)
+static void energy_close(void *state)
 {
-    clear(state);
+    energy_clear(state);
 }
 
 netprof_err sources_add_energy(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {
-        .name = "energy", .size = sizeof(energy_state), .walk = walk, .close = close_energy};
+        .name = "energy", .size = sizeof(energy_state), .walk = energy_walk, .close = energy_close};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

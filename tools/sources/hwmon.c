@@ -47,7 +47,7 @@ typedef struct search {
     emit *e;
 } search;
 
-static const emit_shape *shape_of(const char *file)
+static const emit_shape *hwmon_shape_of(const char *file)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t n = strlen(kinds[i].begin);
@@ -59,11 +59,11 @@ static const emit_shape *shape_of(const char *file)
     return NULL;
 }
 
-static void found_file(void *user, const char *file)
+static void hwmon_found_file(void *user, const char *file)
 {
     search *f = user;
     hwmon_state *s = f->s;
-    const emit_shape *shape = shape_of(file);
+    const emit_shape *shape = hwmon_shape_of(file);
     char label[64];
     if (!shape || strlen(file) >= sizeof s->sensors->file) return;
     sensor *longer = realloc(s->sensors, (s->sensor_count + 1) * sizeof *longer);
@@ -80,7 +80,7 @@ static void found_file(void *user, const char *file)
 }
 
 // "k10temp 0000:00:18.3": the driver's name and the address of its device.
-static void name_chip(emit *e, chip *c)
+static void hwmon_name_chip(emit *e, chip *c)
 {
     char path[128], target[PATH_MAX], driver[48];
     if (!emit_read_line(e, driver, sizeof driver, "/sys/class/hwmon/%s/name", c->id))
@@ -91,7 +91,7 @@ static void name_chip(emit *e, chip *c)
     snprintf(c->name, sizeof c->name, "%s%s%.100s", driver, n > 0 ? " " : "", n > 0 ? basename(target) : "");
 }
 
-static void found_chip(void *user, const char *id)
+static void hwmon_found_chip(void *user, const char *id)
 {
     search *f = user;
     hwmon_state *s = f->s;
@@ -101,12 +101,12 @@ static void found_chip(void *user, const char *id)
     s->chips = longer;
     chip *c = &s->chips[s->chip_count++];
     snprintf(c->id, sizeof c->id, "%s", id);
-    name_chip(f->e, c);
+    hwmon_name_chip(f->e, c);
     snprintf(path, sizeof path, "/sys/class/hwmon/%s", id);
-    emit_directory(f->e, path, found_file, f);
+    emit_directory(f->e, path, hwmon_found_file, f);
 }
 
-static void walk_sensor(emit *e, hwmon_state *s, sensor *x)
+static void hwmon_walk_sensor(emit *e, hwmon_state *s, sensor *x)
 {
     char path[128], *text, *digits;
     uint64_t value = 0;
@@ -121,25 +121,25 @@ static void walk_sensor(emit *e, hwmon_state *s, sensor *x)
         emit_value(e, x->name, x->shape, digits == text ? value : 0 - value);
 }
 
-static void walk(void *state, emit *e)
+static void hwmon_walk(void *state, emit *e)
 {
     hwmon_state *s = state;
     search f = {s, e};
     size_t at = 0;
     if (emit_fast_only(e)) return;
     if (!s->chip_count) {
-        int error = emit_directory(e, "/sys/class/hwmon", found_chip, &f);
+        int error = emit_directory(e, "/sys/class/hwmon", hwmon_found_chip, &f);
         if (!s->sensor_count) emit_state(e, NETPROF_STATUS_ABSENT, error, "/sys/class/hwmon");
     }
     for (size_t i = 0; i < s->chip_count; i++) {
         if (at == s->sensor_count || s->sensors[at].chip != i) continue;
         emit_device(e, s->chips[i].name, NETPROF_DEVICE_PHYSICAL);
         for (; at < s->sensor_count && s->sensors[at].chip == i; at++)
-            walk_sensor(e, s, &s->sensors[at]);
+            hwmon_walk_sensor(e, s, &s->sensors[at]);
     }
 }
 
-static void close_hwmon(void *state)
+static void hwmon_close(void *state)
 {
     hwmon_state *s = state;
     for (size_t i = 0; i < s->sensor_count; i++)
@@ -151,7 +151,7 @@ static void close_hwmon(void *state)
 netprof_err sources_add_hwmon(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {
-        .name = "hwmon", .size = sizeof(hwmon_state), .walk = walk, .close = close_hwmon};
+        .name = "hwmon", .size = sizeof(hwmon_state), .walk = hwmon_walk, .close = hwmon_close};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -15,7 +15,7 @@ typedef struct component {
     size_t size;
 } component;
 
-static bool next_component(const char **path, component *c)
+static bool membership_next_component(const char **path, component *c)
 {
     while (**path == '/')
         ++*path;
@@ -25,28 +25,28 @@ static bool next_component(const char **path, component *c)
     return c->size > 0;
 }
 
-static bool is_named(component c, const char *before, const char *name)
+static bool membership_is_named(component c, const char *before, const char *name)
 {
     size_t n = strlen(before), m = strlen(name);
     return c.size == n + m && memcmp(c.at, before, n) == 0 && memcmp(c.at + n, name, m) == 0;
 }
 
-static bool ends_in_job(component c, const char *job)
+static bool membership_ends_in_job(component c, const char *job)
 {
     size_t n = strlen(job);
     return c.size > n + 1 && c.at[c.size - n - 1] == '_' && memcmp(c.at + c.size - n, job, n) == 0;
 }
 
-static bool path_names(const char *scheduler, const char *job, const char *path)
+static bool membership_path_names(const char *scheduler, const char *job, const char *path)
 {
     bool slurm = false, oar = false;
     component c;
-    while (next_component(&path, &c)) {
+    while (membership_next_component(&path, &c)) {
         slurm |= c.size >= 5 && memcmp(c.at, "slurm", 5) == 0;
-        if (strcmp(scheduler, "slurm") == 0 && slurm && is_named(c, "job_", job)) return true;
-        if (strcmp(scheduler, "pbs") == 0 && is_named(c, "", job)) return true;
-        if (strcmp(scheduler, "oar") == 0 && oar && ends_in_job(c, job)) return true;
-        oar |= is_named(c, "", "oar");
+        if (strcmp(scheduler, "slurm") == 0 && slurm && membership_is_named(c, "job_", job)) return true;
+        if (strcmp(scheduler, "pbs") == 0 && membership_is_named(c, "", job)) return true;
+        if (strcmp(scheduler, "oar") == 0 && oar && membership_ends_in_job(c, job)) return true;
+        oar |= membership_is_named(c, "", "oar");
     }
     return false;
 }
@@ -58,7 +58,7 @@ bool membership_in_cgroup(const char *scheduler, const char *job, const char *te
     for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const char *path = strchr(line, ':');
         if (path) path = strchr(path + 1, ':');
-        if (path && path < line + strcspn(line, "\n") && path_names(scheduler, job, path + 1)) return true;
+        if (path && path < line + strcspn(line, "\n") && membership_path_names(scheduler, job, path + 1)) return true;
     }
     return false;
 }
@@ -68,7 +68,7 @@ void membership_cut_to_job(char *path)
     const char *at = path;
     bool slurm = false;
     component c;
-    while (next_component(&at, &c)) {
+    while (membership_next_component(&at, &c)) {
         bool job = slurm && c.size > 4 && memcmp(c.at, "job_", 4) == 0 && strspn(c.at + 4, "0123456789") == c.size - 4;
         if (job) path[at - path] = 0;
         if (job) return;
@@ -102,7 +102,7 @@ typedef struct node_list {
     size_t count;
 } node_list;
 
-static bool add_node(node_list *l, const char *name)
+static bool membership_add_node(node_list *l, const char *name)
 {
     for (size_t i = l->count; i-- > 0;) { // slots of one node stand together
         if (!text_same_host(l->names[i], name)) continue;
@@ -128,7 +128,7 @@ char *membership_nodes(FILE *file, size_t *count)
     while (getline(&line, &room, file) > 0) {
         char *name = line + strspn(line, " \t");
         name[strcspn(name, " \t\r\n:")] = 0; // "node7:ppn=4", "node7 slots=4"
-        if (*name && *name != '#' && !add_node(&l, name)) break;
+        if (*name && *name != '#' && !membership_add_node(&l, name)) break;
     }
     free(line);
     for (size_t i = 0; i < l.count; i++)

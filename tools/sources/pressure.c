@@ -13,7 +13,7 @@ typedef struct pressure_state {
     emit_file files[RESOURCES];
 } pressure_state;
 
-static void walk(void *state, emit *e)
+static void pressure_walk(void *state, emit *e)
 {
     static const emit_shape stalled = SHAPE("us", COUNTER, NETPROF_FAST);
     pressure_state *s = state;
@@ -40,7 +40,7 @@ static void walk(void *state, emit *e)
     }
 }
 
-static void close_pressure(void *state)
+static void pressure_close(void *state)
 {
     pressure_state *s = state;
     for (size_t i = 0; i < RESOURCES; i++)
@@ -50,7 +50,7 @@ static void close_pressure(void *state)
 netprof_err sources_add_pressure(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {
-        .name = "pressure", .size = sizeof(pressure_state), .walk = walk, .close = close_pressure};
+        .name = "pressure", .size = sizeof(pressure_state), .walk = pressure_walk, .close = pressure_close};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -96,7 +96,7 @@ typedef struct process_state {
 // ---- reading one process ----
 
 // Numbers behind the name; fields[0] is the third column, the state.
-static size_t stat_numbers(char *at, uint64_t *fields, size_t most)
+static size_t process_stat_numbers(char *at, uint64_t *fields, size_t most)
 {
     size_t n = 0;
     for (char *word; n < most && (word = emit_word(&at)); n++)
@@ -104,27 +104,27 @@ static size_t stat_numbers(char *at, uint64_t *fields, size_t most)
     return n;
 }
 
-static uint64_t ticks_us(const process_state *s, uint64_t ticks)
+static uint64_t process_ticks_us(const process_state *s, uint64_t ticks)
 {
     return ticks * (1000000u / (uint64_t)s->hz);
 }
 
-static bool read_stat(const process_state *s, const emit *e, member *m)
+static bool process_read_stat(const process_state *s, const emit *e, member *m)
 {
     char text[1024];
     uint64_t f[24];
     if (!emit_process_stat(e, m->pid, text, sizeof text)) return false;
     m->ended = *text == 'Z' || *text == 'X';
-    if (stat_numbers(text, f, 24) < 22) return false;
+    if (process_stat_numbers(text, f, 24) < 22) return false;
     m->parent = (pid_t)f[1];
     m->own[MINOR_FAULTS] = f[7];
     m->waited[MINOR_FAULTS] = f[8];
     m->own[MAJOR_FAULTS] = f[9];
     m->waited[MAJOR_FAULTS] = f[10];
-    m->own[USER] = ticks_us(s, f[11]);
-    m->own[SYSTEM] = ticks_us(s, f[12]);
-    m->waited[USER] = ticks_us(s, f[13]);
-    m->waited[SYSTEM] = ticks_us(s, f[14]);
+    m->own[USER] = process_ticks_us(s, f[11]);
+    m->own[SYSTEM] = process_ticks_us(s, f[12]);
+    m->waited[USER] = process_ticks_us(s, f[13]);
+    m->waited[SYSTEM] = process_ticks_us(s, f[14]);
     m->threads = f[17];
     m->start = f[19];
     m->size = f[20];
@@ -133,7 +133,7 @@ static bool read_stat(const process_state *s, const emit *e, member *m)
 }
 
 // "rchar: N", ... A process of somebody else is denied.
-static void read_io(const emit *e, member *m)
+static void process_read_io(const emit *e, member *m)
 {
     static const struct {
         const char *begin;
@@ -153,7 +153,7 @@ static void read_io(const emit *e, member *m)
     emit_file_close(&io);
 }
 
-static void read_memory(const process_state *s, const emit *e, member *m)
+static void process_read_memory(const process_state *s, const emit *e, member *m)
 {
     char text[128], *at = text;
     uint64_t value;
@@ -164,7 +164,7 @@ static void read_memory(const process_state *s, const emit *e, member *m)
     if (emit_number(emit_word(&at), &value)) m->shared = value * (uint64_t)s->page;
 }
 
-static void count_files(const emit *e, member *m)
+static void process_count_files(const emit *e, member *m)
 {
     char path[512];
     DIR *d;
@@ -178,7 +178,7 @@ static void count_files(const emit *e, member *m)
 }
 
 // Keeps the process that comes nearest to its own soft limit.
-static void compare_files(process_state *s, const member *m)
+static void process_compare_files(process_state *s, const member *m)
 {
     struct rlimit limit;
     if (!m->files || prlimit(m->pid, RLIMIT_NOFILE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || !limit.rlim_cur)
@@ -189,7 +189,7 @@ static void compare_files(process_state *s, const member *m)
     s->files_limit = limit.rlim_cur;
 }
 
-static void add_affinity(process_state *s, pid_t tid)
+static void process_add_affinity(process_state *s, pid_t tid)
 {
     cpulist set = {0};
     int bytes = (int)sizeof set.bits;
@@ -198,14 +198,14 @@ static void add_affinity(process_state *s, pid_t tid)
 
 // ---- waiting for a CPU ----
 
-static int compare_threads(const void *a, const void *b)
+static int process_compare_threads(const void *a, const void *b)
 {
     const thread *x = a, *y = b;
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
 // A kernel without statistics of the scheduler says zeros of every thread; others do of those that have not run yet.
-static bool waits_are_counted(const emit *e)
+static bool process_waits_are_counted(const emit *e)
 {
     char text[96], *at = text;
     uint64_t ran;
@@ -214,14 +214,14 @@ static bool waits_are_counted(const emit *e)
 }
 
 // A new member's threads have waited before the recording when it had begun before.
-static void add_thread(process_state *s, const emit *e, const member *m, pid_t tid, bool was_there)
+static void process_add_thread(process_state *s, const emit *e, const member *m, pid_t tid, bool was_there)
 {
     char text[96], *at = text;
     uint64_t ran, wait;
     if (s->no_waits) return;
     if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
     if (!emit_number(emit_word(&at), &ran) || !emit_number(emit_word(&at), &wait)) return;
-    s->no_waits = !ran && !wait && !s->wait_told && !waits_are_counted(e);
+    s->no_waits = !ran && !wait && !s->wait_told && !process_waits_are_counted(e);
     if (s->no_waits) return;
     s->wait_told = true;
     if (s->now.count == s->now.room) {
@@ -234,24 +234,24 @@ static void add_thread(process_state *s, const emit *e, const member *m, pid_t t
     thread *x = &s->now.items[s->now.count++];
     *x = (thread){tid, wait};
     const thread *last =
-        s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, compare_threads) : NULL;
+        s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, process_compare_threads) : NULL;
     if (last && last->wait_ns <= wait)
         s->wait_ns += wait - last->wait_ns;
     else if (!was_there)
         s->wait_ns += wait;
 }
 
-static void end_threads(process_state *s)
+static void process_end_threads(process_state *s)
 {
     thread_list old = s->threads;
-    if (s->now.count) qsort(s->now.items, s->now.count, sizeof *s->now.items, compare_threads);
+    if (s->now.count) qsort(s->now.items, s->now.count, sizeof *s->now.items, process_compare_threads);
     s->threads = s->now;
     s->now = (thread_list){old.items, 0, old.room};
 }
 
 // ---- shares of common pages ----
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t process_clock_ns(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -259,7 +259,7 @@ static int64_t clock_ns(clockid_t clock)
 }
 
 // Adds what a process has; an errno. One that has just ended has none any more.
-static int add_shares(const emit *e, pid_t pid, uint64_t *shares)
+static int process_add_shares(const emit *e, pid_t pid, uint64_t *shares)
 {
     static const struct {
         const char *begin;
@@ -284,7 +284,7 @@ static int add_shares(const emit *e, pid_t pid, uint64_t *shares)
 }
 
 // How long to wait after a reading that took so long: half of the time so far suits jobs of seconds and of days.
-static int64_t shares_pause(const process_state *s, int64_t now, int64_t took)
+static int64_t process_shares_pause(const process_state *s, int64_t now, int64_t took)
 {
     int64_t pause = (now - s->shares_first_ns) / 2;
     if (pause < SHARES_FIRST_NS) pause = SHARES_FIRST_NS;
@@ -292,34 +292,34 @@ static int64_t shares_pause(const process_state *s, int64_t now, int64_t took)
     return took * SHARES_PART > pause ? took * SHARES_PART : pause;
 }
 
-static void read_shares(process_state *s, const emit *e)
+static void process_read_shares(process_state *s, const emit *e)
 {
     uint64_t shares[SHARES] = {0};
-    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    int64_t begin = process_clock_ns(CLOCK_MONOTONIC);
     int error = 0;
     if (begin < s->shares_next_ns) return;
     for (size_t i = 0; i < s->count && !error; i++)
-        error = add_shares(e, s->members[i].pid, shares);
+        error = process_add_shares(e, s->members[i].pid, shares);
     if (!s->shares_first_ns) s->shares_first_ns = begin;
-    s->shares_next_ns = begin + shares_pause(s, begin, clock_ns(CLOCK_MONOTONIC) - begin);
+    s->shares_next_ns = begin + process_shares_pause(s, begin, process_clock_ns(CLOCK_MONOTONIC) - begin);
     s->shares_errno = error;
     // Of processes that have all ended, the last of them is kept.
     if (error || (!shares[PROPORTIONAL] && !shares[UNIQUE] && s->shares_known)) return;
     memcpy(s->shares, shares, sizeof shares);
-    s->shares_stamp_ns = clock_ns(CLOCK_REALTIME);
+    s->shares_stamp_ns = process_clock_ns(CLOCK_REALTIME);
     s->shares_known = true;
 }
 
 // ---- membership ----
 
-static member *find_member(process_state *s, pid_t pid)
+static member *process_find_member(process_state *s, pid_t pid)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->members[i].pid == pid && s->members[i].known) return &s->members[i];
     return NULL;
 }
 
-static member *new_member(process_state *s, pid_t pid)
+static member *process_new_member(process_state *s, pid_t pid)
 {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 64;
@@ -333,14 +333,14 @@ static member *new_member(process_state *s, pid_t pid)
     return m;
 }
 
-static uint64_t held(const member *m, int sum)
+static uint64_t process_held(const member *m, int sum)
 {
     return m->own[sum] + m->waited[sum];
 }
 
 // What reaped children add: its own column for CPU time and faults. For I/O the kernel gives one number, of which
 // the children's part is not known.
-static void grow(member *m, const member *before)
+static void process_grow(member *m, const member *before)
 {
     for (int i = 0; i < SUMS; i++) {
         const uint64_t *now = i < FIRST_IO ? m->waited : m->own, *then = i < FIRST_IO ? before->waited : before->own;
@@ -349,7 +349,7 @@ static void grow(member *m, const member *before)
 }
 
 // So much of it, at most.
-static uint64_t take(uint64_t *pool, uint64_t most)
+static uint64_t process_take(uint64_t *pool, uint64_t most)
 {
     uint64_t part = *pool < most ? *pool : most;
     *pool -= part;
@@ -357,10 +357,10 @@ static uint64_t take(uint64_t *pool, uint64_t most)
 }
 
 // A debt for a child that was reaped meanwhile is in the parent's sums now.
-static void settle(process_state *s, member *m)
+static void process_settle(process_state *s, member *m)
 {
     for (int i = 0; i < SUMS; i++) {
-        uint64_t paid = take(&m->pool[i], m->debt[i]);
+        uint64_t paid = process_take(&m->pool[i], m->debt[i]);
         s->gone[i] -= paid;
         m->debt[i] -= paid;
     }
@@ -368,47 +368,47 @@ static void settle(process_state *s, member *m)
 }
 
 // Reads a process; false when it is not there, or the number belongs to another one by now.
-static bool look_at(process_state *s, const emit *e, size_t index)
+static bool process_look_at(process_state *s, const emit *e, size_t index)
 {
     member *m = &s->members[index], before = *m;
-    if (!read_stat(s, e, m) || (before.known && before.start != m->start)) {
+    if (!process_read_stat(s, e, m) || (before.known && before.start != m->start)) {
         *m = before;
         return false;
     }
-    read_io(e, m);
-    read_memory(s, e, m);
+    process_read_io(e, m);
+    process_read_memory(s, e, m);
     if (!emit_fast_only(e)) {
-        count_files(e, m);
-        compare_files(s, m);
+        process_count_files(e, m);
+        process_compare_files(s, m);
     }
     m->alive = true;
     if (before.known) {
-        grow(m, &before);
-        settle(s, m);
+        process_grow(m, &before);
+        process_settle(s, m);
     } else if (m->start < s->begin) {
         for (int i = 0; i < SUMS; i++)
-            m->base[i] = held(m, i);
+            m->base[i] = process_held(m, i);
         m->is_old = true;
     }
     m->known = true;
     return true;
 }
 
-static void join(process_state *s, const emit *e, pid_t pid)
+static void process_join(process_state *s, const emit *e, pid_t pid)
 {
     if (pid == getpid() || pid == s->job->stranger) return; // what recording costs is told by the source self
-    member *m = find_member(s, pid);
+    member *m = process_find_member(s, pid);
     if (m && m->alive) return;
     if (m) {
-        look_at(s, e, (size_t)(m - s->members));
+        process_look_at(s, e, (size_t)(m - s->members));
         return;
     }
-    if (new_member(s, pid) && !look_at(s, e, s->count - 1)) s->count--;
+    if (process_new_member(s, pid) && !process_look_at(s, e, s->count - 1)) s->count--;
 }
 
 // Children of all threads of a process, and how long the threads of a member have waited; false where the kernel does not
 // tell children (CONFIG_PROC_CHILDREN).
-static bool join_children(process_state *s, const emit *e, pid_t pid, const member *waiting, bool was_there)
+static bool process_join_children(process_state *s, const emit *e, pid_t pid, const member *waiting, bool was_there)
 {
     char path[512];
     bool told = false;
@@ -422,14 +422,14 @@ static bool join_children(process_state *s, const emit *e, pid_t pid, const memb
         if (x->d_name[0] == '.') continue;
         if (waiting) {
             pid_t tid = (pid_t)strtol(x->d_name, NULL, 10);
-            add_thread(s, e, waiting, tid, was_there);
-            add_affinity(s, tid);
+            process_add_thread(s, e, waiting, tid, was_there);
+            process_add_affinity(s, tid);
         }
         snprintf(file, sizeof file, "/proc/%ld/task/%.20s/children", (long)pid, x->d_name);
         at = emit_file_read(&list, e, file, &error);
         told |= at != NULL || error == ESRCH;
         while (at && (word = emit_word(&at)))
-            if (*word >= '0' && *word <= '9') join(s, e, (pid_t)strtol(word, NULL, 10));
+            if (*word >= '0' && *word <= '9') process_join(s, e, (pid_t)strtol(word, NULL, 10));
         emit_file_close(&list);
     }
     closedir(d);
@@ -442,50 +442,50 @@ typedef struct scan {
     size_t joined;
 } scan;
 
-static void scan_process(void *user, const char *name)
+static void process_scan_process(void *user, const char *name)
 {
     scan *x = user;
     member probe = {.pid = (pid_t)strtol(name, NULL, 10)};
-    if (probe.pid <= 0 || find_member(x->s, probe.pid)) return;
-    if (!read_stat(x->s, x->e, &probe)) return;
-    const member *parent = find_member(x->s, probe.parent);
+    if (probe.pid <= 0 || process_find_member(x->s, probe.pid)) return;
+    if (!process_read_stat(x->s, x->e, &probe)) return;
+    const member *parent = process_find_member(x->s, probe.parent);
     if (!parent || !parent->alive) return;
-    join(x->s, x->e, probe.pid);
+    process_join(x->s, x->e, probe.pid);
     x->joined++;
 }
 
 // By everybody's parent, again until no more is found.
-static void join_by_parents(process_state *s, const emit *e)
+static void process_join_by_parents(process_state *s, const emit *e)
 {
     scan x = {s, e, 1};
     while (x.joined) {
         x.joined = 0;
-        emit_directory(e, "/proc", scan_process, &x);
+        emit_directory(e, "/proc", process_scan_process, &x);
     }
 }
 
 // ---- those that ended ----
 
 // The nearest member above that lives: a parent that ended with its child was reaped with it.
-static member *heir(process_state *s, const member *m)
+static member *process_heir(process_state *s, const member *m)
 {
-    member *x = find_member(s, m->parent);
+    member *x = process_find_member(s, m->parent);
     for (size_t steps = 0; x && !x->alive && steps < s->count; steps++)
-        x = find_member(s, x->parent);
+        x = process_find_member(s, x->parent);
     return x && x->alive ? x : NULL;
 }
 
 // What came to the heir is this member as it was last seen and, behind that, the children that it reaped after its last
 // reading: those are its debt. Without an heir they came to nobody, and what was kept for them stays.
-static void bury(process_state *s, const member *m)
+static void process_bury(process_state *s, const member *m)
 {
-    member *above = heir(s, m);
+    member *above = process_heir(s, m);
     s->io_lost |= m->io_denied && !above;
     for (int i = 0; i < SUMS; i++) {
-        uint64_t last = held(m, i), explained = 0, paid = 0;
+        uint64_t last = process_held(m, i), explained = 0, paid = 0;
         if (above) {
-            explained = take(&above->pool[i], last);
-            paid = take(&above->pool[i], m->debt[i]);
+            explained = process_take(&above->pool[i], last);
+            paid = process_take(&above->pool[i], m->debt[i]);
             above->debt[i] += last - explained + m->debt[i] - paid;
         }
         s->gone[i] += last - explained - paid - m->base[i];
@@ -493,11 +493,11 @@ static void bury(process_state *s, const member *m)
     if (above) above->debt_ticks = DEBT_TICKS;
 }
 
-static void bury_ended(process_state *s)
+static void process_bury_ended(process_state *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (!s->members[i].alive) bury(s, &s->members[i]);
+        if (!s->members[i].alive) process_bury(s, &s->members[i]);
     for (size_t i = 0; i < s->count; i++)
         if (s->members[i].alive) s->members[kept++] = s->members[i];
     s->count = kept;
@@ -505,7 +505,7 @@ static void bury_ended(process_state *s)
 
 // ---- telling ----
 
-static size_t count_living(const process_state *s)
+static size_t process_count_living(const process_state *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -513,32 +513,32 @@ static size_t count_living(const process_state *s)
     return n;
 }
 
-static void update(process_state *s, const emit *e)
+static void process_update(process_state *s, const emit *e)
 {
     s->affinity = (cpulist){0};
     for (size_t i = 0; i < s->count; i++)
         s->members[i].alive = false;
     for (size_t i = 0; i < s->job->pid_count; i++)
-        join(s, e, s->job->pids[i]);
-    bool told = !s->job->adopted || join_children(s, e, getpid(), NULL, false);
+        process_join(s, e, s->job->pids[i]);
+    bool told = !s->job->adopted || process_join_children(s, e, getpid(), NULL, false);
     // Grows while it runs: children stand behind their parents. Those whose parent ended come from the last walk.
     for (size_t i = 0; i < s->count; i++) {
-        if (!s->members[i].alive && !look_at(s, e, i)) continue;
+        if (!s->members[i].alive && !process_look_at(s, e, i)) continue;
         const member m = s->members[i]; // the list may move
-        told &= join_children(s, e, m.pid, emit_fast_only(e) ? NULL : &m, m.is_old && !m.waits_known);
+        told &= process_join_children(s, e, m.pid, emit_fast_only(e) ? NULL : &m, m.is_old && !m.waits_known);
         s->members[i].waits_known |= !emit_fast_only(e);
     }
-    if (!told) join_by_parents(s, e);
-    bury_ended(s);
-    if (s->job->living) *s->job->living = count_living(s);
+    if (!told) process_join_by_parents(s, e);
+    process_bury_ended(s);
+    if (s->job->living) *s->job->living = process_count_living(s);
     if (emit_fast_only(e)) return;
     size_t cpus = cpulist_count(&s->affinity);
     if (cpus > s->cpus_allowed) s->cpus_allowed = cpus;
-    end_threads(s);
-    read_shares(s, e);
+    process_end_threads(s);
+    process_read_shares(s, e);
 }
 
-static void tell_known(emit *e, const char *name, const emit_shape *shape, uint64_t value, uint64_t known)
+static void process_tell_known(emit *e, const char *name, const emit_shape *shape, uint64_t value, uint64_t known)
 {
     if (known)
         emit_value(e, name, shape, value);
@@ -547,7 +547,7 @@ static void tell_known(emit *e, const char *name, const emit_shape *shape, uint6
 }
 
 // What only full readings hold.
-static void tell_rest(process_state *s, emit *e)
+static void process_tell_rest(process_state *s, emit *e)
 {
     static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED),
                             cpus = SHAPE("CPUs", GAUGE, 0), files = SHAPE("files", GAUGE, 0);
@@ -563,12 +563,12 @@ static void tell_rest(process_state *s, emit *e)
             emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
     }
     // Always told, so that the list of counters stays the same when the first process comes.
-    tell_known(e, "cpus_allowed", &cpus, s->cpus_allowed, s->cpus_allowed);
-    tell_known(e, "open_files_peak", &files, s->files_peak, s->files_limit);
-    tell_known(e, "open_files_limit", &files, s->files_limit, s->files_limit);
+    process_tell_known(e, "cpus_allowed", &cpus, s->cpus_allowed, s->cpus_allowed);
+    process_tell_known(e, "open_files_peak", &files, s->files_peak, s->files_limit);
+    process_tell_known(e, "open_files_limit", &files, s->files_limit, s->files_limit);
 }
 
-static void tell(process_state *s, emit *e)
+static void process_tell(process_state *s, emit *e)
 {
     static const struct {
         const char *name;
@@ -592,7 +592,7 @@ static void tell(process_state *s, emit *e)
     for (size_t i = 0; i < s->count; i++) {
         const member *m = &s->members[i];
         for (int k = 0; k < SUMS; k++)
-            all.own[k] += held(m, k) - m->base[k];
+            all.own[k] += process_held(m, k) - m->base[k];
         all.resident += m->resident;
         all.shared += m->shared;
         all.size += m->size;
@@ -616,31 +616,31 @@ static void tell(process_state *s, emit *e)
         emit_failed(e, "open_files", &files, EACCES);
     else
         emit_value(e, "open_files", &files, all.files);
-    tell_rest(s, e);
+    process_tell_rest(s, e);
 }
 
-static uint64_t uptime_ticks(const emit *e, long hz)
+static uint64_t process_uptime_ticks(const emit *e, long hz)
 {
     char text[64];
     return emit_read_line(e, text, sizeof text, "/proc/uptime") ? (uint64_t)(strtod(text, NULL) * (double)hz)
                                                                 : UINT64_MAX;
 }
 
-static void walk(void *state, emit *e)
+static void process_walk(void *state, emit *e)
 {
     process_state *s = state;
     if (!s->job->pid_count && !s->job->expected) return;
     if (!s->begin) {
         s->hz = sysconf(_SC_CLK_TCK);
         s->page = sysconf(_SC_PAGESIZE);
-        s->begin = uptime_ticks(e, s->hz);
+        s->begin = process_uptime_ticks(e, s->hz);
     }
-    update(s, e);
+    process_update(s, e);
     emit_device(e, "job", NETPROF_DEVICE_VIRTUAL);
-    tell(s, e);
+    process_tell(s, e);
 }
 
-static void close_process(void *state)
+static void process_close(void *state)
 {
     process_state *s = state;
     free(s->members);
@@ -651,7 +651,7 @@ static void close_process(void *state)
 netprof_err sources_add_process(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {
-        .name = "process", .size = sizeof(process_state), .walk = walk, .close = close_process};
+        .name = "process", .size = sizeof(process_state), .walk = process_walk, .close = process_close};
     process_state state = {.job = job};
     return emit_add(np, &source, &state, error);
 }

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static void walk(void *state, emit *e)
+static void self_walk(void *state, emit *e)
 {
     static const emit_shape time = SHAPE("ns", COUNTER, NETPROF_FAST);
     static const emit_shape memory = {
@@ -26,7 +26,7 @@ static void walk(void *state, emit *e)
 
 netprof_err sources_add_self(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "self", .size = 0, .walk = walk};
+    static const emit_source source = {.name = "self", .size = 0, .walk = self_walk};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -14,7 +14,7 @@ enum { BRACKETS = 8 };
 static const char digits[] = "0123456789";
 
 // At most 18 digits, which fit.
-static bool take_number(const char **at, const char *end, uint64_t *value)
+static bool slurm_take_number(const char **at, const char *end, uint64_t *value)
 {
     size_t n = strspn(*at, digits);
     *value = 0;
@@ -29,18 +29,18 @@ typedef struct range {
     size_t width; // digits with leading zeros; 0: none lead
 } range;
 
-static bool take_range(const char **at, const char *end, range *to)
+static bool slurm_take_range(const char **at, const char *end, range *to)
 {
     const char *begin = *at;
-    if (!take_number(at, end, &to->first)) return false;
+    if (!slurm_take_number(at, end, &to->first)) return false;
     to->width = *begin == '0' && *at - begin > 1 ? (size_t)(*at - begin) : 0;
     to->last = to->first;
-    if (*at < end && **at == '-' && (++*at, !take_number(at, end, &to->last))) return false;
+    if (*at < end && **at == '-' && (++*at, !slurm_take_number(at, end, &to->last))) return false;
     return to->last >= to->first;
 }
 
 // How many names the part from at to end stands for; 0: it is no list, or too large.
-static uint64_t names_of(const char *at, const char *end)
+static uint64_t slurm_names_of(const char *at, const char *end)
 {
     uint64_t product = 1;
     while (at < end) {
@@ -48,7 +48,7 @@ static uint64_t names_of(const char *at, const char *end)
         if (*at++ != '[') continue;
         do {
             range x;
-            if (!take_range(&at, end, &x)) return 0;
+            if (!slurm_take_range(&at, end, &x)) return 0;
             sum += x.last - x.first + 1;
         } while (at < end && *at == ',' && at++);
         if (at >= end || *at++ != ']' || sum > UINT32_MAX || product > UINT32_MAX) return 0;
@@ -57,14 +57,14 @@ static uint64_t names_of(const char *at, const char *end)
     return product;
 }
 
-static bool match(const char *at, const char *end, const char *node, int depth, uint64_t *place);
+static bool slurm_match(const char *at, const char *end, const char *node, int depth, uint64_t *place);
 
 // The node's digits as one of the ranges up to ']', and the rest behind it.
-static bool match_ranges(const char *at, const char *end, const char *node, int depth, uint64_t *place)
+static bool slurm_match_ranges(const char *at, const char *end, const char *node, int depth, uint64_t *place)
 {
     const char *close = memchr(at, ']', (size_t)(end - at));
     size_t run = strspn(node, digits);
-    uint64_t after = close ? names_of(close + 1, end) : 0;
+    uint64_t after = close ? slurm_names_of(close + 1, end) : 0;
     if (!after || depth == BRACKETS) return false;
     for (size_t n = 1; n <= run && n <= 18; n++) {
         uint64_t before = 0, rest, number = 0;
@@ -73,9 +73,10 @@ static bool match_ranges(const char *at, const char *end, const char *node, int 
         const char *from = at;
         do {
             range x;
-            if (!take_range(&from, close, &x)) return false;
+            if (!slurm_take_range(&from, close, &x)) return false;
             bool wide = x.width ? n == x.width : n == 1 || *node != '0';
-            if (wide && number >= x.first && number <= x.last && match(close + 1, end, node + n, depth + 1, &rest)) {
+            if (wide && number >= x.first && number <= x.last &&
+                slurm_match(close + 1, end, node + n, depth + 1, &rest)) {
                 *place = (before + number - x.first) * after + rest;
                 return true;
             }
@@ -85,13 +86,13 @@ static bool match_ranges(const char *at, const char *end, const char *node, int 
     return false;
 }
 
-static bool match(const char *at, const char *end, const char *node, int depth, uint64_t *place)
+static bool slurm_match(const char *at, const char *end, const char *node, int depth, uint64_t *place)
 {
     for (; at < end && *at != '['; at++, node++)
         if (*at != *node) return false;
     *place = 0;
     if (at == end) return !*node;
-    return match_ranges(at + 1, end, node, depth, place);
+    return slurm_match_ranges(at + 1, end, node, depth, place);
 }
 
 bool slurm_place(const char *list, const char *node, size_t *place)
@@ -101,9 +102,9 @@ bool slurm_place(const char *list, const char *node, size_t *place)
         const char *end = at;
         for (bool open = false; *end && (open || *end != ','); end++)
             open = *end == '[' || (open && *end != ']');
-        uint64_t names = names_of(at, end);
+        uint64_t names = slurm_names_of(at, end);
         if (end == at || !names) return false;
-        if (match(at, end, node, 0, &within)) {
+        if (slurm_match(at, end, node, 0, &within)) {
             *place = (size_t)(before + within);
             return true;
         }
@@ -118,10 +119,10 @@ bool slurm_count_at(const char *counts, size_t place, uint64_t *count)
     const char *end = counts + strlen(counts);
     for (const char *at = counts;;) {
         uint64_t times = 1;
-        if (!take_number(&at, end, count)) return false;
+        if (!slurm_take_number(&at, end, count)) return false;
         if (strncmp(at, "(x", 2) == 0) {
             at += 2;
-            if (!take_number(&at, end, &times) || *at++ != ')') return false;
+            if (!slurm_take_number(&at, end, &times) || *at++ != ')') return false;
         }
         if (place < times) return true;
         place -= (size_t)times;
@@ -136,10 +137,10 @@ bool slurm_seconds(const char *text, int64_t *seconds)
     const char *end = text + strlen(text);
     uint64_t days = 0, part, sum = 0;
     const char *at = text, *dash = strchr(text, '-');
-    if (dash && (!take_number(&at, end, &days) || *at++ != '-')) return false;
+    if (dash && (!slurm_take_number(&at, end, &days) || *at++ != '-')) return false;
     int parts = 0;
     for (;; at++) {
-        if (!take_number(&at, end, &part) || part > 1000000000 || ++parts > 3) return false;
+        if (!slurm_take_number(&at, end, &part) || part > 1000000000 || ++parts > 3) return false;
         sum = sum * 60 + part;
         if (*at != ':') break;
     }
@@ -154,7 +155,7 @@ bool slurm_bytes(const char *text, uint64_t *bytes)
     static const char units[] = "KMGTP"; // none: mebibytes
     const char *at = text, *unit = units + 1;
     uint64_t whole;
-    if (!take_number(&at, text + strlen(text), &whole)) return false;
+    if (!slurm_take_number(&at, text + strlen(text), &whole)) return false;
     double value = (double)whole, digit = .1;
     if (*at == '.')
         for (at++; *at >= '0' && *at <= '9'; at++, digit /= 10)
@@ -177,53 +178,53 @@ typedef struct reading {
     uint64_t cpus, memory, per_node, per_cpu; // 0: not told
 } reading;
 
-static void tell_number(const reading *r, const char *key, uint64_t value)
+static void slurm_tell_number(const reading *r, const char *key, uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
     r->tell(r->user, key, text);
 }
 
-static bool is_none(const char *value)
+static bool slurm_is_none(const char *value)
 {
     return !*value || strcmp(value, "(null)") == 0 || strcmp(value, "N/A") == 0 || strcmp(value, "None") == 0;
 }
 
-static void tell_text(const reading *r, const char *key, const char *value)
+static void slurm_tell_text(const reading *r, const char *key, const char *value)
 {
-    if (!is_none(value)) r->tell(r->user, key, value);
+    if (!slurm_is_none(value)) r->tell(r->user, key, value);
 }
 
 // "root(0)": the name.
-static void tell_user(const reading *r, const char *key, const char *value)
+static void slurm_tell_user(const reading *r, const char *key, const char *value)
 {
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(value, "("), value);
-    tell_text(r, key, name);
+    slurm_tell_text(r, key, name);
 }
 
-static void tell_length(const reading *r, const char *key, const char *value)
+static void slurm_tell_length(const reading *r, const char *key, const char *value)
 {
     int64_t seconds;
     if (strcmp(value, "UNLIMITED") == 0)
         r->tell(r->user, key, "unlimited");
     else if (slurm_seconds(value, &seconds))
-        tell_number(r, key, (uint64_t)seconds);
+        slurm_tell_number(r, key, (uint64_t)seconds);
 }
 
-static void tell_digits(const reading *r, const char *key, const char *value)
+static void slurm_tell_digits(const reading *r, const char *key, const char *value)
 {
     if (*value && strlen(value) < 19 && value[strspn(value, digits)] == 0) r->tell(r->user, key, value);
 }
 
 // "cpu=3,mem=400M,node=2,billing=3,gres/gpu=8".
-static void tell_gpus(const reading *r, const char *key, const char *value)
+static void slurm_tell_gpus(const reading *r, const char *key, const char *value)
 {
     const char *found = strstr(value, "gres/gpu=");
     if (found) {
         char number[20];
         snprintf(number, sizeof number, "%.*s", (int)strspn(found + 9, digits), found + 9);
-        tell_digits(r, key, number);
+        slurm_tell_digits(r, key, number);
     }
 }
 
@@ -231,22 +232,22 @@ static const struct {
     const char *name, *key;
     void (*tell)(const reading *r, const char *key, const char *value);
 } fields[] = {
-    {"UserId", "job_user", tell_user},
-    {"Account", "job_account", tell_text},
-    {"QOS", "job_qos", tell_text},
-    {"JobState", "job_state", tell_text},
-    {"ExitCode", "job_exit_code", tell_text},
-    {"TimeLimit", "job_time_limit_s", tell_length},
-    {"StartTime", "job_start_s", tell_digits},
-    {"EndTime", "job_end_s", tell_digits},
-    {"Partition", "job_partition", tell_text},
-    {"NodeList", "job_nodes", tell_text},
-    {"NumNodes", "job_node_count", tell_digits},
-    {"NumCPUs", "job_cpus", tell_digits},
-    {"TRES", "job_gpus", tell_gpus},
+    {"UserId", "job_user", slurm_tell_user},
+    {"Account", "job_account", slurm_tell_text},
+    {"QOS", "job_qos", slurm_tell_text},
+    {"JobState", "job_state", slurm_tell_text},
+    {"ExitCode", "job_exit_code", slurm_tell_text},
+    {"TimeLimit", "job_time_limit_s", slurm_tell_length},
+    {"StartTime", "job_start_s", slurm_tell_digits},
+    {"EndTime", "job_end_s", slurm_tell_digits},
+    {"Partition", "job_partition", slurm_tell_text},
+    {"NodeList", "job_nodes", slurm_tell_text},
+    {"NumNodes", "job_node_count", slurm_tell_digits},
+    {"NumCPUs", "job_cpus", slurm_tell_digits},
+    {"TRES", "job_gpus", slurm_tell_gpus},
 };
 
-static void take_field(reading *r, const char *name, const char *value)
+static void slurm_take_field(reading *r, const char *name, const char *value)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strcmp(fields[i].name, name) == 0) fields[i].tell(r, fields[i].key, value);
@@ -255,7 +256,7 @@ static void take_field(reading *r, const char *name, const char *value)
 }
 
 // "Nodes=n[1-2] CPU_IDs=0-1 Mem=200 GRES=": what these nodes give, each.
-static void take_nodes(reading *r, const char *name, const char *value, bool *here)
+static void slurm_take_nodes(reading *r, const char *name, const char *value, bool *here)
 {
     size_t place;
     cpulist set = {0};
@@ -266,7 +267,7 @@ static void take_nodes(reading *r, const char *name, const char *value, bool *he
 }
 
 // Lines begin with one of these, or with what users wrote.
-static bool is_known_line(const char *line)
+static bool slurm_is_known_line(const char *line)
 {
     static const char *const begins[] = {
         "UserId=",   "Priority=",  "JobState=", "Requeue=", "RunTime=",     "StartTime=",
@@ -276,7 +277,7 @@ static bool is_known_line(const char *line)
     return false;
 }
 
-static void take_line(reading *r, char *line)
+static void slurm_take_line(reading *r, char *line)
 {
     bool nodes = strncmp(line, "Nodes=", 6) == 0, here = false;
     for (char *word, *at = line; (word = strsep(&at, " "));) {
@@ -284,9 +285,9 @@ static void take_line(reading *r, char *line)
         if (!value) continue;
         *value++ = 0;
         if (nodes)
-            take_nodes(r, word, value, &here);
+            slurm_take_nodes(r, word, value, &here);
         else
-            take_field(r, word, value);
+            slurm_take_field(r, word, value);
     }
 }
 
@@ -297,10 +298,10 @@ void slurm_read_job(const char *text, const char *node, slurm_tell *tell, void *
     // A name may hold anything but a line's end; its line is the first, and not read.
     for (char *line; copy && (line = strsep(&rest, "\n"));) {
         line += strspn(line, " ");
-        if (is_known_line(line)) take_line(&r, line);
+        if (slurm_is_known_line(line)) slurm_take_line(&r, line);
     }
     free(copy);
-    if (r.cpus) tell_number(&r, "job_cpus_on_node", r.cpus);
+    if (r.cpus) slurm_tell_number(&r, "job_cpus_on_node", r.cpus);
     if (!r.memory) r.memory = r.per_node ? r.per_node : r.per_cpu <= UINT64_MAX / (r.cpus + 1) ? r.per_cpu * r.cpus : 0;
-    if (r.memory) tell_number(&r, "job_memory_on_node", r.memory);
+    if (r.memory) slurm_tell_number(&r, "job_memory_on_node", r.memory);
 }

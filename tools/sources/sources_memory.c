@@ -17,7 +17,7 @@ static const emit_shape moved = SHAPE("pages", COUNTER, 0);
 
 static const char *const fast[] = {"MemTotal", "MemFree", "MemAvailable", "Cached", "SwapTotal", "SwapFree", "Dirty"};
 
-static bool is_fast(const char *name)
+static bool sources_memory_is_fast(const char *name)
 {
     for (size_t i = 0; i < sizeof fast / sizeof *fast; i++)
         if (strcmp(fast[i], name) == 0) return true;
@@ -38,21 +38,21 @@ static const struct {
     {"pgmigrate_success", &moved},
 };
 
-static const emit_shape *shape_of(const char *name)
+static const emit_shape *sources_memory_shape_of(const char *name)
 {
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (strncmp(wanted[i].begin, name, strlen(wanted[i].begin)) == 0) return wanted[i].shape;
     return NULL;
 }
 
-static void walk_meminfo(emit *e, char *at)
+static void sources_memory_walk_meminfo(emit *e, char *at)
 {
     for (char *line; (line = emit_line(&at));) {
         char *name = emit_word(&line), *word = emit_word(&line), *unit = emit_word(&line);
         uint64_t value;
         if (!name || !word || name[strlen(name) - 1] != ':') continue;
         name[strlen(name) - 1] = 0;
-        const emit_shape *shape = !unit ? &pages : is_fast(name) ? &bytes_fast : &bytes;
+        const emit_shape *shape = !unit ? &pages : sources_memory_is_fast(name) ? &bytes_fast : &bytes;
         if (emit_number(word, &value) && value <= UINT64_MAX / 1024)
             emit_value(e, name, shape, unit ? value * 1024 : value);
         else
@@ -60,11 +60,11 @@ static void walk_meminfo(emit *e, char *at)
     }
 }
 
-static void walk_vmstat(emit *e, char *at)
+static void sources_memory_walk_vmstat(emit *e, char *at)
 {
     for (char *line; (line = emit_line(&at));) {
         char *name = emit_word(&line), *word = emit_word(&line);
-        const emit_shape *shape = name ? shape_of(name) : NULL;
+        const emit_shape *shape = name ? sources_memory_shape_of(name) : NULL;
         uint64_t value;
         if (!shape) continue;
         if (emit_number(word, &value))
@@ -74,7 +74,7 @@ static void walk_vmstat(emit *e, char *at)
     }
 }
 
-static void walk(void *state, emit *e)
+static void sources_memory_walk(void *state, emit *e)
 {
     memory_state *s = state;
     int error;
@@ -84,13 +84,13 @@ static void walk(void *state, emit *e)
         return;
     }
     emit_device(e, "memory", NETPROF_DEVICE_PHYSICAL);
-    walk_meminfo(e, text);
+    sources_memory_walk_meminfo(e, text);
     if (emit_fast_only(e)) return;
     text = emit_file_read(&s->vmstat, e, "/proc/vmstat", &error);
-    if (text) walk_vmstat(e, text);
+    if (text) sources_memory_walk_vmstat(e, text);
 }
 
-static void close_memory(void *state)
+static void sources_memory_close(void *state)
 {
     memory_state *s = state;
     emit_file_close(&s->meminfo);
@@ -100,7 +100,7 @@ static void close_memory(void *state)
 netprof_err sources_add_memory(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {
-        .name = "memory", .size = sizeof(memory_state), .walk = walk, .close = close_memory};
+        .name = "memory", .size = sizeof(memory_state), .walk = sources_memory_walk, .close = sources_memory_close};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

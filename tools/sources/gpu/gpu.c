@@ -92,7 +92,7 @@ typedef struct gpu_state {
     bool open;
 } gpu_state;
 
-static void tell_value(emit *e, const char *name, const emit_shape *shape, const gpu_value *v)
+static void gpu_tell_value(emit *e, const char *name, const emit_shape *shape, const gpu_value *v)
 {
     emit_shape own = *shape;
     if (!v->told) return;
@@ -103,12 +103,12 @@ static void tell_value(emit *e, const char *name, const emit_shape *shape, const
         emit_value(e, name, &own, v->value);
 }
 
-static void tell_links(const gpu *g, emit *e)
+static void gpu_tell_links(const gpu *g, emit *e)
 {
     static const emit_shape bytes = SHAPE("bytes", COUNTER, 0), up = SHAPE("", STATE, 0);
     char name[48];
     snprintf(name, sizeof name, "%ss_up", g->link_kind ? g->link_kind : "");
-    tell_value(e, name, &rows[GPU_LINKS_UP].shape, &g->values[GPU_LINKS_UP]);
+    gpu_tell_value(e, name, &rows[GPU_LINKS_UP].shape, &g->values[GPU_LINKS_UP]);
     for (size_t i = 0; i < g->link_count; i++) {
         const gpu_link *l = &g->links[i];
         const struct {
@@ -118,12 +118,12 @@ static void tell_links(const gpu *g, emit *e)
         } parts[] = {{"up", &l->up, &up}, {"rx_bytes", &l->rx, &bytes}, {"tx_bytes", &l->tx, &bytes}};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             snprintf(name, sizeof name, "%s%u_%s", g->link_kind, l->number, parts[k].name);
-            tell_value(e, name, parts[k].shape, parts[k].value);
+            gpu_tell_value(e, name, parts[k].shape, parts[k].value);
         }
     }
 }
 
-static void tell_facts(gpu_state *s, emit *e, gpu *g)
+static void gpu_tell_facts(gpu_state *s, emit *e, gpu *g)
 {
     emit_fact(e, "vendor", g->vendor);
     emit_fact(e, "model", g->model);
@@ -138,7 +138,7 @@ static void tell_facts(gpu_state *s, emit *e, gpu *g)
     gpu_job_facts(&s->list, g, e);
 }
 
-static void tell_gpu(gpu_state *s, emit *e, gpu *g)
+static void gpu_tell_gpu(gpu_state *s, emit *e, gpu *g)
 {
     int64_t now = gpu_clock_us();
     memset(g->values, 0, sizeof g->values);
@@ -153,17 +153,17 @@ static void tell_gpu(gpu_state *s, emit *e, gpu *g)
     gpu_sums_add(g, g->last_us ? (uint64_t)(now - g->last_us) : 0);
     g->last_us = now;
     emit_device(e, g->name, g->part ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
-    if (emit_lists(e)) tell_facts(s, e, g);
+    if (emit_lists(e)) gpu_tell_facts(s, e, g);
     for (size_t i = 0; i < GPU_VALUES; i++)
-        if (rows[i].name) tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
+        if (rows[i].name) gpu_tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
     gpu_sums_tell(g, e);
-    tell_links(g, e);
+    gpu_tell_links(g, e);
     if (g->library.tell) g->library.tell(g, e);
     if (g->engines.tell) g->engines.tell(g, e);
     if (s->clients) gpu_clients_tell(s->clients, g, e);
 }
 
-static void open_all(gpu_state *s, const emit *e)
+static void gpu_open_all(gpu_state *s, const emit *e)
 {
     s->open = true;
     // A saved tree is another node: this node's library knows nothing of it.
@@ -180,21 +180,21 @@ static void open_all(gpu_state *s, const emit *e)
     }
 }
 
-static void walk(void *state, emit *e)
+static void gpu_walk(void *state, emit *e)
 {
     gpu_state *s = state;
     if (emit_fast_only(e)) return; // drivers take milliseconds
-    if (!s->open) open_all(s, e);
+    if (!s->open) gpu_open_all(s, e);
     if (s->clients) gpu_clients_read(s->clients, &s->list, e);
     for (size_t i = 0; i < s->list.count; i++)
-        tell_gpu(s, e, s->list.items[i]);
+        gpu_tell_gpu(s, e, s->list.items[i]);
     if (s->list.error)
         emit_state(e, netprof_status_of_errno(s->list.error), s->list.error, s->list.text);
     else if (!s->list.count)
         emit_state(e, NETPROF_STATUS_ABSENT, 0, "/sys/class/drm");
 }
 
-static void close_gpu(void *state)
+static void gpu_close(void *state)
 {
     gpu_state *s = state;
     for (size_t i = 0; i < s->list.count; i++) {
@@ -215,7 +215,7 @@ static void close_gpu(void *state)
 
 netprof_err sources_add_gpu(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "gpu", .size = sizeof(gpu_state), .walk = walk, .close = close_gpu};
+    static const emit_source source = {.name = "gpu", .size = sizeof(gpu_state), .walk = gpu_walk, .close = gpu_close};
     gpu_state state = {.list = {.job = job}};
     return emit_add(np, &source, &state, error);
 }

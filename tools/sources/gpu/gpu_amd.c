@@ -135,7 +135,7 @@ static const gpu_function rocm_functions[] = {FUNCTION(rocm_init, "rsmi_init"),
                                               FUNCTION(rocm_replays, "rsmi_dev_pci_replay_counter_get"),
                                               {NULL, 0}};
 
-static int amdsmi_errno(int result)
+static int gpu_amd_amdsmi_errno(int result)
 {
     switch (result) {
     case 0: return 0;
@@ -152,7 +152,7 @@ static int amdsmi_errno(int result)
     }
 }
 
-static int rocm_errno(int result)
+static int gpu_amd_rocm_errno(int result)
 {
     switch (result) {
     case 0: return 0;
@@ -167,8 +167,8 @@ static int rocm_errno(int result)
 }
 
 // A function that the library lacks is a value that it does not have.
-#define AMDSMI(a, member, ...) ((a)->member ? amdsmi_errno((a)->member(__VA_ARGS__)) : EOPNOTSUPP)
-#define ROCM(a, member, ...)   ((a)->member ? rocm_errno((a)->member(__VA_ARGS__)) : EOPNOTSUPP)
+#define AMDSMI(a, member, ...) ((a)->member ? gpu_amd_amdsmi_errno((a)->member(__VA_ARGS__)) : EOPNOTSUPP)
+#define ROCM(a, member, ...)   ((a)->member ? gpu_amd_rocm_errno((a)->member(__VA_ARGS__)) : EOPNOTSUPP)
 
 // ---- one GPU ----
 
@@ -182,7 +182,7 @@ typedef struct amd_gpu {
 } amd_gpu;
 _Static_assert(GPU_VALUES <= 64, "a bit for each");
 
-static void offer(gpu *g, gpu_value_id id, int error, uint64_t value)
+static void gpu_amd_offer(gpu *g, gpu_value_id id, int error, uint64_t value)
 {
     if (!error && value == UINT64_MAX) error = EOPNOTSUPP; // the mark of what is not known
     // What the library cannot tell either is no value of this GPU, unless sysfs has named it.
@@ -192,35 +192,35 @@ static void offer(gpu *g, gpu_value_id id, int error, uint64_t value)
         gpu_offer(g, GPU_BY_LIBRARY, id, error, value);
 }
 
-static void offer_energy(gpu *g, int error, uint64_t count, float microjoules)
+static void gpu_amd_offer_energy(gpu *g, int error, uint64_t count, float microjoules)
 {
     if (!error && (count == UINT64_MAX || !isfinite(microjoules) || microjoules <= 0)) error = EOPNOTSUPP;
-    offer(g, GPU_ENERGY, error, error ? 0 : (uint64_t)((long double)count * (long double)microjoules + 0.5L));
+    gpu_amd_offer(g, GPU_ENERGY, error, error ? 0 : (uint64_t)((long double)count * (long double)microjoules + 0.5L));
 }
 
-static void offer_links(gpu *g, const metrics *m)
+static void gpu_amd_offer_links(gpu *g, const metrics *m)
 {
     for (unsigned i = 0; i < sizeof m->xgmi_read / sizeof *m->xgmi_read; i++)
         if (m->xgmi_read[i] != UINT64_MAX || m->xgmi_written[i] != UINT64_MAX)
             gpu_xgmi_set(g, i, m->xgmi_read[i], m->xgmi_written[i]);
 }
 
-static bool is_unknown(uint64_t value)
+static bool gpu_amd_is_unknown(uint64_t value)
 {
     return value == UINT64_MAX || value == UINT32_MAX; // kernels before count in 32 bits
 }
 
-static void offer_ticks(gpu *g, const metrics *m)
+static void gpu_amd_offer_ticks(gpu *g, const metrics *m)
 {
     uint64_t of[GPU_TICKS_AMD];
-    if (is_unknown(m->ticks)) return;
+    if (gpu_amd_is_unknown(m->ticks)) return;
     for (size_t i = 0; i < GPU_TICKS_AMD; i++)
-        of[i] = is_unknown(m->residencies[i]) ? UINT64_MAX : m->residencies[i];
+        of[i] = gpu_amd_is_unknown(m->residencies[i]) ? UINT64_MAX : m->residencies[i];
     gpu_ticks_set(g, 0, m->ticks, of);
 }
 
 // Of a table that sysfs has and that is known, the library knows no more.
-static void read_metrics(gpu *g, amd_gpu *x)
+static void gpu_amd_read_metrics(gpu *g, amd_gpu *x)
 {
     metrics m;
     if (g->metrics || !x->a->has_metrics || !x->table) return;
@@ -228,76 +228,77 @@ static void read_metrics(gpu *g, amd_gpu *x)
     int error = AMDSMI(x->a, get_metrics, x->processor, x->table);
     memcpy(&m, x->table, sizeof m);
     if (error) return;
-    offer(g, GPU_PCIE_RECOVERIES, 0, m.recoveries);
-    offer(g, GPU_PCIE_NAKS_SENT, 0, m.naks_sent == UINT32_MAX ? UINT64_MAX : m.naks_sent);
-    offer(g, GPU_PCIE_NAKS_RECEIVED, 0, m.naks_received == UINT32_MAX ? UINT64_MAX : m.naks_received);
-    if (!g->ticks.told) offer_ticks(g, &m);
-    offer_links(g, &m);
+    gpu_amd_offer(g, GPU_PCIE_RECOVERIES, 0, m.recoveries);
+    gpu_amd_offer(g, GPU_PCIE_NAKS_SENT, 0, m.naks_sent == UINT32_MAX ? UINT64_MAX : m.naks_sent);
+    gpu_amd_offer(g, GPU_PCIE_NAKS_RECEIVED, 0, m.naks_received == UINT32_MAX ? UINT64_MAX : m.naks_received);
+    if (!g->ticks.told) gpu_amd_offer_ticks(g, &m);
+    gpu_amd_offer_links(g, &m);
 }
 
-static bool wants(const gpu *g, gpu_value_id id)
+static bool gpu_amd_wants(const gpu *g, gpu_value_id id)
 {
     const amd_gpu *x = g->library.own;
     return g->reader[id] != GPU_BY_DRIVER && !(x->lacks & UINT64_C(1) << id);
 }
 
-static int ask_energy(const amd_gpu *x, uint64_t *count, float *microjoules, uint64_t *stamp)
+static int gpu_amd_ask_energy(const amd_gpu *x, uint64_t *count, float *microjoules, uint64_t *stamp)
 {
     return x->rocm ? ROCM(x->a, rocm_energy, x->device, count, microjoules, stamp)
                    : AMDSMI(x->a, energy, x->processor, count, microjoules, stamp);
 }
 
-static int ask_ecc(const amd_gpu *x, error_count *errors)
+static int gpu_amd_ask_ecc(const amd_gpu *x, error_count *errors)
 {
     return x->rocm ? ROCM(x->a, rocm_ecc, x->device, MEMORY_BLOCK, errors)
                    : AMDSMI(x->a, ecc, x->processor, MEMORY_BLOCK, errors);
 }
 
-static int ask_replays(const amd_gpu *x, uint64_t *count)
+static int gpu_amd_ask_replays(const amd_gpu *x, uint64_t *count)
 {
     return x->rocm ? ROCM(x->a, rocm_replays, x->device, count) : AMDSMI(x->a, replays, x->processor, count);
 }
 
-static void read_library(gpu *g, const emit *e)
+static void gpu_amd_read_library(gpu *g, const emit *e)
 {
     amd_gpu *x = g->library.own;
     uint64_t count = UINT64_MAX, stamp;
     error_count errors;
     float microjoules = 0;
     (void)e;
-    if (wants(g, GPU_ENERGY)) {
-        int error = ask_energy(x, &count, &microjoules, &stamp);
-        offer_energy(g, error, count, microjoules);
+    if (gpu_amd_wants(g, GPU_ENERGY)) {
+        int error = gpu_amd_ask_energy(x, &count, &microjoules, &stamp);
+        gpu_amd_offer_energy(g, error, count, microjoules);
     }
-    if (wants(g, GPU_ECC_CORRECTED) || wants(g, GPU_ECC_UNCORRECTED)) {
+    if (gpu_amd_wants(g, GPU_ECC_CORRECTED) || gpu_amd_wants(g, GPU_ECC_UNCORRECTED)) {
         memset(&errors, 0xff, sizeof errors);
-        int error = ask_ecc(x, &errors);
-        offer(g, GPU_ECC_CORRECTED, error, errors.corrected);
-        offer(g, GPU_ECC_UNCORRECTED, error, errors.uncorrected);
+        int error = gpu_amd_ask_ecc(x, &errors);
+        gpu_amd_offer(g, GPU_ECC_CORRECTED, error, errors.corrected);
+        gpu_amd_offer(g, GPU_ECC_UNCORRECTED, error, errors.uncorrected);
     }
-    if (wants(g, GPU_PCIE_REPLAYS)) {
+    if (gpu_amd_wants(g, GPU_PCIE_REPLAYS)) {
         count = UINT64_MAX;
-        int error = ask_replays(x, &count);
-        offer(g, GPU_PCIE_REPLAYS, error, count);
+        int error = gpu_amd_ask_replays(x, &count);
+        gpu_amd_offer(g, GPU_PCIE_REPLAYS, error, count);
     }
-    if (!x->rocm) read_metrics(g, x);
+    if (!x->rocm) gpu_amd_read_metrics(g, x);
 }
 
-static void tell_facts(gpu *g, emit *e)
+static void gpu_amd_tell_facts(gpu *g, emit *e)
 {
     const amd_gpu *x = g->library.own;
     emit_factf(e, "library", "%s %s%s", x->a->name, x->a->version,
                x->rocm || x->a->has_metrics ? "" : ": a release whose table of metrics is not known, not read");
 }
 
-static void close_library(gpu *g)
+static void gpu_amd_close_library(gpu *g)
 {
     amd_gpu *x = g->library.own;
     free(x->table);
     free(x);
 }
 
-static void attach(const gpu_list *list, gpu_amd *a, uint64_t domain, uint64_t bdf, handle processor, uint32_t device)
+static void gpu_amd_attach(const gpu_list *list, gpu_amd *a, uint64_t domain, uint64_t bdf, handle processor,
+                           uint32_t device)
 {
     gpu *g = gpu_at(list, "AMD", (unsigned)domain, (unsigned)(bdf >> 8 & 0xff), (unsigned)(bdf >> 3 & 0x1f),
                     (unsigned)(bdf & 7));
@@ -305,13 +306,14 @@ static void attach(const gpu_list *list, gpu_amd *a, uint64_t domain, uint64_t b
     if (!x) return; // a part of one, or one that sysfs hides
     *x = (amd_gpu){.a = a, .processor = processor, .device = device, .rocm = !a->init};
     x->table = x->rocm ? NULL : malloc(ROOM);
-    g->library = (gpu_extra){.read = read_library, .facts = tell_facts, .close = close_library, .own = x};
+    g->library = (gpu_extra){
+        .read = gpu_amd_read_library, .facts = gpu_amd_tell_facts, .close = gpu_amd_close_library, .own = x};
 }
 
 // ---- the libraries ----
 
 // Releases of the years 23 and 24 put the year first; 25 and 26 have it as their major version.
-static void read_version(gpu_amd *a)
+static void gpu_amd_read_version(gpu_amd *a)
 {
     version v = {0};
     snprintf(a->version, sizeof a->version, "of an unknown version");
@@ -320,18 +322,19 @@ static void read_version(gpu_amd *a)
     a->has_metrics = v.first >= 23 && v.first <= 26;
 }
 
-static void attach_socket(const gpu_list *list, gpu_amd *a, handle socket)
+static void gpu_amd_attach_socket(const gpu_list *list, gpu_amd *a, handle socket)
 {
     handle processors[PROCESSORS];
     uint32_t count = PROCESSORS;
     if (AMDSMI(a, processors, socket, &count, processors)) return;
     for (uint32_t i = 0; i < count && i < PROCESSORS; i++) {
         uint64_t bdf[2] = {0}; // domain from bit 16 on
-        if (!AMDSMI(a, address, processors[i], bdf)) attach(list, a, bdf[0] >> 16, bdf[0] & 0xffff, processors[i], 0);
+        if (!AMDSMI(a, address, processors[i], bdf))
+            gpu_amd_attach(list, a, bdf[0] >> 16, bdf[0] & 0xffff, processors[i], 0);
     }
 }
 
-static bool open_amdsmi(const gpu_list *list, gpu_amd *a)
+static bool gpu_amd_open_amdsmi(const gpu_list *list, gpu_amd *a)
 {
     handle sockets[SOCKETS];
     uint32_t count = SOCKETS;
@@ -343,14 +346,14 @@ static bool open_amdsmi(const gpu_list *list, gpu_amd *a)
         a->init = NULL;
         return false;
     }
-    read_version(a);
+    gpu_amd_read_version(a);
     if (AMDSMI(a, sockets, &count, sockets)) count = 0;
     for (uint32_t i = 0; i < count && i < SOCKETS; i++)
-        attach_socket(list, a, sockets[i]);
+        gpu_amd_attach_socket(list, a, sockets[i]);
     return true;
 }
 
-static bool open_rocm(const gpu_list *list, gpu_amd *a)
+static bool gpu_amd_open_rocm(const gpu_list *list, gpu_amd *a)
 {
     version v = {0};
     uint32_t count = 0;
@@ -366,12 +369,12 @@ static bool open_rocm(const gpu_list *list, gpu_amd *a)
     if (ROCM(a, rocm_count, &count)) count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bdf = 0; // domain from bit 32 on
-        if (!ROCM(a, rocm_address, i, &bdf)) attach(list, a, bdf >> 32, bdf & 0xffff, NULL, i);
+        if (!ROCM(a, rocm_address, i, &bdf)) gpu_amd_attach(list, a, bdf >> 32, bdf & 0xffff, NULL, i);
     }
     return true;
 }
 
-static bool has_amd(const gpu_list *list)
+static bool gpu_amd_has_amd(const gpu_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i]->vendor, "AMD") == 0) return true;
@@ -380,13 +383,13 @@ static bool has_amd(const gpu_list *list)
 
 gpu_amd *gpu_amd_open(gpu_list *list, const emit *e)
 {
-    gpu_amd *a = has_amd(list) ? calloc(1, sizeof *a) : NULL;
+    gpu_amd *a = gpu_amd_has_amd(list) ? calloc(1, sizeof *a) : NULL;
     if (!a) return NULL;
     a->library = gpu_load(gpu_amdsmi_names, e);
-    if (a->library && open_amdsmi(list, a)) return a;
+    if (a->library && gpu_amd_open_amdsmi(list, a)) return a;
     if (a->library) dlclose(a->library);
     a->library = gpu_load(gpu_rocm_names, e);
-    if (a->library && open_rocm(list, a)) return a;
+    if (a->library && gpu_amd_open_rocm(list, a)) return a;
     gpu_amd_close(a);
     return NULL;
 }

@@ -100,7 +100,7 @@ typedef struct scan {
     pid_t pid;
 } scan;
 
-static void found_process(void *user, const char *name)
+static void gpu_clients_found_process(void *user, const char *name)
 {
     scan *s = user;
     gpu_clients *c = s->c;
@@ -121,28 +121,28 @@ static void found_process(void *user, const char *name)
     c->processes[c->process_count++] = p;
 }
 
-static int by_pid(const void *a, const void *b)
+static int gpu_clients_by_pid(const void *a, const void *b)
 {
     pid_t x = ((const process *)a)->pid, y = ((const process *)b)->pid;
     return (x > y) - (x < y);
 }
 
-static process *find_process(const gpu_clients *c, pid_t pid)
+static process *gpu_clients_find_process(const gpu_clients *c, pid_t pid)
 {
     const process key = {.pid = pid};
     if (!c->process_count) return NULL;
-    return bsearch(&key, c->processes, c->process_count, sizeof key, by_pid);
+    return bsearch(&key, c->processes, c->process_count, sizeof key, gpu_clients_by_pid);
 }
 
 // Children of ours are ours, generation by generation.
-static void mark_children(gpu_clients *c)
+static void gpu_clients_mark_children(gpu_clients *c)
 {
-    if (c->process_count) qsort(c->processes, c->process_count, sizeof *c->processes, by_pid);
+    if (c->process_count) qsort(c->processes, c->process_count, sizeof *c->processes, gpu_clients_by_pid);
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < c->process_count; i++) {
             process *p = &c->processes[i];
-            const process *parent = p->ours ? NULL : find_process(c, p->parent);
+            const process *parent = p->ours ? NULL : gpu_clients_find_process(c, p->parent);
             if (parent && parent->ours) more = p->ours = true;
         }
     }
@@ -150,7 +150,7 @@ static void mark_children(gpu_clients *c)
 
 // ---- one open device ----
 
-static uint64_t bytes_of(const char *text)
+static uint64_t gpu_clients_bytes_of(const char *text)
 {
     static const struct {
         const char *unit;
@@ -164,7 +164,7 @@ static uint64_t bytes_of(const char *text)
     return value;
 }
 
-static engine *engine_of(client *c, const char *name)
+static engine *gpu_clients_engine_of(client *c, const char *name)
 {
     for (size_t i = 0; i < c->engine_count; i++)
         if (strcmp(c->engines[i].name, name) == 0) return &c->engines[i];
@@ -175,13 +175,13 @@ static engine *engine_of(client *c, const char *name)
     return e;
 }
 
-static bool is_own_memory(const char *region)
+static bool gpu_clients_is_own_memory(const char *region)
 {
     return strncmp(region, "vram", 4) == 0 || strncmp(region, "local", 5) == 0; // amdgpu, xe; i915
 }
 
 // "engine-capacity-vcs" with its value; key without its "drm-".
-static void add_key(client *c, char *key, const char *value)
+static void gpu_clients_add_key(client *c, char *key, const char *value)
 {
     static const struct {
         const char *begin;
@@ -194,14 +194,14 @@ static void add_key(client *c, char *key, const char *value)
         char *name = key + n;
         uint64_t number = strtoull(value, NULL, 10);
         if (kinds[i].what >= 4) {
-            if (!is_own_memory(name)) return;
+            if (!gpu_clients_is_own_memory(name)) return;
             if (*value < '0' || *value > '9') return;
             bool resident = kinds[i].what == 4;
-            *(resident ? &c->resident : &c->memory) += bytes_of(value);
+            *(resident ? &c->resident : &c->memory) += gpu_clients_bytes_of(value);
             *(resident ? &c->has_resident : &c->has_memory) = true;
             return;
         }
-        engine *e = engine_of(c, name);
+        engine *e = gpu_clients_engine_of(c, name);
         if (!e) return;
         if (kinds[i].what == 0 && number > 0 && number < 1000) e->capacity = (unsigned)number;
         if (kinds[i].what == 1 && !e->cycles) e->worked = number;
@@ -214,7 +214,7 @@ static void add_key(client *c, char *key, const char *value)
     }
 }
 
-static bool parse_client(client *c, char *text)
+static bool gpu_clients_parse_client(client *c, char *text)
 {
     bool has_id = false;
     for (char *line; (line = emit_line(&text));) {
@@ -227,21 +227,21 @@ static bool parse_client(client *c, char *text)
         else if (strcmp(line, "drm-client-id") == 0)
             has_id = emit_number(value, &c->id);
         else
-            add_key(c, line + 4, value);
+            gpu_clients_add_key(c, line + 4, value);
     }
     return has_id && *c->pci;
 }
 
 // ---- sums ----
 
-static use *use_of(gpu_clients *c, const char *pci)
+static use *gpu_clients_use_of(gpu_clients *c, const char *pci)
 {
     for (size_t i = 0; i < c->use_count; i++)
         if (strcasecmp(c->uses[i].pci, pci) == 0) return &c->uses[i];
     return NULL;
 }
 
-static sum *sum_of(gpu_clients *c, const char *pci, const char *name)
+static sum *gpu_clients_sum_of(gpu_clients *c, const char *pci, const char *name)
 {
     for (size_t i = 0; i < c->sum_count; i++)
         if (strcasecmp(c->sums[i].pci, pci) == 0 && strcmp(c->sums[i].name, name) == 0) return &c->sums[i];
@@ -255,7 +255,7 @@ static sum *sum_of(gpu_clients *c, const char *pci, const char *name)
     return s;
 }
 
-static const engine *same_engine(const client *c, const char *name)
+static const engine *gpu_clients_same_engine(const client *c, const char *name)
 {
     for (size_t i = 0; c && i < c->engine_count; i++)
         if (strcmp(c->engines[i].name, name) == 0) return &c->engines[i];
@@ -263,16 +263,16 @@ static const engine *same_engine(const client *c, const char *name)
 }
 
 // A driver may tell less than before for a while: the larger figure stands until it is passed (drm-usage-stats.rst).
-static void keep_larger(client *now, const client *then)
+static void gpu_clients_keep_larger(client *now, const client *then)
 {
     for (size_t i = 0; i < now->engine_count; i++) {
-        const engine *before = same_engine(then, now->engines[i].name);
+        const engine *before = gpu_clients_same_engine(then, now->engines[i].name);
         if (before && now->engines[i].worked < before->worked) now->engines[i].worked = before->worked;
     }
 }
 
 // Cycles become time by their share of all cycles over the time between two looks; a first look has none.
-static uint64_t worked_ns(const engine *now, const engine *then, uint64_t passed_us)
+static uint64_t gpu_clients_worked_ns(const engine *now, const engine *then, uint64_t passed_us)
 {
     uint64_t worked = now->worked - (then ? then->worked : 0);
     if (!now->cycles) return worked;
@@ -280,16 +280,17 @@ static uint64_t worked_ns(const engine *now, const engine *then, uint64_t passed
     return (uint64_t)((double)worked / (double)(now->all - then->all) * (double)passed_us * 1000);
 }
 
-static void add_client(gpu_clients *c, const client *now, client *then)
+static void gpu_clients_add_client(gpu_clients *c, const client *now, client *then)
 {
-    use *u = use_of(c, now->pci);
+    use *u = gpu_clients_use_of(c, now->pci);
     bool works = false;
     for (size_t i = 0; i < now->engine_count; i++) {
         const engine *e = &now->engines[i];
-        sum *s = sum_of(c, now->pci, e->name);
+        sum *s = gpu_clients_sum_of(c, now->pci, e->name);
         if (!s) continue;
         s->capacity = e->capacity;
-        s->ns += worked_ns(e, same_engine(then, e->name), then ? (uint64_t)(now->at_us - then->at_us) : 0);
+        s->ns += gpu_clients_worked_ns(e, gpu_clients_same_engine(then, e->name),
+                                       then ? (uint64_t)(now->at_us - then->at_us) : 0);
         works |= e->worked > 0;
     }
     uint64_t memory = now->has_resident ? now->resident : now->memory;
@@ -304,15 +305,15 @@ static void add_client(gpu_clients *c, const client *now, client *then)
     }
 }
 
-static void take_client(gpu_clients *c, client *now)
+static void gpu_clients_take_client(gpu_clients *c, client *now)
 {
     client *then = NULL;
-    if (!use_of(c, now->pci)) return;
+    if (!gpu_clients_use_of(c, now->pci)) return;
     for (size_t i = 0; i < c->count && !then; i++)
         if (c->items[i].id == now->id && strcasecmp(c->items[i].pci, now->pci) == 0) then = &c->items[i];
     if (then && then->seen) return; // another descriptor of the same device
-    keep_larger(now, then);
-    add_client(c, now, then);
+    gpu_clients_keep_larger(now, then);
+    gpu_clients_add_client(c, now, then);
     now->seen = true;
     if (then) {
         *then = *now;
@@ -328,7 +329,7 @@ static void take_client(gpu_clients *c, client *now)
     c->items[c->count++] = *now;
 }
 
-static bool is_device(const scan *s, const char *name)
+static bool gpu_clients_is_device(const scan *s, const char *name)
 {
     char path[512], target[64];
     snprintf(path, sizeof path, "%.400s/%.60s", s->path, name);
@@ -336,34 +337,34 @@ static bool is_device(const scan *s, const char *name)
     return n > 9 && strncmp(target, "/dev/dri/", 9) == 0;
 }
 
-static void found_descriptor(void *user, const char *name)
+static void gpu_clients_found_descriptor(void *user, const char *name)
 {
     scan *s = user;
     emit_file f = {.fd = -1};
     char path[128];
     client now = {.pid = s->pid, .at_us = gpu_clock_us()};
     int error;
-    if (!is_device(s, name)) return;
+    if (!gpu_clients_is_device(s, name)) return;
     snprintf(path, sizeof path, "/proc/%ld/fdinfo/%.60s", (long)s->pid, name);
     char *text = emit_file_read(&f, s->e, path, &error);
-    if (text && parse_client(&now, text)) take_client(s->c, &now);
+    if (text && gpu_clients_parse_client(&now, text)) gpu_clients_take_client(s->c, &now);
     if (!text && error == EACCES) s->c->error = error;
     emit_file_close(&f);
 }
 
-static void look_at(scan *s, pid_t pid)
+static void gpu_clients_look_at(scan *s, pid_t pid)
 {
     char path[64], full[480];
     snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
     snprintf(full, sizeof full, "%.400s%s", emit_root(s->e), path);
     s->pid = pid;
     s->path = full;
-    int error = emit_directory(s->e, path, found_descriptor, s);
+    int error = emit_directory(s->e, path, gpu_clients_found_descriptor, s);
     if (error == EACCES || error == EPERM) s->c->error = error;
 }
 
 // Those that have gone: what they had is in the sums.
-static void forget_gone(gpu_clients *c)
+static void gpu_clients_forget_gone(gpu_clients *c)
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -374,12 +375,12 @@ static void forget_gone(gpu_clients *c)
     c->count = kept;
 }
 
-static void find_busiest(gpu_clients *c, int64_t now_us)
+static void gpu_clients_find_busiest(gpu_clients *c, int64_t now_us)
 {
     double passed_ns = (double)(now_us - c->last_us) * 1000;
     for (size_t i = 0; i < c->sum_count; i++) {
         sum *s = &c->sums[i];
-        use *u = use_of(c, s->pci);
+        use *u = gpu_clients_use_of(c, s->pci);
         double share = passed_ns > 0 ? (double)(s->ns - s->last_ns) / passed_ns / s->capacity : 0;
         if (u && share > u->busy) u->busy = share < 1 ? share : 1;
         s->last_ns = s->ns;
@@ -401,13 +402,13 @@ typedef struct queue_scan {
     size_t node_count;
 } queue_scan;
 
-static bool is_ours(const gpu_clients *c, pid_t pid)
+static bool gpu_clients_is_ours(const gpu_clients *c, pid_t pid)
 {
-    const process *p = find_process(c, pid);
+    const process *p = gpu_clients_find_process(c, pid);
     return p && p->ours;
 }
 
-static void found_queue_process(void *user, const char *name)
+static void gpu_clients_found_queue_process(void *user, const char *name)
 {
     const queue_scan *q = user;
     gpu_clients *c = q->c;
@@ -421,7 +422,7 @@ static void found_queue_process(void *user, const char *name)
             emit_number(text, &bytes))
             q->nodes[i].u->of_process += bytes;
     // One that has queues on several parts of a GPU is one process of it.
-    bool ours = is_ours(c, pid);
+    bool ours = gpu_clients_is_ours(c, pid);
     for (size_t i = 0; i < c->use_count; i++) {
         use *u = &c->uses[i];
         if (u->of_process) *(ours ? &u->queue_processes : &u->other_processes) += 1;
@@ -431,7 +432,7 @@ static void found_queue_process(void *user, const char *name)
 }
 
 // Lines "location_id 49408" (bus, device and function; above them the number of the part) and "domain 0".
-static use *use_of_node(gpu_clients *c, const emit *e, const char *node)
+static use *gpu_clients_use_of_node(gpu_clients *c, const emit *e, const char *node)
 {
     emit_file f = {.fd = -1};
     char path[128], *line, address[40];
@@ -447,10 +448,10 @@ static use *use_of_node(gpu_clients *c, const emit *e, const char *node)
     if (place == UINT64_MAX) return NULL;
     snprintf(address, sizeof address, "%04x:%02x:%02x.%u", (unsigned)domain, (unsigned)(place >> 8 & 0xff),
              (unsigned)(place >> 3 & 0x1f), (unsigned)(place & 7));
-    return use_of(c, address);
+    return gpu_clients_use_of(c, address);
 }
 
-static void found_node(void *user, const char *node)
+static void gpu_clients_found_node(void *user, const char *node)
 {
     queue_scan *q = user;
     char text[32];
@@ -459,7 +460,7 @@ static void found_node(void *user, const char *node)
         !emit_read_line(q->e, text, sizeof text, "/sys/class/kfd/kfd/topology/nodes/%.20s/gpu_id", node) ||
         !emit_number(text, &gpu_id) || !gpu_id) // 0: a processor
         return;
-    use *u = use_of_node(q->c, q->e, node);
+    use *u = gpu_clients_use_of_node(q->c, q->e, node);
     queue_node *longer = u ? realloc(q->nodes, (q->node_count + 1) * sizeof *longer) : NULL;
     if (!longer) return;
     q->nodes = longer;
@@ -467,7 +468,7 @@ static void found_node(void *user, const char *node)
 }
 
 // Buffers of compute queues are the same ones that the open device tells of, where it does: the larger figure stands.
-static void add_queues_of(use *u)
+static void gpu_clients_add_queues_of(use *u)
 {
     u->has_all = u->has_memory = true;
     u->has_queues = u->queue_processes > 0;
@@ -476,19 +477,19 @@ static void add_queues_of(use *u)
     u->all_processes = u->processes + u->other_processes;
 }
 
-static void add_queues(gpu_clients *c, const emit *e)
+static void gpu_clients_add_queues(gpu_clients *c, const emit *e)
 {
     queue_scan q = {.c = c, .e = e};
-    emit_directory(e, "/sys/class/kfd/kfd/topology/nodes", found_node, &q);
-    bool told = q.node_count && emit_directory(e, "/sys/class/kfd/kfd/proc", found_queue_process, &q) == 0;
+    emit_directory(e, "/sys/class/kfd/kfd/topology/nodes", gpu_clients_found_node, &q);
+    bool told = q.node_count && emit_directory(e, "/sys/class/kfd/kfd/proc", gpu_clients_found_queue_process, &q) == 0;
     for (size_t i = 0; i < q.node_count && told; i++)
-        add_queues_of(q.nodes[i].u);
+        gpu_clients_add_queues_of(q.nodes[i].u);
     free(q.nodes);
 }
 
 // ---- a look at all ----
 
-static bool make_uses(gpu_clients *c, const gpu_list *list)
+static bool gpu_clients_make_uses(gpu_clients *c, const gpu_list *list)
 {
     use *uses = calloc(list->count ? list->count : 1, sizeof *uses);
     if (!uses) return false;
@@ -509,17 +510,17 @@ void gpu_clients_read(gpu_clients *c, const gpu_list *list, const emit *e)
     int64_t begin = gpu_clock_us();
     struct timespec t;
     if (c->read_once && begin < c->next_us) return;
-    if (!make_uses(c, list)) return;
+    if (!gpu_clients_make_uses(c, list)) return;
     c->error = 0;
     c->process_count = 0;
-    emit_directory(e, "/proc", found_process, &s);
-    mark_children(c);
+    emit_directory(e, "/proc", gpu_clients_found_process, &s);
+    gpu_clients_mark_children(c);
     for (size_t i = 0; i < c->process_count; i++)
-        if (c->processes[i].ours) look_at(&s, c->processes[i].pid);
-    forget_gone(c);
+        if (c->processes[i].ours) gpu_clients_look_at(&s, c->processes[i].pid);
+    gpu_clients_forget_gone(c);
     c->has_span = c->read_once && begin > c->last_us;
-    find_busiest(c, begin);
-    add_queues(c, e);
+    gpu_clients_find_busiest(c, begin);
+    gpu_clients_add_queues(c, e);
     int64_t end = gpu_clock_us();
     clock_gettime(CLOCK_REALTIME, &t);
     c->stamp_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -530,7 +531,7 @@ void gpu_clients_read(gpu_clients *c, const gpu_list *list, const emit *e)
 
 void gpu_clients_set(const gpu_clients *c, gpu *g)
 {
-    const use *u = *g->driver ? use_of((gpu_clients *)(uintptr_t)c, g->pci) : NULL;
+    const use *u = *g->driver ? gpu_clients_use_of((gpu_clients *)(uintptr_t)c, g->pci) : NULL;
     if (!u) return;
     if (u->has_all) gpu_set(g, GPU_PROCESSES, 0, u->all_processes);
     gpu_set(g, GPU_JOB_PROCESSES, c->error, u->processes);

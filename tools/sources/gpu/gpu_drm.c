@@ -110,7 +110,7 @@ typedef struct drm_gpu {
 
 // ---- files ----
 
-static bool make_path(const drm_gpu *x, const char *path, char *to, size_t size)
+static bool gpu_drm_make_path(const drm_gpu *x, const char *path, char *to, size_t size)
 {
     bool hwmon = strncmp(path, "H/", 2) == 0;
     if (hwmon && !*x->hwmon) return false;
@@ -119,7 +119,7 @@ static bool make_path(const drm_gpu *x, const char *path, char *to, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
-static bool parse_speed(const char *text, uint64_t *generation)
+static bool gpu_drm_parse_speed(const char *text, uint64_t *generation)
 {
     static const double rates[] = {2.5, 5, 8, 16, 32, 64, 128};
     char *end;
@@ -133,7 +133,7 @@ static bool parse_speed(const char *text, uint64_t *generation)
     return false; // "Unknown"
 }
 
-static bool parse_error_count(char *text, const char *key, uint64_t *value)
+static bool gpu_drm_parse_error_count(char *text, const char *key, uint64_t *value)
 {
     for (char *line; (line = emit_line(&text));)
         if (strncmp(line, key, strlen(key)) == 0)
@@ -141,7 +141,7 @@ static bool parse_error_count(char *text, const char *key, uint64_t *value)
     return false;
 }
 
-static bool parse_largest(char *text, uint64_t *value)
+static bool gpu_drm_parse_largest(char *text, uint64_t *value)
 {
     bool found = false;
     *value = 0;
@@ -155,29 +155,29 @@ static bool parse_largest(char *text, uint64_t *value)
     return found;
 }
 
-static bool parse(number_kind kind, char *text, uint64_t *value)
+static bool gpu_drm_parse(number_kind kind, char *text, uint64_t *value)
 {
-    if (kind == LARGEST_MHZ) return parse_largest(text, value);
-    if (kind == ECC_CE || kind == ECC_UE) return parse_error_count(text, kind == ECC_CE ? "ce:" : "ue:", value);
+    if (kind == LARGEST_MHZ) return gpu_drm_parse_largest(text, value);
+    if (kind == ECC_CE || kind == ECC_UE) return gpu_drm_parse_error_count(text, kind == ECC_CE ? "ce:" : "ue:", value);
     text[strcspn(text, "\n")] = 0;
-    if (kind == LINK_SPEED) return parse_speed(text, value);
+    if (kind == LINK_SPEED) return gpu_drm_parse_speed(text, value);
     bool negative = kind == SIGNED && *text == '-';
     if (!emit_number(text + negative, value)) return false;
     if (negative) *value = 0 - *value;
     return true;
 }
 
-static int read_number(drm_gpu *x, const emit *e, const file_row *r, emit_file *f, uint64_t *value)
+static int gpu_drm_read_number(drm_gpu *x, const emit *e, const file_row *r, emit_file *f, uint64_t *value)
 {
     char path[160], *text;
     int error;
-    if (!make_path(x, r->path, path, sizeof path)) return ENOENT;
+    if (!gpu_drm_make_path(x, r->path, path, sizeof path)) return ENOENT;
     text = emit_file_read(f, e, path, &error);
     if (!text) return error;
-    return parse(r->kind, text, value) ? 0 : EBADMSG;
+    return gpu_drm_parse(r->kind, text, value) ? 0 : EBADMSG;
 }
 
-static int read_metrics(const gpu *g, const emit *e, unsigned char *data, size_t *size)
+static int gpu_drm_read_metrics(const gpu *g, const emit *e, unsigned char *data, size_t *size)
 {
     char path[512];
     snprintf(path, sizeof path, "%.400s/sys/class/drm/%s/device/gpu_metrics", emit_root(e), g->card);
@@ -189,17 +189,17 @@ static int read_metrics(const gpu *g, const emit *e, unsigned char *data, size_t
     return error;
 }
 
-static void set_metrics(gpu *g, const emit *e)
+static void gpu_drm_set_metrics(gpu *g, const emit *e)
 {
     unsigned char data[METRICS];
     size_t size;
-    int error = read_metrics(g, e, data, &size);
+    int error = gpu_drm_read_metrics(g, e, data, &size);
     gpu_metrics_set(g, error, data, size);
 }
 
 // ---- one GPU ----
 
-static void read_reasons(gpu *g, drm_gpu *x, const emit *e)
+static void gpu_drm_read_reasons(gpu *g, drm_gpu *x, const emit *e)
 {
     uint64_t bits = 0;
     int error = 0, bit = 0;
@@ -212,7 +212,7 @@ static void read_reasons(gpu *g, drm_gpu *x, const emit *e)
         int place = bit++;
         if (!x->has_reason[i]) continue;
         any = true;
-        int failed = read_number(x, e, &row, &x->reason_files[i], &on);
+        int failed = gpu_drm_read_number(x, e, &row, &x->reason_files[i], &on);
         if (failed) error = failed;
         if (!on) continue;
         bits |= UINT64_C(1) << place;
@@ -221,20 +221,20 @@ static void read_reasons(gpu *g, drm_gpu *x, const emit *e)
     if (any) gpu_set(g, GPU_THROTTLE_REASONS, error, bits);
 }
 
-static void read_gpu(gpu *g, const emit *e)
+static void gpu_drm_read_gpu(gpu *g, const emit *e)
 {
     drm_gpu *x = g->own;
     for (size_t i = 0; i < FILES; i++) {
         uint64_t value = 0;
         if (!x->has[i]) continue;
-        int error = read_number(x, e, &file_rows[i], &x->files[i], &value);
+        int error = gpu_drm_read_number(x, e, &file_rows[i], &x->files[i], &value);
         gpu_set(g, file_rows[i].id, error, value * file_rows[i].multiply / file_rows[i].divide);
     }
-    read_reasons(g, x, e);
-    if (x->has_metrics) set_metrics(g, e);
+    gpu_drm_read_reasons(g, x, e);
+    if (x->has_metrics) gpu_drm_set_metrics(g, e);
 }
 
-static void tell_facts(gpu *g, emit *e)
+static void gpu_drm_tell_facts(gpu *g, emit *e)
 {
     const drm_gpu *x = g->own;
     emit_fact(e, "driver", g->driver);
@@ -245,7 +245,7 @@ static void tell_facts(gpu *g, emit *e)
         emit_fact(e, "xgmi_links", "none are told by this GPU or its driver");
 }
 
-static void close_gpu(gpu *g)
+static void gpu_drm_close_gpu(gpu *g)
 {
     drm_gpu *x = g->own;
     for (size_t i = 0; i < FILES; i++)
@@ -261,53 +261,54 @@ typedef struct drm_search {
     const emit *e;
 } drm_search;
 
-static void found_hwmon(void *user, const char *name)
+static void gpu_drm_found_hwmon(void *user, const char *name)
 {
     drm_gpu *x = user;
     if (!*x->hwmon && strncmp(name, "hwmon", 5) == 0) snprintf(x->hwmon, sizeof x->hwmon, "%.30s", name);
 }
 
-static bool is_there(drm_gpu *x, const emit *e, const file_row *r, emit_file *f)
+static bool gpu_drm_is_there(drm_gpu *x, const emit *e, const file_row *r, emit_file *f)
 {
     uint64_t value;
     *f = (emit_file){.fd = -1};
-    int error = read_number(x, e, r, f, &value);
+    int error = gpu_drm_read_number(x, e, r, f, &value);
     if (error != ENOENT && error != ENODEV) return true;
     emit_file_close(f);
     return false;
 }
 
-static void find_metrics(gpu *g, drm_gpu *x, const emit *e)
+static void gpu_drm_find_metrics(gpu *g, drm_gpu *x, const emit *e)
 {
     unsigned char data[METRICS];
     size_t size;
-    if (strcmp(x->driver, "amdgpu") != 0 || read_metrics(g, e, data, &size) || size < 4) return;
+    if (strcmp(x->driver, "amdgpu") != 0 || gpu_drm_read_metrics(g, e, data, &size) || size < 4) return;
     snprintf(x->metrics_version, sizeof x->metrics_version, "%u.%u", data[2], data[3]);
     x->has_metrics = gpu_metrics_known(data, size);
 }
 
-static void find_files(gpu *g, drm_gpu *x, const emit *e)
+static void gpu_drm_find_files(gpu *g, drm_gpu *x, const emit *e)
 {
     bool known[GPU_VALUES] = {false};
     for (size_t i = 0; i < FILES; i++) {
         const file_row *r = &file_rows[i];
         if ((r->driver && strcmp(r->driver, x->driver) != 0) || known[r->id]) continue;
-        x->has[i] = known[r->id] = is_there(x, e, r, &x->files[i]);
+        x->has[i] = known[r->id] = gpu_drm_is_there(x, e, r, &x->files[i]);
     }
     for (size_t i = 0; i < REASON_FILES; i++) {
         const file_row row = {.path = reason_rows[i].path, .kind = DECIMAL};
-        x->has_reason[i] = strcmp(reason_rows[i].driver, x->driver) == 0 && is_there(x, e, &row, &x->reason_files[i]);
+        x->has_reason[i] =
+            strcmp(reason_rows[i].driver, x->driver) == 0 && gpu_drm_is_there(x, e, &row, &x->reason_files[i]);
     }
-    find_metrics(g, x, e);
+    gpu_drm_find_metrics(g, x, e);
 }
 
-static bool is_card(const char *name)
+static bool gpu_drm_is_card(const char *name)
 {
     return strncmp(name, "card", 4) == 0 && name[4] && !name[4 + strspn(name + 4, "0123456789")] && strlen(name) < 12;
 }
 
 // Lines "DRIVER=amdgpu", "PCI_SLOT_NAME=0000:c1:00.0".
-static void read_identity(gpu *g, const emit *e)
+static void gpu_drm_read_identity(gpu *g, const emit *e)
 {
     emit_file f = {.fd = -1};
     char path[96], id[64], *line;
@@ -324,14 +325,14 @@ static void read_identity(gpu *g, const emit *e)
     if (!emit_read_line(e, g->model, sizeof g->model, "/sys/class/drm/%s/device/product_name", g->card)) *g->model = 0;
 }
 
-static void found_card(void *user, const char *name)
+static void gpu_drm_found_card(void *user, const char *name)
 {
     static const struct {
         const char *driver, *vendor;
     } makers[] = {{"amdgpu", "AMD"}, {"i915", "Intel"}, {"xe", "Intel"}};
     drm_search *s = user;
     size_t number = 0;
-    if (!is_card(name)) return;
+    if (!gpu_drm_is_card(name)) return;
     for (size_t i = 0; i < s->list->count; i++)
         number += !s->list->items[i]->part;
     drm_gpu *x = calloc(1, sizeof *x);
@@ -342,7 +343,7 @@ static void found_card(void *user, const char *name)
     }
     snprintf(g->card, sizeof g->card, "%s", name);
     *x = (drm_gpu){.card = g->card, .driver = g->driver};
-    read_identity(g, s->e);
+    gpu_drm_read_identity(g, s->e);
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if (strcmp(makers[i].driver, x->driver) == 0) g->vendor = makers[i].vendor;
     if (!g->vendor) { // NVIDIA's and those that only draw
@@ -353,17 +354,17 @@ static void found_card(void *user, const char *name)
     }
     char path[96];
     snprintf(path, sizeof path, "/sys/class/drm/%s/device/hwmon", x->card);
-    emit_directory(s->e, path, found_hwmon, x);
-    find_files(g, x, s->e);
+    emit_directory(s->e, path, gpu_drm_found_hwmon, x);
+    gpu_drm_find_files(g, x, s->e);
     g->own = x;
-    g->read = read_gpu;
-    g->facts = tell_facts;
-    g->close = close_gpu;
+    g->read = gpu_drm_read_gpu;
+    g->facts = gpu_drm_tell_facts;
+    g->close = gpu_drm_close_gpu;
     snprintf(g->name, sizeof g->name, "gpu%zu", number);
 }
 
 void gpu_drm_open(gpu_list *list, const emit *e)
 {
     drm_search s = {list, e};
-    emit_directory(e, "/sys/class/drm", found_card, &s);
+    emit_directory(e, "/sys/class/drm", gpu_drm_found_card, &s);
 }

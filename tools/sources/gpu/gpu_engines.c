@@ -28,7 +28,7 @@ typedef struct engines {
 
 // ---- opening ----
 
-static bool add_event(engines *x, const emit *e, const char *terms, const char *name, const char *unit)
+static bool gpu_engines_add_event(engines *x, const emit *e, const char *terms, const char *name, const char *unit)
 {
     perf_event event = {.scale = 1, .set = PERF_NO_SET, .shape = SHAPE(NULL, COUNTER, 0)};
     perf_counting *c = &x->counting;
@@ -48,7 +48,7 @@ typedef struct event_visit {
 } event_visit;
 
 // The driver describes the engines that there are: "rcs0-busy".
-static void found_i915(void *user, const char *described)
+static void gpu_engines_found_i915(void *user, const char *described)
 {
     static const char end[] = "-busy";
     const event_visit *v = user;
@@ -56,19 +56,19 @@ static void found_i915(void *user, const char *described)
     size_t n = strlen(described), tail = sizeof end - 1;
     if (n <= tail || n > NAME - sizeof "engine_" || strcmp(described + n - tail, end) != 0) return;
     snprintf(name, sizeof name, "engine_%.*s", (int)(n - tail), described);
-    add_event(v->x, v->e, described, name, "ns");
+    gpu_engines_add_event(v->x, v->e, described, name, "ns");
 }
 
-static void add_i915(engines *x, const emit *e)
+static void gpu_engines_add_i915(engines *x, const emit *e)
 {
     event_visit v = {x, e};
     char path[128];
     snprintf(path, sizeof path, DEVICES "/%s/events", x->pmu);
-    emit_directory(e, path, found_i915, &v);
+    emit_directory(e, path, gpu_engines_found_i915, &v);
 }
 
 // Which engines there are only the opening tells; what may not be opened is there, perhaps.
-static bool is_there(engines *x, const emit *e, const char *terms, int cpu)
+static bool gpu_engines_is_there(engines *x, const emit *e, const char *terms, int cpu)
 {
     perf_event event = {.scale = 1};
     if (perf_describe(&event, e, x->pmu, terms)) return false;
@@ -79,7 +79,7 @@ static bool is_there(engines *x, const emit *e, const char *terms, int cpu)
     return fd >= 0;
 }
 
-static void add_xe_engine(engines *x, const emit *e, unsigned gt, unsigned kind, unsigned number, int cpu)
+static void gpu_engines_add_xe_engine(engines *x, const emit *e, unsigned gt, unsigned kind, unsigned number, int cpu)
 {
     static const char *const kinds[] = {"rcs", "bcs", "vcs", "vecs", "ccs"};
     char worked[128], all[128], gt_name[16] = "", name[NAME], name_all[NAME + 8];
@@ -88,9 +88,9 @@ static void add_xe_engine(engines *x, const emit *e, unsigned gt, unsigned kind,
     if (gt) snprintf(gt_name, sizeof gt_name, "gt%u_", gt);
     snprintf(name, sizeof name, "ticks_%s%s%u", gt_name, kinds[kind], number);
     snprintf(name_all, sizeof name_all, "%s_total", name);
-    if (x->counting.event_count + 2 > ENGINES_MOST || !is_there(x, e, worked, cpu)) return;
-    if (!add_event(x, e, worked, name, "GPU ticks")) return;
-    if (!add_event(x, e, all, name_all, "GPU ticks")) x->counting.event_count--;
+    if (x->counting.event_count + 2 > ENGINES_MOST || !gpu_engines_is_there(x, e, worked, cpu)) return;
+    if (!gpu_engines_add_event(x, e, worked, name, "GPU ticks")) return;
+    if (!gpu_engines_add_event(x, e, all, name_all, "GPU ticks")) x->counting.event_count--;
 }
 
 typedef struct gt_visit {
@@ -99,7 +99,7 @@ typedef struct gt_visit {
     int cpu;
 } gt_visit;
 
-static void found_gt(void *user, const char *name)
+static void gpu_engines_found_gt(void *user, const char *name)
 {
     enum { KINDS = 5, NUMBERS = 9 };
     gt_visit *v = user;
@@ -109,22 +109,22 @@ static void found_gt(void *user, const char *name)
     if (*end || gt > 15) return;
     for (unsigned kind = 0; kind < KINDS; kind++)
         for (unsigned number = 0; number < NUMBERS && !v->x->refused; number++) // some are fused off
-            add_xe_engine(v->x, v->e, (unsigned)gt, kind, number, v->cpu);
+            gpu_engines_add_xe_engine(v->x, v->e, (unsigned)gt, kind, number, v->cpu);
 }
 
-static void add_xe(engines *x, const gpu *g, const emit *e, int cpu)
+static void gpu_engines_add_xe(engines *x, const gpu *g, const emit *e, int cpu)
 {
     gt_visit v = {x, e, cpu};
     x->ticks = true;
     for (unsigned tile = 0; tile < 8; tile++) {
         char path[96];
         snprintf(path, sizeof path, "/sys/class/drm/%s/device/tile%u", g->card, tile);
-        emit_directory(e, path, found_gt, &v);
+        emit_directory(e, path, gpu_engines_found_gt, &v);
     }
 }
 
 // The PMU is named after the driver, or has the bus address behind it.
-static bool find_pmu(engines *x, const gpu *g, const emit *e)
+static bool gpu_engines_find_pmu(engines *x, const gpu *g, const emit *e)
 {
     char type[16];
     snprintf(x->pmu, sizeof x->pmu, "%s_%.40s", g->driver, g->pci);
@@ -137,12 +137,12 @@ static bool find_pmu(engines *x, const gpu *g, const emit *e)
 
 // ---- reading ----
 
-static uint64_t grown(engines *x, size_t event)
+static uint64_t gpu_engines_grown(engines *x, size_t event)
 {
     return x->counting.events[event].total - x->last[event];
 }
 
-static void read_engines(gpu *g, const emit *e)
+static void gpu_engines_read_engines(gpu *g, const emit *e)
 {
     engines *x = g->engines.own;
     perf_counting *c = &x->counting;
@@ -158,7 +158,7 @@ static void read_engines(gpu *g, const emit *e)
     a.error = 0;
     uint64_t passed_ns = x->read_once ? (uint64_t)(now - x->last_us) * 1000 : 0;
     for (size_t i = 0; i < c->event_count && x->read_once; i += x->ticks ? 2 : 1) {
-        uint64_t active = grown(x, i), all = x->ticks ? grown(x, i + 1) : passed_ns;
+        uint64_t active = gpu_engines_grown(x, i), all = x->ticks ? gpu_engines_grown(x, i + 1) : passed_ns;
         if (c->events[i].error || (x->ticks && c->events[i + 1].error)) continue;
         gpu_account_busier(&a, active, all);
     }
@@ -169,13 +169,13 @@ static void read_engines(gpu *g, const emit *e)
     g->account = a;
 }
 
-static void tell_engines(gpu *g, emit *e)
+static void gpu_engines_tell_engines(gpu *g, emit *e)
 {
     const engines *x = g->engines.own;
     perf_counting_tell(&x->counting, e);
 }
 
-static void tell_facts(gpu *g, emit *e)
+static void gpu_engines_tell_facts(gpu *g, emit *e)
 {
     const engines *x = g->engines.own;
     emit_factf(e, "engines", "%s%s", x->pmu,
@@ -183,7 +183,7 @@ static void tell_facts(gpu *g, emit *e)
                           : "");
 }
 
-static void close_engines(gpu *g)
+static void gpu_engines_close(gpu *g)
 {
     engines *x = g->engines.own;
     perf_counting_close(&x->counting);
@@ -196,19 +196,20 @@ void gpu_engines_open(gpu *g, const emit *e)
     if ((!xe && strcmp(g->driver, "i915") != 0) || (*emit_root(e) && perf_calls == &perf_kernel)) return;
     engines *x = calloc(1, sizeof *x);
     char cpus[64];
-    if (!x || !find_pmu(x, g, e)) {
+    if (!x || !gpu_engines_find_pmu(x, g, e)) {
         free(x);
         return;
     }
     if (!emit_read_line(e, cpus, sizeof cpus, DEVICES "/%s/cpumask", x->pmu)) snprintf(cpus, sizeof cpus, "0");
     int cpu = (int)strtol(cpus, NULL, 10);
     if (xe)
-        add_xe(x, g, e, cpu);
+        gpu_engines_add_xe(x, g, e, cpu);
     else
-        add_i915(x, e);
+        gpu_engines_add_i915(x, e);
     if (x->counting.event_count) perf_counting_add(&x->counting, -1, cpu, false);
-    g->engines = (gpu_extra){read_engines, tell_engines, tell_facts, close_engines, x};
+    g->engines =
+        (gpu_extra){gpu_engines_read_engines, gpu_engines_tell_engines, gpu_engines_tell_facts, gpu_engines_close, x};
     if (x->counting.event_count || x->refused) return;
-    close_engines(g);
+    gpu_engines_close(g);
     g->engines = (gpu_extra){0};
 }

@@ -34,7 +34,7 @@ bool gpu_of_job(const emit *e, const sources_job *job, pid_t pid)
 // ---- whose GPU it is ----
 
 // Does a list of CUDA_VISIBLE_DEVICES and its like name the GPU? Numbers count what the reader of the list sees.
-static bool is_named(const char *list, const gpu *g, size_t number)
+static bool gpu_job_is_named(const char *list, const gpu *g, size_t number)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         size_t n = strcspn(at, ",");
@@ -49,7 +49,7 @@ static bool is_named(const char *list, const gpu *g, size_t number)
     return false;
 }
 
-static bool has_numbers(const char *list)
+static bool gpu_job_has_numbers(const char *list)
 {
     return *list >= '0' && *list <= '9';
 }
@@ -62,7 +62,7 @@ static const struct {
                  {"ZE_AFFINITY_MASK", "Intel"}};
 
 // A variable of a process's environment; NULL. The text is in f.
-static const char *variable_of(emit_file *f, const emit *e, pid_t pid, const char *name)
+static const char *gpu_job_variable_of(emit_file *f, const emit *e, pid_t pid, const char *name)
 {
     char path[64];
     int error;
@@ -75,7 +75,7 @@ static const char *variable_of(emit_file *f, const emit *e, pid_t pid, const cha
     return NULL;
 }
 
-static bool same_group(const emit *e, pid_t pid)
+static bool gpu_job_same_group(const emit *e, pid_t pid)
 {
     emit_file own = {.fd = -1}, other = {.fd = -1};
     char path[64];
@@ -89,7 +89,7 @@ static bool same_group(const emit *e, pid_t pid)
 }
 
 // The place among its maker's GPUs; a part has that of its whole.
-static size_t number_of(const gpu_list *list, const gpu *g)
+static size_t gpu_job_place_of(const gpu_list *list, const gpu *g)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -101,7 +101,7 @@ static size_t number_of(const gpu_list *list, const gpu *g)
 }
 
 // Programs count GPUs of several models with the fastest first: numbers say nothing then.
-static bool is_mixed(const gpu_list *list, const char *vendor)
+static bool gpu_job_is_mixed(const gpu_list *list, const char *vendor)
 {
     const gpu *first = NULL;
     for (size_t i = 0; i < list->count; i++) {
@@ -115,18 +115,19 @@ static bool is_mixed(const gpu_list *list, const char *vendor)
 
 // By the variable that gives GPUs to programs: "yes", "no", or NULL where it does not say. Numbers in it count the
 // GPUs that its process may see, so they are believed only of one that sees the same ones as this process.
-static const char *of_job(const emit *e, const gpu_list *all, const gpu *g, const char *variable)
+static const char *gpu_job_by_variable(const emit *e, const gpu_list *all, const gpu *g, const char *variable)
 {
     const sources_job *job = all->job;
     const char *verdict = NULL, *own = job->expected && !job->pid_count ? getenv(variable) : NULL;
-    size_t number = number_of(all, g);
-    bool mixed = is_mixed(all, g->vendor);
-    if (own) return has_numbers(own) && mixed ? NULL : is_named(own, g, number) ? "yes" : "no";
+    size_t number = gpu_job_place_of(all, g);
+    bool mixed = gpu_job_is_mixed(all, g->vendor);
+    if (own) return gpu_job_has_numbers(own) && mixed ? NULL : gpu_job_is_named(own, g, number) ? "yes" : "no";
     for (size_t i = 0; i < job->pid_count; i++) {
         emit_file environment = {.fd = -1};
-        const char *list = variable_of(&environment, e, job->pids[i], variable);
-        bool said = list != NULL, believed = list && (!has_numbers(list) || (!mixed && same_group(e, job->pids[i])));
-        bool named = believed && is_named(list, g, number);
+        const char *list = gpu_job_variable_of(&environment, e, job->pids[i], variable);
+        bool said = list != NULL,
+             believed = list && (!gpu_job_has_numbers(list) || (!mixed && gpu_job_same_group(e, job->pids[i])));
+        bool named = believed && gpu_job_is_named(list, g, number);
         emit_file_close(&environment);
         if (named) return "yes";
         if (said && !believed) return NULL;
@@ -139,7 +140,7 @@ void gpu_job_facts(const gpu_list *list, const gpu *g, emit *e)
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (strcmp(variables[i].vendor, g->vendor) != 0) continue;
-        const char *verdict = of_job(e, list, g, variables[i].name);
+        const char *verdict = gpu_job_by_variable(e, list, g, variables[i].name);
         if (!verdict) continue;
         emit_fact(e, "job", verdict);
         emit_fact(e, "job_by", variables[i].name);

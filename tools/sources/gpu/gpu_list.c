@@ -7,14 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t monotonic_us(void)
+static int64_t gpu_list_monotonic_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-int64_t (*gpu_clock_us)(void) = monotonic_us;
+int64_t (*gpu_clock_us)(void) = gpu_list_monotonic_us;
 bool gpu_library_of_root;
 gpu *gpu_new(gpu_list *list)
 {

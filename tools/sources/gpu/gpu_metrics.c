@@ -53,7 +53,7 @@ typedef struct table {
 } table;
 
 // All ones where it is behind the end: as the driver writes what the chip does not tell.
-static uint64_t number_at(const table *t, size_t place, size_t bytes)
+static uint64_t gpu_metrics_number_at(const table *t, size_t place, size_t bytes)
 {
     uint64_t value = 0;
     if (place + bytes > t->size) return UINT64_MAX;
@@ -62,14 +62,14 @@ static uint64_t number_at(const table *t, size_t place, size_t bytes)
     return bytes < 8 && value == (UINT64_C(1) << 8 * bytes) - 1 ? UINT64_MAX : value;
 }
 
-static void set_number(gpu *g, gpu_value_id id, int error, const table *t, size_t place, size_t bytes)
+static void gpu_metrics_set_number(gpu *g, gpu_value_id id, int error, const table *t, size_t place, size_t bytes)
 {
-    uint64_t value = error ? 0 : number_at(t, place, bytes);
+    uint64_t value = error ? 0 : gpu_metrics_number_at(t, place, bytes);
     gpu_set(g, id, value == UINT64_MAX ? EOPNOTSUPP : error, value);
     if (bytes == 4 && g->values[id].told) g->values[id].width = 32;
 }
 
-static const struct gpu_metrics_row *row_of(const unsigned char *data, size_t size)
+static const struct gpu_metrics_row *gpu_metrics_row_of(const unsigned char *data, size_t size)
 {
     if (size < 4 || data[2] != 1) return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -79,21 +79,21 @@ static const struct gpu_metrics_row *row_of(const unsigned char *data, size_t si
 
 bool gpu_metrics_known(const unsigned char *data, size_t size)
 {
-    return row_of(data, size) != NULL;
+    return gpu_metrics_row_of(data, size) != NULL;
 }
 
-static unsigned reasons_of(uint64_t bits) // 16 bits each of power, current, temperature, others
+static unsigned gpu_metrics_reasons_of(uint64_t bits) // 16 bits each of power, current, temperature, others
 {
     return (bits & 0xffffffff ? GPU_REASON_POWER : 0u) | (bits >> 2 * REASON_BITS & 0xffff ? GPU_REASON_THERMAL : 0u) |
            (bits >> 3 * REASON_BITS ? GPU_REASON_HARDWARE : 0u);
 }
 
-static void set_reasons(gpu *g, int error, const table *t, size_t place)
+static void gpu_metrics_set_reasons(gpu *g, int error, const table *t, size_t place)
 {
-    uint64_t bits = error ? 0 : number_at(t, place, 8);
+    uint64_t bits = error ? 0 : gpu_metrics_number_at(t, place, 8);
     if (bits == UINT64_MAX) error = EOPNOTSUPP;
     gpu_set(g, GPU_THROTTLE_REASONS, error, bits);
-    g->reasons = error ? 0 : reasons_of(bits);
+    g->reasons = error ? 0 : gpu_metrics_reasons_of(bits);
 }
 
 void gpu_ticks_set(gpu *g, int error, uint64_t all, const uint64_t of[GPU_TICKS_AMD])
@@ -110,12 +110,12 @@ void gpu_ticks_set(gpu *g, int error, uint64_t all, const uint64_t of[GPU_TICKS_
     g->ticks = ticks;
 }
 
-static void set_ticks(gpu *g, int error, const table *t, size_t place)
+static void gpu_metrics_set_ticks(gpu *g, int error, const table *t, size_t place)
 {
     uint64_t all = 0, of[GPU_TICKS_AMD] = {0}; // a reading that failed tells of each
     for (size_t i = 0; i < GPU_TICKS_AMD && !error; i++)
-        of[i] = number_at(t, place + 4 + 4 * i, 4);
-    if (!error) all = number_at(t, place, 4);
+        of[i] = gpu_metrics_number_at(t, place + 4 + 4 * i, 4);
+    if (!error) all = gpu_metrics_number_at(t, place, 4);
     gpu_ticks_set(g, error, all, of);
 }
 
@@ -130,7 +130,7 @@ void gpu_xgmi_set(gpu *g, unsigned link, uint64_t read_kib, uint64_t written_kib
     if (!l->tx.error) l->tx.value = written_kib * 1024;
 }
 
-static bool knows_link(const gpu *g, unsigned number)
+static bool gpu_metrics_knows_link(const gpu *g, unsigned number)
 {
     for (size_t i = 0; i < g->link_count; i++)
         if (g->links[i].number == number) return true;
@@ -138,15 +138,15 @@ static bool knows_link(const gpu *g, unsigned number)
 }
 
 // Links that a chip does not have are all ones for ever; one that was seen stays.
-static void set_links(gpu *g, int error, const table *t, const struct gpu_metrics_row *r)
+static void gpu_metrics_set_links(gpu *g, int error, const table *t, const struct gpu_metrics_row *r)
 {
     uint64_t up = 0;
     bool any = false;
     for (unsigned i = 0; i < LINKS; i++) {
-        uint64_t read = error ? UINT64_MAX : number_at(t, r->received + 8 * i, 8),
-                 written = error ? UINT64_MAX : number_at(t, r->written + 8 * i, 8),
-                 state = error || !r->up ? UINT64_MAX : number_at(t, r->up + 2 * i, 2);
-        if (read == UINT64_MAX && written == UINT64_MAX && !knows_link(g, i)) continue;
+        uint64_t read = error ? UINT64_MAX : gpu_metrics_number_at(t, r->received + 8 * i, 8),
+                 written = error ? UINT64_MAX : gpu_metrics_number_at(t, r->written + 8 * i, 8),
+                 state = error || !r->up ? UINT64_MAX : gpu_metrics_number_at(t, r->up + 2 * i, 2);
+        if (read == UINT64_MAX && written == UINT64_MAX && !gpu_metrics_knows_link(g, i)) continue;
         gpu_xgmi_set(g, i, read, written);
         gpu_link *l = gpu_link_at(g, i);
         if (!l) return;
@@ -162,21 +162,21 @@ static void set_links(gpu *g, int error, const table *t, const struct gpu_metric
 void gpu_metrics_set(gpu *g, int error, const unsigned char *data, size_t size)
 {
     const table t = {data, size};
-    const struct gpu_metrics_row *r = error ? NULL : row_of(data, size);
+    const struct gpu_metrics_row *r = error ? NULL : gpu_metrics_row_of(data, size);
     if (!error && !r) error = EBADMSG;
     if (r) g->metrics = r;
     r = g->metrics; // a reading that failed leaves the same values without a number
     if (!r) return;
-    uint64_t energy = error ? 0 : number_at(&t, r->energy, 8); // in 2^-16 J
+    uint64_t energy = error ? 0 : gpu_metrics_number_at(&t, r->energy, 8); // in 2^-16 J
     gpu_set(g, GPU_ENERGY, energy == UINT64_MAX ? EOPNOTSUPP : error,
             energy / 65536 * 1000000 + energy % 65536 * 1000000 / 65536);
-    if (r->reasons) set_reasons(g, error, &t, r->reasons);
-    if (r->residencies) set_ticks(g, error, &t, r->residencies);
-    if (r->recoveries) set_number(g, GPU_PCIE_RECOVERIES, error, &t, r->recoveries, 8);
-    if (r->replays) set_number(g, GPU_PCIE_REPLAYS, error, &t, r->replays, 8);
+    if (r->reasons) gpu_metrics_set_reasons(g, error, &t, r->reasons);
+    if (r->residencies) gpu_metrics_set_ticks(g, error, &t, r->residencies);
+    if (r->recoveries) gpu_metrics_set_number(g, GPU_PCIE_RECOVERIES, error, &t, r->recoveries, 8);
+    if (r->replays) gpu_metrics_set_number(g, GPU_PCIE_REPLAYS, error, &t, r->replays, 8);
     if (r->naks) {
-        set_number(g, GPU_PCIE_NAKS_SENT, error, &t, r->naks, 4);
-        set_number(g, GPU_PCIE_NAKS_RECEIVED, error, &t, r->naks + 4, 4);
+        gpu_metrics_set_number(g, GPU_PCIE_NAKS_SENT, error, &t, r->naks, 4);
+        gpu_metrics_set_number(g, GPU_PCIE_NAKS_RECEIVED, error, &t, r->naks + 4, 4);
     }
-    if (r->received) set_links(g, error, &t, r);
+    if (r->received) gpu_metrics_set_links(g, error, &t, r);
 }

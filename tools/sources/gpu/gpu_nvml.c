@@ -188,7 +188,7 @@ static const gpu_function functions[] = {
     {NULL, 0},
 };
 
-static int errno_of(int result)
+static int gpu_nvml_errno_of(int result)
 {
     switch (result) {
     case NVML_OK: return 0;
@@ -207,7 +207,7 @@ static int errno_of(int result)
     }
 }
 
-#define CALL(n, member, ...) ((n)->member ? errno_of((n)->member(__VA_ARGS__)) : EOPNOTSUPP)
+#define CALL(n, member, ...) ((n)->member ? gpu_nvml_errno_of((n)->member(__VA_ARGS__)) : EOPNOTSUPP)
 
 // ---- one GPU ----
 
@@ -220,15 +220,15 @@ typedef struct nvml_gpu {
     unsigned long long seen_us; // of processes' use: the newest that was read
 } nvml_gpu;
 
-static void set_unsigned(gpu *g, gpu_value_id id, int (*function)(nvml_device, unsigned *), uint64_t multiply)
+static void gpu_nvml_set_unsigned(gpu *g, gpu_value_id id, int (*function)(nvml_device, unsigned *), uint64_t multiply)
 {
     nvml_gpu *x = g->own;
     unsigned value = 0;
-    int error = function ? errno_of(function(x->device, &value)) : EOPNOTSUPP;
+    int error = function ? gpu_nvml_errno_of(function(x->device, &value)) : EOPNOTSUPP;
     gpu_set(g, id, error, value * multiply);
 }
 
-static void read_use(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_use(gpu *g, nvml_gpu *x)
 {
     nvml_use use = {0};
     int error = CALL(x->n, use, x->device, &use);
@@ -236,7 +236,7 @@ static void read_use(gpu *g, nvml_gpu *x)
     gpu_set(g, GPU_MEMORY_BUSY, error, use.memory);
 }
 
-static void read_memory(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_memory(gpu *g, nvml_gpu *x)
 {
     nvml_memory memory = {0};
     int error = CALL(x->n, memory, x->device, &memory);
@@ -244,7 +244,7 @@ static void read_memory(gpu *g, nvml_gpu *x)
     gpu_set(g, GPU_MEMORY_TOTAL, error, memory.total);
 }
 
-static void read_temperature(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_temperature(gpu *g, nvml_gpu *x)
 {
     unsigned celsius = 0;
     nvml_temperature other = {.version = (unsigned)sizeof other | 1u << 24};
@@ -257,7 +257,7 @@ static void read_temperature(gpu *g, nvml_gpu *x)
     }
 }
 
-static void read_clocks(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_clocks(gpu *g, nvml_gpu *x)
 {
     static const struct {
         gpu_value_id now, most;
@@ -272,7 +272,7 @@ static void read_clocks(gpu *g, nvml_gpu *x)
     }
 }
 
-static void read_throttling(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_throttling(gpu *g, nvml_gpu *x)
 {
     static const struct {
         unsigned long long bits;
@@ -300,7 +300,7 @@ static void read_throttling(gpu *g, nvml_gpu *x)
     }
 }
 
-static void read_errors(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_errors(gpu *g, nvml_gpu *x)
 {
     unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
     for (int type = 0; type < 2; type++) {
@@ -315,19 +315,19 @@ static void read_errors(gpu *g, nvml_gpu *x)
     gpu_set(g, GPU_ROWS_FAILED, error, failed);
 }
 
-static void read_pcie(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_pcie(gpu *g, nvml_gpu *x)
 {
-    set_unsigned(g, GPU_PCIE_REPLAYS, x->n->replays, 1);
+    gpu_nvml_set_unsigned(g, GPU_PCIE_REPLAYS, x->n->replays, 1);
     g->values[GPU_PCIE_REPLAYS].width = 32;
-    set_unsigned(g, GPU_PCIE_GENERATION, x->n->generation, 1);
-    set_unsigned(g, GPU_PCIE_GENERATION_MAX, x->n->generation_max, 1);
-    set_unsigned(g, GPU_PCIE_WIDTH, x->n->width, 1);
-    set_unsigned(g, GPU_PCIE_WIDTH_MAX, x->n->width_max, 1);
+    gpu_nvml_set_unsigned(g, GPU_PCIE_GENERATION, x->n->generation, 1);
+    gpu_nvml_set_unsigned(g, GPU_PCIE_GENERATION_MAX, x->n->generation_max, 1);
+    gpu_nvml_set_unsigned(g, GPU_PCIE_WIDTH, x->n->width, 1);
+    gpu_nvml_set_unsigned(g, GPU_PCIE_WIDTH_MAX, x->n->width_max, 1);
 }
 
 // ---- fields: many values by one call ----
 
-static uint64_t field_value(const nvml_field *f)
+static uint64_t gpu_nvml_field_value(const nvml_field *f)
 {
     switch (f->type) {
     case TYPE_DOUBLE: return f->value.d > 0 ? (uint64_t)f->value.d : 0;
@@ -338,16 +338,16 @@ static uint64_t field_value(const nvml_field *f)
     }
 }
 
-static gpu_value value_of(const nvml_field *f, int error, uint64_t multiply)
+static gpu_value gpu_nvml_value_of(const nvml_field *f, int error, uint64_t multiply)
 {
-    gpu_value v = {.told = true, .error = error ? error : errno_of(f->result)};
+    gpu_value v = {.told = true, .error = error ? error : gpu_nvml_errno_of(f->result)};
     if (v.error) return v;
-    v.value = field_value(f) * multiply;
+    v.value = gpu_nvml_field_value(f) * multiply;
     if (f->type == TYPE_UINT && multiply == 1) v.width = 32;
     return v;
 }
 
-static void read_fields(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_fields(gpu *g, nvml_gpu *x)
 {
     enum { OWN = 7 };
     nvml_field fields[OWN + 2 * LINKS] = {
@@ -361,21 +361,21 @@ static void read_fields(gpu *g, nvml_gpu *x)
             (nvml_field){.id = x->link_bytes ? FIELD_LINK_TX_BYTES : FIELD_LINK_TX_KIB, .scope = g->links[i].number};
     }
     int error = CALL(x->n, fields, x->device, (int)count, fields);
-    g->values[GPU_MEMORY_TEMPERATURE] = value_of(&fields[0], error, 1000);
-    g->values[GPU_PCIE_TX] = value_of(&fields[1], error, 1);
-    g->values[GPU_PCIE_RX] = value_of(&fields[2], error, 1);
+    g->values[GPU_MEMORY_TEMPERATURE] = gpu_nvml_value_of(&fields[0], error, 1000);
+    g->values[GPU_PCIE_TX] = gpu_nvml_value_of(&fields[1], error, 1);
+    g->values[GPU_PCIE_RX] = gpu_nvml_value_of(&fields[2], error, 1);
     if (!g->link_count) return;
-    gpu_value flits = value_of(&fields[3], error, 1), data = value_of(&fields[4], error, 1);
+    gpu_value flits = gpu_nvml_value_of(&fields[3], error, 1), data = gpu_nvml_value_of(&fields[4], error, 1);
     gpu_set(g, GPU_NVLINK_CRC_ERRORS, flits.error ? flits.error : data.error, flits.value + data.value);
-    g->values[GPU_NVLINK_REPLAYS] = value_of(&fields[5], error, 1);
-    g->values[GPU_NVLINK_RECOVERIES] = value_of(&fields[6], error, 1);
+    g->values[GPU_NVLINK_REPLAYS] = gpu_nvml_value_of(&fields[5], error, 1);
+    g->values[GPU_NVLINK_RECOVERIES] = gpu_nvml_value_of(&fields[6], error, 1);
     for (size_t i = 0; i < g->link_count; i++) {
-        g->links[i].rx = value_of(&fields[own + 2 * i], error, x->link_bytes ? 1 : 1024);
-        g->links[i].tx = value_of(&fields[own + 2 * i + 1], error, x->link_bytes ? 1 : 1024);
+        g->links[i].rx = gpu_nvml_value_of(&fields[own + 2 * i], error, x->link_bytes ? 1 : 1024);
+        g->links[i].tx = gpu_nvml_value_of(&fields[own + 2 * i + 1], error, x->link_bytes ? 1 : 1024);
     }
 }
 
-static void read_links(gpu *g, nvml_gpu *x)
+static void gpu_nvml_read_links(gpu *g, nvml_gpu *x)
 {
     uint64_t up = 0;
     int error = 0;
@@ -394,7 +394,7 @@ static void read_links(gpu *g, nvml_gpu *x)
 
 // ---- processes ----
 
-static void read_processes(gpu *g, nvml_gpu *x, const emit *e)
+static void gpu_nvml_read_processes(gpu *g, nvml_gpu *x, const emit *e)
 {
     nvml_process processes[PROCESSES];
     unsigned count = PROCESSES;
@@ -416,7 +416,7 @@ static void read_processes(gpu *g, nvml_gpu *x, const emit *e)
 }
 
 // Samples of each process since the last reading; the newest of each process of the job.
-static void read_process_use(gpu *g, nvml_gpu *x, const emit *e)
+static void gpu_nvml_read_process_use(gpu *g, nvml_gpu *x, const emit *e)
 {
     nvml_process_use uses[PROCESSES];
     unsigned count = PROCESSES;
@@ -433,33 +433,33 @@ static void read_process_use(gpu *g, nvml_gpu *x, const emit *e)
     gpu_set(g, GPU_JOB_BUSY, error, sum > 100 ? 100 : sum);
 }
 
-static void read_gpu(gpu *g, const emit *e)
+static void gpu_nvml_read_gpu(gpu *g, const emit *e)
 {
     nvml_gpu *x = g->own;
-    read_memory(g, x);
-    read_processes(g, x, e);
+    gpu_nvml_read_memory(g, x);
+    gpu_nvml_read_processes(g, x, e);
     if (x->part) return;
-    read_use(g, x);
+    gpu_nvml_read_use(g, x);
     unsigned long long millijoules = 0;
     int error = CALL(x->n, energy, x->device, &millijoules);
     gpu_set(g, GPU_ENERGY, error, millijoules * 1000);
-    set_unsigned(g, GPU_POWER, x->n->power, 1000);
-    set_unsigned(g, GPU_POWER_LIMIT, x->n->limit, 1000);
-    set_unsigned(g, GPU_POWER_LIMIT_SET, x->n->limit_set, 1000);
-    read_temperature(g, x);
-    set_unsigned(g, GPU_FAN, x->n->fan, 1);
-    read_clocks(g, x);
-    read_throttling(g, x);
-    read_errors(g, x);
-    read_pcie(g, x);
-    read_fields(g, x);
-    read_links(g, x);
-    read_process_use(g, x, e);
+    gpu_nvml_set_unsigned(g, GPU_POWER, x->n->power, 1000);
+    gpu_nvml_set_unsigned(g, GPU_POWER_LIMIT, x->n->limit, 1000);
+    gpu_nvml_set_unsigned(g, GPU_POWER_LIMIT_SET, x->n->limit_set, 1000);
+    gpu_nvml_read_temperature(g, x);
+    gpu_nvml_set_unsigned(g, GPU_FAN, x->n->fan, 1);
+    gpu_nvml_read_clocks(g, x);
+    gpu_nvml_read_throttling(g, x);
+    gpu_nvml_read_errors(g, x);
+    gpu_nvml_read_pcie(g, x);
+    gpu_nvml_read_fields(g, x);
+    gpu_nvml_read_links(g, x);
+    gpu_nvml_read_process_use(g, x, e);
 }
 
 // ---- finding them ----
 
-static void tell_facts(gpu *g, emit *e)
+static void gpu_nvml_tell_facts(gpu *g, emit *e)
 {
     nvml_gpu *x = g->own;
     unsigned now = 0, pending = 0;
@@ -471,7 +471,7 @@ static void tell_facts(gpu *g, emit *e)
         emit_fact(e, "nvlinks", x->n->link_state ? "none" : "not told by this library");
 }
 
-static void find_links(gpu *g, nvml_gpu *x)
+static void gpu_nvml_find_links(gpu *g, nvml_gpu *x)
 {
     g->link_kind = "nvlink";
     for (unsigned i = 0; i < LINKS; i++) {
@@ -485,7 +485,7 @@ static void find_links(gpu *g, nvml_gpu *x)
     x->link_bytes = !CALL(x->n, fields, x->device, 2, probes) && probes[0].result && !probes[1].result;
 }
 
-static gpu *add_gpu(gpu_list *list, gpu_nvml *n, nvml_device device, bool part)
+static gpu *gpu_nvml_add_gpu(gpu_list *list, gpu_nvml *n, nvml_device device, bool part)
 {
     gpu *g = gpu_new(list);
     nvml_gpu *x = g ? calloc(1, sizeof *x) : NULL;
@@ -497,20 +497,20 @@ static gpu *add_gpu(gpu_list *list, gpu_nvml *n, nvml_device device, bool part)
     *x = (nvml_gpu){.n = n, .device = device, .job = list->job, .part = part};
     g->own = x;
     g->part = part;
-    g->read = read_gpu;
-    g->facts = tell_facts;
+    g->read = gpu_nvml_read_gpu;
+    g->facts = gpu_nvml_tell_facts;
     g->vendor = "NVIDIA";
     if (CALL(n, uuid, device, g->uuid, sizeof g->uuid)) *g->uuid = 0;
     if (CALL(n, name, device, g->model, sizeof g->model)) *g->model = 0;
     nvml_pci pci = {.legacy = ""};
     if (!part && !CALL(n, pci, device, &pci))
         snprintf(g->pci, sizeof g->pci, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-    if (!part) find_links(g, x);
+    if (!part) gpu_nvml_find_links(g, x);
     return g;
 }
 
 // One that cannot be opened hides no other one, and is not silent.
-static void read_broken(gpu *g, const emit *e)
+static void gpu_nvml_read_broken(gpu *g, const emit *e)
 {
     static const gpu_value_id usual[] = {GPU_BUSY, GPU_MEMORY_USED, GPU_ENERGY};
     (void)e;
@@ -518,13 +518,13 @@ static void read_broken(gpu *g, const emit *e)
         gpu_set(g, usual[i], *(int *)g->own, 0);
 }
 
-static void tell_nothing(gpu *g, emit *e)
+static void gpu_nvml_tell_nothing(gpu *g, emit *e)
 {
     (void)g;
     (void)e;
 }
 
-static gpu *add_broken(gpu_list *list, int error)
+static gpu *gpu_nvml_add_broken(gpu_list *list, int error)
 {
     int *own = malloc(sizeof *own);
     gpu *g = own ? gpu_new(list) : NULL;
@@ -534,25 +534,25 @@ static gpu *add_broken(gpu_list *list, int error)
     }
     *own = error;
     g->own = own;
-    g->read = read_broken;
-    g->facts = tell_nothing;
+    g->read = gpu_nvml_read_broken;
+    g->facts = gpu_nvml_tell_nothing;
     g->vendor = "NVIDIA";
     return g;
 }
 
-static void add_parts(gpu_list *list, gpu_nvml *n, nvml_device whole, const char *name)
+static void gpu_nvml_add_parts(gpu_list *list, gpu_nvml *n, nvml_device whole, const char *name)
 {
     unsigned now = 0, pending = 0, most = 0;
     if (CALL(n, mig_mode, whole, &now, &pending) || !now || CALL(n, mig_count, whole, &most)) return;
     for (unsigned i = 0; i < most; i++) {
         nvml_device device;
         if (CALL(n, mig_device, whole, i, &device)) continue;
-        gpu *g = add_gpu(list, n, device, true);
+        gpu *g = gpu_nvml_add_gpu(list, n, device, true);
         if (g) snprintf(g->name, sizeof g->name, "%.24s/mig%u", name, i);
     }
 }
 
-static void add_all(gpu_list *list, gpu_nvml *n)
+static void gpu_nvml_add_all(gpu_list *list, gpu_nvml *n)
 {
     unsigned count = 0;
     list->error = CALL(n, count, &count);
@@ -560,13 +560,13 @@ static void add_all(gpu_list *list, gpu_nvml *n)
     for (unsigned i = 0; i < count && !list->error; i++) {
         nvml_device device = NULL;
         int error = CALL(n, device, i, &device);
-        gpu *g = error ? add_broken(list, error) : add_gpu(list, n, device, false);
+        gpu *g = error ? gpu_nvml_add_broken(list, error) : gpu_nvml_add_gpu(list, n, device, false);
         if (!g) return;
         snprintf(g->name, sizeof g->name, "gpu%u", i);
         if (error) continue;
         char name[sizeof g->name]; // the list may move while it grows
         snprintf(name, sizeof name, "%s", g->name);
-        add_parts(list, n, device, name);
+        gpu_nvml_add_parts(list, n, device, name);
     }
 }
 
@@ -577,14 +577,14 @@ gpu_nvml *gpu_nvml_open(gpu_list *list)
     if (!n) return NULL; // no NVIDIA driver: nothing to say
     n->library = library;
     gpu_find_functions(library, functions, n);
-    list->error = n->init ? errno_of(n->init()) : EOPNOTSUPP;
+    list->error = n->init ? gpu_nvml_errno_of(n->init()) : EOPNOTSUPP;
     if (list->error) {
         snprintf(list->text, sizeof list->text, "%.100s: nvmlInit_v2", gpu_nvml_library);
         n->shutdown = NULL; // there is nothing to end
         return n;
     }
     if (CALL(n, driver, n->driver_version, sizeof n->driver_version)) *n->driver_version = 0;
-    add_all(list, n);
+    gpu_nvml_add_all(list, n);
     return n;
 }
 

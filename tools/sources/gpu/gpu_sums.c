@@ -6,13 +6,13 @@
 
 enum { LOADED_PERCENT = 80 };
 
-static bool is_known(const gpu *g, gpu_value_id id)
+static bool gpu_sums_is_known(const gpu *g, gpu_value_id id)
 {
     return g->values[id].told && !g->values[id].error;
 }
 
 // The busiest engine stands for the GPU.
-static void add_account(gpu *g, uint64_t passed_us)
+static void gpu_sums_add_account(gpu *g, uint64_t passed_us)
 {
     const gpu_account *a = &g->account;
     if (!a->told) return;
@@ -28,7 +28,7 @@ static void add_account(gpu *g, uint64_t passed_us)
 enum { TICKS = sizeof((gpu_ticks *)0)->of / sizeof(uint64_t) };
 
 // Firmware that has not counted on since the last reading tells of this time at the next one.
-static void add_ticks(gpu *g, uint64_t passed_us)
+static void gpu_sums_add_ticks(gpu *g, uint64_t passed_us)
 {
     const gpu_ticks *now = &g->ticks;
     gpu_ticks *last = &g->last_ticks;
@@ -62,30 +62,30 @@ static void add_ticks(gpu *g, uint64_t passed_us)
 void gpu_sums_add(gpu *g, uint64_t passed_us)
 {
     static const unsigned reasons[GPU_REASONS] = {GPU_REASON_POWER, GPU_REASON_THERMAL, GPU_REASON_HARDWARE};
-    add_account(g, passed_us);
-    add_ticks(g, passed_us);
-    if (is_known(g, GPU_BUSY)) {
+    gpu_sums_add_account(g, passed_us);
+    gpu_sums_add_ticks(g, passed_us);
+    if (gpu_sums_is_known(g, GPU_BUSY)) {
         uint64_t busy = g->values[GPU_BUSY].value;
         g->seen_us += passed_us;
         if (!g->account.told) g->busy_us += busy * passed_us / 100;
-        if (busy >= LOADED_PERCENT && is_known(g, GPU_CLOCK)) {
+        if (busy >= LOADED_PERCENT && gpu_sums_is_known(g, GPU_CLOCK)) {
             g->loaded_us += passed_us;
             g->loaded_cycles += passed_us * g->values[GPU_CLOCK].value; // MHz times microseconds
         }
     }
     for (size_t i = 0; i < GPU_REASONS; i++)
-        if (is_known(g, GPU_THROTTLE_REASONS) && g->reasons & reasons[i]) g->reason_us[i] += passed_us;
-    if (is_known(g, GPU_JOB_PROCESSES) && g->values[GPU_JOB_PROCESSES].value) g->job_us += passed_us;
-    if (is_known(g, GPU_MEMORY_USED) && g->values[GPU_MEMORY_USED].value > g->memory_peak)
+        if (gpu_sums_is_known(g, GPU_THROTTLE_REASONS) && g->reasons & reasons[i]) g->reason_us[i] += passed_us;
+    if (gpu_sums_is_known(g, GPU_JOB_PROCESSES) && g->values[GPU_JOB_PROCESSES].value) g->job_us += passed_us;
+    if (gpu_sums_is_known(g, GPU_MEMORY_USED) && g->values[GPU_MEMORY_USED].value > g->memory_peak)
         g->memory_peak = g->values[GPU_MEMORY_USED].value;
 }
 
 // Why it is not known how long this reason held; 0: it is.
-static int reason_error(const gpu *g, size_t reason)
+static int gpu_sums_reason_error(const gpu *g, size_t reason)
 {
     static const gpu_value_id by_ticks[GPU_REASONS] = {GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
                                                        GPU_THROTTLED_PROCHOT};
-    if (is_known(g, GPU_THROTTLE_REASONS)) return 0;
+    if (gpu_sums_is_known(g, GPU_THROTTLE_REASONS)) return 0;
     if (!g->ticks.told) return g->values[GPU_THROTTLE_REASONS].error;
     if (g->ticks.error) return g->ticks.error;
     return g->ticks.told_of & 1u << (by_ticks[reason] - GPU_THROTTLED_POWER) ? 0 : EOPNOTSUPP;
@@ -104,14 +104,14 @@ void gpu_sums_tell(const gpu *g, emit *e)
             emit_value(e, "loaded_cycles", &cycles, g->loaded_cycles);
         }
     }
-    if (g->values[GPU_MEMORY_USED].told && (g->memory_peak || is_known(g, GPU_MEMORY_USED)))
+    if (g->values[GPU_MEMORY_USED].told && (g->memory_peak || gpu_sums_is_known(g, GPU_MEMORY_USED)))
         emit_value(e, "memory_peak", &bytes, g->memory_peak);
     else if (g->values[GPU_MEMORY_USED].told)
         emit_failed(e, "memory_peak", &bytes, g->values[GPU_MEMORY_USED].error);
     if (g->values[GPU_JOB_PROCESSES].told) emit_value(e, "job_time", &time, g->job_us);
     bool told = g->values[GPU_THROTTLE_REASONS].told || g->ticks.told;
     for (size_t i = 0; i < GPU_REASONS && told; i++) {
-        int error = reason_error(g, i);
+        int error = gpu_sums_reason_error(g, i);
         if (error)
             emit_failed(e, reasons[i], &time, error);
         else

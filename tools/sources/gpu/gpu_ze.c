@@ -57,7 +57,7 @@ static const gpu_function functions[] = {
     {NULL, 0},
 };
 
-static int errno_of(int result)
+static int gpu_ze_errno_of(int result)
 {
     switch ((unsigned)result) {
     case 0: return 0;
@@ -75,7 +75,7 @@ static int errno_of(int result)
     }
 }
 
-#define CALL(z, member, ...) ((z)->member ? errno_of((z)->member(__VA_ARGS__)) : EOPNOTSUPP)
+#define CALL(z, member, ...) ((z)->member ? gpu_ze_errno_of((z)->member(__VA_ARGS__)) : EOPNOTSUPP)
 
 // ---- one GPU ----
 
@@ -107,17 +107,17 @@ typedef struct ze_gpu {
     double clock_most, memory_clock_most;
 } ze_gpu;
 
-static void offer(gpu *g, gpu_value_id id, int error, uint64_t value)
+static void gpu_ze_offer(gpu *g, gpu_value_id id, int error, uint64_t value)
 {
     if (error != EOPNOTSUPP || g->reader[id] == GPU_BY_LIBRARY) gpu_offer(g, GPU_BY_LIBRARY, id, error, value);
 }
 
-static uint64_t megahertz(double value)
+static uint64_t gpu_ze_megahertz(double value)
 {
     return isfinite(value) && value >= 0 && value < 1e6 ? (uint64_t)(value + 0.5) : UINT64_MAX; // negative: unknown
 }
 
-static bool is_any_whole(const parts *p, int kind)
+static bool gpu_ze_is_any_whole(const parts *p, int kind)
 {
     for (uint32_t i = 0; i < p->count; i++)
         if (!p->items[i].on_part && p->items[i].kind == kind) return true;
@@ -125,12 +125,12 @@ static bool is_any_whole(const parts *p, int kind)
 }
 
 // Some GPUs tell of the whole, some of each tile, some of both: then the whole alone counts.
-static bool counts(const parts *p, uint32_t i)
+static bool gpu_ze_counts(const parts *p, uint32_t i)
 {
-    return !p->items[i].on_part || !is_any_whole(p, p->items[i].kind);
+    return !p->items[i].on_part || !gpu_ze_is_any_whole(p, p->items[i].kind);
 }
 
-static void read_energy(gpu *g, ze_gpu *x)
+static void gpu_ze_read_energy(gpu *g, ze_gpu *x)
 {
     uint64_t sum = 0;
     int error = 0;
@@ -140,11 +140,11 @@ static void read_energy(gpu *g, ze_gpu *x)
         if (failed) error = failed;
         sum += counter.microjoules;
     }
-    if (x->powers.count) offer(g, GPU_ENERGY, error, sum);
+    if (x->powers.count) gpu_ze_offer(g, GPU_ENERGY, error, sum);
 }
 
 // Adds what a counter of a known width has grown by.
-static uint64_t widen(part *p, size_t which, uint64_t now)
+static uint64_t gpu_ze_widen(part *p, size_t which, uint64_t now)
 {
     now &= p->mask;
     p->sum[which] += p->read_once ? (now - p->last[which]) & p->mask : now;
@@ -152,7 +152,7 @@ static uint64_t widen(part *p, size_t which, uint64_t now)
     return p->sum[which];
 }
 
-static void read_traffic(gpu *g, ze_gpu *x)
+static void gpu_ze_read_traffic(gpu *g, ze_gpu *x)
 {
     uint64_t read = 0, written = 0;
     int error = 0;
@@ -160,27 +160,27 @@ static void read_traffic(gpu *g, ze_gpu *x)
     for (uint32_t i = 0; i < x->memories.count; i++) {
         part *p = &x->memories.items[i];
         memory_traffic t = {0};
-        if (!p->counts || !counts(&x->memories, i)) continue;
+        if (!p->counts || !gpu_ze_counts(&x->memories, i)) continue;
         any = true;
         int failed = CALL(x->z, traffic, p->h, &t);
         if (failed) error = failed;
         if (failed) continue;
-        read += widen(p, 0, t.read);
-        written += widen(p, 1, t.written);
+        read += gpu_ze_widen(p, 0, t.read);
+        written += gpu_ze_widen(p, 1, t.written);
         p->read_once = true;
     }
     if (!any) return;
-    offer(g, GPU_MEMORY_READ, error, read);
-    offer(g, GPU_MEMORY_WRITTEN, error, written);
+    gpu_ze_offer(g, GPU_MEMORY_READ, error, read);
+    gpu_ze_offer(g, GPU_MEMORY_WRITTEN, error, written);
 }
 
-static void read_memory(gpu *g, ze_gpu *x)
+static void gpu_ze_read_memory(gpu *g, ze_gpu *x)
 {
     uint64_t total = 0, free_bytes = 0;
     int error = 0;
     for (uint32_t i = 0; i < x->memories.count; i++) {
         memory_state state = {.head = {MEMORY_STATE, NULL}};
-        if (!counts(&x->memories, i)) continue;
+        if (!gpu_ze_counts(&x->memories, i)) continue;
         int failed = CALL(x->z, memory_state, x->memories.items[i].h, &state);
         if (!failed && (!state.size || state.free > state.size)) failed = EBADMSG;
         if (failed) error = failed;
@@ -188,19 +188,19 @@ static void read_memory(gpu *g, ze_gpu *x)
         free_bytes += state.free;
     }
     if (!x->memories.count) return;
-    offer(g, GPU_MEMORY_TOTAL, error, total);
-    offer(g, GPU_MEMORY_USED, error, total - free_bytes);
-    read_traffic(g, x);
+    gpu_ze_offer(g, GPU_MEMORY_TOTAL, error, total);
+    gpu_ze_offer(g, GPU_MEMORY_USED, error, total - free_bytes);
+    gpu_ze_read_traffic(g, x);
 }
 
-static unsigned reasons_of(uint32_t bits)
+static unsigned gpu_ze_reasons_of(uint32_t bits)
 {
     return (bits & 0x7 ? GPU_REASON_POWER : 0u) | (bits & 0x8 ? GPU_REASON_THERMAL : 0u) |
            (bits & 0x50 ? GPU_REASON_HARDWARE : 0u); // power supply's alarm, hardware's range
 }
 
 // Of several tiles the slowest, and every reason that one of them has.
-static void read_clocks(gpu *g, ze_gpu *x)
+static void gpu_ze_read_clocks(gpu *g, ze_gpu *x)
 {
     static const gpu_value_id ids[] = {[CLOCK_OF_GPU] = GPU_CLOCK, [CLOCK_OF_MEMORY] = GPU_MEMORY_CLOCK};
     uint64_t least[2] = {UINT64_MAX, UINT64_MAX}, time = 0;
@@ -211,10 +211,10 @@ static void read_clocks(gpu *g, ze_gpu *x)
         const part *p = &x->clocks.items[i];
         clock_state state = {.head = {CLOCK_STATE, NULL}};
         throttle_time throttled = {0};
-        if (p->kind > CLOCK_OF_MEMORY || !counts(&x->clocks, i)) continue;
+        if (p->kind > CLOCK_OF_MEMORY || !gpu_ze_counts(&x->clocks, i)) continue;
         any[p->kind] = true;
         int failed = CALL(x->z, clock_state, p->h, &state);
-        uint64_t mhz = failed ? UINT64_MAX : megahertz(state.actual);
+        uint64_t mhz = failed ? UINT64_MAX : gpu_ze_megahertz(state.actual);
         if (!failed && mhz == UINT64_MAX) failed = EOPNOTSUPP;
         if (failed) error[p->kind] = failed;
         if (mhz < least[p->kind]) least[p->kind] = mhz;
@@ -225,17 +225,17 @@ static void read_clocks(gpu *g, ze_gpu *x)
         if (throttled.us > time) time = throttled.us;
     }
     for (int kind = 0; kind < 2; kind++)
-        if (any[kind]) offer(g, ids[kind], error[kind], least[kind]);
-    if (x->clock_most > 0) offer(g, GPU_CLOCK_MAX, 0, megahertz(x->clock_most));
-    if (x->memory_clock_most > 0) offer(g, GPU_MEMORY_CLOCK_MAX, 0, megahertz(x->memory_clock_most));
+        if (any[kind]) gpu_ze_offer(g, ids[kind], error[kind], least[kind]);
+    if (x->clock_most > 0) gpu_ze_offer(g, GPU_CLOCK_MAX, 0, gpu_ze_megahertz(x->clock_most));
+    if (x->memory_clock_most > 0) gpu_ze_offer(g, GPU_MEMORY_CLOCK_MAX, 0, gpu_ze_megahertz(x->memory_clock_most));
     if (!any[CLOCK_OF_GPU]) return;
-    offer(g, GPU_THROTTLED, time_error, time);
+    gpu_ze_offer(g, GPU_THROTTLED, time_error, time);
     if (g->values[GPU_THROTTLE_REASONS].told && g->reader[GPU_THROTTLE_REASONS] != GPU_BY_LIBRARY) return;
-    offer(g, GPU_THROTTLE_REASONS, error[CLOCK_OF_GPU], reasons);
-    if (g->reader[GPU_THROTTLE_REASONS] == GPU_BY_LIBRARY) g->reasons = reasons_of(reasons);
+    gpu_ze_offer(g, GPU_THROTTLE_REASONS, error[CLOCK_OF_GPU], reasons);
+    if (g->reader[GPU_THROTTLE_REASONS] == GPU_BY_LIBRARY) g->reasons = gpu_ze_reasons_of(reasons);
 }
 
-static void read_temperatures(gpu *g, ze_gpu *x)
+static void gpu_ze_read_temperatures(gpu *g, ze_gpu *x)
 {
     static const gpu_value_id ids[] = {GPU_HOTSPOT_TEMPERATURE, GPU_TEMPERATURE, GPU_MEMORY_TEMPERATURE};
     for (int kind = 0; kind < 3; kind++) {
@@ -244,18 +244,18 @@ static void read_temperatures(gpu *g, ze_gpu *x)
         bool any = false;
         for (uint32_t i = 0; i < x->temperatures.count; i++) {
             double celsius = NAN;
-            if (x->temperatures.items[i].kind != kind || !counts(&x->temperatures, i)) continue;
+            if (x->temperatures.items[i].kind != kind || !gpu_ze_counts(&x->temperatures, i)) continue;
             any = true;
             int failed = CALL(x->z, celsius, x->temperatures.items[i].h, &celsius);
             if (!failed && !(celsius > -273 && celsius < 1000)) failed = EBADMSG;
             if (failed) error = failed;
             if (!failed && celsius > most) most = celsius;
         }
-        if (any) offer(g, ids[kind], error, error ? 0 : (uint64_t)(int64_t)lround(most * 1000));
+        if (any) gpu_ze_offer(g, ids[kind], error, error ? 0 : (uint64_t)(int64_t)lround(most * 1000));
     }
 }
 
-static void read_ports(gpu *g, ze_gpu *x)
+static void gpu_ze_read_ports(gpu *g, ze_gpu *x)
 {
     uint64_t up = 0;
     int error = 0;
@@ -274,10 +274,10 @@ static void read_ports(gpu *g, ze_gpu *x)
         l->rx = (gpu_value){.told = true, .error = failed, .value = failed ? 0 : traffic.received};
         l->tx = (gpu_value){.told = true, .error = failed, .value = failed ? 0 : traffic.sent};
     }
-    if (x->ports.count) offer(g, GPU_LINKS_UP, error, up);
+    if (x->ports.count) gpu_ze_offer(g, GPU_LINKS_UP, error, up);
 }
 
-static void read_errors(gpu *g, ze_gpu *x)
+static void gpu_ze_read_errors(gpu *g, ze_gpu *x)
 {
     uint64_t counts_of[2] = {0, 0}, resets = 0;
     int errors[2] = {0, 0};
@@ -285,34 +285,34 @@ static void read_errors(gpu *g, ze_gpu *x)
     for (uint32_t i = 0; i < x->errors.count; i++) {
         const part *p = &x->errors.items[i];
         ras_state state = {.head = {RAS_STATE, NULL}};
-        if (p->kind < 0 || p->kind > 1 || !counts(&x->errors, i)) continue;
+        if (p->kind < 0 || p->kind > 1 || !gpu_ze_counts(&x->errors, i)) continue;
         any[p->kind] = true;
         int failed = CALL(x->z, error_state, p->h, 0, &state); // 0: do not clear
         if (failed) errors[p->kind] = failed;
         counts_of[p->kind] += state.counts[RAS_COMPUTE] + state.counts[RAS_OTHERS] + state.counts[RAS_CACHE];
         if (p->kind == 1) resets += state.counts[RAS_RESETS];
     }
-    if (any[0]) offer(g, GPU_RAS_CORRECTED, errors[0], counts_of[0]);
-    if (any[1]) offer(g, GPU_RAS_UNCORRECTED, errors[1], counts_of[1]);
-    if (any[1]) offer(g, GPU_RESETS, errors[1], resets);
+    if (any[0]) gpu_ze_offer(g, GPU_RAS_CORRECTED, errors[0], counts_of[0]);
+    if (any[1]) gpu_ze_offer(g, GPU_RAS_UNCORRECTED, errors[1], counts_of[1]);
+    if (any[1]) gpu_ze_offer(g, GPU_RESETS, errors[1], resets);
 }
 
-static void read_pci(gpu *g, ze_gpu *x)
+static void gpu_ze_read_pci(gpu *g, ze_gpu *x)
 {
     pci_stats stats = {0};
     const pci_properties *p = &x->pci;
     if (!p->counts_bytes && !p->counts_replays) return;
     int error = CALL(x->z, pci_stats, x->device, &stats);
     if (p->counts_bytes) {
-        offer(g, GPU_PCIE_RX, error, stats.received);
-        offer(g, GPU_PCIE_TX, error, stats.sent);
+        gpu_ze_offer(g, GPU_PCIE_RX, error, stats.received);
+        gpu_ze_offer(g, GPU_PCIE_TX, error, stats.sent);
     }
-    if (p->counts_replays) offer(g, GPU_PCIE_REPLAYS, error, stats.replays);
+    if (p->counts_replays) gpu_ze_offer(g, GPU_PCIE_REPLAYS, error, stats.replays);
 }
 
 // What an engine worked since the last reading, of all that passed, in the driver's unit; all is 0 when that is not
 // known. Only the share of the two means the same everywhere, so time is told as that share of the time that passed.
-static gpu_account work_of(part *p, const engine_stats *now, int64_t now_us)
+static gpu_account gpu_ze_work_of(part *p, const engine_stats *now, int64_t now_us)
 {
     gpu_account work = {.told = true};
     if (p->read_once && now->stamp == p->last[1]) return work; // not counted on: the next reading stands for both
@@ -330,7 +330,7 @@ static gpu_account work_of(part *p, const engine_stats *now, int64_t now_us)
 }
 
 // Of the groups that hold all engines of the GPU, or of each tile, the busiest; without such ones of all groups.
-static void read_engines(gpu *g, ze_gpu *x)
+static void gpu_ze_read_engines(gpu *g, ze_gpu *x)
 {
     gpu_account a = {.told = x->engines.count > 0};
     int64_t now_us = gpu_clock_us();
@@ -346,28 +346,28 @@ static void read_engines(gpu *g, ze_gpu *x)
             if (!a.all) a.error = error;
             continue;
         }
-        const gpu_account work = work_of(p, &stats, now_us);
+        const gpu_account work = gpu_ze_work_of(p, &stats, now_us);
         p->value.value = p->sum[0];
         if (!have_all || p->kind == ENGINE_ALL) gpu_account_busier(&a, work.active, work.all);
     }
     g->account = a;
 }
 
-static void read_library(gpu *g, const emit *e)
+static void gpu_ze_read_library(gpu *g, const emit *e)
 {
     ze_gpu *x = g->library.own;
     (void)e;
-    read_engines(g, x);
-    read_energy(g, x);
-    read_memory(g, x);
-    read_clocks(g, x);
-    read_temperatures(g, x);
-    read_ports(g, x);
-    read_errors(g, x);
-    read_pci(g, x);
+    gpu_ze_read_engines(g, x);
+    gpu_ze_read_energy(g, x);
+    gpu_ze_read_memory(g, x);
+    gpu_ze_read_clocks(g, x);
+    gpu_ze_read_temperatures(g, x);
+    gpu_ze_read_ports(g, x);
+    gpu_ze_read_errors(g, x);
+    gpu_ze_read_pci(g, x);
 }
 
-static void tell_engines(gpu *g, emit *e)
+static void gpu_ze_tell_engines(gpu *g, emit *e)
 {
     static const emit_shape shape = SHAPE("ns", COUNTER, 0);
     const ze_gpu *x = g->library.own;
@@ -380,7 +380,7 @@ static void tell_engines(gpu *g, emit *e)
     }
 }
 
-static void tell_facts(gpu *g, emit *e)
+static void gpu_ze_tell_facts(gpu *g, emit *e)
 {
     const ze_gpu *x = g->library.own;
     emit_factf(e, "library", "Level Zero, %s", x->z->way);
@@ -390,7 +390,7 @@ static void tell_facts(gpu *g, emit *e)
         emit_fact(e, "fabric_ports", "none are told by Level Zero");
 }
 
-static void close_library(gpu *g)
+static void gpu_ze_close_library(gpu *g)
 {
     ze_gpu *x = g->library.own;
     parts *all[] = {&x->engines, &x->powers, &x->memories, &x->clocks, &x->temperatures, &x->ports, &x->errors};
@@ -401,7 +401,7 @@ static void close_library(gpu *g)
 
 // ---- finding them ----
 
-static void list(parts *p, enumerate *of, handle device)
+static void gpu_ze_list(parts *p, enumerate *of, handle device)
 {
     enum { MOST = 1024 };
     uint32_t count = 0;
@@ -418,7 +418,7 @@ static void list(parts *p, enumerate *of, handle device)
     free(handles);
 }
 
-static void name_engines(ze_gpu *x)
+static void gpu_ze_name_engines(ze_gpu *x)
 {
     static const char *const kinds[] = {
         "all",  "compute_all", "media_all", "copy_all",           "compute",    "render", "decode",   "encode",
@@ -441,7 +441,7 @@ static void name_engines(ze_gpu *x)
     }
 }
 
-static void find_memories(ze_gpu *x)
+static void gpu_ze_find_memories(ze_gpu *x)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < x->memories.count; i++) {
@@ -458,7 +458,7 @@ static void find_memories(ze_gpu *x)
     x->memories.count = kept;
 }
 
-static void find_clocks(ze_gpu *x)
+static void gpu_ze_find_clocks(ze_gpu *x)
 {
     for (uint32_t i = 0; i < x->clocks.count; i++) {
         clock_properties p = {.head = {CLOCK_PROPERTIES, NULL}};
@@ -468,13 +468,13 @@ static void find_clocks(ze_gpu *x)
         c->kind = p.kind < 0 ? INT32_MAX : p.kind;
         c->on_part = p.on_part;
         double *most = p.kind == CLOCK_OF_GPU ? &x->clock_most : &x->memory_clock_most;
-        if (c->kind <= CLOCK_OF_MEMORY && megahertz(p.most) != UINT64_MAX && p.most > *most) *most = p.most;
+        if (c->kind <= CLOCK_OF_MEMORY && gpu_ze_megahertz(p.most) != UINT64_MAX && p.most > *most) *most = p.most;
     }
 }
 
 // One domain may lie within another (card, package, memory). The card's is the whole; without it a single one of the
 // GPU, or a single one of each tile. Of all else the sum would count energy twice.
-static void find_powers(ze_gpu *x)
+static void gpu_ze_find_powers(ze_gpu *x)
 {
     parts *p = &x->powers;
     handle card = NULL;
@@ -500,7 +500,7 @@ static void find_powers(ze_gpu *x)
     if (wholes && p->count) p->count = 1;
 }
 
-static void find_others(ze_gpu *x)
+static void gpu_ze_find_others(ze_gpu *x)
 {
     for (uint32_t i = 0; i < x->temperatures.count; i++) {
         temperature_properties p = {.head = {TEMPERATURE_PROPERTIES, NULL}};
@@ -516,7 +516,7 @@ static void find_others(ze_gpu *x)
     }
 }
 
-static void attach(const gpu_list *all, gpu_ze *z, handle device)
+static void gpu_ze_attach(const gpu_list *all, gpu_ze *z, handle device)
 {
     pci_properties pci = {.head = {PCI_PROPERTIES, NULL}};
     if (CALL(z, pci, device, &pci)) return;
@@ -524,20 +524,21 @@ static void attach(const gpu_list *all, gpu_ze *z, handle device)
     ze_gpu *x = g && !g->library.read ? calloc(1, sizeof *x) : NULL;
     if (!x) return;
     *x = (ze_gpu){.z = z, .device = device, .pci = pci};
-    list(&x->engines, z->engines, device);
-    list(&x->powers, z->powers, device);
-    list(&x->memories, z->memories, device);
-    list(&x->clocks, z->clocks, device);
-    list(&x->temperatures, z->temperatures, device);
-    list(&x->ports, z->ports, device);
-    list(&x->errors, z->errors, device);
-    name_engines(x);
-    find_memories(x);
-    find_clocks(x);
-    find_powers(x);
-    find_others(x);
+    gpu_ze_list(&x->engines, z->engines, device);
+    gpu_ze_list(&x->powers, z->powers, device);
+    gpu_ze_list(&x->memories, z->memories, device);
+    gpu_ze_list(&x->clocks, z->clocks, device);
+    gpu_ze_list(&x->temperatures, z->temperatures, device);
+    gpu_ze_list(&x->ports, z->ports, device);
+    gpu_ze_list(&x->errors, z->errors, device);
+    gpu_ze_name_engines(x);
+    gpu_ze_find_memories(x);
+    gpu_ze_find_clocks(x);
+    gpu_ze_find_powers(x);
+    gpu_ze_find_others(x);
     if (x->ports.count) g->link_kind = "fabric";
-    g->library = (gpu_extra){read_library, x->engines.count ? tell_engines : NULL, tell_facts, close_library, x};
+    g->library = (gpu_extra){gpu_ze_read_library, x->engines.count ? gpu_ze_tell_engines : NULL, gpu_ze_tell_facts,
+                             gpu_ze_close_library, x};
 }
 
 // ---- the library ----
@@ -545,7 +546,7 @@ static void attach(const gpu_list *all, gpu_ze *z, handle device)
 // Loaders before 1.9 lack zesInit(): there the management comes with the runtime, when a variable says so. It is set
 // for this call alone: a program that is started from here later may use the other way, and both do not mix.
 // What follows returns the library's own result.
-static int initialize_old(gpu_ze *z)
+static int gpu_ze_initialize_old(gpu_ze *z)
 {
     static const char variable[] = "ZES_ENABLE_SYSMAN";
     const char *had = getenv(variable);
@@ -559,13 +560,13 @@ static int initialize_old(gpu_ze *z)
     return result;
 }
 
-static int initialize(gpu_ze *z)
+static int gpu_ze_initialize(gpu_ze *z)
 {
     z->way = "zesInit";
-    return z->init && z->drivers && z->devices ? z->init(0) : initialize_old(z);
+    return z->init && z->drivers && z->devices ? z->init(0) : gpu_ze_initialize_old(z);
 }
 
-static void attach_all(const gpu_list *all, gpu_ze *z)
+static void gpu_ze_attach_all(const gpu_list *all, gpu_ze *z)
 {
     enum { MOST = 64 };
     handle drivers[MOST], devices[MOST];
@@ -575,11 +576,11 @@ static void attach_all(const gpu_list *all, gpu_ze *z)
         uint32_t count = MOST;
         if (CALL(z, devices, drivers[i], &count, devices)) continue;
         for (uint32_t k = 0; k < count && k < MOST; k++)
-            attach(all, z, devices[k]);
+            gpu_ze_attach(all, z, devices[k]);
     }
 }
 
-static bool has_intel(const gpu_list *all)
+static bool gpu_ze_has_intel(const gpu_list *all)
 {
     for (size_t i = 0; i < all->count; i++)
         if (strcmp(all->items[i]->vendor, "Intel") == 0) return true;
@@ -588,13 +589,13 @@ static bool has_intel(const gpu_list *all)
 
 gpu_ze *gpu_ze_open(gpu_list *all, const emit *e)
 {
-    gpu_ze *z = has_intel(all) ? calloc(1, sizeof *z) : NULL;
+    gpu_ze *z = gpu_ze_has_intel(all) ? calloc(1, sizeof *z) : NULL;
     if (!z) return NULL;
     z->library = gpu_load(gpu_ze_names, e);
     if (z->library) gpu_find_functions(z->library, functions, z);
-    int result = z->library ? initialize(z) : 0;
+    int result = z->library ? gpu_ze_initialize(z) : 0;
     if (z->library && !result) {
-        attach_all(all, z);
+        gpu_ze_attach_all(all, z);
         return z;
     }
     if (result) gpu_library_failed(all, "Intel", "Level Zero", (unsigned)result);

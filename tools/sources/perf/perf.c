@@ -42,14 +42,14 @@ typedef struct perf_state {
 
 // ---- processes ----
 
-static bool is_known(const perf_state *s, size_t from, pid_t pid)
+static bool perf_is_known(const perf_state *s, size_t from, pid_t pid)
 {
     for (size_t i = from; i < s->known_count; i++)
         if (s->known[i] == pid) return true;
     return false;
 }
 
-static bool know(perf_state *s, pid_t pid)
+static bool perf_know(perf_state *s, pid_t pid)
 {
     if (s->known_count == s->known_room) {
         size_t room = s->known_room ? 2 * s->known_room : 64;
@@ -63,9 +63,9 @@ static bool know(perf_state *s, pid_t pid)
 }
 
 // An event that cannot be counted tells so itself; here only what keeps a thread out of the sums counts.
-static int add_task(perf_state *s, pid_t tid, bool on_exec)
+static int perf_open_task(perf_state *s, pid_t tid, bool on_exec)
 {
-    int error = perf_add_task(&s->counting, tid, on_exec);
+    int error = perf_counting_add_task(&s->counting, tid, on_exec);
     int cores = s->cores.kind_count && error != ESRCH ? perf_cores_add_task(&s->cores, tid, on_exec) : 0;
     return error ? error : cores;
 }
@@ -75,20 +75,20 @@ typedef struct thread_visit {
     pid_t pid;
 } thread_visit;
 
-static void found_thread(void *user, const char *name)
+static void perf_found_thread(void *user, const char *name)
 {
     perf_state *s = ((thread_visit *)user)->s;
     pid_t tid = (pid_t)strtol(name, NULL, 10);
-    int error = tid > 0 ? add_task(s, tid, false) : 0;
+    int error = tid > 0 ? perf_open_task(s, tid, false) : 0;
     if (error && error != ESRCH) s->trouble = error;
 }
 
-static void open_threads(perf_state *s, const emit *e, pid_t pid)
+static void perf_open_threads(perf_state *s, const emit *e, pid_t pid)
 {
     thread_visit visit = {s, pid};
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
-    emit_directory(e, path, found_thread, &visit);
+    emit_directory(e, path, perf_found_thread, &visit);
 }
 
 typedef struct family {
@@ -98,64 +98,64 @@ typedef struct family {
     size_t found;
 } family;
 
-static void found_process(void *user, const char *name)
+static void perf_found_process(void *user, const char *name)
 {
     family *f = user;
     pid_t pid = (pid_t)strtol(name, NULL, 10);
-    if (pid <= 0 || pid == getpid() || is_known(f->s, 0, pid) ||
-        !is_known(f->s, f->from, emit_process_parent(f->e, pid)))
+    if (pid <= 0 || pid == getpid() || perf_is_known(f->s, 0, pid) ||
+        !perf_is_known(f->s, f->from, emit_process_parent(f->e, pid)))
         return;
     f->found++;
-    if (!know(f->s, pid)) f->s->trouble = ENOMEM;
+    if (!perf_know(f->s, pid)) f->s->trouble = ENOMEM;
 }
 
 // All that descends from processes that are known, generation by generation.
-static void know_family(perf_state *s, const emit *e, size_t from)
+static void perf_know_family(perf_state *s, const emit *e, size_t from)
 {
     family f = {s, e, from, 1};
     while (f.found && !s->trouble) {
         f.found = 0;
-        emit_directory(e, "/proc", found_process, &f);
+        emit_directory(e, "/proc", perf_found_process, &f);
     }
 }
 
 // Processes that the job has got since the last look. A child of one that is counted is counted by inheritance; all
 // are listed before the first is opened, so that a child which starts meanwhile is not counted twice.
-static void open_new(perf_state *s, const emit *e)
+static void perf_open_new(perf_state *s, const emit *e)
 {
     if (s->listed == s->job->pid_count) return;
     s->listed = s->job->pid_count;
-    if (s->known_count) know_family(s, e, 0);
+    if (s->known_count) perf_know_family(s, e, 0);
     size_t from = s->known_count;
     for (size_t i = 0; i < s->job->pid_count; i++)
-        if (!is_known(s, 0, s->job->pids[i]) && !know(s, s->job->pids[i])) s->trouble = ENOMEM;
+        if (!perf_is_known(s, 0, s->job->pids[i]) && !perf_know(s, s->job->pids[i])) s->trouble = ENOMEM;
     if (from == s->known_count) return;
-    know_family(s, e, from);
+    perf_know_family(s, e, from);
     for (size_t i = from; i < s->known_count; i++)
-        open_threads(s, e, s->known[i]);
+        perf_open_threads(s, e, s->known[i]);
 }
 
 // ---- opening ----
 
-static void visit_cpus(const cpulist *set, void (*visit)(void *user, int cpu), void *user)
+static void perf_visit_cpus(const cpulist *set, void (*visit)(void *user, int cpu), void *user)
 {
     for (int cpu = 0; cpu < CPULIST_MOST; cpu++)
         if (cpulist_has(set, (size_t)cpu)) visit(user, cpu);
 }
 
-static void add_cpu(void *user, int cpu)
+static void perf_add_cpu(void *user, int cpu)
 {
     perf_counting_add(user, -1, cpu, false);
 }
 
-static void add_node_cpu(void *user, int cpu)
+static void perf_add_node_cpu(void *user, int cpu)
 {
     perf_state *s = user;
     if (s->counting.event_count) perf_counting_add(&s->counting, -1, cpu, false);
     perf_cores_add_cpu(&s->cores, -1, cpu);
 }
 
-static void add_group_cpu(void *user, int cpu)
+static void perf_add_group_cpu(void *user, int cpu)
 {
     perf_state *s = user;
     int error = s->counting.event_count ? perf_counting_add_group(&s->counting, s->group, cpu) : 0, unused;
@@ -165,7 +165,7 @@ static void add_group_cpu(void *user, int cpu)
 }
 
 // Of a file; where it does not say, the first.
-static cpulist cpus_in(const emit *e, const char *path)
+static cpulist perf_cpus_in(const emit *e, const char *path)
 {
     cpulist set = {0};
     cpulist_add_file(&set, e, path);
@@ -173,13 +173,13 @@ static cpulist cpus_in(const emit *e, const char *path)
     return set;
 }
 
-static cpulist online_cpus(const emit *e)
+static cpulist perf_online_cpus(const emit *e)
 {
-    return cpus_in(e, "/sys/devices/system/cpu/online");
+    return perf_cpus_in(e, "/sys/devices/system/cpu/online");
 }
 
 // A CPU's clock of tasks runs on while the CPU is idle: of a node it says nothing.
-static void drop_clocks(perf_counting *c)
+static void perf_drop_clocks(perf_counting *c)
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->event_count; i++) {
@@ -191,16 +191,16 @@ static void drop_clocks(perf_counting *c)
     c->event_count = kept;
 }
 
-static void open_node(perf_state *s, const emit *e)
+static void perf_open_node(perf_state *s, const emit *e)
 {
-    const cpulist online = online_cpus(e);
-    drop_clocks(&s->counting);
-    visit_cpus(&online, add_node_cpu, s);
+    const cpulist online = perf_online_cpus(e);
+    perf_drop_clocks(&s->counting);
+    perf_visit_cpus(&online, perf_add_node_cpu, s);
 }
 
 // ---- a control group ----
 
-static int open_group(const perf_state *s, const emit *e)
+static int perf_open_group(const perf_state *s, const emit *e)
 {
     const char *group = s->job->cgroup;
     char *mount = cgroup_mount(e, "perf_event"), *path = NULL;
@@ -214,7 +214,7 @@ static int open_group(const perf_state *s, const emit *e)
 }
 
 // Whether the kernel lets this program count a control group; an errno. Any event that works will do.
-static int try_group(int directory, const cpulist *online)
+static int perf_try_group(int directory, const cpulist *online)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .size = sizeof attr};
@@ -227,14 +227,14 @@ static int try_group(int directory, const cpulist *online)
     return 0;
 }
 
-static bool has_tasks(const perf_state *s)
+static bool perf_has_tasks(const perf_state *s)
 {
     return s->job->pid_count || s->job->expected;
 }
 
-static void say_way(perf_state *s, int error)
+static void perf_say_way(perf_state *s, int error)
 {
-    const char *tasks = has_tasks(s) ? "by process, with what it starts" : "the whole node";
+    const char *tasks = perf_has_tasks(s) ? "by process, with what it starts" : "the whole node";
     if (error == EACCES || error == EPERM)
         snprintf(s->way, sizeof s->way,
                  "%s; by control group it takes CAP_PERFMON or " PARANOID " of 0 or less: it is %.20s", tasks,
@@ -244,29 +244,29 @@ static void say_way(perf_state *s, int error)
 }
 
 // Counts the job by its control group: whatever joins it is in, wherever it came from. False: by its processes, then.
-static bool open_by_group(perf_state *s, const emit *e)
+static bool perf_open_by_group(perf_state *s, const emit *e)
 {
     if (!s->job->cgroup) {
-        if (has_tasks(s)) snprintf(s->way, sizeof s->way, "by process, with what it starts");
+        if (perf_has_tasks(s)) snprintf(s->way, sizeof s->way, "by process, with what it starts");
         return false;
     }
-    const cpulist online = online_cpus(e);
-    s->group = open_group(s, e);
-    int error = s->group < 0 ? errno : try_group(s->group, &online);
+    const cpulist online = perf_online_cpus(e);
+    s->group = perf_open_group(s, e);
+    int error = s->group < 0 ? errno : perf_try_group(s->group, &online);
     if (error) {
-        say_way(s, error);
+        perf_say_way(s, error);
         if (s->group >= 0) close(s->group);
         s->group = -1;
         return false;
     }
     snprintf(s->way, sizeof s->way, "by control group %.200s", s->job->cgroup);
-    visit_cpus(&online, add_group_cpu, s);
+    perf_visit_cpus(&online, perf_add_group_cpu, s);
     return true;
 }
 
 // ---- memory controllers ----
 
-static void found_uncore(void *user, const char *pmu, const perf_event *event)
+static void perf_found_uncore(void *user, const char *pmu, const perf_event *event)
 {
     perf_state *s = user;
     uncore_unit *u = s->unit_count ? &s->units[s->unit_count - 1] : NULL;
@@ -286,21 +286,21 @@ static void found_uncore(void *user, const char *pmu, const perf_event *event)
 }
 
 // Their mask names one CPU for each socket; the counts of all are one device.
-static void open_uncore(perf_state *s, const emit *e)
+static void perf_open_uncore(perf_state *s, const emit *e)
 {
-    perf_uncore(e, found_uncore, s);
+    perf_uncore(e, perf_found_uncore, s);
     for (size_t i = 0; i < s->unit_count; i++) {
         uncore_unit *u = &s->units[i];
         char path[sizeof u->pmu + 48];
         int error;
         snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/cpumask", u->pmu);
-        const cpulist mask = cpus_in(e, path);
-        visit_cpus(&mask, add_cpu, &u->counting);
+        const cpulist mask = perf_cpus_in(e, path);
+        perf_visit_cpus(&mask, perf_add_cpu, &u->counting);
         u->denied = !perf_counting_works(&u->counting, &error) && (error == EACCES || error == EPERM);
     }
 }
 
-static void open_all(perf_state *s, const emit *e)
+static void perf_open_all(perf_state *s, const emit *e)
 {
     perf_events events;
     char text[128];
@@ -316,21 +316,21 @@ static void open_all(perf_state *s, const emit *e)
     perf_cores_split(&s->cores, e, &events);
     s->counting.events = events.items;
     s->counting.event_count = events.count;
-    if (any && open_by_group(s, e)) {
+    if (any && perf_open_by_group(s, e)) {
         // all of it, from now on
     } else if (s->job->expected && any) { // what this thread starts from now on, from its first instruction
-        int error = add_task(s, 0, true);
+        int error = perf_open_task(s, 0, true);
         if (error) s->trouble = error;
-        know(s, getpid());
-    } else if (!has_tasks(s) && any) {
-        open_node(s, e);
+        perf_know(s, getpid());
+    } else if (!perf_has_tasks(s) && any) {
+        perf_open_node(s, e);
     }
-    if (events.uncore) open_uncore(s, e);
+    if (events.uncore) perf_open_uncore(s, e);
 }
 
 // ---- telling ----
 
-static void tell_facts(emit *e, const perf_state *s)
+static void perf_tell_facts(emit *e, const perf_state *s)
 {
     emit_fact(e, "microarchitecture", perf_microarchitecture());
     emit_fact(e, "perf_event_paranoid", s->paranoid);
@@ -342,15 +342,15 @@ static void tell_facts(emit *e, const perf_state *s)
         if (s->units[i].denied) emit_factf(e, "memory_controllers", "not allowed, " PARANOID " is %s", s->paranoid);
 }
 
-static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags)
+static void perf_tell_device(emit *e, perf_state *s, const char *name, unsigned flags)
 {
     emit_device(e, name, flags);
-    if (emit_lists(e)) tell_facts(e, s);
+    if (emit_lists(e)) perf_tell_facts(e, s);
     perf_counting_tell(&s->counting, e);
     if (s->cores.kind_count) perf_cores_tell(&s->cores, e);
 }
 
-static void tell_unit(emit *e, uncore_unit *u)
+static void perf_tell_unit(emit *e, uncore_unit *u)
 {
     if (u->denied) return; // told by a fact, instead of some twenty devices without a value
     emit_device(e, u->pmu, NETPROF_DEVICE_PHYSICAL);
@@ -359,7 +359,7 @@ static void tell_unit(emit *e, uncore_unit *u)
 }
 
 // Nothing at all is counted: why.
-static void tell_state(emit *e, const perf_state *s)
+static void perf_tell_state(emit *e, const perf_state *s)
 {
     char text[160];
     int error;
@@ -379,35 +379,35 @@ static void tell_state(emit *e, const perf_state *s)
 }
 
 // A part of the job is not in the sums: no number then.
-static void spoil(perf_state *s)
+static void perf_spoil(perf_state *s)
 {
     for (size_t i = 0; i < s->counting.event_count && s->trouble; i++)
         if (!s->counting.events[i].error) s->counting.events[i].error = s->trouble;
     if (s->trouble) perf_cores_spoil(&s->cores, s->trouble);
 }
 
-static void walk(void *state, emit *e)
+static void perf_walk(void *state, emit *e)
 {
     perf_state *s = state;
     if (*emit_root(e) && perf_calls == &perf_kernel) {
         emit_state(e, NETPROF_STATUS_ABSENT, 0, "another root holds no events");
         return;
     }
-    if (!s->open) open_all(s, e);
-    bool any = s->counting.event_count || s->cores.kind_count, job = has_tasks(s) || s->group >= 0;
-    if (any && job && s->group < 0) open_new(s, e);
+    if (!s->open) perf_open_all(s, e);
+    bool any = s->counting.event_count || s->cores.kind_count, job = perf_has_tasks(s) || s->group >= 0;
+    if (any && job && s->group < 0) perf_open_new(s, e);
     perf_counting_read(&s->counting, emit_fast_only(e));
     perf_cores_read(&s->cores, emit_fast_only(e));
-    spoil(s);
-    if (any) tell_device(e, s, job ? "job" : "node", job ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
+    perf_spoil(s);
+    if (any) perf_tell_device(e, s, job ? "job" : "node", job ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
     for (size_t i = 0; i < s->unit_count; i++) {
         if (!emit_fast_only(e)) perf_counting_read(&s->units[i].counting, false);
-        tell_unit(e, &s->units[i]);
+        perf_tell_unit(e, &s->units[i]);
     }
-    tell_state(e, s);
+    perf_tell_state(e, s);
 }
 
-static void close_perf(void *state)
+static void perf_close(void *state)
 {
     perf_state *s = state;
     perf_counting_close(&s->counting);
@@ -422,7 +422,8 @@ static void close_perf(void *state)
 
 netprof_err sources_add_perf(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "perf", .size = sizeof(perf_state), .walk = walk, .close = close_perf};
+    static const emit_source source = {
+        .name = "perf", .size = sizeof(perf_state), .walk = perf_walk, .close = perf_close};
     perf_state state = {.job = job, .group = -1};
     char text[160];
     if (job->perf && !perf_check(job->perf, text, sizeof text)) {

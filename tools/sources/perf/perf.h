@@ -146,7 +146,7 @@ typedef struct perf_cores {
 // Takes the events of cores out of the list when the processor has several kinds of them; else nothing is taken.
 void perf_cores_split(perf_cores *k, const emit *e, perf_events *events);
 // As perf_counting_add(), but events that cannot be counted anywhere are no reason: each tells so itself.
-int perf_add_task(perf_counting *c, pid_t pid, bool on_exec);
+int perf_counting_add_task(perf_counting *c, pid_t pid, bool on_exec);
 int perf_cores_add_task(perf_cores *k, pid_t pid, bool on_exec);
 // A CPU of the node, or of a control group (directory >= 0); only the kind that the CPU is of counts there.
 int perf_cores_add_cpu(perf_cores *k, int directory, int cpu);

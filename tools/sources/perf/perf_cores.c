@@ -26,7 +26,7 @@ typedef struct kind_search {
 } kind_search;
 
 // PMUs of cores have such a list, others a mask. NULL, or free() it.
-static char *cpus_of(const emit *e, const char *pmu)
+static char *perf_cores_cpus_of(const emit *e, const char *pmu)
 {
     emit_file f = {.fd = -1};
     char path[sizeof DEVICES + PERF_NAME + 8];
@@ -38,7 +38,7 @@ static char *cpus_of(const emit *e, const char *pmu)
     return text;
 }
 
-static void found_pmu(void *user, const char *name)
+static void perf_cores_found_pmu(void *user, const char *name)
 {
     kind_search *s = user;
     char type[32];
@@ -46,7 +46,7 @@ static void found_pmu(void *user, const char *name)
     if (strlen(name) >= PERF_NAME || !emit_read_line(s->e, type, sizeof type, DEVICES "/%s/type", name) ||
         !emit_number(type, &number))
         return;
-    char *cpus = cpus_of(s->e, name);
+    char *cpus = perf_cores_cpus_of(s->e, name);
     perf_core_kind *longer = cpus ? realloc(s->k->kinds, (s->k->kind_count + 1) * sizeof *longer) : NULL;
     if (!longer) {
         free(cpus);
@@ -61,7 +61,7 @@ static void found_pmu(void *user, const char *name)
 
 // ---- events ----
 
-static bool add_to(perf_counting *c, const perf_event *x)
+static bool perf_cores_add_to(perf_counting *c, const perf_event *x)
 {
     perf_event *longer = realloc(c->events, (c->event_count + 1) * sizeof *longer);
     if (!longer) return false;
@@ -71,7 +71,7 @@ static bool add_to(perf_counting *c, const perf_event *x)
 }
 
 // Arm's PMUs describe their events; older kernels know generic ones only on one kind of cores.
-static bool by_description(perf_event *x, const emit *e, const perf_core_kind *kind)
+static bool perf_cores_by_description(perf_event *x, const emit *e, const perf_core_kind *kind)
 {
     static const struct {
         const char *name, *described[2];
@@ -93,38 +93,39 @@ static bool by_description(perf_event *x, const emit *e, const perf_core_kind *k
     return false;
 }
 
-static perf_event on_kind(const perf_event *generic, const emit *e, const perf_core_kind *kind)
+static perf_event perf_cores_on_kind(const perf_event *generic, const emit *e, const perf_core_kind *kind)
 {
     perf_event x = *generic;
-    if (!by_description(&x, e, kind)) x.attr.config = generic->attr.config | (uint64_t)kind->type << TYPE_SHIFT;
+    if (!perf_cores_by_description(&x, e, kind))
+        x.attr.config = generic->attr.config | (uint64_t)kind->type << TYPE_SHIFT;
     snprintf(x.name, sizeof x.name, "%.30s_on_%.24s", generic->name, kind->pmu);
     return x;
 }
 
-static bool is_generic(const perf_event *x)
+static bool perf_cores_is_generic(const perf_event *x)
 {
     return !x->error && (x->attr.type == PERF_TYPE_HARDWARE || x->attr.type == PERF_TYPE_HW_CACHE);
 }
 
-static bool take_generic(perf_cores *k, const emit *e, const perf_event *x)
+static bool perf_cores_take_generic(perf_cores *k, const emit *e, const perf_event *x)
 {
     perf_event *longer = realloc(k->totals, (k->total_count + 1) * sizeof *longer);
     if (!longer) return false;
     k->totals = longer;
     for (size_t i = 0; i < k->kind_count; i++) {
-        const perf_event part = on_kind(x, e, &k->kinds[i]);
-        if (!add_to(&k->kinds[i].counting, &part)) return false;
+        const perf_event part = perf_cores_on_kind(x, e, &k->kinds[i]);
+        if (!perf_cores_add_to(&k->kinds[i].counting, &part)) return false;
     }
     k->totals[k->total_count++] = *x;
     return true;
 }
 
 // An event that names the PMU of one kind of cores.
-static bool take_own(perf_cores *k, const perf_event *x)
+static bool perf_cores_take_own(perf_cores *k, const perf_event *x)
 {
     for (size_t i = 0; i < k->kind_count; i++)
         if (!x->error && k->kinds[i].type == x->attr.type && x->attr.type != PERF_TYPE_RAW)
-            return add_to(&k->kinds[i].counting, x);
+            return perf_cores_add_to(&k->kinds[i].counting, x);
     return false;
 }
 
@@ -132,17 +133,18 @@ void perf_cores_split(perf_cores *k, const emit *e, perf_events *events)
 {
     kind_search s = {k, e};
     size_t kept = 0;
-    emit_directory(e, DEVICES, found_pmu, &s);
+    emit_directory(e, DEVICES, perf_cores_found_pmu, &s);
     if (k->kind_count < 2) {
         perf_cores_close(k);
         return;
     }
     // Generic ones first: parts and totals have the same place.
     for (size_t i = 0; i < events->count; i++)
-        if (is_generic(&events->items[i]) && !take_generic(k, e, &events->items[i])) events->items[i].error = ENOMEM;
+        if (perf_cores_is_generic(&events->items[i]) && !perf_cores_take_generic(k, e, &events->items[i]))
+            events->items[i].error = ENOMEM;
     for (size_t i = 0; i < events->count; i++) {
         perf_event *x = &events->items[i];
-        if (is_generic(x) || take_own(k, x)) continue;
+        if (perf_cores_is_generic(x) || perf_cores_take_own(k, x)) continue;
         if (!x->error && x->attr.type == PERF_TYPE_RAW) {
             x->error = EOPNOTSUPP; // the code means another event on another kind of cores
             snprintf(k->notes, sizeof k->notes, "codes without a PMU: the cores differ, write %s/event=.../",
@@ -161,7 +163,7 @@ void perf_cores_split(perf_cores *k, const emit *e, perf_events *events)
 
 // ---- targets ----
 
-int perf_add_task(perf_counting *c, pid_t pid, bool on_exec)
+int perf_counting_add_task(perf_counting *c, pid_t pid, bool on_exec)
 {
     bool any = false;
     int error = c->event_count ? perf_counting_add(c, pid, -1, on_exec) : 0;
@@ -176,7 +178,7 @@ int perf_cores_add_task(perf_cores *k, pid_t pid, bool on_exec)
     k->by_task = true;
     for (size_t i = 0; i < k->kind_count; i++) {
         k->kinds[i].counting.unscaled = true;
-        int error = perf_add_task(&k->kinds[i].counting, pid, on_exec);
+        int error = perf_counting_add_task(&k->kinds[i].counting, pid, on_exec);
         if (error) result = error;
     }
     return result;
@@ -194,18 +196,18 @@ int perf_cores_add_cpu(perf_cores *k, int directory, int cpu)
 
 // ---- reading ----
 
-static const perf_set *set_of(const perf_counting *c, size_t event)
+static const perf_set *perf_cores_set_of(const perf_counting *c, size_t event)
 {
     const perf_event *x = &c->events[event];
     return x->error || x->set == PERF_NO_SET ? NULL : &c->sets[x->set];
 }
 
 // How long a kind counted since the last reading at most: what an event would have that this kind does not know.
-static uint64_t ran(const perf_core_kind *kind)
+static uint64_t perf_cores_ran(const perf_core_kind *kind)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < kind->counting.event_count; i++) {
-        const perf_set *s = set_of(&kind->counting, i);
+        const perf_set *s = perf_cores_set_of(&kind->counting, i);
         uint64_t now = s && !s->error ? s->running - kind->parts[i].running : 0;
         if (now > most) most = now;
     }
@@ -213,13 +215,13 @@ static uint64_t ran(const perf_core_kind *kind)
 }
 
 // An event of all kinds (those from..to-1), or of one.
-static int add_up(perf_cores *k, size_t event, size_t from, size_t to)
+static int perf_cores_add_up(perf_cores *k, size_t event, size_t from, size_t to)
 {
     uint64_t enabled = 0, running = 0;
     int error = 0;
     for (size_t i = 0; i < k->kind_count; i++) {
         const perf_core_kind *kind = &k->kinds[i];
-        const perf_set *s = i >= from && i < to ? set_of(&kind->counting, event) : NULL;
+        const perf_set *s = i >= from && i < to ? perf_cores_set_of(&kind->counting, event) : NULL;
         if (!s || s->error) {
             running += kind->ran;
             if (i >= from && i < to) error = s ? s->error : kind->counting.events[event].error;
@@ -234,7 +236,7 @@ static int add_up(perf_cores *k, size_t event, size_t from, size_t to)
     k->running += running < enabled ? running : enabled;
     for (size_t i = from; i < to; i++) {
         perf_core_kind *kind = &k->kinds[i];
-        const perf_set *s = set_of(&kind->counting, event);
+        const perf_set *s = perf_cores_set_of(&kind->counting, event);
         struct perf_core_part *p = &kind->parts[event];
         if (!s || s->error) continue;
         uint64_t count = kind->counting.events[event].total - p->count;
@@ -247,18 +249,18 @@ static int add_up(perf_cores *k, size_t event, size_t from, size_t to)
 }
 
 // What was not read in this round has not grown.
-static void add_up_all(perf_cores *k)
+static void perf_cores_add_up_all(perf_cores *k)
 {
     for (size_t i = 0; i < k->kind_count; i++)
-        k->kinds[i].ran = ran(&k->kinds[i]);
+        k->kinds[i].ran = perf_cores_ran(&k->kinds[i]);
     for (size_t event = 0; event < k->total_count; event++)
-        k->totals[event].error = add_up(k, event, 0, k->kind_count);
+        k->totals[event].error = perf_cores_add_up(k, event, 0, k->kind_count);
     for (size_t i = 0; i < k->kind_count; i++)
         for (size_t event = k->total_count; event < k->kinds[i].counting.event_count; event++)
-            add_up(k, event, i, i + 1);
+            perf_cores_add_up(k, event, i, i + 1);
 }
 
-static void take_sums(perf_cores *k)
+static void perf_cores_take_sums(perf_cores *k)
 {
     for (size_t i = 0; i < k->kind_count; i++)
         for (size_t event = 0; event < k->kinds[i].counting.event_count; event++)
@@ -267,7 +269,7 @@ static void take_sums(perf_cores *k)
         int error = 0;
         for (size_t i = 0; i < k->kind_count; i++) {
             const perf_core_kind *kind = &k->kinds[i];
-            const perf_set *s = set_of(&kind->counting, event);
+            const perf_set *s = perf_cores_set_of(&kind->counting, event);
             if (!kind->counting.target_count) continue; // none of its CPUs is online
             if (!s || s->error) error = s ? s->error : kind->counting.events[event].error;
         }
@@ -280,9 +282,9 @@ void perf_cores_read(perf_cores *k, bool fast_only)
     for (size_t i = 0; i < k->kind_count; i++)
         perf_counting_read(&k->kinds[i].counting, fast_only);
     if (k->by_task)
-        add_up_all(k);
+        perf_cores_add_up_all(k);
     else
-        take_sums(k);
+        perf_cores_take_sums(k);
     for (size_t event = 0; event < k->total_count; event++) {
         k->totals[event].total = 0;
         for (size_t i = 0; i < k->kind_count; i++)
@@ -292,7 +294,7 @@ void perf_cores_read(perf_cores *k, bool fast_only)
 
 // ---- telling ----
 
-static void tell_event(emit *e, const perf_event *x, int error, uint64_t total)
+static void perf_cores_tell_event(emit *e, const perf_event *x, int error, uint64_t total)
 {
     perf_event y = *x;
     y.total = total;
@@ -304,7 +306,7 @@ static void tell_event(emit *e, const perf_event *x, int error, uint64_t total)
 
 // A thread that is on one kind of cores is not on the others: only what all kinds ran together says whether the
 // hardware's counters were shared.
-static void tell_times(const perf_cores *k, emit *e)
+static void perf_cores_tell_times(const perf_cores *k, emit *e)
 {
     static const emit_shape time = SHAPE("ns", COUNTER, 0);
     emit_value(e, "group_all_time_enabled", &time, k->enabled);
@@ -313,16 +315,16 @@ static void tell_times(const perf_cores *k, emit *e)
 
 void perf_cores_tell(const perf_cores *k, emit *e)
 {
-    if (k->by_task) tell_times(k, e);
+    if (k->by_task) perf_cores_tell_times(k, e);
     for (size_t i = 0; i < k->total_count; i++)
-        tell_event(e, &k->totals[i], k->totals[i].error, k->totals[i].total);
+        perf_cores_tell_event(e, &k->totals[i], k->totals[i].error, k->totals[i].total);
     for (size_t i = 0; i < k->kind_count; i++) {
         const perf_core_kind *kind = &k->kinds[i];
         for (size_t event = 0; event < kind->counting.event_count; event++) {
-            const perf_set *s = set_of(&kind->counting, event);
+            const perf_set *s = perf_cores_set_of(&kind->counting, event);
             int error = kind->counting.events[event].error ? kind->counting.events[event].error : s ? s->error : 0;
             if (event < k->total_count && k->totals[event].error == EBUSY) error = EBUSY;
-            tell_event(e, &kind->counting.events[event], error, kind->parts[event].sum);
+            perf_cores_tell_event(e, &kind->counting.events[event], error, kind->parts[event].sum);
         }
         perf_counting_tell_times(&kind->counting, e);
     }

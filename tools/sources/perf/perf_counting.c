@@ -22,19 +22,19 @@ _Static_assert(SET_EVENTS <= sizeof((perf_set *)0)->events / sizeof(size_t), "a 
 
 __extension__ typedef unsigned __int128 wide;
 
-static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
+static int perf_counting_kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
 {
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
 }
 
-const perf_system perf_kernel = {kernel_open, read, close};
+const perf_system perf_kernel = {perf_counting_kernel_open, read, close};
 const perf_system *perf_calls = &perf_kernel;
 
 // ---- opening ----
 
 // A job of many threads takes more descriptors than programs have by default. This program has no use for the limit
 // that select(2) draws; what it starts inherits the higher one only when it was needed.
-static bool raise_limit(void)
+static bool perf_counting_raise_limit(void)
 {
     static bool tried;
     struct rlimit limit;
@@ -44,7 +44,7 @@ static bool raise_limit(void)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-static int open_event(const perf_counting *c, const perf_target *t, size_t event, int leader, int *fd)
+static int perf_counting_open_event(const perf_counting *c, const perf_target *t, size_t event, int leader, int *fd)
 {
     struct perf_event_attr attr = c->events[event].attr;
     attr.size = sizeof attr;
@@ -56,63 +56,65 @@ static int open_event(const perf_counting *c, const perf_target *t, size_t event
     attr.exclude_kernel = attr.exclude_hv = c->user_only;
     unsigned long flags = PERF_FLAG_FD_CLOEXEC | (t->group ? PERF_FLAG_PID_CGROUP : 0);
     *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, flags);
-    if (*fd < 0 && errno == EMFILE && perf_calls == &perf_kernel && raise_limit())
+    if (*fd < 0 && errno == EMFILE && perf_calls == &perf_kernel && perf_counting_raise_limit())
         *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, flags);
     return *fd < 0 ? errno : 0;
 }
 
-static bool is_denial(int error)
+static bool perf_counting_is_denial(int error)
 {
     return error == EACCES || error == EPERM;
 }
 
-static bool is_software(const perf_event *event)
+static bool perf_counting_is_software(const perf_event *event)
 {
     return event->attr.type == PERF_TYPE_SOFTWARE;
 }
 
 // A new set with this event at its head.
-static int lead(perf_counting *c, perf_target *t, size_t event)
+static int perf_counting_lead(perf_counting *c, perf_target *t, size_t event)
 {
-    int error = open_event(c, t, event, -1, &t->fds[event]);
+    int error = perf_counting_open_event(c, t, event, -1, &t->fds[event]);
     if (error == EINVAL && t->pid != -1 && !c->alone && !c->set_count) { // before 4.13
         c->alone = true;
-        error = open_event(c, t, event, -1, &t->fds[event]);
+        error = perf_counting_open_event(c, t, event, -1, &t->fds[event]);
         if (error) c->alone = false;
     }
-    if (is_denial(error) && !c->user_only && !c->set_count) {
+    if (perf_counting_is_denial(error) && !c->user_only && !c->set_count) {
         c->user_only = true;
         if (c->events[event].needs_kernel) return error;
-        error = open_event(c, t, event, -1, &t->fds[event]);
+        error = perf_counting_open_event(c, t, event, -1, &t->fds[event]);
         if (error) c->user_only = false;
     }
     if (error) return error;
     perf_set *longer = realloc(c->sets, (c->set_count + 1) * sizeof *longer);
     if (!longer) return ENOMEM;
     c->sets = longer;
-    c->sets[c->set_count] = (perf_set){.events = {event}, .count = 1, .software = is_software(&c->events[event])};
+    c->sets[c->set_count] =
+        (perf_set){.events = {event}, .count = 1, .software = perf_counting_is_software(&c->events[event])};
     c->events[event].set = (int)c->set_count++;
     return 0;
 }
 
 // Joins the last set when the kernel says that its events fit into the hardware together.
-static bool join_last(perf_counting *c, perf_target *t, size_t event)
+static bool perf_counting_join_last(perf_counting *c, perf_target *t, size_t event)
 {
     perf_set *s = c->set_count ? &c->sets[c->set_count - 1] : NULL;
-    if (!s || c->alone || s->count == SET_EVENTS || s->software != is_software(&c->events[event])) return false;
-    if (open_event(c, t, event, t->fds[s->events[0]], &t->fds[event])) return false;
+    if (!s || c->alone || s->count == SET_EVENTS || s->software != perf_counting_is_software(&c->events[event]))
+        return false;
+    if (perf_counting_open_event(c, t, event, t->fds[s->events[0]], &t->fds[event])) return false;
     c->events[event].set = (int)c->set_count - 1;
     s->events[s->count++] = event;
     return true;
 }
 
 // What the kernel does not know on this processor it calls by many names.
-static int reason(int error)
+static int perf_counting_reason(int error)
 {
     return error == ENOENT || error == ENODEV || error == EINVAL || error == ENXIO ? EOPNOTSUPP : error;
 }
 
-static void lay_out(perf_counting *c, perf_target *t)
+static void perf_counting_lay_out(perf_counting *c, perf_target *t)
 {
     for (size_t i = 0; i < c->event_count; i++) {
         perf_event *x = &c->events[i];
@@ -120,20 +122,20 @@ static void lay_out(perf_counting *c, perf_target *t)
         if (x->error) continue;
         if (c->user_only && x->needs_kernel)
             x->error = EACCES;
-        else if (!join_last(c, t, i))
-            x->error = reason(lead(c, t, i));
+        else if (!perf_counting_join_last(c, t, i))
+            x->error = perf_counting_reason(perf_counting_lead(c, t, i));
         if (x->error == ESRCH) return;
     }
 }
 
 // As the first target: an event that this one refuses would miss from the sum.
-static int follow(perf_counting *c, perf_target *t)
+static int perf_counting_follow(perf_counting *c, perf_target *t)
 {
     for (size_t s = 0; s < c->set_count; s++) {
         const perf_set *set = &c->sets[s];
         for (size_t k = 0; k < set->count; k++) {
             size_t i = set->events[k];
-            int error = open_event(c, t, i, k ? t->fds[set->events[0]] : -1, &t->fds[i]);
+            int error = perf_counting_open_event(c, t, i, k ? t->fds[set->events[0]] : -1, &t->fds[i]);
             if (error == ESRCH) return error;
             if (!error) continue;
             for (size_t m = 0; m < set->count; m++)
@@ -144,7 +146,7 @@ static int follow(perf_counting *c, perf_target *t)
     return 0;
 }
 
-static void drop_target(perf_counting *c, perf_target *t)
+static void perf_counting_drop_target(perf_counting *c, perf_target *t)
 {
     for (size_t i = 0; i < c->event_count; i++)
         if (t->fds[i] >= 0) perf_calls->close(t->fds[i]);
@@ -152,7 +154,7 @@ static void drop_target(perf_counting *c, perf_target *t)
     t->fds = NULL;
 }
 
-static void forget_layout(perf_counting *c)
+static void perf_counting_forget_layout(perf_counting *c)
 {
     for (size_t i = 0; i < c->event_count; i++) {
         c->events[i].set = PERF_NO_SET;
@@ -161,7 +163,7 @@ static void forget_layout(perf_counting *c)
     c->set_count = 0;
 }
 
-static int add_target(perf_counting *c, perf_target t)
+static int perf_counting_add_target(perf_counting *c, perf_target t)
 {
     t.fds = malloc((c->event_count + 1) * sizeof *t.fds);
     perf_target *longer = realloc(c->targets, (c->target_count + 1) * sizeof *longer);
@@ -174,19 +176,19 @@ static int add_target(perf_counting *c, perf_target t)
     for (size_t i = 0; i < c->event_count; i++)
         t.fds[i] = -1;
     if (c->laid_out) {
-        error = follow(c, &t);
+        error = perf_counting_follow(c, &t);
     } else {
-        lay_out(c, &t);
+        perf_counting_lay_out(c, &t);
         for (size_t i = 0; i < c->event_count && !error; i++)
             if (c->events[i].error == ESRCH) error = ESRCH;
         if (error)
-            forget_layout(c);
+            perf_counting_forget_layout(c);
         else
             c->laid_out = c->set_count > 0;
         if (!error && !c->laid_out) error = c->event_count ? c->events[0].error : ENOENT;
     }
     if (error)
-        drop_target(c, &t);
+        perf_counting_drop_target(c, &t);
     else
         c->targets[c->target_count++] = t;
     return error;
@@ -194,18 +196,18 @@ static int add_target(perf_counting *c, perf_target t)
 
 int perf_counting_add(perf_counting *c, pid_t pid, int cpu, bool on_exec)
 {
-    return add_target(c, (perf_target){.pid = pid, .cpu = cpu, .on_exec = on_exec});
+    return perf_counting_add_target(c, (perf_target){.pid = pid, .cpu = cpu, .on_exec = on_exec});
 }
 
 int perf_counting_add_group(perf_counting *c, int directory, int cpu)
 {
-    return add_target(c, (perf_target){.pid = directory, .cpu = cpu, .group = true});
+    return perf_counting_add_target(c, (perf_target){.pid = directory, .cpu = cpu, .group = true});
 }
 
 // ---- reading ----
 
 // {count, enabled, running, values...}, or {value, enabled, running} of a single event.
-static int read_set(const perf_counting *c, const perf_target *t, const perf_set *s, uint64_t *words)
+static int perf_counting_read_set(const perf_counting *c, const perf_target *t, const perf_set *s, uint64_t *words)
 {
     size_t size = (c->alone ? 3 : 3 + s->count) * sizeof *words;
     ssize_t n = perf_calls->read(t->fds[s->events[0]], words, size);
@@ -218,14 +220,14 @@ static int read_set(const perf_counting *c, const perf_target *t, const perf_set
     return 0;
 }
 
-static int sum_set(perf_counting *c, perf_set *s)
+static int perf_counting_sum_set(perf_counting *c, perf_set *s)
 {
     s->enabled = s->running = 0;
     for (size_t k = 0; k < s->count; k++)
         c->events[s->events[k]].raw = 0;
     for (size_t i = 0; i < c->target_count; i++) {
         uint64_t words[3 + sizeof s->events / sizeof *s->events];
-        int error = read_set(c, &c->targets[i], s, words);
+        int error = perf_counting_read_set(c, &c->targets[i], s, words);
         if (error) return error;
         s->enabled += words[1];
         s->running += words[2];
@@ -235,15 +237,15 @@ static int sum_set(perf_counting *c, perf_set *s)
     return 0;
 }
 
-static uint64_t scaled(uint64_t count, uint64_t enabled, uint64_t running)
+static uint64_t perf_counting_scaled(uint64_t count, uint64_t enabled, uint64_t running)
 {
     if (enabled == running || !running) return count;
     return (uint64_t)(((wide)count * enabled + running / 2) / running);
 }
 
-static void read_and_scale(perf_counting *c, perf_set *s)
+static void perf_counting_read_and_scale(perf_counting *c, perf_set *s)
 {
-    s->error = sum_set(c, s);
+    s->error = perf_counting_sum_set(c, s);
     if (s->error) return;
     uint64_t enabled = s->enabled - s->last_enabled, running = s->running - s->last_running;
     if (enabled && !running && !c->unscaled) {
@@ -252,14 +254,14 @@ static void read_and_scale(perf_counting *c, perf_set *s)
     }
     for (size_t k = 0; k < s->count; k++) {
         perf_event *x = &c->events[s->events[k]];
-        x->total += c->unscaled ? x->raw - x->last_raw : scaled(x->raw - x->last_raw, enabled, running);
+        x->total += c->unscaled ? x->raw - x->last_raw : perf_counting_scaled(x->raw - x->last_raw, enabled, running);
         x->last_raw = x->raw;
     }
     s->last_enabled = s->enabled;
     s->last_running = s->running;
 }
 
-static bool has_fast(const perf_counting *c, const perf_set *s)
+static bool perf_counting_has_fast(const perf_counting *c, const perf_set *s)
 {
     for (size_t k = 0; k < s->count; k++)
         if (c->events[s->events[k]].shape.flags & NETPROF_FAST) return true;
@@ -270,7 +272,8 @@ void perf_counting_read(perf_counting *c, bool fast_only)
 {
     for (size_t s = 0; s < c->set_count; s++) {
         const perf_event *first = &c->events[c->sets[s].events[0]];
-        if (!first->error && (!fast_only || has_fast(c, &c->sets[s]))) read_and_scale(c, &c->sets[s]);
+        if (!first->error && (!fast_only || perf_counting_has_fast(c, &c->sets[s])))
+            perf_counting_read_and_scale(c, &c->sets[s]);
     }
 }
 
@@ -283,7 +286,7 @@ uint64_t perf_in_unit(const perf_event *x)
     return value < 1.8e19L ? (uint64_t)value : UINT64_MAX;
 }
 
-static bool is_told(const perf_set *s)
+static bool perf_counting_is_told(const perf_set *s)
 {
     return !s->software; // software events have no counters to share
 }
@@ -296,7 +299,7 @@ void perf_counting_tell_times(const perf_counting *c, emit *e)
         const perf_set *s = &c->sets[i];
         char name[PERF_NAME];
         int error = s->error == EBUSY ? 0 : s->error ? s->error : c->events[s->events[0]].error;
-        if (!is_told(s)) continue;
+        if (!perf_counting_is_told(s)) continue;
         number++;
         for (int running = c->unscaled; running < 2; running++) {
             snprintf(name, sizeof name, "group%zu%s%.24s_%s", number, c->on ? "_on_" : "", c->on ? c->on : "",
@@ -331,7 +334,7 @@ void perf_counting_facts(const perf_counting *c, emit *e)
     for (size_t i = 0; i < c->set_count; i++) {
         char key[64], names[512] = "";
         const perf_set *s = &c->sets[i];
-        if (!is_told(s)) continue;
+        if (!perf_counting_is_told(s)) continue;
         for (size_t k = 0; k < s->count; k++) {
             size_t n = strlen(names);
             snprintf(names + n, sizeof names - n, "%s%s", k ? "," : "", c->events[s->events[k]].name);
@@ -347,7 +350,7 @@ bool perf_counting_works(const perf_counting *c, int *sys_errno)
     for (size_t i = 0; i < c->event_count; i++) {
         if (!c->events[i].error && c->events[i].set != PERF_NO_SET) return true;
         // A refusal can be lifted; it says more than what the processor lacks.
-        if (!*sys_errno || is_denial(c->events[i].error)) *sys_errno = c->events[i].error;
+        if (!*sys_errno || perf_counting_is_denial(c->events[i].error)) *sys_errno = c->events[i].error;
     }
     return false;
 }
@@ -355,7 +358,7 @@ bool perf_counting_works(const perf_counting *c, int *sys_errno)
 void perf_counting_close(perf_counting *c)
 {
     for (size_t i = 0; i < c->target_count; i++)
-        drop_target(c, &c->targets[i]);
+        perf_counting_drop_target(c, &c->targets[i]);
     free(c->targets);
     free(c->sets);
     free(c->events);

@@ -200,7 +200,7 @@ static struct {
 } pfm;
 
 // "ix86arch" and its like are present everywhere on their processors; the first other one is the processor's own.
-static void find_microarchitecture(void)
+static void perf_events_find_microarchitecture(void)
 {
     for (int i = 0; i < PFM_PMU_MOST; i++) {
         pfm_pmu info = {.size = sizeof info};
@@ -211,7 +211,7 @@ static void find_microarchitecture(void)
     }
 }
 
-static bool load_pfm(void)
+static bool perf_events_load_pfm(void)
 {
     int (*initialize)(void);
     if (pfm.tried) return pfm.found;
@@ -223,13 +223,13 @@ static bool load_pfm(void)
     *(void **)&pfm.encode = dlsym(library, "pfm_get_os_event_encoding");
     *(void **)&pfm.pmu = dlsym(library, "pfm_get_pmu_info");
     pfm.found = initialize && pfm.encode && pfm.pmu && initialize() == 0;
-    if (pfm.found) find_microarchitecture();
+    if (pfm.found) perf_events_find_microarchitecture();
     return pfm.found;
 }
 
 const char *perf_microarchitecture(void)
 {
-    load_pfm();
+    perf_events_load_pfm();
     return pfm.name;
 }
 
@@ -237,7 +237,7 @@ int perf_encode(struct perf_event_attr *attr, const char *event)
 {
     struct perf_event_attr own = {.size = sizeof own};
     pfm_encoding argument = {.attr = &own, .size = sizeof argument};
-    if (!load_pfm()) return ELIBACC;
+    if (!perf_events_load_pfm()) return ELIBACC;
     if (pfm.encode(event, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &argument)) return ENOENT;
     attr->type = own.type;
     attr->config = own.config;
@@ -249,7 +249,7 @@ int perf_encode(struct perf_event_attr *attr, const char *event)
 // ---- descriptions in sysfs ----
 
 // The bits of a value to the places "0-7,32-35", the lowest first.
-static uint64_t spread(uint64_t value, char *places)
+static uint64_t perf_events_spread(uint64_t value, char *places)
 {
     uint64_t bits = 0;
     for (char *place; (place = strsep(&places, ","));) {
@@ -261,7 +261,7 @@ static uint64_t spread(uint64_t value, char *places)
     return bits;
 }
 
-static int set_term(perf_event *event, const emit *e, const char *pmu, const char *name, uint64_t value)
+static int perf_events_set_term(perf_event *event, const emit *e, const char *pmu, const char *name, uint64_t value)
 {
     char format[128];
     if (strcmp(name, "config") == 0)
@@ -272,7 +272,7 @@ static int set_term(perf_event *event, const emit *e, const char *pmu, const cha
         event->attr.config2 |= value;
     else if (emit_read_line(e, format, sizeof format, DEVICES "/%s/format/%s", pmu, name)) {
         char *places = format, *which = strsep(&places, ":");
-        uint64_t bits = places ? spread(value, places) : 0;
+        uint64_t bits = places ? perf_events_spread(value, places) : 0;
         if (strcmp(which, "config") == 0)
             event->attr.config |= bits;
         else if (strcmp(which, "config1") == 0)
@@ -287,30 +287,30 @@ static int set_term(perf_event *event, const emit *e, const char *pmu, const cha
     return 0;
 }
 
-static bool is_plain_name(const char *text)
+static bool perf_events_is_plain_name(const char *text)
 {
     return *text && *text != '.' &&
            !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")];
 }
 
-static int set_terms(perf_event *event, const emit *e, const char *pmu, char *terms, bool nested)
+static int perf_events_set_terms(perf_event *event, const emit *e, const char *pmu, char *terms, bool nested)
 {
     for (char *term; (term = strsep(&terms, ","));) {
         char *value = term, *name = strsep(&value, "="), *end = NULL, described[256];
         uint64_t number = value ? strtoull(value, &end, 0) : 1;
         if (!*name || (end && *end)) return ENOENT;
-        int error = set_term(event, e, pmu, name, number);
+        int error = perf_events_set_term(event, e, pmu, name, number);
         // Not a field: the name of an event, to which the other terms add.
-        if (error && !value && !nested && is_plain_name(name) &&
+        if (error && !value && !nested && perf_events_is_plain_name(name) &&
             emit_read_line(e, described, sizeof described, DEVICES "/%s/events/%s", pmu, name))
-            error = set_terms(event, e, pmu, described, true);
+            error = perf_events_set_terms(event, e, pmu, described, true);
         if (error) return error;
     }
     return 0;
 }
 
 // Factors of the units that the kernel's drivers write.
-static double unit_bytes(const char *unit)
+static double perf_events_unit_bytes(const char *unit)
 {
     static const struct {
         const char *name;
@@ -321,7 +321,7 @@ static double unit_bytes(const char *unit)
     return 0;
 }
 
-static void scale_by(perf_event *event, const emit *e, const char *pmu, const char *name)
+static void perf_events_scale_by(perf_event *event, const emit *e, const char *pmu, const char *name)
 {
     char scale[64], unit[32];
     double bytes;
@@ -329,7 +329,7 @@ static void scale_by(perf_event *event, const emit *e, const char *pmu, const ch
     event->scale = strtod(scale, NULL);
     if (!(event->scale > 0 && event->scale < 1e12)) event->error = EBADMSG;
     if (!emit_read_line(e, unit, sizeof unit, DEVICES "/%s/events/%s.unit", pmu, name)) return;
-    if ((bytes = unit_bytes(unit)) <= 0) return;
+    if ((bytes = perf_events_unit_bytes(unit)) <= 0) return;
     event->shape.unit = "bytes";
     event->scale *= bytes;
 }
@@ -338,22 +338,23 @@ int perf_describe(perf_event *event, const emit *e, const char *pmu, const char 
 {
     char text[256], type[32];
     uint64_t number;
-    if (!is_plain_name(pmu) || !emit_read_line(e, type, sizeof type, DEVICES "/%s/type", pmu) ||
+    if (!perf_events_is_plain_name(pmu) || !emit_read_line(e, type, sizeof type, DEVICES "/%s/type", pmu) ||
         !emit_number(type, &number))
         return ENOENT;
     event->attr.type = (uint32_t)number;
     event->attr.config = event->attr.config1 = event->attr.config2 = 0;
-    bool named = is_plain_name(terms) && emit_read_line(e, text, sizeof text, DEVICES "/%s/events/%s", pmu, terms);
+    bool named =
+        perf_events_is_plain_name(terms) && emit_read_line(e, text, sizeof text, DEVICES "/%s/events/%s", pmu, terms);
     if (named)
-        scale_by(event, e, pmu, terms);
+        perf_events_scale_by(event, e, pmu, terms);
     else if (snprintf(text, sizeof text, "%s", terms) >= (int)sizeof text)
         return ENOENT;
-    return set_terms(event, e, pmu, text, false);
+    return perf_events_set_terms(event, e, pmu, text, false);
 }
 
 // ---- one name ----
 
-static bool same_name(const char *a, const char *b)
+static bool perf_events_same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)
         if (tolower((unsigned char)(*a == '-' ? '_' : *a)) != tolower((unsigned char)(*b == '-' ? '_' : *b)))
@@ -361,19 +362,19 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-static perf_event blank(const char *name, const char *unit)
+static perf_event perf_events_blank(const char *name, const char *unit)
 {
     perf_event x = {.scale = 1, .set = PERF_NO_SET, .shape = SHAPE(unit, COUNTER, 0)};
     snprintf(x.name, sizeof x.name, "%s", name);
     return x;
 }
 
-static bool find_generic(perf_event *x, const char *word)
+static bool perf_events_find_generic(perf_event *x, const char *word)
 {
     for (size_t i = 0; i < sizeof generics / sizeof *generics; i++) {
         const generic *g = &generics[i];
-        if (!same_name(word, g->name) && !(g->other && same_name(word, g->other))) continue;
-        *x = blank(g->name, g->unit);
+        if (!perf_events_same_name(word, g->name) && !(g->other && perf_events_same_name(word, g->other))) continue;
+        *x = perf_events_blank(g->name, g->unit);
         x->attr.type = g->type;
         x->attr.config = g->config;
         x->shape.flags = (uint16_t)g->flags;
@@ -383,14 +384,14 @@ static bool find_generic(perf_event *x, const char *word)
     return false;
 }
 
-static bool find_cache(perf_event *x, const char *word)
+static bool perf_events_find_cache(perf_event *x, const char *word)
 {
     char name[PERF_NAME];
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         for (size_t k = 0; k < sizeof operations / sizeof *operations; k++) {
             snprintf(name, sizeof name, "%s_%s", caches[i].name, operations[k].name);
-            if (!same_name(word, name)) continue;
-            *x = blank(name, "events");
+            if (!perf_events_same_name(word, name)) continue;
+            *x = perf_events_blank(name, "events");
             x->attr.type = PERF_TYPE_HW_CACHE;
             x->attr.config = caches[i].id | operations[k].operation << 8 | operations[k].result << 16;
             return true;
@@ -399,18 +400,18 @@ static bool find_cache(perf_event *x, const char *word)
     return false;
 }
 
-static bool find_raw(perf_event *x, const char *word)
+static bool perf_events_find_raw(perf_event *x, const char *word)
 {
     if (*word != 'r' || !word[1] || word[1 + strspn(word + 1, "0123456789abcdefABCDEF")] || strlen(word) > 17)
         return false;
-    *x = blank(word, "events");
+    *x = perf_events_blank(word, "events");
     x->attr.type = PERF_TYPE_RAW;
     x->attr.config = strtoull(word + 1, NULL, 16);
     return true;
 }
 
 // "msr/tsc/" is msr_tsc; "skx::L2_RQSTS:MISS" is l2_rqsts_miss.
-static void plain_name(char *to, size_t size, const char *from)
+static void perf_events_plain_name(char *to, size_t size, const char *from)
 {
     size_t n = 0;
     const char *own = strstr(from, "::");
@@ -427,38 +428,38 @@ static void plain_name(char *to, size_t size, const char *from)
 }
 
 // "pmu/terms/"; e NULL: only whether it is written so.
-static bool find_described(perf_event *x, const emit *e, const char *word)
+static bool perf_events_find_described(perf_event *x, const emit *e, const char *word)
 {
     char copy[192], *at = copy, *pmu, *terms;
     if (snprintf(copy, sizeof copy, "%s", word) >= (int)sizeof copy || !strchr(copy, '/')) return false;
     pmu = strsep(&at, "/");
     terms = strsep(&at, "/");
-    if (!terms || !*terms || (at && *at) || !is_plain_name(pmu)) return false;
-    *x = blank("", "events");
-    plain_name(x->name, sizeof x->name, word);
+    if (!terms || !*terms || (at && *at) || !perf_events_is_plain_name(pmu)) return false;
+    *x = perf_events_blank("", "events");
+    perf_events_plain_name(x->name, sizeof x->name, word);
     if (e) x->error = perf_describe(x, e, pmu, terms);
     if (x->error == ENOENT) x->error = EOPNOTSUPP;
     return true;
 }
 
-static bool find_encoded(perf_event *x, const char *word)
+static bool perf_events_find_encoded(perf_event *x, const char *word)
 {
-    *x = blank("", "events");
-    plain_name(x->name, sizeof x->name, word);
+    *x = perf_events_blank("", "events");
+    perf_events_plain_name(x->name, sizeof x->name, word);
     x->error = perf_encode(&x->attr, word);
     // Without the library it cannot be known whether this is an event; with ':' it is written like one.
     return !x->error || (x->error == ELIBACC && strchr(word, ':'));
 }
 
-static bool find_event(perf_event *x, const emit *e, const char *word)
+static bool perf_events_find_event(perf_event *x, const emit *e, const char *word)
 {
-    return find_generic(x, word) || find_cache(x, word) || find_raw(x, word) || find_described(x, e, word) ||
-           find_encoded(x, word);
+    return perf_events_find_generic(x, word) || perf_events_find_cache(x, word) || perf_events_find_raw(x, word) ||
+           perf_events_find_described(x, e, word) || perf_events_find_encoded(x, word);
 }
 
 // ---- lists ----
 
-static bool add_event(perf_events *events, const perf_event *x)
+static bool perf_events_add_event(perf_events *events, const perf_event *x)
 {
     for (size_t i = 0; i < events->count; i++)
         if (strcmp(events->items[i].name, x->name) == 0) return true;
@@ -469,7 +470,7 @@ static bool add_event(perf_events *events, const perf_event *x)
     return true;
 }
 
-static bool is_among(const char *words, const char *name)
+static bool perf_events_is_among(const char *words, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = words; n && (at = strstr(at, name)); at += n)
@@ -477,7 +478,7 @@ static bool is_among(const char *words, const char *name)
     return false;
 }
 
-static bool has_rows(const char *group)
+static bool perf_events_has_rows(const char *group)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].group, group) == 0) return true;
@@ -485,17 +486,17 @@ static bool has_rows(const char *group)
 }
 
 // What the processor has of a group; what is not known is noted.
-static bool add_rows(perf_events *events, const char *group)
+static bool perf_events_add_rows(perf_events *events, const char *group)
 {
     const char *processor = perf_microarchitecture();
     size_t known = 0, n = strlen(events->notes);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const perf_row *r = &rows[i];
-        perf_event x = blank(r->name, r->unit);
+        perf_event x = perf_events_blank(r->name, r->unit);
         char full[256];
-        if (strcmp(r->group, group) != 0 || !is_among(r->microarchitectures, processor)) continue;
+        if (strcmp(r->group, group) != 0 || !perf_events_is_among(r->microarchitectures, processor)) continue;
         known++;
-        if (find_raw(&x, r->event)) {
+        if (perf_events_find_raw(&x, r->event)) {
             snprintf(x.name, sizeof x.name, "%s", r->name);
             x.shape.unit = r->unit;
         } else {
@@ -504,7 +505,7 @@ static bool add_rows(perf_events *events, const char *group)
             if (x.error == ENOENT) x.error = EOPNOTSUPP;
         }
         x.scale = r->multiply;
-        if (!add_event(events, &x)) return false;
+        if (!perf_events_add_event(events, &x)) return false;
     }
     if (!known)
         snprintf(events->notes + n, sizeof events->notes - n, "%s%s: %s", n ? "; " : "", group,
@@ -514,22 +515,22 @@ static bool add_rows(perf_events *events, const char *group)
     return true;
 }
 
-static bool add_list(perf_events *events, const emit *e, const char *list, char *text, size_t size);
+static bool perf_events_add_list(perf_events *events, const emit *e, const char *list, char *text, size_t size);
 
 // 1: it was a group; 0: it was none; -1: no memory.
-static int add_group(perf_events *events, const emit *e, const char *word, char *text, size_t size)
+static int perf_events_add_group(perf_events *events, const emit *e, const char *word, char *text, size_t size)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (strcasecmp(groups[i].name, word) != 0) continue;
-        if (*groups[i].events && !add_list(events, e, groups[i].events, text, size)) return -1;
+        if (*groups[i].events && !perf_events_add_list(events, e, groups[i].events, text, size)) return -1;
         if (strcmp(groups[i].name, "memory") == 0 || strcmp(groups[i].name, "default") == 0) events->uncore = true;
-        return !has_rows(groups[i].name) || add_rows(events, groups[i].name) ? 1 : -1;
+        return !perf_events_has_rows(groups[i].name) || perf_events_add_rows(events, groups[i].name) ? 1 : -1;
     }
     return 0;
 }
 
 // The next word: commas between slashes are its own.
-static char *next_word(char **at)
+static char *perf_events_next_word(char **at)
 {
     char *word = *at, *end = word;
     bool inside = false;
@@ -541,18 +542,18 @@ static char *next_word(char **at)
     return word;
 }
 
-static bool add_list(perf_events *events, const emit *e, const char *list, char *text, size_t size)
+static bool perf_events_add_list(perf_events *events, const emit *e, const char *list, char *text, size_t size)
 {
     char *copy = strdup(list), *at = copy;
     bool good = copy != NULL;
     if (!good) snprintf(text, size, "no memory");
-    for (char *word; good && (word = next_word(&at));) {
+    for (char *word; good && (word = perf_events_next_word(&at));) {
         perf_event x;
-        int group = add_group(events, e, word, text, size);
+        int group = perf_events_add_group(events, e, word, text, size);
         if (group)
             good = group > 0;
-        else if (find_event(&x, e, word))
-            good = add_event(events, &x);
+        else if (perf_events_find_event(&x, e, word))
+            good = perf_events_add_event(events, &x);
         else {
             good = false;
             snprintf(text, size, "%.60s: no such event or group here", word);
@@ -565,13 +566,13 @@ static bool add_list(perf_events *events, const emit *e, const char *list, char 
 bool perf_choose(perf_events *events, const emit *e, const char *list, char *text, size_t size)
 {
     *events = (perf_events){0};
-    return add_list(events, e, list ? list : "default", text, size);
+    return perf_events_add_list(events, e, list ? list : "default", text, size);
 }
 
 bool perf_check(const char *list, char *text, size_t size)
 {
     perf_events events = {0};
-    bool good = add_list(&events, NULL, list, text, size);
+    bool good = perf_events_add_list(&events, NULL, list, text, size);
     free(events.items);
     return good;
 }
@@ -585,14 +586,15 @@ typedef struct uncore_search {
     bool memory_found; // a controller that tells of itself: free-running ones would tell of the same bytes
 } uncore_search;
 
-static void found_pmu(void *user, const char *pmu)
+static void perf_events_found_pmu(void *user, const char *pmu)
 {
     uncore_search *s = user;
     if (s->memory_found && strncmp(pmu, "uncore_imc_free_running", 23) == 0) return;
     for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
-        perf_event x = blank(controllers[i].name, "bytes");
+        perf_event x = perf_events_blank(controllers[i].name, "bytes");
         if (fnmatch(controllers[i].pmu, pmu, 0)) continue;
-        if (controllers[i].microarchitectures && !is_among(controllers[i].microarchitectures, perf_microarchitecture()))
+        if (controllers[i].microarchitectures &&
+            !perf_events_is_among(controllers[i].microarchitectures, perf_microarchitecture()))
             continue;
         if (perf_describe(&x, s->e, pmu, controllers[i].event)) continue;
         if (controllers[i].bytes) x.scale = controllers[i].bytes;
@@ -600,7 +602,7 @@ static void found_pmu(void *user, const char *pmu)
     }
 }
 
-static void look_for_imc(void *user, const char *pmu)
+static void perf_events_look_for_imc(void *user, const char *pmu)
 {
     uncore_search *s = user;
     char text[64];
@@ -612,6 +614,6 @@ static void look_for_imc(void *user, const char *pmu)
 void perf_uncore(const emit *e, void (*visit)(void *user, const char *pmu, const perf_event *event), void *user)
 {
     uncore_search s = {.e = e, .visit = visit, .user = user};
-    emit_directory(e, DEVICES, look_for_imc, &s);
-    emit_directory(e, DEVICES, found_pmu, &s);
+    emit_directory(e, DEVICES, perf_events_look_for_imc, &s);
+    emit_directory(e, DEVICES, perf_events_found_pmu, &s);
 }
