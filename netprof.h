@@ -8418,7 +8418,7 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
     }
 }
 
-/* Only the joined schema shows how many counters and devices there are, since names of devices may repeat. */
+/* Builds the joined schema. Only that shows how many counters and devices it has, since names of devices may repeat. */
 static netprof_err netprof__join_schemas(const netprof_schema *from, const netprof_schema *to,
                                          const netprof_schema **joined, netprof_error *error)
 {
