@@ -139,3 +139,17 @@ broken() {
         grep -q ">${room#report/analysis/}<\|>$room<\|>${room#report/}<" "$NETPROF_TEST_TOP/.github/house.svg"
     done
 }
+
+@test "what CONTRIBUTING names is there" {
+    local path found=0
+    while read -r path; do
+        [[ $path == *[XN*]* || $path == *SOURCE* || $path == *...* ]] && continue # stands for a name of yours
+        found=$((found + 1))
+        printf '%s\n' "$path"
+        [ -e "$NETPROF_TEST_TOP/$path" ]
+    done < <(grep -ohE '`(report|tools|tests|samples|\.github)/[^` ]*' "$NETPROF_TEST_TOP"/.github/*.md | tr -d '`' | sort -u)
+    [ "$found" -gt 15 ]
+    for path in $(grep -ohE '\]\([^)]*\)' "$NETPROF_TEST_TOP"/.github/*.md | tr -d '()]'); do
+        [ -e "$NETPROF_TEST_TOP/.github/$path" ]
+    done
+}
