@@ -71,7 +71,7 @@ static void what_did_not_arrive(void **state)
         if (s != rows[i].expected) fail_msg("%s, %s: %s", rows[i].a, rows[i].b, severity_name(s));
     }
     judged("netdev", "tx_packets=1000000 rx_packets=7", "tx_packets=7 rx_packets=999900", claim);
-    assert_string_equal(claim, "100 of 1000000 packets that the other end sent did not arrive (0.01 %)");
+    assert_string_equal(claim, "100 of 1000000 packets that the other end sent did not arrive (0.0100 %)");
 }
 
 static void rails_find_their_other_ends(void **state)
