@@ -47,8 +47,8 @@ void command_help(const command *c, FILE *to)
 static void command_print_failure(const char *name, const char *text, int code)
 {
     json_object *o = json_document("error");
-    json_text(o, "command", name);
-    json_text(o, "message", text);
+    json_put_text(o, "command", name);
+    json_put_text(o, "message", text);
     json_object_object_add(o, "exit", json_object_new_int(code));
     json_print(stdout, o);
     output_close();

@@ -3,6 +3,7 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/utf8.h"
+#include "analysis/base/csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -271,34 +272,9 @@ json_object *json_document(const char *kind)
     json_object *o = memory_check(json_object_new_object());
     char format[64];
     snprintf(format, sizeof format, "netprof-%s", kind);
-    json_text(o, "format", format);
+    json_put_text(o, "format", format);
     json_object_object_add(o, "version", json_object_new_int(1));
     return o;
-}
-
-json_object *json_string(const char *text)
-{
-    return memory_check(json_object_new_string(utf8(text)));
-}
-
-void json_text(json_object *o, const char *key, const char *text)
-{
-    if (text) json_object_object_add(o, utf8(key), json_string(text));
-}
-
-json_object *json_u64(uint64_t value)
-{
-    if (value <= INT64_MAX) return memory_check(json_object_new_int64((int64_t)value));
-    return memory_check(
-        json_object_new_double_s((double)value, words_exact(value).text)); // the text is what is printed
-}
-
-json_object *json_number(double value)
-{
-    char text[48];
-    if (!isfinite(value)) return NULL;
-    snprintf(text, sizeof text, "%.9g", value);
-    return memory_check(json_object_new_double_s(value, text));
 }
 
 void json_print(FILE *to, json_object *o)
@@ -318,17 +294,7 @@ void csv_cell(FILE *to, const char *text)
     if (csv_inside) putc(',', to);
     csv_inside = true;
     if (!text) return;
-    text = utf8(text);
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, to);
-        return;
-    }
-    putc('"', to);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', to);
-        putc(*text, to);
-    }
-    putc('"', to);
+    csv_text(put_to_file, to, text, true);
 }
 
 void csv_printf(FILE *to, const char *format, ...)

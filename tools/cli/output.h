@@ -4,6 +4,7 @@
 
 #include "common.h"
 
+#include "analysis/base/json_values.h"
 #include "analysis/base/words.h"
 
 #include <json-c/json.h>
@@ -43,14 +44,10 @@ void heading(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // ---- JSON ----
 
-json_object *json_document(const char *kind);                      // {"format":"netprof-KIND","version":1}
-void json_text(json_object *o, const char *key, const char *text); // NULL is left out
-json_object *json_string(const char *text);
-json_object *json_u64(uint64_t value);     // exact beyond 2^63
-json_object *json_number(double value);    // null when it is no number
-void json_print(FILE *to, json_object *o); // frees it
+json_object *json_document(const char *kind); // {"format":"netprof-KIND","version":1}
+void json_print(FILE *to, json_object *o);    // frees it
 
-// ---- CSV: RFC 4180 ----
+// ---- CSV: lines of the cells of analysis/base/csv.h, guarded ----
 
 void csv_cell(FILE *to, const char *text); // NULL is an empty cell
 void csv_printf(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -326,10 +326,10 @@ static void cmd_check_print_nodes(const node *nodes, size_t count)
 static json_object *cmd_check_way_json(const node *from, const node *to, const ends_link *link)
 {
     json_object *o = json_object_new_object();
-    json_text(o, "from", cmd_check_node_name(from));
-    json_text(o, "from_device", cmd_check_link_device(from, link));
-    json_text(o, "to", cmd_check_node_name(to));
-    json_text(o, "to_device", cmd_check_link_device(to, link));
+    json_put_text(o, "from", cmd_check_node_name(from));
+    json_put_text(o, "from_device", cmd_check_link_device(from, link));
+    json_put_text(o, "to", cmd_check_node_name(to));
+    json_put_text(o, "to_device", cmd_check_link_device(to, link));
     json_object_object_add(o, "sent_packets", json_object_new_uint64(link->sent[from->order]));
     json_object_object_add(o, "received_packets", json_object_new_uint64(link->received[from->order]));
     return o;
@@ -352,21 +352,21 @@ static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
     json_object *o = json_document("findings"), *verdict = json_object_new_object();
     json_object *hosts = json_object_new_array(), *merged = json_object_new_array();
     char *text = cmd_check_overall_text(nodes, count);
-    json_text(verdict, "severity", severity_name(nodes[0].f.severity));
-    json_text(verdict, "text", text);
+    json_put_text(verdict, "severity", severity_name(nodes[0].f.severity));
+    json_put_text(verdict, "text", text);
     free(text);
     json_object_object_add(o, "verdict", verdict);
     for (size_t i = 0; i < count; i++) {
         json_object *one = memory_check(findings_json(&nodes[i].f)), *list = NULL;
         json_object_object_del(one, "format");
         json_object_object_del(one, "version");
-        json_text(one, "host", nodes[i].run->first->host);
-        json_text(one, "files", nodes[i].run->label);
+        json_put_text(one, "host", nodes[i].run->first->host);
+        json_put_text(one, "files", nodes[i].run->label);
         json_object_array_add(hosts, one);
         if (!json_object_object_get_ex(one, "findings", &list)) continue;
         for (size_t k = 0; k < json_object_array_length(list); k++) {
             json_object *x = json_object_array_get_idx(list, k);
-            json_text(x, "host", nodes[i].run->first->host);
+            json_put_text(x, "host", nodes[i].run->first->host);
             json_object_array_add(merged, json_object_get(x));
         }
     }

@@ -90,7 +90,7 @@ static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
             json_object *one = diff_json(&view);
             json_object_object_del(one, "format");
             json_object_object_del(one, "version");
-            json_text(one, "files", cmd_diff_run->label);
+            json_put_text(one, "files", cmd_diff_run->label);
             json_object_array_add(hosts, one);
             continue;
         }

@@ -261,7 +261,7 @@ static json_object *cmd_list_json_facts(const netprof_fact *facts, size_t count)
 {
     json_object *o = json_object_new_object();
     for (size_t i = 0; i < count; i++)
-        json_text(o, facts[i].key, facts[i].value);
+        json_put_text(o, facts[i].key, facts[i].value);
     return o;
 }
 
@@ -270,13 +270,13 @@ static json_object *cmd_list_json_source(const netprof_schema *schema, const net
     json_object *o = json_object_new_object();
     size_t devices, counters;
     cmd_list_source_counts(schema, s->name, &devices, &counters);
-    json_text(o, "source", s->name);
-    json_text(o, "state", netprof_status_name(s->status));
+    json_put_text(o, "source", s->name);
+    json_put_text(o, "state", netprof_status_name(s->status));
     json_object_object_add(o, "errno", json_object_new_int(s->sys_errno));
-    json_text(o, "error", s->sys_errno ? strerror(s->sys_errno) : NULL);
-    json_text(o, "path", s->path);
-    json_object_object_add(o, "devices", json_u64(devices));
-    json_object_object_add(o, "counters", json_u64(counters));
+    json_put_text(o, "error", s->sys_errno ? strerror(s->sys_errno) : NULL);
+    json_put_text(o, "path", s->path);
+    json_object_object_add(o, "devices", json_exact_value(devices));
+    json_object_object_add(o, "counters", json_exact_value(counters));
     return o;
 }
 
@@ -284,12 +284,12 @@ static json_object *cmd_list_json_device(const node *n, size_t i)
 {
     const netprof_device *d = &n->schema->devices[i];
     json_object *o = json_object_new_object();
-    json_text(o, "device", d->name);
-    json_text(o, "source", d->source);
+    json_put_text(o, "device", d->name);
+    json_put_text(o, "source", d->source);
     json_object_object_add(o, "physical", json_object_new_boolean((d->flags & NETPROF_DEVICE_PHYSICAL) != 0));
-    json_object_object_add(o, "counters", json_u64(d->count));
-    json_object_object_add(o, "fast", json_u64(n->fast[i]));
-    json_object_object_add(o, "unreadable", json_u64(n->unreadable[i]));
+    json_object_object_add(o, "counters", json_exact_value(d->count));
+    json_object_object_add(o, "fast", json_exact_value(n->fast[i]));
+    json_object_object_add(o, "unreadable", json_exact_value(n->unreadable[i]));
     json_object_object_add(o, "facts", cmd_list_json_facts(d->facts, d->fact_count));
     return o;
 }
@@ -300,19 +300,19 @@ static json_object *cmd_list_json_counter(const node *n, size_t i)
     json_object *o = json_object_new_object();
     bool is_signed = c->flags & NETPROF_SIGNED;
     uint64_t value = n->snapshot.values[i];
-    json_text(o, "device", n->schema->devices[c->device].name);
-    json_text(o, "counter", c->name);
+    json_put_text(o, "device", n->schema->devices[c->device].name);
+    json_put_text(o, "counter", c->name);
     json_object_object_add(o, "value",
                            !cmd_list_has_value(n, i) ? NULL
                            : is_signed               ? json_object_new_int64((int64_t)value)
-                                                     : json_u64(value));
-    json_text(o, "status", netprof_status_name((netprof_status)n->snapshot.status[i]));
+                                                     : json_exact_value(value));
+    json_put_text(o, "status", netprof_status_name((netprof_status)n->snapshot.status[i]));
     json_object_object_add(o, "errno", json_object_new_int(n->snapshot.errnos[i]));
-    json_text(o, "unit", c->unit);
-    json_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
+    json_put_text(o, "unit", c->unit);
+    json_put_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
     json_object_object_add(o, "width_bits", json_object_new_int(c->width));
     json_object_object_add(o, "fast", json_object_new_boolean((c->flags & NETPROF_FAST) != 0));
-    json_text(o, "description", cmd_list_description_of(n->schema, c));
+    json_put_text(o, "description", cmd_list_description_of(n->schema, c));
     return o;
 }
 

@@ -435,20 +435,20 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
 {
     json_object *o = json_document("merge"), *list = json_object_new_array(), *about = json_object_new_object();
     size_t next = 0;
-    json_text(o, "output", output);
+    json_put_text(o, "output", output);
     for (size_t i = 0; i < m->count; i++) {
         const piece *p = &m->pieces[i];
         bool timed = !p->dropped && (p->snapshots || p->deltas);
         json_object *one = json_object_new_object();
-        json_text(one, "file", p->path);
-        json_object_object_add(one, "byte", json_u64(p->at));
-        json_object_object_add(one, "bytes", json_u64(p->size));
-        json_text(one, "node", p->node);
-        json_text(one, "job", p->job);
-        json_text(one, "rank", p->rank);
-        json_object_object_add(one, "snapshots", json_u64(p->snapshots));
-        json_object_object_add(one, "differences", json_u64(p->deltas));
-        json_object_object_add(one, "regions", json_u64(p->regions));
+        json_put_text(one, "file", p->path);
+        json_object_object_add(one, "byte", json_exact_value(p->at));
+        json_object_object_add(one, "bytes", json_exact_value(p->size));
+        json_put_text(one, "node", p->node);
+        json_put_text(one, "job", p->job);
+        json_put_text(one, "rank", p->rank);
+        json_object_object_add(one, "snapshots", json_exact_value(p->snapshots));
+        json_object_object_add(one, "differences", json_exact_value(p->deltas));
+        json_object_object_add(one, "regions", json_exact_value(p->regions));
         json_object_object_add(one, "begin_ns", json_object_new_int64(p->clock.wall_ns));
         json_object_object_add(one, "end_ns", json_object_new_int64(p->clock.end_wall_ns));
         json_object_object_add(one, "complete", json_object_new_boolean(p->complete));
@@ -463,7 +463,7 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
     }
     json_object_object_add(o, "files", list);
     json_object_object_add(about, "error_ns", c->error_ns < 0 ? NULL : json_object_new_int64(c->error_ns));
-    json_text(about, "text", c->text);
+    json_put_text(about, "text", c->text);
     json_object_object_add(o, "clocks", about);
     json_print(stdout, o);
 }

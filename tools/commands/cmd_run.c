@@ -349,13 +349,13 @@ static json_object *cmd_run_summary_device_json(const difference *d, const traff
                                             {"tx_bytes", "tx_bytes_per_s", "tx_packets"}};
     const netprof_device *device = &d->delta->schema->devices[t->device];
     json_object *o = json_object_new_object();
-    json_text(o, "device", device->name);
-    json_text(o, "source", device->source);
+    json_put_text(o, "device", device->name);
+    json_put_text(o, "source", device->source);
     json_object_object_add(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     for (int way = IN; way <= OUT; way++) {
-        json_object_object_add(o, names[way][0], t->bytes_known[way] ? json_u64(t->bytes[way]) : NULL);
-        json_object_object_add(o, names[way][1], json_number(t->byte_rate[way]));
-        json_object_object_add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
+        json_object_object_add(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
+        json_object_object_add(o, names[way][1], json_number_value(t->byte_rate[way]));
+        json_object_object_add(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
     }
     json_object_object_add(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
     return o;
@@ -373,9 +373,9 @@ static void cmd_run_summary_network_json(json_object *o, const difference *d)
     size_t count, *rows = summary_troubles(d, &count);
     for (size_t i = 0; i < count; i++) {
         json_object *t = json_object_new_object();
-        json_text(t, "device", schema->devices[schema->counters[rows[i]].device].name);
-        json_text(t, "counter", schema->counters[rows[i]].name);
-        json_text(t, "unit", d->rows[rows[i]].unit);
+        json_put_text(t, "device", schema->devices[schema->counters[rows[i]].device].name);
+        json_put_text(t, "counter", schema->counters[rows[i]].name);
+        json_put_text(t, "unit", d->rows[rows[i]].unit);
         json_object_object_add(t, "delta", delta_json(&d->rows[rows[i]]));
         json_object_object_add(t, "lower_bound", json_object_new_boolean(d->rows[rows[i]].lower_bound));
         json_object_array_add(troubles, t);
@@ -388,17 +388,17 @@ static void cmd_run_summary_network_json(json_object *o, const difference *d)
 static void cmd_run_summary_json(FILE *to, const execution *e, const difference *d)
 {
     json_object *o = json_document("run");
-    json_text(o, "command", e->line);
+    json_put_text(o, "command", e->line);
     json_object_object_add(o, "exit_status", json_object_new_int(cmd_run_exit_status(e)));
     json_object_object_add(o, "signal", WIFSIGNALED(e->status) ? json_object_new_int(WTERMSIG(e->status)) : NULL);
-    json_object_object_add(o, "elapsed_s", json_number((double)(e->end_ns - e->begin_ns) / 1e9));
-    json_object_object_add(o, "user_cpu_s", json_number(cmd_run_seconds(e->use.ru_utime)));
-    json_object_object_add(o, "system_cpu_s", json_number(cmd_run_seconds(e->use.ru_stime)));
+    json_object_object_add(o, "elapsed_s", json_number_value((double)(e->end_ns - e->begin_ns) / 1e9));
+    json_object_object_add(o, "user_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_utime)));
+    json_object_object_add(o, "system_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_stime)));
     json_object_object_add(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
-    json_text(o, "output", e->to ? recorder_path(e->to) : NULL);
+    json_put_text(o, "output", e->to ? recorder_path(e->to) : NULL);
     if (as_mpi) json_object_object_add(o, "mpi", mpi_run_json(&e->mpi));
-    json_object_object_add(o, "snapshots_between", json_u64(e->series));
-    json_object_object_add(o, "missed_ticks", json_u64(cmd_run_missed(e)));
+    json_object_object_add(o, "snapshots_between", json_exact_value(e->series));
+    json_object_object_add(o, "missed_ticks", json_exact_value(cmd_run_missed(e)));
     if (d->delta) cmd_run_summary_network_json(o, d);
     json_print(to, o);
 }

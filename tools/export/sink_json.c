@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "export.h"
 #include "sink_text.h"
+#include "analysis/base/json_text.h"
 #include "analysis/base/memory.h"
-#include "analysis/base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,28 +18,6 @@ typedef struct json_state {
     const export_table *tables[EXPORT_TABLES];
     uint64_t rows[EXPORT_TABLES];
 } json_state;
-
-static void sink_json_put(FILE *to, const char *text)
-{
-    size_t length;
-    putc('"', to);
-    while (*text) {
-        size_t plain = plain_length(text);
-        fwrite(text, 1, plain, to);
-        text += plain;
-        unsigned char c = (unsigned char)*text;
-        if (!c) break;
-        if (c == '"' || c == '\\') putc('\\', to);
-        if (c < ' ' || c == 0x7f) {
-            fprintf(to, "\\u%04x", c);
-            text++;
-            continue;
-        }
-        const char *character = utf8_next(&text, &length);
-        fwrite(character, 1, length, to);
-    }
-    putc('"', to);
-}
 
 // Unlinked at once; beside the output, where there is room for it.
 static FILE *sink_json_open_part(const char *path)
@@ -77,7 +55,7 @@ static void sink_json_row(void *state, export_id id, const export_table *table, 
     for (size_t i = 0; i < table->column_count; i++) {
         const export_cell *c = &cells[i];
         if (i) putc(',', to);
-        sink_json_put(to, table->columns[i].name);
+        json_text_quoted(put_to_file, to, table->columns[i].name);
         putc(':', to);
         if (!c->known) {
             fputs("null", to);
@@ -85,7 +63,7 @@ static void sink_json_row(void *state, export_id id, const export_table *table, 
         }
         switch (table->columns[i].type) {
         case EXPORT_TEXT:
-        case EXPORT_NAME: sink_json_put(to, c->as.text); break;
+        case EXPORT_NAME: json_text_quoted(put_to_file, to, c->as.text); break;
         case EXPORT_U64: put_u64(to, c->as.u64); break;
         case EXPORT_I64: put_i64(to, c->as.i64); break;
         case EXPORT_F64: put_f64(to, c->as.f64); break;
@@ -105,9 +83,9 @@ static void sink_json_put_columns(FILE *to, const export_table *table)
     fputs("{\"columns\":[", to);
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? ",{\"name\":" : "{\"name\":", to);
-        sink_json_put(to, table->columns[i].name);
+        json_text_quoted(put_to_file, to, table->columns[i].name);
         fprintf(to, ",\"type\":\"%s\",\"unit\":", types[table->columns[i].type]);
-        sink_json_put(to, table->columns[i].unit);
+        json_text_quoted(put_to_file, to, table->columns[i].unit);
         putc('}', to);
     }
     fputs("],\n\"rows\":[", to);
@@ -131,7 +109,7 @@ static bool sink_json_put_document(json_state *j, FILE *to)
         if (!j->parts[i]) continue;
         fputs(first ? "\n" : ",\n", to);
         first = false;
-        sink_json_put(to, j->tables[i]->name);
+        json_text_quoted(put_to_file, to, j->tables[i]->name);
         putc(':', to);
         sink_json_put_columns(to, j->tables[i]);
         good = !fflush(j->parts[i]) && sink_json_append(to, j->parts[i]);

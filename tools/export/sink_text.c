@@ -1,6 +1,6 @@
 #include "sink_text.h"
 
-#include "analysis/base/utf8.h"
+#include "analysis/base/csv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,46 +37,13 @@ void put_f64(FILE *to, double value)
     fputs(text, to);
 }
 
-// Spreadsheets take a cell that begins with one of these for a formula, and would run what a hostile name holds. A
-// plain number is none.
-static bool sink_text_is_formula(const char *text)
-{
-    char *end;
-    if (!*text || !strchr("=+-@\t\r", *text)) return false;
-    if (*text != '-' && *text != '+') return true;
-    strtod(text, &end);
-    return end == text || *end;
-}
-
-// How many bytes stand for themselves in every format: ASCII but for controls, quotes and backslashes.
-size_t plain_length(const char *text)
-{
-    const char *c = text;
-    while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
-        c++;
-    return (size_t)(c - text);
-}
-
+// An empty text is quoted, as only what is missing is an empty cell.
 static void sink_text_put(FILE *to, const char *text, bool guard)
 {
-    size_t length;
-    bool guarded = guard && sink_text_is_formula(text);
-    bool quote = !*text || *text == ' ' || guarded || strpbrk(text, "\",") != NULL;
-    for (const char *c = text + plain_length(text); *c && !quote; c++)
-        quote = (unsigned char)*c < ' ' || *c == 0x7f;
-    quote = quote || text[strlen(text) - 1] == ' ';
-    if (quote) putc('"', to);
-    if (guarded) putc('\'', to);
-    while (*text) {
-        size_t plain = plain_length(text);
-        fwrite(text, 1, plain, to);
-        text += plain;
-        if (!*text) break;
-        if (*text == '"') putc('"', to);
-        const char *character = utf8_next(&text, &length);
-        fwrite(character, 1, length, to);
-    }
-    if (quote) putc('"', to);
+    if (*text)
+        csv_text(put_to_file, to, text, guard);
+    else
+        fputs("\"\"", to);
 }
 
 void put_csv_head(FILE *to, const export_table *table, bool guard)

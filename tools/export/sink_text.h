@@ -6,8 +6,7 @@
 
 void put_u64(FILE *to, uint64_t value);
 void put_i64(FILE *to, int64_t value);
-void put_f64(FILE *to, double value);  // the shortest text that reads back as the same number
-size_t plain_length(const char *text); // bytes at its beginning that need no escape in any format
+void put_f64(FILE *to, double value); // the shortest text that reads back as the same number
 // A CSV line. Missing is an empty cell, an empty text is "". guard: see export_options.plain.
 void put_csv_row(FILE *to, const export_table *table, const export_cell *cells, bool guard);
 void put_csv_head(FILE *to, const export_table *table, bool guard);

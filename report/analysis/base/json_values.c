@@ -1,5 +1,6 @@
 #include "json_values.h"
 
+#include "memory.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -10,20 +11,19 @@
 
 void json_put(json_object *o, const char *key, json_object *value)
 {
-    json_object_object_add(o, key, value);
+    if (json_object_object_add(o, key, value)) memory_exhausted();
 }
 
 json_object *json_text_value(const char *text)
 {
-    size_t room = strlen(text) * (sizeof UTF8_REPLACEMENT - 1) + 1, n = 0, length;
-    char *safe = malloc(room);
-    if (!safe) return NULL;
+    char *safe = memory_alloc(strlen(text) * (sizeof UTF8_REPLACEMENT - 1) + 1);
+    size_t n = 0, length;
     while (*text) {
         const char *from = utf8_next(&text, &length);
         memcpy(safe + n, from, length);
         n += length;
     }
-    json_object *o = json_object_new_string_len(safe, (int)n);
+    json_object *o = memory_check(json_object_new_string_len(safe, (int)n));
     free(safe);
     return o;
 }
@@ -33,7 +33,12 @@ json_object *json_number_value(double number)
     char text[40];
     if (!isfinite(number)) return NULL;
     snprintf(text, sizeof text, "%.9g", number);
-    return json_object_new_double_s(number, text);
+    return memory_check(json_object_new_double_s(number, text));
+}
+
+json_object *json_exact_value(uint64_t value)
+{
+    return memory_check(json_object_new_uint64(value));
 }
 
 void json_put_text(json_object *o, const char *key, const char *text)
@@ -48,5 +53,5 @@ void json_put_number(json_object *o, const char *key, double number)
 
 void json_put_exact(json_object *o, const char *key, uint64_t value)
 {
-    json_put(o, key, json_object_new_uint64(value));
+    json_put(o, key, json_exact_value(value));
 }

@@ -1,4 +1,5 @@
-// Values of JSON objects that a report writes: hostile text becomes valid UTF-8, what is unknown becomes null.
+// Values of json-c as reports write them: hostile text becomes valid UTF-8, what is unknown becomes null. Running out of
+// memory ends the program.
 #ifndef NETPROF_JSON_VALUES_H
 #define NETPROF_JSON_VALUES_H
 
@@ -10,5 +11,6 @@ void json_put_number(json_object *o, const char *key, double number);  // nine d
 void json_put_exact(json_object *o, const char *key, uint64_t value);
 json_object *json_text_value(const char *text); // U+FFFD for what is no UTF-8
 json_object *json_number_value(double number);  // NULL (null) when it is no number
+json_object *json_exact_value(uint64_t value);  // exact beyond 2^63, too
 
 #endif

@@ -2,7 +2,8 @@
 #include "convert.h"
 
 #include "analysis/catalog/catalog.h"
-#include "analysis/base/utf8.h"
+#include "analysis/base/csv.h"
+#include "analysis/base/json_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,13 +83,10 @@ static void put(sink *out, const char *text)
         put_char(out, *text++);
 }
 
-// The next character of a text from outside; U+FFFD for what is no UTF-8.
-static void put_next(sink *out, const char **text)
+static void put_block(void *to, const char *bytes, size_t length)
 {
-    size_t length;
-    const char *character = utf8_next(text, &length);
     for (size_t i = 0; i < length; i++)
-        put_char(out, character[i]);
+        put_char(to, bytes[i]);
 }
 
 static void put_format(sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -124,27 +122,13 @@ static bool has_value(uint8_t status)
 
 // ---- CSV ----
 
-// RFC 4180; control characters are kept within the quotes.
-static void put_field(sink *out, const char *text)
-{
-    bool quote = *text == ' ';
-    for (const char *c = text; *c; c++)
-        quote = quote || *c == '"' || *c == ',' || (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
-    if (quote) put_char(out, '"');
-    while (*text) {
-        if (*text == '"') put_char(out, '"');
-        put_next(out, &text);
-    }
-    if (quote) put_char(out, '"');
-}
-
 static void put_csv_row(sink *out, const dataset_run *run, const netprof_snapshot *s, size_t number, size_t i)
 {
     const netprof_counter *counter = &s->schema->counters[i];
     const netprof_device *device = &s->schema->devices[counter->device];
     const char *texts[] = {run->host, device->source, device->name, counter->name, counter->unit};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-        put_field(out, texts[k]);
+        csv_text(put_block, out, texts[k], true);
         put_char(out, ',');
     }
     put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number, s->wall_ns);
@@ -173,20 +157,6 @@ static netprof_err write_csv(const dataset *set, sink *out, netprof_error *error
 
 // ---- net_prof's JSON ----
 
-static void put_json_text(sink *out, const char *text)
-{
-    put_char(out, '"');
-    while (*text) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') put_char(out, '\\');
-        if (c < ' ' || c == 0x7f)
-            put_format(out, "\\u%04x", *text++);
-        else
-            put_next(out, &text);
-    }
-    put_char(out, '"');
-}
-
 // "2025-07-18T15:47:34.346847+00:00": microseconds, as net_prof writes times.
 static void put_iso_time(sink *out, int64_t ns)
 {
@@ -211,10 +181,13 @@ static void put_group_list(sink *out, const catalog_entry *entry, enum net_prof_
     for (size_t i = 0; entry && (group = catalog_group_at(i)); i++) {
         if (!(entry->groups & (uint64_t)1 << i)) continue;
         put(out, comma);
-        put_json_text(out, what == GROUPS ? group->name : what == DESCRIPTIONS ? entry->description : entry->unit);
+        json_text_quoted(put_block, out,
+                         what == GROUPS         ? group->name
+                         : what == DESCRIPTIONS ? entry->description
+                                                : entry->unit);
         comma = ", ";
     }
-    if (!*comma) put_json_text(out, none[what]);
+    if (!*comma) json_text_quoted(put_block, out, none[what]);
     put_char(out, ']');
 }
 
@@ -224,7 +197,7 @@ static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, u
     const catalog_entry *entry = catalog_find("cxi", counter->name);
     int64_t stamp = s->stamps_ns[i] > 0 ? s->stamps_ns[i] : s->wall_ns > 0 ? s->wall_ns : 0;
     put_format(out, "\n  {\"id\": %zu, \"interface\": %lu, \"counter_name\": ", id, interface);
-    put_json_text(out, counter->name);
+    json_text_quoted(put_block, out, counter->name);
     put(out, ", \"value\": ");
     put_value(out, counter, s->values[i]);
     put_format(out, ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,

@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(json_object *o, const char *key, json_object *value)
-{
-    json_object_object_add(o, key, value);
-}
-
 static json_object *text_json(const char *text)
 {
     return text ? json_text_value(text) : NULL;
@@ -33,15 +28,15 @@ static void add_quantity(json_object *o, const char *what, const char *unit, jso
 {
     char key[64];
     snprintf(key, sizeof key, "%s_%s", what, unit);
-    add(o, key, value);
+    json_put(o, key, value);
 }
 
 static json_object *row_json(const nsys_table *t, const nsys_row *row)
 {
     json_object *o = json_object_new_object();
-    add(o, "name", text_json(row->name));
-    if (row->of) add(o, "of", json_object_new_string(row->of));
-    add(o, "share", number_json(row->share));
+    json_put(o, "name", text_json(row->name));
+    if (row->of) json_put(o, "of", json_object_new_string(row->of));
+    json_put(o, "share", number_json(row->share));
     json_put_exact(o, "count", row->count);
     add_quantity(o, "total", t->unit, exact_json(row->total));
     add_quantity(o, "mean", t->unit, number_json(row->mean));
@@ -49,21 +44,21 @@ static json_object *row_json(const nsys_table *t, const nsys_row *row)
     add_quantity(o, "min", t->unit, exact_json(row->min));
     add_quantity(o, "max", t->unit, exact_json(row->max));
     add_quantity(o, "deviation", t->unit, number_json(row->deviation));
-    if (strcmp(t->name, "cuda_gpu_kern_sum") == 0) add(o, "nccl", json_object_new_boolean(row->nccl));
+    if (strcmp(t->name, "cuda_gpu_kern_sum") == 0) json_put(o, "nccl", json_object_new_boolean(row->nccl));
     return o;
 }
 
 static json_object *table_json(const nsys_table *t)
 {
     json_object *o = json_object_new_object(), *rows = json_object_new_array();
-    add(o, "title", text_json(t->title));
+    json_put(o, "title", text_json(t->title));
     json_put_exact(o, "count", t->count);
     add_quantity(o, "total", t->unit, exact_json(t->total));
     json_put_exact(o, "left_out", t->left_out);
     if (strcmp(t->name, "nvtx_sum") == 0) json_put_exact(o, "unended", t->unended);
     for (size_t i = 0; i < t->row_count; i++)
         json_object_array_add(rows, row_json(t, &t->rows[i]));
-    add(o, "rows", rows);
+    json_put(o, "rows", rows);
     return o;
 }
 
@@ -71,17 +66,17 @@ static json_object *gpu_json(const nsys *n, const nsys_gpu *gpu)
 {
     static const char *const keys[NSYS_BUSY] = {"kernels", "nccl_kernels", "memory_operations"};
     json_object *o = json_object_new_object();
-    add(o, "device", json_object_new_int64(gpu->device));
-    if (gpu->pid >= 0) add(o, "pid", json_object_new_int64(gpu->pid));
-    add(o, "name", text_json(gpu->name));
-    add(o, "bus", text_json(gpu->bus));
+    json_put(o, "device", json_object_new_int64(gpu->device));
+    if (gpu->pid >= 0) json_put(o, "pid", json_object_new_int64(gpu->pid));
+    json_put(o, "name", text_json(gpu->name));
+    json_put(o, "bus", text_json(gpu->bus));
     for (int what = 0; what < NSYS_BUSY; what++) {
         json_object *busy = json_object_new_object(), *list = json_object_new_array();
         json_put_exact(busy, "busy_ns", gpu->busy_ns[what]);
         for (size_t i = 0; i < n->bin_count; i++)
             json_object_array_add(list, number_json(gpu->busy[what][i]));
-        add(busy, "shares", list);
-        add(o, keys[what], busy);
+        json_put(busy, "shares", list);
+        json_put(o, keys[what], busy);
     }
     return o;
 }
@@ -90,14 +85,14 @@ static json_object *busy_json(const nsys *n)
 {
     json_object *o = json_object_new_object(), *begins = json_object_new_array(), *gpus = json_object_new_array();
     bool wall = n->session_ns > 0;
-    add(o, "clock", json_object_new_string(wall ? "ns since 1970-01-01 UTC" : "ns since the profile began"));
+    json_put(o, "clock", json_object_new_string(wall ? "ns since 1970-01-01 UTC" : "ns since the profile began"));
     for (size_t i = 0; i < n->bin_count; i++)
         json_object_array_add(begins, json_object_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
-    add(o, "bin_begins_ns", begins);
-    add(o, "end_ns", n->bin_count ? json_object_new_int64((wall ? n->session_ns : 0) + n->end_ns) : NULL);
+    json_put(o, "bin_begins_ns", begins);
+    json_put(o, "end_ns", n->bin_count ? json_object_new_int64((wall ? n->session_ns : 0) + n->end_ns) : NULL);
     for (size_t i = 0; i < n->gpu_count; i++)
         json_object_array_add(gpus, gpu_json(n, &n->gpus[i]));
-    add(o, "gpus", gpus);
+    json_put(o, "gpus", gpus);
     return o;
 }
 
@@ -106,7 +101,7 @@ static json_object *tables_json(nsys *n, const bool chosen[NSYS_TABLES])
     json_object *tables = json_object_new_object();
     for (int i = 0; i < NSYS_TABLES; i++) {
         const nsys_table *t = chosen[i] ? nsys_table_of(n, (nsys_kind)i) : NULL;
-        if (t && t->present) add(tables, t->name, table_json(t));
+        if (t && t->present) json_put(tables, t->name, table_json(t));
     }
     return tables;
 }
@@ -117,27 +112,27 @@ static json_object *process_json(const nsys *n, const nsys_process *p)
     static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns", "mpi_ns",
                                                  "cuda_api_ns"};
     json_object *o = json_object_new_object();
-    add(o, "file", text_json(n->path));
-    add(o, "host", text_json(n->host));
-    add(o, "pid", p->pid >= 0 ? json_object_new_int64(p->pid) : NULL);
-    add(o, "rank", p->rank >= 0 ? json_object_new_int64(p->rank) : NULL);
+    json_put(o, "file", text_json(n->path));
+    json_put(o, "host", text_json(n->host));
+    json_put(o, "pid", p->pid >= 0 ? json_object_new_int64(p->pid) : NULL);
+    json_put(o, "rank", p->rank >= 0 ? json_object_new_int64(p->rank) : NULL);
     for (int what = 0; what < NSYS_SPENT; what++)
-        if (n->knows[what]) add(o, keys[what], exact_json(p->spent_ns[what]));
+        if (n->knows[what]) json_put(o, keys[what], exact_json(p->spent_ns[what]));
     return o;
 }
 
 json_object *nsys_json(nsys *n, const bool chosen[NSYS_TABLES])
 {
     json_object *o = json_object_new_object(), *list = json_object_new_array();
-    add(o, "file", text_json(n->path));
-    add(o, "host", text_json(n->host));
-    add(o, "version", text_json(n->version));
-    add(o, "session_begin_ns", n->session_ns > 0 ? json_object_new_int64(n->session_ns) : NULL);
-    add(o, "tables", tables_json(n, chosen));
+    json_put(o, "file", text_json(n->path));
+    json_put(o, "host", text_json(n->host));
+    json_put(o, "version", text_json(n->version));
+    json_put(o, "session_begin_ns", n->session_ns > 0 ? json_object_new_int64(n->session_ns) : NULL);
+    json_put(o, "tables", tables_json(n, chosen));
     for (size_t i = 0; i < sizeof n->not_read / sizeof *n->not_read && n->not_read[i]; i++)
         json_object_array_add(list, text_json(n->not_read[i]));
-    add(o, "tables_not_read", list);
-    add(o, "busy", busy_json(n));
+    json_put(o, "tables_not_read", list);
+    json_put(o, "busy", busy_json(n));
     return o;
 }
 
@@ -149,11 +144,11 @@ static json_object *balance_json(const nsys_job *job)
         if (!b->count) continue;
         json_object *o = json_object_new_object();
         json_put_exact(o, "processes", b->count);
-        add(o, "mean_ns", number_json(b->mean));
-        add(o, "largest_ns", exact_json(job->spent[b->high].process->spent_ns[what]));
-        add(o, "smallest_ns", exact_json(job->spent[b->low].process->spent_ns[what]));
-        add(o, "largest_over_mean", number_json(b->ratio));
-        add(all, nsys_spent_name(what), o);
+        json_put(o, "mean_ns", number_json(b->mean));
+        json_put(o, "largest_ns", exact_json(job->spent[b->high].process->spent_ns[what]));
+        json_put(o, "smallest_ns", exact_json(job->spent[b->low].process->spent_ns[what]));
+        json_put(o, "largest_over_mean", number_json(b->ratio));
+        json_put(all, nsys_spent_name(what), o);
     }
     return all;
 }
@@ -161,20 +156,20 @@ static json_object *balance_json(const nsys_job *job)
 static json_object *clocks_json(const nsys_job *job)
 {
     json_object *o = json_object_new_object(), *list = json_object_new_array();
-    add(o, "text", text_json(job->clock_text));
-    add(o, "collectives", json_object_new_int64((int64_t)job->meetings));
-    add(o, "uncertain_ns",
-        job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1
-            ? json_object_new_int64(job->clocks->error_ns)
-            : NULL);
+    json_put(o, "text", text_json(job->clock_text));
+    json_put(o, "collectives", json_object_new_int64((int64_t)job->meetings));
+    json_put(o, "uncertain_ns",
+             job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1
+                 ? json_object_new_int64(job->clocks->error_ns)
+                 : NULL);
     for (size_t i = 0; job->placed && i < job->file_count; i++) {
         json_object *file = json_object_new_object();
-        add(file, "file", text_json(job->files[i].path));
-        add(file, "begin_ns", json_object_new_int64(job->begin_ns[i]));
-        add(file, "moved_ns", json_object_new_int64(job->begin_ns[i] - job->files[i].session_ns));
+        json_put(file, "file", text_json(job->files[i].path));
+        json_put(file, "begin_ns", json_object_new_int64(job->begin_ns[i]));
+        json_put(file, "moved_ns", json_object_new_int64(job->begin_ns[i] - job->files[i].session_ns));
         json_object_array_add(list, file);
     }
-    add(o, "files", list);
+    json_put(o, "files", list);
     return o;
 }
 
@@ -183,9 +178,9 @@ void nsys_job_json(json_object *to, nsys_job *job, const bool chosen[NSYS_TABLES
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < job->spent_count; i++)
         json_object_array_add(list, process_json(&job->files[job->spent[i].file], job->spent[i].process));
-    add(to, "processes", list);
-    if (job->repeated_rank >= 0) add(to, "rank_in_several_files", json_object_new_int64(job->repeated_rank));
-    add(to, "balance", balance_json(job));
-    add(to, "clocks", clocks_json(job));
-    if (job->file_count > 1) add(to, "together", tables_json(&job->together, chosen));
+    json_put(to, "processes", list);
+    if (job->repeated_rank >= 0) json_put(to, "rank_in_several_files", json_object_new_int64(job->repeated_rank));
+    json_put(to, "balance", balance_json(job));
+    json_put(to, "clocks", clocks_json(job));
+    if (job->file_count > 1) json_put(to, "together", tables_json(&job->together, chosen));
 }

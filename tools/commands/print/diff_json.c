@@ -10,7 +10,7 @@
 
 static json_object *diff_json_size(size_t value)
 {
-    return json_u64(value);
+    return json_exact_value(value);
 }
 
 static void diff_json_add(json_object *o, const char *key, json_object *value)
@@ -46,7 +46,7 @@ static json_object *diff_json_value(const diff_view *view, size_t i, bool after)
     uint8_t status = after ? delta->after_status[i] : delta->before_status[i];
     uint64_t value = after ? delta->after[i] : delta->before[i];
     if (status != NETPROF_STATUS_OK && status != NETPROF_STATUS_SATURATED) return NULL;
-    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_u64(value);
+    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_exact_value(value);
 }
 
 static json_object *diff_json_counter(const diff_view *view, size_t i, bool with_device)
@@ -54,14 +54,14 @@ static json_object *diff_json_counter(const diff_view *view, size_t i, bool with
     const difference_row *row = &view->difference->rows[i];
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
     json_object *o = json_object_new_object();
-    if (with_device) json_text(o, "device", diff_device_name(view, i));
-    json_text(o, "counter", c->name);
-    json_text(o, "unit", row->unit);
-    json_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
+    if (with_device) json_put_text(o, "device", diff_device_name(view, i));
+    json_put_text(o, "counter", c->name);
+    json_put_text(o, "unit", row->unit);
+    json_put_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
     diff_json_add(o, "delta", view->raw ? diff_json_raw(row) : delta_json(row));
-    json_text(o, "flag", netprof_flag_name((netprof_flag)row->flag));
+    json_put_text(o, "flag", netprof_flag_name((netprof_flag)row->flag));
     diff_json_add(o, "lower_bound", json_object_new_boolean(row->lower_bound));
-    diff_json_add(o, "rate_per_s", json_number(row->rate_per_s));
+    diff_json_add(o, "rate_per_s", json_number_value(row->rate_per_s));
     diff_json_add(o, "before", diff_json_value(view, i, false));
     diff_json_add(o, "after", diff_json_value(view, i, true));
     return o;
@@ -78,18 +78,18 @@ static json_object *diff_json_traffic(const traffic *t)
         bool exact = !t->bytes_bound[way] && !t->packets_bound[way];
         double mean =
             t->bytes_known[way] && t->packets[way] && exact ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
-        diff_json_add(o, names[way][0], t->bytes_known[way] ? json_u64(t->bytes[way]) : NULL);
-        diff_json_add(o, names[way][1], json_number(t->byte_rate[way]));
-        diff_json_add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
-        diff_json_add(o, names[way][3], json_number(t->packet_rate[way]));
-        diff_json_add(o, names[way][4], json_number(mean));
+        diff_json_add(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
+        diff_json_add(o, names[way][1], json_number_value(t->byte_rate[way]));
+        diff_json_add(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
+        diff_json_add(o, names[way][3], json_number_value(t->packet_rate[way]));
+        diff_json_add(o, names[way][4], json_number_value(mean));
         for (int i = 0; i < 4; i++)
             if (i < 2 ? t->bytes_bound[way] : t->packets_bound[way])
-                json_object_array_add(bounds, json_string(names[way][i]));
+                json_object_array_add(bounds, json_text_value(names[way][i]));
     }
-    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_object_array_add(bounds, json_string("share_of_line_rate"));
-    diff_json_add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number(t->line_rate) : NULL);
-    diff_json_add(o, "share_of_line_rate", json_number(t->share));
+    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_object_array_add(bounds, json_text_value("share_of_line_rate"));
+    diff_json_add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number_value(t->line_rate) : NULL);
+    diff_json_add(o, "share_of_line_rate", json_number_value(t->share));
     diff_json_add(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
     diff_json_add(o, "lower_bounds", bounds);
     return o;
@@ -100,11 +100,11 @@ static json_object *diff_json_device(const diff_view *view, const traffic *t)
     const difference *d = view->difference;
     const netprof_device *device = &d->delta->schema->devices[t->device];
     json_object *o = json_object_new_object(), *list = json_object_new_array();
-    json_text(o, "device", device->name);
-    json_text(o, "source", device->source);
+    json_put_text(o, "device", device->name);
+    json_put_text(o, "source", device->source);
     diff_json_add(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     diff_json_add_counts(o, &d->devices[t->device]);
-    diff_json_add(o, "elapsed_s", json_number((double)d->devices[t->device].elapsed_ns / 1e9));
+    diff_json_add(o, "elapsed_s", json_number_value((double)d->devices[t->device].elapsed_ns / 1e9));
     diff_json_add(o, "traffic", diff_json_traffic(t));
     size_t count, *rows = diff_top(view, t->device, &count);
     for (size_t i = 0; i < count; i++)
@@ -169,8 +169,8 @@ static json_object *diff_json_table(const diff_view *view, const difference_tabl
             diff_json_add(deltas, utf8(diff_device_name(view, i)),
                           d->rows[i].compared ? delta_json(&d->rows[i]) : NULL);
         }
-        json_text(o, "counter", table_->names[r]);
-        json_text(o, "unit", unit);
+        json_put_text(o, "counter", table_->names[r]);
+        json_put_text(o, "unit", unit);
         diff_json_add(o, "deltas", deltas);
         json_object_array_add(list, o);
     }
@@ -188,9 +188,9 @@ static json_object *diff_json_groups(const diff_view *view)
         if (difference_table_of_group(view->difference, i, &table_, &error)) memory_exhausted();
         if (table_.column_count) {
             json_object *o = json_object_new_object();
-            json_text(o, "group", g->name);
-            json_text(o, "source", g->source);
-            json_text(o, "description", g->description);
+            json_put_text(o, "group", g->name);
+            json_put_text(o, "source", g->source);
+            json_put_text(o, "description", g->description);
             diff_json_add(o, "counters", diff_json_table(view, &table_));
             json_object_array_add(list, o);
         }
@@ -217,15 +217,15 @@ static json_object *diff_json_sums(const diff_view *view, size_t top)
     difference_sum *sums = memory_check(difference_sums(view->difference, rows, row_count, top, &count));
     for (size_t i = 0; i < count; i++) {
         json_object *o = json_object_new_object();
-        json_text(o, "counter", sums[i].name);
-        json_text(o, "source", sums[i].source);
-        json_text(o, "unit", sums[i].unit);
+        json_put_text(o, "counter", sums[i].name);
+        json_put_text(o, "source", sums[i].source);
+        json_put_text(o, "unit", sums[i].unit);
         diff_json_add(o, "delta",
                       delta_json(&(difference_row){.magnitude = sums[i].value, .negative = sums[i].negative}));
         diff_json_add(o, "lower_bound", json_object_new_boolean(sums[i].lower_bound));
-        diff_json_add(o, "rate_per_s", json_number(sums[i].rate_per_s));
+        diff_json_add(o, "rate_per_s", json_number_value(sums[i].rate_per_s));
         diff_json_add(o, "devices", diff_json_size(sums[i].devices));
-        json_text(o, "most_on", diff_device_name(view, sums[i].most));
+        json_put_text(o, "most_on", diff_device_name(view, sums[i].most));
         bool clock = sums[i].entry && sums[i].entry->marks & CATALOG_CLOCK_ONLY;
         diff_json_add(o, "clock_only", json_object_new_boolean(clock));
         json_object_array_add(list, o);
@@ -245,17 +245,17 @@ static json_object *diff_json_balance(const diff_view *view)
         const difference_balance *b = &rows[i];
         json_object *o = json_object_new_object();
         if (b->devices) {
-            json_text(o, "source", b->source);
-            json_text(o, "role", b->role == CATALOG_TX_BYTES ? "tx_bytes" : "rx_bytes");
+            json_put_text(o, "source", b->source);
+            json_put_text(o, "role", b->role == CATALOG_TX_BYTES ? "tx_bytes" : "rx_bytes");
             diff_json_add(o, "devices", diff_json_size(b->devices));
-            diff_json_add(o, "sum", json_u64(b->sum));
+            diff_json_add(o, "sum", json_exact_value(b->sum));
             diff_json_add(o, "lower_bound", json_object_new_boolean(b->lower_bound));
-            diff_json_add(o, "min", json_u64(b->min));
-            json_text(o, "min_device", devices[b->min_device].name);
-            diff_json_add(o, "max", json_u64(b->max));
-            json_text(o, "max_device", devices[b->max_device].name);
-            diff_json_add(o, "max_over_mean", json_number(b->max_over_mean));
-            diff_json_add(o, "rate_per_s", json_number(b->rate_per_s));
+            diff_json_add(o, "min", json_exact_value(b->min));
+            json_put_text(o, "min_device", devices[b->min_device].name);
+            diff_json_add(o, "max", json_exact_value(b->max));
+            json_put_text(o, "max_device", devices[b->max_device].name);
+            diff_json_add(o, "max_over_mean", json_number_value(b->max_over_mean));
+            diff_json_add(o, "rate_per_s", json_number_value(b->rate_per_s));
             json_object_array_add(list, o);
         } else {
             json_object_put(o);
@@ -271,9 +271,9 @@ static json_object *diff_json_warnings(const dataset *set)
     for (size_t i = 0; i < set->warning_count; i++) {
         const dataset_warning *w = &set->warnings[i];
         json_object *o = json_object_new_object();
-        json_text(o, "path", w->path);
-        diff_json_add(o, w->line ? "line" : "offset", json_u64(w->line ? w->line : w->offset));
-        json_text(o, "text", w->text);
+        json_put_text(o, "path", w->path);
+        diff_json_add(o, w->line ? "line" : "offset", json_exact_value(w->line ? w->line : w->offset));
+        json_put_text(o, "text", w->text);
         json_object_array_add(list, o);
     }
     return list;
@@ -284,15 +284,15 @@ json_object *diff_json(const diff_view *view)
     const difference *d = view->difference;
     const dataset *set = view->set;
     json_object *o = json_document("diff"), *totals = json_object_new_object();
-    json_text(o, "before", set->runs[0].path);
-    json_text(o, "after", set->runs[set->run_count - 1].path);
-    json_text(o, "host", set->runs[set->run_count - 1].host);
+    json_put_text(o, "before", set->runs[0].path);
+    json_put_text(o, "after", set->runs[set->run_count - 1].path);
+    json_put_text(o, "host", set->runs[set->run_count - 1].host);
     diff_json_add(o, "begin_ns", json_object_new_int64(d->delta->wall_begin_ns));
     diff_json_add(o, "end_ns", json_object_new_int64(d->delta->wall_end_ns));
-    diff_json_add(o, "interval_s", json_number((double)d->delta->interval_ns / 1e9));
-    diff_json_add(o, "sweep_s", json_number((double)d->delta->sweep_ns / 1e9));
-    diff_json_add(o, "stamp_error_s", json_number((double)d->delta->stamp_error_ns / 1e9));
-    json_text(o, "rank", view->raw ? "raw" : "unit");
+    diff_json_add(o, "interval_s", json_number_value((double)d->delta->interval_ns / 1e9));
+    diff_json_add(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
+    diff_json_add(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));
+    json_put_text(o, "rank", view->raw ? "raw" : "unit");
     diff_json_add_counts(totals, &d->total);
     diff_json_add(o, "totals", totals);
     diff_json_add(o, "devices", diff_json_devices(view));

@@ -14,12 +14,12 @@ static void regions_json_add(json_object *o, const char *key, json_object *value
 
 static void regions_json_add_u64(json_object *o, const char *key, uint64_t value)
 {
-    regions_json_add(o, key, json_u64(value));
+    regions_json_add(o, key, json_exact_value(value));
 }
 
 static json_object *regions_json_index(size_t index)
 {
-    return index == REGIONS_NONE ? NULL : json_u64(index);
+    return index == REGIONS_NONE ? NULL : json_exact_value(index);
 }
 
 static json_object *regions_json_number_or_null(long number)
@@ -34,13 +34,13 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
     json_object *o = json_object_new_object();
     regions_json_add(o, "rank", regions_json_number_or_null(rank->number));
-    json_text(o, "label", rank->label);
+    json_put_text(o, "label", rank->label);
     regions_json_add(o, "pid", regions_json_number_or_null(rank->pid));
-    json_text(o, "host", job->hosts[rank->host].name);
-    json_text(o, "file", rank->path);
-    json_text(o, "netprof", rank->version);
-    json_text(o, "mode", rank->mode <= NETPROF_MODE_SAMPLER ? modes[rank->mode] : "");
-    json_text(o, "clock", rank->clock);
+    json_put_text(o, "host", job->hosts[rank->host].name);
+    json_put_text(o, "file", rank->path);
+    json_put_text(o, "netprof", rank->version);
+    json_put_text(o, "mode", rank->mode <= NETPROF_MODE_SAMPLER ? modes[rank->mode] : "");
+    json_put_text(o, "clock", rank->clock);
     regions_json_add(o, "begin_ns", json_object_new_int64(rank->wall_ns));
     regions_json_add(o, "elapsed_ns", json_object_new_int64(rank->elapsed_ns));
     regions_json_add_u64(o, "regions_ns", rank->time_ns);
@@ -52,7 +52,7 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     regions_json_add(o, "sweep_ns", rank->sweep_ns ? json_object_new_int64(rank->sweep_ns) : NULL);
     regions_json_add(o, "interval_ns", rank->interval_ns ? json_object_new_int64(rank->interval_ns) : NULL);
     regions_json_add(o, "complete", json_object_new_boolean(rank->complete));
-    if (*rank->warning) json_text(o, "warning", rank->warning);
+    if (*rank->warning) json_put_text(o, "warning", rank->warning);
     return o;
 }
 
@@ -62,10 +62,10 @@ static json_object *regions_json_hosts(const regions *job)
     for (size_t i = 0; i < job->host_count; i++) {
         const regions_host *host = &job->hosts[i];
         json_object *o = json_object_new_object(), *devices = json_object_new_array();
-        json_text(o, "host", host->name);
+        json_put_text(o, "host", host->name);
         regions_json_add_u64(o, "ranks", host->rank_count);
         for (size_t d = 0; host->schema && d < host->schema->device_count; d++)
-            json_object_array_add(devices, json_string(host->schema->devices[d].name));
+            json_object_array_add(devices, json_text_value(host->schema->devices[d].name));
         regions_json_add(o, "devices", devices);
         json_object_array_add(list, o);
     }
@@ -84,10 +84,10 @@ static void regions_json_add_calls(json_object *o, const regions_calls *c)
     regions_json_add_u64(o, "spans", c->spans);
     regions_json_add_u64(o, "inclusive_ns", c->inclusive_ns);
     regions_json_add_u64(o, "exclusive_ns", c->exclusive_ns);
-    regions_json_add(o, "min_ns", any ? json_u64(c->min_ns) : NULL);
-    regions_json_add(o, "max_ns", any ? json_u64(c->max_ns) : NULL);
-    regions_json_add(o, "mean_ns", json_number(regions_mean_call_ns(c)));
-    regions_json_add(o, "variance_ns2", any ? json_number(c->variance_ns2) : NULL);
+    regions_json_add(o, "min_ns", any ? json_exact_value(c->min_ns) : NULL);
+    regions_json_add(o, "max_ns", any ? json_exact_value(c->max_ns) : NULL);
+    regions_json_add(o, "mean_ns", json_number_value(regions_mean_call_ns(c)));
+    regions_json_add(o, "variance_ns2", any ? json_number_value(c->variance_ns2) : NULL);
     regions_json_add_u64(o, "declared_bytes", c->bytes);
 }
 
@@ -95,7 +95,7 @@ static json_object *regions_json_place(const regions_view *view, const regions_n
 {
     json_object *o = json_object_new_object();
     regions_json_add(o, "rank", regions_json_number_or_null(view->job->ranks[n->cells[cell].rank].number));
-    json_text(o, "label", view->job->ranks[n->cells[cell].rank].label);
+    json_put_text(o, "label", view->job->ranks[n->cells[cell].rank].label);
     regions_json_add_u64(o, "inclusive_ns", n->cells[cell].sums.inclusive_ns);
     return o;
 }
@@ -104,17 +104,17 @@ static json_object *regions_json_balance(const regions_view *view, const regions
 {
     json_object *o = json_object_new_object(), *odd = NULL;
     if (!n->cell_count) return o;
-    regions_json_add(o, "mean_ns", json_number(n->mean_ns));
-    regions_json_add(o, "median_ns", json_number(n->median_ns));
-    regions_json_add(o, "deviation_ns", json_number(n->deviation_ns));
-    regions_json_add(o, "max_over_mean", json_number(n->max_over_mean));
-    regions_json_add(o, "slowest_less_mean_ns", json_number(n->imbalance_ns));
+    regions_json_add(o, "mean_ns", json_number_value(n->mean_ns));
+    regions_json_add(o, "median_ns", json_number_value(n->median_ns));
+    regions_json_add(o, "deviation_ns", json_number_value(n->deviation_ns));
+    regions_json_add(o, "max_over_mean", json_number_value(n->max_over_mean));
+    regions_json_add(o, "slowest_less_mean_ns", json_number_value(n->imbalance_ns));
     regions_json_add(o, "fastest", regions_json_place(view, n, n->fastest));
     regions_json_add(o, "slowest", regions_json_place(view, n, n->slowest));
     if (n->odd != REGIONS_NONE) {
         odd = regions_json_place(view, n, n->odd);
-        regions_json_add(odd, "over_median", json_number(n->odd_over_median));
-        regions_json_add(odd, "less_median_ns", json_number(n->odd_distance_ns)); // an upper bound of what others wait
+        regions_json_add(odd, "over_median", json_number_value(n->odd_over_median));
+        regions_json_add(odd, "less_median_ns", json_number_value(n->odd_distance_ns)); // an upper bound of what others wait
         regions_json_add(odd, "notable", json_object_new_boolean(n->odd_notable));
     }
     regions_json_add(o, "odd", odd);
@@ -146,7 +146,7 @@ static void regions_json_add_durations(json_object *o, const regions_node *n)
         json_object *bucket = json_object_new_object();
         regions_json_add_u64(bucket, "from_ns", netprof_histogram_floor_ns(i));
         regions_json_add(bucket, "below_ns",
-                         i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_u64(netprof_histogram_floor_ns(i + 1)) : NULL);
+                         i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_exact_value(netprof_histogram_floor_ns(i + 1)) : NULL);
         regions_json_add_u64(bucket, "calls", buckets[i]);
         json_object_array_add(list, bucket);
     }
@@ -162,11 +162,11 @@ static json_object *regions_json_ranks(const regions_view *view, const regions_n
                 *bytes = json_object_new_array();
     for (size_t i = 0; i < n->cell_count; i++) {
         if (!regions_is_wanted(view, n->cells[i].rank)) continue;
-        json_object_array_add(rank, json_u64(n->cells[i].rank));
-        json_object_array_add(calls, json_u64(n->cells[i].sums.calls));
-        json_object_array_add(inclusive, json_u64(n->cells[i].sums.inclusive_ns));
-        json_object_array_add(exclusive, json_u64(n->cells[i].sums.exclusive_ns));
-        json_object_array_add(bytes, json_u64(n->cells[i].sums.bytes));
+        json_object_array_add(rank, json_exact_value(n->cells[i].rank));
+        json_object_array_add(calls, json_exact_value(n->cells[i].sums.calls));
+        json_object_array_add(inclusive, json_exact_value(n->cells[i].sums.inclusive_ns));
+        json_object_array_add(exclusive, json_exact_value(n->cells[i].sums.exclusive_ns));
+        json_object_array_add(bytes, json_exact_value(n->cells[i].sums.bytes));
     }
     regions_json_add(o, "index", rank); // in "ranks" of the document
     regions_json_add(o, "calls", calls);
@@ -183,33 +183,33 @@ static const char *const way_keys[2][2] = {{"rx_bytes", "rx_bytes_per_s"}, {"tx_
 static json_object *regions_json_device(const regions *job, size_t host, size_t device)
 {
     const netprof_schema *schema = job->hosts[host].schema;
-    return device == REGIONS_NONE || !schema ? NULL : json_string(schema->devices[device].name);
+    return device == REGIONS_NONE || !schema ? NULL : json_text_value(schema->devices[device].name);
 }
 
 static json_object *regions_json_reading(const regions *job, const regions_reading *x)
 {
     json_object *o = json_object_new_object();
     bool known = x->state == REGIONS_KNOWN;
-    json_text(o, "host", job->hosts[x->host].name);
-    json_text(o, "state", regions_state_name(x->state));
-    json_text(o, "read_by_rank", job->ranks[x->rank].label);
+    json_put_text(o, "host", job->hosts[x->host].name);
+    json_put_text(o, "state", regions_state_name(x->state));
+    json_put_text(o, "read_by_rank", job->ranks[x->rank].label);
     regions_json_add_u64(o, "read_by_thread", x->thread);
     regions_json_add_u64(o, "readers", x->readers);
     regions_json_add_u64(o, "calls", x->calls);
     regions_json_add_u64(o, "calls_without_counters", x->unread);
     regions_json_add_u64(o, "inside_ns", x->time_ns);
-    regions_json_add(o, "open_regions", x->calls ? json_number(x->open) : NULL);
+    regions_json_add(o, "open_regions", x->calls ? json_number_value(x->open) : NULL);
     for (int way = IN; way <= OUT; way++) {
-        regions_json_add(o, way_keys[way][0], known && x->bytes_known[way] ? json_u64(x->bytes[way]) : NULL);
-        regions_json_add(o, way_keys[way][1], known ? json_number(x->bytes_per_s[way]) : NULL);
+        regions_json_add(o, way_keys[way][0], known && x->bytes_known[way] ? json_exact_value(x->bytes[way]) : NULL);
+        regions_json_add(o, way_keys[way][1], known ? json_number_value(x->bytes_per_s[way]) : NULL);
     }
     regions_json_add(o, "line_rate_bytes_per_s",
-                     known && x->line_bytes_per_s > 0 ? json_number(x->line_bytes_per_s) : NULL);
-    regions_json_add(o, "share_of_line_rate", known ? json_number(x->share) : NULL);
+                     known && x->line_bytes_per_s > 0 ? json_number_value(x->line_bytes_per_s) : NULL);
+    regions_json_add(o, "share_of_line_rate", known ? json_number_value(x->share) : NULL);
     regions_json_add(o, "busiest_device", known ? regions_json_device(job, x->host, x->busiest) : NULL);
-    regions_json_add(o, "share_of_time_paused", known ? json_number(x->paused) : NULL);
+    regions_json_add(o, "share_of_time_paused", known ? json_number_value(x->paused) : NULL);
     regions_json_add(o, "most_paused_device", known ? regions_json_device(job, x->host, x->most_paused) : NULL);
-    regions_json_add(o, "retries", known && x->retries_known ? json_u64(x->retries) : NULL);
+    regions_json_add(o, "retries", known && x->retries_known ? json_exact_value(x->retries) : NULL);
     return o;
 }
 
@@ -217,20 +217,20 @@ static json_object *regions_json_nic(const regions *job, const regions_node *n)
 {
     const regions_nic *nic = &n->nic;
     json_object *o = json_object_new_object(), *list = json_object_new_array();
-    json_text(o, "state", regions_state_name(nic->state));
+    json_put_text(o, "state", regions_state_name(nic->state));
     regions_json_add_u64(o, "hosts", nic->hosts);
-    regions_json_add(o, "shortest_call_ns", nic->limit_ns ? json_u64(nic->limit_ns) : NULL);
+    regions_json_add(o, "shortest_call_ns", nic->limit_ns ? json_exact_value(nic->limit_ns) : NULL);
     for (int way = IN; way <= OUT; way++) {
-        regions_json_add(o, way_keys[way][0], nic->bytes_known[way] ? json_u64(nic->bytes[way]) : NULL);
+        regions_json_add(o, way_keys[way][0], nic->bytes_known[way] ? json_exact_value(nic->bytes[way]) : NULL);
         regions_json_add(o, way == IN ? "rx_bytes_per_s_and_host" : "tx_bytes_per_s_and_host",
-                         json_number(nic->bytes_per_s[way]));
+                         json_number_value(nic->bytes_per_s[way]));
     }
     regions_json_add(o, "line_rate_bytes_per_s_and_host",
-                     nic->line_bytes_per_s > 0 ? json_number(nic->line_bytes_per_s) : NULL);
-    regions_json_add(o, "share_of_line_rate", json_number(nic->share));
-    regions_json_add(o, "share_of_time_paused", json_number(nic->paused));
-    regions_json_add(o, "retries", nic->retries_known ? json_u64(nic->retries) : NULL);
-    regions_json_add(o, "sent_over_declared", json_number(nic->sent_over_declared));
+                     nic->line_bytes_per_s > 0 ? json_number_value(nic->line_bytes_per_s) : NULL);
+    regions_json_add(o, "share_of_line_rate", json_number_value(nic->share));
+    regions_json_add(o, "share_of_time_paused", json_number_value(nic->paused));
+    regions_json_add(o, "retries", nic->retries_known ? json_exact_value(nic->retries) : NULL);
+    regions_json_add(o, "sent_over_declared", json_number_value(nic->sent_over_declared));
     for (size_t i = 0; i < n->reading_count; i++)
         json_object_array_add(list, regions_json_reading(job, &n->readings[i]));
     regions_json_add(o, "readings", list);
@@ -242,15 +242,15 @@ static json_object *regions_json_node(const regions_view *view, size_t number)
     const regions_node *n = &view->nodes[number];
     json_object *o = json_object_new_object();
     char *path = regions_node_path(view, number);
-    json_text(o, "path", path);
-    json_text(o, "region", n->name);
-    regions_json_add(o, "depth", json_u64(n->depth));
+    json_put_text(o, "path", path);
+    json_put_text(o, "region", n->name);
+    regions_json_add(o, "depth", json_exact_value(n->depth));
     regions_json_add_u64(o, "rank_count", n->cell_count);
     regions_json_add_u64(o, "threads", n->threads);
     regions_json_add_calls(o, &n->sums);
     regions_json_add_u64(o, "declared_bytes_with_parts", n->bytes);
-    regions_json_add(o, "share", json_number(n->share));
-    regions_json_add(o, "own_share", json_number(n->own_share));
+    regions_json_add(o, "share", json_number_value(n->share));
+    regions_json_add(o, "own_share", json_number_value(n->own_share));
     regions_json_add(o, "balance", regions_json_balance(view, n));
     regions_json_add_durations(o, n);
     regions_json_add(o, "nics", regions_json_nic(view->job, n));
@@ -265,7 +265,7 @@ static json_object *regions_json_path(const regions *job, size_t node)
 {
     if (node == REGIONS_NONE) return NULL;
     char *path = memory_check(regions_path(job, node));
-    json_object *o = json_string(path);
+    json_object *o = json_text_value(path);
     free(path);
     return o;
 }
@@ -276,8 +276,8 @@ static json_object *regions_json_notes(const regions *job)
     for (size_t i = 0; i < job->note_count; i++) {
         const regions_note *x = &job->notes[i];
         json_object *o = json_object_new_object();
-        json_text(o, "severity", severity_name(x->severity));
-        json_text(o, "text", x->text);
+        json_put_text(o, "severity", severity_name(x->severity));
+        json_put_text(o, "text", x->text);
         regions_json_add(o, "region", regions_json_path(job, x->node));
         regions_json_add(o, "rank_index", regions_json_index(x->rank));
         json_object_array_add(list, o);
@@ -292,18 +292,18 @@ static json_object *regions_json_findings_list(const regions *job)
         const regions_finding *x = &job->findings[i];
         json_object *o = json_object_new_object();
         regions_json_add(o, "region", regions_json_path(job, x->node));
-        json_text(o, "severity", severity_name(x->severity));
-        json_text(o, "rule", x->rule->name);
-        json_text(o, "claim", x->claim);
-        regions_json_add(o, "value", json_number(x->value));
-        json_text(o, "unit", x->rule->unit);
-        json_text(o, "host", job->hosts[x->host].name);
+        json_put_text(o, "severity", severity_name(x->severity));
+        json_put_text(o, "rule", x->rule->name);
+        json_put_text(o, "claim", x->claim);
+        regions_json_add(o, "value", json_number_value(x->value));
+        json_put_text(o, "unit", x->rule->unit);
+        json_put_text(o, "host", job->hosts[x->host].name);
         regions_json_add(o, "device",
                          x->device == DIFFERENCE_NONE ? NULL : regions_json_device(job, x->host, x->device));
         regions_json_add_u64(o, "places", x->places);
         regions_json_add_u64(o, "hosts", x->hosts);
         regions_json_add(o, "worse_within", regions_json_path(job, x->part));
-        json_text(o, "advice", x->rule->advice);
+        json_put_text(o, "advice", x->rule->advice);
         json_object_array_add(list, o);
     }
     return list;
@@ -314,9 +314,9 @@ static json_object *regions_json_warnings(const regions *job)
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < job->warning_count; i++) {
         json_object *o = json_object_new_object();
-        json_text(o, "path", job->warnings[i].path);
+        json_put_text(o, "path", job->warnings[i].path);
         regions_json_add_u64(o, "offset", job->warnings[i].offset);
-        json_text(o, "text", job->warnings[i].text);
+        json_put_text(o, "text", job->warnings[i].text);
         json_object_array_add(list, o);
     }
     return list;
@@ -325,12 +325,12 @@ static json_object *regions_json_warnings(const regions *job)
 static void regions_json_add_head(json_object *o, const regions *job)
 {
     json_object *verdict = json_object_new_object(), *missing = json_object_new_array();
-    json_text(o, "job", job->job);
-    json_text(o, "command", job->command);
+    json_put_text(o, "job", job->job);
+    json_put_text(o, "command", job->command);
     regions_json_add(o, "begin_ns", json_object_new_int64(job->wall_ns));
     regions_json_add(o, "elapsed_ns", json_object_new_int64(job->elapsed_ns));
-    json_text(verdict, "severity", severity_name(job->severity));
-    json_text(verdict, "text", job->title);
+    json_put_text(verdict, "severity", severity_name(job->severity));
+    json_put_text(verdict, "text", job->title);
     regions_json_add(verdict, "notes", regions_json_notes(job));
     regions_json_add(o, "verdict", verdict);
     regions_json_add(o, "ranks_expected",
@@ -342,7 +342,7 @@ static void regions_json_add_head(json_object *o, const regions *job)
     regions_json_add_u64(o, "calls", job->calls);
     regions_json_add_u64(o, "mismatched_ends", job->mismatched);
     regions_json_add_u64(o, "dropped_begins", job->dropped);
-    regions_json_add(o, "share_of_time_measuring", json_number(job->overhead_share));
+    regions_json_add(o, "share_of_time_measuring", json_number_value(job->overhead_share));
 }
 
 void regions_print_json(const regions_view *view, FILE *to)
@@ -354,7 +354,7 @@ void regions_print_json(const regions_view *view, FILE *to)
         json_object_array_add(ranks, regions_json_rank(job, &job->ranks[i]));
     regions_json_add(o, "ranks", ranks);
     regions_json_add(o, "hosts", regions_json_hosts(job));
-    json_text(o, "form", view->flat ? "flat" : "tree");
+    json_put_text(o, "form", view->flat ? "flat" : "tree");
     for (size_t i = 0; i < view->order_count; i++)
         json_object_array_add(list, regions_json_node(view, view->order[i]));
     regions_json_add(o, "regions", list);

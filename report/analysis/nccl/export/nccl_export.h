@@ -44,6 +44,5 @@ netprof_err nccl_summary_write(const nccl *n, size_t i, netprof_write_fn write, 
 json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_comparison *comparison);
 
 // A text from outside: U+FFFD for what is no UTF-8. NULL without memory.
-json_object *nccl_json_string(const char *text);
 
 #endif

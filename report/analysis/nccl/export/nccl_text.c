@@ -1,6 +1,7 @@
 #include "nccl_text.h"
 
-#include "analysis/base/utf8.h"
+#include "analysis/base/csv.h"
+#include "analysis/base/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,11 @@ void nccl_out_bytes(nccl_out *o, const char *text, size_t length)
         text += n;
         length -= n;
     }
+}
+
+static void nccl_out_put(void *to, const char *bytes, size_t length)
+{
+    nccl_out_bytes(to, bytes, length);
 }
 
 void nccl_out_text(nccl_out *o, const char *text)
@@ -88,15 +94,7 @@ static void nccl_csv_next_cell(nccl_out *o)
 void nccl_csv_name(nccl_out *o, const char *text)
 {
     nccl_csv_next_cell(o);
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted) nccl_out_bytes(o, "\"", 1);
-    while (*text) {
-        size_t length;
-        const char *character = utf8_next(&text, &length);
-        if (*character == '"') nccl_out_bytes(o, "\"", 1);
-        nccl_out_bytes(o, character, length);
-    }
-    if (quoted) nccl_out_bytes(o, "\"", 1);
+    csv_text(nccl_out_put, o, text, true);
 }
 
 void nccl_csv_u64(nccl_out *o, uint64_t value)
@@ -137,21 +135,7 @@ void nccl_csv_line_end(nccl_out *o)
 
 void nccl_json_quoted(nccl_out *o, const char *text)
 {
-    nccl_out_bytes(o, "\"", 1);
-    while (*text) {
-        size_t length;
-        char escape[8];
-        const char *character = utf8_next(&text, &length);
-        if (*character == '"' || *character == '\\') {
-            nccl_out_bytes(o, "\\", 1);
-            nccl_out_bytes(o, character, 1);
-        } else if ((unsigned char)*character < ' ' || *character == 0x7f) {
-            nccl_out_bytes(o, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*character));
-        } else {
-            nccl_out_bytes(o, character, length);
-        }
-    }
-    nccl_out_bytes(o, "\"", 1);
+    json_text_quoted(nccl_out_put, o, text);
 }
 
 void nccl_json_key(nccl_out *o, const char *key)

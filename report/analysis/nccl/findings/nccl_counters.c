@@ -3,6 +3,7 @@
 
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/base/text.h"
+#include "analysis/base/json_values.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -183,21 +184,14 @@ netprof_err nccl_counters_findings(nccl_findings *f, const nccl_counters *c, net
 
 // ---- JSON ----
 
-static json_object *nccl_counters_number(double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.9g", value);
-    return isfinite(value) ? json_object_new_double_s(value, text) : NULL;
-}
-
 static json_object *nccl_counters_moved_json(const nccl_moved *moved)
 {
     json_object *o;
     if (!moved->counter) return NULL;
     o = json_object_new_object();
-    json_object_object_add(o, "counter", nccl_json_string(moved->counter));
-    json_object_object_add(o, "amount", nccl_counters_number(moved->amount));
-    json_object_object_add(o, "unit", nccl_json_string(moved->unit));
+    json_put(o, "counter", json_text_value(moved->counter));
+    json_put(o, "amount", json_number_value(moved->amount));
+    json_put(o, "unit", json_text_value(moved->unit));
     return o;
 }
 
@@ -207,14 +201,14 @@ json_object *nccl_counters_json(const nccl_counters *c)
     for (size_t i = 0; i < c->count; i++) {
         const nccl_counters_host *h = &c->hosts[i];
         json_object *o = json_object_new_object();
-        json_object_object_add(o, "host", nccl_json_string(c->n->hosts[h->host].name));
-        json_object_object_add(o, "seconds", nccl_counters_number(h->to_s - h->from_s));
-        json_object_object_add(o, "received_bytes", nccl_counters_number(h->bytes[SERIES_IN]));
-        json_object_object_add(o, "sent_bytes", nccl_counters_number(h->bytes[SERIES_OUT]));
-        json_object_object_add(o, "peak_received_bytes_per_s", nccl_counters_number(h->peak_rate[SERIES_IN]));
-        json_object_object_add(o, "peak_sent_bytes_per_s", nccl_counters_number(h->peak_rate[SERIES_OUT]));
-        json_object_object_add(o, "trouble", nccl_counters_moved_json(&h->trouble));
-        json_object_object_add(o, "waiting", nccl_counters_moved_json(&h->waiting));
+        json_put(o, "host", json_text_value(c->n->hosts[h->host].name));
+        json_put(o, "seconds", json_number_value(h->to_s - h->from_s));
+        json_put(o, "received_bytes", json_number_value(h->bytes[SERIES_IN]));
+        json_put(o, "sent_bytes", json_number_value(h->bytes[SERIES_OUT]));
+        json_put(o, "peak_received_bytes_per_s", json_number_value(h->peak_rate[SERIES_IN]));
+        json_put(o, "peak_sent_bytes_per_s", json_number_value(h->peak_rate[SERIES_OUT]));
+        json_put(o, "trouble", nccl_counters_moved_json(&h->trouble));
+        json_put(o, "waiting", nccl_counters_moved_json(&h->waiting));
         json_object_array_add(list, o);
     }
     return list;

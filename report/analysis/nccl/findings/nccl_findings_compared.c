@@ -28,11 +28,12 @@ static void compared_report_class(nccl_findings_making *m, const nccl_comparison
         nccl_finding_text(m,
                           "%zu of %zu kinds of collectives on %s communicators (%s) are %s on the wire than in the "
                           "compared "
-                          "job; most %s of %s: %s instead of %s (x %.2f)",
+                          "job; most %s of %s: %s instead of %s (x %s)",
                           count, all, nccl_class_name(type), nccl_class_meaning(type), slower ? "slower" : "faster",
-                          c->after->colls[worst->after->coll], nccl_finding_size(worst->after->size).text,
+                          c->after->colls[worst->after->coll], words_binary((double)worst->after->size).text,
                           nccl_finding_time(worst->after->spreads.wire_us.p50).text,
-                          nccl_finding_time(worst->before->spreads.wire_us.p50).text, worst->wire_ratio));
+                          nccl_finding_time(worst->before->spreads.wire_us.p50).text,
+                          words_number(worst->wire_ratio).text));
     x->device = nccl_class_name(type);
     if (slower) x->cost_us = cost;
     nccl_finding_evidence(x, nccl_finding_text(m, "rank-sum z"), worst->z, "");

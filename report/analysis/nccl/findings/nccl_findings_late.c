@@ -130,9 +130,9 @@ static char *late_claim(nccl_findings_making *m, const late *x, const nccl_opera
     double share_of_time = x->cost_us / (double)o->complete_time_us;
     return nccl_finding_text(
         m, "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
-        (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), nccl_finding_percent(x->share).text,
+        (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), words_share(x->share).text,
         nccl_finding_coll(n, o), nccl_finding_label(n, o), place, nccl_finding_time(x->cost_us).text,
-        nccl_finding_percent(share_of_time).text);
+        words_share(share_of_time).text);
 }
 
 // All that one process was late in: one finding about the dearest, the others as evidence.
@@ -238,8 +238,7 @@ void nccl_findings_late_hosts(nccl_findings_making *m, const bool *late_processe
             nccl_finding_text(m,
                               "host %s was last in %s of the collectives that several of its ranks share with other "
                               "hosts, and cost %s",
-                              h->name, nccl_finding_percent(share).text,
-                              nccl_finding_time((double)h->judged_cost_us).text));
+                              h->name, words_share(share).text, nccl_finding_time((double)h->judged_cost_us).text));
         x->device = h->name;
         x->host = i;
         x->cost_us = (double)h->judged_cost_us;

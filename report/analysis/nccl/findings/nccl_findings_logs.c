@@ -29,7 +29,7 @@ void nccl_findings_missing(nccl_findings_making *m)
             m,
             "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
             "judged in them",
-            nccl_finding_percent(share).text, (unsigned long long)missing, nccl_finding_percent(incomplete).text));
+            words_share(share).text, (unsigned long long)missing, words_share(incomplete).text));
     nccl_finding_evidence(x, nccl_finding_text(m, "records lost between others of the same rank"),
                           (double)(missing - tail - absent), "records");
     nccl_finding_evidence(x, nccl_finding_text(m, "records after the end of a rank's log"), (double)tail, "records");
@@ -57,7 +57,7 @@ void nccl_findings_dropped(nccl_findings_making *m)
         nccl_finding_text(m,
                           "the plugin dropped %llu records, %s of all, before it could write them; "
                           "most on host %s, rank %lld of %s",
-                          (unsigned long long)dropped, nccl_finding_percent(share).text, nccl_finding_host(n, worst),
+                          (unsigned long long)dropped, words_share(share).text, nccl_finding_host(n, worst),
                           (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
     x->device = nccl_finding_host(n, worst);
     x->member = worst;
@@ -119,8 +119,7 @@ void nccl_findings_odd_records(nccl_findings_making *m)
                                                                                                : SEVERITY_INFO,
             (double)n->disagreeing / records,
             nccl_finding_text(m, "in %llu records the logged bandwidth is not what size and time make (%s)",
-                              (unsigned long long)n->disagreeing,
-                              nccl_finding_percent((double)n->disagreeing / records).text));
+                              (unsigned long long)n->disagreeing, words_share((double)n->disagreeing / records).text));
     if (n->invalid_sizes)
         nccl_finding_add(m, NCCL_RULE_INVALID_SIZES, SEVERITY_INFO, (double)n->invalid_sizes,
                          nccl_finding_text(m, "%llu records have a message size that cannot be and are left out",

@@ -134,47 +134,14 @@ void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char
     x->evidence[x->evidence_count++] = (nccl_evidence){name, value, unit};
 }
 
-nccl_finding_shown nccl_finding_time(double us)
+words_text nccl_finding_time(double us)
 {
-    nccl_finding_shown s;
-    if (us < 999.5)
-        snprintf(s.text, sizeof s.text, "%.3g \u03bcs", us);
-    else if (us < 999.5e3)
-        snprintf(s.text, sizeof s.text, "%.3g ms", us / 1e3);
-    else if (us < 999.5e6)
-        snprintf(s.text, sizeof s.text, "%.3g s", us / 1e6);
-    else
-        snprintf(s.text, sizeof s.text, "%.0f s", us / 1e6);
-    return s;
+    return words_duration(us / 1e6);
 }
 
-nccl_finding_shown nccl_finding_percent(double share)
+words_text nccl_finding_rate(double gbs)
 {
-    nccl_finding_shown s;
-    double percent = share * 100;
-    snprintf(s.text, sizeof s.text,
-             percent > 0 && percent < 0.1   ? "< 0.1 %%"
-             : percent < 10 || percent > 99 ? "%.1f %%"
-                                            : "%.0f %%",
-             percent);
-    if (share == 1) snprintf(s.text, sizeof s.text, "100 %%");
-    return s;
-}
-
-nccl_finding_shown nccl_finding_size(uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    nccl_finding_shown s;
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 1024; unit++)
-        value /= 1024;
-    snprintf(s.text, sizeof s.text,
-             value < 10 && value != floor(value) ? "%.2f %s"
-             : value != floor(value)             ? "%.1f %s"
-                                                 : "%.0f %s",
-             value, units[unit]);
-    return s;
+    return words_quantity(gbs * 1e9, "B/s");
 }
 
 const char *nccl_finding_host(const nccl *n, uint32_t member)

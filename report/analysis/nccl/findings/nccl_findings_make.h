@@ -5,6 +5,8 @@
 #include "nccl_compare.h"
 #include "nccl_findings_model.h"
 
+#include "analysis/base/words.h"
+
 enum {
     NCCL_RULE_LATE_RANK,
     NCCL_RULE_OFTEN_LATE,
@@ -41,10 +43,6 @@ typedef struct nccl_findings_making {
     nccl_finding lost; // stands in for one for which there is no memory
 } nccl_findings_making;
 
-typedef struct nccl_finding_shown {
-    char text[40];
-} nccl_finding_shown;
-
 // All rules, ended by one without a name.
 extern const nccl_rule nccl_finding_rules[NCCL_RULES + 1];
 
@@ -55,9 +53,8 @@ nccl_finding *nccl_finding_add(nccl_findings_making *m, int which, severity s, d
 void nccl_finding_unknown(nccl_findings_making *m, char *text);
 // Takes the name; more than NCCL_EVIDENCE are left out.
 void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char *unit);
-nccl_finding_shown nccl_finding_time(double us);
-nccl_finding_shown nccl_finding_percent(double share);
-nccl_finding_shown nccl_finding_size(uint64_t bytes);
+words_text nccl_finding_time(double us);
+words_text nccl_finding_rate(double gbs);
 const char *nccl_finding_host(const nccl *n, uint32_t member);
 const char *nccl_finding_coll(const nccl *n, const nccl_operation *o);
 const char *nccl_finding_label(const nccl *n, const nccl_operation *o);

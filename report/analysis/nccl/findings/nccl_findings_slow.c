@@ -113,9 +113,10 @@ static void slow_report_host(nccl_findings_making *m, pace *paces, nccl_class ty
         nccl_finding_text(
             m,
             "%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
-            "%.2f times as long (%s), which cost %s in all",
-            nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], nccl_finding_size(s->size).text,
-            worst->ratio, nccl_finding_time(s->spreads.wire_us.p50).text, nccl_finding_time(excess).text));
+            "%s times as long (%s), which cost %s in all",
+            nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], words_binary((double)s->size).text,
+            words_number(worst->ratio).text, nccl_finding_time(s->spreads.wire_us.p50).text,
+            nccl_finding_time(excess).text));
     x->device = n->hosts[host].name;
     x->host = host;
     x->series = worst->series;
@@ -132,9 +133,9 @@ static void slow_report(nccl_findings_making *m, const pace *p)
         m, NCCL_RULE_SLOW_COMMUNICATOR, p->excess_us > NCCL_COSTS * (double)c->time_us ? SEVERITY_WARN : SEVERITY_INFO,
         p->ratio,
         nccl_finding_text(m,
-                          "communicator %s is slow on the wire: %s of %s takes %.2f times as long as on its equals "
+                          "communicator %s is slow on the wire: %s of %s takes %s times as long as on its equals "
                           "(%s), which cost %s",
-                          c->label, n->colls[s->coll], nccl_finding_size(s->size).text, p->ratio,
+                          c->label, n->colls[s->coll], words_binary((double)s->size).text, words_number(p->ratio).text,
                           nccl_finding_time(s->spreads.wire_us.p50).text, nccl_finding_time(p->excess_us).text));
     x->device = c->label;
     x->communicator = s->communicator;

@@ -21,10 +21,10 @@ void nccl_findings_below_peak(nccl_findings_making *m)
         const nccl_communicator *c = &n->communicators[s->communicator];
         nccl_finding *x = nccl_finding_add(
             m, NCCL_RULE_BELOW_PEAK, SEVERITY_WARN, s->peak_share,
-            nccl_finding_text(m,
-                              "%s of %s on communicator %s moves %.3g GB/s in the median, %s of the peak of %.3g GB/s",
-                              n->colls[s->coll], nccl_finding_size(s->size).text, c->label, s->spreads.bus_gbs.p50,
-                              nccl_finding_percent(s->peak_share).text, c->peak_gbs));
+            nccl_finding_text(m, "%s of %s on communicator %s moves %s in the median, %s of the peak of %s",
+                              n->colls[s->coll], words_binary((double)s->size).text, c->label,
+                              nccl_finding_rate(s->spreads.bus_gbs.p50).text, words_share(s->peak_share).text,
+                              nccl_finding_rate(c->peak_gbs).text));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -46,7 +46,7 @@ void nccl_findings_wire_changes(nccl_findings_making *m)
         nccl_finding *x = nccl_finding_add(
             m, NCCL_RULE_WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
             nccl_finding_text(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
-                              n->colls[s->coll], nccl_finding_size(s->size).text, c->label,
+                              n->colls[s->coll], words_binary((double)s->size).text, c->label,
                               nccl_finding_time(change->before).text, nccl_finding_time(change->after).text,
                               (unsigned long long)change->sn));
         x->device = c->label;
@@ -76,7 +76,7 @@ void nccl_findings_skew(nccl_findings_making *m, const bool *late_processes)
             m, NCCL_RULE_SKEW, known ? SEVERITY_INFO : SEVERITY_WARN, skew / wire,
             nccl_finding_text(m,
                               "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
-                              n->colls[s->coll], nccl_finding_size(s->size).text, c->label,
+                              n->colls[s->coll], words_binary((double)s->size).text, c->label,
                               nccl_finding_time(skew).text, nccl_finding_time(wire).text));
         x->device = c->label;
         x->communicator = s->communicator;
@@ -100,12 +100,12 @@ void nccl_findings_misleading_mean(nccl_findings_making *m)
     const nccl_communicator *c = &n->communicators[dearest->communicator];
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
-        nccl_finding_text(
-            m,
-            "ranks that wait look slow: a mean over ranks shows %.3g GB/s for %s of %s on communicator %s, "
-            "the wire moves %.3g GB/s",
-            dearest->spreads.mean_bus_gbs.p50, n->colls[dearest->coll], nccl_finding_size(dearest->size).text, c->label,
-            dearest->spreads.bus_gbs.p50));
+        nccl_finding_text(m,
+                          "ranks that wait look slow: a mean over ranks shows %s for %s of %s on communicator %s, "
+                          "the wire moves %s",
+                          nccl_finding_rate(dearest->spreads.mean_bus_gbs.p50).text, n->colls[dearest->coll],
+                          words_binary((double)dearest->size).text, c->label,
+                          nccl_finding_rate(dearest->spreads.bus_gbs.p50).text));
     x->device = c->label;
     x->communicator = dearest->communicator;
     x->series = (uint32_t)(dearest - n->series);
@@ -136,10 +136,10 @@ static void wire_report_slow_pair(nccl_findings_making *m, const nccl_p2p *p, do
         m, NCCL_RULE_SLOW_PAIR, SEVERITY_WATCH, ratio,
         nccl_finding_text(
             m,
-            "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %.2f times as long "
+            "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %s times as long "
             "as between its equals (%s)",
-            p->operation, nccl_finding_size(p->size).text, (long long)member->rank, nccl_finding_host(n, p->member),
-            (long long)p->peer, c->label, ratio, nccl_finding_time(p->time_us.p50).text));
+            p->operation, words_binary((double)p->size).text, (long long)member->rank, nccl_finding_host(n, p->member),
+            (long long)p->peer, c->label, words_number(ratio).text, nccl_finding_time(p->time_us.p50).text));
     x->device = nccl_finding_host(n, p->member);
     x->communicator = member->communicator;
     x->member = p->member;

@@ -1,6 +1,8 @@
 // Findings and the sentences of the first page.
 #include "nccl_view_parts.h"
 
+#include "analysis/base/words.h"
+
 #include <math.h>
 
 // ---- findings and sentences ----
@@ -79,12 +81,7 @@ static const nccl_view_size *say_largest_size(const nccl_view *v)
 
 static const char *say_size(nccl_view_making *m, uint64_t bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 1024; unit++)
-        value /= 1024;
-    return nccl_view_format(m->v, value == floor(value) ? "%.0f %s" : "%.3g %s", value, units[unit]);
+    return nccl_view_text(m->v, words_binary((double)bytes).text);
 }
 
 // What the wire does when nobody waits: said when no finding is about it.
@@ -95,18 +92,18 @@ static void say_wire(nccl_view_making *m)
     const char *of_peak = "";
     if (!s || say_has_class(m, "wire")) return;
     if (!isnan(v->main_peak_gbs))
-        of_peak = nccl_view_format(m->v, ", %.0f %% of the peak", 100 * s->bus_gbs.p50 / v->main_peak_gbs);
+        of_peak = nccl_view_format(m->v, ", %s of the peak", words_share(s->bus_gbs.p50 / v->main_peak_gbs).text);
     say_sentence(
         m, isnan(v->main_peak_gbs) ? SEVERITY_INFO : SEVERITY_OK,
         nccl_view_format(
-            m->v, "The wire: %s of %s on %s moves %.3g GB/s in the median%s; nine of ten calls %.3g to %.3g GB/s.",
-            v->main_coll, say_size(m, s->size), v->main_label, s->bus_gbs.p50, of_peak, s->bus_gbs.p5, s->bus_gbs.p95));
+            m->v, "The wire: %s of %s on %s moves %s in the median%s; nine of ten calls %s to %s.", v->main_coll,
+            say_size(m, s->size), v->main_label, words_quantity(s->bus_gbs.p50 * 1e9, "B/s").text, of_peak,
+            words_quantity(s->bus_gbs.p5 * 1e9, "B/s").text, words_quantity(s->bus_gbs.p95 * 1e9, "B/s").text));
 }
 
 static const char *say_seconds(nccl_view_making *m, double us)
 {
-    if (us >= 1e6) return nccl_view_format(m->v, us >= 1e7 ? "%.0f s" : "%.1f s", us / 1e6);
-    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3) : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
+    return nccl_view_text(m->v, words_duration(us / 1e6).text);
 }
 
 // The same process under the name that it has elsewhere, and what it cost in all.
@@ -165,8 +162,8 @@ const char *nccl_view_title(nccl_view_making *m)
     const nccl *n = m->n;
     if (!x || x->severity < SEVERITY_WATCH) return nccl_view_text(m->v, m->f->verdict);
     if (strcmp(x->rule->name, "nccl-below-peak") == 0 && x->communicator != NCCL_NONE)
-        return nccl_view_format(m->v, "%s reaches %.0f %% of its peak", n->communicators[x->communicator].label,
-                                100 * x->value);
+        return nccl_view_format(m->v, "%s reaches %s of its peak", n->communicators[x->communicator].label,
+                                words_share(x->value).text);
     if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return nccl_view_text(m->v, m->f->verdict);
     if (x->member != NCCL_NONE) {
         const nccl_member *of = nccl_view_widest_member(n, n->members[x->member].process);
