@@ -98,3 +98,63 @@ END
     TERM=dumb script -qec 'netprof list --root fine' /dev/null >out </dev/null
     refute grep -q $'\033\[' out
 }
+
+@test "CSV: no command writes a cell that a spreadsheet would run" {
+    # a name each for what begins a formula, and what needs quotes
+    make_nic sheet cxi0 =1+1=5 +1+1=5 -x=5 @x=5 $'\tx=5' 'a"b,c=5' $'end\nof line=5'
+    netprof collect -q --root sheet -o x.netprof
+    netprof list --root sheet --counters --csv >list.csv
+    netprof diff x.netprof x.netprof --all --csv >diff.csv
+    netprof convert x.netprof convert.csv
+    netprof export x.netprof --to csv --table counter_values -o export.csv
+    cat >regions.c <<'END'
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+int main(void)
+{
+    NETPROF_BEGIN("=1+1");
+    NETPROF_END("=1+1");
+    NETPROF_BEGIN("+1+1");
+    NETPROF_END("+1+1");
+    NETPROF_BEGIN("-x");
+    NETPROF_END("-x");
+    NETPROF_BEGIN("@x");
+    NETPROF_END("@x");
+    NETPROF_BEGIN("\tx");
+    NETPROF_END("\tx");
+    NETPROF_BEGIN("a\"b,c");
+    NETPROF_END("a\"b,c");
+    NETPROF_BEGIN("end\nof line");
+    NETPROF_END("end\nof line");
+    return 0;
+}
+END
+    cc -std=gnu11 -O0 -pthread -I "$NETPROF_TEST_TOP" regions.c -o regions
+    NETPROF_OUTPUT=ranks ./regions
+    netprof regions ranks --csv --min-share 0 >regions.csv
+    mkdir logs
+    local id=0
+    for name in '=1+1' '+1+1' '-x' '@x' '\tx' 'a\"b,c' 'end\nof line'; do
+        id=$((id + 1))
+        for sn in 0 1 2 3; do
+            printf '{"header":{"id":"0x%d","comm_name":"%s","rank":0,"n_ranks":1,"nnodes":1},' "$id" "$name"
+            printf '"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":174949000000000%d,' "$sn"
+            printf '"hostname":"h1","pid":%d},"coll_perf":{"coll":"AllReduce","coll_sn":%d,' "$id" "$sn"
+            printf '"coll_msg_size_bytes":1000,"coll_exec_time_us":100,"coll_timing_source":"kernel_gpu",'
+            printf '"coll_algobw_gbs":0.01,"coll_busbw_gbs":0.01}}\n'
+        done >>"logs/h1-pid$id.log"
+    done
+    netprof nccl logs -o nccl >/dev/null
+    cat nccl/*.csv >nccl.csv
+    python3 - <<'END'
+import csv, re
+for name in "list diff convert export regions nccl".split():
+    rows = list(csv.reader(open(name + ".csv", newline="", encoding="utf-8"), strict=True))
+    cells = {cell for row in rows for cell in row}
+    for cell in cells:
+        assert not re.match(r"[=+@\t\r-]", cell) or re.fullmatch(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", cell), (name, cell)
+    for text in "=1+1", "+1+1", "-x", "@x":
+        assert any(cell.startswith("'" + text) for cell in cells), (name, text)
+    assert any('a"b,c' in cell for cell in cells), name
+END
+}

@@ -46,7 +46,8 @@ static json_object *diff_json_value(const diff_view *view, size_t i, bool after)
     uint8_t status = after ? delta->after_status[i] : delta->before_status[i];
     uint64_t value = after ? delta->after[i] : delta->before[i];
     if (status != NETPROF_STATUS_OK && status != NETPROF_STATUS_SATURATED) return NULL;
-    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_exact_value(value);
+    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value)
+                                                             : json_exact_value(value);
 }
 
 static json_object *diff_json_counter(const diff_view *view, size_t i, bool with_device)

@@ -114,7 +114,8 @@ static json_object *regions_json_balance(const regions_view *view, const regions
     if (n->odd != REGIONS_NONE) {
         odd = regions_json_place(view, n, n->odd);
         regions_json_add(odd, "over_median", json_number_value(n->odd_over_median));
-        regions_json_add(odd, "less_median_ns", json_number_value(n->odd_distance_ns)); // an upper bound of what others wait
+        regions_json_add(odd, "less_median_ns",
+                         json_number_value(n->odd_distance_ns)); // an upper bound of what others wait
         regions_json_add(odd, "notable", json_object_new_boolean(n->odd_notable));
     }
     regions_json_add(o, "odd", odd);
@@ -146,7 +147,8 @@ static void regions_json_add_durations(json_object *o, const regions_node *n)
         json_object *bucket = json_object_new_object();
         regions_json_add_u64(bucket, "from_ns", netprof_histogram_floor_ns(i));
         regions_json_add(bucket, "below_ns",
-                         i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_exact_value(netprof_histogram_floor_ns(i + 1)) : NULL);
+                         i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_exact_value(netprof_histogram_floor_ns(i + 1))
+                                                           : NULL);
         regions_json_add_u64(bucket, "calls", buckets[i]);
         json_object_array_add(list, bucket);
     }
