@@ -11993,13 +11993,14 @@ typedef struct netprof__tally {
     uint64_t skipped, spans, bytes, aborted, too_short, counted, concurrency;
 } netprof__tally;
 
+/* One region under one parent, in one thread: its statistics and its place in the tree. */
 typedef struct netprof__node {
     uint32_t sequence, region;
-    const uint32_t *every; /* of the region */
-    struct netprof__node *recent;
-    uint64_t *sums; /* of the counters; NULL in modes without counters */
+    const uint32_t *every;        /* of the region */
+    struct netprof__node *recent; /* the child that was used last */
+    uint64_t *sums;               /* of the counters; NULL in modes without counters */
     netprof__tally tally;
-    struct netprof__node *parent, *children, *sibling, *made_before;
+    struct netprof__node *parent, *children, *sibling, *made_before; /* made_before: list of all nodes of the thread */
     /* Of the histogram: how often each bucket passed 2^32; NULL until one does. */
     uint32_t *carries;
     uint32_t index;
@@ -12022,6 +12023,7 @@ enum netprof__mark {
     NETPROF__LOST = 8     /* without a node: out of memory, or no such region */
 };
 
+/* One open call. */
 typedef struct netprof__frame {
     netprof__node *node;
     uint64_t begin, inside; /* begin in ticks; ns of the regions inside */
@@ -12035,6 +12037,7 @@ typedef struct netprof__columns {
     uint32_t *at;
 } netprof__columns;
 
+/* One thread, or several that followed each other: its open calls and its tree of nodes. */
 typedef struct netprof__thread {
     /* The epoch that this thread has caught up with; 0 during a region call, so that another one must come from a
        signal handler. */
@@ -12058,6 +12061,7 @@ typedef struct netprof__thread {
     netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
 } netprof__thread;
 
+/* A name; its id is its index in netprof__regions_state.regions. */
 typedef struct netprof__region {
     char *name;
     uint32_t every;
