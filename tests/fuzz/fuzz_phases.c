@@ -30,9 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size) memcpy(text, data, size);
     for (size_t i = 0; i < size; i++)
         lines += data[i] == '\n';
-    expect(job_parse_phases(&r, "x.phases", text, size));
-    expect(r.reader->mark_count <= lines);
-    for (size_t i = 0; i < r.reader->mark_count; i++) {
+    job_parse_phases(&r, "x.phases", text, size);
+    expect(arrlenu(r.reader->marks) <= lines);
+    for (size_t i = 0; i < arrlenu(r.reader->marks); i++) {
         const job_mark *m = &r.reader->marks[i];
         expect(m->at_ns >= 0 && m->at_ns <= INT64_C(9000000001) * 1000000000);
         if (!m->name) continue;

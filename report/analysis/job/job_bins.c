@@ -1,16 +1,17 @@
 #include "job_bins.h"
 
+#include "analysis/base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-// Finer than anything that is sampled; coarser than any number of bins of all times that int64_t nanoseconds hold.
+// As shifts: finer than anything that is sampled, and so coarse that JOB_BINS bins cover nearly all of int64_t.
 enum { FINEST = 14, COARSEST = 55 };
 
 job_bins *job_bins_make(void)
 {
-    job_bins *b = calloc(1, sizeof *b);
-    if (b) b->shift = FINEST;
-    if (b) b->owners = 1;
+    job_bins *b = memory_alloc(sizeof *b);
+    *b = (job_bins){.shift = FINEST, .owners = 1};
     return b;
 }
 
@@ -22,7 +23,7 @@ void job_bins_free(job_bins *b)
     free(b);
 }
 
-// Of numbers: what is added to bins is known.
+// Not of NAN: what is added to bins is known.
 static inline float less(float a, float b)
 {
     return b < a ? b : a;
@@ -33,7 +34,7 @@ static inline float more(float a, float b)
     return b > a ? b : a;
 }
 
-// behind_s: how far the one begins behind the other.
+// behind_s: how much later `from` begins than `to`.
 static inline void join(job_bin *to, const job_bin *from, double behind_s)
 {
     if (!(from->known_s > 0)) return;
@@ -75,8 +76,8 @@ void job_bins_coarsen(job_bins *b, unsigned shift)
         halve(b);
 }
 
-// So that bins from..to are there, whatever their width by then.
-static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
+// Makes room for from..to, widening the bins if needed.
+static void reach(job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     for (;;) {
         int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
@@ -87,12 +88,10 @@ static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
             halve(b);
             continue;
         }
-        if (count > JOB_BINS) return true; // beyond any clock: left out
+        if (count > JOB_BINS) return; // beyond any clock: left out
         if (count > b->room) {
             size_t room = count < 32 ? 32 : count * 2 < JOB_BINS ? count * 2 : JOB_BINS;
-            job_bin *longer = realloc(b->items, room * sizeof *longer);
-            if (!longer) return false;
-            b->items = longer;
+            b->items = memory_array(b->items, room, sizeof *b->items);
             b->room = room;
         }
         size_t before = b->count ? (size_t)(b->first - from) : 0;
@@ -101,7 +100,7 @@ static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
         memset(b->items + before + b->count, 0, (count - before - b->count) * sizeof *b->items);
         b->first = from;
         b->count = count;
-        return true;
+        return;
     }
 }
 
@@ -110,13 +109,13 @@ static bool covers(const job_bins *b, int64_t from_ns, int64_t to_ns)
     return b->count && from_ns >> b->shift >= b->first && (to_ns - 1) >> b->shift < b->first + (int64_t)b->count;
 }
 
-bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
+void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
 {
-    if (to_ns <= from_ns) return true;
-    // The first step tells how fine bins are worth their room.
+    if (to_ns <= from_ns) return;
+    // The first step decides how fine the bins are.
     while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4)
         b->shift++;
-    if (!covers(b, from_ns, to_ns) && !reach(b, from_ns, to_ns)) return false;
+    if (!covers(b, from_ns, to_ns)) reach(b, from_ns, to_ns);
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
         int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
@@ -126,7 +125,6 @@ bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
         job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
         join(&b->items[i - b->first], &one, 0);
     }
-    return true;
 }
 
 static void join_skipped(job_bins *b)
@@ -142,15 +140,14 @@ static void join_skipped(job_bins *b)
     memmove(&b->skipped[nearest + 1], &b->skipped[nearest + 2], (b->skipped_count - nearest - 1) * sizeof *b->skipped);
 }
 
-bool job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount)
+void job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount)
 {
-    if (!b->skipped && !(b->skipped = calloc(JOB_SKIPPED + 1, sizeof *b->skipped))) return false;
+    if (!b->skipped) b->skipped = memory_calloc(JOB_SKIPPED + 1, sizeof *b->skipped);
     b->skipped[b->skipped_count++] = (job_skipped){from_ns, to_ns, amount};
     if (b->skipped_count > JOB_SKIPPED) join_skipped(b);
-    return true;
 }
 
-// Part of a bin's known time that lies between left and right, in seconds since its begin.
+// The share of a bin's known time between left and right, in seconds since its begin.
 static double part_of(const job_bin *x, double left, double right)
 {
     double length = (double)x->to_s - (double)x->from_s;
@@ -170,7 +167,7 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
     float low = INFINITY, high = -INFINITY;
     for (int64_t i = from; i <= to; i++) {
         const job_bin *x = &b->items[i - b->first];
-        double part = 1; // of those that have neighbours on both sides
+        double part = 1; // of bins that are not at an edge
         if (!(x->known_s > 0) || !(x->to_s > x->from_s)) continue;
         int64_t begin = i << b->shift;
         if (i < inner || i > outer) part = part_of(x, (double)(from_ns - begin) * 1e-9, (double)(to_ns - begin) * 1e-9);
@@ -184,18 +181,17 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
     return span;
 }
 
-// Bins of one width, each with the sum of both; a bin that only one knows is not known.
-bool job_bins_join(job_bins *b, const job_bins *from)
+// A bin that only one of the two knows becomes unknown.
+void job_bins_join(job_bins *b, const job_bins *from)
 {
     bool first = !b->count;
     job_bins copy = *from;
-    if (!from->count) return true;
-    if (!(copy.items = malloc(from->count * sizeof *copy.items))) return false;
-    memcpy(copy.items, from->items, from->count * sizeof *copy.items);
+    if (!from->count) return;
+    copy.items = memory_copy(from->items, from->count * sizeof *copy.items);
     job_bins_coarsen(b, copy.shift);
     job_bins_coarsen(&copy, b->shift);
-    bool good = !first || reach(b, copy.first << copy.shift, (copy.first + (int64_t)copy.count) << copy.shift);
-    for (size_t i = 0; i < b->count && good; i++) {
+    if (first) reach(b, copy.first << copy.shift, (copy.first + (int64_t)copy.count) << copy.shift);
+    for (size_t i = 0; i < b->count; i++) {
         int64_t k = b->first + (int64_t)i - copy.first;
         const job_bin *x = k >= 0 && k < (int64_t)copy.count ? &copy.items[k] : NULL;
         job_bin *to = &b->items[i];
@@ -212,11 +208,10 @@ bool job_bins_join(job_bins *b, const job_bins *from)
                         first ? x->from_s : fmaxf(to->from_s, x->from_s),
                         first ? x->to_s : fminf(to->to_s, x->to_s)};
     }
-    for (size_t i = 0; i < copy.skipped_count && good; i++)
-        good = job_bins_skip(b, copy.skipped[i].from_ns, copy.skipped[i].to_ns, copy.skipped[i].amount);
+    for (size_t i = 0; i < copy.skipped_count; i++)
+        job_bins_skip(b, copy.skipped[i].from_ns, copy.skipped[i].to_ns, copy.skipped[i].amount);
     b->integral = 0;
     for (size_t i = 0; i < b->count; i++)
         b->integral += b->items[i].integral;
     free(copy.items);
-    return good;
 }

@@ -47,14 +47,14 @@ typedef struct job_bins {
 
 job_bins *job_bins_make(void);
 void job_bins_free(job_bins *b); // the last owner's frees it
-// A value known from..to, in ns on the clock of the axis. False: no memory.
-bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high);
-// An amount of events without a value: integral alone.
-bool job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount);
+// A value known from..to, in ns on the clock of the axis.
+void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high);
+// An amount counted while the value was not known.
+void job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount);
 void job_bins_coarsen(job_bins *b, unsigned shift); // to bins of at least 2^shift ns
 
-// Adds values where both are known; where b has nothing yet, from's are taken.
-bool job_bins_join(job_bins *b, const job_bins *from);
+// Adds values where both are known; an empty b takes those of `from`.
+void job_bins_join(job_bins *b, const job_bins *from);
 
 typedef struct job_span {
     double known_s, integral, low, high; // low, high: NAN when nothing is known

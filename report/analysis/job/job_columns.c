@@ -1,5 +1,6 @@
 #include "job_columns.h"
 
+#include "analysis/base/stb_ds.h"
 #include "job_bins.h"
 
 #include <math.h>
@@ -145,16 +146,16 @@ static int by_value(const void *a, const void *b)
 size_t job_report_worst(const job_report *r, job_meter meter, double window_s, job_worst *worst, size_t count,
                         size_t *all)
 {
-    job_worst *list = calloc(r->device_count + 1, sizeof *list);
-    size_t found = 0;
-    for (size_t i = 0; i < r->device_count && list; i++)
+    job_worst *list = NULL;
+    for (size_t i = 0; i < r->device_count; i++)
         if (r->devices[i].lanes[meter] && r->devices[i].lanes[meter]->known_s > 0)
-            list[found++] = worst_of(r, r->devices[i].lanes[meter], i, window_s);
+            arrput(list, worst_of(r, r->devices[i].lanes[meter], i, window_s));
+    size_t found = arrlenu(list);
     if (found) qsort(list, found, sizeof *list, by_value);
     if (all) *all = found;
     if (count > found) count = found;
     if (count) memcpy(worst, list, count * sizeof *worst);
-    free(list);
+    arrfree(list);
     return count;
 }
 
@@ -187,25 +188,20 @@ double job_median(double *values, size_t count)
 
 void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order)
 {
-    rank_key *keys = calloc(r->node_count + 1, sizeof *keys);
-    double *means = calloc(r->node_count + 1, sizeof *means);
-    size_t n = 0;
+    rank_key *keys = NULL;
+    double *means = NULL;
     for (size_t i = 0; i < r->node_count; i++)
-        order[i] = i;
-    if (keys && means) {
-        for (size_t i = 0; i < r->node_count; i++)
-            if (r->nodes[i].lanes[meter] && !isnan(r->nodes[i].lanes[meter]->mean))
-                means[n++] = r->nodes[i].lanes[meter]->mean;
-        double middle = job_median(means, n);
-        for (size_t i = 0; i < r->node_count; i++) {
-            const job_lane *lane = r->nodes[i].lanes[meter];
-            double distance = lane ? fabs(lane->mean - middle) : NAN;
-            keys[i] = (rank_key){i, r->nodes[i].severity, isnan(distance) ? 0 : distance};
-        }
-        qsort(keys, r->node_count, sizeof *keys, by_rank);
-        for (size_t i = 0; i < r->node_count; i++)
-            order[i] = keys[i].node;
+        if (r->nodes[i].lanes[meter] && !isnan(r->nodes[i].lanes[meter]->mean))
+            arrput(means, r->nodes[i].lanes[meter]->mean);
+    double middle = job_median(means, arrlenu(means));
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[meter];
+        double distance = lane ? fabs(lane->mean - middle) : NAN;
+        arrput(keys, ((rank_key){i, r->nodes[i].severity, isnan(distance) ? 0 : distance}));
     }
-    free(keys);
-    free(means);
+    if (keys) qsort(keys, r->node_count, sizeof *keys, by_rank);
+    for (size_t i = 0; i < r->node_count; i++)
+        order[i] = keys[i].node;
+    arrfree(keys);
+    arrfree(means);
 }

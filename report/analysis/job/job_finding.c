@@ -1,10 +1,9 @@
 
 #include "job_finding.h"
-#include "analysis/base/list.h"
+
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const job_finding job_finding_blank = {.class_rank = 99,
                                        .node = JOB_NONE,
@@ -18,25 +17,18 @@ const job_finding job_finding_blank = {.class_rank = 99,
                                        .power_ratio = NAN,
                                        .lost_s = NAN};
 
-job_finding *job_add_finding(job_report *r, job_finding x)
+static char *job_finding_copy(const char *text)
 {
-    const char *const fixed[] = {x.rule, x.advice, x.origin, x.unit};
-    char *texts[4] = {0};
-    bool good = x.claim && x.title;
-    for (size_t i = 0; i < 4; i++)
-        good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
-    if (good && list_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
-        x.rule = texts[0];
-        x.advice = texts[1];
-        x.origin = texts[2];
-        x.unit = texts[3];
-        r->findings[r->finding_count] = x;
-        if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;
-        return &r->findings[r->finding_count++];
-    }
-    for (size_t i = 0; i < 4; i++)
-        free(texts[i]);
-    free(x.claim);
-    free(x.title);
-    return NULL;
+    return memory_strdup(text ? text : "");
+}
+
+void job_add_finding(job_report *r, job_finding x)
+{
+    x.rule = job_finding_copy(x.rule);
+    x.advice = job_finding_copy(x.advice);
+    x.origin = job_finding_copy(x.origin);
+    x.unit = job_finding_copy(x.unit);
+    arrput(r->findings, x);
+    r->finding_count++;
+    if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;
 }

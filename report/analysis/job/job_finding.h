@@ -6,7 +6,7 @@
 
 extern const job_finding job_finding_blank;
 
-// Takes claim and title, copies its other texts. NULL without memory, or without one of the two.
-job_finding *job_add_finding(job_report *r, job_finding x);
+// Takes claim and title, copies the other texts.
+void job_add_finding(job_report *r, job_finding x);
 
 #endif

@@ -4,7 +4,6 @@
 #include "job_words.h"
 #include "job_finding.h"
 #include "job_store.h"
-#include "analysis/base/list.h"
 #include "analysis/base/words.h"
 
 #include <stdio.h>
@@ -42,52 +41,43 @@ static void mark_events(job_report *r, const findings *f, const finding *x)
     }
 }
 
-static bool keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
+static void keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
 {
-    job_reader *reader = r->reader;
     char value[48];
     bool of_device = x->device != DIFFERENCE_NONE;
-    if (!list_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
-    job_node_finding *to = &reader->found[reader->found_count++];
-    *to = (job_node_finding){.node = node,
-                             .severity = x->severity,
-                             .class_rank = x->rule->class_rank,
-                             .value = x->value,
-                             .threshold = x->threshold->value,
-                             .is_pause = x->rule->is_pause};
-    to->rule = strdup(x->rule->name);
-    to->device = strdup(of_device ? finding_device(f, x) : "");
-    to->source = strdup(of_device ? f->d->delta->schema->devices[x->device].source : "");
-    to->claim = strdup(x->claim);
-    to->advice = strdup(x->rule->advice);
-    to->origin = strdup(x->threshold->origin);
-    to->unit = strdup(x->rule->unit);
-    to->value_text = strdup(finding_value_text(x, value, sizeof value));
+    job_node_finding new = {.node = node,
+                            .severity = x->severity,
+                            .class_rank = x->rule->class_rank,
+                            .rule = memory_strdup(x->rule->name),
+                            .device = memory_strdup(of_device ? finding_device(f, x) : ""),
+                            .source = memory_strdup(of_device ? f->d->delta->schema->devices[x->device].source : ""),
+                            .claim = memory_strdup(x->claim),
+                            .advice = memory_strdup(x->rule->advice),
+                            .origin = memory_strdup(x->threshold->origin),
+                            .unit = memory_strdup(x->rule->unit),
+                            .value_text = memory_strdup(finding_value_text(x, value, sizeof value)),
+                            .value = x->value,
+                            .threshold = x->threshold->value,
+                            .is_pause = x->rule->is_pause};
+    arrput(r->reader->found, new);
     mark_events(r, f, x);
-    return to->rule && to->device && to->source && to->claim && to->advice && to->origin && to->unit && to->value_text;
 }
 
-// False: no memory.
-bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error)
+void job_judge_node(job_report *r, size_t node, const dataset *set)
 {
     difference d = {0};
     findings f = {0};
     netprof_error own;
-    bool good = true;
-    netprof_err err = difference_of_dataset(&d, set, true, &own);
-    if (!err) findings_make(&f, &d, r->reader->options->rules);
-    if (err == NETPROF_ERR_NOMEM)
-        good = false;
-    else if (err)
+    if (difference_of_dataset(&d, set, true, &own))
         job_warn(r, set->runs[0].path, "%s", own.text);
-    for (size_t i = 0; i < f.count && good; i++)
-        if (f.items[i].severity >= SEVERITY_WATCH) good = keep_finding(r, node, &f, &f.items[i]);
+    else
+        findings_make(&f, &d, r->reader->options->rules);
+    for (size_t i = 0; i < f.count; i++)
+        if (f.items[i].severity >= SEVERITY_WATCH) keep_finding(r, node, &f, &f.items[i]);
     r->reader->judged += f.judged;
     r->reader->unknown += f.unknown_count;
     findings_free(&f);
     difference_free(&d);
-    if (!good && error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return good;
 }
 
 // Of what the node has once, or the job, its name says nothing that the node's does not.
@@ -102,7 +92,7 @@ static bool is_telling(const job_node_finding *x)
 static void weigh_pressure(job_report *r)
 {
     static const double works = 0.10; // own
-    for (size_t i = 0; i < r->reader->found_count; i++) {
+    for (size_t i = 0; i < arrlenu(r->reader->found); i++) {
         job_node_finding *x = &r->reader->found[i];
         const job_node *node = &r->nodes[x->node];
         const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
@@ -110,7 +100,7 @@ static void weigh_pressure(job_report *r)
         bool known = !isnan(r->reader->nodes[x->node].waited_s),
              others = known || (all && own->mean < works * all->mean);
         bool told = false; // better
-        for (size_t k = 0; k < r->reader->found_count; k++) {
+        for (size_t k = 0; k < arrlenu(r->reader->found); k++) {
             const job_node_finding *y = &r->reader->found[k];
             told |= y->rule && y->node == x->node && strcmp(y->rule, "runqueue-wait") == 0;
         }
@@ -144,7 +134,7 @@ static alike count_alike(job_report *r, size_t first)
     const job_node_finding *all = r->reader->found;
     alike a = {.worst = &all[first]};
     size_t last = JOB_NONE;
-    for (size_t i = first; i < r->reader->found_count; i++) {
+    for (size_t i = first; i < arrlenu(r->reader->found); i++) {
         if (!is_alike(&all[i], &all[first])) continue;
         job_node *node = &r->nodes[all[i].node];
         if (all[i].severity > a.worst->severity) a.worst = &all[i];
@@ -176,22 +166,21 @@ static job_finding finding_of(const job_report *r, const alike *a)
     made.device = find_device(r, worst);
     made.nodes = a->nodes;
     made.to_s = r->end_s;
-    made.claim = text_make("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown,
-                           more, worst->claim);
-    made.title = text_make("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
+    made.claim = memory_format("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "",
+                               shown, more, worst->claim);
+    made.title = memory_format("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
     return made;
 }
 
 // The same rule on other nodes is one finding: of the worst.
-static bool fold(job_report *r, size_t first)
+static void fold(job_report *r, size_t first)
 {
     job_node_finding *all = r->reader->found;
-    if (!all[first].rule) return true;
+    if (!all[first].rule) return;
     alike a = count_alike(r, first);
-    bool good = job_add_finding(r, finding_of(r, &a)) != NULL;
-    for (size_t i = r->reader->found_count; i-- > first;) // the first, by whose rule they are found, last
+    job_add_finding(r, finding_of(r, &a));
+    for (size_t i = arrlenu(r->reader->found); i-- > first;) // the first, by whose rule they are found, last
         if (is_alike(&all[i], &all[first])) drop(&all[i]);
-    return good;
 }
 
 // Does an incident tell of the same pauses?
@@ -203,17 +192,15 @@ static bool told_by_incident(const job_report *r, const job_node_finding *x)
     return false;
 }
 
-static bool fold_all(job_report *r)
+static void fold_all(job_report *r)
 {
-    bool good = true;
     weigh_pressure(r);
-    for (size_t i = 0; i < r->reader->found_count; i++) {
+    for (size_t i = 0; i < arrlenu(r->reader->found); i++) {
         job_node_finding *x = &r->reader->found[i];
         if (told_by_incident(r, x)) drop(x);
     }
-    for (size_t i = 0; i < r->reader->found_count && good; i++)
-        good = fold(r, i);
-    return good;
+    for (size_t i = 0; i < arrlenu(r->reader->found); i++)
+        fold(r, i);
 }
 
 // ---- incidents ----
@@ -296,10 +283,10 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
     if (count && !isnan(most))
         snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count, count == 1 ? "" : "s",
                  job_share_text(rest, sizeof rest, most));
-    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s",
-                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
-                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
-                     job_share_text(share, sizeof share, e->mean), retries, others);
+    return memory_format(
+        "%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
+        job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
+        r->devices[e->device].label, more, job_share_text(share, sizeof share, e->mean), retries, others);
 }
 
 static char *throttled_claim(const job_report *r, const job_episode *e, size_t also)
@@ -309,11 +296,11 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
     job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
     if (c.mean > 0) snprintf(clock, sizeof clock, " at %.40s", words_quantity(c.mean, "Hz").text);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
-    return text_make("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
-                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
-                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
-                     job_length_text(length, sizeof length, to - from), clock,
-                     job_share_text(share, sizeof share, e->mean));
+    return memory_format("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
+                         job_time_text(begin, sizeof begin, from, r->end_s),
+                         job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
+                         r->devices[e->device].label, more, job_length_text(length, sizeof length, to - from), clock,
+                         job_share_text(share, sizeof share, e->mean));
 }
 
 static char *incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
@@ -322,14 +309,14 @@ static char *incident_title(const job_report *r, const job_episode *e, size_t sl
     const char *node = r->nodes[r->devices[e->device].node].name, *label = r->devices[e->device].label;
     job_length_text(length, sizeof length, length_s);
     if (e->meter == JOB_PAUSED && slowed == r->node_count && slowed > 1)
-        return text_make("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
+        return memory_format("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
     if (e->meter == JOB_PAUSED && slowed > 1)
-        return text_make("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
-    return text_make("%s\u2019s %s was %s for %s", node, label,
-                     e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
+        return memory_format("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
+    return memory_format("%s\u2019s %s was %s for %s", node, label,
+                         e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
 }
 
-static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
+static void add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
 {
     const job_watch_row *x = job_watch_of(e->meter);
     job_finding made = job_finding_blank;
@@ -358,7 +345,7 @@ static bool add_incident(job_report *r, const job_episode *e, const bool *absorb
     if (!isnan(made.sent_ratio)) made.lost_s = fmax(0, 1 - made.sent_ratio) * (to - from);
     made.claim = pause ? paused_claim(r, e, absorbed, also) : throttled_claim(r, e, also);
     made.title = incident_title(r, e, pause ? nodes_slowed(r, &a, from, to) : 0, to - from);
-    return job_add_finding(r, made) != NULL;
+    job_add_finding(r, made);
 }
 
 static int by_harm(const void *a, const void *b)
@@ -376,38 +363,47 @@ static bool overlap(const job_episode *x, const job_episode *y)
     return x->meter == y->meter && (to - from) * 2 > y->to_ns - y->from_ns;
 }
 
-// The worst first; those of other devices in the same time are part of it.
-static bool add_incidents(job_report *r)
+typedef struct incident {
+    bool *absorbed; // by device: it had an episode in the same time
+    size_t also, nodes;
+} incident;
+
+// Other devices' episodes in the same time are part of an incident.
+static incident absorb(const job_report *r, size_t first, bool *done)
+{
+    const job_episode *all = r->reader->episodes;
+    incident x = {.absorbed = memory_calloc(r->device_count, sizeof *x.absorbed), .nodes = 1};
+    bool *seen = memory_calloc(r->node_count, sizeof *seen);
+    seen[r->devices[all[first].device].node] = true;
+    for (size_t i = first + 1; i < arrlenu(all); i++) {
+        size_t device = all[i].device, node = r->devices[device].node;
+        if (done[i] || !overlap(&all[first], &all[i])) continue;
+        done[i] = true;
+        x.also += device != all[first].device && !x.absorbed[device];
+        x.absorbed[device] = true;
+        x.nodes += !seen[node];
+        seen[node] = true;
+    }
+    free(seen);
+    return x;
+}
+
+// The worst first.
+static void add_incidents(job_report *r)
 {
     enum { SHOWN = 16 };
-    job_reader *reader = r->reader;
-    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed),
-         *done = calloc(reader->episode_count + 1, sizeof *done);
-    bool *seen = calloc(r->node_count + 1, sizeof *seen);
-    bool good = absorbed && done && seen;
-    if (reader->episode_count) qsort(reader->episodes, reader->episode_count, sizeof *reader->episodes, by_harm);
-    for (size_t i = 0, shown = 0; i < reader->episode_count && good && shown < SHOWN; i++) {
-        size_t also = 0, nodes = 1;
+    job_episode *episodes = r->reader->episodes;
+    size_t count = arrlenu(episodes);
+    bool *done = memory_calloc(count, sizeof *done);
+    if (count) qsort(episodes, count, sizeof *episodes, by_harm);
+    for (size_t i = 0, shown = 0; i < count && shown < SHOWN; i++) {
         if (done[i]) continue;
-        memset(absorbed, 0, r->device_count * sizeof *absorbed);
-        memset(seen, 0, r->node_count * sizeof *seen);
-        seen[r->devices[reader->episodes[i].device].node] = true;
-        for (size_t k = i + 1; k < reader->episode_count; k++) {
-            size_t device = reader->episodes[k].device, node = r->devices[device].node;
-            if (done[k] || !overlap(&reader->episodes[i], &reader->episodes[k])) continue;
-            done[k] = true;
-            also += device != reader->episodes[i].device && !absorbed[device];
-            absorbed[device] = true;
-            nodes += !seen[node];
-            seen[node] = true;
-        }
-        good = add_incident(r, &reader->episodes[i], absorbed, also, nodes);
+        incident x = absorb(r, i, done);
+        add_incident(r, &episodes[i], x.absorbed, x.also, x.nodes);
+        free(x.absorbed);
         shown++;
     }
-    free(absorbed);
     free(done);
-    free(seen);
-    return good;
 }
 
 // ---- events ----
@@ -416,7 +412,7 @@ static bool is_background(const job_report *r, size_t event)
 {
     double low = INFINITY, high = 0;
     size_t count = 0, all = 0;
-    for (size_t i = 0; i < r->reader->trouble_count; i++) {
+    for (size_t i = 0; i < arrlenu(r->reader->troubles); i++) {
         const job_trouble *t = &r->reader->troubles[i];
         if (t->event != event) continue;
         low = fmin(low, t->sum);
@@ -441,7 +437,7 @@ static int by_event(const void *a, const void *b)
 
 static void finish_events(job_report *r)
 {
-    for (size_t i = 0; i < r->reader->trouble_count; i++) {
+    for (size_t i = 0; i < arrlenu(r->reader->troubles); i++) {
         const job_trouble *t = &r->reader->troubles[i];
         job_event *e = &r->events[t->event];
         e->devices++;
@@ -450,7 +446,7 @@ static void finish_events(job_report *r)
     for (size_t i = 0; i < r->event_count; i++)
         r->events[i].background = is_background(r, i);
     if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, by_event);
-    r->reader->trouble_count = 0; // its indexes are no more
+    arrsetlen(r->reader->troubles, 0); // their indexes are no longer valid
 }
 
 // ---- all ----
@@ -469,7 +465,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 // An incident is a row of the phases, too.
-static bool add_incident_phases(job_report *r)
+static void add_incident_phases(job_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
@@ -477,25 +473,23 @@ static bool add_incident_phases(job_report *r)
         around a = around_of(r, x->from_s, x->to_s);
         size_t within = a.span == JOB_NONE ? JOB_NONE : r->spans[a.span].phase;
         const char *what = x->meter == JOB_PAUSED ? "paused" : "slowed";
-        if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
-        job_phase *p = &r->phases[r->phase_count];
-        *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
-        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name,
-                            within == JOB_NONE ? "" : ", ", r->nodes[x->node].name, what);
-        if (!p->name) return false;
+        job_phase p = {.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s};
+        p.name = memory_format("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name,
+                               within == JOB_NONE ? "" : ", ", r->nodes[x->node].name, what);
+        job_fill_phase(r, &p, &(job_phase_span){0, x->from_s, x->to_s}, 1);
+        p.energy_j = p.meters[JOB_POWER].amount;
+        arrput(r->phases, p);
         r->phase_count++;
-        job_fill_phase(r, p, &(job_phase_span){0, x->from_s, x->to_s}, 1);
-        p->energy_j = p->meters[JOB_POWER].amount;
     }
-    return true;
 }
 
-bool job_make_findings(job_report *r)
+void job_make_findings(job_report *r)
 {
-    bool good = add_incidents(r) && fold_all(r) && job_find_limits(r);
-    if (!good) return false;
+    add_incidents(r);
+    fold_all(r);
+    job_find_limits(r);
     finish_events(r);
     if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, by_weight);
     r->severity = r->finding_count ? r->findings[0].severity : SEVERITY_OK;
-    return add_incident_phases(r);
+    add_incident_phases(r);
 }

@@ -2,7 +2,6 @@
 #include "job_tracks.h"
 
 #include "analysis/catalog/catalog.h"
-#include "analysis/base/list.h"
 #include "analysis/base/text.h"
 #include "analysis/data/traffic.h"
 
@@ -35,12 +34,12 @@ static int nearness(const netprof_schema *schema, size_t device)
     return d->flags & NETPROF_DEVICE_PHYSICAL ? 3 : strcmp(d->name, "lo") != 0 ? 2 : 1;
 }
 
-// Of each device, once for a schema: a node of thousands of interfaces has millions of pairs. NULL: no memory.
+// Of each device, computed once per schema: thousands of interfaces make millions of pairs.
 static uint8_t *nearness_of_all(const netprof_schema *schema, uint8_t *best)
 {
-    uint8_t *list = calloc(schema->device_count + 1, 1);
+    uint8_t *list = memory_calloc(schema->device_count, 1);
     *best = 0;
-    for (size_t i = 0; list && i < schema->device_count; i++) {
+    for (size_t i = 0; i < schema->device_count; i++) {
         list[i] = (uint8_t)nearness(schema, i);
         if (list[i] > *best) *best = list[i];
     }
@@ -63,15 +62,14 @@ static size_t find_device(job_report *r, const netprof_device *d)
         if (r->devices[i].node == node && strcmp(r->devices[i].source, d->source) == 0 &&
             strcmp(r->devices[i].name, d->name) == 0)
             return i;
-    if (!list_grow(&r->devices, r->device_count, &r->reader->device_room, sizeof *r->devices)) return JOB_NONE;
     // What a virtual device says of its speed is made up.
     double rate = d->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(d) / 8 : 0;
-    job_device *to = &r->devices[r->device_count];
-    *to = (job_device){.node = node, .line_rate = rate > 0 ? rate : NAN};
-    to->source = strdup(d->source);
-    to->name = strdup(d->name);
-    r->device_count++;
-    return to->source && to->name ? r->device_count - 1 : JOB_NONE;
+    job_device new = {.node = node,
+                      .source = memory_strdup(d->source),
+                      .name = memory_strdup(d->name),
+                      .line_rate = rate > 0 ? rate : NAN};
+    arrput(r->devices, new);
+    return r->device_count++;
 }
 
 // ---- what is followed ----
@@ -131,22 +129,6 @@ static other other_of(const netprof_device *d, const netprof_counter *c, double 
     return OTHER_NONE;
 }
 
-// What the catalog says of a counter, looked up once for all files.
-typedef struct known_counter {
-    char *name;
-    bool trouble;
-    uint32_t bytes; // CATALOG_TX_BYTES, CATALOG_RX_BYTES or 0
-    size_t event;   // JOB_NONE before it was met
-} known_counter;
-
-struct job_known {
-    lookup names; // (source, name) -> item
-    known_counter *items;
-    size_t count, room;
-    char **sources;
-    size_t source_count;
-};
-
 static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32_t marks)
 {
     bool silent = marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY);
@@ -154,64 +136,33 @@ static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32
            (marks & CATALOG_FAULT || catalog_is_trouble(d->source, c->name, c->unit ? c->unit : ""));
 }
 
-// LOOKUP_NONE without memory.
-static size_t source_number(struct job_known *known, const char *source)
+// `source` is a number for the device's source. Valid until the next call.
+static job_known_counter *know(job_report *r, size_t source, const netprof_device *d, const netprof_counter *c)
 {
-    for (size_t i = 0; i < known->source_count; i++)
-        if (strcmp(known->sources[i], source) == 0) return i;
-    if (!list_grow_one(&known->sources, known->source_count, sizeof *known->sources)) return LOOKUP_NONE;
-    known->sources[known->source_count] = strdup(source);
-    return known->sources[known->source_count] ? known->source_count++ : LOOKUP_NONE;
-}
-
-// NULL: no memory. Valid until the next call.
-static known_counter *know(job_report *r, size_t source, const netprof_device *d, const netprof_counter *c)
-{
-    struct job_known *known = r->reader->known;
-    size_t found = lookup_find(&known->names, source, c->name), *place;
-    if (found != LOOKUP_NONE) return &known->items[found];
-    if (!list_grow(&known->items, known->count, &known->room, sizeof *known->items)) return NULL;
+    job_reader *reader = r->reader;
+    map_key key = map_key_of_name(source, c->name);
+    ptrdiff_t at = hmgeti(reader->known, key);
+    if (at >= 0) return &reader->known[at].value;
     uint32_t marks = catalog_marks(d->source, c->name);
-    known_counter *k = &known->items[known->count];
-    *k = (known_counter){strdup(c->name), is_trouble(d, c, marks), marks & (CATALOG_TX_BYTES | CATALOG_RX_BYTES),
-                         JOB_NONE};
-    if (c->kind != NETPROF_KIND_COUNTER) k->bytes = 0;
-    if (!k->name || !(place = lookup_put(&known->names, source, k->name))) {
-        free(k->name);
-        return NULL;
-    }
-    *place = known->count++;
-    return k;
-}
-
-struct job_known *job_known_make(void)
-{
-    return calloc(1, sizeof(struct job_known));
-}
-
-void job_known_free(struct job_known *known)
-{
-    for (size_t i = 0; known && i < known->count; i++)
-        free(known->items[i].name);
-    for (size_t i = 0; known && i < known->source_count; i++)
-        free(known->sources[i]);
-    if (!known) return;
-    free(known->items);
-    free(known->sources);
-    lookup_free(&known->names);
-    free(known);
+    job_known_counter new = {.trouble = is_trouble(d, c, marks), .event = JOB_NONE};
+    if (c->kind == NETPROF_KIND_COUNTER) new.bytes = marks &(CATALOG_TX_BYTES | CATALOG_RX_BYTES);
+    hmput(reader->known, key, new);
+    return &reader->known[hmlenu(reader->known) - 1].value;
 }
 
 static size_t new_event(job_report *r, const netprof_device *d, const netprof_counter *c)
 {
-    if (!list_grow(&r->events, r->event_count, &r->reader->event_room, sizeof *r->events)) return JOB_NONE;
     const catalog_entry *entry = catalog_find(d->source, c->name);
-    job_event *to = &r->events[r->event_count++];
-    *to = (job_event){
-        .source = strdup(d->source), .counter = strdup(c->name), .worst = JOB_NONE, .severity = SEVERITY_OK};
-    to->unit = strdup(entry && *entry->unit ? entry->unit : c->unit ? c->unit : "");
-    to->title = entry && *entry->description && !(entry->marks & CATALOG_PATTERN) ? entry->description : to->counter;
-    return to->source && to->counter && to->unit ? r->event_count - 1 : JOB_NONE;
+    job_event new = {.source = memory_strdup(d->source),
+                     .counter = memory_strdup(c->name),
+                     .unit = memory_strdup(entry && *entry->unit ? entry->unit
+                                           : c->unit             ? c->unit
+                                                                 : ""),
+                     .worst = JOB_NONE,
+                     .severity = SEVERITY_OK};
+    new.title = entry && * entry->description && !(entry->marks & CATALOG_PATTERN) ? entry->description : new.counter;
+    arrput(r->events, new);
+    return r->event_count++;
 }
 
 // Energy says what power only samples.
@@ -248,28 +199,19 @@ typedef struct following {
     uint8_t *near, nearest; // of each device, and of the nearest
 } following;
 
-// The device of the file at hand; JOB_NONE without memory.
+// The number of a device in the current file.
 static size_t find_local(const following *f, size_t device)
 {
-    job_report *r = f->r;
     const netprof_schema *schema = f->x->schema;
-    run_reader *run = r->reader->run;
+    run_reader *run = f->r->reader->run;
     const netprof_device *d = stands_for(schema, &schema->devices[device]);
-    size_t found = find_device(r, d), at = (size_t)(d - schema->devices);
-    for (size_t i = 0; i < run->device_count; i++)
+    size_t found = find_device(f->r, d), at = (size_t)(d - schema->devices);
+    for (size_t i = 0; i < arrlenu(run->devices); i++)
         if (run->devices[i].device == found) return i;
-    if (found == JOB_NONE || !list_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
-        return JOB_NONE;
     bool chosen = f->near[at] && f->near[at] == f->nearest;
     local_device new = {.device = found, .chosen = chosen, .beside = f->near[at] && !chosen};
-    run->devices[run->device_count] = new;
-    return run->device_count++;
-}
-
-static bool need_local(following *f, size_t device)
-{
-    if (f->local == JOB_NONE) f->local = find_local(f, device);
-    return f->local != JOB_NONE;
+    arrput(run->devices, new);
+    return arrlenu(run->devices) - 1;
 }
 
 static const job_source_row *row_of(following *f, const netprof_device *d, const netprof_counter *c, uint32_t bytes,
@@ -292,29 +234,25 @@ static void open_device(following *f, const netprof_device *d)
     f->open = true;
 }
 
-static bool follow_counter(following *f, size_t i)
+static void follow_counter(following *f, size_t i)
 {
     const netprof_counter *c = &f->x->schema->counters[i];
     const netprof_device *d = &f->x->schema->devices[c->device];
-    track *t = f->t;
-    followed new = {.from = i, .local = JOB_NONE, .event = JOB_NONE};
-    known_counter *k = know(f->r, f->source, d, c);
-    if (!k) return false;
+    followed new = {.from = i, .local = JOB_NONE};
+    job_known_counter *k = know(f->r, f->source, d, c);
     new.row = row_of(f, d, c, k->bytes, &new.factor);
     new.other = other_of(d, c, &new.other_factor);
     if (!new.other && k->trouble) new.other = OTHER_TROUBLE;
-    if (!new.row && !new.other) return true;
-    bool of_device = (new.row &&new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY;
-    if (of_device && !need_local(f, c->device)) return false;
-    if (of_device) new.local = f->local;
-    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE && (k->event = new_event(f->r, d, c)) == JOB_NONE)
-        return false;
+    if (!new.row && !new.other) return;
+    if ((new.row &&new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY) {
+        if (f->local == JOB_NONE) f->local = find_local(f, c->device);
+        new.local = f->local;
+    }
+    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE) k->event = new_event(f->r, d, c);
     new.event = k->event;
     open_device(f, d);
     netprof_list_counter(f->list, c);
-    if (!list_grow(&t->followed, t->count, &t->room, sizeof new)) return false;
-    t->followed[t->count++] = new;
-    return true;
+    arrput(f->t->followed, new);
 }
 
 void job_release_track(track *t)
@@ -322,38 +260,32 @@ void job_release_track(track *t)
     netprof_schema_release(t->schema);
     netprof_schema_release(t->small);
     t->schema = t->small = NULL;
-    t->count = 0;
+    arrsetlen(t->followed, 0);
 }
 
-netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x)
+void job_follow(job_report *r, track *t, const netprof_snapshot *x)
 {
-    const netprof_schema *schema = x->schema;
-    netprof_list *list = netprof_build_begin(NULL);
     static const char *const facts[] = {"host", "boot_id"};
+    const netprof_schema *schema = x->schema;
     const char *source = "";
-    following f = {.r = r, .t = t, .list = list, .x = x};
+    following f = {.r = r, .t = t, .list = memory_check(netprof_build_begin(NULL)), .x = x};
     job_release_track(t);
-    if (!list) return NETPROF_ERR_NOMEM;
     f.near = nearness_of_all(schema, &f.nearest);
-    bool good = f.near != NULL;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const char *value = netprof_fact_of(schema->facts, schema->fact_count, facts[i]);
-        if (value) netprof_build_fact(list, facts[i], value);
+        if (value) netprof_build_fact(f.list, facts[i], value);
     }
     for (size_t d = 0; d < schema->device_count; d++) {
         const netprof_device *device = &schema->devices[d];
         f.open = false;
         f.local = JOB_NONE;
-        f.source = source_number(r->reader->known, device->source);
-        good = good && f.source != LOOKUP_NONE;
-        if (strcmp(source, device->source) != 0) netprof_build_source(list, source = device->source);
+        f.source = (size_t)map_key_of_name(0, device->source).a;
+        if (strcmp(source, device->source) != 0) netprof_build_source(f.list, source = device->source);
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
-            good = good && follow_counter(&f, i);
+            follow_counter(&f, i);
     }
     free(f.near);
-    netprof_err err = netprof_build_end(list, &t->small, NULL);
-    if (err || !good) return err ? err : NETPROF_ERR_NOMEM;
+    if (netprof_build_end(f.list, &t->small, NULL)) memory_exhausted(); // the only error of a list in order
     netprof_schema_retain(schema);
     t->schema = schema;
-    return NETPROF_OK;
 }

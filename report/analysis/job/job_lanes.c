@@ -1,9 +1,7 @@
-// Behind the last file: nodes in order, one time axis, for each meter the lane that tells most of the job; and looking
-// at lanes.
+// After the last file: nodes in order, one time axis, and for each meter the lane that says most about the job.
 #include "job_store.h"
 
 #include "analysis/data/clocks.h"
-#include "analysis/base/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,58 +46,63 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : x->index < y->index ? -1 : 1;
 }
 
-// Puts count elements into the order of the keys; new place of each in places.
-static bool reorder(void *list, size_t size, const key *keys, size_t count, size_t *places)
+// Puts elements into the order of the keys, and fills in the new place of each.
+static void reorder(void *list, size_t size, const key *keys, size_t *places)
 {
-    if (!count) return true; // then the list may be NULL
-    char *sorted = malloc(count * size + 1), *from = list;
-    if (!sorted) return false;
+    size_t count = arrlenu(keys);
+    if (!count) return;
+    char *before = memory_copy(list, count * size), *to = list;
     for (size_t i = 0; i < count; i++) {
-        memcpy(sorted + i * size, from + keys[i].index * size, size);
+        memcpy(to + i * size, before + keys[i].index * size, size);
         places[keys[i].index] = i;
     }
-    memcpy(list, sorted, count * size);
-    free(sorted);
-    return true;
+    free(before);
 }
 
-static bool sort_nodes(job_report *r)
-{
-    key *keys = calloc(r->node_count + 1, sizeof *keys);
-    size_t *places = calloc(r->node_count + 1, sizeof *places);
-    for (size_t i = 0; keys && i < r->node_count; i++)
-        keys[i] = (key){.name = r->nodes[i].name, .index = i};
-    if (keys) qsort(keys, r->node_count, sizeof *keys, compare_keys);
-    bool good = keys && places && reorder(r->nodes, sizeof *r->nodes, keys, r->node_count, places) &&
-                reorder(r->reader->nodes, sizeof *r->reader->nodes, keys, r->node_count, places);
-    for (size_t i = 0; good && i < r->device_count; i++)
-        r->devices[i].node = places[r->devices[i].node];
-    for (size_t i = 0; good && i < r->reader->found_count; i++)
-        r->reader->found[i].node = places[r->reader->found[i].node];
-    for (size_t i = 0; good && i < r->reader->run_count; i++)
-        r->reader->runs[i].node = places[r->reader->runs[i].node];
-    for (size_t i = 0; good && i < r->event_count; i++)
-        for (size_t k = 0; k < r->events[i].lane_count; k++)
-            r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];
-    free(keys);
-    free(places);
-    return good;
-}
-
-static bool sort_devices(job_report *r)
+static void sort_nodes(job_report *r)
 {
     job_reader *reader = r->reader;
-    key *keys = calloc(r->device_count + 1, sizeof *keys);
-    size_t *places = calloc(r->device_count + 1, sizeof *places);
-    for (size_t i = 0; keys && i < r->device_count; i++)
-        keys[i] = (key){r->devices[i].name, r->devices[i].source, r->devices[i].node, i};
+    key *keys = NULL;
+    size_t *places = memory_calloc(r->node_count, sizeof *places);
+    for (size_t i = 0; i < r->node_count; i++)
+        arrput(keys, ((key){.name = r->nodes[i].name, .index = i}));
+    if (keys) qsort(keys, r->node_count, sizeof *keys, compare_keys);
+    reorder(r->nodes, sizeof *r->nodes, keys, places);
+    reorder(reader->nodes, sizeof *reader->nodes, keys, places);
+    for (size_t i = 0; i < r->device_count; i++)
+        r->devices[i].node = places[r->devices[i].node];
+    for (size_t i = 0; i < arrlenu(reader->found); i++)
+        reader->found[i].node = places[reader->found[i].node];
+    for (size_t i = 0; i < arrlenu(reader->runs); i++)
+        reader->runs[i].node = places[reader->runs[i].node];
+    for (size_t i = 0; i < r->event_count; i++)
+        for (size_t k = 0; k < r->events[i].lane_count; k++)
+            r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];
+    arrfree(keys);
+    free(places);
+}
+
+static void sort_devices(job_report *r)
+{
+    job_reader *reader = r->reader;
+    key *keys = NULL;
+    size_t *places = memory_calloc(r->device_count, sizeof *places);
+    for (size_t i = 0; i < r->device_count; i++)
+        arrput(keys, ((key){r->devices[i].name, r->devices[i].source, r->devices[i].node, i}));
     if (keys) qsort(keys, r->device_count, sizeof *keys, compare_keys);
-    bool good = keys && places && reorder(r->devices, sizeof *r->devices, keys, r->device_count, places);
-    for (size_t i = 0; good && i < reader->episode_count; i++)
+    reorder(r->devices, sizeof *r->devices, keys, places);
+    for (size_t i = 0; i < arrlenu(reader->episodes); i++)
         reader->episodes[i].device = places[reader->episodes[i].device];
-    for (size_t i = 0; good && i < reader->trouble_count; i++)
+    for (size_t i = 0; i < arrlenu(reader->troubles); i++)
         reader->troubles[i].device = places[reader->troubles[i].device];
-    for (size_t i = 0; good && i < r->device_count; i++) {
+    arrfree(keys);
+    free(places);
+}
+
+// Tells lanes and nodes where their nodes and devices are now.
+static void number_lanes(job_report *r)
+{
+    for (size_t i = 0; i < r->device_count; i++) {
         job_device *d = &r->devices[i];
         job_node *node = &r->nodes[d->node];
         if (!node->device_count++) node->first_device = i;
@@ -109,17 +112,14 @@ static bool sort_devices(job_report *r)
             d->lanes[m]->node = d->node;
         }
     }
-    for (size_t i = 0; good && i < r->node_count; i++)
+    for (size_t i = 0; i < r->node_count; i++)
         for (int m = 0; m < JOB_METERS; m++)
             for (int s = 0; s < JOB_SCOPES; s++)
-                if (reader->nodes[i].lanes[m][s]) reader->nodes[i].lanes[m][s]->node = i;
-    free(keys);
-    free(places);
-    return good;
+                if (r->reader->nodes[i].lanes[m][s]) r->reader->nodes[i].lanes[m][s]->node = i;
 }
 
 // "NIC 3 (cxi2)" where there are several that send, else the name.
-static bool name_devices(job_report *r)
+static void name_devices(job_report *r)
 {
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
@@ -129,11 +129,9 @@ static bool name_devices(job_report *r)
             bool gpu = strcmp(d->source, "gpu") == 0, nic = d->lanes[JOB_SENT] || d->lanes[JOB_RECEIVED];
             size_t number = gpu ? ++gpus : nic ? ++nics : 0;
             d->label =
-                number ? text_make("%s %zu (%s)", gpu ? "GPU" : "NIC", number, d->name) : text_make("%s", d->name);
-            if (!d->label) return false;
+                number ? memory_format("%s %zu (%s)", gpu ? "GPU" : "NIC", number, d->name) : memory_strdup(d->name);
         }
     }
-    return true;
 }
 
 // ---- clocks ----
@@ -154,13 +152,13 @@ static void move_node(job_report *r, size_t index, int64_t by_ns)
     for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
         for (int m = 0; m < JOB_METERS; m++)
             if (r->devices[i].lanes[m]) move_bins(r->devices[i].lanes[m]->bins, by_ns);
-    for (size_t i = 0; i < more->run_count; i++)
+    for (size_t i = 0; i < arrlenu(more->runs); i++)
         if (more->runs[i].to_ns) more->runs[i].from_ns += by_ns, more->runs[i].to_ns += by_ns;
     for (size_t i = 0; i < node->gap_count; i++) {
         node->gaps[i].from_s += (double)by_ns * 1e-9;
         node->gaps[i].to_s += (double)by_ns * 1e-9;
     }
-    for (size_t i = 0; i < r->reader->episode_count; i++) {
+    for (size_t i = 0; i < arrlenu(r->reader->episodes); i++) {
         job_episode *e = &r->reader->episodes[i];
         if (r->devices[e->device].node == index) e->from_ns += by_ns, e->to_ns += by_ns;
     }
@@ -169,11 +167,10 @@ static void move_node(job_report *r, size_t index, int64_t by_ns)
             if (r->events[i].lanes[k].node == index) move_bins(r->events[i].lanes[k].bins, by_ns);
 }
 
-static bool take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
+static void take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
 {
-    bool *done = calloc(r->node_count + 1, sizeof *done);
-    if (!done) return false;
-    for (size_t i = 0; i < r->reader->run_count; i++) {
+    bool *done = memory_calloc(r->node_count, sizeof *done);
+    for (size_t i = 0; i < arrlenu(r->reader->runs); i++) {
         job_node *node = &r->nodes[r->reader->runs[i].node];
         bool known = done[r->reader->runs[i].node];
         node->uncertainty_s =
@@ -184,62 +181,61 @@ static bool take_shifts(job_report *r, const double *shift_s, const double *unce
         move_node(r, r->reader->runs[i].node, (int64_t)llround(node->shift_s * 1e9));
     }
     free(done);
-    return true;
 }
 
-// The begin of a job step is the same moment on all nodes, nearly.
-static bool take_event(clocks_event *to, char **name, const job_run *x, size_t index, size_t *count)
+// The begin of a job step is nearly the same moment on all nodes.
+static void add_step_begin(clocks_event **events, const job_run *x, size_t index)
 {
-    const char *id = netprof_fact_of(x->facts, x->fact_count, "job_id"),
-               *number = netprof_fact_of(x->facts, x->fact_count, "job_step");
-    if (!id || !number || !x->wall_ns) return true;
-    if (!(*name = text_make("%s.%s", id, number))) return false;
-    *to = (clocks_event){index, *name, x->wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
-    ++*count;
-    return true;
+    const char *id = netprof_fact_of(x->facts, arrlenu(x->facts), "job_id"),
+               *number = netprof_fact_of(x->facts, arrlenu(x->facts), "job_step");
+    if (!id || !number || !x->wall_ns) return;
+    clocks_event new = {index, memory_format("%s.%s", id, number), x->wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
+    arrput(*events, new);
 }
 
-// Behind the order of nodes and devices, before anything is put on the axis: clocks are moved by what the files hold;
-// where they tell nothing, nothing is. False: no memory.
-static bool align(job_report *r)
+static void use_clocks(job_report *r, const clocks *c)
 {
-    if (r->node_count < 2) return true;
-    size_t count = r->reader->run_count, events = 0, known = 0;
+    double *shift = NULL, *uncertainty = NULL;
+    size_t known = 0;
+    for (size_t i = 0; i < arrlenu(r->reader->runs); i++) {
+        arrput(shift, (double)c->runs[i].offset_ns * 1e-9);
+        arrput(uncertainty, c->runs[i].error_ns == CLOCKS_UNKNOWN_NS ? NAN : (double)c->runs[i].error_ns * 1e-9);
+        known += c->runs[i].basis != CLOCKS_NOTHING && i != c->reference;
+    }
+    take_shifts(r, shift, uncertainty);
+    r->clocks_aligned = known > 0;
+    if (known && c->text) r->clock_note = memory_strdup(c->text);
+    arrfree(shift);
+    arrfree(uncertainty);
+}
+
+// Moves the nodes' clocks by what the files say about them, if anything. Nodes and devices are in order, and nothing is on
+// the axis yet.
+static void align(job_report *r)
+{
+    if (r->node_count < 2) return;
     clocks c = {0};
-    clocks_input *inputs = calloc(count + 1, sizeof *inputs);
-    clocks_event *event = calloc(count + 1, sizeof *event);
-    char **keys = calloc(count + 1, sizeof *keys);
-    double *shift = calloc(count + 1, sizeof *shift), *uncertainty = calloc(count + 1, sizeof *uncertainty);
-    bool good = inputs && event && keys && shift && uncertainty;
-    for (size_t i = 0; i < count && good; i++) {
+    clocks_input *inputs = NULL;
+    clocks_event *events = NULL;
+    for (size_t i = 0; i < arrlenu(r->reader->runs); i++) {
         const job_run *x = &r->reader->runs[i];
-        inputs[i] = (clocks_input){.name = r->nodes[x->node].name,
-                                   .boot_id = *x->boot_id ? x->boot_id : NULL,
-                                   .wall_ns = x->wall_ns,
-                                   .mono_ns = x->mono_ns,
-                                   .end_wall_ns = x->end_wall_ns,
-                                   .end_mono_ns = x->end_mono_ns};
-        clocks_take_facts(&inputs[i], x->facts, x->fact_count);
-        good = take_event(&event[events], &keys[events], x, i, &events);
+        clocks_input input = {.name = r->nodes[x->node].name,
+                              .boot_id = *x->boot_id ? x->boot_id : NULL,
+                              .wall_ns = x->wall_ns,
+                              .mono_ns = x->mono_ns,
+                              .end_wall_ns = x->end_wall_ns,
+                              .end_mono_ns = x->end_mono_ns};
+        clocks_take_facts(&input, x->facts, arrlenu(x->facts));
+        arrput(inputs, input);
+        add_step_begin(&events, x, i);
     }
-    good = good && clocks_find(&c, inputs, count, event, events) == NETPROF_OK;
-    for (size_t i = 0; i < count && good; i++) {
-        shift[i] = (double)c.runs[i].offset_ns * 1e-9;
-        uncertainty[i] = c.runs[i].error_ns == CLOCKS_UNKNOWN_NS ? NAN : (double)c.runs[i].error_ns * 1e-9;
-        known += c.runs[i].basis != CLOCKS_NOTHING && i != c.reference;
-    }
-    good = good && take_shifts(r, shift, uncertainty);
-    r->clocks_aligned = good && known > 0;
-    if (r->clocks_aligned && c.text) good = (r->clock_note = strdup(c.text)) != NULL;
-    for (size_t i = 0; i < events && keys; i++)
-        free(keys[i]);
-    free(inputs);
-    free(event);
-    free(keys);
-    free(shift);
-    free(uncertainty);
+    clocks_find(&c, inputs, arrlenu(inputs), events, arrlenu(events));
+    use_clocks(r, &c);
+    for (size_t i = 0; i < arrlenu(events); i++)
+        free((char *)(uintptr_t)events[i].key);
+    arrfree(inputs);
+    arrfree(events);
     clocks_free(&c);
-    return good;
 }
 
 // ---- time ----
@@ -256,7 +252,7 @@ static void find_ends(job_report *r)
         for (size_t i = 0; i < r->node_count; i++) {
             const job_node_reader *more = &r->reader->nodes[i];
             int64_t from = INT64_MAX, to = INT64_MIN;
-            for (size_t k = 0; k < more->run_count; k++) {
+            for (size_t k = 0; k < arrlenu(more->runs); k++) {
                 if (!more->runs[k].to_ns) continue;
                 from = more->runs[k].from_ns < from ? more->runs[k].from_ns : from;
                 to = more->runs[k].to_ns > to ? more->runs[k].to_ns : to;
@@ -284,11 +280,10 @@ static int by_run(const void *a, const void *b)
     return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static bool add_gap(job_node *node, double from_s, double to_s, bool idle)
+static void add_gap(job_node *node, double from_s, double to_s, bool idle)
 {
-    if (!list_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
-    node->gaps[node->gap_count++] = (job_gap){from_s, to_s, idle};
-    return true;
+    arrput(node->gaps, ((job_gap){from_s, to_s, idle}));
+    node->gap_count++;
 }
 
 // Was nothing to be recorded from one run to the next? So when the first ended as it was meant to; one that a signal
@@ -296,38 +291,35 @@ static bool add_gap(job_node *node, double from_s, double to_s, bool idle)
 static bool is_idle(const job_report *r, const job_stretch *x, const job_stretch *y)
 {
     const job_run *first = &r->reader->runs[x->run], *second = &r->reader->runs[y->run];
-    const char *job = netprof_fact_of(first->facts, first->fact_count, "job_id");
-    const char *other = netprof_fact_of(second->facts, second->fact_count, "job_id");
+    const char *job = netprof_fact_of(first->facts, arrlenu(first->facts), "job_id");
+    const char *other = netprof_fact_of(second->facts, arrlenu(second->facts), "job_id");
     bool same = job && other && strcmp(job, other) == 0;
     return first->ended || (first->stopped && !same);
 }
 
-// Gaps within files were found as they were read; here those between files, and before and behind them.
-static bool find_gaps(job_report *r, size_t index)
+// Gaps within files were found while reading; this adds those between files, and before and after them.
+static void find_gaps(job_report *r, size_t index)
 {
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
     double longest = isnan(node->interval_s) ? INFINITY : 2.5 * node->interval_s;
-    bool good = true;
     for (size_t i = 0; i < node->gap_count; i++) {
         node->gaps[i].from_s -= (double)r->begin_ns * 1e-9;
         node->gaps[i].to_s -= (double)r->begin_ns * 1e-9;
     }
-    qsort(more->runs, more->run_count, sizeof *more->runs, by_run);
+    qsort(more->runs, arrlenu(more->runs), sizeof *more->runs, by_run);
     int64_t until = 0;
     const job_stretch *before = NULL;
-    for (size_t k = 0; k < more->run_count && good; k++) {
+    for (size_t k = 0; k < arrlenu(more->runs); k++) {
         if (!more->runs[k].to_ns) continue;
         double from = until ? seconds_of(r, until) : 0, to = seconds_of(r, more->runs[k].from_ns);
-        if (to - from > longest) good = add_gap(node, from, to, before && is_idle(r, before, &more->runs[k]));
+        if (to - from > longest) add_gap(node, from, to, before && is_idle(r, before, &more->runs[k]));
         if (more->runs[k].to_ns <= until) continue;
         until = more->runs[k].to_ns;
         before = &more->runs[k];
     }
-    if (good && until && r->end_s - seconds_of(r, until) > longest)
-        good = add_gap(node, seconds_of(r, until), r->end_s, false);
+    if (until && r->end_s - seconds_of(r, until) > longest) add_gap(node, seconds_of(r, until), r->end_s, false);
     if (node->gap_count) qsort(node->gaps, node->gap_count, sizeof *node->gaps, by_begin);
-    return good;
 }
 
 static void count_samples(job_report *r, size_t index)
@@ -371,16 +363,14 @@ static void scale(job_lane *lane, double by)
     lane->total *= by;
 }
 
-// The same lane under another meter; it shares the bins. False: no memory.
-static bool share(job_report *r, size_t node, job_meter meter, const job_lane *from)
+// The same lane under another meter; it shares the bins.
+static void share(job_report *r, size_t node, job_meter meter, const job_lane *from)
 {
     job_lane **place = &r->reader->nodes[node].lanes[meter][JOB_SCOPE_NODE];
-    if (!tells(from) || *place) return true;
-    if (!(*place = malloc(sizeof **place))) return false;
-    **place = *from;
+    if (!tells(from) || *place) return;
+    *place = memory_copy(from, sizeof *from);
     (*place)->meter = meter;
     from->bins->owners++;
-    return true;
 }
 
 static void choose(job_report *r, size_t index, job_meter meter)
@@ -410,24 +400,21 @@ static void choose(job_report *r, size_t index, job_meter meter)
 }
 
 // Without a meter of the whole node: what the parts draw together.
-static bool add_power(job_report *r, size_t index)
+static void add_power(job_report *r, size_t index)
 {
     static const job_meter parts[] = {JOB_POWER_CPU, JOB_POWER_DRAM, JOB_POWER_GPU};
     job_node *node = &r->nodes[index];
     job_lane *sum = NULL;
-    if (node->lanes[JOB_POWER]) return true;
+    if (node->lanes[JOB_POWER]) return;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const job_lane *part = node->lanes[parts[i]];
         if (!part) continue;
-        if (!sum && !(sum = job_lane_make(JOB_POWER, index, JOB_NONE))) return false;
+        if (!sum) sum = job_lane_make(JOB_POWER, index, JOB_NONE);
         sum->total = isnan(sum->total) ? part->total : sum->total + part->total;
         sum->lower_bound |= part->lower_bound;
-        if (!job_bins_join(sum->bins, part->bins)) {
-            job_lane_free(sum);
-            return false;
-        }
+        job_bins_join(sum->bins, part->bins);
     }
-    if (!sum) return true;
+    if (!sum) return;
     for (size_t k = 0; k < sum->bins->count; k++) {
         const job_bin *x = &sum->bins->items[k];
         if (!(x->known_s > 0)) continue;
@@ -440,7 +427,6 @@ static bool add_power(job_report *r, size_t index)
     node->lanes[JOB_POWER] = sum;
     node->state[JOB_POWER] = JOB_KNOWN;
     node->scope[JOB_POWER] = JOB_SCOPE_NONE;
-    return true;
 }
 
 // Capacities of a node's devices together; NAN when one is unknown.
@@ -516,7 +502,7 @@ static void bound_virtual(job_report *r, size_t index)
     }
 }
 
-static bool finish_node(job_report *r, size_t index)
+static void finish_node(job_report *r, size_t index)
 {
     job_node_reader *more = &r->reader->nodes[index];
     job_node *node = &r->nodes[index];
@@ -527,14 +513,13 @@ static bool finish_node(job_report *r, size_t index)
         job_lane_free(wait);
         more->lanes[JOB_IO_WAIT][JOB_SCOPE_NODE] = NULL;
     }
-    if (!share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]) ||
-        !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
-        return false;
+    share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]);
+    share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]);
     for (int m = 0; m < JOB_METERS; m++)
         choose(r, index, (job_meter)m);
     bound_virtual(r, index);
     job_allocate(r, index);
-    if (!add_power(r, index)) return false;
+    add_power(r, index);
     for (int m = 0; m < JOB_METERS; m++) {
         if (!node->lanes[m]) continue;
         close_lane(node->lanes[m]);
@@ -542,7 +527,6 @@ static bool finish_node(job_report *r, size_t index)
     }
     // Not the control group's own peak: it is as old as the group, and has the page cache in it.
     if (node->lanes[JOB_MEMORY]) node->memory_peak = node->lanes[JOB_MEMORY]->high;
-    return true;
 }
 
 // All bins as wide as the widest.
@@ -565,22 +549,25 @@ static void align_bins(job_report *r)
     r->bin_s = (double)((uint64_t)1 << shift) * 1e-9;
 }
 
-bool job_finish_lanes(job_report *r)
+void job_finish_lanes(job_report *r)
 {
     r->interval_s = NAN;
-    bool good = sort_nodes(r) && sort_devices(r) && align(r);
-    if (!good) return false;
+    sort_nodes(r);
+    sort_devices(r);
+    number_lanes(r);
+    align(r);
     find_ends(r);
     close_devices(r);
-    for (size_t i = 0; i < r->node_count && good; i++) {
-        good = finish_node(r, i) && find_gaps(r, i);
-        if (good) count_samples(r, i);
+    for (size_t i = 0; i < r->node_count; i++) {
+        finish_node(r, i);
+        find_gaps(r, i);
+        count_samples(r, i);
     }
-    if (good) align_bins(r);
+    align_bins(r);
     r->uncertainty_s = NAN;
     for (size_t i = 0; i < r->node_count; i++)
         r->uncertainty_s = fmax(r->uncertainty_s, r->nodes[i].uncertainty_s);
     for (size_t i = 0; i < r->node_count; i++)
         if (isnan(r->nodes[i].uncertainty_s)) r->uncertainty_s = NAN; // one unknown is enough
-    return good && name_devices(r);
+    name_devices(r);
 }

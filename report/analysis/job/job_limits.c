@@ -72,16 +72,16 @@ static const job_use *use_of(const job_report *r, job_meter meter)
     return NULL;
 }
 
-static bool find_cpu_low(job_report *r)
+static void find_cpu_low(job_report *r)
 {
     const job_use *use = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY);
     const limit *l = &limits[CPU_LOW];
-    if (!use || !(use->capacity > 0) || !(r->end_s >= l->least_s)) return true;
+    if (!use || !(use->capacity > 0) || !(r->end_s >= l->least_s)) return;
     double value = use->mean / use->capacity;
     severity s = judge_low(l, value);
     // Where GPUs work, CPUs may wait for them.
     if (gpu && gpu->mean >= limits[GPU_IDLE].watch && s > SEVERITY_INFO) s = SEVERITY_INFO;
-    if (!s) return true;
+    if (!s) return;
     char share[32];
     job_finding x = of_limit(r, l, s, value, "of the CPUs");
     job_share_text(share, sizeof share, value);
@@ -90,11 +90,11 @@ static bool find_cpu_low(job_report *r)
     x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
     job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
     bool given = basis > JOB_BASIS_NODE;
-    x.claim = text_make("the job used %s of %s%s CPUs a node in the mean (%s%s%s)", words_number(use->mean).text,
-                        words_number(use->capacity).text, given ? " allocated" : "", share,
-                        basis ? "; measured against " : "", job_basis_text(basis));
-    x.title = text_make("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
-    return job_add_finding(r, x) != NULL;
+    x.claim = memory_format("the job used %s of %s%s CPUs a node in the mean (%s%s%s)", words_number(use->mean).text,
+                            words_number(use->capacity).text, given ? " allocated" : "", share,
+                            basis ? "; measured against " : "", job_basis_text(basis));
+    x.title = memory_format("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
+    job_add_finding(r, x);
 }
 
 // Known to be, both ways.
@@ -106,27 +106,27 @@ static bool network_idles(const job_report *r)
     return !paused || paused->high < 0.01;
 }
 
-static bool find_gpu_idle(job_report *r)
+static void find_gpu_idle(job_report *r)
 {
     const job_use *use = use_of(r, JOB_GPU_BUSY);
     const limit *l = &limits[GPU_IDLE];
     for (size_t i = 0; i < r->finding_count; i++)
-        if (strcmp(r->findings[i].rule, l->rule) == 0) return true; // said of single GPUs
+        if (strcmp(r->findings[i].rule, l->rule) == 0) return; // said of single GPUs
     severity s = use && r->end_s >= l->least_s ? judge_low(l, use->mean) : SEVERITY_OK;
-    if (!s) return true;
+    if (!s) return;
     char share[32];
     job_finding x = of_limit(r, l, s, use->mean, "of the time");
     job_share_text(share, sizeof share, use->mean);
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
-    x.claim = text_make("the GPUs were busy %s of the time in the mean%s", share,
-                        network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for"
-                                         : "");
-    x.title = text_make("The GPUs were busy %s of the time", share);
-    return job_add_finding(r, x) != NULL;
+    x.claim = memory_format(
+        "the GPUs were busy %s of the time in the mean%s", share,
+        network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
+    x.title = memory_format("The GPUs were busy %s of the time", share);
+    job_add_finding(r, x);
 }
 
-static bool find_memory_peak(job_report *r)
+static void find_memory_peak(job_report *r)
 {
     double most = 0;
     size_t worst = JOB_NONE, count = 0;
@@ -137,7 +137,7 @@ static bool find_memory_peak(job_report *r)
         if (share > most) most = share, worst = i;
     }
     severity s = judge_high(&limits[MEMORY_PEAK], most);
-    if (!s || worst == JOB_NONE) return true;
+    if (!s || worst == JOB_NONE) return;
     char who[300], share[32];
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
     job_finding x = of_limit(r, &limits[MEMORY_PEAK], s, most, "of the limit");
@@ -145,10 +145,10 @@ static bool find_memory_peak(job_report *r)
     x.node = worst;
     x.nodes = count;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    x.claim = text_make("%s: memory was at %s of %s (%s)", who, words_binary(lane->high).text,
-                        words_binary(lane->capacity).text, job_share_text(share, sizeof share, most));
-    x.title = text_make("%s: memory reached %s of its limit", r->nodes[worst].name, share);
-    return job_add_finding(r, x) != NULL;
+    x.claim = memory_format("%s: memory was at %s of %s (%s)", who, words_binary(lane->high).text,
+                            words_binary(lane->capacity).text, job_share_text(share, sizeof share, most));
+    x.title = memory_format("%s: memory reached %s of its limit", r->nodes[worst].name, share);
+    job_add_finding(r, x);
 }
 
 // Straight line through the second half of a lane, by least squares.
@@ -189,7 +189,7 @@ static double time_to_full(const job_report *r, size_t node, line *l)
     return grows ? fmax(0, lane->capacity - lane->last) / l->slope : NAN;
 }
 
-static bool find_memory_growth(job_report *r)
+static void find_memory_growth(job_report *r)
 {
     double soonest = INFINITY;
     line of = {0};
@@ -201,7 +201,7 @@ static bool find_memory_growth(job_report *r)
         if (full < soonest) soonest = full, worst = i, of = l;
     }
     severity s = judge_low(&limits[MEMORY_GROWTH], soonest);
-    if (!s || worst == JOB_NONE) return true;
+    if (!s || worst == JOB_NONE) return;
     char full[32], who[300];
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
     job_finding x = of_limit(r, &limits[MEMORY_GROWTH], s, soonest, "s");
@@ -212,67 +212,67 @@ static bool find_memory_growth(job_report *r)
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
     job_length_text(full, sizeof full, soonest);
     x.claim =
-        text_make("%s: memory grows %s/min, %s of %s at the end: full in %s", who, words_binary(of.slope * 60).text,
-                  words_binary(lane->last).text, words_binary(lane->capacity).text, full);
-    x.title = text_make("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
-    return job_add_finding(r, x) != NULL;
+        memory_format("%s: memory grows %s/min, %s of %s at the end: full in %s", who, words_binary(of.slope * 60).text,
+                      words_binary(lane->last).text, words_binary(lane->capacity).text, full);
+    x.title = memory_format("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
+    job_add_finding(r, x);
 }
 
 // The node farthest below the median.
-static bool find_imbalance(job_report *r, job_meter meter)
+static void find_imbalance(job_report *r, job_meter meter)
 {
-    double *means = calloc(r->node_count + 1, sizeof *means);
+    double *means = NULL;
     double least = INFINITY;
-    size_t n = 0, low = JOB_NONE;
-    if (!means) return false;
+    size_t low = JOB_NONE;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_lane *lane = r->nodes[i].lanes[meter];
         if (!lane || isnan(lane->mean)) continue;
         if (lane->mean < least) least = lane->mean, low = i;
-        means[n++] = lane->mean;
+        arrput(means, lane->mean);
     }
+    size_t n = arrlenu(means);
     double middle = job_median(means, n);
     if (n == 2) middle = means[1]; // sorted: of two the larger
-    free(means);
+    arrfree(means);
     const job_use *use = use_of(r, meter);
     bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
     severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s
                      ? judge_low(&limits[IMBALANCE], least / middle)
                      : SEVERITY_OK;
-    if (!s || low == JOB_NONE) return true;
+    if (!s || low == JOB_NONE) return;
     char share[32];
     job_finding x = of_limit(r, &limits[IMBALANCE], s, least / middle, "of the median");
     x.meter = meter;
     x.node = low;
     x.nodes = 1;
     job_share_text(share, sizeof share, least / middle);
-    x.claim = text_make("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
-                        n == 2 ? "the other" : "the median");
-    x.title = text_make("%s did less than the other nodes", r->nodes[low].name);
-    return job_add_finding(r, x) != NULL;
+    x.claim = memory_format("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
+                            n == 2 ? "the other" : "the median");
+    x.title = memory_format("%s did less than the other nodes", r->nodes[low].name);
+    job_add_finding(r, x);
 }
 
-static bool find_power_cap(job_report *r, job_meter meter, const char *whose)
+static void find_power_cap(job_report *r, job_meter meter, const char *whose)
 {
     const job_use *use = use_of(r, meter);
     double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
     severity s = r->end_s >= limits[POWER_CAP].least_s ? judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
-    if (!s) return true;
+    if (!s) return;
     char share[32];
     job_finding x = of_limit(r, &limits[POWER_CAP], s, value, "of the limit");
     x.meter = meter;
     x.nodes = use->nodes;
     job_share_text(share, sizeof share, value);
-    x.claim = text_make("the %s drew %s of their power limit in the mean", whose, share);
-    x.title = text_make("The %s ran at their power limit", whose);
-    return job_add_finding(r, x) != NULL;
+    x.claim = memory_format("the %s drew %s of their power limit in the mean", whose, share);
+    x.title = memory_format("The %s ran at their power limit", whose);
+    job_add_finding(r, x);
 }
 
-static bool find_missing(job_report *r)
+static void find_missing(job_report *r)
 {
     double value = r->expected ? 1 - (double)r->samples / (double)r->expected : 0;
     severity s = r->expected > r->samples + 1 ? judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
-    if (!s) return true;
+    if (!s) return;
     char share[32];
     job_finding x = of_limit(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
     uint64_t most = 0, all = r->expected - r->samples;
@@ -287,18 +287,25 @@ static bool find_missing(job_report *r)
     if (most <= all / 2) x.node = JOB_NONE; // no single node's
     job_share_text(share, sizeof share, value);
     char *where = x.node == JOB_NONE
-                      ? text_make("on %zu nodes", x.nodes)
-                      : text_make("%s of %s", most == all ? "all" : "most of them", r->nodes[x.node].name);
-    x.claim = text_make("%llu of %llu samples are missing (%s), %s", (unsigned long long)all,
-                        (unsigned long long)r->expected, share, where);
+                      ? memory_format("on %zu nodes", x.nodes)
+                      : memory_format("%s of %s", most == all ? "all" : "most of them", r->nodes[x.node].name);
+    x.claim = memory_format("%llu of %llu samples are missing (%s), %s", (unsigned long long)all,
+                            (unsigned long long)r->expected, share, where);
     free(where);
-    x.title = text_make("%s of the samples are missing", share);
-    return job_add_finding(r, x) != NULL;
+    x.title = memory_format("%s of the samples are missing", share);
+    job_add_finding(r, x);
 }
 
-bool job_find_limits(job_report *r)
+void job_find_limits(job_report *r)
 {
-    return find_cpu_low(r) && find_gpu_idle(r) && find_memory_peak(r) && find_memory_growth(r) &&
-           find_imbalance(r, JOB_CPU) && find_imbalance(r, JOB_GPU_BUSY) && find_imbalance(r, JOB_SENT) &&
-           find_power_cap(r, JOB_POWER_GPU, "GPUs") && find_power_cap(r, JOB_POWER_CPU, "CPUs") && find_missing(r);
+    find_cpu_low(r);
+    find_gpu_idle(r);
+    find_memory_peak(r);
+    find_memory_growth(r);
+    find_imbalance(r, JOB_CPU);
+    find_imbalance(r, JOB_GPU_BUSY);
+    find_imbalance(r, JOB_SENT);
+    find_power_cap(r, JOB_POWER_GPU, "GPUs");
+    find_power_cap(r, JOB_POWER_CPU, "CPUs");
+    find_missing(r);
 }

@@ -1,21 +1,17 @@
 // The title, the verdict box and the lines below the page: a job in a few sentences.
 #include "job_words.h"
 #include "job_store.h"
-#include "analysis/base/list.h"
 #include "analysis/base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_note(job_report *r, severity s, char *text, size_t which)
+// Takes the text. which: the finding it is about, or JOB_NONE.
+static void add_note(job_report *r, severity s, char *text, size_t which)
 {
-    if (!text || !list_grow_one(&r->notes, r->note_count, sizeof *r->notes)) {
-        free(text);
-        return false;
-    }
-    r->notes[r->note_count++] = (job_note){s, text, which};
-    return true;
+    arrput(r->notes, ((job_note){s, text, which}));
+    r->note_count++;
 }
 
 static const job_use *use_of(const job_report *r, job_meter meter)
@@ -31,11 +27,11 @@ static bool falls(double ratio)
 }
 
 // What the other meters did during an incident. Lost work assumes that steps follow the bytes that are sent.
-static bool note_effect(job_report *r, size_t which)
+static void note_effect(job_report *r, size_t which)
 {
     const job_finding *x = &r->findings[which];
     char share[32], lost[32], part[32];
-    if (!falls(x->sent_ratio)) return true;
+    if (!falls(x->sent_ratio)) return;
     double cpu = x->cpu_ratio, gpu = x->gpu_ratio;
     const char *who = r->node_count > 1 ? "the nodes together" : "the node";
     rules_format(share, sizeof share, "%", 1 - x->sent_ratio);
@@ -46,14 +42,14 @@ static bool note_effect(job_report *r, size_t which)
         snprintf(busy, sizeof busy, ", GPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - gpu));
     else if (falls(cpu))
         snprintf(busy, sizeof busy, ", CPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - cpu));
-    return add_note(r, x->severity,
-                    text_make("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes",
-                              who, share, busy, lost, part),
-                    which);
+    add_note(r, x->severity,
+             memory_format("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes", who,
+                           share, busy, lost, part),
+             which);
 }
 
 // Good signs, of what was watched.
-static bool note_good(job_report *r)
+static void note_good(job_report *r)
 {
     static const struct {
         const char *source, *counter, *text;
@@ -72,100 +68,115 @@ static bool note_good(job_report *r)
             size_t n = strlen(text);
             snprintf(text + n, sizeof text - n, "%sno %s", n ? ", " : "", signs[i].text);
         }
-    if (!*text) return true;
+    if (!*text) return;
     text[0] = 'N';
-    return add_note(r, SEVERITY_OK, text_make("%s", text), JOB_NONE);
+    add_note(r, SEVERITY_OK, memory_strdup(text), JOB_NONE);
 }
 
-static bool note_energy(job_report *r)
+static void note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
     char total[32], share[48] = "", number[32];
     if (isnan(e->total_j)) {
-        bool denied = e->state[JOB_PART_CPU] == JOB_DENIED;
-        return !denied ||
-               add_note(r, SEVERITY_INFO,
-                        text_make("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
+        if (e->state[JOB_PART_CPU] == JOB_DENIED)
+            add_note(r, SEVERITY_INFO,
+                     memory_strdup("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
+        return;
     }
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
         snprintf(share, sizeof share, ", %s of it GPUs",
                  rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
-    return add_note(r, SEVERITY_INFO,
-                    text_make("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
-                              job_energy_text(total, sizeof total, e->total_j), share,
-                              words_quantity(e->node_w, "W").text, e->whole ? "" : "; ", e->whole ? "" : e->how),
-                    JOB_NONE);
+    add_note(r, SEVERITY_INFO,
+             memory_format("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
+                           job_energy_text(total, sizeof total, e->total_j), share, words_quantity(e->node_w, "W").text,
+                           e->whole ? "" : "; ", e->whole ? "" : e->how),
+             JOB_NONE);
 }
 
-// On how many nodes the stretch lies alike, to an interval; 0: an earlier node told of it.
-static size_t nodes_alike(const job_report *r, size_t node, const job_gap *gap)
+static bool is_same_gap(const job_gap *a, const job_gap *b, double slack_s)
 {
-    double slack = isnan(r->interval_s) ? 0 : 2 * r->interval_s;
+    return fabs(a->from_s - b->from_s) <= slack_s && fabs(a->to_s - b->to_s) <= slack_s;
+}
+
+static bool has_same_gap(const job_node *node, const job_gap *gap, double slack_s)
+{
+    for (size_t i = 0; i < node->gap_count; i++)
+        if (is_same_gap(&node->gaps[i], gap, slack_s)) return true;
+    return false;
+}
+
+// How many nodes have this gap, to two intervals; 0 when an earlier node has it, which counted it already.
+static size_t nodes_with_gap(const job_report *r, size_t node, const job_gap *gap)
+{
+    double slack_s = isnan(r->interval_s) ? 0 : 2 * r->interval_s;
     size_t count = 1;
-    for (size_t i = 0; i < r->node_count; i++)
-        for (size_t k = 0; k < r->nodes[i].gap_count && i != node; k++) {
-            const job_gap *x = &r->nodes[i].gaps[k];
-            if (!(fabs(x->from_s - gap->from_s) <= slack) || !(fabs(x->to_s - gap->to_s) <= slack)) continue;
-            if (i < node) return 0;
-            count++;
-            break;
-        }
+    for (size_t i = 0; i < r->node_count; i++) {
+        if (i == node || !has_same_gap(&r->nodes[i], gap, slack_s)) continue;
+        if (i < node) return 0;
+        count++;
+    }
     return count;
 }
 
-// At most three stretches without samples.
-static bool note_gaps(job_report *r)
+// "n4 and 2 more 3:20-4:10", "all nodes 3:20 (0.4 s)". free() it.
+static char *gap_text(const job_report *r, size_t node, const job_gap *gap, size_t nodes)
 {
-    enum { LOOKED_AT = 4096 };
-    char text[400] = "", more[48] = "";
-    size_t shown = 0, all = 0, looked = 0;
-    for (size_t i = 0; i < r->node_count; i++)
-        for (size_t k = 0; k < r->nodes[i].gap_count; k++) {
-            const job_gap *gap = &r->nodes[i].gaps[k];
-            char from[32], to[32], who[96];
-            size_t n = strlen(text), alike = looked++ < LOOKED_AT ? nodes_alike(r, i, gap) : 0;
-            if (!alike || gap->idle) continue;
-            all++;
-            if (shown >= 3) continue;
-            shown++;
-            if (alike == r->node_count && alike > 1)
-                snprintf(who, sizeof who, "all nodes");
-            else if (alike > 1)
-                snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[i].name, alike - 1);
-            else
-                snprintf(who, sizeof who, "%.60s", r->nodes[i].name);
-            job_time_text(from, sizeof from, gap->from_s, r->end_s);
-            job_time_text(to, sizeof to, gap->to_s, r->end_s);
-            bool brief = strcmp(from, to) == 0; // then how long it was says more
-            if (brief) job_length_text(to, sizeof to, gap->to_s - gap->from_s);
-            snprintf(text + n, sizeof text - n, brief ? "%s%s %s (%s)" : "%s%s %s-%s", n ? ", " : "", who, from, to);
-        }
-    if (!all) return true;
-    if (all > shown) snprintf(more, sizeof more, " and %zu more", all - shown);
-    return add_note(r, SEVERITY_INFO, text_make("No samples: %s%s; left out of means, not of totals", text, more),
-                    JOB_NONE);
+    char from[32], to[32], length[32], who[96];
+    if (nodes == r->node_count && nodes > 1)
+        snprintf(who, sizeof who, "all nodes");
+    else if (nodes > 1)
+        snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[node].name, nodes - 1);
+    else
+        snprintf(who, sizeof who, "%.60s", r->nodes[node].name);
+    job_time_text(from, sizeof from, gap->from_s, r->end_s);
+    job_time_text(to, sizeof to, gap->to_s, r->end_s);
+    if (strcmp(from, to) != 0) return memory_format("%s %s-%s", who, from, to);
+    // It begins and ends at the same time as written: its length says more.
+    return memory_format("%s %s (%s)", who, from, job_length_text(length, sizeof length, gap->to_s - gap->from_s));
 }
 
-static bool note_findings(job_report *r)
+// The first three gaps, and how many more there are. Comparing gaps between nodes takes long, so only so many are.
+static void note_gaps(job_report *r)
+{
+    enum { SHOWN = 3, COMPARED = 4096 };
+    char *shown[SHOWN] = {NULL}, more[48] = "";
+    size_t count = 0, compared = 0;
+    for (size_t i = 0; i < r->node_count; i++)
+        for (size_t k = 0; k < r->nodes[i].gap_count && compared < COMPARED; k++, compared++) {
+            const job_gap *gap = &r->nodes[i].gaps[k];
+            size_t nodes = gap->idle ? 0 : nodes_with_gap(r, i, gap);
+            if (nodes && count < SHOWN) shown[count] = gap_text(r, i, gap, nodes);
+            count += nodes > 0;
+        }
+    if (!count) return;
+    if (count > SHOWN) snprintf(more, sizeof more, " and %zu more", count - SHOWN);
+    add_note(r, SEVERITY_INFO,
+             memory_format("No samples: %s%s%s%s%s%s; left out of means, not of totals", shown[0], shown[1] ? ", " : "",
+                           shown[1] ? shown[1] : "", shown[2] ? ", " : "", shown[2] ? shown[2] : "", more),
+             JOB_NONE);
+    for (size_t i = 0; i < SHOWN; i++)
+        free(shown[i]);
+}
+
+static void note_findings(job_report *r)
 {
     enum { SHOWN = 4 };
     size_t shown = 0, worth = 0;
-    bool good = true;
-    for (size_t i = 0; i < r->finding_count && good; i++) {
+    for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
         worth += x->severity >= SEVERITY_WATCH;
         if (x->severity < SEVERITY_WATCH || shown >= SHOWN) continue;
-        good = add_note(r, x->severity, text_make("%s", x->claim), i);
+        add_note(r, x->severity, memory_strdup(x->claim), i);
         shown++;
-        if (good && x->incident && shown < SHOWN) good = note_effect(r, i);
+        if (x->incident && shown < SHOWN) note_effect(r, i);
     }
-    if (good && worth > shown)
-        good = add_note(r, SEVERITY_INFO, text_make("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"),
-                        JOB_NONE);
-    return good;
+    if (worth > shown)
+        add_note(r, SEVERITY_INFO, memory_format("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"),
+                 JOB_NONE);
 }
 
-static double bytes_of(const job_lane *const lanes[], job_meter sent, job_meter received)
+// Bytes sent or received in all, whichever is more. NAN unknown.
+static double bytes_moved(job_lane *const lanes[], job_meter sent, job_meter received)
 {
     return fmax(lanes[sent] ? lanes[sent]->total : NAN, lanes[received] ? lanes[received]->total : NAN);
 }
@@ -178,8 +189,8 @@ static const job_device *busiest_virtual(const job_report *r, size_t *count)
     *count = 0;
     for (size_t i = 0; i < r->device_count; i++) {
         const job_device *d = &r->devices[i];
-        double moved = bytes_of((const job_lane *const *)d->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED);
-        if (!(moved > bytes_of((const job_lane *const *)r->nodes[d->node].lanes, JOB_SENT, JOB_RECEIVED))) continue;
+        double moved = bytes_moved(d->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED);
+        if (!(moved > bytes_moved(r->nodes[d->node].lanes, JOB_SENT, JOB_RECEIVED))) continue;
         ++*count;
         if (!most || moved > highest) most = d, highest = moved;
     }
@@ -191,24 +202,24 @@ static const char *amount_text(char *text, size_t size, const job_lane *lane)
     return lane ? rules_format(text, size, "B", lane->total) : "an unknown amount";
 }
 
-// What ran over the loopback or a bridge is not the network's, but who looks for it shall not read 0 alone.
-static bool note_virtual(job_report *r)
+// Bytes over the loopback or a bridge are not the network's, but whoever looks for them should not just read 0.
+static void note_virtual(job_report *r)
 {
     size_t count;
     const job_device *d = busiest_virtual(r, &count);
     char sent[32], received[32], more[48] = "";
-    if (!d) return true;
+    if (!d) return;
     if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
-    return add_note(r, SEVERITY_INFO,
-                    text_make("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
-                              r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
-                              amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
-                              amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
-                    JOB_NONE);
+    add_note(r, SEVERITY_INFO,
+             memory_format("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
+                           r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
+                           amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
+                           amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
+             JOB_NONE);
 }
 
 // A busy node that did not keep the job waiting.
-static bool note_others(job_report *r)
+static void note_others(job_report *r)
 {
     size_t worst = JOB_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
@@ -217,7 +228,7 @@ static bool note_others(job_report *r)
         count++;
         if (worst == JOB_NONE || share > r->reader->nodes[worst].others_wait) worst = i;
     }
-    if (worst == JOB_NONE) return true;
+    if (worst == JOB_NONE) return;
     char share[32], own[32], more[48] = "", theirs[80] = "";
     const job_lane *lane = r->nodes[worst].lanes[JOB_CPU];
     double waited = r->reader->nodes[worst].waited_s, of_own = lane ? waited / (waited + lane->total) : NAN;
@@ -225,10 +236,10 @@ static bool note_others(job_report *r)
         snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", rules_format(own, sizeof own, "%", of_own));
     if (count > 1) snprintf(more, sizeof more, "; so on %zu more node%s", count - 1, count == 2 ? "" : "s");
     rules_format(share, sizeof share, "%", r->reader->nodes[worst].others_wait);
-    return add_note(r, SEVERITY_INFO,
-                    text_make("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name, share,
-                              theirs, more),
-                    JOB_NONE);
+    add_note(r, SEVERITY_INFO,
+             memory_format("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name, share,
+                           theirs, more),
+             JOB_NONE);
 }
 
 // "CPU 63 % busy, network 1.2 GB/s sent a node".
@@ -250,26 +261,29 @@ static char *summary(const job_report *r)
         snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "",
                  rules_format(number, sizeof number, "B", sent->mean), ports ? " through ports" : "",
                  r->node_count > 1 ? " a node" : "");
-    return text_make("No fault found%s%s", *text ? ": " : "", text);
+    return memory_format("No fault found%s%s", *text ? ": " : "", text);
 }
 
 static char *clock_words(const job_report *r)
 {
-    if (r->node_count < 2) return text_make("one node: no clocks to compare");
-    if (!r->clocks_aligned) return text_make("node clocks as they are, not compared");
-    if (isnan(r->uncertainty_s)) return text_make("node clocks aligned, how well is not known");
+    if (r->node_count < 2) return memory_format("one node: no clocks to compare");
+    if (!r->clocks_aligned) return memory_format("node clocks as they are, not compared");
+    if (isnan(r->uncertainty_s)) return memory_format("node clocks aligned, how well is not known");
     char text[32];
-    return text_make("node clocks agree to %s", job_length_text(text, sizeof text, r->uncertainty_s));
+    return memory_format("node clocks agree to %s", job_length_text(text, sizeof text, r->uncertainty_s));
 }
 
-bool job_make_notes(job_report *r)
+void job_make_notes(job_report *r)
 {
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
-    r->title = bad ? text_make("%s", r->findings[0].title) : summary(r);
+    r->title = bad ? memory_strdup(r->findings[0].title) : summary(r);
     r->clock_text = clock_words(r);
-    bool good = r->title && r->clock_text && note_findings(r) && note_others(r) && note_virtual(r) && note_good(r) &&
-                note_energy(r) && note_gaps(r);
-    if (good && !r->note_count)
-        good = add_note(r, SEVERITY_OK, text_make("Nothing to say: no rule found what it looks for"), JOB_NONE);
-    return good;
+    note_findings(r);
+    note_others(r);
+    note_virtual(r);
+    note_good(r);
+    note_energy(r);
+    note_gaps(r);
+    if (!r->note_count)
+        add_note(r, SEVERITY_OK, memory_strdup("Nothing to say: no rule found what it looks for"), JOB_NONE);
 }

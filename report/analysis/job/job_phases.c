@@ -1,7 +1,6 @@
 // Phases that the user marked, incidents as phases, and the processes that left regions.
 #include "job_columns.h"
 #include "job_store.h"
-#include "analysis/base/list.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,30 +32,11 @@ static bool parse_time(const char *text, size_t size, int64_t *ns, size_t *used)
     return true;
 }
 
-// Up to a 0, if there is one; the text need not end with one.
-static char *copy_name(const char *name, size_t size)
+static void add_mark(job_report *r, int64_t at_ns, const char *name, size_t size)
 {
-    const char *end = memchr(name, 0, size);
-    size_t length = end ? (size_t)(end - name) : size;
-    char *copy = malloc(length + 1);
-    if (!copy) return NULL;
-    memcpy(copy, name, length);
-    copy[length] = 0;
-    return copy;
-}
-
-// False: no memory.
-static bool add_mark(job_report *r, int64_t at_ns, const char *name, size_t size)
-{
-    job_reader *reader = r->reader;
     bool end = size == 1 && *name == '-';
     if (size > NAME_BYTES) size = NAME_BYTES;
-    if (!list_grow(&reader->marks, reader->mark_count, &reader->mark_room, sizeof *reader->marks)) return false;
-    job_mark *to = &reader->marks[reader->mark_count];
-    *to = (job_mark){at_ns, end ? NULL : copy_name(name, size)};
-    if (!end && !to->name) return false;
-    reader->mark_count++;
-    return true;
+    arrput(r->reader->marks, ((job_mark){at_ns, end ? NULL : memory_strndup(name, size)}));
 }
 
 static bool is_blank(char c)
@@ -64,7 +44,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-bool job_parse_phases(job_report *r, const char *path, const char *text, size_t size)
+void job_parse_phases(job_report *r, const char *path, const char *text, size_t size)
 {
     size_t line = 0, bad = 0;
     for (size_t at = 0; at < size;) {
@@ -85,32 +65,28 @@ bool job_parse_phases(job_report *r, const char *path, const char *text, size_t 
         }
         while (is_blank(begin[used]))
             used++;
-        if (!add_mark(r, ns, begin + used, length - used)) return false;
+        add_mark(r, ns, begin + used, length - used);
     }
     if (bad > 1) job_warn(r, path, "%zu lines are no phases", bad);
-    return true;
 }
 
-bool job_read_phases(job_report *r, const char *path)
+void job_read_phases(job_report *r, const char *path)
 {
     FILE *file = fopen(path, "rbe");
-    char *text = file ? malloc(PHASE_BYTES + 1) : NULL;
-    bool good = !file || text;
     if (!file) {
         job_warn(r, path, "%s", strerror(errno));
         r->damaged = true;
+        return;
     }
-    if (text) {
-        size_t size = fread(text, 1, PHASE_BYTES + 1, file);
-        if (ferror(file) || size > PHASE_BYTES) {
-            job_warn(r, path, "%s", ferror(file) ? "cannot be read" : "larger than 16 MiB");
-            r->damaged = true;
-        }
-        good = job_parse_phases(r, path, text, size > PHASE_BYTES ? PHASE_BYTES : size);
+    char *text = memory_alloc(PHASE_BYTES + 1);
+    size_t size = fread(text, 1, PHASE_BYTES + 1, file);
+    if (ferror(file) || size > PHASE_BYTES) {
+        job_warn(r, path, "%s", ferror(file) ? "cannot be read" : "larger than 16 MiB");
+        r->damaged = true;
     }
-    if (file) fclose(file);
+    job_parse_phases(r, path, text, size > PHASE_BYTES ? PHASE_BYTES : size);
+    fclose(file);
     free(text);
-    return good;
 }
 
 // ---- stretches ----
@@ -121,28 +97,25 @@ static int by_time(const void *a, const void *b)
     return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
 }
 
-// JOB_NONE: no memory.
 static size_t find_phase(job_report *r, const char *name)
 {
     for (size_t i = 0; i < r->phase_count; i++)
         if (strcmp(r->phases[i].name, name) == 0) return i;
-    if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return JOB_NONE;
-    r->phases[r->phase_count] =
-        (job_phase){.name = strdup(name), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
-    return r->phases[r->phase_count].name ? r->phase_count++ : JOB_NONE;
+    job_phase new = {.name = memory_strdup(name), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
+    arrput(r->phases, new);
+    return r->phase_count++;
 }
 
-static bool add_span(job_report *r, const char *name, double from_s, double to_s)
+static void add_span(job_report *r, const char *name, double from_s, double to_s)
 {
     if (from_s < 0) from_s = 0;
     if (to_s > r->end_s) to_s = r->end_s;
-    if (!(to_s > from_s)) return true; // before or behind the recording
+    if (!(to_s > from_s)) return; // before or after the recording
     size_t phase = find_phase(r, name);
-    if (phase == JOB_NONE || !list_grow_one(&r->spans, r->span_count, sizeof *r->spans)) return false;
-    r->spans[r->span_count++] = (job_phase_span){phase, from_s, to_s};
+    arrput(r->spans, ((job_phase_span){phase, from_s, to_s}));
+    r->span_count++;
     r->phases[phase].count++;
     r->phases[phase].time_s += to_s - from_s;
-    return true;
 }
 
 // Means are weighted by what is known, amounts add up.
@@ -168,11 +141,9 @@ void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spa
     }
 }
 
-static bool place_ranks(job_report *r)
+static void place_ranks(job_report *r)
 {
     const regions *x = &r->regions;
-    if (!x->rank_count) return true;
-    if (!(r->ranks = calloc(x->rank_count, sizeof *r->ranks))) return false;
     for (size_t i = 0; i < x->rank_count; i++) {
         const regions_rank *rank = &x->ranks[i];
         job_rank_span span = {.rank = i, .node = JOB_NONE};
@@ -182,49 +153,51 @@ static bool place_ranks(job_report *r)
         double shift = span.node == JOB_NONE ? 0 : r->nodes[span.node].shift_s;
         span.from_s = (double)(rank->wall_ns - r->begin_ns) * 1e-9 + shift;
         span.to_s = span.from_s + (double)rank->elapsed_ns * 1e-9;
-        if (rank->wall_ns && span.to_s > 0 && span.from_s < r->end_s) r->ranks[r->rank_count++] = span;
+        if (rank->wall_ns && span.to_s > 0 && span.from_s < r->end_s) arrput(r->ranks, span);
     }
-    return true;
+    r->rank_count = arrlenu(r->ranks);
 }
 
-// A region file that cannot be used is a warning there.
-static bool read_regions(job_report *r)
+// A file of regions that cannot be used becomes a warning.
+static void read_regions(job_report *r)
 {
-    job_reader *reader = r->reader;
+    const job_reader *reader = r->reader;
     netprof_error error = {.code = NETPROF_OK};
     regions_options how = {.rules = reader->options->rules, .max_bytes = reader->options->max_bytes};
-    if (!reader->region_count) return true;
-    netprof_err err =
-        regions_read(&r->regions, (const char *const *)reader->region_paths, reader->region_count, &how, &error);
-    if (err == NETPROF_ERR_NOMEM) return false;
-    if (err) job_warn(r, error.path, "%s", error.text);
+    if (!reader->region_paths) return;
+    if (regions_read(&r->regions, (const char *const *)reader->region_paths, arrlenu(reader->region_paths), &how,
+                     &error))
+        job_warn(r, error.path, "%s", error.text);
     for (size_t i = 0; i < r->regions.warning_count; i++)
         job_warn(r, r->regions.warnings[i].path, "%s", r->regions.warnings[i].text);
-    return place_ranks(r);
+    place_ranks(r);
 }
 
-bool job_make_phases(job_report *r)
+static void fill_phases(job_report *r)
 {
-    job_reader *reader = r->reader;
-    bool good = true;
-    if (reader->mark_count) qsort(reader->marks, reader->mark_count, sizeof *reader->marks, by_time);
-    for (size_t i = 0; i < reader->mark_count && good; i++) {
-        const job_mark *m = &reader->marks[i];
-        double from = (double)(m->at_ns - r->begin_ns) * 1e-9;
-        double to = i + 1 < reader->mark_count ? (double)(m[1].at_ns - r->begin_ns) * 1e-9 : r->end_s;
-        if (m->name) good = add_span(r, m->name, from, to);
-    }
-    if (reader->mark_count && !r->span_count)
-        job_warn(r, "", "none of the %zu phases lies within the recording: is their time in seconds since 1970?",
-                 reader->mark_count);
-    job_phase_span *own = calloc(r->span_count + 1, sizeof *own);
-    for (size_t p = 0; p < r->phase_count && own; p++) {
-        size_t n = 0;
+    job_phase_span *own = NULL;
+    for (size_t p = 0; p < r->phase_count; p++) {
+        arrsetlen(own, 0);
         for (size_t i = 0; i < r->span_count; i++)
-            if (r->spans[i].phase == p) own[n++] = r->spans[i];
-        job_fill_phase(r, &r->phases[p], own, n);
+            if (r->spans[i].phase == p) arrput(own, r->spans[i]);
+        job_fill_phase(r, &r->phases[p], own, arrlenu(own));
     }
-    good = good && own;
-    free(own);
-    return good && read_regions(r);
+    arrfree(own);
+}
+
+void job_make_phases(job_report *r)
+{
+    job_mark *marks = r->reader->marks;
+    size_t count = arrlenu(marks);
+    if (count) qsort(marks, count, sizeof *marks, by_time);
+    for (size_t i = 0; i < count; i++) {
+        double from = (double)(marks[i].at_ns - r->begin_ns) * 1e-9;
+        double to = i + 1 < count ? (double)(marks[i + 1].at_ns - r->begin_ns) * 1e-9 : r->end_s;
+        if (marks[i].name) add_span(r, marks[i].name, from, to);
+    }
+    if (count && !r->span_count)
+        job_warn(r, "", "none of the %zu phases lies within the recording: is their time in seconds since 1970?",
+                 count);
+    fill_phases(r);
+    read_regions(r);
 }

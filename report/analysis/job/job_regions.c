@@ -8,8 +8,6 @@
 #include "job_columns.h"
 #include "job_store.h"
 
-#include "analysis/base/list.h"
-#include "analysis/base/lookup.h"
 #include "analysis/base/saturating_sum.h"
 
 #include <stdlib.h>
@@ -35,28 +33,21 @@ static const char *name_of(const netprof_device *d)
     return name ? name : d->name;
 }
 
-// The name's index; the first is for those that are too many. JOB_NONE: no memory.
+// The first name is for those beyond NAMES_MOST.
 static size_t find_name(job_report *r, const char *name)
 {
-    if (!r->region_time_count) {
-        if (!list_grow_one(&r->region_times, 0, sizeof *r->region_times)) return JOB_NONE;
-        r->region_times[0] = (job_region_time){.name = strdup("")};
-        if (!r->region_times[0].name) return JOB_NONE;
-        r->region_time_count = 1;
-    }
-    for (size_t i = 1; i < r->region_time_count; i++)
+    if (!r->region_times) arrput(r->region_times, ((job_region_time){.name = memory_strdup("")}));
+    for (size_t i = 1; i < arrlenu(r->region_times); i++)
         if (strcmp(r->region_times[i].name, name) == 0) return i;
-    if (r->region_time_count > NAMES_MOST) return OTHER;
-    if (!list_grow_one(&r->region_times, r->region_time_count, sizeof *r->region_times)) return JOB_NONE;
-    job_region_time *to = &r->region_times[r->region_time_count];
-    *to = (job_region_time){.name = strdup(name)};
-    return to->name ? r->region_time_count++ : JOB_NONE;
+    if (arrlenu(r->region_times) > NAMES_MOST) return OTHER;
+    arrput(r->region_times, ((job_region_time){.name = memory_strdup(name)}));
+    r->region_time_count = arrlenu(r->region_times);
+    return r->region_time_count - 1;
 }
 
 // ---- one process, while it is read ----
 
 typedef struct path_state {
-    char *path;
     size_t name;
     uint64_t own, calls, bytes; // so far
     bool placed;                // its lane knows all of the process's time
@@ -64,11 +55,12 @@ typedef struct path_state {
 
 typedef struct job_region_reader {
     size_t place; // of the node
-    lookup index; // of paths
-    path_state *paths;
-    size_t path_count, path_room;
+    struct {
+        map_key key;
+        path_state value;
+    } * paths;
     const netprof_schema *schema;
-    size_t *path_of; // [device_count]
+    size_t *path_of; // for each device, or PATHS_MOST
     uint64_t thread_ns;
     int64_t wall_ns, mono_ns, interval_ns, first_ns;
     bool begun;
@@ -78,81 +70,56 @@ void job_region_series_free(job_report *r)
 {
     sampled *x = r->reader->series;
     if (!x) return;
-    for (size_t i = 0; i < x->path_count; i++)
-        free(x->paths[i].path);
-    lookup_free(&x->index);
-    free(x->paths);
+    hmfree(x->paths);
     free(x->path_of);
     netprof_schema_release(x->schema);
     free(x);
     r->reader->series = NULL;
 }
 
-// Nodes are known behind the last file: until then a place of its own for each. JOB_NONE: no memory.
+// A place for each node name and host. Which nodes they are is known after the last file.
 static size_t find_place(job_report *r, const char *node, const char *host)
 {
-    job_reader *to = r->reader;
-    for (size_t i = 0; i < to->place_count; i++)
-        if (strcmp(to->places[i].node, node) == 0 && strcmp(to->places[i].host, host) == 0) return i;
-    if (!list_grow_one(&to->places, to->place_count, sizeof *to->places)) return JOB_NONE;
-    job_region_place *place = &to->places[to->place_count];
-    *place = (job_region_place){.node = strdup(node), .host = strdup(host), .threads = job_bins_make()};
-    to->place_count++; // what is half made is freed with the others
-    return place->node && place->host && place->threads ? to->place_count - 1 : JOB_NONE;
+    job_region_place *places = r->reader->places;
+    for (size_t i = 0; i < arrlenu(places); i++)
+        if (strcmp(places[i].node, node) == 0 && strcmp(places[i].host, host) == 0) return i;
+    job_region_place new = {.node = memory_strdup(node), .host = memory_strdup(host), .threads = job_bins_make()};
+    arrput(r->reader->places, new);
+    return arrlenu(r->reader->places) - 1;
 }
 
-static bool begin(job_report *r, const dataset_run *run, const netprof_snapshot *x)
+static void begin(job_report *r, const dataset_run *run, const netprof_snapshot *x)
 {
     const char *host = job_fact_of(run, x->schema, "host"), *node = job_fact_of(run, x->schema, "node");
     const char *step = netprof_fact_of(run->facts, run->fact_count, "interval_ns");
-    sampled *to = r->reader->series = calloc(1, sizeof *to);
-    if (!to) return false;
+    sampled *to = r->reader->series = memory_calloc(1, sizeof *to);
     to->interval_ns = step ? strtoll(step, NULL, 10) : 0;
     to->place = find_place(r, node && *node ? node : "", host ? host : "");
-    if (to->place == JOB_NONE) return false;
     r->reader->places[to->place].ranks++;
-    return true;
 }
 
 static size_t find_path(job_report *r, sampled *x, const netprof_device *d)
 {
-    size_t at = lookup_find(&x->index, 0, d->name);
-    if (at != LOOKUP_NONE || x->path_count >= PATHS_MOST) return at == LOOKUP_NONE ? PATHS_MOST : at;
-    if (!list_grow(&x->paths, x->path_count, &x->path_room, sizeof *x->paths)) return JOB_NONE;
-    path_state *to = &x->paths[x->path_count];
-    *to = (path_state){.path = strdup(d->name), .name = find_name(r, name_of(d))};
-    if (!to->path || to->name == JOB_NONE) {
-        free(to->path);
-        return JOB_NONE;
-    }
-    size_t *slot = lookup_put(&x->index, 0, to->path);
-    if (!slot) {
-        free(to->path);
-        return JOB_NONE;
-    }
-    return *slot = x->path_count++;
+    map_key key = map_key_of_name(0, d->name);
+    ptrdiff_t at = hmgeti(x->paths, key);
+    if (at >= 0) return (size_t)at;
+    if (hmlenu(x->paths) == PATHS_MOST) return PATHS_MOST;
+    hmput(x->paths, key, ((path_state){.name = find_name(r, name_of(d))}));
+    return hmlenu(x->paths) - 1;
 }
 
-// A schema for each region that is new. False: no memory.
-static bool follow(job_report *r, sampled *x, const netprof_schema *schema)
+// The schema changes with every new region.
+static void follow(job_report *r, sampled *x, const netprof_schema *schema)
 {
-    if (x->schema == schema) return true;
-    size_t *path_of = calloc(schema->device_count + 1, sizeof *path_of);
-    if (!path_of) return false;
+    if (x->schema == schema) return;
+    x->path_of = memory_array(x->path_of, schema->device_count, sizeof *x->path_of);
     for (size_t i = 0; i < schema->device_count; i++) {
-        path_of[i] = PATHS_MOST;
-        if (strcmp(schema->devices[i].source, "region") == 0) path_of[i] = find_path(r, x, &schema->devices[i]);
-        if (path_of[i] == JOB_NONE) {
-            free(path_of);
-            return false;
-        }
+        bool of_region = strcmp(schema->devices[i].source, "region") == 0;
+        x->path_of[i] = of_region ? find_path(r, x, &schema->devices[i]) : PATHS_MOST;
     }
-    free(x->path_of);
-    x->path_of = path_of;
     netprof_schema_retain(schema);
     netprof_schema_release(x->schema);
     x->schema = schema;
-    return true;
 }
 
 static bool value_of(const netprof_snapshot *x, const netprof_device *d, const char *counter, uint64_t *value)
@@ -177,10 +144,8 @@ static uint64_t grown(uint64_t *last, const netprof_snapshot *x, const netprof_d
 static job_region_lane *lane_of(job_report *r, size_t name, size_t place)
 {
     job_region_time *to = &r->region_times[name];
-    while (to->lane_count <= place) {
-        if (!list_grow_one(&to->lanes, to->lane_count, sizeof *to->lanes)) return NULL;
-        to->lanes[to->lane_count++] = (job_region_lane){.bins = NULL};
-    }
+    for (; to->lane_count <= place; to->lane_count++)
+        arrput(to->lanes, (job_region_lane){.bins = NULL});
     return &to->lanes[place];
 }
 
@@ -189,52 +154,47 @@ typedef struct stretch {
     bool known; // else amounts count, and are nowhere on the axis
 } stretch;
 
-static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
+static void add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
                        const stretch *at)
 {
     double long_ns = (double)(at->to_ns - at->from_ns);
     uint64_t own = grown(&p->own, s, d, "own_time"), calls = grown(&p->calls, s, d, "calls"),
              bytes = grown(&p->bytes, s, d, "bytes");
-    if ((double)own > threads_most * fmax(long_ns, 1e9)) return true;
+    if ((double)own > threads_most * fmax(long_ns, 1e9)) return;
     job_region_lane *to = lane_of(r, p->name, x->place);
-    if (!to) return false;
     to->own_s += (double)own * 1e-9;
     to->calls = sum_capped(to->calls, calls);
     to->bytes = sum_capped(to->bytes, bytes);
-    if (!at->known) return true;
-    if (!to->bins && !(to->bins = job_bins_make())) return false;
+    if (!at->known) return;
+    if (!to->bins) to->bins = job_bins_make();
     double threads = (double)own / long_ns;
     // Zeros as well: what is cut at an edge is then cut alike in all lanes, and shares add up.
-    if (!job_bins_add(to->bins, at->from_ns, at->to_ns, threads, threads, threads)) return false;
-    bool first = !p->placed;
+    job_bins_add(to->bins, at->from_ns, at->to_ns, threads, threads, threads);
+    if (!p->placed) job_bins_add(to->bins, x->first_ns, at->from_ns, 0, 0, 0);
     p->placed = true;
-    return !first || job_bins_add(to->bins, x->first_ns, at->from_ns, 0, 0, 0);
 }
 
 // What is new at the first reading was before it: it counts, and its place is not known.
-static bool add_reading(job_report *r, sampled *x, const netprof_snapshot *s, const stretch *at)
+static void add_reading(job_report *r, sampled *x, const netprof_snapshot *s, const stretch *at)
 {
-    bool good = true;
     job_region_place *place = &r->reader->places[x->place];
-    for (size_t i = 0; i < s->schema->device_count && good; i++) {
+    for (size_t i = 0; i < s->schema->device_count; i++) {
         const netprof_device *d = &s->schema->devices[i];
-        if (x->path_of[i] < PATHS_MOST) good = add_region(r, x, &x->paths[x->path_of[i]], s, d, at);
+        if (x->path_of[i] < PATHS_MOST) add_region(r, x, &x->paths[x->path_of[i]].value, s, d, at);
         if (strcmp(d->source, "regions") != 0 || strcmp(d->name, "process") != 0) continue;
         double lived = (double)grown(&x->thread_ns, s, d, "thread_time"), long_ns = (double)(at->to_ns - at->from_ns);
         if (lived > threads_most * fmax(long_ns, 1e9)) continue;
         place->threads_s += lived * 1e-9;
-        if (at->known)
-            good =
-                job_bins_add(place->threads, at->from_ns, at->to_ns, lived / long_ns, lived / long_ns, lived / long_ns);
+        double threads = lived / long_ns;
+        if (at->known) job_bins_add(place->threads, at->from_ns, at->to_ns, threads, threads, threads);
     }
-    return good;
 }
 
-netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *s)
+void job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *s)
 {
-    if (!index && !begin(r, run, s)) return NETPROF_ERR_NOMEM;
+    if (!index) begin(r, run, s);
     sampled *x = r->reader->series;
-    if (!x || !follow(r, x, s->schema)) return NETPROF_ERR_NOMEM;
+    follow(r, x, s->schema);
     int64_t on = s->begin_ns - x->mono_ns;
     bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
     int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
@@ -242,12 +202,11 @@ netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index
     if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5)
         at.known = false; // it was stopped
     if (!at.known) at.from_ns = at.to_ns = wall;
-    if (!add_reading(r, x, s, &at)) return NETPROF_ERR_NOMEM;
+    add_reading(r, x, s, &at);
     if (!x->begun) x->first_ns = wall;
     x->begun = true;
     x->wall_ns = wall;
     x->mono_ns = s->begin_ns;
-    return NETPROF_OK;
 }
 
 // ---- behind the last file ----
@@ -276,7 +235,7 @@ static void free_time(job_region_time *x)
 {
     for (size_t i = 0; i < x->lane_count; i++)
         job_bins_free(x->lanes[i].bins);
-    free(x->lanes);
+    arrfree(x->lanes);
     free(x->name);
 }
 
@@ -337,9 +296,8 @@ void job_place_regions(job_report *r)
 {
     job_reader *reader = r->reader;
     r->region_places = reader->places;
-    r->region_place_count = reader->place_count;
+    r->region_place_count = arrlenu(reader->places);
     reader->places = NULL;
-    reader->place_count = 0;
     for (size_t i = 0; i < r->region_place_count; i++) {
         job_region_place *place = &r->region_places[i];
         place->at = node_of(r, place);
@@ -364,18 +322,18 @@ void job_regions_free(job_report *r)
 {
     for (size_t i = 0; i < r->region_time_count; i++)
         free_time(&r->region_times[i]);
-    job_places_free(r->region_places, r->region_place_count);
-    free(r->region_times);
+    arrfree(r->region_times);
+    job_places_free(r->region_places);
 }
 
-void job_places_free(job_region_place *places, size_t count)
+void job_places_free(job_region_place *places)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < arrlenu(places); i++) {
         job_bins_free(places[i].threads);
         free(places[i].node);
         free(places[i].host);
     }
-    free(places);
+    arrfree(places);
 }
 
 // ---- looking at it ----

@@ -15,11 +15,11 @@ double job_region_threads(const job_report *r);
 // ---- private to the job report ----
 
 // A snapshot of a file of theirs (regions_series()), index 0 for its first.
-netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
+void job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 void job_region_series_free(job_report *r); // what is kept while one is read
 // Behind the last file, when nodes and clocks are known.
 void job_place_regions(job_report *r);
 void job_regions_free(job_report *r);
-void job_places_free(job_region_place *places, size_t count);
+void job_places_free(job_region_place *places); // stb_ds
 
 #endif

@@ -2,7 +2,6 @@
 #include "job_regions.h"
 #include "job_store.h"
 
-#include "analysis/base/list.h"
 #include "analysis/base/directory.h"
 
 #include <errno.h>
@@ -14,22 +13,17 @@
 
 #define PHASES ".phases" // how their names end
 
-static netprof_err list_files(job_report *r, listing *files, const char *const *paths, size_t count)
+static void list_files(job_report *r, listing *files, const char *const *paths, size_t count)
 {
     static const char *const endings[] = {".netprof", PHASES, NULL};
-    netprof_err err = NETPROF_OK;
-    for (size_t i = 0; i < count && err != NETPROF_ERR_NOMEM; i++) {
-        bool directory = listing_is_directory(paths[i]);
-        if (directory)
-            err = listing_add_directory(files, paths[i], endings);
-        else
+    for (size_t i = 0; i < count; i++) {
+        if (!listing_is_directory(paths[i])) {
             listing_add(files, paths[i]);
-        if (err != NETPROF_ERR_IO) continue;
-        job_warn(r, paths[i], "%s", strerror(errno));
-        r->damaged = true;
-        err = NETPROF_OK;
+        } else if (listing_add_directory(files, paths[i], endings)) {
+            job_warn(r, paths[i], "%s", strerror(errno));
+            r->damaged = true;
+        }
     }
-    return err;
 }
 
 static bool is_of_phases(const char *path)
@@ -63,18 +57,15 @@ static void refuse(job_report *r, const char *path, netprof_err code, const char
     r->damaged = true;
 }
 
-// What its clock said of itself.
-static bool keep_clock(job_run *to, const dataset_run *run)
+// Facts about its clock.
+static void keep_clock(job_run *to, const dataset_run *run)
 {
     for (size_t i = 0; i < run->fact_count; i++) {
         const char *key = run->facts[i].key;
         if (strncmp(key, "clock_", 6) != 0 && strcmp(key, "job_id") != 0 && strcmp(key, "job_step") != 0) continue;
-        if (!list_grow_one(&to->facts, to->fact_count, sizeof *to->facts)) return false;
-        netprof_fact *fact = &to->facts[to->fact_count++];
-        *fact = (netprof_fact){strdup(run->facts[i].key), strdup(run->facts[i].value)};
-        if (!fact->key || !fact->value) return false;
+        netprof_fact copy = {memory_strdup(key), memory_strdup(run->facts[i].value)};
+        arrput(to->facts, copy);
     }
-    return true;
 }
 
 // A recorder says why it ended; netprof run, how its command did.
@@ -86,69 +77,74 @@ static void tell_end(job_run *to, const dataset_run *run)
         run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
 }
 
-static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
+static void use_run(job_report *r, dataset_run *run, job_run *own)
 {
     const dataset one = {.runs = run, .run_count = 1};
     r->nodes[own->node].complete &= run->complete;
     r->damaged |= !run->complete;
     if (run->snapshot_count < 2) {
         refuse(r, run->path, NETPROF_ERR_FORMAT, "holds one snapshot; a recording is needed");
-        return NETPROF_OK;
+        return;
     }
     r->files++;
-    if (!keep_clock(own, run) || !job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
+    keep_clock(own, run);
+    job_make_facts(r, run);
     job_take_allocation(r, own->node, run);
     tell_end(own, run);
-    return r->reader->options->rules && !job_judge_node(r, own->node, &one, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
+    if (r->reader->options->rules) job_judge_node(r, own->node, &one);
 }
 
-// Runs with snapshots stand in the order in which their snapshots came.
-static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
+// Runs with snapshots are in the order in which their snapshots came.
+static void use_runs(job_report *r, dataset *set)
 {
-    netprof_err err = job_run_end(r);
+    job_run_end(r);
     job_region_series_free(r);
     size_t at = r->reader->file;
-    for (size_t i = 0; i < set->run_count && !err; i++) {
+    for (size_t i = 0; i < set->run_count; i++) {
         dataset_run *run = &set->runs[i];
         if (run->snapshot_count && regions_series(run->snapshots[0].schema)) continue;
         if (!run->snapshot_count)
             refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
-        else if (at < r->reader->run_count)
-            err = use_run(r, run, &r->reader->runs[at++], error);
+        else if (at < arrlenu(r->reader->runs))
+            use_run(r, run, &r->reader->runs[at++]);
     }
-    return err;
 }
 
-static bool add_region_path(job_reader *reader, const char *path)
+static void read_recording(job_report *r, const char *path)
 {
-    if (!list_grow(&reader->region_paths, reader->region_count, &reader->region_room, sizeof(char *))) return false;
-    char *copy = reader->region_paths[reader->region_count] = strdup(path);
-    reader->region_count += copy != NULL;
-    return copy != NULL;
-}
-
-static netprof_err read_recording(job_report *r, const char *path, netprof_error *error)
-{
+    job_reader *reader = r->reader;
     dataset set = {0};
-    netprof_error own = {.code = NETPROF_OK};
-    dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = r->reader->options->max_bytes};
-    r->reader->file = r->reader->run_count;
-    netprof_err failed = dataset_read(&set, path, &how, &own), err = NETPROF_OK;
-    if (failed == NETPROF_ERR_NOMEM || (set.regions && !add_region_path(r->reader, path))) {
-        err = NETPROF_ERR_NOMEM;
-    } else if (failed) {
+    netprof_error error = {.code = NETPROF_OK};
+    dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = reader->options->max_bytes};
+    reader->file = arrlenu(reader->runs);
+    netprof_err failed = dataset_read(&set, path, &how, &error);
+    if (set.regions) arrput(reader->region_paths, memory_strdup(path));
+    if (failed) {
         job_run_free(r);
         job_region_series_free(r);
-        if (!set.regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
+        if (!set.regions) refuse(r, path, failed, *error.text ? error.text : netprof_strerror(failed));
     } else {
         take_warnings(r, &set);
-        err = use_runs(r, &set, error);
+        use_runs(r, &set);
     }
     dataset_free(&set);
-    return err;
 }
 
 // ---- all ----
+
+static void free_runs(job_run *runs)
+{
+    for (size_t i = 0; i < arrlenu(runs); i++) {
+        for (size_t k = 0; k < arrlenu(runs[i].facts); k++) {
+            free((char *)(uintptr_t)runs[i].facts[k].key);
+            free((char *)(uintptr_t)runs[i].facts[k].value);
+        }
+        arrfree(runs[i].facts);
+        free(runs[i].path);
+        free(runs[i].boot_id);
+    }
+    arrfree(runs);
+}
 
 static void free_reader(job_report *r)
 {
@@ -156,38 +152,28 @@ static void free_reader(job_report *r)
     if (!reader) return;
     job_run_free(r);
     job_region_series_free(r);
-    job_places_free(reader->places, reader->place_count);
-    for (size_t i = 0; i < r->node_count && reader->nodes; i++) {
-        job_node_reader *node = &reader->nodes[i];
+    job_places_free(reader->places);
+    free_runs(reader->runs);
+    for (size_t i = 0; i < arrlenu(reader->nodes); i++) {
         for (int m = 0; m < JOB_METERS; m++)
             for (int s = 0; s < JOB_SCOPES; s++)
-                job_lane_free(node->lanes[m][s]);
-        free(node->runs);
+                job_lane_free(reader->nodes[i].lanes[m][s]);
+        arrfree(reader->nodes[i].runs);
     }
-    for (size_t i = 0; i < reader->found_count; i++)
+    for (size_t i = 0; i < arrlenu(reader->found); i++)
         job_node_finding_free(&reader->found[i]);
-    for (size_t i = 0; i < reader->mark_count; i++)
+    for (size_t i = 0; i < arrlenu(reader->marks); i++)
         free(reader->marks[i].name);
-    for (size_t i = 0; i < reader->run_count; i++) {
-        for (size_t k = 0; k < reader->runs[i].fact_count; k++) {
-            free((char *)(uintptr_t)reader->runs[i].facts[k].key);
-            free((char *)(uintptr_t)reader->runs[i].facts[k].value);
-        }
-        free(reader->runs[i].facts);
-        free(reader->runs[i].path);
-        free(reader->runs[i].boot_id);
-    }
-    free(reader->runs);
-    for (size_t i = 0; i < reader->region_count; i++)
+    for (size_t i = 0; i < arrlenu(reader->region_paths); i++)
         free(reader->region_paths[i]);
-    free(reader->nodes);
-    free(reader->episodes);
-    free(reader->found);
-    free(reader->troubles);
-    pairs_free(&reader->trouble_of);
-    free(reader->marks);
-    free(reader->region_paths);
-    job_known_free(reader->known);
+    arrfree(reader->nodes);
+    arrfree(reader->episodes);
+    arrfree(reader->found);
+    arrfree(reader->troubles);
+    hmfree(reader->trouble_of);
+    arrfree(reader->marks);
+    arrfree(reader->region_paths);
+    hmfree(reader->known);
     free(reader);
     r->reader = NULL;
 }
@@ -198,7 +184,7 @@ static void free_nodes(job_report *r)
         free(r->nodes[i].name);
         free(r->nodes[i].host);
         free(r->nodes[i].system);
-        free(r->nodes[i].gaps);
+        arrfree(r->nodes[i].gaps);
     }
     for (size_t i = 0; i < r->device_count; i++) {
         for (int m = 0; m < JOB_METERS; m++)
@@ -207,8 +193,8 @@ static void free_nodes(job_report *r)
         free(r->devices[i].name);
         free(r->devices[i].label);
     }
-    free(r->nodes);
-    free(r->devices);
+    arrfree(r->nodes);
+    arrfree(r->devices);
 }
 
 static void free_findings(job_report *r)
@@ -221,8 +207,8 @@ static void free_findings(job_report *r)
     }
     for (size_t i = 0; i < r->note_count; i++)
         free(r->notes[i].text);
-    free(r->findings);
-    free(r->notes);
+    arrfree(r->findings);
+    arrfree(r->notes);
 }
 
 void job_report_free(job_report *r)
@@ -242,18 +228,18 @@ void job_report_free(job_report *r)
         free(r->events[i].unit);
         for (size_t k = 0; k < r->events[i].lane_count; k++)
             job_bins_free(r->events[i].lanes[k].bins);
-        free(r->events[i].lanes);
+        arrfree(r->events[i].lanes);
     }
     for (size_t i = 0; i < r->warning_count; i++) {
         free(r->warnings[i].path);
         free(r->warnings[i].text);
     }
-    free(r->facts);
-    free(r->phases);
-    free(r->spans);
-    free(r->ranks);
-    free(r->events);
-    free(r->warnings);
+    arrfree(r->facts);
+    arrfree(r->phases);
+    arrfree(r->spans);
+    arrfree(r->ranks);
+    arrfree(r->events);
+    arrfree(r->warnings);
     free(r->title);
     free(r->clock_text);
     free(r->clock_note);
@@ -272,29 +258,30 @@ static netprof_err fail(job_report *r, netprof_error *error, netprof_err code, c
     return code;
 }
 
-static netprof_err read_all(job_report *r, const listing *files, netprof_error *error)
+static void read_files(job_report *r, const listing *files)
 {
     const job_report_options *options = r->reader->options;
-    netprof_err err = NETPROF_OK;
-    for (size_t i = 0; i < files->count && !err; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         if (options->progress) options->progress(options->progress_user, i, files->count);
         if (is_of_phases(files->paths[i]))
-            err = job_read_phases(r, files->paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+            job_read_phases(r, files->paths[i]);
         else
-            err = read_recording(r, files->paths[i], error);
+            read_recording(r, files->paths[i]);
     }
-    if (options->phases && !err) err = job_read_phases(r, options->phases) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-    if (options->progress && !err) options->progress(options->progress_user, files->count, files->count);
-    return err;
+    if (options->phases) job_read_phases(r, options->phases);
+    if (options->progress) options->progress(options->progress_user, files->count, files->count);
 }
 
-static bool finish(job_report *r)
+static void finish(job_report *r)
 {
-    if (!job_finish_lanes(r)) return false;
+    job_finish_lanes(r);
     job_place_regions(r);
-    if (!job_make_phases(r) || !job_make_energy(r) || !job_make_uses(r)) return false;
+    job_make_phases(r);
+    job_make_energy(r);
+    job_make_uses(r);
     job_make_efficiency(r);
-    return job_make_findings(r) && job_make_notes(r);
+    job_make_findings(r);
+    job_make_notes(r);
 }
 
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
@@ -309,21 +296,20 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
                 (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
         return NETPROF_ERR_ARG;
     }
-    if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
-        return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
+    r->reader = memory_calloc(1, sizeof *r->reader);
     r->reader->options = options;
     r->reader->start_s = r->reader->limit_s = NAN;
-    netprof_err err = list_files(r, &files, paths, count);
-    if (!err) err = read_all(r, &files, error);
+    list_files(r, &files, paths, count);
+    read_files(r, &files);
     listing_free(&files);
-    if (!err && !r->files) {
+    if (!r->files) {
         netprof_error first = r->reader->first;
         if (!first.code) snprintf(first.text, sizeof first.text, "holds no recording");
         return fail(r, error, NETPROF_ERR_FORMAT, *first.path ? first.path : paths[0], first.text);
     }
-    if (!err && !finish(r)) err = NETPROF_ERR_NOMEM;
+    finish(r);
     r->reader->options = NULL; // the caller's
-    return err ? fail(r, error, err, "", "no memory") : NETPROF_OK;
+    return NETPROF_OK;
 }
 
 // ---- is it a job? ----

@@ -270,7 +270,7 @@ static json_object *regions_json_part(const regions *x)
         const regions_node *node = &x->nodes[i];
         char *path = regions_path(x, i);
         json_object *o = json_object_new_object();
-        json_put_text(o, "path", path ? path : node->name);
+        json_put_text(o, "path", path);
         json_put_exact(o, "calls", node->sums.calls);
         json_put_exact(o, "ranks", node->cell_count);
         json_put_number(o, "mean_s", node->mean_ns * 1e-9);

@@ -3,7 +3,6 @@
 #include "job_store.h"
 #include "job_tracks.h"
 #include "analysis/data/snapshot_subset.h"
-#include "analysis/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static void share(run_reader *run, const track *fast)
 {
     for (size_t k = 0; k < run->track_count; k++) {
         track *t = &run->tracks[k];
-        for (size_t i = 0; t != fast && i < t->count; i++) {
+        for (size_t i = 0; t != fast && i < arrlenu(t->followed); i++) {
             const netprof_counter *c = &t->small->counters[i];
             const netprof_device *d = &t->small->devices[c->device];
             t->followed[i].off |= netprof_find(fast->small, d->source, d->name, c->name) != NETPROF_NONE;
@@ -39,7 +38,7 @@ static int64_t interval_of(const dataset_run *run, const char *key)
     return ns > 0 && ns < 1e15 ? (int64_t)ns : 0;
 }
 
-// NULL: no memory, or more rates than anybody records.
+// NULL: more rates than anybody records.
 static track *track_of(job_report *r, const dataset_run *from, const netprof_snapshot *x)
 {
     run_reader *run = r->reader->run;
@@ -52,12 +51,11 @@ static track *track_of(job_report *r, const dataset_run *from, const netprof_sna
     if (!t) {
         if (run->track_count == TRACKS_MOST) return NULL;
         t = &run->tracks[run->track_count];
-        *t = (track){.key = strdup(key), .slow = run->track_count == 0};
-        if (!t->key) return NULL;
+        *t = (track){.key = memory_strdup(key), .slow = run->track_count == 0};
         run->track_count++;
         t->interval_ns = interval_of(from, t->slow ? "interval_ns" : "fast_interval_ns");
     }
-    if (job_follow(r, t, x)) return NULL;
+    job_follow(r, t, x);
     if (!t->slow) share(run, t);
     return t;
 }
@@ -82,12 +80,11 @@ static int64_t usual_step(const track *t)
     return sorted[n / 2];
 }
 
-static bool add_gap(job_report *r, double from_s, double to_s)
+static void add_gap(job_report *r, double from_s, double to_s)
 {
     job_node *node = &r->nodes[r->reader->run->node];
-    if (!list_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
-    node->gaps[node->gap_count++] = (job_gap){from_s, to_s, false};
-    return true;
+    arrput(node->gaps, ((job_gap){from_s, to_s, false}));
+    node->gap_count++;
 }
 
 // From one snapshot of a track to the next. Gaps are kept in ns since the first snapshot of all in the end.
@@ -101,9 +98,10 @@ static netprof_err add_step(job_report *r, track *t, int64_t from_ns, int64_t to
         r->reader->run->overlapped = true;
         return NETPROF_OK;
     }
-    if (at.gap && t->slow && !add_gap(r, (double)from_ns * 1e-9, (double)to_ns * 1e-9)) return NETPROF_ERR_NOMEM;
+    if (at.gap && t->slow) add_gap(r, (double)from_ns * 1e-9, (double)to_ns * 1e-9);
     netprof_err err = netprof_diff(&t->last, &t->cut, &force, &t->delta, NULL);
-    return !err && !job_add_difference(r, t, &t->delta, &at) ? NETPROF_ERR_NOMEM : err;
+    if (!err) job_add_difference(r, t, &t->delta, &at);
+    return err;
 }
 
 // When a snapshot was: by the monotonic clock since the last one, for the wall clock may have been set.
@@ -144,42 +142,37 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
 {
     const char *host = job_fact_of(run, schema, "host"), *name = job_fact_of(run, schema, "node");
     const char *slash = run->path ? strrchr(run->path, '/') : NULL;
-    job_reader *reader = r->reader;
     if (!name || !*name) name = host;
     if (!name || !*name) name = slash ? slash + 1 : run->path ? run->path : "?";
     for (size_t i = 0; i < r->node_count; i++)
         if (strcmp(r->nodes[i].name, name) == 0) return i;
-    size_t room = reader->node_room;
-    if (!list_grow(&r->nodes, r->node_count, &room, sizeof *r->nodes) ||
-        !list_grow(&reader->nodes, r->node_count, &reader->node_room, sizeof *reader->nodes))
-        return JOB_NONE;
-    job_node *node = &r->nodes[r->node_count];
-    *node = (job_node){.name = strdup(name),
-                       .host = strdup(host ? host : ""),
-                       .first_place = JOB_NONE,
-                       .interval_s = NAN,
-                       .late_s = NAN,
-                       .memory_peak = NAN,
-                       .uncertainty_s = NAN,
-                       .recorder_cpu = NAN,
-                       .complete = true};
-    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN,
-                                                     .memory_total = NAN,
-                                                     .cpus = NAN,
-                                                     .cpuset = NAN,
-                                                     .quota = NAN,
-                                                     .period = NAN,
-                                                     .affinity = NAN,
-                                                     .scheduler_cpus = NAN,
-                                                     .scheduler_memory = NAN,
-                                                     .power_limit = NAN,
-                                                     .waited_s = NAN};
-    r->node_count++;
-    return node->name && node->host ? r->node_count - 1 : JOB_NONE;
+    job_node node = {.name = memory_strdup(name),
+                     .host = memory_strdup(host ? host : ""),
+                     .first_place = JOB_NONE,
+                     .interval_s = NAN,
+                     .late_s = NAN,
+                     .memory_peak = NAN,
+                     .uncertainty_s = NAN,
+                     .recorder_cpu = NAN,
+                     .complete = true};
+    job_node_reader more = {.memory_limit = NAN,
+                            .memory_total = NAN,
+                            .cpus = NAN,
+                            .cpuset = NAN,
+                            .quota = NAN,
+                            .period = NAN,
+                            .affinity = NAN,
+                            .scheduler_cpus = NAN,
+                            .scheduler_memory = NAN,
+                            .power_limit = NAN,
+                            .waited_s = NAN};
+    arrput(r->nodes, node);
+    arrput(r->reader->nodes, more);
+    return r->node_count++;
 }
 
 // The model and how many CPUs there are, by the facts of the cpu device.
-static bool tell_system(job_report *r, size_t index, const netprof_schema *schema)
+static void tell_system(job_report *r, size_t index, const netprof_schema *schema)
 {
     job_node *node = &r->nodes[index];
     for (size_t i = 0; i < schema->device_count; i++) {
@@ -189,43 +182,31 @@ static bool tell_system(job_report *r, size_t index, const netprof_schema *schem
         const char *model = netprof_fact_of(d->facts, d->fact_count, "model");
         double count = cpus ? strtod(cpus, NULL) : 0;
         if (count >= 1 && count < 1e6) r->reader->nodes[index].cpus = count;
-        if (!node->system) node->system = strdup(model ? model : "");
-        if (!node->system) return false;
+        if (!node->system) node->system = memory_strdup(model ? model : "");
     }
-    return true;
 }
 
-static bool remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
+static void remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
+{
+    const char *boot = job_fact_of(run, x->schema, "boot_id");
+    job_run new = {.node = node,
+                   .wall_ns = x->wall_ns,
+                   .mono_ns = x->begin_ns,
+                   .path = memory_strdup(run->path ? run->path : ""),
+                   .boot_id = memory_strdup(boot ? boot : "")};
+    arrput(r->reader->runs, new);
+}
+
+static void begin_run(job_report *r, const dataset_run *run, const netprof_snapshot *x)
 {
     job_reader *reader = r->reader;
-    const char *boot = job_fact_of(run, x->schema, "boot_id");
-    if (!list_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
-    job_run *to = &reader->runs[reader->run_count++];
-    *to = (job_run){.node = node,
-                    .wall_ns = x->wall_ns,
-                    .mono_ns = x->begin_ns,
-                    .path = strdup(run->path ? run->path : ""),
-                    .boot_id = strdup(boot ? boot : "")};
-    return to->path && to->boot_id;
-}
-
-static netprof_err begin_run(job_report *r, const dataset_run *run, const netprof_snapshot *x)
-{
-    netprof_err err = job_run_end(r); // of files put together the one before
-    run_reader *to = calloc(1, sizeof *to);
-    if (err || !to) {
-        free(to);
-        return err ? err : NETPROF_ERR_NOMEM;
-    }
-    r->reader->run = to;
-    size_t index = to->node = find_node(r, run, x->schema);
-    if (index == JOB_NONE) return NETPROF_ERR_NOMEM;
-    job_node_reader *more = &r->reader->nodes[index];
-    if (!list_grow(&more->runs, more->run_count, &more->run_room, sizeof *more->runs)) return NETPROF_ERR_NOMEM;
-    to->number = more->run_count++;
-    more->runs[to->number] = (job_stretch){.run = r->reader->run_count};
-    if (!remember_run(r, run, x, index)) return NETPROF_ERR_NOMEM;
-    return tell_system(r, index, x->schema) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+    job_run_end(r); // the previous one, in files that were put together
+    run_reader *to = reader->run = memory_calloc(1, sizeof *to);
+    to->node = find_node(r, run, x->schema);
+    to->number = arrlenu(reader->nodes[to->node].runs);
+    arrput(reader->nodes[to->node].runs, ((job_stretch){.run = arrlenu(reader->runs)}));
+    remember_run(r, run, x, to->node);
+    tell_system(r, to->node, x->schema);
 }
 
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
@@ -234,21 +215,23 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
     if (!index) job_region_series_free(r); // of files put together the one before
     // The first snapshot tells what a file is.
     bool sampled = index ? r->reader->series != NULL : regions_series(snapshot->schema);
-    if (sampled) return job_take_regions(r, run, index, snapshot);
-    netprof_err err = index ? NETPROF_OK : begin_run(r, run, snapshot);
-    if (err) return err;
+    if (sampled) {
+        job_take_regions(r, run, index, snapshot);
+        return NETPROF_OK;
+    }
+    if (!index) begin_run(r, run, snapshot);
     track *t = track_of(r, run, snapshot);
-    if (!t) return NETPROF_ERR_NOMEM;
-    err = cut_snapshot(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
+    if (!t) return NETPROF_ERR_LIMIT;
+    netprof_err err = cut_snapshot(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
     return err ? err : next(r, t, snapshot);
 }
 
-netprof_err job_run_end(job_report *r)
+void job_run_end(job_report *r)
 {
     run_reader *to = r->reader->run;
-    if (!to) return NETPROF_OK;
+    if (!to) return;
     job_node *node = &r->nodes[to->node];
-    job_run *run = &r->reader->runs[r->reader->run_count - 1];
+    job_run *run = &arrlast(r->reader->runs);
     double interval = to->track_count ? (double)usual_step(&to->tracks[0]) * 1e-9 : 0;
     if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
     double waited = to->wait_last_s - to->wait_first_s, *sum = &r->reader->nodes[to->node].waited_s;
@@ -259,9 +242,8 @@ netprof_err job_run_end(job_report *r)
         job_warn(r, run->path,
                  "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
                  node->name);
-    bool good = job_end_episodes(r);
+    job_end_episodes(r);
     job_run_free(r);
-    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
 void job_run_free(job_report *r)
@@ -274,10 +256,10 @@ void job_run_free(job_report *r)
         netprof_snapshot_free(&t->cut);
         netprof_delta_free(&t->delta);
         job_release_track(t);
-        free(t->followed);
+        arrfree(t->followed);
         free(t->key);
     }
-    free(run->devices);
+    arrfree(run->devices);
     free(run);
     r->reader->run = NULL;
 }

@@ -1,6 +1,5 @@
 // From differences into lanes: what the counters of one step tell of each meter.
 #include "job_tracks.h"
-#include "analysis/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +10,7 @@ enum { EPISODES_MOST = 4096 };
 
 job_lane *job_lane_make(job_meter meter, size_t node, size_t device)
 {
-    job_lane *lane = calloc(1, sizeof *lane);
-    if (!lane || !(lane->bins = job_bins_make())) {
-        free(lane);
-        return NULL;
-    }
+    job_lane *lane = memory_alloc(sizeof *lane);
     *lane = (job_lane){.meter = meter,
                        .node = node,
                        .device = device,
@@ -26,7 +21,7 @@ job_lane *job_lane_make(job_meter meter, size_t node, size_t device)
                        .total = NAN,
                        .first = NAN,
                        .last = NAN,
-                       .bins = lane->bins};
+                       .bins = job_bins_make()};
     return lane;
 }
 
@@ -52,7 +47,7 @@ static bool is_touched(const slots *all, job_meter meter)
 
 // ---- episodes beyond a limit ----
 
-static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size_t device)
+static void end_episode(job_report *r, const job_watch_row *x, watching *w, size_t device)
 {
     job_reader *reader = r->reader;
     double length = (double)(w->to_ns - w->from_ns) * 1e-9;
@@ -61,57 +56,50 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
                      w->high, w->retries};
     w->from_ns = w->to_ns = 0;
     w->integral = w->high = w->retries = 0;
-    if (!worth || reader->episode_count == EPISODES_MOST) return true;
-    if (!list_grow(&reader->episodes, reader->episode_count, &reader->episode_room, sizeof e)) return false;
-    reader->episodes[reader->episode_count++] = e;
-    return true;
+    if (worth && arrlenu(reader->episodes) < EPISODES_MOST) arrput(reader->episodes, e);
 }
 
 // A second, or a step where steps are longer. Ten such below the limit end an episode.
-static bool watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
+static void watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
                          int64_t to_ns)
 {
     double length = (double)(to_ns - from_ns) * 1e-9, value = w->window / length;
-    bool beyond = value > x->limit, good = true;
-    if (w->from_ns && from_ns - w->to_ns > 10 * (to_ns - from_ns)) good = end_episode(r, x, w, device);
-    if (!beyond) return good;
+    bool beyond = value > x->limit;
+    if (w->from_ns && from_ns - w->to_ns > 10 * (to_ns - from_ns)) end_episode(r, x, w, device);
+    if (!beyond) return;
     if (!w->from_ns) w->from_ns = from_ns;
     w->to_ns = to_ns;
     w->integral += w->window;
     w->retries += w->window_retries;
     w->high = fmax(w->high, value);
-    return good;
 }
 
-static bool watch(job_report *r, job_meter meter, local_device *local, int64_t from_ns, int64_t to_ns, double value)
+static void watch(job_report *r, job_meter meter, local_device *local, int64_t from_ns, int64_t to_ns, double value)
 {
     const job_watch_row *x = job_watch_of(meter);
     watching *w = &local->watched[meter];
-    if (!x) return true;
+    if (!x) return;
     if (!w->window_ns) w->window_ns = from_ns;
-    if (from_ns - w->window_ns > 1000000000) { // behind a gap
+    if (from_ns - w->window_ns > 1000000000) { // after a gap
         w->window_ns = from_ns;
         w->window = w->window_retries = 0;
     }
     const slot *retries = &local->slots.of[JOB_RETRIES];
     w->window += value * ((double)(to_ns - from_ns) * 1e-9);
     if (is_touched(&local->slots, JOB_RETRIES) && !retries->unknown) w->window_retries += retries->amount;
-    if (to_ns - w->window_ns < 1000000000) return true;
-    bool good = watch_window(r, x, w, local->device, w->window_ns, to_ns);
+    if (to_ns - w->window_ns < 1000000000) return;
+    watch_window(r, x, w, local->device, w->window_ns, to_ns);
     w->window_ns = to_ns;
     w->window = w->window_retries = 0;
-    return good;
 }
 
-bool job_end_episodes(job_report *r)
+void job_end_episodes(job_report *r)
 {
     run_reader *run = r->reader->run;
-    bool good = true;
-    for (size_t i = 0; i < run->device_count; i++)
+    for (size_t i = 0; i < arrlenu(run->devices); i++)
         for (int m = 0; m < JOB_METERS; m++)
             if (job_watch_of((job_meter)m))
-                good &= end_episode(r, job_watch_of((job_meter)m), &run->devices[i].watched[m], run->devices[i].device);
-    return good;
+                end_episode(r, job_watch_of((job_meter)m), &run->devices[i].watched[m], run->devices[i].device);
 }
 
 // ---- a step of a lane ----
@@ -121,17 +109,20 @@ static double length_of(const step *s)
     return (double)(s->to_ns - s->from_ns) * 1e-9;
 }
 
-static bool add_rate(job_lane *lane, const step *s, double value, double amount)
+static void add_rate(job_lane *lane, const step *s, double value, double amount)
 {
     lane->total = isnan(lane->total) ? amount : lane->total + amount;
-    if (s->gap) return job_bins_skip(lane->bins, s->from_ns, s->to_ns, amount);
+    if (s->gap) {
+        job_bins_skip(lane->bins, s->from_ns, s->to_ns, amount);
+        return;
+    }
     lane->known_s += length_of(s);
     lane->low = job_less(lane->low, value);
     lane->high = job_more(lane->high, value);
-    return job_bins_add(lane->bins, s->from_ns, s->to_ns, value, value, value);
+    job_bins_add(lane->bins, s->from_ns, s->to_ns, value, value, value);
 }
 
-static bool add_level(job_lane *lane, const step *s, double before, double after)
+static void add_level(job_lane *lane, const step *s, double before, double after)
 {
     double low = job_less(before, after), high = job_more(before, after), mean = (before + after) / 2;
     if (isnan(lane->first)) lane->first = before;
@@ -140,12 +131,12 @@ static bool add_level(job_lane *lane, const step *s, double before, double after
     lane->high = job_more(lane->high, high);
     if (s->gap) {
         lane->lower_bound = true;
-        return true;
+        return;
     }
     lane->known_s += length_of(s);
     if (*job_meter_of(lane->meter)->total_unit)
         lane->total = (isnan(lane->total) ? 0 : lane->total) + mean * length_of(s);
-    return job_bins_add(lane->bins, s->from_ns, s->to_ns, mean, low, high);
+    job_bins_add(lane->bins, s->from_ns, s->to_ns, mean, low, high);
 }
 
 static void drop_pending(slot *s)
@@ -164,15 +155,18 @@ static void wait(slot *s, const step *at)
 }
 
 // The slot's step into its lane. *at becomes the step as it was taken.
-static bool flush(job_lane *lane, slot *s, step *at)
+static void flush(job_lane *lane, slot *s, step *at)
 {
     if (s->unknown) {
         lane->resets += s->reset;
         lane->lower_bound = true;
         drop_pending(s);
-        return true;
+        return;
     }
-    if (s->level) return add_level(lane, at, s->before, s->after);
+    if (s->level) {
+        add_level(lane, at, s->before, s->after);
+        return;
+    }
     double amount = s->amount + s->pending, value = s->value;
     if (s->pending_ns) {
         at->from_ns = s->pending_ns;
@@ -181,7 +175,7 @@ static bool flush(job_lane *lane, slot *s, step *at)
     }
     drop_pending(s);
     s->value = value;
-    return add_rate(lane, at, value, amount);
+    add_rate(lane, at, value, amount);
 }
 
 // ---- slots ----
@@ -290,25 +284,25 @@ static job_lane *lane_at(job_lane **place, job_meter meter, size_t node, size_t 
     return *place;
 }
 
-static bool flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
+static void flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
 {
     run_reader *run = r->reader->run;
     slot *s = &local->slots.of[meter];
     job_device *device = &r->devices[local->device];
     step at = *whole;
     bool bytes = meter == JOB_SENT || meter == JOB_RECEIVED;
-    if (bytes && !local->chosen) return true; // the same bytes as another's
+    if (bytes && !local->chosen) return; // the same bytes as another's
     join_node(run, local, meter);
     job_lane *lane = lane_at(&device->lanes[meter], meter, run->node, local->device);
-    if (!lane) return false;
     if (!s->level && s->stale && !s->unknown) {
         wait(s, &at);
-        return true;
+        return;
     }
     // By its own stamps.
     if (!s->pending_ns && s->elapsed_s > 0 && !at.gap) at.from_ns = at.to_ns - (int64_t)llround(s->elapsed_s * 1e9);
     bool known = !s->unknown && !at.gap;
-    return flush(lane, s, &at) && (!known || s->level || watch(r, meter, local, at.from_ns, at.to_ns, s->value));
+    flush(lane, s, &at);
+    if (known && !s->level) watch(r, meter, local, at.from_ns, at.to_ns, s->value);
 }
 
 static void average(slot *s)
@@ -319,7 +313,7 @@ static void average(slot *s)
     s->after /= (double)s->parts;
 }
 
-static bool flush_node(job_report *r, job_meter meter, int scope, const step *whole)
+static void flush_node(job_report *r, job_meter meter, int scope, const step *whole)
 {
     run_reader *run = r->reader->run;
     slot *s = &run->slots[scope].of[meter];
@@ -328,56 +322,52 @@ static bool flush_node(job_report *r, job_meter meter, int scope, const step *wh
     // Memory in use is a difference of two: one alone tells nothing.
     if (meter == JOB_NODE_MEMORY && s->parts < 2) s->unknown = true;
     job_lane *lane = lane_at(&r->reader->nodes[run->node].lanes[meter][scope], meter, run->node, JOB_NONE);
-    if (!lane) return false;
     if (!s->level && s->stale && !s->unknown) {
         wait(s, &at);
-        return true;
+        return;
     }
-    return flush(lane, s, &at);
+    flush(lane, s, &at);
 }
 
-// Devices first, for they join their node's; each meter by meter.
-static bool flush_all(job_report *r, const step *at)
+// Devices first, since they join their node's.
+static void flush_all(job_report *r, const step *at)
 {
     run_reader *run = r->reader->run;
-    bool good = true;
-    for (size_t i = 0; i < run->device_count; i++) {
+    for (size_t i = 0; i < arrlenu(run->devices); i++) {
         slots *all = &run->devices[i].slots;
-        for (uint64_t left = all->touched; left && good; left &= left - 1)
-            good = flush_device(r, &run->devices[i], (job_meter)__builtin_ctzll(left), at);
+        for (uint64_t left = all->touched; left; left &= left - 1)
+            flush_device(r, &run->devices[i], (job_meter)__builtin_ctzll(left), at);
         all->touched = 0;
     }
     for (int scope = 0; scope < JOB_SCOPES; scope++) {
         slots *all = &run->slots[scope];
-        for (uint64_t left = all->touched; left && good; left &= left - 1)
-            good = flush_node(r, (job_meter)__builtin_ctzll(left), scope, at);
+        for (uint64_t left = all->touched; left; left &= left - 1)
+            flush_node(r, (job_meter)__builtin_ctzll(left), scope, at);
         all->touched = 0;
     }
-    return good;
 }
 
 // ---- what is no meter ----
 
-// Those of the node at hand are the last.
+// The lane of the current node is one of the last.
 static job_bins *event_bins(job_event *event, size_t node)
 {
     for (size_t i = event->lane_count; i-- > 0;)
         if (event->lanes[i].node == node) return event->lanes[i].bins;
-    if (!list_grow_one(&event->lanes, event->lane_count, sizeof *event->lanes)) return NULL;
-    event->lanes[event->lane_count] = (job_event_lane){node, job_bins_make()};
-    return event->lanes[event->lane_count].bins ? event->lanes[event->lane_count++].bins : NULL;
+    arrput(event->lanes, ((job_event_lane){node, job_bins_make()}));
+    return event->lanes[event->lane_count++].bins;
 }
 
-// NULL without memory. Valid until the next call.
-static job_trouble *trouble_of(job_reader *reader, size_t event, size_t device)
+static void count_trouble(job_reader *reader, size_t event, size_t device, double amount)
 {
-    size_t *place = pairs_put(&reader->trouble_of, (int64_t)event, (int64_t)device);
-    if (place && *place != PAIRS_NONE) return &reader->troubles[*place];
-    if (!place || !list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles))
-        return NULL;
-    *place = reader->trouble_count++;
-    reader->troubles[*place] = (job_trouble){event, device, 0};
-    return &reader->troubles[*place];
+    map_key key = map_key_of_pair((int64_t)event, (int64_t)device);
+    ptrdiff_t at = hmgeti(reader->trouble_of, key);
+    if (at >= 0) {
+        reader->troubles[reader->trouble_of[at].value].sum += amount;
+        return;
+    }
+    hmput(reader->trouble_of, key, arrlenu(reader->troubles));
+    arrput(reader->troubles, ((job_trouble){event, device, amount}));
 }
 
 // What a counter of trouble grew by, and since when: what is read only now and then, as are many at the ends alone where
@@ -400,24 +390,23 @@ static bool trouble_since(const job_report *r, followed *f, const netprof_delta 
     return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
 }
 
-static bool add_trouble(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+static void add_trouble(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
-    job_reader *reader = r->reader;
+    const run_reader *run = r->reader->run;
     job_event *event = &r->events[f->event];
     uint64_t amount;
     step since;
-    if (!trouble_since(r, f, delta, k, at, &amount, &since)) return true;
+    if (!trouble_since(r, f, delta, k, at, &amount, &since)) return;
     event->known = true;
-    if (!amount) return true;
-    job_bins *bins = event_bins(event, reader->run->node);
-    if (!bins) return false;
+    if (!amount) return;
+    job_bins *bins = event_bins(event, run->node);
     event->sum += (double)amount;
-    job_trouble *trouble = trouble_of(reader, f->event, reader->run->devices[f->local].device);
-    if (!trouble) return false;
-    trouble->sum += (double)amount;
+    count_trouble(r->reader, f->event, run->devices[f->local].device, (double)amount);
     double rate = (double)amount / length_of(&since);
-    return since.from_ns < at->from_ns ? job_bins_skip(bins, since.from_ns, since.to_ns, (double)amount)
-                                       : job_bins_add(bins, since.from_ns, since.to_ns, rate, rate, rate);
+    if (since.from_ns < at->from_ns)
+        job_bins_skip(bins, since.from_ns, since.to_ns, (double)amount);
+    else
+        job_bins_add(bins, since.from_ns, since.to_ns, rate, rate, rate);
 }
 
 // Gauges of which the last reading counts.
@@ -443,7 +432,7 @@ static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
         run->wait_last_s = (double)delta->after[k] * 1e-9;
 }
 
-static bool add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+static void add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
@@ -453,7 +442,7 @@ static bool add_other(job_report *r, followed *f, const netprof_delta *delta, si
     double now = (double)delta->after[k], *kept = kept_of(more, f->other);
     if (kept && there) *kept = now;
     switch (f->other) {
-    case OTHER_TROUBLE: return add_trouble(r, f, delta, k, at);
+    case OTHER_TROUBLE: add_trouble(r, f, delta, k, at); break;
     case OTHER_MISSED: node->missed += counted; break;
     case OTHER_LATE:
         if (there) node->late_s = fmax(node->late_s, now * 1e-9);
@@ -468,11 +457,10 @@ static bool add_other(job_report *r, followed *f, const netprof_delta *delta, si
     case OTHER_WAITED: add_wait(run, delta, k); break;
     default: break;
     }
-    return true;
 }
 
 // The GPU's capacities are gauges that do not change.
-static bool add_capacity(job_report *r, const followed *f, const netprof_delta *delta, size_t k)
+static void add_capacity(job_report *r, const followed *f, const netprof_delta *delta, size_t k)
 {
     static const struct {
         other other;
@@ -483,10 +471,8 @@ static bool add_capacity(job_report *r, const followed *f, const netprof_delta *
         if (of[i].other != f->other || f->local == JOB_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
         size_t device = run->devices[f->local].device;
         job_lane *lane = lane_at(&r->devices[device].lanes[of[i].meter], of[i].meter, run->node, device);
-        if (!lane) return false;
         lane->capacity = (double)delta->after[k] * f->other_factor;
     }
-    return true;
 }
 
 static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
@@ -510,20 +496,19 @@ static void add_power_limit(power_limits *to, const followed *f, const netprof_d
     to->limits++;
 }
 
-bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
+void job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
 {
     run_reader *run = r->reader->run;
     power_limits power = {0};
-    bool good = true;
-    for (size_t i = 0; i < t->count && good; i++) {
+    for (size_t i = 0; i < arrlenu(t->followed); i++) {
         followed *f = &t->followed[i];
         size_t k = place_of(t, delta, i);
         add_power_limit(&power, f, delta, k);
         if (f->off || k == NETPROF_NONE) continue;
         if (f->other >= OTHER_GPU_MEMORY)
-            good = add_capacity(r, f, delta, k);
+            add_capacity(r, f, delta, k);
         else if (f->other)
-            good = add_other(r, f, delta, k, at);
+            add_other(r, f, delta, k, at);
         if (f->row && f->row->kind == JOB_RATE)
             add_counter(run, f, delta, k);
         else if (f->row)
@@ -531,5 +516,5 @@ bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
     }
     // Of all packages, or it tells nothing.
     if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;
-    return good && flush_all(r, at);
+    flush_all(r, at);
 }

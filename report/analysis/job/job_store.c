@@ -1,30 +1,20 @@
 #include "job_store.h"
 
-#include "analysis/base/list.h"
-
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { WARNINGS = 1000 };
 
 void job_warn(job_report *r, const char *path, const char *format, ...)
 {
+    enum { WARNINGS = 1000 };
     char text[512];
     va_list arguments;
-    if (r->warning_count >= WARNINGS || !list_grow_one(&r->warnings, r->warning_count, sizeof *r->warnings)) return;
+    if (r->warning_count == WARNINGS) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    job_warning *to = &r->warnings[r->warning_count];
-    *to = (job_warning){strdup(path ? path : ""), strdup(text)};
-    if (to->path && to->text) {
-        r->warning_count++;
-        return;
-    }
-    free(to->path);
-    free(to->text);
+    arrput(r->warnings, ((job_warning){memory_strdup(path ? path : ""), memory_strdup(text)}));
+    r->warning_count++;
 }
 
 // While a file is read its run does not have a schema yet.

@@ -1,7 +1,7 @@
-// What reading the snapshots of one file shares: job_take.c (files and rates), job_follow.c (what is followed),
-// job_steps.c (from differences into lanes).
-#ifndef NETPROF_JOB_TAKE_PRIVATE_H
-#define NETPROF_JOB_TAKE_PRIVATE_H
+// While the snapshots of one file are read: shared by job_samples.c (files and rates), job_follow.c (which counters are
+// followed) and job_steps.c (from differences into lanes).
+#ifndef NETPROF_JOB_TRACKS_H
+#define NETPROF_JOB_TRACKS_H
 
 #include "job_store.h"
 
@@ -75,8 +75,7 @@ typedef struct local_device {
 typedef struct track {
     char *key;
     const netprof_schema *schema, *small;
-    followed *followed; // beside small->counters
-    size_t count, room;
+    followed *followed; // stb_ds; one for each of small->counters
     netprof_snapshot last, cut;
     netprof_delta delta; // between them; its memory serves the next step again
     bool has_last, slow;
@@ -88,8 +87,7 @@ typedef struct job_run_reader {
     size_t node, number; // number: of the node's runs
     track tracks[TRACKS_MOST];
     size_t track_count;
-    local_device *devices;
-    size_t device_count, device_room;
+    local_device *devices; // stb_ds
     slots slots[JOB_SCOPES];
     bool overlapped;
     bool wait_known; // it may be in the first and last reading alone
@@ -103,12 +101,12 @@ typedef struct step {
 
 // Is this time covered by another file of the node?
 bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns);
-// A difference of the track's small snapshots into the lanes. False: no memory.
-bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at);
-bool job_end_episodes(job_report *r);
+// Adds a difference of the track's small snapshots to the lanes.
+void job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at);
+void job_end_episodes(job_report *r);
 
 // Makes the track's small schema of what is followed of a snapshot's; what it followed before is dropped.
-netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x);
+void job_follow(job_report *r, track *t, const netprof_snapshot *x);
 void job_release_track(track *t);
 
 #endif

@@ -1,7 +1,6 @@
 // Facts of the job, use of the nodes, energy to solution.
 #include "job_columns.h"
 #include "job_store.h"
-#include "analysis/base/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,20 +52,17 @@ static size_t place_of(const char *key)
     return i;
 }
 
-static bool add_fact(job_report *r, size_t row, const char *text)
+static void add_fact(job_report *r, size_t row, const char *text)
 {
-    size_t at = r->fact_count;
-    if (!list_grow_one(&r->facts, r->fact_count, sizeof *r->facts)) return false;
-    while (at > 0 && place_of(r->facts[at - 1].key) > row) {
+    job_fact new = {told[row].key, told[row].title, memory_strdup(text)};
+    size_t at = r->fact_count++;
+    arrput(r->facts, new);
+    for (; at > 0 && place_of(r->facts[at - 1].key) > row; at--)
         r->facts[at] = r->facts[at - 1];
-        at--;
-    }
-    r->facts[at] = (job_fact){told[row].key, told[row].title, strdup(text)};
-    r->fact_count++;
-    return r->facts[at].text != NULL;
+    r->facts[at] = new;
 }
 
-bool job_make_facts(job_report *r, const dataset_run *run)
+void job_make_facts(job_report *r, const dataset_run *run)
 {
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const char *value = dataset_fact(run, told[i].key), *known = fact(r, told[i].key);
@@ -74,16 +70,14 @@ bool job_make_facts(job_report *r, const dataset_run *run)
         // Files of two jobs in one report: say so instead of hiding one.
         if (known && strcmp(told[i].key, "job_id") == 0 && strcmp(known, value) != 0)
             job_warn(r, run->path, "is of job %.60s, other files of job %.60s", value, known);
-        if (!known && !add_fact(r, i, value)) return false;
+        if (!known) add_fact(r, i, value);
     }
     for (size_t i = 0; i < run->fact_count; i++)
-        if (strcmp(run->facts[i].key, "phase") == 0 &&
-            !job_parse_phases(r, run->path, run->facts[i].value, strlen(run->facts[i].value)))
-            return false;
+        if (strcmp(run->facts[i].key, "phase") == 0)
+            job_parse_phases(r, run->path, run->facts[i].value, strlen(run->facts[i].value));
     const char *id = fact(r, "job_id"), *name = fact(r, "job_name");
     r->job_id = id ? id : "";
     r->job_name = name ? name : "";
-    return true;
 }
 
 // ---- use of the nodes ----
@@ -121,13 +115,12 @@ static job_use use_of(const job_report *r, job_meter meter)
     return use;
 }
 
-bool job_make_uses(job_report *r)
+void job_make_uses(job_report *r)
 {
     for (int m = 0; m < JOB_METERS; m++) {
         job_use use = use_of(r, (job_meter)m);
         if (use.nodes) r->uses[r->use_count++] = use;
     }
-    return true;
 }
 
 // ---- energy ----
@@ -188,7 +181,7 @@ static const char *how(const job_energy *e)
     return "GPUs alone; no CPU energy was recorded";
 }
 
-bool job_make_energy(job_report *r)
+void job_make_energy(job_report *r)
 {
     job_energy *e = &r->energy;
     double time = 0, measured = 0;
@@ -226,5 +219,4 @@ bool job_make_energy(job_report *r)
         double one = energy_of(r, r->spans[i].from_s, r->spans[i].to_s);
         if (!isnan(one)) p->energy_j = isnan(p->energy_j) ? one : p->energy_j + one;
     }
-    return true;
 }
