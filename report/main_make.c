@@ -32,11 +32,6 @@ static void make_say_reading(void *user, size_t done, size_t all)
     make_say_progress(user, "read file", done, all);
 }
 
-static int make_drawn(document *doc, const report_order *order, const netprof_error *error)
-{
-    return doc ? order->draw(doc, &order->document) : fail_error(NULL, error);
-}
-
 static int make_failed(const netprof_error *error, const char *path)
 {
     return fail_error(*error->path ? NULL : path, error);
@@ -61,9 +56,9 @@ static int make_pair_pages(arguments *a, const difference *d, const report_order
                                      .path_count = a->count,
                                      .brief = order->brief,
                                      .all_nics = order->all_nics};
-        doc = pages_pair(&in, &error);
-        if (doc && over_time && !order->brief) doc = document_made(doc, pages_series_part(doc, &a->over_time), &error);
-        code = make_drawn(doc, order, &error);
+        doc = pages_pair(&in);
+        if (over_time && !order->brief) pages_series_part(doc, &a->over_time);
+        code = order->draw(doc, &order->document);
     }
     document_close(doc);
     findings_free(&f);
@@ -108,8 +103,8 @@ static int make_programs(document *doc, const job_report *job, nsys_job *program
     const nsys_options how = {.bins = EXPORT_BINS, .progress = make_say_reading};
     netprof_error error;
     if (nsys_job_read(programs, a->exports, a->export_count, &how, &error)) return make_failed(&error, a->exports[0]);
-    if (pages_job_programs(doc, job, programs)) return EXIT_DONE;
-    return fail(EXIT_FILE, "no memory");
+    pages_job_programs(doc, job, programs);
+    return EXIT_DONE;
 }
 
 int make_job(arguments *a, const report_order *order)
@@ -125,10 +120,7 @@ int make_job(arguments *a, const report_order *order)
     if (!code && job_report_read(&job, a->paths, a->count, &how, &error)) code = make_failed(&error, a->paths[0]);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
-    if (!code) {
-        doc = pages_job(&job, order->brief, &error);
-        if (!doc) code = fail_error(NULL, &error);
-    }
+    if (!code) doc = pages_job(&job, order->brief);
     if (!code && a->export_count) code = make_programs(doc, &job, &programs, a);
     if (!code) code = order->draw(doc, &order->document);
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
@@ -153,8 +145,8 @@ int make_regions(arguments *a, const report_order *order)
     for (size_t i = 0; !code && i < r.warning_count; i++)
         warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
     if (!code) {
-        doc = pages_regions(&r, order->brief, &error);
-        code = make_drawn(doc, order, &error);
+        doc = pages_regions(&r, order->brief);
+        code = order->draw(doc, &order->document);
     }
     if (!code && r.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
@@ -169,8 +161,8 @@ int make_nsys(arguments *a, const report_order *order)
     nsys_job job = {0};
     netprof_error error;
     if (nsys_job_read(&job, a->exports, a->export_count, &how, &error)) return make_failed(&error, a->exports[0]);
-    document *doc = pages_nsys(&job, order->brief, &error);
-    int code = make_drawn(doc, order, &error);
+    document *doc = pages_nsys(&job, order->brief);
+    int code = order->draw(doc, &order->document);
     document_close(doc);
     nsys_job_free(&job);
     return code;
@@ -199,8 +191,8 @@ int make_comparison(arguments *a, const report_order *order)
     if (!code && !comparison_compared(&c))
         code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(a->paths[0]));
     if (!code) {
-        doc = pages_compare(&c, order->brief, &error);
-        code = make_drawn(doc, order, &error);
+        doc = pages_compare(&c, order->brief);
+        code = order->draw(doc, &order->document);
     }
     if (!code && (inputs_damaged(&sets[0]) || inputs_damaged(&sets[1]))) code = EXIT_WORTH_FAILING;
     document_close(doc);

@@ -1,6 +1,6 @@
 #include "main_nccl.h"
 
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "cli/common.h"
 #include "cli/inputs.h"
 #include "cli/nccl_inputs.h"
@@ -157,11 +157,11 @@ static int nccl_write_charts(const nccl_view *view, const char *directory, const
     static const char *const endings[] = {"pdf", "svg", "png"};
     netprof_error error = {.code = NETPROF_OK};
     document_options o = *base;
-    pages_nccl_file *charts;
-    size_t count = 0;
+    pages_nccl_file *charts = NULL;
     bool said = false;
-    document *doc = pages_nccl_charts(view, &charts, &count, &error);
-    int code = doc ? EXIT_DONE : fail_error(NULL, &error);
+    document *doc = pages_nccl_charts(view, &charts);
+    size_t count = arrlenu(charts);
+    int code = EXIT_DONE;
     document_file *files = memory_calloc(count, sizeof *files);
     char **paths = memory_calloc(count, sizeof *paths);
     for (size_t i = 0; i < count && !code; i++) {
@@ -178,7 +178,7 @@ static int nccl_write_charts(const nccl_view *view, const char *directory, const
     free(paths);
     free(files);
     document_close(doc);
-    free(charts);
+    arrfree(charts);
     return code;
 }
 
@@ -200,11 +200,10 @@ static int nccl_view_of(const arguments *a, const report_order *order, nccl_view
 int main_nccl(arguments *a, const report_order *order)
 {
     nccl_view view = {0};
-    netprof_error error;
     int code = nccl_view_of(a, order, &view);
     if (!code && !order->only_charts) {
-        document *doc = pages_nccl(&view, order->brief, &error);
-        code = doc ? order->draw(doc, &order->document) : fail_error(NULL, &error);
+        document *doc = pages_nccl(&view, order->brief);
+        code = order->draw(doc, &order->document);
         document_close(doc);
     }
     if (!code && order->charts) {

@@ -1,5 +1,7 @@
 #include "arena.h"
 
+#include "analysis/base/memory.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@ struct arena {
 
 arena *arena_open(void)
 {
-    return calloc(1, sizeof(arena));
+    return memory_calloc(1, sizeof(arena));
 }
 
 void arena_close(arena *a)
@@ -38,12 +40,8 @@ bool arena_failed(const arena *a)
 
 void *arena_make(arena *a, size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX / 2 - sizeof(block)) / size) a->failed = true;
-    block *b = a->failed ? NULL : calloc(1, sizeof *b + count * size);
-    if (!b) {
-        a->failed = true;
-        return NULL;
-    }
+    if (size && count > (SIZE_MAX / 2 - sizeof(block)) / size) memory_exhausted();
+    block *b = memory_calloc(1, sizeof *b + count * size);
     b->next = a->blocks;
     a->blocks = b;
     return b->data;

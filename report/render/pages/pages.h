@@ -22,16 +22,16 @@ typedef struct pages_pair_input {
     bool all_nics; // a page for each device
 } pages_pair_input;
 
-// What happened between two snapshots. NULL: no memory.
-document *pages_pair(const pages_pair_input *in, netprof_error *error);
+// What happened between two snapshots.
+document *pages_pair(const pages_pair_input *in);
 
-// What differs between healthy and faulty runs. NULL: no memory.
-document *pages_compare(const comparison *c, bool brief, netprof_error *error);
+// What differs between healthy and faulty runs.
+document *pages_compare(const comparison *c, bool brief);
 
-// What the processes of a job measured around their code. NULL: no memory.
-document *pages_regions(const regions *r, bool brief, netprof_error *error);
+// What the processes of a job measured around their code.
+document *pages_regions(const regions *r, bool brief);
 
-// What Nsight Systems exports tell of a program's GPUs. NULL: no memory.
-document *pages_nsys(nsys_job *job, bool brief, netprof_error *error);
+// How a program used its GPUs, by exports of Nsight Systems.
+document *pages_nsys(nsys_job *job, bool brief);
 
 #endif

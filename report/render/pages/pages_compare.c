@@ -4,15 +4,13 @@
 #include "render/chart/charts.h"
 #include "render/base/number.h"
 #include "pages.h"
+#include "pages_signs.h"
+#include "sheet.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DOT   "  \xc2\xb7  "
-#define TIMES "\xc3\x97"
-#define ARROW " \xe2\x86\x92 "
 
 enum { VERDICT_LINES = 6, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
 
@@ -74,7 +72,7 @@ static void choose_devices(page *p)
     p->source = c->devices[lead].source;
     p->devices = arena_make(p->memory, c->device_count + 1, sizeof *p->devices);
     p->labels = arena_make(p->memory, c->device_count + 1, sizeof *p->labels);
-    for (int physical = 1; physical >= 0 && !p->count && p->devices && p->labels; physical--)
+    for (int physical = 1; physical >= 0 && !p->count; physical--)
         for (size_t i = 0; i < c->device_count; i++) {
             if (strcmp(c->devices[i].source, p->source) != 0 || (physical && !c->devices[i].physical)) continue;
             p->labels[p->count] = c->devices[i].name;
@@ -105,6 +103,12 @@ static const char *where_text(page *p, const comparison_line *l)
     const char *device = p->c->devices[l->first_device + l->worst].name;
     if (l->pattern != COMPARISON_ALL_ALIKE) return device;
     return arena_format(p->memory, "all %zu", l->device_count);
+}
+
+// With how many others of equal values.
+static const char *name_text(page *p, const comparison_line *l)
+{
+    return l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
 }
 
 static dumbbell_row row_of(page *p, const comparison_line *l)
@@ -229,12 +233,11 @@ static void add_health(page *p)
         const comparison_check *k = &c->checks[i];
         if (k->of_node || strcmp(k->rule->source, p->source) != 0) continue;
         strip_cell *cells = arena_make(p->memory, p->count + 1, sizeof *cells);
-        for (size_t d = 0; cells && d < p->count; d++) {
+        for (size_t d = 0; d < p->count; d++) {
             bool inside = p->devices[d] >= k->first_device && p->devices[d] < k->first_device + k->cell_count;
             cells[d] = inside ? strip_of(p, k, &k->cells[p->devices[d] - k->first_device])
                               : (strip_cell){.state = STRIP_ABSENT, .text = ""};
         }
-        if (!cells) return;
         rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
                                                  is_share(k->rule) ? "% " : "", k->rule->unit),
                                     cells};
@@ -252,25 +255,21 @@ static void add_node_checks(page *p)
                                            {"faulty", TABLE_TEXT, 0},
                                            {"faulty run", TABLE_TEXT, 1}};
     const comparison *c = p->c;
-    const char **cells = arena_make(p->memory, 4 * CHECKS, sizeof *cells);
-    size_t count = 0;
-    for (size_t i = 0; cells && i < c->check_count && count < CHECKS; i++) {
+    sheet t = sheet_open(4);
+    for (size_t i = 0; i < c->check_count && sheet_rows(&t) < CHECKS; i++) {
         const comparison_check *k = &c->checks[i];
         const comparison_verdict *v = &k->cells[k->worst];
         if (!k->of_node || !k->cell_count || (v->severity[0] == SEVERITY_OK && v->severity[1] == SEVERITY_OK)) continue;
-        const char **row = cells + 4 * count++;
-        row[0] = k->rule->name;
+        sheet_text(&t, k->rule->name);
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            row[1 + side] =
-                v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side]) : NUMBER_UNKNOWN;
-        row[3] = v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim
-                     ? v->finding[COMPARISON_FAULTY]->claim
-                     : "";
+            sheet_text(&t, v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side])
+                                                                : NUMBER_UNKNOWN);
+        sheet_text(&t, v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim
+                           ? v->finding[COMPARISON_FAULTY]->claim
+                           : "");
     }
-    if (count)
-        document_add(p->doc, chart_table((chart_head){"node-checks", "Checks of the node",
-                                                      "what its layers above the ports say"},
-                                         columns, 4, cells, count));
+    sheet_end(&t, p->doc, (chart_head){"node-checks", "Checks of the node", "what its layers above the ports say"},
+              columns);
 }
 
 // ---- traffic ----
@@ -311,40 +310,30 @@ static bool make_traffic(page *p, chart *x)
 
 // ---- new and gone ----
 
-static size_t list_state(page *p, comparison_state state, const char **cells, size_t most)
+static void list_state(page *p, sheet *t, comparison_state state, const char *title)
 {
     const comparison *c = p->c;
     comparison_side side = state == COMPARISON_NEW ? COMPARISON_FAULTY : COMPARISON_HEALTHY;
-    size_t count = 0;
-    for (size_t i = 0; i < c->ranked_count && count < most; i++) {
+    for (size_t i = 0, count = 0; i < c->ranked_count && count < LISTED; i++) {
         const comparison_line *l = &c->lines[i];
         const comparison_cell *x = &l->cells[l->worst];
         if (x->state != state) continue;
-        const char **row = cells + 3 * count++;
-        row[0] = l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
-        row[1] = where_text(p, l);
-        row[2] = arena_text(p->memory, number_volume(x->side[side].count, *l->unit ? l->unit : "events").text);
+        if (!count++) sheet_heading(t, title);
+        sheet_text(t, name_text(p, l));
+        sheet_text(t, where_text(p, l));
+        sheet_number(t, number_volume(x->side[side].count, *l->unit ? l->unit : "events"));
     }
-    return count;
 }
 
 static bool make_new_and_gone(page *p, chart *x)
 {
     static const table_column columns[] = {
         {"counter", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"count", TABLE_NUMBER, 0}};
-    const char **cells = arena_make(p->memory, 3 * (2 * LISTED + 2), sizeof *cells);
-    size_t count = 0;
-    for (int i = 0; cells && i < 2; i++) {
-        comparison_state state = i ? COMPARISON_GONE : COMPARISON_NEW;
-        size_t n = list_state(p, state, cells + 3 * (count + 1), LISTED);
-        if (!n) continue;
-        cells[3 * count] = i ? "gone in faulty" : "new in faulty";
-        cells[3 * count + 1] = cells[3 * count + 2] = "";
-        count += n + 1;
-    }
-    if (!count) return false;
-    *x = chart_table((chart_head){"new-and-gone", "New and gone", "no ratio exists for these"}, columns, 3, cells,
-                     count);
+    sheet t = sheet_open(3);
+    list_state(p, &t, COMPARISON_NEW, "new in faulty");
+    list_state(p, &t, COMPARISON_GONE, "gone in faulty");
+    if (!sheet_rows(&t)) return false;
+    *x = sheet_chart(&t, (chart_head){"new-and-gone", "New and gone", "no ratio exists for these"}, columns);
     return true;
 }
 
@@ -371,7 +360,6 @@ static void add_heat(page *p)
         const comparison_line *l = &c->lines[i];
         double *values = arena_make(p->memory, p->count, sizeof *values);
         const char **texts = arena_make(p->memory, p->count, sizeof *texts);
-        if (!values || !texts) return;
         if (strcmp(l->source, p->source) != 0) continue;
         for (size_t d = 0; d < p->count; d++) {
             const comparison_cell *x = cell_of(l, p->devices[d]);
@@ -416,24 +404,21 @@ static void add_all_lines(page *p)
         {TIMES " per byte", TABLE_NUMBER, 0}, {"where", TABLE_TEXT, 0}};
     const comparison *c = p->c;
     size_t most = c->ranked_count < MOST ? c->ranked_count : MOST;
-    const char **cells = arena_make(p->memory, COLUMNS * (most + 1), sizeof *cells);
-    for (size_t i = 0; cells && i < most; i++) {
+    sheet t = sheet_open(COLUMNS);
+    for (size_t i = 0; i < most; i++) {
         const comparison_line *l = &c->lines[i];
         dumbbell_row r = row_of(p, l);
-        const char **row = cells + COLUMNS * i;
-        row[0] = l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
-        row[1] = p->c->devices[l->first_device + l->worst].name;
-        row[2] = comparison_class_name(l->kind);
-        row[3] = count_text(p, r.before);
-        row[4] = count_text(p, r.after);
-        row[5] = r.columns[2];
-        row[6] = r.columns[3];
-        row[7] = l->pattern_text ? l->pattern_text : "";
+        sheet_text(&t, name_text(p, l));
+        sheet_text(&t, p->c->devices[l->first_device + l->worst].name);
+        sheet_text(&t, comparison_class_name(l->kind));
+        sheet_text(&t, count_text(p, r.before));
+        sheet_text(&t, count_text(p, r.after));
+        sheet_text(&t, r.columns[2]);
+        sheet_text(&t, r.columns[3]);
+        sheet_text(&t, l->pattern_text ? l->pattern_text : "");
     }
-    if (!most || !cells) return;
-    document_add(p->doc, chart_table((chart_head){"all-changes", "All that changed",
-                                                  "by score; the worst device of each counter"},
-                                     columns, COLUMNS, cells, most));
+    sheet_end(&t, p->doc, (chart_head){"all-changes", "All that changed", "by score; the worst device of each counter"},
+              columns);
     if (most < c->ranked_count) {
         char text[96];
         snprintf(text, sizeof text, "%zu more counters changed; netprof compare --all lists them.",
@@ -450,20 +435,17 @@ static void add_shapes(page *p)
                                            {"middle, healthy", TABLE_NAME, 0},
                                            {"middle, faulty", TABLE_NAME, 0}};
     const comparison *c = p->c;
-    const char **cells = arena_make(p->memory, 5 * (c->shape_count + 1), sizeof *cells);
-    for (size_t i = 0; cells && i < c->shape_count; i++) {
+    sheet t = sheet_open(5);
+    for (size_t i = 0; i < c->shape_count; i++) {
         const comparison_shape *s = &c->shapes[i];
-        const char **row = cells + 5 * i;
-        row[0] = s->name;
-        row[1] = c->devices[s->device].name;
-        row[2] = arena_text(p->memory, number_percent(s->moved).text);
+        sheet_text(&t, s->name);
+        sheet_text(&t, c->devices[s->device].name);
+        sheet_number(&t, number_percent(s->moved));
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            row[3 + side] = s->middle[side] ? s->middle[side] : NUMBER_UNKNOWN;
+            sheet_text(&t, s->middle[side] ? s->middle[side] : NUMBER_UNKNOWN);
     }
-    if (cells && c->shape_count)
-        document_add(p->doc, chart_table((chart_head){"shapes", "Histograms that moved",
-                                                      "share of the samples that lie in other bins"},
-                                         columns, 5, cells, c->shape_count));
+    sheet_end(&t, p->doc,
+              (chart_head){"shapes", "Histograms that moved", "share of the samples that lie in other bins"}, columns);
 }
 
 static void add_gauges(page *p)
@@ -476,20 +458,18 @@ static void add_gauges(page *p)
     enum { MOST = 40 };
     const comparison *c = p->c;
     size_t count = c->gauge_count < MOST ? c->gauge_count : MOST;
-    const char **cells = arena_make(p->memory, 5 * (count + 1), sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++) {
+    sheet t = sheet_open(5);
+    for (size_t i = 0; i < count; i++) {
         const comparison_gauge *g = &c->gauges[i];
-        const char **row = cells + 5 * i;
-        row[0] = c->devices[g->device].name;
-        row[1] = g->name;
+        sheet_text(&t, c->devices[g->device].name);
+        sheet_text(&t, g->name);
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            row[2 + side] = count_text(p, g->side[side].median);
-        row[4] = g->unit;
+            sheet_text(&t, count_text(p, g->side[side].median));
+        sheet_text(&t, g->unit);
     }
-    if (cells && count)
-        document_add(p->doc, chart_table((chart_head){"gauges", "Gauges that differ",
-                                                      "at the end of the runs; those whose ranges do not meet"},
-                                         columns, 5, cells, count));
+    sheet_end(&t, p->doc,
+              (chart_head){"gauges", "Gauges that differ", "at the end of the runs; those whose ranges do not meet"},
+              columns);
 }
 
 static void add_facts(page *p)
@@ -499,18 +479,15 @@ static void add_facts(page *p)
     enum { MOST = 40 };
     const comparison *c = p->c;
     size_t count = c->fact_count < MOST ? c->fact_count : MOST;
-    const char **cells = arena_make(p->memory, 4 * (count + 1), sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++) {
+    sheet t = sheet_open(4);
+    for (size_t i = 0; i < count; i++) {
         const comparison_fact *f = &c->facts[i];
-        const char **row = cells + 4 * i;
-        row[0] = f->device == DIFFERENCE_NONE ? "node" : c->devices[f->device].name;
-        row[1] = f->key;
+        sheet_text(&t, f->device == DIFFERENCE_NONE ? "node" : c->devices[f->device].name);
+        sheet_text(&t, f->key);
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            row[2 + side] = f->side[side] ? f->side[side] : NUMBER_UNKNOWN;
+            sheet_text(&t, f->side[side] ? f->side[side] : NUMBER_UNKNOWN);
     }
-    if (cells && count)
-        document_add(p->doc, chart_table((chart_head){"facts", "Facts that differ", "of devices and nodes"}, columns, 4,
-                                         cells, count));
+    sheet_end(&t, p->doc, (chart_head){"facts", "Facts that differ", "of devices and nodes"}, columns);
 }
 
 static void add_runs(page *p)
@@ -519,21 +496,19 @@ static void add_runs(page *p)
                                            {"node", TABLE_TEXT, 0},     {"began, UTC", TABLE_TEXT, 0},
                                            {"length", TABLE_NUMBER, 0}, {"moved", TABLE_NUMBER, 0}};
     const comparison *c = p->c;
-    const char **cells = arena_make(p->memory, 6 * (c->run_count + 1), sizeof *cells);
-    for (size_t i = 0; cells && i < c->run_count; i++) {
+    sheet t = sheet_open(6);
+    for (size_t i = 0; i < c->run_count; i++) {
         const comparison_run *r = c->runs[i];
-        const char **row = cells + 6 * i;
-        row[0] = comparison_side_name(r->side);
-        row[1] = r->damaged ? arena_format(p->memory, "%s (damaged)", r->label) : r->label;
-        row[2] = *r->host ? r->host : NUMBER_UNKNOWN;
-        row[3] = arena_text(p->memory, r->wall_ns ? number_utc(r->wall_ns, 0).text : NUMBER_UNKNOWN);
-        row[4] =
-            arena_text(p->memory, r->elapsed_ns ? number_duration((double)r->elapsed_ns / 1e9).text : NUMBER_UNKNOWN);
-        row[5] = arena_text(p->memory, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN);
+        sheet_text(&t, comparison_side_name(r->side));
+        sheet_text(&t, r->damaged ? arena_format(p->memory, "%s (damaged)", r->label) : r->label);
+        sheet_text(&t, *r->host ? r->host : NUMBER_UNKNOWN);
+        sheet_text(&t, arena_text(p->memory, r->wall_ns ? number_utc(r->wall_ns, 0).text : NUMBER_UNKNOWN));
+        sheet_text(&t, arena_text(p->memory,
+                                  r->elapsed_ns ? number_duration((double)r->elapsed_ns / 1e9).text : NUMBER_UNKNOWN));
+        sheet_text(&t,
+                   arena_text(p->memory, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN));
     }
-    if (cells)
-        document_add(p->doc,
-                     chart_table((chart_head){"runs", "Runs", "what was compared"}, columns, 6, cells, c->run_count));
+    sheet_end(&t, p->doc, (chart_head){"runs", "Runs", "what was compared"}, columns);
 }
 
 static void add_method(page *p)
@@ -577,23 +552,17 @@ static void add_pages(page *p, bool brief)
     add_method(p);
 }
 
-document *pages_compare(const comparison *c, bool brief, netprof_error *error)
+document *pages_compare(const comparison *c, bool brief)
 {
     page p = {.c = c, .doc = document_open(pages_compare_kind.name), .memory = arena_open()};
-    bool failed = !p.doc || !p.memory;
-    char foot[160];
-    if (!failed) {
-        choose_devices(&p);
-        add_pages(&p, brief);
-        snprintf(foot, sizeof foot,
-                 "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT
-                 "rates use each counter's own pair of time stamps",
-                 netprof_version());
-        document_foot(p.doc, foot);
-        document_metadata(p.doc, "comparison of network counters", "netprof, network, counters, comparison",
-                          c->run_count ? c->runs[c->run_count - 1]->wall_ns : 0);
-        failed = arena_failed(p.memory);
-    }
+    choose_devices(&p);
+    add_pages(&p, brief);
+    document_foot(p.doc, arena_format(p.memory,
+                                      "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT
+                                      "rates use each counter's own pair of time stamps",
+                                      netprof_version()));
+    document_metadata(p.doc, "comparison of network counters", "netprof, network, counters, comparison",
+                      c->run_count ? c->runs[c->run_count - 1]->wall_ns : 0);
     arena_close(p.memory);
-    return document_made(p.doc, !failed, error);
+    return p.doc;
 }

@@ -6,14 +6,15 @@
 #include "render/base/number.h"
 #include "pages.h"
 #include "render/pages/job/pages_job.h"
+#include "render/pages/pages_signs.h"
+#include "render/pages/pages_time.h"
+#include "render/pages/sheet.h"
 #include "analysis/base/text.h"
 #include "analysis/base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define DOT "  \xc2\xb7  "
 
 enum { ROWS = 20, NAME_CHARACTERS = 56, MAP_ROWS = 32, PROCESS_ROWS = 40, COLUMNS = 10 };
 
@@ -140,14 +141,13 @@ static size_t count_gpus(const page *p)
 }
 
 // In the order of the ranks.
-static bool make_lanes(page *p)
+static void make_lanes(page *p)
 {
     size_t count = 0, *order = arena_make(p->memory, p->job->file_count + 1, sizeof *order), files = 0;
     bool *taken = arena_make(p->memory, p->job->file_count + 1, sizeof *taken);
     for (size_t i = 0; i < p->job->file_count; i++)
         count += p->job->files[i].gpu_count;
     p->lanes = arena_make(p->memory, count + 1, sizeof *p->lanes);
-    if (!order || !taken || !p->lanes) return false;
     for (size_t i = 0; i < p->job->spent_count + p->job->file_count; i++) {
         size_t file = i < p->job->spent_count ? p->job->spent[i].file : i - p->job->spent_count;
         if (!taken[file]) order[files++] = file;
@@ -161,13 +161,11 @@ static bool make_lanes(page *p)
             *lane = (gpu_lane){.file = n, .gpu = &n->gpus[g], .label = lane_label(p, order[i], &n->gpus[g])};
             for (int what = 0; what < NSYS_BUSY; what++) {
                 lane->busy[what] = arena_make(p->memory, p->columns, sizeof(double));
-                if (!lane->busy[what]) return false;
                 nsys_busy_columns(n, lane->gpu, what, from, to, lane->busy[what], p->columns);
             }
         }
     }
     p->gpu_count = count_gpus(p);
-    return true;
 }
 
 // ---- head ----
@@ -229,10 +227,9 @@ static void add_balance(page *p)
 
 // ---- busy over time ----
 
-static axes_scale time_axis(const page *p)
+static pages_time page_time(const page *p)
 {
-    if (p->over) return view_time_axis(p->over);
-    return (axes_scale){.axis = {0, p->span_s, false, false}, .format = AXES_TIME, .unit = ""};
+    return (pages_time){0, p->span_s, p->columns};
 }
 
 static const char *map_question(page *p, size_t shown)
@@ -248,8 +245,9 @@ static const char *map_question(page *p, size_t shown)
 static void add_map(page *p)
 {
     size_t shown = p->lane_count < MAP_ROWS ? p->lane_count : MAP_ROWS;
+    const pages_time time = page_time(p);
     map_row *rows = arena_make(p->memory, shown, sizeof *rows);
-    for (size_t i = 0; rows && i < shown; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const gpu_lane *lane = &p->lanes[i];
         double length = (double)(lane->file->end_ns - lane->file->begin_ns);
         double share = (double)lane->gpu->busy_ns[NSYS_BUSY_KERNELS] / length;
@@ -258,7 +256,7 @@ static void add_map(page *p)
                             .right = arena_text(p->memory, number_percent(share).text)};
     }
     map_style style = {.columns = p->columns,
-                       .axis = time_axis(p),
+                       .axis = pages_time_axis(&time),
                        .from = 0,
                        .to = p->span_s,
                        .ramp = INK_BLUE,
@@ -271,37 +269,21 @@ static void add_map(page *p)
         style.phases = p->over->phases;
         style.phase_count = p->over->phase_count;
     }
-    if (rows && p->columns <= MAP_COLUMNS)
+    if (p->columns <= MAP_COLUMNS)
         document_add(p->doc,
                      chart_map((chart_head){"gpu-busy", "Busy GPUs", map_question(p, shown)}, &style, rows, shown));
 }
 
-static bool band_of(page *p, int what, lines_curve *curve)
+static lines_curve busy_curve(page *p, int what)
 {
-    double *all = arena_make(p->memory, 3 * p->columns, sizeof *all), *low = all + p->columns, *high = low + p->columns;
-    for (size_t k = 0; all && k < p->columns; k++) {
-        size_t known = 0;
-        double sum = 0;
-        low[k] = high[k] = all[k] = NAN;
-        for (size_t i = 0; i < p->lane_count; i++) {
-            double share = p->lanes[i].busy[what][k];
-            if (isnan(share)) continue;
-            sum += share;
-            known++;
-            low[k] = fmin(low[k], share);
-            high[k] = fmax(high[k], share);
-        }
-        if (known) all[k] = sum / (double)known;
-    }
-    bool many = p->lane_count > 1;
-    *curve = (lines_curve){.label = "",
-                           .ink = INK_RECEIVED,
-                           .pale = INK_RECEIVED_PALE,
-                           .y = all,
-                           .low = many ? low : NULL,
-                           .high = many ? high : NULL,
-                           .step = true};
-    return all != NULL;
+    const pages_time time = page_time(p);
+    const double **rows = arena_make(p->memory, p->lane_count, sizeof *rows);
+    for (size_t i = 0; i < p->lane_count; i++)
+        rows[i] = p->lanes[i].busy[what];
+    pages_band band = pages_band_of(p->memory, &time, rows, p->lane_count);
+    lines_curve curve = pages_band_curve(&band, p->lane_count, INK_RECEIVED, INK_RECEIVED_PALE);
+    curve.step = true;
+    return curve;
 }
 
 static void add_lines(page *p)
@@ -311,23 +293,14 @@ static void add_lines(page *p)
     lines_curve curves[NSYS_BUSY];
     lines_panel panels[NSYS_BUSY];
     size_t count = 0;
-    double *x = arena_make(p->memory, p->columns, sizeof *x);
-    if (!x) return;
-    for (size_t k = 0; k < p->columns; k++)
-        x[k] = p->span_s * ((double)k + .5) / (double)p->columns;
+    const pages_time time = page_time(p);
     for (int what = 0; what < NSYS_BUSY; what++) {
         if (!(mean_busy(p, what) > 0)) continue;
-        if (!band_of(p, what, &curves[count])) return;
-        panels[count] = (lines_panel){.label = labels[what],
-                                      .below = below[what],
-                                      .format = AXES_PERCENT,
-                                      .unit = "",
-                                      .curves = &curves[count],
-                                      .curve_count = 1,
-                                      .limit = NAN};
+        curves[count] = busy_curve(p, what);
+        panels[count] = pages_time_panel(labels[what], below[what], AXES_PERCENT, "", &curves[count], 1);
         count++;
     }
-    lines_style style = {.x = x, .count = p->columns, .axis = time_axis(p), .x_head = "seconds"};
+    lines_style style = pages_time_lines(p->memory, &time);
     if (p->over) {
         style.phases = p->over->phases;
         style.phase_count = p->over->phase_count;
@@ -343,23 +316,25 @@ static void add_lines(page *p)
 
 // ---- processes ----
 
-static void process_cells(page *p, const nsys_spender *s, const bool shown[NSYS_SPENT], const char ***to)
+static void process_row(page *p, sheet *t, const nsys_spender *s, const bool shown[NSYS_SPENT])
 {
     const nsys *n = &p->job->files[s->file];
     const char *name = strrchr(n->path, '/');
-    *(*to)++ = s->process->rank >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->rank) : "";
+    sheet_text(t, s->process->rank >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->rank) : "");
     for (int what = 0; what < NSYS_SPENT; what++) {
-        if (!shown[what]) continue;
         double seconds = (double)s->process->spent_ns[what] / 1e9;
         const nsys_balance *b = &p->job->balance[what];
-        const char *text = n->knows[what] ? arena_text(p->memory, number_duration(seconds).text) : NUMBER_UNKNOWN;
-        if (n->knows[what] && b->count > 1 && b->mean > 0)
-            text = arena_format(p->memory, "%s (%s\xc3\x97)", text, number_fixed(seconds * 1e9 / b->mean, 2).text);
-        *(*to)++ = text;
+        if (!shown[what]) continue;
+        if (!n->knows[what])
+            sheet_text(t, NUMBER_UNKNOWN);
+        else if (b->count > 1 && b->mean > 0)
+            sheet_format(t, "%s (%s" TIMES ")", number_duration(seconds).text,
+                         number_fixed(seconds * 1e9 / b->mean, 2).text);
+        else
+            sheet_number(t, number_duration(seconds));
     }
-    *(*to)++ = s->process->pid >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->pid) : "";
-    *(*to)++ =
-        arena_format(p->memory, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", name ? name + 1 : n->path);
+    sheet_text(t, s->process->pid >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->pid) : "");
+    sheet_format(t, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", name ? name + 1 : n->path);
 }
 
 static void add_processes(page *p)
@@ -374,16 +349,14 @@ static void add_processes(page *p)
     }
     columns[width++] = (table_column){"process", TABLE_TEXT, 0};
     columns[width++] = (table_column){"file", TABLE_NAME, 1};
-    const char **cells = arena_make(p->memory, width * rows + 1, sizeof *cells), **at = cells;
-    for (size_t i = 0; cells && i < rows; i++)
-        process_cells(p, &p->job->spent[i], shown, &at);
+    sheet t = sheet_open(width);
+    for (size_t i = 0; i < rows; i++)
+        process_row(p, &t, &p->job->spent[i], shown);
     const char *question = "time spent, added up over streams and threads (times the mean)";
     if (rows < p->job->spent_count)
         question = arena_format(p->memory, "the first %zu of %zu; time spent, added up (times the mean)", rows,
                                 p->job->spent_count);
-    if (cells)
-        document_add(p->doc, chart_table((chart_head){"processes", "Processes side by side", question}, columns, width,
-                                         cells, rows));
+    sheet_end(&t, p->doc, (chart_head){"processes", "Processes side by side", question}, columns);
     if (p->job->repeated_rank >= 0)
         document_note(p->doc,
                       arena_format(p->memory, "Rank %lld is in several files: what these have in common counts twice.",
@@ -410,19 +383,16 @@ static const char *quantity(page *p, const nsys_table *t, double value)
     return arena_text(p->memory, bytes ? number_prefixed(value, "B").text : number_duration(value / 1e9).text);
 }
 
-static size_t fill_row(page *p, const nsys_table *t, const nsys_row *row, const char **cells)
+static void fill_row(page *p, sheet *cells, const nsys_table *t, const nsys_row *row)
 {
-    const double values[] = {(double)row->total, row->mean,        row->median,
-                             (double)row->min,   (double)row->max, row->deviation};
-    cells[0] = isfinite(row->share) ? arena_text(p->memory, number_percent(row->share).text) : NUMBER_UNKNOWN;
-    cells[1] = quantity(p, t, values[0]);
-    cells[2] = arena_text(p->memory, number_grouped(row->count).text);
-    for (size_t k = 1; k < sizeof values / sizeof *values; k++)
-        cells[2 + k] = quantity(p, t, values[k]);
-    size_t n = 8;
-    if (t->of_title) cells[n++] = row->of ? row->of : "";
-    cells[n++] = short_name(p, row->name);
-    return n;
+    const double values[] = {row->mean, row->median, (double)row->min, (double)row->max, row->deviation};
+    sheet_number(cells, number_percent(row->share));
+    sheet_text(cells, quantity(p, t, (double)row->total));
+    sheet_number(cells, number_grouped(row->count));
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+        sheet_text(cells, quantity(p, t, values[k]));
+    if (t->of_title) sheet_text(cells, row->of);
+    sheet_text(cells, short_name(p, row->name));
 }
 
 static void add_notes(page *p, const nsys_table *t)
@@ -446,17 +416,17 @@ static void add_table(page *p, nsys_kind kind)
                                      {"count", TABLE_NUMBER, 0},  {"mean", TABLE_NUMBER, 0},
                                      {"median", TABLE_NUMBER, 0}, {"min", TABLE_NUMBER, 0},
                                      {"max", TABLE_NUMBER, 0},    {"std. dev.", TABLE_NUMBER, 0}};
-    size_t width = 8, n = 0, shown = t->row_count < ROWS ? t->row_count : ROWS;
+    size_t width = 8, shown = t->row_count < ROWS ? t->row_count : ROWS;
     if (t->of_title) columns[width++] = (table_column){t->of_title, TABLE_TEXT, 0};
     columns[width++] = (table_column){"name", TABLE_NAME, 1};
-    const char **cells = arena_make(p->memory, width * shown + 1, sizeof *cells), *question = t->name;
-    for (size_t i = 0; cells && i < shown; i++)
-        n += fill_row(p, t, &t->rows[i], cells + n);
+    const char *question = t->name;
+    sheet cells = sheet_open(width);
+    for (size_t i = 0; i < shown; i++)
+        fill_row(p, &cells, t, &t->rows[i]);
     if (shown < t->row_count)
         question = arena_format(p->memory, "%s: the first %zu of %zu", t->name, shown, t->row_count);
     if (kind == NSYS_NVTX) question = arena_format(p->memory, "%s; a range within another counts in both", question);
-    if (cells && shown)
-        document_add(p->doc, chart_table((chart_head){names[kind], t->title, question}, columns, width, cells, shown));
+    sheet_end(&cells, p->doc, (chart_head){names[kind], t->title, question}, columns);
     add_notes(p, t);
 }
 
@@ -474,30 +444,22 @@ static void add_body(page *p, bool brief)
     if (p->job->file_count > 1 && !p->over) document_note(p->doc, p->job->clock_text);
 }
 
-document *pages_nsys(nsys_job *job, bool brief, netprof_error *error)
+document *pages_nsys(nsys_job *job, bool brief)
 {
     page p = {.job = job, .doc = document_open(pages_nsys_kind.name), .memory = arena_open()};
-    bool failed = !p.doc || !p.memory;
-    if (!failed) {
-        find_span(&p);
-        failed = !make_lanes(&p);
-    }
-    if (!failed) {
-        document_title(p.doc, busy_sentence(&p));
-        document_subline(p.doc, what_it_is(&p));
-        add_balance(&p);
-        add_body(&p, brief);
-        document_foot(p.doc,
-                      arena_format(p.memory,
-                                   "Nsight Systems export%s" DOT "netprof %s" DOT "busy: at least one kernel ran, "
-                                   "whatever the number of streams; deviation of the sample",
-                                   job->file_count > 1 ? "s" : "", netprof_version()));
-        document_metadata(p.doc, "GPU program tables", "netprof, CUDA, Nsight Systems, NCCL",
-                          first_file(&p)->session_ns);
-        failed = arena_failed(p.memory);
-    }
+    find_span(&p);
+    make_lanes(&p);
+    document_title(p.doc, busy_sentence(&p));
+    document_subline(p.doc, what_it_is(&p));
+    add_balance(&p);
+    add_body(&p, brief);
+    document_foot(p.doc, arena_format(p.memory,
+                                      "Nsight Systems export%s" DOT "netprof %s" DOT "busy: at least one kernel ran, "
+                                      "whatever the number of streams; deviation of the sample",
+                                      job->file_count > 1 ? "s" : "", netprof_version()));
+    document_metadata(p.doc, pages_nsys_kind.name, "netprof, CUDA, Nsight Systems, NCCL", first_file(&p)->session_ns);
     arena_close(p.memory);
-    return document_made(p.doc, !failed, error);
+    return p.doc;
 }
 
 // How much of the files lies in the job's time.
@@ -525,22 +487,14 @@ static const char *where_it_lies(page *p)
                 : "");
 }
 
-bool pages_job_programs(document *doc, const job_report *job, nsys_job *programs)
+void pages_job_programs(document *doc, const job_report *job, nsys_job *programs)
 {
-    job_view v = {0};
-    page p = {.job = programs, .doc = doc, .over = &v};
-    bool good = job_view_begin(&v, job);
-    if (good) {
-        p.memory = v.memory;
-        find_span(&p);
-        good = make_lanes(&p);
-    }
-    if (good) {
-        document_part(doc, pages_job_programs_kind.name);
-        document_subline(doc, where_it_lies(&p));
-        add_body(&p, false);
-        good = !arena_failed(v.memory);
-    }
-    job_view_end(&v);
-    return good;
+    job_view v = job_view_open(job);
+    page p = {.job = programs, .doc = doc, .over = &v, .memory = v.memory};
+    find_span(&p);
+    make_lanes(&p);
+    document_part(doc, pages_job_programs_kind.name);
+    document_subline(doc, where_it_lies(&p));
+    add_body(&p, false);
+    job_view_close(&v);
 }

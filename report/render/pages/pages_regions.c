@@ -4,15 +4,14 @@
 #include "render/chart/charts.h"
 #include "render/base/number.h"
 #include "pages.h"
+#include "pages_signs.h"
+#include "sheet.h"
 #include "analysis/data/traffic.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DOT   "  \xc2\xb7  "
-#define TIMES "\xc3\x97"
 
 enum { VERDICT_LINES = 6, TABLE_ROWS = 20, HEAT_ROWS = 10, HEAT_RANKS = 256, BINS = 16, FINDINGS = 24, BYTES_ROWS = 8 };
 static const double folded = .01; // regions below this share are left out of a long table
@@ -107,13 +106,13 @@ static void add_tree(page *p, bool whole)
     region_row *rows = arena_make(p->memory, r->node_count + 1, sizeof *rows);
     size_t count = 0, left_out = 0;
     char note[400];
-    for (size_t i = 0; rows && i < r->node_count; i++) {
+    for (size_t i = 0; i < r->node_count; i++) {
         if (fold && r->nodes[i].share < folded && node_severity(r, &r->nodes[i]) < SEVERITY_WATCH)
             left_out++;
         else
             rows[count++] = row_of(p, &r->nodes[i]);
     }
-    if (!rows || !count) {
+    if (!count) {
         document_note(p->doc, "No region was measured.");
         return;
     }
@@ -155,7 +154,7 @@ static void add_balance(page *p)
     const char **columns = arena_make(p->memory, r->rank_count + 1, sizeof *columns);
     heat_row rows[HEAT_ROWS];
     size_t count = 0, shown = 0;
-    if (!nodes || !columns || r->rank_count < 2) return;
+    if (r->rank_count < 2) return;
     if (r->rank_count > HEAT_RANKS) {
         document_note(
             p->doc,
@@ -171,7 +170,6 @@ static void add_balance(page *p)
     qsort(nodes, count, sizeof *nodes, by_place);
     for (size_t i = 0; i < count; i++) {
         double *values = arena_make(p->memory, r->rank_count, sizeof *values);
-        if (!values) return;
         for (size_t k = 0; k < r->rank_count; k++) {
             const regions_cell *cell = regions_cell_of(nodes[i], k);
             values[k] = cell ? (double)cell->sums.inclusive_ns / nodes[i]->median_ns : NAN;
@@ -260,24 +258,22 @@ static bool make_bytes(page *p, chart *x)
                                            {"NICs sent", TABLE_NUMBER, 0},
                                            {"ratio", TABLE_NUMBER, 0}};
     const regions *r = p->r;
-    const char **cells = arena_make(p->memory, 4 * BYTES_ROWS, sizeof *cells);
-    size_t count = 0;
-    for (size_t i = 0; cells && i < r->node_count && count < BYTES_ROWS; i++) {
+    sheet t = sheet_open(4);
+    for (size_t i = 0; i < r->node_count && sheet_rows(&t) < BYTES_ROWS; i++) {
         const regions_node *n = &r->nodes[i];
         bool nic = n->nic.state == REGIONS_KNOWN && n->nic.bytes_known[TRAFFIC_SENT];
         if (!n->bytes) continue;
-        const char **row = cells + 4 * count++;
-        row[0] = n->name;
-        row[1] = arena_text(p->memory, number_volume((double)n->bytes, "bytes").text);
-        row[2] = arena_text(p->memory,
-                            nic ? number_volume((double)n->nic.bytes[TRAFFIC_SENT], "bytes").text : NUMBER_UNKNOWN);
-        row[3] = isfinite(n->nic.sent_over_declared)
-                     ? arena_format(p->memory, TIMES "%s", number_fixed(n->nic.sent_over_declared, 2).text)
-                     : NUMBER_UNKNOWN;
+        sheet_text(&t, n->name);
+        sheet_number(&t, number_volume((double)n->bytes, "bytes"));
+        sheet_text(&t, arena_text(p->memory, nic ? number_volume((double)n->nic.bytes[TRAFFIC_SENT], "bytes").text
+                                                 : NUMBER_UNKNOWN));
+        sheet_text(&t, isfinite(n->nic.sent_over_declared)
+                           ? arena_format(p->memory, TIMES "%s", number_fixed(n->nic.sent_over_declared, 2).text)
+                           : NUMBER_UNKNOWN);
     }
-    if (!count) return false;
-    *x = chart_table((chart_head){"bytes", "Program bytes and NIC bytes", "does the code send what it thinks?"},
-                     columns, 4, cells, count);
+    if (!sheet_rows(&t)) return false;
+    *x = sheet_chart(&t, (chart_head){"bytes", "Program bytes and NIC bytes", "does the code send what it thinks?"},
+                     columns);
     return true;
 }
 
@@ -300,7 +296,7 @@ static void add_findings(page *p)
     const regions *r = p->r;
     size_t count = r->finding_count < FINDINGS ? r->finding_count : FINDINGS;
     findings_row *rows = arena_make(p->memory, count + 1, sizeof *rows);
-    for (size_t i = 0; rows && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const regions_finding *f = &r->findings[i];
         const regions_host *h = &r->hosts[f->host];
         const char *device = f->device == DIFFERENCE_NONE || !h->schema ? "node" : h->schema->devices[f->device].name;
@@ -314,7 +310,7 @@ static void add_findings(page *p)
                                  .explained_by = ""};
         rows[i].devices = arena_format(p->memory, "%s: %s %s%s", r->nodes[f->node].name, h->name, device, more);
     }
-    if (rows && count)
+    if (count)
         document_add(p->doc, chart_findings((chart_head){"findings", "Findings by region",
                                                          "rules judged on what the NICs did during it"},
                                             rows, count));
@@ -329,21 +325,18 @@ static void add_ranks(page *p)
                                                   {"what is wrong", TABLE_TEXT, 1}};
     const regions *r = p->r;
     size_t count = r->rank_count < MOST ? r->rank_count : MOST;
-    const char **cells = arena_make(p->memory, COLUMNS * (count + 1), sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++) {
+    sheet t = sheet_open(COLUMNS);
+    for (size_t i = 0; i < count; i++) {
         const regions_rank *x = &r->ranks[i];
-        const char **row = cells + COLUMNS * i;
-        row[0] = x->label;
-        row[1] = r->hosts[x->host].name;
-        row[2] = arena_text(p->memory, number_grouped(x->threads).text);
-        row[3] = duration(p, (double)x->time_ns);
-        row[4] = arena_text(p->memory, number_prefixed((double)x->calls, "").text);
-        row[5] = arena_text(p->memory, x->mismatched ? number_grouped(x->mismatched).text : "0");
-        row[6] = !x->complete ? "its file is cut" : x->warning;
+        sheet_text(&t, x->label);
+        sheet_text(&t, r->hosts[x->host].name);
+        sheet_number(&t, number_grouped(x->threads));
+        sheet_text(&t, duration(p, (double)x->time_ns));
+        sheet_number(&t, number_prefixed((double)x->calls, ""));
+        sheet_text(&t, arena_text(p->memory, x->mismatched ? number_grouped(x->mismatched).text : "0"));
+        sheet_text(&t, !x->complete ? "its file is cut" : x->warning);
     }
-    if (cells && count)
-        document_add(p->doc,
-                     chart_table((chart_head){"ranks", "Ranks", "one process each"}, columns, COLUMNS, cells, count));
+    sheet_end(&t, p->doc, (chart_head){"ranks", "Ranks", "one process each"}, columns);
 }
 
 static void add_data(page *p)
@@ -363,31 +356,25 @@ static void add_data(page *p)
     document_note(p->doc, text);
 }
 
-document *pages_regions(const regions *r, bool brief, netprof_error *error)
+document *pages_regions(const regions *r, bool brief)
 {
     page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
-    bool failed = !p.doc || !p.memory;
-    char foot[200];
-    if (!failed) {
-        add_head(&p);
-        add_tree(&p, false);
-        add_balance(&p);
-        add_calls_and_bytes(&p);
-        if (!brief) {
-            document_part(p.doc, "Details");
-            add_findings(&p);
-            if (r->node_count > TABLE_ROWS) add_tree(&p, true);
-            add_ranks(&p);
-            add_data(&p);
-        }
-        snprintf(foot, sizeof foot,
-                 "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank" DOT
-                 "NIC counters: by device, shared by the ranks of a host",
-                 r->rank_count, netprof_version());
-        document_foot(p.doc, foot);
-        document_metadata(p.doc, "in-code regions", "netprof, regions, MPI, network", r->wall_ns);
-        failed = arena_failed(p.memory);
+    add_head(&p);
+    add_tree(&p, false);
+    add_balance(&p);
+    add_calls_and_bytes(&p);
+    if (!brief) {
+        document_part(p.doc, "Details");
+        add_findings(&p);
+        if (r->node_count > TABLE_ROWS) add_tree(&p, true);
+        add_ranks(&p);
+        add_data(&p);
     }
+    document_foot(p.doc, arena_format(p.memory,
+                                      "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank" DOT
+                                      "NIC counters: by device, shared by the ranks of a host",
+                                      r->rank_count, netprof_version()));
+    document_metadata(p.doc, "in-code regions", "netprof, regions, MPI, network", r->wall_ns);
     arena_close(p.memory);
-    return document_made(p.doc, !failed, error);
+    return p.doc;
 }

@@ -1,6 +1,7 @@
 #include "pages_job.h"
 
 #include "pages_job_regions.h"
+#include "render/pages/pages_signs.h"
 
 #include <math.h>
 
@@ -18,38 +19,33 @@ const pages_kind pages_job_kind = {
 
 static void add_foot(const job_view *v, document *doc)
 {
-    static const char dot[] = "  \xc2\xb7  ";
     const job_report *job = v->job;
     bool drawn = v->column_s > 1.5 * job->interval_s;
     document_foot(
         doc,
         arena_format(v->memory, "%s%s%s%zu file%s%snetprof %s%s%s samples%s%s%s", *job->job_id ? "job " : "",
-                     job->job_id, *job->job_id ? dot : "", job->files, job->files == 1 ? "" : "s", dot,
-                     netprof_version(), dot, number_duration(job->interval_s).text,
+                     job->job_id, *job->job_id ? DOT : "", job->files, job->files == 1 ? "" : "s", DOT,
+                     netprof_version(), DOT, number_duration(job->interval_s).text,
                      drawn ? arena_format(v->memory, ", drawn as %s columns", number_duration(v->column_s).text) : "",
-                     job->clock_text ? dot : "", job->clock_text ? job->clock_text : ""));
+                     job->clock_text ? DOT : "", job->clock_text ? job->clock_text : ""));
     document_metadata(doc, "what the nodes of a job did", "netprof, job",
                       job->begin_ns + (int64_t)llround(job->end_s * 1e9));
 }
 
-document *pages_job(const job_report *job, bool brief, netprof_error *error)
+document *pages_job(const job_report *job, bool brief)
 {
-    job_view v = {0};
+    job_view v = job_view_open(job);
     document *doc = document_open(pages_job_kind.name);
-    bool good = doc && job_view_begin(&v, job);
-    if (good) {
-        add_foot(&v, doc);
-        job_overview(&v, doc);
-        if (!brief) {
-            job_series_page(&v, doc);
-            job_regions_page(&v, doc);
-            job_findings_page(&v, doc);
-            job_meter_pages(&v, doc);
-            job_appendix(&v, doc);
-            if (job->clock_note) document_note(doc, job->clock_note);
-        }
-        good = !arena_failed(v.memory);
+    add_foot(&v, doc);
+    job_overview(&v, doc);
+    if (!brief) {
+        job_series_page(&v, doc);
+        job_regions_page(&v, doc);
+        job_findings_page(&v, doc);
+        job_meter_pages(&v, doc);
+        job_appendix(&v, doc);
+        if (job->clock_note) document_note(doc, job->clock_note);
     }
-    job_view_end(&v);
-    return document_made(doc, good, error);
+    job_view_close(&v);
+    return doc;
 }

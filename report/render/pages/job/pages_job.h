@@ -9,10 +9,10 @@
 
 extern const pages_kind pages_job_kind, pages_job_programs_kind;
 
-// brief: only the first page. NULL: no memory.
-document *pages_job(const job_report *job, bool brief, netprof_error *error);
+// brief: only the first page.
+document *pages_job(const job_report *job, bool brief);
 
-// Adds what Nsight Systems exports tell of the job's GPUs, on the job's time; false: no memory.
-bool pages_job_programs(document *doc, const job_report *job, nsys_job *programs);
+// Adds what Nsight Systems exports tell of the job's GPUs, on the job's time.
+void pages_job_programs(document *doc, const job_report *job, nsys_job *programs);
 
 #endif

@@ -37,7 +37,7 @@ void job_findings_page(job_view *v, document *doc)
     const job_report *job = v->job;
     size_t count = job->finding_count < FINDINGS ? job->finding_count : FINDINGS;
     findings_row *rows = arena_make(v->memory, count + 1, sizeof *rows);
-    if (!count || !rows) return;
+    if (!count) return;
     for (size_t i = 0; i < count; i++) {
         const job_finding *f = &job->findings[i];
         rows[i] = (findings_row){.severity = f->severity,
@@ -65,9 +65,9 @@ static void add_events(const job_view *v, document *doc)
                                            {"most on", TABLE_TEXT, 0}, {"there", TABLE_NUMBER, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const job_report *job = v->job;
-    const char **cells = arena_make(v->memory, EVENT_ROWS * COLUMNS, sizeof *cells);
-    size_t n = 0, rows = 0, still = 0, left = 0;
-    for (size_t i = 0; cells && i < job->event_count; i++) {
+    sheet t = sheet_open(COLUMNS);
+    size_t rows = 0, still = 0, left = 0;
+    for (size_t i = 0; i < job->event_count; i++) {
         const job_event *e = &job->events[i];
         still += e->known && !(e->sum > 0);
         if (!(e->sum > 0)) continue;
@@ -76,18 +76,18 @@ static void add_events(const job_view *v, document *doc)
             continue;
         }
         const job_device *d = e->worst < job->device_count ? &job->devices[e->worst] : NULL;
-        cells[n++] = arena_format(v->memory, "%s/%s", e->source, e->counter);
-        cells[n++] = e->title;
-        cells[n++] = arena_text(v->memory, number_volume(e->sum, e->unit).text);
-        cells[n++] = arena_format(v->memory, "%zu", e->devices);
-        cells[n++] = d ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, d->label) : "";
-        cells[n++] = arena_text(v->memory, d ? number_volume(e->worst_sum, e->unit).text : "");
+        sheet_format(&t, "%s/%s", e->source, e->counter);
+        sheet_text(&t, e->title);
+        sheet_number(&t, number_volume(e->sum, e->unit));
+        sheet_format(&t, "%zu", e->devices);
+        sheet_text(&t, d ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, d->label) : "");
+        sheet_text(&t, arena_text(v->memory, d ? number_volume(e->worst_sum, e->unit).text : ""));
         rows++;
     }
-    if (rows)
-        document_add(doc, chart_table((chart_head){"event-table", "Errors, drops, retries and waiting",
-                                                   "what moved, over all nodes and the whole time"},
-                                      columns, COLUMNS, cells, rows));
+    sheet_end(&t, doc,
+                  (chart_head){"event-table", "Errors, drops, retries and waiting",
+                               "what moved, over all nodes and the whole time"},
+                  columns);
     if (left) document_note(doc, arena_format(v->memory, "%zu more kinds moved.", left));
     if (still)
         document_note(doc,
@@ -115,32 +115,30 @@ static void add_nodes(const job_view *v, document *doc)
     enum { OF = sizeof of / sizeof *of };
     const job_report *job = v->job;
     table_column columns[OF + 3];
-    size_t width = 0, n = 0, rows = job->node_count < NODE_ROWS ? job->node_count : NODE_ROWS;
+    size_t width = 0, rows = job->node_count < NODE_ROWS ? job->node_count : NODE_ROWS;
     columns[width++] = (table_column){"node", TABLE_TEXT, 1};
     columns[width++] = (table_column){"status", TABLE_TEXT, 0};
     for (size_t k = 0; k < OF; k++)
         if (view_has(job, of[k].meter)) columns[width++] = (table_column){of[k].head, TABLE_NUMBER, 0};
     columns[width++] = (table_column){"most memory", TABLE_NUMBER, 0};
-    const char **cells = arena_make(v->memory, rows * width + 1, sizeof *cells);
-    for (size_t i = 0; cells && i < rows; i++) {
+    sheet t = sheet_open(width);
+    for (size_t i = 0; i < rows; i++) {
         const job_node *node = &job->nodes[i];
-        cells[n++] = node->name;
-        cells[n++] = theme_severity_word(node->severity);
+        sheet_text(&t, node->name);
+        sheet_text(&t, theme_severity_word(node->severity));
         for (size_t k = 0; k < OF; k++) {
             const job_lane *lane = node->lanes[of[k].meter];
             if (!view_has(job, of[k].meter)) continue;
-            cells[n++] = arena_text(v->memory, lane ? view_text(of[k].meter, lane->mean).text
-                                               : node->state[of[k].meter] == JOB_DENIED ? "no rights"
-                                                                                        : NUMBER_UNKNOWN);
+            sheet_text(&t, arena_text(v->memory, lane ? view_text(of[k].meter, lane->mean).text
+                                                 : node->state[of[k].meter] == JOB_DENIED ? "no rights"
+                                                                                          : NUMBER_UNKNOWN));
         }
         const job_lane *memory = node->lanes[JOB_MEMORY] ? node->lanes[JOB_MEMORY] : node->lanes[JOB_NODE_MEMORY];
-        cells[n++] = arena_text(v->memory, number_binary(memory ? memory->high : NAN).text);
+        sheet_text(&t, arena_text(v->memory, number_binary(memory ? memory->high : NAN).text));
     }
-    if (cells)
-        document_add(doc,
-                     chart_table((chart_head){"nodes", "Every node",
-                                              "means over the time that each is known; most memory: of any sample"},
-                                 columns, width, cells, rows));
+    sheet_end(&t, doc,
+              (chart_head){"nodes", "Every node", "means over the time that each is known; most memory: of any sample"},
+              columns);
     if (rows < job->node_count)
         document_note(doc, arena_format(v->memory, "%zu more nodes are in the JSON.", job->node_count - rows));
 }
@@ -157,36 +155,37 @@ static void add_samples(const job_view *v, document *doc)
         {"recorder", TABLE_NUMBER, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const job_report *job = v->job;
-    size_t n = 0, rows = job->node_count < NODE_ROWS ? job->node_count : NODE_ROWS;
-    const char **cells = arena_make(v->memory, rows * COLUMNS + 1, sizeof *cells);
-    for (size_t i = 0; cells && i < rows; i++) {
+    size_t rows = job->node_count < NODE_ROWS ? job->node_count : NODE_ROWS;
+    sheet t = sheet_open(COLUMNS);
+    for (size_t i = 0; i < rows; i++) {
         const job_node *x = &job->nodes[i];
-        cells[n++] = arena_format(v->memory, "%s%s", x->name, x->complete ? "" : " (cut)");
-        cells[n++] = x->system;
-        cells[n++] = arena_text(v->memory, number_duration(x->begin_s).text);
-        cells[n++] = arena_text(v->memory, number_duration(x->end_s).text);
-        cells[n++] = arena_text(v->memory, number_duration(x->interval_s).text);
-        cells[n++] = arena_format(v->memory, "%llu", (unsigned long long)x->samples);
-        cells[n++] = x->expected ? arena_format(v->memory, "%llu", (unsigned long long)x->expected) : "";
+        sheet_format(&t, "%s%s", x->name, x->complete ? "" : " (cut)");
+        sheet_text(&t, x->system);
+        sheet_number(&t, number_duration(x->begin_s));
+        sheet_number(&t, number_duration(x->end_s));
+        sheet_number(&t, number_duration(x->interval_s));
+        sheet_format(&t, "%llu", (unsigned long long)x->samples);
+        sheet_text(&t, x->expected ? arena_format(v->memory, "%llu", (unsigned long long)x->expected) : "");
         size_t gaps = 0;
         for (size_t k = 0; k < x->gap_count; k++)
             gaps += !x->gaps[k].idle;
-        cells[n++] = arena_format(v->memory, "%zu", gaps);
-        cells[n++] = arena_format(v->memory, "%llu", (unsigned long long)x->missed);
-        cells[n++] = arena_text(v->memory, number_duration(x->late_s).text);
-        cells[n++] = arena_text(v->memory, number_duration(x->sweep_s).text);
-        cells[n++] = isnan(x->uncertainty_s)
-                         ? arena_text(v->memory, x->shift_s != 0 ? number_duration(x->shift_s).text : "as it is")
-                         : arena_format(v->memory, "%s \xc2\xb1 %s", number_duration(x->shift_s).text,
-                                        number_duration(x->uncertainty_s).text);
-        cells[n++] = isnan(x->recorder_cpu) ? NUMBER_UNKNOWN
-                                            : arena_format(v->memory, "%s CPU", number_percent(x->recorder_cpu).text);
+        sheet_format(&t, "%zu", gaps);
+        sheet_format(&t, "%llu", (unsigned long long)x->missed);
+        sheet_number(&t, number_duration(x->late_s));
+        sheet_number(&t, number_duration(x->sweep_s));
+        sheet_text(&t, isnan(x->uncertainty_s)
+                           ? arena_text(v->memory, x->shift_s != 0 ? number_duration(x->shift_s).text : "as it is")
+                           : arena_format(v->memory, "%s \xc2\xb1 %s", number_duration(x->shift_s).text,
+                                          number_duration(x->uncertainty_s).text));
+        sheet_text(&t, isnan(x->recorder_cpu)
+                           ? NUMBER_UNKNOWN
+                           : arena_format(v->memory, "%s CPU", number_percent(x->recorder_cpu).text));
     }
-    if (cells)
-        document_add(doc, chart_table((chart_head){"samples", "What was read",
-                                                   "a step longer than 2.5 of the usual ones is a gap: left out of "
-                                                   "pictures and means, not of volumes and energy"},
-                                      columns, COLUMNS, cells, rows));
+    sheet_end(&t, doc,
+              (chart_head){"samples", "What was read",
+                           "a step longer than 2.5 of the usual ones is a gap: left out of "
+                           "pictures and means, not of volumes and energy"},
+              columns);
 }
 
 static void add_missing(const job_view *v, document *doc)
@@ -203,15 +202,13 @@ static void add_warnings(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     static const table_column columns[] = {{"file", TABLE_TEXT, 0}, {"what is wrong with it", TABLE_TEXT, 1}};
-    size_t n = 0, rows = job->warning_count < WARNINGS ? job->warning_count : WARNINGS;
-    const char **cells = arena_make(v->memory, 2 * rows + 1, sizeof *cells);
-    for (size_t i = 0; cells && i < rows; i++) {
-        cells[n++] = job->warnings[i].path;
-        cells[n++] = job->warnings[i].text;
+    size_t rows = job->warning_count < WARNINGS ? job->warning_count : WARNINGS;
+    sheet t = sheet_open(2);
+    for (size_t i = 0; i < rows; i++) {
+        sheet_text(&t, job->warnings[i].path);
+        sheet_text(&t, job->warnings[i].text);
     }
-    if (cells && rows)
-        document_add(doc,
-                     chart_table((chart_head){"warnings", "Files that are not whole", ""}, columns, 2, cells, rows));
+    sheet_end(&t, doc, (chart_head){"warnings", "Files that are not whole", ""}, columns);
     if (rows < job->warning_count) document_note(doc, arena_format(v->memory, "%zu more.", job->warning_count - rows));
 }
 

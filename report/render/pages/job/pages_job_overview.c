@@ -224,8 +224,8 @@ static map_of choose_map(const job_report *job)
 
 static map_style style_of(const job_view *v, job_meter meter)
 {
-    return (map_style){.columns = v->columns,
-                       .axis = view_time_axis(v),
+    return (map_style){.columns = v->time.columns,
+                       .axis = pages_time_axis(&v->time),
                        .from = 0,
                        .to = v->job->end_s,
                        .ramp = INK_BLUE,
@@ -249,7 +249,7 @@ static void add_node_map(const job_view *v, document *doc, const map_of *m)
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     map_style style = style_of(v, m->meter);
     const char *question = arena_format(v->memory, "%s %s", m->question, view_column_words(v));
-    for (size_t i = 0; rows && i < shown.count; i++) {
+    for (size_t i = 0; i < shown.count; i++) {
         const job_node *n = &job->nodes[shown.nodes[i]];
         const job_lane *lane = n->lanes[m->meter];
         rows[i] = (map_row){.label = view_node_label(v, &shown, i),
@@ -262,7 +262,7 @@ static void add_node_map(const job_view *v, document *doc, const map_of *m)
     if (shown.median != JOB_NONE)
         question = arena_format(v->memory, "%d of %zu nodes that tell most, the median, the plainest; %s", JOB_TELLING,
                                 job->node_count, view_column_words(v));
-    if (rows) document_add(doc, chart_map((chart_head){m->name, m->title, question}, &style, rows, shown.count));
+    document_add(doc, chart_map((chart_head){m->name, m->title, question}, &style, rows, shown.count));
 }
 
 // One node: its NICs, each way, on one scale; a NIC that moved nothing is left out where there are others.
@@ -371,17 +371,16 @@ typedef struct strip {
 static void add_event_row(const job_view *v, strip *s, const double *at, const job_event *e)
 {
     const job_report *job = v->job;
-    double *amounts = arena_make(v->memory, v->columns, sizeof *amounts);
+    double *amounts = arena_make(v->memory, v->time.columns, sizeof *amounts);
     events_row *r = &s->rows[s->count];
-    if (!amounts) return;
-    job_event_columns(job, e, 0, job->end_s, amounts, v->columns);
+    job_event_columns(job, e, 0, job->end_s, amounts, v->time.columns);
     bool placed = false;
-    for (size_t i = 0; i < v->columns; i++)
+    for (size_t i = 0; i < v->time.columns; i++)
         placed |= amounts[i] > 0;
     *r = (events_row){.label = strlen(e->title) <= LABEL ? e->title : e->counter,
                       .at = at,
                       .amount = amounts,
-                      .count = e->sum > 0 ? v->columns : 0,
+                      .count = e->sum > 0 ? v->time.columns : 0,
                       .background = e->background,
                       .severity = e->severity};
     if (e->sum > 0 && !placed) {
@@ -401,17 +400,16 @@ static void add_event_row(const job_view *v, strip *s, const double *at, const j
 // An incident that the maps above do not show: as long as it lasted.
 static void add_incident_row(const job_view *v, strip *s, const double *at, const job_finding *f)
 {
-    double *amounts = arena_make(v->memory, v->columns, sizeof *amounts);
-    for (size_t i = 0; amounts && i < v->columns; i++)
+    double *amounts = arena_make(v->memory, v->time.columns, sizeof *amounts);
+    for (size_t i = 0; i < v->time.columns; i++)
         amounts[i] = at[i] + v->column_s / 2 > f->from_s && at[i] - v->column_s / 2 < f->to_s;
-    if (!amounts) return;
     char length[64];
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
     s->rows[s->count++] =
         (events_row){.label = arena_format(v->memory, "%s", f->rule),
                      .at = at,
                      .amount = amounts,
-                     .count = v->columns,
+                     .count = v->time.columns,
                      .severity = f->severity,
                      .note = arena_format(v->memory, "%s%s%s", node, *node ? ": " : "",
                                           job_length_text(length, sizeof length, f->to_s - f->from_s))};
@@ -426,14 +424,14 @@ static void add_events(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     strip s = {.count = 0};
-    double *at = arena_make(v->memory, v->columns, sizeof *at);
+    double *at = arena_make(v->memory, v->time.columns, sizeof *at);
     size_t moved = 0, still = 0, left = 0;
-    for (size_t i = 0; at && i < v->columns; i++)
+    for (size_t i = 0; i < v->time.columns; i++)
         at[i] = v->column_s * ((double)i + .5);
-    for (size_t i = 0; at && i < job->finding_count && s.count < INCIDENT_ROWS; i++)
+    for (size_t i = 0; i < job->finding_count && s.count < INCIDENT_ROWS; i++)
         if (job->findings[i].incident && !is_of_network(job->findings[i].meter))
             add_incident_row(v, &s, at, &job->findings[i]);
-    for (size_t i = 0; at && i < job->event_count; i++) {
+    for (size_t i = 0; i < job->event_count; i++) {
         const job_event *e = &job->events[i];
         moved += e->sum > 0;
         still += e->known && !(e->sum > 0);
@@ -452,7 +450,7 @@ static void add_events(const job_view *v, document *doc)
             arena_format(v->memory, "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
         return;
     }
-    events_style style = {.axis = view_time_axis(v),
+    events_style style = {.axis = pages_time_axis(&v->time),
                           .gaps = v->gaps,
                           .gap_count = v->gap_count,
                           .incidents = v->incidents,

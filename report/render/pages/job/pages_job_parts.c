@@ -90,24 +90,6 @@ static job_meter map_meter(const job_report *job, const group *g, const job_mete
 
 // ---- over time ----
 
-static lines_style lines_over(const job_view *v, const double *x)
-{
-    return (lines_style){.x = x,
-                         .count = view_point_count(v),
-                         .axis = view_time_axis(v),
-                         .x_head = "seconds",
-                         .phases = v->phases,
-                         .phase_count = v->phase_count,
-                         .gaps = v->gaps,
-                         .gap_count = v->gap_count,
-                         .incidents = v->incidents,
-                         .incident_count = v->incident_count,
-                         .panel_height = 50,
-                         .phases_label = "Phases",
-                         .wash = true,
-                         .squeeze = true};
-}
-
 static const char *below_words(const job_view *v, const job_use *u)
 {
     const char *scope = view_scope_of(u), *unit = job_meter_of(u->meter)->unit;
@@ -187,12 +169,13 @@ static void add_together(const job_view *v, panels *p, const group *g)
 static void add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
 {
     panels p = {.count = 0};
-    double *x = view_times(v);
-    for (size_t i = 0; i < count && x; i++)
+    for (size_t i = 0; i < count; i++)
         add_panel(v, &p, known[i]);
-    if (x) add_together(v, &p, g);
+    add_together(v, &p, g);
     if (!p.count) return;
-    lines_style style = lines_over(v, x);
+    lines_style style = view_lines(v);
+    style.panel_height = 50;
+    style.wash = true;
     style.tops = p.tops;
     const char *name = arena_format(v->memory, "%s-lines", g->name);
     chart_head head = {name, "Over time", "line = mean of the nodes, band = lowest to highest node"};
@@ -205,8 +188,8 @@ static void add_lines(const job_view *v, document *doc, const group *g, const jo
 static map_style map_over(const job_view *v, job_meter meter)
 {
     bool harm = meter == JOB_PAUSED || meter == JOB_THROTTLED || meter == JOB_GPU_THROTTLED;
-    return (map_style){.columns = v->columns,
-                       .axis = view_time_axis(v),
+    return (map_style){.columns = v->time.columns,
+                       .axis = pages_time_axis(&v->time),
                        .from = 0,
                        .to = v->job->end_s,
                        .ramp = harm ? INK_ORANGE : INK_BLUE,
@@ -225,7 +208,7 @@ static void add_node_map(const job_view *v, document *doc, const group *g, job_m
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     size_t n = 0;
     if (v->job->node_count < 2 || view_is_zero(v->job, meter)) return;
-    for (size_t i = 0; rows && i < shown.count; i++) {
+    for (size_t i = 0; i < shown.count; i++) {
         const job_node *node = &v->job->nodes[shown.nodes[i]];
         const job_lane *lane = node->lanes[meter];
         rows[n] = (map_row){
@@ -259,7 +242,7 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
 {
     bool many = v->job->node_count > 1;
     table_column columns[7];
-    size_t width = 0, n = 0;
+    size_t width = 0;
     columns[width++] = (table_column){"", TABLE_TEXT, 1};
     columns[width++] = (table_column){many ? "mean per node" : "mean", TABLE_NUMBER, 0};
     if (many) columns[width++] = (table_column){"lowest node", TABLE_NUMBER, 0};
@@ -267,25 +250,25 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
     columns[width++] = (table_column){"peak", TABLE_NUMBER, 0};
     columns[width++] = (table_column){"of", TABLE_NUMBER, 0};
     columns[width++] = (table_column){many ? "all nodes, whole job" : "whole job", TABLE_NUMBER, 0};
-    const char **cells = arena_make(v->memory, count * width + 1, sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++) {
+    sheet t = sheet_open(width);
+    for (size_t i = 0; i < count; i++) {
         const job_use *u = view_use_of(v->job, known[i]);
         const char *bound = u->lower_bound ? "\xe2\x89\xa5 " : "";
-        cells[n++] = job_meter_of(known[i])->title;
-        cells[n++] = arena_text(v->memory, view_text(known[i], u->mean).text);
-        if (many) cells[n++] = figure_with_node(v, known[i], u->low, u->low_node);
-        if (many) cells[n++] = figure_with_node(v, known[i], u->high, u->high_node);
-        cells[n++] = arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : view_text(known[i], u->peak).text);
-        cells[n++] = *job_meter_of(known[i])->unit && u->capacity > 0
-                         ? arena_text(v->memory, view_text(known[i], u->capacity).text)
-                         : "";
-        cells[n++] = *job_meter_of(known[i])->total_unit
-                         ? arena_format(v->memory, "%s%s", bound, view_amount(known[i], u->total).text)
-                         : "";
+        sheet_text(&t, job_meter_of(known[i])->title);
+        sheet_number(&t, view_text(known[i], u->mean));
+        if (many) sheet_text(&t, figure_with_node(v, known[i], u->low, u->low_node));
+        if (many) sheet_text(&t, figure_with_node(v, known[i], u->high, u->high_node));
+        sheet_text(&t, arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : view_text(known[i], u->peak).text));
+        sheet_text(&t, *job_meter_of(known[i])->unit && u->capacity > 0
+                           ? arena_text(v->memory, view_text(known[i], u->capacity).text)
+                           : "");
+        sheet_text(&t, *job_meter_of(known[i])->total_unit
+                           ? arena_format(v->memory, "%s%s", bound, view_amount(known[i], u->total).text)
+                           : "");
     }
     const chart_head head = {arena_format(v->memory, "%s-figures", g->name), many ? "In numbers" : g->title,
                              many ? "mean over the job; peak: of any sample of any node" : g->subline};
-    if (cells) document_add(doc, chart_table(head, columns, width, cells, count));
+    sheet_end(&t, doc, head, columns);
 }
 
 static const char *lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
@@ -303,7 +286,7 @@ static const char *total_cell(const job_view *v, const job_lane *lane, job_meter
 static void add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
 {
     table_column columns[GROUP_METERS + 2];
-    size_t n = 0, width = 0;
+    size_t width = 0;
     job_meter main = map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
     if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
@@ -314,27 +297,25 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
     if (total)
         columns[width++] =
             (table_column){arena_format(v->memory, "%s, total", job_meter_of(main)->title), TABLE_NUMBER, 0};
-    const char **cells = arena_make(v->memory, (shown.count + 1) * width, sizeof *cells);
-    for (size_t r = 0; cells && r <= shown.count; r++) {
+    sheet t = sheet_open(width);
+    for (size_t r = 0; r <= shown.count; r++) {
         bool all = r == shown.count;
         const job_node *node = all ? NULL : &v->job->nodes[shown.nodes[r]];
-        cells[n++] =
-            all ? arena_format(v->memory, "all %zu, per node", v->job->node_count) : view_node_label(v, &shown, r);
+        sheet_text(&t, all ? arena_format(v->memory, "all %zu, per node", v->job->node_count)
+                           : view_node_label(v, &shown, r));
         for (size_t i = 0; i < count; i++)
-            cells[n++] = all ? arena_text(v->memory, view_text(known[i], view_use_of(v->job, known[i])->mean).text)
-                             : lane_cell(v, node, node->lanes[known[i]], known[i]);
+            sheet_text(&t, all ? arena_text(v->memory, view_text(known[i], view_use_of(v->job, known[i])->mean).text)
+                               : lane_cell(v, node, node->lanes[known[i]], known[i]));
         if (total)
-            cells[n++] = all ? arena_text(v->memory, view_amount(main, view_use_of(v->job, main)->total).text)
-                             : total_cell(v, node->lanes[main], main);
+            sheet_text(&t, all ? arena_text(v->memory, view_amount(main, view_use_of(v->job, main)->total).text)
+                               : total_cell(v, node->lanes[main], main));
     }
-    if (cells)
-        document_add(
-            doc,
-            chart_table((chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node",
-                                     shown.median != JOB_NONE
-                                         ? "those that tell most, the median, the plainest; all are in the appendix"
-                                         : ""},
-                        columns, width, cells, shown.count + 1));
+    sheet_end(&t, doc,
+              (chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node",
+                           shown.median != JOB_NONE
+                               ? "those that tell most, the median, the plainest; all are in the appendix"
+                               : ""},
+              columns);
 }
 
 // ---- NICs and GPUs ----
@@ -364,7 +345,7 @@ static ranked *choose_devices(const job_view *v, const job_meter *known, size_t 
     const job_report *job = v->job;
     ranked *list = arena_make(v->memory, job->device_count + 1, sizeof *list);
     *all = 0;
-    for (size_t i = 0; list && i < job->device_count; i++) {
+    for (size_t i = 0; i < job->device_count; i++) {
         const job_device *d = &job->devices[i];
         bool any = false;
         for (size_t k = 0; k < count; k++)
@@ -377,7 +358,7 @@ static ranked *choose_devices(const job_view *v, const job_meter *known, size_t 
         list[(*all)++] = r;
     }
     *shown = *all;
-    if (!list || *all <= DEVICE_ROWS) return list;
+    if (*all <= DEVICE_ROWS) return list;
     qsort(list, *all, sizeof *list, by_value);
     *shown = DEVICE_ROWS;
     qsort(list, *shown, sizeof *list, by_device);
@@ -394,7 +375,7 @@ static void add_device_map(const job_view *v, document *doc, const group *g, con
 {
     map_row *rows = arena_make(v->memory, count + 1, sizeof *rows);
     size_t n = 0;
-    for (size_t i = 0; rows && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const job_device *d = &v->job->devices[list[i].device];
         const job_lane *lane = d->lanes[meter];
         if (!lane) continue;
@@ -419,36 +400,35 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
 {
     table_column columns[GROUP_METERS + 3];
     bool is_virtual = g->map == JOB_VIRTUAL_SENT, totals = g->map == JOB_RECEIVED || is_virtual;
-    size_t n = 0, width = 0;
+    size_t width = 0;
     columns[width++] = (table_column){arena_format(v->memory, "%s, means", g->device_noun), TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
         columns[width++] = (table_column){job_meter_of(known[i])->title, TABLE_NUMBER, 0};
     if (totals)
         columns[width++] = (table_column){"sent", TABLE_NUMBER, 0},
         columns[width++] = (table_column){"received", TABLE_NUMBER, 0};
-    const char **cells = arena_make(v->memory, shown * width + 1, sizeof *cells);
-    for (size_t r = 0; cells && r < shown; r++) {
+    sheet t = sheet_open(width);
+    for (size_t r = 0; r < shown; r++) {
         const job_device *d = &v->job->devices[list[r].device];
-        cells[n++] = device_label(v, d);
+        sheet_text(&t, device_label(v, d));
         for (size_t i = 0; i < count; i++) {
             const job_lane *lane = d->lanes[known[i]];
-            cells[n++] = arena_text(v->memory, lane ? view_text(known[i], lane->mean).text : NUMBER_UNKNOWN);
+            sheet_text(&t, arena_text(v->memory, lane ? view_text(known[i], lane->mean).text : NUMBER_UNKNOWN));
         }
         for (int way = 0; way < 2 && totals; way++) {
             const job_lane *lane = d->lanes[is_virtual ? (way ? JOB_VIRTUAL_RECEIVED : JOB_VIRTUAL_SENT)
                                             : way      ? JOB_RECEIVED
                                                        : JOB_SENT];
-            cells[n++] = arena_text(v->memory, view_amount(JOB_SENT, lane ? lane->total : NAN).text);
+            sheet_text(&t, arena_text(v->memory, view_amount(JOB_SENT, lane ? lane->total : NAN).text));
         }
     }
     const char *question =
         shown < all ? arena_format(v->memory, "%zu of %zu: those with findings and the busiest", shown, all) : "";
-    if (cells && shown)
-        document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-device-table", g->name),
-                                                   arena_format(v->memory, "%s by %s",
-                                                                is_virtual ? "Device" : g->device_noun, g->device_noun),
-                                                   question},
-                                      columns, width, cells, shown));
+    sheet_end(&t, doc,
+              (chart_head){arena_format(v->memory, "%s-device-table", g->name),
+                           arena_format(v->memory, "%s by %s", is_virtual ? "Device" : g->device_noun, g->device_noun),
+                           question},
+              columns);
 }
 
 static void add_devices(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)

@@ -38,9 +38,9 @@ static size_t layers_of(const job_view *v, layer *layers)
 // A share for each point; of what is outside the rest.
 static double *points_of(const job_view *v, const layer *l, size_t node, const double *below)
 {
-    size_t count = view_point_count(v), twice = count == v->columns ? 1 : 2;
+    size_t count = view_point_count(v), twice = count == v->time.columns ? 1 : 2;
     double *points = arena_make(v->memory, count, sizeof *points);
-    for (size_t i = 0; points && i < v->columns; i++) {
+    for (size_t i = 0; i < v->time.columns; i++) {
         double from = v->column_s * (double)i, share = l->from == l->end ? 1 - below[i * twice] : 0;
         for (size_t k = l->from; k < l->end; k++)
             share += job_region_share(v->job, k, node, from, from + v->column_s);
@@ -59,7 +59,7 @@ size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
     for (size_t i = 0; i < n; i++) {
         double *y = below ? points_of(v, &layers[i], node, below) : NULL,
                *top = arena_make(v->memory, count, sizeof *top);
-        if (!y || !top) return 0;
+        if (!y) return 0;
         for (size_t k = 0; k < count; k++)
             top[k] = fmin(below[k] + y[k], isnan(y[k]) ? NAN : 1);
         for (size_t k = 0; k < count; k++)
@@ -135,7 +135,7 @@ static candidate *choose_nodes(const job_view *v, size_t *shown, size_t *all)
     const job_report *job = v->job;
     candidate *list = arena_make(v->memory, job->node_count + 1, sizeof *list);
     size_t n = 0;
-    for (size_t i = 0; list && i < job->node_count; i++)
+    for (size_t i = 0; i < job->node_count; i++)
         if (job_region_ranks(job, i)) list[n++] = (candidate){.node = i};
     *all = *shown = n;
     if (n <= SHOWN_NODES) return list;
@@ -157,8 +157,8 @@ static void add_stacks(const job_view *v, document *doc)
     const candidate *nodes = choose_nodes(v, &shown, &all);
     lines_panel *panels = arena_make(v->memory, shown + 1, sizeof *panels);
     lines_curve *curves = arena_make(v->memory, (shown + 1) * REGION_CURVES, sizeof *curves);
-    double *tops = arena_make(v->memory, shown + 1, sizeof *tops), *x = view_times(v);
-    if (!nodes || !panels || !curves || !tops || !x) return;
+    double *tops = arena_make(v->memory, shown + 1, sizeof *tops);
+    if (!nodes) return;
     for (size_t i = 0; i <= shown && (!i || job->node_count > 1); i++, n++) {
         size_t node = i ? nodes[i - 1].node : JOB_ALL_NODES;
         lines_curve *own = &curves[i * REGION_CURVES];
@@ -176,20 +176,9 @@ static void add_stacks(const job_view *v, document *doc)
                                   .limit = NAN};
         tops[i] = 1;
     }
-    lines_style style = {.x = x,
-                         .count = view_point_count(v),
-                         .axis = view_time_axis(v),
-                         .x_head = "seconds",
-                         .phases = v->phases,
-                         .phase_count = v->phase_count,
-                         .gaps = v->gaps,
-                         .gap_count = v->gap_count,
-                         .incidents = v->incidents,
-                         .incident_count = v->incident_count,
-                         .panel_height = n > 8 ? 34 : 46,
-                         .phases_label = "Phases",
-                         .tops = tops,
-                         .squeeze = true};
+    lines_style style = view_lines(v);
+    style.panel_height = n > 8 ? 34 : 46;
+    style.tops = tops;
     document_add(doc,
                  chart_lines((chart_head){"regions-over-time", "Own time of regions",
                                           "share of the threads' time, without regions within; empty: in no region"},
@@ -209,16 +198,14 @@ static void add_table(const job_view *v, document *doc)
                                            {"calls", TABLE_NUMBER, 0},
                                            {"declared bytes", TABLE_NUMBER, 0}};
     const job_report *job = v->job;
-    size_t shown = job->region_time_count < SHOWN_REGIONS ? job->region_time_count : SHOWN_REGIONS, rows = shown,
-           at = 0;
+    size_t shown = job->region_time_count < SHOWN_REGIONS ? job->region_time_count : SHOWN_REGIONS, rows = shown;
     size_t width = sizeof columns / sizeof *columns - 1; // without bytes
     double threads = job_region_threads(job), outside = threads;
     for (size_t i = 0; i < job->region_time_count; i++) {
         outside -= job->region_times[i].own_s;
         if (job->region_times[i].bytes) width = sizeof columns / sizeof *columns;
     }
-    const char **cells = arena_make(v->memory, (shown + 1) * width, sizeof *cells);
-    if (!cells) return;
+    sheet t = sheet_open(width);
     for (size_t i = 0; i < shown; i++) {
         const job_region_time *x = &job->region_times[i];
         const char *row[] = {x->others ? "others" : x->name, arena_text(v->memory, number_duration(x->own_s).text),
@@ -226,20 +213,19 @@ static void add_table(const job_view *v, document *doc)
                              arena_text(v->memory, number_grouped(x->calls).text),
                              x->bytes ? arena_text(v->memory, number_prefixed((double)x->bytes, "B").text) : "none"};
         for (size_t k = 0; k < width; k++)
-            cells[at++] = row[k];
+            sheet_text(&t, row[k]);
     }
     if (shown == job->region_time_count && outside > LEAST_SHARE * threads) {
         const char *row[] = {"in no region", arena_text(v->memory, number_duration(outside).text),
                              arena_text(v->memory, view_percent(outside / threads).text), "", ""};
         for (size_t k = 0; k < width; k++)
-            cells[at++] = row[k];
+            sheet_text(&t, row[k]);
         rows++;
     }
     const char *question = shown < job->region_time_count
                                ? arena_format(v->memory, "the first %zu of %zu, by name", shown, job->region_time_count)
                                : "by name, wherever they are";
-    document_add(doc,
-                 chart_table((chart_head){"region-times", "Regions in all", question}, columns, width, cells, rows));
+    sheet_end(&t, doc, (chart_head){"region-times", "Regions in all", question}, columns);
 }
 
 void job_regions_page(job_view *v, document *doc)

@@ -30,16 +30,16 @@ static double peak_of(const job_view *v, const double *values)
 static size_t alone_high(const job_view *v, const job_column *c, size_t *last)
 {
     size_t votes = 0, wide = 0, candidate = JOB_NONE;
-    for (size_t i = 0; i < v->columns; i++) { // majority vote
+    for (size_t i = 0; i < v->time.columns; i++) { // majority vote
         if (!(c[i].high > 1.3 * c[i].mean) || c[i].high_node == JOB_NONE) continue;
         wide++;
         if (!votes) candidate = c[i].high_node;
         votes += c[i].high_node == candidate ? 1 : (size_t)-1;
     }
     size_t hits = 0;
-    for (size_t i = 0; i < v->columns; i++)
+    for (size_t i = 0; i < v->time.columns; i++)
         if (c[i].high > 1.3 * c[i].mean && c[i].high_node == candidate) hits++, *last = i;
-    return wide * 5 > v->columns && hits * 10 >= wide * 8 ? candidate : JOB_NONE;
+    return wide * 5 > v->time.columns && hits * 10 >= wide * 8 ? candidate : JOB_NONE;
 }
 
 static void name_band(const job_view *v, panels *p, const job_column *c, const double *high, theme_ink ink)
@@ -47,7 +47,7 @@ static void name_band(const job_view *v, panels *p, const job_column *c, const d
     size_t at = 0, node = v->job->node_count > 3 ? alone_high(v, c, &at) : JOB_NONE;
     if (node == JOB_NONE || node >= v->job->node_count) return;
     p->marks[p->mark_count++] =
-        (lines_mark){p->count, v->column_s * ((double)at + .5), high[at * view_point_count(v) / v->columns],
+        (lines_mark){p->count, v->column_s * ((double)at + .5), high[at * view_point_count(v) / v->time.columns],
                      v->job->nodes[node].name, ink};
 }
 
@@ -223,31 +223,19 @@ static void add_panels(job_view *v, document *doc)
     add_panel(v, &p, view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
     add_panel(v, &p, view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
     add_panel(v, &p, JOB_POWER, false);
-    double *x = view_times(v);
-    if (!p.count || !x) {
+    if (!p.count) {
         view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
-        if (!p.count) document_note(doc, "Nothing that changes with time was recorded.");
+        document_note(doc, "Nothing that changes with time was recorded.");
         return;
     }
-    lines_style style = {.x = x,
-                         .count = view_point_count(v),
-                         .axis = view_time_axis(v),
-                         .x_head = "seconds",
-                         .phases = v->phases,
-                         .phase_count = v->phase_count,
-                         .gaps = v->gaps,
-                         .gap_count = v->gap_count,
-                         .incidents = v->incidents,
-                         .incident_count = v->incident_count,
-                         .panel_height = p.count > 5 ? 52 : 62,
-                         .phases_label = "Phases",
-                         .boxes = boxes,
-                         .boxes_label = "Regions",
-                         .tops = p.tops,
-                         .marks = p.marks,
-                         .mark_count = p.mark_count,
-                         .wash = true,
-                         .squeeze = true};
+    lines_style style = view_lines(v);
+    style.panel_height = p.count > 5 ? 52 : 62;
+    style.boxes = boxes;
+    style.boxes_label = "Regions";
+    style.tops = p.tops;
+    style.marks = p.marks;
+    style.mark_count = p.mark_count;
+    style.wash = true;
     if (!measured) style.box_count = make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", "", ""}, &style, p.items, p.count));
@@ -326,7 +314,7 @@ static void add_phases(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     table_column columns[PHASE_COLUMNS + 3];
-    size_t n = 0, at = 0, shown = job->phase_count < SHOWN_PHASES ? job->phase_count : SHOWN_PHASES;
+    size_t n = 0, shown = job->phase_count < SHOWN_PHASES ? job->phase_count : SHOWN_PHASES;
     bool energy = job->energy.total_j > 0, has[PHASE_COLUMNS];
     columns[n++] = (table_column){"means per node", TABLE_TEXT, 1};
     columns[n++] = (table_column){"time", TABLE_NUMBER, 0};
@@ -335,24 +323,24 @@ static void add_phases(const job_view *v, document *doc)
         if (has[k]) columns[n++] = (table_column){phase_columns[k].head, TABLE_NUMBER, 0};
     }
     if (energy) columns[n++] = (table_column){"energy, all nodes", TABLE_NUMBER, 0};
-    const char **cells = arena_make(v->memory, (shown + 1) * n, sizeof *cells);
-    for (size_t i = 0; cells && i <= shown; i++) {
+    sheet t = sheet_open(n);
+    for (size_t i = 0; i <= shown; i++) {
         const job_phase *p = i < shown ? &job->phases[i] : NULL;
-        cells[at++] = p ? phase_name(v, p) : "whole job";
-        cells[at++] = arena_text(v->memory, number_duration(p ? p->time_s : job->end_s).text);
+        sheet_text(&t, p ? phase_name(v, p) : "whole job");
+        sheet_text(&t, arena_text(v->memory, number_duration(p ? p->time_s : job->end_s).text));
         for (size_t k = 0; k < PHASE_COLUMNS; k++) {
             const job_use *u = view_use_of(job, phase_columns[k].meter);
             if (has[k])
-                cells[at++] = phase_cell(v, &phase_columns[k], p ? p->meters[phase_columns[k].meter].mean : u->mean);
+                sheet_text(&t, phase_cell(v, &phase_columns[k], p ? p->meters[phase_columns[k].meter].mean : u->mean));
         }
-        if (energy) cells[at++] = arena_text(v->memory, view_energy_number(p ? p->energy_j : job->energy.total_j).text);
+        if (energy)
+            sheet_text(&t, arena_text(v->memory, view_energy_number(p ? p->energy_j : job->energy.total_j).text));
     }
-    if (!cells) return;
     const char *question = shown < job->phase_count
                                ? arena_format(v->memory, "the first %zu of %zu", shown, job->phase_count)
                            : shown ? "what each phase did; an incident has a row of its own, and is in its phase, too"
                                    : "no phases were given";
-    document_add(doc, chart_table((chart_head){"phases", "Phase by phase", question}, columns, n, cells, shown + 1));
+    sheet_end(&t, doc, (chart_head){"phases", "Phase by phase", question}, columns);
 }
 
 static void add_energy(const job_view *v, document *doc)

@@ -14,14 +14,8 @@ static void choose_columns(job_view *v)
     const job_report *job = v->job;
     double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
     if (least > 0 && job->end_s > 0) count = floor(job->end_s / least + .01);
-    v->columns = count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count;
-    v->column_s = job->end_s / (double)v->columns;
-}
-
-axes_scale view_time_axis(const job_view *v)
-{
-    double end = v->job->end_s > 0 ? v->job->end_s : 1;
-    return (axes_scale){.axis = {0, end, false, false}, .format = AXES_TIME, .unit = ""};
+    v->time = (pages_time){0, job->end_s, count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count};
+    v->column_s = pages_time_column_s(&v->time);
 }
 
 const char *view_column_words(const job_view *v)
@@ -56,7 +50,6 @@ static void make_phases(job_view *v)
     const job_report *job = v->job;
     axes_span *spans = arena_make(v->memory, job->span_count + 1, sizeof *spans);
     theme_ink *inks = arena_make(v->memory, job->phase_count + 1, sizeof *inks);
-    if (!spans || !inks) return;
     for (size_t i = 0; i < job->phase_count; i++)
         inks[i] = view_phase_ink(v, i);
     for (size_t i = 0; i < job->span_count; i++) {
@@ -73,7 +66,7 @@ static void mark_gaps(const job_view *v, const job_node *node, size_t *without)
 {
     for (size_t g = 0; g < node->gap_count; g++) {
         size_t from = (size_t)fmax(node->gaps[g].from_s / v->column_s, 0);
-        for (size_t k = from; k < v->columns && (double)k * v->column_s < node->gaps[g].to_s; k++) {
+        for (size_t k = from; k < v->time.columns && (double)k * v->column_s < node->gaps[g].to_s; k++) {
             double begin = fmax(node->gaps[g].from_s, (double)k * v->column_s);
             double end = fmin(node->gaps[g].to_s, (double)(k + 1) * v->column_s);
             without[k] += end - begin > v->column_s / 2;
@@ -83,20 +76,14 @@ static void mark_gaps(const job_view *v, const job_node *node, size_t *without)
 
 static void make_gaps(job_view *v)
 {
-    size_t *without = arena_make(v->memory, v->columns, sizeof *without);
-    axes_span *gaps = arena_make(v->memory, v->columns / 2 + 1, sizeof *gaps);
-    if (!without || !gaps || !(v->column_s > 0)) return;
+    size_t *without = arena_make(v->memory, v->time.columns, sizeof *without);
+    bool *known = arena_make(v->memory, v->time.columns, sizeof *known);
+    if (!(v->column_s > 0)) return;
     for (size_t i = 0; i < v->job->node_count; i++)
         mark_gaps(v, &v->job->nodes[i], without);
-    for (size_t k = 0; k < v->columns; k++) {
-        if (without[k] < v->job->node_count) continue;
-        double from = (double)k * v->column_s;
-        if (k && without[k - 1] >= v->job->node_count)
-            gaps[v->gap_count - 1].to = from + v->column_s;
-        else
-            gaps[v->gap_count++] = (axes_span){from, from + v->column_s, "no samples", INK_NONE};
-    }
-    v->gaps = gaps;
+    for (size_t k = 0; k < v->time.columns; k++)
+        known[k] = without[k] < v->job->node_count;
+    v->gaps = pages_time_gaps(v->memory, &v->time, known, &v->gap_count);
 }
 
 // ---- incidents ----
@@ -111,7 +98,7 @@ static const char *incident_label(const job_view *v, const job_finding *f)
 static void make_incidents(job_view *v)
 {
     axes_span *spans = arena_make(v->memory, INCIDENTS, sizeof *spans);
-    for (size_t i = 0; spans && i < v->job->finding_count && v->incident_count < INCIDENTS; i++) {
+    for (size_t i = 0; i < v->job->finding_count && v->incident_count < INCIDENTS; i++) {
         const job_finding *f = &v->job->findings[i];
         if (f->incident && f->severity >= SEVERITY_WARN)
             spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, incident_label(v, f), INK_NONE};
@@ -133,7 +120,7 @@ job_selection view_nodes(const job_view *v, size_t most)
     size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
     job_selection s = {
         .nodes = arena_make(v->memory, n + 1, sizeof *s.nodes), .count = n, .median = JOB_NONE, .plainest = JOB_NONE};
-    if (!order || !s.nodes) return (job_selection){.median = JOB_NONE, .plainest = JOB_NONE};
+    if (!s.nodes) return (job_selection){.median = JOB_NONE, .plainest = JOB_NONE};
     for (size_t i = 0; i < n; i++)
         s.nodes[i] = i;
     if (n <= most) return s;
@@ -160,43 +147,41 @@ const char *view_short_label(const job_view *v, const job_device *d)
     return end && end > d->label ? arena_format(v->memory, "%.*s", (int)(end - d->label), d->label) : d->label;
 }
 
-bool job_view_begin(job_view *v, const job_report *job)
+job_view job_view_open(const job_report *job)
 {
-    *v = (job_view){.memory = arena_open(), .job = job};
-    if (!v->memory) return false;
-    choose_columns(v);
-    make_phases(v);
-    make_gaps(v);
-    make_incidents(v);
-    return !arena_failed(v->memory);
+    job_view v = {.memory = arena_open(), .job = job};
+    choose_columns(&v);
+    make_phases(&v);
+    make_gaps(&v);
+    make_incidents(&v);
+    return v;
 }
 
-void job_view_end(job_view *v)
+void job_view_close(job_view *v)
 {
-    if (v->memory) arena_close(v->memory);
-    *v = (job_view){0};
+    arena_close(v->memory);
 }
 
 // ---- columns of meters ----
 
 job_column *view_columns(const job_view *v, job_meter meter, size_t node)
 {
-    job_column *c = arena_make(v->memory, v->columns, sizeof *c);
-    if (c && job_report_columns(v->job, meter, node, 0, v->job->end_s, c, v->columns)) return c;
-    return NULL;
+    job_column *c = arena_make(v->memory, v->time.columns, sizeof *c);
+    return job_report_columns(v->job, meter, node, 0, v->job->end_s, c, v->time.columns) ? c : NULL;
 }
 
 job_column *view_columns_of_lane(const job_view *v, const job_lane *lane)
 {
-    job_column *c = lane ? arena_make(v->memory, v->columns, sizeof *c) : NULL;
-    if (c) job_lane_columns(v->job, lane, 0, v->job->end_s, c, v->columns);
+    if (!lane) return NULL;
+    job_column *c = arena_make(v->memory, v->time.columns, sizeof *c);
+    job_lane_columns(v->job, lane, 0, v->job->end_s, c, v->time.columns);
     return c;
 }
 
 double *view_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
 {
-    double *values = arena_make(v->memory, v->columns, sizeof *values);
-    for (size_t i = 0; values && i < v->columns; i++) {
+    double *values = arena_make(v->memory, v->time.columns, sizeof *values);
+    for (size_t i = 0; i < v->time.columns; i++) {
         const job_column *c = columns ? &columns[i] : NULL;
         double x = !c                    ? NAN
                    : figure == JOB_LOW   ? c->low
@@ -214,25 +199,42 @@ enum { FEW = 60 };
 
 size_t view_point_count(const job_view *v)
 {
-    return v->columns <= FEW ? 2 * v->columns : v->columns;
+    return v->time.columns <= FEW ? 2 * v->time.columns : v->time.columns;
 }
 
-double *view_times(const job_view *v)
+static double *view_times(const job_view *v)
 {
     size_t count = view_point_count(v);
+    if (count == v->time.columns) return pages_time_middles(v->memory, &v->time);
     double *x = arena_make(v->memory, count, sizeof *x);
-    for (size_t i = 0; x && i < count; i++)
-        x[i] = v->column_s * (count == v->columns ? (double)i + .5 : (double)((i + 1) / 2));
+    for (size_t i = 0; i < count; i++)
+        x[i] = v->column_s * (double)((i + 1) / 2);
     return x;
+}
+
+lines_style view_lines(const job_view *v)
+{
+    return (lines_style){.x = view_times(v),
+                         .count = view_point_count(v),
+                         .axis = pages_time_axis(&v->time),
+                         .x_head = "seconds",
+                         .phases = v->phases,
+                         .phase_count = v->phase_count,
+                         .gaps = v->gaps,
+                         .gap_count = v->gap_count,
+                         .incidents = v->incidents,
+                         .incident_count = v->incident_count,
+                         .phases_label = "Phases",
+                         .squeeze = true};
 }
 
 double *view_points(const job_view *v, const job_column *columns, job_figure figure, double factor)
 {
     size_t count = view_point_count(v);
     double *values = view_values(v, columns, figure, factor);
-    if (!values || count == v->columns) return values;
+    if (count == v->time.columns) return values;
     double *points = arena_make(v->memory, count, sizeof *points);
-    for (size_t i = 0; points && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         points[i] = values[i / 2];
     return points;
 }

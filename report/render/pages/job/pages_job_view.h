@@ -8,6 +8,8 @@
 #include "render/chart/charts_plots.h"
 #include "analysis/job/job_report.h"
 #include "render/base/number.h"
+#include "render/pages/pages_time.h"
+#include "render/pages/sheet.h"
 
 // Of more nodes than fit those are shown that tell most, the one in the middle and the one that tells least.
 enum { JOB_NODES = 40, JOB_TELLING = 10 };
@@ -20,23 +22,22 @@ typedef struct job_selection {
 typedef struct job_view {
     arena *memory;
     const job_report *job;
-    size_t columns;
-    double column_s;
+    pages_time time;
+    double column_s; // of one of its columns
     const axes_span *phases, *gaps, *incidents;
     size_t phase_count, gap_count, incident_count;
 } job_view;
 
-bool job_view_begin(job_view *v, const job_report *job); // false: no memory; job_view_end() all the same
-void job_view_end(job_view *v);
+job_view job_view_open(const job_report *job);
+void job_view_close(job_view *v);
 
-axes_scale view_time_axis(const job_view *v);
 theme_ink view_phase_ink(const job_view *v, size_t phase);
 job_selection view_nodes(const job_view *v, size_t most);
 const char *view_node_label(const job_view *v, const job_selection *s, size_t i); // "n04", "n07 (median)"
 
 const char *view_short_label(const job_view *v, const job_device *d); // "NIC 3" of "NIC 3 (cxi2)"
 
-// Columns of a meter; NULL where no node has it, or without memory.
+// Columns of a meter; NULL where no node has it.
 job_column *view_columns(const job_view *v, job_meter meter, size_t node);
 job_column *view_columns_of_lane(const job_view *v, const job_lane *lane);
 // One figure of all columns, times factor.
@@ -45,7 +46,7 @@ double *view_values(const job_view *v, const job_column *columns, job_figure fig
 
 // The same for lines: x and y of so many points.
 size_t view_point_count(const job_view *v);
-double *view_times(const job_view *v);
+lines_style view_lines(const job_view *v); // over the times of the points, with phases, gaps and incidents
 double *view_points(const job_view *v, const job_column *columns, job_figure figure, double factor);
 
 const job_use *view_use_of(const job_report *job, job_meter meter); // NULL: not known

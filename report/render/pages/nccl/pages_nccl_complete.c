@@ -140,7 +140,7 @@ chart nccl_chart_complete(chart_head head, const nccl_view *v)
     k->shares[1] = share_of(k, "Records", known ? v->records_seen : v->records, v->records_expected, known);
     k->shares[2] = share_of(k, "Complete calls", known ? v->calls_complete : v->calls, v->calls_judgeable, known);
     k->reasons = arena_make(k->memory, v->reasons.count + 1, sizeof *k->reasons);
-    for (size_t i = 0; k->reasons && i < v->reasons.count; i++)
+    for (size_t i = 0; i < v->reasons.count; i++)
         k->reasons[k->reason_count++] = (reason){arena_text(k->memory, v->reasons.items[i].what),
                                                  arena_text(k->memory, number_grouped(v->reasons.items[i].count).text)};
     k->sum = "records";

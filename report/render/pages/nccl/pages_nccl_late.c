@@ -174,7 +174,7 @@ static void find_axes(map *m, const nccl_view *v)
     m->cut = v->late_rows > ROWS;
     m->hosts = arena_make(m->memory, v->late.count + 1, sizeof *m->hosts);
     m->incomplete = arena_make(m->memory, v->late.count + 1, sizeof *m->incomplete);
-    for (size_t i = 0; m->hosts && i < v->late.count; i++) {
+    for (size_t i = 0; i < v->late.count; i++) {
         const nccl_view_process *p = &v->late.items[i];
         if (!m->columns || strcmp(m->hosts[m->columns - 1], p->host) != 0)
             m->hosts[m->columns++] = arena_text(m->memory, p->host);
@@ -258,7 +258,7 @@ chart nccl_chart_late(chart_head head, const nccl_view *v)
     if (!m) return x;
     find_axes(m, v);
     m->cells = arena_make(m->memory, m->columns * m->rows + 1, sizeof *m->cells);
-    for (size_t i = 0; m->cells && m->hosts && m->incomplete && i < v->late.count; i++) {
+    for (size_t i = 0; m->hosts && m->incomplete && i < v->late.count; i++) {
         const nccl_view_process *p = &v->late.items[i];
         if (i && strcmp(p->host, v->late.items[i - 1].host) != 0) column++;
         if (p->local < m->rows) fill_cell(m, p, column, isfinite(v->late_floor_us) ? v->late_floor_us : 0);

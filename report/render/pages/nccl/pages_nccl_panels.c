@@ -125,7 +125,6 @@ static void make_density(panels *p, panel *to, const nccl_view_kind *k)
     enum { CELLS = NCCL_VIEW_ACROSS * NCCL_VIEW_UP };
     uint64_t most = 1;
     to->density = arena_make(p->memory, CELLS, sizeof *to->density);
-    if (!to->density) return;
     for (size_t i = 0; i < CELLS; i++)
         to->density[i] = INK_PAPER;
     for (size_t i = 0; i < k->points.count; i++)
@@ -150,7 +149,6 @@ static void make_medians(panels *p, panel *to, const nccl_view_kind *k)
 {
     enum { LEAST = 8 };
     nccl_view_point *sorted = arena_copy(p->memory, k->points.items, k->points.count, sizeof *sorted);
-    if (!sorted) return;
     qsort(sorted, k->points.count, sizeof *sorted, by_y);
     double sums[LINE] = {0}, seen[LINE] = {0};
     for (size_t i = 0; i < k->points.count; i++)
@@ -170,7 +168,6 @@ static void copy_points(panels *p, panel *to, const nccl_view_kind *k)
 {
     to->xs = arena_make(p->memory, k->points.count + 1, sizeof *to->xs);
     to->ys = arena_make(p->memory, k->points.count + 1, sizeof *to->ys);
-    if (!to->xs || !to->ys) return;
     for (size_t i = 0; i < k->points.count; i++) {
         to->xs[i] = k->points.items[i].x;
         to->ys[i] = k->points.items[i].y;
@@ -203,7 +200,7 @@ static void add_panel(panels *p, const nccl_panel *from)
     nccl_view_kind k = *from->kind;
     panel *to = &p->items[p->count];
     k.points.items = arena_copy(p->memory, k.points.items, k.points.count, sizeof *k.points.items);
-    if (!k.points.items || !is_drawable(&k)) return;
+    if (!is_drawable(&k)) return;
     scale(&k);
     to->label = arena_text(p->memory, from->label);
     to->tip = arena_format(p->memory, "%s: %s calls, median %s", to->label, number_grouped(k.calls).text,
@@ -250,7 +247,7 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
     p->items = arena_make(p->memory, count + 1, sizeof *p->items);
     p->height = 104;
     bool dense = false, peak = false;
-    for (size_t i = 0; p->items && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         add_panel(p, &items[i]);
     for (size_t i = 0; i < p->count; i++) {
         dense = dense || p->items[i].density;
@@ -296,7 +293,7 @@ static void add_histogram(panels *p, const nccl_panel *from)
     to->xs = arena_make(p->memory, bins, sizeof(double));
     to->ys = arena_make(p->memory, bins, sizeof(double));
     to->widths = arena_make(p->memory, bins, sizeof(double));
-    if (!(sum > 0) || !to->xs || !to->ys || !to->widths) return;
+    if (!(sum > 0)) return;
     for (size_t i = 0; i < bins; i++) {
         double count = isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
         to->xs[i] = low + (high - low) * ((double)i + .5) / (double)bins;
@@ -342,7 +339,7 @@ chart nccl_chart_histograms(chart_head head, const nccl_panel *items, size_t cou
     p->items = arena_make(p->memory, count + 1, sizeof *p->items);
     p->height = 52;
     p->note = "";
-    for (size_t i = 0; p->items && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         add_histogram(p, &items[i]);
     x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
     x.height = height;
@@ -361,12 +358,12 @@ chart nccl_chart_scatter(chart_head head, const nccl_panel *items, size_t count)
     size_t used = 0;
     arena *memory = arena_open();
     bool bus = true;
-    for (size_t i = 0; memory && i < count && used < SETS; i++) {
+    for (size_t i = 0; i < count && used < SETS; i++) {
         const nccl_view_kind *k = items[i].kind;
         if (!is_drawable(k)) continue;
         size_t step = (k->points.count + EACH - 1) / EACH, n = 0;
         double *xs = arena_make(memory, EACH + 1, sizeof *xs), *ys = arena_make(memory, EACH + 1, sizeof *ys);
-        for (size_t j = 0; xs && ys && j < k->points.count; j += step, n++) {
+        for (size_t j = 0; j < k->points.count; j += step, n++) {
             xs[n] = k->points.items[j].x;
             ys[n] = k->points.items[j].y * factor_of(k);
         }

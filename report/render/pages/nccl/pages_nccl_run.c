@@ -129,7 +129,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 static void find_gaps(run *r, const nccl_view *v)
 {
     r->gaps = arena_make(r->memory, v->run.count + 1, sizeof *r->gaps);
-    for (size_t i = 0; r->gaps && i < v->run.count; i++) {
+    for (size_t i = 0; i < v->run.count; i++) {
         const nccl_view_bin *b = &v->run.items[i];
         double end = i + 1 < v->run.count ? (double)v->run.items[i + 1].first_sn : (double)b->last_sn + 1;
         if (b->complete) continue;
@@ -162,10 +162,9 @@ static void fill_curves(run *r, const nccl_view *v)
     r->x = arena_make(r->memory, n + 1, sizeof *r->x);
     for (int i = 0; i < PANELS; i++) {
         double *all = arena_make(r->memory, 3 * (n + 1), sizeof *all);
-        if (!all) return;
         r->curves[i].y = all, r->curves[i].low = all + n + 1, r->curves[i].high = all + 2 * (n + 1);
     }
-    for (size_t k = 0; r->x && k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         const nccl_view_bin *b = &v->run.items[k];
         const double us[PANELS][3] = {{b->wire_p50, b->wire_p5, b->wire_p95}, {b->skew_p50, b->skew_p5, b->skew_p95}};
         r->x[k] = (double)b->first_sn;

@@ -251,7 +251,7 @@ chart nccl_chart_table(chart_head head_of, const nccl_view_row *rows, size_t cou
     for (size_t i = 0; i < count; i++)
         longest = fmax(longest, rows[i].time_us);
     unsigned decimals = decimals_of(rows, count), time_decimals = longest < 1e6 ? 3 : longest < 1e7 ? 2 : 1;
-    for (size_t i = 0; g->rows && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         fill_row(g, &g->rows[g->count++], &rows[i], decimals, time_decimals);
         if (rows[i].bus_gbs.count) g->most_gbs = fmax(g->most_gbs, rows[i].bus_gbs.p50);
     }

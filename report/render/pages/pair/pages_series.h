@@ -8,7 +8,7 @@
 
 extern const pages_kind pages_series_kind;
 
-// Adds what happened between the ends of the file; false: no memory.
-bool pages_series_part(document *doc, const series *s);
+// Adds what happened between the ends of the file.
+void pages_series_part(document *doc, const series *s);
 
 #endif

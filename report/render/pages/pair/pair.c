@@ -1,14 +1,9 @@
 #include "pair.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "analysis/base/memory.h"
 
-static void *keep(pair *p, void *memory)
-{
-    if (!memory) p->failed = true;
-    return memory;
-}
+#include <math.h>
+#include <string.h>
 
 static const netprof_device *device_at(const pair *p, size_t device)
 {
@@ -67,9 +62,9 @@ static bool taken(const pair *p, size_t device, const char *source, bool physica
 static void collect(pair *p, pair_source *s)
 {
     size_t n = p->schema->device_count;
-    s->devices = keep(p, calloc(n + 1, sizeof *s->devices));
-    s->labels = keep(p, calloc(n + 1, sizeof *s->labels));
-    for (int physical = 1; physical >= 0 && !s->count && !p->failed; physical--) {
+    s->devices = arena_make(p->memory, n, sizeof *s->devices);
+    s->labels = arena_make(p->memory, n, sizeof *s->labels);
+    for (int physical = 1; physical >= 0 && !s->count; physical--) {
         s->physical = physical;
         for (size_t i = 0; i < n; i++) {
             if (!taken(p, i, s->name, physical)) continue;
@@ -100,8 +95,8 @@ static double importance(const pair *p, const pair_source *s)
 
 static void find_sources(pair *p)
 {
-    p->sources = keep(p, calloc(p->schema->device_count + 1, sizeof *p->sources));
-    for (size_t i = 0; i < p->schema->device_count && !p->failed; i++) {
+    p->sources = arena_make(p->memory, p->schema->device_count, sizeof *p->sources);
+    for (size_t i = 0; i < p->schema->device_count; i++) {
         size_t k = 0;
         while (k < p->source_count && strcmp(p->sources[k].name, device_at(p, i)->source) != 0)
             k++;
@@ -110,7 +105,7 @@ static void find_sources(pair *p)
         p->source_count++;
         collect(p, &p->sources[k]);
     }
-    for (size_t i = 1; i < p->source_count && !p->failed; i++) { // few: by insertion
+    for (size_t i = 1; i < p->source_count; i++) { // few: by insertion
         pair_source s = p->sources[i];
         size_t k = i;
         for (; k && importance(p, &s) > importance(p, &p->sources[k - 1]); k--)
@@ -143,9 +138,9 @@ static bool unknown_bytes(const pair *p, size_t device)
 static void find_traffic(pair *p)
 {
     size_t n = p->schema->device_count, ports = 0, virtual = 0, busy = 0;
-    p->traffic = keep(p, calloc(n + 1, sizeof *p->traffic));
-    size_t *others = keep(p, calloc(n + 1, sizeof *others));
-    for (size_t i = 0; i < n && !p->failed; i++) {
+    p->traffic = arena_make(p->memory, n, sizeof *p->traffic);
+    size_t *others = arena_make(p->memory, n, sizeof *others);
+    for (size_t i = 0; i < n; i++) {
         bool port = device_at(p, i)->flags & NETPROF_DEVICE_PHYSICAL;
         busy += port && unknown_bytes(p, i);
         if (!counts_bytes(p, i)) continue;
@@ -160,27 +155,20 @@ static void find_traffic(pair *p)
     p->idle_ports = p->is_virtual ? ports : 0;
     p->traffic_count = p->is_virtual ? virtual : ports;
     if (p->is_virtual) memcpy(p->traffic, others, virtual * sizeof *others);
-    free(others);
 }
 
-bool pair_begin(pair *p, const pages_pair_input *in)
+void pair_begin(pair *p, const pages_pair_input *in)
 {
-    *p = (pair){.in = in, .d = in->d, .f = in->f, .schema = in->d->delta->schema};
+    *p = (pair){.in = in, .d = in->d, .f = in->f, .schema = in->d->delta->schema, .memory = arena_open()};
     evaluation_begin(&p->e, in->d);
     find_traffic(p);
-    if (!p->failed) find_sources(p);
-    return !p->failed;
+    find_sources(p);
 }
 
 void pair_end(pair *p)
 {
-    for (size_t i = 0; i < p->source_count; i++) {
-        free(p->sources[i].devices);
-        free(p->sources[i].labels);
-    }
-    free(p->sources);
-    free(p->traffic);
     evaluation_end(&p->e);
+    arena_close(p->memory);
 }
 
 size_t pair_of(const pair *p, size_t device)

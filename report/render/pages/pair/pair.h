@@ -2,6 +2,7 @@
 #ifndef NETPROF_PAIR_H
 #define NETPROF_PAIR_H
 
+#include "render/base/arena.h"
 #include "render/chart/charts.h"
 #include "analysis/rules/evaluate.h"
 #include "analysis/rules/findings.h"
@@ -27,10 +28,10 @@ typedef struct pair {
     size_t traffic_count;
     bool is_virtual;   // of the traffic: no physical port moved anything, and these are virtual devices
     size_t idle_ports; // then: physical ports that count bytes
-    bool failed;       // no memory
+    arena *memory;     // of everything that the pages need until they are written
 } pair;
 
-bool pair_begin(pair *p, const pages_pair_input *in);
+void pair_begin(pair *p, const pages_pair_input *in);
 void pair_end(pair *p);
 
 // A formula over a device's counters, by the text of it; status as of rules.

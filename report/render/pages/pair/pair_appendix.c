@@ -3,6 +3,8 @@
 #include "render/base/buffer.h"
 #include "render/base/number.h"
 #include "pair.h"
+#include "analysis/base/memory.h"
+#include "render/pages/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,58 +12,6 @@
 #include <string.h>
 
 enum { WIDE = 8 }; // so many devices have a column each; more are folded to sum and largest
-
-// ---- tables being built ----
-
-typedef struct sheet {
-    pair *p;
-    arena *memory;
-    const char **cells;
-    size_t count, room, columns;
-} sheet;
-
-static bool sheet_begin(pair *p, sheet *s, size_t columns)
-{
-    *s = (sheet){.p = p, .memory = arena_open(), .columns = columns};
-    p->failed = p->failed || !s->memory;
-    return s->memory;
-}
-
-static void put(sheet *s, const char *text)
-{
-    if (s->count == s->room) {
-        size_t room = s->room ? 2 * s->room : 256;
-        const char **cells = realloc(s->cells, room * sizeof *cells);
-        if (!cells) {
-            s->p->failed = true;
-            return;
-        }
-        s->cells = cells;
-        s->room = room;
-    }
-    s->cells[s->count++] = text;
-}
-
-static void put_number(sheet *s, number_text n)
-{
-    put(s, arena_text(s->memory, n.text));
-}
-
-static void put_heading(sheet *s, const char *text)
-{
-    put(s, text);
-    for (size_t i = 1; i < s->columns; i++)
-        put(s, "");
-}
-
-static void sheet_end(sheet *s, document *doc, chart_head head, const table_column *columns)
-{
-    if (s->count && !s->p->failed)
-        document_add(doc, chart_table(head, columns, s->columns, s->cells, s->count / s->columns));
-    s->p->failed = s->p->failed || arena_failed(s->memory);
-    arena_close(s->memory);
-    free(s->cells);
-}
 
 // What a counter did, in short.
 static number_text change_text(const difference_row *row)
@@ -95,18 +45,18 @@ static size_t device_columns(const pair_source *s, table_column *columns, size_t
     return k;
 }
 
-static void put_devices(sheet *t, const pair_source *s, const char *name)
+static void put_devices(const pair *p, sheet *t, const pair_source *s, const char *name)
 {
     double sum = 0;
     const difference_row *most = NULL;
     size_t where = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const difference_row *row = row_of(t->p, s->devices[i], name);
+        const difference_row *row = row_of(p, s->devices[i], name);
         if (s->count <= WIDE) {
             if (row)
-                put_number(t, change_text(row));
+                sheet_number(t, change_text(row));
             else
-                put(t, NUMBER_UNKNOWN);
+                sheet_text(t, NUMBER_UNKNOWN);
             continue;
         }
         if (!row || !row->compared || row->negative) continue;
@@ -116,9 +66,9 @@ static void put_devices(sheet *t, const pair_source *s, const char *name)
         where = i;
     }
     if (s->count <= WIDE) return;
-    put_number(t, number_prefixed(most ? sum : NAN, ""));
-    put_number(t, number_prefixed(most ? (double)most->magnitude : NAN, ""));
-    put(t, most && most->magnitude ? s->labels[where] : "");
+    sheet_number(t, number_prefixed(most ? sum : NAN, ""));
+    sheet_number(t, number_prefixed(most ? (double)most->magnitude : NAN, ""));
+    sheet_text(t, most && most->magnitude ? s->labels[where] : "");
 }
 
 // ---- sums of a source without devices in the usual sense ----
@@ -135,12 +85,7 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
     difference_query query = {0};
     size_t *rows = difference_select(p->d, &query, &count);
     const char *unit = NULL;
-    char name[64], title[80];
-    sheet t;
-    if (!rows || !sheet_begin(p, &t, 5)) {
-        free(rows);
-        return;
-    }
+    sheet t = sheet_open(sizeof columns / sizeof *columns);
     for (size_t d = 0; d < s->count; d++) {
         bool headed = false;
         unit = NULL;
@@ -153,19 +98,20 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
                 in_unit = 0;
             }
             if (in_unit++ >= EACH) continue;
-            if (!headed) put_heading(&t, s->labels[d]);
+            if (!headed) sheet_heading(&t, s->labels[d]);
             headed = true;
-            put(&t, *row->unit ? row->unit : NUMBER_UNKNOWN);
-            put(&t, c->name);
-            put_number(&t, change_text(row));
-            put_number(&t, number_volume_rate(row->rate_per_s, row->unit));
-            put(&t, row->entry ? row->entry->description : "");
+            sheet_text(&t, *row->unit ? row->unit : NUMBER_UNKNOWN);
+            sheet_text(&t, c->name);
+            sheet_number(&t, change_text(row));
+            sheet_number(&t, number_volume_rate(row->rate_per_s, row->unit));
+            sheet_text(&t, row->entry ? row->entry->description : "");
         }
     }
     free(rows);
-    snprintf(name, sizeof name, "changes-%.50s", s->name);
-    snprintf(title, sizeof title, strcmp(s->name, "ip") == 0 ? "The kernel's IP stack" : "Changes: %.50s", s->name);
-    sheet_end(&t, doc, (chart_head){name, title, "the largest of each unit"}, columns);
+    const char *title =
+        strcmp(s->name, "ip") == 0 ? "The kernel's IP stack" : arena_format(p->memory, "Changes: %.50s", s->name);
+    const chart_head head = {arena_format(p->memory, "changes-%.50s", s->name), title, "the largest of each unit"};
+    sheet_end(&t, doc, head, columns);
 }
 
 // ---- important metrics ----
@@ -177,14 +123,15 @@ static double lifetime_s(pair *p, size_t device)
     return total.status == READING_OK ? total.number / pair_counter_rate(p, device, "tou_tou_oxe_num_idles") : NAN;
 }
 
-static void put_metric(sheet *t, const pair_source *s, const char *name, const double *lifetimes, bool lifetime)
+static void put_metric(const pair *p, sheet *t, const pair_source *s, const char *name, const double *lifetimes,
+                       bool lifetime)
 {
     for (size_t i = 0; i < s->count; i++) {
-        size_t c = evaluation_counter(&t->p->e, s->devices[i], name);
+        size_t c = evaluation_counter(&p->e, s->devices[i], name);
         double value = NAN;
-        if (c != DIFFERENCE_NONE && t->p->d->rows[c].compared)
-            value = lifetime ? (double)t->p->d->delta->after[c] / lifetimes[i] : t->p->d->rows[c].rate_per_s;
-        put_number(t, number_prefixed(value, ""));
+        if (c != DIFFERENCE_NONE && p->d->rows[c].compared)
+            value = lifetime ? (double)p->d->delta->after[c] / lifetimes[i] : p->d->rows[c].rate_per_s;
+        sheet_number(t, number_prefixed(value, ""));
     }
 }
 
@@ -194,36 +141,30 @@ static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part
     difference_table table = {0};
     netprof_error error;
     double lifetimes[WIDE];
-    char name[32], question[160];
-    sheet t;
     for (size_t i = 0; i < s->count; i++) {
         columns[i + 3] = (table_column){s->labels[i], TABLE_NUMBER, 1};
         lifetimes[i] = lifetime_s(p, s->devices[i]);
     }
-    if (difference_table_of_marks(p->d, s->name, CATALOG_IMPORTANT, &table, &error)) {
-        p->failed = true;
-        return;
+    sheet t = sheet_open(s->count + 3);
+    if (difference_table_of_marks(p->d, s->name, CATALOG_IMPORTANT, &table, &error)) memory_exhausted();
+    for (size_t r = 0; r < table.row_count; r++) {
+        const catalog_entry *entry = catalog_find(s->name, table.names[r]);
+        sheet_text(&t, table.names[r]);
+        sheet_text(&t, entry ? entry->unit : "");
+        sheet_text(&t, "interval /s");
+        put_metric(p, &t, s, table.names[r], lifetimes, false);
+        if (isnan(lifetimes[0])) continue;
+        sheet_text(&t, "");
+        sheet_text(&t, "");
+        sheet_text(&t, "since start /s");
+        put_metric(p, &t, s, table.names[r], lifetimes, true);
     }
-    if (sheet_begin(p, &t, s->count + 3)) {
-        for (size_t r = 0; r < table.row_count; r++) {
-            const catalog_entry *entry = catalog_find(s->name, table.names[r]);
-            put(&t, table.names[r]);
-            put(&t, entry ? entry->unit : "");
-            put(&t, "interval /s");
-            put_metric(&t, s, table.names[r], lifetimes, false);
-            if (isnan(lifetimes[0])) continue;
-            put(&t, "");
-            put(&t, "");
-            put(&t, "since start /s");
-            put_metric(&t, s, table.names[r], lifetimes, true);
-        }
-        snprintf(name, sizeof name, part ? "metrics-%zu" : "metrics", part + 1);
-        snprintf(question, sizeof question,
-                 isnan(lifetimes[0]) ? "rate in the interval"
-                                     : "rate in the interval, and since the counters started %.0f h ago",
-                 isnan(lifetimes[0]) ? 0 : lifetimes[0] / 3600);
-        sheet_end(&t, doc, (chart_head){name, "Important metrics", question}, columns);
-    }
+    const char *question = "rate in the interval";
+    if (!isnan(lifetimes[0]))
+        question = arena_format(p->memory, "rate in the interval, and since the counters started %.0f h ago",
+                                lifetimes[0] / 3600);
+    const char *name = part ? arena_format(p->memory, "metrics-%zu", part + 1) : "metrics";
+    sheet_end(&t, doc, (chart_head){name, "Important metrics", question}, columns);
     difference_table_free(&table);
 }
 
@@ -239,12 +180,9 @@ void pair_metrics(pair *p, document *doc)
             some.count = s->count - from < WIDE ? s->count - from : WIDE;
             metrics_of(p, doc, &some, part);
         }
-        if (s->count > WIDE && !p->in->all_nics) {
-            char text[120];
-            snprintf(text, sizeof text, "The first %d of %zu %s; --all-nics shows all.", WIDE, s->count,
-                     pair_noun(s->name, true));
-            document_note(doc, text);
-        }
+        if (s->count > WIDE && !p->in->all_nics)
+            document_note(doc, arena_format(p->memory, "The first %d of %zu %s; --all-nics shows all.", WIDE, s->count,
+                                            pair_noun(s->name, true)));
     }
 }
 
@@ -259,24 +197,22 @@ static bool changed_anywhere(const pair *p, const difference_table *table, size_
     return false;
 }
 
-static void put_group(sheet *t, const pair_source *s, size_t group, const catalog_group *g)
+static void put_group(const pair *p, sheet *t, const pair_source *s, size_t group, const catalog_group *g)
 {
     difference_table table = {0};
     netprof_error error;
     size_t changed = 0;
-    if (difference_table_of_group(t->p->d, group, &table, &error)) {
-        t->p->failed = true;
-        return;
-    }
+    if (difference_table_of_group(p->d, group, &table, &error)) memory_exhausted();
     for (size_t r = 0; r < table.row_count; r++)
-        changed += changed_anywhere(t->p, &table, r);
-    if (changed) put_heading(t, arena_format(t->memory, "%s: %zu of %zu changed", g->title, changed, table.row_count));
+        changed += changed_anywhere(p, &table, r);
+    if (changed)
+        sheet_heading(t, arena_format(p->memory, "%s: %zu of %zu changed", g->title, changed, table.row_count));
     for (size_t r = 0; r < table.row_count && changed; r++) {
         const catalog_entry *entry = catalog_find(s->name, table.names[r]);
-        if (!changed_anywhere(t->p, &table, r)) continue;
-        put(t, table.names[r]);
-        put(t, entry ? entry->unit : "");
-        put_devices(t, s, table.names[r]);
+        if (!changed_anywhere(p, &table, r)) continue;
+        sheet_text(t, table.names[r]);
+        sheet_text(t, entry ? entry->unit : "");
+        put_devices(p, t, s, table.names[r]);
     }
     difference_table_free(&table);
 }
@@ -286,24 +222,23 @@ static void add_groups(pair *p, document *doc, const pair_source *s)
     table_column columns[WIDE + 5] = {{"counter", TABLE_NAME, 1}, {"unit", TABLE_TEXT, 0}};
     size_t count = device_columns(s, columns, 2);
     const catalog_group *g;
-    char name[64], title[80];
-    sheet t;
-    if (!sheet_begin(p, &t, count)) return;
+    sheet t = sheet_open(count);
     for (size_t i = 0; (g = catalog_group_at(i)); i++)
-        if (strcmp(g->source, s->name) == 0) put_group(&t, s, i, g);
-    snprintf(name, sizeof name, "groups-%.50s", s->name);
-    snprintf(title, sizeof title, "Groups of counters: %.50s", s->name);
-    sheet_end(&t, doc, (chart_head){name, title, "what changed in the interval; the unchanged is not listed"}, columns);
+        if (strcmp(g->source, s->name) == 0) put_group(p, &t, s, i, g);
+    const chart_head head = {arena_format(p->memory, "groups-%.50s", s->name),
+                             arena_format(p->memory, "Groups of counters: %.50s", s->name),
+                             "what changed in the interval; the unchanged is not listed"};
+    sheet_end(&t, doc, head, columns);
 }
 
 // ---- gauges and clocks ----
 
-static const char *plain_value(sheet *t, const netprof_counter *c, uint64_t value)
+static number_text plain_value(const netprof_counter *c, uint64_t value)
 {
     bool is_signed = c->flags & NETPROF_SIGNED;
     bool negative = is_signed && (int64_t)value < 0;
     uint64_t size = negative ? 0 - value : value;
-    return arena_text(t->memory, number_grouped_signed(size, negative).text);
+    return number_grouped_signed(size, negative);
 }
 
 static void add_gauges(pair *p, document *doc)
@@ -314,27 +249,19 @@ static void add_gauges(pair *p, document *doc)
                                            {"unit", TABLE_TEXT, 0},     {"meaning", TABLE_TEXT, 1}};
     difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK};
     size_t count = 0, *rows = difference_select(p->d, &query, &count);
-    sheet t;
-    if (!rows || !sheet_begin(p, &t, 6)) {
-        free(rows);
-        return;
-    }
+    sheet t = sheet_open(sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count && i < MOST; i++) {
         const netprof_counter *c = &p->schema->counters[rows[i]];
-        put(&t, p->schema->devices[c->device].name);
-        put(&t, c->name);
-        put(&t, plain_value(&t, c, p->d->delta->before[rows[i]]));
-        put(&t, plain_value(&t, c, p->d->delta->after[rows[i]]));
-        put(&t, p->d->rows[rows[i]].unit);
-        put(&t, p->d->rows[rows[i]].entry ? p->d->rows[rows[i]].entry->description : "");
+        sheet_text(&t, p->schema->devices[c->device].name);
+        sheet_text(&t, c->name);
+        sheet_number(&t, plain_value(c, p->d->delta->before[rows[i]]));
+        sheet_number(&t, plain_value(c, p->d->delta->after[rows[i]]));
+        sheet_text(&t, p->d->rows[rows[i]].unit);
+        sheet_text(&t, p->d->rows[rows[i]].entry ? p->d->rows[rows[i]].entry->description : "");
     }
     free(rows);
     sheet_end(&t, doc, (chart_head){"gauges", "Gauges", "their value at both ends: a gauge has no rate"}, columns);
-    if (count > MOST) {
-        char text[80];
-        snprintf(text, sizeof text, "and %zu more gauges that changed", count - MOST);
-        document_note(doc, text);
-    }
+    if (count > MOST) document_note(doc, arena_format(p->memory, "and %zu more gauges that changed", count - MOST));
 }
 
 static void add_clocks(pair *p, document *doc, const pair_source *s)
@@ -345,24 +272,18 @@ static void add_clocks(pair *p, document *doc, const pair_source *s)
     size_t *rows = difference_select(p->d, &query, &found);
     difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
     free(rows);
-    char name[64];
-    sheet t;
-    if (!sums || !sheet_begin(p, &t, columns_count)) {
-        free(sums);
-        return;
-    }
+    sheet t = sheet_open(columns_count);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(sums[i].source, s->name) != 0 || !(catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY))
             continue;
         if (!sums[i].value) continue;
-        put(&t, sums[i].name);
-        put(&t, sums[i].unit);
-        put_devices(&t, s, sums[i].name);
+        sheet_text(&t, sums[i].name);
+        sheet_text(&t, sums[i].unit);
+        put_devices(p, &t, s, sums[i].name);
     }
     free(sums);
-    snprintf(name, sizeof name, "clocks-%.50s", s->name);
     sheet_end(&t, doc,
-              (chart_head){name, "Counters that only tell time",
+              (chart_head){arena_format(p->memory, "clocks-%.50s", s->name), "Counters that only tell time",
                            "they grow without traffic and are left out of every ranking"},
               columns);
 }
@@ -371,13 +292,12 @@ static void add_clocks(pair *p, document *doc, const pair_source *s)
 
 static void put_fact(sheet *t, const char *what, const char *value)
 {
-    put(t, what);
-    put(t, value);
+    sheet_text(t, what);
+    sheet_text(t, value);
 }
 
-static void put_reading(sheet *t)
+static void put_reading(const pair *p, sheet *t)
 {
-    const pair *p = t->p;
     const netprof_delta *delta = p->d->delta;
     int64_t least = INT64_MAX, most = 0;
     for (size_t i = 0; i < p->schema->counter_count; i++) {
@@ -387,23 +307,23 @@ static void put_reading(sheet *t)
     }
     if (delta->wall_begin_ns > 0)
         put_fact(t, "Interval",
-                 arena_format(t->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
+                 arena_format(p->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
                               number_utc(delta->wall_end_ns, 3).text));
     if (most)
         put_fact(t, "Between the two readings of a counter",
-                 arena_format(t->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
+                 arena_format(p->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
     if (delta->sweep_ns > 0)
         put_fact(t, "A reading of everything took",
-                 arena_text(t->memory, number_duration((double)delta->sweep_ns / 1e9).text));
+                 arena_text(p->memory, number_duration((double)delta->sweep_ns / 1e9).text));
     if (delta->stamp_error_ns > 0)
         put_fact(t, "The files keep the counters' own times to within",
-                 arena_text(t->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
+                 arena_text(p->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
     put_fact(t, "Counters",
-             arena_format(t->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
+             arena_format(p->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
                           p->d->total.compared, p->d->total.changed));
 }
 
-static void put_flags(sheet *t)
+static void put_flags(const pair *p, sheet *t)
 {
     static const char *const words[DIFFERENCE_FLAGS] = {
         [NETPROF_FLAG_WRAPPED] = "passed the end of their width once; the difference takes it into account",
@@ -413,30 +333,30 @@ static void put_flags(sheet *t)
         [NETPROF_FLAG_SUSPECT] = "stand at their largest value; a lower bound",
         [NETPROF_FLAG_UNKNOWN] = "could not be read at one of the two ends; no difference"};
     for (size_t i = 0; i < DIFFERENCE_FLAGS; i++)
-        if (words[i] && t->p->d->total.flagged[i])
-            put_fact(t, arena_format(t->memory, "Flag: %s", netprof_flag_name((netprof_flag)i)),
-                     arena_format(t->memory, "%zu counters %s", t->p->d->total.flagged[i], words[i]));
+        if (words[i] && p->d->total.flagged[i])
+            put_fact(t, arena_format(p->memory, "Flag: %s", netprof_flag_name((netprof_flag)i)),
+                     arena_format(p->memory, "%zu counters %s", p->d->total.flagged[i], words[i]));
 }
 
-static void put_warnings(sheet *t)
+static void put_warnings(const pair *p, sheet *t)
 {
     enum { MOST = 8 };
-    const dataset *set = t->p->in->set;
+    const dataset *set = p->in->set;
     for (size_t i = 0; set && i < set->warning_count && i < MOST; i++)
         put_fact(t, i ? "" : "Warnings about the files",
-                 arena_format(t->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
+                 arena_format(p->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
     if (set && set->warning_count > MOST)
-        put_fact(t, "", arena_format(t->memory, "and %zu more", set->warning_count - MOST));
+        put_fact(t, "", arena_format(p->memory, "and %zu more", set->warning_count - MOST));
 }
 
 // What the data say about themselves: line rate and clock, derived.
-static void put_derived(sheet *t, const pair_source *s)
+static void put_derived(const pair *p, sheet *t, const pair_source *s)
 {
     if (strcmp(s->name, "cxi") != 0) return;
     double lines[2] = {INFINITY, 0}, clocks[2] = {INFINITY, 0};
     for (size_t i = 0; i < s->count; i++) {
-        double line = 5440 * pair_counter_rate(t->p, s->devices[i], "hni_pcs_good_cw");
-        double clock = pair_counter_rate(t->p, s->devices[i], "tou_tou_oxe_num_idles");
+        double line = 5440 * pair_counter_rate(p, s->devices[i], "hni_pcs_good_cw");
+        double clock = pair_counter_rate(p, s->devices[i], "tou_tou_oxe_num_idles");
         lines[0] = fmin(lines[0], line);
         lines[1] = fmax(lines[1], line);
         clocks[0] = fmin(clocks[0], clock);
@@ -444,26 +364,25 @@ static void put_derived(sheet *t, const pair_source *s)
     }
     if (lines[1] > 0)
         put_fact(t, "Line rate, from codewords of 5440 bits",
-                 arena_format(t->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
+                 arena_format(p->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
     if (clocks[1] > 0)
         put_fact(t, "Clock, from idle cycles",
-                 arena_format(t->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
+                 arena_format(p->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
 }
 
 static void add_quality(pair *p, document *doc)
 {
     static const table_column columns[] = {{"", TABLE_TEXT, 0}, {"", TABLE_TEXT, 1}};
-    sheet t;
-    if (!sheet_begin(p, &t, 2)) return;
+    sheet t = sheet_open(2);
     for (size_t i = 0; i < p->in->path_count; i++)
         put_fact(&t, i ? "" : "Read from", p->in->paths[i]);
-    put_reading(&t);
+    put_reading(p, &t);
     for (size_t i = 0; i < p->source_count; i++)
-        put_derived(&t, &p->sources[i]);
-    put_flags(&t);
-    put_warnings(&t);
+        put_derived(p, &t, &p->sources[i]);
+    put_flags(p, &t);
+    put_warnings(p, &t);
     put_fact(&t, "Checks",
-             arena_format(t.memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
+             arena_format(p->memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
     sheet_end(&t, doc, (chart_head){"quality", "Quality of the data", "can these numbers be trusted?"}, columns);
 }
 
@@ -499,15 +418,14 @@ static void add_method(pair *p, document *doc)
                                            {"source", TABLE_TEXT, 0},
                                            {"value in", TABLE_TEXT, 0},
                                            {"thresholds; in brackets whose, else our own", TABLE_TEXT, 1}};
-    sheet t;
-    if (!sheet_begin(p, &t, 4)) return;
+    sheet t = sheet_open(sizeof columns / sizeof *columns);
     for (size_t i = 0; i < p->in->rules->count; i++) {
         const rule *r = p->in->rules->items[i];
         if (!applies(p, r)) continue;
-        put(&t, r->name);
-        put(&t, r->source);
-        put(&t, r->unit);
-        put(&t, thresholds_text(r, t.memory));
+        sheet_text(&t, r->name);
+        sheet_text(&t, r->source);
+        sheet_text(&t, r->unit);
+        sheet_text(&t, thresholds_text(r, p->memory));
     }
     sheet_end(&t, doc, (chart_head){"method", "Method", "what was checked, and from which values on it is a finding"},
               columns);

@@ -164,16 +164,17 @@ static const char *gloss_of(const catalog_entry *entry, const char *name)
     return strstr(name, spelled) ? "" : entry->description;
 }
 
-static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_t same, panel_row *row, arena *a)
+static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_t same, panel_row *row)
 {
     const netprof_counter *c = &p->schema->counters[r->counter];
     const catalog_entry *entry = p->d->rows[r->counter].entry;
-    double *peers = arena_make(a, s->count + 1, sizeof *peers);
-    row->name = same ? arena_format(a, "%s (+%zu equal)", c->name, same) : c->name;
+    double *peers = arena_make(p->memory, s->count + 1, sizeof *peers);
+    row->name = same ? arena_format(p->memory, "%s (+%zu equal)", c->name, same) : c->name;
     row->gloss = gloss_of(entry, c->name);
     row->value = r->rate;
-    row->exact = arena_format(a, "%s: %s %s", c->name, number_grouped(r->magnitude).text, p->d->rows[r->counter].unit);
-    for (size_t i = 0; peers && i < s->count; i++) {
+    row->exact =
+        arena_format(p->memory, "%s: %s %s", c->name, number_grouped(r->magnitude).text, p->d->rows[r->counter].unit);
+    for (size_t i = 0; i < s->count; i++) {
         size_t peer = s->devices[i] == c->device ? DIFFERENCE_NONE : evaluation_counter(&p->e, s->devices[i], c->name);
         if (peer != DIFFERENCE_NONE) peers[row->peer_count++] = p->d->rows[peer].rate_per_s;
     }
@@ -181,29 +182,23 @@ static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_
     if (is_background(p->f, s->name, c->name)) row->note = "alike on all: background";
 }
 
+// Returns how many of the class are left out.
 static size_t add_class(pair *p, document *doc, const pair_source *s, size_t device, device_class class, ranked *list)
 {
     size_t count = rank(p, device, class, list), rows = 0, at = 0;
-    arena *a = count ? arena_open() : NULL;
-    panel_row *panel = a ? arena_make(a, classes[class].rows, sizeof *panel) : NULL;
-    p->failed = p->failed || (count && !panel);
-    while (panel && at < count && rows < classes[class].rows) {
+    panel_row *panel = arena_make(p->memory, classes[class].rows, sizeof *panel);
+    while (at < count && rows < classes[class].rows) {
         size_t same = 0;
         while (at + same + 1 < count && equal(&list[at], &list[at + same + 1]))
             same++;
-        fill_row(p, s, &list[at], same, &panel[rows++], a);
+        fill_row(p, s, &list[at], same, &panel[rows++]);
         at += same + 1;
     }
-    if (rows) {
-        char name[96];
-        panel_style style = {.harm = classes[class].harm, .unit = classes[class].unit};
-        span_of(p, s, class, &style.low, &style.high);
-        snprintf(name, sizeof name, "%s-%zu", classes[class].name, device);
-        document_add(
-            doc, chart_panel((chart_head){name, classes[class].title, classes[class].question}, &style, panel, rows));
-        p->failed = p->failed || arena_failed(a);
-    }
-    arena_close(a);
+    panel_style style = {.harm = classes[class].harm, .unit = classes[class].unit};
+    span_of(p, s, class, &style.low, &style.high);
+    const chart_head head = {arena_format(p->memory, "%s-%zu", classes[class].name, device), classes[class].title,
+                             classes[class].question};
+    if (rows) document_add(doc, chart_panel(head, &style, panel, rows));
     return count - at;
 }
 
@@ -268,11 +263,7 @@ void pair_devices(pair *p, document *doc)
     if (!s || !s->count || strcmp(s->name, "ip") == 0) return;
     for (size_t i = 0; i < s->count; i++)
         if (p->schema->devices[s->devices[i]].count > most) most = p->schema->devices[s->devices[i]].count;
-    ranked *list = calloc(most + 1, sizeof *list);
-    if (!list) {
-        p->failed = true;
-        return;
-    }
+    ranked *list = arena_make(p->memory, most, sizeof *list);
     for (size_t i = 0; i < s->count; i++) {
         size_t device = s->devices[i];
         bool unlike = s->count == 1 || has_own_finding(p, device, s) || carries_more(p, device, s);
@@ -290,5 +281,4 @@ void pair_devices(pair *p, document *doc)
                  pages, s->count, pair_noun(s->name, true), different > pages ? " (the first of them)" : "");
         document_note(doc, text);
     }
-    free(list);
 }

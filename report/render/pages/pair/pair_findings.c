@@ -3,6 +3,7 @@
 #include "render/base/buffer.h"
 #include "render/base/number.h"
 #include "pair.h"
+#include "render/pages/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static const char *threshold_text(const finding *x, arena *a)
 static void fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
 {
     findings_evidence *e = arena_make(a, x->evidence_count + 1, sizeof *e);
-    for (size_t i = 0; e && i < x->evidence_count; i++) {
+    for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *from = &x->evidence[i];
         bool counter = from->counter != DIFFERENCE_NONE;
         double rate = counter && !from->gauge ? p->d->rows[from->counter].rate_per_s : NAN;
@@ -66,7 +67,7 @@ static void fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
         e[i].rate = isnan(rate) ? "" : arena_text(a, number_volume_rate(rate, from->unit ? from->unit : "").text);
     }
     r->evidence = e;
-    r->evidence_count = e ? x->evidence_count : 0;
+    r->evidence_count = x->evidence_count;
 }
 
 // The rule's value on every device of the source, where there are several.
@@ -78,7 +79,7 @@ static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
     const pair_source *source = &p->sources[s];
     double *values = arena_make(a, source->count, sizeof *values);
     bool *found = arena_make(a, source->count, sizeof *found), any = false;
-    for (size_t i = 0; values && found && i < source->count; i++) {
+    for (size_t i = 0; i < source->count; i++) {
         evaluation_of(&p->e, x->rule, source->devices[i]);
         reading v = evaluate(&p->e, &x->rule->value);
         values[i] = v.status == READING_OK ? v.number : NAN;
@@ -86,7 +87,7 @@ static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
         for (size_t k = 0; k < p->f->count; k++)
             found[i] = found[i] || (alike(&p->f->items[k], x) && p->f->items[k].device == source->devices[i]);
     }
-    if (!any || !found) return;
+    if (!any) return;
     r->values = values;
     r->found = found;
     r->value_count = source->count;
@@ -97,10 +98,10 @@ static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
 static void add_findings(pair *p, document *doc)
 {
     const findings *f = p->f;
-    arena *a = arena_open();
-    findings_row *rows = a ? arena_make(a, f->count + 1, sizeof *rows) : NULL;
+    arena *a = p->memory;
+    findings_row *rows = arena_make(a, f->count, sizeof *rows);
     size_t count = 0;
-    for (size_t i = 0; rows && i < f->count; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         const finding *x = &f->items[i];
         if (!is_first(f, i)) continue;
         findings_row *r = &rows[count++];
@@ -120,38 +121,9 @@ static void add_findings(pair *p, document *doc)
         document_add(doc, chart_findings(head, rows, count));
     else
         document_note(doc, "No rule found anything, not even of minor interest.");
-    p->failed = p->failed || !a || arena_failed(a);
-    arena_close(a);
 }
 
 // ---- tables beside ----
-
-typedef struct rows_of_text {
-    arena *memory;
-    const char **cells;
-    size_t count, room;
-} rows_of_text;
-
-static void put(rows_of_text *t, const char *text)
-{
-    if (t->count < t->room) t->cells[t->count++] = text;
-}
-
-static bool begin_rows(pair *p, rows_of_text *t, size_t cells)
-{
-    t->memory = arena_open();
-    t->cells = t->memory ? arena_make(t->memory, cells + 1, sizeof *t->cells) : NULL;
-    t->room = t->cells ? cells : 0;
-    p->failed = p->failed || !t->cells;
-    if (!t->cells) arena_close(t->memory);
-    return t->cells;
-}
-
-static void end_rows(pair *p, rows_of_text *t)
-{
-    p->failed = p->failed || arena_failed(t->memory);
-    arena_close(t->memory);
-}
 
 static void add_balance(pair *p, document *doc)
 {
@@ -163,28 +135,23 @@ static void add_balance(pair *p, document *doc)
     enum { COLUMNS = sizeof columns / sizeof *columns };
     size_t count = 0;
     difference_balance *list = difference_balances(p->d, &count);
-    rows_of_text t = {0};
-    if (!list || !begin_rows(p, &t, count * COLUMNS)) {
-        free(list);
-        return;
-    }
+    sheet t = sheet_open(COLUMNS);
     for (size_t i = 0; i < count; i++) {
         const difference_balance *b = &list[i];
         if (b->devices < 2 || !b->sum) continue;
-        put(&t, b->source);
-        put(&t, b->role == CATALOG_TX_BYTES ? "sent" : "received");
-        put(&t, arena_format(t.memory, "%zu", b->devices));
-        put(&t, arena_text(t.memory, number_volume((double)b->sum, "bytes").text));
-        put(&t, arena_text(t.memory, number_volume_rate(b->rate_per_s, "bytes").text));
-        put(&t, arena_text(t.memory, number_volume((double)b->max, "bytes").text));
-        put(&t, p->schema->devices[b->max_device].name);
-        put(&t, arena_text(t.memory, number_volume((double)b->min, "bytes").text));
-        put(&t, p->schema->devices[b->min_device].name);
-        put(&t, arena_format(t.memory, "%.2f", b->max_over_mean));
+        sheet_text(&t, b->source);
+        sheet_text(&t, b->role == CATALOG_TX_BYTES ? "sent" : "received");
+        sheet_count(&t, b->devices);
+        sheet_number(&t, number_volume((double)b->sum, "bytes"));
+        sheet_number(&t, number_volume_rate(b->rate_per_s, "bytes"));
+        sheet_number(&t, number_volume((double)b->max, "bytes"));
+        sheet_text(&t, p->schema->devices[b->max_device].name);
+        sheet_number(&t, number_volume((double)b->min, "bytes"));
+        sheet_text(&t, p->schema->devices[b->min_device].name);
+        sheet_format(&t, "%.2f", b->max_over_mean);
     }
     chart_head head = {"balance", "Balance", "do the ports share the load? 1.00 is even"};
-    if (t.count) document_add(doc, chart_table(head, columns, COLUMNS, t.cells, t.count / COLUMNS));
-    end_rows(p, &t);
+    sheet_end(&t, doc, head, columns);
     free(list);
 }
 
@@ -200,23 +167,21 @@ static void add_background(pair *p, document *doc)
                                            {"meaning", TABLE_TEXT, 1}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const findings *f = p->f;
-    rows_of_text t = {0};
-    if (!f->background_count || !begin_rows(p, &t, f->background_count * COLUMNS)) return;
+    sheet t = sheet_open(COLUMNS);
     for (size_t i = 0; i < f->background_count; i++) {
         const finding_background *b = &f->background[i];
         const catalog_entry *entry = catalog_find(b->source, b->counter);
-        put(&t, b->counter);
-        put(&t, b->source);
-        put(&t, arena_format(t.memory, "%zu", b->devices));
-        put(&t, arena_text(t.memory, number_grouped(b->min).text));
-        put(&t, arena_text(t.memory, number_grouped(b->max).text));
-        put(&t, b->unit);
-        put(&t, arena_text(t.memory, number_prefixed(b->rate_per_s, "").text));
-        put(&t, entry ? entry->description : "");
+        sheet_text(&t, b->counter);
+        sheet_text(&t, b->source);
+        sheet_count(&t, b->devices);
+        sheet_number(&t, number_grouped(b->min));
+        sheet_number(&t, number_grouped(b->max));
+        sheet_text(&t, b->unit);
+        sheet_number(&t, number_prefixed(b->rate_per_s, ""));
+        sheet_text(&t, entry ? entry->description : "");
     }
     chart_head head = {"background", "Alike on all devices", "something around the node, no fault of one of them"};
-    document_add(doc, chart_table(head, columns, COLUMNS, t.cells, t.count / COLUMNS));
-    end_rows(p, &t);
+    sheet_end(&t, doc, head, columns);
 }
 
 static void add_unknown(pair *p, document *doc)
@@ -226,24 +191,20 @@ static void add_unknown(pair *p, document *doc)
         {"check", TABLE_TEXT, 0}, {"device", TABLE_TEXT, 0}, {"counter", TABLE_NAME, 1}, {"reason", TABLE_TEXT, 1}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const findings *f = p->f;
-    rows_of_text t = {0};
+    sheet t = sheet_open(COLUMNS);
     size_t shown = f->unknown_count < MOST ? f->unknown_count : MOST;
-    if (!shown || !begin_rows(p, &t, shown * COLUMNS)) return;
     for (size_t i = 0; i < shown; i++) {
         const finding_unknown *u = &f->unknown[i];
-        put(&t, u->rule->name);
-        put(&t, u->device == DIFFERENCE_NONE ? u->rule->source : p->schema->devices[u->device].name);
-        put(&t, u->counter ? u->counter : "");
-        put(&t, u->reason ? u->reason : "");
+        sheet_text(&t, u->rule->name);
+        sheet_text(&t, u->device == DIFFERENCE_NONE ? u->rule->source : p->schema->devices[u->device].name);
+        sheet_text(&t, u->counter ? u->counter : "");
+        sheet_text(&t, u->reason ? u->reason : "");
     }
     chart_head head = {"unknown", "Could not be judged", "never taken for good"};
-    document_add(doc, chart_table(head, columns, COLUMNS, t.cells, t.count / COLUMNS));
-    if (shown < f->unknown_count) {
-        char text[80];
-        snprintf(text, sizeof text, "and %zu more; netprof check --all lists them", f->unknown_count - shown);
-        document_note(doc, text);
-    }
-    end_rows(p, &t);
+    sheet_end(&t, doc, head, columns);
+    if (shown < f->unknown_count)
+        document_note(
+            doc, arena_format(p->memory, "and %zu more; netprof check --all lists them", f->unknown_count - shown));
 }
 
 // ---- other sources ----

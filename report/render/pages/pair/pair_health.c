@@ -4,6 +4,8 @@
 #include "render/base/arena.h"
 #include "pair.h"
 
+#include "analysis/base/stb_ds.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,26 +24,20 @@ static bool listed(const char *list, const char *name)
     return false;
 }
 
-// A strip being built: everything lives until the chart has copied it.
+// A strip being built.
 typedef struct building {
     pair *p;
     const pair_source *s;
     arena *memory;
-    strip_row *rows;
-    size_t count, room;
+    strip_row *rows; // an stb_ds array
 } building;
 
 static strip_cell *add_row(building *b, const char *label)
 {
-    strip_cell *cells = b->count < b->room ? arena_make(b->memory, b->s->count + 1, sizeof *cells) : NULL;
-    if (!cells) return NULL;
-    b->rows[b->count++] = (strip_row){.label = label, .cells = cells};
+    strip_cell *cells = arena_make(b->memory, b->s->count, sizeof *cells);
+    strip_row row = {.label = label, .cells = cells};
+    arrput(b->rows, row);
     return cells;
-}
-
-static void drop_row(building *b)
-{
-    b->count--;
 }
 
 static const finding *worst_finding(const findings *f, size_t device, const char *names, const char *class_name)
@@ -91,7 +87,6 @@ static void fill_check(building *b, const pair_check *check)
     strip_cell *cells = add_row(b, check->label);
     double *values = arena_make(b->memory, b->s->count + 1, sizeof *values), most = 0;
     bool any = false;
-    if (!cells || !values) return;
     for (size_t i = 0; i < b->s->count; i++) {
         reading r = pair_value(b->p, check->formula, b->s->devices[i]);
         const finding *x = worst_finding(b->p->f, b->s->devices[i], check->rules, NULL);
@@ -113,7 +108,7 @@ static void fill_check(building *b, const pair_check *check)
     for (size_t i = 0; i < b->s->count; i++)
         if (!isnan(values[i]))
             cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format, b->s->count > 8).text);
-    if (!any) drop_row(b);
+    if (!any) (void)arrpop(b->rows);
 }
 
 static void finding_cell(building *b, strip_cell *cell, const finding *x)
@@ -131,7 +126,7 @@ static void fill_class(building *b, const char *class_name, const char *label)
 {
     strip_cell *cells = add_row(b, label);
     bool any = false;
-    for (size_t i = 0; cells && i < b->s->count; i++) {
+    for (size_t i = 0; i < b->s->count; i++) {
         const finding *x = worst_finding(b->p->f, b->s->devices[i], NULL, class_name);
         cells[i].state = STRIP_ABSENT;
         for (size_t k = 0; k < b->p->in->rules->count; k++) {
@@ -151,14 +146,13 @@ static void fill_class(building *b, const char *class_name, const char *label)
         if (x) finding_cell(b, &cells[i], x);
         any = any || cells[i].state != STRIP_ABSENT;
     }
-    if (cells && !any) drop_row(b);
+    if (!any) (void)arrpop(b->rows);
 }
 
 // "congestion-marks": "Congestion marks"
 static const char *rule_label(arena *a, const char *name)
 {
     char *label = arena_copy(a, name, strlen(name) + 1, 1);
-    if (!label) return "";
     for (char *at = label; *at; at++)
         if (*at == '-') *at = ' ';
     if (*label >= 'a' && *label <= 'z') *label = (char)(*label - 'a' + 'A');
@@ -177,8 +171,9 @@ static void fill_other_findings(building *b)
             shown = strcmp(pair_checks[k].source, b->s->name) == 0 && listed(pair_checks[k].rules, x->rule->name);
         for (size_t k = 0; k < i && !shown; k++)
             shown = f->items[k].rule == x->rule && f->items[k].severity >= SEVERITY_WATCH;
-        strip_cell *cells = shown ? NULL : add_row(b, rule_label(b->memory, x->rule->name));
-        for (size_t d = 0; cells && d < b->s->count; d++) {
+        if (shown) continue;
+        strip_cell *cells = add_row(b, rule_label(b->memory, x->rule->name));
+        for (size_t d = 0; d < b->s->count; d++) {
             const finding *y = worst_finding(f, b->s->devices[d], x->rule->name, NULL);
             cells[d].state = STRIP_ABSENT;
             evaluation_of(&b->p->e, x->rule, b->s->devices[d]);
@@ -207,64 +202,53 @@ static bool has_checks(const char *source)
 
 void pair_strip(pair *p, document *doc, const pair_source *s, bool first)
 {
-    building b = {.p = p, .s = s, .memory = arena_open(), .room = 64};
-    char name[64], title[96];
-    b.rows = b.memory ? arena_make(b.memory, b.room, sizeof *b.rows) : NULL;
-    if (!b.rows) {
-        arena_close(b.memory);
-        p->failed = true;
-        return;
-    }
+    building b = {.p = p, .s = s, .memory = p->memory};
     bool detailed = has_checks(s->name);
     for (size_t i = 0; i < pair_check_count && detailed; i++)
         if (strcmp(pair_checks[i].source, s->name) == 0) fill_check(&b, &pair_checks[i]);
     for (size_t i = 0; i < sizeof classes / sizeof *classes && !detailed; i++)
         fill_class(&b, classes[i].name, classes[i].label);
     if (detailed) fill_other_findings(&b);
-    snprintf(name, sizeof name, first ? "health" : "health-%.50s", s->name);
-    snprintf(title, sizeof title, first ? "Link and path health" : "Health: %.40s %.40s", s->name,
-             pair_noun(s->name, true));
+    const char *name = "health", *title = "Link and path health";
+    if (!first) {
+        name = arena_format(p->memory, "health-%.50s", s->name);
+        title = arena_format(p->memory, "Health: %.40s %.40s", s->name, pair_noun(s->name, true));
+    }
     chart_head head = {name, title, s->count > 1 ? "is any unlike its peers?" : "is anything wrong?"};
-    if (b.count)
-        document_add(doc, chart_strip(head, s->labels, s->count, b.rows, b.count));
+    if (arrlenu(b.rows))
+        document_add(doc, chart_strip(head, s->labels, s->count, b.rows, arrlenu(b.rows)));
     else
         document_note(doc, "Health: none of the counters that the rules look at is in these files.");
-    p->failed = p->failed || arena_failed(b.memory);
-    arena_close(b.memory);
+    arrfree(b.rows);
 }
 
 // ---- heat map ----
 
-typedef struct heating {
-    arena *memory;
-    heat_row *rows;
-    size_t count, room;
-} heating;
-
-static void add_heat(heating *h, const char *label, const char *unit, size_t band, bool harm, const double *values)
+// rows: an stb_ds array.
+static void add_heat(heat_row **rows, const char *label, const char *unit, size_t band, bool harm, const double *values)
 {
-    if (h->count == h->room) return;
-    h->rows[h->count++] =
-        (heat_row){.label = label, .unit = unit, .band = band, .ramp = harm ? INK_ORANGE : INK_BLUE, .values = values};
+    heat_row row = {.label = label, .unit = unit, .band = band, .ramp = harm ? INK_ORANGE : INK_BLUE, .values = values};
+    arrput(*rows, row);
 }
 
-static void heat_by_table(pair *p, heating *h, const pair_source *s)
+static void heat_by_table(pair *p, heat_row **to, const pair_source *s)
 {
     for (size_t k = 0; k < pair_rate_count; k++) {
         const pair_rate *rate = &pair_rates[k];
-        double *values = strcmp(rate->source, s->name) ? NULL : arena_make(h->memory, s->count + 1, sizeof *values);
+        if (strcmp(rate->source, s->name) != 0) continue;
+        double *values = arena_make(p->memory, s->count, sizeof *values);
         bool any = false;
         for (size_t i = 0; values && i < s->count; i++) {
             reading r = pair_value(p, rate->formula, s->devices[i]);
             values[i] = r.status == READING_OK ? r.number : NAN;
             any = any || r.status != READING_NONE;
         }
-        if (any) add_heat(h, rate->label, rate->unit, (size_t)rate->band, rate->harm, values);
+        if (any) add_heat(to, rate->label, rate->unit, (size_t)rate->band, rate->harm, values);
     }
 }
 
 // Sources without a table: the largest of each unit, by their own names.
-static void heat_by_size(pair *p, heating *h, const pair_source *s)
+static void heat_by_size(pair *p, heat_row **to, const pair_source *s)
 {
     enum { EACH = 4, MOST = 24 };
     difference_query query = {0};
@@ -273,7 +257,7 @@ static void heat_by_size(pair *p, heating *h, const pair_source *s)
     difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
     free(rows);
     const char *unit = NULL;
-    for (size_t i = 0; sums && i < count && h->count < MOST; i++) {
+    for (size_t i = 0; sums && i < count && arrlenu(*to) < MOST; i++) {
         if (strcmp(sums[i].source, s->name) != 0 || !sums[i].value || !(sums[i].rate_per_s > 0)) continue;
         if (catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY) continue;
         if (!unit || strcmp(unit, sums[i].unit) != 0) {
@@ -282,41 +266,35 @@ static void heat_by_size(pair *p, heating *h, const pair_source *s)
             in_band = 0;
         }
         if (in_band++ >= EACH) continue;
-        double *values = arena_make(h->memory, s->count + 1, sizeof *values);
-        for (size_t k = 0; values && k < s->count; k++) {
+        double *values = arena_make(p->memory, s->count + 1, sizeof *values);
+        for (size_t k = 0; k < s->count; k++) {
             size_t c = evaluation_counter(&p->e, s->devices[k], sums[i].name);
             values[k] = c == DIFFERENCE_NONE ? NAN : p->d->rows[c].rate_per_s;
         }
-        if (values)
-            add_heat(h, arena_text(h->memory, sums[i].name), arena_format(h->memory, "%s/s", *unit ? unit : ""), band,
-                     catalog_is_trouble(s->name, sums[i].name, unit), values);
+        add_heat(to, arena_text(p->memory, sums[i].name), arena_format(p->memory, "%s/s", *unit ? unit : ""), band,
+                 catalog_is_trouble(s->name, sums[i].name, unit), values);
     }
     free(sums);
 }
 
 void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
 {
-    heating h = {.memory = arena_open(), .room = 64};
-    char name[64], title[96];
-    h.rows = h.memory ? arena_make(h.memory, h.room, sizeof *h.rows) : NULL;
-    if (!h.rows) {
-        arena_close(h.memory);
-        p->failed = true;
-        return;
-    }
-    heat_by_table(p, &h, s);
-    if (!h.count) heat_by_size(p, &h, s);
+    heat_row *rows = NULL;
+    heat_by_table(p, &rows, s);
+    if (!arrlenu(rows)) heat_by_size(p, &rows, s);
     bool any = false;
-    for (size_t r = 0; r < h.count; r++)
+    for (size_t r = 0; r < arrlenu(rows); r++)
         for (size_t i = 0; i < s->count; i++)
-            any = any || h.rows[r].values[i] > 0;
-    snprintf(name, sizeof name, first ? "activity" : "activity-%.50s", s->name);
-    snprintf(title, sizeof title, first ? "Activity" : "Activity: %.40s %.40s", s->name, pair_noun(s->name, true));
+            any = any || rows[r].values[i] > 0;
+    const char *name = "activity", *title = "Activity";
+    if (!first) {
+        name = arena_format(p->memory, "activity-%.50s", s->name);
+        title = arena_format(p->memory, "Activity: %.40s %.40s", s->name, pair_noun(s->name, true));
+    }
     chart_head head = {name, title, "change per second; colour is logarithmic, grey dot: unchanged, hatched: not read"};
     if (any)
-        document_add(doc, chart_heat(head, s->labels, s->count, h.rows, h.count, NULL));
+        document_add(doc, chart_heat(head, s->labels, s->count, rows, arrlenu(rows), NULL));
     else
         document_note(doc, "Activity: none of the counters of traffic changed in the interval.");
-    p->failed = p->failed || arena_failed(h.memory);
-    arena_close(h.memory);
+    arrfree(rows);
 }

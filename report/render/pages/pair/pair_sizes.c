@@ -88,49 +88,44 @@ static bool read_bins(const pair *p, const family *f, size_t way, size_t device,
     return any && sum > 0;
 }
 
-static void fill_set(const pair *p, const family *f, size_t device, histogram_set *set, arena *a, double *total)
+static void fill_set(const pair *p, const family *f, size_t device, histogram_set *set, double *total)
 {
     *set = (histogram_set){.label = p->schema->devices[device].name};
     *total = 0;
     for (size_t way = 0; way < 2 && f->prefix[way]; way++) {
-        double *values = arena_make(a, f->bins, sizeof *values);
-        if (!values || !read_bins(p, f, way, device, values)) continue;
+        double *values = arena_make(p->memory, f->bins, sizeof *values);
+        if (!read_bins(p, f, way, device, values)) continue;
         set->values[way] = values;
         for (size_t b = 0; b < f->bins; b++)
             if (values[b] > 0) *total += values[b];
     }
 }
 
-static const char *const *labels_of(const family *f, arena *a)
+static const char *const *labels_of(const pair *p, const family *f)
 {
-    const char **labels = f->labels ? NULL : arena_make(a, f->bins, sizeof *labels);
     if (f->labels) return f->labels;
-    for (size_t b = 0; labels && b < f->bins; b++)
-        labels[b] = arena_format(a, "%zu", b);
+    const char **labels = arena_make(p->memory, f->bins, sizeof *labels);
+    for (size_t b = 0; b < f->bins; b++)
+        labels[b] = arena_format(p->memory, "%zu", b);
     return labels;
 }
 
-static chart family_chart(const family *f, const char *name, const histogram_set *sets, size_t count, arena *a)
+static chart family_chart(const pair *p, const family *f, const char *name, const histogram_set *sets, size_t count)
 {
     histogram_style style = {
-        .way = {f->way[0], f->way[1]}, .bins = labels_of(f, a), .bin_count = f->bins, .what = f->what};
+        .way = {f->way[0], f->way[1]}, .bins = labels_of(p, f), .bin_count = f->bins, .what = f->what};
     return chart_histograms((chart_head){name, f->title, f->question}, &style, sets, count);
 }
 
 void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device)
 {
-    arena *a = arena_open();
     histogram_set set;
     double total;
-    char name[64];
-    if (strcmp(families[0].source, s->name) == 0 && a) {
-        fill_set(p, &families[0], device, &set, a, &total);
-        set.label = "";
-        snprintf(name, sizeof name, "sizes-%zu", device);
-        if (total > 0) document_add(doc, family_chart(&families[0], name, &set, 1, a));
-    }
-    p->failed = p->failed || !a || arena_failed(a);
-    arena_close(a);
+    if (strcmp(families[0].source, s->name) != 0) return;
+    fill_set(p, &families[0], device, &set, &total);
+    set.label = "";
+    if (total > 0)
+        document_add(doc, family_chart(p, &families[0], arena_format(p->memory, "sizes-%zu", device), &set, 1));
 }
 
 typedef struct counted {
@@ -153,36 +148,23 @@ static int by_device(const void *a, const void *b)
 
 static void add_family(pair *p, document *doc, const pair_source *s, const family *f)
 {
-    arena *a = arena_open();
-    counted *list = a ? arena_make(a, s->count + 1, sizeof *list) : NULL;
-    histogram_set *sets = a ? arena_make(a, s->count + 1, sizeof *sets) : NULL;
-    size_t count = 0, kept = 0;
-    if (!list || !sets) {
-        p->failed = true;
-        arena_close(a);
-        return;
-    }
+    counted *list = arena_make(p->memory, s->count, sizeof *list);
+    histogram_set *sets = arena_make(p->memory, s->count, sizeof *sets);
+    size_t count = 0;
+    double total;
     for (size_t i = 0; i < s->count; i++) {
-        double total;
-        fill_set(p, f, s->devices[i], &sets[0], a, &total);
+        fill_set(p, f, s->devices[i], &sets[0], &total);
         if (total > 0) list[count++] = (counted){total, s->devices[i]};
     }
     qsort(list, count, sizeof *list, by_total);
     size_t shown = count > SETS_MOST && !p->in->all_nics ? SETS_MOST : count;
     qsort(list, shown, sizeof *list, by_device);
-    for (; kept < shown; kept++) {
-        double total;
-        fill_set(p, f, list[kept].device, &sets[kept], a, &total);
-    }
-    if (kept) document_add(doc, family_chart(f, f->name, sets, kept, a));
-    if (shown < count) {
-        char text[120];
-        snprintf(text, sizeof text, "The %zu busiest of %zu %s that counted any; --all-nics shows all.", shown, count,
-                 pair_noun(s->name, true));
-        document_note(doc, text);
-    }
-    p->failed = p->failed || arena_failed(a);
-    arena_close(a);
+    for (size_t i = 0; i < shown; i++)
+        fill_set(p, f, list[i].device, &sets[i], &total);
+    if (shown) document_add(doc, family_chart(p, f, f->name, sets, shown));
+    if (shown < count)
+        document_note(doc, arena_format(p->memory, "The %zu busiest of %zu %s that counted any; --all-nics shows all.",
+                                        shown, count, pair_noun(s->name, true)));
 }
 
 void pair_sizes(pair *p, document *doc)
