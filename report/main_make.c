@@ -43,7 +43,6 @@ static int make_pair_pages(arguments *a, const difference *d, const report_order
 {
     rules all = {0};
     findings f = {0};
-    netprof_error error;
     document *doc = NULL;
     int code = inputs_rules(&all, order->rules);
     if (!code) {

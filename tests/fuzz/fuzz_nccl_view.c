@@ -3,6 +3,7 @@
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/view/nccl_view.h"
 #include "analysis/nccl/view/nccl_view_json.h"
+#include "analysis/base/stb_ds.h"
 #include "render/pages/nccl/pages_nccl.h"
 
 #include <stdio.h>
@@ -33,14 +34,12 @@ static char *saved(const nccl_view *v)
 /* Layout only: no gnuplot. */
 static void draw(const nccl_view *v)
 {
-    pages_nccl_file *files;
-    size_t count;
-    document *doc = pages_nccl(v, false, NULL);
-    expect(doc && document_pages(doc, PAPER_A4) > 0, "no pages");
+    pages_nccl_file *files = NULL;
+    document *doc = pages_nccl(v, false);
+    expect(document_pages(doc, PAPER_A4) > 0, "no pages");
     document_close(doc);
-    doc = pages_nccl_charts(v, &files, &count, NULL);
-    expect(doc != NULL, "no charts");
-    for (size_t i = 0; i < count; i++) {
+    doc = pages_nccl_charts(v, &files);
+    for (size_t i = 0; i < arrlenu(files); i++) {
         expect(!strstr(files[i].path, "..") && files[i].path[0] != '/', "a path that leads elsewhere");
         for (const char *c = files[i].path; *c; c++)
             expect(*c >= ' ' && *c < 127 && !strchr("\"'\\*?<>|&;$`", *c),
@@ -48,7 +47,7 @@ static void draw(const nccl_view *v)
         for (size_t k = 0; k < i; k++)
             expect(strcmp(files[k].path, files[i].path) != 0, "two charts in one file");
     }
-    free(files);
+    arrfree(files);
     document_close(doc);
 }
 

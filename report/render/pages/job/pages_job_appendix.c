@@ -85,9 +85,9 @@ static void add_events(const job_view *v, document *doc)
         rows++;
     }
     sheet_end(&t, doc,
-                  (chart_head){"event-table", "Errors, drops, retries and waiting",
-                               "what moved, over all nodes and the whole time"},
-                  columns);
+              (chart_head){"event-table", "Errors, drops, retries and waiting",
+                           "what moved, over all nodes and the whole time"},
+              columns);
     if (left) document_note(doc, arena_format(v->memory, "%zu more kinds moved.", left));
     if (still)
         document_note(doc,

@@ -1,7 +1,5 @@
 #include "pair.h"
 
-#include "analysis/base/memory.h"
-
 #include <math.h>
 #include <string.h>
 
