@@ -262,8 +262,8 @@ static void add_node_checks(page *p)
         if (!k->of_node || !k->cell_count || (v->severity[0] == SEVERITY_OK && v->severity[1] == SEVERITY_OK)) continue;
         sheet_text(&t, k->rule->name);
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            sheet_text(&t, v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side])
-                                                                : NUMBER_UNKNOWN);
+            sheet_text(&t,
+                       v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side]) : NUMBER_UNKNOWN);
         sheet_text(&t, v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim
                            ? v->finding[COMPARISON_FAULTY]->claim
                            : "");
