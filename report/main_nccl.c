@@ -99,7 +99,7 @@ static int nccl_view_of_logs(const nccl_places *in, const char *peak, nccl_view 
 static int nccl_view_of_job(const nccl_places *in, const char *jobid, const report_order *order, nccl_view *view)
 {
     nccl_config config = {NULL, NULL, NULL};
-    text_list tried = {NULL, 0};
+    char **tried = NULL;
     int code = order->config ? nccl_config_read(&config, order->config) : EXIT_DONE;
     char *directory = code ? NULL : nccl_job_directory(&config, jobid, in->paths, in->count, &tried);
     if (directory) {
@@ -112,7 +112,7 @@ static int nccl_view_of_job(const nccl_places *in, const char *jobid, const repo
         code = fail(EXIT_NOTHING, "job %s: no directory with its logs found", safe(jobid));
         nccl_no_logs_hint();
     }
-    text_list_free(&tried);
+    nccl_tried_free(tried);
     nccl_config_free(&config);
     free(directory);
     return code;

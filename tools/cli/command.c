@@ -2,7 +2,7 @@
 
 #include "options.h"
 #include "output.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,7 @@ static int command_wrong_option(const command *c, poptContext context, int resul
 
 // One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
 // wrong; *help_wanted when --help was among the options.
-static int command_parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count,
-                              bool *help_wanted)
+static int command_parse_part(const command *c, int argc, const char **argv, const char ***words, bool *help_wanted)
 {
     static int help_option;
     const struct poptOption wanted[] = {
@@ -88,11 +87,8 @@ static int command_parse_part(const command *c, int argc, const char **argv, con
     const char **arguments = result < -1 ? NULL : poptGetArgs(context);
     *help_wanted |= help_option != 0;
     if (result < -1 && !help_option) code = command_wrong_option(c, context, result);
-    for (size_t i = 0; arguments && arguments[i]; i++) {
-        *words = memory_realloc(*words, (*count + 2) * sizeof **words);
-        (*words)[(*count)++] = memory_strdup(arguments[i]);
-        (*words)[*count] = NULL;
-    }
+    for (size_t i = 0; arguments && arguments[i]; i++)
+        arrput(*words, memory_strdup(arguments[i]));
     poptFreeContext(context);
     return code;
 }
@@ -110,14 +106,15 @@ int command_execute(const command *c, int argc, const char **argv)
 {
     bool help_wanted = false;
     atexit(command_at_exit);
-    const char **words = NULL;
-    size_t count = 0;
+    const char **words = NULL; // an array of stb_ds
     int first = command_dashes(c, argc, argv);
     message_command(c->name, c->json, command_print_failure);
-    int code = command_parse_part(c, first, argv, &words, &count, &help_wanted);
-    if (c->before_dashes) *c->before_dashes = first < argc ? count : (size_t)-1;
+    int code = command_parse_part(c, first, argv, &words, &help_wanted);
+    if (c->before_dashes) *c->before_dashes = first < argc ? arrlenu(words) : (size_t)-1;
     // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.
-    if (!code && first < argc) code = command_parse_part(c, argc - first, argv + first, &words, &count, &help_wanted);
+    if (!code && first < argc) code = command_parse_part(c, argc - first, argv + first, &words, &help_wanted);
+    size_t count = arrlenu(words);
+    arrput(words, NULL);
     if (help_wanted) {
         command_help(c, stdout);
         code = output_close();
@@ -126,7 +123,7 @@ int command_execute(const command *c, int argc, const char **argv)
     }
     for (size_t i = 0; i < count; i++)
         free((char *)(uintptr_t)words[i]);
-    free(words);
+    arrfree(words);
     options_free(c->options);
     return code;
 }

@@ -1,29 +1,13 @@
 #include "nccl_inputs.h"
 
 #include "output.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-// ---- lists ----
-
-void text_list_add(text_list *list, char *text)
-{
-    list->items = memory_realloc(list->items, (list->count + 1) * sizeof *list->items);
-    list->items[list->count++] = text;
-}
-
-void text_list_free(text_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free(list->items[i]);
-    free(list->items);
-    *list = (text_list){NULL, 0};
-}
 
 // ---- the configuration file: [section], key = value, # and ; begin comments ----
 
@@ -110,15 +94,15 @@ static char *nccl_inputs_with_job(const char *pattern, const char *jobid)
     return again;
 }
 
-static void nccl_inputs_add_places(text_list *places, const char *root, const char *jobid)
+static void nccl_inputs_add_places(char ***places, const char *root, const char *jobid)
 {
     char *exact = nccl_inputs_with_job(root, jobid);
     if (exact) {
-        text_list_add(places, exact);
+        arrput(*places, exact);
         return;
     }
-    text_list_add(places, memory_format("%s/nccl-inspector-%s", root, jobid));
-    text_list_add(places, memory_format("%s/%s", root, jobid));
+    arrput(*places, memory_format("%s/nccl-inspector-%s", root, jobid));
+    arrput(*places, memory_format("%s/%s", root, jobid));
 }
 
 // Where Slurm says that the job began; NULL when Slurm is not here, or knows no more.
@@ -138,7 +122,7 @@ static char *nccl_inputs_slurm_directory(const char *jobid)
 }
 
 char *nccl_job_directory(const nccl_config *config, const char *jobid, const char **roots, size_t root_count,
-                         text_list *tried)
+                         char ***tried)
 {
     struct stat st;
     const char *submitted = getenv("SLURM_SUBMIT_DIR");
@@ -147,16 +131,23 @@ char *nccl_job_directory(const nccl_config *config, const char *jobid, const cha
     if (config->log_root) nccl_inputs_add_places(tried, config->log_root, jobid);
     if (!root_count) nccl_inputs_add_places(tried, ".", jobid);
     if (!root_count && submitted && *submitted) nccl_inputs_add_places(tried, submitted, jobid);
-    for (size_t i = 0; i < tried->count; i++)
-        if (stat(tried->items[i], &st) == 0) return memory_strdup(tried->items[i]);
+    for (size_t i = 0; i < arrlenu(*tried); i++)
+        if (stat((*tried)[i], &st) == 0) return memory_strdup((*tried)[i]);
     char *directory = root_count ? NULL : nccl_inputs_slurm_directory(jobid);
     if (!directory) return NULL;
-    size_t known = tried->count;
+    size_t known = arrlenu(*tried);
     nccl_inputs_add_places(tried, directory, jobid);
     free(directory);
-    for (size_t i = known; i < tried->count; i++)
-        if (stat(tried->items[i], &st) == 0) return memory_strdup(tried->items[i]);
+    for (size_t i = known; i < arrlenu(*tried); i++)
+        if (stat((*tried)[i], &st) == 0) return memory_strdup((*tried)[i]);
     return NULL;
+}
+
+void nccl_tried_free(char **tried)
+{
+    for (size_t i = 0; i < arrlenu(tried); i++)
+        free(tried[i]);
+    arrfree(tried);
 }
 
 void nccl_no_logs_hint(void)

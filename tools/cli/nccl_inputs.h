@@ -15,17 +15,11 @@ typedef struct nccl_config {
 int nccl_config_read(nccl_config *config, const char *path);
 void nccl_config_free(nccl_config *config);
 
-// A list of texts, each and itself from malloc().
-typedef struct text_list {
-    char **items;
-    size_t count;
-} text_list;
-void text_list_add(text_list *list, char *text); // owns the text
-void text_list_free(text_list *list);
-
-// The directory of the job's logs, free it; NULL when none of the places exists. `tried` gets all that were looked at.
+// The directory of the job's logs, free it; NULL when none of the places exists. *tried, an array of stb_ds, gets
+// all that were looked at: nccl_tried_free().
 char *nccl_job_directory(const nccl_config *config, const char *jobid, const char **roots, size_t root_count,
-                         text_list *tried);
+                         char ***tried);
+void nccl_tried_free(char **tried);
 // "400", or "pattern=GB/s,..." ; NULL: none. Returns an exit code after saying what is wrong.
 typedef struct nccl_peak_list {
     nccl_peak *items;

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE // wcwidth
 #include "output.h"
 
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/utf8.h"
 #include "analysis/base/csv.h"
 
@@ -63,11 +63,10 @@ typedef struct cell {
 // Cells line after line.
 struct table {
     const column *columns;
-    size_t count, cell_count, cell_room;
-    cell *cells;
-    bool *used; // by column
-    char *text; // of all cells, each ends with a NUL
-    size_t text_size, text_room;
+    size_t count;
+    bool *used;  // by column
+    cell *cells; // arrays of stb_ds
+    char *text;  // of all cells, each ends with a NUL
 };
 
 table *table_begin(const column *columns, size_t count)
@@ -85,24 +84,13 @@ static const char *colour_sequence(colour c)
     return sequences[c];
 }
 
-// The block, or a larger one where `size` elements have room.
-static void *table_with_room(void *block, size_t *room, size_t size, size_t element)
-{
-    if (size <= *room) return block;
-    *room = size < 256 ? 512 : 2 * size;
-    return memory_realloc(block, *room * element);
-}
-
 void table_cell(table *t, colour c, const char *text)
 {
     text = text ? safe(text) : "";
     size_t length = strlen(text);
-    t->cells = table_with_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
-    t->text = table_with_room(t->text, &t->text_room, t->text_size + length + 1, 1);
-    if (length) t->used[t->cell_count % t->count] = true;
-    t->cells[t->cell_count++] = (cell){t->text_size, length, c};
-    memcpy(t->text + t->text_size, text, length + 1);
-    t->text_size += length + 1;
+    if (length) t->used[arrlenu(t->cells) % t->count] = true;
+    arrput(t->cells, ((cell){arrlenu(t->text), length, c}));
+    memcpy(arraddnptr(t->text, length + 1), text, length + 1);
 }
 
 void table_printf(table *t, colour c, const char *format, ...)
@@ -117,7 +105,7 @@ void table_printf(table *t, colour c, const char *format, ...)
 
 size_t table_lines(const table *t)
 {
-    return (t->cell_count + t->count - 1) / t->count;
+    return (arrlenu(t->cells) + t->count - 1) / t->count;
 }
 
 static bool table_is_hidden(const table *t, size_t i)
@@ -145,7 +133,7 @@ static void table_add_columns(const table *t, struct libscols_table *to)
 static void table_add_cells(const table *t, struct libscols_table *to)
 {
     struct libscols_line *line = NULL;
-    for (size_t i = 0; i < t->cell_count; i++) {
+    for (size_t i = 0; i < arrlenu(t->cells); i++) {
         const cell *c = &t->cells[i];
         if (i % t->count == 0) line = memory_check(scols_table_new_line(to, NULL));
         if (!c->length) continue;
@@ -227,26 +215,26 @@ static void table_print_plainly(const table *t, FILE *to, int indent)
     size_t *widths = memory_calloc(t->count, sizeof *widths);
     for (size_t i = 0; i < t->count; i++)
         widths[i] = table_text_width(t->columns[i].title, strlen(t->columns[i].title));
-    for (size_t i = 0; i < t->cell_count; i++) {
+    for (size_t i = 0; i < arrlenu(t->cells); i++) {
         size_t width = table_text_width(t->text + t->cells[i].text, t->cells[i].length);
         if (width > widths[i % t->count]) widths[i % t->count] = width;
     }
     table_print_line(t, to, indent, NULL, widths);
-    for (size_t i = 0; i < t->cell_count; i += t->count)
+    for (size_t i = 0; i < arrlenu(t->cells); i += t->count)
         table_print_line(t, to, indent, &t->cells[i], widths);
     free(widths);
 }
 
 void table_end(table *t, FILE *to, int indent)
 {
-    while (t->cell_count % t->count)
+    while (arrlenu(t->cells) % t->count)
         table_cell(t, PLAIN, NULL); // a line that was not finished
-    if (t->cell_count && isatty(fileno(to)))
+    if (arrlenu(t->cells) && isatty(fileno(to)))
         table_print_on_terminal(t, to, indent);
-    else if (t->cell_count)
+    else if (arrlenu(t->cells))
         table_print_plainly(t, to, indent);
-    free(t->cells);
-    free(t->text);
+    arrfree(t->cells);
+    arrfree(t->text);
     free(t->used);
     free(t);
 }

@@ -1,6 +1,6 @@
 // netprof merge: the files of a job's nodes in one, each as it is.
 #define _GNU_SOURCE
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/data/clocks.h"
 #include "commands.h"
 #include "cli/inputs.h"
@@ -101,8 +101,8 @@ static void cmd_merge_keep_facts(fact_list *to, const netprof_fact *facts, size_
 {
     for (size_t i = 0; i < count; i++) {
         if (netprof_fact_of(to->all, to->count, facts[i].key)) continue; // the run's own before its schema's
-        to->all = memory_realloc(to->all, (to->count + 1) * sizeof *to->all);
-        to->all[to->count++] = (netprof_fact){memory_strdup(facts[i].key), memory_strdup(facts[i].value)};
+        arrput(to->all, ((netprof_fact){memory_strdup(facts[i].key), memory_strdup(facts[i].value)}));
+        to->count = arrlenu(to->all);
     }
 }
 
@@ -129,7 +129,7 @@ static void cmd_merge_take_facts(piece *p, fact_list *f)
         free((char *)(uintptr_t)f->all[i].key);
         free((char *)(uintptr_t)f->all[i].value);
     }
-    free(f->all);
+    arrfree(f->all);
 }
 
 static void cmd_merge_take_time(piece *p, int64_t wall_ns, int64_t mono_ns)
@@ -207,8 +207,8 @@ static int cmd_merge_add_file(merging *m, const char *path)
     }
     int code = EXIT_DONE;
     for (size_t i = 0; i < all.count && !code; i++) {
-        m->pieces = memory_realloc(m->pieces, (m->count + 1) * sizeof *m->pieces);
-        piece *p = &m->pieces[m->count++];
+        piece *p = arraddnptr(m->pieces, 1);
+        m->count = arrlenu(m->pieces);
         *p = (piece){.path = path, .part = i, .at = all.at[i], .complete = true};
         code = cmd_merge_look(m, p, &all);
         if (!code && !p->snapshots && !p->deltas && !p->regions) {
@@ -494,7 +494,7 @@ static void cmd_merge_free_all(merging *m)
         free(p->step);
         free(p->rank);
     }
-    free(m->pieces);
+    arrfree(m->pieces);
     listing_free(&m->files);
 }
 

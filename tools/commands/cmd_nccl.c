@@ -1,7 +1,7 @@
 // netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
 #include "commands.h"
 #include "cli/inputs.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/unfinished.h"
 #include "analysis/nccl/findings/nccl_counters.h"
 #include "analysis/nccl/export/nccl_export.h"
@@ -290,22 +290,22 @@ static int cmd_nccl_analyse(const char *const *paths, size_t count, const nccl_c
     return code;
 }
 
-static int cmd_nccl_no_job_directory(const text_list *tried)
+static int cmd_nccl_no_job_directory(char *const *tried)
 {
     int code = fail(EXIT_NOTHING, "job %s: no directory with its logs found", safe(jobid));
-    for (size_t i = 0; i < tried->count; i++)
-        fprintf(stderr, "  looked for %s\n", safe(tried->items[i]));
+    for (size_t i = 0; i < arrlenu(tried); i++)
+        fprintf(stderr, "  looked for %s\n", safe(tried[i]));
     nccl_no_logs_hint();
     return code;
 }
 
 static int cmd_nccl_analyse_job(const char **roots, size_t count, const nccl_config *config)
 {
-    text_list tried = {NULL, 0};
+    char **tried = NULL;
     char *directory = nccl_job_directory(config, jobid, roots, count, &tried);
     const char *paths[] = {directory};
-    int code = directory ? cmd_nccl_analyse(paths, 1, config) : cmd_nccl_no_job_directory(&tried);
-    text_list_free(&tried);
+    int code = directory ? cmd_nccl_analyse(paths, 1, config) : cmd_nccl_no_job_directory(tried);
+    nccl_tried_free(tried);
     free(directory);
     return code;
 }

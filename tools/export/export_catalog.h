@@ -3,7 +3,6 @@
 #define EXPORT_KNOWN_H
 
 #include "export.h"
-#include "analysis/base/lookup.h"
 
 typedef struct known_counter {
     const char *source, *device, *name, *unit, *kind, *role, *description;

@@ -6,18 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *export_columns_keep(wide_side *side, char *text)
-{
-    side->memory = memory_realloc(side->memory, (side->memory_count + 1) * sizeof *side->memory);
-    return side->memory[side->memory_count++] = text;
-}
-
-static char *export_columns_in_small_letters(const char *text)
+static map_key export_columns_small_letters(const char *text)
 {
     char *copy = memory_strdup(text);
     for (char *c = copy; *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    return copy;
+    map_key key = map_key_of_name(0, copy);
+    free(copy);
+    return key;
 }
 
 // "name", or "name #2" where it is taken.
@@ -25,12 +21,11 @@ static char *export_columns_free_name(wide_side *side, char *name)
 {
     char *wanted = memory_strdup(name);
     for (unsigned number = 2;; number++) {
-        char *small = export_columns_keep(side, export_columns_in_small_letters(wanted));
-        size_t *place = memory_check(lookup_put(&side->taken, 0, small));
-        if (*place == LOOKUP_NONE) {
-            *place = 0;
+        map_key key = export_columns_small_letters(wanted);
+        if (index_map_find(side->taken, key) == INDEX_NONE) {
+            hmput(side->taken, key, 0);
             free(name);
-            return export_columns_keep(side, wanted);
+            return wanted;
         }
         free(wanted);
         wanted = memory_format("%s #%u", name, number);
@@ -39,12 +34,10 @@ static char *export_columns_free_name(wide_side *side, char *name)
 
 static size_t export_columns_add(wide_side *side, char *name, export_type type, const char *unit)
 {
-    size_t n = side->table.column_count++;
-    if (!(n & (n - 1))) side->columns = memory_realloc(side->columns, (n ? 2 * n : 1) * sizeof *side->columns);
-    side->columns[n] =
-        (export_column){export_columns_free_name(side, name), type, export_columns_keep(side, memory_strdup(unit))};
+    arrput(side->columns, ((export_column){export_columns_free_name(side, name), type, memory_strdup(unit)}));
     side->table.columns = side->columns;
-    return n;
+    side->table.column_count = arrlenu(side->columns);
+    return side->table.column_count - 1;
 }
 
 static void export_columns_begin(wide_side *side, export_id id, const export_column *first, size_t count)
@@ -67,9 +60,12 @@ void wide_begin(wide *w)
     export_columns_begin(&w->rates, EXPORT_RATES_WIDE, rates, sizeof rates / sizeof *rates);
 }
 
-static char *export_columns_key_of(const known_counter *c)
+static map_key export_columns_key_of(const known_counter *c)
 {
-    return memory_format("%s\x1f%s\x1f%s", c->source, c->device, c->name);
+    char *name = memory_format("%s\x1f%s\x1f%s", c->source, c->device, c->name);
+    map_key key = map_key_of_name(c->is_signed, name);
+    free(name);
+    return key;
 }
 
 static char *export_columns_name(const known_counter *c, const char *per)
@@ -81,19 +77,17 @@ static char *export_columns_name(const known_counter *c, const char *per)
 
 static void export_columns_add_counter(wide *w, const known_counter *c, uint8_t kind)
 {
-    char *key = export_columns_keep(&w->values, export_columns_key_of(c));
-    size_t *place = memory_check(lookup_put(&w->index, c->is_signed, key));
-    if (*place != LOOKUP_NONE) return;
-    *place = w->count++;
-    w->value_columns = memory_realloc(w->value_columns, w->count * sizeof *w->value_columns);
-    w->rate_columns = memory_realloc(w->rate_columns, w->count * sizeof *w->rate_columns);
-    w->value_columns[w->count - 1] =
+    size_t next = arrlenu(w->places);
+    if (index_map_put(&w->index, export_columns_key_of(c), next) != next) return;
+    struct wide_place place = {.rate = (size_t)-1};
+    place.value =
         export_columns_add(&w->values, export_columns_name(c, ""), c->is_signed ? EXPORT_I64 : EXPORT_U64, c->unit);
-    w->rate_columns[w->count - 1] = (size_t)-1;
-    if (kind != NETPROF_KIND_COUNTER && kind != NETPROF_KIND_HISTOGRAM) return;
-    char *unit = memory_format("%s/s", *c->unit ? c->unit : "1");
-    w->rate_columns[w->count - 1] = export_columns_add(&w->rates, export_columns_name(c, "/s"), EXPORT_F64, unit);
-    free(unit);
+    if (kind == NETPROF_KIND_COUNTER || kind == NETPROF_KIND_HISTOGRAM) {
+        char *unit = memory_format("%s/s", *c->unit ? c->unit : "1");
+        place.rate = export_columns_add(&w->rates, export_columns_name(c, "/s"), EXPORT_F64, unit);
+        free(unit);
+    }
+    arrput(w->places, place);
 }
 
 void wide_add(wide *w, known_schema *k)
@@ -106,29 +100,27 @@ void wide_assign(const wide *w, known_schema *k)
 {
     for (size_t i = 0; i < k->schema->counter_count; i++) {
         known_counter *c = &k->counters[i];
-        char *key = export_columns_key_of(c);
-        size_t found = c->wanted ? lookup_find(&w->index, c->is_signed, key) : LOOKUP_NONE;
-        free(key);
-        if (found == LOOKUP_NONE) continue;
-        c->column = w->value_columns[found];
-        c->rate_column = w->rate_columns[found];
+        size_t found = c->wanted ? index_map_find(w->index, export_columns_key_of(c)) : INDEX_NONE;
+        if (found == INDEX_NONE) continue;
+        c->column = w->places[found].value;
+        c->rate_column = w->places[found].rate;
     }
 }
 
 static void export_columns_free_side(wide_side *side)
 {
-    for (size_t i = 0; i < side->memory_count; i++)
-        free(side->memory[i]);
-    lookup_free(&side->taken);
-    free(side->memory);
-    free(side->columns);
+    for (size_t i = 0; i < arrlenu(side->columns); i++) {
+        free((char *)(uintptr_t)side->columns[i].name);
+        free((char *)(uintptr_t)side->columns[i].unit);
+    }
+    arrfree(side->columns);
+    hmfree(side->taken);
 }
 
 void wide_free(wide *w)
 {
     export_columns_free_side(&w->values);
     export_columns_free_side(&w->rates);
-    lookup_free(&w->index);
-    free(w->value_columns);
-    free(w->rate_columns);
+    hmfree(w->index);
+    arrfree(w->places);
 }

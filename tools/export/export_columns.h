@@ -3,21 +3,21 @@
 #define EXPORT_WIDE_H
 
 #include "export_catalog.h"
+#include "analysis/base/index_map.h"
 
 typedef struct wide_side {
     export_table table;
-    export_column *columns;
-    size_t first; // columns before the first counter's
-    lookup taken; // names in small letters: SQLite and DuckDB tell them apart by nothing else
-    char **memory;
-    size_t memory_count;
+    export_column *columns; // an array of stb_ds; names and units belong to it
+    size_t first;           // columns before the first counter's
+    index_map *taken;       // names in small letters: SQLite and DuckDB ignore case
 } wide_side;
 
 typedef struct wide {
     wide_side values, rates;
-    lookup index;                         // "source/device/counter" -> number of the counter
-    size_t *value_columns, *rate_columns; // by number
-    size_t count;
+    index_map *index; // source, device and counter -> number of the counter
+    struct wide_place {
+        size_t value, rate; // columns; rate: (size_t)-1 for none
+    } * places;             // by number; an array of stb_ds
 } wide;
 
 // Start from {0}; wide_free() at the end.

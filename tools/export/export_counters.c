@@ -6,6 +6,7 @@
 #include "export_differences.h"
 #include "export_input.h"
 #include "cli/inputs.h"
+#include "analysis/base/index_map.h"
 #include "export_catalog.h"
 #include "analysis/nsys/nsys.h"
 #include "analysis/data/series.h"
@@ -24,9 +25,7 @@ typedef struct feed {
     held held;
     wide wide;
     export_cell *cells; // of a wide row
-    lookup told;        // devices and counters of this file whose rows are written
-    char **told_keys;
-    size_t told_count;
+    index_map *told;    // devices and counters of this file whose rows are written
     uint64_t finding;
     bool backwards; // said once for a file
 } feed;
@@ -65,26 +64,10 @@ static void export_put_run(feed *f)
 // The first time that this name is seen in the file.
 static bool export_is_new(feed *f, char *key)
 {
-    size_t *place = memory_check(lookup_put(&f->told, 0, key));
-    if (*place != LOOKUP_NONE) {
-        free(key);
-        return false;
-    }
-    *place = f->told_count;
-    f->told_keys = memory_realloc(f->told_keys, (f->told_count + 1) * sizeof *f->told_keys);
-    f->told_keys[f->told_count++] = key;
-    return true;
-}
-
-static void export_forget_told(feed *f)
-{
-    for (size_t i = 0; i < f->told_count; i++)
-        free(f->told_keys[i]);
-    free(f->told_keys);
-    lookup_free(&f->told);
-    f->told = (lookup){0};
-    f->told_keys = NULL;
-    f->told_count = 0;
+    size_t known = hmlenu(f->told);
+    index_map_put(&f->told, map_key_of_name(0, key), known);
+    free(key);
+    return hmlenu(f->told) > known;
 }
 
 static void export_put_sources(feed *f, const netprof_schema *s)
@@ -440,7 +423,7 @@ static int export_counters(feed *f, struct export_input *files, size_t count)
         export_put_run(f);
         if (export_is_over_time(f)) code = input_walk(f->in, &v);
         known_free(&f->known);
-        export_forget_told(f);
+        hmfree(f->told);
         before = f->in->snapshots == 1 && !pair ? f->in : NULL;
     }
     if (!code && f->o->what & WHAT_FINDINGS) code = export_findings(f, files, count);
@@ -571,7 +554,7 @@ int export_files(export_sink *sink, const char **paths, size_t count)
     export_close_all(&all);
     held_free(&f.held);
     known_free(&f.known);
-    export_forget_told(&f);
+    hmfree(f.told);
     if (f.o->wide) wide_free(&f.wide);
     free(f.cells);
     return code ? code : damaged ? EXIT_WORTH_FAILING : EXIT_DONE;

@@ -1,7 +1,7 @@
 #include "export_differences.h"
 
 #include "cli/common.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static size_t *export_differences_places_in(const netprof_schema *from, const ne
 static void export_differences_drop_unused(held *h)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < h->count; i++) {
+    for (size_t i = 0; i < arrlenu(h->items); i++) {
         if (h->items[i]->waiting) {
             h->items[kept++] = h->items[i];
             continue;
@@ -49,7 +49,7 @@ static void export_differences_drop_unused(held *h)
         netprof_snapshot_free(&h->items[i]->s);
         free(h->items[i]);
     }
-    h->count = kept;
+    arrsetlen(h->items, kept);
 }
 
 static void export_differences_follow_schema(held *h, const netprof_schema *schema)
@@ -57,7 +57,7 @@ static void export_differences_follow_schema(held *h, const netprof_schema *sche
     if (h->schema == schema) return;
     held_snapshot **latest = memory_calloc(schema->counter_count + 1, sizeof *latest);
     size_t *places = h->schema ? export_differences_places_in(schema, h->schema) : NULL;
-    for (size_t i = 0; i < h->count; i++)
+    for (size_t i = 0; i < arrlenu(h->items); i++)
         h->items[i]->waiting = 0;
     for (size_t i = 0; places && i < schema->counter_count; i++) {
         if (places[i] == NOWHERE || !h->latest[places[i]]) continue;
@@ -94,10 +94,10 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
 {
     netprof_err err = NETPROF_OK;
     export_differences_follow_schema(h, s->schema);
-    for (size_t i = 0; i < h->count && !err; i++)
+    for (size_t i = 0; i < arrlenu(h->items) && !err; i++)
         err = export_differences_visit_one(h, h->items[i], s, visit, user, error);
     if (err) { // another boot, or the clock went back: it begins anew
-        for (size_t i = 0; i < h->count; i++)
+        for (size_t i = 0; i < arrlenu(h->items); i++)
             h->items[i]->waiting = 0;
         memset(h->latest, 0, s->schema->counter_count * sizeof *h->latest);
         export_differences_drop_unused(h);
@@ -110,19 +110,18 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
         h->latest[i] = mine;
         mine->waiting++;
     }
-    h->items = memory_realloc(h->items, (h->count + 1) * sizeof *h->items);
-    h->items[h->count++] = mine;
+    arrput(h->items, mine);
     export_differences_drop_unused(h);
     return err;
 }
 
 void held_free(held *h)
 {
-    for (size_t i = 0; i < h->count; i++)
+    for (size_t i = 0; i < arrlenu(h->items); i++)
         h->items[i]->waiting = 0;
     export_differences_drop_unused(h);
     netprof_schema_release(h->schema);
-    free(h->items);
+    arrfree(h->items);
     free(h->latest);
     *h = (held){0};
 }

@@ -14,8 +14,7 @@ typedef struct held_snapshot {
 
 // Start from {0}; held_free() at the end.
 typedef struct held {
-    held_snapshot **items;
-    size_t count;
+    held_snapshot **items;        // an array of stb_ds
     const netprof_schema *schema; // of the last snapshot; retained
     held_snapshot **latest;       // [counter_count]: who read it last; NULL: nobody
 } held;

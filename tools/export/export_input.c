@@ -3,7 +3,7 @@
 
 #include "export.h"
 #include "cli/inputs.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/regions/regions.h"
 
 #include <stdlib.h>
@@ -88,8 +88,8 @@ int input_walk(struct export_input *in, const input_visitor *visitor)
 static void export_input_look_at_fact(void *user, const netprof_fact *fact)
 {
     struct export_input *in = user;
-    in->facts = memory_realloc(in->facts, (in->fact_count + 1) * sizeof *in->facts);
-    in->facts[in->fact_count++] = (netprof_fact){memory_strdup(fact->key), memory_strdup(fact->value)};
+    arrput(in->facts, ((netprof_fact){memory_strdup(fact->key), memory_strdup(fact->value)}));
+    in->fact_count = arrlenu(in->facts);
 }
 
 static void export_input_look_at_snapshot(void *user, const netprof_snapshot *s)
@@ -186,7 +186,7 @@ void input_close(struct export_input *in)
         free((char *)(uintptr_t)in->facts[i].key);
         free((char *)(uintptr_t)in->facts[i].value);
     }
-    free(in->facts);
+    arrfree(in->facts);
     free(in->host);
     free(in->node);
     netprof_snapshot_free(&in->first);

@@ -3,7 +3,7 @@
 #include "export_formats.h"
 #include "cli/output.h"
 #include "cli/nearest.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,14 +35,10 @@ static const struct poptOption options[] = {
 static const char **export_globs(char **lists)
 {
     const char **all = NULL;
-    size_t count = 0;
-    for (size_t i = 0; lists && lists[i]; i++) {
-        for (char *word = strtok(lists[i], ","); word; word = strtok(NULL, ",")) {
-            all = memory_realloc(all, (count + 2) * sizeof *all);
-            all[count++] = word;
-            all[count] = NULL;
-        }
-    }
+    for (size_t i = 0; lists && lists[i]; i++)
+        for (char *word = strtok(lists[i], ","); word; word = strtok(NULL, ","))
+            arrput(all, word);
+    if (all) arrput(all, NULL);
     return all;
 }
 
@@ -137,8 +133,8 @@ static int export_run(const char **paths, size_t count)
         int closed = export_close(sink, code == EXIT_DONE || code == EXIT_WORTH_FAILING);
         if (closed) code = closed;
     }
-    free(o.include);
-    free(o.exclude);
+    arrfree(o.include);
+    arrfree(o.exclude);
     int closed = output_close();
     return closed ? closed : code;
 }

@@ -2,10 +2,9 @@
 // "column". A missing integer is 2^64-1, or -2^63, and its row is 0 in the dataset COLUMN.valid beside it; a missing
 // float64 is NaN; a missing text is a null string. Text that repeats is a number into the dataset COLUMN.names
 // (2^32-1: missing).
-#define _POSIX_C_SOURCE 200809L // strdup
 #include "export.h"
 #include "analysis/base/memory.h"
-#include "analysis/base/lookup.h"
+#include "analysis/base/index_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,9 +21,8 @@ typedef struct hdf5_column {
     void *buffer;
     unsigned char *known;
     char *link;
-    lookup index; // of EXPORT_NAME: its texts ...
-    char **names; // ... in the order of first use
-    size_t name_count;
+    index_map *index; // of EXPORT_NAME: its texts ...
+    char **names;     // ... in the order of first use
 } hdf5_column;
 
 typedef struct hdf5_group {
@@ -204,14 +202,9 @@ static void sink_hdf5_empty_buffers(hdf5_state *h, hdf5_group *g)
 
 static uint32_t sink_hdf5_number_of(hdf5_column *c, const char *text)
 {
-    size_t found = lookup_find(&c->index, 0, text), *place;
-    if (found != LOOKUP_NONE) return (uint32_t)found;
-    if (!(c->name_count & (c->name_count - 1)))
-        c->names = memory_realloc(c->names, (c->name_count ? 2 * c->name_count : 1) * sizeof *c->names);
-    c->names[c->name_count] = memory_strdup(text);
-    place = memory_check(lookup_put(&c->index, 0, c->names[c->name_count]));
-    *place = c->name_count;
-    return (uint32_t)c->name_count++;
+    size_t next = arrlenu(c->names), number = index_map_put(&c->index, map_key_of_name(0, text), next);
+    if (number == next) arrput(c->names, memory_strdup(text));
+    return (uint32_t)number;
 }
 
 static void sink_hdf5_put_cell(hdf5_column *c, size_t at, const export_cell *cell)
@@ -243,12 +236,13 @@ static void sink_hdf5_write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
     enum { CHUNK = 256 };
     char *link = memory_format("%s.names", c->link);
     hid_t names = sink_hdf5_make_dataset(h, g->group, link, h->text, CHUNK);
-    char **texts = memory_calloc(c->name_count + 1, sizeof *texts);
-    for (size_t i = 0; i < c->name_count; i++)
+    size_t count = arrlenu(c->names);
+    char **texts = memory_calloc(count, sizeof *texts);
+    for (size_t i = 0; i < count; i++)
         texts[i] = memory_strdup(utf8(c->names[i]));
-    if (names >= 0 && c->name_count) sink_hdf5_write_block(h, names, h->text, texts, 0, c->name_count);
+    if (names >= 0 && count) sink_hdf5_write_block(h, names, h->text, texts, 0, count);
     if (names >= 0) H5Dclose(names);
-    for (size_t i = 0; i < c->name_count; i++)
+    for (size_t i = 0; i < count; i++)
         free(texts[i]);
     free(texts);
     free(link);
@@ -262,10 +256,10 @@ static void sink_hdf5_end_column(hdf5_state *h, hdf5_group *g, hdf5_column *c, b
         free(texts[k]);
     if (c->data >= 0 && !h->failed) sink_hdf5_good(h, H5Dclose(c->data));
     if (c->valid >= 0 && !h->failed) sink_hdf5_good(h, H5Dclose(c->valid));
-    for (size_t i = 0; i < c->name_count; i++)
+    for (size_t i = 0; i < arrlenu(c->names); i++)
         free(c->names[i]);
-    lookup_free(&c->index);
-    free(c->names);
+    hmfree(c->index);
+    arrfree(c->names);
     free(c->buffer);
     free(c->known);
     free(c->link);

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "follow.h"
 
+#include "analysis/base/stb_ds.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,23 +27,19 @@ struct follow {
     off_t read;          // bytes of the file that were looked at
     unsigned char *data; // what is kept
     size_t size, room;
-    size_t delivered; // bytes of data that were delivered
-    item *items;      // of the last pass, in order
-    size_t count, item_room;
+    size_t delivered;  // bytes of data that were delivered
+    item *items;       // of the last pass, in order
     size_t compact_at; // so many snapshots are worth thinning
     bool thinned, ended;
 };
 
 follow *follow_open(const char *path)
 {
-    follow *f = calloc(1, sizeof *f);
-    if (!f) return NULL;
-    f->path = strdup(path);
+    follow *f = memory_calloc(1, sizeof *f);
+    f->path = memory_strdup(path);
     f->fd = -1;
     f->compact_at = COMPACT_ITEMS;
-    if (f->path) return f;
-    free(f);
-    return NULL;
+    return f;
 }
 
 static netprof_err follow_failed(netprof_error *error, netprof_err code, const follow *f, const char *text)
@@ -57,7 +55,8 @@ static void follow_begin_anew(follow *f)
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
     f->read = 0;
-    f->size = f->delivered = f->count = 0;
+    f->size = f->delivered = 0;
+    arrsetlen(f->items, 0);
     f->compact_at = COMPACT_ITEMS;
     f->thinned = f->ended = false;
 }
@@ -90,11 +89,7 @@ static netprof_err follow_open_file(follow *f, netprof_error *error)
 static netprof_err follow_read_more(follow *f, netprof_error *error)
 {
     for (;;) {
-        if (f->room - f->size < 65536) {
-            unsigned char *larger = realloc(f->data, f->room = 2 * f->room + 65536);
-            if (!larger) return follow_failed(error, NETPROF_ERR_NOMEM, f, "no memory");
-            f->data = larger;
-        }
+        if (f->room - f->size < 65536) f->data = memory_realloc(f->data, f->room = 2 * f->room + 65536);
         ssize_t n = pread(f->fd, f->data + f->size, f->room - f->size, f->read);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return follow_failed(error, NETPROF_ERR_IO, f, "cannot read");
@@ -104,25 +99,13 @@ static netprof_err follow_read_more(follow *f, netprof_error *error)
     }
 }
 
-static bool follow_keep_item(follow *f, const netprof_item *x)
-{
-    if (f->count == f->item_room) {
-        size_t room = f->item_room ? 2 * f->item_room : 64;
-        item *longer = realloc(f->items, room * sizeof *longer);
-        if (!longer) return false;
-        f->items = longer;
-        f->item_room = room;
-    }
-    f->items[f->count++] = (item){x->offset, x->size, x->snapshot ? x->snapshot->schema : NULL};
-    return true;
-}
-
-// Did the recorder close the file? Once chunks were given up, only the whole file tells.
+// Did the recorder close the file? Once chunks were given up, only the whole file shows it.
 static bool follow_is_complete(const follow *f, const netprof_item *end)
 {
     netprof_reader *reader;
     netprof_item x = {.complete = 0};
-    size_t told = f->count ? f->items[f->count - 1].offset + f->items[f->count - 1].size : HEADER;
+    size_t told =
+        arrlenu(f->items) ? f->items[arrlenu(f->items) - 1].offset + f->items[arrlenu(f->items) - 1].size : HEADER;
     if (!f->thinned || told == f->size) return end->complete;
     if (netprof_reader_open(&reader, f->path, NULL, NULL)) return false;
     while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END)
@@ -138,7 +121,7 @@ static netprof_err follow_pass(follow *f, follow_take *take, void *user, netprof
     netprof_item x;
     netprof_err err = netprof_reader_open_memory(&reader, f->data, f->size, NULL, error);
     if (err) return err;
-    f->count = 0;
+    arrsetlen(f->items, 0);
     while (!(err = netprof_reader_next(reader, &x, error))) {
         if (x.type == NETPROF_ITEM_END) {
             f->ended = follow_is_complete(f, &x);
@@ -146,18 +129,19 @@ static netprof_err follow_pass(follow *f, follow_take *take, void *user, netprof
         }
         // Damage up to the end is a chunk of which not all is there yet.
         if (x.type == NETPROF_ITEM_DAMAGE && x.offset + x.size == f->size) break;
-        if (x.type != NETPROF_ITEM_DAMAGE && !follow_keep_item(f, &x)) err = NETPROF_ERR_NOMEM;
-        if (!err && x.snapshot && x.offset >= f->delivered && !take(user, x.snapshot)) err = NETPROF_ERR_NOMEM;
-        if (err) break;
+        if (x.type != NETPROF_ITEM_DAMAGE)
+            arrput(f->items, ((item){x.offset, x.size, x.snapshot ? x.snapshot->schema : NULL}));
+        if (x.snapshot && x.offset >= f->delivered) take(user, x.snapshot);
         if (x.offset + x.size > f->delivered) f->delivered = x.offset + x.size;
     }
     netprof_reader_close(reader);
-    return err ? follow_failed(error, err, f, "no memory") : NETPROF_OK;
+    if (err) snprintf(error->path, sizeof error->path, "%s", f->path);
+    return err;
 }
 
 // ---- giving up what is not needed any more ----
 
-// What stands before the item and is no item: the header, schemas.
+// The bytes before the item that belong to no item: the header, schemas.
 static size_t follow_between(const follow *f, size_t i, size_t *from)
 {
     *from = i ? f->items[i - 1].offset + f->items[i - 1].size : 0;
@@ -170,7 +154,7 @@ static void follow_append(unsigned char *to, size_t *size, const unsigned char *
     *size += count;
 }
 
-// Does the snapshot stand for itself, given all schemas before it?
+// True if the snapshot can be read alone, given all schemas before it.
 static bool follow_stands_alone(const follow *f, unsigned char *scratch, size_t schemas, size_t i)
 {
     netprof_reader *reader;
@@ -184,11 +168,11 @@ static bool follow_stands_alone(const follow *f, unsigned char *scratch, size_t 
     return alone;
 }
 
-// The newest snapshot of the schema that stands for itself, or the first of it.
+// The newest snapshot of the schema that can be read alone, or the first of it.
 static size_t follow_newest_key(const follow *f, unsigned char *scratch, size_t schemas, const netprof_schema *schema)
 {
-    size_t first = f->count;
-    for (size_t i = f->count; i-- > 0;) {
+    size_t first = arrlenu(f->items);
+    for (size_t i = arrlenu(f->items); i-- > 0;) {
         if (f->items[i].schema != schema) continue;
         first = i;
         if (follow_stands_alone(f, scratch, schemas, i)) break;
@@ -200,37 +184,35 @@ static size_t follow_newest_key(const follow *f, unsigned char *scratch, size_t 
 // of their keys, so the order among each must stay.
 static void follow_compact(follow *f)
 {
-    unsigned char *kept = malloc(f->size), *scratch = malloc(f->size);
-    bool *needed = calloc(f->count + 1, sizeof *needed);
+    unsigned char *kept = memory_alloc(f->size), *scratch = memory_alloc(f->size);
+    bool *needed = memory_calloc(arrlenu(f->items), sizeof *needed);
     size_t size = 0, from, snapshots = 0;
-    if (kept && scratch && needed) {
-        for (size_t i = 0; i < f->count; i++) {
-            size_t count = follow_between(f, i, &from);
-            follow_append(kept, &size, f->data + from, count);
-        }
-        memcpy(scratch, kept, size);
-        for (size_t i = f->count; i-- > 0;) {
-            if (!f->items[i].schema || needed[i]) continue;
-            size_t key = follow_newest_key(f, scratch, size, f->items[i].schema);
-            // All of the schema from its key on; the schema is done with that.
-            for (size_t k = key; k <= i; k++)
-                needed[k] |= f->items[k].schema == f->items[i].schema;
-            for (size_t k = 0; k < key; k++)
-                if (f->items[k].schema == f->items[i].schema) f->items[k].schema = NULL;
-        }
-        for (size_t i = 0; i < f->count; i++) {
-            if (!needed[i]) continue;
-            follow_append(kept, &size, f->data + f->items[i].offset, f->items[i].size);
-            snapshots++;
-        }
-        size_t tail = f->delivered;
-        f->delivered = size;
-        follow_append(kept, &size, f->data + tail, f->size - tail);
-        memcpy(f->data, kept, size);
-        f->size = size;
-        f->compact_at = 2 * snapshots + COMPACT_ITEMS;
-        f->thinned = true;
+    for (size_t i = 0; i < arrlenu(f->items); i++) {
+        size_t count = follow_between(f, i, &from);
+        follow_append(kept, &size, f->data + from, count);
     }
+    memcpy(scratch, kept, size);
+    for (size_t i = arrlenu(f->items); i-- > 0;) {
+        if (!f->items[i].schema || needed[i]) continue;
+        size_t key = follow_newest_key(f, scratch, size, f->items[i].schema);
+        // All of the schema from its key on; the schema is done with that.
+        for (size_t k = key; k <= i; k++)
+            needed[k] |= f->items[k].schema == f->items[i].schema;
+        for (size_t k = 0; k < key; k++)
+            if (f->items[k].schema == f->items[i].schema) f->items[k].schema = NULL;
+    }
+    for (size_t i = 0; i < arrlenu(f->items); i++) {
+        if (!needed[i]) continue;
+        follow_append(kept, &size, f->data + f->items[i].offset, f->items[i].size);
+        snapshots++;
+    }
+    size_t tail = f->delivered;
+    f->delivered = size;
+    follow_append(kept, &size, f->data + tail, f->size - tail);
+    memcpy(f->data, kept, size);
+    f->size = size;
+    f->compact_at = 2 * snapshots + COMPACT_ITEMS;
+    f->thinned = true;
     free(kept);
     free(scratch);
     free(needed);
@@ -244,7 +226,7 @@ netprof_err follow_look(follow *f, follow_take *take, void *user, netprof_error 
     if (err || f->size == before) return err;
     if (f->size < HEADER) return NETPROF_OK; // it has just begun
     err = follow_pass(f, take, user, error);
-    if (!err && f->count > f->compact_at) follow_compact(f);
+    if (!err && arrlenu(f->items) > f->compact_at) follow_compact(f);
     return err;
 }
 
@@ -259,6 +241,6 @@ void follow_close(follow *f)
     if (f->fd >= 0) close(f->fd);
     free(f->path);
     free(f->data);
-    free(f->items);
+    arrfree(f->items);
     free(f);
 }

@@ -1,5 +1,7 @@
 #include "history.h"
 
+#include "analysis/base/stb_ds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +10,8 @@ static void history_drop_first(struct history_set *set, size_t count)
     if (!count) return;
     for (size_t i = 0; i < count; i++)
         netprof_snapshot_free(&set->items[i]);
-    memmove(set->items, set->items + count, (set->count - count) * sizeof *set->items);
-    set->count -= count;
+    arrdeln(set->items, 0, count);
+    set->count = arrlenu(set->items);
 }
 
 static bool history_differs(const netprof_schema *a, const netprof_schema *b, const char *key)
@@ -24,26 +26,18 @@ static bool history_begins_anew(const netprof_snapshot *last, const netprof_snap
            history_differs(last->schema, s->schema, "boot_id");
 }
 
-bool history_add(history *h, const netprof_snapshot *s)
+void history_add(history *h, const netprof_snapshot *s)
 {
     struct history_set *set = &h->sets[s->set];
     size_t old = 0;
     if (set->count && history_begins_anew(&set->items[set->count - 1], s)) history_drop_first(set, set->count);
-    if (set->count == set->room) {
-        size_t room = set->room ? 2 * set->room : 16;
-        netprof_snapshot *longer = realloc(set->items, room * sizeof *longer);
-        if (!longer) return false;
-        set->items = longer;
-        set->room = room;
-    }
-    set->items[set->count] = (netprof_snapshot)NETPROF_ZERO;
-    if (netprof_snapshot_copy(&set->items[set->count], s, NULL)) return false;
-    set->count++;
+    arrput(set->items, (netprof_snapshot)NETPROF_ZERO);
+    if (netprof_snapshot_copy(&arrlast(set->items), s, NULL)) memory_exhausted();
+    set->count = arrlenu(set->items);
     // The first that stays is the last one at or before the window's begin.
     while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns)
         old++;
     history_drop_first(set, old);
-    return true;
 }
 
 netprof_set history_shown(const history *h)
@@ -71,7 +65,7 @@ void history_free(history *h)
 {
     for (size_t i = 0; i < HISTORY_SETS; i++) {
         history_drop_first(&h->sets[i], h->sets[i].count);
-        free(h->sets[i].items);
+        arrfree(h->sets[i].items);
     }
     *h = (history){0};
 }

@@ -13,14 +13,14 @@ enum { HISTORY_SETS = 2 }; // by netprof_set
 typedef struct history {
     int64_t window_ns;
     struct history_set {
-        netprof_snapshot *items; // oldest first
-        size_t count, room;
+        netprof_snapshot *items; // oldest first; an array of stb_ds
+        size_t count;
     } sets[HISTORY_SETS];
 } history;
 
-// Keeps a copy; what is older than the window, but for one, is given up. False without memory. A reading of another
+// Keeps a copy; what is older than the window, but for one, is given up. A reading of another
 // host or boot, or before the last, begins anew.
-bool history_add(history *h, const netprof_snapshot *s);
+void history_add(history *h, const netprof_snapshot *s);
 // The set whose readings are shown: all counters, unless their last reading is much older than the fast set's.
 netprof_set history_shown(const history *h);
 // The last reading of the shown set, the one before, and the oldest within the window; false when there are not two.

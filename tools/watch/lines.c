@@ -2,7 +2,7 @@
 #include "lines.h"
 
 #include "cli/output.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/utf8.h"
 
 #include <math.h>
@@ -53,16 +53,14 @@ static char *lines_cut(const char *text, int columns)
 
 void lines_begin(lines *l)
 {
-    l->items = memory_realloc(l->items, (l->count + 1) * sizeof *l->items);
-    l->items[l->count++] = (line){0};
+    arrput(l->items, (line){0});
 }
 
 void lines_add(lines *l, style s, const char *text)
 {
-    line *x = &l->items[l->count - 1];
+    line *x = &arrlast(l->items);
     char *kept = l->width ? lines_cut(text, l->width - x->width) : memory_strdup(text);
-    x->spans = memory_realloc(x->spans, (x->count + 1) * sizeof *x->spans);
-    x->spans[x->count++] = (span){kept, s};
+    arrput(x->spans, ((span){kept, s}));
     x->width += text_columns(kept);
 }
 
@@ -71,9 +69,8 @@ void lines_printf(lines *l, style s, const char *format, ...)
     char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int made = vasprintf(&text, format, arguments);
+    if (vasprintf(&text, format, arguments) < 0) memory_exhausted();
     va_end(arguments);
-    memory_check(made < 0 ? NULL : text);
     lines_add(l, s, text);
     free(text);
 }
@@ -114,11 +111,11 @@ void lines_bar(lines *l, style s, int columns, double share)
 
 void lines_free(lines *l)
 {
-    for (size_t i = 0; i < l->count; i++) {
-        for (size_t k = 0; k < l->items[i].count; k++)
+    for (size_t i = 0; i < arrlenu(l->items); i++) {
+        for (size_t k = 0; k < arrlenu(l->items[i].spans); k++)
             free(l->items[i].spans[k].text);
-        free(l->items[i].spans);
+        arrfree(l->items[i].spans);
     }
-    free(l->items);
+    arrfree(l->items);
     *l = (lines){.width = l->width};
 }

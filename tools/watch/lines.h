@@ -2,6 +2,7 @@
 #ifndef WATCH_LINES_H
 #define WATCH_LINES_H
 
+#include "analysis/base/stb_ds.h"
 #include "cli/common.h"
 
 #include <stddef.h>
@@ -14,15 +15,13 @@ typedef struct span {
 } span;
 
 typedef struct line {
-    span *spans;
-    size_t count;
-    int width; // columns
+    span *spans; // an array of stb_ds, as lines.items
+    int width;   // columns
 } line;
 
 // Start from {0} and a width; lines_free() at the end.
 typedef struct lines {
     line *items;
-    size_t count;
     int width; // columns that a line has; longer ones are cut. 0: any number
 } lines;
 

@@ -119,7 +119,7 @@ static void screen_draw_line(int row, const line *l)
 {
     if (row < 0 || row >= LINES) return;
     move(row, 0);
-    for (size_t i = 0; l && i < l->count; i++) {
+    for (size_t i = 0; l && i < arrlenu(l->spans); i++) {
         attrset((int)screen_attributes_of(l->spans[i].style));
         addstr(l->spans[i].text);
     }
@@ -130,15 +130,15 @@ static void screen_draw_line(int row, const line *l)
 
 size_t screen_draw(const lines *head, const lines *body, const lines *foot, size_t top)
 {
-    int row = 0, room = LINES - (int)head->count - (int)foot->count;
-    size_t shown = room > 0 ? (size_t)room : 0, most = body->count > shown ? body->count - shown : 0;
+    int row = 0, room = LINES - (int)arrlen(head->items) - (int)arrlen(foot->items);
+    size_t shown = room > 0 ? (size_t)room : 0, most = arrlenu(body->items) > shown ? arrlenu(body->items) - shown : 0;
     if (top > most) top = most;
-    for (size_t i = 0; i < head->count; i++)
+    for (size_t i = 0; i < arrlenu(head->items); i++)
         screen_draw_line(row++, &head->items[i]);
     for (size_t i = 0; i < shown; i++)
-        screen_draw_line(row++, top + i < body->count ? &body->items[top + i] : NULL);
-    row = LINES - (int)foot->count;
-    for (size_t i = 0; i < foot->count; i++)
+        screen_draw_line(row++, top + i < arrlenu(body->items) ? &body->items[top + i] : NULL);
+    row = LINES - (int)arrlen(foot->items);
+    for (size_t i = 0; i < arrlenu(foot->items); i++)
         screen_draw_line(row++, &foot->items[i]);
     refresh(); // only what changed goes to the terminal
     return top;

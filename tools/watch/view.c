@@ -1,7 +1,6 @@
 #include "view.h"
 
 #include "cli/output.h"
-#include "analysis/base/memory.h"
 #include "analysis/data/traffic.h"
 
 #include <math.h>
@@ -90,12 +89,13 @@ static void view_make_events(view *v)
         if (what == HAPPENINGS) continue;
         const netprof_counter *c = &schema->counters[i];
         const char *told = d->rows[i].entry ? d->rows[i].entry->description : "";
-        v->events = memory_realloc(v->events, (v->event_count + 1) * sizeof *v->events);
-        v->events[v->event_count++] = (view_event){
-            memory_format("%-5s  %s %s +%s%s%s", happenings[what].word, safe(schema->devices[c->device].name),
-                          safe(c->name), view_amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
-            (int)what, happenings[what].style};
+        view_event event = {memory_format("%-5s  %s %s +%s%s%s", happenings[what].word,
+                                          safe(schema->devices[c->device].name), safe(c->name),
+                                          view_amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
+                            (int)what, happenings[what].style};
+        arrput(v->events, event);
     }
+    v->event_count = arrlenu(v->events);
     if (v->event_count) qsort(v->events, v->event_count, sizeof *v->events, view_compare_events);
 }
 
@@ -206,8 +206,8 @@ static double view_value_of(const difference *d, size_t counter)
 
 static void view_add_load(view *v, const char *title, double share, char *text)
 {
-    v->loads = memory_realloc(v->loads, (v->load_count + 1) * sizeof *v->loads);
-    v->loads[v->load_count++] = (view_load){title, share, text};
+    arrput(v->loads, ((view_load){title, share, text}));
+    v->load_count = arrlenu(v->loads);
 }
 
 static const char *view_share_text(double share)
@@ -430,8 +430,8 @@ void view_free(view *v)
     difference_free(&v->window);
     free(v->host);
     free(v->ports);
-    free(v->loads);
-    free(v->events);
+    arrfree(v->loads);
+    arrfree(v->events);
     free(v);
 }
 

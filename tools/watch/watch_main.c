@@ -56,11 +56,11 @@ typedef struct watch {
 
 // ---- taking ----
 
-static bool watch_take_history(void *user, const netprof_snapshot *s)
+static void watch_take_history(void *user, const netprof_snapshot *s)
 {
     watch *w = user;
     w->fresh = true;
-    return history_add(&w->history, s);
+    history_add(&w->history, s);
 }
 
 static void watch_set_trouble(watch *w, char *text)
@@ -80,8 +80,8 @@ static void watch_take(watch *w)
     netprof_err err;
     if (w->file)
         err = follow_look(w->file, watch_take_history, w, &error);
-    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !watch_take_history(w, &w->snapshot))
-        memory_exhausted();
+    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)))
+        watch_take_history(w, &w->snapshot);
     watch_set_trouble(w, err ? watch_trouble_text(&error) : NULL);
 }
 
@@ -178,9 +178,9 @@ static void watch_draw(watch *w)
 
 static void watch_print_lines(const lines *l)
 {
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = 0; i < arrlenu(l->items); i++) {
         const line *x = &l->items[i];
-        for (size_t k = 0; k < x->count; k++)
+        for (size_t k = 0; k < arrlenu(x->spans); k++)
             fputs(x->spans[k].text, stdout);
         putchar('\n');
     }
@@ -287,7 +287,7 @@ static void watch_loop(watch *w)
 static int watch_open_input(watch *w)
 {
     if (w->path) {
-        w->file = memory_check(follow_open(w->path));
+        w->file = follow_open(w->path);
         netprof_error error;
         // Said at once, before the screen is taken; a recorder that starts a moment later is no use of a wrong name.
         return follow_look(w->file, watch_take_history, w, &error) ? fail_error(w->path, &error) : EXIT_DONE;
