@@ -47,34 +47,32 @@ static void nccl_making_free(nccl_making *m)
 
 static int nccl_read_recordings(nccl_making *m, const char **paths, size_t count)
 {
-    netprof_error error;
     dataset_options how = {.ends_only = 1, .each = series_take, .user = &m->series};
     if (!count) return EXIT_DONE;
     int code = inputs_read(&m->recordings, paths, count, &how);
     if (!code && series_finish(&m->series)) code = fail(EXIT_FILE, "no memory");
-    if (!code && nccl_counters_make(&m->counters, &m->logs, &m->series, &error)) code = fail_error(NULL, &error);
-    if (!code && nccl_counters_findings(&m->findings, &m->counters, &error)) code = fail_error(NULL, &error);
     m->counted = !code;
-    return code;
+    if (code) return code;
+    nccl_counters_make(&m->counters, &m->logs, &m->series);
+    nccl_counters_findings(&m->findings, &m->counters);
+    return EXIT_DONE;
 }
 
 // logs: of the places; the others are recordings.
 static int nccl_make_view(nccl_making *m, const nccl_places *in, const char *peak, const nccl_places *logs,
                           const nccl_places *others, nccl_view *view)
 {
-    netprof_error error;
     const nccl_reading how = {.peaks = &m->peaks};
     int code = nccl_peaks_read(&m->peaks, peak);
     if (!code) code = nccl_logs_read(&m->logs, logs->paths, logs->count, &how);
     if (!code && in->before_count) code = nccl_logs_read(&m->before, in->before, in->before_count, &how);
     m->compared = !code && in->before_count;
-    if (m->compared && nccl_compare(&m->comparison, &m->before, &m->logs, &error)) return fail_error(NULL, &error);
-    if (!code && nccl_findings_make(&m->findings, &m->logs, m->compared ? &m->comparison : NULL, &error))
-        return fail_error(NULL, &error);
-    if (!code) code = nccl_read_recordings(m, others->paths, others->count);
-    if (!code && nccl_view_make(view, &m->logs, &m->findings, m->compared ? &m->comparison : NULL,
-                                m->counted ? &m->counters : NULL, &error))
-        code = fail_error(NULL, &error);
+    if (code) return code;
+    const nccl_comparison *comparison = m->compared ? &m->comparison : NULL;
+    if (comparison) nccl_compare(&m->comparison, &m->before, &m->logs);
+    nccl_findings_make(&m->findings, &m->logs, comparison);
+    code = nccl_read_recordings(m, others->paths, others->count);
+    if (!code) nccl_view_make(view, &m->logs, &m->findings, comparison, m->counted ? &m->counters : NULL);
     return code;
 }
 

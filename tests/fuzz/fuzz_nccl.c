@@ -13,9 +13,7 @@
 static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
 {
     c->end = UINT64_MAX;
-    c->context.member = NCCL_NONE;
-    expect(NCCL_ROOM(c->members, c->member_count, c->member_room));
-    c->members[c->member_count++] = (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+    nccl_chunk_begin(c);
     for (size_t at = 0, length; at <= size; at += length + 1) {
         const uint8_t *end = size > at ? memchr(data + at, '\n', size - at) : NULL;
         length = end ? (size_t)(end - (data + at)) : size - at;
@@ -27,7 +25,6 @@ static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
         nccl_chunk_feed(c, line, length);
         free(line);
     }
-    expect(!c->failed);
 }
 
 static void check(const nccl *n)
@@ -64,16 +61,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     expect(memory != NULL);
     memory->threads = 1;
     n.memory = memory;
-    n.files = calloc(1, sizeof *n.files);
+    nccl_file file = {.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
+    arrput(n.files, file);
     n.file_count = 1;
-    n.files[0] = (nccl_file){.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
     feed(&chunk, data, size);
-    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) && nccl_peaks_set(&n, NULL, 0));
+    nccl_merge(&n, &chunk, 1);
+    nccl_merge_p2p(&n, &chunk, 1);
+    nccl_group(&n);
+    nccl_peaks_set(&n, NULL, 0);
     for (int i = 0; i < NCCL_OUTCOMES; i++)
         n.outcomes[i] = chunk.outcomes[i];
     expect(n.record_count == chunk.outcomes[NCCL_COLL]);
     check(&n);
-    expect(nccl_findings_make(&f, &n, NULL, NULL) == NETPROF_OK);
+    nccl_findings_make(&f, &n, NULL);
     for (int t = 0; t < NCCL_TABLES; t++)
         expect(nccl_export(&n, (nccl_table)t, NULL, discard, &written) == NETPROF_OK);
     json_object *o = nccl_json(&n, &f, NULL);

@@ -166,14 +166,9 @@ static json_object *cmd_nccl_results_json(const results *r)
 // What reports are drawn from goes into the saved result only.
 static int cmd_nccl_save_result(const results *r, const char *path)
 {
-    netprof_error error;
     nccl_view view = {0};
     json_object *o = cmd_nccl_results_json(r);
-    if (nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL,
-                       &error)) {
-        json_object_put(o);
-        return fail_error(NULL, &error);
-    }
+    nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL);
     json_object_object_add(o, "view", memory_check(nccl_view_json(&view)));
     nccl_view_free(&view);
     return cmd_nccl_save_json(o, path);
@@ -224,7 +219,6 @@ static int cmd_nccl_make_report(const results *r)
 
 static int cmd_nccl_read_recordings(results *r)
 {
-    netprof_error error;
     size_t count = 0;
     dataset_options how = {.ends_only = 1, .each = series_take, .user = &r->series};
     while (recordings && recordings[count])
@@ -232,17 +226,16 @@ static int cmd_nccl_read_recordings(results *r)
     if (!count) return EXIT_DONE;
     int code = inputs_read(&r->recordings, (const char *const *)recordings, count, &how);
     if (!code && series_finish(&r->series)) memory_exhausted();
-    if (!code && nccl_counters_make(&r->counters, r->n, &r->series, &error)) code = fail_error(NULL, &error);
-    if (!code && nccl_counters_findings(&r->findings, &r->counters, &error)) code = fail_error(NULL, &error);
-    return code;
+    if (code) return code;
+    nccl_counters_make(&r->counters, r->n, &r->series);
+    nccl_counters_findings(&r->findings, &r->counters);
+    return EXIT_DONE;
 }
 
 static int cmd_nccl_compute(results *r)
 {
-    netprof_error error = {.code = NETPROF_OK};
-    if (r->before && nccl_compare(&r->comparison, r->before, r->n, &error)) return fail_error(NULL, &error);
-    if (nccl_findings_make(&r->findings, r->n, r->before ? &r->comparison : NULL, &error))
-        return fail_error(NULL, &error);
+    if (r->before) nccl_compare(&r->comparison, r->before, r->n);
+    nccl_findings_make(&r->findings, r->n, r->before ? &r->comparison : NULL);
     return cmd_nccl_read_recordings(r);
 }
 

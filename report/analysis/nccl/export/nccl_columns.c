@@ -1,5 +1,7 @@
-#define _POSIX_C_SOURCE 200809L // strdup
+
 #include "nccl_columns.h"
+
+#include "analysis/base/stb_ds.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,49 +44,28 @@ static const char *const column_types[] = {
 
 typedef struct scan {
     FILE *from;
-    char *cell;
-    size_t size, room;
-    bool failed;
+    char *cell; // array of stb_ds, ended by a NUL
 } scan;
-
-static void columns_append(scan *s, int c)
-{
-    if (s->size == s->room) {
-        char *larger = realloc(s->cell, s->room ? 2 * s->room : 256);
-        if (!larger) {
-            s->failed = true;
-            return;
-        }
-        s->cell = larger;
-        s->room = s->room ? 2 * s->room : 256;
-    }
-    s->cell[s->size++] = (char)c;
-}
 
 // The next cell; returns what ended it: ',', '\n', or EOF.
 static int columns_next_cell(scan *s)
 {
     bool quoted = false;
     int c;
-    s->size = 0;
-    while ((c = getc(s->from)) != EOF) {
-        if (c == '"') {
-            if (quoted) {
-                c = getc(s->from);
-                if (c == '"') {
-                    columns_append(s, c);
-                    continue;
-                }
-                if (c != EOF) ungetc(c, s->from);
+    arrsetlen(s->cell, 0);
+    while ((c = getc(s->from)) != EOF && (quoted || (c != ',' && c != '\n'))) {
+        if (c == '\r' && !quoted) continue;
+        if (c == '"') { // two within quotes are one that belongs to the text
+            int next = quoted ? getc(s->from) : 0;
+            if (next != '"') {
+                if (quoted && next != EOF) ungetc(next, s->from);
+                quoted = !quoted;
+                continue;
             }
-            quoted = !quoted;
-        } else if (!quoted && (c == ',' || c == '\n')) {
-            break;
-        } else if (quoted || c != '\r') {
-            columns_append(s, c);
         }
+        arrput(s->cell, (char)c);
     }
-    columns_append(s, 0);
+    arrput(s->cell, 0);
     return c;
 }
 
@@ -106,22 +87,15 @@ static int columns_type_of_name(const char *name)
     return UNSIGNED;
 }
 
-static parquet_column *columns_read_names(scan *s, int **kinds, size_t *count)
+static parquet_column *columns_read_names(scan *s, int **kinds)
 {
     parquet_column *columns = NULL;
     int end;
     do {
         end = columns_next_cell(s);
-        parquet_column *longer = s->failed ? NULL : realloc(columns, (*count + 1) * sizeof *columns);
-        if (longer) columns = longer;
-        int *kind = longer ? realloc(*kinds, (*count + 1) * sizeof **kinds) : NULL;
-        if (kind) *kinds = kind;
-        if (!kind || !(columns[*count].name = strdup(s->cell))) {
-            nccl_columns_free(columns, *count);
-            return NULL;
-        }
-        (*kinds)[*count] = columns_type_of_name(s->cell);
-        ++*count;
+        parquet_column column = {.name = memory_strdup(s->cell)};
+        arrput(columns, column);
+        arrput(*kinds, columns_type_of_name(s->cell));
     } while (end == ',');
     return columns;
 }
@@ -131,25 +105,23 @@ parquet_column *nccl_columns(const char *csv, size_t *count)
     scan s = {.from = fopen(csv, "re")};
     int *kinds = NULL, end = '\n';
     *count = 0;
-    parquet_column *columns = s.from ? columns_read_names(&s, &kinds, count) : NULL;
-    bool *filled = columns ? calloc(*count, sizeof *filled) : NULL;
-    for (size_t i = 0; filled && !s.failed && end != EOF; i = end == ',' ? i + 1 : 0) {
+    if (!s.from) return NULL;
+    parquet_column *columns = columns_read_names(&s, &kinds);
+    *count = arrlenu(columns);
+    bool *filled = memory_calloc(*count, sizeof *filled);
+    for (size_t i = 0; end != EOF; i = end == ',' ? i + 1 : 0) {
         end = columns_next_cell(&s);
-        if (s.failed || i >= *count || !*s.cell) continue;
+        if (i >= *count || !*s.cell) continue;
         int kind = columns_type_of_cell(s.cell);
         if (kind > kinds[i]) kinds[i] = kind;
         filled[i] = true;
     }
-    // What is empty all over could be anything.
-    for (size_t i = 0; filled && i < *count; i++)
+    // A column without any value could be anything.
+    for (size_t i = 0; i < *count; i++)
         columns[i].type = column_types[!filled[i] && kinds[i] != TEXT ? REAL : kinds[i]];
-    if (columns && (!filled || s.failed)) {
-        nccl_columns_free(columns, *count);
-        columns = NULL;
-    }
-    if (s.from) fclose(s.from);
-    free(s.cell);
-    free(kinds);
+    fclose(s.from);
+    arrfree(s.cell);
+    arrfree(kinds);
     free(filled);
     return columns;
 }
@@ -158,5 +130,5 @@ void nccl_columns_free(parquet_column *columns, size_t count)
 {
     for (size_t i = 0; columns && i < count; i++)
         free((char *)(uintptr_t)columns[i].name);
-    free(columns);
+    arrfree(columns);
 }

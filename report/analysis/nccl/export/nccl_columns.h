@@ -4,7 +4,7 @@
 
 #include "analysis/base/parquet.h"
 
-// NULL when the file cannot be read (errno tells) or there is no memory. Names and identities are texts whatever they
+// NULL when the file cannot be read (see errno). Names and identities are texts whatever they
 // look like ("0xab" is no number); other columns are whole numbers where all their cells are. Free with
 // nccl_columns_free().
 parquet_column *nccl_columns(const char *csv, size_t *count);

@@ -2,6 +2,7 @@
 #include "nccl_export.h"
 
 #include "nccl_text.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,13 +50,12 @@ static int tables_by_communicator(const void *a, const void *b)
     return order ? order : tables_by_kind(a, b);
 }
 
-// NULL without memory.
 static ordered *tables_series_in_order(const nccl *n, int (*compare)(const void *, const void *))
 {
-    ordered *all = malloc((n->series_count + 1) * sizeof *all);
-    for (size_t i = 0; all && i < n->series_count; i++)
+    ordered *all = memory_array(NULL, n->series_count, sizeof *all);
+    for (size_t i = 0; i < n->series_count; i++)
         all[i] = (ordered){n, &n->series[i]};
-    if (all) qsort(all, n->series_count, sizeof *all, compare);
+    qsort(all, n->series_count, sizeof *all, compare);
     return all;
 }
 
@@ -311,11 +311,10 @@ static int tables_by_last_share(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool tables_ranks_csv(const nccl *n, nccl_out *o)
+static void tables_ranks_csv(const nccl *n, nccl_out *o)
 {
-    const nccl_process **order = malloc((n->process_count + 1) * sizeof *order);
+    const nccl_process **order = memory_array(NULL, n->process_count, sizeof *order);
     size_t count = 0;
-    if (!order) return false;
     for (size_t i = 0; i < n->process_count; i++)
         if (n->processes[i].waiting.records) order[count++] = &n->processes[i];
     qsort(order, count, sizeof(nccl_process *), tables_by_last_share);
@@ -341,7 +340,6 @@ static bool tables_ranks_csv(const nccl *n, nccl_out *o)
         nccl_csv_line_end(o);
     }
     free(order);
-    return true;
 }
 
 // ---- point to point, proxies, metrics ----
@@ -550,15 +548,13 @@ netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_optio
     nccl_out o;
     ordered *order =
         tables_series_in_order(n, table == NCCL_COMMUNICATORS_CSV ? tables_by_communicator : tables_by_kind);
-    bool good = order != NULL;
-    if (!good) return NETPROF_ERR_NOMEM;
     nccl_out_begin(&o, write, user);
     switch (table) {
     case NCCL_LINES_CSV: tables_lines_csv(n, &o); break;
     case NCCL_INSTANCES_CSV: tables_instances_csv(n, &o, order); break;
     case NCCL_COMMUNICATORS_CSV: tables_communicators_csv(n, &o, order); break;
     case NCCL_TYPES_CSV: tables_types_csv(n, &o); break;
-    case NCCL_RANKS_CSV: good = tables_ranks_csv(n, &o); break;
+    case NCCL_RANKS_CSV: tables_ranks_csv(n, &o); break;
     case NCCL_P2P_CSV: tables_p2p_csv(n, &o); break;
     case NCCL_PROXIES_CSV: tables_proxies_csv(n, &o); break;
     case NCCL_METRICS_CSV: tables_metrics_csv(n, &o); break;
@@ -566,8 +562,7 @@ netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_optio
     default: tables_bulk_ndjson(n, &o, order, options ? options : &none); break;
     }
     free(order);
-    netprof_err result = nccl_out_end(&o);
-    return good ? result : NETPROF_ERR_NOMEM;
+    return nccl_out_end(&o);
 }
 
 // ---- the exporter's tree: only the collectives that it knows ----
@@ -673,9 +668,8 @@ netprof_err nccl_summary_write(const nccl *n, size_t i, netprof_write_fn write, 
 {
     const nccl_kind *k = tables_summary_kind(n, i);
     size_t count = 0;
-    summary_row *rows = malloc((k->instances + 1) * sizeof *rows);
+    summary_row *rows = memory_array(NULL, k->instances, sizeof *rows);
     nccl_out o;
-    if (!rows) return NETPROF_ERR_NOMEM;
     for (size_t s = 0; s < n->series_count; s++) {
         if (n->series[s].kind != (uint32_t)(k - n->kinds)) continue;
         for (size_t x = 0; x < n->series[s].instance_count; x++)

@@ -40,9 +40,7 @@ netprof_err nccl_summary_write(const nccl *n, size_t i, netprof_write_fn write, 
 
 // Version 2: netprof nccl -o adds the member "view" (nccl_view.h), from which reports are drawn.
 #define NCCL_JSON_VERSION 2
-// {"format":"netprof-nccl","version":2,...}; NULL without memory. findings and comparison may be NULL.
+// {"format":"netprof-nccl","version":2,...}. findings and comparison may be NULL.
 json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_comparison *comparison);
-
-// A text from outside: U+FFFD for what is no UTF-8. NULL without memory.
 
 #endif

@@ -1,5 +1,7 @@
 #include "nccl_compare.h"
 
+#include "analysis/base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +43,10 @@ static size_t nccl_compare_collect(const nccl *n, const nccl_kind *kind, bool af
 }
 
 // The rank-sum test (Mann and Whitney) by its normal approximation, ties corrected.
-static bool nccl_compare_rank_sum(const nccl_comparison *c, nccl_compared *row)
+static void nccl_compare_rank_sum(const nccl_comparison *c, nccl_compared *row)
 {
     double a = (double)row->before->instances, b = (double)row->after->instances, all = a + b, sum = 0, ties = 0;
-    sample *samples = malloc((size_t)(all + 1) * sizeof *samples);
-    if (!samples) return false;
+    sample *samples = memory_array(NULL, (size_t)all, sizeof *samples);
     size_t count = nccl_compare_collect(c->before, row->before, false, samples);
     count += nccl_compare_collect(c->after, row->after, true, samples + count);
     qsort(samples, count, sizeof *samples, nccl_compare_by_value);
@@ -60,47 +61,40 @@ static bool nccl_compare_rank_sum(const nccl_comparison *c, nccl_compared *row)
     free(samples);
     double spread = a * b / 12 * (all + 1 - ties / (all * (all - 1)));
     row->z = spread > 0 ? (sum - b * (all + 1) / 2) / sqrt(spread) : 0;
-    return true;
 }
 
-static bool nccl_compare_row(const nccl_comparison *c, nccl_compared *row)
+static void nccl_compare_row(const nccl_comparison *c, nccl_compared *row)
 {
     row->wire_ratio = row->skew_ratio = row->bus_ratio = row->z = NAN;
     row->verdict = row->before ? NCCL_ONLY_BEFORE : NCCL_ONLY_AFTER;
-    if (!row->before || !row->after) return true;
+    if (!row->before || !row->after) return;
     const nccl_spreads *x = &row->before->spreads, *y = &row->after->spreads;
     row->wire_ratio = x->wire_us.p50 > 0 ? y->wire_us.p50 / x->wire_us.p50 : NAN;
     row->skew_ratio = x->skew_us.p50 > 0 ? y->skew_us.p50 / x->skew_us.p50 : NAN;
     row->bus_ratio = x->bus_gbs.p50 > 0 ? y->bus_gbs.p50 / x->bus_gbs.p50 : NAN;
-    if (!nccl_compare_rank_sum(c, row)) return false;
+    nccl_compare_rank_sum(c, row);
     row->verdict = NCCL_ALIKE;
     if (row->wire_ratio > 1 + NCCL_COMPARE_CHANGE && row->z > NCCL_COMPARE_Z) row->verdict = NCCL_SLOWER;
     if (row->wire_ratio < 1 / (1 + NCCL_COMPARE_CHANGE) && row->z < -NCCL_COMPARE_Z) row->verdict = NCCL_FASTER;
-    return true;
 }
 
-netprof_err nccl_compare(nccl_comparison *c, const nccl *before, const nccl *after, netprof_error *error)
+void nccl_compare(nccl_comparison *c, const nccl *before, const nccl *after)
 {
     size_t i = 0, k = 0;
-    bool good = true;
     *c = (nccl_comparison){.before = before, .after = after};
-    c->rows = calloc(before->kind_count + after->kind_count + 1, sizeof *c->rows);
-    while (c->rows && good && (i < before->kind_count || k < after->kind_count)) {
+    c->rows = memory_calloc(before->kind_count + after->kind_count, sizeof *c->rows);
+    while (i < before->kind_count || k < after->kind_count) {
         nccl_compared *row = &c->rows[c->count++];
         int order = i == before->kind_count  ? 1
                     : k == after->kind_count ? -1
                                              : nccl_compare_by_key(before, &before->kinds[i], after, &after->kinds[k]);
         if (order <= 0) row->before = &before->kinds[i++];
         if (order >= 0) row->after = &after->kinds[k++];
-        good = nccl_compare_row(c, row);
+        nccl_compare_row(c, row);
         c->slower += row->verdict == NCCL_SLOWER;
         c->faster += row->verdict == NCCL_FASTER;
         c->alike += row->verdict == NCCL_ALIKE;
     }
-    if (c->rows && good) return NETPROF_OK;
-    nccl_compare_free(c);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
-    return NETPROF_ERR_NOMEM;
 }
 
 void nccl_compare_free(nccl_comparison *c)

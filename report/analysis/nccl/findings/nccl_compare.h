@@ -26,7 +26,7 @@ typedef struct nccl_comparison {
     size_t count, slower, faster, alike;
 } nccl_comparison;
 
-netprof_err nccl_compare(nccl_comparison *c, const nccl *before, const nccl *after, netprof_error *error);
+void nccl_compare(nccl_comparison *c, const nccl *before, const nccl *after);
 void nccl_compare_free(nccl_comparison *c);
 const char *nccl_verdict_name(nccl_verdict v); // "slower", ...
 

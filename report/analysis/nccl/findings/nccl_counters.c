@@ -1,7 +1,6 @@
-#define _GNU_SOURCE // strdup
 #include "nccl_counters.h"
 
-#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 #include "analysis/base/json_values.h"
 #include "analysis/base/words.h"
@@ -69,11 +68,10 @@ static void nccl_counters_keep(nccl_counters_host *h, const series *s, const tal
     }
 }
 
-static bool nccl_counters_add_events(nccl_counters_host *h, const series *s)
+static void nccl_counters_add_events(nccl_counters_host *h, const series *s)
 {
     const series_run *run = &s->runs[h->run];
-    tally *tallies = calloc(s->counter_count + 1, sizeof *tallies);
-    if (!tallies) return false;
+    tally *tallies = memory_calloc(s->counter_count, sizeof *tallies);
     for (size_t i = 0; i < s->event_count; i++) {
         const series_event *e = &s->events[i];
         if (e->device < run->first_device || e->device >= run->first_device + run->device_count) continue;
@@ -83,36 +81,28 @@ static bool nccl_counters_add_events(nccl_counters_host *h, const series *s)
     }
     nccl_counters_keep(h, s, tallies);
     free(tallies);
-    return true;
 }
 
-static bool nccl_counters_add_host(nccl_counters *c, uint32_t host, size_t run)
+static void nccl_counters_add_host(nccl_counters *c, uint32_t host, size_t run)
 {
     nccl_counters_host h = {.host = host, .run = run};
     const series_run *r = &c->s->runs[run];
     nccl_counters_window(c->n, &c->n->hosts[host], c->s, &h.from_s, &h.to_s);
     if (r->begin_s > h.from_s) h.from_s = r->begin_s;
     if (r->end_s < h.to_s) h.to_s = r->end_s;
-    if (!(h.to_s > h.from_s)) return true; // another time
+    if (!(h.to_s > h.from_s)) return; // another time
     nccl_counters_add_bytes(&h, c->s);
-    if (!nccl_counters_add_events(&h, c->s)) return false;
+    nccl_counters_add_events(&h, c->s);
     c->hosts[c->count++] = h;
-    return true;
 }
 
-netprof_err nccl_counters_make(nccl_counters *c, const nccl *n, const series *s, netprof_error *error)
+void nccl_counters_make(nccl_counters *c, const nccl *n, const series *s)
 {
-    bool good;
     *c = (nccl_counters){.n = n, .s = s};
-    c->hosts = calloc(n->host_count * s->run_count + 1, sizeof *c->hosts);
-    good = c->hosts != NULL;
-    for (uint32_t i = 0; good && i < n->host_count; i++)
-        for (size_t k = 0; good && k < s->run_count; k++)
-            if (text_same_host(n->hosts[i].name, s->runs[k].host)) good = nccl_counters_add_host(c, i, k);
-    if (good) return NETPROF_OK;
-    nccl_counters_free(c);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
-    return NETPROF_ERR_NOMEM;
+    c->hosts = memory_calloc(n->host_count, s->run_count * sizeof *c->hosts);
+    for (uint32_t i = 0; i < n->host_count; i++)
+        for (size_t k = 0; k < s->run_count; k++)
+            if (text_same_host(n->hosts[i].name, s->runs[k].host)) nccl_counters_add_host(c, i, k);
 }
 
 void nccl_counters_free(nccl_counters *c)
@@ -147,10 +137,10 @@ static char *nccl_counters_claim(const nccl_counters *c, const nccl_counters_hos
     snprintf(text, sizeof text,
              "the NIC counters of host %.511s show %s and %s in the %s that recording and logs share",
              c->n->hosts[h->host].name, trouble, waiting, words_duration(h->to_s - h->from_s).text);
-    return strdup(text);
+    return memory_strdup(text);
 }
 
-netprof_err nccl_counters_findings(nccl_findings *f, const nccl_counters *c, netprof_error *error)
+void nccl_counters_findings(nccl_findings *f, const nccl_counters *c)
 {
     const nccl_rule *found = nccl_rules();
     while (found->name && strcmp(found->name, "nccl-nic-counters") != 0)
@@ -159,27 +149,21 @@ netprof_err nccl_counters_findings(nccl_findings *f, const nccl_counters *c, net
     for (size_t i = 0; i < c->count; i++) {
         const nccl_counters_host *h = &c->hosts[i];
         if (!nccl_counters_is_accused(f, h->host)) continue;
-        nccl_finding *items = realloc(f->items, (f->count + 1) * sizeof *items);
-        if (items) f->items = items;
-        char *claim = items ? nccl_counters_claim(c, h) : NULL;
-        if (!claim) {
-            if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
-            return NETPROF_ERR_NOMEM;
-        }
-        f->items[f->count++] = (nccl_finding){.rule = found,
-                                              .severity = SEVERITY_INFO,
-                                              .claim = claim,
-                                              .value = (double)(h->trouble_count + h->waiting_count),
-                                              .device = c->n->hosts[h->host].name,
-                                              .communicator = NCCL_NONE,
-                                              .operation = NCCL_NONE,
-                                              .series = NCCL_NONE,
-                                              .member = NCCL_NONE,
-                                              .host = h->host,
-                                              .cost_us = NAN};
+        nccl_finding finding = {.rule = found,
+                                .severity = SEVERITY_INFO,
+                                .claim = nccl_counters_claim(c, h),
+                                .value = (double)(h->trouble_count + h->waiting_count),
+                                .device = c->n->hosts[h->host].name,
+                                .communicator = NCCL_NONE,
+                                .operation = NCCL_NONE,
+                                .series = NCCL_NONE,
+                                .member = NCCL_NONE,
+                                .host = h->host,
+                                .cost_us = NAN};
+        arrput(f->items, finding);
+        f->count++;
     }
     f->judged += f->count - known;
-    return NETPROF_OK;
 }
 
 // ---- JSON ----

@@ -33,10 +33,10 @@ typedef struct nccl_counters {
 // Where a time of the logs is on the series' axis, in seconds.
 double nccl_counters_time_s(const series *s, uint64_t time_us);
 
-netprof_err nccl_counters_make(nccl_counters *c, const nccl *n, const series *s, netprof_error *error);
+void nccl_counters_make(nccl_counters *c, const nccl *n, const series *s);
 void nccl_counters_free(nccl_counters *c);
 // Adds what the counters say about hosts that findings name: "the NIC counters of h12 show no trouble ...".
-netprof_err nccl_counters_findings(nccl_findings *f, const nccl_counters *c, netprof_error *error);
-json_object *nccl_counters_json(const nccl_counters *c); // an array; NULL without memory
+void nccl_counters_findings(nccl_findings *f, const nccl_counters *c);
+json_object *nccl_counters_json(const nccl_counters *c); // an array
 
 #endif

@@ -1,12 +1,11 @@
 #include "nccl_findings.h"
 
 #include "nccl_findings_make.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---- all ----
 
 static int nccl_findings_by_weight(const void *a, const void *b)
 {
@@ -18,48 +17,40 @@ static int nccl_findings_by_weight(const void *a, const void *b)
     return strcmp(x->claim, y->claim);
 }
 
-static char *nccl_findings_verdict(nccl_findings_making *m)
+static char *nccl_findings_verdict(const nccl_findings *f, const nccl *n)
 {
-    const nccl_findings *f = m->f;
-    const nccl *n = m->n;
     char *text;
     if (f->count && f->items[0].severity >= SEVERITY_WATCH)
-        text = nccl_finding_text(m, "%s", f->items[0].claim);
+        text = memory_strdup(f->items[0].claim);
     else if (!f->judged || !n->instance_count)
-        text = nccl_finding_text(m, "Nothing could be judged");
+        text = memory_strdup("Nothing could be judged");
     else
-        text = nccl_finding_text(m, "No late rank and no slow wire found in %zu collectives", n->instance_count);
-    if (text && *text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+        text = memory_format("No late rank and no slow wire found in %zu collectives", n->instance_count);
+    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
     return text;
 }
 
-netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison, netprof_error *error)
+void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison)
 {
     nccl_findings_making m = {.f = f, .n = n};
-    bool *late_processes = calloc(n->process_count + 1, sizeof *late_processes);
+    bool *late_processes = memory_calloc(n->process_count, sizeof *late_processes);
     *f = (nccl_findings){0};
-    if (late_processes) {
-        nccl_findings_late_ranks(&m, late_processes);
-        nccl_findings_late_hosts(&m, late_processes);
-        nccl_findings_explain_often_late(&m);
-        nccl_findings_slow(&m);
-        nccl_findings_below_peak(&m);
-        nccl_findings_wire_changes(&m);
-        nccl_findings_skew(&m, late_processes);
-        nccl_findings_misleading_mean(&m);
-        nccl_findings_slow_pairs(&m);
-        nccl_findings_missing(&m);
-        nccl_findings_dropped(&m);
-        nccl_findings_damage(&m);
-        nccl_findings_odd_records(&m);
-        if (comparison) nccl_findings_compared(&m, comparison);
-        if (f->count) qsort(f->items, f->count, sizeof *f->items, nccl_findings_by_weight);
-        f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
-        f->verdict = nccl_findings_verdict(&m);
-    }
+    nccl_findings_late_ranks(&m, late_processes);
+    nccl_findings_late_hosts(&m, late_processes);
+    nccl_findings_explain_often_late(&m);
+    nccl_findings_slow(&m);
+    nccl_findings_below_peak(&m);
+    nccl_findings_wire_changes(&m);
+    nccl_findings_skew(&m, late_processes);
+    nccl_findings_misleading_mean(&m);
+    nccl_findings_slow_pairs(&m);
+    nccl_findings_missing(&m);
+    nccl_findings_dropped(&m);
+    nccl_findings_damage(&m);
+    nccl_findings_odd_records(&m);
+    if (comparison) nccl_findings_compared(&m, comparison);
+    if (f->count) qsort(f->items, f->count, sizeof *f->items, nccl_findings_by_weight);
+    f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
+    f->verdict = nccl_findings_verdict(f, n);
     free(late_processes);
-    if (late_processes && !m.failed && f->verdict) return NETPROF_OK;
-    nccl_findings_free(f);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
-    return NETPROF_ERR_NOMEM;
 }

@@ -9,8 +9,7 @@
 #include "nccl_findings_model.h"
 
 // comparison: NULL without one.
-netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison,
-                               netprof_error *error);
-json_object *nccl_findings_json(const nccl_findings *f); // {"format":"netprof-findings",...}; NULL without memory
+void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison);
+json_object *nccl_findings_json(const nccl_findings *f); // {"format":"netprof-findings",...}
 
 #endif

@@ -1,7 +1,7 @@
 // Ranks and hosts that arrive late.
 #include "nccl_findings_make.h"
 
-#include "analysis/nccl/logs/nccl_memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,16 +63,12 @@ static bool late_best_stretch(const mark *marks, size_t count, size_t *begin, si
     return best > 0;
 }
 
-static void late_narrow(nccl_findings_making *m, late *x, const nccl_operation *o)
+static void late_narrow(const nccl *n, late *x, const nccl_operation *o)
 {
     enum { LEAST_STRETCH = 20 };
     size_t begin = 0, end = 0, lasts = 0;
-    mark *marks = malloc((o->complete + 1) * sizeof *marks);
-    if (!marks) {
-        m->failed = true;
-        return;
-    }
-    size_t count = late_collect_marks(m->n, o, x->member, marks);
+    mark *marks = memory_array(NULL, o->complete, sizeof *marks);
+    size_t count = late_collect_marks(n, o, x->member, marks);
     bool found = late_best_stretch(marks, count, &begin, &end);
     for (size_t i = begin; i < end; i++)
         lasts += marks[i].last;
@@ -91,9 +87,8 @@ static void late_narrow(nccl_findings_making *m, late *x, const nccl_operation *
     free(marks);
 }
 
-static bool late_judge_member(nccl_findings_making *m, uint32_t operation, uint32_t i, late *x)
+static bool late_judge_member(const nccl *n, uint32_t operation, uint32_t i, late *x)
 {
-    const nccl *n = m->n;
     const nccl_operation *o = &n->operations[operation];
     const nccl_communicator *c = &n->communicators[o->communicator];
     const nccl_waiting *w = &n->arrivals[o->first_arrival + i];
@@ -105,7 +100,7 @@ static bool late_judge_member(nccl_findings_making *m, uint32_t operation, uint3
     x->cost_us = (double)w->judged_cost_us;
     if (k < NCCL_LEAST_CALLS || nccl_finding_beyond_chance(k, count, x->even) < NCCL_BY_CHANCE) return false;
     x->strong = x->share > nccl_finding_rules[NCCL_RULE_LATE_RANK].limit;
-    late_narrow(m, x, o);
+    late_narrow(n, x, o);
     return x->strong || x->share > nccl_finding_rules[NCCL_RULE_OFTEN_LATE].limit * x->even;
 }
 
@@ -118,9 +113,8 @@ static int late_by_process_and_cost(const void *a, const void *b)
     return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
-static char *late_claim(nccl_findings_making *m, const late *x, const nccl_operation *o)
+static char *late_claim(const nccl *n, const late *x, const nccl_operation *o)
 {
-    const nccl *n = m->n;
     char place[80] = "";
     if (x->part && x->to_the_end)
         snprintf(place, sizeof place, " from sn %llu to the end", (unsigned long long)x->first_sn);
@@ -128,8 +122,8 @@ static char *late_claim(nccl_findings_making *m, const late *x, const nccl_opera
         snprintf(place, sizeof place, " from sn %llu to %llu", (unsigned long long)x->first_sn,
                  (unsigned long long)x->last_sn);
     double share_of_time = x->cost_us / (double)o->complete_time_us;
-    return nccl_finding_text(
-        m, "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
+    return memory_format(
+        "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
         (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), words_share(x->share).text,
         nccl_finding_coll(n, o), nccl_finding_label(n, o), place, nccl_finding_time(x->cost_us).text,
         words_share(share_of_time).text);
@@ -144,7 +138,7 @@ static void late_report(nccl_findings_making *m, const late *all, size_t count)
     int which = all->strong ? NCCL_RULE_LATE_RANK : NCCL_RULE_OFTEN_LATE;
     severity s = !dear ? SEVERITY_INFO : all->strong ? SEVERITY_HIGH : SEVERITY_WATCH;
     nccl_finding *x =
-        nccl_finding_add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(m, all, o));
+        nccl_finding_add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(n, all, o));
     x->device = nccl_finding_host(n, all->member);
     x->communicator = o->communicator;
     x->operation = all->operation;
@@ -154,14 +148,14 @@ static void late_report(nccl_findings_making *m, const late *all, size_t count)
     x->last_sn = all->last_sn;
     x->to_the_end = all->to_the_end;
     x->cost_us = 0;
-    nccl_finding_evidence(x, nccl_finding_text(m, "pid"), (double)n->processes[all->process].pid, "");
-    nccl_finding_evidence(x, nccl_finding_text(m, "share when even"), all->even, "of calls");
+    nccl_finding_evidence(x, memory_strdup("pid"), (double)n->processes[all->process].pid, "");
+    nccl_finding_evidence(x, memory_strdup("share when even"), all->even, "of calls");
     for (size_t i = 0; i < count; i++) {
         x->cost_us += all[i].cost_us;
         const nccl_operation *other = &n->operations[all[i].operation];
         nccl_finding_evidence(x,
-                              nccl_finding_text(m, "last in %s of %s (%llu calls)", nccl_finding_coll(n, other),
-                                                nccl_finding_label(n, other), (unsigned long long)all[i].calls),
+                              memory_format("last in %s of %s (%llu calls)", nccl_finding_coll(n, other),
+                                            nccl_finding_label(n, other), (unsigned long long)all[i].calls),
                               all[i].share, "of calls");
     }
 }
@@ -170,27 +164,21 @@ void nccl_findings_late_ranks(nccl_findings_making *m, bool *late_processes)
 {
     const nccl *n = m->n;
     late *all = NULL, x;
-    size_t count = 0, room = 0;
     for (uint32_t i = 0; i < n->operation_count; i++) {
         const nccl_operation *o = &n->operations[i];
         const nccl_communicator *c = &n->communicators[o->communicator];
         if (c->ranks < 2) continue;
         if (o->complete < NCCL_LEAST_CALLS) {
-            nccl_finding_unknown(
-                m, nccl_finding_text(m, "%s: %s of communicator %s: %llu complete calls, %d are needed",
-                                     nccl_finding_rules[NCCL_RULE_LATE_RANK].name, nccl_finding_coll(n, o), c->label,
-                                     (unsigned long long)o->complete, NCCL_LEAST_CALLS));
+            nccl_finding_unknown(m, memory_format("%s: %s of communicator %s: %llu complete calls, %d are needed",
+                                                  nccl_finding_rules[NCCL_RULE_LATE_RANK].name, nccl_finding_coll(n, o),
+                                                  c->label, (unsigned long long)o->complete, NCCL_LEAST_CALLS));
             continue;
         }
         m->f->judged++;
-        for (uint32_t k = 0; k < c->member_count; k++) {
-            if (!late_judge_member(m, i, k, &x)) continue;
-            if (!NCCL_ROOM(all, count, room))
-                m->failed = true;
-            else
-                all[count++] = x;
-        }
+        for (uint32_t k = 0; k < c->member_count; k++)
+            if (late_judge_member(n, i, k, &x)) arrput(all, x);
     }
+    size_t count = arrlenu(all);
     if (count) qsort(all, count, sizeof *all, late_by_process_and_cost);
     for (size_t i = 0, k; i < count; i = k) {
         for (k = i + 1; k < count && all[k].process == all[i].process;)
@@ -198,7 +186,7 @@ void nccl_findings_late_ranks(nccl_findings_making *m, bool *late_processes)
         late_report(m, all + i, k - i);
         if (all[i].strong) late_processes[all[i].process] = true;
     }
-    free(all);
+    arrfree(all);
 }
 
 // ---- late hosts: no process of it stands out, all together do ----
@@ -235,15 +223,14 @@ void nccl_findings_late_hosts(nccl_findings_making *m, const bool *late_processe
             continue;
         nccl_finding *x = nccl_finding_add(
             m, NCCL_RULE_LATE_HOST, SEVERITY_HIGH, share,
-            nccl_finding_text(m,
-                              "host %s was last in %s of the collectives that several of its ranks share with other "
-                              "hosts, and cost %s",
-                              h->name, words_share(share).text, nccl_finding_time((double)h->judged_cost_us).text));
+            memory_format("host %s was last in %s of the collectives that several of its ranks share with other "
+                          "hosts, and cost %s",
+                          h->name, words_share(share).text, nccl_finding_time((double)h->judged_cost_us).text));
         x->device = h->name;
         x->host = i;
         x->cost_us = (double)h->judged_cost_us;
-        nccl_finding_evidence(x, nccl_finding_text(m, "complete calls"), (double)h->judged, "calls");
-        nccl_finding_evidence(x, nccl_finding_text(m, "share when even"), even, "of calls");
+        nccl_finding_evidence(x, memory_strdup("complete calls"), (double)h->judged, "calls");
+        nccl_finding_evidence(x, memory_strdup("share when even"), even, "of calls");
     }
 }
 

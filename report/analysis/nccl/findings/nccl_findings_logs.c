@@ -1,6 +1,8 @@
 // The logs themselves: missing, dropped, damaged and odd records.
 #include "nccl_findings_make.h"
 
+#include "analysis/base/memory.h"
+
 // ---- the data themselves ----
 
 void nccl_findings_missing(nccl_findings_making *m)
@@ -25,16 +27,14 @@ void nccl_findings_missing(nccl_findings_making *m)
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_RECORDS_MISSING,
         incomplete > nccl_finding_rules[NCCL_RULE_RECORDS_MISSING].limit ? SEVERITY_WATCH : SEVERITY_INFO, incomplete,
-        nccl_finding_text(
-            m,
-            "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
-            "judged in them",
-            words_share(share).text, (unsigned long long)missing, words_share(incomplete).text));
-    nccl_finding_evidence(x, nccl_finding_text(m, "records lost between others of the same rank"),
+        memory_format("%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
+                      "judged in them",
+                      words_share(share).text, (unsigned long long)missing, words_share(incomplete).text));
+    nccl_finding_evidence(x, memory_strdup("records lost between others of the same rank"),
                           (double)(missing - tail - absent), "records");
-    nccl_finding_evidence(x, nccl_finding_text(m, "records after the end of a rank's log"), (double)tail, "records");
-    nccl_finding_evidence(x, nccl_finding_text(m, "records of ranks without a log"), (double)absent, "records");
-    nccl_finding_evidence(x, nccl_finding_text(m, "records that were read"), (double)records, "records");
+    nccl_finding_evidence(x, memory_strdup("records after the end of a rank's log"), (double)tail, "records");
+    nccl_finding_evidence(x, memory_strdup("records of ranks without a log"), (double)absent, "records");
+    nccl_finding_evidence(x, memory_strdup("records that were read"), (double)records, "records");
 }
 
 void nccl_findings_dropped(nccl_findings_making *m)
@@ -54,11 +54,10 @@ void nccl_findings_dropped(nccl_findings_making *m)
     double share = (double)dropped / ((double)dropped + (double)written);
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_PLUGIN_DROPPED, SEVERITY_WATCH, share,
-        nccl_finding_text(m,
-                          "the plugin dropped %llu records, %s of all, before it could write them; "
-                          "most on host %s, rank %lld of %s",
-                          (unsigned long long)dropped, words_share(share).text, nccl_finding_host(n, worst),
-                          (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
+        memory_format("the plugin dropped %llu records, %s of all, before it could write them; "
+                      "most on host %s, rank %lld of %s",
+                      (unsigned long long)dropped, words_share(share).text, nccl_finding_host(n, worst),
+                      (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
     x->device = nccl_finding_host(n, worst);
     x->member = worst;
 }
@@ -89,16 +88,15 @@ void nccl_findings_damage(nccl_findings_making *m)
     bool much = cut || unreadable || share > nccl_finding_rules[NCCL_RULE_LOGS_DAMAGED].limit;
     nccl_finding *x =
         nccl_finding_add(m, NCCL_RULE_LOGS_DAMAGED, much ? SEVERITY_WATCH : SEVERITY_INFO, share,
-                         nccl_finding_text(m,
-                                           "%llu of %zu files are cut, %llu could not be read; %llu of %llu lines "
-                                           "could not be used; the first "
-                                           "is %s",
-                                           (unsigned long long)cut, n->file_count, (unsigned long long)unreadable,
-                                           (unsigned long long)unused, (unsigned long long)n->lines, first->name));
+                         memory_format("%llu of %zu files are cut, %llu could not be read; %llu of %llu lines "
+                                       "could not be used; the first "
+                                       "is %s",
+                                       (unsigned long long)cut, n->file_count, (unsigned long long)unreadable,
+                                       (unsigned long long)unused, (unsigned long long)n->lines, first->name));
     for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
         if (n->outcomes[i])
-            nccl_finding_evidence(x, nccl_finding_text(m, "%s", nccl_outcome_name((nccl_outcome)i)),
-                                  (double)n->outcomes[i], "lines");
+            nccl_finding_evidence(x, memory_strdup(nccl_outcome_name((nccl_outcome)i)), (double)n->outcomes[i],
+                                  "lines");
 }
 
 void nccl_findings_odd_records(nccl_findings_making *m)
@@ -106,26 +104,25 @@ void nccl_findings_odd_records(nccl_findings_making *m)
     const nccl *n = m->n;
     double records = (double)n->outcomes[NCCL_COLL];
     if (n->conflicts)
-        nccl_finding_add(m, NCCL_RULE_CONFLICTS, SEVERITY_WATCH, (double)n->conflicts / records,
-                         nccl_finding_text(
-                             m,
-                             "%llu records give another time for a call of a rank that was logged before; the first is "
-                             "kept",
-                             (unsigned long long)n->conflicts));
+        nccl_finding_add(
+            m, NCCL_RULE_CONFLICTS, SEVERITY_WATCH, (double)n->conflicts / records,
+            memory_format("%llu records give another time for a call of a rank that was logged before; the first is "
+                          "kept",
+                          (unsigned long long)n->conflicts));
     if ((double)n->disagreeing > 0)
         nccl_finding_add(
             m, NCCL_RULE_DISAGREEING,
             (double)n->disagreeing > nccl_finding_rules[NCCL_RULE_DISAGREEING].limit * records ? SEVERITY_WATCH
                                                                                                : SEVERITY_INFO,
             (double)n->disagreeing / records,
-            nccl_finding_text(m, "in %llu records the logged bandwidth is not what size and time make (%s)",
-                              (unsigned long long)n->disagreeing, words_share((double)n->disagreeing / records).text));
+            memory_format("in %llu records the logged bandwidth is not what size and time make (%s)",
+                          (unsigned long long)n->disagreeing, words_share((double)n->disagreeing / records).text));
     if (n->invalid_sizes)
         nccl_finding_add(m, NCCL_RULE_INVALID_SIZES, SEVERITY_INFO, (double)n->invalid_sizes,
-                         nccl_finding_text(m, "%llu records have a message size that cannot be and are left out",
-                                           (unsigned long long)n->invalid_sizes));
+                         memory_format("%llu records have a message size that cannot be and are left out",
+                                       (unsigned long long)n->invalid_sizes));
     if (n->duplicates)
-        nccl_finding_add(m, NCCL_RULE_DUPLICATES, SEVERITY_INFO, (double)n->duplicates,
-                         nccl_finding_text(m, "%llu records were there twice and are counted once",
-                                           (unsigned long long)n->duplicates));
+        nccl_finding_add(
+            m, NCCL_RULE_DUPLICATES, SEVERITY_INFO, (double)n->duplicates,
+            memory_format("%llu records were there twice and are counted once", (unsigned long long)n->duplicates));
 }

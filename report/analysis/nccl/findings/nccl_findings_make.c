@@ -1,11 +1,11 @@
 // The rules, and making findings of them.
-#define _GNU_SOURCE // vasprintf
+
 #include "nccl_findings_make.h"
 
-#include "analysis/nccl/logs/nccl_memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
-#include <stdarg.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -80,58 +80,36 @@ const nccl_rule *nccl_rules(void)
 
 // ---- making findings ----
 
-char *nccl_finding_text(nccl_findings_making *m, const char *text, ...)
-{
-    char *result;
-    va_list arguments;
-    va_start(arguments, text);
-    if (vasprintf(&result, text, arguments) < 0) result = NULL;
-    va_end(arguments);
-    if (!result) m->failed = true;
-    return result;
-}
-
 nccl_finding *nccl_finding_add(nccl_findings_making *m, int which, severity s, double value, char *claim)
 {
-    nccl_findings *f = m->f;
-    if (!claim || !NCCL_ROOM(f->items, f->count, m->room)) {
-        m->failed = true;
-        free(claim);
-        m->lost = (nccl_finding){.rule = &nccl_finding_rules[which]};
-        return &m->lost;
-    }
-    nccl_finding *x = &f->items[f->count++];
-    *x = (nccl_finding){.rule = &nccl_finding_rules[which],
-                        .severity = s,
-                        .value = value,
-                        .claim = claim,
-                        .device = "logs",
-                        .communicator = NCCL_NONE,
-                        .operation = NCCL_NONE,
-                        .series = NCCL_NONE,
-                        .member = NCCL_NONE,
-                        .host = NCCL_NONE,
-                        .cost_us = NAN};
-    return x;
+    nccl_finding finding = {.rule = &nccl_finding_rules[which],
+                            .severity = s,
+                            .value = value,
+                            .claim = claim,
+                            .device = "logs",
+                            .communicator = NCCL_NONE,
+                            .operation = NCCL_NONE,
+                            .series = NCCL_NONE,
+                            .member = NCCL_NONE,
+                            .host = NCCL_NONE,
+                            .cost_us = NAN};
+    arrput(m->f->items, finding);
+    m->f->count++;
+    return &arrlast(m->f->items);
 }
 
 void nccl_finding_unknown(nccl_findings_making *m, char *text)
 {
-    if (text && NCCL_ROOM(m->f->unknown, m->f->unknown_count, m->unknown_room)) {
-        m->f->unknown[m->f->unknown_count++] = text;
-        return;
-    }
-    m->failed = true;
-    free(text);
+    arrput(m->f->unknown, text);
+    m->f->unknown_count++;
 }
 
 void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char *unit)
 {
-    if (!name || !x->claim || x->evidence_count == NCCL_EVIDENCE) {
+    if (x->evidence_count < NCCL_EVIDENCE)
+        x->evidence[x->evidence_count++] = (nccl_evidence){name, value, unit};
+    else
         free(name);
-        return;
-    }
-    x->evidence[x->evidence_count++] = (nccl_evidence){name, value, unit};
 }
 
 words_text nccl_finding_time(double us)
@@ -175,8 +153,8 @@ void nccl_findings_free(nccl_findings *f)
     }
     for (size_t i = 0; i < f->unknown_count; i++)
         free(f->unknown[i]);
-    free(f->items);
-    free(f->unknown);
+    arrfree(f->items);
+    arrfree(f->unknown);
     free(f->verdict);
     *f = (nccl_findings){0};
 }

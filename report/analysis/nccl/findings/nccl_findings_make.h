@@ -38,15 +38,11 @@ enum { NCCL_LEAST_CALLS = 10 }; // fewer are not judged
 typedef struct nccl_findings_making {
     nccl_findings *f;
     const nccl *n;
-    size_t room, unknown_room;
-    bool failed;
-    nccl_finding lost; // stands in for one for which there is no memory
 } nccl_findings_making;
 
 // All rules, ended by one without a name.
 extern const nccl_rule nccl_finding_rules[NCCL_RULES + 1];
 
-char *nccl_finding_text(nccl_findings_making *m, const char *text, ...) __attribute__((format(printf, 2, 3)));
 // Adds a finding of a rule. Takes the claim.
 nccl_finding *nccl_finding_add(nccl_findings_making *m, int which, severity s, double value, char *claim);
 // Adds what could not be judged. Takes the text.

@@ -42,9 +42,10 @@ typedef struct nccl_finding {
 
 // Start from {0}.
 typedef struct nccl_findings {
-    nccl_finding *items; // worst first
+    nccl_finding *items; // an array of stb_ds, the worst first
     size_t count;
-    char **unknown; // what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
+    char **
+        unknown; // an array of stb_ds: what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
     size_t unknown_count;
     size_t judged; // how often a rule could be judged
     severity severity;

@@ -1,6 +1,7 @@
 // Communicators, and hosts, that are slow on the wire.
 #include "nccl_findings_make.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/nccl/logs/nccl_spread.h"
 
 #include <math.h>
@@ -110,18 +111,16 @@ static void slow_report_host(nccl_findings_making *m, pace *paces, nccl_class ty
     const nccl_series *s = &n->series[worst->series];
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_SLOW_HOST, SEVERITY_HIGH, worst->ratio,
-        nccl_finding_text(
-            m,
-            "%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
-            "%s times as long (%s), which cost %s in all",
-            nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], words_binary((double)s->size).text,
-            words_number(worst->ratio).text, nccl_finding_time(s->spreads.wire_us.p50).text,
-            nccl_finding_time(excess).text));
+        memory_format("%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
+                      "%s times as long (%s), which cost %s in all",
+                      nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], words_binary((double)s->size).text,
+                      words_number(worst->ratio).text, nccl_finding_time(s->spreads.wire_us.p50).text,
+                      nccl_finding_time(excess).text));
     x->device = n->hosts[host].name;
     x->host = host;
     x->series = worst->series;
     x->cost_us = excess;
-    nccl_finding_evidence(x, nccl_finding_text(m, "slow communicators"), (double)slow, "");
+    nccl_finding_evidence(x, memory_strdup("slow communicators"), (double)slow, "");
 }
 
 static void slow_report(nccl_findings_making *m, const pace *p)
@@ -132,11 +131,10 @@ static void slow_report(nccl_findings_making *m, const pace *p)
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_SLOW_COMMUNICATOR, p->excess_us > NCCL_COSTS * (double)c->time_us ? SEVERITY_WARN : SEVERITY_INFO,
         p->ratio,
-        nccl_finding_text(m,
-                          "communicator %s is slow on the wire: %s of %s takes %s times as long as on its equals "
-                          "(%s), which cost %s",
-                          c->label, n->colls[s->coll], words_binary((double)s->size).text, words_number(p->ratio).text,
-                          nccl_finding_time(s->spreads.wire_us.p50).text, nccl_finding_time(p->excess_us).text));
+        memory_format("communicator %s is slow on the wire: %s of %s takes %s times as long as on its equals "
+                      "(%s), which cost %s",
+                      c->label, n->colls[s->coll], words_binary((double)s->size).text, words_number(p->ratio).text,
+                      nccl_finding_time(s->spreads.wire_us.p50).text, nccl_finding_time(p->excess_us).text));
     x->device = c->label;
     x->communicator = s->communicator;
     x->series = p->series;
@@ -144,7 +142,7 @@ static void slow_report(nccl_findings_making *m, const pace *p)
     for (uint32_t k = 0, shown_hosts = 0; k < c->member_count && shown_hosts < 4; k++) {
         const nccl_process *process = &n->processes[n->members[c->first_member + k].process];
         if (k && n->processes[n->members[c->first_member + k - 1].process].host == process->host) continue;
-        nccl_finding_evidence(x, nccl_finding_text(m, "host %s, rank", n->hosts[process->host].name),
+        nccl_finding_evidence(x, memory_format("host %s, rank", n->hosts[process->host].name),
                               (double)n->members[c->first_member + k].rank, "");
         shown_hosts++;
     }
@@ -167,29 +165,25 @@ static void slow_report_paces(nccl_findings_making *m, pace *paces)
 void nccl_findings_slow(nccl_findings_making *m)
 {
     const nccl *n = m->n;
-    const nccl_series **order = malloc((n->series_count + 1) * sizeof *order), **group;
-    double *work = malloc((n->series_count + 1) * sizeof *work);
-    pace *paces = calloc(n->communicator_count + 1, sizeof *paces);
-    bool *done = calloc(n->series_count + 1, sizeof *done);
-    group = malloc((n->series_count + 1) * sizeof *group);
-    if (order && work && paces && done && group) {
-        for (size_t i = 0; i < n->series_count; i++)
-            order[i] = &n->series[i];
-        qsort(order, n->series_count, sizeof *order, slow_by_kind);
-        for (size_t i = 0; i < n->series_count; i++) {
-            size_t count = 0;
-            if (done[i]) continue;
-            for (size_t k = i; k < n->series_count && order[k]->kind == order[i]->kind; k++) {
-                if (done[k] || !slow_are_equals(n, order[i], order[k])) continue;
-                done[k] = true;
-                group[count++] = order[k];
-            }
-            slow_pace_group(m, group, count, work, paces);
+    const nccl_series **order = memory_array(NULL, n->series_count, sizeof *order), **group;
+    double *work = memory_array(NULL, n->series_count, sizeof *work);
+    pace *paces = memory_calloc(n->communicator_count, sizeof *paces);
+    bool *done = memory_calloc(n->series_count, sizeof *done);
+    group = memory_array(NULL, n->series_count, sizeof *group);
+    for (size_t i = 0; i < n->series_count; i++)
+        order[i] = &n->series[i];
+    qsort(order, n->series_count, sizeof *order, slow_by_kind);
+    for (size_t i = 0; i < n->series_count; i++) {
+        size_t count = 0;
+        if (done[i]) continue;
+        for (size_t k = i; k < n->series_count && order[k]->kind == order[i]->kind; k++) {
+            if (done[k] || !slow_are_equals(n, order[i], order[k])) continue;
+            done[k] = true;
+            group[count++] = order[k];
         }
-        slow_report_paces(m, paces);
-    } else {
-        m->failed = true;
+        slow_pace_group(m, group, count, work, paces);
     }
+    slow_report_paces(m, paces);
     free(order);
     free(work);
     free(paces);

@@ -1,6 +1,7 @@
 // The wire: below its peak, changed during the run, hidden by waiting; slow pairs of point-to-point transfers.
 #include "nccl_findings_make.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/nccl/logs/nccl_spread.h"
 
 #include <math.h>
@@ -21,16 +22,15 @@ void nccl_findings_below_peak(nccl_findings_making *m)
         const nccl_communicator *c = &n->communicators[s->communicator];
         nccl_finding *x = nccl_finding_add(
             m, NCCL_RULE_BELOW_PEAK, SEVERITY_WARN, s->peak_share,
-            nccl_finding_text(m, "%s of %s on communicator %s moves %s in the median, %s of the peak of %s",
-                              n->colls[s->coll], words_binary((double)s->size).text, c->label,
-                              nccl_finding_rate(s->spreads.bus_gbs.p50).text, words_share(s->peak_share).text,
-                              nccl_finding_rate(c->peak_gbs).text));
+            memory_format("%s of %s on communicator %s moves %s in the median, %s of the peak of %s", n->colls[s->coll],
+                          words_binary((double)s->size).text, c->label, nccl_finding_rate(s->spreads.bus_gbs.p50).text,
+                          words_share(s->peak_share).text, nccl_finding_rate(c->peak_gbs).text));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
         x->cost_us = (double)s->wire_total_us * (1 - s->peak_share);
-        nccl_finding_evidence(x, nccl_finding_text(m, "bus bandwidth p50"), s->spreads.bus_gbs.p50, "GB/s");
-        nccl_finding_evidence(x, nccl_finding_text(m, "calls"), (double)s->instance_count, "calls");
+        nccl_finding_evidence(x, memory_strdup("bus bandwidth p50"), s->spreads.bus_gbs.p50, "GB/s");
+        nccl_finding_evidence(x, memory_strdup("calls"), (double)s->instance_count, "calls");
     }
 }
 
@@ -45,10 +45,10 @@ void nccl_findings_wire_changes(nccl_findings_making *m)
         bool worse = change->after > change->before, dear = (double)s->wire_total_us > NCCL_COSTS * (double)c->time_us;
         nccl_finding *x = nccl_finding_add(
             m, NCCL_RULE_WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
-            nccl_finding_text(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
-                              n->colls[s->coll], words_binary((double)s->size).text, c->label,
-                              nccl_finding_time(change->before).text, nccl_finding_time(change->after).text,
-                              (unsigned long long)change->sn));
+            memory_format("the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
+                          n->colls[s->coll], words_binary((double)s->size).text, c->label,
+                          nccl_finding_time(change->before).text, nccl_finding_time(change->after).text,
+                          (unsigned long long)change->sn));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -74,10 +74,9 @@ void nccl_findings_skew(nccl_findings_making *m, const bool *late_processes)
             known |= late_processes[n->members[c->first_member + k].process];
         nccl_finding *x = nccl_finding_add(
             m, NCCL_RULE_SKEW, known ? SEVERITY_INFO : SEVERITY_WARN, skew / wire,
-            nccl_finding_text(m,
-                              "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
-                              n->colls[s->coll], words_binary((double)s->size).text, c->label,
-                              nccl_finding_time(skew).text, nccl_finding_time(wire).text));
+            memory_format("%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
+                          n->colls[s->coll], words_binary((double)s->size).text, c->label, nccl_finding_time(skew).text,
+                          nccl_finding_time(wire).text));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -100,12 +99,11 @@ void nccl_findings_misleading_mean(nccl_findings_making *m)
     const nccl_communicator *c = &n->communicators[dearest->communicator];
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
-        nccl_finding_text(m,
-                          "ranks that wait look slow: a mean over ranks shows %s for %s of %s on communicator %s, "
-                          "the wire moves %s",
-                          nccl_finding_rate(dearest->spreads.mean_bus_gbs.p50).text, n->colls[dearest->coll],
-                          words_binary((double)dearest->size).text, c->label,
-                          nccl_finding_rate(dearest->spreads.bus_gbs.p50).text));
+        memory_format("ranks that wait look slow: a mean over ranks shows %s for %s of %s on communicator %s, "
+                      "the wire moves %s",
+                      nccl_finding_rate(dearest->spreads.mean_bus_gbs.p50).text, n->colls[dearest->coll],
+                      words_binary((double)dearest->size).text, c->label,
+                      nccl_finding_rate(dearest->spreads.bus_gbs.p50).text));
     x->device = c->label;
     x->communicator = dearest->communicator;
     x->series = (uint32_t)(dearest - n->series);
@@ -134,12 +132,11 @@ static void wire_report_slow_pair(nccl_findings_making *m, const nccl_p2p *p, do
     const nccl_communicator *c = &n->communicators[member->communicator];
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_SLOW_PAIR, SEVERITY_WATCH, ratio,
-        nccl_finding_text(
-            m,
-            "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %s times as long "
-            "as between its equals (%s)",
-            p->operation, words_binary((double)p->size).text, (long long)member->rank, nccl_finding_host(n, p->member),
-            (long long)p->peer, c->label, words_number(ratio).text, nccl_finding_time(p->time_us.p50).text));
+        memory_format("%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %s times as long "
+                      "as between its equals (%s)",
+                      p->operation, words_binary((double)p->size).text, (long long)member->rank,
+                      nccl_finding_host(n, p->member), (long long)p->peer, c->label, words_number(ratio).text,
+                      nccl_finding_time(p->time_us.p50).text));
     x->device = nccl_finding_host(n, p->member);
     x->communicator = member->communicator;
     x->member = p->member;
@@ -149,11 +146,10 @@ static void wire_report_slow_pair(nccl_findings_making *m, const nccl_p2p *p, do
 void nccl_findings_slow_pairs(nccl_findings_making *m)
 {
     const nccl *n = m->n;
-    pair *all = malloc((n->p2p_count + 1) * sizeof *all);
-    double *work = malloc((n->p2p_count + 1) * sizeof *work);
-    if (!all || !work) m->failed = true;
+    pair *all = memory_array(NULL, n->p2p_count, sizeof *all);
+    double *work = memory_array(NULL, n->p2p_count, sizeof *work);
     size_t count = 0;
-    for (size_t i = 0; all && work && i < n->p2p_count; i++) {
+    for (size_t i = 0; i < n->p2p_count; i++) {
         const nccl_p2p *p = &n->p2p[i];
         if (p->records >= NCCL_LEAST_CALLS && p->peer >= 0)
             all[count++] = (pair){p, n->communicators[n->members[p->member].communicator].type};

@@ -32,9 +32,7 @@ static bool chunk_is_text(const plain *p, const char *text)
 
 static const char *chunk_keep(nccl_chunk *c, const plain *p)
 {
-    const char *text = nccl_arena_text(&c->arena, p->at, p->length);
-    if (!text) c->failed = true;
-    return text;
+    return nccl_arena_text(&c->arena, p->at, p->length);
 }
 
 // ---- who ----
@@ -54,25 +52,20 @@ static bool chunk_same_member(const void *user, uint32_t i)
            chunk_is_text(&w->id, m->id) && chunk_is_text(&w->host, m->host);
 }
 
-static uint32_t chunk_add_member(nccl_chunk *c, const who *w)
+static void chunk_add_member(nccl_chunk *c, const who *w)
 {
     plain name = {.at = ""};
-    if (!NCCL_ROOM(c->members, c->member_count, c->member_room)) {
-        c->failed = true;
-        return NCCL_NONE;
-    }
     if (w->line->header.seen & 2) chunk_resolve(&name, &w->line->header.name);
     if (chunk_is_text(&name, "unknown")) name.length = 0;
-    nccl_local_member *m = &c->members[c->member_count];
-    *m = (nccl_local_member){.id = chunk_keep(c, &w->id),
-                             .name = name.length ? chunk_keep(c, &name) : "",
-                             .host = chunk_keep(c, &w->host),
-                             .rank = (int64_t)w->line->header.rank,
-                             .ranks = (int64_t)w->line->header.ranks,
-                             .nodes = (int64_t)w->line->header.nodes,
-                             .pid = (int64_t)w->line->metadata.pid,
-                             .first_dump_us = UINT64_MAX};
-    return c->failed ? NCCL_NONE : (uint32_t)c->member_count++;
+    nccl_local_member m = {.id = chunk_keep(c, &w->id),
+                           .name = name.length ? chunk_keep(c, &name) : "",
+                           .host = chunk_keep(c, &w->host),
+                           .rank = (int64_t)w->line->header.rank,
+                           .ranks = (int64_t)w->line->header.ranks,
+                           .nodes = (int64_t)w->line->header.nodes,
+                           .pid = (int64_t)w->line->metadata.pid,
+                           .first_dump_us = UINT64_MAX};
+    arrput(c->members, m);
 }
 
 static uint32_t chunk_find_member(nccl_chunk *c, const nccl_line *line)
@@ -83,10 +76,10 @@ static uint32_t chunk_find_member(nccl_chunk *c, const nccl_line *line)
     chunk_resolve(&w.id, &line->header.id);
     chunk_resolve(&w.host, &line->metadata.host);
     uint64_t hash = nccl_mix(nccl_hash_bytes(w.id.at, w.id.length), line->header.rank ^ line->metadata.pid << 32);
-    uint32_t next = (uint32_t)c->member_count,
-             found = nccl_index_put(&c->member_index, hash, chunk_same_member, &w, next);
-    if (found == NCCL_NONE) c->failed = true;
-    return found == next ? chunk_add_member(c, &w) : found;
+    uint32_t next = (uint32_t)arrlenu(c->members);
+    uint32_t found = nccl_index_put(&c->member_index, hash, chunk_same_member, &w, next);
+    if (found == next) chunk_add_member(c, &w);
+    return found;
 }
 
 // ---- what ----
@@ -123,18 +116,13 @@ static uint32_t chunk_find_what(nccl_chunk *c, const nccl_perf *perf)
     hash = nccl_mix(hash, nccl_hash_bytes(k.algo.at, k.algo.length));
     hash = nccl_mix(hash, nccl_hash_bytes(k.proto.at, k.proto.length));
     hash = nccl_mix(hash, nccl_hash_bytes(k.timing.at, k.timing.length));
-    uint32_t next = (uint32_t)c->what_count, found = nccl_index_put(&c->what_index, hash, chunk_same_what, &k, next);
-    if (found != next) {
-        if (found == NCCL_NONE) c->failed = true;
-        return found;
-    }
-    if (!NCCL_ROOM(c->whats, c->what_count, c->what_room)) {
-        c->failed = true;
-        return NCCL_NONE;
-    }
-    c->whats[c->what_count++] =
-        (nccl_what){chunk_keep(c, &k.coll), chunk_keep(c, &k.algo), chunk_keep(c, &k.proto), chunk_keep(c, &k.timing)};
-    return c->failed ? NCCL_NONE : found;
+    uint32_t next = (uint32_t)arrlenu(c->whats);
+    uint32_t found = nccl_index_put(&c->what_index, hash, chunk_same_what, &k, next);
+    if (found != next) return found;
+    nccl_what what = {chunk_keep(c, &k.coll), chunk_keep(c, &k.algo), chunk_keep(c, &k.proto),
+                      chunk_keep(c, &k.timing)};
+    arrput(c->whats, what);
+    return found;
 }
 
 // ---- slots: member, what and size together ----
@@ -160,11 +148,10 @@ static bool chunk_same_track(const void *user, uint32_t i)
 
 static uint32_t chunk_find_track(nccl_chunk *c, const slot_key *k)
 {
-    uint32_t next = (uint32_t)c->track_count;
+    uint32_t next = (uint32_t)arrlenu(c->tracks);
     uint32_t found = nccl_index_put(&c->track_index, nccl_mix(k->member, k->what), chunk_same_track, k, next);
-    if (found != next) return found;
-    if (!NCCL_ROOM(c->tracks, c->track_count, c->track_room)) return NCCL_NONE;
-    c->tracks[c->track_count++] = (nccl_track){.member = k->member, .what = k->what};
+    nccl_track track = {.member = k->member, .what = k->what};
+    if (found == next) arrput(c->tracks, track);
     return found;
 }
 
@@ -172,17 +159,13 @@ static nccl_local_slot *chunk_find_slot(nccl_chunk *c, uint32_t member, uint32_t
 {
     slot_key k = {c, member, what, size};
     uint64_t hash = nccl_mix(nccl_mix(size, member), what);
-    uint32_t next = (uint32_t)c->slot_count, found = nccl_index_put(&c->slot_index, hash, chunk_same_slot, &k, next);
+    uint32_t next = (uint32_t)arrlenu(c->slots),
+             found = nccl_index_put(&c->slot_index, hash, chunk_same_slot, &k, next);
     if (found == next) {
-        uint32_t track = chunk_find_track(c, &k);
-        if (track == NCCL_NONE || !NCCL_ROOM(c->slots, c->slot_count, c->slot_room)) {
-            c->failed = true;
-            return NULL;
-        }
-        c->slots[c->slot_count++] = (nccl_local_slot){.member = member, .what = what, .track = track, .size = size};
+        nccl_local_slot slot = {.member = member, .what = what, .track = chunk_find_track(c, &k), .size = size};
+        arrput(c->slots, slot);
     }
-    if (found == NCCL_NONE) c->failed = true;
-    return found == NCCL_NONE ? NULL : &c->slots[found];
+    return &c->slots[found];
 }
 
 // ---- lines ----
@@ -195,38 +178,26 @@ static void chunk_note_time(nccl_local_member *m, uint64_t dump_us)
 
 static void chunk_add_record(nccl_chunk *c, uint32_t member, const nccl_perf *perf, uint64_t dump_us)
 {
-    uint32_t what = chunk_find_what(c, perf), trace = 0;
-    nccl_local_slot *slot = what != NCCL_NONE ? chunk_find_slot(c, member, what, perf->size) : NULL;
-    if (!slot || !NCCL_ROOM(c->records, c->record_count, c->record_room)) {
-        c->failed = true;
-        return;
-    }
+    nccl_local_slot *slot = chunk_find_slot(c, member, chunk_find_what(c, perf), perf->size);
+    nccl_record record = {(uint32_t)(slot - c->slots), 0, perf->sn, perf->time_us, dump_us, perf->bus_gbs};
     if (perf->seen >> NCCL_PERF_TRACE & 1) {
-        if (!NCCL_ROOM(c->traces, c->trace_count, c->trace_room)) {
-            c->failed = true;
-            return;
-        }
-        c->traces[c->trace_count++] = perf->trace;
-        trace = (uint32_t)c->trace_count;
+        arrput(c->traces, perf->trace);
+        record.trace = (uint32_t)arrlenu(c->traces);
     }
     nccl_track *t = &c->tracks[slot->track];
     if (t->any && perf->sn <= t->sn && dump_us >= t->dump_us) c->members[member].steps_back++;
     if (!t->any || perf->sn > t->sn) *t = (nccl_track){t->member, t->what, true, perf->sn, dump_us};
     slot->count++;
-    c->records[c->record_count++] =
-        (nccl_record){(uint32_t)(slot - c->slots), trace, perf->sn, perf->time_us, dump_us, perf->bus_gbs};
+    arrput(c->records, record);
     chunk_note_time(&c->members[member], dump_us);
 }
 
 static void chunk_add_p2p(nccl_chunk *c, uint32_t member, const nccl_perf *perf, uint64_t dump_us)
 {
-    uint32_t what = chunk_find_what(c, perf);
-    if (what == NCCL_NONE || !NCCL_ROOM(c->p2p, c->p2p_count, c->p2p_room)) {
-        c->failed = true;
-        return;
-    }
     int64_t peer = perf->seen >> NCCL_PERF_PEER & 1 ? (int64_t)perf->peer : -1;
-    c->p2p[c->p2p_count++] = (nccl_p2p_record){member, what, peer, perf->sn, perf->size, perf->time_us, perf->bus_gbs};
+    nccl_p2p_record record = {member,       chunk_find_what(c, perf), peer, perf->sn, perf->size, perf->time_us,
+                              perf->bus_gbs};
+    arrput(c->p2p, record);
     chunk_note_time(&c->members[member], dump_us);
 }
 
@@ -246,14 +217,13 @@ static bool chunk_same_proxy(const void *user, uint32_t i)
 
 static nccl_proxy *chunk_find_proxy(nccl_chunk *c, const proxy_key *k)
 {
-    uint32_t next = (uint32_t)c->proxy_count;
+    uint32_t next = (uint32_t)arrlenu(c->proxies);
     uint32_t found = nccl_index_put(&c->proxy_index, nccl_mix((uint64_t)k->peer, k->member), chunk_same_proxy, k, next);
     if (found == next) {
-        if (!NCCL_ROOM(c->proxies, c->proxy_count, c->proxy_room)) return NULL;
-        c->proxies[c->proxy_count++] =
-            (nccl_proxy){.member = k->member, .peer = k->peer, .direction = chunk_keep(c, &k->direction)};
+        nccl_proxy proxy = {.member = k->member, .peer = k->peer, .direction = chunk_keep(c, &k->direction)};
+        arrput(c->proxies, proxy);
     }
-    return found == NCCL_NONE ? NULL : &c->proxies[found];
+    return &c->proxies[found];
 }
 
 static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_line *p)
@@ -268,10 +238,6 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
     k.member = member;
     k.peer = p->seen >> NCCL_PROXY_PEER & 1 && p->peer <= INT32_MAX ? (int64_t)p->peer : -1;
     nccl_proxy *x = chunk_find_proxy(c, &k);
-    if (!x) {
-        c->failed = true;
-        return;
-    }
     if (operation) {
         x->operations++;
         x->steps = sum_capped(x->steps, p->steps);
@@ -386,7 +352,7 @@ static bool chunk_feed_lines(reader *r)
     r->size = (size_t)(end - p);
     r->place += (uint64_t)(p - r->buffer);
     memmove(r->buffer, p, r->size);
-    return more && !c->failed;
+    return more;
 }
 
 // The buffer is full without the end of a line: a larger one, or the line is given up.
@@ -394,12 +360,9 @@ static void chunk_make_room(reader *r)
 {
     nccl_chunk *c = r->chunk;
     if (r->room <= r->max_line && !r->skipping) {
-        char *larger = realloc(r->buffer, 2 * r->room + NCCL_LINE_PAD);
-        if (larger) {
-            r->buffer = larger;
-            r->room *= 2;
-            return;
-        }
+        r->room *= 2;
+        r->buffer = memory_realloc(r->buffer, r->room + NCCL_LINE_PAD);
+        return;
     }
     if (!r->skipping) {
         c->lines++;
@@ -451,25 +414,27 @@ static void chunk_skip_first(reader *r)
     r->skipping = true;
 }
 
+void nccl_chunk_begin(nccl_chunk *c)
+{
+    nccl_local_member inherited = {.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+    c->context.member = NCCL_NONE;
+    arrput(c->members, inherited);
+}
+
 void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done)
 {
     enum { ROOM = 256 << 10 };
     reader r = {.chunk = c, .room = ROOM, .max_line = max_line};
-    c->context.member = NCCL_NONE;
+    nccl_chunk_begin(c);
     r.stream = nccl_stream_open(path, c->begin ? c->begin - 1 : 0);
     if (!r.stream) {
         c->error = errno;
         return;
     }
-    r.buffer = malloc(ROOM + NCCL_LINE_PAD);
-    c->failed = !r.buffer || !NCCL_ROOM(c->members, c->member_count, c->member_room);
-    if (!c->failed) {
-        c->members[c->member_count++] =
-            (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
-        memset(r.buffer + ROOM, 0, NCCL_LINE_PAD);
-        chunk_skip_first(&r);
-        chunk_read_all(&r, done);
-    }
+    r.buffer = memory_alloc(ROOM + NCCL_LINE_PAD);
+    memset(r.buffer + ROOM, 0, NCCL_LINE_PAD);
+    chunk_skip_first(&r);
+    chunk_read_all(&r, done);
     c->packing = nccl_stream_packing(r.stream);
     c->problem = nccl_stream_problem(r.stream);
     c->error = nccl_stream_error(r.stream);
@@ -486,13 +451,13 @@ void nccl_chunk_free(nccl_chunk *c)
     nccl_index_free(&c->slot_index);
     nccl_index_free(&c->track_index);
     nccl_index_free(&c->proxy_index);
-    free(c->members);
-    free(c->whats);
-    free(c->slots);
-    free(c->tracks);
-    free(c->records);
-    free(c->traces);
-    free(c->p2p);
-    free(c->proxies);
+    arrfree(c->members);
+    arrfree(c->whats);
+    arrfree(c->slots);
+    arrfree(c->tracks);
+    arrfree(c->records);
+    arrfree(c->traces);
+    arrfree(c->p2p);
+    arrfree(c->proxies);
     memset(c, 0, sizeof *c);
 }

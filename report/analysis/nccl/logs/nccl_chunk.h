@@ -6,6 +6,8 @@
 #include "nccl_line.h"
 #include "nccl_memory.h"
 
+#include "analysis/base/stb_ds.h"
+
 typedef struct nccl_local_member {
     const char *id, *name, *host;
     int64_t rank, ranks, nodes, pid;
@@ -47,7 +49,6 @@ typedef struct nccl_bare_context {
 typedef struct nccl_chunk {
     uint32_t file;
     uint64_t begin, end; // lines that begin in these bytes of a plain file; end UINT64_MAX: to the end
-    bool failed;         // no memory
     nccl_packing packing;
     const char *problem;
     int error;
@@ -56,32 +57,23 @@ typedef struct nccl_chunk {
     uint64_t versions;
     bool foreign_version;
     nccl_arena arena;
+    nccl_index member_index, what_index, slot_index, track_index, proxy_index;
+    // Arrays of stb_ds:
     nccl_local_member *members; // [0]: NCCL_INHERITED
-    size_t member_count, member_room;
-    nccl_index member_index;
     nccl_what *whats;
-    size_t what_count, what_room;
-    nccl_index what_index;
     nccl_local_slot *slots;
-    size_t slot_count, slot_room;
-    nccl_index slot_index;
     nccl_track *tracks;
-    size_t track_count, track_room;
-    nccl_index track_index;
-    nccl_record *records; // slot is local, trace is local
-    size_t record_count, record_room;
+    nccl_record *records; // slot and trace are the chunk's own
     nccl_trace *traces;
-    size_t trace_count, trace_room;
     nccl_p2p_record *p2p;
-    size_t p2p_count, p2p_room;
     nccl_proxy *proxies;
-    size_t proxy_count, proxy_room;
-    nccl_index proxy_index;
     nccl_bare_context context;
     bool context_told; // a dump_stats was seen: context is this chunk's own
     uint64_t inherited_coll, inherited_p2p, inherited_proxy;
 } nccl_chunk;
 
+// Prepares an empty chunk for nccl_chunk_feed(); nccl_chunk_read() does it itself.
+void nccl_chunk_begin(nccl_chunk *c);
 // Reads the chunk's lines. `done` grows by the bytes that were read from disk.
 void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done);
 // One line; text[length] must be '\n' and NCCL_LINE_PAD bytes behind it readable.

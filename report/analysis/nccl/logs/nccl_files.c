@@ -1,6 +1,8 @@
 // Finding the files of logs.
-#define _GNU_SOURCE // asprintf
+
 #include "nccl_parts.h"
+
+#include "analysis/base/stb_ds.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,64 +31,39 @@ static bool files_is_log(const char *name)
     return files_is_metrics(name);
 }
 
-typedef struct finder {
-    nccl *n;
-    size_t room;
-    bool failed;
-} finder;
-
-static void files_add(finder *f, const char *path, const struct stat *st)
+static nccl_file *files_add(nccl *n, const char *path, off_t size)
 {
-    nccl *n = f->n;
-    nccl_store *memory = n->memory;
-    if (!NCCL_ROOM(n->files, n->file_count, f->room)) {
-        f->failed = true;
-        return;
-    }
-    char *copy = nccl_arena_text(&memory->arena, path, strlen(path));
-    if (!copy) {
-        f->failed = true;
-        return;
-    }
-    const char *slash = strrchr(copy, '/');
-    n->files[n->file_count++] = (nccl_file){.path = copy,
-                                            .name = slash ? slash + 1 : copy,
-                                            .prometheus = files_is_metrics(copy),
-                                            .size = st->st_size > 0 ? (uint64_t)st->st_size : 0};
+    char *copy = nccl_arena_text(&nccl_store_of(n)->arena, path, strlen(path)), *slash = strrchr(copy, '/');
+    nccl_file file = {.path = copy,
+                      .name = slash ? slash + 1 : copy,
+                      .prometheus = files_is_metrics(copy),
+                      .size = size > 0 ? (uint64_t)size : 0};
+    arrput(n->files, file);
+    return &arrlast(n->files);
 }
 
 // A directory that cannot be opened is kept as a file with its error: what is below it is unknown, not nothing.
-static void files_add_unreadable(finder *f, const char *path, int error)
-{
-    struct stat none = {0};
-    files_add(f, path, &none);
-    if (!f->failed) f->n->files[f->n->file_count - 1].error = error;
-}
-
-static void files_find_below(finder *f, const char *directory, unsigned depth)
+static void files_find_below(nccl *n, const char *directory, unsigned depth)
 {
     enum { DEPTH = 64 };
     DIR *d = opendir(directory);
     struct dirent *entry;
     struct stat st;
     if (!d) {
-        files_add_unreadable(f, directory, errno);
+        int error = errno;
+        files_add(n, directory, 0)->error = error;
         return;
     }
-    while (!f->failed && (entry = readdir(d))) {
-        char *path;
+    while ((entry = readdir(d))) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-        if (asprintf(&path, "%s%s%s", directory, files_ends_with(directory, "/") ? "" : "/", name) < 0) {
-            f->failed = true;
-            break;
-        }
+        char *path = memory_format("%s%s%s", directory, files_ends_with(directory, "/") ? "" : "/", name);
         // Links to files are followed, links to directories are not: they may lead in circles.
         if (lstat(path, &st) == 0) {
             if (S_ISDIR(st.st_mode) && depth < DEPTH)
-                files_find_below(f, path, depth + 1);
+                files_find_below(n, path, depth + 1);
             else if (files_is_log(name) && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-                files_add(f, path, &st);
+                files_add(n, path, st.st_size);
         }
         free(path);
     }
@@ -100,24 +77,22 @@ static int files_by_path(const void *a, const void *b)
 
 netprof_err nccl_files_find(nccl *n, const char *const *paths, size_t count, netprof_error *error)
 {
-    finder f = {n, 0, false};
     struct stat st;
-    for (size_t i = 0; i < count && !f.failed; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (stat(paths[i], &st) != 0) {
             error->sys_errno = errno;
             snprintf(error->path, sizeof error->path, "%s", paths[i]);
             return error->code = NETPROF_ERR_IO;
         }
         if (S_ISDIR(st.st_mode))
-            files_find_below(&f, paths[i], 0);
+            files_find_below(n, paths[i], 0);
         else
-            files_add(&f, paths[i], &st);
+            files_add(n, paths[i], st.st_size);
     }
-    if (f.failed) return error->code = NETPROF_ERR_NOMEM;
-    if (n->file_count) qsort(n->files, n->file_count, sizeof *n->files, files_by_path);
-    size_t kept = 0; // named twice is there once
-    for (size_t i = 0; i < n->file_count; i++)
-        if (!kept || strcmp(n->files[kept - 1].path, n->files[i].path) != 0) n->files[kept++] = n->files[i];
-    n->file_count = kept;
+    size_t found = arrlenu(n->files);
+    if (found) qsort(n->files, found, sizeof *n->files, files_by_path);
+    for (size_t i = 0; i < found; i++) // a file that was named twice counts once
+        if (!n->file_count || strcmp(n->files[n->file_count - 1].path, n->files[i].path) != 0)
+            n->files[n->file_count++] = n->files[i];
     return NETPROF_OK;
 }

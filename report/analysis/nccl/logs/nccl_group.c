@@ -2,6 +2,7 @@
 #include "nccl_parallel.h"
 #include "nccl_parts.h"
 #include "nccl_spread.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 
 #include <math.h>
@@ -60,41 +61,37 @@ static int group_by_sn(const void *a, const void *b)
     return x < y ? -1 : x > y; // as they stood
 }
 
-static bool group_sort_widely(nccl_record *records, size_t count)
+static void group_sort_widely(nccl_record *records, size_t count)
 {
-    const nccl_record **order = malloc((count + 1) * sizeof *order);
-    nccl_record *sorted = malloc((count + 1) * sizeof *sorted);
-    bool good = order && sorted;
-    for (size_t i = 0; good && i < count; i++)
+    const nccl_record **order = memory_array(NULL, count, sizeof *order);
+    nccl_record *sorted = memory_array(NULL, count, sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
         order[i] = &records[i];
-    if (good) qsort(order, count, sizeof *order, group_by_sn);
-    for (size_t i = 0; good && i < count; i++)
+    qsort(order, count, sizeof *order, group_by_sn);
+    for (size_t i = 0; i < count; i++)
         sorted[i] = *order[i];
-    if (good) memcpy(records, sorted, count * sizeof *sorted);
+    memcpy(records, sorted, count * sizeof *sorted);
     free(order);
     free(sorted);
-    return good;
 }
 
 // Numbers that lie close together are counted; it keeps the order of equal ones.
-static bool group_sort_closely(nccl_record *records, size_t count, uint64_t low, size_t range)
+static void group_sort_closely(nccl_record *records, size_t count, uint64_t low, size_t range)
 {
-    size_t *next = calloc(range + 1, sizeof *next);
-    nccl_record *sorted = malloc(count * sizeof *sorted);
-    bool good = next && sorted;
-    for (size_t i = 0; good && i < count; i++)
+    size_t *next = memory_calloc(range + 1, sizeof *next);
+    nccl_record *sorted = memory_alloc(count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
         next[records[i].sn - low + 1]++;
-    for (size_t i = 0; good && i < range; i++)
+    for (size_t i = 0; i < range; i++)
         next[i + 1] += next[i];
-    for (size_t i = 0; good && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         sorted[next[records[i].sn - low]++] = records[i];
-    if (good) memcpy(records, sorted, count * sizeof *sorted);
+    memcpy(records, sorted, count * sizeof *sorted);
     free(next);
     free(sorted);
-    return good;
 }
 
-static bool group_sort_records(nccl_record *records, size_t count)
+static void group_sort_records(nccl_record *records, size_t count)
 {
     uint64_t low = UINT64_MAX, high = 0;
     bool sorted = true;
@@ -103,23 +100,14 @@ static bool group_sort_records(nccl_record *records, size_t count)
         if (records[i].sn > high) high = records[i].sn;
         sorted = sorted && (!i || records[i - 1].sn <= records[i].sn);
     }
-    if (sorted) return true;
+    if (sorted) return;
     if (high - low < 4 * (uint64_t)count + 1024)
-        return group_sort_closely(records, count, low, (size_t)(high - low) + 1);
-    return group_sort_widely(records, count);
+        group_sort_closely(records, count, low, (size_t)(high - low) + 1);
+    else
+        group_sort_widely(records, count);
 }
 
 // ---- an operation's work ----
-
-typedef struct grouping {
-    nccl *n;
-    bool failed;
-} grouping;
-
-static void group_fail(grouping *g)
-{
-    __atomic_store_n(&g->failed, true, __ATOMIC_RELAXED);
-}
 
 static size_t group_same_sn(const nccl_record *records, size_t count)
 {
@@ -163,22 +151,20 @@ static size_t group_drop_repeated(nccl *n, nccl_record *records, size_t count, u
 // and instance_count how many there are; the number of instances goes to incomplete.
 static void group_sort_operation(void *user, size_t i)
 {
-    grouping *g = user;
-    nccl *n = g->n;
+    nccl *n = user;
     const nccl_operation *o = &n->operations[i];
     const nccl_communicator *c = &n->communicators[o->communicator];
-    size_t *stamps = calloc((size_t)c->member_count + 1, sizeof *stamps), stamp = 0;
-    for (uint32_t k = 0; stamps && k < o->series_count; k++) {
+    size_t *stamps = memory_calloc((size_t)c->member_count, sizeof *stamps), stamp = 0;
+    for (uint32_t k = 0; k < o->series_count; k++) {
         nccl_series *s = &n->series[o->first_series + k];
         nccl_record *records = n->records + s->first_instance;
-        if (!group_sort_records(records, s->instance_count)) group_fail(g);
+        group_sort_records(records, s->instance_count);
         for (size_t at = 0, count; at < s->instance_count; at += count) {
             count = group_same_sn(records + at, s->instance_count - at);
             group_drop_repeated(n, records + at, count, c->first_member, stamps, ++stamp);
             s->incomplete++;
         }
     }
-    if (!stamps) group_fail(g);
     free(stamps);
 }
 
@@ -307,12 +293,11 @@ typedef struct columns {
     size_t count, bus_count;
 } columns;
 
-static bool group_columns_make(columns *v, size_t count)
+static columns group_columns_make(size_t count)
 {
-    double *all = malloc((7 * count + 1) * sizeof *all);
-    *v = (columns){
+    double *all = memory_array(NULL, count, 7 * sizeof *all);
+    return (columns){
         all, all + count, all + 2 * count, all + 3 * count, all + 4 * count, all + 5 * count, all + 6 * count, 0, 0};
-    return all != NULL;
 }
 
 static void group_columns_add(columns *v, const nccl_series *s, const nccl_instance *x)
@@ -388,26 +373,22 @@ static void group_find_change(nccl_change *change, const nccl_instance *x, const
     change->found = change->after > ratio * change->before || change->before > ratio * change->after;
 }
 
-static bool group_spread_series(nccl *n, nccl_series *s)
+static void group_spread_series(nccl *n, nccl_series *s)
 {
-    columns v;
+    columns v = group_columns_make(s->instance_count);
     const nccl_instance *x = n->instances + s->first_instance;
-    double *work = malloc((2 * s->instance_count + 1) * sizeof *work), *values = work + s->instance_count;
-    bool good = group_columns_make(&v, s->instance_count) && work;
-    for (size_t i = 0; good && i < s->instance_count; i++)
+    double *work = memory_array(NULL, s->instance_count, 2 * sizeof *work), *values = work + s->instance_count;
+    for (size_t i = 0; i < s->instance_count; i++)
         group_columns_add(&v, s, &x[i]);
-    if (good) {
-        s->spreads = group_columns_spreads(&v, s->bus_factor > 0);
-        for (size_t i = 0; i < s->instance_count; i++)
-            values[i] = (double)x[i].min_us;
-        group_find_change(&s->wire_change, x, values, work, s->instance_count, &s->spreads.wire_us);
-        for (size_t i = 0; i < s->instance_count; i++)
-            values[i] = (double)(x[i].max_us - x[i].min_us);
-        group_find_change(&s->skew_change, x, values, work, s->instance_count, &s->spreads.skew_us);
-    }
+    s->spreads = group_columns_spreads(&v, s->bus_factor > 0);
+    for (size_t i = 0; i < s->instance_count; i++)
+        values[i] = (double)x[i].min_us;
+    group_find_change(&s->wire_change, x, values, work, s->instance_count, &s->spreads.wire_us);
+    for (size_t i = 0; i < s->instance_count; i++)
+        values[i] = (double)(x[i].max_us - x[i].min_us);
+    group_find_change(&s->skew_change, x, values, work, s->instance_count, &s->spreads.skew_us);
     free(v.wire);
     free(work);
-    return good;
 }
 
 static void group_note_last_sn(const nccl *n, size_t first_record, size_t record_count, uint32_t first_member,
@@ -423,7 +404,7 @@ static void group_note_last_sn(const nccl *n, size_t first_record, size_t record
 }
 
 typedef struct filling {
-    grouping *g;
+    nccl *n;
     size_t *first_records, *record_counts; // by series
 } filling;
 
@@ -450,32 +431,29 @@ static void group_fill_series(nccl *n, nccl_operation *o, nccl_series *s, size_t
 static void group_fill_operation(void *user, size_t i)
 {
     filling *f = user;
-    nccl *n = f->g->n;
+    nccl *n = f->n;
     nccl_operation *o = &n->operations[i];
     const nccl_communicator *c = &n->communicators[o->communicator];
     size_t room = (size_t)c->member_count + 1;
-    workspace w = {malloc(room * sizeof *w.values), calloc(room, sizeof *w.here), malloc(room * sizeof *w.last_sn)};
-    bool good = w.values && w.here && w.last_sn;
-    if (good) memset(w.last_sn, 0xff, room * sizeof *w.last_sn);
-    for (uint32_t k = o->first_series; good && k < o->first_series + o->series_count; k++)
+    workspace w = {memory_alloc(room * sizeof *w.values), memory_calloc(room, sizeof *w.here),
+                   memory_alloc(room * sizeof *w.last_sn)};
+    memset(w.last_sn, 0xff, room * sizeof *w.last_sn);
+    for (uint32_t k = o->first_series; k < o->first_series + o->series_count; k++)
         group_note_last_sn(n, f->first_records[k], f->record_counts[k], c->first_member, &w);
-    for (uint32_t k = o->first_series; good && k < o->first_series + o->series_count; k++) {
+    for (uint32_t k = o->first_series; k < o->first_series + o->series_count; k++) {
         group_fill_series(n, o, &n->series[k], f->first_records[k], f->record_counts[k], &w);
-        good = group_spread_series(n, &n->series[k]);
+        group_spread_series(n, &n->series[k]);
     }
-    if (!good) group_fail(f->g);
     free(w.values);
     free(w.here);
     free(w.last_sn);
 }
 
-static bool group_fill_instances(grouping *g, const nccl_pool_options *pool)
+static void group_fill_instances(nccl *n, const nccl_pool_options *pool)
 {
-    nccl *n = g->n;
-    filling f = {g, malloc((n->series_count + 1) * sizeof *f.first_records),
-                 malloc((n->series_count + 1) * sizeof *f.record_counts)};
-    bool good = f.first_records && f.record_counts;
-    for (size_t i = 0; good && i < n->series_count; i++) {
+    filling f = {n, memory_array(NULL, n->series_count, sizeof *f.first_records),
+                 memory_array(NULL, n->series_count, sizeof *f.record_counts)};
+    for (size_t i = 0; i < n->series_count; i++) {
         nccl_series *s = &n->series[i];
         f.first_records[i] = s->first_instance;
         f.record_counts[i] = s->instance_count;
@@ -483,12 +461,10 @@ static bool group_fill_instances(grouping *g, const nccl_pool_options *pool)
         s->instance_count = s->incomplete;
         n->instance_count += s->instance_count;
     }
-    n->instances = malloc((n->instance_count + 1) * sizeof *n->instances);
-    good = good && n->instances;
-    if (good) nccl_parallel(pool, n->operation_count, group_fill_operation, &f);
+    n->instances = memory_array(NULL, n->instance_count, sizeof *n->instances);
+    nccl_parallel(pool, n->operation_count, group_fill_operation, &f);
     free(f.first_records);
     free(f.record_counts);
-    return good && !g->failed;
 }
 
 // ---- sums over members, processes, hosts ----
@@ -565,16 +541,15 @@ static void group_judge_hosts(nccl *n, const nccl_instance *x, size_t *stamps)
     n->hosts[late].judged_cost_us = sum_capped(n->hosts[late].judged_cost_us, others - x->min_us);
 }
 
-static bool group_sum_hosts(nccl *n)
+static void group_sum_hosts(nccl *n)
 {
-    size_t *stamps = calloc(n->host_count + 1, sizeof *stamps);
-    for (size_t i = 0; stamps && i < n->instance_count; i++) {
+    size_t *stamps = memory_calloc(n->host_count, sizeof *stamps);
+    for (size_t i = 0; i < n->instance_count; i++) {
         const nccl_instance *x = &n->instances[i];
         const nccl_communicator *c = &n->communicators[n->series[x->series].communicator];
         if (x->complete && c->type == NCCL_MIXED) group_judge_hosts(n, x, stamps);
     }
     free(stamps);
-    return stamps != NULL;
 }
 
 static void group_sum_files(nccl *n)
@@ -622,7 +597,7 @@ static int group_by_kind(const void *a, const void *b)
 }
 
 typedef struct kinds {
-    grouping *g;
+    nccl *n;
     kind_part *parts;
     size_t *first; // by kind: its first part; one more at the end
 } kinds;
@@ -630,13 +605,9 @@ typedef struct kinds {
 static void group_spread_kind(void *user, size_t i)
 {
     kinds *k = user;
-    nccl *n = k->g->n;
+    nccl *n = k->n;
     nccl_kind *kind = &n->kinds[i];
-    columns v;
-    if (!group_columns_make(&v, kind->instances)) {
-        group_fail(k->g);
-        return;
-    }
+    columns v = group_columns_make(kind->instances);
     for (size_t p = k->first[i]; p < k->first[i + 1]; p++) {
         const nccl_series *s = &n->series[k->parts[p].series];
         for (size_t x = 0; x < s->instance_count; x++)
@@ -647,17 +618,16 @@ static void group_spread_kind(void *user, size_t i)
     free(v.wire);
 }
 
-static bool group_make_kinds(grouping *g, const nccl_pool_options *pool)
+static void group_make_kinds(nccl *n, const nccl_pool_options *pool)
 {
-    nccl *n = g->n;
-    kinds k = {g, malloc((n->series_count + 1) * sizeof *k.parts), malloc((n->series_count + 2) * sizeof *k.first)};
-    n->kinds = calloc(n->series_count + 1, sizeof *n->kinds);
-    bool good = k.parts && k.first && n->kinds;
-    for (size_t i = 0; good && i < n->series_count; i++)
+    kinds k = {n, memory_array(NULL, n->series_count, sizeof *k.parts),
+               memory_array(NULL, n->series_count + 1, sizeof *k.first)};
+    n->kinds = memory_calloc(n->series_count, sizeof *n->kinds);
+    for (size_t i = 0; i < n->series_count; i++)
         k.parts[i] = (kind_part){n->communicators[n->series[i].communicator].type, n->series[i].coll, n->series[i].size,
                                  (uint32_t)i};
-    if (good) qsort(k.parts, n->series_count, sizeof *k.parts, group_by_kind);
-    for (size_t i = 0; good && i < n->series_count; i++) {
+    qsort(k.parts, n->series_count, sizeof *k.parts, group_by_kind);
+    for (size_t i = 0; i < n->series_count; i++) {
         nccl_series *s = &n->series[k.parts[i].series];
         if (!i || group_by_kind_key(&k.parts[i - 1], &k.parts[i]) != 0) {
             k.first[n->kind_count] = i;
@@ -674,13 +644,10 @@ static bool group_make_kinds(grouping *g, const nccl_pool_options *pool)
         kind->time_us = sum_capped(kind->time_us, s->time_us);
         kind->wire_us = sum_capped(kind->wire_us, s->wire_total_us);
     }
-    if (good) {
-        k.first[n->kind_count] = n->series_count;
-        nccl_parallel(pool, n->kind_count, group_spread_kind, &k);
-    }
+    k.first[n->kind_count] = n->series_count;
+    nccl_parallel(pool, n->kind_count, group_spread_kind, &k);
     free(k.parts);
     free(k.first);
-    return good && !g->failed;
 }
 
 typedef struct path_part {
@@ -712,44 +679,42 @@ static void group_add_path(nccl *n, const path_part *parts, size_t count, double
 }
 
 // An instance has the algorithm of its first record: all ranks choose the same.
-static bool group_make_paths(nccl *n)
+static void group_make_paths(nccl *n)
 {
-    if (!n->has_algorithms) return true;
-    path_part *parts = malloc((n->instance_count + 1) * sizeof *parts);
-    double *work = malloc((n->instance_count + 1) * sizeof *work);
-    bool good = parts && work;
-    for (size_t i = 0; good && i < n->instance_count; i++) {
+    if (!n->has_algorithms) return;
+    path_part *parts = memory_array(NULL, n->instance_count, sizeof *parts);
+    double *work = memory_array(NULL, n->instance_count, sizeof *work);
+    for (size_t i = 0; i < n->instance_count; i++) {
         const nccl_instance *x = &n->instances[i];
         const nccl_series *s = &n->series[x->series];
         parts[i] = (path_part){s->kind, nccl_store_of(n)->slots[n->records[x->first].slot].what, (double)x->min_us,
                                nccl_bus_gbs(s, (double)x->min_us)};
     }
-    if (good) qsort(parts, n->instance_count, sizeof *parts, group_by_path);
+    qsort(parts, n->instance_count, sizeof *parts, group_by_path);
     size_t groups = 0;
-    for (size_t i = 0; good && i < n->instance_count; i++)
+    for (size_t i = 0; i < n->instance_count; i++)
         groups += !i || group_by_path(&parts[i - 1], &parts[i]) != 0;
-    n->paths = calloc(groups + 1, sizeof *n->paths);
-    good = good && n->paths;
-    for (size_t i = 0, k; good && i < n->instance_count; i = k) {
+    n->paths = memory_calloc(groups, sizeof *n->paths);
+    for (size_t i = 0, k; i < n->instance_count; i = k) {
         for (k = i + 1; k < n->instance_count && group_by_path(&parts[i], &parts[k]) == 0;)
             k++;
         group_add_path(n, parts + i, k - i, work);
     }
     free(parts);
     free(work);
-    return good;
 }
 
 // ---- all ----
 
-bool nccl_group(nccl *n)
+void nccl_group(nccl *n)
 {
-    grouping g = {n, false};
     nccl_pool_options pool = {.threads = nccl_store_of(n)->threads};
-    nccl_parallel(&pool, n->operation_count, group_sort_operation, &g);
-    if (g.failed || !group_fill_instances(&g, &pool)) return false;
+    nccl_parallel(&pool, n->operation_count, group_sort_operation, n);
+    group_fill_instances(n, &pool);
     group_count_records(n);
     group_sum_communicators(n);
     group_sum_files(n);
-    return group_sum_hosts(n) && group_make_kinds(&g, &pool) && group_make_paths(n);
+    group_sum_hosts(n);
+    group_make_kinds(n, &pool);
+    group_make_paths(n);
 }

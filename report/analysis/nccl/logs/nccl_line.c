@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // strtod_l
 #include "nccl_line.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 #include "analysis/base/utf8.h"
 
@@ -209,7 +210,7 @@ static double line_slow_number(const char *p, const char *end)
     locale_t mine = __atomic_load_n(&plain, __ATOMIC_ACQUIRE), none = (locale_t)0;
     if (!mine) {
         mine = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-        if (!mine) return NAN;
+        if (!mine) memory_exhausted();
         if (!__atomic_compare_exchange_n(&plain, &none, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             freelocale(mine);
             mine = none;
@@ -220,8 +221,8 @@ static double line_slow_number(const char *p, const char *end)
         text[length] = 0;
         return strtod_l(text, NULL, mine);
     }
-    char *copy = strndup(p, length);
-    double value = copy ? strtod_l(copy, NULL, mine) : NAN;
+    char *copy = memory_strndup(p, length);
+    double value = strtod_l(copy, NULL, mine);
     free(copy);
     return value;
 }

@@ -5,6 +5,7 @@
 #include "nccl_parallel.h"
 #include "nccl_parts.h"
 #include "nccl_stream.h"
+#include "analysis/base/stb_ds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@ static bool logs_recognise_file(const char *path)
     enum { BEGINNING = 64 << 10 };
     bool known = false;
     nccl_stream *s = nccl_stream_open(path, 0);
-    char *text = malloc(BEGINNING + NCCL_LINE_PAD);
-    size_t size = s && text ? nccl_stream_read(s, text, BEGINNING - 1) : 0;
-    if (text) memset(text + size, '\n', NCCL_LINE_PAD);
+    char *text = memory_alloc(BEGINNING + NCCL_LINE_PAD);
+    size_t size = s ? nccl_stream_read(s, text, BEGINNING - 1) : 0;
+    memset(text + size, '\n', NCCL_LINE_PAD);
     for (size_t at = 0; at < size && !known;) {
         nccl_line line;
         size_t length = (size_t)((char *)memchr(text + at, '\n', size - at + 1) - (text + at));
@@ -34,18 +35,16 @@ static bool logs_recognise_file(const char *path)
 bool nccl_recognise(const char *path)
 {
     nccl n = {0};
-    nccl_store store = {0};
     netprof_error error;
     struct stat st;
     bool known = false;
     if (stat(path, &st) != 0) return false;
     if (!S_ISDIR(st.st_mode)) return logs_recognise_file(path);
-    n.memory = &store;
+    n.memory = memory_calloc(1, sizeof(nccl_store));
     nccl_files_find(&n, &path, 1, &error);
     for (size_t i = 0; i < n.file_count && !known; i++)
         known = !n.files[i].error && (n.files[i].prometheus || logs_recognise_file(n.files[i].path));
-    free(n.files);
-    nccl_arena_free(&store.arena);
+    nccl_free(&n);
     return known;
 }
 
@@ -59,14 +58,14 @@ typedef struct job {
 typedef struct reading {
     nccl *n;
     const nccl_options *options;
-    nccl_chunk *chunks;
-    size_t chunk_count, chunk_room;
+    nccl_chunk *chunks; // array of stb_ds
+    size_t chunk_count;
     job *jobs; // the largest first
     uint64_t done, total;
 } reading;
 
 // Large plain files are read in parts.
-static bool logs_plan_file(reading *r, uint32_t file)
+static void logs_plan_file(reading *r, uint32_t file)
 {
     uint64_t size = r->n->files[file].size, at = 0, part = r->options->part ? r->options->part : 32 << 20;
     bool packed = true;
@@ -75,14 +74,11 @@ static bool logs_plan_file(reading *r, uint32_t file)
         packed = !s || nccl_stream_packing(s) != NCCL_PLAIN;
         nccl_stream_close(s);
     }
-    do {
-        bool last = packed || size - at < 2 * part;
-        if (!NCCL_ROOM(r->chunks, r->chunk_count, r->chunk_room)) return false;
-        r->chunks[r->chunk_count++] = (nccl_chunk){.file = file, .begin = at, .end = last ? UINT64_MAX : at + part};
-        if (last) break;
-        at += part;
-    } while (true);
-    return true;
+    for (bool last = false; !last; at += part) {
+        last = packed || size - at < 2 * part;
+        nccl_chunk chunk = {.file = file, .begin = at, .end = last ? UINT64_MAX : at + part};
+        arrput(r->chunks, chunk);
+    }
 }
 
 static int logs_by_size(const void *a, const void *b)
@@ -92,23 +88,22 @@ static int logs_by_size(const void *a, const void *b)
     return x->chunk < y->chunk ? -1 : 1;
 }
 
-static bool logs_plan(reading *r)
+static void logs_plan(reading *r)
 {
     for (size_t i = 0; i < r->n->file_count; i++) {
         const nccl_file *file = &r->n->files[i];
         if (file->error || file->prometheus) continue;
         r->total += file->size;
-        if (!logs_plan_file(r, (uint32_t)i)) return false;
+        logs_plan_file(r, (uint32_t)i);
     }
-    r->jobs = malloc((r->chunk_count + 1) * sizeof *r->jobs);
-    if (!r->jobs) return false;
+    r->chunk_count = arrlenu(r->chunks);
+    r->jobs = memory_array(NULL, r->chunk_count, sizeof *r->jobs);
     for (size_t i = 0; i < r->chunk_count; i++) {
         const nccl_chunk *c = &r->chunks[i];
         uint64_t size = r->n->files[c->file].size;
         r->jobs[i] = (job){i, c->end == UINT64_MAX ? size - c->begin : c->end - c->begin};
     }
     qsort(r->jobs, r->chunk_count, sizeof *r->jobs, logs_by_size);
-    return true;
 }
 
 static void logs_read_chunk(void *user, size_t i)
@@ -124,13 +119,6 @@ static void logs_poll(void *user)
     reading *r = user;
     uint64_t done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
     r->options->progress(r->options->user, done < r->total ? done : r->total, r->total);
-}
-
-static bool logs_any_failed(const reading *r)
-{
-    for (size_t i = 0; i < r->chunk_count; i++)
-        if (r->chunks[i].failed) return true;
-    return false;
 }
 
 static void logs_account_chunk(nccl *n, const nccl_chunk *c)
@@ -170,24 +158,23 @@ static void logs_account(reading *r)
     }
 }
 
-static bool logs_read_metrics(nccl *n)
-{
-    for (size_t i = 0; i < n->file_count; i++)
-        if (n->files[i].prometheus && !n->files[i].error && !nccl_metrics_read(n, (uint32_t)i)) return false;
-    return true;
-}
-
-static bool logs_read_all(reading *r)
+static void logs_read_all(reading *r)
 {
     nccl *n = r->n;
-    nccl_store *memory = n->memory;
-    nccl_pool_options pool = {memory->threads, r->options->progress ? logs_poll : NULL, r};
-    if (!logs_plan(r)) return false;
+    nccl_pool_options pool = {nccl_store_of(n)->threads, r->options->progress ? logs_poll : NULL, r};
+    logs_plan(r);
     nccl_parallel(&pool, r->chunk_count, logs_read_chunk, r);
-    if (logs_any_failed(r) || !nccl_merge(n, r->chunks, r->chunk_count)) return false;
+    nccl_merge(n, r->chunks, r->chunk_count);
     logs_account(r);
-    return nccl_merge_p2p(n, r->chunks, r->chunk_count) && nccl_group(n) && logs_read_metrics(n) &&
-           nccl_peaks_set(n, r->options->peaks, r->options->peak_count);
+    nccl_merge_p2p(n, r->chunks, r->chunk_count);
+    nccl_group(n);
+    for (size_t i = 0; i < n->file_count; i++)
+        if (n->files[i].prometheus && !n->files[i].error) nccl_metrics_read(n, (uint32_t)i);
+    nccl_peaks_set(n, r->options->peaks, r->options->peak_count);
+    for (size_t i = 0; i < r->chunk_count; i++)
+        nccl_chunk_free(&r->chunks[i]);
+    arrfree(r->chunks);
+    free(r->jobs);
 }
 
 static netprof_err logs_nothing(const nccl *n, netprof_error *error)
@@ -209,15 +196,10 @@ netprof_err nccl_read(nccl *n, const char *const *paths, size_t count, const ncc
     if (!error) error = &mine;
     memset(error, 0, sizeof *error);
     reading r = {.n = n, .options = options};
-    nccl_store *memory = n->memory = calloc(1, sizeof *memory);
-    if (!memory) return error->code = NETPROF_ERR_NOMEM;
+    nccl_store *memory = n->memory = memory_calloc(1, sizeof *memory);
     memory->threads = options->threads ? options->threads : nccl_processors();
     netprof_err result = nccl_files_find(n, paths, count, error);
-    if (!result && !logs_read_all(&r)) result = error->code = NETPROF_ERR_NOMEM;
-    for (size_t i = 0; i < r.chunk_count; i++)
-        nccl_chunk_free(&r.chunks[i]);
-    free(r.chunks);
-    free(r.jobs);
+    if (!result) logs_read_all(&r);
     uint64_t used = 0;
     for (size_t i = NCCL_COLL; i < NCCL_OUTCOMES; i++)
         used += n->outcomes[i];

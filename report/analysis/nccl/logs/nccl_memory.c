@@ -1,17 +1,8 @@
 #include "nccl_memory.h"
 
-#include <stdlib.h>
+#include "analysis/base/memory.h"
 
-bool nccl_grow(void **array, size_t *room, size_t wanted, size_t element)
-{
-    size_t larger = *room ? 2 * *room : 16;
-    if (larger < wanted) larger = wanted;
-    void *grown = larger <= SIZE_MAX / element ? realloc(*array, larger * element) : NULL;
-    if (!grown) return false;
-    *array = grown;
-    *room = larger;
-    return true;
-}
+#include <stdlib.h>
 
 struct nccl_block {
     nccl_block *next;
@@ -26,8 +17,7 @@ void *nccl_arena_take(nccl_arena *a, size_t size)
     size = (size + 15) & ~(size_t)15;
     if (!b || b->size - b->used < size) {
         size_t room = size > BLOCK ? size : BLOCK;
-        b = malloc(sizeof *b + room);
-        if (!b) return NULL;
+        b = memory_alloc(sizeof *b + room);
         *b = (nccl_block){a->blocks, 0, room};
         a->blocks = b;
     }
@@ -38,7 +28,6 @@ void *nccl_arena_take(nccl_arena *a, size_t size)
 char *nccl_arena_text(nccl_arena *a, const char *text, size_t length)
 {
     char *copy = nccl_arena_take(a, length + 1);
-    if (!copy) return NULL;
     memcpy(copy, text, length);
     copy[length] = 0;
     return copy;
@@ -53,11 +42,10 @@ void nccl_arena_free(nccl_arena *a)
     }
 }
 
-static bool nccl_index_grow(nccl_index *x)
+static void nccl_index_grow(nccl_index *x)
 {
     size_t size = x->slots ? 2 * (x->mask + 1) : 16;
-    struct nccl_index_slot *slots = calloc(size, sizeof *slots);
-    if (!slots) return false;
+    struct nccl_index_slot *slots = memory_calloc(size, sizeof *slots);
     for (size_t i = 0; x->slots && i <= x->mask; i++) {
         if (!x->slots[i].value) continue;
         size_t at = x->slots[i].hash & (size - 1);
@@ -68,13 +56,12 @@ static bool nccl_index_grow(nccl_index *x)
     free(x->slots);
     x->slots = slots;
     x->mask = size - 1;
-    return true;
 }
 
 uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index), const void *user,
                         uint32_t next)
 {
-    if (x->count * 2 >= x->mask && !nccl_index_grow(x)) return NCCL_NONE;
+    if (x->count * 2 >= x->mask) nccl_index_grow(x);
     uint32_t short_hash = (uint32_t)(hash >> 32 ^ hash);
     size_t at = short_hash & x->mask;
     for (; x->slots[at].value; at = (at + 1) & x->mask)

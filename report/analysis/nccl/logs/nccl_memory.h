@@ -1,5 +1,5 @@
-// Memory of the reader: arenas, growing arrays, and an index of keys that are kept elsewhere. Thread rule: one thread at a
-// time per object.
+// Memory of the reader: arenas, and an index of keys that are kept elsewhere. Thread rule: one thread at a time per
+// object; unlike a map of stb_ds an index may be started by any thread.
 #ifndef NETPROF_NCCL_MEMORY_H
 #define NETPROF_NCCL_MEMORY_H
 
@@ -7,16 +7,11 @@
 
 #include <string.h>
 
-// Room for one more element: doubles. False without memory.
-#define NCCL_ROOM(array, count, room)                                                                                  \
-    ((count) < (room) || nccl_grow((void **)(void *)&(array), &(room), (count) + 1, sizeof *(array)))
-bool nccl_grow(void **array, size_t *room, size_t wanted, size_t element);
-
 typedef struct nccl_block nccl_block;
 typedef struct nccl_arena { // start from {0}
     nccl_block *blocks;
 } nccl_arena;
-void *nccl_arena_take(nccl_arena *a, size_t size); // NULL without memory
+void *nccl_arena_take(nccl_arena *a, size_t size);
 char *nccl_arena_text(nccl_arena *a, const char *text, size_t length);
 void nccl_arena_free(nccl_arena *a);
 
@@ -27,7 +22,7 @@ typedef struct nccl_index {
     } * slots;
     size_t count, mask;
 } nccl_index;
-// The index whose key is the same; or, when there is none, `next`, which then is kept. NCCL_NONE without memory.
+// The index whose key is the same; or, when there is none, `next`, which then is kept.
 uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index), const void *user,
                         uint32_t next);
 void nccl_index_free(nccl_index *x);

@@ -7,23 +7,24 @@
 static void nccl_merge_resolve_members(nccl_merging *m)
 {
     for (size_t i = 0; i < m->chunk_count; i++)
-        for (size_t k = 0; k < m->chunks[i].member_count; k++) {
+        for (size_t k = 0; k < arrlenu(m->chunks[i].members); k++) {
             nccl_local_member *local = &m->chunks[i].members[k];
             if (local->global != NCCL_NONE) local->global = m->members[local->global].final;
         }
 }
 
-bool nccl_merge(nccl *n, nccl_chunk *chunks, size_t count)
+void nccl_merge(nccl *n, nccl_chunk *chunks, size_t count)
 {
     nccl_merging m = {.n = n, .memory = n->memory, .chunks = chunks, .chunk_count = count};
-    bool good = nccl_merge_members(&m) && nccl_merge_restarts(&m) && nccl_merge_communicators(&m) &&
-                nccl_merge_series(&m) && nccl_merge_records(&m);
-    if (good) nccl_merge_resolve_members(&m);
-    free(m.members);
-    free(m.texts);
-    nccl_index_free(&m.member_index);
-    nccl_index_free(&m.text_index);
-    nccl_index_free(&m.what_index);
-    nccl_index_free(&m.series_index);
-    return good;
+    nccl_merge_members(&m);
+    nccl_merge_restarts(&m);
+    nccl_merge_communicators(&m);
+    nccl_merge_series(&m);
+    nccl_merge_records(&m);
+    nccl_merge_resolve_members(&m);
+    arrfree(m.members);
+    hmfree(m.texts);
+    hmfree(m.member_of);
+    hmfree(m.what_of);
+    hmfree(m.series_of);
 }

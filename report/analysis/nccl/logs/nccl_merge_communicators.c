@@ -137,21 +137,19 @@ static void runs_gather(gathered *g, nccl_joined **members, size_t count)
     }
 }
 
-static bool runs_number(gathered *all, size_t count)
+static void runs_number(gathered *all, size_t count)
 {
-    gathered **order = malloc((count + 1) * sizeof *order);
-    if (!order) return false;
+    gathered **order = memory_array(NULL, count, sizeof *order);
     for (size_t i = 0; i < count; i++)
         order[i] = &all[i];
     qsort(order, count, sizeof(gathered *), runs_by_id_and_time);
     for (size_t i = 0; i < count; i++)
         order[i]->c.run = i && order[i - 1]->c.id == order[i]->c.id ? order[i - 1]->c.run + 1 : 1;
     free(order);
-    return true;
 }
 
 // Its name where no other id has it, else with the id; and which run.
-static bool runs_label(nccl_merging *m, nccl_communicator *c, bool shared)
+static void runs_label(nccl_merging *m, nccl_communicator *c, bool shared)
 {
     char run[32] = "", text[1200];
     if (c->run > 1) snprintf(run, sizeof run, " #%u", c->run);
@@ -160,7 +158,6 @@ static bool runs_label(nccl_merging *m, nccl_communicator *c, bool shared)
     else
         snprintf(text, sizeof text, "%.512s%s", *c->name ? c->name : c->id, run);
     c->label = nccl_arena_text(&m->memory->arena, text, strlen(text));
-    return c->label != NULL;
 }
 
 static int runs_by_name(const void *a, const void *b)
@@ -170,27 +167,25 @@ static int runs_by_name(const void *a, const void *b)
     return order ? order : strcmp(x->id, y->id);
 }
 
-static bool runs_make_labels(nccl_merging *m)
+static void runs_make_labels(nccl_merging *m)
 {
     nccl *n = m->n;
     size_t count = n->communicator_count;
-    nccl_communicator **order = malloc((count + 1) * sizeof *order);
-    bool good = order != NULL;
-    for (size_t i = 0; good && i < count; i++)
+    nccl_communicator **order = memory_array(NULL, count, sizeof *order);
+    for (size_t i = 0; i < count; i++)
         order[i] = &n->communicators[i];
-    if (good) qsort(order, count, sizeof(nccl_communicator *), runs_by_name);
-    for (size_t i = 0; good && i < count; i++) {
+    qsort(order, count, sizeof(nccl_communicator *), runs_by_name);
+    for (size_t i = 0; i < count; i++) {
         bool before = i && order[i - 1]->name == order[i]->name && order[i - 1]->id != order[i]->id;
         size_t k = i;
         while (k + 1 < count && order[k + 1]->name == order[i]->name && order[k + 1]->id == order[i]->id)
             k++;
         bool behind = k + 1 < count && order[k + 1]->name == order[i]->name;
-        for (size_t j = i; good && j <= k; j++)
-            good = runs_label(m, order[j], before || behind);
+        for (size_t j = i; j <= k; j++)
+            runs_label(m, order[j], before || behind);
         i = k;
     }
     free(order);
-    return good;
 }
 
 // ---- the model's arrays ----
@@ -232,25 +227,24 @@ static void runs_add_process(nccl *n, const process_key *key)
     if (member->last_dump_us > p->last_dump_us) p->last_dump_us = member->last_dump_us;
 }
 
-static bool runs_make_processes(nccl_merging *m)
+static void runs_make_processes(nccl_merging *m)
 {
     nccl *n = m->n;
-    process_key *keys = malloc((m->member_count + 1) * sizeof *keys);
-    n->hosts = calloc(m->member_count + 1, sizeof *n->hosts);
-    n->processes = calloc(m->member_count + 1, sizeof *n->processes);
-    n->process_members = calloc(m->member_count + 1, sizeof *n->process_members);
-    bool good = keys && n->hosts && n->processes && n->process_members;
-    for (size_t i = 0; good && i < m->member_count; i++)
+    size_t count = arrlenu(m->members);
+    process_key *keys = memory_array(NULL, count, sizeof *keys);
+    n->hosts = memory_calloc(count, sizeof *n->hosts);
+    n->processes = memory_calloc(count, sizeof *n->processes);
+    n->process_members = memory_calloc(count, sizeof *n->process_members);
+    for (size_t i = 0; i < count; i++)
         keys[i] = (process_key){m->members[i].host, m->members[i].pid, &m->members[i]};
-    if (good) qsort(keys, m->member_count, sizeof *keys, runs_by_process);
-    for (size_t i = 0; good && i < m->member_count; i++) {
+    qsort(keys, count, sizeof *keys, runs_by_process);
+    for (size_t i = 0; i < count; i++) {
         size_t known = n->process_count;
         runs_add_process(n, &keys[i]);
         if (n->process_count > known) n->processes[known].first_member = (uint32_t)i;
         n->process_members[i] = keys[i].member->final;
     }
     free(keys);
-    return good;
 }
 
 static void runs_fill_communicator(nccl_merging *m, const gathered *g)
@@ -274,35 +268,35 @@ static void runs_fill_communicator(nccl_merging *m, const gathered *g)
     n->communicator_count++;
 }
 
-bool nccl_merge_communicators(nccl_merging *m)
+void nccl_merge_communicators(nccl_merging *m)
 {
     nccl *n = m->n;
-    size_t count = m->member_count, groups = 0;
-    nccl_joined **order = malloc((count + 1) * sizeof *order);
-    gathered *all = calloc(count + 1, sizeof *all);
-    n->communicators = calloc(count + 1, sizeof *n->communicators);
-    n->members = calloc(count + 1, sizeof *n->members);
-    bool good = order && all && n->communicators && n->members;
-    for (size_t i = 0; good && i < count; i++)
+    size_t count = arrlenu(m->members), groups = 0;
+    nccl_joined **order = memory_array(NULL, count, sizeof *order);
+    gathered *all = memory_calloc(count, sizeof *all);
+    n->communicators = memory_calloc(count, sizeof *n->communicators);
+    n->members = memory_calloc(count, sizeof *n->members);
+    for (size_t i = 0; i < count; i++)
         order[i] = &m->members[i];
-    if (good) qsort(order, count, sizeof(nccl_joined *), runs_by_group);
-    for (size_t i = 0, k; good && i < count; i = k, groups++) {
+    qsort(order, count, sizeof(nccl_joined *), runs_by_group);
+    for (size_t i = 0, k; i < count; i = k, groups++) {
         for (k = i + 1; k < count && runs_same_group(order[i], order[k]);)
             k++;
         runs_place_group(order + i, k - i, (uint32_t)groups);
     }
-    if (good) qsort(order, count, sizeof(nccl_joined *), runs_by_communicator);
+    qsort(order, count, sizeof(nccl_joined *), runs_by_communicator);
     groups = 0;
-    for (size_t i = 0, k; good && i < count; i = k) {
+    for (size_t i = 0, k; i < count; i = k) {
         for (k = i + 1; k < count && order[k]->group == order[i]->group && order[k]->run == order[i]->run;)
             k++;
         runs_gather(&all[groups++], order + i, k - i);
     }
-    good = good && runs_number(all, groups);
-    if (good) qsort(all, groups, sizeof *all, runs_by_display);
-    for (size_t i = 0; good && i < groups; i++)
+    runs_number(all, groups);
+    qsort(all, groups, sizeof *all, runs_by_display);
+    for (size_t i = 0; i < groups; i++)
         runs_fill_communicator(m, &all[i]);
     free(order);
     free(all);
-    return good && runs_make_labels(m) && runs_make_processes(m);
+    runs_make_labels(m);
+    runs_make_processes(m);
 }

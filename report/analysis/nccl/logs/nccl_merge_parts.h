@@ -4,6 +4,9 @@
 
 #include "nccl_parts.h"
 
+#include "analysis/base/map_key.h"
+#include "analysis/base/stb_ds.h"
+
 // A member while it is put together. Those that began anew under the same id are several, with generations 0, 1, ...
 typedef struct nccl_joined {
     const char *id, *name, *host;
@@ -20,19 +23,33 @@ typedef struct nccl_joined {
     uint64_t coll_records, p2p_records;
 } nccl_joined;
 
+// Numbers things in the order in which they come: a map of stb_ds.
+typedef struct nccl_numbering {
+    map_key key;
+    uint32_t value;
+} nccl_numbering;
+
+static inline uint32_t nccl_number(nccl_numbering **numbers, const void *key, size_t size)
+{
+    map_key hashed = map_key_of_bytes(key, size);
+    uint32_t next = (uint32_t)hmlenu(*numbers);
+    ptrdiff_t at = hmgeti(*numbers, hashed);
+    if (at >= 0) return (*numbers)[at].value;
+    hmput(*numbers, hashed, next);
+    return next;
+}
+
 typedef struct nccl_merging {
     nccl *n;
     nccl_store *memory;
     nccl_chunk *chunks;
     size_t chunk_count;
-    nccl_joined *members;
-    size_t member_count, member_room;
-    nccl_index member_index, text_index, what_index, series_index;
-    const char **texts;
-    size_t text_count, text_room;
-    struct run_key {
-        uint32_t group, run;
-    } * runs;
+    nccl_joined *members; // array of stb_ds
+    struct nccl_shared_text {
+        map_key key;
+        const char *value;
+    } * texts;
+    nccl_numbering *member_of, *what_of, *series_of;
 } nccl_merging;
 
 static inline int nccl_compare_u64(uint64_t a, uint64_t b)
@@ -45,16 +62,16 @@ static inline int nccl_compare_i64(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-// Equal texts have equal pointers. NULL without memory.
+// Equal texts have equal pointers.
 const char *nccl_merge_text(nccl_merging *m, const char *text);
-// The index of the member with this key, added when there is none. NCCL_NONE without memory.
+// The index of the member with this key, added when there is none.
 uint32_t nccl_merge_member(nccl_merging *m, const nccl_joined *key);
 
-// The steps, in this order. All return false without memory.
-bool nccl_merge_members(nccl_merging *m);
-bool nccl_merge_restarts(nccl_merging *m);
-bool nccl_merge_communicators(nccl_merging *m);
-bool nccl_merge_series(nccl_merging *m);
-bool nccl_merge_records(nccl_merging *m);
+// The steps, in this order.
+void nccl_merge_members(nccl_merging *m);
+void nccl_merge_restarts(nccl_merging *m);
+void nccl_merge_communicators(nccl_merging *m);
+void nccl_merge_series(nccl_merging *m);
+void nccl_merge_records(nccl_merging *m);
 
 #endif

@@ -4,6 +4,7 @@
 #include "nccl_parallel.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 // ---- what, series, slots ----
@@ -13,42 +14,27 @@ static int records_by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool records_same_what(const void *user, uint32_t i)
-{
-    const nccl_what *k = ((const nccl_what *const *)user)[0], *x = ((const nccl_what *const *)user)[1] + i;
-    return x->coll == k->coll && x->algo == k->algo && x->proto == k->proto && x->timing == k->timing;
-}
-
 static uint32_t records_join_what(nccl_merging *m, const nccl_what *local)
 {
     nccl_what key = {nccl_merge_text(m, local->coll), nccl_merge_text(m, local->algo), nccl_merge_text(m, local->proto),
                      nccl_merge_text(m, local->timing)};
-    if (!key.coll || !key.algo || !key.proto || !key.timing) return NCCL_NONE;
-    const nccl_what *user[] = {&key, m->memory->whats};
-    uint64_t hash = nccl_mix((uintptr_t)key.coll, (uintptr_t)key.algo);
-    hash = nccl_mix(nccl_mix(hash, (uintptr_t)key.proto), (uintptr_t)key.timing);
-    uint32_t next = (uint32_t)m->memory->what_count,
-             found = nccl_index_put(&m->what_index, hash, records_same_what, user, next);
-    if (found != next) return found;
-    if (!NCCL_ROOM(m->memory->whats, m->memory->what_count, m->memory->what_room)) return NCCL_NONE;
-    m->memory->whats[m->memory->what_count++] = key;
+    uint32_t found = nccl_number(&m->what_of, &key, sizeof key);
+    if (found < arrlenu(m->memory->whats)) return found;
+    arrput(m->memory->whats, key);
     m->n->has_algorithms |= *key.algo || *key.proto;
     return found;
 }
 
-static bool records_make_colls(nccl_merging *m)
+static void records_make_colls(nccl_merging *m)
 {
     nccl *n = m->n;
-    n->colls = calloc(m->memory->what_count + 1, sizeof *n->colls);
-    if (!n->colls) return false;
-    for (size_t i = 0; i < m->memory->what_count; i++)
-        n->colls[n->coll_count++] = m->memory->whats[i].coll;
-    qsort(n->colls, n->coll_count, sizeof *n->colls, records_by_text);
-    size_t kept = 0;
-    for (size_t i = 0; i < n->coll_count; i++)
-        if (!kept || n->colls[kept - 1] != n->colls[i]) n->colls[kept++] = n->colls[i];
-    n->coll_count = kept;
-    return true;
+    size_t count = arrlenu(m->memory->whats);
+    n->colls = memory_calloc(count, sizeof *n->colls);
+    for (size_t i = 0; i < count; i++)
+        n->colls[i] = m->memory->whats[i].coll;
+    qsort(n->colls, count, sizeof *n->colls, records_by_text);
+    for (size_t i = 0; i < count; i++)
+        if (!n->coll_count || n->colls[n->coll_count - 1] != n->colls[i]) n->colls[n->coll_count++] = n->colls[i];
 }
 
 static uint32_t records_coll_index(const nccl *n, const char *coll)
@@ -60,14 +46,8 @@ static uint32_t records_coll_index(const nccl *n, const char *coll)
 typedef struct series_key {
     uint32_t communicator, coll;
     uint64_t size;
-    uint32_t order; // where it was found first
+    uint32_t order; // where it was found first; not in the map's key
 } series_key;
-
-static bool records_same_series(const void *user, uint32_t i)
-{
-    const series_key *k = ((const series_key *const *)user)[0], *x = ((const series_key *const *)user)[1] + i;
-    return x->communicator == k->communicator && x->coll == k->coll && x->size == k->size;
-}
 
 static int records_by_series(const void *a, const void *b)
 {
@@ -98,79 +78,60 @@ static void records_add_series(nccl *n, const series_key *key)
                                                  .peak_share = NAN};
 }
 
-typedef struct series_list {
-    series_key *keys;
-    size_t count, room;
-} series_list;
-
-static bool records_add_slot(nccl_merging *m, series_list *list, const nccl_chunk *c, nccl_local_slot *local,
+static void records_add_slot(nccl_merging *m, series_key **keys, const nccl_chunk *c, nccl_local_slot *local,
                              const uint32_t *whats)
 {
     nccl_store *memory = m->memory;
     local->global = NCCL_NONE;
-    if (!local->count) return true;
+    if (!local->count) return;
     uint32_t member = m->members[local->owner].final, what = whats[local->what];
     series_key key = {m->n->members[member].communicator, records_coll_index(m->n, memory->whats[what].coll),
-                      local->size, (uint32_t)list->count};
-    const series_key *user[] = {&key, list->keys};
-    uint64_t hash = nccl_mix(nccl_mix(key.size, key.communicator), key.coll);
-    uint32_t series = nccl_index_put(&m->series_index, hash, records_same_series, user, key.order);
-    if (series == NCCL_NONE || !NCCL_ROOM(memory->slots, memory->slot_count, memory->slot_room)) return false;
-    if (series == key.order) {
-        if (!NCCL_ROOM(list->keys, list->count, list->room)) return false;
-        list->keys[list->count++] = key;
-    }
-    local->global = (uint32_t)memory->slot_count;
-    memory->slots[memory->slot_count++] = (nccl_slot){member, series, c->file, what};
-    return true;
+                      local->size, (uint32_t)arrlenu(*keys)};
+    uint32_t series = nccl_number(&m->series_of, &key, offsetof(series_key, order));
+    if (series == key.order) arrput(*keys, key);
+    nccl_slot slot = {member, series, c->file, what};
+    local->global = (uint32_t)arrlenu(memory->slots);
+    arrput(memory->slots, slot);
 }
 
-// Each chunk's whats as indexes of memory->whats, one array behind the other.
+// Each chunk's whats as indexes of memory->whats, chunk after chunk: an array of stb_ds.
 static uint32_t *records_join_whats(nccl_merging *m)
 {
-    size_t total = 0;
+    uint32_t *whats = NULL;
     for (size_t i = 0; i < m->chunk_count; i++)
-        total += m->chunks[i].what_count;
-    uint32_t *whats = malloc((total + 1) * sizeof *whats), *to = whats;
-    for (size_t i = 0; whats && i < m->chunk_count; i++)
-        for (size_t k = 0; k < m->chunks[i].what_count; k++) {
-            *to = records_join_what(m, &m->chunks[i].whats[k]);
-            if (*to++ == NCCL_NONE) {
-                free(whats);
-                return NULL;
-            }
-        }
+        for (size_t k = 0; k < arrlenu(m->chunks[i].whats); k++)
+            arrput(whats, records_join_what(m, &m->chunks[i].whats[k]));
     return whats;
 }
 
-bool nccl_merge_series(nccl_merging *m)
+void nccl_merge_series(nccl_merging *m)
 {
     nccl *n = m->n;
-    series_list list = {NULL, 0, 0};
-    uint32_t *whats = records_join_whats(m), *at = whats, *renumbered = NULL;
-    bool good = whats && records_make_colls(m);
-    for (size_t i = 0; good && i < m->chunk_count; i++) {
+    series_key *keys = NULL;
+    uint32_t *whats = records_join_whats(m);
+    size_t at = 0;
+    records_make_colls(m);
+    for (size_t i = 0; i < m->chunk_count; i++) {
         nccl_chunk *c = &m->chunks[i];
-        for (size_t k = 0; good && k < c->slot_count; k++)
-            good = records_add_slot(m, &list, c, &c->slots[k], at);
-        at += c->what_count;
+        for (size_t k = 0; k < arrlenu(c->slots); k++)
+            records_add_slot(m, &keys, c, &c->slots[k], whats + at);
+        at += arrlenu(c->whats);
     }
-    n->series = calloc(list.count + 1, sizeof *n->series);
-    n->operations = calloc(list.count + 1, sizeof *n->operations);
-    renumbered = malloc((list.count + 1) * sizeof *renumbered);
-    good = good && n->series && n->operations && renumbered;
-    if (good && list.count) qsort(list.keys, list.count, sizeof *list.keys, records_by_series);
-    for (size_t i = 0; good && i < list.count; i++) {
-        renumbered[list.keys[i].order] = (uint32_t)i;
-        records_add_series(n, &list.keys[i]);
+    size_t count = arrlenu(keys);
+    uint32_t *renumbered = memory_array(NULL, count, sizeof *renumbered);
+    n->series = memory_calloc(count, sizeof *n->series);
+    n->operations = memory_calloc(count, sizeof *n->operations);
+    if (count) qsort(keys, count, sizeof *keys, records_by_series);
+    for (size_t i = 0; i < count; i++) {
+        renumbered[keys[i].order] = (uint32_t)i;
+        records_add_series(n, &keys[i]);
     }
-    for (size_t i = 0; good && i < m->memory->slot_count; i++)
+    for (size_t i = 0; i < arrlenu(m->memory->slots); i++)
         m->memory->slots[i].series = renumbered[m->memory->slots[i].series];
-    n->arrivals = calloc(n->arrival_count + 1, sizeof *n->arrivals);
-    free(list.keys);
-    free(whats);
+    n->arrivals = memory_calloc(n->arrival_count, sizeof *n->arrivals);
+    arrfree(keys);
+    arrfree(whats);
     free(renumbered);
-    return good && n->arrivals;
 }
 
 // ---- records: series after series, within one in the order of files ----
@@ -186,7 +147,7 @@ static void records_scatter_chunk(void *user, size_t i)
     scatter *s = user;
     nccl_chunk *c = &s->m->chunks[i];
     nccl *n = s->m->n;
-    for (size_t k = 0; k < c->record_count; k++) {
+    for (size_t k = 0; k < arrlenu(c->records); k++) {
         nccl_record r = c->records[k];
         uint32_t slot = r.slot == NCCL_NONE ? NCCL_NONE : c->slots[r.slot].global;
         if (slot == NCCL_NONE) continue;
@@ -194,59 +155,55 @@ static void records_scatter_chunk(void *user, size_t i)
         if (r.trace) r.trace += (uint32_t)s->traces[i];
         n->records[s->next[slot]++] = r;
     }
-    free(c->records);
-    c->records = NULL;
-    if (c->trace_count) memcpy(n->traces + s->traces[i], c->traces, c->trace_count * sizeof *c->traces);
+    arrfree(c->records);
+    size_t traces = arrlenu(c->traces);
+    if (traces) memcpy(n->traces + s->traces[i], c->traces, traces * sizeof *c->traces);
 }
 
 // Where the records of each slot begin; sets first_instance of the series to where its records begin for nccl_group().
-static bool records_plan(scatter *s)
+static void records_plan(scatter *s)
 {
     nccl_merging *m = s->m;
     nccl *n = m->n;
-    uint64_t *counts = calloc(m->memory->slot_count + 1, sizeof *counts);
-    size_t *series = calloc(n->series_count + 1, sizeof *series);
-    s->next = malloc((m->memory->slot_count + 1) * sizeof *s->next);
-    s->traces = malloc((m->chunk_count + 1) * sizeof *s->traces);
-    bool good = counts && series && s->next && s->traces;
-    for (size_t i = 0; good && i < m->chunk_count; i++) {
+    uint64_t *counts = memory_calloc(arrlenu(m->memory->slots), sizeof *counts);
+    size_t *series = memory_calloc(n->series_count + 1, sizeof *series);
+    s->next = memory_array(NULL, arrlenu(m->memory->slots), sizeof *s->next);
+    s->traces = memory_array(NULL, m->chunk_count, sizeof *s->traces);
+    for (size_t i = 0; i < m->chunk_count; i++) {
         s->traces[i] = n->trace_count;
-        n->trace_count += m->chunks[i].trace_count;
-        for (size_t k = 0; k < m->chunks[i].slot_count; k++) {
+        n->trace_count += arrlenu(m->chunks[i].traces);
+        for (size_t k = 0; k < arrlenu(m->chunks[i].slots); k++) {
             const nccl_local_slot *local = &m->chunks[i].slots[k];
             if (local->global == NCCL_NONE) continue;
             counts[local->global] = local->count;
             series[m->memory->slots[local->global].series + 1] += local->count;
         }
     }
-    for (size_t i = 0; good && i < n->series_count; i++) {
+    for (size_t i = 0; i < n->series_count; i++) {
         series[i + 1] += series[i];
         n->series[i].first_instance = series[i];
         n->series[i].instance_count = series[i + 1] - series[i];
     }
-    n->record_count = good ? series[n->series_count] : 0;
-    for (size_t i = 0; good && i < m->memory->slot_count; i++) {
+    n->record_count = series[n->series_count];
+    for (size_t i = 0; i < arrlenu(m->memory->slots); i++) {
         size_t *at = &series[m->memory->slots[i].series];
         s->next[i] = *at;
         *at += counts[i];
     }
     free(counts);
     free(series);
-    return good;
 }
 
-bool nccl_merge_records(nccl_merging *m)
+void nccl_merge_records(nccl_merging *m)
 {
     nccl *n = m->n;
     scatter s = {.m = m};
     nccl_pool_options pool = {.threads = m->memory->threads};
-    bool good = records_plan(&s);
-    n->records = malloc((n->record_count + 1) * sizeof *n->records);
-    n->traces = malloc((n->trace_count + 1) * sizeof *n->traces);
+    records_plan(&s);
+    n->records = memory_array(NULL, n->record_count, sizeof *n->records);
+    n->traces = memory_array(NULL, n->trace_count, sizeof *n->traces);
     n->has_traces = n->trace_count > 0;
-    good = good && n->records && n->traces;
-    if (good) nccl_parallel(&pool, m->chunk_count, records_scatter_chunk, &s);
+    nccl_parallel(&pool, m->chunk_count, records_scatter_chunk, &s);
     free(s.next);
     free(s.traces);
-    return good;
 }

@@ -1,6 +1,7 @@
 // Samples of Prometheus files: name{label="value",...} number
 #include "nccl_parts.h"
 #include "nccl_stream.h"
+#include "analysis/base/stb_ds.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ static const char *metrics_skip_labels(const char *p)
     return *p ? p + 1 : NULL;
 }
 
-static bool metrics_read_sample(nccl *n, uint32_t file, const char *line, size_t *room)
+static void metrics_read_sample(nccl *n, uint32_t file, const char *line)
 {
     nccl_store *memory = n->memory;
     const char *name_end = metrics_skip_name(line), *labels = name_end, *p = name_end;
@@ -41,20 +42,18 @@ static bool metrics_read_sample(nccl *n, uint32_t file, const char *line, size_t
     if (name_end == line || !number || end == number || strspn(end, " \t\r0123456789") != strlen(end)) {
         f->outcomes[NCCL_BAD_VALUE]++;
         if (!f->first_bad_line) f->first_bad_line = f->lines;
-        return true;
+        return;
     }
-    if (!NCCL_ROOM(n->metrics, n->metric_count, *room)) return false;
-    nccl_metric *m = &n->metrics[n->metric_count++];
     size_t length = labels == name_end ? 0 : (size_t)(p - 1 - labels);
-    *m = (nccl_metric){file, nccl_arena_text(&memory->arena, line, (size_t)(name_end - line)),
-                       nccl_arena_text(&memory->arena, length ? labels : "", length), value};
-    return m->name && m->labels;
+    nccl_metric m = {file, nccl_arena_text(&memory->arena, line, (size_t)(name_end - line)),
+                     nccl_arena_text(&memory->arena, length ? labels : "", length), value};
+    arrput(n->metrics, m);
+    n->metric_count = arrlenu(n->metrics);
 }
 
-static bool metrics_read_lines(nccl *n, uint32_t file, char *text, size_t size)
+static void metrics_read_lines(nccl *n, uint32_t file, char *text, size_t size)
 {
     nccl_file *f = &n->files[file];
-    size_t room = n->metric_count;
     for (size_t at = 0; at < size;) {
         char *end = memchr(text + at, '\n', size - at), *line = text + at;
         size_t length = end ? (size_t)(end - line) : size - at;
@@ -66,31 +65,29 @@ static bool metrics_read_lines(nccl *n, uint32_t file, char *text, size_t size)
             f->outcomes[NCCL_BLANK]++;
         else if (strlen(line) + (size_t)(line - (text + at - length - 1)) != length)
             f->outcomes[NCCL_BAD_VALUE]++; // NUL
-        else if (!metrics_read_sample(n, file, line, &room))
-            return false;
+        else
+            metrics_read_sample(n, file, line);
     }
-    return true;
 }
 
-bool nccl_metrics_read(nccl *n, uint32_t file)
+void nccl_metrics_read(nccl *n, uint32_t file)
 {
     enum { MOST = 16 << 20 };
     nccl_file *f = &n->files[file];
     nccl_stream *s = nccl_stream_open(f->path, 0);
     if (!s) {
         f->error = errno;
-        return true;
+        return;
     }
-    char *text = malloc(MOST + 1);
-    size_t size = text ? nccl_stream_read(s, text, MOST) : 0;
+    char *text = memory_alloc(MOST + 1);
+    size_t size = nccl_stream_read(s, text, MOST);
     f->bytes = size;
     f->error = nccl_stream_error(s);
-    bool good = text && metrics_read_lines(n, file, text, size);
+    metrics_read_lines(n, file, text, size);
     nccl_stream_close(s);
     free(text);
     n->lines += f->lines;
     n->bytes += f->bytes;
-    return good;
 }
 
 const char *nccl_metric_label(const nccl_metric *m, const char *label, char *text, size_t size)

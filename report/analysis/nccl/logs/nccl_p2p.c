@@ -1,6 +1,7 @@
 // Point to point and proxies.
 #include "nccl_parts.h"
 #include "nccl_spread.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ static bool p2p_is_copy(const sent *x, const sent *y)
     return p2p_by_group(x, y) == 0 && x->sn == y->sn && x->time_us == y->time_us;
 }
 
-static bool p2p_add_group(nccl *n, const sent *s, size_t count, double *work)
+static void p2p_add_group(nccl *n, const sent *s, size_t count, double *work)
 {
     nccl_store *memory = n->memory;
     nccl_p2p *p = &n->p2p[n->p2p_count++];
@@ -63,50 +64,45 @@ static bool p2p_add_group(nccl *n, const sent *s, size_t count, double *work)
     for (size_t i = 0; i < count; i++)
         work[i] = s[i].bus_gbs;
     p->bus_gbs = nccl_spread_of(work, count);
-    return operation && timing;
 }
 
-static size_t p2p_collect(nccl *n, nccl_chunk *chunks, size_t count, sent *all)
+static size_t p2p_collect(nccl_chunk *chunks, size_t count, sent *all)
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < chunks[i].p2p_count; k++) {
+        for (size_t k = 0; k < arrlenu(chunks[i].p2p); k++) {
             const nccl_p2p_record *r = &chunks[i].p2p[k];
             uint32_t member = r->member == NCCL_NONE ? NCCL_NONE : chunks[i].members[r->member].global;
             if (member == NCCL_NONE) continue;
             all[total++] = (sent){member, &chunks[i].whats[r->what], r->peer, r->sn, r->size, r->time_us, r->bus_gbs};
         }
-    (void)n;
     return total;
 }
 
-static bool p2p_merge_sent(nccl *n, nccl_chunk *chunks, size_t count)
+static void p2p_merge_sent(nccl *n, nccl_chunk *chunks, size_t count)
 {
     size_t room = 0, kept = 0, groups = 0;
     for (size_t i = 0; i < count; i++)
-        room += chunks[i].p2p_count;
-    if (!room) return true;
-    sent *all = malloc(room * sizeof *all);
-    double *work = malloc(room * sizeof *work);
-    bool good = all && work;
-    size_t total = good ? p2p_collect(n, chunks, count, all) : 0;
+        room += arrlenu(chunks[i].p2p);
+    if (!room) return;
+    sent *all = memory_array(NULL, room, sizeof *all);
+    double *work = memory_array(NULL, room, sizeof *work);
+    size_t total = p2p_collect(chunks, count, all);
     if (total) qsort(all, total, sizeof *all, p2p_by_sent);
     for (size_t i = 0; i < total; i++) { // copies of a log hold the same records
         if (kept && p2p_is_copy(&all[kept - 1], &all[i])) continue;
         groups += !kept || p2p_by_group(&all[kept - 1], &all[i]) != 0;
         all[kept++] = all[i];
     }
-    n->p2p = calloc(groups + 1, sizeof *n->p2p);
-    good = good && n->p2p;
-    for (size_t i = 0, k; good && i < kept; i = k) {
+    n->p2p = memory_calloc(groups, sizeof *n->p2p);
+    for (size_t i = 0, k; i < kept; i = k) {
         for (k = i + 1; k < kept && p2p_by_group(&all[i], &all[k]) == 0;)
             k++;
         n->members[all[i].member].p2p_records += k - i;
-        good = p2p_add_group(n, all + i, k - i, work);
+        p2p_add_group(n, all + i, k - i, work);
     }
     free(all);
     free(work);
-    return good;
 }
 
 // ---- proxies ----
@@ -143,11 +139,10 @@ static void p2p_add_proxy(nccl_proxy *to, const nccl_proxy *from)
 }
 
 // Parts of one file are summed; of copies of it the one that tells most holds.
-static bool p2p_keep_proxies(nccl *n, const proxied *all, size_t total)
+static void p2p_keep_proxies(nccl *n, const proxied *all, size_t total)
 {
     nccl_store *memory = n->memory;
-    n->proxies = calloc(total + 1, sizeof *n->proxies);
-    if (!n->proxies) return false;
+    n->proxies = memory_calloc(total, sizeof *n->proxies);
     for (size_t i = 0, k; i < total; i = k) {
         nccl_proxy sum = all[i].proxy, *to = n->proxy_count ? &n->proxies[n->proxy_count - 1] : NULL;
         for (k = i + 1; k < total && p2p_by_proxy(&all[i], &all[k]) == 0; k++)
@@ -158,33 +153,30 @@ static bool p2p_keep_proxies(nccl *n, const proxied *all, size_t total)
             continue;
         }
         sum.direction = nccl_arena_text(&memory->arena, sum.direction, strlen(sum.direction));
-        if (!sum.direction) return false;
         n->proxies[n->proxy_count++] = sum;
     }
-    return true;
 }
 
-static bool p2p_merge_proxies(nccl *n, nccl_chunk *chunks, size_t count)
+static void p2p_merge_proxies(nccl *n, nccl_chunk *chunks, size_t count)
 {
     size_t room = 0, total = 0;
     for (size_t i = 0; i < count; i++)
-        room += chunks[i].proxy_count;
-    if (!room) return true;
-    proxied *all = malloc(room * sizeof *all);
-    if (!all) return false;
+        room += arrlenu(chunks[i].proxies);
+    if (!room) return;
+    proxied *all = memory_array(NULL, room, sizeof *all);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < chunks[i].proxy_count; k++) {
+        for (size_t k = 0; k < arrlenu(chunks[i].proxies); k++) {
             all[total] = (proxied){chunks[i].proxies[k], chunks[i].file};
             all[total].proxy.member = chunks[i].members[all[total].proxy.member].global;
             if (all[total].proxy.member != NCCL_NONE) total++;
         }
     if (total) qsort(all, total, sizeof *all, p2p_by_proxy);
-    bool good = p2p_keep_proxies(n, all, total);
+    p2p_keep_proxies(n, all, total);
     free(all);
-    return good;
 }
 
-bool nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count)
+void nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count)
 {
-    return p2p_merge_sent(n, chunks, count) && p2p_merge_proxies(n, chunks, count);
+    p2p_merge_sent(n, chunks, count);
+    p2p_merge_proxies(n, chunks, count);
 }

@@ -8,14 +8,14 @@
 // Finds the files of logs that the paths name or hold; _IO: a path cannot be opened.
 netprof_err nccl_files_find(nccl *n, const char *const *paths, size_t count, netprof_error *error);
 
-// From chunks, in the order of files and places, to members, communicators, series and records. False without memory.
-bool nccl_merge(nccl *n, nccl_chunk *chunks, size_t count);
-// From records to instances and everything that is computed of them. False without memory.
-bool nccl_group(nccl *n);
-// Point to point and proxies. False without memory.
-bool nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count);
-// Adds the samples of a .prom file. False without memory.
-bool nccl_metrics_read(nccl *n, uint32_t file);
-bool nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count);
+// From chunks, in the order of files and places, to members, communicators, series and records.
+void nccl_merge(nccl *n, nccl_chunk *chunks, size_t count);
+// From records to instances and everything that is computed of them.
+void nccl_group(nccl *n);
+// Point to point and proxies.
+void nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count);
+// Adds the samples of a .prom file.
+void nccl_metrics_read(nccl *n, uint32_t file);
+void nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count);
 
 #endif

@@ -1,6 +1,8 @@
 // The peaks that the user gave, and what share of them is reached.
 #include "nccl_parts.h"
 
+#include "analysis/base/memory.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,12 +16,11 @@ static double peaks_find(const nccl_communicator *c, const nccl_peak *peaks, siz
     return NAN;
 }
 
-bool nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count)
+void nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count)
 {
     for (size_t i = 0; i < n->communicator_count; i++)
         n->communicators[i].peak_gbs = peaks_find(&n->communicators[i], peaks, count);
-    bool *different = calloc(n->kind_count + 1, sizeof *different);
-    if (!different) return false;
+    bool *different = memory_calloc(n->kind_count, sizeof *different);
     for (size_t i = 0; i < n->series_count; i++) {
         nccl_series *s = &n->series[i];
         nccl_kind *kind = &n->kinds[s->kind];
@@ -33,7 +34,6 @@ bool nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count)
         n->kinds[i].peak_share = n->kinds[i].spreads.bus_gbs.p50 / n->kinds[i].peak_gbs;
     }
     free(different);
-    return true;
 }
 
 // ---- over the run ----

@@ -1,5 +1,7 @@
 #include "nccl_store.h"
 
+#include "analysis/base/stb_ds.h"
+
 #include <stdlib.h>
 
 uint32_t nccl_record_member(const nccl *n, const nccl_record *r)
@@ -23,14 +25,15 @@ void nccl_free(nccl *n)
     nccl_store *memory = n->memory;
     if (memory) {
         nccl_arena_free(&memory->arena);
-        free(memory->slots);
-        free(memory->whats);
+        arrfree(memory->slots);
+        arrfree(memory->whats);
         free(memory);
     }
-    void *arrays[] = {n->files,         n->hosts,   n->processes,  n->process_members, n->members,
-                      n->communicators, n->colls,   n->operations, n->arrivals,        n->series,
-                      n->instances,     n->records, n->traces,     n->kinds,           n->paths,
-                      n->p2p,           n->proxies, n->metrics};
+    arrfree(n->files);
+    arrfree(n->metrics);
+    void *arrays[] = {
+        n->hosts,  n->processes, n->process_members, n->members, n->communicators, n->colls, n->operations, n->arrivals,
+        n->series, n->instances, n->records,         n->traces,  n->kinds,         n->paths, n->p2p,        n->proxies};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *n = (nccl){0};

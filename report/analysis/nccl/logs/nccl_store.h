@@ -13,10 +13,8 @@ typedef struct nccl_slot {
 // What lives as long as the nccl.
 typedef struct nccl_store {
     nccl_arena arena;
-    nccl_slot *slots;
-    size_t slot_count, slot_room;
+    nccl_slot *slots; // array of stb_ds, like the next
     nccl_what *whats;
-    size_t what_count, what_room;
     size_t threads;
 } nccl_store;
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "nccl_stream.h"
 
+#include "analysis/base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -50,31 +52,27 @@ static bool stream_refill(nccl_stream *s)
     return s->end > 0;
 }
 
-static bool stream_begin_unpacking(nccl_stream *s)
+static void stream_begin_unpacking(nccl_stream *s)
 {
     static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     s->end = stream_read_fully(s, s->input, sizeof s->input);
     s->between = true;
     if (s->end >= sizeof gzip && memcmp(s->input, gzip, sizeof gzip) == 0) {
         s->packing = NCCL_GZIP;
-        return inflateInit2(&s->gzip, 15 + 16) == Z_OK;
-    }
-    if (s->end >= sizeof zstd && memcmp(s->input, zstd, sizeof zstd) == 0) {
+        if (inflateInit2(&s->gzip, 15 + 16) != Z_OK) memory_exhausted();
+    } else if (s->end >= sizeof zstd && memcmp(s->input, zstd, sizeof zstd) == 0) {
         s->packing = NCCL_ZSTD;
-        s->zstd = ZSTD_createDStream();
-        return s->zstd != NULL;
+        s->zstd = memory_check(ZSTD_createDStream());
     }
-    return true;
 }
 
 nccl_stream *nccl_stream_open(const char *path, uint64_t offset)
 {
-    nccl_stream *s = malloc(sizeof *s);
-    if (!s) return NULL;
+    nccl_stream *s = memory_alloc(sizeof *s);
     memset(s, 0, offsetof(nccl_stream, input));
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us
     if (s->fd >= 0 && offset && lseek(s->fd, (off_t)offset, SEEK_SET) < 0) s->error = errno;
-    if (s->fd >= 0 && !s->error && !offset && !stream_begin_unpacking(s)) s->error = ENOMEM;
+    if (s->fd >= 0 && !s->error && !offset) stream_begin_unpacking(s);
     int error = s->fd < 0 ? errno : s->error;
     if (!error) return s;
     nccl_stream_close(s);

@@ -8,48 +8,44 @@
 
 // ---- all ----
 
-static bool nccl_view_make_first_page(nccl_view_making *m)
+static void nccl_view_make_first_page(nccl_view_making *m)
 {
     nccl_view_lots l;
-    bool good = nccl_view_make_lots(m, &l);
-    if (good) {
-        nccl_view_choose_main(m, &l);
-        nccl_view_add_rows(m, &l);
-        nccl_view_add_sizes(m, &l);
-        const nccl_series *s = m->main_group == NCCL_NONE ? NULL : nccl_view_series_over_run(m);
-        m->v->late_floor_us = s ? s->spreads.wire_us.p50 / 10 : NAN;
-    }
+    nccl_view_make_lots(m, &l);
+    nccl_view_choose_main(m, &l);
+    nccl_view_add_rows(m, &l);
+    nccl_view_add_sizes(m, &l);
     nccl_view_free_lots(&l);
+    const nccl_series *s = m->main_group == NCCL_NONE ? NULL : nccl_view_series_over_run(m);
+    m->v->late_floor_us = s ? s->spreads.wire_us.p50 / 10 : NAN;
     nccl_view_add_completeness(m);
-    return good && nccl_view_add_late(m) && nccl_view_add_run(m);
+    nccl_view_add_late(m);
+    nccl_view_add_run(m);
 }
 
-netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
-                           const nccl_counters *counters, netprof_error *error)
+void nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                    const nccl_counters *counters)
 {
-    nccl_view_making m = {.v = v, .n = n, .f = f, .values = malloc((n->instance_count + 1) * sizeof(double))};
-    bool good = nccl_view_begin(v) && m.values && nccl_view_make_groups(&m);
-    if (good) {
-        nccl_view_add_facts(&m);
-        nccl_view_add_findings(&m);
-        good = nccl_view_make_first_page(&m) && nccl_view_add_kinds(&m) && nccl_view_add_series(&m) &&
-               nccl_view_add_processes(&m) && nccl_view_add_gone(&m) && nccl_view_add_pairs(&m);
-        nccl_view_add_paths(&m);
-        nccl_view_add_files(&m);
-        nccl_view_add_comparison(&m, comparison);
-        nccl_view_add_metrics(&m);
-        good = good && nccl_view_add_counters(&m, counters);
-        v->verdict =
-            v->completeness_known || !n->instance_count || v->severity >= SEVERITY_WATCH
-                ? nccl_view_title(&m)
-                : nccl_view_format(v, "%zu collectives of single ranks: nobody to wait for", n->instance_count);
-        nccl_view_say_all(&m);
-    }
-    good = good && !v->memory->failed;
+    nccl_view_making m = {.v = v, .n = n, .f = f, .values = memory_array(NULL, n->instance_count, sizeof(double))};
+    nccl_view_begin(v);
+    nccl_view_make_groups(&m);
+    nccl_view_add_facts(&m);
+    nccl_view_add_findings(&m);
+    nccl_view_make_first_page(&m);
+    nccl_view_add_kinds(&m);
+    nccl_view_add_series(&m);
+    nccl_view_add_processes(&m);
+    nccl_view_add_gone(&m);
+    nccl_view_add_pairs(&m);
+    nccl_view_add_paths(&m);
+    nccl_view_add_files(&m);
+    nccl_view_add_comparison(&m, comparison);
+    nccl_view_add_metrics(&m);
+    nccl_view_add_counters(&m, counters);
+    v->verdict = v->completeness_known || !n->instance_count || v->severity >= SEVERITY_WATCH
+                     ? nccl_view_title(&m)
+                     : nccl_view_format(v, "%zu collectives of single ranks: nobody to wait for", n->instance_count);
+    nccl_view_say_all(&m);
     free(m.groups);
     free(m.values);
-    if (good) return NETPROF_OK;
-    nccl_view_free(v);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
-    return NETPROF_ERR_NOMEM;
 }

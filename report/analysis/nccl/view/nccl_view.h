@@ -7,7 +7,7 @@
 #include "analysis/nccl/findings/nccl_findings.h"
 
 // Everything is copied. comparison and counters: NULL without.
-netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
-                           const nccl_counters *counters, netprof_error *error);
+void nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                    const nccl_counters *counters);
 
 #endif

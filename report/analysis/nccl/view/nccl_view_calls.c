@@ -30,15 +30,15 @@ typedef struct calls_bin {
     nccl_spread wire_us, skew_us; // of the complete ones; when none is: count 0
 } calls_bin;
 
-// At most `most` bins of equal numbers of instances; free() it. NULL without memory.
+// At most `most` bins of equal numbers of instances; free() it.
 static calls_bin *calls_make_bins(const nccl *n, const nccl_series *s, size_t most, size_t *count)
 {
-    size_t total = s->instance_count, bins = total < most ? total : most;
-    calls_bin *all = calloc(bins + 1, sizeof *all);
-    double *wire = malloc((2 * total + 1) * sizeof *wire), *skew = wire ? wire + total : NULL;
-    *count = all && wire ? bins : 0;
+    size_t total = s->instance_count;
+    calls_bin *all = memory_calloc(total < most ? total : most, sizeof *all);
+    double *wire = memory_array(NULL, total, 2 * sizeof *wire), *skew = wire + total;
+    *count = total < most ? total : most;
     for (size_t i = 0; i < *count; i++) {
-        size_t begin = total * i / bins, end = total * (i + 1) / bins;
+        size_t begin = total * i / *count, end = total * (i + 1) / *count;
         calls_bin *b = &all[i];
         const nccl_instance *x = n->instances + s->first_instance;
         b->first_sn = x[begin].sn;
@@ -52,22 +52,17 @@ static calls_bin *calls_make_bins(const nccl *n, const nccl_series *s, size_t mo
         b->wire_us = nccl_spread_of(wire, b->complete);
         b->skew_us = nccl_spread_of(skew, b->complete);
     }
-    if (!wire) {
-        free(all);
-        all = NULL;
-    }
     free(wire);
     return all;
 }
 
-bool nccl_view_add_run(nccl_view_making *m)
+void nccl_view_add_run(nccl_view_making *m)
 {
     nccl_view *v = m->v;
     const nccl_series *s = m->main_group == NCCL_NONE ? NULL : nccl_view_series_over_run(m);
     size_t count;
-    if (!s) return true;
+    if (!s) return;
     calls_bin *bins = calls_make_bins(m->n, s, calls_bins_for(s->instance_count), &count);
-    if (!bins) return false;
     v->run_label = nccl_view_text(v, nccl_view_communicator(m, s)->label);
     v->run_ranks = (uint64_t)nccl_view_communicator(m, s)->ranks;
     v->run_size = s->size;
@@ -76,14 +71,13 @@ bool nccl_view_add_run(nccl_view_making *m)
     v->run_changed = s->skew_change.found;
     v->run_change_sn = s->skew_change.found ? s->skew_change.sn : 0;
     v->run.items = nccl_view_take(v, count, sizeof *v->run.items);
-    for (size_t i = 0; v->run.items && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const calls_bin *b = &bins[i];
         v->run.items[v->run.count++] =
             (nccl_view_bin){b->first_sn,    b->last_sn,     b->instances,  b->complete,    b->wire_us.p5,
                             b->wire_us.p50, b->wire_us.p95, b->skew_us.p5, b->skew_us.p50, b->skew_us.p95};
     }
     free(bins);
-    return true;
 }
 
 // ---- kinds: points and histograms ----
@@ -171,7 +165,7 @@ static void calls_keep_cells(nccl_view_making *m, nccl_view_kind *k, const uint3
     for (size_t i = 0; i < CELLS; i++)
         used += cells[i] > 0;
     k->points.items = nccl_view_take(m->v, used, sizeof *k->points.items);
-    for (size_t i = 0; k->points.items && i < CELLS; i++)
+    for (size_t i = 0; i < CELLS; i++)
         if (cells[i])
             k->points.items[k->points.count++] = (nccl_view_point){
                 calls_six_digits(((double)(i % NCCL_VIEW_ACROSS) + 0.5) / NCCL_VIEW_ACROSS * k->x_max),
@@ -222,19 +216,19 @@ static void calls_fill_kind(nccl_view_making *m, const nccl_kind *from, nccl_vie
     to->mean_bus_gbs = from->spreads.mean_bus_gbs;
 }
 
-bool nccl_view_add_kinds(nccl_view_making *m)
+void nccl_view_add_kinds(nccl_view_making *m)
 {
     const nccl *n = m->n;
     nccl_view *v = m->v;
-    nccl_view_weighed *order = malloc((n->kind_count + 1) * sizeof *order);
-    uint32_t *cells = calloc((size_t)NCCL_VIEW_ACROSS * NCCL_VIEW_UP, sizeof *cells);
+    nccl_view_weighed *order = memory_array(NULL, n->kind_count, sizeof *order);
+    uint32_t *cells = memory_calloc((size_t)NCCL_VIEW_ACROSS * NCCL_VIEW_UP, sizeof *cells);
     size_t count = n->kind_count < NCCL_VIEW_KINDS ? n->kind_count : NCCL_VIEW_KINDS;
     v->kinds_left = n->kind_count - count;
     v->kinds.items = nccl_view_take(v, count, sizeof *v->kinds.items);
-    for (uint32_t i = 0; order && i < n->kind_count; i++)
+    for (uint32_t i = 0; i < n->kind_count; i++)
         order[i] = (nccl_view_weighed){n->kinds[i].time_us, i};
-    if (order) qsort(order, n->kind_count, sizeof *order, nccl_view_by_weight);
-    for (size_t i = 0; order && cells && v->kinds.items && i < count; i++) {
+    qsort(order, n->kind_count, sizeof *order, nccl_view_by_weight);
+    for (size_t i = 0; i < count; i++) {
         kind_walk w = {m, &v->kinds.items[i], order[i].index, cells};
         calls_fill_kind(m, &n->kinds[w.kind], w.k);
         calls_add_points(m, &w);
@@ -242,5 +236,4 @@ bool nccl_view_add_kinds(nccl_view_making *m)
     }
     free(order);
     free(cells);
-    return order && cells;
 }

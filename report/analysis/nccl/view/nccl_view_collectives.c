@@ -39,13 +39,13 @@ static bool rows_are_alike(const nccl_view_making *m, uint32_t a, uint32_t b)
            !*x->name == !*y->name && strncmp(x->name, y->name, stem) == 0;
 }
 
-bool nccl_view_make_groups(nccl_view_making *m)
+void nccl_view_make_groups(nccl_view_making *m)
 {
     size_t count = m->n->communicator_count;
-    uint32_t *leaders = malloc((count + 1) * sizeof *leaders);
+    uint32_t *leaders = memory_array(NULL, count, sizeof *leaders);
     size_t leader_count = 0;
-    m->groups = malloc((count + 1) * sizeof *m->groups);
-    for (uint32_t i = 0; leaders && m->groups && i < count; i++) {
+    m->groups = memory_array(NULL, count, sizeof *m->groups);
+    for (uint32_t i = 0; i < count; i++) {
         m->groups[i] = i;
         if (rows_is_accused(m, i)) continue;
         size_t k = leader_count; // equal ones are neighbours: the last leader first
@@ -57,7 +57,6 @@ bool nccl_view_make_groups(nccl_view_making *m)
             leaders[leader_count++] = i;
     }
     free(leaders);
-    return leaders && m->groups;
 }
 
 static uint64_t rows_group_size(const nccl_view_making *m, uint32_t group)
@@ -159,14 +158,13 @@ static double rows_lot_time(const nccl_view_making *m, const nccl_view_lot *x)
     return (double)x->time_us / (double)rows_group_size(m, x->group);
 }
 
-bool nccl_view_make_lots(nccl_view_making *m, nccl_view_lots *l)
+void nccl_view_make_lots(nccl_view_making *m, nccl_view_lots *l)
 {
     const nccl *n = m->n;
     double all = 0;
-    *l = (nccl_view_lots){malloc((n->series_count + 1) * sizeof *l->sorted),
-                          malloc((n->series_count + 1) * sizeof *l->series),
-                          calloc(n->series_count + 1, sizeof *l->items), 0};
-    if (!l->sorted || !l->series || !l->items) return false;
+    *l = (nccl_view_lots){memory_array(NULL, n->series_count, sizeof *l->sorted),
+                          memory_array(NULL, n->series_count, sizeof *l->series),
+                          memory_calloc(n->series_count, sizeof *l->items), 0};
     for (uint32_t i = 0; i < n->series_count; i++)
         l->sorted[i] =
             (nccl_view_sorted_series){i, m->groups[n->series[i].communicator], n->series[i].coll, n->series[i].size};
@@ -186,7 +184,6 @@ bool nccl_view_make_lots(nccl_view_making *m, nccl_view_lots *l)
         all += l->items[i].share = rows_lot_time(m, &l->items[i]);
     for (size_t i = 0; i < l->count; i++)
         l->items[i].share = all > 0 ? l->items[i].share / all : 0;
-    return true;
 }
 
 static severity rows_skew_severity(const nccl_view_row *r)
@@ -269,7 +266,7 @@ void nccl_view_add_rows(nccl_view_making *m, const nccl_view_lots *l)
     uint32_t group = NCCL_NONE, coll = NCCL_NONE;
     nccl_view_row *open = NULL; // of this group and collective, for the small ones
     v->rows.items = nccl_view_take(v, l->count, sizeof *v->rows.items);
-    for (size_t i = 0; v->rows.items && i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         const nccl_view_lot *x = &l->items[i];
         nccl_view_row r = rows_row(m, l, x);
         bool fold = rows_is_foldable(l, x);
@@ -335,7 +332,7 @@ void nccl_view_add_sizes(nccl_view_making *m, const nccl_view_lots *l)
     v->main_label = rows_group_label(m, m->main_group);
     v->main_coll = nccl_view_text(v, m->n->colls[m->main_coll]);
     v->sizes.items = nccl_view_take(v, l->count, sizeof *v->sizes.items);
-    for (size_t i = 0; v->sizes.items && i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         const nccl_view_lot *x = &l->items[i];
         const uint32_t *indexes = l->series + x->first;
         if (x->group != m->main_group || x->coll != m->main_coll) continue;

@@ -2,6 +2,7 @@
 #include "nccl_view_json.h"
 
 #include "analysis/base/json_values.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/nccl/export/nccl_export.h"
 #include "nccl_view_memory.h"
 
@@ -173,7 +174,6 @@ static netprof_err view_json_read_list(reader *r, const nccl_view_field *f, json
     size_t count = json_object_is_type(o, json_type_array) ? json_object_array_length(o) : 0;
     if (!json_object_is_type(o, json_type_array)) return view_json_refuse_value(r, f->key, "a list");
     to->items = nccl_view_take(r->v, count, f->rows->size);
-    if (!to->items) return view_json_refuse(r, NETPROF_ERR_NOMEM, "out of memory");
     r->within[r->depth++].list = f->key;
     for (size_t i = 0; i < count && !result; i++) {
         r->within[r->depth - 1].row = i;
@@ -253,7 +253,7 @@ netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof
     enum { DEPTH = 16 };
     reader r = {.v = v, .error = error};
     netprof_err result;
-    if (!nccl_view_begin(v)) return view_json_refuse(&r, NETPROF_ERR_NOMEM, "out of memory");
+    nccl_view_begin(v);
     json_tokener *t = size < INT32_MAX ? json_tokener_new_ex(DEPTH) : NULL;
     json_object *o = t ? json_tokener_parse_ex(t, text, (int)size) : NULL;
     enum json_tokener_error why = t ? json_tokener_get_error(t) : json_tokener_error_size;
@@ -264,51 +264,44 @@ netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof
                                                                 : json_tokener_error_desc(why));
     else
         result = view_json_read_whole(&r, o);
-    if (!result && v->memory->failed) result = view_json_refuse(&r, NETPROF_ERR_NOMEM, "out of memory");
     json_object_put(o);
     if (t) json_tokener_free(t);
     if (result) nccl_view_free(v);
     return result;
 }
 
-// All of a file; NULL with errno.
-static char *view_json_read_file(const char *path, size_t *size)
+// All of a file: an array of stb_ds. NULL with errno.
+static char *view_json_read_file(const char *path)
 {
     enum { STEP = 64 << 10 };
     FILE *file = fopen(path, "re");
     char *text = NULL;
-    size_t room = 0, got = 1;
-    *size = 0;
-    while (file && got && nccl_grow((void **)&text, &room, *size + STEP, 1)) {
-        got = fread(text + *size, 1, room - *size, file);
-        *size += got;
+    size_t got = 0;
+    while (file) {
+        char *to = arraddnptr(text, STEP);
+        got = fread(to, 1, STEP, file);
+        arrsetlen(text, arrlenu(text) - STEP + got);
+        if (!got) break;
     }
-    if (file && (got || ferror(file))) { // no memory, or not read to its end
-        if (got) errno = ENOMEM;
-        free(text);
-        text = NULL;
-    }
+    if (file && ferror(file)) arrfree(text);
     if (file) fclose(file);
     return text;
 }
 
 netprof_err nccl_view_read(nccl_view *v, const char *path, netprof_error *error)
 {
-    size_t size;
-    char *text;
     netprof_err result;
     *v = (nccl_view){0};
     errno = 0;
-    text = view_json_read_file(path, &size);
+    char *text = view_json_read_file(path);
     if (!text) {
-        int why = errno;
-        result = why == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_ERR_IO;
-        if (error) *error = (netprof_error){.code = result, .sys_errno = why};
+        result = NETPROF_ERR_IO;
+        if (error) *error = (netprof_error){.code = result, .sys_errno = errno};
     } else {
-        result = nccl_view_parse(v, text, size, error);
+        result = nccl_view_parse(v, text, arrlenu(text), error);
     }
     if (result && error) snprintf(error->path, sizeof error->path, "%s", path);
-    free(text);
+    arrfree(text);
     return result;
 }
 

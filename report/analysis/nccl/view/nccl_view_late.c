@@ -180,15 +180,14 @@ static void lateness_add_host(nccl_view_making *m, const arrival *all, uint32_t 
     }
 }
 
-bool nccl_view_add_late(nccl_view_making *m)
+void nccl_view_add_late(nccl_view_making *m)
 {
     const nccl *n = m->n;
     nccl_view *v = m->v;
-    arrival *all = calloc(n->process_count + 1, sizeof *all);
-    chosen_host *hosts = calloc(n->host_count + 1, sizeof *hosts);
-    bool good = all && hosts;
+    arrival *all = memory_calloc(n->process_count, sizeof *all);
+    chosen_host *hosts = memory_calloc(n->host_count, sizeof *hosts);
     v->late.items = nccl_view_take(v, n->process_count, sizeof *v->late.items);
-    if (good && v->late.items && m->main_group != NCCL_NONE && n->communicators[m->main_group].ranks > 1) {
+    if (m->main_group != NCCL_NONE && n->communicators[m->main_group].ranks > 1) {
         lateness_gather(m, all);
         v->late_all = !lateness_is_of_most(m, all);
         if (v->late_all) lateness_gather_all(m, all);
@@ -198,5 +197,4 @@ bool nccl_view_add_late(nccl_view_making *m)
     }
     free(all);
     free(hosts);
-    return good;
 }

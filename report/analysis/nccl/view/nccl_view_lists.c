@@ -6,18 +6,18 @@
 
 // ---- lists behind the charts ----
 
-bool nccl_view_add_series(nccl_view_making *m)
+void nccl_view_add_series(nccl_view_making *m)
 {
     const nccl *n = m->n;
     nccl_view *v = m->v;
-    nccl_view_weighed *order = malloc((n->series_count + 1) * sizeof *order);
+    nccl_view_weighed *order = memory_array(NULL, n->series_count, sizeof *order);
     size_t count = n->series_count < NCCL_VIEW_SERIES ? n->series_count : NCCL_VIEW_SERIES;
     v->series_left = n->series_count - count;
     v->series.items = nccl_view_take(v, count, sizeof *v->series.items);
-    for (uint32_t i = 0; order && i < n->series_count; i++)
+    for (uint32_t i = 0; i < n->series_count; i++)
         order[i] = (nccl_view_weighed){n->series[i].time_us, i};
-    if (order) qsort(order, n->series_count, sizeof *order, nccl_view_by_weight);
-    for (size_t i = 0; order && v->series.items && i < count; i++) {
+    qsort(order, n->series_count, sizeof *order, nccl_view_by_weight);
+    for (size_t i = 0; i < count; i++) {
         const nccl_series *s = &n->series[order[i].index];
         const nccl_communicator *c = nccl_view_communicator(m, s);
         v->series.items[v->series.count++] = (nccl_view_series){nccl_view_text(v, c->label),
@@ -33,7 +33,6 @@ bool nccl_view_add_series(nccl_view_making *m)
                                                                 s->spreads.bus_gbs};
     }
     free(order);
-    return order != NULL;
 }
 
 void nccl_view_add_paths(nccl_view_making *m)
@@ -41,7 +40,7 @@ void nccl_view_add_paths(nccl_view_making *m)
     const nccl *n = m->n;
     nccl_view *v = m->v;
     v->paths.items = n->has_algorithms ? nccl_view_take(v, n->path_count, sizeof *v->paths.items) : NULL;
-    for (size_t i = 0; v->paths.items && i < n->path_count; i++) {
+    for (size_t i = 0; i < n->path_count; i++) {
         const nccl_path *p = &n->paths[i];
         v->paths.items[v->paths.count++] = (nccl_view_path){nccl_class_name(p->type),
                                                             nccl_view_text(v, p->what.coll),
@@ -54,21 +53,20 @@ void nccl_view_add_paths(nccl_view_making *m)
     }
 }
 
-bool nccl_view_add_processes(nccl_view_making *m)
+void nccl_view_add_processes(nccl_view_making *m)
 {
     const nccl *n = m->n;
     nccl_view *v = m->v;
     size_t count = n->process_count < NCCL_VIEW_PROCESSES ? n->process_count : NCCL_VIEW_PROCESSES;
-    nccl_view_weighed *order = malloc((n->process_count + 1) * sizeof *order);
+    nccl_view_weighed *order = memory_array(NULL, n->process_count, sizeof *order);
     v->slowest_left = n->process_count - count;
     v->slowest.items = nccl_view_take(v, count, sizeof *v->slowest.items);
-    for (uint32_t i = 0; order && i < n->process_count; i++)
+    for (uint32_t i = 0; i < n->process_count; i++)
         order[i] = (nccl_view_weighed){n->processes[i].waiting.cost_us, i};
-    if (order) qsort(order, n->process_count, sizeof *order, nccl_view_by_weight);
-    for (size_t i = 0; order && v->slowest.items && i < count; i++)
+    qsort(order, n->process_count, sizeof *order, nccl_view_by_weight);
+    for (size_t i = 0; i < count; i++)
         v->slowest.items[v->slowest.count++] = nccl_view_process_row(m, order[i].index);
     free(order);
-    return order != NULL;
 }
 
 static const char *lists_reasons(nccl_view_making *m, const nccl_file *f)
@@ -86,7 +84,7 @@ void nccl_view_add_files(nccl_view_making *m)
     const nccl *n = m->n;
     nccl_view *v = m->v;
     v->damaged.items = nccl_view_take(v, NCCL_VIEW_FILES, sizeof *v->damaged.items);
-    for (size_t i = 0; v->damaged.items && i < n->file_count; i++) {
+    for (size_t i = 0; i < n->file_count; i++) {
         const nccl_file *f = &n->files[i];
         if (!nccl_view_is_damaged(f)) continue;
         if (v->damaged.count == NCCL_VIEW_FILES) {
@@ -109,23 +107,22 @@ void nccl_view_add_files(nccl_view_making *m)
     }
 }
 
-bool nccl_view_add_gone(nccl_view_making *m)
+void nccl_view_add_gone(nccl_view_making *m)
 {
     const nccl *n = m->n;
     nccl_view *v = m->v;
-    nccl_view_weighed *order = malloc((n->process_count + 1) * sizeof *order);
+    nccl_view_weighed *order = memory_array(NULL, n->process_count, sizeof *order);
     size_t count = 0;
     v->gone.items = nccl_view_take(v, NCCL_VIEW_FILES, sizeof *v->gone.items);
-    for (uint32_t i = 0; order && i < n->process_count; i++)
+    for (uint32_t i = 0; i < n->process_count; i++)
         if (n->processes[i].waiting.missing) order[count++] = (nccl_view_weighed){n->processes[i].waiting.missing, i};
-    if (order && count) qsort(order, count, sizeof *order, nccl_view_by_weight);
-    for (size_t i = 0; order && v->gone.items && i < count && i < NCCL_VIEW_FILES; i++) {
+    if (count) qsort(order, count, sizeof *order, nccl_view_by_weight);
+    for (size_t i = 0; i < count && i < NCCL_VIEW_FILES; i++) {
         nccl_view_process p = nccl_view_process_row(m, order[i].index);
         v->gone.items[v->gone.count++] = (nccl_view_gone){p.host, p.pid, p.missing_tail, p.missing - p.missing_tail};
     }
     v->gone_left = count - v->gone.count;
     free(order);
-    return order != NULL;
 }
 
 void nccl_view_add_comparison(nccl_view_making *m, const nccl_comparison *c)
@@ -137,7 +134,7 @@ void nccl_view_add_comparison(nccl_view_making *m, const nccl_comparison *c)
     v->faster = c->faster;
     v->alike = c->alike;
     v->compared.items = nccl_view_take(v, c->count, sizeof *v->compared.items);
-    for (size_t i = 0; v->compared.items && i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const nccl_compared *r = &c->rows[i];
         const nccl_kind *k = r->after ? r->after : r->before;
         v->compared.items[v->compared.count++] =
@@ -154,19 +151,19 @@ void nccl_view_add_comparison(nccl_view_making *m, const nccl_comparison *c)
     }
 }
 
-bool nccl_view_add_pairs(nccl_view_making *m)
+void nccl_view_add_pairs(nccl_view_making *m)
 {
     enum { PAIRS = 200 };
     const nccl *n = m->n;
     nccl_view *v = m->v;
-    nccl_view_weighed *order = malloc((n->p2p_count + 1) * sizeof *order);
+    nccl_view_weighed *order = memory_array(NULL, n->p2p_count, sizeof *order);
     size_t count = n->p2p_count < PAIRS ? n->p2p_count : PAIRS;
     v->pairs_left = n->p2p_count - count;
     v->pairs.items = nccl_view_take(v, count, sizeof *v->pairs.items);
-    for (uint32_t i = 0; order && i < n->p2p_count; i++)
+    for (uint32_t i = 0; i < n->p2p_count; i++)
         order[i] = (nccl_view_weighed){(uint64_t)(n->p2p[i].time_us.mean * (double)n->p2p[i].records), i};
-    if (order) qsort(order, n->p2p_count, sizeof *order, nccl_view_by_weight);
-    for (size_t i = 0; order && v->pairs.items && i < count; i++) {
+    qsort(order, n->p2p_count, sizeof *order, nccl_view_by_weight);
+    for (size_t i = 0; i < count; i++) {
         const nccl_p2p *p = &n->p2p[order[i].index];
         const nccl_member *of = &n->members[p->member];
         v->pairs.items[v->pairs.count++] =
@@ -181,7 +178,6 @@ bool nccl_view_add_pairs(nccl_view_making *m)
                              p->bus_gbs};
     }
     free(order);
-    return order != NULL;
 }
 
 void nccl_view_add_metrics(nccl_view_making *m)
@@ -192,7 +188,7 @@ void nccl_view_add_metrics(nccl_view_making *m)
     size_t count = n->metric_count < METRICS ? n->metric_count : METRICS;
     v->metrics_left = n->metric_count - count;
     v->metrics.items = nccl_view_take(v, count, sizeof *v->metrics.items);
-    for (size_t i = 0; v->metrics.items && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         v->metrics.items[v->metrics.count++] = (nccl_view_metric){
             nccl_view_text(v, n->metrics[i].name), nccl_view_text(v, n->metrics[i].labels), n->metrics[i].value};
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // vasprintf
 #include "nccl_view_memory.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/rules/rules.h"
 
 #include <math.h>
@@ -170,20 +171,14 @@ const nccl_view_shape *nccl_view_fields(void)
 
 void *nccl_view_take(nccl_view *v, size_t count, size_t size)
 {
-    size_t bytes = count <= SIZE_MAX / (size + 1) ? (count + 1) * size : 0;
-    void *taken = bytes ? nccl_arena_take(&v->memory->arena, bytes) : NULL;
-    if (taken)
-        memset(taken, 0, bytes);
-    else
-        v->memory->failed = true;
-    return taken;
+    if (count > SIZE_MAX / (size + 1)) memory_exhausted();
+    size_t bytes = (count + 1) * size;
+    return memset(nccl_arena_take(&v->memory->arena, bytes), 0, bytes);
 }
 
 const char *nccl_view_text(nccl_view *v, const char *text)
 {
-    const char *copy = text && *text ? nccl_arena_text(&v->memory->arena, text, strlen(text)) : "";
-    if (!copy) v->memory->failed = true;
-    return copy ? copy : "";
+    return text && *text ? nccl_arena_text(&v->memory->arena, text, strlen(text)) : "";
 }
 
 const char *nccl_view_format(nccl_view *v, const char *format, ...)
@@ -191,14 +186,10 @@ const char *nccl_view_format(nccl_view *v, const char *format, ...)
     va_list arguments;
     char *text = NULL;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    if (vasprintf(&text, format, arguments) < 0) memory_exhausted();
     va_end(arguments);
-    const char *copy = "";
-    if (length < 0)
-        v->memory->failed = true;
-    else
-        copy = nccl_view_text(v, text);
-    if (length >= 0) free(text);
+    const char *copy = nccl_view_text(v, text);
+    free(text);
     return copy;
 }
 
@@ -226,12 +217,11 @@ void nccl_view_blank(const nccl_view_shape *s, void *row)
     }
 }
 
-bool nccl_view_begin(nccl_view *v)
+void nccl_view_begin(nccl_view *v)
 {
     *v = (nccl_view){0};
     nccl_view_blank(&view_shape, v);
-    v->memory = calloc(1, sizeof *v->memory);
-    return v->memory != NULL;
+    v->memory = memory_calloc(1, sizeof *v->memory);
 }
 
 void nccl_view_free(nccl_view *v)

@@ -108,13 +108,12 @@ static int nics_by_column(const void *a, const void *b)
 }
 
 // Medians of the calls of the series over the run, in the columns in which they were written.
-static bool nics_add_written(nccl_view_making *m, const nccl_series *s)
+static void nics_add_written(nccl_view_making *m, const nccl_series *s)
 {
     nccl_view *v = m->v;
     const nccl *n = m->n;
-    timed *all = malloc((s->instance_count + 1) * sizeof *all);
+    timed *all = memory_array(NULL, s->instance_count, sizeof *all);
     double *values = m->values;
-    if (!all) return false;
     for (size_t i = 0; i < s->instance_count; i++) {
         const nccl_instance *x = &n->instances[s->first_instance + i];
         all[i] = (timed){nics_column(v, (double)(x->first_dump_us - v->first_dump_us) / 1e6), (double)x->min_us,
@@ -132,20 +131,19 @@ static bool nics_add_written(nccl_view_making *m, const nccl_series *s)
         to->skew_us = nccl_median_of(values, k - i);
     }
     free(all);
-    return true;
 }
 
-bool nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c)
+void nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c)
 {
     nccl_view *v = m->v;
     const nccl_series *s = m->main_group == NCCL_NONE ? NULL : nccl_view_series_over_run(m);
     double rates[NCCL_VIEW_COLUMNS], one[NCCL_VIEW_COLUMNS];
-    if (!c) return true;
+    if (!c) return;
     v->counters_known = true;
     v->nics.items = nccl_view_take(v, c->count, sizeof *v->nics.items);
-    for (size_t i = 0; v->nics.items && i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         nics_add(m, c, &c->hosts[i]);
-    if (!c->count || !s) return true;
+    if (!c->count || !s) return;
     v->columns_from_s = 0;
     v->columns_to_s = fmax((double)(v->last_dump_us - v->first_dump_us) / 1e6, 1e-6);
     v->columns.items = nccl_view_take(v, NCCL_VIEW_COLUMNS, sizeof *v->columns.items);
@@ -157,5 +155,5 @@ bool nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c)
     for (int way = 0; way < 2 && v->columns.count; way++)
         nics_add_rates(m, c, way, rates, one);
     if (v->columns.count) nics_add_events(m, c);
-    return !v->columns.count || nics_add_written(m, s);
+    if (v->columns.count) nics_add_written(m, s);
 }

@@ -5,6 +5,7 @@
 #include "nccl_view_memory.h"
 #include "analysis/nccl/findings/nccl_counters.h"
 #include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/base/memory.h"
 
 typedef struct nccl_view_making {
     nccl_view *v;
@@ -56,28 +57,28 @@ const nccl_series *nccl_view_series_over_run(const nccl_view_making *m);
 size_t nccl_view_place(double at, double max, size_t cells);
 int nccl_view_by_weight(const void *a, const void *b); // of nccl_view_weighed: the heaviest first, of equals the first
 
-// ---- the parts, in the order in which they are made; those that return a bool return false without memory ----
+// ---- the parts, in the order in which they are made ----
 
 void nccl_view_add_findings(nccl_view_making *m); // nccl_view_words.c
-bool nccl_view_make_groups(nccl_view_making *m);  // nccl_view_collectives.c
-bool nccl_view_make_lots(nccl_view_making *m, nccl_view_lots *l);
+void nccl_view_make_groups(nccl_view_making *m);  // nccl_view_collectives.c
+void nccl_view_make_lots(nccl_view_making *m, nccl_view_lots *l);
 void nccl_view_free_lots(nccl_view_lots *l);
 void nccl_view_choose_main(nccl_view_making *m, const nccl_view_lots *l);
 void nccl_view_add_rows(nccl_view_making *m, const nccl_view_lots *l);
 void nccl_view_add_sizes(nccl_view_making *m, const nccl_view_lots *l);
 void nccl_view_add_completeness(nccl_view_making *m); // nccl_view_late.c
-bool nccl_view_add_late(nccl_view_making *m);
-bool nccl_view_add_run(nccl_view_making *m); // nccl_view_calls.c
-bool nccl_view_add_kinds(nccl_view_making *m);
-bool nccl_view_add_series(nccl_view_making *m); // nccl_view_lists.c
-bool nccl_view_add_processes(nccl_view_making *m);
-bool nccl_view_add_gone(nccl_view_making *m);
-bool nccl_view_add_pairs(nccl_view_making *m);
+void nccl_view_add_late(nccl_view_making *m);
+void nccl_view_add_run(nccl_view_making *m); // nccl_view_calls.c
+void nccl_view_add_kinds(nccl_view_making *m);
+void nccl_view_add_series(nccl_view_making *m); // nccl_view_lists.c
+void nccl_view_add_processes(nccl_view_making *m);
+void nccl_view_add_gone(nccl_view_making *m);
+void nccl_view_add_pairs(nccl_view_making *m);
 void nccl_view_add_paths(nccl_view_making *m);
 void nccl_view_add_files(nccl_view_making *m);
 void nccl_view_add_comparison(nccl_view_making *m, const nccl_comparison *c);
 void nccl_view_add_metrics(nccl_view_making *m);
-bool nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c); // nccl_view_nics.c
+void nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c); // nccl_view_nics.c
 const char *nccl_view_title(nccl_view_making *m);                         // nccl_view_words.c, after all others
 void nccl_view_say_all(nccl_view_making *m);
 

@@ -15,7 +15,7 @@ void nccl_view_add_findings(nccl_view_making *m)
     v->severity = f->severity;
     v->findings_left = f->count - count;
     v->findings.items = nccl_view_take(v, count, sizeof *v->findings.items);
-    for (size_t i = 0; v->findings.items && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const nccl_finding *x = &f->items[i];
         nccl_view_finding *to = &v->findings.items[v->findings.count++];
         *to = (nccl_view_finding){.severity = x->severity, .value = x->value, .limit = x->rule->limit};
@@ -27,12 +27,12 @@ void nccl_view_add_findings(nccl_view_making *m)
         to->advice = x->rule->advice;
         to->explained_by = x->explained_by ? x->explained_by : "";
         to->evidence.items = nccl_view_take(v, x->evidence_count, sizeof *to->evidence.items);
-        for (size_t k = 0; to->evidence.items && k < x->evidence_count; k++)
+        for (size_t k = 0; k < x->evidence_count; k++)
             to->evidence.items[to->evidence.count++] = (nccl_view_evidence){
                 nccl_view_text(v, x->evidence[k].name), nccl_view_text(v, x->evidence[k].unit), x->evidence[k].value};
     }
     v->unknown.items = nccl_view_take(v, f->unknown_count, sizeof *v->unknown.items);
-    for (size_t i = 0; v->unknown.items && i < f->unknown_count && i < NCCL_VIEW_FINDINGS; i++)
+    for (size_t i = 0; i < f->unknown_count && i < NCCL_VIEW_FINDINGS; i++)
         v->unknown.items[v->unknown.count++] = (nccl_view_line){SEVERITY_INFO, nccl_view_text(v, f->unknown[i])};
 }
 
@@ -48,8 +48,7 @@ static const char *say_capital(nccl_view_making *m, const char *text)
 static void say_sentence(nccl_view_making *m, severity s, const char *text)
 {
     nccl_view *v = m->v;
-    if (v->sentences.items && v->sentences.count < SENTENCES)
-        v->sentences.items[v->sentences.count++] = (nccl_view_line){s, text};
+    if (v->sentences.count < SENTENCES) v->sentences.items[v->sentences.count++] = (nccl_view_line){s, text};
 }
 
 // Which findings are said on the first page: the worst, at most two of a rule, one of the data's own.
