@@ -52,7 +52,7 @@ static const struct poptOption options[] = {
 
 // ---- options ----
 
-static bool find_format(document_format *format)
+static bool report_find_format(document_format *format)
 {
     static const char *const formats[] = {"pdf", "svg", "png", "html", "htm"};
     const char *dot = output ? strrchr(output, '.') : NULL;
@@ -69,7 +69,7 @@ static bool find_format(document_format *format)
     return false;
 }
 
-static bool find_paper(document_paper *paper)
+static bool report_find_paper(document_paper *paper)
 {
     *paper = PAPER_A4;
     if (!paper_name || strcasecmp(paper_name, "a4") == 0) return true;
@@ -79,7 +79,7 @@ static bool find_paper(document_paper *paper)
     return false;
 }
 
-static bool find_theme(document_theme *theme)
+static bool report_find_theme(document_theme *theme)
 {
     static const char *const themes[] = {
         [DOCUMENT_AUTO] = "auto", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
@@ -91,7 +91,7 @@ static bool find_theme(document_theme *theme)
     return false;
 }
 
-static bool find_scale(double *scale)
+static bool report_find_scale(double *scale)
 {
     char *end = NULL;
     *scale = scale_text ? strtod(scale_text, &end) : 2;
@@ -137,14 +137,14 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const report_row *chosen; // what draw() draws
 
-static const report_row *choose_row(arguments *a)
+static const report_row *report_choose_row(arguments *a)
 {
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].fits(a)) return &rows[i];
     return NULL; // the files cannot be read: a->failure
 }
 
-static bool kind_has(const pages_kind *kind, const char *wanted)
+static bool report_kind_has(const pages_kind *kind, const char *wanted)
 {
     char *names_of = memory_strdup(kind ? kind->charts : ""), *rest = names_of, *name;
     bool found = false;
@@ -154,29 +154,29 @@ static bool kind_has(const pages_kind *kind, const char *wanted)
     return found;
 }
 
-static bool row_has(const report_row *row, const char *wanted)
+static bool report_row_has(const report_row *row, const char *wanted)
 {
-    return kind_has(row->kind, wanted) || kind_has(row->part, wanted);
+    return report_kind_has(row->kind, wanted) || report_kind_has(row->part, wanted);
 }
 
 // ---- --explain ----
 
 // Is this the first row that has it?
-static bool kind_is_new(const report_row *row, const pages_kind *kind)
+static bool report_kind_is_new(const report_row *row, const pages_kind *kind)
 {
     for (const report_row *r = rows; r < row; r++)
         if (r->kind == kind || r->part == kind) return false;
     return kind != NULL;
 }
 
-static void explain_kinds(void)
+static void report_explain_kinds(void)
 {
     static const column columns[] = {{"report", 0}, {"pages", COLUMN_WRAP}, {"charts (* is any text)", COLUMN_WRAP}};
     table *t = table_begin(columns, 3);
     heading(stdout, "Reports, and parts that are added to them");
     for (size_t i = 0; i < 2 * ROWS; i++) {
         const pages_kind *kind = i % 2 ? rows[i / 2].part : rows[i / 2].kind;
-        if (!kind_is_new(&rows[i / 2], kind)) continue;
+        if (!report_kind_is_new(&rows[i / 2], kind)) continue;
         table_cell(t, PLAIN, kind->name);
         table_cell(t, PLAIN, kind->pages);
         table_cell(t, PLAIN, kind->charts);
@@ -184,7 +184,7 @@ static void explain_kinds(void)
     table_end(t, stdout, 2);
 }
 
-static void explain_rows(void)
+static void report_explain_rows(void)
 {
     static const column columns[] = {{"row", COLUMN_RIGHT}, {"input", COLUMN_WRAP}, {"report", 0}};
     table *t = table_begin(columns, 3);
@@ -199,7 +199,7 @@ static void explain_rows(void)
     table_end(t, stdout, 2);
 }
 
-static void explain_paths(table *t, const char **paths, size_t count)
+static void report_explain_paths(table *t, const char **paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char text[300];
@@ -209,13 +209,13 @@ static void explain_paths(table *t, const char **paths, size_t count)
     }
 }
 
-static void explain_choice(const arguments *a)
+static void report_explain_choice(const arguments *a)
 {
     static const column columns[] = {{"argument", 0}, {"found", COLUMN_WRAP}};
     table *t = table_begin(columns, 2);
     heading(stdout, "Input");
-    explain_paths(t, a->before, a->before_count);
-    explain_paths(t, a->paths, a->count + a->export_count);
+    report_explain_paths(t, a->before, a->before_count);
+    report_explain_paths(t, a->paths, a->count + a->export_count);
     table_end(t, stdout, 2);
     heading(stdout, "Row %td: %s", chosen - rows + 1, chosen->input);
     printf("  why: %s\n", a->why);
@@ -225,34 +225,34 @@ static void explain_choice(const arguments *a)
     if (chosen->part) printf("  and: %s\n", chosen->part->pages);
 }
 
-static int explain(arguments *a)
+static int report_explain(arguments *a)
 {
     if (!a->count && !a->jobid) {
-        explain_rows();
-        explain_kinds();
+        report_explain_rows();
+        report_explain_kinds();
         return output_close();
     }
-    if (!(chosen = choose_row(a))) return a->failure;
-    explain_choice(a);
+    if (!(chosen = report_choose_row(a))) return a->failure;
+    report_explain_choice(a);
     return output_close();
 }
 
 // ---- drawing ----
 
-static void say_warning(void *user, const char *text)
+static void report_say_warning(void *user, const char *text)
 {
     (void)user;
     warn("%s", safe(text));
 }
 
-static void say_chart(void *user, const char *name, const char *title)
+static void report_say_chart(void *user, const char *name, const char *title)
 {
     (void)user;
     printf("%s\t%s\n", name, title);
 }
 
 // A list of names by commas, of type char **.
-static void append_name(void *user, const char *name, const char *title)
+static void report_append_name(void *user, const char *name, const char *title)
 {
     char **list = user, *longer = memory_format("%s%s%s", *list, **list ? ", " : "", name);
     (void)title;
@@ -261,37 +261,37 @@ static void append_name(void *user, const char *name, const char *title)
 }
 
 // Which report was drawn, which charts it has, and which report has this one.
-static int fail_chart(const document *doc)
+static int report_fail_chart(const document *doc)
 {
     char *charts_of = memory_strdup(""), *others = memory_strdup("");
-    document_charts(doc, append_name, &charts_of);
+    document_charts(doc, report_append_name, &charts_of);
     for (size_t i = 0; i < ROWS; i++) {
-        const char *name = kind_has(rows[i].part, chart_name)   ? rows[i].part->name
-                           : kind_has(rows[i].kind, chart_name) ? rows[i].kind->name
-                                                                : NULL;
-        if (name && !row_has(chosen, chart_name) && !strstr(others, name)) append_name(&others, name, "");
+        const char *name = report_kind_has(rows[i].part, chart_name)   ? rows[i].part->name
+                           : report_kind_has(rows[i].kind, chart_name) ? rows[i].kind->name
+                                                                       : NULL;
+        if (name && !report_row_has(chosen, chart_name) && !strstr(others, name)) report_append_name(&others, name, "");
     }
     int code = fail_usage("--chart: %s: no such chart here; the report is \"%s\" and has %s%s%s%s%s", safe(chart_name),
                           chosen->kind->name, charts_of,
-                          row_has(chosen, chart_name) ? "; for other input it may also have that one" : "",
+                          report_row_has(chosen, chart_name) ? "; for other input it may also have that one" : "",
                           *others ? "; that chart is in \"" : "", others, *others ? "\": see --explain" : "");
     free(charts_of);
     free(others);
     return code;
 }
 
-static int write_document(document *doc, const document_options *o)
+static int report_write_document(document *doc, const document_options *o)
 {
     netprof_error error = {.code = NETPROF_OK};
     const char *path = output ? output : "report.pdf";
-    if (!document_write(doc, path, o, say_warning, &error)) return EXIT_DONE;
-    if (chart_name && error.code == NETPROF_ERR_ARG) return fail_chart(doc);
+    if (!document_write(doc, path, o, report_say_warning, &error)) return EXIT_DONE;
+    if (chart_name && error.code == NETPROF_ERR_ARG) return report_fail_chart(doc);
     return fail_error(*error.path ? NULL : path, &error);
 }
 
 // ---- layout check, for the tests ----
 
-static void say_fault(void *user, size_t page, canvas_fault fault, const char *text, const char *other)
+static void report_say_fault(void *user, size_t page, canvas_fault fault, const char *text, const char *other)
 {
     static const char *const names_of[] = {"", "outside", "small", "overlap"};
     (void)user;
@@ -299,37 +299,37 @@ static void say_fault(void *user, size_t page, canvas_fault fault, const char *t
 }
 
 // user: how many are not in the table of reports, a size_t.
-static void check_chart(void *user, const char *name, const char *title)
+static void report_check_chart(void *user, const char *name, const char *title)
 {
     size_t *faults = user;
     (void)title;
-    if (row_has(chosen, name)) return;
+    if (report_row_has(chosen, name)) return;
     printf("chart %s: not among those of \"%s\"\n", safe(name), chosen->kind->name);
     ++*faults;
 }
 
-static int layout(document *doc, document_paper paper)
+static int report_layout(document *doc, document_paper paper)
 {
-    size_t faults = document_check(doc, paper, say_fault, NULL);
-    document_charts(doc, check_chart, &faults);
+    size_t faults = document_check(doc, paper, report_say_fault, NULL);
+    document_charts(doc, report_check_chart, &faults);
     printf("%zu faults\n", faults);
     return faults ? EXIT_WORTH_FAILING : EXIT_DONE;
 }
 
-static int draw(document *doc, const document_options *o)
+static int report_draw(document *doc, const document_options *o)
 {
     if (list_charts) {
-        document_charts(doc, say_chart, NULL);
+        document_charts(doc, report_say_chart, NULL);
         return output_close();
     }
-    if (!check_layout) return write_document(doc, o);
-    int code = layout(doc, o->paper), closed = output_close();
+    if (!check_layout) return report_write_document(doc, o);
+    int code = report_layout(doc, o->paper), closed = output_close();
     return closed ? closed : code;
 }
 
 // ---- together ----
 
-static const char *nccl_option(void)
+static const char *report_nccl_option(void)
 {
     const struct {
         const char *name, *value;
@@ -339,13 +339,14 @@ static const char *nccl_option(void)
     return NULL;
 }
 
-static bool find_looks(document_options *o)
+static bool report_find_looks(document_options *o)
 {
     *o = (document_options){.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = make_say_progress};
-    return find_format(&o->format) && find_paper(&o->paper) && find_theme(&o->theme) && find_scale(&o->scale);
+    return report_find_format(&o->format) && report_find_paper(&o->paper) && report_find_theme(&o->theme) &&
+           report_find_scale(&o->scale);
 }
 
-static int run(const char **paths, size_t count)
+static int report_run(const char **paths, size_t count)
 {
     bool two_sides = before_dashes != (size_t)-1;
     size_t before_count = two_sides ? before_dashes : 0;
@@ -354,7 +355,7 @@ static int run(const char **paths, size_t count)
                    .before = two_sides ? paths : NULL,
                    .before_count = before_count,
                    .jobid = jobid,
-                   .nccl_option = nccl_option(),
+                   .nccl_option = report_nccl_option(),
                    .names = names};
     report_order order = {.brief = brief,
                           .all_nics = all_nics,
@@ -367,15 +368,15 @@ static int run(const char **paths, size_t count)
                           .compare = compare,
                           .charts = charts,
                           .only_charts = charts && !output && !list_charts && !check_layout,
-                          .draw = draw};
-    if (!find_looks(&order.document)) return EXIT_USAGE;
+                          .draw = report_draw};
+    if (!report_find_looks(&order.document)) return EXIT_USAGE;
     if (order.only_charts && !format_name) order.document.format = DOCUMENT_PNG;
     if (chart_name && order.document.format == DOCUMENT_HTML)
         return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
     if (two_sides && (!a.count || !a.before_count))
         return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
-    int code = explain_only ? explain(&a) : EXIT_DONE;
-    if (!explain_only) code = (chosen = choose_row(&a)) ? chosen->make(&a, &order) : a.failure;
+    int code = explain_only ? report_explain(&a) : EXIT_DONE;
+    if (!explain_only) code = (chosen = report_choose_row(&a)) ? chosen->make(&a, &order) : a.failure;
     arguments_free(&a);
     return code;
 }
@@ -415,7 +416,7 @@ static const command report_command = {
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
              "4 there is nothing to report about.",
     .options = options,
-    .run = run,
+    .run = report_run,
     .before_dashes = &before_dashes,
 };
 

@@ -18,7 +18,7 @@ const pages_kind pages_compare_kind = {
     "Comparison of runs", "verdict, what changed most, checks, traffic, what is new and gone; all changes, runs",
     "changes health node-checks traffic new-and-gone by-device all-changes shapes gauges facts runs"};
 
-typedef struct page {
+typedef struct compare_page {
     const comparison *c;
     document *doc;
     arena *memory;
@@ -26,11 +26,11 @@ typedef struct page {
     size_t first, count; // its devices that have a place there
     size_t *devices;
     const char **labels;
-} page;
+} compare_page;
 
 // ---- head ----
 
-static void side_line(page *p, comparison_side side)
+static void compare_page_side_line(compare_page *p, comparison_side side)
 {
     const comparison *c = p->c;
     const comparison_run *first = NULL;
@@ -48,19 +48,19 @@ static void side_line(page *p, comparison_side side)
     buffer_free(&b);
 }
 
-static void add_head(page *p)
+static void compare_page_add_head(compare_page *p)
 {
     const comparison *c = p->c;
     document_title(p->doc, c->title ? c->title : "");
-    side_line(p, COMPARISON_HEALTHY);
-    side_line(p, COMPARISON_FAULTY);
+    compare_page_side_line(p, COMPARISON_HEALTHY);
+    compare_page_side_line(p, COMPARISON_FAULTY);
     for (size_t i = 0; i < c->sentence_count && i < VERDICT_LINES; i++)
         document_verdict(p->doc, c->sentences[i].severity, c->sentences[i].text);
 }
 
 // ---- which devices stand in the columns ----
 
-static void choose_devices(page *p)
+static void compare_page_choose_devices(compare_page *p)
 {
     const comparison *c = p->c;
     size_t lead = c->device_count ? 0 : DIFFERENCE_NONE;
@@ -80,7 +80,7 @@ static void choose_devices(page *p)
         }
 }
 
-static const comparison_cell *cell_of(const comparison_line *l, size_t device)
+static const comparison_cell *compare_page_cell_of(const comparison_line *l, size_t device)
 {
     bool inside = device >= l->first_device && device < l->first_device + l->device_count;
     return inside ? &l->cells[device - l->first_device] : NULL;
@@ -88,7 +88,7 @@ static const comparison_cell *cell_of(const comparison_line *l, size_t device)
 
 // ---- what changed most ----
 
-static const char *ratio_text(page *p, double ratio, comparison_state state)
+static const char *compare_page_ratio_text(compare_page *p, double ratio, comparison_state state)
 {
     if (state == COMPARISON_NEW) return "new";
     if (state == COMPARISON_GONE) return "gone";
@@ -98,7 +98,7 @@ static const char *ratio_text(page *p, double ratio, comparison_state state)
                                                 : number_plain(ratio).text);
 }
 
-static const char *where_text(page *p, const comparison_line *l)
+static const char *compare_page_where_text(compare_page *p, const comparison_line *l)
 {
     const char *device = p->c->devices[l->first_device + l->worst].name;
     if (l->pattern != COMPARISON_ALL_ALIKE) return device;
@@ -106,18 +106,18 @@ static const char *where_text(page *p, const comparison_line *l)
 }
 
 // With how many others of equal values.
-static const char *name_text(page *p, const comparison_line *l)
+static const char *compare_page_name_text(compare_page *p, const comparison_line *l)
 {
     return l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
 }
 
-static dumbbell_row row_of(page *p, const comparison_line *l)
+static dumbbell_row compare_page_row_of(compare_page *p, const comparison_line *l)
 {
     const comparison_cell *x = &l->cells[l->worst];
     const comparison_range *h = &x->side[COMPARISON_HEALTHY].per_s;
     dumbbell_row r = {.name = l->name,
                       .gloss = l->gloss,
-                      .device = where_text(p, l),
+                      .device = compare_page_where_text(p, l),
                       .before = h->median,
                       .after = x->worst_per_s,
                       .low = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->min : NAN,
@@ -127,10 +127,10 @@ static dumbbell_row row_of(page *p, const comparison_line *l)
     r.unit = arena_format(p->memory, "%s/s", *l->unit ? l->unit : "events");
     r.columns[0] = arena_text(p->memory, number_prefixed(r.before, "").text);
     r.columns[1] = arena_text(p->memory, number_prefixed(r.after, "").text);
-    r.columns[2] = ratio_text(p, x->ratio_per_s, x->state);
+    r.columns[2] = compare_page_ratio_text(p, x->ratio_per_s, x->state);
     r.columns[3] = l->time_driven ? NUMBER_UNKNOWN
                    : x->state == COMPARISON_NEW || x->state == COMPARISON_GONE || isfinite(x->ratio_per_byte)
-                       ? ratio_text(p, x->ratio_per_byte, x->state)
+                       ? compare_page_ratio_text(p, x->ratio_per_byte, x->state)
                        : NUMBER_UNKNOWN;
     r.tip = arena_format(p->memory, "%s on %s: healthy %s, faulty %s a second", l->name,
                          p->c->devices[l->first_device + l->worst].name, number_plain(r.before).text,
@@ -139,7 +139,7 @@ static dumbbell_row row_of(page *p, const comparison_line *l)
 }
 
 // The best of the ranking, at most ALIKE of a class and unit: families of counters tell the same story.
-static size_t pick_lines(const comparison *c, size_t *picked)
+static size_t compare_page_pick_lines(const comparison *c, size_t *picked)
 {
     size_t count = 0;
     for (size_t i = 0; i < c->ranked_count && count < RANKED; i++) {
@@ -154,11 +154,11 @@ static size_t pick_lines(const comparison *c, size_t *picked)
 }
 
 // Class after class and unit after unit.
-static void add_ranking(page *p)
+static void compare_page_add_ranking(compare_page *p)
 {
     static const char *const heads[DUMBBELL_COLUMNS] = {"healthy", "faulty", TIMES " per s", TIMES " per byte"};
     const comparison *c = p->c;
-    size_t picked[RANKED], most = pick_lines(c, picked), count = 0, panel = 0;
+    size_t picked[RANKED], most = compare_page_pick_lines(c, picked), count = 0, panel = 0;
     dumbbell_row rows[RANKED];
     bool used[RANKED] = {false};
     for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
@@ -169,7 +169,7 @@ static void add_ranking(page *p)
                 const comparison_line *l = &c->lines[picked[k]];
                 if (used[k] || l->kind != first->kind || strcmp(l->unit, first->unit) != 0) continue;
                 used[k] = true;
-                rows[count] = row_of(p, l);
+                rows[count] = compare_page_row_of(p, l);
                 rows[count++].panel = panel;
             }
             panel++;
@@ -185,16 +185,17 @@ static void add_ranking(page *p)
 
 // ---- health ----
 
-static bool is_share(const rule *x)
+static bool compare_page_is_share(const rule *x)
 {
     return strncmp(x->unit, "of ", 3) == 0;
 }
 
 // At most five characters: the unit stands at the row.
-static const char *value_text(page *p, const comparison_verdict *v, const rule *x, comparison_side side)
+static const char *compare_page_value_text(compare_page *p, const comparison_verdict *v, const rule *x,
+                                           comparison_side side)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    double value = v->value[side] * (is_share(x) ? 100 : 1), size = fabs(value);
+    double value = v->value[side] * (compare_page_is_share(x) ? 100 : 1), size = fabs(value);
     size_t prefix = 0;
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
     if (value == 0) return "0";
@@ -205,7 +206,7 @@ static const char *value_text(page *p, const comparison_verdict *v, const rule *
                         prefixes[prefix]);
 }
 
-static strip_cell strip_of(page *p, const comparison_check *k, const comparison_verdict *v)
+static strip_cell compare_page_strip_of(compare_page *p, const comparison_check *k, const comparison_verdict *v)
 {
     strip_cell cell = {.state = STRIP_ABSENT, .text = ""};
     comparison_side shown = COMPARISON_FAULTY;
@@ -214,9 +215,9 @@ static strip_cell strip_of(page *p, const comparison_check *k, const comparison_
     cell.state = STRIP_KNOWN;
     cell.severity = v->severity[shown];
     cell.weight = fabs(v->value[shown]);
-    cell.text = value_text(p, v, k->rule, shown);
+    cell.text = compare_page_value_text(p, v, k->rule, shown);
     if (v->judged[COMPARISON_HEALTHY] == COMPARISON_JUDGED) {
-        cell.before = value_text(p, v, k->rule, COMPARISON_HEALTHY);
+        cell.before = compare_page_value_text(p, v, k->rule, COMPARISON_HEALTHY);
         cell.before_severity = v->severity[COMPARISON_HEALTHY];
     }
     const finding *f = v->finding[shown];
@@ -224,7 +225,7 @@ static strip_cell strip_of(page *p, const comparison_check *k, const comparison_
     return cell;
 }
 
-static void add_health(page *p)
+static void compare_page_add_health(compare_page *p)
 {
     const comparison *c = p->c;
     strip_row rows[CHECKS];
@@ -235,11 +236,11 @@ static void add_health(page *p)
         strip_cell *cells = arena_make(p->memory, p->count + 1, sizeof *cells);
         for (size_t d = 0; d < p->count; d++) {
             bool inside = p->devices[d] >= k->first_device && p->devices[d] < k->first_device + k->cell_count;
-            cells[d] = inside ? strip_of(p, k, &k->cells[p->devices[d] - k->first_device])
+            cells[d] = inside ? compare_page_strip_of(p, k, &k->cells[p->devices[d] - k->first_device])
                               : (strip_cell){.state = STRIP_ABSENT, .text = ""};
         }
         rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
-                                                 is_share(k->rule) ? "% " : "", k->rule->unit),
+                                                 compare_page_is_share(k->rule) ? "% " : "", k->rule->unit),
                                     cells};
     }
     if (!count) return;
@@ -248,7 +249,7 @@ static void add_health(page *p)
 }
 
 // Rules over the whole node: one line each.
-static void add_node_checks(page *p)
+static void compare_page_add_node_checks(compare_page *p)
 {
     static const table_column columns[] = {{"check of the node", TABLE_TEXT, 0},
                                            {"healthy", TABLE_TEXT, 0},
@@ -274,7 +275,7 @@ static void add_node_checks(page *p)
 
 // ---- traffic ----
 
-static bool add_traffic_row(page *p, const comparison_device *d, bars_row *row)
+static bool compare_page_add_traffic_row(compare_page *p, const comparison_device *d, bars_row *row)
 {
     const comparison_range *way[2] = {d->received, d->sent};
     bool any = false;
@@ -291,7 +292,7 @@ static bool add_traffic_row(page *p, const comparison_device *d, bars_row *row)
     return any;
 }
 
-static bool make_traffic(page *p, chart *x)
+static bool compare_page_make_traffic(compare_page *p, chart *x)
 {
     static const bars_style style = {{"received", "sent"}, "bytes", "% of line rate", NULL};
     const comparison *c = p->c;
@@ -299,9 +300,9 @@ static bool make_traffic(page *p, chart *x)
     size_t count = 0;
     // The devices of the columns; where they move no bytes, the ports of the node.
     for (size_t i = 0; i < p->count && count < BARS; i++)
-        if (add_traffic_row(p, &c->devices[p->devices[i]], &rows[count])) count++;
+        if (compare_page_add_traffic_row(p, &c->devices[p->devices[i]], &rows[count])) count++;
     for (size_t i = 0; i < c->device_count && count < BARS && (!p->count || !count); i++)
-        if (c->devices[i].physical && add_traffic_row(p, &c->devices[i], &rows[count])) count++;
+        if (c->devices[i].physical && compare_page_add_traffic_row(p, &c->devices[i], &rows[count])) count++;
     if (!count) return false;
     *x = chart_bars((chart_head){"traffic", "Traffic", "pale healthy, solid faulty: did all slow alike?"}, &style, rows,
                     count);
@@ -310,7 +311,7 @@ static bool make_traffic(page *p, chart *x)
 
 // ---- new and gone ----
 
-static void list_state(page *p, sheet *t, comparison_state state, const char *title)
+static void compare_page_list_state(compare_page *p, sheet *t, comparison_state state, const char *title)
 {
     const comparison *c = p->c;
     comparison_side side = state == COMPARISON_NEW ? COMPARISON_FAULTY : COMPARISON_HEALTHY;
@@ -319,28 +320,28 @@ static void list_state(page *p, sheet *t, comparison_state state, const char *ti
         const comparison_cell *x = &l->cells[l->worst];
         if (x->state != state) continue;
         if (!count++) sheet_heading(t, title);
-        sheet_text(t, name_text(p, l));
-        sheet_text(t, where_text(p, l));
+        sheet_text(t, compare_page_name_text(p, l));
+        sheet_text(t, compare_page_where_text(p, l));
         sheet_number(t, number_volume(x->side[side].count, *l->unit ? l->unit : "events"));
     }
 }
 
-static bool make_new_and_gone(page *p, chart *x)
+static bool compare_page_make_new_and_gone(compare_page *p, chart *x)
 {
     static const table_column columns[] = {
         {"counter", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"count", TABLE_NUMBER, 0}};
     sheet t = sheet_open(3);
-    list_state(p, &t, COMPARISON_NEW, "new in faulty");
-    list_state(p, &t, COMPARISON_GONE, "gone in faulty");
+    compare_page_list_state(p, &t, COMPARISON_NEW, "new in faulty");
+    compare_page_list_state(p, &t, COMPARISON_GONE, "gone in faulty");
     if (!sheet_rows(&t)) return false;
     *x = sheet_chart(&t, (chart_head){"new-and-gone", "New and gone", "no ratio exists for these"}, columns);
     return true;
 }
 
-static void add_traffic_and_new(page *p)
+static void compare_page_add_traffic_and_new(compare_page *p)
 {
     chart traffic, fresh;
-    bool has_traffic = make_traffic(p, &traffic), has_fresh = make_new_and_gone(p, &fresh);
+    bool has_traffic = compare_page_make_traffic(p, &traffic), has_fresh = compare_page_make_new_and_gone(p, &fresh);
     if (has_traffic && has_fresh)
         document_beside(p->doc, traffic, fresh, .58);
     else if (has_traffic)
@@ -351,7 +352,7 @@ static void add_traffic_and_new(page *p)
 
 // ---- change by device ----
 
-static void add_heat(page *p)
+static void compare_page_add_heat(compare_page *p)
 {
     const comparison *c = p->c;
     heat_row rows[HEAT_ROWS];
@@ -362,14 +363,14 @@ static void add_heat(page *p)
         const char **texts = arena_make(p->memory, p->count, sizeof *texts);
         if (strcmp(l->source, p->source) != 0) continue;
         for (size_t d = 0; d < p->count; d++) {
-            const comparison_cell *x = cell_of(l, p->devices[d]);
+            const comparison_cell *x = compare_page_cell_of(l, p->devices[d]);
             bool ratio = x && (x->state == COMPARISON_CHANGED || x->state == COMPARISON_SAME) && x->ratio_per_s > 0;
             values[d] = ratio                              ? x->ratio_per_s
                         : x && x->state == COMPARISON_NEW  ? 1e3
                         : x && x->state == COMPARISON_GONE ? 1e-3
                                                            : NAN;
             texts[d] = x && (ratio || x->state == COMPARISON_NEW || x->state == COMPARISON_GONE)
-                           ? ratio_text(p, x->ratio_per_s, x->state)
+                           ? compare_page_ratio_text(p, x->ratio_per_s, x->state)
                        : x && x->state == COMPARISON_ZERO ? "0"
                                                           : "";
         }
@@ -390,12 +391,12 @@ static void add_heat(page *p)
 
 // ---- the pages behind ----
 
-static const char *count_text(page *p, double value)
+static const char *compare_page_count_text(compare_page *p, double value)
 {
     return arena_text(p->memory, isfinite(value) ? number_prefixed(value, "").text : NUMBER_UNKNOWN);
 }
 
-static void add_all_lines(page *p)
+static void compare_page_add_all_lines(compare_page *p)
 {
     enum { COLUMNS = 8, MOST = 200 };
     static const table_column columns[COLUMNS] = {
@@ -407,12 +408,12 @@ static void add_all_lines(page *p)
     sheet t = sheet_open(COLUMNS);
     for (size_t i = 0; i < most; i++) {
         const comparison_line *l = &c->lines[i];
-        dumbbell_row r = row_of(p, l);
-        sheet_text(&t, name_text(p, l));
+        dumbbell_row r = compare_page_row_of(p, l);
+        sheet_text(&t, compare_page_name_text(p, l));
         sheet_text(&t, p->c->devices[l->first_device + l->worst].name);
         sheet_text(&t, comparison_class_name(l->kind));
-        sheet_text(&t, count_text(p, r.before));
-        sheet_text(&t, count_text(p, r.after));
+        sheet_text(&t, compare_page_count_text(p, r.before));
+        sheet_text(&t, compare_page_count_text(p, r.after));
         sheet_text(&t, r.columns[2]);
         sheet_text(&t, r.columns[3]);
         sheet_text(&t, l->pattern_text ? l->pattern_text : "");
@@ -427,7 +428,7 @@ static void add_all_lines(page *p)
     }
 }
 
-static void add_shapes(page *p)
+static void compare_page_add_shapes(compare_page *p)
 {
     static const table_column columns[] = {{"histogram", TABLE_NAME, 1},
                                            {"device", TABLE_TEXT, 0},
@@ -448,7 +449,7 @@ static void add_shapes(page *p)
               (chart_head){"shapes", "Histograms that moved", "share of the samples that lie in other bins"}, columns);
 }
 
-static void add_gauges(page *p)
+static void compare_page_add_gauges(compare_page *p)
 {
     static const table_column columns[] = {{"device", TABLE_TEXT, 0},
                                            {"gauge", TABLE_NAME, 1},
@@ -464,7 +465,7 @@ static void add_gauges(page *p)
         sheet_text(&t, c->devices[g->device].name);
         sheet_text(&t, g->name);
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            sheet_text(&t, count_text(p, g->side[side].median));
+            sheet_text(&t, compare_page_count_text(p, g->side[side].median));
         sheet_text(&t, g->unit);
     }
     sheet_end(&t, p->doc,
@@ -472,7 +473,7 @@ static void add_gauges(page *p)
               columns);
 }
 
-static void add_facts(page *p)
+static void compare_page_add_facts(compare_page *p)
 {
     static const table_column columns[] = {
         {"device", TABLE_TEXT, 0}, {"fact", TABLE_NAME, 0}, {"healthy", TABLE_TEXT, 1}, {"faulty", TABLE_TEXT, 1}};
@@ -490,7 +491,7 @@ static void add_facts(page *p)
     sheet_end(&t, p->doc, (chart_head){"facts", "Facts that differ", "of devices and nodes"}, columns);
 }
 
-static void add_runs(page *p)
+static void compare_page_add_runs(compare_page *p)
 {
     static const table_column columns[] = {{"side", TABLE_TEXT, 0},     {"run", TABLE_TEXT, 1},
                                            {"node", TABLE_TEXT, 0},     {"began, UTC", TABLE_TEXT, 0},
@@ -511,7 +512,7 @@ static void add_runs(page *p)
     sheet_end(&t, p->doc, (chart_head){"runs", "Runs", "what was compared"}, columns);
 }
 
-static void add_method(page *p)
+static void compare_page_add_method(compare_page *p)
 {
     const comparison *c = p->c;
     char text[512];
@@ -534,29 +535,29 @@ static void add_method(page *p)
         "within the healthy runs' range or below a floor is no difference. Differences are shown, causes are not.");
 }
 
-static void add_pages(page *p, bool brief)
+static void compare_page_add_pages(compare_page *p, bool brief)
 {
-    add_head(p);
-    add_ranking(p);
-    add_health(p);
-    add_traffic_and_new(p);
-    add_heat(p);
-    add_node_checks(p);
+    compare_page_add_head(p);
+    compare_page_add_ranking(p);
+    compare_page_add_health(p);
+    compare_page_add_traffic_and_new(p);
+    compare_page_add_heat(p);
+    compare_page_add_node_checks(p);
     if (brief) return;
     document_part(p->doc, "Everything that differs");
-    add_all_lines(p);
-    add_shapes(p);
-    add_gauges(p);
-    add_facts(p);
-    add_runs(p);
-    add_method(p);
+    compare_page_add_all_lines(p);
+    compare_page_add_shapes(p);
+    compare_page_add_gauges(p);
+    compare_page_add_facts(p);
+    compare_page_add_runs(p);
+    compare_page_add_method(p);
 }
 
 document *pages_compare(const comparison *c, bool brief)
 {
-    page p = {.c = c, .doc = document_open(pages_compare_kind.name), .memory = arena_open()};
-    choose_devices(&p);
-    add_pages(&p, brief);
+    compare_page p = {.c = c, .doc = document_open(pages_compare_kind.name), .memory = arena_open()};
+    compare_page_choose_devices(&p);
+    compare_page_add_pages(&p, brief);
     document_foot(p.doc, arena_format(p.memory,
                                       "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT
                                       "rates use each counter's own pair of time stamps",

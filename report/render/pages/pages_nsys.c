@@ -35,7 +35,7 @@ const pages_kind pages_nsys_kind = {"GPU program tables", "busy GPUs over time, 
 const pages_kind pages_job_programs_kind = {"GPU programs", "the same on the time of the job's recordings",
                                             NSYS_CHARTS};
 
-typedef struct page {
+typedef struct nsys_page {
     nsys_job *job;
     document *doc;
     arena *memory;
@@ -43,21 +43,21 @@ typedef struct page {
     gpu_lane *lanes;
     size_t lane_count, columns, gpu_count; // GPUs: those that several files tell of count once
     double span_s;
-} page;
+} nsys_page;
 
-static const nsys *first_file(const page *p)
+static const nsys *nsys_page_first_file(const nsys_page *p)
 {
     return &p->job->files[0];
 }
 
 // The tables of all that was read.
-static nsys *tables_of(const page *p)
+static nsys *nsys_page_tables_of(const nsys_page *p)
 {
     return p->job->file_count > 1 ? &p->job->together : &p->job->files[0];
 }
 
 // The share of each file's time, over all GPUs; NAN without any.
-static double mean_busy(const page *p, int what)
+static double nsys_page_mean_busy(const nsys_page *p, int what)
 {
     double sum = 0, all = 0;
     for (size_t i = 0; i < p->lane_count; i++) {
@@ -69,16 +69,16 @@ static double mean_busy(const page *p, int what)
 
 // ---- lanes ----
 
-static const nsys_process *only_process(const nsys *n)
+static const nsys_process *nsys_page_only_process(const nsys *n)
 {
     return n->process_count == 1 ? &n->processes[0] : NULL;
 }
 
 // "rank 3, GPU 0"; files that tell no rank go by their host, else by their name.
-static const char *lane_label(page *p, size_t file, const nsys_gpu *gpu)
+static const char *nsys_page_lane_label(nsys_page *p, size_t file, const nsys_gpu *gpu)
 {
     const nsys *n = &p->job->files[file];
-    const nsys_process *process = only_process(n);
+    const nsys_process *process = nsys_page_only_process(n);
     const char *whose = "", *name = strrchr(n->path, '/');
     if (p->job->file_count > 1) {
         if (process && process->rank >= 0)
@@ -92,7 +92,7 @@ static const char *lane_label(page *p, size_t file, const nsys_gpu *gpu)
 }
 
 // The clocks of the job's nodes are known better: a file of such a node is moved as the node is.
-static double node_shift_s(const page *p, const nsys *n)
+static double nsys_page_node_shift_s(const nsys_page *p, const nsys *n)
 {
     const job_report *job = p->over->job;
     for (size_t i = 0; i < job->node_count; i++)
@@ -101,14 +101,14 @@ static double node_shift_s(const page *p, const nsys *n)
 }
 
 // Where the page's time begins, since the file's profile began.
-static int64_t page_begin(const page *p, size_t file)
+static int64_t nsys_page_page_begin(const nsys_page *p, size_t file)
 {
     const nsys *n = &p->job->files[file];
-    if (p->over) return p->over->job->begin_ns - n->session_ns - (int64_t)llround(node_shift_s(p, n) * 1e9);
+    if (p->over) return p->over->job->begin_ns - n->session_ns - (int64_t)llround(nsys_page_node_shift_s(p, n) * 1e9);
     return p->job->placed && p->job->file_count > 1 ? p->job->from_ns - p->job->begin_ns[file] : n->begin_ns;
 }
 
-static void find_span(page *p)
+static void nsys_page_find_span(nsys_page *p)
 {
     p->columns = p->over ? 240 : 120; // profiles are finer than recordings
     if (p->over) {
@@ -121,27 +121,27 @@ static void find_span(page *p)
     }
 }
 
-static bool same_gpu(const gpu_lane *a, const gpu_lane *b)
+static bool nsys_page_same_gpu(const gpu_lane *a, const gpu_lane *b)
 {
     const char *bus = a->gpu->bus, *other = b->gpu->bus;
     return a->file->host && b->file->host && bus && other && strcmp(bus, other) == 0 &&
            strcmp(a->file->host, b->file->host) == 0;
 }
 
-static size_t count_gpus(const page *p)
+static size_t nsys_page_count_gpus(const nsys_page *p)
 {
     size_t count = 0;
     for (size_t i = 0; i < p->lane_count; i++) {
         bool known = false;
         for (size_t k = 0; k < i && !known; k++)
-            known = same_gpu(&p->lanes[i], &p->lanes[k]);
+            known = nsys_page_same_gpu(&p->lanes[i], &p->lanes[k]);
         count += !known;
     }
     return count;
 }
 
 // In the order of the ranks.
-static void make_lanes(page *p)
+static void nsys_page_make_lanes(nsys_page *p)
 {
     size_t count = 0, *order = arena_make(p->memory, p->job->file_count + 1, sizeof *order), files = 0;
     bool *taken = arena_make(p->memory, p->job->file_count + 1, sizeof *taken);
@@ -155,35 +155,35 @@ static void make_lanes(page *p)
     }
     for (size_t i = 0; i < files; i++) {
         const nsys *n = &p->job->files[order[i]];
-        int64_t from = page_begin(p, order[i]), to = from + (int64_t)llround(p->span_s * 1e9);
+        int64_t from = nsys_page_page_begin(p, order[i]), to = from + (int64_t)llround(p->span_s * 1e9);
         for (size_t g = 0; g < n->gpu_count; g++) {
             gpu_lane *lane = &p->lanes[p->lane_count++];
-            *lane = (gpu_lane){.file = n, .gpu = &n->gpus[g], .label = lane_label(p, order[i], &n->gpus[g])};
+            *lane = (gpu_lane){.file = n, .gpu = &n->gpus[g], .label = nsys_page_lane_label(p, order[i], &n->gpus[g])};
             for (int what = 0; what < NSYS_BUSY; what++) {
                 lane->busy[what] = arena_make(p->memory, p->columns, sizeof(double));
                 nsys_busy_columns(n, lane->gpu, what, from, to, lane->busy[what], p->columns);
             }
         }
     }
-    p->gpu_count = count_gpus(p);
+    p->gpu_count = nsys_page_count_gpus(p);
 }
 
 // ---- head ----
 
 // The name of a process in a sentence.
-static const char *process_name(page *p, size_t place)
+static const char *nsys_page_process_name(nsys_page *p, size_t place)
 {
     const nsys_spender *s = &p->job->spent[place];
     const nsys *n = &p->job->files[s->file];
     const char *name = strrchr(n->path, '/');
     if (s->process->rank >= 0) return arena_format(p->memory, "rank %lld", (long long)s->process->rank);
-    if (only_process(n) || s->process->pid < 0) return name ? name + 1 : n->path;
+    if (nsys_page_only_process(n) || s->process->pid < 0) return name ? name + 1 : n->path;
     return arena_format(p->memory, "process %lld", (long long)s->process->pid);
 }
 
-static const char *busy_sentence(page *p)
+static const char *nsys_page_busy_sentence(nsys_page *p)
 {
-    double kernels = mean_busy(p, NSYS_BUSY_KERNELS), nccl = mean_busy(p, NSYS_BUSY_NCCL);
+    double kernels = nsys_page_mean_busy(p, NSYS_BUSY_KERNELS), nccl = nsys_page_mean_busy(p, NSYS_BUSY_NCCL);
     if (!isfinite(kernels)) return "The file tells of no work of a GPU";
     // Shares of one GPU that are of several processes cannot be put together: they may have run at the same time.
     const char *of = p->gpu_count < p->lane_count ? "Processes that share GPUs each"
@@ -195,9 +195,9 @@ static const char *busy_sentence(page *p)
 }
 
 // Which host, how many GPUs, how long, from when on.
-static const char *what_it_is(page *p)
+static const char *nsys_page_what_it_is(nsys_page *p)
 {
-    const nsys *n = first_file(p);
+    const nsys *n = nsys_page_first_file(p);
     size_t files = p->job->file_count;
     int64_t begin = !p->job->placed ? 0 : files > 1 ? p->job->from_ns : n->session_ns + n->begin_ns;
     const char *whose = files > 1             ? arena_format(p->memory, "%zu files" DOT, files)
@@ -211,7 +211,7 @@ static const char *what_it_is(page *p)
 }
 
 // Only what is worth a word: own threshold, 20 % above the mean.
-static void add_balance(page *p)
+static void nsys_page_add_balance(nsys_page *p)
 {
     for (int what = 0; what < NSYS_SPENT; what++) {
         const nsys_balance *b = &p->job->balance[what];
@@ -219,7 +219,7 @@ static void add_balance(page *p)
         uint64_t high = p->job->spent[b->high].process->spent_ns[what];
         document_verdict(p->doc, SEVERITY_INFO,
                          arena_format(p->memory, "Most time in %s: %s, %s, %s times the mean of %zu processes.",
-                                      nsys_spent_name(what), process_name(p, b->high),
+                                      nsys_spent_name(what), nsys_page_process_name(p, b->high),
                                       number_duration((double)high / 1e9).text, number_fixed(b->ratio, 2).text,
                                       b->count));
     }
@@ -227,12 +227,12 @@ static void add_balance(page *p)
 
 // ---- busy over time ----
 
-static pages_time page_time(const page *p)
+static pages_time nsys_page_page_time(const nsys_page *p)
 {
     return (pages_time){0, p->span_s, p->columns};
 }
 
-static const char *map_question(page *p, size_t shown)
+static const char *nsys_page_map_question(nsys_page *p, size_t shown)
 {
     if (shown < p->lane_count)
         return arena_format(p->memory, "share of the time in which a kernel ran; the first %zu of %zu", shown,
@@ -242,10 +242,10 @@ static const char *map_question(page *p, size_t shown)
     return "share of the time in which a kernel ran";
 }
 
-static void add_map(page *p)
+static void nsys_page_add_map(nsys_page *p)
 {
     size_t shown = p->lane_count < MAP_ROWS ? p->lane_count : MAP_ROWS;
-    const pages_time time = page_time(p);
+    const pages_time time = nsys_page_page_time(p);
     map_row *rows = arena_make(p->memory, shown, sizeof *rows);
     for (size_t i = 0; i < shown; i++) {
         const gpu_lane *lane = &p->lanes[i];
@@ -270,13 +270,13 @@ static void add_map(page *p)
         style.phase_count = p->over->phase_count;
     }
     if (p->columns <= MAP_COLUMNS)
-        document_add(p->doc,
-                     chart_map((chart_head){"gpu-busy", "Busy GPUs", map_question(p, shown)}, &style, rows, shown));
+        document_add(p->doc, chart_map((chart_head){"gpu-busy", "Busy GPUs", nsys_page_map_question(p, shown)}, &style,
+                                       rows, shown));
 }
 
-static lines_curve busy_curve(page *p, int what)
+static lines_curve nsys_page_busy_curve(nsys_page *p, int what)
 {
-    const pages_time time = page_time(p);
+    const pages_time time = nsys_page_page_time(p);
     const double **rows = arena_make(p->memory, p->lane_count, sizeof *rows);
     for (size_t i = 0; i < p->lane_count; i++)
         rows[i] = p->lanes[i].busy[what];
@@ -286,17 +286,17 @@ static lines_curve busy_curve(page *p, int what)
     return curve;
 }
 
-static void add_lines(page *p)
+static void nsys_page_add_lines(nsys_page *p)
 {
     static const char *const below[NSYS_BUSY] = {"of the time", "waiting included", "copies and fills"};
     static const char *const labels[NSYS_BUSY] = {"Kernels", "NCCL", "Memory"};
     lines_curve curves[NSYS_BUSY];
     lines_panel panels[NSYS_BUSY];
     size_t count = 0;
-    const pages_time time = page_time(p);
+    const pages_time time = nsys_page_page_time(p);
     for (int what = 0; what < NSYS_BUSY; what++) {
-        if (!(mean_busy(p, what) > 0)) continue;
-        curves[count] = busy_curve(p, what);
+        if (!(nsys_page_mean_busy(p, what) > 0)) continue;
+        curves[count] = nsys_page_busy_curve(p, what);
         panels[count] = pages_time_panel(labels[what], below[what], AXES_PERCENT, "", &curves[count], 1);
         count++;
     }
@@ -316,7 +316,7 @@ static void add_lines(page *p)
 
 // ---- processes ----
 
-static void process_row(page *p, sheet *t, const nsys_spender *s, const bool shown[NSYS_SPENT])
+static void nsys_page_process_row(nsys_page *p, sheet *t, const nsys_spender *s, const bool shown[NSYS_SPENT])
 {
     const nsys *n = &p->job->files[s->file];
     const char *name = strrchr(n->path, '/');
@@ -337,7 +337,7 @@ static void process_row(page *p, sheet *t, const nsys_spender *s, const bool sho
     sheet_format(t, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", name ? name + 1 : n->path);
 }
 
-static void add_processes(page *p)
+static void nsys_page_add_processes(nsys_page *p)
 {
     table_column columns[NSYS_SPENT + 3] = {{"rank", TABLE_TEXT, 0}};
     bool shown[NSYS_SPENT];
@@ -351,7 +351,7 @@ static void add_processes(page *p)
     columns[width++] = (table_column){"file", TABLE_NAME, 1};
     sheet t = sheet_open(width);
     for (size_t i = 0; i < rows; i++)
-        process_row(p, &t, &p->job->spent[i], shown);
+        nsys_page_process_row(p, &t, &p->job->spent[i], shown);
     const char *question = "time spent, added up over streams and threads (times the mean)";
     if (rows < p->job->spent_count)
         question = arena_format(p->memory, "the first %zu of %zu; time spent, added up (times the mean)", rows,
@@ -366,7 +366,7 @@ static void add_processes(page *p)
 // ---- tables ----
 
 // The beginning of a name: those of kernels are as long as their types.
-static const char *short_name(page *p, const char *name)
+static const char *nsys_page_short_name(nsys_page *p, const char *name)
 {
     const char *end = name;
     size_t length, left = NAME_CHARACTERS;
@@ -375,7 +375,7 @@ static const char *short_name(page *p, const char *name)
     return *end ? arena_format(p->memory, "%.*s\xe2\x80\xa6", (int)(end - name), name) : name;
 }
 
-static const char *quantity(page *p, const nsys_table *t, double value)
+static const char *nsys_page_quantity(nsys_page *p, const nsys_table *t, double value)
 {
     bool bytes = strcmp(t->unit, "bytes") == 0;
     if (!isfinite(value)) return NUMBER_UNKNOWN;
@@ -383,19 +383,19 @@ static const char *quantity(page *p, const nsys_table *t, double value)
     return arena_text(p->memory, bytes ? number_prefixed(value, "B").text : number_duration(value / 1e9).text);
 }
 
-static void fill_row(page *p, sheet *cells, const nsys_table *t, const nsys_row *row)
+static void nsys_page_fill_row(nsys_page *p, sheet *cells, const nsys_table *t, const nsys_row *row)
 {
     const double values[] = {row->mean, row->median, (double)row->min, (double)row->max, row->deviation};
     sheet_number(cells, number_percent(row->share));
-    sheet_text(cells, quantity(p, t, (double)row->total));
+    sheet_text(cells, nsys_page_quantity(p, t, (double)row->total));
     sheet_number(cells, number_grouped(row->count));
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-        sheet_text(cells, quantity(p, t, values[k]));
+        sheet_text(cells, nsys_page_quantity(p, t, values[k]));
     if (t->of_title) sheet_text(cells, row->of);
-    sheet_text(cells, short_name(p, row->name));
+    sheet_text(cells, nsys_page_short_name(p, row->name));
 }
 
-static void add_notes(page *p, const nsys_table *t)
+static void nsys_page_add_notes(nsys_page *p, const nsys_table *t)
 {
     if (t->left_out)
         document_note(p->doc,
@@ -406,12 +406,12 @@ static void add_notes(page *p, const nsys_table *t)
                                            t->title, number_grouped(t->unended).text));
 }
 
-static void add_table(page *p, nsys_kind kind)
+static void nsys_page_add_table(nsys_page *p, nsys_kind kind)
 {
     static const char *const names[NSYS_READ] = {
         "cuda-api", "kernels", "memory-by-time", "memory-by-size", "cuda-graphs",
         "nvtx",     "mpi",     "mpi-messages",   "os-runtime"};
-    const nsys_table *t = &tables_of(p)->tables[kind];
+    const nsys_table *t = &nsys_page_tables_of(p)->tables[kind];
     table_column columns[COLUMNS] = {{"share", TABLE_NUMBER, 0},  {"total", TABLE_NUMBER, 0},
                                      {"count", TABLE_NUMBER, 0},  {"mean", TABLE_NUMBER, 0},
                                      {"median", TABLE_NUMBER, 0}, {"min", TABLE_NUMBER, 0},
@@ -422,64 +422,65 @@ static void add_table(page *p, nsys_kind kind)
     const char *question = t->name;
     sheet cells = sheet_open(width);
     for (size_t i = 0; i < shown; i++)
-        fill_row(p, &cells, t, &t->rows[i]);
+        nsys_page_fill_row(p, &cells, t, &t->rows[i]);
     if (shown < t->row_count)
         question = arena_format(p->memory, "%s: the first %zu of %zu", t->name, shown, t->row_count);
     if (kind == NSYS_NVTX) question = arena_format(p->memory, "%s; a range within another counts in both", question);
     sheet_end(&cells, p->doc, (chart_head){names[kind], t->title, question}, columns);
-    add_notes(p, t);
+    nsys_page_add_notes(p, t);
 }
 
-static void add_body(page *p, bool brief)
+static void nsys_page_add_body(nsys_page *p, bool brief)
 {
     if (p->lane_count && p->span_s > 0) {
-        add_map(p);
-        add_lines(p);
+        nsys_page_add_map(p);
+        nsys_page_add_lines(p);
     }
-    add_processes(p);
+    nsys_page_add_processes(p);
     for (int i = 0; i < (brief ? NSYS_MEMORY_TIME : NSYS_READ); i++)
-        add_table(p, (nsys_kind)i);
-    bool graphs = tables_of(p)->tables[NSYS_GRAPHS].row_count > 0;
+        nsys_page_add_table(p, (nsys_kind)i);
+    bool graphs = nsys_page_tables_of(p)->tables[NSYS_GRAPHS].row_count > 0;
     if (graphs) document_note(p->doc, "CUDA graphs were recorded whole: what NCCL ran in them is not told apart.");
     if (p->job->file_count > 1 && !p->over) document_note(p->doc, p->job->clock_text);
 }
 
 document *pages_nsys(nsys_job *job, bool brief)
 {
-    page p = {.job = job, .doc = document_open(pages_nsys_kind.name), .memory = arena_open()};
-    find_span(&p);
-    make_lanes(&p);
-    document_title(p.doc, busy_sentence(&p));
-    document_subline(p.doc, what_it_is(&p));
-    add_balance(&p);
-    add_body(&p, brief);
+    nsys_page p = {.job = job, .doc = document_open(pages_nsys_kind.name), .memory = arena_open()};
+    nsys_page_find_span(&p);
+    nsys_page_make_lanes(&p);
+    document_title(p.doc, nsys_page_busy_sentence(&p));
+    document_subline(p.doc, nsys_page_what_it_is(&p));
+    nsys_page_add_balance(&p);
+    nsys_page_add_body(&p, brief);
     document_foot(p.doc, arena_format(p.memory,
                                       "Nsight Systems export%s" DOT "netprof %s" DOT "busy: at least one kernel ran, "
                                       "whatever the number of streams; deviation of the sample",
                                       job->file_count > 1 ? "s" : "", netprof_version()));
-    document_metadata(p.doc, pages_nsys_kind.name, "netprof, CUDA, Nsight Systems, NCCL", first_file(&p)->session_ns);
+    document_metadata(p.doc, pages_nsys_kind.name, "netprof, CUDA, Nsight Systems, NCCL",
+                      nsys_page_first_file(&p)->session_ns);
     arena_close(p.memory);
     return p.doc;
 }
 
 // How much of the files lies in the job's time.
-static const char *where_it_lies(page *p)
+static const char *nsys_page_where_it_lies(nsys_page *p)
 {
     size_t outside = 0, undated = 0, strange = 0, moved = 0;
     for (size_t i = 0; i < p->job->file_count; i++) {
         const nsys *n = &p->job->files[i];
-        int64_t from = page_begin(p, i), to = from + (int64_t)llround(p->span_s * 1e9);
+        int64_t from = nsys_page_page_begin(p, i), to = from + (int64_t)llround(p->span_s * 1e9);
         bool known = false;
         for (size_t k = 0; k < p->over->job->node_count; k++)
             known |= text_same_host(p->over->job->nodes[k].host, n->host);
         undated += !n->session_ns;
         outside += n->session_ns && n->bin_count && (n->end_ns < from || n->begin_ns > to);
         strange += !known;
-        moved += n->session_ns && node_shift_s(p, n) != 0;
+        moved += n->session_ns && nsys_page_node_shift_s(p, n) != 0;
     }
     return arena_format(
         p->memory, "%s, on the job's time by when each profile began (UTC), by its host's clock%s%s%s%s.",
-        busy_sentence(p),
+        nsys_page_busy_sentence(p),
         moved ? arena_format(p->memory, "; %zu of %zu are moved with their node", moved, p->job->file_count) : "",
         undated ? arena_format(p->memory, "; %zu of %zu files do not tell when", undated, p->job->file_count) : "",
         outside ? arena_format(p->memory, "; %zu of %zu lie outside the job's time", outside, p->job->file_count) : "",
@@ -490,11 +491,11 @@ static const char *where_it_lies(page *p)
 void pages_job_programs(document *doc, const job_report *job, nsys_job *programs)
 {
     job_view v = job_view_open(job);
-    page p = {.job = programs, .doc = doc, .over = &v, .memory = v.memory};
-    find_span(&p);
-    make_lanes(&p);
+    nsys_page p = {.job = programs, .doc = doc, .over = &v, .memory = v.memory};
+    nsys_page_find_span(&p);
+    nsys_page_make_lanes(&p);
     document_part(doc, pages_job_programs_kind.name);
-    document_subline(doc, where_it_lies(&p));
-    add_body(&p, false);
+    document_subline(doc, nsys_page_where_it_lies(&p));
+    nsys_page_add_body(&p, false);
     job_view_close(&v);
 }

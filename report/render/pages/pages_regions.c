@@ -20,15 +20,15 @@ const pages_kind pages_regions_kind = {
     "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
     "regions icicle balance durations bytes findings all-regions ranks"};
 
-typedef struct page {
+typedef struct regions_page {
     const regions *r;
     document *doc;
     arena *memory;
-} page;
+} regions_page;
 
 // ---- head ----
 
-static void add_head(page *p)
+static void regions_page_add_head(regions_page *p)
 {
     const regions *r = p->r;
     buffer b = {0};
@@ -48,12 +48,12 @@ static void add_head(page *p)
 
 // ---- the tree ----
 
-static const char *duration(page *p, double ns)
+static const char *regions_page_duration(regions_page *p, double ns)
 {
     return arena_text(p->memory, isfinite(ns) ? number_duration(ns / 1e9).text : NUMBER_UNKNOWN);
 }
 
-static severity node_severity(const regions *r, const regions_node *n)
+static severity regions_page_node_severity(const regions *r, const regions_node *n)
 {
     severity worst = SEVERITY_OK;
     for (size_t i = n->first_finding; i < n->first_finding + n->finding_count; i++)
@@ -61,7 +61,7 @@ static severity node_severity(const regions *r, const regions_node *n)
     return worst;
 }
 
-static void fill_nic(page *p, const regions_node *n, region_row *row)
+static void regions_page_fill_nic(regions_page *p, const regions_node *n, region_row *row)
 {
     const regions_nic *nic = &n->nic;
     row->sent = row->paused = row->retries = NUMBER_UNKNOWN;
@@ -80,26 +80,27 @@ static void fill_nic(page *p, const regions_node *n, region_row *row)
         row->retries = arena_text(p->memory, nic->retries ? number_prefixed((double)nic->retries, "").text : "0");
 }
 
-static region_row row_of(page *p, const regions_node *n)
+static region_row regions_page_row_of(regions_page *p, const regions_node *n)
 {
     const regions *r = p->r;
     region_row row = {.name = n->name, .depth = n->depth, .share = n->share, .own_share = n->own_share, .odd = ""};
     row.calls = arena_text(p->memory, number_prefixed((double)n->sums.calls, "").text);
-    row.time = duration(p, n->mean_ns);
-    row.own = duration(p, n->cell_count ? (double)n->sums.exclusive_ns / (double)n->cell_count : NAN);
+    row.time = regions_page_duration(p, n->mean_ns);
+    row.own = regions_page_duration(p, n->cell_count ? (double)n->sums.exclusive_ns / (double)n->cell_count : NAN);
     if (n->odd != REGIONS_NONE && n->odd_notable && isfinite(n->odd_over_median)) {
         row.odd = arena_format(p->memory, "%s " TIMES "%s", r->ranks[n->cells[n->odd].rank].label,
                                number_fixed(n->odd_over_median, 2).text);
         row.odd_strong = true;
     }
-    row.severity = node_severity(r, n);
-    row.tip = arena_format(p->memory, "%s: %zu ranks, fastest %s, slowest %s", n->name, n->cell_count,
-                           duration(p, (double)n->fastest_ns), duration(p, (double)n->slowest_ns));
-    fill_nic(p, n, &row);
+    row.severity = regions_page_node_severity(r, n);
+    row.tip =
+        arena_format(p->memory, "%s: %zu ranks, fastest %s, slowest %s", n->name, n->cell_count,
+                     regions_page_duration(p, (double)n->fastest_ns), regions_page_duration(p, (double)n->slowest_ns));
+    regions_page_fill_nic(p, n, &row);
     return row;
 }
 
-static void add_tree(page *p, bool whole)
+static void regions_page_add_tree(regions_page *p, bool whole)
 {
     const regions *r = p->r;
     bool fold = !whole && r->node_count > TABLE_ROWS;
@@ -107,10 +108,10 @@ static void add_tree(page *p, bool whole)
     size_t count = 0, left_out = 0;
     char note[400];
     for (size_t i = 0; i < r->node_count; i++) {
-        if (fold && r->nodes[i].share < folded && node_severity(r, &r->nodes[i]) < SEVERITY_WATCH)
+        if (fold && r->nodes[i].share < folded && regions_page_node_severity(r, &r->nodes[i]) < SEVERITY_WATCH)
             left_out++;
         else
-            rows[count++] = row_of(p, &r->nodes[i]);
+            rows[count++] = regions_page_row_of(p, &r->nodes[i]);
     }
     if (!count) {
         document_note(p->doc, "No region was measured.");
@@ -134,20 +135,20 @@ static void add_tree(page *p, bool whole)
 
 // ---- balance ----
 
-static int by_imbalance(const void *a, const void *b)
+static int regions_page_by_imbalance(const void *a, const void *b)
 {
     const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
     double p = fabs(x->odd_distance_ns), q = fabs(y->odd_distance_ns);
     return p > q ? -1 : p < q ? 1 : x < y ? -1 : 1;
 }
 
-static int by_place(const void *a, const void *b)
+static int regions_page_by_place(const void *a, const void *b)
 {
     const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
     return x < y ? -1 : x > y;
 }
 
-static void add_balance(page *p)
+static void regions_page_add_balance(regions_page *p)
 {
     const regions *r = p->r;
     const regions_node **nodes = arena_make(p->memory, r->node_count + 1, sizeof *nodes);
@@ -165,9 +166,9 @@ static void add_balance(page *p)
         columns[i] = r->ranks[i].label;
     for (size_t i = 0; i < r->node_count; i++)
         if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0) nodes[count++] = &r->nodes[i];
-    qsort(nodes, count, sizeof *nodes, by_imbalance);
+    qsort(nodes, count, sizeof *nodes, regions_page_by_imbalance);
     if (count > HEAT_ROWS) count = HEAT_ROWS;
-    qsort(nodes, count, sizeof *nodes, by_place);
+    qsort(nodes, count, sizeof *nodes, regions_page_by_place);
     for (size_t i = 0; i < count; i++) {
         double *values = arena_make(p->memory, r->rank_count, sizeof *values);
         for (size_t k = 0; k < r->rank_count; k++) {
@@ -192,7 +193,7 @@ static void add_balance(page *p)
 // ---- how long the calls took ----
 
 // The region that tells most: that of the odd rank that is farthest off, else the one with the most own time.
-static const regions_node *telling_node(const regions *r)
+static const regions_node *regions_page_telling_node(const regions *r)
 {
     const regions_node *best = NULL;
     for (size_t i = 0; i < r->node_count; i++) {
@@ -208,7 +209,7 @@ static const regions_node *telling_node(const regions *r)
 }
 
 // Buckets gathered into powers of two.
-static void gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double octaves[64])
+static void regions_page_gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double octaves[64])
 {
     memset(octaves, 0, 64 * sizeof *octaves);
     for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) {
@@ -218,17 +219,17 @@ static void gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double oct
     }
 }
 
-static bool make_histogram(page *p, chart *x)
+static bool regions_page_make_histogram(regions_page *p, chart *x)
 {
-    const regions_node *n = telling_node(p->r);
+    const regions_node *n = regions_page_telling_node(p->r);
     uint64_t all[NETPROF_HISTOGRAM_BUCKETS], one[NETPROF_HISTOGRAM_BUCKETS];
     double sums[64], odd[64];
     int first = 0, last = 63;
     const char *labels[64];
     if (!n || !regions_histogram(n, all)) return false;
     bool has_odd = n->odd_notable && n->odd != REGIONS_NONE && regions_cell_histogram(&n->cells[n->odd], one);
-    gather(all, sums);
-    if (has_odd) gather(one, odd);
+    regions_page_gather(all, sums);
+    if (has_odd) regions_page_gather(one, odd);
     while (first < 63 && sums[first] == 0)
         first++;
     while (last > first && sums[last] == 0)
@@ -251,7 +252,7 @@ static bool make_histogram(page *p, chart *x)
 
 // ---- the program's bytes against the NICs' ----
 
-static bool make_bytes(page *p, chart *x)
+static bool regions_page_make_bytes(regions_page *p, chart *x)
 {
     static const table_column columns[] = {{"region", TABLE_TEXT, 1},
                                            {"declared", TABLE_NUMBER, 0},
@@ -277,10 +278,10 @@ static bool make_bytes(page *p, chart *x)
     return true;
 }
 
-static void add_calls_and_bytes(page *p)
+static void regions_page_add_calls_and_bytes(regions_page *p)
 {
     chart calls, bytes;
-    bool has_calls = make_histogram(p, &calls), has_bytes = make_bytes(p, &bytes);
+    bool has_calls = regions_page_make_histogram(p, &calls), has_bytes = regions_page_make_bytes(p, &bytes);
     if (has_calls && has_bytes)
         document_beside(p->doc, calls, bytes, .5);
     else if (has_calls)
@@ -291,7 +292,7 @@ static void add_calls_and_bytes(page *p)
 
 // ---- the pages behind ----
 
-static void add_findings(page *p)
+static void regions_page_add_findings(regions_page *p)
 {
     const regions *r = p->r;
     size_t count = r->finding_count < FINDINGS ? r->finding_count : FINDINGS;
@@ -316,7 +317,7 @@ static void add_findings(page *p)
                                             rows, count));
 }
 
-static void add_ranks(page *p)
+static void regions_page_add_ranks(regions_page *p)
 {
     enum { COLUMNS = 7, MOST = 512 };
     static const table_column columns[COLUMNS] = {{"rank", TABLE_TEXT, 0},         {"host", TABLE_TEXT, 0},
@@ -331,7 +332,7 @@ static void add_ranks(page *p)
         sheet_text(&t, x->label);
         sheet_text(&t, r->hosts[x->host].name);
         sheet_number(&t, number_grouped(x->threads));
-        sheet_text(&t, duration(p, (double)x->time_ns));
+        sheet_text(&t, regions_page_duration(p, (double)x->time_ns));
         sheet_number(&t, number_prefixed((double)x->calls, ""));
         sheet_text(&t, arena_text(p->memory, x->mismatched ? number_grouped(x->mismatched).text : "0"));
         sheet_text(&t, !x->complete ? "its file is cut" : x->warning);
@@ -339,7 +340,7 @@ static void add_ranks(page *p)
     sheet_end(&t, p->doc, (chart_head){"ranks", "Ranks", "one process each"}, columns);
 }
 
-static void add_data(page *p)
+static void regions_page_add_data(regions_page *p)
 {
     const regions *r = p->r;
     char text[600];
@@ -358,17 +359,17 @@ static void add_data(page *p)
 
 document *pages_regions(const regions *r, bool brief)
 {
-    page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
-    add_head(&p);
-    add_tree(&p, false);
-    add_balance(&p);
-    add_calls_and_bytes(&p);
+    regions_page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
+    regions_page_add_head(&p);
+    regions_page_add_tree(&p, false);
+    regions_page_add_balance(&p);
+    regions_page_add_calls_and_bytes(&p);
     if (!brief) {
         document_part(p.doc, "Details");
-        add_findings(&p);
-        if (r->node_count > TABLE_ROWS) add_tree(&p, true);
-        add_ranks(&p);
-        add_data(&p);
+        regions_page_add_findings(&p);
+        if (r->node_count > TABLE_ROWS) regions_page_add_tree(&p, true);
+        regions_page_add_ranks(&p);
+        regions_page_add_data(&p);
     }
     document_foot(p.doc, arena_format(p.memory,
                                       "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank" DOT

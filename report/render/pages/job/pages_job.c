@@ -17,7 +17,7 @@ const pages_kind pages_job_kind = {
         DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
             GROUP_CHARTS("energy") GROUP_CHARTS("gpu") DEVICE_CHARTS("gpu") "nodes event-table samples warnings"};
 
-static void add_foot(const job_view *v, document *doc)
+static void pages_job_add_foot(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     bool drawn = v->column_s > 1.5 * job->interval_s;
@@ -36,7 +36,7 @@ document *pages_job(const job_report *job, bool brief)
 {
     job_view v = job_view_open(job);
     document *doc = document_open(pages_job_kind.name);
-    add_foot(&v, doc);
+    pages_job_add_foot(&v, doc);
     job_overview(&v, doc);
     if (!brief) {
         job_series_page(&v, doc);

@@ -9,7 +9,7 @@ enum { FINDINGS = 60, FEW_FINDINGS = 3, NODE_ROWS = 512, EVENT_ROWS = 80, WARNIN
 
 // ---- findings ----
 
-static const char *where_of(const job_view *v, const job_finding *f)
+static const char *job_appendix_where_of(const job_view *v, const job_finding *f)
 {
     const job_report *job = v->job;
     const char *node = f->node < job->node_count ? job->nodes[f->node].name : "";
@@ -20,7 +20,7 @@ static const char *where_of(const job_view *v, const job_finding *f)
 }
 
 // "5 % of the time (own: more than 5 % for 30 s)"
-static const char *limit_of(const job_view *v, const job_finding *f)
+static const char *job_appendix_limit_of(const job_view *v, const job_finding *f)
 {
     if (isnan(f->threshold)) return "";
     bool share = strncmp(f->unit, "of ", 3) == 0 || (!*f->unit && f->threshold <= 1), time = strcmp(f->unit, "s") == 0;
@@ -42,9 +42,9 @@ void job_findings_page(job_view *v, document *doc)
         const job_finding *f = &job->findings[i];
         rows[i] = (findings_row){.severity = f->severity,
                                  .rule = f->rule,
-                                 .devices = where_of(v, f),
+                                 .devices = job_appendix_where_of(v, f),
                                  .claim = f->claim,
-                                 .threshold = limit_of(v, f),
+                                 .threshold = job_appendix_limit_of(v, f),
                                  .advice = f->advice,
                                  .explained_by = "",
                                  .limit = NAN,
@@ -58,7 +58,7 @@ void job_findings_page(job_view *v, document *doc)
 
 // ---- events ----
 
-static void add_events(const job_view *v, document *doc)
+static void job_appendix_add_events(const job_view *v, document *doc)
 {
     static const table_column columns[] = {{"counter", TABLE_NAME, 0}, {"what it counts", TABLE_TEXT, 1},
                                            {"sum", TABLE_NUMBER, 0},   {"on devices", TABLE_NUMBER, 0},
@@ -101,7 +101,7 @@ typedef struct node_column {
     const char *head;
 } node_column;
 
-static void add_nodes(const job_view *v, document *doc)
+static void job_appendix_add_nodes(const job_view *v, document *doc)
 {
     static const node_column of[] = {{JOB_CPU, "CPUs"},
                                      {JOB_NODE_CPU, "node's CPUs"},
@@ -145,7 +145,7 @@ static void add_nodes(const job_view *v, document *doc)
 
 // ---- what was read ----
 
-static void add_samples(const job_view *v, document *doc)
+static void job_appendix_add_samples(const job_view *v, document *doc)
 {
     static const table_column columns[] = {
         {"node", TABLE_TEXT, 0},      {"machine", TABLE_TEXT, 1},        {"from", TABLE_NUMBER, 0},
@@ -188,7 +188,7 @@ static void add_samples(const job_view *v, document *doc)
               columns);
 }
 
-static void add_missing(const job_view *v, document *doc)
+static void job_appendix_add_missing(const job_view *v, document *doc)
 {
     const char *text = "";
     for (int m = 0; m < JOB_METERS; m++)
@@ -198,7 +198,7 @@ static void add_missing(const job_view *v, document *doc)
     if (*text) document_note(doc, arena_format(v->memory, "Not in this report: %s.", text));
 }
 
-static void add_warnings(const job_view *v, document *doc)
+static void job_appendix_add_warnings(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     static const table_column columns[] = {{"file", TABLE_TEXT, 0}, {"what is wrong with it", TABLE_TEXT, 1}};
@@ -219,9 +219,9 @@ void job_appendix(job_view *v, document *doc)
     document_subline(doc, arena_format(v->memory, "%zu file%s of %zu node%s; %s.", job->files,
                                        job->files == 1 ? "" : "s", job->node_count, job->node_count == 1 ? "" : "s",
                                        job->clock_text ? job->clock_text : ""));
-    add_nodes(v, doc);
-    add_events(v, doc);
-    add_samples(v, doc);
-    add_missing(v, doc);
-    add_warnings(v, doc);
+    job_appendix_add_nodes(v, doc);
+    job_appendix_add_events(v, doc);
+    job_appendix_add_samples(v, doc);
+    job_appendix_add_missing(v, doc);
+    job_appendix_add_warnings(v, doc);
 }

@@ -11,7 +11,7 @@ static const double beside_left = 96, beside_right = 56; // of all charts with t
 
 // ---- head ----
 
-static size_t most_of(const job_report *job, const char *source, bool physical)
+static size_t job_overview_most_of(const job_report *job, const char *source, bool physical)
 {
     size_t most = 0;
     for (size_t i = 0; i < job->node_count; i++) {
@@ -26,10 +26,10 @@ static size_t most_of(const job_report *job, const char *source, bool physical)
 }
 
 // "16 nodes x 4 GPUs, 4 x 200 Gb/s"
-static void append_machine(const job_view *v, buffer *b)
+static void job_overview_append_machine(const job_view *v, buffer *b)
 {
     const job_report *job = v->job;
-    size_t gpus = most_of(job, "gpu", false), nics = most_of(job, "", true);
+    size_t gpus = job_overview_most_of(job, "gpu", false), nics = job_overview_most_of(job, "", true);
     double rate = NAN;
     buffer_printf(b, "%zu node%s", job->node_count, job->node_count == 1 ? "" : "s");
     if (gpus) buffer_printf(b, " \xc3\x97 %zu GPU%s", gpus, gpus == 1 ? "" : "s");
@@ -42,7 +42,7 @@ static void append_machine(const job_view *v, buffer *b)
     if (nics && rate > 0) buffer_printf(b, ", %zu \xc3\x97 %s", nics, number_line_rate(rate).text);
 }
 
-static void add_head(const job_view *v, document *doc)
+static void job_overview_add_head(const job_view *v, document *doc)
 {
     static const char dot[] = "  \xc2\xb7  ";
     const job_report *job = v->job;
@@ -53,7 +53,7 @@ static void add_head(const job_view *v, document *doc)
     document_title(doc, job->title);
     if (*job->job_id || *job->job_name)
         buffer_printf(&b, "job %s%s%s%s", job->job_id, *job->job_id && *job->job_name ? " " : "", job->job_name, dot);
-    append_machine(v, &b);
+    job_overview_append_machine(v, &b);
     buffer_printf(&b, "%s%s \xe2\x86\x92 %s UTC%s%s", dot, begin.text, end.text + (same_day ? 11 : 0), dot,
                   number_duration(job->end_s).text);
     document_subline(doc, b.data ? b.data : "");
@@ -64,18 +64,18 @@ static void add_head(const job_view *v, document *doc)
 
 // ---- use of the nodes ----
 
-static theme_ink use_ink(job_meter meter)
+static theme_ink job_overview_use_ink(job_meter meter)
 {
     return meter == JOB_SENT ? INK_SENT : meter == JOB_RECEIVED ? INK_RECEIVED : (theme_ink)(INK_PART + 1);
 }
 
-static bool is_virtual(job_meter meter)
+static bool job_overview_is_virtual(job_meter meter)
 {
     return meter == JOB_VIRTUAL_SENT || meter == JOB_VIRTUAL_RECEIVED;
 }
 
 // "172" and "GiB of 512 GiB": the value strong, its unit and what it is of behind it.
-static void split_value(const job_view *v, const job_use *u, use_row *row)
+static void job_overview_split_value(const job_view *v, const job_use *u, use_row *row)
 {
     static const char space[] = NUMBER_SPACE;
     bool of_all = u->meter == JOB_CPU || u->meter == JOB_NODE_CPU;
@@ -86,26 +86,27 @@ static void split_value(const job_view *v, const job_use *u, use_row *row)
     if (of_all && u->capacity > 0)
         of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
-        of = is_virtual(u->meter) ? ", in no network figure"
-             : u->capacity > 0    ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text)
-                                  : ", no limit known";
+        of = job_overview_is_virtual(u->meter) ? ", in no network figure"
+             : u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text)
+                               : ", no limit known";
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
 }
 
-static use_row make_use(const job_view *v, const job_use *u)
+static use_row job_overview_make_use(const job_view *v, const job_use *u)
 {
     double capacity = *job_meter_of(u->meter)->unit ? u->capacity : 1;
-    use_row row = {.label = job_meter_of(u->meter)->title, .ink = use_ink(u->meter), .no_capacity = !(capacity > 0)};
+    use_row row = {
+        .label = job_meter_of(u->meter)->title, .ink = job_overview_use_ink(u->meter), .no_capacity = !(capacity > 0)};
     row.share = u->mean / capacity;
     row.low = u->nodes > 1 ? u->low / capacity : NAN;
     row.high = u->nodes > 1 ? u->high / capacity : NAN;
-    split_value(v, u, &row);
+    job_overview_split_value(v, u, &row);
     return row;
 }
 
 // Bars of memory and time against what was asked for; the CPU's bar is against what was given already.
-static size_t add_given(const job_view *v, use_row *rows)
+static size_t job_overview_add_given(const job_view *v, use_row *rows)
 {
     static const char space[] = NUMBER_SPACE;
     static const char *const titles[JOB_EFFICIENCIES] = {NULL, "Memory given", "Time limit"};
@@ -127,7 +128,7 @@ static size_t add_given(const job_view *v, use_row *rows)
 }
 
 // "63 %: 9 h of 14 h", and against what that was measured.
-static size_t add_efficiency(const job_view *v, fact_row *facts)
+static size_t job_overview_add_efficiency(const job_view *v, fact_row *facts)
 {
     const job_efficiency *e = &v->job->efficiency[JOB_EFFICIENCY_CPU];
     char against[400];
@@ -143,7 +144,7 @@ static size_t add_efficiency(const job_view *v, fact_row *facts)
     return 2;
 }
 
-static void add_use(const job_view *v, document *doc)
+static void job_overview_add_use(const job_view *v, document *doc)
 {
     static const job_meter meters[][2] = {{JOB_GPU_BUSY, JOB_GPU_BUSY},
                                           {JOB_GPU_MEMORY, JOB_GPU_MEMORY},
@@ -164,16 +165,16 @@ static void add_use(const job_view *v, document *doc)
         const job_use *u = view_use_of(job, meters[i][0]);
         const char *why = view_why_not(job, meters[i][0]);
         if (!u) u = view_use_of(job, meters[i][1]);
-        if (u && is_virtual(u->meter) && !(u->mean > 0)) continue;
+        if (u && job_overview_is_virtual(u->meter) && !(u->mean > 0)) continue;
         if (u)
-            rows[count++] = make_use(v, u);
+            rows[count++] = job_overview_make_use(v, u);
         else if (strcmp(why, "not recorded") != 0)
             rows[count++] = (use_row){.label = job_meter_of(meters[i][0])->title, .of = why, .unknown = true};
     }
-    count += add_given(v, rows + count);
+    count += job_overview_add_given(v, rows + count);
     for (size_t i = 0; i < job->fact_count && fact_count < FACTS; i++)
         facts[fact_count++] = (fact_row){job->facts[i].title, job->facts[i].text, false};
-    fact_count += add_efficiency(v, facts + fact_count);
+    fact_count += job_overview_add_efficiency(v, facts + fact_count);
     if (job->expected)
         facts[fact_count++] =
             (fact_row){"Samples",
@@ -203,7 +204,7 @@ typedef struct map_of {
 } map_of;
 
 // The network where it did anything to speak of; else what the nodes did.
-static map_of choose_map(const job_report *job)
+static map_of job_overview_choose_map(const job_report *job)
 {
     static const map_of maps[] = {
         {JOB_SENT, "time-sent", "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"},
@@ -222,7 +223,7 @@ static map_of choose_map(const job_report *job)
     return (map_of){.meter = JOB_METERS};
 }
 
-static map_style style_of(const job_view *v, job_meter meter)
+static map_style job_overview_style_of(const job_view *v, job_meter meter)
 {
     return (map_style){.columns = v->time.columns,
                        .axis = pages_time_axis(&v->time),
@@ -242,12 +243,12 @@ static map_style style_of(const job_view *v, job_meter meter)
                        .squeeze = true};
 }
 
-static void add_node_map(const job_view *v, document *doc, const map_of *m)
+static void job_overview_add_node_map(const job_view *v, document *doc, const map_of *m)
 {
     const job_report *job = v->job;
     job_selection shown = view_nodes(v, MAP_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
-    map_style style = style_of(v, m->meter);
+    map_style style = job_overview_style_of(v, m->meter);
     const char *question = arena_format(v->memory, "%s %s", m->question, view_column_words(v));
     for (size_t i = 0; i < shown.count; i++) {
         const job_node *n = &job->nodes[shown.nodes[i]];
@@ -266,7 +267,7 @@ static void add_node_map(const job_view *v, document *doc, const map_of *m)
 }
 
 // One node: its NICs, each way, on one scale; a NIC that moved nothing is left out where there are others.
-static bool add_nic_map(const job_view *v, document *doc)
+static bool job_overview_add_nic_map(const job_view *v, document *doc)
 {
     static const job_meter ways[4] = {JOB_SENT, JOB_RECEIVED, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED};
     const job_report *job = v->job;
@@ -288,7 +289,7 @@ static bool add_nic_map(const job_view *v, document *doc)
             if (!rows[count++].values) return true;
         }
     if (!count) return false;
-    map_style style = style_of(v, JOB_SENT);
+    map_style style = job_overview_style_of(v, JOB_SENT);
     style.label_head = "NIC, way";
     const char *question =
         left ? arena_format(v->memory, "when did they carry data? %zu more rows on the page about NICs", left)
@@ -297,26 +298,26 @@ static bool add_nic_map(const job_view *v, document *doc)
     return true;
 }
 
-static void add_map(const job_view *v, document *doc)
+static void job_overview_add_map(const job_view *v, document *doc)
 {
-    map_of m = choose_map(v->job);
+    map_of m = job_overview_choose_map(v->job);
     if (m.meter == JOB_METERS) {
         document_note(doc, "Neither traffic nor CPU time was recorded: there is no picture of time and nodes.");
         return;
     }
     bool network = m.meter == JOB_SENT || m.meter == JOB_RECEIVED;
-    if (v->job->node_count == 1 && network && add_nic_map(v, doc)) return;
+    if (v->job->node_count == 1 && network && job_overview_add_nic_map(v, doc)) return;
     if (v->job->node_count == 1) {
         const char *title = arena_format(v->memory, "%s over time", job_meter_of(m.meter)->title);
         m.title = title;
         m.question = "when was it busy?";
     }
-    add_node_map(v, doc, &m);
+    job_overview_add_node_map(v, doc, &m);
 }
 
 // ---- pauses ----
 
-static void add_pauses(const job_view *v, document *doc)
+static void job_overview_add_pauses(const job_view *v, document *doc)
 {
     enum { WINDOW_S = 300 };
     const job_report *job = v->job;
@@ -347,7 +348,7 @@ static void add_pauses(const job_view *v, document *doc)
             doc, arena_format(v->memory, "Time paused: the network stopped none of the %zu NICs that count it.", all));
         return;
     }
-    map_style style = style_of(v, JOB_PAUSED);
+    map_style style = job_overview_style_of(v, JOB_PAUSED);
     style.ramp = INK_ORANGE;
     style.phase_count = 0;
     style.no_axis = job->event_count > 0; // that of the events serves both
@@ -368,7 +369,7 @@ typedef struct strip {
     size_t count;
 } strip;
 
-static void add_event_row(const job_view *v, strip *s, const double *at, const job_event *e)
+static void job_overview_add_event_row(const job_view *v, strip *s, const double *at, const job_event *e)
 {
     const job_report *job = v->job;
     double *amounts = arena_make(v->memory, v->time.columns, sizeof *amounts);
@@ -398,7 +399,7 @@ static void add_event_row(const job_view *v, strip *s, const double *at, const j
 }
 
 // An incident that the maps above do not show: as long as it lasted.
-static void add_incident_row(const job_view *v, strip *s, const double *at, const job_finding *f)
+static void job_overview_add_incident_row(const job_view *v, strip *s, const double *at, const job_finding *f)
 {
     double *amounts = arena_make(v->memory, v->time.columns, sizeof *amounts);
     for (size_t i = 0; i < v->time.columns; i++)
@@ -415,12 +416,12 @@ static void add_incident_row(const job_view *v, strip *s, const double *at, cons
                                           job_length_text(length, sizeof length, f->to_s - f->from_s))};
 }
 
-static bool is_of_network(job_meter m)
+static bool job_overview_is_of_network(job_meter m)
 {
     return m == JOB_SENT || m == JOB_RECEIVED || m == JOB_PAUSED || m == JOB_RETRIES;
 }
 
-static void add_events(const job_view *v, document *doc)
+static void job_overview_add_events(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     strip s = {.count = 0};
@@ -429,14 +430,14 @@ static void add_events(const job_view *v, document *doc)
     for (size_t i = 0; i < v->time.columns; i++)
         at[i] = v->column_s * ((double)i + .5);
     for (size_t i = 0; i < job->finding_count && s.count < INCIDENT_ROWS; i++)
-        if (job->findings[i].incident && !is_of_network(job->findings[i].meter))
-            add_incident_row(v, &s, at, &job->findings[i]);
+        if (job->findings[i].incident && !job_overview_is_of_network(job->findings[i].meter))
+            job_overview_add_incident_row(v, &s, at, &job->findings[i]);
     for (size_t i = 0; i < job->event_count; i++) {
         const job_event *e = &job->events[i];
         moved += e->sum > 0;
         still += e->known && !(e->sum > 0);
         if (s.count < EVENTS && (e->sum > 0 || (e->known && still <= STILL)))
-            add_event_row(v, &s, at, e);
+            job_overview_add_event_row(v, &s, at, e);
         else
             left += e->sum > 0;
     }
@@ -472,9 +473,9 @@ static void add_events(const job_view *v, document *doc)
 
 void job_overview(job_view *v, document *doc)
 {
-    add_head(v, doc);
-    add_use(v, doc);
-    add_map(v, doc);
-    add_pauses(v, doc);
-    add_events(v, doc);
+    job_overview_add_head(v, doc);
+    job_overview_add_use(v, doc);
+    job_overview_add_map(v, doc);
+    job_overview_add_pauses(v, doc);
+    job_overview_add_events(v, doc);
 }

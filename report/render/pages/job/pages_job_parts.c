@@ -70,7 +70,7 @@ static const group groups[] = {
 };
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-static size_t known_meters(const job_report *job, const group *g, job_meter *known)
+static size_t job_meters_known_meters(const job_report *job, const group *g, job_meter *known)
 {
     size_t n = 0;
     for (size_t i = 0; g->meters[i] != JOB_METERS; i++) {
@@ -83,14 +83,14 @@ static size_t known_meters(const job_report *job, const group *g, job_meter *kno
 }
 
 // The group's own meter for its map, or the first that is known.
-static job_meter map_meter(const job_report *job, const group *g, const job_meter *known)
+static job_meter job_meters_map_meter(const job_report *job, const group *g, const job_meter *known)
 {
     return view_has(job, g->map) ? g->map : known[0];
 }
 
 // ---- over time ----
 
-static const char *below_words(const job_view *v, const job_use *u)
+static const char *job_meters_below_words(const job_view *v, const job_use *u)
 {
     const char *scope = view_scope_of(u), *unit = job_meter_of(u->meter)->unit;
     const char *limit = *unit && u->capacity > 0
@@ -109,7 +109,7 @@ typedef struct panels {
     size_t count;
 } panels;
 
-static void add_panel(const job_view *v, panels *p, job_meter meter)
+static void job_meters_add_panel(const job_view *v, panels *p, job_meter meter)
 {
     const job_use *u = view_use_of(v->job, meter);
     job_column *c = view_columns(v, meter, JOB_ALL_NODES);
@@ -125,7 +125,7 @@ static void add_panel(const job_view *v, panels *p, job_meter meter)
     double top = *job_meter_of(meter)->unit ? u->capacity : 1;
     p->tops[p->count] = u->peak > .5 * top && u->peak <= top ? top : NAN;
     p->items[p->count++] = (lines_panel){.label = job_meter_of(meter)->title,
-                                         .below = below_words(v, u),
+                                         .below = job_meters_below_words(v, u),
                                          .format = view_format(meter),
                                          .unit = view_axis_unit(meter),
                                          .curves = curve,
@@ -134,7 +134,7 @@ static void add_panel(const job_view *v, panels *p, job_meter meter)
 }
 
 // The sum over the nodes: a gap where one of them has no sample.
-static void add_together(const job_view *v, panels *p, const group *g)
+static void job_meters_add_together(const job_view *v, panels *p, const group *g)
 {
     static const theme_ink inks[2] = {INK_TEXT, INK_PEER};
     size_t n = 0;
@@ -166,12 +166,12 @@ static void add_together(const job_view *v, panels *p, const group *g)
                       .limit = NAN};
 }
 
-static void add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
+static void job_meters_add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
 {
     panels p = {.count = 0};
     for (size_t i = 0; i < count; i++)
-        add_panel(v, &p, known[i]);
-    add_together(v, &p, g);
+        job_meters_add_panel(v, &p, known[i]);
+    job_meters_add_together(v, &p, g);
     if (!p.count) return;
     lines_style style = view_lines(v);
     style.panel_height = 50;
@@ -185,7 +185,7 @@ static void add_lines(const job_view *v, document *doc, const group *g, const jo
 
 // ---- maps ----
 
-static map_style map_over(const job_view *v, job_meter meter)
+static map_style job_meters_map_over(const job_view *v, job_meter meter)
 {
     bool harm = meter == JOB_PAUSED || meter == JOB_THROTTLED || meter == JOB_GPU_THROTTLED;
     return (map_style){.columns = v->time.columns,
@@ -202,7 +202,7 @@ static map_style map_over(const job_view *v, job_meter meter)
                        .squeeze = true};
 }
 
-static void add_node_map(const job_view *v, document *doc, const group *g, job_meter meter)
+static void job_meters_add_node_map(const job_view *v, document *doc, const group *g, job_meter meter)
 {
     job_selection shown = view_nodes(v, JOB_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
@@ -217,7 +217,7 @@ static void add_node_map(const job_view *v, document *doc, const group *g, job_m
             .right = arena_text(v->memory, lane ? view_text(meter, lane->mean).text : view_why_not(v->job, meter))};
         if (!rows[n++].values) return;
     }
-    map_style style = map_over(v, meter);
+    map_style style = job_meters_map_over(v, meter);
     const char *title = arena_format(v->memory, "%s, time \xc3\x97 node", job_meter_of(meter)->title);
     const char *question = shown.median != JOB_NONE
                                ? arena_format(v->memory, "%d of %zu nodes that tell most, the median, the plainest",
@@ -230,7 +230,7 @@ static void add_node_map(const job_view *v, document *doc, const group *g, job_m
 
 // ---- tables ----
 
-static const char *figure_with_node(const job_view *v, job_meter meter, double value, size_t node)
+static const char *job_meters_figure_with_node(const job_view *v, job_meter meter, double value, size_t node)
 {
     if (isnan(value)) return NUMBER_UNKNOWN;
     const char *name = node < v->job->node_count && v->job->node_count > 1 ? v->job->nodes[node].name : "";
@@ -238,7 +238,8 @@ static const char *figure_with_node(const job_view *v, job_meter meter, double v
 }
 
 // One node has no lowest and highest one; its figures are headed by what the part is.
-static void add_figures(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
+static void job_meters_add_figures(const job_view *v, document *doc, const group *g, const job_meter *known,
+                                   size_t count)
 {
     bool many = v->job->node_count > 1;
     table_column columns[7];
@@ -256,8 +257,8 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
         const char *bound = u->lower_bound ? "\xe2\x89\xa5 " : "";
         sheet_text(&t, job_meter_of(known[i])->title);
         sheet_number(&t, view_text(known[i], u->mean));
-        if (many) sheet_text(&t, figure_with_node(v, known[i], u->low, u->low_node));
-        if (many) sheet_text(&t, figure_with_node(v, known[i], u->high, u->high_node));
+        if (many) sheet_text(&t, job_meters_figure_with_node(v, known[i], u->low, u->low_node));
+        if (many) sheet_text(&t, job_meters_figure_with_node(v, known[i], u->high, u->high_node));
         sheet_text(&t, arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : view_text(known[i], u->peak).text));
         sheet_text(&t, *job_meter_of(known[i])->unit && u->capacity > 0
                            ? arena_text(v->memory, view_text(known[i], u->capacity).text)
@@ -271,23 +272,24 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
     sheet_end(&t, doc, head, columns);
 }
 
-static const char *lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
+static const char *job_meters_lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
 {
     if (!lane) return node->state[m] == JOB_DENIED ? "no rights" : NUMBER_UNKNOWN;
     return arena_text(v->memory, view_text(m, lane->mean).text);
 }
 
-static const char *total_cell(const job_view *v, const job_lane *lane, job_meter m)
+static const char *job_meters_total_cell(const job_view *v, const job_lane *lane, job_meter m)
 {
     return arena_format(v->memory, "%s%s", lane && lane->lower_bound ? "\xe2\x89\xa5 " : "",
                         view_amount(m, lane ? lane->total : NAN).text);
 }
 
-static void add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
+static void job_meters_add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known,
+                                      size_t count)
 {
     table_column columns[GROUP_METERS + 2];
     size_t width = 0;
-    job_meter main = map_meter(v->job, g, known);
+    job_meter main = job_meters_map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
     if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
     job_selection shown = view_nodes(v, TABLE_NODES);
@@ -305,10 +307,10 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
                            : view_node_label(v, &shown, r));
         for (size_t i = 0; i < count; i++)
             sheet_text(&t, all ? arena_text(v->memory, view_text(known[i], view_use_of(v->job, known[i])->mean).text)
-                               : lane_cell(v, node, node->lanes[known[i]], known[i]));
+                               : job_meters_lane_cell(v, node, node->lanes[known[i]], known[i]));
         if (total)
             sheet_text(&t, all ? arena_text(v->memory, view_amount(main, view_use_of(v->job, main)->total).text)
-                               : total_cell(v, node->lanes[main], main));
+                               : job_meters_total_cell(v, node->lanes[main], main));
     }
     sheet_end(&t, doc,
               (chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node",
@@ -325,22 +327,22 @@ typedef struct ranked {
     double value;
 } ranked;
 
-static int by_value(const void *a, const void *b)
+static int job_meters_by_value(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
     if (x->value != y->value) return x->value < y->value ? 1 : -1;
     return (x->device > y->device) - (x->device < y->device);
 }
 
-static int by_device(const void *a, const void *b)
+static int job_meters_by_device(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
     return (x->device > y->device) - (x->device < y->device);
 }
 
 // Devices that have any of the meters; over DEVICE_ROWS of them those with findings and the highest of the main meter.
-static ranked *choose_devices(const job_view *v, const job_meter *known, size_t count, job_meter main, size_t *shown,
-                              size_t *all)
+static ranked *job_meters_choose_devices(const job_view *v, const job_meter *known, size_t count, job_meter main,
+                                         size_t *shown, size_t *all)
 {
     const job_report *job = v->job;
     ranked *list = arena_make(v->memory, job->device_count + 1, sizeof *list);
@@ -359,19 +361,19 @@ static ranked *choose_devices(const job_view *v, const job_meter *known, size_t 
     }
     *shown = *all;
     if (*all <= DEVICE_ROWS) return list;
-    qsort(list, *all, sizeof *list, by_value);
+    qsort(list, *all, sizeof *list, job_meters_by_value);
     *shown = DEVICE_ROWS;
-    qsort(list, *shown, sizeof *list, by_device);
+    qsort(list, *shown, sizeof *list, job_meters_by_device);
     return list;
 }
 
-static const char *device_label(const job_view *v, const job_device *d)
+static const char *job_meters_device_label(const job_view *v, const job_device *d)
 {
     return v->job->node_count > 1 ? arena_format(v->memory, "%s %s", v->job->nodes[d->node].name, d->label) : d->label;
 }
 
-static void add_device_map(const job_view *v, document *doc, const group *g, const ranked *list, size_t count,
-                           job_meter meter)
+static void job_meters_add_device_map(const job_view *v, document *doc, const group *g, const ranked *list,
+                                      size_t count, job_meter meter)
 {
     map_row *rows = arena_make(v->memory, count + 1, sizeof *rows);
     size_t n = 0;
@@ -379,12 +381,12 @@ static void add_device_map(const job_view *v, document *doc, const group *g, con
         const job_device *d = &v->job->devices[list[i].device];
         const job_lane *lane = d->lanes[meter];
         if (!lane) continue;
-        rows[n] = (map_row){.label = device_label(v, d),
+        rows[n] = (map_row){.label = job_meters_device_label(v, d),
                             .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
                             .right = arena_text(v->memory, view_text(meter, lane->mean).text)};
         if (!rows[n++].values) return;
     }
-    map_style style = map_over(v, meter);
+    map_style style = job_meters_map_over(v, meter);
     style.label_head = g->device_noun;
     if (n > 1)
         document_add(doc,
@@ -395,8 +397,8 @@ static void add_device_map(const job_view *v, document *doc, const group *g, con
                                &style, rows, n));
 }
 
-static void add_device_table(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count,
-                             const ranked *list, size_t shown, size_t all)
+static void job_meters_add_device_table(const job_view *v, document *doc, const group *g, const job_meter *known,
+                                        size_t count, const ranked *list, size_t shown, size_t all)
 {
     table_column columns[GROUP_METERS + 3];
     bool is_virtual = g->map == JOB_VIRTUAL_SENT, totals = g->map == JOB_RECEIVED || is_virtual;
@@ -410,7 +412,7 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
     sheet t = sheet_open(width);
     for (size_t r = 0; r < shown; r++) {
         const job_device *d = &v->job->devices[list[r].device];
-        sheet_text(&t, device_label(v, d));
+        sheet_text(&t, job_meters_device_label(v, d));
         for (size_t i = 0; i < count; i++) {
             const job_lane *lane = d->lanes[known[i]];
             sheet_text(&t, arena_text(v->memory, lane ? view_text(known[i], lane->mean).text : NUMBER_UNKNOWN));
@@ -431,7 +433,8 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
               columns);
 }
 
-static void add_devices(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
+static void job_meters_add_devices(const job_view *v, document *doc, const group *g, const job_meter *known,
+                                   size_t count)
 {
     size_t shown, all, of_devices = 0;
     job_meter meters[GROUP_METERS];
@@ -439,7 +442,7 @@ static void add_devices(const job_view *v, document *doc, const group *g, const 
         if (job_meter_of(known[i])->of_devices) meters[of_devices++] = known[i];
     if (!of_devices) return;
     job_meter main = meters[0];
-    ranked *list = choose_devices(v, meters, of_devices, main, &shown, &all);
+    ranked *list = job_meters_choose_devices(v, meters, of_devices, main, &shown, &all);
     if (!list || !all) return;
     if (strcmp(g->device_noun, "NIC") == 0 && v->job->node_count > 1) {
         document_part(doc, "Interconnect, NIC by NIC");
@@ -447,13 +450,13 @@ static void add_devices(const job_view *v, document *doc, const group *g, const 
                                            "%zu NIC%s; the same bytes may be in several where one is part of another.",
                                            all, all == 1 ? "" : "s"));
     }
-    add_device_map(v, doc, g, list, shown, main);
-    add_device_table(v, doc, g, meters, of_devices, list, shown, all);
+    job_meters_add_device_map(v, doc, g, list, shown, main);
+    job_meters_add_device_table(v, doc, g, meters, of_devices, list, shown, all);
 }
 
 // ---- together ----
 
-static void add_missing(const job_view *v, document *doc, const group *g)
+static void job_meters_add_missing(const job_view *v, document *doc, const group *g)
 {
     const char *text = "";
     for (size_t i = 0; g->meters[i] != JOB_METERS; i++) {
@@ -471,7 +474,7 @@ void job_meter_pages(job_view *v, document *doc)
     for (size_t i = 0; i < GROUPS; i++) {
         const group *g = &groups[i];
         job_meter known[GROUP_METERS];
-        size_t count = known_meters(v->job, g, known);
+        size_t count = job_meters_known_meters(v->job, g, known);
         if (!count || (g->map == JOB_VIRTUAL_SENT && view_is_zero(v->job, JOB_VIRTUAL_SENT) &&
                        view_is_zero(v->job, JOB_VIRTUAL_RECEIVED)))
             continue; // where nothing moved there is nothing to tell apart from the network
@@ -483,12 +486,12 @@ void job_meter_pages(job_view *v, document *doc)
             document_subline(doc, arena_format(v->memory, "line = mean, band = lowest to highest sample; %s.",
                                                view_column_words(v)));
         }
-        add_figures(v, doc, g, known, count);
-        add_lines(v, doc, g, known, count);
-        add_node_map(v, doc, g, map_meter(v->job, g, known));
-        add_node_table(v, doc, g, known, count);
+        job_meters_add_figures(v, doc, g, known, count);
+        job_meters_add_lines(v, doc, g, known, count);
+        job_meters_add_node_map(v, doc, g, job_meters_map_meter(v->job, g, known));
+        job_meters_add_node_table(v, doc, g, known, count);
         view_say_zero(v, doc, known, count);
-        add_missing(v, doc, g);
-        if (g->device_noun) add_devices(v, doc, g, known, count);
+        job_meters_add_missing(v, doc, g);
+        if (g->device_noun) job_meters_add_devices(v, doc, g, known, count);
     }
 }

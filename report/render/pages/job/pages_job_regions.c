@@ -15,7 +15,7 @@ typedef struct layer {
     size_t from, end; // in job_report.region_times; from == end: outside of all
 } layer;
 
-static size_t layers_of(const job_view *v, layer *layers)
+static size_t job_regions_layers_of(const job_view *v, layer *layers)
 {
     const job_report *job = v->job;
     size_t n = 0, named = job->region_time_count;
@@ -36,7 +36,7 @@ static size_t layers_of(const job_view *v, layer *layers)
 }
 
 // A share for each point; of what is outside the rest.
-static double *points_of(const job_view *v, const layer *l, size_t node, const double *below)
+static double *job_regions_points_of(const job_view *v, const layer *l, size_t node, const double *below)
 {
     size_t count = view_point_count(v), twice = count == v->time.columns ? 1 : 2;
     double *points = arena_make(v->memory, count, sizeof *points);
@@ -54,10 +54,10 @@ static double *points_of(const job_view *v, const layer *l, size_t node, const d
 size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
 {
     layer layers[REGION_CURVES];
-    size_t count = view_point_count(v), n = layers_of(v, layers);
+    size_t count = view_point_count(v), n = job_regions_layers_of(v, layers);
     const double *below = arena_make(v->memory, count, sizeof *below);
     for (size_t i = 0; i < n; i++) {
-        double *y = below ? points_of(v, &layers[i], node, below) : NULL,
+        double *y = below ? job_regions_points_of(v, &layers[i], node, below) : NULL,
                *top = arena_make(v->memory, count, sizeof *top);
         if (!y) return 0;
         for (size_t k = 0; k < count; k++)
@@ -79,7 +79,7 @@ size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
 
 // ---- the page ----
 
-static const char *ranks_text(const job_view *v, size_t node)
+static const char *job_regions_ranks_text(const job_view *v, size_t node)
 {
     size_t ranks = job_region_ranks(v->job, node);
     return arena_format(v->memory, "%s process%s", number_grouped(ranks).text, ranks == 1 ? "" : "es");
@@ -90,7 +90,7 @@ typedef struct shares {
     double of[NAMED][PARTS];
 } shares;
 
-static shares shares_of(const job_report *job, size_t node)
+static shares job_regions_shares_of(const job_report *job, size_t node)
 {
     shares x = {0};
     double width = job->end_s / PARTS;
@@ -100,7 +100,7 @@ static shares shares_of(const job_report *job, size_t node)
     return x;
 }
 
-static double unlike(const shares *x, const shares *all)
+static double job_regions_unlike(const shares *x, const shares *all)
 {
     double sum = 0;
     for (size_t k = 0; k < NAMED; k++)
@@ -116,21 +116,21 @@ typedef struct candidate {
     double unlike;
 } candidate;
 
-static int by_unlike(const void *a, const void *b)
+static int job_regions_by_unlike(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
     if (x->unlike != y->unlike) return x->unlike < y->unlike ? 1 : -1;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int by_node(const void *a, const void *b)
+static int job_regions_by_node(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
 // Nodes with processes, in the nodes' order; of more than fit those that are most unlike the sum. *all: how many there are.
-static candidate *choose_nodes(const job_view *v, size_t *shown, size_t *all)
+static candidate *job_regions_choose_nodes(const job_view *v, size_t *shown, size_t *all)
 {
     const job_report *job = v->job;
     candidate *list = arena_make(v->memory, job->node_count + 1, sizeof *list);
@@ -139,22 +139,22 @@ static candidate *choose_nodes(const job_view *v, size_t *shown, size_t *all)
         if (job_region_ranks(job, i)) list[n++] = (candidate){.node = i};
     *all = *shown = n;
     if (n <= SHOWN_NODES) return list;
-    const shares sum = shares_of(job, JOB_ALL_NODES);
+    const shares sum = job_regions_shares_of(job, JOB_ALL_NODES);
     for (size_t i = 0; i < n; i++) {
-        const shares own = shares_of(job, list[i].node);
-        list[i].unlike = unlike(&own, &sum);
+        const shares own = job_regions_shares_of(job, list[i].node);
+        list[i].unlike = job_regions_unlike(&own, &sum);
     }
-    qsort(list, n, sizeof *list, by_unlike);
+    qsort(list, n, sizeof *list, job_regions_by_unlike);
     *shown = SHOWN_NODES;
-    qsort(list, *shown, sizeof *list, by_node);
+    qsort(list, *shown, sizeof *list, job_regions_by_node);
     return list;
 }
 
-static void add_stacks(const job_view *v, document *doc)
+static void job_regions_add_stacks(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     size_t n = 0, shown, all;
-    const candidate *nodes = choose_nodes(v, &shown, &all);
+    const candidate *nodes = job_regions_choose_nodes(v, &shown, &all);
     lines_panel *panels = arena_make(v->memory, shown + 1, sizeof *panels);
     lines_curve *curves = arena_make(v->memory, (shown + 1) * REGION_CURVES, sizeof *curves);
     double *tops = arena_make(v->memory, shown + 1, sizeof *tops);
@@ -168,7 +168,7 @@ static void add_stacks(const job_view *v, document *doc)
         panels[i] = (lines_panel){.label = i                     ? job->nodes[node].name
                                            : job->node_count > 1 ? "All nodes"
                                                                  : "Regions",
-                                  .below = ranks_text(v, node),
+                                  .below = job_regions_ranks_text(v, node),
                                   .format = AXES_PERCENT,
                                   .unit = "",
                                   .curves = own,
@@ -190,7 +190,7 @@ static void add_stacks(const job_view *v, document *doc)
                                    shown, all - shown));
 }
 
-static void add_table(const job_view *v, document *doc)
+static void job_regions_add_table(const job_view *v, document *doc)
 {
     static const table_column columns[] = {{"region", TABLE_TEXT, 1},
                                            {"own time, all threads", TABLE_NUMBER, 0},
@@ -233,7 +233,7 @@ void job_regions_page(job_view *v, document *doc)
     if (!job_region_ranks(v->job, JOB_ALL_NODES) || !v->job->region_time_count) return;
     document_part(doc, "Where the processes' time went");
     document_subline(doc, arena_format(v->memory, "Own time of %s, as they sampled themselves; %s.",
-                                       ranks_text(v, JOB_ALL_NODES), view_column_words(v)));
-    add_stacks(v, doc);
-    add_table(v, doc);
+                                       job_regions_ranks_text(v, JOB_ALL_NODES), view_column_words(v)));
+    job_regions_add_stacks(v, doc);
+    job_regions_add_table(v, doc);
 }

@@ -18,7 +18,7 @@ typedef struct panels {
     size_t count, mark_count;
 } panels;
 
-static double peak_of(const job_view *v, const double *values)
+static double job_series_peak_of(const job_view *v, const double *values)
 {
     double most = 0;
     for (size_t i = 0; values && i < view_point_count(v); i++)
@@ -27,7 +27,7 @@ static double peak_of(const job_view *v, const double *values)
 }
 
 // The node that is alone the highest for most of the time that the band is wide; JOB_NONE: none is.
-static size_t alone_high(const job_view *v, const job_column *c, size_t *last)
+static size_t job_series_alone_high(const job_view *v, const job_column *c, size_t *last)
 {
     size_t votes = 0, wide = 0, candidate = JOB_NONE;
     for (size_t i = 0; i < v->time.columns; i++) { // majority vote
@@ -42,17 +42,17 @@ static size_t alone_high(const job_view *v, const job_column *c, size_t *last)
     return wide * 5 > v->time.columns && hits * 10 >= wide * 8 ? candidate : JOB_NONE;
 }
 
-static void name_band(const job_view *v, panels *p, const job_column *c, const double *high, theme_ink ink)
+static void job_series_name_band(const job_view *v, panels *p, const job_column *c, const double *high, theme_ink ink)
 {
-    size_t at = 0, node = v->job->node_count > 3 ? alone_high(v, c, &at) : JOB_NONE;
+    size_t at = 0, node = v->job->node_count > 3 ? job_series_alone_high(v, c, &at) : JOB_NONE;
     if (node == JOB_NONE || node >= v->job->node_count) return;
     p->marks[p->mark_count++] =
         (lines_mark){p->count, v->column_s * ((double)at + .5), high[at * view_point_count(v) / v->time.columns],
                      v->job->nodes[node].name, ink};
 }
 
-static lines_curve curve_of(const job_view *v, job_meter meter, const job_column *c, double factor, const char *label,
-                            theme_ink ink, theme_ink pale)
+static lines_curve job_series_curve_of(const job_view *v, job_meter meter, const job_column *c, double factor,
+                                       const char *label, theme_ink ink, theme_ink pale)
 {
     bool band = !*label;
     (void)meter;
@@ -65,7 +65,7 @@ static lines_curve curve_of(const job_view *v, job_meter meter, const job_column
 }
 
 // As a share of the capacity where there is one; the axis ends at the limit where that matters.
-static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_share)
+static void job_series_add_panel(const job_view *v, panels *p, job_meter meter, bool as_share)
 {
     const job_use *u = view_use_of(v->job, meter);
     job_column *c =
@@ -80,13 +80,13 @@ static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_sha
                            .curves = p->curves[p->count],
                            .curve_count = 1,
                            .limit = NAN};
-    p->curves[p->count][0] =
-        curve_of(v, meter, c, share ? 1 / u->capacity : 1, "", view_ink(meter, false), view_ink(meter, true));
+    p->curves[p->count][0] = job_series_curve_of(v, meter, c, share ? 1 / u->capacity : 1, "", view_ink(meter, false),
+                                                 view_ink(meter, true));
     bool bounded = meter == JOB_MEMORY || meter == JOB_NODE_MEMORY; // how near the limit is, is the point
     double top = share || !*job_meter_of(meter)->unit ? 1
                  : bounded                            ? u->capacity
                                                       : NAN,
-           peak = peak_of(v, p->curves[p->count][0].high);
+           peak = job_series_peak_of(v, p->curves[p->count][0].high);
     p->tops[p->count] = top > 0 && peak >= .2 * top && peak <= top ? top : NAN;
     const char *limit =
         share ? arena_format(v->memory, "of %s", view_text(meter, u->capacity).text)
@@ -98,12 +98,12 @@ static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_sha
     bool said = *scope && u->scope != JOB_SCOPE_NODE;
     panel->below = arena_format(v->memory, "%s%s%s%s%s", per, *per && *limit ? "; " : "", limit,
                                 said && (*per || *limit) ? "; " : "", said ? scope : "");
-    if (p->curves[p->count][0].high) name_band(v, p, c, p->curves[p->count][0].high, view_ink(meter, false));
+    if (p->curves[p->count][0].high) job_series_name_band(v, p, c, p->curves[p->count][0].high, view_ink(meter, false));
     p->count++;
 }
 
 // Where the ranks' time went.
-static void add_regions(const job_view *v, panels *p)
+static void job_series_add_regions(const job_view *v, panels *p)
 {
     size_t ranks = job_region_ranks(v->job, JOB_ALL_NODES);
     if (!ranks || !v->job->region_time_count) return;
@@ -120,7 +120,7 @@ static void add_regions(const job_view *v, panels *p)
     p->tops[p->count++] = 1;
 }
 
-static void add_files(const job_view *v, panels *p)
+static void job_series_add_files(const job_view *v, panels *p)
 {
     bool files = view_has(v->job, JOB_FILES_READ) || view_has(v->job, JOB_FILES_WRITTEN);
     job_meter ways[2] = {files ? JOB_FILES_READ : JOB_DISK_READ, files ? JOB_FILES_WRITTEN : JOB_DISK_WRITTEN};
@@ -132,7 +132,7 @@ static void add_files(const job_view *v, panels *p)
         job_column *c = view_columns(v, ways[way], JOB_ALL_NODES);
         if (!c) continue;
         p->curves[p->count][n++] =
-            curve_of(v, ways[way], c, 1, way ? "written" : "read", way ? INK_PEER : INK_TEXT, INK_NONE);
+            job_series_curve_of(v, ways[way], c, 1, way ? "written" : "read", way ? INK_PEER : INK_TEXT, INK_NONE);
     }
     if (!n) return;
     *panel = (lines_panel){.label = files ? "Files" : "Disks",
@@ -147,7 +147,7 @@ static void add_files(const job_view *v, panels *p)
 
 // ---- what ran meanwhile: whose regions, from when to when ----
 
-static size_t make_boxes(const job_view *v, axes_span *boxes, const char **below)
+static size_t job_series_make_boxes(const job_view *v, axes_span *boxes, const char **below)
 {
     const job_report *job = v->job;
     size_t rank = JOB_NONE;
@@ -180,7 +180,7 @@ static size_t make_boxes(const job_view *v, axes_span *boxes, const char **below
 // ---- title ----
 
 // "Network and GPUs fell together": what the worst incident shows in which more than one thing fell.
-static const char *series_title(const job_view *v, const job_finding **when)
+static const char *job_series_series_title(const job_view *v, const job_finding **when)
 {
     static const char *const plain = "All on one time axis";
     for (size_t i = 0; i < v->job->finding_count; i++) {
@@ -207,22 +207,22 @@ static const char *series_title(const job_view *v, const job_finding **when)
     return plain;
 }
 
-static void add_panels(job_view *v, document *doc)
+static void job_series_add_panels(job_view *v, document *doc)
 {
     panels p = {.count = 0};
     axes_span boxes[2];
     const char *below = "";
     static const job_meter shown[] = {JOB_SENT,         JOB_RECEIVED, JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ,
                                       JOB_DISK_WRITTEN, JOB_GPU_BUSY, JOB_CPU,        JOB_POWER};
-    add_regions(v, &p);
+    job_series_add_regions(v, &p);
     bool measured = p.count > 0;
-    add_panel(v, &p, JOB_SENT, false);
-    add_panel(v, &p, JOB_RECEIVED, false);
-    add_files(v, &p);
-    add_panel(v, &p, JOB_GPU_BUSY, false);
-    add_panel(v, &p, view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
-    add_panel(v, &p, view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
-    add_panel(v, &p, JOB_POWER, false);
+    job_series_add_panel(v, &p, JOB_SENT, false);
+    job_series_add_panel(v, &p, JOB_RECEIVED, false);
+    job_series_add_files(v, &p);
+    job_series_add_panel(v, &p, JOB_GPU_BUSY, false);
+    job_series_add_panel(v, &p, view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
+    job_series_add_panel(v, &p, view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
+    job_series_add_panel(v, &p, JOB_POWER, false);
     if (!p.count) {
         view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
         document_note(doc, "Nothing that changes with time was recorded.");
@@ -236,7 +236,7 @@ static void add_panels(job_view *v, document *doc)
     style.marks = p.marks;
     style.mark_count = p.mark_count;
     style.wash = true;
-    if (!measured) style.box_count = make_boxes(v, boxes, &below);
+    if (!measured) style.box_count = job_series_make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", "", ""}, &style, p.items, p.count));
     view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
@@ -244,7 +244,7 @@ static void add_panels(job_view *v, document *doc)
 
 // ---- energy ----
 
-static void add_shares(const job_view *v, document *doc)
+static void job_series_add_shares(const job_view *v, document *doc)
 {
     static const char *const parts[JOB_PARTS] = {"CPU", "memory", "GPU", "rest of the nodes"};
     static const theme_ink inks[JOB_PARTS] = {INK_PART + 1, INK_PART + 2, INK_PART, INK_PART + 3};
@@ -297,20 +297,20 @@ static const phase_column phase_columns[] = {{JOB_SENT, "sent", false},
                                              {JOB_POWER, "power", false}};
 enum { PHASE_COLUMNS = sizeof phase_columns / sizeof *phase_columns };
 
-static const char *phase_cell(const job_view *v, const phase_column *c, double mean)
+static const char *job_series_phase_cell(const job_view *v, const phase_column *c, double mean)
 {
     const job_use *u = view_use_of(v->job, c->meter);
     if (c->as_share && u && u->capacity > 0) return arena_text(v->memory, number_percent(mean / u->capacity).text);
     return arena_text(v->memory, view_text(c->meter, mean).text);
 }
 
-static const char *phase_name(const job_view *v, const job_phase *p)
+static const char *job_series_phase_name(const job_view *v, const job_phase *p)
 {
     return p->finding == JOB_NONE && p->count > 1 ? arena_format(v->memory, "%s \xc3\x97 %zu", p->name, p->count)
                                                   : p->name;
 }
 
-static void add_phases(const job_view *v, document *doc)
+static void job_series_add_phases(const job_view *v, document *doc)
 {
     const job_report *job = v->job;
     table_column columns[PHASE_COLUMNS + 3];
@@ -326,12 +326,13 @@ static void add_phases(const job_view *v, document *doc)
     sheet t = sheet_open(n);
     for (size_t i = 0; i <= shown; i++) {
         const job_phase *p = i < shown ? &job->phases[i] : NULL;
-        sheet_text(&t, p ? phase_name(v, p) : "whole job");
+        sheet_text(&t, p ? job_series_phase_name(v, p) : "whole job");
         sheet_text(&t, arena_text(v->memory, number_duration(p ? p->time_s : job->end_s).text));
         for (size_t k = 0; k < PHASE_COLUMNS; k++) {
             const job_use *u = view_use_of(job, phase_columns[k].meter);
             if (has[k])
-                sheet_text(&t, phase_cell(v, &phase_columns[k], p ? p->meters[phase_columns[k].meter].mean : u->mean));
+                sheet_text(&t, job_series_phase_cell(v, &phase_columns[k],
+                                                     p ? p->meters[phase_columns[k].meter].mean : u->mean));
         }
         if (energy)
             sheet_text(&t, arena_text(v->memory, view_energy_number(p ? p->energy_j : job->energy.total_j).text));
@@ -343,11 +344,11 @@ static void add_phases(const job_view *v, document *doc)
     sheet_end(&t, doc, (chart_head){"phases", "Phase by phase", question}, columns);
 }
 
-static void add_energy(const job_view *v, document *doc)
+static void job_series_add_energy(const job_view *v, document *doc)
 {
     const job_energy *e = &v->job->energy;
-    if (e->total_j > 0) add_shares(v, doc);
-    add_phases(v, doc);
+    if (e->total_j > 0) job_series_add_shares(v, doc);
+    job_series_add_phases(v, doc);
     if (!(e->total_j > 0)) document_note(doc, arena_format(v->memory, "Energy: %s.", view_why_not(v->job, JOB_POWER)));
 }
 
@@ -359,7 +360,7 @@ void job_series_page(job_view *v, document *doc)
             ? arena_format(v->memory, "line = mean of %zu nodes, band = lowest to highest node", v->job->node_count)
             : "line = mean, band = lowest to highest sample";
     char from[32], to[32];
-    document_part(doc, series_title(v, &when));
+    document_part(doc, job_series_series_title(v, &when));
     if (when)
         document_subline(doc, arena_format(v->memory, "From %s to %s. One time axis for all; %s; %s.",
                                            job_time_text(from, sizeof from, when->from_s, v->job->end_s),
@@ -367,6 +368,6 @@ void job_series_page(job_view *v, document *doc)
                                            view_column_words(v)));
     else
         document_subline(doc, arena_format(v->memory, "One time axis for all; %s; %s.", about, view_column_words(v)));
-    add_panels(v, doc);
-    add_energy(v, doc);
+    job_series_add_panels(v, doc);
+    job_series_add_energy(v, doc);
 }

@@ -9,7 +9,7 @@ enum { PHASE_INKS = 6, COLUMNS = MAP_COLUMNS, INCIDENTS = 4 };
 
 // ---- columns of time ----
 
-static void choose_columns(job_view *v)
+static void view_choose_columns(job_view *v)
 {
     const job_report *job = v->job;
     double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
@@ -28,7 +28,7 @@ const char *view_column_words(const job_view *v)
 // ---- phases ----
 
 // Ranks of phases by their time: the longest is 0. Incidents are no phases.
-static size_t phase_rank(const job_report *job, size_t phase)
+static size_t view_phase_rank(const job_report *job, size_t phase)
 {
     size_t rank = 0;
     const job_phase *p = &job->phases[phase];
@@ -41,11 +41,11 @@ static size_t phase_rank(const job_report *job, size_t phase)
 
 theme_ink view_phase_ink(const job_view *v, size_t phase)
 {
-    size_t rank = phase_rank(v->job, phase);
+    size_t rank = view_phase_rank(v->job, phase);
     return rank < PHASE_INKS ? (theme_ink)(INK_PHASE + (int)rank) : INK_PEER;
 }
 
-static void make_phases(job_view *v)
+static void view_make_phases(job_view *v)
 {
     const job_report *job = v->job;
     axes_span *spans = arena_make(v->memory, job->span_count + 1, sizeof *spans);
@@ -62,7 +62,7 @@ static void make_phases(job_view *v)
 
 // ---- gaps: where no node has samples ----
 
-static void mark_gaps(const job_view *v, const job_node *node, size_t *without)
+static void view_mark_gaps(const job_view *v, const job_node *node, size_t *without)
 {
     for (size_t g = 0; g < node->gap_count; g++) {
         size_t from = (size_t)fmax(node->gaps[g].from_s / v->column_s, 0);
@@ -74,13 +74,13 @@ static void mark_gaps(const job_view *v, const job_node *node, size_t *without)
     }
 }
 
-static void make_gaps(job_view *v)
+static void view_make_gaps(job_view *v)
 {
     size_t *without = arena_make(v->memory, v->time.columns, sizeof *without);
     bool *known = arena_make(v->memory, v->time.columns, sizeof *known);
     if (!(v->column_s > 0)) return;
     for (size_t i = 0; i < v->job->node_count; i++)
-        mark_gaps(v, &v->job->nodes[i], without);
+        view_mark_gaps(v, &v->job->nodes[i], without);
     for (size_t k = 0; k < v->time.columns; k++)
         known[k] = without[k] < v->job->node_count;
     v->gaps = pages_time_gaps(v->memory, &v->time, known, &v->gap_count);
@@ -89,26 +89,26 @@ static void make_gaps(job_view *v)
 // ---- incidents ----
 
 // "n11 paused": who, in few words.
-static const char *incident_label(const job_view *v, const job_finding *f)
+static const char *view_incident_label(const job_view *v, const job_finding *f)
 {
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
     return arena_format(v->memory, "%.24s%s%.24s", node, *node ? " " : "", f->rule);
 }
 
-static void make_incidents(job_view *v)
+static void view_make_incidents(job_view *v)
 {
     axes_span *spans = arena_make(v->memory, INCIDENTS, sizeof *spans);
     for (size_t i = 0; i < v->job->finding_count && v->incident_count < INCIDENTS; i++) {
         const job_finding *f = &v->job->findings[i];
         if (f->incident && f->severity >= SEVERITY_WARN)
-            spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, incident_label(v, f), INK_NONE};
+            spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, view_incident_label(v, f), INK_NONE};
     }
     v->incidents = spans;
 }
 
 // ---- nodes ----
 
-static int by_index(const void *a, const void *b)
+static int view_by_index(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
@@ -127,7 +127,7 @@ job_selection view_nodes(const job_view *v, size_t most)
     job_report_rank_nodes(job, view_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
     for (s.count = 0; s.count < JOB_TELLING; s.count++)
         s.nodes[s.count] = order[s.count];
-    qsort(s.nodes, s.count, sizeof *s.nodes, by_index);
+    qsort(s.nodes, s.count, sizeof *s.nodes, view_by_index);
     s.nodes[s.median = s.count++] = order[JOB_TELLING + (n - JOB_TELLING) / 2];
     s.nodes[s.plainest = s.count++] = order[n - 1];
     return s;
@@ -150,10 +150,10 @@ const char *view_short_label(const job_view *v, const job_device *d)
 job_view job_view_open(const job_report *job)
 {
     job_view v = {.memory = arena_open(), .job = job};
-    choose_columns(&v);
-    make_phases(&v);
-    make_gaps(&v);
-    make_incidents(&v);
+    view_choose_columns(&v);
+    view_make_phases(&v);
+    view_make_gaps(&v);
+    view_make_incidents(&v);
     return v;
 }
 
@@ -268,20 +268,20 @@ bool view_has(const job_report *job, job_meter meter)
 
 // ---- words ----
 
-static bool unit_is(job_meter meter, const char *unit)
+static bool view_unit_is(job_meter meter, const char *unit)
 {
     return strcmp(job_meter_of(meter)->unit, unit) == 0;
 }
 
 axes_format view_format(job_meter meter)
 {
-    return !*job_meter_of(meter)->unit ? AXES_PERCENT : unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
+    return !*job_meter_of(meter)->unit ? AXES_PERCENT : view_unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
 }
 
 const char *view_axis_unit(job_meter meter)
 {
-    if (unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
-    return unit_is(meter, "bytes/s") ? "B/s" : unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
+    if (view_unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
+    return view_unit_is(meter, "bytes/s") ? "B/s" : view_unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
 }
 
 number_text view_percent(double share)
@@ -296,15 +296,15 @@ number_text view_text(job_meter meter, double value)
 {
     const char *unit = job_meter_of(meter)->unit;
     if (!*unit) return view_percent(value);
-    if (unit_is(meter, "bytes")) return number_binary(value);
-    if (unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
-    if (unit_is(meter, "CPUs")) {
+    if (view_unit_is(meter, "bytes")) return number_binary(value);
+    if (view_unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
+    if (view_unit_is(meter, "CPUs")) {
         number_text n = number_plain(value);
         size_t used = strlen(n.text);
         if (isfinite(value)) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "CPUs");
         return n;
     }
-    return number_prefixed(value, unit_is(meter, "1/s") ? "/s" : unit);
+    return number_prefixed(value, view_unit_is(meter, "1/s") ? "/s" : unit);
 }
 
 number_text view_amount(job_meter meter, double amount)

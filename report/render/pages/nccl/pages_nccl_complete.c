@@ -27,20 +27,20 @@ enum { SHARES = 3 };
 static const double share_pitch = 25, wide_pitch = 34, line_pitch = 11, column_gap = 22;
 
 // On the whole width of a page the bars stand side by side.
-static bool is_wide(double width)
+static bool nccl_complete_is_wide(double width)
 {
     return width > 380;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double nccl_complete_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const complete *k = x->data;
     (void)c, (void)from, (void)count;
-    double bars = is_wide(width) ? wide_pitch : SHARES * share_pitch;
+    double bars = nccl_complete_is_wide(width) ? wide_pitch : SHARES * share_pitch;
     return bars + (k->reason_count ? 8 + line_pitch * (double)(1 + k->reason_count) : 0);
 }
 
-static void draw_share(canvas *c, const share *s, canvas_box box, bool below)
+static void nccl_complete_draw_share(canvas *c, const share *s, canvas_box box, bool below)
 {
     double base = box.y + 8, bar = box.y + 12, right = box.x + box.width;
     double word = canvas_text(c, box.x, base, s->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, .5 * box.width) + 6;
@@ -66,7 +66,7 @@ static void draw_share(canvas *c, const share *s, canvas_box box, bool below)
     if (s->share < 1) canvas_hatch(c, (canvas_box){box.x + seen, bar, box.width - seen, 6});
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void nccl_complete_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const complete *k = x->data;
     double y = box.y, right = box.x + box.width;
@@ -75,9 +75,10 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t i = 0; i < SHARES; i++) {
         canvas_box wide = {box.x + (each + column_gap) * (double)i, box.y, each, share_pitch},
                    narrow = {box.x, box.y + share_pitch * (double)i, box.width, share_pitch};
-        draw_share(c, &k->shares[i], is_wide(box.width) ? wide : narrow, is_wide(box.width));
+        nccl_complete_draw_share(c, &k->shares[i], nccl_complete_is_wide(box.width) ? wide : narrow,
+                                 nccl_complete_is_wide(box.width));
     }
-    y += is_wide(box.width) ? wide_pitch : SHARES * share_pitch;
+    y += nccl_complete_is_wide(box.width) ? wide_pitch : SHARES * share_pitch;
     if (!k->reason_count) return;
     y += 12;
     canvas_text(c, box.x, y, "Missing or left out", TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_LEFT, 0);
@@ -92,7 +93,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 }
 
 // Below 95 % of calls much is not judged; of ranks and records the same limit.
-static share share_of(complete *k, const char *label, uint64_t seen, uint64_t all, bool known)
+static share nccl_complete_share_of(complete *k, const char *label, uint64_t seen, uint64_t all, bool known)
 {
     share s = {
         .label = arena_text(k->memory, label), .share = known && all ? (double)seen / (double)all : NAN, .percent = ""};
@@ -111,7 +112,7 @@ static share share_of(complete *k, const char *label, uint64_t seen, uint64_t al
     return s;
 }
 
-static void fill_twin(chart *x, const complete *k)
+static void nccl_complete_fill_twin(chart *x, const complete *k)
 {
     static const char *const heads[] = {"", "figures", "share"};
     x->twin.columns = 3;
@@ -136,16 +137,19 @@ chart nccl_chart_complete(chart_head head, const nccl_view *v)
     complete *k = chart_begin(&x, head, sizeof *k);
     if (!k) return x;
     bool known = v->completeness_known;
-    k->shares[0] = share_of(k, "Ranks with logs", known ? v->ranks_seen : v->processes, v->ranks_expected, known);
-    k->shares[1] = share_of(k, "Records", known ? v->records_seen : v->records, v->records_expected, known);
-    k->shares[2] = share_of(k, "Complete calls", known ? v->calls_complete : v->calls, v->calls_judgeable, known);
+    k->shares[0] =
+        nccl_complete_share_of(k, "Ranks with logs", known ? v->ranks_seen : v->processes, v->ranks_expected, known);
+    k->shares[1] =
+        nccl_complete_share_of(k, "Records", known ? v->records_seen : v->records, v->records_expected, known);
+    k->shares[2] =
+        nccl_complete_share_of(k, "Complete calls", known ? v->calls_complete : v->calls, v->calls_judgeable, known);
     k->reasons = arena_make(k->memory, v->reasons.count + 1, sizeof *k->reasons);
     for (size_t i = 0; i < v->reasons.count; i++)
         k->reasons[k->reason_count++] = (reason){arena_text(k->memory, v->reasons.items[i].what),
                                                  arena_text(k->memory, number_grouped(v->reasons.items[i].count).text)};
     k->sum = "records";
-    x.height = height;
-    x.draw = draw;
-    if (!arena_failed(k->memory)) fill_twin(&x, k);
+    x.height = nccl_complete_height;
+    x.draw = nccl_complete_draw;
+    if (!arena_failed(k->memory)) nccl_complete_fill_twin(&x, k);
     return chart_end(&x);
 }

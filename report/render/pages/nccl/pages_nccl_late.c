@@ -32,19 +32,20 @@ typedef struct map {
 static const double head_height = 26, label_width = 62;
 
 // Few rows are higher, many lower; never so low that a label does not fit.
-static double row_height(const map *m)
+static double nccl_late_row_height(const map *m)
 {
     return m->rows > 16 ? 7.6 : m->rows > 4 ? 9.4 : 11;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double nccl_late_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const map *m = x->data;
     (void)from, (void)count;
-    return head_height + row_height(m) * (double)m->rows + canvas_paragraph_height(c, width, m->note, TYPE_FOOT, 0) + 5;
+    return head_height + nccl_late_row_height(m) * (double)m->rows +
+           canvas_paragraph_height(c, width, m->note, TYPE_FOOT, 0) + 5;
 }
 
-static void draw_cell(canvas *c, const map *m, size_t i, canvas_box box)
+static void nccl_late_draw_cell(canvas *c, const map *m, size_t i, canvas_box box)
 {
     const cell *k = &m->cells[i];
     if (k->state == CELL_NONE) return;
@@ -69,7 +70,7 @@ static void draw_cell(canvas *c, const map *m, size_t i, canvas_box box)
 }
 
 // What host names begin with alike is said once: "sim-h100-" and 0, 1, 2.
-static size_t common_start(const map *m)
+static size_t nccl_late_common_start(const map *m)
 {
     size_t length = m->columns > 1 ? strlen(m->hosts[0]) : 0;
     for (size_t i = 1; i < m->columns; i++) {
@@ -84,9 +85,10 @@ static size_t common_start(const map *m)
     return length > 3 ? length : 0;
 }
 
-static void draw_names(canvas *c, const map *m, double left, double y, double step)
+static void nccl_late_draw_names(canvas *c, const map *m, double left, double y, double step)
 {
-    size_t start = common_start(m), worst = m->worst < m->columns * m->rows ? m->worst % m->columns : m->columns;
+    size_t start = nccl_late_common_start(m),
+           worst = m->worst < m->columns * m->rows ? m->worst % m->columns : m->columns;
     double widest = 0, taken = -INFINITY;
     for (size_t i = 0; i < m->columns; i++)
         widest = fmax(widest, canvas_text_width(c, m->hosts[i] + start, TYPE_AXIS));
@@ -107,13 +109,13 @@ static void draw_names(canvas *c, const map *m, double left, double y, double st
         }
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void nccl_late_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const map *m = x->data;
     double left = box.x + label_width, step = (box.width - label_width) / (double)(m->columns ? m->columns : 1),
            y = box.y + head_height;
-    double high = row_height(m), gap = step > 6 ? 1 : 0;
-    size_t start = m->columns ? common_start(m) : 0;
+    double high = nccl_late_row_height(m), gap = step > 6 ? 1 : 0;
+    size_t start = m->columns ? nccl_late_common_start(m) : 0;
     char prefix[80];
     (void)from, (void)count;
     step = fmin(step, 90);
@@ -122,22 +124,22 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, left - 5, y - 4, prefix, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, label_width - 5);
     }
     axes_draw_ramp(c, box.x + box.width, box.y, INK_ORANGE, "0", number_duration(m->max_us / 1e6).text);
-    draw_names(c, m, left, y - 4, step);
+    nccl_late_draw_names(c, m, left, y - 4, step);
     for (size_t r = 0; r < m->rows; r++) {
         char label[40];
         snprintf(label, sizeof label, r ? "%zu" : "local rank %zu", r);
         canvas_text(c, left - 5, y + high * ((double)r + .5) + 2.2, label, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT,
                     label_width - 6);
         for (size_t i = 0; i < m->columns; i++)
-            draw_cell(c, m, r * m->columns + i,
-                      (canvas_box){left + step * (double)i, y + high * (double)r, step - gap, high - 1});
+            nccl_late_draw_cell(c, m, r * m->columns + i,
+                                (canvas_box){left + step * (double)i, y + high * (double)r, step - gap, high - 1});
     }
     canvas_paragraph(c, box.x, y + high * (double)m->rows + 8, box.width, m->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
 // ---- making it ----
 
-static double round_up(double value)
+static double nccl_late_round_up(double value)
 {
     static const double steps[] = {1, 2, 5, 10};
     double decade = value > 0 ? pow(10, floor(log10(value))) : 1;
@@ -146,7 +148,7 @@ static double round_up(double value)
     return 10 * decade;
 }
 
-static void fill_cell(map *m, const nccl_view_process *p, size_t column, double floor_us)
+static void nccl_late_fill_cell(map *m, const nccl_view_process *p, size_t column, double floor_us)
 {
     size_t i = p->local * m->columns + column;
     cell *k = &m->cells[i];
@@ -166,7 +168,7 @@ static void fill_cell(map *m, const nccl_view_process *p, size_t column, double 
         m->worst = i;
 }
 
-static void find_axes(map *m, const nccl_view *v)
+static void nccl_late_find_axes(map *m, const nccl_view *v)
 {
     enum { ROWS = 64 };
     m->max_us = isfinite(v->late_floor_us) ? v->late_floor_us : 0;
@@ -180,12 +182,12 @@ static void find_axes(map *m, const nccl_view *v)
             m->hosts[m->columns++] = arena_text(m->memory, p->host);
         if (p->judged) m->max_us = fmax(m->max_us, p->behind_us);
     }
-    m->max_us = round_up(m->max_us > 0 ? m->max_us : 1);
+    m->max_us = nccl_late_round_up(m->max_us > 0 ? m->max_us : 1);
     m->worst = m->columns * m->rows;
 }
 
 // "Last in: rank 37 8629 (94.0 %), ..., 253 others 493 of 9180 complete calls."
-static const char *note_of(map *m, const nccl_view *v)
+static const char *nccl_late_note_of(map *m, const nccl_view *v)
 {
     enum { NAMED = 3 };
     size_t order[NAMED], named = 0;
@@ -229,7 +231,7 @@ static const char *note_of(map *m, const nccl_view *v)
                            : "");
 }
 
-static void fill_twin(chart *x, const nccl_view *v)
+static void nccl_late_fill_twin(chart *x, const nccl_view *v)
 {
     static const char *const heads[] = {"host",       "local",         "pid", "rank", "behind the median (\xc2\xb5s)",
                                         "last alone", "complete calls"};
@@ -256,16 +258,16 @@ chart nccl_chart_late(chart_head head, const nccl_view *v)
     map *m = chart_begin(&x, head, sizeof *m);
     size_t column = 0;
     if (!m) return x;
-    find_axes(m, v);
+    nccl_late_find_axes(m, v);
     m->cells = arena_make(m->memory, m->columns * m->rows + 1, sizeof *m->cells);
     for (size_t i = 0; m->hosts && m->incomplete && i < v->late.count; i++) {
         const nccl_view_process *p = &v->late.items[i];
         if (i && strcmp(p->host, v->late.items[i - 1].host) != 0) column++;
-        if (p->local < m->rows) fill_cell(m, p, column, isfinite(v->late_floor_us) ? v->late_floor_us : 0);
+        if (p->local < m->rows) nccl_late_fill_cell(m, p, column, isfinite(v->late_floor_us) ? v->late_floor_us : 0);
     }
-    m->note = note_of(m, v);
-    x.height = height;
-    x.draw = draw;
-    if (!arena_failed(m->memory)) fill_twin(&x, v);
+    m->note = nccl_late_note_of(m, v);
+    x.height = nccl_late_height;
+    x.draw = nccl_late_draw;
+    if (!arena_failed(m->memory)) nccl_late_fill_twin(&x, v);
     return chart_end(&x);
 }

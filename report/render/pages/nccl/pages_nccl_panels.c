@@ -32,21 +32,21 @@ typedef struct panels {
 
 static const double head_height = 13;
 
-static double panel_pitch(const panels *p)
+static double nccl_panels_panel_pitch(const panels *p)
 {
     return head_height + p->height + AXES_X_HEIGHT + 6;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double nccl_panels_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const panels *p = x->data;
     double note = from + count >= (p->count + COLUMNS - 1) / COLUMNS
                       ? *p->note ? canvas_paragraph_height(c, width, p->note, TYPE_FOOT, 0) + 4 : 0
                       : 0;
-    return (double)count * panel_pitch(p) + note;
+    return (double)count * nccl_panels_panel_pitch(p) + note;
 }
 
-static void draw_line(canvas *c, const panel *p, const axes *a)
+static void nccl_panels_draw_line(canvas *c, const panel *p, const axes *a)
 {
     const plot_series drawn_as = {
         .kind = PLOT_LINE, .ink = INK_TEXT, .line_width = 1.1, .x = p->at, .y = p->median, .count = LINE};
@@ -54,7 +54,7 @@ static void draw_line(canvas *c, const panel *p, const axes *a)
     canvas_plot(c, a->box, &drawn);
 }
 
-static void draw_panel(canvas *c, const panel *p, canvas_box box, double high)
+static void nccl_panels_draw_panel(canvas *c, const panel *p, canvas_box box, double high)
 {
     axes a = {{0, box.y + head_height, 0, high}, p->x, p->y};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
@@ -64,7 +64,7 @@ static void draw_panel(canvas *c, const panel *p, canvas_box box, double high)
     if (p->density) canvas_image(c, a.box, p->density, NCCL_VIEW_ACROSS, NCCL_VIEW_UP);
     axes_draw_y(c, &a);
     if (p->density) {
-        draw_line(c, p, &a);
+        nccl_panels_draw_line(c, p, &a);
     } else {
         const plot_series drawn_as = {.kind = p->widths ? PLOT_BARS : PLOT_POINTS,
                                       .ink = INK_RECEIVED,
@@ -83,44 +83,44 @@ static void draw_panel(canvas *c, const panel *p, canvas_box box, double high)
     canvas_hover(c, a.box, p->tip);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void nccl_panels_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const panels *p = x->data;
-    const double gap = 14, pitch = panel_pitch(p);
+    const double gap = 14, pitch = nccl_panels_panel_pitch(p);
     size_t across = p->count < COLUMNS ? p->count : COLUMNS;
     double width = (box.width - gap * (double)(across - 1)) / (double)(across ? across : 1);
     double y = box.y;
     width = fmin(width, box.width * .6);
     for (size_t row = from; row < from + count; row++, y += pitch)
         for (size_t k = 0; k < COLUMNS && row * COLUMNS + k < p->count; k++)
-            draw_panel(c, &p->items[row * COLUMNS + k],
-                       (canvas_box){box.x + (width + gap) * (double)k, y, width, pitch}, p->height);
+            nccl_panels_draw_panel(c, &p->items[row * COLUMNS + k],
+                                   (canvas_box){box.x + (width + gap) * (double)k, y, width, pitch}, p->height);
     if (*p->note && from + count >= (p->count + COLUMNS - 1) / COLUMNS)
         canvas_paragraph(c, box.x, y + 4, box.width, p->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
 // ---- data ----
 
-static size_t place(double at, double max, size_t cells)
+static size_t nccl_panels_place(double at, double max, size_t cells)
 {
     double cell = at / max * (double)cells;
     return cell >= (double)cells ? cells - 1 : cell > 0 ? (size_t)cell : 0;
 }
 
 // More shades where few calls are: a single one is seen.
-static theme_ink shade(uint64_t calls, uint64_t most)
+static theme_ink nccl_panels_shade(uint64_t calls, uint64_t most)
 {
     return theme_ramp(INK_BLUE, .4 + .6 * log((double)calls) / log((double)(most > 1 ? most : 2)));
 }
 
-static bool is_dense(const nccl_view_kind *k)
+static bool nccl_panels_is_dense(const nccl_view_kind *k)
 {
     for (size_t i = 0; i < k->points.count; i++)
         if (k->points.items[i].calls != 1) return true;
     return k->points.count > NCCL_VIEW_POINTS;
 }
 
-static void make_density(panels *p, panel *to, const nccl_view_kind *k)
+static void nccl_panels_make_density(panels *p, panel *to, const nccl_view_kind *k)
 {
     enum { CELLS = NCCL_VIEW_ACROSS * NCCL_VIEW_UP };
     uint64_t most = 1;
@@ -132,39 +132,39 @@ static void make_density(panels *p, panel *to, const nccl_view_kind *k)
     for (size_t i = 0; i < k->points.count; i++) {
         const nccl_view_point *q = &k->points.items[i];
         if (!q->calls || !(q->x >= 0) || !(q->y >= 0)) continue;
-        size_t row = NCCL_VIEW_UP - 1 - place(q->y, k->y_max, NCCL_VIEW_UP),
-               column = place(q->x, k->x_max, NCCL_VIEW_ACROSS);
-        to->density[row * NCCL_VIEW_ACROSS + column] = (uint16_t)shade(q->calls, most);
+        size_t row = NCCL_VIEW_UP - 1 - nccl_panels_place(q->y, k->y_max, NCCL_VIEW_UP),
+               column = nccl_panels_place(q->x, k->x_max, NCCL_VIEW_ACROSS);
+        to->density[row * NCCL_VIEW_ACROSS + column] = (uint16_t)nccl_panels_shade(q->calls, most);
     }
 }
 
-static int by_y(const void *a, const void *b)
+static int nccl_panels_by_y(const void *a, const void *b)
 {
     const nccl_view_point *x = a, *y = b;
     return (x->y > y->y) - (x->y < y->y);
 }
 
 // The median of the calls in each of LINE stretches; nothing where there are less than eight.
-static void make_medians(panels *p, panel *to, const nccl_view_kind *k)
+static void nccl_panels_make_medians(panels *p, panel *to, const nccl_view_kind *k)
 {
     enum { LEAST = 8 };
     nccl_view_point *sorted = arena_copy(p->memory, k->points.items, k->points.count, sizeof *sorted);
-    qsort(sorted, k->points.count, sizeof *sorted, by_y);
+    qsort(sorted, k->points.count, sizeof *sorted, nccl_panels_by_y);
     double sums[LINE] = {0}, seen[LINE] = {0};
     for (size_t i = 0; i < k->points.count; i++)
-        sums[place(sorted[i].x, k->x_max, LINE)] += (double)sorted[i].calls;
+        sums[nccl_panels_place(sorted[i].x, k->x_max, LINE)] += (double)sorted[i].calls;
     for (size_t i = 0; i < LINE; i++) {
         to->at[i] = ((double)i + .5) / LINE * k->x_max;
         to->median[i] = NAN;
     }
     for (size_t i = 0; i < k->points.count; i++) {
-        size_t at = place(sorted[i].x, k->x_max, LINE);
+        size_t at = nccl_panels_place(sorted[i].x, k->x_max, LINE);
         seen[at] += (double)sorted[i].calls;
         if (isnan(to->median[at]) && sums[at] >= LEAST && 2 * seen[at] >= sums[at]) to->median[at] = sorted[i].y;
     }
 }
 
-static void copy_points(panels *p, panel *to, const nccl_view_kind *k)
+static void nccl_panels_copy_points(panels *p, panel *to, const nccl_view_kind *k)
 {
     to->xs = arena_make(p->memory, k->points.count + 1, sizeof *to->xs);
     to->ys = arena_make(p->memory, k->points.count + 1, sizeof *to->ys);
@@ -175,33 +175,33 @@ static void copy_points(panels *p, panel *to, const nccl_view_kind *k)
     to->count = k->points.count;
 }
 
-static bool is_drawable(const nccl_view_kind *k)
+static bool nccl_panels_is_drawable(const nccl_view_kind *k)
 {
     return k->points.count && k->x_max > 0 && k->y_max > 0 && k->x_max < 1e200 && k->y_max < 1e200;
 }
 
 // GB/s as bytes per second, so that the axis has a prefix of its own; times as seconds.
-static double factor_of(const nccl_view_kind *k)
+static double nccl_panels_factor_of(const nccl_view_kind *k)
 {
     return k->has_bus ? 1e9 : 1e-6;
 }
 
-static void scale(nccl_view_kind *k)
+static void nccl_panels_scale(nccl_view_kind *k)
 {
-    double factor = factor_of(k);
+    double factor = nccl_panels_factor_of(k);
     for (size_t i = 0; i < k->points.count; i++)
         k->points.items[i].y *= factor;
     k->y_max *= factor;
     k->peak_gbs *= factor;
 }
 
-static void add_panel(panels *p, const nccl_panel *from)
+static void nccl_panels_add_panel(panels *p, const nccl_panel *from)
 {
     nccl_view_kind k = *from->kind;
     panel *to = &p->items[p->count];
     k.points.items = arena_copy(p->memory, k.points.items, k.points.count, sizeof *k.points.items);
-    if (!is_drawable(&k)) return;
-    scale(&k);
+    if (!nccl_panels_is_drawable(&k)) return;
+    nccl_panels_scale(&k);
     to->label = arena_text(p->memory, from->label);
     to->tip = arena_format(p->memory, "%s: %s calls, median %s", to->label, number_grouped(k.calls).text,
                            k.has_bus ? number_volume_rate(k.bus_gbs.p50 * 1e9, "bytes").text
@@ -209,16 +209,16 @@ static void add_panel(panels *p, const nccl_panel *from)
     to->x = (axes_scale){{0, k.x_max, false, false}, AXES_SI, ""};
     to->y = (axes_scale){{0, k.y_max, false, false}, k.has_bus ? AXES_SI : AXES_DURATION, k.has_bus ? "B/s" : ""};
     to->peak = k.has_bus ? k.peak_gbs : NAN;
-    if (is_dense(&k)) {
-        make_density(p, to, &k);
-        make_medians(p, to, &k);
+    if (nccl_panels_is_dense(&k)) {
+        nccl_panels_make_density(p, to, &k);
+        nccl_panels_make_medians(p, to, &k);
     } else {
-        copy_points(p, to, &k);
+        nccl_panels_copy_points(p, to, &k);
     }
     p->count++;
 }
 
-static void fill_twin(chart *x, const nccl_panel *items, size_t count)
+static void nccl_panels_fill_twin(chart *x, const nccl_panel *items, size_t count)
 {
     static const char *const heads[] = {"size", "calls",  "incomplete", "p5",  "median",
                                         "p95",  "lowest", "highest",    "unit"};
@@ -248,7 +248,7 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
     p->height = 104;
     bool dense = false, peak = false;
     for (size_t i = 0; i < count; i++)
-        add_panel(p, &items[i]);
+        nccl_panels_add_panel(p, &items[i]);
     for (size_t i = 0; i < p->count; i++) {
         dense = dense || p->items[i].density;
         peak = peak || isfinite(p->items[i].peak);
@@ -260,19 +260,19 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
         dense ? "; where there are more than 800 of a size, blue is how many (log), the line their median" : "",
         peak ? "; the black line is the peak" : "");
     x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
-    x.height = height;
-    x.draw = draw;
-    if (!arena_failed(p->memory)) fill_twin(&x, items, count);
+    x.height = nccl_panels_height;
+    x.draw = nccl_panels_draw;
+    if (!arena_failed(p->memory)) nccl_panels_fill_twin(&x, items, count);
     return chart_end(&x);
 }
 
 // ---- how they are spread ----
 
 // The ends of all bins of a kind, in the unit of its axis; false: there is no spread that could be drawn.
-static bool find_ends(const nccl_view_kind *k, double *low, double *high)
+static bool nccl_panels_find_ends(const nccl_view_kind *k, double *low, double *high)
 {
-    *low = k->low * factor_of(k);
-    *high = k->high * factor_of(k);
+    *low = k->low * nccl_panels_factor_of(k);
+    *high = k->high * nccl_panels_factor_of(k);
     if (!k->bins.count || !isfinite(*low) || !isfinite(*high) || *low < 0) return false;
     if (!(*high > *low)) { // all calls alike: one bar
         *high = *low > 0 ? *low * 1.05 : 1;
@@ -281,13 +281,13 @@ static bool find_ends(const nccl_view_kind *k, double *low, double *high)
     return *high > *low;
 }
 
-static void add_histogram(panels *p, const nccl_panel *from)
+static void nccl_panels_add_histogram(panels *p, const nccl_panel *from)
 {
     const nccl_view_kind *k = from->kind;
     panel *to = &p->items[p->count];
     double low, high, sum = 0, most = 0;
     size_t bins = k->bins.count;
-    if (!find_ends(k, &low, &high)) return;
+    if (!nccl_panels_find_ends(k, &low, &high)) return;
     for (size_t i = 0; i < bins; i++)
         sum += isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
     to->xs = arena_make(p->memory, bins, sizeof(double));
@@ -310,7 +310,7 @@ static void add_histogram(panels *p, const nccl_panel *from)
     p->count++;
 }
 
-static void histogram_twin(chart *x, const nccl_panel *items, size_t count)
+static void nccl_panels_histogram_twin(chart *x, const nccl_panel *items, size_t count)
 {
     static const char *const heads[] = {"size", "from", "to", "unit", "calls"};
     x->twin.columns = sizeof heads / sizeof *heads;
@@ -340,11 +340,11 @@ chart nccl_chart_histograms(chart_head head, const nccl_panel *items, size_t cou
     p->height = 52;
     p->note = "";
     for (size_t i = 0; i < count; i++)
-        add_histogram(p, &items[i]);
+        nccl_panels_add_histogram(p, &items[i]);
     x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
-    x.height = height;
-    x.draw = draw;
-    if (!arena_failed(p->memory)) histogram_twin(&x, items, count);
+    x.height = nccl_panels_height;
+    x.draw = nccl_panels_draw;
+    if (!arena_failed(p->memory)) nccl_panels_histogram_twin(&x, items, count);
     return chart_end(&x);
 }
 
@@ -360,12 +360,12 @@ chart nccl_chart_scatter(chart_head head, const nccl_panel *items, size_t count)
     bool bus = true;
     for (size_t i = 0; i < count && used < SETS; i++) {
         const nccl_view_kind *k = items[i].kind;
-        if (!is_drawable(k)) continue;
+        if (!nccl_panels_is_drawable(k)) continue;
         size_t step = (k->points.count + EACH - 1) / EACH, n = 0;
         double *xs = arena_make(memory, EACH + 1, sizeof *xs), *ys = arena_make(memory, EACH + 1, sizeof *ys);
         for (size_t j = 0; j < k->points.count; j += step, n++) {
             xs[n] = k->points.items[j].x;
-            ys[n] = k->points.items[j].y * factor_of(k);
+            ys[n] = k->points.items[j].y * nccl_panels_factor_of(k);
         }
         bus = k->has_bus;
         sets[used] = (scatter_set){items[i].label, (theme_ink)(INK_CATEGORY + used), xs, ys, xs && ys ? n : 0};

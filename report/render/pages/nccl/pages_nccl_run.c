@@ -33,19 +33,19 @@ typedef struct run {
 static const double data_height = 124, head_height = 11, panel_gap = 5;
 
 // Of everything but the data.
-static double fixed_height(const run *r, canvas *c, double width)
+static double nccl_run_fixed_height(const run *r, canvas *c, double width)
 {
     return r->panels * (head_height + panel_gap) + AXES_X_HEIGHT +
            canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double nccl_run_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)from, (void)count;
-    return data_height + fixed_height(x->data, c, width);
+    return data_height + nccl_run_fixed_height(x->data, c, width);
 }
 
-static void draw_curve(canvas *c, const run *r, const curve *k, const axes *a)
+static void nccl_run_draw_curve(canvas *c, const run *r, const curve *k, const axes *a)
 {
     const plot_series drawn_as[2] = {
         {.kind = PLOT_BAND, .ink = k->pale, .x = r->x, .y = k->low, .y2 = k->high, .count = r->count},
@@ -54,7 +54,7 @@ static void draw_curve(canvas *c, const run *r, const curve *k, const axes *a)
     canvas_plot(c, a->box, &p);
 }
 
-static void draw_hovers(canvas *c, const run *r, const axes *a)
+static void nccl_run_draw_hovers(canvas *c, const run *r, const axes *a)
 {
     for (size_t i = 0; i < r->count; i++) {
         axes_span span = {r->x[i], i + 1 < r->count ? r->x[i + 1] : a->x.axis.max, NULL, INK_NONE};
@@ -73,7 +73,7 @@ static void draw_hovers(canvas *c, const run *r, const axes *a)
 }
 
 // Why a stretch is empty, where there is room to say it.
-static void draw_gap_labels(canvas *c, const run *r, const axes *a)
+static void nccl_run_draw_gap_labels(canvas *c, const run *r, const axes *a)
 {
     for (size_t i = 0; i < r->gap_count; i++) {
         double left, right, text = r->gaps[i].label ? canvas_text_width(c, r->gaps[i].label, TYPE_AXIS) : 0;
@@ -85,18 +85,18 @@ static void draw_gap_labels(canvas *c, const run *r, const axes *a)
     }
 }
 
-static void draw_change(canvas *c, const run *r, const axes *a)
+static void nccl_run_draw_change(canvas *c, const run *r, const axes *a)
 {
     double at = axes_x(a, r->change);
     if (isnan(r->change) || isnan(at) || at < a->box.x || at > a->box.x + a->box.width) return;
     canvas_dashed(c, at, a->box.y, at, a->box.y + a->box.height, INK_TEXT, 1);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void nccl_run_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const run *r = x->data;
     double sum = r->curves[0].top + (r->panels > 1 ? r->curves[1].top : 0), y = box.y, widest = 0;
-    double high = fmax(fmin(box.height - fixed_height(r, c, box.width), data_height), 20);
+    double high = fmax(fmin(box.height - nccl_run_fixed_height(r, c, box.width), data_height), 20);
     axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, ""}, {{0, 1, false, false}, AXES_DURATION, ""}};
     (void)from, (void)count;
     for (int i = 0; i < r->panels; i++) {
@@ -112,11 +112,11 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         a.y.axis.max = k->top;
         axes_hatch(c, &a, r->gaps, r->gap_count);
         axes_draw_y(c, &a);
-        draw_curve(c, r, k, &a);
-        draw_change(c, r, &a);
-        if (i == 0) draw_gap_labels(c, r, &a);
+        nccl_run_draw_curve(c, r, k, &a);
+        nccl_run_draw_change(c, r, &a);
+        if (i == 0) nccl_run_draw_gap_labels(c, r, &a);
         canvas_text(c, a.box.x, y + 7, k->label, TYPE_TABLE_STRONG, k->text, ALIGN_LEFT, a.box.width);
-        draw_hovers(c, r, &a);
+        nccl_run_draw_hovers(c, r, &a);
         y += head_height + a.box.height + panel_gap;
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
@@ -126,7 +126,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 // ---- making it ----
 
 // Neighbouring bins without a complete call are one gap.
-static void find_gaps(run *r, const nccl_view *v)
+static void nccl_run_find_gaps(run *r, const nccl_view *v)
 {
     r->gaps = arena_make(r->memory, v->run.count + 1, sizeof *r->gaps);
     for (size_t i = 0; i < v->run.count; i++) {
@@ -142,7 +142,7 @@ static void find_gaps(run *r, const nccl_view *v)
         if (r->gaps[i].to - r->gaps[i].from > .08 * (r->axis.max - r->axis.min)) r->gaps[i].label = "incomplete";
 }
 
-static void find_tops(run *r)
+static void nccl_run_find_tops(run *r)
 {
     for (int i = 0; i < PANELS; i++) {
         double most = 0;
@@ -156,7 +156,7 @@ static void find_tops(run *r)
         r->curves[i].top = fmax(r->curves[i].top, .28 * r->curves[!i].top);
 }
 
-static void fill_curves(run *r, const nccl_view *v)
+static void nccl_run_fill_curves(run *r, const nccl_view *v)
 {
     size_t n = v->run.count;
     r->x = arena_make(r->memory, n + 1, sizeof *r->x);
@@ -177,13 +177,13 @@ static void fill_curves(run *r, const nccl_view *v)
     r->count = r->x ? n : 0;
 }
 
-static const char *skew_label(run *r, const nccl_view *v)
+static const char *nccl_run_skew_label(run *r, const nccl_view *v)
 {
     if (!v->run_changed) return "skew: how long the first waits for the last";
     return arena_format(r->memory, "skew: changes at sn %s", number_grouped(v->run_change_sn).text);
 }
 
-static void fill_twin(chart *x, const nccl_view *v)
+static void nccl_run_fill_twin(chart *x, const nccl_view *v)
 {
     static const char *const heads[] = {"from sn",
                                         "to sn",
@@ -217,18 +217,18 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
     if (!r) return x;
     size_t n = v->run.count;
     r->panels = v->run_ranks > 1 ? PANELS : 1;
-    fill_curves(r, v);
+    nccl_run_fill_curves(r, v);
     if (!arena_failed(r->memory) && n) {
         double end = (double)v->run.items[n - 1].last_sn + 1;
         r->axis = (plot_axis){r->x[0], end > r->x[0] ? end : r->x[0] + 1, false, false};
-        find_tops(r);
-        find_gaps(r, v);
+        nccl_run_find_tops(r);
+        nccl_run_find_gaps(r, v);
     }
     r->change = v->run_changed ? (double)v->run_change_sn : NAN;
     r->curves[0].label = r->panels > 1 ? "wire time" : "time";
     r->curves[0].ink = r->curves[0].text = INK_RECEIVED, r->curves[0].pale = INK_RECEIVED_PALE;
     r->curves[0].text = INK_RECEIVED_TEXT;
-    r->curves[1].label = skew_label(r, v);
+    r->curves[1].label = nccl_run_skew_label(r, v);
     r->curves[1].ink = INK_SENT, r->curves[1].pale = INK_SENT_PALE, r->curves[1].text = INK_SENT_TEXT;
     uint64_t each = n ? (v->run_calls + n - 1) / n : 0;
     r->note = arena_format(
@@ -242,8 +242,8 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
                                      (unsigned long long)v->run_others)
                       : "");
     x.squeeze = .64;
-    x.height = height;
-    x.draw = draw;
-    if (!arena_failed(r->memory)) fill_twin(&x, v);
+    x.height = nccl_run_height;
+    x.draw = nccl_run_draw;
+    if (!arena_failed(r->memory)) nccl_run_fill_twin(&x, v);
     return chart_end(&x);
 }

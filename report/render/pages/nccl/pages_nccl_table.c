@@ -20,15 +20,15 @@ typedef struct grid {
 
 static const double pitch = 13.2, head_height = 15;
 
-static double note_height(const grid *g, canvas *c, double width)
+static double nccl_table_note_height(const grid *g, canvas *c, double width)
 {
     return canvas_paragraph_height(c, width, g->note, TYPE_FOOT, 0) + 4;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double nccl_table_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const grid *g = x->data;
-    return head_height + (double)count * pitch + (from + count >= g->count ? note_height(g, c, width) : 0);
+    return head_height + (double)count * pitch + (from + count >= g->count ? nccl_table_note_height(g, c, width) : 0);
 }
 
 // Right edges of numbers; label, coll, skew and bar are left edges.
@@ -36,7 +36,7 @@ typedef struct places {
     double label, coll, size, calls, bytes, time, wire[2], skew, skew_text[2], bar, bar_end, bus, share;
 } places;
 
-static places place_columns(canvas_box box)
+static places nccl_table_place_columns(canvas_box box)
 {
     double w = box.width, x = box.x;
     return (places){.label = x,
@@ -54,37 +54,37 @@ static places place_columns(canvas_box box)
                     .share = x + w};
 }
 
-static void head(canvas *c, double x, double y, const char *text, canvas_align align)
+static void nccl_table_head(canvas *c, double x, double y, const char *text, canvas_align align)
 {
     canvas_text(c, x, y, text, TYPE_AXIS, INK_SECONDARY, align, 0);
 }
 
-static void draw_heads(canvas *c, const places *p, canvas_box box)
+static void nccl_table_draw_heads(canvas *c, const places *p, canvas_box box)
 {
     double y = box.y + 7;
-    head(c, p->label, y, "comm.", ALIGN_LEFT);
-    head(c, p->coll, y, "collective", ALIGN_LEFT);
-    head(c, p->size, y, "size", ALIGN_RIGHT);
-    head(c, p->calls, y, "calls", ALIGN_RIGHT);
-    head(c, p->bytes, y, "bytes", ALIGN_RIGHT);
-    head(c, p->time, y, "time s", ALIGN_RIGHT);
-    head(c, p->wire[0], y, "wire p50", ALIGN_RIGHT);
-    head(c, p->wire[1], y, "p95", ALIGN_RIGHT);
-    head(c, p->skew_text[0], y, "skew p50", ALIGN_RIGHT);
-    head(c, p->skew_text[1], y, "p95", ALIGN_RIGHT);
-    head(c, p->bar, y, "bus bandwidth", ALIGN_LEFT);
-    head(c, p->share, y, "of peak", ALIGN_RIGHT);
+    nccl_table_head(c, p->label, y, "comm.", ALIGN_LEFT);
+    nccl_table_head(c, p->coll, y, "collective", ALIGN_LEFT);
+    nccl_table_head(c, p->size, y, "size", ALIGN_RIGHT);
+    nccl_table_head(c, p->calls, y, "calls", ALIGN_RIGHT);
+    nccl_table_head(c, p->bytes, y, "bytes", ALIGN_RIGHT);
+    nccl_table_head(c, p->time, y, "time s", ALIGN_RIGHT);
+    nccl_table_head(c, p->wire[0], y, "wire p50", ALIGN_RIGHT);
+    nccl_table_head(c, p->wire[1], y, "p95", ALIGN_RIGHT);
+    nccl_table_head(c, p->skew_text[0], y, "skew p50", ALIGN_RIGHT);
+    nccl_table_head(c, p->skew_text[1], y, "p95", ALIGN_RIGHT);
+    nccl_table_head(c, p->bar, y, "bus bandwidth", ALIGN_LEFT);
+    nccl_table_head(c, p->share, y, "of peak", ALIGN_RIGHT);
     canvas_line(c, box.x, box.y + 11, box.x + box.width, box.y + 11, INK_HAIR, .6);
 }
 
-static void number(canvas *c, double right, double base, const char *text, bool strong, double room)
+static void nccl_table_number(canvas *c, double right, double base, const char *text, bool strong, double room)
 {
     bool none = strcmp(text, NUMBER_UNKNOWN) == 0;
     canvas_text(c, right, base, text, strong && !none ? TYPE_CELL_STRONG : TYPE_CELL, none ? INK_PEER : INK_TEXT,
                 ALIGN_RIGHT, room);
 }
 
-static void draw_skew(canvas *c, const row *r, const places *p, double y, double base)
+static void nccl_table_draw_skew(canvas *c, const row *r, const places *p, double y, double base)
 {
     if (r->r.severity >= SEVERITY_WATCH) {
         severity s = (severity)r->r.severity;
@@ -93,11 +93,11 @@ static void draw_skew(canvas *c, const row *r, const places *p, double y, double
         canvas_mark(c, p->skew + 5, base - 2.5, s);
         canvas_text(c, p->skew + 11, base, theme_severity_word(s), TYPE_AXIS, theme_severity_ink(s), ALIGN_LEFT, 0);
     }
-    number(c, p->skew_text[0], base, r->skew[0], r->r.severity >= SEVERITY_WATCH, p->skew_text[0] - p->skew);
-    number(c, p->skew_text[1], base, r->skew[1], false, p->skew_text[1] - p->skew_text[0] - 3);
+    nccl_table_number(c, p->skew_text[0], base, r->skew[0], r->r.severity >= SEVERITY_WATCH, p->skew_text[0] - p->skew);
+    nccl_table_number(c, p->skew_text[1], base, r->skew[1], false, p->skew_text[1] - p->skew_text[0] - 3);
 }
 
-static void draw_bar(canvas *c, const grid *g, const row *r, const places *p, double y, double base)
+static void nccl_table_draw_bar(canvas *c, const grid *g, const row *r, const places *p, double y, double base)
 {
     double value = r->r.bus_gbs.p50, width = p->bar_end - p->bar;
     bool peak = r->r.peak_gbs > 0;
@@ -114,34 +114,34 @@ static void draw_bar(canvas *c, const grid *g, const row *r, const places *p, do
         canvas_rect(c, (canvas_box){p->bar, y + 2, fmax(value / g->most_gbs * width, .8), pitch - 5.4},
                     INK_RECEIVED_PALE, 0);
     }
-    number(c, p->bus, base, r->bus, true, p->bus - p->bar_end - 2);
-    number(c, p->share, base, r->share, false, p->share - p->bus - 2);
+    nccl_table_number(c, p->bus, base, r->bus, true, p->bus - p->bar_end - 2);
+    nccl_table_number(c, p->share, base, r->share, false, p->share - p->bus - 2);
 }
 
-static void draw_row(canvas *c, const grid *g, const row *r, const places *p, double y)
+static void nccl_table_draw_row(canvas *c, const grid *g, const row *r, const places *p, double y)
 {
     double base = y + pitch / 2 + 1.8;
     canvas_text(c, p->label, base, r->r.label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, p->coll - p->label - 4);
     canvas_text(c, p->coll, base, r->r.coll, TYPE_CELL, INK_TEXT, ALIGN_LEFT, .125 * (p->share - p->label));
-    number(c, p->size, base, r->size, false, .09 * (p->share - p->label));
-    number(c, p->calls, base, r->calls, false, p->calls - p->size - 3);
-    number(c, p->bytes, base, r->bytes, false, p->bytes - p->calls - 3);
-    number(c, p->time, base, r->time, true, p->time - p->bytes - 3);
-    number(c, p->wire[0], base, r->wire[0], true, p->wire[0] - p->time - 3);
-    number(c, p->wire[1], base, r->wire[1], false, p->wire[1] - p->wire[0] - 3);
-    draw_skew(c, r, p, y, base);
-    draw_bar(c, g, r, p, y, base);
+    nccl_table_number(c, p->size, base, r->size, false, .09 * (p->share - p->label));
+    nccl_table_number(c, p->calls, base, r->calls, false, p->calls - p->size - 3);
+    nccl_table_number(c, p->bytes, base, r->bytes, false, p->bytes - p->calls - 3);
+    nccl_table_number(c, p->time, base, r->time, true, p->time - p->bytes - 3);
+    nccl_table_number(c, p->wire[0], base, r->wire[0], true, p->wire[0] - p->time - 3);
+    nccl_table_number(c, p->wire[1], base, r->wire[1], false, p->wire[1] - p->wire[0] - 3);
+    nccl_table_draw_skew(c, r, p, y, base);
+    nccl_table_draw_bar(c, g, r, p, y, base);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void nccl_table_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const grid *g = x->data;
-    places p = place_columns(box);
+    places p = nccl_table_place_columns(box);
     double y = box.y + head_height;
-    draw_heads(c, &p, box);
+    nccl_table_draw_heads(c, &p, box);
     for (size_t i = from; i < from + count && i < g->count; i++, y += pitch) {
         if (i > from) canvas_line(c, box.x, y - .7, box.x + box.width, y - .7, INK_HAIR, .3);
-        draw_row(c, g, &g->rows[i], &p, y);
+        nccl_table_draw_row(c, g, &g->rows[i], &p, y);
     }
     if (from + count >= g->count) canvas_paragraph(c, box.x, y + 8, box.width, g->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
@@ -149,7 +149,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 // ---- texts ----
 
 // The size of a message, short enough for a column: 256 MiB.
-static const char *size_text(grid *g, const nccl_view_row *r)
+static const char *nccl_table_size_text(grid *g, const nccl_view_row *r)
 {
     if (r->size_low == r->size_high) return arena_text(g->memory, number_binary((double)r->size_low).text);
     return arena_format(g->memory, "%s\xe2\x80\x93%s", number_binary((double)r->size_low).text,
@@ -157,12 +157,12 @@ static const char *size_text(grid *g, const nccl_view_row *r)
 }
 
 // Milliseconds with as many decimals as the whole column needs.
-static const char *ms_text(grid *g, const nccl_spread *s, double us, unsigned decimals)
+static const char *nccl_table_ms_text(grid *g, const nccl_spread *s, double us, unsigned decimals)
 {
     return arena_text(g->memory, s->count ? number_fixed(us / 1e3, decimals).text : NUMBER_UNKNOWN);
 }
 
-static unsigned decimals_of(const nccl_view_row *rows, size_t count)
+static unsigned nccl_table_decimals_of(const nccl_view_row *rows, size_t count)
 {
     double least = INFINITY;
     for (size_t i = 0; i < count; i++)
@@ -170,22 +170,22 @@ static unsigned decimals_of(const nccl_view_row *rows, size_t count)
     return least < 50 ? 3 : least < 5000 ? 2 : 1;
 }
 
-static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals, unsigned time_decimals)
+static void nccl_table_fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals, unsigned time_decimals)
 {
     arena *a = g->memory;
     const nccl_spread unknown = {0}, *skew = r->ranks > 1 ? &r->skew_us : &unknown;
     to->r = *r;
     to->r.label = arena_text(a, r->label);
     to->r.coll = arena_text(a, r->coll);
-    to->size = size_text(g, r);
+    to->size = nccl_table_size_text(g, r);
     to->calls =
         arena_text(a, r->calls < 1000000 ? number_grouped(r->calls).text : number_prefixed((double)r->calls, "").text);
     to->bytes = arena_text(a, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN);
     to->time = arena_text(a, number_fixed(r->time_us / 1e6, time_decimals).text);
-    to->wire[0] = ms_text(g, &r->wire_us, r->wire_us.p50, decimals);
-    to->wire[1] = ms_text(g, &r->wire_us, r->wire_us.p95, decimals);
-    to->skew[0] = ms_text(g, skew, skew->p50, decimals);
-    to->skew[1] = ms_text(g, skew, skew->p95, decimals);
+    to->wire[0] = nccl_table_ms_text(g, &r->wire_us, r->wire_us.p50, decimals);
+    to->wire[1] = nccl_table_ms_text(g, &r->wire_us, r->wire_us.p95, decimals);
+    to->skew[0] = nccl_table_ms_text(g, skew, skew->p50, decimals);
+    to->skew[1] = nccl_table_ms_text(g, skew, skew->p95, decimals);
     to->bus = arena_text(a, number_plain(r->bus_gbs.count ? r->bus_gbs.p50 : NAN).text);
     to->share =
         arena_text(a, r->peak_gbs > 0 && r->bus_gbs.count ? number_fixed(100 * r->bus_gbs.p50 / r->peak_gbs, 0).text
@@ -196,7 +196,7 @@ static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals
                                 : "one rank";
 }
 
-static void fill_twin(chart *x, const grid *g)
+static void nccl_table_fill_twin(chart *x, const grid *g)
 {
     static const char *const heads[] = {"communicators", "collective",    "size",          "calls",
                                         "incomplete",    "bytes",         "time (s)",      "wire p50 (ms)",
@@ -227,7 +227,7 @@ static void fill_twin(chart *x, const grid *g)
     }
 }
 
-static const char *note_of(grid *g, size_t left)
+static const char *nccl_table_note_of(grid *g, size_t left)
 {
     bool peak = false;
     for (size_t i = 0; i < g->count; i++)
@@ -250,15 +250,15 @@ chart nccl_chart_table(chart_head head_of, const nccl_view_row *rows, size_t cou
     double longest = 0;
     for (size_t i = 0; i < count; i++)
         longest = fmax(longest, rows[i].time_us);
-    unsigned decimals = decimals_of(rows, count), time_decimals = longest < 1e6 ? 3 : longest < 1e7 ? 2 : 1;
+    unsigned decimals = nccl_table_decimals_of(rows, count), time_decimals = longest < 1e6 ? 3 : longest < 1e7 ? 2 : 1;
     for (size_t i = 0; i < count; i++) {
-        fill_row(g, &g->rows[g->count++], &rows[i], decimals, time_decimals);
+        nccl_table_fill_row(g, &g->rows[g->count++], &rows[i], decimals, time_decimals);
         if (rows[i].bus_gbs.count) g->most_gbs = fmax(g->most_gbs, rows[i].bus_gbs.p50);
     }
-    g->note = note_of(g, left);
+    g->note = nccl_table_note_of(g, left);
     x.rows = g->count ? g->count : 1;
-    x.height = height;
-    x.draw = draw;
-    if (!arena_failed(g->memory)) fill_twin(&x, g);
+    x.height = nccl_table_height;
+    x.draw = nccl_table_draw;
+    if (!arena_failed(g->memory)) nccl_table_fill_twin(&x, g);
     return chart_end(&x);
 }

@@ -13,24 +13,24 @@ const pages_kind pages_pair_kind = {
     "errors-* changes-* sizes sizes-* latency host-access translation quality metrics metrics-* groups-* gauges "
     "clocks-* method"};
 
-static const char *base_name(const char *path)
+static const char *pages_pair_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static void set_foot(const pair *p, document *doc)
+static void pages_pair_set_foot(const pair *p, document *doc)
 {
     buffer b = {0};
     for (size_t i = 0; i < p->in->path_count; i++)
-        buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", base_name(p->in->paths[i]));
+        buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", pages_pair_base_name(p->in->paths[i]));
     buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
                   b.size ? "  \xc2\xb7  " : "", netprof_version());
     document_foot(doc, b.data ? b.data : "");
     buffer_free(&b);
 }
 
-static void set_metadata(const pair *p, document *doc)
+static void pages_pair_set_metadata(const pair *p, document *doc)
 {
     buffer b = {0};
     const dataset *set = p->in->set;
@@ -43,10 +43,10 @@ static void set_metadata(const pair *p, document *doc)
     buffer_free(&b);
 }
 
-static void add_pages(pair *p, document *doc)
+static void pages_pair_add_pages(pair *p, document *doc)
 {
-    set_foot(p, doc);
-    set_metadata(p, doc);
+    pages_pair_set_foot(p, doc);
+    pages_pair_set_metadata(p, doc);
     pair_overview(p, doc);
     if (p->in->brief) return;
     pair_findings(p, doc);
@@ -60,7 +60,7 @@ document *pages_pair(const pages_pair_input *in)
     pair p;
     document *doc = document_open(pages_pair_kind.name);
     pair_begin(&p, in);
-    add_pages(&p, doc);
+    pages_pair_add_pages(&p, doc);
     pair_end(&p);
     return doc;
 }

@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-static const netprof_device *device_at(const pair *p, size_t device)
+static const netprof_device *pair_device_at(const pair *p, size_t device)
 {
     return &p->schema->devices[device];
 }
 
 double pair_role_rate(const pair *p, size_t device, uint32_t role)
 {
-    const netprof_device *dev = device_at(p, device);
+    const netprof_device *dev = pair_device_at(p, device);
     double most = NAN;
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
         const difference_row *row = &p->d->rows[i];
@@ -30,7 +30,7 @@ reading pair_value(pair *p, const char *formula, size_t device)
     expression x = {0};
     expression_names names = {0};
     expression_error error;
-    rule about = {.source = device_at(p, device)->source};
+    rule about = {.source = pair_device_at(p, device)->source};
     reading r = {.status = READING_NONE};
     if (!expression_parse(&x, formula, &names, &error)) return r;
     evaluation_of(&p->e, &about, device);
@@ -42,22 +42,22 @@ reading pair_value(pair *p, const char *formula, size_t device)
 
 // ---- sources ----
 
-static bool counts_bytes(const pair *p, size_t device)
+static bool pair_counts_bytes(const pair *p, size_t device)
 {
     return !evaluation_counts_again(&p->e, device) &&
            (!isnan(pair_role_rate(p, device, CATALOG_RX_BYTES)) || !isnan(pair_role_rate(p, device, CATALOG_TX_BYTES)));
 }
 
-static bool taken(const pair *p, size_t device, const char *source, bool physical)
+static bool pair_taken(const pair *p, size_t device, const char *source, bool physical)
 {
-    const netprof_device *dev = device_at(p, device);
+    const netprof_device *dev = pair_device_at(p, device);
     if (strcmp(dev->source, source) != 0) return false;
     bool port = dev->flags & NETPROF_DEVICE_PHYSICAL, changed = p->d->devices[device].changed > 0;
-    if (p->is_virtual) return port || (changed && counts_bytes(p, device));
+    if (p->is_virtual) return port || (changed && pair_counts_bytes(p, device));
     return physical ? port : changed;
 }
 
-static void collect(pair *p, pair_source *s)
+static void pair_collect(pair *p, pair_source *s)
 {
     size_t n = p->schema->device_count;
     s->devices = arena_make(p->memory, n, sizeof *s->devices);
@@ -65,14 +65,14 @@ static void collect(pair *p, pair_source *s)
     for (int physical = 1; physical >= 0 && !s->count; physical--) {
         s->physical = physical;
         for (size_t i = 0; i < n; i++) {
-            if (!taken(p, i, s->name, physical)) continue;
-            s->labels[s->count] = device_at(p, i)->name;
+            if (!pair_taken(p, i, s->name, physical)) continue;
+            s->labels[s->count] = pair_device_at(p, i)->name;
             s->devices[s->count++] = i;
         }
     }
 }
 
-static double traffic_of(const pair *p, const pair_source *s)
+static double pair_traffic_of(const pair *p, const pair_source *s)
 {
     double sum = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -84,35 +84,35 @@ static double traffic_of(const pair *p, const pair_source *s)
 }
 
 // Cassini first where there is any, then physical ports by traffic.
-static double importance(const pair *p, const pair_source *s)
+static double pair_importance(const pair *p, const pair_source *s)
 {
     if (!s->count) return -1;
     if (strcmp(s->name, "cxi") == 0) return INFINITY;
-    return traffic_of(p, s) + (s->physical ? 1e18 : 0) + (strcmp(s->name, "ip") == 0 ? 0 : 1);
+    return pair_traffic_of(p, s) + (s->physical ? 1e18 : 0) + (strcmp(s->name, "ip") == 0 ? 0 : 1);
 }
 
-static void find_sources(pair *p)
+static void pair_find_sources(pair *p)
 {
     p->sources = arena_make(p->memory, p->schema->device_count, sizeof *p->sources);
     for (size_t i = 0; i < p->schema->device_count; i++) {
         size_t k = 0;
-        while (k < p->source_count && strcmp(p->sources[k].name, device_at(p, i)->source) != 0)
+        while (k < p->source_count && strcmp(p->sources[k].name, pair_device_at(p, i)->source) != 0)
             k++;
         if (k < p->source_count) continue;
-        p->sources[k].name = device_at(p, i)->source;
+        p->sources[k].name = pair_device_at(p, i)->source;
         p->source_count++;
-        collect(p, &p->sources[k]);
+        pair_collect(p, &p->sources[k]);
     }
     for (size_t i = 1; i < p->source_count; i++) { // few: by insertion
         pair_source s = p->sources[i];
         size_t k = i;
-        for (; k && importance(p, &s) > importance(p, &p->sources[k - 1]); k--)
+        for (; k && pair_importance(p, &s) > pair_importance(p, &p->sources[k - 1]); k--)
             p->sources[k] = p->sources[k - 1];
         p->sources[k] = s;
     }
 }
 
-static bool moved(const pair *p, size_t device)
+static bool pair_moved(const pair *p, size_t device)
 {
     static const uint32_t roles[] = {CATALOG_RX_BYTES, CATALOG_TX_BYTES, CATALOG_RX_PACKETS, CATALOG_TX_PACKETS};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
@@ -121,9 +121,9 @@ static bool moved(const pair *p, size_t device)
 }
 
 // It has counters of bytes, and what they did is not known.
-static bool unknown_bytes(const pair *p, size_t device)
+static bool pair_unknown_bytes(const pair *p, size_t device)
 {
-    const netprof_device *dev = device_at(p, device);
+    const netprof_device *dev = pair_device_at(p, device);
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
         const catalog_entry *entry = p->d->rows[i].entry;
         if (entry && entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES) && isnan(p->d->rows[i].rate_per_s))
@@ -133,19 +133,19 @@ static bool unknown_bytes(const pair *p, size_t device)
 }
 
 // Physical ports; where all of them are known to have moved nothing, the virtual devices that did.
-static void find_traffic(pair *p)
+static void pair_find_traffic(pair *p)
 {
     size_t n = p->schema->device_count, ports = 0, virtual = 0, busy = 0;
     p->traffic = arena_make(p->memory, n, sizeof *p->traffic);
     size_t *others = arena_make(p->memory, n, sizeof *others);
     for (size_t i = 0; i < n; i++) {
-        bool port = device_at(p, i)->flags & NETPROF_DEVICE_PHYSICAL;
-        busy += port && unknown_bytes(p, i);
-        if (!counts_bytes(p, i)) continue;
+        bool port = pair_device_at(p, i)->flags & NETPROF_DEVICE_PHYSICAL;
+        busy += port && pair_unknown_bytes(p, i);
+        if (!pair_counts_bytes(p, i)) continue;
         if (port) {
             p->traffic[ports++] = i;
-            busy += moved(p, i);
-        } else if (moved(p, i)) {
+            busy += pair_moved(p, i);
+        } else if (pair_moved(p, i)) {
             others[virtual ++] = i;
         }
     }
@@ -159,8 +159,8 @@ void pair_begin(pair *p, const pages_pair_input *in)
 {
     *p = (pair){.in = in, .d = in->d, .f = in->f, .schema = in->d->delta->schema, .memory = arena_open()};
     evaluation_begin(&p->e, in->d);
-    find_traffic(p);
-    find_sources(p);
+    pair_find_traffic(p);
+    pair_find_sources(p);
 }
 
 void pair_end(pair *p)
@@ -172,7 +172,7 @@ void pair_end(pair *p)
 size_t pair_of(const pair *p, size_t device)
 {
     for (size_t i = 0; i < p->source_count; i++)
-        if (strcmp(p->sources[i].name, device_at(p, device)->source) == 0) return i;
+        if (strcmp(p->sources[i].name, pair_device_at(p, device)->source) == 0) return i;
     return DIFFERENCE_NONE;
 }
 

@@ -14,7 +14,7 @@
 enum { WIDE = 8 }; // so many devices have a column each; more are folded to sum and largest
 
 // What a counter did, in short.
-static number_text change_text(const difference_row *row)
+static number_text appendix_change_text(const difference_row *row)
 {
     number_text n = number_prefixed((double)row->magnitude, "");
     if (!row->compared)
@@ -26,14 +26,14 @@ static number_text change_text(const difference_row *row)
     return n;
 }
 
-static const difference_row *row_of(const pair *p, size_t device, const char *name)
+static const difference_row *appendix_row_of(const pair *p, size_t device, const char *name)
 {
     size_t c = evaluation_counter(&p->e, device, name);
     return c == DIFFERENCE_NONE ? NULL : &p->d->rows[c];
 }
 
 // Columns for devices: each of a few, else sum, most and whose.
-static size_t device_columns(const pair_source *s, table_column *columns, size_t from)
+static size_t appendix_device_columns(const pair_source *s, table_column *columns, size_t from)
 {
     size_t k = from;
     for (size_t i = 0; i < s->count && s->count <= WIDE; i++)
@@ -45,16 +45,16 @@ static size_t device_columns(const pair_source *s, table_column *columns, size_t
     return k;
 }
 
-static void put_devices(const pair *p, sheet *t, const pair_source *s, const char *name)
+static void appendix_put_devices(const pair *p, sheet *t, const pair_source *s, const char *name)
 {
     double sum = 0;
     const difference_row *most = NULL;
     size_t where = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const difference_row *row = row_of(p, s->devices[i], name);
+        const difference_row *row = appendix_row_of(p, s->devices[i], name);
         if (s->count <= WIDE) {
             if (row)
-                sheet_number(t, change_text(row));
+                sheet_number(t, appendix_change_text(row));
             else
                 sheet_text(t, NUMBER_UNKNOWN);
             continue;
@@ -102,7 +102,7 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
             headed = true;
             sheet_text(&t, *row->unit ? row->unit : NUMBER_UNKNOWN);
             sheet_text(&t, c->name);
-            sheet_number(&t, change_text(row));
+            sheet_number(&t, appendix_change_text(row));
             sheet_number(&t, number_volume_rate(row->rate_per_s, row->unit));
             sheet_text(&t, row->entry ? row->entry->description : "");
         }
@@ -117,14 +117,14 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
 // ---- important metrics ----
 
 // How long a Cassini's counters have been running: by the one that counts every clock of an idle unit.
-static double lifetime_s(pair *p, size_t device)
+static double appendix_lifetime_s(pair *p, size_t device)
 {
     reading total = pair_value(p, "after(tou_tou_oxe_num_idles)", device);
     return total.status == READING_OK ? total.number / pair_counter_rate(p, device, "tou_tou_oxe_num_idles") : NAN;
 }
 
-static void put_metric(const pair *p, sheet *t, const pair_source *s, const char *name, const double *lifetimes,
-                       bool lifetime)
+static void appendix_put_metric(const pair *p, sheet *t, const pair_source *s, const char *name,
+                                const double *lifetimes, bool lifetime)
 {
     for (size_t i = 0; i < s->count; i++) {
         size_t c = evaluation_counter(&p->e, s->devices[i], name);
@@ -135,7 +135,7 @@ static void put_metric(const pair *p, sheet *t, const pair_source *s, const char
     }
 }
 
-static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part)
+static void appendix_metrics_of(pair *p, document *doc, const pair_source *s, size_t part)
 {
     table_column columns[WIDE + 3] = {{"counter", TABLE_NAME, 0}, {"unit", TABLE_TEXT, 0}, {"rate", TABLE_TEXT, 0}};
     difference_table table = {0};
@@ -143,7 +143,7 @@ static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part
     double lifetimes[WIDE];
     for (size_t i = 0; i < s->count; i++) {
         columns[i + 3] = (table_column){s->labels[i], TABLE_NUMBER, 1};
-        lifetimes[i] = lifetime_s(p, s->devices[i]);
+        lifetimes[i] = appendix_lifetime_s(p, s->devices[i]);
     }
     sheet t = sheet_open(s->count + 3);
     if (difference_table_of_marks(p->d, s->name, CATALOG_IMPORTANT, &table, &error)) memory_exhausted();
@@ -152,12 +152,12 @@ static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part
         sheet_text(&t, table.names[r]);
         sheet_text(&t, entry ? entry->unit : "");
         sheet_text(&t, "interval /s");
-        put_metric(p, &t, s, table.names[r], lifetimes, false);
+        appendix_put_metric(p, &t, s, table.names[r], lifetimes, false);
         if (isnan(lifetimes[0])) continue;
         sheet_text(&t, "");
         sheet_text(&t, "");
         sheet_text(&t, "since start /s");
-        put_metric(p, &t, s, table.names[r], lifetimes, true);
+        appendix_put_metric(p, &t, s, table.names[r], lifetimes, true);
     }
     const char *question = "rate in the interval";
     if (!isnan(lifetimes[0]))
@@ -178,7 +178,7 @@ void pair_metrics(pair *p, document *doc)
             some.devices += from;
             some.labels += from;
             some.count = s->count - from < WIDE ? s->count - from : WIDE;
-            metrics_of(p, doc, &some, part);
+            appendix_metrics_of(p, doc, &some, part);
         }
         if (s->count > WIDE && !p->in->all_nics)
             document_note(doc, arena_format(p->memory, "The first %d of %zu %s; --all-nics shows all.", WIDE, s->count,
@@ -188,7 +188,7 @@ void pair_metrics(pair *p, document *doc)
 
 // ---- groups ----
 
-static bool changed_anywhere(const pair *p, const difference_table *table, size_t r)
+static bool appendix_changed_anywhere(const pair *p, const difference_table *table, size_t r)
 {
     for (size_t c = 0; c < table->column_count; c++) {
         size_t cell = table->cells[r * table->column_count + c];
@@ -197,34 +197,34 @@ static bool changed_anywhere(const pair *p, const difference_table *table, size_
     return false;
 }
 
-static void put_group(const pair *p, sheet *t, const pair_source *s, size_t group, const catalog_group *g)
+static void appendix_put_group(const pair *p, sheet *t, const pair_source *s, size_t group, const catalog_group *g)
 {
     difference_table table = {0};
     netprof_error error;
     size_t changed = 0;
     if (difference_table_of_group(p->d, group, &table, &error)) memory_exhausted();
     for (size_t r = 0; r < table.row_count; r++)
-        changed += changed_anywhere(p, &table, r);
+        changed += appendix_changed_anywhere(p, &table, r);
     if (changed)
         sheet_heading(t, arena_format(p->memory, "%s: %zu of %zu changed", g->title, changed, table.row_count));
     for (size_t r = 0; r < table.row_count && changed; r++) {
         const catalog_entry *entry = catalog_find(s->name, table.names[r]);
-        if (!changed_anywhere(p, &table, r)) continue;
+        if (!appendix_changed_anywhere(p, &table, r)) continue;
         sheet_text(t, table.names[r]);
         sheet_text(t, entry ? entry->unit : "");
-        put_devices(p, t, s, table.names[r]);
+        appendix_put_devices(p, t, s, table.names[r]);
     }
     difference_table_free(&table);
 }
 
-static void add_groups(pair *p, document *doc, const pair_source *s)
+static void appendix_add_groups(pair *p, document *doc, const pair_source *s)
 {
     table_column columns[WIDE + 5] = {{"counter", TABLE_NAME, 1}, {"unit", TABLE_TEXT, 0}};
-    size_t count = device_columns(s, columns, 2);
+    size_t count = appendix_device_columns(s, columns, 2);
     const catalog_group *g;
     sheet t = sheet_open(count);
     for (size_t i = 0; (g = catalog_group_at(i)); i++)
-        if (strcmp(g->source, s->name) == 0) put_group(p, &t, s, i, g);
+        if (strcmp(g->source, s->name) == 0) appendix_put_group(p, &t, s, i, g);
     const chart_head head = {arena_format(p->memory, "groups-%.50s", s->name),
                              arena_format(p->memory, "Groups of counters: %.50s", s->name),
                              "what changed in the interval; the unchanged is not listed"};
@@ -233,7 +233,7 @@ static void add_groups(pair *p, document *doc, const pair_source *s)
 
 // ---- gauges and clocks ----
 
-static number_text plain_value(const netprof_counter *c, uint64_t value)
+static number_text appendix_plain_value(const netprof_counter *c, uint64_t value)
 {
     bool is_signed = c->flags & NETPROF_SIGNED;
     bool negative = is_signed && (int64_t)value < 0;
@@ -241,7 +241,7 @@ static number_text plain_value(const netprof_counter *c, uint64_t value)
     return number_grouped_signed(size, negative);
 }
 
-static void add_gauges(pair *p, document *doc)
+static void appendix_add_gauges(pair *p, document *doc)
 {
     enum { MOST = 60 };
     static const table_column columns[] = {{"device", TABLE_TEXT, 0},   {"gauge", TABLE_NAME, 0},
@@ -254,8 +254,8 @@ static void add_gauges(pair *p, document *doc)
         const netprof_counter *c = &p->schema->counters[rows[i]];
         sheet_text(&t, p->schema->devices[c->device].name);
         sheet_text(&t, c->name);
-        sheet_number(&t, plain_value(c, p->d->delta->before[rows[i]]));
-        sheet_number(&t, plain_value(c, p->d->delta->after[rows[i]]));
+        sheet_number(&t, appendix_plain_value(c, p->d->delta->before[rows[i]]));
+        sheet_number(&t, appendix_plain_value(c, p->d->delta->after[rows[i]]));
         sheet_text(&t, p->d->rows[rows[i]].unit);
         sheet_text(&t, p->d->rows[rows[i]].entry ? p->d->rows[rows[i]].entry->description : "");
     }
@@ -264,11 +264,11 @@ static void add_gauges(pair *p, document *doc)
     if (count > MOST) document_note(doc, arena_format(p->memory, "and %zu more gauges that changed", count - MOST));
 }
 
-static void add_clocks(pair *p, document *doc, const pair_source *s)
+static void appendix_add_clocks(pair *p, document *doc, const pair_source *s)
 {
     table_column columns[WIDE + 5] = {{"counter", TABLE_NAME, 1}, {"unit", TABLE_TEXT, 0}};
     difference_query query = {.clock = DIFFERENCE_ONLY_CLOCK};
-    size_t columns_count = device_columns(s, columns, 2), count = 0, found = 0;
+    size_t columns_count = appendix_device_columns(s, columns, 2), count = 0, found = 0;
     size_t *rows = difference_select(p->d, &query, &found);
     difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
     free(rows);
@@ -279,7 +279,7 @@ static void add_clocks(pair *p, document *doc, const pair_source *s)
         if (!sums[i].value) continue;
         sheet_text(&t, sums[i].name);
         sheet_text(&t, sums[i].unit);
-        put_devices(p, &t, s, sums[i].name);
+        appendix_put_devices(p, &t, s, sums[i].name);
     }
     free(sums);
     sheet_end(&t, doc,
@@ -290,13 +290,13 @@ static void add_clocks(pair *p, document *doc, const pair_source *s)
 
 // ---- quality of the data ----
 
-static void put_fact(sheet *t, const char *what, const char *value)
+static void appendix_put_fact(sheet *t, const char *what, const char *value)
 {
     sheet_text(t, what);
     sheet_text(t, value);
 }
 
-static void put_reading(const pair *p, sheet *t)
+static void appendix_put_reading(const pair *p, sheet *t)
 {
     const netprof_delta *delta = p->d->delta;
     int64_t least = INT64_MAX, most = 0;
@@ -306,24 +306,24 @@ static void put_reading(const pair *p, sheet *t)
         if (delta->elapsed_ns[i] > most) most = delta->elapsed_ns[i];
     }
     if (delta->wall_begin_ns > 0)
-        put_fact(t, "Interval",
-                 arena_format(p->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
-                              number_utc(delta->wall_end_ns, 3).text));
+        appendix_put_fact(t, "Interval",
+                          arena_format(p->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
+                                       number_utc(delta->wall_end_ns, 3).text));
     if (most)
-        put_fact(t, "Between the two readings of a counter",
-                 arena_format(p->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
+        appendix_put_fact(t, "Between the two readings of a counter",
+                          arena_format(p->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
     if (delta->sweep_ns > 0)
-        put_fact(t, "A reading of everything took",
-                 arena_text(p->memory, number_duration((double)delta->sweep_ns / 1e9).text));
+        appendix_put_fact(t, "A reading of everything took",
+                          arena_text(p->memory, number_duration((double)delta->sweep_ns / 1e9).text));
     if (delta->stamp_error_ns > 0)
-        put_fact(t, "The files keep the counters' own times to within",
-                 arena_text(p->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
-    put_fact(t, "Counters",
-             arena_format(p->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
-                          p->d->total.compared, p->d->total.changed));
+        appendix_put_fact(t, "The files keep the counters' own times to within",
+                          arena_text(p->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
+    appendix_put_fact(t, "Counters",
+                      arena_format(p->memory, "%zu, of which %zu could be compared and %zu changed",
+                                   p->d->total.counters, p->d->total.compared, p->d->total.changed));
 }
 
-static void put_flags(const pair *p, sheet *t)
+static void appendix_put_flags(const pair *p, sheet *t)
 {
     static const char *const words[DIFFERENCE_FLAGS] = {
         [NETPROF_FLAG_WRAPPED] = "passed the end of their width once; the difference takes it into account",
@@ -334,23 +334,23 @@ static void put_flags(const pair *p, sheet *t)
         [NETPROF_FLAG_UNKNOWN] = "could not be read at one of the two ends; no difference"};
     for (size_t i = 0; i < DIFFERENCE_FLAGS; i++)
         if (words[i] && p->d->total.flagged[i])
-            put_fact(t, arena_format(p->memory, "Flag: %s", netprof_flag_name((netprof_flag)i)),
-                     arena_format(p->memory, "%zu counters %s", p->d->total.flagged[i], words[i]));
+            appendix_put_fact(t, arena_format(p->memory, "Flag: %s", netprof_flag_name((netprof_flag)i)),
+                              arena_format(p->memory, "%zu counters %s", p->d->total.flagged[i], words[i]));
 }
 
-static void put_warnings(const pair *p, sheet *t)
+static void appendix_put_warnings(const pair *p, sheet *t)
 {
     enum { MOST = 8 };
     const dataset *set = p->in->set;
     for (size_t i = 0; set && i < set->warning_count && i < MOST; i++)
-        put_fact(t, i ? "" : "Warnings about the files",
-                 arena_format(p->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
+        appendix_put_fact(t, i ? "" : "Warnings about the files",
+                          arena_format(p->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
     if (set && set->warning_count > MOST)
-        put_fact(t, "", arena_format(p->memory, "and %zu more", set->warning_count - MOST));
+        appendix_put_fact(t, "", arena_format(p->memory, "and %zu more", set->warning_count - MOST));
 }
 
 // What the data say about themselves: line rate and clock, derived.
-static void put_derived(const pair *p, sheet *t, const pair_source *s)
+static void appendix_put_derived(const pair *p, sheet *t, const pair_source *s)
 {
     if (strcmp(s->name, "cxi") != 0) return;
     double lines[2] = {INFINITY, 0}, clocks[2] = {INFINITY, 0};
@@ -363,32 +363,32 @@ static void put_derived(const pair *p, sheet *t, const pair_source *s)
         clocks[1] = fmax(clocks[1], clock);
     }
     if (lines[1] > 0)
-        put_fact(t, "Line rate, from codewords of 5440 bits",
-                 arena_format(p->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
+        appendix_put_fact(t, "Line rate, from codewords of 5440 bits",
+                          arena_format(p->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
     if (clocks[1] > 0)
-        put_fact(t, "Clock, from idle cycles",
-                 arena_format(p->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
+        appendix_put_fact(t, "Clock, from idle cycles",
+                          arena_format(p->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
 }
 
-static void add_quality(pair *p, document *doc)
+static void appendix_add_quality(pair *p, document *doc)
 {
     static const table_column columns[] = {{"", TABLE_TEXT, 0}, {"", TABLE_TEXT, 1}};
     sheet t = sheet_open(2);
     for (size_t i = 0; i < p->in->path_count; i++)
-        put_fact(&t, i ? "" : "Read from", p->in->paths[i]);
-    put_reading(p, &t);
+        appendix_put_fact(&t, i ? "" : "Read from", p->in->paths[i]);
+    appendix_put_reading(p, &t);
     for (size_t i = 0; i < p->source_count; i++)
-        put_derived(p, &t, &p->sources[i]);
-    put_flags(p, &t);
-    put_warnings(p, &t);
-    put_fact(&t, "Checks",
-             arena_format(p->memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
+        appendix_put_derived(p, &t, &p->sources[i]);
+    appendix_put_flags(p, &t);
+    appendix_put_warnings(p, &t);
+    appendix_put_fact(&t, "Checks",
+                      arena_format(p->memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
     sheet_end(&t, doc, (chart_head){"quality", "Quality of the data", "can these numbers be trusted?"}, columns);
 }
 
 // ---- method ----
 
-static const char *thresholds_text(const rule *r, arena *a)
+static const char *appendix_thresholds_text(const rule *r, arena *a)
 {
     static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
     const char *text = "";
@@ -405,14 +405,14 @@ static const char *thresholds_text(const rule *r, arena *a)
     return text;
 }
 
-static bool applies(const pair *p, const rule *r)
+static bool appendix_applies(const pair *p, const rule *r)
 {
     for (size_t i = 0; i < p->source_count; i++)
         if (strcmp(r->source, p->sources[i].name) == 0) return true;
     return false;
 }
 
-static void add_method(pair *p, document *doc)
+static void appendix_add_method(pair *p, document *doc)
 {
     static const table_column columns[] = {{"check", TABLE_TEXT, 0},
                                            {"source", TABLE_TEXT, 0},
@@ -421,11 +421,11 @@ static void add_method(pair *p, document *doc)
     sheet t = sheet_open(sizeof columns / sizeof *columns);
     for (size_t i = 0; i < p->in->rules->count; i++) {
         const rule *r = p->in->rules->items[i];
-        if (!applies(p, r)) continue;
+        if (!appendix_applies(p, r)) continue;
         sheet_text(&t, r->name);
         sheet_text(&t, r->source);
         sheet_text(&t, r->unit);
-        sheet_text(&t, thresholds_text(r, p->memory));
+        sheet_text(&t, appendix_thresholds_text(r, p->memory));
     }
     sheet_end(&t, doc, (chart_head){"method", "Method", "what was checked, and from which values on it is a finding"},
               columns);
@@ -440,13 +440,13 @@ static void add_method(pair *p, document *doc)
 void pair_appendix(pair *p, document *doc)
 {
     document_part(doc, "Appendix");
-    add_quality(p, doc);
+    appendix_add_quality(p, doc);
     pair_metrics(p, doc);
     for (size_t i = 0; i < p->source_count; i++)
         if (p->sources[i].count && p->sources[i].count <= 64 && strcmp(p->sources[i].name, "ip") != 0)
-            add_groups(p, doc, &p->sources[i]);
-    add_gauges(p, doc);
+            appendix_add_groups(p, doc, &p->sources[i]);
+    appendix_add_gauges(p, doc);
     for (size_t i = 0; i < p->source_count; i++)
-        if (p->sources[i].count) add_clocks(p, doc, &p->sources[i]);
-    add_method(p, doc);
+        if (p->sources[i].count) appendix_add_clocks(p, doc, &p->sources[i]);
+    appendix_add_method(p, doc);
 }

@@ -13,7 +13,7 @@ enum { PAGES_MOST = 8 };
 
 // ---- which devices ----
 
-static bool everywhere(const pair *p, const finding *x, const pair_source *s)
+static bool devices_everywhere(const pair *p, const finding *x, const pair_source *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->f->count; i++)
@@ -22,16 +22,16 @@ static bool everywhere(const pair *p, const finding *x, const pair_source *s)
     return n >= s->count;
 }
 
-static bool has_own_finding(const pair *p, size_t device, const pair_source *s)
+static bool devices_has_own_finding(const pair *p, size_t device, const pair_source *s)
 {
     for (size_t i = 0; i < p->f->count; i++) {
         const finding *x = &p->f->items[i];
-        if (x->device == device && strcmp(x->rule->name, "idle") != 0 && !everywhere(p, x, s)) return true;
+        if (x->device == device && strcmp(x->rule->name, "idle") != 0 && !devices_everywhere(p, x, s)) return true;
     }
     return false;
 }
 
-static bool carries_more(const pair *p, size_t device, const pair_source *s)
+static bool devices_carries_more(const pair *p, size_t device, const pair_source *s)
 {
     static const uint32_t roles[2] = {CATALOG_RX_BYTES, CATALOG_TX_BYTES};
     for (int way = 0; way < 2; way++) {
@@ -46,7 +46,7 @@ static bool carries_more(const pair *p, size_t device, const pair_source *s)
 }
 
 // Whose finding is the worst; else the first.
-static size_t example_of(const pair *p, const pair_source *s)
+static size_t devices_example_of(const pair *p, const pair_source *s)
 {
     for (size_t i = 0; i < p->f->count; i++)
         for (size_t k = 0; k < s->count; k++)
@@ -69,14 +69,14 @@ static const struct {
     [HARM] = {"errors", "Errors and corrections", "per second", "events", 3, true},
 };
 
-static bool is_one_of(const char *unit, const char *const *units, size_t count)
+static bool devices_is_one_of(const char *unit, const char *const *units, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(unit, units[i]) == 0) return true;
     return false;
 }
 
-static bool is_background(const findings *f, const char *source, const char *counter)
+static bool devices_is_background(const findings *f, const char *source, const char *counter)
 {
     for (size_t i = 0; i < f->background_count; i++)
         if (strcmp(f->background[i].counter, counter) == 0 && strcmp(f->background[i].source, source) == 0) return true;
@@ -84,7 +84,7 @@ static bool is_background(const findings *f, const char *source, const char *cou
 }
 
 // CLASSES: none of them.
-static device_class class_of(const pair *p, size_t counter)
+static device_class devices_class_of(const pair *p, size_t counter)
 {
     static const char *const plain[] = {"packets", "frames",   "messages",    "segments",  "datagrams",     "flits",
                                         "TLPs",    "commands", "requests",    "responses", "work requests", "events",
@@ -97,11 +97,11 @@ static device_class class_of(const pair *p, size_t counter)
     if (!(row->rate_per_s > 0) || marks & (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)) return CLASSES;
     if (c->kind == NETPROF_KIND_HISTOGRAM) return CLASSES;
     bool codewords = strcmp(row->unit, "codewords") == 0 || strcmp(row->unit, "symbols") == 0;
-    bool harm = codewords || strcmp(row->unit, "errors") == 0 || is_background(p->f, source, c->name);
+    bool harm = codewords || strcmp(row->unit, "errors") == 0 || devices_is_background(p->f, source, c->name);
     if (harm || (catalog_is_trouble(source, c->name, row->unit) && strcmp(row->unit, "cycles") != 0)) return HARM;
     if (strcmp(row->unit, "bytes") == 0) return VOLUME;
     if (strcmp(row->unit, "cycles") == 0) return CYCLES;
-    return is_one_of(row->unit, plain, sizeof plain / sizeof *plain) ? PACKETS : CLASSES;
+    return devices_is_one_of(row->unit, plain, sizeof plain / sizeof *plain) ? PACKETS : CLASSES;
 }
 
 typedef struct ranked {
@@ -110,31 +110,32 @@ typedef struct ranked {
     uint64_t magnitude;
 } ranked;
 
-static int by_rate(const void *a, const void *b)
+static int devices_by_rate(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
     if (x->magnitude != y->magnitude) return x->magnitude < y->magnitude ? 1 : -1;
     return (x->counter > y->counter) - (x->counter < y->counter);
 }
 
-static size_t rank(const pair *p, size_t device, device_class class, ranked *list)
+static size_t devices_rank(const pair *p, size_t device, device_class class, ranked *list)
 {
     const netprof_device *dev = &p->schema->devices[device];
     size_t count = 0;
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
-        if (class_of(p, i) == class) list[count++] = (ranked){p->d->rows[i].rate_per_s, i, p->d->rows[i].magnitude};
-    qsort(list, count, sizeof *list, by_rate);
+        if (devices_class_of(p, i) == class)
+            list[count++] = (ranked){p->d->rows[i].rate_per_s, i, p->d->rows[i].magnitude};
+    qsort(list, count, sizeof *list, devices_by_rate);
     return count;
 }
 
 // The decades that hold this class on all devices of the source: the same axis on all their pages.
-static void span_of(const pair *p, const pair_source *s, device_class class, double *low, double *high)
+static void devices_span_of(const pair *p, const pair_source *s, device_class class, double *low, double *high)
 {
     double least = INFINITY, most = 0;
     for (size_t k = 0; k < s->count; k++) {
         const netprof_device *dev = &p->schema->devices[s->devices[k]];
         for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
-            if (class_of(p, i) != class) continue;
+            if (devices_class_of(p, i) != class) continue;
             least = fmin(least, p->d->rows[i].rate_per_s);
             most = fmax(most, p->d->rows[i].rate_per_s);
         }
@@ -144,14 +145,14 @@ static void span_of(const pair *p, const pair_source *s, device_class class, dou
 }
 
 // Counters within a thousandth of each other are one bar.
-static bool equal(const ranked *a, const ranked *b)
+static bool devices_equal(const ranked *a, const ranked *b)
 {
     double x = (double)a->magnitude, y = (double)b->magnitude;
     return x - y <= x / 1000;
 }
 
 // A description that only spells the name again tells nothing: "network interface: sts rx octets multi".
-static const char *gloss_of(const catalog_entry *entry, const char *name)
+static const char *devices_gloss_of(const catalog_entry *entry, const char *name)
 {
     const char *rest = entry ? strstr(entry->description, ": ") : NULL;
     char spelled[128];
@@ -164,13 +165,13 @@ static const char *gloss_of(const catalog_entry *entry, const char *name)
     return strstr(name, spelled) ? "" : entry->description;
 }
 
-static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_t same, panel_row *row)
+static void devices_fill_row(const pair *p, const pair_source *s, const ranked *r, size_t same, panel_row *row)
 {
     const netprof_counter *c = &p->schema->counters[r->counter];
     const catalog_entry *entry = p->d->rows[r->counter].entry;
     double *peers = arena_make(p->memory, s->count + 1, sizeof *peers);
     row->name = same ? arena_format(p->memory, "%s (+%zu equal)", c->name, same) : c->name;
-    row->gloss = gloss_of(entry, c->name);
+    row->gloss = devices_gloss_of(entry, c->name);
     row->value = r->rate;
     row->exact =
         arena_format(p->memory, "%s: %s %s", c->name, number_grouped(r->magnitude).text, p->d->rows[r->counter].unit);
@@ -179,23 +180,24 @@ static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_
         if (peer != DIFFERENCE_NONE) peers[row->peer_count++] = p->d->rows[peer].rate_per_s;
     }
     row->peers = peers;
-    if (is_background(p->f, s->name, c->name)) row->note = "alike on all: background";
+    if (devices_is_background(p->f, s->name, c->name)) row->note = "alike on all: background";
 }
 
 // Returns how many of the class are left out.
-static size_t add_class(pair *p, document *doc, const pair_source *s, size_t device, device_class class, ranked *list)
+static size_t devices_add_class(pair *p, document *doc, const pair_source *s, size_t device, device_class class,
+                                ranked *list)
 {
-    size_t count = rank(p, device, class, list), rows = 0, at = 0;
+    size_t count = devices_rank(p, device, class, list), rows = 0, at = 0;
     panel_row *panel = arena_make(p->memory, classes[class].rows, sizeof *panel);
     while (at < count && rows < classes[class].rows) {
         size_t same = 0;
-        while (at + same + 1 < count && equal(&list[at], &list[at + same + 1]))
+        while (at + same + 1 < count && devices_equal(&list[at], &list[at + same + 1]))
             same++;
-        fill_row(p, s, &list[at], same, &panel[rows++]);
+        devices_fill_row(p, s, &list[at], same, &panel[rows++]);
         at += same + 1;
     }
     panel_style style = {.harm = classes[class].harm, .unit = classes[class].unit};
-    span_of(p, s, class, &style.low, &style.high);
+    devices_span_of(p, s, class, &style.low, &style.high);
     const chart_head head = {arena_format(p->memory, "%s-%zu", classes[class].name, device), classes[class].title,
                              classes[class].question};
     if (rows) document_add(doc, chart_panel(head, &style, panel, rows));
@@ -204,7 +206,7 @@ static size_t add_class(pair *p, document *doc, const pair_source *s, size_t dev
 
 // ---- a page ----
 
-static void add_sublines(pair *p, document *doc, size_t device)
+static void devices_add_sublines(pair *p, document *doc, size_t device)
 {
     const netprof_device *dev = &p->schema->devices[device];
     double rx = pair_role_rate(p, device, CATALOG_RX_BYTES), tx = pair_role_rate(p, device, CATALOG_TX_BYTES);
@@ -231,13 +233,13 @@ static void add_sublines(pair *p, document *doc, size_t device)
     buffer_free(&b);
 }
 
-static void add_page(pair *p, document *doc, const pair_source *s, size_t device, ranked *list)
+static void devices_add_page(pair *p, document *doc, const pair_source *s, size_t device, ranked *list)
 {
     char title[300], name[64], peers[80] = "";
     size_t left = 0;
     snprintf(title, sizeof title, "%.200s: most active counters", p->schema->devices[device].name);
     document_part(doc, title);
-    add_sublines(p, doc, device);
+    devices_add_sublines(p, doc, device);
     snprintf(name, sizeof name, "key-%zu", device);
     if (s->count == 2) snprintf(peers, sizeof peers, "the other %s", pair_noun(s->name, false));
     if (s->count > 2)
@@ -245,7 +247,7 @@ static void add_page(pair *p, document *doc, const pair_source *s, size_t device
     document_add(doc, chart_panel_key((chart_head){name, "", ""}, p->schema->devices[device].name, peers,
                                       "every axis is logarithmic; equal counters are folded"));
     for (int class = 0; class < CLASSES; class ++)
-        left += add_class(p, doc, s, device, (device_class) class, list);
+        left += devices_add_class(p, doc, s, device, (device_class) class, list);
     pair_device_sizes(p, doc, s, device);
     if (left) {
         snprintf(title, sizeof title,
@@ -266,13 +268,14 @@ void pair_devices(pair *p, document *doc)
     ranked *list = arena_make(p->memory, most, sizeof *list);
     for (size_t i = 0; i < s->count; i++) {
         size_t device = s->devices[i];
-        bool unlike = s->count == 1 || has_own_finding(p, device, s) || carries_more(p, device, s);
+        bool unlike = s->count == 1 || devices_has_own_finding(p, device, s) || devices_carries_more(p, device, s);
         different += unlike;
         if (!p->d->devices[device].changed || (!p->in->all_nics && (!unlike || pages == PAGES_MOST))) continue;
-        add_page(p, doc, s, device, list);
+        devices_add_page(p, doc, s, device, list);
         pages++;
     }
-    if (!pages && p->d->devices[example_of(p, s)].changed) add_page(p, doc, s, example_of(p, s), list), pages++;
+    if (!pages && p->d->devices[devices_example_of(p, s)].changed)
+        devices_add_page(p, doc, s, devices_example_of(p, s), list), pages++;
     if (pages && pages < s->count && !p->in->all_nics) {
         char text[240];
         snprintf(text, sizeof text,

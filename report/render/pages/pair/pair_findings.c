@@ -12,20 +12,20 @@
 
 // ---- findings ----
 
-static bool alike(const finding *a, const finding *b)
+static bool pair_findings_alike(const finding *a, const finding *b)
 {
     return a->rule == b->rule && a->severity == b->severity;
 }
 
-static bool is_first(const findings *f, size_t at)
+static bool pair_findings_is_first(const findings *f, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (alike(&f->items[i], &f->items[at])) return false;
+        if (pair_findings_alike(&f->items[i], &f->items[at])) return false;
     return true;
 }
 
 // "cxi2 5.67, cxi3 5.63 and 4 more"
-static const char *devices_text(const findings *f, size_t at, arena *a)
+static const char *pair_findings_devices_text(const findings *f, size_t at, arena *a)
 {
     enum { NAMED = 8 };
     const char *text = "";
@@ -33,14 +33,14 @@ static const char *devices_text(const findings *f, size_t at, arena *a)
     for (size_t i = at; i < f->count; i++) {
         char value[48];
         const finding *x = &f->items[i];
-        if (!alike(x, &f->items[at]) || ++count > NAMED) continue;
+        if (!pair_findings_alike(x, &f->items[at]) || ++count > NAMED) continue;
         finding_value_text(x, value, sizeof value);
         text = arena_format(a, "%s%s%s%s%s", text, *text ? ", " : "", finding_device(f, x), *value ? " " : "", value);
     }
     return count > NAMED ? arena_format(a, "%s and %zu more", text, count - NAMED) : text;
 }
 
-static const char *threshold_text(const finding *x, arena *a)
+static const char *pair_findings_threshold_text(const finding *x, arena *a)
 {
     static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
     const rule_threshold *t = x->threshold;
@@ -53,7 +53,7 @@ static const char *threshold_text(const finding *x, arena *a)
                         *x->rule->unit ? " " : "", x->rule->unit, severity_name(x->severity), origin);
 }
 
-static void fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
+static void pair_findings_fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
 {
     findings_evidence *e = arena_make(a, x->evidence_count + 1, sizeof *e);
     for (size_t i = 0; i < x->evidence_count; i++) {
@@ -71,7 +71,7 @@ static void fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
 }
 
 // The rule's value on every device of the source, where there are several.
-static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
+static void pair_findings_fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
 {
     size_t s = x->device == DIFFERENCE_NONE ? DIFFERENCE_NONE : pair_of(p, x->device);
     r->limit = NAN;
@@ -85,7 +85,8 @@ static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
         values[i] = v.status == READING_OK ? v.number : NAN;
         any = any || values[i] > 0;
         for (size_t k = 0; k < p->f->count; k++)
-            found[i] = found[i] || (alike(&p->f->items[k], x) && p->f->items[k].device == source->devices[i]);
+            found[i] =
+                found[i] || (pair_findings_alike(&p->f->items[k], x) && p->f->items[k].device == source->devices[i]);
     }
     if (!any) return;
     r->values = values;
@@ -95,7 +96,7 @@ static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
     r->unit = x->rule->unit;
 }
 
-static void add_findings(pair *p, document *doc)
+static void pair_findings_add_findings(pair *p, document *doc)
 {
     const findings *f = p->f;
     arena *a = p->memory;
@@ -103,18 +104,18 @@ static void add_findings(pair *p, document *doc)
     size_t count = 0;
     for (size_t i = 0; i < f->count; i++) {
         const finding *x = &f->items[i];
-        if (!is_first(f, i)) continue;
+        if (!pair_findings_is_first(f, i)) continue;
         findings_row *r = &rows[count++];
         *r = (findings_row){.severity = x->severity,
                             .rule = x->rule->name,
-                            .devices = devices_text(f, i, a),
+                            .devices = pair_findings_devices_text(f, i, a),
                             .claim = arena_format(a, "%s%s%s", x->device == DIFFERENCE_NONE ? "" : finding_device(f, x),
                                                   x->device == DIFFERENCE_NONE ? "" : ": ", x->claim ? x->claim : ""),
-                            .threshold = threshold_text(x, a),
+                            .threshold = pair_findings_threshold_text(x, a),
                             .advice = x->rule->advice,
                             .explained_by = x->explained_by};
-        fill_evidence(p, x, r, a);
-        fill_strip(p, x, r, a);
+        pair_findings_fill_evidence(p, x, r, a);
+        pair_findings_fill_strip(p, x, r, a);
     }
     chart_head head = {"findings", "What was found", "worst first; the evidence is that of the first device named"};
     if (count)
@@ -125,7 +126,7 @@ static void add_findings(pair *p, document *doc)
 
 // ---- tables beside ----
 
-static void add_balance(pair *p, document *doc)
+static void pair_findings_add_balance(pair *p, document *doc)
 {
     static const table_column columns[] = {{"source", TABLE_TEXT, 0},    {"way", TABLE_TEXT, 1},
                                            {"devices", TABLE_NUMBER, 0}, {"total", TABLE_NUMBER, 1},
@@ -155,7 +156,7 @@ static void add_balance(pair *p, document *doc)
     free(list);
 }
 
-static void add_background(pair *p, document *doc)
+static void pair_findings_add_background(pair *p, document *doc)
 {
     static const table_column columns[] = {{"counter", TABLE_NAME, 0},
                                            {"source", TABLE_TEXT, 0},
@@ -184,7 +185,7 @@ static void add_background(pair *p, document *doc)
     sheet_end(&t, doc, head, columns);
 }
 
-static void add_unknown(pair *p, document *doc)
+static void pair_findings_add_unknown(pair *p, document *doc)
 {
     enum { MOST = 40 };
     static const table_column columns[] = {
@@ -209,7 +210,7 @@ static void add_unknown(pair *p, document *doc)
 
 // ---- other sources ----
 
-static void add_other_sources(pair *p, document *doc)
+static void pair_findings_add_other_sources(pair *p, document *doc)
 {
     bool begun = false;
     for (size_t i = 1; i < p->source_count; i++) {
@@ -233,9 +234,9 @@ void pair_findings(pair *p, document *doc)
 {
     document_part(doc, "Findings");
     if (p->f->verdict) document_subline(doc, p->f->verdict);
-    add_findings(p, doc);
-    add_balance(p, doc);
-    add_background(p, doc);
-    add_unknown(p, doc);
-    add_other_sources(p, doc);
+    pair_findings_add_findings(p, doc);
+    pair_findings_add_balance(p, doc);
+    pair_findings_add_background(p, doc);
+    pair_findings_add_unknown(p, doc);
+    pair_findings_add_other_sources(p, doc);
 }

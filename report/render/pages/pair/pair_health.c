@@ -12,7 +12,7 @@
 #include <string.h>
 
 // Is the rule one of a comma list?
-static bool listed(const char *list, const char *name)
+static bool health_listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = list; *at;) {
@@ -32,7 +32,7 @@ typedef struct building {
     strip_row *rows; // an stb_ds array
 } building;
 
-static strip_cell *add_row(building *b, const char *label)
+static strip_cell *health_add_row(building *b, const char *label)
 {
     strip_cell *cells = arena_make(b->memory, b->s->count, sizeof *cells);
     strip_row row = {.label = label, .cells = cells};
@@ -40,18 +40,18 @@ static strip_cell *add_row(building *b, const char *label)
     return cells;
 }
 
-static const finding *worst_finding(const findings *f, size_t device, const char *names, const char *class_name)
+static const finding *health_worst_finding(const findings *f, size_t device, const char *names, const char *class_name)
 {
     for (size_t i = 0; i < f->count; i++) { // they are sorted, the worst first
         const finding *x = &f->items[i];
         if (x->device != device) continue;
-        if (names ? listed(names, x->rule->name) : strcmp(x->rule->class_name, class_name) == 0) return x;
+        if (names ? health_listed(names, x->rule->name) : strcmp(x->rule->class_name, class_name) == 0) return x;
     }
     return NULL;
 }
 
 // Two digits, where the columns are narrow.
-static number_text short_number(double value, const char *format)
+static number_text health_short_number(double value, const char *format)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
     bool share = *format == '%';
@@ -72,24 +72,24 @@ static number_text short_number(double value, const char *format)
 }
 
 // One number of decimals for a row.
-static number_text row_number(double value, double most, const char *format, bool narrow)
+static number_text health_row_number(double value, double most, const char *format, bool narrow)
 {
     if (narrow && value > 0)
-        return *format == '%' && value >= .99995 ? number_fixed(100, 0) : short_number(value, format);
+        return *format == '%' && value >= .99995 ? number_fixed(100, 0) : health_short_number(value, format);
     if (*format == '%' && value > 0)
         return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
     if (most >= 1000 || (most < .1 && most > 0)) return number_prefixed(value, "");
     return number_fixed(value, most >= 100 ? 0 : most >= 10 ? 1 : 2);
 }
 
-static void fill_check(building *b, const pair_check *check)
+static void health_fill_check(building *b, const pair_check *check)
 {
-    strip_cell *cells = add_row(b, check->label);
+    strip_cell *cells = health_add_row(b, check->label);
     double *values = arena_make(b->memory, b->s->count + 1, sizeof *values), most = 0;
     bool any = false;
     for (size_t i = 0; i < b->s->count; i++) {
         reading r = pair_value(b->p, check->formula, b->s->devices[i]);
-        const finding *x = worst_finding(b->p->f, b->s->devices[i], check->rules, NULL);
+        const finding *x = health_worst_finding(b->p->f, b->s->devices[i], check->rules, NULL);
         values[i] = r.status == READING_OK ? r.number : NAN;
         cells[i].state = r.status == READING_OK ? STRIP_KNOWN : r.status == READING_NONE ? STRIP_ABSENT : STRIP_UNKNOWN;
         cells[i].severity = x ? x->severity : SEVERITY_OK;
@@ -107,11 +107,12 @@ static void fill_check(building *b, const pair_check *check)
     }
     for (size_t i = 0; i < b->s->count; i++)
         if (!isnan(values[i]))
-            cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format, b->s->count > 8).text);
+            cells[i].text =
+                arena_text(b->memory, health_row_number(values[i], most, check->format, b->s->count > 8).text);
     if (!any) (void)arrpop(b->rows);
 }
 
-static void finding_cell(building *b, strip_cell *cell, const finding *x)
+static void health_finding_cell(building *b, strip_cell *cell, const finding *x)
 {
     char value[48];
     cell->state = STRIP_KNOWN;
@@ -122,12 +123,12 @@ static void finding_cell(building *b, strip_cell *cell, const finding *x)
 }
 
 // The class of a rule as a row: found, fine, or not known.
-static void fill_class(building *b, const char *class_name, const char *label)
+static void health_fill_class(building *b, const char *class_name, const char *label)
 {
-    strip_cell *cells = add_row(b, label);
+    strip_cell *cells = health_add_row(b, label);
     bool any = false;
     for (size_t i = 0; i < b->s->count; i++) {
-        const finding *x = worst_finding(b->p->f, b->s->devices[i], NULL, class_name);
+        const finding *x = health_worst_finding(b->p->f, b->s->devices[i], NULL, class_name);
         cells[i].state = STRIP_ABSENT;
         for (size_t k = 0; k < b->p->in->rules->count; k++) {
             const rule *r = b->p->in->rules->items[k];
@@ -143,14 +144,14 @@ static void fill_class(building *b, const char *class_name, const char *label)
             }
         }
         cells[i].text = "";
-        if (x) finding_cell(b, &cells[i], x);
+        if (x) health_finding_cell(b, &cells[i], x);
         any = any || cells[i].state != STRIP_ABSENT;
     }
     if (!any) (void)arrpop(b->rows);
 }
 
 // "congestion-marks": "Congestion marks"
-static const char *rule_label(arena *a, const char *name)
+static const char *health_rule_label(arena *a, const char *name)
 {
     char *label = arena_copy(a, name, strlen(name) + 1, 1);
     for (char *at = label; *at; at++)
@@ -160,7 +161,7 @@ static const char *rule_label(arena *a, const char *name)
 }
 
 // Findings worth watching that no row above shows.
-static void fill_other_findings(building *b)
+static void health_fill_other_findings(building *b)
 {
     const findings *f = b->p->f;
     for (size_t i = 0; i < f->count; i++) {
@@ -168,18 +169,19 @@ static void fill_other_findings(building *b)
         bool shown = x->severity < SEVERITY_WATCH || x->device == DIFFERENCE_NONE;
         if (!shown) shown = strcmp(b->p->schema->devices[x->device].source, b->s->name) != 0;
         for (size_t k = 0; k < pair_check_count && !shown; k++)
-            shown = strcmp(pair_checks[k].source, b->s->name) == 0 && listed(pair_checks[k].rules, x->rule->name);
+            shown =
+                strcmp(pair_checks[k].source, b->s->name) == 0 && health_listed(pair_checks[k].rules, x->rule->name);
         for (size_t k = 0; k < i && !shown; k++)
             shown = f->items[k].rule == x->rule && f->items[k].severity >= SEVERITY_WATCH;
         if (shown) continue;
-        strip_cell *cells = add_row(b, rule_label(b->memory, x->rule->name));
+        strip_cell *cells = health_add_row(b, health_rule_label(b->memory, x->rule->name));
         for (size_t d = 0; d < b->s->count; d++) {
-            const finding *y = worst_finding(f, b->s->devices[d], x->rule->name, NULL);
+            const finding *y = health_worst_finding(f, b->s->devices[d], x->rule->name, NULL);
             cells[d].state = STRIP_ABSENT;
             evaluation_of(&b->p->e, x->rule, b->s->devices[d]);
             if (evaluate(&b->p->e, &x->rule->value).status == READING_OK) cells[d].state = STRIP_KNOWN;
             cells[d].text = "";
-            if (y) finding_cell(b, &cells[d], y);
+            if (y) health_finding_cell(b, &cells[d], y);
         }
     }
 }
@@ -193,7 +195,7 @@ static const struct {
                {"congestion", "Congestion in the network"},
                {"transport", "Transport"}};
 
-static bool has_checks(const char *source)
+static bool health_has_checks(const char *source)
 {
     for (size_t i = 0; i < pair_check_count; i++)
         if (strcmp(pair_checks[i].source, source) == 0) return true;
@@ -203,12 +205,12 @@ static bool has_checks(const char *source)
 void pair_strip(pair *p, document *doc, const pair_source *s, bool first)
 {
     building b = {.p = p, .s = s, .memory = p->memory};
-    bool detailed = has_checks(s->name);
+    bool detailed = health_has_checks(s->name);
     for (size_t i = 0; i < pair_check_count && detailed; i++)
-        if (strcmp(pair_checks[i].source, s->name) == 0) fill_check(&b, &pair_checks[i]);
+        if (strcmp(pair_checks[i].source, s->name) == 0) health_fill_check(&b, &pair_checks[i]);
     for (size_t i = 0; i < sizeof classes / sizeof *classes && !detailed; i++)
-        fill_class(&b, classes[i].name, classes[i].label);
-    if (detailed) fill_other_findings(&b);
+        health_fill_class(&b, classes[i].name, classes[i].label);
+    if (detailed) health_fill_other_findings(&b);
     const char *name = "health", *title = "Link and path health";
     if (!first) {
         name = arena_format(p->memory, "health-%.50s", s->name);
@@ -225,13 +227,14 @@ void pair_strip(pair *p, document *doc, const pair_source *s, bool first)
 // ---- heat map ----
 
 // rows: an stb_ds array.
-static void add_heat(heat_row **rows, const char *label, const char *unit, size_t band, bool harm, const double *values)
+static void health_add_heat(heat_row **rows, const char *label, const char *unit, size_t band, bool harm,
+                            const double *values)
 {
     heat_row row = {.label = label, .unit = unit, .band = band, .ramp = harm ? INK_ORANGE : INK_BLUE, .values = values};
     arrput(*rows, row);
 }
 
-static void heat_by_table(pair *p, heat_row **to, const pair_source *s)
+static void health_heat_by_table(pair *p, heat_row **to, const pair_source *s)
 {
     for (size_t k = 0; k < pair_rate_count; k++) {
         const pair_rate *rate = &pair_rates[k];
@@ -243,12 +246,12 @@ static void heat_by_table(pair *p, heat_row **to, const pair_source *s)
             values[i] = r.status == READING_OK ? r.number : NAN;
             any = any || r.status != READING_NONE;
         }
-        if (any) add_heat(to, rate->label, rate->unit, (size_t)rate->band, rate->harm, values);
+        if (any) health_add_heat(to, rate->label, rate->unit, (size_t)rate->band, rate->harm, values);
     }
 }
 
 // Sources without a table: the largest of each unit, by their own names.
-static void heat_by_size(pair *p, heat_row **to, const pair_source *s)
+static void health_heat_by_size(pair *p, heat_row **to, const pair_source *s)
 {
     enum { EACH = 4, MOST = 24 };
     difference_query query = {0};
@@ -271,8 +274,8 @@ static void heat_by_size(pair *p, heat_row **to, const pair_source *s)
             size_t c = evaluation_counter(&p->e, s->devices[k], sums[i].name);
             values[k] = c == DIFFERENCE_NONE ? NAN : p->d->rows[c].rate_per_s;
         }
-        add_heat(to, arena_text(p->memory, sums[i].name), arena_format(p->memory, "%s/s", *unit ? unit : ""), band,
-                 catalog_is_trouble(s->name, sums[i].name, unit), values);
+        health_add_heat(to, arena_text(p->memory, sums[i].name), arena_format(p->memory, "%s/s", *unit ? unit : ""),
+                        band, catalog_is_trouble(s->name, sums[i].name, unit), values);
     }
     free(sums);
 }
@@ -280,8 +283,8 @@ static void heat_by_size(pair *p, heat_row **to, const pair_source *s)
 void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
 {
     heat_row *rows = NULL;
-    heat_by_table(p, &rows, s);
-    if (!arrlenu(rows)) heat_by_size(p, &rows, s);
+    health_heat_by_table(p, &rows, s);
+    if (!arrlenu(rows)) health_heat_by_size(p, &rows, s);
     bool any = false;
     for (size_t r = 0; r < arrlenu(rows); r++)
         for (size_t i = 0; i < s->count; i++)

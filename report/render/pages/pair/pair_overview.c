@@ -10,14 +10,14 @@
 
 enum { TRAFFIC_ROWS = 10, TRAFFIC_TOP = 8, VERDICT_LINES = 6 };
 
-static const char *device_name(const pair *p, size_t device)
+static const char *overview_device_name(const pair *p, size_t device)
 {
     return p->schema->devices[device].name;
 }
 
 // ---- title and sub-lines ----
 
-static bool is_idle(const pair *p)
+static bool overview_is_idle(const pair *p)
 {
     size_t idle = 0, known = 0;
     if (p->is_virtual) return false; // its speed is made up
@@ -31,7 +31,7 @@ static bool is_idle(const pair *p)
     return known && idle == known && known == p->traffic_count;
 }
 
-static size_t alike(const findings *f, const finding *x)
+static size_t overview_alike(const findings *f, const finding *x)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->count; i++)
@@ -40,14 +40,14 @@ static size_t alike(const findings *f, const finding *x)
 }
 
 // A claim without what is said about its peers.
-static int claim_length(const char *claim)
+static int overview_claim_length(const char *claim)
 {
     const char *peers = strstr(claim, "; its peers");
     return peers ? (int)(peers - claim) : (int)strlen(claim);
 }
 
 // "lo", "lo and veth0", "lo and 3 others": the virtual devices, the busiest first.
-static void append_virtual(const pair *p, buffer *b)
+static void overview_append_virtual(const pair *p, buffer *b)
 {
     size_t most = 0;
     double rates[2] = {-1, -1};
@@ -57,32 +57,32 @@ static void append_virtual(const pair *p, buffer *b)
         double rate = (isnan(in) ? 0 : in) + (isnan(out) ? 0 : out);
         if (rate > rates[0]) most = i, rates[0] = rate;
     }
-    buffer_text(b, device_name(p, p->traffic[most]));
-    if (p->traffic_count == 2) buffer_printf(b, " and %s", device_name(p, p->traffic[!most]));
+    buffer_text(b, overview_device_name(p, p->traffic[most]));
+    if (p->traffic_count == 2) buffer_printf(b, " and %s", overview_device_name(p, p->traffic[!most]));
     if (p->traffic_count > 2) buffer_printf(b, " and %zu others", p->traffic_count - 1);
 }
 
-static void append_virtual_title(const pair *p, buffer *b)
+static void overview_append_virtual_title(const pair *p, buffer *b)
 {
     buffer_text(b, "; all traffic stayed on the host, through ");
-    append_virtual(p, b);
+    overview_append_virtual(p, b);
 }
 
-static void set_title(const pair *p, document *doc)
+static void overview_set_title(const pair *p, document *doc)
 {
     const findings *f = p->f;
     buffer b = {0};
     if (!f->judged) {
         buffer_text(&b, "Nothing could be judged: no rule found its counters");
     } else if (!f->count || f->severity <= SEVERITY_WATCH) {
-        buffer_text(&b, is_idle(p) ? "Nearly idle network, no fault seen" : "No fault seen");
-        if (p->is_virtual) append_virtual_title(p, &b);
+        buffer_text(&b, overview_is_idle(p) ? "Nearly idle network, no fault seen" : "No fault seen");
+        if (p->is_virtual) overview_append_virtual_title(p, &b);
     } else {
         const finding *x = &f->items[0];
-        size_t same = alike(f, x);
+        size_t same = overview_alike(f, x);
         buffer_text(&b, finding_device(f, x));
         if (same > 1) buffer_printf(&b, " and %zu other%s", same - 1, same > 2 ? "s" : "");
-        if (x->claim) buffer_printf(&b, ": %.*s", claim_length(x->claim), x->claim);
+        if (x->claim) buffer_printf(&b, ": %.*s", overview_claim_length(x->claim), x->claim);
     }
     document_title(doc, b.data ? b.data : "");
     buffer_free(&b);
@@ -90,7 +90,7 @@ static void set_title(const pair *p, document *doc)
 
 #define DOT "  \xc2\xb7  "
 
-static void source_part(pair *p, const pair_source *s, buffer *b)
+static void overview_source_part(pair *p, const pair_source *s, buffer *b)
 {
     double speed = evaluation_speed(&p->e, s->devices[0]);
     size_t repeats = 0;
@@ -104,30 +104,30 @@ static void source_part(pair *p, const pair_source *s, buffer *b)
 }
 
 // "2025-05-02 16:41:11.6 -> 16:41:55.8 UTC"; the date again only where it is another.
-static void append_span(const netprof_delta *delta, buffer *b)
+static void overview_append_span(const netprof_delta *delta, buffer *b)
 {
     number_text begin = number_utc(delta->wall_begin_ns, 1), end = number_utc(delta->wall_end_ns, 1);
     bool same_day = strncmp(begin.text, end.text, 10) == 0 && strlen(end.text) > 11;
     buffer_printf(b, "%s%s \xe2\x86\x92 %s UTC", b->size ? DOT : "", begin.text, end.text + (same_day ? 11 : 0));
 }
 
-static const char *run_fact(const pair *p, const char *key)
+static const char *overview_run_fact(const pair *p, const char *key)
 {
     const dataset *set = p->in->set;
     return set && set->run_count ? dataset_fact(&set->runs[set->run_count - 1], key) : NULL;
 }
 
-static void add_sublines(pair *p, document *doc)
+static void overview_add_sublines(pair *p, document *doc)
 {
     const netprof_delta *delta = p->d->delta;
     const dataset *set = p->in->set;
     const char *host = set && set->run_count ? set->runs[set->run_count - 1].host : "";
-    const char *command = run_fact(p, "command"), *job = run_fact(p, "job_id");
+    const char *command = overview_run_fact(p, "command"), *job = overview_run_fact(p, "job_id");
     int64_t elapsed = p->d->total.elapsed_ns ? p->d->total.elapsed_ns : delta->interval_ns;
     buffer b = {0};
     for (size_t i = 0; i < p->source_count; i++)
-        if (p->sources[i].count && p->sources[i].physical) source_part(p, &p->sources[i], &b);
-    if (delta->wall_begin_ns > 0) append_span(delta, &b);
+        if (p->sources[i].count && p->sources[i].physical) overview_source_part(p, &p->sources[i], &b);
+    if (delta->wall_begin_ns > 0) overview_append_span(delta, &b);
     buffer_printf(&b, "%s%s" DOT "%s of %s counters changed", b.size ? DOT : "",
                   elapsed > 0 ? number_duration((double)elapsed / 1e9).text : "unknown time",
                   number_grouped(p->d->total.changed).text, number_grouped(p->d->total.counters).text);
@@ -145,15 +145,15 @@ static void add_sublines(pair *p, document *doc)
 // ---- the verdict's lines ----
 
 // "cxi2: 5.67 blocked cycles ...; also cxi3 (5.63)"
-static void finding_line(const findings *f, size_t at, buffer *b)
+static void overview_finding_line(const findings *f, size_t at, buffer *b)
 {
     enum { NAMED = 3 };
     const finding *x = &f->items[at];
-    size_t others = alike(f, x) - 1, listed = 0;
+    size_t others = overview_alike(f, x) - 1, listed = 0;
     char value[48];
     buffer_printf(b, "%s", finding_device(f, x));
     if (others > NAMED) buffer_printf(b, " and %zu others", others);
-    buffer_printf(b, ": %.*s", x->claim ? claim_length(x->claim) : 0, x->claim ? x->claim : "");
+    buffer_printf(b, ": %.*s", x->claim ? overview_claim_length(x->claim) : 0, x->claim ? x->claim : "");
     for (size_t i = at + 1; i < f->count && others <= NAMED; i++) {
         const finding *y = &f->items[i];
         if (y->rule != x->rule || y->severity != x->severity) continue;
@@ -163,26 +163,26 @@ static void finding_line(const findings *f, size_t at, buffer *b)
     }
 }
 
-static bool repeated(const findings *f, size_t at)
+static bool overview_repeated(const findings *f, size_t at)
 {
     for (size_t i = 0; i < at; i++)
         if (f->items[i].rule == f->items[at].rule && f->items[i].severity == f->items[at].severity) return true;
     return false;
 }
 
-static size_t finding_lines(const pair *p, document *doc, severity from, severity to, size_t most)
+static size_t overview_finding_lines(const pair *p, document *doc, severity from, severity to, size_t most)
 {
     size_t lines = 0, left = 0;
     for (size_t i = 0; i < p->f->count; i++) {
         const finding *x = &p->f->items[i];
-        if (x->severity < from || x->severity > to || repeated(p->f, i)) continue;
+        if (x->severity < from || x->severity > to || overview_repeated(p->f, i)) continue;
         if (strcmp(x->rule->name, "idle") == 0) continue; // said with the traffic
         if (lines >= most) {
             left++;
             continue;
         }
         buffer b = {0};
-        finding_line(p->f, i, &b);
+        overview_finding_line(p->f, i, &b);
         document_verdict(doc, x->severity, b.data ? b.data : "");
         buffer_free(&b);
         lines++;
@@ -196,7 +196,7 @@ static size_t finding_lines(const pair *p, document *doc, severity from, severit
 }
 
 // "up all the time by their codewords"
-static bool links_line(pair *p, document *doc)
+static bool overview_links_line(pair *p, document *doc)
 {
     size_t up = 0, known = 0, device = 0;
     const pair_source *s = p->source_count ? &p->sources[0] : NULL;
@@ -221,7 +221,7 @@ static bool links_line(pair *p, document *doc)
 }
 
 // The two devices that carried nearly everything, where there are more than two.
-static void concentration(const pair *p, uint32_t role, const char *what, buffer *b)
+static void overview_concentration(const pair *p, uint32_t role, const char *what, buffer *b)
 {
     double sum = 0, first = -1, second = -1;
     size_t a = 0, c = 0;
@@ -242,12 +242,12 @@ static void concentration(const pair *p, uint32_t role, const char *what, buffer
     if (p->traffic_count < 3 || !(sum > 0) || (first + second) / sum < .9) return;
     bool one = first / sum >= .9;
     buffer_printf(b, "%s%s of the bytes %s on %s%s%s", b->size ? "; " : "",
-                  number_percent((one ? first : first + second) / sum).text, what, device_name(p, a),
-                  one ? "" : " and ", one ? "" : device_name(p, c));
+                  number_percent((one ? first : first + second) / sum).text, what, overview_device_name(p, a),
+                  one ? "" : " and ", one ? "" : overview_device_name(p, c));
 }
 
 // The same bytes may be in several virtual devices, so they are not added.
-static void virtual_traffic_line(const pair *p, document *doc)
+static void overview_virtual_traffic_line(const pair *p, document *doc)
 {
     buffer b = {0};
     if (p->idle_ports)
@@ -258,8 +258,8 @@ static void virtual_traffic_line(const pair *p, document *doc)
     for (size_t i = 0; i < p->traffic_count && i < 3; i++) {
         double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
                out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
-        buffer_printf(&b, "%s %s %s in, %s out", i ? ";" : "", device_name(p, p->traffic[i]), number_line_rate(in).text,
-                      number_line_rate(out).text);
+        buffer_printf(&b, "%s %s %s in, %s out", i ? ";" : "", overview_device_name(p, p->traffic[i]),
+                      number_line_rate(in).text, number_line_rate(out).text);
     }
     if (p->traffic_count > 3) buffer_printf(&b, "; %zu more", p->traffic_count - 3);
     buffer_text(&b, ".");
@@ -267,12 +267,12 @@ static void virtual_traffic_line(const pair *p, document *doc)
     buffer_free(&b);
 }
 
-static void traffic_line(const pair *p, document *doc)
+static void overview_traffic_line(const pair *p, document *doc)
 {
     double in = 0, out = 0, share = 0;
     buffer b = {0};
     if (p->is_virtual) {
-        virtual_traffic_line(p, doc);
+        overview_virtual_traffic_line(p, doc);
         return;
     }
     for (size_t i = 0; i < p->traffic_count; i++) {
@@ -287,18 +287,18 @@ static void traffic_line(const pair *p, document *doc)
     buffer_printf(&b, "%s in and %s out", number_line_rate(in).text, number_line_rate(out).text);
     if (p->traffic_count > 1) buffer_printf(&b, " over %zu ports", p->traffic_count);
     if (share > 0) buffer_printf(&b, ", at most %s of a line", number_percent(share).text);
-    buffer_text(&b, is_idle(p) ? ": too little to judge speed." : ".");
+    buffer_text(&b, overview_is_idle(p) ? ": too little to judge speed." : ".");
     document_verdict(doc, SEVERITY_INFO, b.data ? b.data : "");
     b.size = 0;
-    concentration(p, CATALOG_RX_BYTES, "arrived", &b);
-    concentration(p, CATALOG_TX_BYTES, "left", &b);
+    overview_concentration(p, CATALOG_RX_BYTES, "arrived", &b);
+    overview_concentration(p, CATALOG_TX_BYTES, "left", &b);
     if (b.size) buffer_text(&b, ".");
     if (b.size) document_verdict(doc, SEVERITY_INFO, b.data);
     buffer_free(&b);
 }
 
 // What was looked at on every device and found clean, in the strip's words.
-static void clean_line(pair *p, document *doc)
+static void overview_clean_line(pair *p, document *doc)
 {
     static const struct {
         const char *word, *formula;
@@ -328,7 +328,7 @@ static void clean_line(pair *p, document *doc)
     buffer_free(&b);
 }
 
-static void generic_clean(const pair *p, document *doc)
+static void overview_generic_clean(const pair *p, document *doc)
 {
     char text[120];
     if (!p->f->judged || (p->source_count && strcmp(p->sources[0].name, "cxi") == 0)) return;
@@ -338,7 +338,7 @@ static void generic_clean(const pair *p, document *doc)
     document_verdict(doc, SEVERITY_OK, text);
 }
 
-static void unknown_line(const pair *p, document *doc)
+static void overview_unknown_line(const pair *p, document *doc)
 {
     const findings *f = p->f;
     buffer b = {0};
@@ -346,36 +346,37 @@ static void unknown_line(const pair *p, document *doc)
     buffer_printf(&b, "%zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
     for (size_t i = 0; i < f->unknown_count && i < 3; i++)
         buffer_printf(&b, "%s%s on %s (%s)", i ? ", " : ": ", f->unknown[i].rule->name,
-                      f->unknown[i].device == DIFFERENCE_NONE ? "the node" : device_name(p, f->unknown[i].device),
+                      f->unknown[i].device == DIFFERENCE_NONE ? "the node"
+                                                              : overview_device_name(p, f->unknown[i].device),
                       f->unknown[i].reason ? f->unknown[i].reason : "not known");
     if (f->unknown_count > 3) buffer_text(&b, ", \xe2\x80\xa6");
     document_verdict(doc, SEVERITY_WATCH, b.data ? b.data : "");
     buffer_free(&b);
 }
 
-static void add_verdict(pair *p, document *doc)
+static void overview_add_verdict(pair *p, document *doc)
 {
     if (!p->f->judged)
         document_verdict(doc, SEVERITY_WATCH, "No rule found its counters in these files: nothing could be judged.");
     if (p->f->severity > SEVERITY_WATCH) {
-        size_t lines = finding_lines(p, doc, SEVERITY_WARN, SEVERITY_CRITICAL, VERDICT_LINES - 2);
-        finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, lines < 4 ? 4 - lines : 1);
-        unknown_line(p, doc);
-        traffic_line(p, doc);
+        size_t lines = overview_finding_lines(p, doc, SEVERITY_WARN, SEVERITY_CRITICAL, VERDICT_LINES - 2);
+        overview_finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, lines < 4 ? 4 - lines : 1);
+        overview_unknown_line(p, doc);
+        overview_traffic_line(p, doc);
         return;
     }
-    clean_line(p, doc);
-    generic_clean(p, doc);
-    links_line(p, doc);
-    traffic_line(p, doc);
-    size_t lines = finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, 3);
-    finding_lines(p, doc, SEVERITY_INFO, SEVERITY_INFO, lines ? 1 : 2);
-    unknown_line(p, doc);
+    overview_clean_line(p, doc);
+    overview_generic_clean(p, doc);
+    overview_links_line(p, doc);
+    overview_traffic_line(p, doc);
+    size_t lines = overview_finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, 3);
+    overview_finding_lines(p, doc, SEVERITY_INFO, SEVERITY_INFO, lines ? 1 : 2);
+    overview_unknown_line(p, doc);
 }
 
 // ---- traffic ----
 
-static double share_of(const pair *p, size_t device, double rate)
+static double overview_share_of(const pair *p, size_t device, double rate)
 {
     double speed = evaluation_speed(&p->e, device);
     return speed > 0 ? 8 * rate / speed : NAN;
@@ -386,7 +387,7 @@ typedef struct weighed {
     size_t device;
 } weighed;
 
-static int by_rate(const void *a, const void *b)
+static int overview_by_rate(const void *a, const void *b)
 {
     const weighed *x = a, *y = b;
     if (x->rate != y->rate) return x->rate < y->rate ? 1 : -1;
@@ -394,7 +395,7 @@ static int by_rate(const void *a, const void *b)
 }
 
 // All devices in their order, or the busiest when there are many. Returns how many.
-static size_t choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
+static size_t overview_choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
 {
     size_t n = p->traffic_count;
     rest[0] = rest[1] = 0;
@@ -407,7 +408,7 @@ static size_t choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
                out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
         list[i] = (weighed){(isnan(in) ? 0 : in) + (isnan(out) ? 0 : out), p->traffic[i]};
     }
-    qsort(list, n, sizeof *list, by_rate);
+    qsort(list, n, sizeof *list, overview_by_rate);
     size_t count = TRAFFIC_TOP;
     for (size_t i = 0; i < n; i++) {
         if (i < count) {
@@ -423,7 +424,7 @@ static size_t choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
     return count;
 }
 
-static void add_traffic(pair *p, document *doc)
+static void overview_add_traffic(pair *p, document *doc)
 {
     static const bars_style style = {.way = {"received", "sent"}, .unit = "bytes", .share_head = "% of line rate"};
     static const uint32_t roles[2] = {CATALOG_RX_BYTES, CATALOG_TX_BYTES};
@@ -436,13 +437,14 @@ static void add_traffic(pair *p, document *doc)
         document_note(doc, "No device in these files counts bytes: there is no traffic to show.");
         return;
     }
-    size_t count = choose(p, chosen, rest);
+    size_t count = overview_choose(p, chosen, rest);
     for (size_t i = 0; i < count; i++) {
-        snprintf(labels[i], sizeof labels[i], "%.90s%s", device_name(p, chosen[i]), p->is_virtual ? " (virtual)" : "");
+        snprintf(labels[i], sizeof labels[i], "%.90s%s", overview_device_name(p, chosen[i]),
+                 p->is_virtual ? " (virtual)" : "");
         rows[i] = (bars_row){.label = labels[i]};
         for (int way = 0; way < 2; way++) {
             rows[i].value[way] = pair_role_rate(p, chosen[i], roles[way]);
-            rows[i].share[way] = share_of(p, chosen[i], rows[i].value[way]);
+            rows[i].share[way] = overview_share_of(p, chosen[i], rows[i].value[way]);
             rows[i].pale[way] = NAN;
             tips[i][way] = number_volume_rate(rows[i].value[way], "bytes");
             rows[i].tip[way] = tips[i][way].text;
@@ -474,10 +476,10 @@ static void add_traffic(pair *p, document *doc)
 
 void pair_overview(pair *p, document *doc)
 {
-    set_title(p, doc);
-    add_sublines(p, doc);
-    add_verdict(p, doc);
-    add_traffic(p, doc);
+    overview_set_title(p, doc);
+    overview_add_sublines(p, doc);
+    overview_add_verdict(p, doc);
+    overview_add_traffic(p, doc);
     if (p->source_count && p->sources[0].count) {
         pair_strip(p, doc, &p->sources[0], true);
         pair_heat(p, doc, &p->sources[0], true);

@@ -70,7 +70,7 @@ static const family families[] = {
 enum { FAMILIES = sizeof families / sizeof *families };
 
 // The bins of one way; false when the device has none of them, or nothing was counted.
-static bool read_bins(const pair *p, const family *f, size_t way, size_t device, double *values)
+static bool sizes_read_bins(const pair *p, const family *f, size_t way, size_t device, double *values)
 {
     double sum = 0;
     bool any = false;
@@ -88,20 +88,20 @@ static bool read_bins(const pair *p, const family *f, size_t way, size_t device,
     return any && sum > 0;
 }
 
-static void fill_set(const pair *p, const family *f, size_t device, histogram_set *set, double *total)
+static void sizes_fill_set(const pair *p, const family *f, size_t device, histogram_set *set, double *total)
 {
     *set = (histogram_set){.label = p->schema->devices[device].name};
     *total = 0;
     for (size_t way = 0; way < 2 && f->prefix[way]; way++) {
         double *values = arena_make(p->memory, f->bins, sizeof *values);
-        if (!read_bins(p, f, way, device, values)) continue;
+        if (!sizes_read_bins(p, f, way, device, values)) continue;
         set->values[way] = values;
         for (size_t b = 0; b < f->bins; b++)
             if (values[b] > 0) *total += values[b];
     }
 }
 
-static const char *const *labels_of(const pair *p, const family *f)
+static const char *const *sizes_labels_of(const pair *p, const family *f)
 {
     if (f->labels) return f->labels;
     const char **labels = arena_make(p->memory, f->bins, sizeof *labels);
@@ -110,10 +110,11 @@ static const char *const *labels_of(const pair *p, const family *f)
     return labels;
 }
 
-static chart family_chart(const pair *p, const family *f, const char *name, const histogram_set *sets, size_t count)
+static chart sizes_family_chart(const pair *p, const family *f, const char *name, const histogram_set *sets,
+                                size_t count)
 {
     histogram_style style = {
-        .way = {f->way[0], f->way[1]}, .bins = labels_of(p, f), .bin_count = f->bins, .what = f->what};
+        .way = {f->way[0], f->way[1]}, .bins = sizes_labels_of(p, f), .bin_count = f->bins, .what = f->what};
     return chart_histograms((chart_head){name, f->title, f->question}, &style, sets, count);
 }
 
@@ -122,10 +123,10 @@ void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t devi
     histogram_set set;
     double total;
     if (strcmp(families[0].source, s->name) != 0) return;
-    fill_set(p, &families[0], device, &set, &total);
+    sizes_fill_set(p, &families[0], device, &set, &total);
     set.label = "";
     if (total > 0)
-        document_add(doc, family_chart(p, &families[0], arena_format(p->memory, "sizes-%zu", device), &set, 1));
+        document_add(doc, sizes_family_chart(p, &families[0], arena_format(p->memory, "sizes-%zu", device), &set, 1));
 }
 
 typedef struct counted {
@@ -133,35 +134,35 @@ typedef struct counted {
     size_t device;
 } counted;
 
-static int by_total(const void *a, const void *b)
+static int sizes_by_total(const void *a, const void *b)
 {
     const counted *x = a, *y = b;
     if (x->total != y->total) return x->total < y->total ? 1 : -1;
     return (x->device > y->device) - (x->device < y->device);
 }
 
-static int by_device(const void *a, const void *b)
+static int sizes_by_device(const void *a, const void *b)
 {
     const counted *x = a, *y = b;
     return (x->device > y->device) - (x->device < y->device);
 }
 
-static void add_family(pair *p, document *doc, const pair_source *s, const family *f)
+static void sizes_add_family(pair *p, document *doc, const pair_source *s, const family *f)
 {
     counted *list = arena_make(p->memory, s->count, sizeof *list);
     histogram_set *sets = arena_make(p->memory, s->count, sizeof *sets);
     size_t count = 0;
     double total;
     for (size_t i = 0; i < s->count; i++) {
-        fill_set(p, f, s->devices[i], &sets[0], &total);
+        sizes_fill_set(p, f, s->devices[i], &sets[0], &total);
         if (total > 0) list[count++] = (counted){total, s->devices[i]};
     }
-    qsort(list, count, sizeof *list, by_total);
+    qsort(list, count, sizeof *list, sizes_by_total);
     size_t shown = count > SETS_MOST && !p->in->all_nics ? SETS_MOST : count;
-    qsort(list, shown, sizeof *list, by_device);
+    qsort(list, shown, sizeof *list, sizes_by_device);
     for (size_t i = 0; i < shown; i++)
-        fill_set(p, f, list[i].device, &sets[i], &total);
-    if (shown) document_add(doc, family_chart(p, f, f->name, sets, shown));
+        sizes_fill_set(p, f, list[i].device, &sets[i], &total);
+    if (shown) document_add(doc, sizes_family_chart(p, f, f->name, sets, shown));
     if (shown < count)
         document_note(doc, arena_format(p->memory, "The %zu busiest of %zu %s that counted any; --all-nics shows all.",
                                         shown, count, pair_noun(s->name, true)));
@@ -175,7 +176,7 @@ void pair_sizes(pair *p, document *doc)
             if (!p->sources[i].count || strcmp(families[k].source, p->sources[i].name) != 0) continue;
             if (!begun) document_part(doc, "Distributions");
             begun = true;
-            add_family(p, doc, &p->sources[i], &families[k]);
+            sizes_add_family(p, doc, &p->sources[i], &families[k]);
         }
     }
 }
