@@ -148,11 +148,12 @@ static bool arguments_read(arguments *a)
     if (a->is_read || a->failure) return !a->failure;
     a->is_read = true;
     a->failure = inputs_read(&a->set, a->paths, a->count, &how);
-    if (!a->failure && clocks_of_dataset(&c, &a->set)) a->failure = fail(EXIT_FILE, "no memory");
-    if (!a->failure) series_align(&a->over_time, &a->set, &c);
-    if (!a->failure && series_finish(&a->over_time)) a->failure = fail(EXIT_FILE, "no memory");
+    if (a->failure) return false;
+    clocks_of_dataset(&c, &a->set);
+    series_align(&a->over_time, &a->set, &c);
+    series_finish(&a->over_time);
     clocks_free(&c);
-    return !a->failure;
+    return true;
 }
 
 bool arguments_are_of_hosts(arguments *a)

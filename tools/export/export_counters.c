@@ -336,10 +336,9 @@ static void export_judge_delta(void *user, const netprof_delta *delta)
 {
     judging *j = user;
     difference d = {0};
-    netprof_error error;
     if (j->code) return;
-    j->code = difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error)
-                                                     : export_put_findings(j->f, &d, j->set);
+    difference_of_delta(&d, delta);
+    j->code = export_put_findings(j->f, &d, j->set);
     difference_free(&d);
 }
 

@@ -1,5 +1,7 @@
 #define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "catalog.h"
+
+#include "analysis/base/index_map.h"
 #include "analysis/base/text.h"
 
 #include <pthread.h>
@@ -70,14 +72,11 @@ typedef struct mark_row {
 } mark_row;
 
 static struct {
-    netprof_err failed;
     char *text; // the lines, cut into fields
     catalog_entry *entries;
     size_t entry_count;
-    uint32_t *slots; // hash table of exact names: 1 + index of an entry, 0 = free
-    size_t slot_mask;
+    index_map *by_name; // entries without a pattern, see catalog_key()
     const catalog_entry **patterns;
-    size_t pattern_count;
     catalog_group groups[MAX_GROUPS];
     size_t group_count;
     uint64_t trouble_groups; // bits
@@ -86,39 +85,21 @@ static struct {
         bool trouble, leading;
     } units[128];
     size_t unit_count;
-    mark_row *marks; // the rows with a pattern
-    size_t mark_count;
+    mark_row *marks;    // the rows with a pattern
     const char **order; // the Cassini-1 names in net_prof's order
     size_t order_count;
 } catalog;
 static pthread_once_t catalog_once = PTHREAD_ONCE_INIT;
 static pthread_once_t order_once = PTHREAD_ONCE_INIT;
 
-static size_t hash_name(const char *source, const char *name)
+static map_key catalog_key(const char *source, const char *name)
 {
-    uint64_t h = 14695981039346656037u; // FNV-1a
-    for (; *source; source++)
-        h = (h ^ (unsigned char)*source) * 1099511628211u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return (size_t)(h ^ h >> 32);
-}
-
-// The slot of the name, or the free one where it belongs.
-static uint32_t *slot_of(const char *source, const char *name)
-{
-    size_t i = hash_name(source, name) & catalog.slot_mask;
-    while (catalog.slots[i]) {
-        const catalog_entry *e = &catalog.entries[catalog.slots[i] - 1];
-        if (strcmp(e->name, name) == 0 && strcmp(e->source, source) == 0) break;
-        i = (i + 1) & catalog.slot_mask;
-    }
-    return &catalog.slots[i];
+    return map_key_of_name((size_t)map_key_of_name(0, source).a, name);
 }
 
 // ---- unpacking ----
 
-static size_t count_lines(const char *const *lines, size_t *bytes)
+static size_t catalog_count_lines(const char *const *lines, size_t *bytes)
 {
     size_t n = 0;
     for (; lines[n]; n++)
@@ -127,7 +108,7 @@ static size_t count_lines(const char *const *lines, size_t *bytes)
 }
 
 // Cuts a copy of the line at *at (RFC 4180, no line breaks in fields); missing fields are "".
-static void split(const char *line, char **at, const char *fields[MAX_FIELDS])
+static void catalog_split(const char *line, char **at, const char *fields[MAX_FIELDS])
 {
     char *to = *at;
     for (size_t i = 0; i < MAX_FIELDS; i++) {
@@ -153,7 +134,7 @@ static void split(const char *line, char **at, const char *fields[MAX_FIELDS])
     *at = to;
 }
 
-static uint64_t groups_of(const char *list)
+static uint64_t catalog_groups_of(const char *list)
 {
     uint64_t bits = 0;
     while (*list) {
@@ -165,7 +146,7 @@ static uint64_t groups_of(const char *list)
     return bits;
 }
 
-static uint8_t kind_of(const char *text)
+static uint8_t catalog_kind_of(const char *text)
 {
     // "histogram" is written "histogram bucket" in some tables.
     for (int k = NETPROF_KIND_HISTOGRAM; k > NETPROF_KIND_COUNTER; k--) {
@@ -175,7 +156,7 @@ static uint8_t kind_of(const char *text)
     return NETPROF_KIND_COUNTER;
 }
 
-static void add_entry(const char *source, const char *const value[COLUMNS])
+static void catalog_add_entry(const char *source, const char *const value[COLUMNS])
 {
     catalog_entry *e = &catalog.entries[catalog.entry_count++];
     bool pattern = strpbrk(value[NAME], "*?") != NULL;
@@ -186,60 +167,60 @@ static void add_entry(const char *source, const char *const value[COLUMNS])
         .description = value[DESCRIPTION],
         .note = value[NOTE],
         .same_as = "",
-        .groups = groups_of(value[GROUPS]),
+        .groups = catalog_groups_of(value[GROUPS]),
         .marks = (strcmp(value[ASIC], "C2") == 0 ? CATALOG_CASSINI_2 : 0) | (pattern ? CATALOG_PATTERN : 0),
-        .kind = kind_of(value[KIND]),
+        .kind = catalog_kind_of(value[KIND]),
         .width = (uint8_t)atoi(value[WIDTH]),
         .width_cassini_2 = (uint8_t)atoi(value[WIDTH_C2]),
     };
     if (pattern)
-        catalog.patterns[catalog.pattern_count++] = e;
+        arrput(catalog.patterns, e);
     else
-        *slot_of(source, e->name) = (uint32_t)catalog.entry_count;
+        hmput(catalog.by_name, catalog_key(source, e->name), catalog.entry_count - 1);
 }
 
-static void load_counters(const char *source, const char *const *lines, char **at)
+static void catalog_load_counters(const char *source, const char *const *lines, char **at)
 {
     const char *fields[MAX_FIELDS], *value[COLUMNS];
     size_t where[COLUMNS];
-    split(*lines, at, fields);
+    catalog_split(*lines, at, fields);
     for (size_t c = 0; c < COLUMNS; c++) {
         where[c] = MAX_FIELDS;
         for (size_t f = 0; f < MAX_FIELDS; f++)
             if (strcmp(fields[f], column_names[c]) == 0) where[c] = f;
     }
     while (*++lines) {
-        split(*lines, at, fields);
+        catalog_split(*lines, at, fields);
         for (size_t c = 0; c < COLUMNS; c++)
             value[c] = where[c] < MAX_FIELDS ? fields[where[c]] : "";
-        add_entry(source ? source : value[SOURCE], value);
+        catalog_add_entry(source ? source : value[SOURCE], value);
     }
 }
 
-static void load_groups(char **at)
+static void catalog_load_groups(char **at)
 {
     const char *f[MAX_FIELDS];
     for (const char *const *line = catalog_groups_lines + 1; *line && catalog.group_count < MAX_GROUPS; line++) {
-        split(*line, at, f);
+        catalog_split(*line, at, f);
         bool trouble = *f[4];
         if (trouble) catalog.trouble_groups |= (uint64_t)1 << catalog.group_count;
         catalog.groups[catalog.group_count++] = (catalog_group){f[0], f[1], f[2], f[3], trouble};
     }
 }
 
-static void load_units(char **at)
+static void catalog_load_units(char **at)
 {
     const char *f[MAX_FIELDS];
     size_t room = sizeof catalog.units / sizeof *catalog.units;
     for (const char *const *line = catalog_units_lines + 1; *line && catalog.unit_count < room; line++) {
-        split(*line, at, f);
+        catalog_split(*line, at, f);
         catalog.units[catalog.unit_count].name = f[0];
         catalog.units[catalog.unit_count].trouble = *f[2];
         catalog.units[catalog.unit_count++].leading = *f[3];
     }
 }
 
-static void mark(catalog_entry *e, const mark_row *row)
+static void catalog_mark(catalog_entry *e, const mark_row *row)
 {
     e->marks |= row->bit;
     if (row->bit == CATALOG_SAME_AS)
@@ -248,94 +229,74 @@ static void mark(catalog_entry *e, const mark_row *row)
         e->note = row->text;
 }
 
-static uint32_t mark_bit(const char *name)
+static uint32_t catalog_mark_bit(const char *name)
 {
     for (size_t i = 0; i < MARKS; i++)
         if (strcmp(mark_names[i].name, name) == 0) return mark_names[i].bit;
     return 0;
 }
 
-static void load_marks(char **at)
+static void catalog_load_marks(char **at)
 {
     const char *f[MAX_FIELDS];
     for (const char *const *line = catalog_marks_lines + 1; *line; line++) {
-        split(*line, at, f);
-        mark_row row = {.source = f[0], .pattern = f[1], .text = f[3], .bit = mark_bit(f[2])};
+        catalog_split(*line, at, f);
+        mark_row row = {.source = f[0], .pattern = f[1], .text = f[3], .bit = catalog_mark_bit(f[2])};
         if (!strpbrk(row.pattern, "*?")) {
-            uint32_t index = *slot_of(row.source, row.pattern);
-            if (index) mark(&catalog.entries[index - 1], &row);
+            size_t index = index_map_find(catalog.by_name, catalog_key(row.source, row.pattern));
+            if (index != INDEX_NONE) catalog_mark(&catalog.entries[index], &row);
             continue;
         }
-        catalog.marks[catalog.mark_count++] = row;
+        arrput(catalog.marks, row);
         for (size_t i = 0; i < catalog.entry_count; i++) {
             catalog_entry *e = &catalog.entries[i];
-            if (strcmp(e->source, row.source) == 0 && text_like(row.pattern, e->name)) mark(e, &row);
+            if (strcmp(e->source, row.source) == 0 && text_like(row.pattern, e->name)) catalog_mark(e, &row);
         }
     }
 }
 
-static void unpack(void)
+static void catalog_unpack(void)
 {
-    size_t rows = 0, bytes = 0, size = 64;
+    size_t rows = 0, bytes = 0;
     for (size_t i = 0; i < TABLES; i++)
-        rows += count_lines(counter_tables[i].lines, &bytes);
-    count_lines(catalog_groups_lines, &bytes);
-    count_lines(catalog_units_lines, &bytes);
-    size_t marks = count_lines(catalog_marks_lines, &bytes);
-    while (size < 2 * rows)
-        size *= 2;
-    catalog.slot_mask = size - 1;
-    catalog.text = malloc(bytes);
-    catalog.entries = calloc(rows, sizeof *catalog.entries);
-    catalog.patterns = calloc(rows, sizeof *catalog.patterns);
-    catalog.slots = calloc(size, sizeof *catalog.slots);
-    catalog.marks = calloc(marks, sizeof *catalog.marks);
-    if (!catalog.text || !catalog.entries || !catalog.patterns || !catalog.slots || !catalog.marks) {
-        catalog.failed = NETPROF_ERR_NOMEM;
-        return;
-    }
+        rows += catalog_count_lines(counter_tables[i].lines, &bytes);
+    catalog_count_lines(catalog_groups_lines, &bytes);
+    catalog_count_lines(catalog_units_lines, &bytes);
+    catalog_count_lines(catalog_marks_lines, &bytes);
+    catalog.text = memory_alloc(bytes);
+    catalog.entries = memory_calloc(rows, sizeof *catalog.entries);
     char *at = catalog.text;
-    load_groups(&at);
-    load_units(&at);
+    catalog_load_groups(&at);
+    catalog_load_units(&at);
     for (size_t i = 0; i < TABLES; i++)
-        load_counters(counter_tables[i].source, counter_tables[i].lines, &at);
-    load_marks(&at);
+        catalog_load_counters(counter_tables[i].source, counter_tables[i].lines, &at);
+    catalog_load_marks(&at);
 }
 
-netprof_err catalog_init(netprof_error *error)
+void catalog_init(void)
 {
-    pthread_once(&catalog_once, unpack);
-    if (catalog.failed && error) {
-        *error = (netprof_error){.code = catalog.failed};
-        strcpy(error->text, "no memory for the counter catalog");
-    }
-    return catalog.failed;
-}
-
-static bool ready(void)
-{
-    return catalog_init(NULL) == NETPROF_OK;
+    pthread_once(&catalog_once, catalog_unpack);
 }
 
 // ---- looking up ----
 
 const catalog_entry *catalog_find(const char *source, const char *counter)
 {
-    if (!ready()) return NULL;
-    uint32_t index = *slot_of(source, counter);
-    if (index) return &catalog.entries[index - 1];
-    for (size_t i = 0; i < catalog.pattern_count; i++) {
+    catalog_init();
+    size_t index = index_map_find(catalog.by_name, catalog_key(source, counter));
+    if (index != INDEX_NONE) return &catalog.entries[index];
+    for (size_t i = 0; i < arrlenu(catalog.patterns); i++) {
         const catalog_entry *e = catalog.patterns[i];
         if (strcmp(e->source, source) == 0 && text_like(e->name, counter)) return e;
     }
     return NULL;
 }
 
-static uint32_t marks_of(const catalog_entry *entry, const char *source, const char *counter)
+static uint32_t catalog_marks_of(const catalog_entry *entry, const char *source, const char *counter)
 {
     uint32_t marks = entry ? entry->marks : 0;
     if (entry && !(marks & CATALOG_PATTERN)) return marks;
-    for (size_t i = 0; i < catalog.mark_count; i++) {
+    for (size_t i = 0; i < arrlenu(catalog.marks); i++) {
         const mark_row *row = &catalog.marks[i];
         if (strcmp(row->source, source) == 0 && text_like(row->pattern, counter)) marks |= row->bit;
     }
@@ -344,7 +305,7 @@ static uint32_t marks_of(const catalog_entry *entry, const char *source, const c
 
 uint32_t catalog_marks(const char *source, const char *counter)
 {
-    return marks_of(catalog_find(source, counter), source, counter);
+    return catalog_marks_of(catalog_find(source, counter), source, counter);
 }
 
 size_t catalog_count(const char *source, uint32_t marks)
@@ -359,7 +320,7 @@ size_t catalog_count(const char *source, uint32_t marks)
 bool catalog_is_trouble(const char *source, const char *counter, const char *unit)
 {
     const catalog_entry *entry = catalog_find(source, counter);
-    if (marks_of(entry, source, counter) & (CATALOG_UNUSABLE | CATALOG_HARMLESS)) return false;
+    if (catalog_marks_of(entry, source, counter) & (CATALOG_UNUSABLE | CATALOG_HARMLESS)) return false;
     if (entry && entry->groups & catalog.trouble_groups) return true;
     size_t rank = catalog_unit_rank(unit);
     return rank < catalog.unit_count && catalog.units[rank].trouble;
@@ -367,32 +328,35 @@ bool catalog_is_trouble(const char *source, const char *counter, const char *uni
 
 const catalog_entry *catalog_at(size_t index)
 {
-    return ready() && index < catalog.entry_count ? &catalog.entries[index] : NULL;
+    catalog_init();
+    return index < catalog.entry_count ? &catalog.entries[index] : NULL;
 }
 
 const catalog_group *catalog_group_at(size_t index)
 {
-    return ready() && index < catalog.group_count ? &catalog.groups[index] : NULL;
+    catalog_init();
+    return index < catalog.group_count ? &catalog.groups[index] : NULL;
 }
 
 size_t catalog_group_find(const char *name)
 {
-    for (size_t i = 0; ready() && i < catalog.group_count; i++)
+    catalog_init();
+    for (size_t i = 0; i < catalog.group_count; i++)
         if (strcasecmp(catalog.groups[i].name, name) == 0) return i;
     return CATALOG_NO_GROUP;
 }
 
-const char *catalog_mark_name(uint32_t mark)
+const char *catalog_mark_name(uint32_t catalog_mark)
 {
     for (size_t i = 0; i < MARKS; i++)
-        if (mark_names[i].bit == mark) return mark_names[i].name;
+        if (mark_names[i].bit == catalog_mark) return mark_names[i].name;
     return "";
 }
 
 size_t catalog_unit_rank(const char *unit)
 {
     size_t i = 0;
-    if (!ready()) return 0;
+    catalog_init();
     while (i < catalog.unit_count && strcmp(catalog.units[i].name, unit) != 0)
         i++;
     return i;
@@ -406,7 +370,7 @@ bool catalog_unit_is_leading(const char *unit)
 
 // ---- net_prof's order ----
 
-static bool is_letter_or_digit(char c)
+static bool catalog_is_letter_or_digit(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c & 0x80);
 }
@@ -415,37 +379,37 @@ int catalog_name_compare(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     for (;; x++, y++) {
-        while (*x && !is_letter_or_digit(*x))
+        while (*x && !catalog_is_letter_or_digit(*x))
             x++;
-        while (*y && !is_letter_or_digit(*y))
+        while (*y && !catalog_is_letter_or_digit(*y))
             y++;
         if (*x != *y) return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
         if (!*x) return strcmp(a, b);
     }
 }
 
-static int compare_names(const void *a, const void *b)
+static int catalog_by_name(const void *a, const void *b)
 {
     return catalog_name_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void make_order(void)
+static void catalog_make_order(void)
 {
-    catalog.order = malloc((catalog.entry_count + 1) * sizeof *catalog.order);
-    if (!catalog.order) return;
     // The retry handler's counters are the driver's neighbours, not its files.
     for (size_t i = 0; i < catalog.entry_count; i++) {
         const catalog_entry *e = &catalog.entries[i];
         if (strcmp(e->source, "cxi") == 0 && !(e->marks & (CATALOG_CASSINI_2 | CATALOG_PATTERN)) &&
             !strchr(e->name, ':'))
-            catalog.order[catalog.order_count++] = e->name;
+            arrput(catalog.order, e->name);
     }
-    qsort(catalog.order, catalog.order_count, sizeof *catalog.order, compare_names);
+    catalog.order_count = arrlenu(catalog.order);
+    qsort(catalog.order, catalog.order_count, sizeof *catalog.order, catalog_by_name);
 }
 
 const char *const *catalog_cassini_1_names(size_t *count)
 {
-    if (ready()) pthread_once(&order_once, make_order);
+    catalog_init();
+    pthread_once(&order_once, catalog_make_order);
     *count = catalog.order_count;
     return catalog.order;
 }
@@ -454,6 +418,6 @@ size_t catalog_metric_id(const char *name)
 {
     size_t count;
     const char *const *names = catalog_cassini_1_names(&count);
-    const char *const *found = count ? bsearch(&name, names, count, sizeof *names, compare_names) : NULL;
+    const char *const *found = bsearch(&name, names, count, sizeof *names, catalog_by_name);
     return found ? (size_t)(found - names) + 1 : 0;
 }

@@ -1,11 +1,10 @@
-// What is known about counters: unit, kind, width, groups, description and reliability, as data.
+// The catalog: unit, kind, width, groups, description and reliability of counters, as data.
 //
 // The tables are the files catalog_*.csv beside this one; they are compiled in. A row names a counter or a
 // glob pattern ('*', '?'); an exact name wins over a pattern, an earlier pattern over a later one.
 //
 // Thread rule: any. The tables are unpacked by the first call of any function here (about a millisecond) and
-// never change afterwards; what is returned is valid until the process ends. Without memory for them every
-// look-up finds nothing; catalog_init() tells.
+// never change afterwards; what is returned is valid until the process ends.
 #ifndef NETPROF_CATALOG_H
 #define NETPROF_CATALOG_H
 
@@ -60,21 +59,21 @@ typedef struct catalog_group {
     bool trouble;            // its counters tell of trouble whatever their unit
 } catalog_group;
 
-netprof_err catalog_init(netprof_error *error); // optional: unpacks the tables now
+void catalog_init(void); // optional: unpacks the tables now
 
-// NULL when nothing is known.
+// NULL if the catalog does not have it.
 const catalog_entry *catalog_find(const char *source, const char *counter);
 // Marks by name. Unlike entry->marks they hold also for counters that have no row of their own.
 uint32_t catalog_marks(const char *source, const char *counter);
 // How many rows of the source have one of the marks.
 size_t catalog_count(const char *source, uint32_t marks);
-// Does it grow only when something went wrong: errors, drops, repetition? By its group, else by its unit (as
-// the reader knows it, for counters of which the catalog knows nothing).
+// True if it grows only when something goes wrong: errors, drops, repetition. Judged by its group, else by its unit (as
+// the reader knows it, for counters that the catalog does not have).
 bool catalog_is_trouble(const char *source, const char *counter, const char *unit);
-// All rows, patterns included, in table order; NULL behind the last.
+// All rows, patterns included, in table order; NULL after the last.
 const catalog_entry *catalog_at(size_t index);
 
-// Groups, NULL behind the last. A counter may be in several.
+// Groups, NULL after the last. A counter may be in several.
 const catalog_group *catalog_group_at(size_t index);
 #define CATALOG_NO_GROUP ((size_t)-1)
 size_t catalog_group_find(const char *name); // letter case is ignored; CATALOG_NO_GROUP when there is none
@@ -82,10 +81,9 @@ size_t catalog_group_find(const char *name); // letter case is ignored; CATALOG_
 // Name of a single mark ("clock_only"); "" for none.
 const char *catalog_mark_name(uint32_t mark);
 
-// Place of a unit in a list of ranked units, most telling first; units that the catalog does not know come
-// last.
+// Rank of a unit, 0 for the most important; units that the catalog does not know come last.
 size_t catalog_unit_rank(const char *unit);
-// Does a short summary show counters of this unit beside those of trouble: what was moved, and waited for?
+// True if a short summary shows counters of this unit beside those of trouble: what was moved, and waited for.
 bool catalog_unit_is_leading(const char *unit);
 
 // net_prof's order of counters, that of `ls` in the locale en_US: underscores are ignored at first.

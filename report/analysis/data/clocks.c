@@ -2,6 +2,8 @@
 #include "clocks.h"
 #include "analysis/base/words.h"
 
+#include "analysis/base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,26 +37,26 @@ typedef struct finder {
 } finder;
 
 // Doubles hold today's ns to a quarter of a microsecond, and no hostile file makes them overflow.
-static int64_t whole(double ns)
+static int64_t clocks_whole(double ns)
 {
     return fabs(ns) < 9e18 ? llround(ns) : ns > 0 ? INT64_MAX : INT64_MIN;
 }
 
 // ---- hosts ----
 
-static double mono_offset(const clocks_input *x)
+static double clocks_mono_offset(const clocks_input *x)
 {
     return (double)x->wall_ns - (double)x->mono_ns;
 }
 
-static int64_t set_while_recorded(const clocks_input *x)
+static int64_t clocks_set_while_recorded(const clocks_input *x)
 {
     if (!x->mono_ns || !x->end_mono_ns || !x->wall_ns || !x->end_wall_ns) return 0;
     double by = ((double)x->end_wall_ns - (double)x->wall_ns) - ((double)x->end_mono_ns - (double)x->mono_ns);
-    return fabs(by) > SAME_NS ? whole(by) : 0;
+    return fabs(by) > SAME_NS ? clocks_whole(by) : 0;
 }
 
-static size_t find_host(const finder *f, size_t run)
+static size_t clocks_find_host(const finder *f, size_t run)
 {
     const char *boot = f->in[run].boot_id;
     for (size_t h = 0; boot && *boot && h < f->host_count; h++)
@@ -62,25 +64,25 @@ static size_t find_host(const finder *f, size_t run)
     return f->host_count;
 }
 
-static void find_hosts(finder *f)
+static void clocks_find_hosts(finder *f)
 {
     for (size_t i = 0; i < f->count; i++) {
         const clocks_input *x = &f->in[i];
-        size_t h = find_host(f, i);
+        size_t h = clocks_find_host(f, i);
         if (h == f->host_count)
             f->hosts[f->host_count++] =
                 (host){.boot_id = x->boot_id ? x->boot_id : "", .first = i, .max_error_ns = CLOCKS_UNKNOWN_NS};
         host *to = &f->hosts[h];
         if (x->max_error_ns > to->max_error_ns) to->max_error_ns = x->max_error_ns;
         to->told_unsynchronised |= x->unsynchronised;
-        f->out->runs[i] = (clocks_run){.host = h, .wall_ns = x->wall_ns, .set_ns = set_while_recorded(x)};
+        f->out->runs[i] = (clocks_run){.host = h, .wall_ns = x->wall_ns, .set_ns = clocks_set_while_recorded(x)};
     }
     for (size_t h = 0; h < f->host_count; h++)
         if (f->hosts[h].told_unsynchronised) f->hosts[h].max_error_ns = CLOCKS_UNKNOWN_NS;
 }
 
 // The clock that is known best; of equals the first.
-static void choose_reference(finder *f)
+static void clocks_choose_reference(finder *f)
 {
     for (size_t h = 1; h < f->host_count; h++) {
         int64_t best = f->hosts[f->reference].max_error_ns, here = f->hosts[h].max_error_ns;
@@ -90,28 +92,28 @@ static void choose_reference(finder *f)
 
 // What brings a run's wall clock to that of the first run of its host. Runs that overlap and whose wall clocks were not
 // set cannot have different ones: there the monotonic clock is one of a time namespace.
-static double within_host(const finder *f, size_t run)
+static double clocks_within_host(const finder *f, size_t run)
 {
     const clocks_input *x = &f->in[run], *first = &f->in[f->hosts[f->out->runs[run].host].first];
     if (!x->mono_ns || !first->mono_ns) return 0;
-    double by = mono_offset(first) - mono_offset(x);
+    double by = clocks_mono_offset(first) - clocks_mono_offset(x);
     bool overlap = x->wall_ns <= first->end_wall_ns && first->wall_ns <= x->end_wall_ns;
-    bool none_set = !set_while_recorded(x) && !set_while_recorded(first);
+    bool none_set = !clocks_set_while_recorded(x) && !clocks_set_while_recorded(first);
     return fabs(by) <= SAME_NS || (overlap && none_set) ? 0 : by;
 }
 
 // ---- between hosts ----
 
 // What event e of host h says: so much is to be added to its clock.
-static bool event_interval(const finder *f, size_t h, size_t e, interval *to, double *at)
+static bool clocks_event_interval(const finder *f, size_t h, size_t e, interval *to, double *at)
 {
     const clocks_event *mine = &f->events[e];
     if (f->out->runs[mine->run].host != h) return false;
     for (size_t k = 0; k < f->event_count; k++) {
         const clocks_event *other = &f->events[k];
         if (f->out->runs[other->run].host != f->reference || strcmp(other->key, mine->key) != 0) continue;
-        double theirs = (double)other->wall_ns + within_host(f, other->run);
-        double ours = (double)mine->wall_ns + within_host(f, mine->run);
+        double theirs = (double)other->wall_ns + clocks_within_host(f, other->run);
+        double ours = (double)mine->wall_ns + clocks_within_host(f, mine->run);
         double apart = theirs - ours, slack = (double)mine->tolerance_ns + (double)other->tolerance_ns;
         *to = (interval){apart - slack, apart + slack};
         *at = ours;
@@ -120,57 +122,57 @@ static bool event_interval(const finder *f, size_t h, size_t e, interval *to, do
     return false;
 }
 
-static interval intersect(interval a, interval b)
+static interval clocks_intersect(interval a, interval b)
 {
     return (interval){fmax(a.low, b.low), fmin(a.high, b.high)};
 }
 
-static bool is_empty(interval x)
+static bool clocks_is_empty(interval x)
 {
     return x.low > x.high;
 }
 
 // As near to 0 as it goes without taking sides: 0 where it fits, else the middle.
-static void settle(clocks_run *to, interval x, clocks_basis basis)
+static void clocks_settle(clocks_run *to, interval x, clocks_basis basis)
 {
     double offset = x.low <= 0 && x.high >= 0 ? 0 : (x.low + x.high) / 2;
     to->basis = basis;
-    to->offset_ns = whole(offset);
-    to->error_ns = whole(fmax(x.high - offset, offset - x.low));
+    to->offset_ns = clocks_whole(offset);
+    to->error_ns = clocks_whole(fmax(x.high - offset, offset - x.low));
 }
 
-static double middle(interval x)
+static double clocks_middle(interval x)
 {
     return (x.low + x.high) / 2;
 }
 
 // Events that no single offset fits: a line through the first and the last of them, or, where that would be no drift,
 // the middle of the first with an error that covers all.
-static void follow_drift(finder *f, size_t h)
+static void clocks_follow_drift(finder *f, size_t h)
 {
     clocks_run *to = &f->hosts[h].place;
     interval first = {0, 0}, last = {0, 0}, x;
     double begin = INFINITY, end = -INFINITY, at, base = (double)f->in[f->hosts[h].first].wall_ns, error = 0;
     for (size_t e = 0; e < f->event_count; e++) {
-        if (!event_interval(f, h, e, &x, &at)) continue;
+        if (!clocks_event_interval(f, h, e, &x, &at)) continue;
         if (at < begin) begin = at, first = x;
         if (at > end) end = at, last = x;
     }
-    double drift = end > begin ? (middle(last) - middle(first)) / (end - begin) : 0;
+    double drift = end > begin ? (clocks_middle(last) - clocks_middle(first)) / (end - begin) : 0;
     if (fabs(drift) > DRIFT_MOST) drift = 0;
-    double offset = middle(first) + drift * (base - begin);
+    double offset = clocks_middle(first) + drift * (base - begin);
     for (size_t e = 0; e < f->event_count; e++)
-        if (event_interval(f, h, e, &x, &at)) {
+        if (clocks_event_interval(f, h, e, &x, &at)) {
             double there = offset + drift * (at - base);
             error = fmax(error, fmax(fabs(x.high - there), fabs(there - x.low)));
         }
     to->basis = CLOCKS_EVENTS;
-    to->offset_ns = whole(offset);
+    to->offset_ns = clocks_whole(offset);
     to->drift = drift;
-    to->error_ns = whole(error);
+    to->error_ns = clocks_whole(error);
 }
 
-static void place_host(finder *f, size_t h)
+static void clocks_place_host(finder *f, size_t h)
 {
     host *x = &f->hosts[h];
     const host *r = &f->hosts[f->reference];
@@ -183,37 +185,38 @@ static void place_host(finder *f, size_t h)
         return;
     }
     for (size_t e = 0; e < f->event_count; e++) {
-        if (!event_interval(f, h, e, &one, &at)) continue;
-        all = intersect(all, one);
+        if (!clocks_event_interval(f, h, e, &one, &at)) continue;
+        all = clocks_intersect(all, one);
         events++;
     }
     if (x->max_error_ns >= 0 && r->max_error_ns >= 0) {
         double sum = (double)(x->max_error_ns + r->max_error_ns);
-        interval kernel = {-sum, sum}, both = intersect(kernel, all);
-        bool fit = events && !is_empty(all) && !is_empty(both);
-        settle(&x->place, fit ? both : kernel, CLOCKS_KERNEL);
-        if (events && !fit) x->place.contradicted_ns = whole(middle(all));
-    } else if (events && is_empty(all)) {
-        follow_drift(f, h);
+        interval kernel = {-sum, sum}, both = clocks_intersect(kernel, all);
+        bool fit = events && !clocks_is_empty(all) && !clocks_is_empty(both);
+        clocks_settle(&x->place, fit ? both : kernel, CLOCKS_KERNEL);
+        if (events && !fit) x->place.contradicted_ns = clocks_whole(clocks_middle(all));
+    } else if (events && clocks_is_empty(all)) {
+        clocks_follow_drift(f, h);
     } else if (events) {
-        settle(&x->place, all, CLOCKS_EVENTS);
+        clocks_settle(&x->place, all, CLOCKS_EVENTS);
     }
 }
 
-static void place_run(finder *f, size_t i)
+static void clocks_place_run(finder *f, size_t i)
 {
     clocks_run *to = &f->out->runs[i];
     const host *h = &f->hosts[to->host];
-    double within = within_host(f, i), base = (double)f->in[h->first].wall_ns;
+    double within = clocks_within_host(f, i), base = (double)f->in[h->first].wall_ns;
     to->basis = h->place.basis;
     to->error_ns = h->place.error_ns;
     to->drift = h->place.drift;
     to->contradicted_ns = h->place.contradicted_ns;
-    to->offset_ns = whole((double)h->place.offset_ns + within + to->drift * ((double)to->wall_ns + within - base));
+    to->offset_ns =
+        clocks_whole((double)h->place.offset_ns + within + to->drift * ((double)to->wall_ns + within - base));
 }
 
 // Between any two hosts: the two largest errors. By the kernels' word each host has its own, with UTC between them.
-static int64_t worst_pair(const finder *f)
+static int64_t clocks_worst_pair(const finder *f)
 {
     int64_t largest = 0, second = 0;
     bool kernels = true;
@@ -228,7 +231,7 @@ static int64_t worst_pair(const finder *f)
         else if (error > second)
             second = error;
     }
-    return whole((double)largest + (double)second);
+    return clocks_whole((double)largest + (double)second);
 }
 
 // ---- in words ----
@@ -238,7 +241,7 @@ void clocks_put_time(FILE *to, double ns)
     fputs(words_duration(fabs(ns) / 1e9).text, to);
 }
 
-static void put_names(FILE *to, const finder *f, clocks_basis basis)
+static void clocks_put_names(FILE *to, const finder *f, clocks_basis basis)
 {
     enum { NAMED = 4 };
     size_t named = 0, more = 0;
@@ -254,7 +257,7 @@ static void put_names(FILE *to, const finder *f, clocks_basis basis)
     if (more) fprintf(to, " and %zu more", more);
 }
 
-static size_t count_basis(const finder *f, clocks_basis basis)
+static size_t clocks_count_basis(const finder *f, clocks_basis basis)
 {
     size_t n = 0;
     for (size_t h = 0; h < f->host_count; h++)
@@ -262,15 +265,15 @@ static size_t count_basis(const finder *f, clocks_basis basis)
     return n;
 }
 
-static void put_agreement(FILE *to, const finder *f)
+static void clocks_put_agreement(FILE *to, const finder *f)
 {
-    size_t unknown = count_basis(f, CLOCKS_NOTHING), by_events = count_basis(f, CLOCKS_EVENTS);
+    size_t unknown = clocks_count_basis(f, CLOCKS_NOTHING), by_events = clocks_count_basis(f, CLOCKS_EVENTS);
     if (f->host_count == 1) {
         fprintf(to, "%s", f->count > 1 ? "All runs are of one boot of one host: their times are of one clock." : "");
     } else if (unknown) {
         fprintf(to, "How far the clocks of %zu hosts are apart is not known: no clock state says so of ",
                 f->host_count);
-        put_names(to, f, CLOCKS_NOTHING);
+        clocks_put_names(to, f, CLOCKS_NOTHING);
         fputs(". Their times are taken as they are.", to);
     } else {
         fprintf(to, "The clocks of %zu hosts agree within ", f->host_count);
@@ -279,13 +282,13 @@ static void put_agreement(FILE *to, const finder *f)
             fputs(", by what their kernels say.", to);
         } else {
             fputs(", by when the job's step began on them; no clock state says more of ", to);
-            put_names(to, f, CLOCKS_EVENTS);
+            clocks_put_names(to, f, CLOCKS_EVENTS);
             fputs(".", to);
         }
     }
 }
 
-static void put_moves(FILE *to, const finder *f)
+static void clocks_put_moves(FILE *to, const finder *f)
 {
     for (size_t h = 0; h < f->host_count; h++) {
         const clocks_run *p = &f->hosts[h].place;
@@ -315,48 +318,41 @@ static void put_moves(FILE *to, const finder *f)
     }
 }
 
-static bool make_text(finder *f)
+static void clocks_make_text(finder *f)
 {
     size_t size;
-    FILE *to = open_memstream(&f->out->text, &size);
-    if (!to) return false;
-    put_agreement(to, f);
-    put_moves(to, f);
-    return fclose(to) == 0;
+    FILE *to = memory_check(open_memstream(&f->out->text, &size));
+    clocks_put_agreement(to, f);
+    clocks_put_moves(to, f);
+    if (fclose(to)) memory_exhausted();
 }
 
 // ---- all ----
 
-netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events,
-                        size_t event_count)
+void clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events, size_t event_count)
 {
     finder f = {.in = runs, .count = count, .events = events, .event_count = event_count, .out = c};
     clocks_free(c);
-    c->runs = calloc(count + 1, sizeof *c->runs);
-    f.hosts = calloc(count + 1, sizeof *f.hosts);
-    bool good = c->runs && f.hosts;
-    if (good) {
-        c->count = count;
-        find_hosts(&f);
-        choose_reference(&f);
-        for (size_t h = 0; h < f.host_count; h++)
-            place_host(&f, h);
-        for (size_t i = 0; i < count; i++)
-            place_run(&f, i);
-        c->hosts = f.host_count;
-        c->reference = count ? f.hosts[f.reference].first : 0;
-        c->error_ns = worst_pair(&f);
-        good = make_text(&f);
-    }
+    c->runs = memory_calloc(count, sizeof *c->runs);
+    f.hosts = memory_calloc(count, sizeof *f.hosts);
+    c->count = count;
+    clocks_find_hosts(&f);
+    clocks_choose_reference(&f);
+    for (size_t h = 0; h < f.host_count; h++)
+        clocks_place_host(&f, h);
+    for (size_t i = 0; i < count; i++)
+        clocks_place_run(&f, i);
+    c->hosts = f.host_count;
+    c->reference = count ? f.hosts[f.reference].first : 0;
+    c->error_ns = clocks_worst_pair(&f);
+    clocks_make_text(&f);
     free(f.hosts);
-    if (!good) clocks_free(c);
-    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
 int64_t clocks_place(const clocks *c, size_t run, int64_t wall_ns)
 {
     const clocks_run *r = &c->runs[run];
-    int64_t by = whole((double)r->offset_ns + r->drift * ((double)wall_ns - (double)r->wall_ns)), at;
+    int64_t by = clocks_whole((double)r->offset_ns + r->drift * ((double)wall_ns - (double)r->wall_ns)), at;
     return __builtin_add_overflow(wall_ns, by, &at) ? wall_ns : at;
 }
 
@@ -388,7 +384,7 @@ void clocks_take_facts(clocks_input *to, const netprof_fact *facts, size_t count
     }
 }
 
-static void take_run(clocks_input *to, const dataset_run *run)
+static void clocks_take_run(clocks_input *to, const dataset_run *run)
 {
     const netprof_snapshot *last = run->snapshot_count ? &run->snapshots[run->snapshot_count - 1] : NULL;
     *to = (clocks_input){.name = run->host, .boot_id = dataset_fact(run, "boot_id")};
@@ -404,31 +400,25 @@ static void take_run(clocks_input *to, const dataset_run *run)
     }
 }
 
-netprof_err clocks_of_dataset(clocks *c, const dataset *set)
+void clocks_of_dataset(clocks *c, const dataset *set)
 {
-    clocks_input *runs = calloc(set->run_count + 1, sizeof *runs);
-    clocks_event *events = calloc(set->run_count + 1, sizeof *events);
-    char **keys = calloc(set->run_count + 1, sizeof *keys);
+    clocks_input *runs = memory_calloc(set->run_count, sizeof *runs);
+    clocks_event *events = memory_calloc(set->run_count, sizeof *events);
+    char **keys = memory_calloc(set->run_count, sizeof *keys);
     size_t event_count = 0;
-    bool good = runs && events && keys;
-    for (size_t i = 0; good && i < set->run_count; i++) {
+    for (size_t i = 0; i < set->run_count; i++) {
         const dataset_run *run = &set->runs[i];
         const char *job = dataset_fact(run, "job_id"), *step = dataset_fact(run, "job_step");
-        take_run(&runs[i], run);
+        clocks_take_run(&runs[i], run);
         if (!job || !step || !runs[i].wall_ns) continue;
-        size_t size = strlen(job) + strlen(step) + 2;
-        keys[event_count] = malloc(size);
-        good = keys[event_count] != NULL;
-        if (!good) break;
-        snprintf(keys[event_count], size, "%s.%s", job, step);
+        keys[event_count] = memory_format("%s.%s", job, step);
         events[event_count] = (clocks_event){i, keys[event_count], runs[i].wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
         event_count++;
     }
-    netprof_err err = good ? clocks_find(c, runs, set->run_count, events, event_count) : NETPROF_ERR_NOMEM;
-    for (size_t i = 0; keys && i < event_count; i++)
+    clocks_find(c, runs, set->run_count, events, event_count);
+    for (size_t i = 0; i < event_count; i++)
         free(keys[i]);
     free(keys);
     free(events);
     free(runs);
-    return err;
 }

@@ -72,10 +72,9 @@ typedef struct clocks {
     char *text;       // one or a few sentences for a report's foot; names in it are hostile
 } clocks;
 
-netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events,
-                        size_t event_count);
+void clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events, size_t event_count);
 // Of the runs of a data set; two snapshots of each (ends_only) do.
-netprof_err clocks_of_dataset(clocks *c, const dataset *set);
+void clocks_of_dataset(clocks *c, const dataset *set);
 // The clock's part of an input: facts -> max_error_ns, unsynchronised.
 void clocks_take_facts(clocks_input *to, const netprof_fact *facts, size_t count);
 // How much time: "120 ms", "3.5 min", three digits without a sign.

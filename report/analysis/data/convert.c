@@ -4,6 +4,7 @@
 #include "analysis/catalog/catalog.h"
 #include "analysis/base/csv.h"
 #include "analysis/base/json_text.h"
+#include "analysis/base/stb_ds.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,8 +268,7 @@ static netprof_err write_net_prof(const dataset *set, const convert_options *opt
     const netprof_snapshot *s;
     netprof_err err = pick_snapshot(set, options->snapshot, &s, error);
     if (err) return err;
-    named_index *order = malloc((s->schema->counter_count + 1) * sizeof *order);
-    if (!order) return fail(error, NETPROF_ERR_NOMEM, "no memory");
+    named_index *order = memory_array(NULL, s->schema->counter_count, sizeof *order);
     int64_t duration = s->end_ns - s->begin_ns, begin = s->wall_ns > 0 ? s->wall_ns : 0;
     size_t written = 0, values = 0;
     bool comma = false;
@@ -291,36 +291,33 @@ static netprof_err write_net_prof(const dataset *set, const convert_options *opt
 
 // ---- netprof's own formats ----
 
-// Everything of all runs in three arrays; shallow copies.
+// Puts everything of all runs into three arrays, as shallow copies.
 static netprof_err write_json(const dataset *set, const convert_options *options, netprof_write_fn write, void *user,
                               netprof_error *error)
 {
-    size_t facts = 0, snapshots = 0, deltas = 0;
+    netprof_fact *facts = NULL;
+    netprof_snapshot *snapshots = NULL;
+    netprof_delta *deltas = NULL;
     for (size_t r = 0; r < set->run_count; r++) {
-        facts += set->runs[r].fact_count;
-        snapshots += set->runs[r].snapshot_count;
-        deltas += set->runs[r].delta_count;
-    }
-    netprof_fact *all_facts = malloc((facts + 1) * sizeof *all_facts);
-    netprof_snapshot *all_snapshots = malloc((snapshots + 1) * sizeof *all_snapshots);
-    netprof_delta *all_deltas = malloc((deltas + 1) * sizeof *all_deltas);
-    netprof_json what = {
-        .facts = all_facts, .snapshots = all_snapshots, .deltas = all_deltas, .u64_strings = options->u64_strings};
-    bool room = all_facts && all_snapshots && all_deltas;
-    for (size_t r = 0; room && r < set->run_count; r++) {
         const dataset_run *run = &set->runs[r];
         for (size_t i = 0; i < run->fact_count; i++)
-            all_facts[what.fact_count++] = run->facts[i];
+            arrput(facts, run->facts[i]);
         for (size_t i = 0; i < run->snapshot_count; i++)
-            all_snapshots[what.snapshot_count++] = run->snapshots[i];
+            arrput(snapshots, run->snapshots[i]);
         for (size_t i = 0; i < run->delta_count; i++)
-            all_deltas[what.delta_count++] = run->deltas[i];
+            arrput(deltas, run->deltas[i]);
     }
-    netprof_err err =
-        room ? netprof_write_json(&what, write, user, error) : fail(error, NETPROF_ERR_NOMEM, "no memory");
-    free(all_facts);
-    free(all_snapshots);
-    free(all_deltas);
+    netprof_json what = {.facts = facts,
+                         .fact_count = arrlenu(facts),
+                         .snapshots = snapshots,
+                         .snapshot_count = arrlenu(snapshots),
+                         .deltas = deltas,
+                         .delta_count = arrlenu(deltas),
+                         .u64_strings = options->u64_strings};
+    netprof_err err = netprof_write_json(&what, write, user, error);
+    arrfree(facts);
+    arrfree(snapshots);
+    arrfree(deltas);
     return err;
 }
 
@@ -355,8 +352,7 @@ netprof_err convert_write(const dataset *set, convert_format format, const conve
     if (options->end_zero) return fail(error, NETPROF_ERR_ARG, "convert_options was never initialised");
     if (format == CONVERT_NETPROF) return write_netprof(set, write, user, error);
     if (format == CONVERT_JSON) return write_json(set, options, write, user, error);
-    sink *out = malloc(sizeof *out);
-    if (!out) return fail(error, NETPROF_ERR_NOMEM, "no memory");
+    sink *out = memory_alloc(sizeof *out);
     out->write = write;
     out->user = user;
     out->failed = 0;
@@ -378,12 +374,10 @@ static int write_to_file(void *user, const void *data, size_t size)
 // A new file beside the one that it is to become.
 static FILE *open_beside(const char *path, char **name)
 {
-    size_t n = strlen(path) + 40;
     int fd = -1;
-    *name = malloc(n);
-    if (!*name) return NULL;
     for (int i = 0; i < 10 && fd < 0; i++) {
-        snprintf(*name, n, "%s.%ld.%d", path, (long)getpid(), i);
+        free(*name);
+        *name = memory_format("%s.%ld.%d", path, (long)getpid(), i);
         fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST) return NULL;
     }

@@ -1,6 +1,6 @@
 #include "difference.h"
 
-#include "analysis/base/lookup.h"
+#include "analysis/base/index_map.h"
 #include "analysis/base/saturating_sum.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 // ---- one difference ----
 
-static netprof_err fail(netprof_error *error, netprof_err code, const char *text)
+static netprof_err difference_fail(netprof_error *error, netprof_err code, const char *text)
 {
     if (!error) return code;
     *error = (netprof_error){.code = code};
@@ -18,30 +18,25 @@ static netprof_err fail(netprof_error *error, netprof_err code, const char *text
     return code;
 }
 
-static netprof_err no_memory(netprof_error *error)
-{
-    return fail(error, NETPROF_ERR_NOMEM, "no memory");
-}
-
-static bool is_gauge(const netprof_counter *counter)
+static bool difference_is_gauge(const netprof_counter *counter)
 {
     return counter->kind == NETPROF_KIND_GAUGE || counter->kind == NETPROF_KIND_STATE;
 }
 
 // |after - before| and its sign.
-static uint64_t distance(const netprof_counter *counter, uint64_t before, uint64_t after, bool *negative)
+static uint64_t difference_distance(const netprof_counter *counter, uint64_t before, uint64_t after, bool *negative)
 {
     bool is_signed = counter->flags & NETPROF_SIGNED;
     *negative = is_signed ? (int64_t)after < (int64_t)before : after < before;
     return *negative ? before - after : after - before;
 }
 
-static bool is_compared(netprof_flag flag)
+static bool difference_is_compared(netprof_flag flag)
 {
     return flag != NETPROF_FLAG_NEW && flag != NETPROF_FLAG_GONE && flag != NETPROF_FLAG_UNKNOWN;
 }
 
-static difference_row make_row(const netprof_delta *delta, size_t i)
+static difference_row difference_make_row(const netprof_delta *delta, size_t i)
 {
     const netprof_counter *counter = &delta->schema->counters[i];
     const catalog_entry *entry = catalog_find(delta->schema->devices[counter->device].source, counter->name);
@@ -51,23 +46,24 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
                           .unit = sure || (entry && !*counter->unit) ? entry->unit : counter->unit,
                           .flag = delta->flags[i] < DIFFERENCE_FLAGS ? delta->flags[i] : NETPROF_FLAG_UNKNOWN,
                           .rate_per_s = NAN};
-    row.compared = is_compared((netprof_flag)row.flag);
+    row.compared = difference_is_compared((netprof_flag)row.flag);
     if (!row.compared) return row;
     row.lower_bound = row.flag == NETPROF_FLAG_RESET || row.flag == NETPROF_FLAG_SUSPECT;
-    row.raw_magnitude = distance(counter, delta->before[i], delta->after[i], &row.raw_negative);
-    if (is_gauge(counter) || counter->flags & NETPROF_SIGNED) {
+    row.raw_magnitude = difference_distance(counter, delta->before[i], delta->after[i], &row.raw_negative);
+    if (difference_is_gauge(counter) || counter->flags & NETPROF_SIGNED) {
         row.magnitude = row.raw_magnitude;
         row.negative = row.raw_negative;
     } else {
         row.magnitude = delta->values[i];
     }
     row.changed = row.raw_magnitude || row.magnitude;
-    if (!is_gauge(counter) && delta->elapsed_ns[i] > 0)
+    if (!difference_is_gauge(counter) && delta->elapsed_ns[i] > 0)
         row.rate_per_s = (double)row.magnitude / ((double)delta->elapsed_ns[i] / 1e9) * (row.negative ? -1 : 1);
     return row;
 }
 
-static void count(difference_counts *counts, const netprof_delta *delta, const difference_row *row, size_t i)
+static void difference_add_counts(difference_counts *counts, const netprof_delta *delta, const difference_row *row,
+                                  size_t i)
 {
     uint8_t before = delta->before_status[i], after = delta->after_status[i];
     int64_t elapsed_ns = delta->elapsed_ns[i];
@@ -81,27 +77,23 @@ static void count(difference_counts *counts, const netprof_delta *delta, const d
     if (row->compared && elapsed_ns > counts->elapsed_ns) counts->elapsed_ns = elapsed_ns;
 }
 
-static netprof_err fill(difference *d, netprof_error *error)
+static void difference_fill(difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    netprof_err err = catalog_init(error);
-    d->rows = calloc(schema->counter_count + 1, sizeof *d->rows);
-    d->devices = calloc(schema->device_count + 1, sizeof *d->devices);
-    if (!err && (!d->rows || !d->devices)) err = no_memory(error);
-    for (size_t i = 0; i < schema->counter_count && !err; i++) {
-        d->rows[i] = make_row(d->delta, i);
-        count(&d->devices[schema->counters[i].device], d->delta, &d->rows[i], i);
-        count(&d->total, d->delta, &d->rows[i], i);
+    d->rows = memory_calloc(schema->counter_count, sizeof *d->rows);
+    d->devices = memory_calloc(schema->device_count, sizeof *d->devices);
+    for (size_t i = 0; i < schema->counter_count; i++) {
+        d->rows[i] = difference_make_row(d->delta, i);
+        difference_add_counts(&d->devices[schema->counters[i].device], d->delta, &d->rows[i], i);
+        difference_add_counts(&d->total, d->delta, &d->rows[i], i);
     }
-    if (err) difference_free(d);
-    return err;
 }
 
-netprof_err difference_of_delta(difference *d, const netprof_delta *delta, netprof_error *error)
+void difference_of_delta(difference *d, const netprof_delta *delta)
 {
     difference_free(d);
     d->delta = delta;
-    return fill(d, error);
+    difference_fill(d);
 }
 
 netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
@@ -110,22 +102,24 @@ netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *befor
     netprof_diff_options options = {.force = force};
     difference_free(d);
     netprof_err err = netprof_diff(before, after, &options, &d->own, error);
+    if (err == NETPROF_ERR_NOMEM) memory_exhausted();
     if (err) return err;
     d->delta = &d->own;
-    return fill(d, error);
+    difference_fill(d);
+    return NETPROF_OK;
 }
 
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error)
 {
-    if (!set->run_count) return fail(error, NETPROF_ERR_ARG, "no data");
+    if (!set->run_count) return difference_fail(error, NETPROF_ERR_ARG, "no data");
     const dataset_run *first = &set->runs[0], *last = &set->runs[set->run_count - 1];
     netprof_err err;
     if (first == last && first->snapshot_count < 2 && first->delta_count == 1)
-        err = difference_of_delta(d, &first->deltas[0], error);
+        err = NETPROF_OK, difference_of_delta(d, &first->deltas[0]);
     else if (first == last && first->snapshot_count < 2)
-        err = fail(error, NETPROF_ERR_ARG, "one snapshot only; expected two, or a second file");
+        err = difference_fail(error, NETPROF_ERR_ARG, "one snapshot only; expected two, or a second file");
     else if (!first->snapshot_count || !last->snapshot_count)
-        err = fail(error, NETPROF_ERR_ARG, "no snapshot; expected one in each file");
+        err = difference_fail(error, NETPROF_ERR_ARG, "no snapshot; expected one in each file");
     else
         err =
             difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1], force, error);
@@ -151,7 +145,7 @@ void difference_move(difference *to, difference *from)
 
 // ---- choosing and ordering ----
 
-static bool is_chosen(const difference *d, const difference_query *q, size_t i)
+static bool select_is_chosen(const difference *d, const difference_query *q, size_t i)
 {
     const difference_row *row = &d->rows[i];
     const netprof_counter *counter = &d->delta->schema->counters[i];
@@ -161,7 +155,8 @@ static bool is_chosen(const difference *d, const difference_query *q, size_t i)
     if (q->marks && !(row->entry && row->entry->marks & q->marks)) return false;
     if (q->flags && !(q->flags & (uint32_t)1 << row->flag)) return false;
     if (q->order == DIFFERENCE_RAW) return true;
-    if (q->kinds != DIFFERENCE_ANY_KIND && is_gauge(counter) != (q->kinds == DIFFERENCE_GAUGES)) return false;
+    if (q->kinds != DIFFERENCE_ANY_KIND && difference_is_gauge(counter) != (q->kinds == DIFFERENCE_GAUGES))
+        return false;
     return q->clock == DIFFERENCE_WITH_CLOCK || clock == (q->clock == DIFFERENCE_ONLY_CLOCK);
 }
 
@@ -174,7 +169,7 @@ typedef struct sort_key {
     size_t index;
 } sort_key;
 
-static int compare_keys(const void *a, const void *b)
+static int select_by_key(const void *a, const void *b)
 {
     const sort_key *x = a, *y = b;
     if (x->major != y->major) return x->major < y->major ? -1 : 1;
@@ -186,7 +181,7 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
-static sort_key key_of(const difference *d, difference_order order, size_t i)
+static sort_key select_key(const difference *d, difference_order order, size_t i)
 {
     const difference_row *row = &d->rows[i];
     const netprof_counter *counter = &d->delta->schema->counters[i];
@@ -195,7 +190,7 @@ static sort_key key_of(const difference *d, difference_order order, size_t i)
 }
 
 // Keeps the first `top` of each device and unit, or of everything.
-static size_t cut(const sort_key *keys, size_t found, const difference_query *q, size_t *indexes)
+static size_t select_top(const sort_key *keys, size_t found, const difference_query *q, size_t *indexes)
 {
     size_t kept = 0, in_class = 0;
     for (size_t i = 0; i < found; i++) {
@@ -209,44 +204,39 @@ static size_t cut(const sort_key *keys, size_t found, const difference_query *q,
 size_t *difference_select(const difference *d, const difference_query *query, size_t *count_out)
 {
     const netprof_schema *schema = d->delta->schema;
-    size_t first = 0, end = schema->counter_count, found = 0;
+    size_t first = 0, end = schema->counter_count;
     *count_out = 0;
-    if (query->device > schema->device_count) return calloc(1, sizeof(size_t));
+    if (query->device > schema->device_count) return memory_calloc(1, sizeof(size_t));
     if (query->device) {
         first = schema->devices[query->device - 1].first;
         end = first + schema->devices[query->device - 1].count;
     }
-    sort_key *keys = malloc((end - first + 1) * sizeof *keys);
-    size_t *indexes = malloc((end - first + 1) * sizeof *indexes);
-    if (!keys || !indexes) {
-        free(keys);
-        free(indexes);
-        return NULL;
-    }
+    sort_key *keys = NULL;
     for (size_t i = first; i < end; i++)
-        if (is_chosen(d, query, i)) keys[found++] = key_of(d, query->order, i);
-    qsort(keys, found, sizeof *keys, compare_keys);
-    *count_out = cut(keys, found, query, indexes);
-    free(keys);
+        if (select_is_chosen(d, query, i)) arrput(keys, select_key(d, query->order, i));
+    size_t found = arrlenu(keys), *indexes = memory_array(NULL, found, sizeof *indexes);
+    if (found) qsort(keys, found, sizeof *keys, select_by_key);
+    *count_out = select_top(keys, found, query, indexes);
+    arrfree(keys);
     return indexes;
 }
 
 // ---- tables ----
 
-static int compare_names(const void *a, const void *b)
+static int table_by_name(const void *a, const void *b)
 {
     return catalog_name_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool belongs(const difference *d, uint64_t groups, uint32_t marks, size_t i)
+static bool table_has(const difference *d, uint64_t groups, uint32_t marks, size_t i)
 {
     const catalog_entry *entry = d->rows[i].entry;
     return entry && (entry->groups & groups || entry->marks & marks);
 }
 
-// Collects the names of rows (each once) and the columns.
-static bool table_frame(const difference *d, const char *source, uint64_t groups, uint32_t marks,
-                        difference_table *table, lookup *rows)
+// Collects the names of the rows, each once, and the columns.
+static void table_frame(const difference *d, const char *source, uint64_t groups, uint32_t marks,
+                        difference_table *table, index_map **rows)
 {
     const netprof_schema *schema = d->delta->schema;
     for (size_t device = 0; device < schema->device_count; device++) {
@@ -254,65 +244,60 @@ static bool table_frame(const difference *d, const char *source, uint64_t groups
         if (strcmp(schema->devices[device].source, source) != 0) continue;
         for (size_t k = 0; k < schema->devices[device].count; k++) {
             size_t i = schema->devices[device].first + k;
-            if (!belongs(d, groups, marks, i)) continue;
-            size_t *place = lookup_put(rows, 0, schema->counters[i].name);
-            if (!place) return false;
-            if (*place == LOOKUP_NONE) table->names[ *place = table->row_count++] = schema->counters[i].name;
+            const char *name = schema->counters[i].name;
+            if (!table_has(d, groups, marks, i)) continue;
+            if (index_map_put(rows, map_key_of_name(0, name), table->row_count) == table->row_count)
+                table->names[table->row_count++] = name;
             any = true;
         }
         if (any) table->devices[table->column_count++] = device;
     }
-    qsort(table->names, table->row_count, sizeof *table->names, compare_names);
+    qsort(table->names, table->row_count, sizeof *table->names, table_by_name);
     for (size_t r = 0; r < table->row_count; r++)
-        *lookup_put(rows, 0, table->names[r]) = r;
-    return true;
+        hmput(*rows, map_key_of_name(0, table->names[r]), r);
 }
 
 static void table_cells(const difference *d, uint64_t groups, uint32_t marks, difference_table *table,
-                        const lookup *rows)
+                        const index_map *rows)
 {
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < table->row_count * table->column_count; i++)
         table->cells[i] = DIFFERENCE_NONE;
     for (size_t column = 0; column < table->column_count; column++) {
         const netprof_device *device = &schema->devices[table->devices[column]];
-        for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
-            if (belongs(d, groups, marks, i))
-                table->cells[lookup_find(rows, 0, schema->counters[i].name) * table->column_count + column] = i;
+        for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
+            if (!table_has(d, groups, marks, i)) continue;
+            size_t row = index_map_find(rows, map_key_of_name(0, schema->counters[i].name));
+            table->cells[row * table->column_count + column] = i;
+        }
     }
 }
 
-static netprof_err make_table(const difference *d, const char *source, uint64_t groups, uint32_t marks,
-                              difference_table *table, netprof_error *error)
+static void table_make(const difference *d, const char *source, uint64_t groups, uint32_t marks,
+                       difference_table *table)
 {
     const netprof_schema *schema = d->delta->schema;
-    lookup rows = {0};
-    *table = (difference_table){.names = calloc(schema->counter_count + 1, sizeof *table->names),
-                                .devices = calloc(schema->device_count + 1, sizeof *table->devices)};
-    bool done = table->names && table->devices && table_frame(d, source, groups, marks, table, &rows);
-    if (done) {
-        table->cells = calloc(table->row_count * table->column_count + 1, sizeof *table->cells);
-        done = table->cells != NULL;
-    }
-    if (done) table_cells(d, groups, marks, table, &rows);
-    lookup_free(&rows);
-    if (done) return NETPROF_OK;
-    difference_table_free(table);
-    return no_memory(error);
+    index_map *rows = NULL;
+    *table = (difference_table){.names = memory_calloc(schema->counter_count, sizeof *table->names),
+                                .devices = memory_calloc(schema->device_count, sizeof *table->devices)};
+    table_frame(d, source, groups, marks, table, &rows);
+    table->cells = memory_calloc(table->row_count * table->column_count, sizeof *table->cells);
+    table_cells(d, groups, marks, table, rows);
+    hmfree(rows);
 }
 
 netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table, netprof_error *error)
 {
     const catalog_group *g = catalog_group_at(group);
     *table = (difference_table){0};
-    if (!g) return fail(error, NETPROF_ERR_ARG, "no such group");
-    return make_table(d, g->source, (uint64_t)1 << group, 0, table, error);
+    if (!g) return difference_fail(error, NETPROF_ERR_ARG, "no such group");
+    table_make(d, g->source, (uint64_t)1 << group, 0, table);
+    return NETPROF_OK;
 }
 
-netprof_err difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table,
-                                      netprof_error *error)
+void difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table)
 {
-    return make_table(d, source, 0, marks, table, error);
+    table_make(d, source, 0, marks, table);
 }
 
 void difference_table_free(difference_table *table)
@@ -326,20 +311,20 @@ void difference_table_free(difference_table *table)
 // ---- sums and balance ----
 
 // Whether there is a difference of a physical device to add up.
-static bool can_add(const difference *d, size_t i)
+static bool balance_can_add(const difference *d, size_t i)
 {
     const netprof_counter *counter = &d->delta->schema->counters[i];
     return d->delta->schema->devices[counter->device].flags & NETPROF_DEVICE_PHYSICAL && d->rows[i].compared &&
-           !is_gauge(counter) && !d->rows[i].negative;
+           !difference_is_gauge(counter) && !d->rows[i].negative;
 }
 
 // Unknown rates are left out; nothing but unknown ones stays unknown.
-static double add_rates(double a, double b)
+static double sum_rates(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-static size_t source_number(const netprof_schema *schema, const char *source)
+static size_t sum_source(const netprof_schema *schema, const char *source)
 {
     size_t i = 0;
     while (i < schema->source_count && strcmp(schema->sources[i].name, source) != 0)
@@ -347,14 +332,14 @@ static size_t source_number(const netprof_schema *schema, const char *source)
     return i;
 }
 
-static bool is_physical(const difference *d, size_t i)
+static bool sum_is_physical(const difference *d, size_t i)
 {
     const netprof_schema *schema = d->delta->schema;
     return schema->devices[schema->counters[i].device].flags & NETPROF_DEVICE_PHYSICAL;
 }
 
 // Adds a magnitude with its sign; beyond 64 bits the sum stays at the largest value.
-static void add_signed(difference_sum *sum, uint64_t value, bool negative)
+static void sum_add_signed(difference_sum *sum, uint64_t value, bool negative)
 {
     if (sum->negative == negative || !sum->value) {
         sum->value = sum_capped(sum->value, value);
@@ -368,63 +353,68 @@ static void add_signed(difference_sum *sum, uint64_t value, bool negative)
     }
 }
 
-static void add_to_sum(const difference *d, size_t i, difference_sum *sum)
+static void sum_add(const difference *d, size_t i, difference_sum *sum)
 {
     const difference_row *row = &d->rows[i];
-    add_signed(sum, row->magnitude, row->negative);
-    sum->rate_per_s = add_rates(sum->rate_per_s, row->rate_per_s);
+    sum_add_signed(sum, row->magnitude, row->negative);
+    sum->rate_per_s = sum_rates(sum->rate_per_s, row->rate_per_s);
     sum->lower_bound |= row->lower_bound;
     if (!sum->devices++ || row->magnitude > d->rows[sum->most].magnitude) sum->most = i;
 }
 
-// The sum of the counter's source and name; NULL without memory.
-static difference_sum *sum_of(const difference *d, size_t i, difference_sum *sums, size_t *found, lookup *places)
+typedef struct summing {
+    const difference *d;
+    difference_sum *sums;
+    index_map *places; // from (source, counter)
+} summing;
+
+// The sum of the counter's source and name.
+static difference_sum *sum_at(summing *s, size_t i)
 {
-    const netprof_schema *schema = d->delta->schema;
+    const netprof_schema *schema = s->d->delta->schema;
     const netprof_counter *c = &schema->counters[i];
     const char *source = schema->devices[c->device].source;
-    size_t *place = lookup_put(places, source_number(schema, source), c->name);
-    if (!place) return NULL;
-    if (*place == LOOKUP_NONE) {
-        sums[*found] = (difference_sum){.source = source,
-                                        .name = c->name,
-                                        .unit = d->rows[i].unit,
-                                        .entry = d->rows[i].entry,
-                                        .rate_per_s = NAN,
-                                        .first = i};
-        *place = (*found)++;
+    size_t found = arrlenu(s->sums);
+    size_t place = index_map_put(&s->places, map_key_of_name(sum_source(schema, source), c->name), found);
+    if (place == found) {
+        difference_sum made = {.source = source,
+                               .name = c->name,
+                               .unit = s->d->rows[i].unit,
+                               .entry = s->d->rows[i].entry,
+                               .rate_per_s = NAN,
+                               .first = i};
+        arrput(s->sums, made);
     }
-    return &sums[*place];
+    return &s->sums[place];
 }
 
-// Physical devices first: where there is one, the others of that counter are left out.
-static bool add_rows(const difference *d, const size_t *rows, size_t count, bool physical, difference_sum *sums,
-                     size_t *found, lookup *places)
+// Physical devices first: a counter that one of them has is not summed over the others.
+static void sum_rows(summing *s, const size_t *rows, size_t row_count, bool physical)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (is_physical(d, rows[i]) != physical || !d->rows[rows[i]].compared) continue;
-        if (is_gauge(&d->delta->schema->counters[rows[i]])) continue;
-        difference_sum *sum = sum_of(d, rows[i], sums, found, places);
-        if (!sum) return false;
-        if (physical || !is_physical(d, sum->first)) add_to_sum(d, rows[i], sum);
+    const difference *d = s->d;
+    for (size_t i = 0; i < row_count; i++) {
+        if (sum_is_physical(d, rows[i]) != physical || !d->rows[rows[i]].compared) continue;
+        if (difference_is_gauge(&d->delta->schema->counters[rows[i]])) continue;
+        difference_sum *sum = sum_at(s, rows[i]);
+        if (physical || !sum_is_physical(d, sum->first)) sum_add(d, rows[i], sum);
     }
-    return true;
 }
 
 // A device whose counter could not be compared would have added to the sum.
-static void mark_incomplete(const difference *d, difference_sum *sums, const lookup *places)
+static void sum_mark_incomplete(summing *s)
 {
-    const netprof_schema *schema = d->delta->schema;
+    const netprof_schema *schema = s->d->delta->schema;
     for (size_t i = 0; i < schema->counter_count; i++) {
         const netprof_counter *c = &schema->counters[i];
-        if (d->rows[i].compared) continue;
-        size_t place = lookup_find(places, source_number(schema, schema->devices[c->device].source), c->name);
-        if (place != LOOKUP_NONE && is_physical(d, sums[place].first) == is_physical(d, i))
-            sums[place].lower_bound = true;
+        if (s->d->rows[i].compared) continue;
+        size_t source = sum_source(schema, schema->devices[c->device].source);
+        size_t place = index_map_find(s->places, map_key_of_name(source, c->name));
+        if (place != INDEX_NONE && sum_is_physical(s->d, s->sums[place].first) == sum_is_physical(s->d, i))
+            s->sums[place].lower_bound = true;
     }
 }
 
-static int compare_sums(const void *a, const void *b)
+static int sum_by_value(const void *a, const void *b)
 {
     const difference_sum *x = a, *y = b;
     size_t i = catalog_unit_rank(x->unit), j = catalog_unit_rank(y->unit);
@@ -436,7 +426,7 @@ static int compare_sums(const void *a, const void *b)
     return order ? order : strcmp(x->source, y->source);
 }
 
-static size_t keep_top(difference_sum *sums, size_t count, size_t top)
+static size_t sum_keep_top(difference_sum *sums, size_t count, size_t top)
 {
     size_t kept = 0, in_unit = 0;
     for (size_t i = 0; i < count; i++) {
@@ -448,68 +438,64 @@ static size_t keep_top(difference_sum *sums, size_t count, size_t top)
 
 difference_sum *difference_sums(const difference *d, const size_t *rows, size_t row_count, size_t top, size_t *count)
 {
-    difference_sum *sums = calloc(row_count + 1, sizeof *sums);
-    lookup places = {0};
-    size_t found = 0;
-    *count = 0;
-    if (!sums || !add_rows(d, rows, row_count, true, sums, &found, &places) ||
-        !add_rows(d, rows, row_count, false, sums, &found, &places)) {
-        free(sums);
-        lookup_free(&places);
-        return NULL;
-    }
-    mark_incomplete(d, sums, &places);
-    lookup_free(&places);
-    qsort(sums, found, sizeof *sums, compare_sums);
-    *count = keep_top(sums, found, top);
+    summing s = {.d = d};
+    sum_rows(&s, rows, row_count, true);
+    sum_rows(&s, rows, row_count, false);
+    sum_mark_incomplete(&s);
+    hmfree(s.places);
+    size_t found = arrlenu(s.sums);
+    difference_sum *sums = memory_copy(s.sums, found * sizeof *sums);
+    arrfree(s.sums);
+    qsort(sums, found, sizeof *sums, sum_by_value);
+    *count = sum_keep_top(sums, found, top);
     return sums;
 }
 
 // The device's counter with this role. A device may have two (older and newer kernels' names): the first with
 // a difference counts, in the catalog's order.
-static size_t counter_with_role(const difference *d, size_t device, uint32_t role)
+static size_t balance_counter(const difference *d, size_t device, uint32_t role)
 {
     const netprof_device *dev = &d->delta->schema->devices[device];
     size_t best = DIFFERENCE_NONE;
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
         const catalog_entry *entry = d->rows[i].entry;
-        if (!entry || !(entry->marks & role) || !can_add(d, i)) continue;
+        if (!entry || !(entry->marks & role) || !balance_can_add(d, i)) continue;
         if (best == DIFFERENCE_NONE || entry < d->rows[best].entry) best = i;
     }
     return best;
 }
 
 // Whether the device, a physical one, has such a counter at all.
-static bool had_role(const difference *d, size_t device, uint32_t role)
+static bool balance_had_role(const difference *d, size_t device, uint32_t role)
 {
     const netprof_device *dev = &d->delta->schema->devices[device];
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
-        if (is_physical(d, i) && d->rows[i].entry && d->rows[i].entry->marks & role) return true;
+        if (sum_is_physical(d, i) && d->rows[i].entry && d->rows[i].entry->marks & role) return true;
     return false;
 }
 
-static void add_to_balance(difference_balance *b, const difference_row *row, size_t device)
+static void balance_add(difference_balance *b, const difference_row *row, size_t device)
 {
     uint64_t value = row->magnitude;
     if (!b->devices || value > b->max) b->max = value, b->max_device = device;
     if (!b->devices || value < b->min) b->min = value, b->min_device = device;
     b->sum = sum_capped(b->sum, value);
     b->lower_bound |= row->lower_bound;
-    b->rate_per_s = add_rates(b->rate_per_s, row->rate_per_s);
+    b->rate_per_s = sum_rates(b->rate_per_s, row->rate_per_s);
     b->devices++;
 }
 
-static difference_balance balance_of(const difference *d, const char *source, uint32_t role)
+static difference_balance balance_make(const difference *d, const char *source, uint32_t role)
 {
     const netprof_schema *schema = d->delta->schema;
     difference_balance b = {.source = source, .role = role, .rate_per_s = NAN, .max_over_mean = NAN};
     for (size_t device = 0; device < schema->device_count; device++) {
         if (strcmp(schema->devices[device].source, source) != 0) continue;
-        size_t i = counter_with_role(d, device, role);
+        size_t i = balance_counter(d, device, role);
         if (i != DIFFERENCE_NONE)
-            add_to_balance(&b, &d->rows[i], device);
+            balance_add(&b, &d->rows[i], device);
         else
-            b.lower_bound |= had_role(d, device, role);
+            b.lower_bound |= balance_had_role(d, device, role);
     }
     if (b.sum && !b.lower_bound) b.max_over_mean = (double)b.max / ((double)b.sum / (double)b.devices);
     return b;
@@ -519,13 +505,12 @@ difference_balance *difference_balances(const difference *d, size_t *count_out)
 {
     static const uint32_t roles[] = {CATALOG_TX_BYTES, CATALOG_RX_BYTES};
     const netprof_schema *schema = d->delta->schema;
-    difference_balance *balances = calloc(2 * schema->source_count + 1, sizeof *balances);
+    difference_balance *balances = memory_calloc(2 * schema->source_count, sizeof *balances);
     *count_out = 0;
-    if (!balances) return NULL;
     for (size_t s = 0; s < schema->source_count; s++) {
-        bool again = source_number(schema, schema->sources[s].name) != s; // a joined schema may name a source twice
+        bool again = sum_source(schema, schema->sources[s].name) != s; // a joined schema may name a source twice
         for (size_t r = 0; r < 2 && !again; r++) {
-            difference_balance b = balance_of(d, schema->sources[s].name, roles[r]);
+            difference_balance b = balance_make(d, schema->sources[s].name, roles[r]);
             if (b.devices) balances[(*count_out)++] = b;
         }
     }

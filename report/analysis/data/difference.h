@@ -56,10 +56,10 @@ typedef struct difference {
 // NETPROF_ERR_MISMATCH). The data set may be freed afterwards unless a delta of it was used.
 netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
                                     bool force, netprof_error *error);
-netprof_err difference_of_delta(difference *d, const netprof_delta *delta, netprof_error *error);
+void difference_of_delta(difference *d, const netprof_delta *delta);
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error);
 void difference_free(difference *d);
-void difference_move(difference *to, difference *from); // `from` is empty behind it; `to` must be
+void difference_move(difference *to, difference *from); // leaves `from` empty; `to` must be empty
 
 // ---- choosing and ordering counters ----
 
@@ -93,7 +93,7 @@ typedef struct difference_query {
     size_t top;      // at most so many, in DIFFERENCE_BY_UNIT of each device and unit; 0: all
 } difference_query;
 
-// Indexes of counters. With several devices: device after device in DIFFERENCE_BY_UNIT, together in
+// Indexes of counters; free() them. With several devices: device after device in DIFFERENCE_BY_UNIT, together in
 // DIFFERENCE_RAW. Equal values come in net_prof's order of names.
 size_t *difference_select(const difference *d, const difference_query *query, size_t *count);
 
@@ -109,8 +109,7 @@ typedef struct difference_table {
 // The counters of one source that are in a group (catalog_group_at), or have one of the marks
 // (CATALOG_IMPORTANT: net_prof's 16). Columns: the source's devices that have any of them.
 netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table, netprof_error *error);
-netprof_err difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table,
-                                      netprof_error *error);
+void difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table);
 void difference_table_free(difference_table *table);
 
 // ---- sums over devices: each byte once ----
@@ -129,7 +128,7 @@ typedef struct difference_sum {
 } difference_sum;
 
 // Of the counters in rows (as difference_select() gives them; gauges and what was not compared are passed over): all
-// sources together, unit after unit, the `top` largest of each unit (0: all).
+// sources together, unit after unit, the `top` largest of each unit (0: all). free() it.
 difference_sum *difference_sums(const difference *d, const size_t *rows, size_t row_count, size_t top, size_t *count);
 
 // ---- balance across the physical devices of a source ----
@@ -145,7 +144,7 @@ typedef struct difference_balance {
     double rate_per_s;    // of all devices together; NAN when unknown
 } difference_balance;
 
-// Two rows for each source that has physical devices with byte counters.
+// Two rows for each source that has physical devices with byte counters; free() them.
 difference_balance *difference_balances(const difference *d, size_t *count);
 
 #endif

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE // memmem
 #include "file_parts.h"
 
+#include "analysis/base/stb_ds.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@ enum { HEADER = 16, WINDOW = 1 << 20 };
 
 static const unsigned char magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', '\r', '\n'};
 
-static netprof_err fail(netprof_error *error, netprof_err code, int number, const char *text)
+static netprof_err parts_fail(netprof_error *error, netprof_err code, int number, const char *text)
 {
     if (!error) return code;
     *error = (netprof_error){.code = code, .sys_errno = number};
@@ -27,7 +29,7 @@ bool parts_is_header(const void *data, size_t size)
 }
 
 // Among other bytes: the whole header, which holds zeros, so that no text in a chunk is taken for one.
-static bool is_header_within(const unsigned char *at)
+static bool parts_is_header_within(const unsigned char *at)
 {
     static const unsigned char order[4] = {4, 3, 2, 1};
     return memcmp(at, magic, sizeof magic) == 0 && !at[10] && !at[11] && memcmp(at + 12, order, sizeof order) == 0;
@@ -39,7 +41,7 @@ size_t parts_next(const void *data, size_t size, size_t from)
     while (from + HEADER <= size) {
         const unsigned char *found = memmem(all + from, size - from, magic, sizeof magic);
         if (!found || (size_t)(found - all) + HEADER > size) break;
-        if (is_header_within(found)) return (size_t)(found - all);
+        if (parts_is_header_within(found)) return (size_t)(found - all);
         from = (size_t)(found - all) + 1;
     }
     return size;
@@ -53,12 +55,12 @@ size_t parts_count(const void *data, size_t size)
     return count;
 }
 
-static uint64_t chunk_size(const unsigned char *head)
+static uint64_t parts_chunk_size(const unsigned char *head)
 {
     return 12 + ((uint64_t)head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
 }
 
-static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
+static ssize_t parts_read_at(int fd, void *to, size_t size, uint64_t at)
 {
     size_t done = 0;
     while (done < size) {
@@ -71,26 +73,21 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
     return (ssize_t)done;
 }
 
-static bool add(parts *p, uint64_t at)
+static void parts_add(parts *p, uint64_t at)
 {
-    if (!(p->count & (p->count - 1))) {
-        uint64_t *larger = realloc(p->at, (p->count ? 2 * p->count : 1) * sizeof *larger);
-        if (!larger) return false;
-        p->at = larger;
-    }
-    p->at[p->count++] = at;
-    return true;
+    arrput(p->at, at);
+    p->count = arrlenu(p->at);
 }
 
 // Windows overlap by a header less one byte: one that lies across two is found in the second.
-static netprof_err find_headers(parts *p, char *window, netprof_error *error)
+static netprof_err parts_find_headers(parts *p, char *window, netprof_error *error)
 {
     for (uint64_t begin = 0;;) {
-        ssize_t n = read_at(p->fd, window, WINDOW, begin);
-        if (n < 0) return fail(error, NETPROF_ERR_IO, errno, "cannot read");
+        ssize_t n = parts_read_at(p->fd, window, WINDOW, begin);
+        if (n < 0) return parts_fail(error, NETPROF_ERR_IO, errno, "cannot read");
         size_t size = (size_t)n;
         for (size_t at = parts_next(window, size, p->count ? 0 : 1); at < size; at = parts_next(window, size, at + 1))
-            if (begin + at && !add(p, begin + at)) return fail(error, NETPROF_ERR_NOMEM, 0, "no memory");
+            if (begin + at) parts_add(p, begin + at);
         p->size = begin + size;
         if (size < WINDOW) return NETPROF_OK;
         begin += size - (HEADER - 1);
@@ -103,14 +100,16 @@ netprof_err parts_open(parts *p, const char *path, netprof_error *error)
     unsigned char head[HEADER];
     *p = (parts){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)}; // a pipe without a writer must not hang us
     p->open = p->fd >= 0;
-    netprof_err err = p->open ? NETPROF_OK : fail(error, NETPROF_ERR_IO, errno, "cannot open");
-    if (!err && (fstat(p->fd, &st) || !S_ISREG(st.st_mode) || read_at(p->fd, head, HEADER, 0) != HEADER ||
+    netprof_err err = p->open ? NETPROF_OK : parts_fail(error, NETPROF_ERR_IO, errno, "cannot open");
+    if (!err && (fstat(p->fd, &st) || !S_ISREG(st.st_mode) || parts_read_at(p->fd, head, HEADER, 0) != HEADER ||
                  !parts_is_header(head, HEADER)))
-        err = fail(error, NETPROF_ERR_FORMAT, 0, "not a .netprof file (its first bytes are others)");
-    char *window = err ? NULL : malloc(WINDOW);
-    if (!err && (!window || !add(p, 0))) err = fail(error, NETPROF_ERR_NOMEM, 0, "no memory");
-    if (!err) err = find_headers(p, window, error);
-    free(window);
+        err = parts_fail(error, NETPROF_ERR_FORMAT, 0, "not a .netprof file (its first bytes are others)");
+    if (!err) {
+        char *window = memory_alloc(WINDOW);
+        parts_add(p, 0);
+        err = parts_find_headers(p, window, error);
+        free(window);
+    }
     if (err) parts_close(p);
     if (err && error) snprintf(error->path, sizeof error->path, "%s", path);
     return err;
@@ -129,7 +128,7 @@ parts_stream parts_begin(const parts *p, size_t part)
 int parts_read(void *user, void *to, size_t size, size_t *got)
 {
     parts_stream *s = user;
-    ssize_t n = read_at(s->fd, to, size < s->end - s->at ? size : (size_t)(s->end - s->at), s->at);
+    ssize_t n = parts_read_at(s->fd, to, size < s->end - s->at ? size : (size_t)(s->end - s->at), s->at);
     *got = n < 0 ? 0 : (size_t)n;
     s->at += *got;
     return n < 0 ? errno : 0;
@@ -145,7 +144,7 @@ netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, cons
 void parts_close(parts *p)
 {
     if (p->open) close(p->fd);
-    free(p->at);
+    arrfree(p->at);
     *p = (parts){0};
 }
 
@@ -158,10 +157,10 @@ typedef struct walk {
 } walk;
 
 // HEADER bytes at an offset of the file, or how many there are.
-static size_t look_at(walk *w, uint64_t at, const unsigned char **bytes)
+static size_t parts_look_at(walk *w, uint64_t at, const unsigned char **bytes)
 {
     if (at < w->at || at + HEADER > w->at + w->size) {
-        ssize_t n = read_at(w->fd, w->window, sizeof w->window, at);
+        ssize_t n = parts_read_at(w->fd, w->window, sizeof w->window, at);
         w->at = at;
         w->size = n < 0 ? 0 : (size_t)n;
     }
@@ -170,22 +169,22 @@ static size_t look_at(walk *w, uint64_t at, const unsigned char **bytes)
 }
 
 // From chunk to chunk by their lengths, unchecked: a hint is all that is wanted.
-static unsigned walk_over(walk *w)
+static unsigned parts_walk_over(walk *w)
 {
     const unsigned char *head;
     unsigned found = 0;
-    if (look_at(w, 0, &head) < HEADER || !parts_is_header(head, HEADER)) return 0;
+    if (parts_look_at(w, 0, &head) < HEADER || !parts_is_header(head, HEADER)) return 0;
     for (uint64_t at = HEADER; found != (PARTS_SNAPSHOTS | PARTS_REGIONS);) {
-        size_t n = look_at(w, at, &head);
+        size_t n = parts_look_at(w, at, &head);
         if (n < 12) break;
-        if (n >= HEADER && is_header_within(head)) {
+        if (n >= HEADER && parts_is_header_within(head)) {
             at += HEADER;
             continue;
         }
         if (memcmp(head, "STEP", 4) == 0 || memcmp(head, "SNAP", 4) == 0 || memcmp(head, "DIFF", 4) == 0)
             found |= PARTS_SNAPSHOTS;
         if (memcmp(head, "REGN", 4) == 0) found |= PARTS_REGIONS;
-        at += chunk_size(head);
+        at += parts_chunk_size(head);
     }
     return found;
 }
@@ -196,11 +195,11 @@ unsigned parts_hold(const char *path)
     unsigned found = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return 0;
-    walk *w = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? malloc(sizeof *w) : NULL;
+    walk *w = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? memory_alloc(sizeof *w) : NULL;
     if (w) {
         w->fd = fd;
         w->at = w->size = 0;
-        found = walk_over(w);
+        found = parts_walk_over(w);
     }
     free(w);
     close(fd);

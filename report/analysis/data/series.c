@@ -2,8 +2,7 @@
 
 #include "analysis/catalog/catalog.h"
 #include "snapshot_subset.h"
-#include "analysis/base/list.h"
-#include "analysis/base/lookup.h"
+#include "analysis/base/index_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@ static const double second = 1e-9;
 
 // One counter that is followed: where it is in the input, and what it means.
 typedef struct followed {
-    size_t from;     // index in the snapshots as they come; first, for cut_snapshot()
+    size_t from;     // index in the snapshots as they come; first, for snapshot_subset()
     uint32_t device; // of the series
     int way;         // SERIES_IN, SERIES_OUT; -1: an event of a kind
     uint32_t kind;   // of the series' counters
@@ -22,7 +21,6 @@ typedef struct followed {
 // What a counter means, looked up once for all files.
 enum { MEANS_NOTHING = -2, MEANS_EVENT = -1 }; // else SERIES_IN or SERIES_OUT
 typedef struct known_counter {
-    char *name;
     int means;
     uint32_t kind; // of the series' counters, once it was met as an event; UINT32_MAX before
 } known_counter;
@@ -30,15 +28,12 @@ typedef struct known_counter {
 // The file at hand. Snapshots are cut down to what is followed, as snapshots of a small schema of their own: so
 // differences are made by the same rules as everywhere.
 struct series_reader {
-    lookup names; // (source, name) -> index of known
+    index_map *names; // from (source, name) to known
     known_counter *known;
-    size_t known_count;
     char **sources;
-    size_t source_count;
     const netprof_schema *schema, *small; // of the last snapshot
-    followed *followed;                   // [followed_count], beside small->counters
-    size_t followed_count, followed_room;
-    netprof_snapshot last, cut; // cut down: the last one and the one at hand
+    followed *followed;                   // one for each of small->counters
+    netprof_snapshot last, cut;           // cut down: the last one and the one at hand
     bool has_last;
     int64_t last_wall_ns, last_mono_ns; // of the last snapshot; wall: put on the run's axis
 };
@@ -46,7 +41,7 @@ struct series_reader {
 // ---- what a counter means ----
 
 // Pauses, missing credits, back-pressure: in the catalog's groups about congestion, but for what counts traffic.
-static bool tells_of_waiting(const char *source, const char *counter)
+static bool series_tells_of_waiting(const char *source, const char *counter)
 {
     static const char *const groups[] = {"CxiCongestion", "EthPause", "RdmaCongestion"};
     const catalog_entry *entry = catalog_find(source, counter);
@@ -58,58 +53,50 @@ static bool tells_of_waiting(const char *source, const char *counter)
     return false;
 }
 
-static int meaning_of(const char *source, const netprof_counter *c)
+static int series_meaning_of(const char *source, const netprof_counter *c)
 {
     uint32_t marks = catalog_marks(source, c->name);
     if (c->kind != NETPROF_KIND_COUNTER) return MEANS_NOTHING;
     if (marks & CATALOG_RX_BYTES) return SERIES_IN;
     if (marks & CATALOG_TX_BYTES) return SERIES_OUT;
     if (marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY)) return MEANS_NOTHING;
-    return catalog_is_trouble(source, c->name, c->unit) || tells_of_waiting(source, c->name) ? MEANS_EVENT
-                                                                                             : MEANS_NOTHING;
+    return catalog_is_trouble(source, c->name, c->unit) || series_tells_of_waiting(source, c->name) ? MEANS_EVENT
+                                                                                                    : MEANS_NOTHING;
 }
 
-static bool source_number(struct series_reader *r, const char *source, size_t *number)
+static size_t series_source_number(struct series_reader *r, const char *source)
 {
-    for (*number = 0; *number < r->source_count; ++*number)
-        if (strcmp(r->sources[*number], source) == 0) return true;
-    if (!list_grow_one(&r->sources, r->source_count, sizeof *r->sources)) return false;
-    r->sources[r->source_count] = strdup(source);
-    return r->sources[r->source_count] && ++r->source_count;
+    size_t number = 0, count = arrlenu(r->sources);
+    while (number < count && strcmp(r->sources[number], source) != 0)
+        number++;
+    if (number == count) arrput(r->sources, memory_strdup(source));
+    return number;
 }
 
-// NULL: no memory. Valid until the next call.
-static known_counter *know(struct series_reader *r, size_t source, const netprof_counter *c)
+// Valid until the next call.
+static known_counter *series_know(struct series_reader *r, size_t source, const netprof_counter *c)
 {
-    size_t found = lookup_find(&r->names, source, c->name), *place;
-    if (found != LOOKUP_NONE) return &r->known[found];
-    if (!list_grow_one(&r->known, r->known_count, sizeof *r->known)) return NULL;
-    known_counter *k = &r->known[r->known_count];
-    *k = (known_counter){strdup(c->name), meaning_of(r->sources[source], c), UINT32_MAX};
-    if (!k->name || !(place = lookup_put(&r->names, source, k->name))) {
-        free(k->name);
-        return NULL;
-    }
-    *place = r->known_count++;
-    return k;
+    size_t count = arrlenu(r->known), found = index_map_put(&r->names, map_key_of_name(source, c->name), count);
+    if (found == count) arrput(r->known, ((known_counter){series_meaning_of(r->sources[source], c), UINT32_MAX}));
+    return &r->known[found];
 }
 
-static bool count_kind(series *s, const char *source, const netprof_counter *c, known_counter *k)
+static void series_count_kind(series *s, const char *source, const netprof_counter *c, known_counter *k)
 {
-    if (k->kind != UINT32_MAX) return true;
+    if (k->kind != UINT32_MAX) return;
     const catalog_entry *entry = catalog_find(source, c->name);
-    if (!list_grow_one(&s->counters, s->counter_count, sizeof *s->counters)) return false;
-    series_counter *to = &s->counters[s->counter_count];
-    *to = (series_counter){.source = strdup(source), .name = strdup(c->name)};
-    to->unit = strdup(entry && *entry->unit ? entry->unit : c->unit);
-    to->trouble = catalog_is_trouble(source, c->name, to->unit ? to->unit : "");
-    k->kind = (uint32_t)s->counter_count++;
-    return to->source && to->name && to->unit;
+    series_counter made = {.source = memory_strdup(source),
+                           .name = memory_strdup(c->name),
+                           .unit = memory_strdup(entry && *entry->unit ? entry->unit : c->unit)};
+    made.trouble = catalog_is_trouble(source, c->name, made.unit);
+    k->kind = (uint32_t)s->counter_count;
+    arrput(s->counters, made);
+    s->counter_count = arrlenu(s->counters);
 }
 
 // ---- devices ----
 
-static double line_rate_of(const netprof_device *d)
+static double series_line_rate_of(const netprof_device *d)
 {
     const char *speed = netprof_fact_of(d->facts, d->fact_count, "speed_mbps");
     double mbps = speed ? strtod(speed, NULL) : 0;
@@ -129,75 +116,68 @@ bool series_repeats(const netprof_schema *schema, const netprof_device *d)
     return false;
 }
 
-static bool find_device(series *s, const netprof_schema *schema, size_t device, uint32_t *found)
+static uint32_t series_find_device(series *s, const netprof_schema *schema, size_t device)
 {
     const netprof_device *d = &schema->devices[device];
     size_t run = s->run_count - 1;
     for (size_t i = s->runs[run].first_device; i < s->device_count; i++)
-        if (strcmp(s->devices[i].source, d->source) == 0 && strcmp(s->devices[i].name, d->name) == 0) {
-            *found = (uint32_t)i;
-            return true;
-        }
-    if (s->device_count == UINT32_MAX || !list_grow_one(&s->devices, s->device_count, sizeof *s->devices)) return false;
-    series_device *to = &s->devices[s->device_count];
-    *to =
-        (series_device){.run = run, .source = strdup(d->source), .name = strdup(d->name), .line_rate = line_rate_of(d)};
-    to->physical = d->flags & NETPROF_DEVICE_PHYSICAL;
-    to->chosen = !series_repeats(schema, d);
-    *found = (uint32_t)s->device_count++;
+        if (strcmp(s->devices[i].source, d->source) == 0 && strcmp(s->devices[i].name, d->name) == 0)
+            return (uint32_t)i;
+    if (s->device_count == UINT32_MAX) memory_exhausted();
+    series_device made = {.run = run,
+                          .source = memory_strdup(d->source),
+                          .name = memory_strdup(d->name),
+                          .line_rate = series_line_rate_of(d),
+                          .physical = d->flags & NETPROF_DEVICE_PHYSICAL,
+                          .chosen = !series_repeats(schema, d)};
+    arrput(s->devices, made);
+    s->device_count = arrlenu(s->devices);
     s->runs[run].device_count++;
-    return to->source && to->name;
+    return (uint32_t)s->device_count - 1;
 }
 
 // ---- snapshots cut down ----
 
-static bool add_followed(series *s, netprof_list *list, const netprof_schema *schema, size_t source, size_t i,
-                         bool *open)
+static void series_add_followed(series *s, netprof_list *list, const netprof_schema *schema, size_t source, size_t i,
+                                bool *open)
 {
     const netprof_counter *c = &schema->counters[i];
     const netprof_device *d = &schema->devices[c->device];
     struct series_reader *r = s->reader;
-    known_counter *k = know(r, source, c);
-    if (!k) return false;
-    if (k->means == MEANS_NOTHING) return true;
-    followed f = {.from = i, .way = k->means};
-    if (!find_device(s, schema, c->device, &f.device)) return false;
-    if (k->means == MEANS_EVENT && !count_kind(s, d->source, c, k)) return false;
+    known_counter *k = series_know(r, source, c);
+    if (k->means == MEANS_NOTHING) return;
+    followed f = {.from = i, .way = k->means, .device = series_find_device(s, schema, c->device)};
+    if (k->means == MEANS_EVENT) series_count_kind(s, d->source, c, k);
     f.kind = k->kind;
     if (!*open) netprof_list_device(list, d->name, d->identity, d->flags);
     *open = true;
     netprof_list_counter(list, c);
-    if (!list_grow(&r->followed, r->followed_count, &r->followed_room, sizeof f)) return false;
-    r->followed[r->followed_count++] = f;
-    return true;
+    arrput(r->followed, f);
 }
 
 // The small schema of what is followed.
-static netprof_err follow(series *s, const netprof_schema *schema)
+static netprof_err series_follow(series *s, const netprof_schema *schema)
 {
     struct series_reader *r = s->reader;
-    netprof_list *list = netprof_build_begin(NULL);
+    netprof_list *list = memory_check(netprof_build_begin(NULL));
     const char *source = "", *host = netprof_fact_of(schema->facts, schema->fact_count, "host");
     const char *boot = netprof_fact_of(schema->facts, schema->fact_count, "boot_id");
-    bool good = list != NULL;
     netprof_schema_release(r->schema);
     netprof_schema_release(r->small);
     r->schema = r->small = NULL;
-    r->followed_count = 0;
-    if (!list) return NETPROF_ERR_NOMEM;
+    arrsetlen(r->followed, 0);
     if (host) netprof_build_fact(list, "host", host);
     if (boot) netprof_build_fact(list, "boot_id", boot);
     for (size_t d = 0; d < schema->device_count; d++) {
         const netprof_device *device = &schema->devices[d];
         bool open = false;
-        size_t number = 0;
-        good = good && source_number(r, device->source, &number);
+        size_t number = series_source_number(r, device->source);
         if (strcmp(source, device->source) != 0) netprof_build_source(list, source = device->source);
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
-            good = good && add_followed(s, list, schema, number, i, &open);
+            series_add_followed(s, list, schema, number, i, &open);
     }
     netprof_err err = netprof_build_end(list, &r->small, NULL);
-    if (err || !good) return err ? err : NETPROF_ERR_NOMEM;
+    if (err) return err;
     netprof_schema_retain(schema);
     r->schema = schema;
     return NETPROF_OK;
@@ -206,73 +186,72 @@ static netprof_err follow(series *s, const netprof_schema *schema)
 // ---- steps ----
 
 // Seconds since the epoch in a double keep some 200 ns; they become seconds since the beginning in series_finish().
-static double absolute(int64_t wall_ns)
+static double series_absolute(int64_t wall_ns)
 {
     return (double)wall_ns * second;
 }
 
 // The step of a device that ends with this snapshot.
-static series_step *step_of(series_device *d, size_t snapshot, double from_s, double to_s)
+static series_step *series_step_of(series_device *d, size_t snapshot, double from_s, double to_s)
 {
-    if (d->count && d->last == snapshot) return &d->steps[d->count - 1];
-    if (!list_grow(&d->steps, d->count, &d->room, sizeof *d->steps)) return NULL;
-    d->last = snapshot;
-    d->steps[d->count] = (series_step){from_s, to_s, {NAN, NAN}, false};
-    return &d->steps[d->count++];
+    if (!d->count || d->last != snapshot) {
+        arrput(d->steps, ((series_step){from_s, to_s, {NAN, NAN}, false}));
+        d->count = arrlenu(d->steps);
+        d->last = snapshot;
+    }
+    return &d->steps[d->count - 1];
 }
 
-static bool has_value(uint8_t flag)
+static bool series_has_value(uint8_t flag)
 {
     return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
 }
 
-static bool was_asked_for(const netprof_delta *delta, size_t i)
+static bool series_was_asked_for(const netprof_delta *delta, size_t i)
 {
     return delta->before_status[i] != NETPROF_STATUS_SKIPPED && delta->after_status[i] != NETPROF_STATUS_SKIPPED;
 }
 
 // When it was read: by its own stamp, unless the device's clock is another.
-static double end_of(const netprof_snapshot *x, size_t i, double to_s)
+static double series_end_of(const netprof_snapshot *x, size_t i, double to_s)
 {
-    double stamp = absolute(x->stamps_ns[i]);
+    double stamp = series_absolute(x->stamps_ns[i]);
     return x->stamps_ns[i] > 0 && fabs(stamp - to_s) < 10 ? stamp : to_s;
 }
 
-static bool add_bytes(series *s, const netprof_delta *delta, size_t i, const followed *f, size_t own, double from_s,
-                      double to_s)
+static void series_add_bytes(series *s, const netprof_delta *delta, size_t i, const followed *f, size_t own,
+                             double from_s, double to_s)
 {
     series_device *d = &s->devices[f->device];
     size_t snapshot = s->runs[s->run_count - 1].snapshots;
-    if (!was_asked_for(delta, i)) return true;
-    bool known = has_value(delta->flags[i]);
-    if (known && delta->elapsed_ns[i] <= 0) return true; // it was not refreshed
+    if (!series_was_asked_for(delta, i)) return;
+    bool known = series_has_value(delta->flags[i]);
+    if (known && delta->elapsed_ns[i] <= 0) return; // it was not refreshed
     if (known) {
-        to_s = end_of(&s->reader->cut, own, to_s);
+        to_s = series_end_of(&s->reader->cut, own, to_s);
         from_s = to_s - (double)delta->elapsed_ns[i] * second;
     }
-    series_step *step = step_of(d, snapshot, from_s, to_s);
-    if (!step) return false;
-    if (!known) return true;
+    series_step *step = series_step_of(d, snapshot, from_s, to_s);
+    if (!known) return;
     step->rate[f->way] = (double)delta->values[i] / ((double)delta->elapsed_ns[i] * second);
     d->bytes[f->way] += (double)delta->values[i];
-    return true;
 }
 
-static bool add_event(series *s, const netprof_delta *delta, size_t i, const followed *f, double from_s, double to_s)
+static void series_add_event(series *s, const netprof_delta *delta, size_t i, const followed *f, double from_s,
+                             double to_s)
 {
     uint8_t flag = delta->flags[i];
     double amount = (double)delta->values[i];
-    bool counts = has_value(flag) || flag == NETPROF_FLAG_RESET || flag == NETPROF_FLAG_SUSPECT;
-    if (!counts || !(amount > 0)) return true;
-    if (!list_grow_one(&s->events, s->event_count, sizeof *s->events)) return false;
-    s->events[s->event_count++] = (series_event){from_s, to_s, amount, f->kind, f->device};
+    bool counts = series_has_value(flag) || flag == NETPROF_FLAG_RESET || flag == NETPROF_FLAG_SUSPECT;
+    if (!counts || !(amount > 0)) return;
+    arrput(s->events, ((series_event){from_s, to_s, amount, f->kind, f->device}));
+    s->event_count = arrlenu(s->events);
     s->counters[f->kind].sum += amount;
     s->counters[f->kind].events++;
-    return true;
 }
 
 // The counter of the difference that is followed[i]: the same index unless the schema changed between the two.
-static size_t place_of(const struct series_reader *r, const netprof_delta *delta, size_t i)
+static size_t series_place_of(const struct series_reader *r, const netprof_delta *delta, size_t i)
 {
     const netprof_counter *c = &r->small->counters[i];
     const netprof_device *d = &r->small->devices[c->device];
@@ -280,86 +259,83 @@ static size_t place_of(const struct series_reader *r, const netprof_delta *delta
     return netprof_find(delta->schema, d->source, d->name, c->name);
 }
 
-static netprof_err add_difference(series *s, const netprof_delta *delta, double from_s, double to_s)
+static void series_add_difference(series *s, const netprof_delta *delta, double from_s, double to_s)
 {
     struct series_reader *r = s->reader;
-    bool good = true, reset = false;
-    for (size_t i = 0; i < r->followed_count && good; i++) {
+    bool reset = false;
+    for (size_t i = 0; i < arrlenu(r->followed); i++) {
         const followed *f = &r->followed[i];
-        size_t k = place_of(r, delta, i);
+        size_t k = series_place_of(r, delta, i);
         if (k == NETPROF_NONE) continue;
         reset |= delta->flags[k] == NETPROF_FLAG_RESET;
-        good = f->way >= 0 ? add_bytes(s, delta, k, f, i, from_s, to_s) : add_event(s, delta, k, f, from_s, to_s);
+        if (f->way >= 0)
+            series_add_bytes(s, delta, k, f, i, from_s, to_s);
+        else
+            series_add_event(s, delta, k, f, from_s, to_s);
     }
     s->runs[s->run_count - 1].resets += reset;
-    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
 // ---- runs ----
 
-static netprof_err begin_run(series *s, const dataset_run *run)
+static void series_begin_run(series *s, const dataset_run *run)
 {
-    struct series_reader *r = s->reader;
-    if (!r && !(r = s->reader = calloc(1, sizeof *r))) return NETPROF_ERR_NOMEM;
-    netprof_snapshot_free(&r->last);
-    r->has_last = false;
-    if (!list_grow_one(&s->runs, s->run_count, sizeof *s->runs)) return NETPROF_ERR_NOMEM;
-    series_run *to = &s->runs[s->run_count++];
-    *to = (series_run){.path = strdup(run->path ? run->path : ""), .interval_s = NAN, .first_device = s->device_count};
-    return to->path ? NETPROF_OK : NETPROF_ERR_NOMEM;
+    if (!s->reader) s->reader = memory_calloc(1, sizeof *s->reader);
+    netprof_snapshot_free(&s->reader->last);
+    s->reader->has_last = false;
+    series_run made = {
+        .path = memory_strdup(run->path ? run->path : ""), .interval_s = NAN, .first_device = s->device_count};
+    arrput(s->runs, made);
+    s->run_count = arrlenu(s->runs);
 }
 
 // When a snapshot was, by the monotonic clock since the last one: the wall clock may have been set.
-static int64_t wall_of(const struct series_reader *r, const netprof_snapshot *x)
+static int64_t series_wall_of(const struct series_reader *r, const netprof_snapshot *x)
 {
     int64_t on = x->begin_ns - r->last_mono_ns;
     return r->has_last && on > 0 && x->begin_ns > 0 && r->last_mono_ns > 0 ? r->last_wall_ns + on : x->wall_ns;
 }
 
-static int by_number(const void *a, const void *b)
+static int series_by_number(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double median(double *values, size_t count)
+static double series_median(double *values, size_t count)
 {
     if (!count) return NAN;
-    qsort(values, count, sizeof *values, by_number);
+    qsort(values, count, sizeof *values, series_by_number);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static netprof_err add_time(series_run *run, double at_s)
-{
-    if (!list_grow(&run->times, run->time_count, &run->time_room, sizeof *run->times)) return NETPROF_ERR_NOMEM;
-    run->times[run->time_count++] = at_s;
-    return NETPROF_OK;
-}
-
 // What happened from the last snapshot to the one at hand.
-static netprof_err add_step(series *s, double from_s, double to_s)
+static netprof_err series_add_step(series *s, double from_s, double to_s)
 {
     netprof_delta delta = NETPROF_ZERO;
     netprof_diff_options force = {.force = 1};
     netprof_err err = netprof_diff(&s->reader->last, &s->reader->cut, &force, &delta, NULL);
-    if (!err) err = add_difference(s, &delta, from_s, to_s);
+    if (!err) series_add_difference(s, &delta, from_s, to_s);
     netprof_delta_free(&delta);
     return err;
 }
 
-static netprof_err next_in_run(series *s, const netprof_snapshot *x)
+static netprof_err series_next_in_run(series *s, const netprof_snapshot *x)
 {
     struct series_reader *r = s->reader;
     series_run *run = &s->runs[s->run_count - 1];
-    int64_t wall = wall_of(r, x);
-    double at_s = absolute(wall);
+    int64_t wall = series_wall_of(r, x);
+    double at_s = series_absolute(wall);
     bool back = r->has_last && wall <= r->last_wall_ns;
     netprof_err err = NETPROF_OK;
     run->snapshots++;
     run->sweep_s = fmax(run->sweep_s, (double)(x->end_ns - x->begin_ns) * second);
     run->backwards += back;
-    if (r->has_last && !back) err = add_step(s, absolute(r->last_wall_ns), at_s);
-    if (!err && (!run->time_count || at_s > run->times[run->time_count - 1])) err = add_time(run, at_s);
+    if (r->has_last && !back) err = series_add_step(s, series_absolute(r->last_wall_ns), at_s);
+    if (!run->time_count || at_s > run->times[run->time_count - 1]) {
+        arrput(run->times, at_s);
+        run->time_count = arrlenu(run->times);
+    }
     netprof_snapshot_free(&r->last);
     r->last = r->cut;
     r->cut = (netprof_snapshot){0};
@@ -372,57 +348,53 @@ static netprof_err next_in_run(series *s, const netprof_snapshot *x)
 netprof_err series_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
 {
     series *s = user;
-    netprof_err err = index ? NETPROF_OK : begin_run(s, run);
-    if (err) return err;
+    netprof_err err = NETPROF_OK;
+    if (!index) series_begin_run(s, run);
     struct series_reader *r = s->reader;
-    if (r->schema != snapshot->schema || !index) err = follow(s, snapshot->schema);
+    if (r->schema != snapshot->schema || !index) err = series_follow(s, snapshot->schema);
     series_run *to = &s->runs[s->run_count - 1];
-    if (!to->host) {
-        to->host = strdup(dataset_node(run, snapshot->schema));
-        if (!to->host) return NETPROF_ERR_NOMEM;
-    }
-    if (!err) err = cut_snapshot(&r->cut, r->small, snapshot, r->followed, sizeof *r->followed);
-    return err ? err : next_in_run(s, snapshot);
+    if (!to->host) to->host = memory_strdup(dataset_node(run, snapshot->schema));
+    if (err) return err;
+    snapshot_subset(&r->cut, r->small, snapshot, r->followed, sizeof *r->followed);
+    return series_next_in_run(s, snapshot);
 }
 
-// ---- behind the last file ----
+// ---- after the last file ----
 
-static bool is_gap(const series_run *run, size_t k)
+static bool series_is_gap(const series_run *run, size_t k)
 {
     return run->time_count > 3 && run->times[k + 1] - run->times[k] > 2.5 * run->interval_s;
 }
 
 // Does a step reach over a gap of its run?
-static bool reaches_over(const series_run *run, const series_step *step)
+static bool series_reaches_over(const series_run *run, const series_step *step)
 {
     for (size_t k = 0; k + 1 < run->time_count; k++)
-        if (is_gap(run, k) && step->from_s < run->times[k + 1] - run->interval_s &&
+        if (series_is_gap(run, k) && step->from_s < run->times[k + 1] - run->interval_s &&
             step->to_s > run->times[k] + run->interval_s)
             return true;
     return false;
 }
 
 // The run's usual step, and which are longer than 2.5 of it: there samples are missing.
-static netprof_err find_gaps(series *s, series_run *run)
+static void series_find_gaps(series *s, series_run *run)
 {
     size_t count = run->time_count ? run->time_count - 1 : 0;
-    double *lengths = malloc((count + 1) * sizeof *lengths);
-    if (!lengths) return NETPROF_ERR_NOMEM;
+    double *lengths = memory_array(NULL, count, sizeof *lengths);
     for (size_t k = 0; k < count; k++) {
         lengths[k] = run->times[k + 1] - run->times[k];
         run->longest_s = fmax(run->longest_s, lengths[k]);
     }
-    run->interval_s = median(lengths, count);
+    run->interval_s = series_median(lengths, count);
     free(lengths);
     for (size_t k = 0; k < count; k++)
-        run->gaps += is_gap(run, k);
+        run->gaps += series_is_gap(run, k);
     for (size_t i = run->first_device; run->gaps && i < run->first_device + run->device_count; i++)
         for (size_t k = 0; k < s->devices[i].count; k++)
-            s->devices[i].steps[k].gap = reaches_over(run, &s->devices[i].steps[k]);
-    return NETPROF_OK;
+            s->devices[i].steps[k].gap = series_reaches_over(run, &s->devices[i].steps[k]);
 }
 
-static bool carries(const series_device *d)
+static bool series_carries(const series_device *d)
 {
     for (size_t i = 0; i < d->count; i++)
         if (!isnan(d->steps[i].rate[0]) || !isnan(d->steps[i].rate[1])) return true;
@@ -430,12 +402,12 @@ static bool carries(const series_device *d)
 }
 
 // Physical ports with bytes; where a run has none, the others.
-static void choose(series *s, series_run *run)
+static void series_choose(series *s, series_run *run)
 {
     bool physical = false;
     for (size_t i = run->first_device; i < run->first_device + run->device_count; i++) {
         series_device *d = &s->devices[i];
-        d->chosen = d->chosen && carries(d);
+        d->chosen = d->chosen && series_carries(d);
         physical |= d->chosen && d->physical;
     }
     for (size_t i = run->first_device; i < run->first_device + run->device_count; i++) {
@@ -452,40 +424,40 @@ void series_align(series *s, const dataset *set, const clocks *c)
     for (size_t i = 0; i < set->run_count && i < c->count && next < s->run_count; i++) {
         if (!set->runs[i].snapshot_count) continue;
         series_run *run = &s->runs[next++];
-        run->moved_s = absolute(c->runs[i].offset_ns);
-        run->moved_at_s = absolute(c->runs[i].wall_ns);
+        run->moved_s = series_absolute(c->runs[i].offset_ns);
+        run->moved_at_s = series_absolute(c->runs[i].wall_ns);
         run->drift = c->runs[i].drift;
     }
 }
 
-static double moved(const series_run *run, double at_s)
+static double series_moved(const series_run *run, double at_s)
 {
     return at_s + run->moved_s + run->drift * (at_s - run->moved_at_s);
 }
 
-static void align(series *s)
+static void series_move_times(series *s)
 {
     for (size_t i = 0; i < s->run_count; i++) {
         series_run *run = &s->runs[i];
         for (size_t k = 0; k < run->time_count; k++)
-            run->times[k] = moved(run, run->times[k]);
+            run->times[k] = series_moved(run, run->times[k]);
     }
     for (size_t i = 0; i < s->device_count; i++) {
         series_device *d = &s->devices[i];
         for (size_t k = 0; k < d->count; k++) {
-            d->steps[k].from_s = moved(&s->runs[d->run], d->steps[k].from_s);
-            d->steps[k].to_s = moved(&s->runs[d->run], d->steps[k].to_s);
+            d->steps[k].from_s = series_moved(&s->runs[d->run], d->steps[k].from_s);
+            d->steps[k].to_s = series_moved(&s->runs[d->run], d->steps[k].to_s);
         }
     }
     for (size_t i = 0; i < s->event_count; i++) {
         const series_run *run = &s->runs[s->devices[s->events[i].device].run];
-        s->events[i].from_s = moved(run, s->events[i].from_s);
-        s->events[i].to_s = moved(run, s->events[i].to_s);
+        s->events[i].from_s = series_moved(run, s->events[i].from_s);
+        s->events[i].to_s = series_moved(run, s->events[i].to_s);
     }
 }
 
 // From seconds since the epoch to seconds since the first snapshot of all.
-static void shift(series *s, double begin)
+static void series_shift(series *s, double begin)
 {
     for (size_t i = 0; i < s->run_count; i++) {
         series_run *run = &s->runs[i];
@@ -506,7 +478,7 @@ static void shift(series *s, double begin)
     }
 }
 
-static void free_reader(series *s)
+static void series_free_reader(series *s)
 {
     struct series_reader *r = s->reader;
     if (!r) return;
@@ -514,66 +486,62 @@ static void free_reader(series *s)
     netprof_snapshot_free(&r->cut);
     netprof_schema_release(r->schema);
     netprof_schema_release(r->small);
-    for (size_t i = 0; i < r->known_count; i++)
-        free(r->known[i].name);
-    for (size_t i = 0; i < r->source_count; i++)
+    for (size_t i = 0; i < arrlenu(r->sources); i++)
         free(r->sources[i]);
-    free(r->known);
-    free(r->sources);
-    free(r->followed);
-    lookup_free(&r->names);
+    arrfree(r->known);
+    arrfree(r->sources);
+    arrfree(r->followed);
+    hmfree(r->names);
     free(r);
     s->reader = NULL;
 }
 
-netprof_err series_finish(series *s)
+void series_finish(series *s)
 {
     double begin = INFINITY;
-    netprof_err err = NETPROF_OK;
-    align(s);
+    series_move_times(s);
     for (size_t i = 0; i < s->run_count; i++)
         if (s->runs[i].time_count) begin = fmin(begin, s->runs[i].times[0]);
-    free_reader(s);
-    if (!isfinite(begin)) return NETPROF_OK;
+    series_free_reader(s);
+    if (!isfinite(begin)) return;
     s->begin_ns = (int64_t)llround(begin / second);
-    shift(s, begin);
-    for (size_t i = 0; i < s->run_count && !err; i++) {
-        err = find_gaps(s, &s->runs[i]);
-        choose(s, &s->runs[i]);
+    series_shift(s, begin);
+    for (size_t i = 0; i < s->run_count; i++) {
+        series_find_gaps(s, &s->runs[i]);
+        series_choose(s, &s->runs[i]);
     }
-    return err;
 }
 
 void series_free(series *s)
 {
     if (!s) return;
-    free_reader(s);
+    series_free_reader(s);
     for (size_t i = 0; i < s->run_count; i++) {
         free(s->runs[i].path);
         free(s->runs[i].host);
-        free(s->runs[i].times);
+        arrfree(s->runs[i].times);
     }
     for (size_t i = 0; i < s->device_count; i++) {
         free(s->devices[i].source);
         free(s->devices[i].name);
-        free(s->devices[i].steps);
+        arrfree(s->devices[i].steps);
     }
     for (size_t i = 0; i < s->counter_count; i++) {
         free(s->counters[i].source);
         free(s->counters[i].name);
         free(s->counters[i].unit);
     }
-    free(s->runs);
-    free(s->devices);
-    free(s->counters);
-    free(s->events);
+    arrfree(s->runs);
+    arrfree(s->devices);
+    arrfree(s->counters);
+    arrfree(s->events);
     *s = (series){0};
 }
 
 // ---- looking at it ----
 
 // The mean of the steps from `*next` on that reach into a column; *next becomes the first that may reach into the next.
-static double column_mean(const series_device *d, int way, double left, double right, size_t *next)
+static double series_column_mean(const series_device *d, int way, double left, double right, size_t *next)
 {
     double sum = 0, covered = 0;
     for (size_t k = *next; k < d->count && d->steps[k].from_s < right; k++) {
@@ -593,18 +561,17 @@ void series_columns(const series_device *d, int way, double begin_s, double end_
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
         double left = begin_s + width * (double)i;
-        columns[i] = width > 0 ? column_mean(d, way, left, left + width, &next) : NAN;
+        columns[i] = width > 0 ? series_column_mean(d, way, left, left + width, &next) : NAN;
     }
 }
 
 size_t series_quantiles(const series_device *d, int way, const double *shares, double *values, size_t count)
 {
-    double *rates = malloc((d->count + 1) * sizeof *rates);
+    double *rates = memory_array(NULL, d->count, sizeof *rates);
     size_t n = 0;
-    if (!rates) return SERIES_FAILED;
     for (size_t k = 0; k < d->count; k++)
         if (!d->steps[k].gap && !isnan(d->steps[k].rate[way])) rates[n++] = d->steps[k].rate[way];
-    if (n) qsort(rates, n, sizeof *rates, by_number);
+    if (n) qsort(rates, n, sizeof *rates, series_by_number);
     for (size_t i = 0; i < count; i++) {
         double place = n ? shares[i] * (double)(n - 1) : 0;
         size_t below = (size_t)place;

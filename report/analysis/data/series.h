@@ -28,7 +28,7 @@ typedef struct series_device {
     bool chosen;      // its bytes count: a physical port whose traffic no other device shows better
     bool physical;
     series_step *steps;
-    size_t count, room;
+    size_t count;
     size_t last;     // private: of which snapshot the last step is
     double bytes[2]; // over all steps that are known
 } series_device;
@@ -50,7 +50,7 @@ typedef struct series_run {
     char *path, *host;
     size_t snapshots;
     double *times; // [snapshots], rising; without those whose clock went back
-    size_t time_count, time_room;
+    size_t time_count;
     double begin_s, end_s;
     double interval_s;                       // the median step; NAN: there is none
     double longest_s, sweep_s;               // longest step and sweep
@@ -78,18 +78,16 @@ typedef struct series {
 netprof_err series_take(void *user, const dataset_run *cmd_nccl_run, size_t index, const netprof_snapshot *snapshot);
 // Before series_finish(): puts the runs of the data set on the axis of the reference clock.
 void series_align(series *s, const dataset *set, const clocks *c);
-// Behind the last file: finds gaps, puts all on one time axis, chooses devices.
-netprof_err series_finish(series *s);
+// Call after the last file: finds gaps, puts all on one time axis, chooses devices.
+void series_finish(series *s);
 void series_free(series *s);
 
-// Does another device of the schema show the same traffic better?
+// True if another device reports this traffic more completely (the port, not its interface).
 bool series_repeats(const netprof_schema *schema, const netprof_device *device);
 
 // Mean rates in columns of the same length from begin to end, weighted by time. A column of which less than half is
 // known is NAN.
 void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns, size_t count);
-// Quantiles of the rates of a device's steps, each step once, gaps left out; returns of how many steps, or
-// SERIES_FAILED without memory.
-#define SERIES_FAILED ((size_t)-1)
+// Quantiles of the rates of a device's steps, each step once, without gaps; returns the number of steps.
 size_t series_quantiles(const series_device *d, int way, const double *shares, double *values, size_t count);
 #endif

@@ -222,8 +222,8 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
     if (!index) begin_run(r, run, snapshot);
     track *t = track_of(r, run, snapshot);
     if (!t) return NETPROF_ERR_LIMIT;
-    netprof_err err = cut_snapshot(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
-    return err ? err : next(r, t, snapshot);
+    snapshot_subset(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
+    return next(r, t, snapshot);
 }
 
 void job_run_end(job_report *r)

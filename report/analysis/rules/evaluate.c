@@ -1,4 +1,6 @@
 #include "evaluate.h"
+
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 
 #include <math.h>
@@ -23,31 +25,67 @@ static const char *own_fact(const evaluation *e, size_t device, const char *key)
 
 // ---- devices ----
 
+// Names in order. Sorted arrays, not hash maps: evaluations are made in several threads at once (see stb_ds.h).
+typedef struct evaluation_name {
+    const char *name;
+    size_t index;
+} evaluation_name;
+
+static int name_order(const void *a, const void *b)
+{
+    const evaluation_name *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+// The position of the first element that is not below (name, index).
+static size_t name_position(const evaluation_name *names, const char *name, size_t index)
+{
+    const evaluation_name key = {name, index};
+    size_t low = 0, high = arrlenu(names);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (name_order(&names[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void name_sort(evaluation_name *names)
+{
+    if (arrlenu(names)) qsort(names, arrlenu(names), sizeof *names, name_order);
+}
+
 // The interface of the source netdev that a device belongs to.
-static size_t find_interface(const evaluation *e, const index_map *interfaces, size_t device)
+static size_t find_interface(const evaluation *e, const evaluation_name *interfaces, size_t device)
 {
     const netprof_device *dev = device_at(e, device);
     const char *name = own_fact(e, device, "netdev");
     if (!name && strcmp(dev->source, "ethtool") == 0) name = dev->name;
     if (!name && strcmp(dev->source, "netdev") == 0) return device;
-    return name ? index_map_find(interfaces, map_key_of_name(0, name)) : DIFFERENCE_NONE;
+    if (!name) return DIFFERENCE_NONE;
+    size_t after = name_position(interfaces, name, SIZE_MAX); // of several of this name the last
+    return after && strcmp(interfaces[after - 1].name, name) == 0 ? interfaces[after - 1].index : DIFFERENCE_NONE;
 }
 
 static void find_twins(evaluation *e)
 {
-    index_map *interfaces = NULL;
+    evaluation_name *interfaces = NULL;
     for (size_t i = 0; i < device_count(e); i++)
         if (strcmp(device_at(e, i)->source, "netdev") == 0)
-            hmput(interfaces, map_key_of_name(0, device_at(e, i)->name), i);
+            arrput(interfaces, ((evaluation_name){device_at(e, i)->name, i}));
+    name_sort(interfaces);
     for (size_t i = 0; i < device_count(e); i++)
         e->twins[i] = find_interface(e, interfaces, i);
-    hmfree(interfaces);
+    arrfree(interfaces);
 }
 
 // Chains in the order of the devices: those of one interface, and those of one master.
 static void find_groups(evaluation *e)
 {
-    index_map *masters = NULL;
+    evaluation_name *masters = NULL;
     for (size_t i = 0; i < device_count(e); i++)
         e->groups[i] = (evaluation_group){DIFFERENCE_NONE, DIFFERENCE_NONE, DIFFERENCE_NONE, DIFFERENCE_NONE};
     for (size_t i = device_count(e); i-- > 0;) {
@@ -57,13 +95,35 @@ static void find_groups(evaluation *e)
             e->groups[i].next_twin = e->groups[twin].first_twin;
             e->groups[twin].first_twin = i;
         }
-        if (!master) continue;
-        e->groups[i].next_member = index_map_find(masters, map_key_of_name(0, master));
-        hmput(masters, map_key_of_name(0, master), i);
+        if (master) arrput(masters, ((evaluation_name){master, i}));
     }
-    for (size_t i = 0; i < device_count(e); i++)
-        e->groups[i].first_member = index_map_find(masters, map_key_of_name(0, device_at(e, i)->name));
-    hmfree(masters);
+    name_sort(masters);
+    for (size_t k = 0; k + 1 < arrlenu(masters); k++)
+        if (strcmp(masters[k].name, masters[k + 1].name) == 0)
+            e->groups[masters[k].index].next_member = masters[k + 1].index;
+    for (size_t i = 0; i < device_count(e); i++) {
+        size_t k = name_position(masters, device_at(e, i)->name, 0);
+        if (k < arrlenu(masters) && strcmp(masters[k].name, device_at(e, i)->name) == 0)
+            e->groups[i].first_member = masters[k].index;
+    }
+    arrfree(masters);
+}
+
+static void order_counters(evaluation *e)
+{
+    const netprof_schema *schema = e->d->delta->schema;
+    evaluation_name *names = NULL;
+    e->counters = memory_array(NULL, schema->counter_count, sizeof *e->counters);
+    for (size_t d = 0; d < schema->device_count; d++) {
+        const netprof_device *dev = &schema->devices[d];
+        arrsetlen(names, 0);
+        for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
+            arrput(names, ((evaluation_name){schema->counters[i].name, i}));
+        name_sort(names);
+        for (size_t k = 0; k < dev->count; k++)
+            e->counters[dev->first + k] = names[k].index;
+    }
+    arrfree(names);
 }
 
 // The first of those that evaluation_linked() to a device; `groups` leads on.
@@ -81,13 +141,12 @@ void evaluation_begin(evaluation *e, const difference *d)
     e->groups = memory_calloc(schema->device_count, sizeof *e->groups);
     find_twins(e);
     find_groups(e);
-    for (size_t i = 0; i < schema->counter_count; i++)
-        hmput(e->counters, map_key_of_name(schema->counters[i].device, schema->counters[i].name), i);
+    order_counters(e);
 }
 
 void evaluation_end(evaluation *e)
 {
-    hmfree(e->counters);
+    free(e->counters);
     free(e->twins);
     free(e->groups);
     *e = (evaluation){0};
@@ -95,7 +154,19 @@ void evaluation_end(evaluation *e)
 
 size_t evaluation_counter(const evaluation *e, size_t device, const char *name)
 {
-    return index_map_find(e->counters, map_key_of_name(device, name));
+    const netprof_device *dev = device_at(e, device);
+    const netprof_counter *counters = e->d->delta->schema->counters;
+    size_t low = dev->first, high = low + dev->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(counters[e->counters[middle]].name, name);
+        if (order == 0) return e->counters[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return DIFFERENCE_NONE;
 }
 
 void evaluation_of(evaluation *e, const rule *x, size_t device)

@@ -3,7 +3,6 @@
 #define NETPROF_EVALUATE_H
 
 #include "analysis/data/difference.h"
-#include "analysis/base/index_map.h"
 #include "rules.h"
 
 // Worse is larger: what a formula with several parts gives is the worst of them.
@@ -31,8 +30,8 @@ typedef struct evaluation_group {
 // Start from evaluation_begin(); evaluation_end() frees. Made once for a difference.
 typedef struct evaluation {
     const difference *d;
-    index_map *counters; // from (device, name): see evaluation_counter()
-    size_t *twins;       // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
+    size_t *counters; // [counter_count]: the counters of each device, ordered by name; see evaluation_counter()
+    size_t *twins;    // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
     evaluation_group *groups; // [device_count]
     // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known),
     // and how many findings there are so far that speak against the network

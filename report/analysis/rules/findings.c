@@ -1,6 +1,7 @@
 #include "findings.h"
 
 #include "evaluate.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 
 #include <math.h>

@@ -37,7 +37,7 @@ static clocks_input run_of(const char *name, const char *boot, int64_t ahead, in
 
 static void find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events, size_t event_count)
 {
-    assert_int_equal(clocks_find(c, runs, count, events, event_count), NETPROF_OK);
+    clocks_find(c, runs, count, events, event_count);
     assert_int_equal(c->count, count);
 }
 
@@ -314,9 +314,9 @@ static void a_series_of_two_hosts(void **state)
     assert_int_equal(set.runs[1].part, 2);
     assert_int_equal(set.runs[1].parts, 2);
     assert_true(set.runs[0].complete && set.runs[1].complete);
-    assert_int_equal(clocks_of_dataset(&c, &set), NETPROF_OK);
+    clocks_of_dataset(&c, &set);
     series_align(&s, &set, &c);
-    assert_int_equal(series_finish(&s), NETPROF_OK);
+    series_finish(&s);
     assert_int_equal(s.run_count, 2);
     assert_true(fabs(s.runs[1].begin_s) < 1e-5);
     assert_true(fabs(s.end_s - 4) < 1e-5);

@@ -203,8 +203,7 @@ static json_object *diff_json_groups(const diff_view *view)
 static json_object *diff_json_important(const diff_view *view)
 {
     difference_table table_ = {0};
-    netprof_error error;
-    if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) memory_exhausted();
+    difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_);
     json_object *list = diff_json_table(view, &table_);
     difference_table_free(&table_);
     return list;

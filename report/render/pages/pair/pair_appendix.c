@@ -139,14 +139,13 @@ static void appendix_metrics_of(pair *p, document *doc, const pair_source *s, si
 {
     table_column columns[WIDE + 3] = {{"counter", TABLE_NAME, 0}, {"unit", TABLE_TEXT, 0}, {"rate", TABLE_TEXT, 0}};
     difference_table table = {0};
-    netprof_error error;
     double lifetimes[WIDE];
     for (size_t i = 0; i < s->count; i++) {
         columns[i + 3] = (table_column){s->labels[i], TABLE_NUMBER, 1};
         lifetimes[i] = appendix_lifetime_s(p, s->devices[i]);
     }
     sheet t = sheet_open(s->count + 3);
-    if (difference_table_of_marks(p->d, s->name, CATALOG_IMPORTANT, &table, &error)) memory_exhausted();
+    difference_table_of_marks(p->d, s->name, CATALOG_IMPORTANT, &table);
     for (size_t r = 0; r < table.row_count; r++) {
         const catalog_entry *entry = catalog_find(s->name, table.names[r]);
         sheet_text(&t, table.names[r]);

@@ -1,0 +1,66 @@
+// What a data set consists of: runs with their snapshots and deltas, and warnings. dataset.h reads one.
+#ifndef NETPROF_DATASET_MODEL_H
+#define NETPROF_DATASET_MODEL_H
+
+#include "netprof.h"
+
+#include <stdbool.h>
+
+typedef enum dataset_format {
+    DATASET_UNKNOWN = 0,
+    DATASET_NETPROF,       // .netprof
+    DATASET_JSON,          // netprof's JSON
+    DATASET_NET_PROF_JSON, // written by net_prof's collect()
+    DATASET_NET_PROF_TEXT  // telemetry files one after another, as net_prof reads them
+} dataset_format;
+
+typedef struct dataset_warning {
+    char *path;
+    uint64_t line;   // 1 for the first; 0 when the format has none: then offset holds
+    uint64_t offset; // bytes
+    char *text;
+} dataset_warning;
+
+// One file, or one part of it. Arrays are stb_ds arrays of the data set and end with it.
+typedef struct dataset_run {
+    char *path;
+    size_t part, parts; // of files put together: which of how many; 0 of 1 otherwise
+    dataset_format format;
+    const char *host;    // the node's name (dataset_node()), "" if the file does not say
+    bool complete;       // false: the file is cut or damaged, see the warnings
+    uint64_t skipped;    // snapshots that were left out (dataset_options.ends_only)
+    netprof_fact *facts; // of the run
+    size_t fact_count;
+    netprof_snapshot *snapshots; // in the order of the file; each has its schema
+    size_t snapshot_count;
+    netprof_delta *deltas;
+    size_t delta_count;
+} dataset_run;
+
+// Start from {0}; dataset_free() at the end.
+typedef struct dataset {
+    dataset_run *runs; // in the order of reading
+    size_t run_count;
+    dataset_warning *warnings;
+    size_t warning_count;
+    uint64_t warnings_dropped; // beyond the first thousand
+    size_t regions;            // summaries of regions that were passed over: regions.h reads them
+} dataset;
+
+void dataset_remove_run(dataset *set, size_t index);
+void dataset_free(dataset *set);
+void dataset_run_free(dataset_run *run);                // what it holds
+void dataset_drop_warnings(dataset *set, size_t from);  // all but the first `from`
+const char *dataset_format_name(dataset_format format); // ".netprof", "netprof JSON", ...
+
+// A fact of the run, or else of its first schema; NULL when there is none.
+const char *dataset_fact(const dataset_run *run, const char *key);
+// The name of the run's node: its pod, else the scheduler's name of the node (one host may have several), else its host
+// name; "" if the file has none. schema: of a snapshot that is not in the run yet; may be NULL.
+const char *dataset_node(const dataset_run *run, const netprof_schema *schema);
+
+// A delta of the schema, all zero, whose arrays are one block, delta->memory. The schema is not retained.
+void dataset_blank_delta(netprof_delta *delta, const netprof_schema *schema);
+void dataset_delta_free(netprof_delta *delta); // of a delta that retains its schema
+
+#endif
