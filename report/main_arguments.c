@@ -1,6 +1,7 @@
 #include "main_arguments.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/words.h"
 #include "analysis/job/job_report.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_view_json.h"
@@ -219,7 +220,7 @@ static void arguments_describe_directory(const char *path, char *text, size_t si
     size_t files = inputs_count(&path, 1);
     const char *logs = arguments_is_log(path) ? ", logs of the NCCL Inspector" : "";
     if (files)
-        snprintf(text, size, "directory: %zu file%s *.netprof with %s%s%s", files, files == 1 ? "" : "s",
+        snprintf(text, size, "directory: %s *.netprof with %s%s%s", words_many(files, "file").text,
                  held[inputs_hold(path) & 3], arguments_is_of_job(path) ? " of a job" : "", logs);
     else
         snprintf(text, size, "directory: no file *.netprof%s", logs);
@@ -242,9 +243,8 @@ static void arguments_describe_runs(const char *path, const char *kind, char *te
         if (i == NAMED)
             snprintf(text + used, size - used, ", %zu more runs", set.run_count - i);
         else
-            used += (size_t)snprintf(text + used, size - used, "%s%llu snapshot%s%s%.60s", used ? ", " : "",
-                                     (unsigned long long)snapshots, snapshots == 1 ? "" : "s", *run->host ? " of " : "",
-                                     safe(run->host));
+            used += (size_t)snprintf(text + used, size - used, "%s%s%s%.60s", used ? ", " : "",
+                                     words_many(snapshots, "snapshot").text, *run->host ? " of " : "", safe(run->host));
     }
     dataset_free(&set);
 }

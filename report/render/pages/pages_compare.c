@@ -22,7 +22,7 @@ typedef struct compare_page {
     const comparison *c;
     document *doc;
     arena *memory;
-    const char *source;  // whose devices stand in the columns: that of the worst line or check
+    const char *source;  // whose devices are the columns: the source of the worst line or check
     size_t first, count; // its devices that have a place there
     size_t *devices;
     const char **labels;
@@ -58,7 +58,7 @@ static void compare_page_add_head(compare_page *p)
         document_verdict(p->doc, c->sentences[i].severity, c->sentences[i].text);
 }
 
-// ---- which devices stand in the columns ----
+// ---- which devices are the columns ----
 
 static void compare_page_choose_devices(compare_page *p)
 {
@@ -138,7 +138,7 @@ static dumbbell_row compare_page_row_of(compare_page *p, const comparison_line *
     return r;
 }
 
-// The best of the ranking, at most ALIKE of a class and unit: families of counters tell the same story.
+// The best of the ranking, at most ALIKE of a class and unit: the counters of a family say the same.
 static size_t compare_page_pick_lines(const comparison *c, size_t *picked)
 {
     size_t count = 0;
@@ -190,7 +190,7 @@ static bool compare_page_is_share(const rule *x)
     return strncmp(x->unit, "of ", 3) == 0;
 }
 
-// At most five characters: the unit stands at the row.
+// At most five characters; the unit is in the label of the row.
 static const char *compare_page_value_text(compare_page *p, const comparison_verdict *v, const rule *x,
                                            comparison_side side)
 {
@@ -389,7 +389,7 @@ static void compare_page_add_heat(compare_page *p)
                                     "Blue: less than in the healthy runs, orange: more. The ratio is in the cell."));
 }
 
-// ---- the pages behind ----
+// ---- the later pages ----
 
 static const char *compare_page_count_text(compare_page *p, double value)
 {

@@ -41,7 +41,7 @@ typedef struct nsys_page {
     arena *memory;
     const job_view *over; // the job whose axis it is; NULL: its own
     gpu_lane *lanes;
-    size_t lane_count, columns, gpu_count; // GPUs: those that several files tell of count once
+    size_t lane_count, columns, gpu_count; // gpu_count: a GPU that is in several files counts once
     double span_s;
 } nsys_page;
 
@@ -74,7 +74,7 @@ static const nsys_process *nsys_page_only_process(const nsys *n)
     return n->process_count == 1 ? &n->processes[0] : NULL;
 }
 
-// "rank 3, GPU 0"; files that tell no rank go by their host, else by their name.
+// "rank 3, GPU 0"; files without a rank are named by their file.
 static const char *nsys_page_lane_label(nsys_page *p, size_t file, const nsys_gpu *gpu)
 {
     const nsys *n = &p->job->files[file];

@@ -192,7 +192,7 @@ static void regions_page_add_balance(regions_page *p)
 
 // ---- how long the calls took ----
 
-// The region that tells most: that of the odd rank that is farthest off, else the one with the most own time.
+// The region worth showing: that of the odd rank that is farthest off, otherwise the one with the most own time.
 static const regions_node *regions_page_telling_node(const regions *r)
 {
     const regions_node *best = NULL;
@@ -208,7 +208,7 @@ static const regions_node *regions_page_telling_node(const regions *r)
     return best;
 }
 
-// Buckets gathered into powers of two.
+// Sums the buckets of each power of two.
 static void regions_page_gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double octaves[64])
 {
     memset(octaves, 0, 64 * sizeof *octaves);
@@ -290,7 +290,7 @@ static void regions_page_add_calls_and_bytes(regions_page *p)
         document_add(p->doc, bytes);
 }
 
-// ---- the pages behind ----
+// ---- the later pages ----
 
 static void regions_page_add_findings(regions_page *p)
 {

@@ -119,7 +119,7 @@ static void job_appendix_add_nodes(const job_view *v, document *doc)
     columns[width++] = (table_column){"node", TABLE_TEXT, 1};
     columns[width++] = (table_column){"status", TABLE_TEXT, 0};
     for (size_t k = 0; k < OF; k++)
-        if (view_has(job, of[k].meter)) columns[width++] = (table_column){of[k].head, TABLE_NUMBER, 0};
+        if (job_view_has(job, of[k].meter)) columns[width++] = (table_column){of[k].head, TABLE_NUMBER, 0};
     columns[width++] = (table_column){"most memory", TABLE_NUMBER, 0};
     sheet t = sheet_open(width);
     for (size_t i = 0; i < rows; i++) {
@@ -128,8 +128,8 @@ static void job_appendix_add_nodes(const job_view *v, document *doc)
         sheet_text(&t, theme_severity_word(node->severity));
         for (size_t k = 0; k < OF; k++) {
             const job_lane *lane = node->lanes[of[k].meter];
-            if (!view_has(job, of[k].meter)) continue;
-            sheet_text(&t, arena_text(v->memory, lane ? view_text(of[k].meter, lane->mean).text
+            if (!job_view_has(job, of[k].meter)) continue;
+            sheet_text(&t, arena_text(v->memory, lane ? job_view_text(of[k].meter, lane->mean).text
                                                  : node->state[of[k].meter] == JOB_DENIED ? "no rights"
                                                                                           : NUMBER_UNKNOWN));
         }
@@ -192,9 +192,9 @@ static void job_appendix_add_missing(const job_view *v, document *doc)
 {
     const char *text = "";
     for (int m = 0; m < JOB_METERS; m++)
-        if (!view_has(v->job, (job_meter)m))
+        if (!job_view_has(v->job, (job_meter)m))
             text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of((job_meter)m)->title,
-                                view_why_not(v->job, (job_meter)m));
+                                job_view_why_not(v->job, (job_meter)m));
     if (*text) document_note(doc, arena_format(v->memory, "Not in this report: %s.", text));
 }
 

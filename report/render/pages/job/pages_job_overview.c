@@ -74,20 +74,20 @@ static bool job_overview_is_virtual(job_meter meter)
     return meter == JOB_VIRTUAL_SENT || meter == JOB_VIRTUAL_RECEIVED;
 }
 
-// "172" and "GiB of 512 GiB": the value strong, its unit and what it is of behind it.
+// "172" and "GiB of 512 GiB": the value, drawn strong, and then its unit and what it is a part of.
 static void job_overview_split_value(const job_view *v, const job_use *u, use_row *row)
 {
     static const char space[] = NUMBER_SPACE;
     bool of_all = u->meter == JOB_CPU || u->meter == JOB_NODE_CPU;
     const char *whole = arena_text(v->memory, of_all && u->capacity > 0 ? number_percent(u->mean / u->capacity).text
-                                                                        : view_text(u->meter, u->mean).text);
+                                                                        : job_view_text(u->meter, u->mean).text);
     const char *unit = strstr(whole, space);
     const char *of = "";
     if (of_all && u->capacity > 0)
-        of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
+        of = arena_format(v->memory, " of %s", job_view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
         of = job_overview_is_virtual(u->meter) ? ", in no network figure"
-             : u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text)
+             : u->capacity > 0 ? arena_format(v->memory, " of %s", job_view_text(u->meter, u->capacity).text)
                                : ", no limit known";
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
@@ -162,9 +162,9 @@ static void job_overview_add_use(const job_view *v, document *doc)
     fact_row facts[FACTS + GIVEN + 1];
     size_t count = 0, fact_count = 0;
     for (size_t i = 0; i < METERS; i++) {
-        const job_use *u = view_use_of(job, meters[i][0]);
-        const char *why = view_why_not(job, meters[i][0]);
-        if (!u) u = view_use_of(job, meters[i][1]);
+        const job_use *u = job_view_use_of(job, meters[i][0]);
+        const char *why = job_view_why_not(job, meters[i][0]);
+        if (!u) u = job_view_use_of(job, meters[i][1]);
         if (u && job_overview_is_virtual(u->meter) && !(u->mean > 0)) continue;
         if (u)
             rows[count++] = job_overview_make_use(v, u);
@@ -203,7 +203,7 @@ typedef struct map_of {
     const char *name, *title, *question;
 } map_of;
 
-// The network where it did anything to speak of; else what the nodes did.
+// The network if it did anything worth mentioning, otherwise what the nodes did.
 static map_of job_overview_choose_map(const job_report *job)
 {
     static const map_of maps[] = {
@@ -214,12 +214,12 @@ static map_of job_overview_choose_map(const job_report *job)
         {JOB_NODE_CPU, "time-cpu", "CPU of the nodes, time \xc3\x97 node", "when did the nodes compute?"}};
     enum { MAPS = sizeof maps / sizeof *maps };
     for (size_t i = 0; i < MAPS; i++) {
-        const job_use *u = view_use_of(job, maps[i].meter);
+        const job_use *u = job_view_use_of(job, maps[i].meter);
         bool network = maps[i].meter == JOB_SENT || maps[i].meter == JOB_RECEIVED;
         if (u && u->peak > (network ? u->capacity > 0 ? 1e-3 * u->capacity : 1e6 : 0)) return maps[i];
     }
     for (size_t i = 0; i < MAPS; i++)
-        if (view_has(job, maps[i].meter)) return maps[i];
+        if (job_view_has(job, maps[i].meter)) return maps[i];
     return (map_of){.meter = JOB_METERS};
 }
 
@@ -230,8 +230,8 @@ static map_style job_overview_style_of(const job_view *v, job_meter meter)
                        .from = 0,
                        .to = v->job->end_s,
                        .ramp = INK_BLUE,
-                       .format = view_format(meter),
-                       .unit = strcmp(job_meter_of(meter)->unit, "CPUs") == 0 ? "CPUs" : view_axis_unit(meter),
+                       .format = job_view_format(meter),
+                       .unit = strcmp(job_meter_of(meter)->unit, "CPUs") == 0 ? "CPUs" : job_view_axis_unit(meter),
                        .label_head = "node",
                        .right_head = "mean",
                        .phases = v->phases,
@@ -246,23 +246,23 @@ static map_style job_overview_style_of(const job_view *v, job_meter meter)
 static void job_overview_add_node_map(const job_view *v, document *doc, const map_of *m)
 {
     const job_report *job = v->job;
-    job_selection shown = view_nodes(v, MAP_NODES);
+    job_selection shown = job_view_nodes(v, MAP_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     map_style style = job_overview_style_of(v, m->meter);
-    const char *question = arena_format(v->memory, "%s %s", m->question, view_column_words(v));
+    const char *question = arena_format(v->memory, "%s %s", m->question, job_view_column_words(v));
     for (size_t i = 0; i < shown.count; i++) {
         const job_node *n = &job->nodes[shown.nodes[i]];
         const job_lane *lane = n->lanes[m->meter];
-        rows[i] = (map_row){.label = view_node_label(v, &shown, i),
-                            .values = view_values(v, view_columns(v, m->meter, shown.nodes[i]), JOB_MEAN, 1),
-                            .right = arena_text(v->memory, view_text(m->meter, lane ? lane->mean : NAN).text),
+        rows[i] = (map_row){.label = job_view_node_label(v, &shown, i),
+                            .values = job_view_values(v, job_view_columns(v, m->meter, shown.nodes[i]), JOB_MEAN, 1),
+                            .right = arena_text(v->memory, job_view_text(m->meter, lane ? lane->mean : NAN).text),
                             .marked = n->severity >= SEVERITY_WATCH,
                             .severity = n->severity};
         if (!rows[i].values) return;
     }
     if (shown.median != JOB_NONE)
         question = arena_format(v->memory, "%d of %zu nodes that tell most, the median, the plainest; %s", JOB_TELLING,
-                                job->node_count, view_column_words(v));
+                                job->node_count, job_view_column_words(v));
     document_add(doc, chart_map((chart_head){m->name, m->title, question}, &style, rows, shown.count));
 }
 
@@ -284,8 +284,8 @@ static bool job_overview_add_nic_map(const job_view *v, document *doc)
             }
             rows[count] = (map_row){.label = arena_format(v->memory, "%s%s %s", job->devices[i].label,
                                                           way > 1 ? ", virtual," : "", way % 2 ? "in" : "out"),
-                                    .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
-                                    .right = arena_text(v->memory, view_text(ways[way], lane->mean).text)};
+                                    .values = job_view_values(v, job_view_columns_of_lane(v, lane), JOB_MEAN, 1),
+                                    .right = arena_text(v->memory, job_view_text(ways[way], lane->mean).text)};
             if (!rows[count++].values) return true;
         }
     if (!count) return false;
@@ -293,7 +293,7 @@ static bool job_overview_add_nic_map(const job_view *v, document *doc)
     style.label_head = "NIC, way";
     const char *question =
         left ? arena_format(v->memory, "when did they carry data? %zu more rows on the page about NICs", left)
-             : arena_format(v->memory, "when did they carry data? %s", view_column_words(v));
+             : arena_format(v->memory, "when did they carry data? %s", job_view_column_words(v));
     document_add(doc, chart_map((chart_head){"time-nic", "Bytes by NIC over time", question}, &style, rows, count));
     return true;
 }
@@ -333,11 +333,11 @@ static void job_overview_add_pauses(const job_view *v, document *doc)
                 job->findings[k].severity > of)
                 of = job->findings[k].severity;
         rows[count] =
-            (map_row){.label = job->node_count > 1
-                                   ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, view_short_label(v, d))
-                                   : d->label,
-                      .values = view_values(v, view_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
-                      .right = arena_text(v->memory, view_percent(worst[i].value).text),
+            (map_row){.label = job->node_count > 1 ? arena_format(v->memory, "%s %s", job->nodes[d->node].name,
+                                                                  job_view_short_label(v, d))
+                                                   : d->label,
+                      .values = job_view_values(v, job_view_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
+                      .right = arena_text(v->memory, job_view_percent(worst[i].value).text),
                       .severity = of,
                       .marked = of >= SEVERITY_WATCH};
         if (rows[count++].values == NULL) return;
@@ -358,7 +358,7 @@ static void job_overview_add_pauses(const job_view *v, document *doc)
         all > count ? arena_format(v->memory, "Time paused, %zu worst of %zu NICs", count, all) : "Time paused";
     document_add(doc, chart_map((chart_head){"time-paused", title,
                                              arena_format(v->memory, "which NIC made them wait? share of time, %s",
-                                                          view_column_words(v))},
+                                                          job_view_column_words(v))},
                                 &style, rows, count));
 }
 
@@ -392,7 +392,7 @@ static void job_overview_add_event_row(const job_view *v, strip *s, const double
         const job_device *d = &job->devices[e->worst];
         const char *more = e->devices > 1 ? arena_format(v->memory, " + %zu more", e->devices - 1) : "";
         r->note = arena_format(v->memory, "%s%s%s: %s%s", job->node_count > 1 ? job->nodes[d->node].name : "",
-                               job->node_count > 1 ? " " : "", view_short_label(v, d),
+                               job->node_count > 1 ? " " : "", job_view_short_label(v, d),
                                number_prefixed(e->worst_sum, "").text, more);
     }
     s->count++;

@@ -75,9 +75,9 @@ static size_t job_meters_known_meters(const job_report *job, const group *g, job
     size_t n = 0;
     for (size_t i = 0; g->meters[i] != JOB_METERS; i++) {
         job_meter m = g->meters[i], same = m == JOB_NODE_CPU ? JOB_CPU : m == JOB_NODE_MEMORY ? JOB_MEMORY : JOB_METERS;
-        const job_use *u = same == JOB_METERS ? NULL : view_use_of(job, same);
+        const job_use *u = same == JOB_METERS ? NULL : job_view_use_of(job, same);
         bool repeats = u && u->scope == JOB_SCOPE_NODE; // it is the node's already
-        if (view_has(job, m) && !repeats) known[n++] = m;
+        if (job_view_has(job, m) && !repeats) known[n++] = m;
     }
     return n;
 }
@@ -85,16 +85,16 @@ static size_t job_meters_known_meters(const job_report *job, const group *g, job
 // The group's own meter for its map, or the first that is known.
 static job_meter job_meters_map_meter(const job_report *job, const group *g, const job_meter *known)
 {
-    return view_has(job, g->map) ? g->map : known[0];
+    return job_view_has(job, g->map) ? g->map : known[0];
 }
 
 // ---- over time ----
 
 static const char *job_meters_below_words(const job_view *v, const job_use *u)
 {
-    const char *scope = view_scope_of(u), *unit = job_meter_of(u->meter)->unit;
+    const char *scope = job_view_scope_of(u), *unit = job_meter_of(u->meter)->unit;
     const char *limit = *unit && u->capacity > 0
-                            ? arena_format(v->memory, "of %s", view_text(u->meter, u->capacity).text)
+                            ? arena_format(v->memory, "of %s", job_view_text(u->meter, u->capacity).text)
                         : strcmp(unit, "CPUs") == 0 ? "CPUs"
                                                     : "";
     return arena_format(v->memory, "%s%s%s%s%s", v->job->node_count > 1 ? "per node" : "",
@@ -111,29 +111,29 @@ typedef struct panels {
 
 static void job_meters_add_panel(const job_view *v, panels *p, job_meter meter)
 {
-    const job_use *u = view_use_of(v->job, meter);
-    job_column *c = view_columns(v, meter, JOB_ALL_NODES);
+    const job_use *u = job_view_use_of(v->job, meter);
+    job_column *c = job_view_columns(v, meter, JOB_ALL_NODES);
     lines_curve *curve = p->curves[p->count];
-    if (!c || !u || view_is_zero(v->job, meter)) return;
+    if (!c || !u || job_view_is_zero(v->job, meter)) return;
     *curve = (lines_curve){.label = "",
-                           .ink = view_ink(meter, false),
-                           .pale = view_ink(meter, true),
-                           .y = view_points(v, c, JOB_MEAN, 1),
-                           .low = view_points(v, c, JOB_LOW, 1),
-                           .high = view_points(v, c, JOB_HIGH, 1)};
+                           .ink = job_view_ink(meter, false),
+                           .pale = job_view_ink(meter, true),
+                           .y = job_view_points(v, c, JOB_MEAN, 1),
+                           .low = job_view_points(v, c, JOB_LOW, 1),
+                           .high = job_view_points(v, c, JOB_HIGH, 1)};
     if (!curve->y || !curve->low || !curve->high) return;
     double top = *job_meter_of(meter)->unit ? u->capacity : 1;
     p->tops[p->count] = u->peak > .5 * top && u->peak <= top ? top : NAN;
     p->items[p->count++] = (lines_panel){.label = job_meter_of(meter)->title,
                                          .below = job_meters_below_words(v, u),
-                                         .format = view_format(meter),
-                                         .unit = view_axis_unit(meter),
+                                         .format = job_view_format(meter),
+                                         .unit = job_view_axis_unit(meter),
                                          .curves = curve,
                                          .curve_count = 1,
                                          .limit = NAN};
 }
 
-// The sum over the nodes: a gap where one of them has no sample.
+// The sum over the nodes, with a gap where one of them has no sample.
 static void job_meters_add_together(const job_view *v, panels *p, const group *g)
 {
     static const theme_ink inks[2] = {INK_TEXT, INK_PEER};
@@ -142,14 +142,14 @@ static void job_meters_add_together(const job_view *v, panels *p, const group *g
     lines_curve *curves = p->curves[p->count];
     for (size_t i = 0; i < 2 && v->job->node_count > 1; i++) {
         job_meter m = g->together[i];
-        job_column *c = m != JOB_METERS && view_has(v->job, m) && !view_is_zero(v->job, m)
-                            ? view_columns(v, m, JOB_ALL_NODES)
+        job_column *c = m != JOB_METERS && job_view_has(v->job, m) && !job_view_is_zero(v->job, m)
+                            ? job_view_columns(v, m, JOB_ALL_NODES)
                             : NULL;
         if (!c) continue;
         bool coloured = m == JOB_SENT || m == JOB_RECEIVED;
         curves[n] = (lines_curve){.label = job_meter_of(m)->title,
-                                  .ink = coloured ? view_ink(m, false) : inks[n],
-                                  .y = view_points(v, c, JOB_TOTAL, 1)};
+                                  .ink = coloured ? job_view_ink(m, false) : inks[n],
+                                  .y = job_view_points(v, c, JOB_TOTAL, 1)};
         if (!curves[n++].y) return;
         if (first == JOB_METERS) first = m;
     }
@@ -159,8 +159,8 @@ static void job_meters_add_together(const job_view *v, panels *p, const group *g
     p->items[p->count++] =
         (lines_panel){.label = "All nodes",
                       .below = n > 1 ? "together" : arena_format(v->memory, "together: %s", job_meter_of(first)->title),
-                      .format = view_format(first),
-                      .unit = view_axis_unit(first),
+                      .format = job_view_format(first),
+                      .unit = job_view_axis_unit(first),
                       .curves = curves,
                       .curve_count = n,
                       .limit = NAN};
@@ -173,7 +173,7 @@ static void job_meters_add_lines(const job_view *v, document *doc, const group *
         job_meters_add_panel(v, &p, known[i]);
     job_meters_add_together(v, &p, g);
     if (!p.count) return;
-    lines_style style = view_lines(v);
+    lines_style style = job_view_lines(v);
     style.panel_height = 50;
     style.wash = true;
     style.tops = p.tops;
@@ -193,8 +193,8 @@ static map_style job_meters_map_over(const job_view *v, job_meter meter)
                        .from = 0,
                        .to = v->job->end_s,
                        .ramp = harm ? INK_ORANGE : INK_BLUE,
-                       .format = view_format(meter),
-                       .unit = strcmp(job_meter_of(meter)->unit, "CPUs") == 0 ? "CPUs" : view_axis_unit(meter),
+                       .format = job_view_format(meter),
+                       .unit = strcmp(job_meter_of(meter)->unit, "CPUs") == 0 ? "CPUs" : job_view_axis_unit(meter),
                        .label_head = "node",
                        .right_head = "mean",
                        .incidents = v->incidents,
@@ -204,17 +204,17 @@ static map_style job_meters_map_over(const job_view *v, job_meter meter)
 
 static void job_meters_add_node_map(const job_view *v, document *doc, const group *g, job_meter meter)
 {
-    job_selection shown = view_nodes(v, JOB_NODES);
+    job_selection shown = job_view_nodes(v, JOB_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     size_t n = 0;
-    if (v->job->node_count < 2 || view_is_zero(v->job, meter)) return;
+    if (v->job->node_count < 2 || job_view_is_zero(v->job, meter)) return;
     for (size_t i = 0; i < shown.count; i++) {
         const job_node *node = &v->job->nodes[shown.nodes[i]];
         const job_lane *lane = node->lanes[meter];
-        rows[n] = (map_row){
-            .label = view_node_label(v, &shown, i),
-            .values = view_values(v, view_columns(v, meter, shown.nodes[i]), JOB_MEAN, 1),
-            .right = arena_text(v->memory, lane ? view_text(meter, lane->mean).text : view_why_not(v->job, meter))};
+        rows[n] = (map_row){.label = job_view_node_label(v, &shown, i),
+                            .values = job_view_values(v, job_view_columns(v, meter, shown.nodes[i]), JOB_MEAN, 1),
+                            .right = arena_text(v->memory, lane ? job_view_text(meter, lane->mean).text
+                                                                : job_view_why_not(v->job, meter))};
         if (!rows[n++].values) return;
     }
     map_style style = job_meters_map_over(v, meter);
@@ -234,10 +234,10 @@ static const char *job_meters_figure_with_node(const job_view *v, job_meter mete
 {
     if (isnan(value)) return NUMBER_UNKNOWN;
     const char *name = node < v->job->node_count && v->job->node_count > 1 ? v->job->nodes[node].name : "";
-    return arena_format(v->memory, "%s%s%s", view_text(meter, value).text, *name ? "  " : "", name);
+    return arena_format(v->memory, "%s%s%s", job_view_text(meter, value).text, *name ? "  " : "", name);
 }
 
-// One node has no lowest and highest one; its figures are headed by what the part is.
+// With one node there is no lowest and highest node; the heading of its figures is the name of the part.
 static void job_meters_add_figures(const job_view *v, document *doc, const group *g, const job_meter *known,
                                    size_t count)
 {
@@ -253,18 +253,18 @@ static void job_meters_add_figures(const job_view *v, document *doc, const group
     columns[width++] = (table_column){many ? "all nodes, whole job" : "whole job", TABLE_NUMBER, 0};
     sheet t = sheet_open(width);
     for (size_t i = 0; i < count; i++) {
-        const job_use *u = view_use_of(v->job, known[i]);
+        const job_use *u = job_view_use_of(v->job, known[i]);
         const char *bound = u->lower_bound ? "\xe2\x89\xa5 " : "";
         sheet_text(&t, job_meter_of(known[i])->title);
-        sheet_number(&t, view_text(known[i], u->mean));
+        sheet_number(&t, job_view_text(known[i], u->mean));
         if (many) sheet_text(&t, job_meters_figure_with_node(v, known[i], u->low, u->low_node));
         if (many) sheet_text(&t, job_meters_figure_with_node(v, known[i], u->high, u->high_node));
-        sheet_text(&t, arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : view_text(known[i], u->peak).text));
+        sheet_text(&t, arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : job_view_text(known[i], u->peak).text));
         sheet_text(&t, *job_meter_of(known[i])->unit && u->capacity > 0
-                           ? arena_text(v->memory, view_text(known[i], u->capacity).text)
+                           ? arena_text(v->memory, job_view_text(known[i], u->capacity).text)
                            : "");
         sheet_text(&t, *job_meter_of(known[i])->total_unit
-                           ? arena_format(v->memory, "%s%s", bound, view_amount(known[i], u->total).text)
+                           ? arena_format(v->memory, "%s%s", bound, job_view_amount(known[i], u->total).text)
                            : "");
     }
     const chart_head head = {arena_format(v->memory, "%s-figures", g->name), many ? "In numbers" : g->title,
@@ -275,13 +275,13 @@ static void job_meters_add_figures(const job_view *v, document *doc, const group
 static const char *job_meters_lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
 {
     if (!lane) return node->state[m] == JOB_DENIED ? "no rights" : NUMBER_UNKNOWN;
-    return arena_text(v->memory, view_text(m, lane->mean).text);
+    return arena_text(v->memory, job_view_text(m, lane->mean).text);
 }
 
 static const char *job_meters_total_cell(const job_view *v, const job_lane *lane, job_meter m)
 {
     return arena_format(v->memory, "%s%s", lane && lane->lower_bound ? "\xe2\x89\xa5 " : "",
-                        view_amount(m, lane ? lane->total : NAN).text);
+                        job_view_amount(m, lane ? lane->total : NAN).text);
 }
 
 static void job_meters_add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known,
@@ -292,7 +292,7 @@ static void job_meters_add_node_table(const job_view *v, document *doc, const gr
     job_meter main = job_meters_map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
     if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
-    job_selection shown = view_nodes(v, TABLE_NODES);
+    job_selection shown = job_view_nodes(v, TABLE_NODES);
     columns[width++] = (table_column){"node, means", TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
         columns[width++] = (table_column){job_meter_of(known[i])->title, TABLE_NUMBER, 0};
@@ -304,12 +304,13 @@ static void job_meters_add_node_table(const job_view *v, document *doc, const gr
         bool all = r == shown.count;
         const job_node *node = all ? NULL : &v->job->nodes[shown.nodes[r]];
         sheet_text(&t, all ? arena_format(v->memory, "all %zu, per node", v->job->node_count)
-                           : view_node_label(v, &shown, r));
+                           : job_view_node_label(v, &shown, r));
         for (size_t i = 0; i < count; i++)
-            sheet_text(&t, all ? arena_text(v->memory, view_text(known[i], view_use_of(v->job, known[i])->mean).text)
-                               : job_meters_lane_cell(v, node, node->lanes[known[i]], known[i]));
+            sheet_text(
+                &t, all ? arena_text(v->memory, job_view_text(known[i], job_view_use_of(v->job, known[i])->mean).text)
+                        : job_meters_lane_cell(v, node, node->lanes[known[i]], known[i]));
         if (total)
-            sheet_text(&t, all ? arena_text(v->memory, view_amount(main, view_use_of(v->job, main)->total).text)
+            sheet_text(&t, all ? arena_text(v->memory, job_view_amount(main, job_view_use_of(v->job, main)->total).text)
                                : job_meters_total_cell(v, node->lanes[main], main));
     }
     sheet_end(&t, doc,
@@ -382,8 +383,8 @@ static void job_meters_add_device_map(const job_view *v, document *doc, const gr
         const job_lane *lane = d->lanes[meter];
         if (!lane) continue;
         rows[n] = (map_row){.label = job_meters_device_label(v, d),
-                            .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
-                            .right = arena_text(v->memory, view_text(meter, lane->mean).text)};
+                            .values = job_view_values(v, job_view_columns_of_lane(v, lane), JOB_MEAN, 1),
+                            .right = arena_text(v->memory, job_view_text(meter, lane->mean).text)};
         if (!rows[n++].values) return;
     }
     map_style style = job_meters_map_over(v, meter);
@@ -415,13 +416,13 @@ static void job_meters_add_device_table(const job_view *v, document *doc, const 
         sheet_text(&t, job_meters_device_label(v, d));
         for (size_t i = 0; i < count; i++) {
             const job_lane *lane = d->lanes[known[i]];
-            sheet_text(&t, arena_text(v->memory, lane ? view_text(known[i], lane->mean).text : NUMBER_UNKNOWN));
+            sheet_text(&t, arena_text(v->memory, lane ? job_view_text(known[i], lane->mean).text : NUMBER_UNKNOWN));
         }
         for (int way = 0; way < 2 && totals; way++) {
             const job_lane *lane = d->lanes[is_virtual ? (way ? JOB_VIRTUAL_RECEIVED : JOB_VIRTUAL_SENT)
                                             : way      ? JOB_RECEIVED
                                                        : JOB_SENT];
-            sheet_text(&t, arena_text(v->memory, view_amount(JOB_SENT, lane ? lane->total : NAN).text));
+            sheet_text(&t, arena_text(v->memory, job_view_amount(JOB_SENT, lane ? lane->total : NAN).text));
         }
     }
     const char *question =
@@ -461,9 +462,9 @@ static void job_meters_add_missing(const job_view *v, document *doc, const group
     const char *text = "";
     for (size_t i = 0; g->meters[i] != JOB_METERS; i++) {
         job_meter m = g->meters[i];
-        if (view_has(v->job, m)) continue;
+        if (job_view_has(v->job, m)) continue;
         text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of(m)->title,
-                            view_why_not(v->job, m));
+                            job_view_why_not(v->job, m));
     }
     if (*text && v->job->node_count > 1) document_note(doc, arena_format(v->memory, "Not known: %s.", text));
 }
@@ -475,22 +476,22 @@ void job_meter_pages(job_view *v, document *doc)
         const group *g = &groups[i];
         job_meter known[GROUP_METERS];
         size_t count = job_meters_known_meters(v->job, g, known);
-        if (!count || (g->map == JOB_VIRTUAL_SENT && view_is_zero(v->job, JOB_VIRTUAL_SENT) &&
-                       view_is_zero(v->job, JOB_VIRTUAL_RECEIVED)))
-            continue; // where nothing moved there is nothing to tell apart from the network
+        if (!count || (g->map == JOB_VIRTUAL_SENT && job_view_is_zero(v->job, JOB_VIRTUAL_SENT) &&
+                       job_view_is_zero(v->job, JOB_VIRTUAL_RECEIVED)))
+            continue; // nothing moved: no need to distinguish it from the network
         if (v->job->node_count > 1) {
             document_part(doc, g->title);
             document_subline(doc, g->subline);
         } else if (!shown++) {
             document_part(doc, "The node, part by part");
             document_subline(doc, arena_format(v->memory, "line = mean, band = lowest to highest sample; %s.",
-                                               view_column_words(v)));
+                                               job_view_column_words(v)));
         }
         job_meters_add_figures(v, doc, g, known, count);
         job_meters_add_lines(v, doc, g, known, count);
         job_meters_add_node_map(v, doc, g, job_meters_map_meter(v->job, g, known));
         job_meters_add_node_table(v, doc, g, known, count);
-        view_say_zero(v, doc, known, count);
+        job_view_say_zero(v, doc, known, count);
         job_meters_add_missing(v, doc, g);
         if (g->device_noun) job_meters_add_devices(v, doc, g, known, count);
     }

@@ -38,7 +38,7 @@ static size_t job_regions_layers_of(const job_view *v, layer *layers)
 // A share for each point; of what is outside the rest.
 static double *job_regions_points_of(const job_view *v, const layer *l, size_t node, const double *below)
 {
-    size_t count = view_point_count(v), twice = count == v->time.columns ? 1 : 2;
+    size_t count = job_view_point_count(v), twice = count == v->time.columns ? 1 : 2;
     double *points = arena_make(v->memory, count, sizeof *points);
     for (size_t i = 0; i < v->time.columns; i++) {
         double from = v->column_s * (double)i, share = l->from == l->end ? 1 - below[i * twice] : 0;
@@ -54,7 +54,7 @@ static double *job_regions_points_of(const job_view *v, const layer *l, size_t n
 size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
 {
     layer layers[REGION_CURVES];
-    size_t count = view_point_count(v), n = job_regions_layers_of(v, layers);
+    size_t count = job_view_point_count(v), n = job_regions_layers_of(v, layers);
     const double *below = arena_make(v->memory, count, sizeof *below);
     for (size_t i = 0; i < n; i++) {
         double *y = below ? job_regions_points_of(v, &layers[i], node, below) : NULL,
@@ -176,7 +176,7 @@ static void job_regions_add_stacks(const job_view *v, document *doc)
                                   .limit = NAN};
         tops[i] = 1;
     }
-    lines_style style = view_lines(v);
+    lines_style style = job_view_lines(v);
     style.panel_height = n > 8 ? 34 : 46;
     style.tops = tops;
     document_add(doc,
@@ -209,7 +209,7 @@ static void job_regions_add_table(const job_view *v, document *doc)
     for (size_t i = 0; i < shown; i++) {
         const job_region_time *x = &job->region_times[i];
         const char *row[] = {x->others ? "others" : x->name, arena_text(v->memory, number_duration(x->own_s).text),
-                             arena_text(v->memory, view_percent(threads > 0 ? x->own_s / threads : NAN).text),
+                             arena_text(v->memory, job_view_percent(threads > 0 ? x->own_s / threads : NAN).text),
                              arena_text(v->memory, number_grouped(x->calls).text),
                              x->bytes ? arena_text(v->memory, number_prefixed((double)x->bytes, "B").text) : "none"};
         for (size_t k = 0; k < width; k++)
@@ -217,7 +217,7 @@ static void job_regions_add_table(const job_view *v, document *doc)
     }
     if (shown == job->region_time_count && outside > LEAST_SHARE * threads) {
         const char *row[] = {"in no region", arena_text(v->memory, number_duration(outside).text),
-                             arena_text(v->memory, view_percent(outside / threads).text), "", ""};
+                             arena_text(v->memory, job_view_percent(outside / threads).text), "", ""};
         for (size_t k = 0; k < width; k++)
             sheet_text(&t, row[k]);
         rows++;
@@ -233,7 +233,7 @@ void job_regions_page(job_view *v, document *doc)
     if (!job_region_ranks(v->job, JOB_ALL_NODES) || !v->job->region_time_count) return;
     document_part(doc, "Where the processes' time went");
     document_subline(doc, arena_format(v->memory, "Own time of %s, as they sampled themselves; %s.",
-                                       job_regions_ranks_text(v, JOB_ALL_NODES), view_column_words(v)));
+                                       job_regions_ranks_text(v, JOB_ALL_NODES), job_view_column_words(v)));
     job_regions_add_stacks(v, doc);
     job_regions_add_table(v, doc);
 }

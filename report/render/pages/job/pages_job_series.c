@@ -21,7 +21,7 @@ typedef struct panels {
 static double job_series_peak_of(const job_view *v, const double *values)
 {
     double most = 0;
-    for (size_t i = 0; values && i < view_point_count(v); i++)
+    for (size_t i = 0; values && i < job_view_point_count(v); i++)
         most = fmax(most, isnan(values[i]) ? 0 : values[i]);
     return most;
 }
@@ -47,7 +47,7 @@ static void job_series_name_band(const job_view *v, panels *p, const job_column 
     size_t at = 0, node = v->job->node_count > 3 ? job_series_alone_high(v, c, &at) : JOB_NONE;
     if (node == JOB_NONE || node >= v->job->node_count) return;
     p->marks[p->mark_count++] =
-        (lines_mark){p->count, v->column_s * ((double)at + .5), high[at * view_point_count(v) / v->time.columns],
+        (lines_mark){p->count, v->column_s * ((double)at + .5), high[at * job_view_point_count(v) / v->time.columns],
                      v->job->nodes[node].name, ink};
 }
 
@@ -59,29 +59,29 @@ static lines_curve job_series_curve_of(const job_view *v, job_meter meter, const
     return (lines_curve){.label = label,
                          .ink = ink,
                          .pale = band ? pale : INK_NONE,
-                         .y = view_points(v, c, JOB_MEAN, factor),
-                         .low = band ? view_points(v, c, JOB_LOW, factor) : NULL,
-                         .high = band ? view_points(v, c, JOB_HIGH, factor) : NULL};
+                         .y = job_view_points(v, c, JOB_MEAN, factor),
+                         .low = band ? job_view_points(v, c, JOB_LOW, factor) : NULL,
+                         .high = band ? job_view_points(v, c, JOB_HIGH, factor) : NULL};
 }
 
 // As a share of the capacity where there is one; the axis ends at the limit where that matters.
 static void job_series_add_panel(const job_view *v, panels *p, job_meter meter, bool as_share)
 {
-    const job_use *u = view_use_of(v->job, meter);
+    const job_use *u = job_view_use_of(v->job, meter);
     job_column *c =
-        u && p->count < PANELS && !view_is_zero(v->job, meter) ? view_columns(v, meter, JOB_ALL_NODES) : NULL;
+        u && p->count < PANELS && !job_view_is_zero(v->job, meter) ? job_view_columns(v, meter, JOB_ALL_NODES) : NULL;
     if (!c) return;
     const char *title = job_meter_of(meter)->title, *per = v->job->node_count > 1 ? "per node" : "";
     bool share = as_share && u->capacity > 0;
     lines_panel *panel = &p->items[p->count];
     *panel = (lines_panel){.label = title,
-                           .format = share ? AXES_PERCENT : view_format(meter),
-                           .unit = share ? "" : view_axis_unit(meter),
+                           .format = share ? AXES_PERCENT : job_view_format(meter),
+                           .unit = share ? "" : job_view_axis_unit(meter),
                            .curves = p->curves[p->count],
                            .curve_count = 1,
                            .limit = NAN};
-    p->curves[p->count][0] = job_series_curve_of(v, meter, c, share ? 1 / u->capacity : 1, "", view_ink(meter, false),
-                                                 view_ink(meter, true));
+    p->curves[p->count][0] = job_series_curve_of(v, meter, c, share ? 1 / u->capacity : 1, "",
+                                                 job_view_ink(meter, false), job_view_ink(meter, true));
     bool bounded = meter == JOB_MEMORY || meter == JOB_NODE_MEMORY; // how near the limit is, is the point
     double top = share || !*job_meter_of(meter)->unit ? 1
                  : bounded                            ? u->capacity
@@ -89,16 +89,17 @@ static void job_series_add_panel(const job_view *v, panels *p, job_meter meter, 
            peak = job_series_peak_of(v, p->curves[p->count][0].high);
     p->tops[p->count] = top > 0 && peak >= .2 * top && peak <= top ? top : NAN;
     const char *limit =
-        share ? arena_format(v->memory, "of %s", view_text(meter, u->capacity).text)
+        share ? arena_format(v->memory, "of %s", job_view_text(meter, u->capacity).text)
         : u->capacity > 0 && *job_meter_of(meter)->unit
             ? arena_format(v->memory, "%s %s", meter == JOB_SENT || meter == JOB_RECEIVED ? "line rate is" : "limit",
-                           view_text(meter, u->capacity).text)
+                           job_view_text(meter, u->capacity).text)
             : "";
-    const char *scope = view_scope_of(u);
+    const char *scope = job_view_scope_of(u);
     bool said = *scope && u->scope != JOB_SCOPE_NODE;
     panel->below = arena_format(v->memory, "%s%s%s%s%s", per, *per && *limit ? "; " : "", limit,
                                 said && (*per || *limit) ? "; " : "", said ? scope : "");
-    if (p->curves[p->count][0].high) job_series_name_band(v, p, c, p->curves[p->count][0].high, view_ink(meter, false));
+    if (p->curves[p->count][0].high)
+        job_series_name_band(v, p, c, p->curves[p->count][0].high, job_view_ink(meter, false));
     p->count++;
 }
 
@@ -122,14 +123,14 @@ static void job_series_add_regions(const job_view *v, panels *p)
 
 static void job_series_add_files(const job_view *v, panels *p)
 {
-    bool files = view_has(v->job, JOB_FILES_READ) || view_has(v->job, JOB_FILES_WRITTEN);
+    bool files = job_view_has(v->job, JOB_FILES_READ) || job_view_has(v->job, JOB_FILES_WRITTEN);
     job_meter ways[2] = {files ? JOB_FILES_READ : JOB_DISK_READ, files ? JOB_FILES_WRITTEN : JOB_DISK_WRITTEN};
     lines_panel *panel = &p->items[p->count];
     size_t n = 0;
     if (p->count == PANELS) return;
-    if (view_is_zero(v->job, ways[0]) && view_is_zero(v->job, ways[1])) return;
+    if (job_view_is_zero(v->job, ways[0]) && job_view_is_zero(v->job, ways[1])) return;
     for (int way = 0; way < 2; way++) {
-        job_column *c = view_columns(v, ways[way], JOB_ALL_NODES);
+        job_column *c = job_view_columns(v, ways[way], JOB_ALL_NODES);
         if (!c) continue;
         p->curves[p->count][n++] =
             job_series_curve_of(v, ways[way], c, 1, way ? "written" : "read", way ? INK_PEER : INK_TEXT, INK_NONE);
@@ -179,7 +180,7 @@ static size_t job_series_make_boxes(const job_view *v, axes_span *boxes, const c
 
 // ---- title ----
 
-// "Network and GPUs fell together": what the worst incident shows in which more than one thing fell.
+// "Network and GPUs fell together", by the worst incident in which more than one thing fell.
 static const char *job_series_series_title(const job_view *v, const job_finding **when)
 {
     static const char *const plain = "All on one time axis";
@@ -220,15 +221,15 @@ static void job_series_add_panels(job_view *v, document *doc)
     job_series_add_panel(v, &p, JOB_RECEIVED, false);
     job_series_add_files(v, &p);
     job_series_add_panel(v, &p, JOB_GPU_BUSY, false);
-    job_series_add_panel(v, &p, view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
-    job_series_add_panel(v, &p, view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
+    job_series_add_panel(v, &p, job_view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
+    job_series_add_panel(v, &p, job_view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
     job_series_add_panel(v, &p, JOB_POWER, false);
     if (!p.count) {
-        view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
+        job_view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
         document_note(doc, "Nothing that changes with time was recorded.");
         return;
     }
-    lines_style style = view_lines(v);
+    lines_style style = job_view_lines(v);
     style.panel_height = p.count > 5 ? 52 : 62;
     style.boxes = boxes;
     style.boxes_label = "Regions";
@@ -239,7 +240,7 @@ static void job_series_add_panels(job_view *v, document *doc)
     if (!measured) style.box_count = job_series_make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", "", ""}, &style, p.items, p.count));
-    view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
+    job_view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
 }
 
 // ---- energy ----
@@ -256,25 +257,25 @@ static void job_series_add_shares(const job_view *v, document *doc)
     for (size_t i = 0; i < JOB_PARTS; i++) {
         double j = e->part_j[order[i]];
         if (j > 0)
-            of_parts[parts_count++] =
-                (share_segment){parts[order[i]], arena_text(v->memory, view_energy_number(j).text), j, inks[order[i]]};
+            of_parts[parts_count++] = (share_segment){
+                parts[order[i]], arena_text(v->memory, job_view_energy_number(j).text), j, inks[order[i]]};
     }
     for (size_t i = 0; i < v->job->phase_count && phases < SHOWN_PHASES; i++) {
         const job_phase *p = &v->job->phases[i];
         if (p->finding != JOB_NONE || !(p->energy_j > 0)) continue;
-        of_phases[phases++] = (share_segment){p->name, arena_text(v->memory, view_energy_number(p->energy_j).text),
-                                              p->energy_j, view_phase_ink(v, i)};
+        of_phases[phases++] = (share_segment){p->name, arena_text(v->memory, job_view_energy_number(p->energy_j).text),
+                                              p->energy_j, job_view_phase_ink(v, i)};
         named += p->energy_j;
     }
     if (phases && e->total_j - named > .001 * e->total_j)
         of_phases[phases++] =
-            (share_segment){"in no phase", arena_text(v->memory, view_energy_number(e->total_j - named).text),
+            (share_segment){"in no phase", arena_text(v->memory, job_view_energy_number(e->total_j - named).text),
                             e->total_j - named, INK_EMPTY};
-    share_row rows[2] = {
-        {"by part",
-         arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "", view_energy_number(e->total_j).text),
-         of_parts, parts_count},
-        {"by phase", arena_text(v->memory, number_prefixed(e->total_j, "J").text), of_phases, phases}};
+    share_row rows[2] = {{"by part",
+                          arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "",
+                                       job_view_energy_number(e->total_j).text),
+                          of_parts, parts_count},
+                         {"by phase", arena_text(v->memory, number_prefixed(e->total_j, "J").text), of_phases, phases}};
     const char *question = arena_format(v->memory, "where did the energy go? %s", e->how ? e->how : "");
     document_add(doc, chart_shares((chart_head){"energy", "Energy to solution", question}, rows, phases ? 2 : 1));
 }
@@ -299,9 +300,9 @@ enum { PHASE_COLUMNS = sizeof phase_columns / sizeof *phase_columns };
 
 static const char *job_series_phase_cell(const job_view *v, const phase_column *c, double mean)
 {
-    const job_use *u = view_use_of(v->job, c->meter);
+    const job_use *u = job_view_use_of(v->job, c->meter);
     if (c->as_share && u && u->capacity > 0) return arena_text(v->memory, number_percent(mean / u->capacity).text);
-    return arena_text(v->memory, view_text(c->meter, mean).text);
+    return arena_text(v->memory, job_view_text(c->meter, mean).text);
 }
 
 static const char *job_series_phase_name(const job_view *v, const job_phase *p)
@@ -319,7 +320,7 @@ static void job_series_add_phases(const job_view *v, document *doc)
     columns[n++] = (table_column){"means per node", TABLE_TEXT, 1};
     columns[n++] = (table_column){"time", TABLE_NUMBER, 0};
     for (size_t k = 0; k < PHASE_COLUMNS; k++) {
-        has[k] = view_has(job, phase_columns[k].meter);
+        has[k] = job_view_has(job, phase_columns[k].meter);
         if (has[k]) columns[n++] = (table_column){phase_columns[k].head, TABLE_NUMBER, 0};
     }
     if (energy) columns[n++] = (table_column){"energy, all nodes", TABLE_NUMBER, 0};
@@ -329,13 +330,13 @@ static void job_series_add_phases(const job_view *v, document *doc)
         sheet_text(&t, p ? job_series_phase_name(v, p) : "whole job");
         sheet_text(&t, arena_text(v->memory, number_duration(p ? p->time_s : job->end_s).text));
         for (size_t k = 0; k < PHASE_COLUMNS; k++) {
-            const job_use *u = view_use_of(job, phase_columns[k].meter);
+            const job_use *u = job_view_use_of(job, phase_columns[k].meter);
             if (has[k])
                 sheet_text(&t, job_series_phase_cell(v, &phase_columns[k],
                                                      p ? p->meters[phase_columns[k].meter].mean : u->mean));
         }
         if (energy)
-            sheet_text(&t, arena_text(v->memory, view_energy_number(p ? p->energy_j : job->energy.total_j).text));
+            sheet_text(&t, arena_text(v->memory, job_view_energy_number(p ? p->energy_j : job->energy.total_j).text));
     }
     const char *question = shown < job->phase_count
                                ? arena_format(v->memory, "the first %zu of %zu", shown, job->phase_count)
@@ -349,7 +350,8 @@ static void job_series_add_energy(const job_view *v, document *doc)
     const job_energy *e = &v->job->energy;
     if (e->total_j > 0) job_series_add_shares(v, doc);
     job_series_add_phases(v, doc);
-    if (!(e->total_j > 0)) document_note(doc, arena_format(v->memory, "Energy: %s.", view_why_not(v->job, JOB_POWER)));
+    if (!(e->total_j > 0))
+        document_note(doc, arena_format(v->memory, "Energy: %s.", job_view_why_not(v->job, JOB_POWER)));
 }
 
 void job_series_page(job_view *v, document *doc)
@@ -365,9 +367,10 @@ void job_series_page(job_view *v, document *doc)
         document_subline(doc, arena_format(v->memory, "From %s to %s. One time axis for all; %s; %s.",
                                            job_time_text(from, sizeof from, when->from_s, v->job->end_s),
                                            job_time_text(to, sizeof to, when->to_s, v->job->end_s), about,
-                                           view_column_words(v)));
+                                           job_view_column_words(v)));
     else
-        document_subline(doc, arena_format(v->memory, "One time axis for all; %s; %s.", about, view_column_words(v)));
+        document_subline(doc,
+                         arena_format(v->memory, "One time axis for all; %s; %s.", about, job_view_column_words(v)));
     job_series_add_panels(v, doc);
     job_series_add_energy(v, doc);
 }

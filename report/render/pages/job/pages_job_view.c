@@ -9,7 +9,7 @@ enum { PHASE_INKS = 6, COLUMNS = MAP_COLUMNS, INCIDENTS = 4 };
 
 // ---- columns of time ----
 
-static void view_choose_columns(job_view *v)
+static void job_view_choose_columns(job_view *v)
 {
     const job_report *job = v->job;
     double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
@@ -18,7 +18,7 @@ static void view_choose_columns(job_view *v)
     v->column_s = pages_time_column_s(&v->time);
 }
 
-const char *view_column_words(const job_view *v)
+const char *job_view_column_words(const job_view *v)
 {
     double interval = v->job->interval_s;
     if (!(v->column_s > 1.5 * interval)) return "each sample";
@@ -28,7 +28,7 @@ const char *view_column_words(const job_view *v)
 // ---- phases ----
 
 // Ranks of phases by their time: the longest is 0. Incidents are no phases.
-static size_t view_phase_rank(const job_report *job, size_t phase)
+static size_t job_view_phase_rank(const job_report *job, size_t phase)
 {
     size_t rank = 0;
     const job_phase *p = &job->phases[phase];
@@ -39,19 +39,19 @@ static size_t view_phase_rank(const job_report *job, size_t phase)
     return rank;
 }
 
-theme_ink view_phase_ink(const job_view *v, size_t phase)
+theme_ink job_view_phase_ink(const job_view *v, size_t phase)
 {
-    size_t rank = view_phase_rank(v->job, phase);
+    size_t rank = job_view_phase_rank(v->job, phase);
     return rank < PHASE_INKS ? (theme_ink)(INK_PHASE + (int)rank) : INK_PEER;
 }
 
-static void view_make_phases(job_view *v)
+static void job_view_make_phases(job_view *v)
 {
     const job_report *job = v->job;
     axes_span *spans = arena_make(v->memory, job->span_count + 1, sizeof *spans);
     theme_ink *inks = arena_make(v->memory, job->phase_count + 1, sizeof *inks);
     for (size_t i = 0; i < job->phase_count; i++)
-        inks[i] = view_phase_ink(v, i);
+        inks[i] = job_view_phase_ink(v, i);
     for (size_t i = 0; i < job->span_count; i++) {
         const job_phase_span *s = &job->spans[i];
         if (job->phases[s->phase].finding != JOB_NONE) continue;
@@ -62,7 +62,7 @@ static void view_make_phases(job_view *v)
 
 // ---- gaps: where no node has samples ----
 
-static void view_mark_gaps(const job_view *v, const job_node *node, size_t *without)
+static void job_view_mark_gaps(const job_view *v, const job_node *node, size_t *without)
 {
     for (size_t g = 0; g < node->gap_count; g++) {
         size_t from = (size_t)fmax(node->gaps[g].from_s / v->column_s, 0);
@@ -74,13 +74,13 @@ static void view_mark_gaps(const job_view *v, const job_node *node, size_t *with
     }
 }
 
-static void view_make_gaps(job_view *v)
+static void job_view_make_gaps(job_view *v)
 {
     size_t *without = arena_make(v->memory, v->time.columns, sizeof *without);
     bool *known = arena_make(v->memory, v->time.columns, sizeof *known);
     if (!(v->column_s > 0)) return;
     for (size_t i = 0; i < v->job->node_count; i++)
-        view_mark_gaps(v, &v->job->nodes[i], without);
+        job_view_mark_gaps(v, &v->job->nodes[i], without);
     for (size_t k = 0; k < v->time.columns; k++)
         known[k] = without[k] < v->job->node_count;
     v->gaps = pages_time_gaps(v->memory, &v->time, known, &v->gap_count);
@@ -89,32 +89,32 @@ static void view_make_gaps(job_view *v)
 // ---- incidents ----
 
 // "n11 paused": who, in few words.
-static const char *view_incident_label(const job_view *v, const job_finding *f)
+static const char *job_view_incident_label(const job_view *v, const job_finding *f)
 {
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
     return arena_format(v->memory, "%.24s%s%.24s", node, *node ? " " : "", f->rule);
 }
 
-static void view_make_incidents(job_view *v)
+static void job_view_make_incidents(job_view *v)
 {
     axes_span *spans = arena_make(v->memory, INCIDENTS, sizeof *spans);
     for (size_t i = 0; i < v->job->finding_count && v->incident_count < INCIDENTS; i++) {
         const job_finding *f = &v->job->findings[i];
         if (f->incident && f->severity >= SEVERITY_WARN)
-            spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, view_incident_label(v, f), INK_NONE};
+            spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, job_view_incident_label(v, f), INK_NONE};
     }
     v->incidents = spans;
 }
 
 // ---- nodes ----
 
-static int view_by_index(const void *a, const void *b)
+static int job_view_by_index(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
 }
 
-job_selection view_nodes(const job_view *v, size_t most)
+job_selection job_view_nodes(const job_view *v, size_t most)
 {
     const job_report *job = v->job;
     size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
@@ -124,16 +124,16 @@ job_selection view_nodes(const job_view *v, size_t most)
     for (size_t i = 0; i < n; i++)
         s.nodes[i] = i;
     if (n <= most) return s;
-    job_report_rank_nodes(job, view_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
+    job_report_rank_nodes(job, job_view_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
     for (s.count = 0; s.count < JOB_TELLING; s.count++)
         s.nodes[s.count] = order[s.count];
-    qsort(s.nodes, s.count, sizeof *s.nodes, view_by_index);
+    qsort(s.nodes, s.count, sizeof *s.nodes, job_view_by_index);
     s.nodes[s.median = s.count++] = order[JOB_TELLING + (n - JOB_TELLING) / 2];
     s.nodes[s.plainest = s.count++] = order[n - 1];
     return s;
 }
 
-const char *view_node_label(const job_view *v, const job_selection *s, size_t i)
+const char *job_view_node_label(const job_view *v, const job_selection *s, size_t i)
 {
     const char *name = v->job->nodes[s->nodes[i]].name;
     if (i == s->median) return arena_format(v->memory, "%s (median)", name);
@@ -141,7 +141,7 @@ const char *view_node_label(const job_view *v, const job_selection *s, size_t i)
     return name;
 }
 
-const char *view_short_label(const job_view *v, const job_device *d)
+const char *job_view_short_label(const job_view *v, const job_device *d)
 {
     const char *end = strstr(d->label, " (");
     return end && end > d->label ? arena_format(v->memory, "%.*s", (int)(end - d->label), d->label) : d->label;
@@ -150,10 +150,10 @@ const char *view_short_label(const job_view *v, const job_device *d)
 job_view job_view_open(const job_report *job)
 {
     job_view v = {.memory = arena_open(), .job = job};
-    view_choose_columns(&v);
-    view_make_phases(&v);
-    view_make_gaps(&v);
-    view_make_incidents(&v);
+    job_view_choose_columns(&v);
+    job_view_make_phases(&v);
+    job_view_make_gaps(&v);
+    job_view_make_incidents(&v);
     return v;
 }
 
@@ -164,13 +164,13 @@ void job_view_close(job_view *v)
 
 // ---- columns of meters ----
 
-job_column *view_columns(const job_view *v, job_meter meter, size_t node)
+job_column *job_view_columns(const job_view *v, job_meter meter, size_t node)
 {
     job_column *c = arena_make(v->memory, v->time.columns, sizeof *c);
     return job_report_columns(v->job, meter, node, 0, v->job->end_s, c, v->time.columns) ? c : NULL;
 }
 
-job_column *view_columns_of_lane(const job_view *v, const job_lane *lane)
+job_column *job_view_columns_of_lane(const job_view *v, const job_lane *lane)
 {
     if (!lane) return NULL;
     job_column *c = arena_make(v->memory, v->time.columns, sizeof *c);
@@ -178,7 +178,7 @@ job_column *view_columns_of_lane(const job_view *v, const job_lane *lane)
     return c;
 }
 
-double *view_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
+double *job_view_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
 {
     double *values = arena_make(v->memory, v->time.columns, sizeof *values);
     for (size_t i = 0; i < v->time.columns; i++) {
@@ -197,14 +197,14 @@ double *view_values(const job_view *v, const job_column *columns, job_figure fig
 
 enum { FEW = 60 };
 
-size_t view_point_count(const job_view *v)
+size_t job_view_point_count(const job_view *v)
 {
     return v->time.columns <= FEW ? 2 * v->time.columns : v->time.columns;
 }
 
-static double *view_times(const job_view *v)
+static double *job_view_times(const job_view *v)
 {
-    size_t count = view_point_count(v);
+    size_t count = job_view_point_count(v);
     if (count == v->time.columns) return pages_time_middles(v->memory, &v->time);
     double *x = arena_make(v->memory, count, sizeof *x);
     for (size_t i = 0; i < count; i++)
@@ -212,10 +212,10 @@ static double *view_times(const job_view *v)
     return x;
 }
 
-lines_style view_lines(const job_view *v)
+lines_style job_view_lines(const job_view *v)
 {
-    return (lines_style){.x = view_times(v),
-                         .count = view_point_count(v),
+    return (lines_style){.x = job_view_times(v),
+                         .count = job_view_point_count(v),
                          .axis = pages_time_axis(&v->time),
                          .x_head = "seconds",
                          .phases = v->phases,
@@ -228,10 +228,10 @@ lines_style view_lines(const job_view *v)
                          .squeeze = true};
 }
 
-double *view_points(const job_view *v, const job_column *columns, job_figure figure, double factor)
+double *job_view_points(const job_view *v, const job_column *columns, job_figure figure, double factor)
 {
-    size_t count = view_point_count(v);
-    double *values = view_values(v, columns, figure, factor);
+    size_t count = job_view_point_count(v);
+    double *values = job_view_values(v, columns, figure, factor);
     if (count == v->time.columns) return values;
     double *points = arena_make(v->memory, count, sizeof *points);
     for (size_t i = 0; i < count; i++)
@@ -239,52 +239,54 @@ double *view_points(const job_view *v, const job_column *columns, job_figure fig
     return points;
 }
 
-bool view_is_zero(const job_report *job, job_meter meter)
+bool job_view_is_zero(const job_report *job, job_meter meter)
 {
-    const job_use *u = view_use_of(job, meter);
+    const job_use *u = job_view_use_of(job, meter);
     return u && u->mean == 0 && !(u->peak > 0);
 }
 
-void view_say_zero(const job_view *v, document *doc, const job_meter *meters, size_t count)
+void job_view_say_zero(const job_view *v, document *doc, const job_meter *meters, size_t count)
 {
     const char *text = "";
     for (size_t i = 0; i < count; i++)
-        if (view_is_zero(v->job, meters[i]))
+        if (job_view_is_zero(v->job, meters[i]))
             text = arena_format(v->memory, "%s%s%s", text, *text ? ", " : "", job_meter_of(meters[i])->title);
     if (*text) document_note(doc, arena_format(v->memory, "Zero all the time: %s.", text));
 }
 
-const job_use *view_use_of(const job_report *job, job_meter meter)
+const job_use *job_view_use_of(const job_report *job, job_meter meter)
 {
     for (size_t i = 0; i < job->use_count; i++)
         if (job->uses[i].meter == meter) return &job->uses[i];
     return NULL;
 }
 
-bool view_has(const job_report *job, job_meter meter)
+bool job_view_has(const job_report *job, job_meter meter)
 {
-    return view_use_of(job, meter) != NULL;
+    return job_view_use_of(job, meter) != NULL;
 }
 
 // ---- words ----
 
-static bool view_unit_is(job_meter meter, const char *unit)
+static bool job_view_unit_is(job_meter meter, const char *unit)
 {
     return strcmp(job_meter_of(meter)->unit, unit) == 0;
 }
 
-axes_format view_format(job_meter meter)
+axes_format job_view_format(job_meter meter)
 {
-    return !*job_meter_of(meter)->unit ? AXES_PERCENT : view_unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
+    return !*job_meter_of(meter)->unit ? AXES_PERCENT : job_view_unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
 }
 
-const char *view_axis_unit(job_meter meter)
+const char *job_view_axis_unit(job_meter meter)
 {
-    if (view_unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
-    return view_unit_is(meter, "bytes/s") ? "B/s" : view_unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
+    if (job_view_unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
+    return job_view_unit_is(meter, "bytes/s") ? "B/s"
+           : job_view_unit_is(meter, "1/s")   ? "/s"
+                                              : job_meter_of(meter)->unit;
 }
 
-number_text view_percent(double share)
+number_text job_view_percent(double share)
 {
     number_text n = number_fixed(100 * share, 1);
     size_t used = strlen(n.text);
@@ -292,35 +294,35 @@ number_text view_percent(double share)
     return n;
 }
 
-number_text view_text(job_meter meter, double value)
+number_text job_view_text(job_meter meter, double value)
 {
     const char *unit = job_meter_of(meter)->unit;
-    if (!*unit) return view_percent(value);
-    if (view_unit_is(meter, "bytes")) return number_binary(value);
-    if (view_unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
-    if (view_unit_is(meter, "CPUs")) {
+    if (!*unit) return job_view_percent(value);
+    if (job_view_unit_is(meter, "bytes")) return number_binary(value);
+    if (job_view_unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
+    if (job_view_unit_is(meter, "CPUs")) {
         number_text n = number_plain(value);
         size_t used = strlen(n.text);
         if (isfinite(value)) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "CPUs");
         return n;
     }
-    return number_prefixed(value, view_unit_is(meter, "1/s") ? "/s" : unit);
+    return number_prefixed(value, job_view_unit_is(meter, "1/s") ? "/s" : unit);
 }
 
-number_text view_amount(job_meter meter, double amount)
+number_text job_view_amount(job_meter meter, double amount)
 {
     const char *unit = job_meter_of(meter)->total_unit;
     if (strcmp(unit, "s") == 0) return number_duration(amount);
-    if (strcmp(unit, "J") == 0) return view_energy_number(amount);
+    if (strcmp(unit, "J") == 0) return job_view_energy_number(amount);
     return number_prefixed(amount, strcmp(unit, "bytes") == 0 ? "B" : unit);
 }
 
-number_text view_energy_number(double joules)
+number_text job_view_energy_number(double joules)
 {
     return joules < 3600 ? number_prefixed(joules, "J") : number_prefixed(joules / 3600, "Wh");
 }
 
-theme_ink view_ink(job_meter meter, bool pale)
+theme_ink job_view_ink(job_meter meter, bool pale)
 {
     switch (meter) {
     case JOB_VIRTUAL_SENT:
@@ -345,16 +347,16 @@ theme_ink view_ink(job_meter meter, bool pale)
     }
 }
 
-const char *view_scope_of(const job_use *u)
+const char *job_view_scope_of(const job_use *u)
 {
     static const job_meter scoped[] = {JOB_CPU,           JOB_MEMORY,    JOB_FILES_READ,
                                        JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
     for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
-        if (scoped[i] == u->meter) return view_scope_words(u->scope);
+        if (scoped[i] == u->meter) return job_view_scope_words(u->scope);
     return "";
 }
 
-const char *view_scope_words(job_scope scope)
+const char *job_view_scope_words(job_scope scope)
 {
     static const char *const words[] = {[JOB_SCOPE_NONE] = "",
                                         [JOB_SCOPE_JOB] = "of the job's processes",
@@ -363,7 +365,7 @@ const char *view_scope_words(job_scope scope)
     return words[scope];
 }
 
-const char *view_why_not(const job_report *job, job_meter meter)
+const char *job_view_why_not(const job_report *job, job_meter meter)
 {
     static const char *const words[] = {[JOB_ABSENT] = "not recorded",
                                         [JOB_DENIED] = "may not be read (rights)",

@@ -268,6 +268,6 @@ chart nccl_chart_late(chart_head head, const nccl_view *v)
     m->note = nccl_late_note_of(m, v);
     x.height = nccl_late_height;
     x.draw = nccl_late_draw;
-    if (!arena_failed(m->memory)) nccl_late_fill_twin(&x, v);
+    nccl_late_fill_twin(&x, v);
     return chart_end(&x);
 }

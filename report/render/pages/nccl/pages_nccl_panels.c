@@ -243,7 +243,6 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
 {
     chart x;
     panels *p = chart_begin(&x, head, sizeof *p);
-    if (!p) return x;
     p->items = arena_make(p->memory, count + 1, sizeof *p->items);
     p->height = 104;
     bool dense = false, peak = false;
@@ -262,7 +261,7 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
     x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
     x.height = nccl_panels_height;
     x.draw = nccl_panels_draw;
-    if (!arena_failed(p->memory)) nccl_panels_fill_twin(&x, items, count);
+    nccl_panels_fill_twin(&x, items, count);
     return chart_end(&x);
 }
 
@@ -335,7 +334,6 @@ chart nccl_chart_histograms(chart_head head, const nccl_panel *items, size_t cou
 {
     chart x;
     panels *p = chart_begin(&x, head, sizeof *p);
-    if (!p) return x;
     p->items = arena_make(p->memory, count + 1, sizeof *p->items);
     p->height = 52;
     p->note = "";
@@ -344,7 +342,7 @@ chart nccl_chart_histograms(chart_head head, const nccl_panel *items, size_t cou
     x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
     x.height = nccl_panels_height;
     x.draw = nccl_panels_draw;
-    if (!arena_failed(p->memory)) nccl_panels_histogram_twin(&x, items, count);
+    nccl_panels_histogram_twin(&x, items, count);
     return chart_end(&x);
 }
 
@@ -376,7 +374,6 @@ chart nccl_chart_scatter(chart_head head, const nccl_panel *items, size_t count)
                                  .y_scale = {.format = bus ? AXES_SI : AXES_DURATION, .unit = bus ? "B/s" : ""},
                                  .y_head = bus ? "bus bandwidth" : "wire time"};
     chart x = chart_scatter(head, &style, sets, used);
-    x.failed = x.failed || !memory || arena_failed(memory);
     arena_close(memory);
     return x;
 }

@@ -7,7 +7,7 @@
 
 // pages_nccl_table.c: wire beside waiting, and bandwidth up to the peak. left: rows that have no place here.
 chart nccl_chart_table(chart_head head, const nccl_view_row *rows, size_t count, size_t left);
-// pages_nccl_complete.c: what was seen of what is known to have been, and why the rest was not.
+// pages_nccl_complete.c: how much of what must have happened was logged, and why the rest was not.
 chart nccl_chart_complete(chart_head head, const nccl_view *v);
 // pages_nccl_late.c: host x process of the host.
 chart nccl_chart_late(chart_head head, const nccl_view *v);

@@ -22,7 +22,7 @@ static void nccl_single_name(const char *text, char *to, size_t size)
     to[n] = 0;
 }
 
-// The next chart's name in the document; its file, unless another chart has it: then with a number.
+// Returns the next chart's name in the document. Its file gets a number if another chart has the same path.
 static const char *nccl_single_add_file(nccl_single *s, const char *path)
 {
     pages_nccl_file f;
@@ -42,7 +42,7 @@ static chart_head nccl_single_head(nccl_single *s, const char *path, const char 
     return (chart_head){nccl_single_add_file(s, path), title, question};
 }
 
-// file: the part of the files' names that tells class and collective.
+// file: class and collective, as they are in the names of the files.
 static void nccl_single_add_kind(nccl_single *s, const nccl_family *f, const char *file, const nccl_view_kind *k)
 {
     char human[32], directory[100], path[200];

@@ -245,7 +245,6 @@ chart nccl_chart_table(chart_head head_of, const nccl_view_row *rows, size_t cou
 {
     chart x;
     grid *g = chart_begin(&x, head_of, sizeof *g);
-    if (!g) return x;
     g->rows = arena_make(g->memory, count + 1, sizeof *g->rows);
     double longest = 0;
     for (size_t i = 0; i < count; i++)
@@ -259,6 +258,6 @@ chart nccl_chart_table(chart_head head_of, const nccl_view_row *rows, size_t cou
     x.rows = g->count ? g->count : 1;
     x.height = nccl_table_height;
     x.draw = nccl_table_draw;
-    if (!arena_failed(g->memory)) nccl_table_fill_twin(&x, g);
+    nccl_table_fill_twin(&x, g);
     return chart_end(&x);
 }

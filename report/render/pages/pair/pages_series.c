@@ -22,7 +22,7 @@ typedef struct device_row {
     const series_device *device;
     double *rates[2]; // [columns]
     double bytes[2], mean[2], line_rate, events;
-    double distance; // of its mean from that of the others, for choosing
+    double distance; // of its mean from the median of all, for choosing
 } device_row;
 
 typedef struct over_time {
@@ -99,7 +99,7 @@ static int over_time_by_place(const void *a, const void *b)
     return (x->device > y->device) - (x->device < y->device);
 }
 
-// Too many rows for a picture: those that are unlike the others.
+// Where there are too many rows for a picture, only those that are most unlike the others are kept.
 static void over_time_choose_rows(over_time *v)
 {
     if (v->count <= ROWS) return;
@@ -155,7 +155,7 @@ static void over_time_add_map(const over_time *v, int way)
     document_add(v->doc, chart_map(head, &style, rows, v->count));
 }
 
-// The line rate, where it is the same for all; 0: it is not, or unknown.
+// The line rate that all devices have in common; 0: they differ, or it is unknown.
 static double over_time_line_rate(const over_time *v)
 {
     double rate = v->count ? v->rows[0].line_rate : 0;
@@ -174,7 +174,7 @@ static lines_curve over_time_curve(const over_time *v, int way)
     return pages_band_curve(&band, v->count, inks[way], pales[way]);
 }
 
-// Columns in which something is known of any row.
+// In which columns the rate of at least one device is known.
 static const bool *over_time_known(const over_time *v)
 {
     bool *known = arena_make(v->memory, v->time.columns, sizeof *known);

@@ -10,7 +10,7 @@
 
 typedef struct pair_source {
     const char *name;
-    size_t *devices; // the physical ones; without any, or without traffic of theirs, those that changed
+    size_t *devices; // physical ones; if there are none, or they moved nothing, those that changed
     const char **labels;
     size_t count;
     bool physical;

@@ -116,7 +116,7 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
 
 // ---- important metrics ----
 
-// How long a Cassini's counters have been running: by the one that counts every clock of an idle unit.
+// How long a Cassini's counters have been running, by the counter that counts every clock of an idle unit.
 static double appendix_lifetime_s(pair *p, size_t device)
 {
     reading total = pair_value(p, "after(tou_tou_oxe_num_idles)", device);

@@ -151,7 +151,7 @@ static bool devices_equal(const ranked *a, const ranked *b)
     return x - y <= x / 1000;
 }
 
-// A description that only spells the name again tells nothing: "network interface: sts rx octets multi".
+// A description that only repeats the name says nothing: "network interface: sts rx octets multi".
 static const char *devices_gloss_of(const catalog_entry *entry, const char *name)
 {
     const char *rest = entry ? strstr(entry->description, ": ") : NULL;

@@ -10,7 +10,7 @@
 
 enum { BINS_MOST = 32, SETS_MOST = 8 };
 
-// Counters of a family, bin after bin. `last`: the counter of each bin behind the two prefixes.
+// Counters of a family, bin after bin: for each way the prefix and the suffix of the bin.
 typedef struct family {
     const char *source, *name, *title, *question, *what;
     const char *way[2], *prefix[2];
