@@ -107,6 +107,7 @@ void progress_end(void)
 const char *error_text(const netprof_error *error)
 {
     static char text[512];
+    if (error->code == NETPROF_ERR_NOMEM) return "out of memory";
     const char *what = *error->text ? error->text : netprof_strerror(error->code);
     if (error->sys_errno && !strstr(what, strerror(error->sys_errno)))
         snprintf(text, sizeof text, "%s: %s", safe(what), strerror(error->sys_errno));

@@ -257,7 +257,7 @@ void heading(FILE *to, const char *format, ...)
 
 json_object *json_document(const char *kind)
 {
-    json_object *o = memory_check(json_object_new_object());
+    json_object *o = json_object_new_object();
     char format[64];
     snprintf(format, sizeof format, "netprof-%s", kind);
     json_put_text(o, "format", format);
@@ -268,7 +268,7 @@ json_object *json_document(const char *kind)
 void json_print(FILE *to, json_object *o)
 {
     int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
-    fputs(memory_check((void *)(uintptr_t)json_object_to_json_string_ext(o, flags)), to);
+    fputs(json_object_to_json_string_ext(o, flags), to);
     putc('\n', to);
     json_object_put(o);
 }

@@ -7,7 +7,7 @@
 #include "analysis/base/json_values.h"
 #include "analysis/base/words.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 void output_init(void); // locale
 // Ends the standard output. Returns EXIT_DONE, or EXIT_FILE after saying that not everything could be written.

@@ -4,7 +4,7 @@
 
 #include "cli/common.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 typedef struct mpi_run {
     char *directory;      // absolute

@@ -193,12 +193,22 @@ static netprof_err record_open_pipe(recorder *r)
 
 static recorder *recorder_latest; // the one that is open
 
+// A live file without a reading cannot be read: it goes, unless somebody has put another in its place.
+static void record_remove_empty(const recorder *r)
+{
+    struct stat now;
+    if (!r->live || r->begun || stat(r->path, &now)) return;
+    if (now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev) unlink(r->path);
+}
+
 // Only a live file may end early: the others appear whole or not at all.
 static void recorder_at_exhaustion(void)
 {
     recorder *r = recorder_latest;
-    if (r) netprof_writer_close(r->writer, r->live, NULL);
     recorder_latest = NULL;
+    if (!r) return;
+    netprof_writer_close(r->writer, r->live, NULL);
+    record_remove_empty(r);
 }
 
 recorder *recorder_open(const char *path, bool live)
@@ -216,6 +226,7 @@ recorder *recorder_open(const char *path, bool live)
     if (r->live && !record_lock_live(r)) return record_give_up(r);
     bool is_pipe = exists && S_ISFIFO(there.st_mode);
     if (is_pipe ? record_open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
+        if (r->live && !exists) unlink(r->path); // it was made for its lock
         fail_error(r->path, &r->error);
         return record_give_up(r);
     }
@@ -268,7 +279,7 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
     if (!r->is_json) {
         netprof_write_snapshot(r->writer, snapshot, &r->error);
         // Its size before was next to nothing: a file that is cut soon would have grown over it again unnoticed.
-        if (!r->begun) r->begun = record_is_there(r);
+        if (!r->begun && !r->error.code) r->begun = record_is_there(r);
         return;
     }
     r->snapshots = memory_realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots);
@@ -311,6 +322,7 @@ int recorder_close(recorder *r, bool keep)
         recorder_latest = NULL;
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
         if (r->live && !keep && ours) unlink(r->path);
+        if (keep && r->error.code == NETPROF_ERR_NOMEM) record_remove_empty(r);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
     } else if (keep) {
         code = r->error.code ? fail_error(r->path, &r->error) : record_write_json(r);
@@ -332,8 +344,10 @@ int recorder_close(recorder *r, bool keep)
 
 void recorder_rescue(recorder *r)
 {
-    if (r) netprof_writer_close(r->writer, 1, NULL);
     recorder_latest = NULL;
+    if (!r) return;
+    netprof_writer_close(r->writer, r->begun, NULL);
+    record_remove_empty(r);
 }
 
 // ---- schedule ----

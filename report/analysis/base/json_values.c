@@ -1,6 +1,5 @@
 #include "json_values.h"
 
-#include "memory.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 
 void json_put(json_object *o, const char *key, json_object *value)
 {
-    if (json_object_object_add(o, key, value)) memory_exhausted();
+    json_object_object_add(o, key, value);
 }
 
 json_object *json_text_value(const char *text)
@@ -23,7 +22,7 @@ json_object *json_text_value(const char *text)
         memcpy(safe + n, from, length);
         n += length;
     }
-    json_object *o = memory_check(json_object_new_string_len(safe, (int)n));
+    json_object *o = json_object_new_string_len(safe, (int)n);
     free(safe);
     return o;
 }
@@ -33,12 +32,12 @@ json_object *json_number_value(double number)
     char text[40];
     if (!isfinite(number)) return NULL;
     snprintf(text, sizeof text, "%.9g", number);
-    return memory_check(json_object_new_double_s(number, text));
+    return json_object_new_double_s(number, text);
 }
 
 json_object *json_exact_value(uint64_t value)
 {
-    return memory_check(json_object_new_uint64(value));
+    return json_object_new_uint64(value);
 }
 
 void json_put_text(json_object *o, const char *key, const char *text)

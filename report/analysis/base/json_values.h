@@ -3,7 +3,7 @@
 #ifndef NETPROF_JSON_VALUES_H
 #define NETPROF_JSON_VALUES_H
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 void json_put(json_object *o, const char *key, json_object *value);
 void json_put_text(json_object *o, const char *key, const char *text); // NULL is left out

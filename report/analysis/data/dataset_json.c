@@ -5,7 +5,7 @@
 #include "analysis/base/index_map.h"
 
 #include <errno.h>
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -42,7 +42,7 @@
 #include "job_regions.h"
 #include "job_words.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 // Reads recordings, files of regions among them, and of directories every *.netprof and *.phases in them (not those
 // below). A file that cannot be used becomes a warning and everything else is there; the order of the files does not

@@ -24,7 +24,7 @@
 
 #include "netprof.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 #include <stdbool.h>
 
 #define NSYS_TOGETHER_EVENTS ((uint64_t)100000000)

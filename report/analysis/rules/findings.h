@@ -8,7 +8,7 @@
 #include "analysis/data/difference.h"
 #include "rules.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 enum { FINDINGS_EVIDENCE = 12 };
 

@@ -5,7 +5,7 @@
 #include "analysis/data/dataset.h"
 #include "analysis/data/difference.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 typedef struct diff_view {
     dataset *set;

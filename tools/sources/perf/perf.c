@@ -307,7 +307,9 @@ static void perf_open_all(perf_state *s, const emit *e)
     if (!emit_read_line(e, s->paranoid, sizeof s->paranoid, PARANOID))
         snprintf(s->paranoid, sizeof s->paranoid, "unknown");
     s->open = true;
+    errno = 0;
     if (!perf_choose(&events, e, s->list, text, sizeof text)) {
+        if (errno == ENOMEM) s->trouble = ENOMEM;
         free(events.items);
         return;
     }
@@ -366,7 +368,7 @@ static void perf_tell_state(emit *e, const perf_state *s)
     int cores_error;
     bool works = perf_counting_works(&s->counting, &error);
     works |= perf_cores_works(&s->cores, &cores_error);
-    if (!error) error = cores_error;
+    if (!error) error = cores_error ? cores_error : s->trouble;
     for (size_t i = 0; i < s->unit_count; i++)
         works |= !s->units[i].denied;
     if (works || ((s->counting.event_count || s->cores.kind_count) && !s->counting.target_count && !error))

@@ -8,7 +8,7 @@
 #include "analysis/nccl/logs/nccl_model.h"
 #include "analysis/rules/rules.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 enum { NCCL_EVIDENCE = 12 };
 

@@ -4,7 +4,7 @@
 
 #include "nccl_view_model.h"
 
-#include <json-c/json.h>
+#include "analysis/base/json.h"
 
 json_object *nccl_view_json(const nccl_view *v);
 // From the text of an nccl.json. Errors: _FORMAT (no such file, another version, a member of another kind; error tells the place). After an error the view is empty.
