@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static json_object *range_json(const comparison_range *r)
+static json_object *compare_range_json(const comparison_range *r)
 {
     json_object *o = json_object_new_object();
     json_put_number(o, "median", r->median);
@@ -13,7 +13,7 @@ static json_object *range_json(const comparison_range *r)
     return o;
 }
 
-static json_object *run_json(const comparison_run *run)
+static json_object *compare_run_json(const comparison_run *run)
 {
     json_object *o = json_object_new_object(), *verdict = json_object_new_object();
     json_put_text(o, "side", comparison_side_name(run->side));
@@ -30,7 +30,7 @@ static json_object *run_json(const comparison_run *run)
     return o;
 }
 
-static json_object *sentence_json(severity s, const char *text)
+static json_object *compare_sentence_json(severity s, const char *text)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "severity", severity_name(s));
@@ -38,7 +38,7 @@ static json_object *sentence_json(severity s, const char *text)
     return o;
 }
 
-static json_object *amount_json(const comparison_amount *a)
+static json_object *compare_amount_json(const comparison_amount *a)
 {
     json_object *o = json_object_new_object();
     json_put_exact(o, "runs", a->runs);
@@ -46,12 +46,12 @@ static json_object *amount_json(const comparison_amount *a)
         json_put_exact(o, "count", a->exact);
     else
         json_put_number(o, "count", a->count);
-    json_put(o, "per_s", range_json(&a->per_s));
-    json_put(o, "per_byte", range_json(&a->per_byte));
+    json_put(o, "per_s", compare_range_json(&a->per_s));
+    json_put(o, "per_byte", compare_range_json(&a->per_byte));
     return o;
 }
 
-static json_object *cell_json(const comparison *c, const comparison_line *line, size_t i)
+static json_object *compare_cell_json(const comparison *c, const comparison_line *line, size_t i)
 {
     const comparison_cell *cell = &line->cells[i];
     json_object *o = json_object_new_object();
@@ -59,7 +59,7 @@ static json_object *cell_json(const comparison *c, const comparison_line *line, 
     json_put_text(o, "state", comparison_state_name(cell->state));
     json_put_text(o, "reason", cell->reason);
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        json_put(o, comparison_side_name((comparison_side)side), amount_json(&cell->side[side]));
+        json_put(o, comparison_side_name((comparison_side)side), compare_amount_json(&cell->side[side]));
     json_put_number(o, "worst_per_s", cell->worst_per_s);
     json_put_number(o, "worst_per_byte", cell->worst_per_byte);
     if (cell->worst_run != DIFFERENCE_NONE) json_put_text(o, "worst_run", c->runs[cell->worst_run]->label);
@@ -72,7 +72,7 @@ static json_object *cell_json(const comparison *c, const comparison_line *line, 
     return o;
 }
 
-static json_object *line_json(const comparison *c, const comparison_line *line)
+static json_object *compare_line_json(const comparison *c, const comparison_line *line)
 {
     json_object *o = json_object_new_object(), *equal = json_object_new_array(), *devices = json_object_new_array();
     json_put_text(o, "counter", line->name);
@@ -88,12 +88,12 @@ static json_object *line_json(const comparison *c, const comparison_line *line)
         json_object_array_add(equal, json_text_value(line->equal[i]));
     json_put(o, "equal", equal);
     for (size_t i = 0; i < line->device_count; i++)
-        json_object_array_add(devices, cell_json(c, line, i));
+        json_object_array_add(devices, compare_cell_json(c, line, i));
     json_put(o, "devices", devices);
     return o;
 }
 
-static json_object *verdict_json(const comparison *c, const comparison_check *check, size_t i)
+static json_object *compare_verdict_json(const comparison *c, const comparison_check *check, size_t i)
 {
     static const char *const judged[] = {"nothing to judge", "unknown", NULL};
     const comparison_verdict *v = &check->cells[i];
@@ -111,7 +111,7 @@ static json_object *verdict_json(const comparison *c, const comparison_check *ch
     return o;
 }
 
-static json_object *check_json(const comparison *c, const comparison_check *check)
+static json_object *compare_check_json(const comparison *c, const comparison_check *check)
 {
     json_object *o = json_object_new_object(), *devices = json_object_new_array();
     json_put_text(o, "rule", check->rule->name);
@@ -119,12 +119,12 @@ static json_object *check_json(const comparison *c, const comparison_check *chec
     json_put_text(o, "unit", check->rule->unit);
     json_put(o, "flipped", json_object_new_boolean(check->flipped));
     for (size_t i = 0; i < check->cell_count; i++)
-        json_object_array_add(devices, verdict_json(c, check, i));
+        json_object_array_add(devices, compare_verdict_json(c, check, i));
     json_put(o, "devices", devices);
     return o;
 }
 
-static json_object *shape_json(const comparison *c, const comparison_shape *shape)
+static json_object *compare_shape_json(const comparison *c, const comparison_shape *shape)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "histogram", shape->name);
@@ -143,7 +143,7 @@ static json_object *shape_json(const comparison *c, const comparison_shape *shap
     return o;
 }
 
-static json_object *device_json(const comparison_device *d)
+static json_object *compare_device_json(const comparison_device *d)
 {
     static const char *const bases[] = {"unknown", "its own", "its interface's", "the IP layer's", "the node's"};
     json_object *o = json_object_new_object();
@@ -155,14 +155,14 @@ static json_object *device_json(const comparison_device *d)
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         json_object *s = json_object_new_object();
         json_put_exact(s, "runs", d->runs[side]);
-        json_put(s, "received_per_s", range_json(&d->received[side]));
-        json_put(s, "sent_per_s", range_json(&d->sent[side]));
+        json_put(s, "received_per_s", compare_range_json(&d->received[side]));
+        json_put(s, "sent_per_s", compare_range_json(&d->sent[side]));
         json_put(o, comparison_side_name((comparison_side)side), s);
     }
     return o;
 }
 
-static json_object *gauge_json(const comparison *c, const comparison_gauge *g)
+static json_object *compare_gauge_json(const comparison *c, const comparison_gauge *g)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "device", c->devices[g->device].name);
@@ -170,11 +170,11 @@ static json_object *gauge_json(const comparison *c, const comparison_gauge *g)
     json_put_text(o, "gauge", g->name);
     json_put_text(o, "unit", g->unit);
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        json_put(o, comparison_side_name((comparison_side)side), range_json(&g->side[side]));
+        json_put(o, comparison_side_name((comparison_side)side), compare_range_json(&g->side[side]));
     return o;
 }
 
-static json_object *fact_json(const comparison *c, const comparison_fact *fact)
+static json_object *compare_fact_json(const comparison *c, const comparison_fact *fact)
 {
     json_object *o = json_object_new_object();
     if (fact->device != DIFFERENCE_NONE) {
@@ -187,7 +187,7 @@ static json_object *fact_json(const comparison *c, const comparison_fact *fact)
     return o;
 }
 
-static json_object *counts_json(const comparison *c)
+static json_object *compare_counts_json(const comparison *c)
 {
     json_object *o = json_object_new_object();
     for (int state = 0; state <= COMPARISON_GONE; state++)
@@ -208,7 +208,7 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     size_t lines = all ? c->line_count : c->ranked_count;
     json_put_text(o, "format", "netprof-comparison");
     json_put(o, "version", json_object_new_int(1));
-    json_put(o, "verdict", sentence_json(c->severity, c->title));
+    json_put(o, "verdict", compare_sentence_json(c->severity, c->title));
     json_put_text(o, "basis", comparison_basis_name(c->basis));
     json_put_number(o, "bytes_ratio", c->bytes_ratio);
     json_put_number(o, "seconds_ratio", c->seconds_ratio);
@@ -219,16 +219,16 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
             json_object_array_add(list, value);                                                                        \
         json_put(o, key, list);                                                                                        \
     } while (0)
-    LIST("runs", c->run_count, run_json(c->runs[i]));
-    LIST("sentences", c->sentence_count, sentence_json(c->sentences[i].severity, c->sentences[i].text));
+    LIST("runs", c->run_count, compare_run_json(c->runs[i]));
+    LIST("sentences", c->sentence_count, compare_sentence_json(c->sentences[i].severity, c->sentences[i].text));
     LIST("notes", c->note_count, json_text_value(c->notes[i]));
-    LIST("differences", top && top < lines ? top : lines, line_json(c, &c->lines[i]));
-    LIST("checks", c->check_count, check_json(c, &c->checks[i]));
-    LIST("histograms", c->shape_count, shape_json(c, &c->shapes[i]));
-    LIST("gauges", c->gauge_count, gauge_json(c, &c->gauges[i]));
-    LIST("facts", c->fact_count, fact_json(c, &c->facts[i]));
-    LIST("devices", c->device_count, device_json(&c->devices[i]));
+    LIST("differences", top && top < lines ? top : lines, compare_line_json(c, &c->lines[i]));
+    LIST("checks", c->check_count, compare_check_json(c, &c->checks[i]));
+    LIST("histograms", c->shape_count, compare_shape_json(c, &c->shapes[i]));
+    LIST("gauges", c->gauge_count, compare_gauge_json(c, &c->gauges[i]));
+    LIST("facts", c->fact_count, compare_fact_json(c, &c->facts[i]));
+    LIST("devices", c->device_count, compare_device_json(&c->devices[i]));
 #undef LIST
-    json_put(o, "counts", counts_json(c));
+    json_put(o, "counts", compare_counts_json(c));
     return o;
 }

@@ -8,7 +8,7 @@
 
 // ---- which counters are compared ----
 
-static comparison_class lines_class(const char *source, const char *name, const char *unit, uint32_t marks)
+static comparison_class compare_lines_class(const char *source, const char *name, const char *unit, uint32_t marks)
 {
     static const struct {
         const char *unit;
@@ -26,7 +26,7 @@ static comparison_class lines_class(const char *source, const char *name, const 
 
 // Sources about the node and the job: only their errors and stalls are ranked. Which core ran a program, and what it
 // read from a disk, differs from run to run.
-static bool lines_is_network(const char *source)
+static bool compare_lines_is_network(const char *source)
 {
     static const char *const others[] = {"process",  "cgroup", "cpu",   "memory", "disk",
                                          "pressure", "energy", "hwmon", "self"};
@@ -45,12 +45,12 @@ typedef struct line_maker {
     uint64_t *hashes; // of the lines
 } line_maker;
 
-static uint64_t lines_mix(uint64_t hash, uint64_t value)
+static uint64_t compare_lines_mix(uint64_t hash, uint64_t value)
 {
     return (hash ^ value) * UINT64_C(1099511628211);
 }
 
-static void lines_count_only(comparison *c, const sample *samples, size_t count)
+static void compare_lines_count_only(comparison *c, const sample *samples, size_t count)
 {
     bool there[COMPARISON_SIDES] = {false, false};
     for (size_t i = 0; i < count; i++)
@@ -60,7 +60,7 @@ static void lines_count_only(comparison *c, const sample *samples, size_t count)
 }
 
 // Fills in the cells. False when there is nothing to show: 0 or unknown everywhere.
-static bool lines_fill(line_maker *l, comparison_line *line, uint64_t *hash)
+static bool compare_lines_fill(line_maker *l, comparison_line *line, uint64_t *hash)
 {
     comparison *c = l->m->c;
     bool any = false;
@@ -70,12 +70,12 @@ static bool lines_fill(line_maker *l, comparison_line *line, uint64_t *hash)
         for (size_t r = 0; r < c->run_count; r++) {
             l->samples[r] = cells_sample(l->m, line, device, r);
             if (l->samples[r].known && l->samples[r].exact)
-                *hash = lines_mix(lines_mix(*hash, i * c->run_count + r), l->samples[r].exact);
+                *hash = compare_lines_mix(compare_lines_mix(*hash, i * c->run_count + r), l->samples[r].exact);
         }
         line->cells[i] = cells_make(c, line, l->samples, c->run_count, l->values);
         bool exists = strcmp(cells_unknown_reason(l->samples, c->run_count, COMPARISON_HEALTHY), "absent") != 0 ||
                       strcmp(cells_unknown_reason(l->samples, c->run_count, COMPARISON_FAULTY), "absent") != 0;
-        lines_count_only(c, l->samples, c->run_count);
+        compare_lines_count_only(c, l->samples, c->run_count);
         if (exists) c->counts.states[line->cells[i].state]++;
         any |= line->cells[i].state >= COMPARISON_SAME;
         if (line->cells[i].score > line->cells[line->worst].score) line->worst = i;
@@ -90,12 +90,12 @@ static bool lines_fill(line_maker *l, comparison_line *line, uint64_t *hash)
 }
 
 // log2 of how far a cell went, for comparing devices with each other.
-static double lines_step(const comparison_line *line, const comparison_cell *cell)
+static double compare_lines_step(const comparison_line *line, const comparison_cell *cell)
 {
     return cell->direction * cell->score / comparison_weight(line->kind);
 }
 
-static void lines_find_pattern(comparison_line *line)
+static void compare_lines_find_pattern(comparison_line *line)
 {
     static const double alike = 0.59; // log2: half as much again
     size_t known = 0, changed = 0;
@@ -105,8 +105,8 @@ static void lines_find_pattern(comparison_line *line)
         known += cell->state != COMPARISON_UNKNOWN;
         if (!(cell->score > 0)) continue;
         changed++;
-        low = fmin(low, lines_step(line, cell));
-        high = fmax(high, lines_step(line, cell));
+        low = fmin(low, compare_lines_step(line, cell));
+        high = fmax(high, compare_lines_step(line, cell));
     }
     if (!changed)
         line->pattern = COMPARISON_NOWHERE;
@@ -119,10 +119,11 @@ static void lines_find_pattern(comparison_line *line)
 }
 
 // What is left out, and counted: in how many devices it is.
-static size_t *lines_left_out(comparison *c, const char *source, const netprof_counter *counter, const char *unit,
-                              uint32_t marks)
+static size_t *compare_lines_left_out(comparison *c, const char *source, const netprof_counter *counter,
+                                      const char *unit, uint32_t marks)
 {
-    bool ranked = lines_is_network(source) || lines_class(source, counter->name, unit, marks) <= COMPARISON_STALLS;
+    bool ranked = compare_lines_is_network(source) ||
+                  compare_lines_class(source, counter->name, unit, marks) <= COMPARISON_STALLS;
     if (comparer_is_gauge(counter)) return &c->counts.gauges;
     if (marks & CATALOG_CLOCK_ONLY) return &c->counts.clocks;
     if (marks & (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS)) return &c->counts.bad;
@@ -130,7 +131,7 @@ static size_t *lines_left_out(comparison *c, const char *source, const netprof_c
     return ranked ? NULL : &c->counts.context;
 }
 
-static void lines_add(line_maker *l, size_t device, size_t run, size_t counter)
+static void compare_lines_add(line_maker *l, size_t device, size_t run, size_t counter)
 {
     comparison *c = l->m->c;
     const difference_row *row = &c->runs[run]->d.rows[counter];
@@ -143,7 +144,7 @@ static void lines_add(line_maker *l, size_t device, size_t run, size_t counter)
     if (index_map_find(l->seen, key) != INDEX_NONE) return;
     hmput(l->seen, key, counter);
     uint32_t marks = catalog_marks(c->devices[device].source, about->name);
-    size_t *counted = lines_left_out(c, c->devices[device].source, about, row->unit, marks);
+    size_t *counted = compare_lines_left_out(c, c->devices[device].source, about, row->unit, marks);
     if (counted) {
         ++*counted;
         return;
@@ -153,16 +154,16 @@ static void lines_add(line_maker *l, size_t device, size_t run, size_t counter)
                             .unit = row->unit,
                             .gloss = row->entry ? row->entry->description : "",
                             .entry = row->entry,
-                            .kind = lines_class(c->devices[device].source, about->name, row->unit, marks),
+                            .kind = compare_lines_class(c->devices[device].source, about->name, row->unit, marks),
                             .time_driven = marks & CATALOG_TIME_DRIVEN,
                             .first_device = first,
                             .device_count = comparer_source_end(c, first) - first};
     line.cells = memory_calloc(line.device_count, sizeof *line.cells);
-    if (!lines_fill(l, &line, &hash)) {
+    if (!compare_lines_fill(l, &line, &hash)) {
         free(line.cells);
         return;
     }
-    lines_find_pattern(&line);
+    compare_lines_find_pattern(&line);
     arrput(c->lines, line);
     arrput(l->hashes, hash);
     c->line_count = arrlenu(c->lines);
@@ -171,7 +172,7 @@ static void lines_add(line_maker *l, size_t device, size_t run, size_t counter)
 // ---- equal counters ----
 
 // A counter that a device does not have counts nothing there.
-static bool lines_same_count(const comparison_cell *a, const comparison_cell *b, int side)
+static bool compare_lines_same_count(const comparison_cell *a, const comparison_cell *b, int side)
 {
     double x = a->side[side].count, y = b->side[side].count;
     if (isnan(x) && a->reason && strcmp(a->reason, "absent") == 0) x = 0;
@@ -179,17 +180,17 @@ static bool lines_same_count(const comparison_cell *a, const comparison_cell *b,
     return (isnan(x) && isnan(y)) || (x >= y && x <= y);
 }
 
-static bool lines_are_equal(const comparison_line *a, const comparison_line *b)
+static bool compare_lines_are_equal(const comparison_line *a, const comparison_line *b)
 {
     if (a->source != b->source && strcmp(a->source, b->source) != 0) return false;
     if (a->kind != b->kind || strcmp(a->unit, b->unit) != 0 || a->time_driven != b->time_driven) return false;
     for (size_t i = 0; i < a->device_count; i++)
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            if (!lines_same_count(&a->cells[i], &b->cells[i], side)) return false;
+            if (!compare_lines_same_count(&a->cells[i], &b->cells[i], side)) return false;
     return true;
 }
 
-static void lines_fold(comparison_line *into, comparison_line *line)
+static void compare_lines_fold(comparison_line *into, comparison_line *line)
 {
     arrput(into->equal, line->name);
     for (size_t i = 0; i < line->equal_count; i++)
@@ -201,7 +202,7 @@ static void lines_fold(comparison_line *into, comparison_line *line)
 }
 
 // The line that tells of the same events better, or the first with the very same counts.
-static size_t lines_find_equal(const comparison *c, const uint64_t *hashes, size_t i)
+static size_t compare_lines_find_equal(const comparison *c, const uint64_t *hashes, size_t i)
 {
     const comparison_line *line = &c->lines[i];
     const char *better = line->entry ? line->entry->same_as : "";
@@ -210,34 +211,35 @@ static size_t lines_find_equal(const comparison *c, const uint64_t *hashes, size
             strcmp(c->lines[k].source, line->source) == 0)
             return k;
     for (size_t k = 0; k < i; k++)
-        if (c->lines[k].name && hashes[k] == hashes[i] && lines_are_equal(&c->lines[k], line)) return k;
+        if (c->lines[k].name && hashes[k] == hashes[i] && compare_lines_are_equal(&c->lines[k], line)) return k;
     return DIFFERENCE_NONE;
 }
 
-static int lines_by_name(const void *a, const void *b)
+static int compare_lines_by_name(const void *a, const void *b)
 {
     return catalog_name_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void lines_fold_equal(comparison *c, const uint64_t *hashes)
+static void compare_lines_fold_equal(comparison *c, const uint64_t *hashes)
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->line_count; i++) {
-        size_t into = lines_find_equal(c, hashes, i);
-        if (into != DIFFERENCE_NONE) lines_fold(&c->lines[into], &c->lines[i]);
+        size_t into = compare_lines_find_equal(c, hashes, i);
+        if (into != DIFFERENCE_NONE) compare_lines_fold(&c->lines[into], &c->lines[i]);
     }
     for (size_t i = 0; i < c->line_count; i++) {
         if (!c->lines[i].name) continue;
         c->lines[kept] = c->lines[i];
         if (c->lines[kept].equal_count)
-            qsort(c->lines[kept].equal, c->lines[kept].equal_count, sizeof *c->lines[kept].equal, lines_by_name);
+            qsort(c->lines[kept].equal, c->lines[kept].equal_count, sizeof *c->lines[kept].equal,
+                  compare_lines_by_name);
         kept++;
     }
     arrsetlen(c->lines, kept);
     c->line_count = kept;
 }
 
-static int lines_by_score(const void *a, const void *b)
+static int compare_lines_by_score(const void *a, const void *b)
 {
     const comparison_line *x = a, *y = b;
     if (x->score > y->score || x->score < y->score) return x->score > y->score ? -1 : 1;
@@ -246,7 +248,7 @@ static int lines_by_score(const void *a, const void *b)
     return order ? order : strcmp(x->source, y->source);
 }
 
-static void lines_make(line_maker *l)
+static void compare_lines_make(line_maker *l)
 {
     comparison *c = l->m->c;
     for (size_t i = 0; i < c->device_count; i++) {
@@ -255,7 +257,7 @@ static void lines_make(line_maker *l)
             if (place == DIFFERENCE_NONE) continue;
             const netprof_device *dev = &c->runs[r]->d.delta->schema->devices[place];
             for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++)
-                lines_add(l, i, r, k);
+                compare_lines_add(l, i, r, k);
         }
     }
 }
@@ -266,9 +268,9 @@ void comparer_lines(comparer *m)
     line_maker l = {.m = m};
     l.samples = memory_calloc(c->run_count, sizeof *l.samples);
     l.values = memory_calloc(c->run_count, sizeof *l.values);
-    lines_make(&l);
-    lines_fold_equal(c, l.hashes);
-    if (c->line_count) qsort(c->lines, c->line_count, sizeof *c->lines, lines_by_score);
+    compare_lines_make(&l);
+    compare_lines_fold_equal(c, l.hashes);
+    if (c->line_count) qsort(c->lines, c->line_count, sizeof *c->lines, compare_lines_by_score);
     for (size_t i = 0; i < c->line_count; i++) {
         c->ranked_count += c->lines[i].score > 0;
         comparer_pattern_text(c, &c->lines[i]);

@@ -43,9 +43,9 @@ convert_format convert_format_named(const char *name)
     return CONVERT_UNKNOWN;
 }
 
-static netprof_err fail(netprof_error *error, netprof_err code, const char *format, ...)
+static netprof_err convert_fail(netprof_error *error, netprof_err code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static netprof_err fail(netprof_error *error, netprof_err code, const char *format, ...)
+static netprof_err convert_fail(netprof_error *error, netprof_err code, const char *format, ...)
 {
     if (!error) return code;
     *error = (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0};
@@ -66,148 +66,149 @@ typedef struct sink {
     char data[1 << 16];
 } sink;
 
-static void flush(sink *out)
+static void convert_flush(sink *out)
 {
     if (!out->failed && out->used) out->failed = out->write(out->user, out->data, out->used);
     out->used = 0;
 }
 
-static void put_char(sink *out, char c)
+static void convert_put_char(sink *out, char c)
 {
-    if (out->used == sizeof out->data) flush(out);
+    if (out->used == sizeof out->data) convert_flush(out);
     out->data[out->used++] = c;
 }
 
-static void put(sink *out, const char *text)
+static void convert_put(sink *out, const char *text)
 {
     while (*text)
-        put_char(out, *text++);
+        convert_put_char(out, *text++);
 }
 
-static void put_block(void *to, const char *bytes, size_t length)
+static void convert_put_block(void *to, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        put_char(to, bytes[i]);
+        convert_put_char(to, bytes[i]);
 }
 
-static void put_format(sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put_format(sink *out, const char *format, ...)
+static void convert_put_format(sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void convert_put_format(sink *out, const char *format, ...)
 {
     char text[128];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    put(out, text);
+    convert_put(out, text);
 }
 
-static netprof_err sink_end(sink *out, netprof_error *error)
+static netprof_err convert_sink_end(sink *out, netprof_error *error)
 {
-    flush(out);
+    convert_flush(out);
     errno = out->failed;
-    return out->failed ? fail(error, NETPROF_ERR_IO, "%s", strerror(out->failed)) : NETPROF_OK;
+    return out->failed ? convert_fail(error, NETPROF_ERR_IO, "%s", strerror(out->failed)) : NETPROF_OK;
 }
 
-static void put_value(sink *out, const netprof_counter *counter, uint64_t value)
+static void convert_put_value(sink *out, const netprof_counter *counter, uint64_t value)
 {
     if (counter->flags & NETPROF_SIGNED)
-        put_format(out, "%" PRId64, (int64_t)value);
+        convert_put_format(out, "%" PRId64, (int64_t)value);
     else
-        put_format(out, "%" PRIu64, value);
+        convert_put_format(out, "%" PRIu64, value);
 }
 
-static bool has_value(uint8_t status)
+static bool convert_has_value(uint8_t status)
 {
     return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
 }
 
 // ---- CSV ----
 
-static void put_csv_row(sink *out, const dataset_run *run, const netprof_snapshot *s, size_t number, size_t i)
+static void convert_put_csv_row(sink *out, const dataset_run *run, const netprof_snapshot *s, size_t number, size_t i)
 {
     const netprof_counter *counter = &s->schema->counters[i];
     const netprof_device *device = &s->schema->devices[counter->device];
     const char *texts[] = {run->host, device->source, device->name, counter->name, counter->unit};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-        csv_text(put_block, out, texts[k], true);
-        put_char(out, ',');
+        csv_text(convert_put_block, out, texts[k], true);
+        convert_put_char(out, ',');
     }
-    put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number, s->wall_ns);
-    if (s->stamps_ns[i]) put_format(out, "%" PRId64, s->stamps_ns[i]);
-    put_char(out, ',');
-    if (has_value(s->status[i])) put_value(out, counter, s->values[i]);
-    put_format(out, ",%s\r\n", netprof_status_name((netprof_status)s->status[i]));
+    convert_put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number, s->wall_ns);
+    if (s->stamps_ns[i]) convert_put_format(out, "%" PRId64, s->stamps_ns[i]);
+    convert_put_char(out, ',');
+    if (convert_has_value(s->status[i])) convert_put_value(out, counter, s->values[i]);
+    convert_put_format(out, ",%s\r\n", netprof_status_name((netprof_status)s->status[i]));
 }
 
-static netprof_err write_csv(const dataset *set, sink *out, netprof_error *error)
+static netprof_err convert_write_csv(const dataset *set, sink *out, netprof_error *error)
 {
     size_t number = 0;
-    put(out, "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n");
+    convert_put(out, "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n");
     for (size_t r = 0; r < set->run_count; r++) {
         const dataset_run *run = &set->runs[r];
         for (size_t n = 0; n < run->snapshot_count; n++) {
             const netprof_snapshot *s = &run->snapshots[n];
             number++;
             for (size_t i = 0; i < s->schema->counter_count; i++)
-                if (s->status[i] != NETPROF_STATUS_SKIPPED) put_csv_row(out, run, s, number, i);
+                if (s->status[i] != NETPROF_STATUS_SKIPPED) convert_put_csv_row(out, run, s, number, i);
         }
     }
-    if (!number) return fail(error, NETPROF_ERR_ARG, "no snapshot; CSV holds snapshots only");
-    return sink_end(out, error);
+    if (!number) return convert_fail(error, NETPROF_ERR_ARG, "no snapshot; CSV holds snapshots only");
+    return convert_sink_end(out, error);
 }
 
 // ---- net_prof's JSON ----
 
 // "2025-07-18T15:47:34.346847+00:00": microseconds, as net_prof writes times.
-static void put_iso_time(sink *out, int64_t ns)
+static void convert_put_iso_time(sink *out, int64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
     char text[64];
     if (!gmtime_r(&seconds, &parts)) memset(&parts, 0, sizeof parts);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    put_format(out, "\"%s.%06" PRId64 "+00:00\"", text, ns % 1000000000 / 1000);
+    convert_put_format(out, "\"%s.%06" PRId64 "+00:00\"", text, ns % 1000000000 / 1000);
 }
 
 enum net_prof_list { GROUPS, DESCRIPTIONS, UNITS };
 
 // One of the three lists that run in parallel, an element for each group of the counter.
-static void put_group_list(sink *out, const catalog_entry *entry, enum net_prof_list what)
+static void convert_put_group_list(sink *out, const catalog_entry *entry, enum net_prof_list what)
 {
     static const char *const keys[] = {"groups", "descriptions", "units"};
     static const char *const none[] = {"UNGROUPED", "No description", "No Units"};
     const catalog_group *group;
     const char *comma = "";
-    put_format(out, ", \"%s\": [", keys[what]);
+    convert_put_format(out, ", \"%s\": [", keys[what]);
     for (size_t i = 0; entry && (group = catalog_group_at(i)); i++) {
         if (!(entry->groups & (uint64_t)1 << i)) continue;
-        put(out, comma);
-        json_text_quoted(put_block, out,
+        convert_put(out, comma);
+        json_text_quoted(convert_put_block, out,
                          what == GROUPS         ? group->name
                          : what == DESCRIPTIONS ? entry->description
                                                 : entry->unit);
         comma = ", ";
     }
-    if (!*comma) json_text_quoted(put_block, out, none[what]);
-    put_char(out, ']');
+    if (!*comma) json_text_quoted(convert_put_block, out, none[what]);
+    convert_put_char(out, ']');
 }
 
-static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, unsigned long interface, size_t id)
+static void convert_put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, unsigned long interface,
+                                       size_t id)
 {
     const netprof_counter *counter = &s->schema->counters[i];
     const catalog_entry *entry = catalog_find("cxi", counter->name);
     int64_t stamp = s->stamps_ns[i] > 0 ? s->stamps_ns[i] : s->wall_ns > 0 ? s->wall_ns : 0;
-    put_format(out, "\n  {\"id\": %zu, \"interface\": %lu, \"counter_name\": ", id, interface);
-    json_text_quoted(put_block, out, counter->name);
-    put(out, ", \"value\": ");
-    put_value(out, counter, s->values[i]);
-    put_format(out, ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,
-               stamp % 1000000000);
-    put_iso_time(out, stamp);
-    put_group_list(out, entry, GROUPS);
-    put_group_list(out, entry, DESCRIPTIONS);
-    put_group_list(out, entry, UNITS);
-    put_char(out, '}');
+    convert_put_format(out, "\n  {\"id\": %zu, \"interface\": %lu, \"counter_name\": ", id, interface);
+    json_text_quoted(convert_put_block, out, counter->name);
+    convert_put(out, ", \"value\": ");
+    convert_put_value(out, counter, s->values[i]);
+    convert_put_format(out, ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,
+                       stamp % 1000000000);
+    convert_put_iso_time(out, stamp);
+    convert_put_group_list(out, entry, GROUPS);
+    convert_put_group_list(out, entry, DESCRIPTIONS);
+    convert_put_group_list(out, entry, UNITS);
+    convert_put_char(out, '}');
 }
 
 typedef struct named_index {
@@ -215,13 +216,13 @@ typedef struct named_index {
     size_t index;
 } named_index;
 
-static int compare_named(const void *a, const void *b)
+static int convert_compare_named(const void *a, const void *b)
 {
     return strcmp(((const named_index *)a)->name, ((const named_index *)b)->name);
 }
 
 // "cxi3" is interface 4; 0 for devices that net_prof does not know.
-static unsigned long interface_of(const netprof_device *device)
+static unsigned long convert_interface_of(const netprof_device *device)
 {
     char *end;
     if (strcmp(device->source, "cxi") != 0 || strncmp(device->name, "cxi", 3) != 0) return 0;
@@ -230,70 +231,72 @@ static unsigned long interface_of(const netprof_device *device)
 }
 
 // net_prof's ids count the files of a directory in the order of their bytes.
-static size_t put_net_prof_device(sink *out, const netprof_snapshot *s, const netprof_device *device,
-                                  named_index *order, bool *comma)
+static size_t convert_put_net_prof_device(sink *out, const netprof_snapshot *s, const netprof_device *device,
+                                          named_index *order, bool *comma)
 {
-    unsigned long interface = interface_of(device);
+    unsigned long interface = convert_interface_of(device);
     size_t put_count = 0;
     for (size_t k = 0; k < device->count; k++)
         order[k] = (named_index){s->schema->counters[device->first + k].name, device->first + k};
-    qsort(order, device->count, sizeof *order, compare_named);
+    qsort(order, device->count, sizeof *order, convert_compare_named);
     for (size_t k = 0; interface && k < device->count; k++) {
         // The retry handler's counters are no telemetry files.
-        if (!has_value(s->status[order[k].index]) || strchr(order[k].name, ':')) continue;
-        if (*comma) put_char(out, ',');
+        if (!convert_has_value(s->status[order[k].index]) || strchr(order[k].name, ':')) continue;
+        if (*comma) convert_put_char(out, ',');
         *comma = true;
-        put_net_prof_entry(out, s, order[k].index, interface, k + 1);
+        convert_put_net_prof_entry(out, s, order[k].index, interface, k + 1);
         put_count++;
     }
     return put_count;
 }
 
-static netprof_err pick_snapshot(const dataset *set, size_t wanted, const netprof_snapshot **found,
-                                 netprof_error *error)
+static netprof_err convert_pick_snapshot(const dataset *set, size_t wanted, const netprof_snapshot **found,
+                                         netprof_error *error)
 {
     size_t number = 0;
     *found = NULL;
     for (size_t r = 0; r < set->run_count; r++)
         for (size_t n = 0; n < set->runs[r].snapshot_count; n++)
             if (++number == wanted || !*found) *found = &set->runs[r].snapshots[n];
-    if (wanted > number || !number) return fail(error, NETPROF_ERR_ARG, "there are %zu snapshots", number);
+    if (wanted > number || !number) return convert_fail(error, NETPROF_ERR_ARG, "there are %zu snapshots", number);
     if (!wanted && number > 1)
-        return fail(error, NETPROF_ERR_ARG, "net_prof's JSON holds one snapshot and there are %zu: choose one", number);
+        return convert_fail(error, NETPROF_ERR_ARG, "net_prof's JSON holds one snapshot and there are %zu: choose one",
+                            number);
     return NETPROF_OK;
 }
 
-static netprof_err write_net_prof(const dataset *set, const convert_options *options, sink *out, netprof_error *error)
+static netprof_err convert_write_net_prof(const dataset *set, const convert_options *options, sink *out,
+                                          netprof_error *error)
 {
     const netprof_snapshot *s;
-    netprof_err err = pick_snapshot(set, options->snapshot, &s, error);
+    netprof_err err = convert_pick_snapshot(set, options->snapshot, &s, error);
     if (err) return err;
     named_index *order = memory_array(NULL, s->schema->counter_count, sizeof *order);
     int64_t duration = s->end_ns - s->begin_ns, begin = s->wall_ns > 0 ? s->wall_ns : 0;
     size_t written = 0, values = 0;
     bool comma = false;
     if (duration < 0) duration = 0;
-    put(out, "{\n \"meta\": {\"input_path\": \"/sys/class/cxi\", \"started_at\": ");
-    put_iso_time(out, begin);
-    put(out, ", \"finished_at\": ");
-    put_iso_time(out, begin + duration);
-    put_format(out, ", \"duration_s\": %.6f},\n \"counters\": [", (double)duration / 1e9);
+    convert_put(out, "{\n \"meta\": {\"input_path\": \"/sys/class/cxi\", \"started_at\": ");
+    convert_put_iso_time(out, begin);
+    convert_put(out, ", \"finished_at\": ");
+    convert_put_iso_time(out, begin + duration);
+    convert_put_format(out, ", \"duration_s\": %.6f},\n \"counters\": [", (double)duration / 1e9);
     for (size_t d = 0; d < s->schema->device_count; d++)
-        written += put_net_prof_device(out, s, &s->schema->devices[d], order, &comma);
-    put(out, "\n ]\n}\n");
+        written += convert_put_net_prof_device(out, s, &s->schema->devices[d], order, &comma);
+    convert_put(out, "\n ]\n}\n");
     free(order);
     for (size_t i = 0; i < s->schema->counter_count; i++)
-        values += has_value(s->status[i]);
+        values += convert_has_value(s->status[i]);
     if (options->left_out) *options->left_out = values - written;
-    if (!written) return fail(error, NETPROF_ERR_ARG, "no Cassini device; net_prof's JSON knows no others");
-    return sink_end(out, error);
+    if (!written) return convert_fail(error, NETPROF_ERR_ARG, "no Cassini device; net_prof's JSON knows no others");
+    return convert_sink_end(out, error);
 }
 
 // ---- netprof's own formats ----
 
 // Puts everything of all runs into three arrays, as shallow copies.
-static netprof_err write_json(const dataset *set, const convert_options *options, netprof_write_fn write, void *user,
-                              netprof_error *error)
+static netprof_err convert_write_json(const dataset *set, const convert_options *options, netprof_write_fn write,
+                                      void *user, netprof_error *error)
 {
     netprof_fact *facts = NULL;
     netprof_snapshot *snapshots = NULL;
@@ -321,7 +324,7 @@ static netprof_err write_json(const dataset *set, const convert_options *options
     return err;
 }
 
-static netprof_err write_run(netprof_writer *writer, const dataset_run *run, netprof_error *error)
+static netprof_err convert_write_run(netprof_writer *writer, const dataset_run *run, netprof_error *error)
 {
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < run->fact_count && !err; i++)
@@ -333,13 +336,13 @@ static netprof_err write_run(netprof_writer *writer, const dataset_run *run, net
     return err;
 }
 
-static netprof_err write_netprof(const dataset *set, netprof_write_fn write, void *user, netprof_error *error)
+static netprof_err convert_write_netprof(const dataset *set, netprof_write_fn write, void *user, netprof_error *error)
 {
     netprof_writer *writer;
     netprof_err err = netprof_writer_open_fn(&writer, write, user, error), closed;
     if (err) return err;
     for (size_t r = 0; r < set->run_count && !err; r++)
-        err = write_run(writer, &set->runs[r], error);
+        err = convert_write_run(writer, &set->runs[r], error);
     closed = netprof_writer_close(writer, !err, err ? NULL : error);
     return err ? err : closed;
 }
@@ -349,30 +352,30 @@ netprof_err convert_write(const dataset *set, convert_format format, const conve
 {
     static const convert_options defaults = {0};
     if (!options) options = &defaults;
-    if (options->end_zero) return fail(error, NETPROF_ERR_ARG, "convert_options was never initialised");
-    if (format == CONVERT_NETPROF) return write_netprof(set, write, user, error);
-    if (format == CONVERT_JSON) return write_json(set, options, write, user, error);
+    if (options->end_zero) return convert_fail(error, NETPROF_ERR_ARG, "convert_options was never initialised");
+    if (format == CONVERT_NETPROF) return convert_write_netprof(set, write, user, error);
+    if (format == CONVERT_JSON) return convert_write_json(set, options, write, user, error);
     sink *out = memory_alloc(sizeof *out);
     out->write = write;
     out->user = user;
     out->failed = 0;
     out->used = 0;
-    netprof_err err = format == CONVERT_CSV             ? write_csv(set, out, error)
-                      : format == CONVERT_NET_PROF_JSON ? write_net_prof(set, options, out, error)
-                                                        : fail(error, NETPROF_ERR_ARG, "no such format");
+    netprof_err err = format == CONVERT_CSV             ? convert_write_csv(set, out, error)
+                      : format == CONVERT_NET_PROF_JSON ? convert_write_net_prof(set, options, out, error)
+                                                        : convert_fail(error, NETPROF_ERR_ARG, "no such format");
     free(out);
     return err;
 }
 
 // ---- files ----
 
-static int write_to_file(void *user, const void *data, size_t size)
+static int convert_write_to_file(void *user, const void *data, size_t size)
 {
     return fwrite(data, 1, size, user) == size ? 0 : errno ? errno : EIO;
 }
 
 // A new file beside the one that it is to become.
-static FILE *open_beside(const char *path, char **name)
+static FILE *convert_open_beside(const char *path, char **name)
 {
     int fd = -1;
     for (int i = 0; i < 10 && fd < 0; i++) {
@@ -394,14 +397,14 @@ netprof_err convert_to_file(const dataset *set, convert_format format, const con
 {
     char *name = NULL;
     errno = 0;
-    FILE *file = open_beside(path, &name);
-    netprof_err err = file ? convert_write(set, format, options, write_to_file, file, error)
-                           : fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
+    FILE *file = convert_open_beside(path, &name);
+    netprof_err err = file ? convert_write(set, format, options, convert_write_to_file, file, error)
+                           : convert_fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
     if (file) {
         bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
         written = fclose(file) == 0 && written;
         if (!err && (!written || rename(name, path) != 0))
-            err = fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno));
+            err = convert_fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno));
         if (err) unlink(name);
     }
     free(name);

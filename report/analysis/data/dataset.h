@@ -10,22 +10,6 @@
 
 #include "dataset_model.h"
 
-// All zero = defaults.
-typedef struct dataset_options {
-    const char *names; // path of a list of counter names, one a line, for net_prof's text; NULL: Cassini-1's
-    // 1: keep only the first and the last snapshot of a file. Without each(), the snapshots of a .netprof in between are
-    // then checked for damage but not decoded.
-    int ends_only;
-    // Called for each snapshot of a file, index 0 for its first, including those that ends_only drops; run: the file as
-    // far as it has been read. An error ends the reading.
-    netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
-    void *user;
-    // Limit on the snapshots kept of one file (or part of it), and on the size of a file that is not a .netprof (those
-    // are read piece by piece); 0: 1 GiB.
-    uint64_t max_bytes;
-    uint64_t end_zero;
-} dataset_options;
-
 // Adds the file's contents as one more run, or as one run for each file joined in it; "-" is the standard input. Errors
 // leave the data set as it was, except for warnings: _IO, _FORMAT (unknown kind of file), _PARSE (known, but nothing
 // usable in it), _LIMIT, _VERSION; see error->path and error->text; error->offset is the line in a text file.

@@ -2,7 +2,7 @@
 #ifndef NETPROF_DATASET_BUILD_H
 #define NETPROF_DATASET_BUILD_H
 
-#include "dataset.h"
+#include "dataset_model.h"
 
 // One file while it is read into the data set.
 typedef struct dataset_input {

@@ -47,6 +47,22 @@ typedef struct dataset {
     size_t regions;            // summaries of regions that were passed over: regions.h reads them
 } dataset;
 
+// How to read. All zero = defaults.
+typedef struct dataset_options {
+    const char *names; // path of a list of counter names, one a line, for net_prof's text; NULL: Cassini-1's
+    // 1: keep only the first and the last snapshot of a file. Without each(), the snapshots of a .netprof in between are
+    // then checked for damage but not decoded.
+    int ends_only;
+    // Called for each snapshot of a file, index 0 for its first, including those that ends_only drops; run: the file as
+    // far as it has been read. An error ends the reading.
+    netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
+    void *user;
+    // Limit on the snapshots kept of one file (or part of it), and on the size of a file that is not a .netprof (those
+    // are read piece by piece); 0: 1 GiB.
+    uint64_t max_bytes;
+    uint64_t end_zero;
+} dataset_options;
+
 void dataset_remove_run(dataset *set, size_t index);
 void dataset_free(dataset *set);
 void dataset_run_free(dataset_run *run);                // what it holds

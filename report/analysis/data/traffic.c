@@ -7,7 +7,7 @@
 #include <string.h>
 
 // Another counter of the device that changed tells of the same events.
-static bool told_by_another(const difference *d, size_t counter)
+static bool traffic_told_by_another(const difference *d, size_t counter)
 {
     const netprof_schema *schema = d->delta->schema;
     const netprof_device *device = &schema->devices[schema->counters[counter].device];
@@ -22,7 +22,7 @@ bool traffic_is_trouble(const difference *d, size_t counter)
     const netprof_schema *schema = d->delta->schema;
     const netprof_counter *c = &schema->counters[counter];
     return catalog_is_trouble(schema->devices[c->device].source, c->name, d->rows[counter].unit) &&
-           !told_by_another(d, counter);
+           !traffic_told_by_another(d, counter);
 }
 
 double traffic_bits_per_s(const netprof_device *device)
@@ -52,7 +52,7 @@ typedef struct amount {
 } amount;
 
 // It is there, was asked for, and could not be read.
-static bool is_unreadable(const difference *d, size_t i)
+static bool traffic_is_unreadable(const difference *d, size_t i)
 {
     const netprof_delta *delta = d->delta;
     return d->rows[i].flag == NETPROF_FLAG_UNKNOWN && delta->before_status[i] != NETPROF_STATUS_SKIPPED &&
@@ -61,14 +61,14 @@ static bool is_unreadable(const difference *d, size_t i)
 
 // The counter that saw most, or the sum of the parts: unknown when one is missing, a lower bound when one could not be
 // read.
-static amount amount_of(const difference *d, const netprof_device *device, size_t role)
+static amount traffic_amount_of(const difference *d, const netprof_device *device, size_t role)
 {
     amount a = {.rate_per_s = NAN};
     size_t found = 0, unreadable = 0;
     for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
         const difference_row *row = &d->rows[i];
         if (!row->entry || !(row->entry->marks & roles[role].mark)) continue;
-        unreadable += is_unreadable(d, i);
+        unreadable += traffic_is_unreadable(d, i);
         if (!row->compared || row->flag == NETPROF_FLAG_GAUGE) continue;
         found++;
         if (roles[role].part) {
@@ -92,7 +92,7 @@ static amount amount_of(const difference *d, const netprof_device *device, size_
     return a;
 }
 
-static void add_role(traffic *t, const amount *a, size_t role)
+static void traffic_add_role(traffic *t, const amount *a, size_t role)
 {
     int way = roles[role].way;
     if (!a->known) return;
@@ -110,13 +110,13 @@ static void add_role(traffic *t, const amount *a, size_t role)
     }
 }
 
-static traffic traffic_of(const difference *d, size_t device)
+static traffic traffic_of_device(const difference *d, size_t device)
 {
     const netprof_device *dev = &d->delta->schema->devices[device];
     traffic t = {.device = device, .byte_rate = {NAN, NAN}, .packet_rate = {NAN, NAN}, .share = NAN};
     for (size_t role = 0; role < ROLES; role++) {
-        amount a = amount_of(d, dev, role);
-        add_role(&t, &a, role);
+        amount a = traffic_amount_of(d, dev, role);
+        traffic_add_role(&t, &a, role);
     }
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
         if (d->rows[i].changed && d->rows[i].flag != NETPROF_FLAG_GAUGE && traffic_is_trouble(d, i)) t.troubles++;
@@ -127,7 +127,7 @@ static traffic traffic_of(const difference *d, size_t device)
 }
 
 // IP over InfiniBand is in its port's counters; RoCE is not in its netdev's.
-static bool is_ipoib(const netprof_device *port, const char *netdev, const netprof_device *link)
+static bool traffic_is_ipoib(const netprof_device *port, const char *netdev, const netprof_device *link)
 {
     const char *layer = netprof_fact_of(port->facts, port->fact_count, "link_layer");
     return netdev && layer && strcmp(layer, "InfiniBand") == 0 && strcmp(netdev, link->name) == 0;
@@ -142,7 +142,7 @@ bool traffic_counts_the_same(const netprof_device *all, const netprof_device *pa
     bool rdma = strcmp(all->source, "rdma") == 0 && strcmp(part->source, "netdev") == 0;
     if (!cxi && !rdma) return false;
     const char *netdev = netprof_fact_of(all->facts, all->fact_count, "netdev");
-    return cxi ? netdev && strcmp(netdev, part->name) == 0 : is_ipoib(all, netdev, part);
+    return cxi ? netdev && strcmp(netdev, part->name) == 0 : traffic_is_ipoib(all, netdev, part);
 }
 
 traffic *traffic_make(const difference *d)
@@ -150,7 +150,7 @@ traffic *traffic_make(const difference *d)
     const netprof_schema *schema = d->delta->schema;
     traffic *list = memory_calloc(schema->device_count, sizeof *list);
     for (size_t i = 0; i < schema->device_count; i++)
-        list[i] = traffic_of(d, i);
+        list[i] = traffic_of_device(d, i);
     for (size_t i = 0; i < schema->device_count; i++)
         for (size_t j = 0; list[i].known && j < schema->device_count; j++)
             if (traffic_counts_the_same(&schema->devices[i], &schema->devices[j])) list[j].repeated = true;

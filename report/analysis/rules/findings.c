@@ -24,7 +24,7 @@ typedef struct maker {
 
 // ---- judging ----
 
-static bool crosses(const rule_threshold *t, double value)
+static bool findings_crosses(const rule_threshold *t, double value)
 {
     switch (t->op) {
     case EXPRESSION_GREATER: return value > t->value;
@@ -35,14 +35,15 @@ static bool crosses(const rule_threshold *t, double value)
     }
 }
 
-static severity judge(evaluation *e, const rule *x, double value)
+static severity findings_judge(evaluation *e, const rule *x, double value)
 {
     for (int s = SEVERITY_CRITICAL; s > SEVERITY_OK; s--)
-        if (crosses(&x->thresholds[s], value) && evaluate_condition(e, &x->thresholds[s].condition)) return (severity)s;
+        if (findings_crosses(&x->thresholds[s], value) && evaluate_condition(e, &x->thresholds[s].condition))
+            return (severity)s;
     return SEVERITY_OK;
 }
 
-static void add_unknown(maker *m, const rule *x, size_t device, reading r)
+static void findings_add_unknown(maker *m, const rule *x, size_t device, reading r)
 {
     findings *f = m->f;
     finding_unknown made = {x, device, r.counter, r.reason ? r.reason : "unknown"};
@@ -50,7 +51,7 @@ static void add_unknown(maker *m, const rule *x, size_t device, reading r)
     f->unknown_count = arrlenu(f->unknown);
 }
 
-static void add_check(maker *m, finding_check check)
+static void findings_add_check(maker *m, finding_check check)
 {
     findings *f = m->f;
     arrput(f->checks, check);
@@ -65,7 +66,7 @@ typedef struct collector {
     bool silent; // take also what did not move
 } collector;
 
-static void add_evidence(collector *c, finding_evidence item)
+static void findings_add_evidence(collector *c, finding_evidence item)
 {
     finding *x = c->x;
     for (size_t i = 0; i < x->evidence_count; i++)
@@ -73,7 +74,7 @@ static void add_evidence(collector *c, finding_evidence item)
     if (x->evidence_count < FINDINGS_EVIDENCE) x->evidence[x->evidence_count++] = item;
 }
 
-static void collect_counter(void *user, size_t i)
+static void findings_collect_counter(void *user, size_t i)
 {
     collector *c = user;
     const netprof_delta *delta = c->m->f->d->delta;
@@ -81,45 +82,46 @@ static void collect_counter(void *user, size_t i)
     bool gauge = row->flag == NETPROF_FLAG_GAUGE;
     uint64_t value = gauge ? delta->after[i] : row->magnitude;
     if (!row->compared || (!value && !c->silent)) return;
-    add_evidence(c, (finding_evidence){.name = delta->schema->counters[i].name,
-                                       .unit = row->unit,
-                                       .counter = i,
-                                       .gauge = gauge,
-                                       .number = row->negative && !gauge ? -(double)value : (double)value,
-                                       .value = value});
+    findings_add_evidence(c, (finding_evidence){.name = delta->schema->counters[i].name,
+                                                .unit = row->unit,
+                                                .counter = i,
+                                                .gauge = gauge,
+                                                .number = row->negative && !gauge ? -(double)value : (double)value,
+                                                .value = value});
 }
 
-static void collect_fact(void *user, const char *fact, double number)
+static void findings_collect_fact(void *user, const char *fact, double number)
 {
-    add_evidence(user, (finding_evidence){
-                           .name = fact, .unit = "", .counter = DIFFERENCE_NONE, .gauge = true, .number = number});
+    findings_add_evidence(
+        user,
+        (finding_evidence){.name = fact, .unit = "", .counter = DIFFERENCE_NONE, .gauge = true, .number = number});
 }
 
 // First what moved, then, when nothing did, what stood still.
-static void collect_evidence(maker *m, finding *x)
+static void findings_collect_evidence(maker *m, finding *x)
 {
     collector c = {.m = m, .x = x};
     for (int pass = 0; pass < 2 && !x->evidence_count; pass++) {
         c.silent = pass == 1;
-        evaluation_facts(&m->e, &x->rule->value, collect_fact, &c);
-        evaluation_counters(&m->e, &x->rule->value, collect_counter, &c);
-        evaluation_counters(&m->e, &x->rule->evidence, collect_counter, &c);
+        evaluation_facts(&m->e, &x->rule->value, findings_collect_fact, &c);
+        evaluation_counters(&m->e, &x->rule->value, findings_collect_counter, &c);
+        evaluation_counters(&m->e, &x->rule->evidence, findings_collect_counter, &c);
     }
 }
 
 // ---- claims ----
 
 // No peer comes near: at most half of it, or on the good side of the threshold.
-static bool is_outlier(const finding *x)
+static bool findings_is_outlier(const finding *x)
 {
     bool small = x->threshold->op == EXPRESSION_LESS || x->threshold->op == EXPRESSION_LESS_EQUAL;
     double nearest = small ? x->peers_min : x->peers_max;
     if (!x->peers || (small ? nearest <= x->value : nearest >= x->value)) return false;
-    return !crosses(x->threshold, nearest) || (small ? nearest > 2 * x->value : 2 * nearest < x->value);
+    return !findings_crosses(x->threshold, nearest) || (small ? nearest > 2 * x->value : 2 * nearest < x->value);
 }
 
 // The format of the claim's first number that is the value itself, for the peers' range.
-static const char *value_format(const rule *x)
+static const char *findings_value_format(const rule *x)
 {
     for (size_t i = 0; i < x->part_count; i++) {
         const expression *n = &x->claim[i].number;
@@ -131,7 +133,7 @@ static const char *value_format(const rule *x)
 
 const char *finding_number_text(const rule *x, double value, char *text, size_t size)
 {
-    const char *format = value_format(x);
+    const char *format = findings_value_format(x);
     return format ? rules_format(text, size, format, value) : "";
 }
 
@@ -140,11 +142,11 @@ const char *finding_value_text(const finding *x, char *text, size_t size)
     return finding_number_text(x->rule, x->value, text, size);
 }
 
-static void append_peers(finding *x)
+static void findings_append_peers(finding *x)
 {
     char low[32], high[32];
-    const char *format = value_format(x->rule);
-    if (!format || !is_outlier(x)) return;
+    const char *format = findings_value_format(x->rule);
+    if (!format || !findings_is_outlier(x)) return;
     rules_format(low, sizeof low, format, x->peers_min);
     rules_format(high, sizeof high, format, x->peers_max);
     if (strcmp(low, high) == 0)
@@ -153,7 +155,7 @@ static void append_peers(finding *x)
         text_append(&x->claim, "; its peers %s to %s", low, high);
 }
 
-static void make_claim(maker *m, finding *x)
+static void findings_make_claim(maker *m, finding *x)
 {
     for (size_t i = 0; i < x->rule->part_count; i++) {
         const rule_part *part = &x->rule->claim[i];
@@ -168,13 +170,13 @@ static void make_claim(maker *m, finding *x)
         text_append(&x->claim, "%s: %s%s%s", x->rule->name, rules_format(text, sizeof text, "", x->value),
                     *x->rule->unit ? " " : "", x->rule->unit);
     }
-    append_peers(x);
+    findings_append_peers(x);
 }
 
 // ---- the node's traffic ----
 
 // NAN: it has no such counter, or it has no value.
-static double role_rate(const maker *m, size_t device, uint32_t role)
+static double findings_role_rate(const maker *m, size_t device, uint32_t role)
 {
     const netprof_device *dev = &m->f->d->delta->schema->devices[device];
     double most = NAN;
@@ -185,7 +187,7 @@ static double role_rate(const maker *m, size_t device, uint32_t role)
     return most;
 }
 
-static bool has_role(const maker *m, size_t device)
+static bool findings_has_role(const maker *m, size_t device)
 {
     const netprof_device *dev = &m->f->d->delta->schema->devices[device];
     bool found = false;
@@ -196,15 +198,15 @@ static bool has_role(const maker *m, size_t device)
     return found;
 }
 
-static load weigh(const maker *m)
+static load findings_weigh(const maker *m)
 {
     load l = {.share = 0, .is_whole = true};
     const netprof_schema *schema = m->f->d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++) {
         if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
-        double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
+        double in = findings_role_rate(m, i, CATALOG_RX_BYTES), out = findings_role_rate(m, i, CATALOG_TX_BYTES);
         double speed = evaluation_speed(&m->e, i);
-        if (has_role(m, i)) l.is_whole &= !isnan(in) && !isnan(out) && (speed > 0 || in + out <= 0);
+        if (findings_has_role(m, i)) l.is_whole &= !isnan(in) && !isnan(out) && (speed > 0 || in + out <= 0);
         if (isnan(in) && isnan(out)) continue;
         l.rate[0] += isnan(in) ? 0 : in;
         l.rate[1] += isnan(out) ? 0 : out;
@@ -222,7 +224,7 @@ typedef struct judgement {
     bool applies;
 } judgement;
 
-static judgement measure(maker *m, const rule *x, size_t device)
+static judgement findings_measure(maker *m, const rule *x, size_t device)
 {
     judgement j = {.value = {.status = READING_NONE}};
     evaluation_of(&m->e, x, device);
@@ -235,7 +237,7 @@ static judgement measure(maker *m, const rule *x, size_t device)
 }
 
 // Where it happens: for spread(...) the device that has most.
-static size_t largest_device(maker *m, const rule *x)
+static size_t findings_largest_device(maker *m, const rule *x)
 {
     const expression *v = &x->value;
     const netprof_schema *schema = m->f->d->delta->schema;
@@ -256,7 +258,7 @@ static size_t largest_device(maker *m, const rule *x)
 }
 
 // A rule for all sources is about the network where its device is.
-static bool speaks_against_network(const findings *f, const finding *x)
+static bool findings_speaks_against_network(const findings *f, const finding *x)
 {
     const char *source = x->rule->source;
     if (strcmp(source, "*") == 0 && x->device != DIFFERENCE_NONE)
@@ -265,7 +267,7 @@ static bool speaks_against_network(const findings *f, const finding *x)
            x->rule->class_rank < rules_class_rank("utilisation");
 }
 
-static void add_finding(maker *m, const rule *x, size_t device, const judgement *all, size_t count, severity s)
+static void findings_add_finding(maker *m, const rule *x, size_t device, const judgement *all, size_t count, severity s)
 {
     findings *f = m->f;
     const netprof_schema *schema = f->d->delta->schema;
@@ -278,33 +280,33 @@ static void add_finding(maker *m, const rule *x, size_t device, const judgement 
         made.peers_max = made.peers ? fmax(made.peers_max, all[i].value.number) : all[i].value.number;
         made.peers++;
     }
-    collect_evidence(m, &made);
-    make_claim(m, &made);
-    if (device == DIFFERENCE_NONE) made.device = largest_device(m, x);
+    findings_collect_evidence(m, &made);
+    findings_make_claim(m, &made);
+    if (device == DIFFERENCE_NONE) made.device = findings_largest_device(m, x);
     arrput(f->items, made);
     f->count = arrlenu(f->items);
-    m->e.losses += speaks_against_network(f, &made);
+    m->e.losses += findings_speaks_against_network(f, &made);
 }
 
-static void judge_one(maker *m, const rule *x, size_t device, const judgement *all, size_t count)
+static void findings_judge_one(maker *m, const rule *x, size_t device, const judgement *all, size_t count)
 {
     const judgement *own = device == DIFFERENCE_NONE ? all : &all[device];
     if (own->value.status >= READING_SKIPPED) {
-        add_unknown(m, x, device, own->value);
-        add_check(m, (finding_check){.rule = x, .device = device});
+        findings_add_unknown(m, x, device, own->value);
+        findings_add_check(m, (finding_check){.rule = x, .device = device});
     }
     if (!own->applies) return;
     m->f->judged += strcmp(x->class_name, "data") != 0;
     evaluation_of(&m->e, x, device);
     m->e.value = own->value;
-    severity s = judge(&m->e, x, own->value.number);
-    add_check(m,
-              (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
-    if (s) add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
+    severity s = findings_judge(&m->e, x, own->value.number);
+    findings_add_check(
+        m, (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
+    if (s) findings_add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
 }
 
 // Moved alike on three devices or more.
-static bool is_background(const judgement *all, size_t count)
+static bool findings_is_background(const judgement *all, size_t count)
 {
     double low = INFINITY, high = 0;
     size_t n = 0;
@@ -317,30 +319,32 @@ static bool is_background(const judgement *all, size_t count)
     return n >= 3 && low > 0 && high <= low * 1.01;
 }
 
-static void apply(maker *m, const rule *x, judgement *all)
+static void findings_apply(maker *m, const rule *x, judgement *all)
 {
     const netprof_schema *schema = m->f->d->delta->schema;
     if (x->per_node) {
         bool any = false;
         for (size_t i = 0; i < schema->device_count && !any; i++)
             any = evaluation_applies(&m->e, x, i);
-        all[0] = any ? measure(m, x, DIFFERENCE_NONE) : (judgement){.value = {.status = READING_NONE}};
-        judge_one(m, x, DIFFERENCE_NONE, all, 1);
+        all[0] = any ? findings_measure(m, x, DIFFERENCE_NONE) : (judgement){.value = {.status = READING_NONE}};
+        findings_judge_one(m, x, DIFFERENCE_NONE, all, 1);
         return;
     }
     for (size_t i = 0; i < schema->device_count; i++)
-        all[i] = evaluation_applies(&m->e, x, i) ? measure(m, x, i) : (judgement){.value = {.status = READING_NONE}};
-    bool background = x->background && is_background(all, schema->device_count);
+        all[i] = evaluation_applies(&m->e, x, i) ? findings_measure(m, x, i)
+                                                 : (judgement){.value = {.status = READING_NONE}};
+    bool background = x->background && findings_is_background(all, schema->device_count);
     for (size_t i = 0; i < schema->device_count && background; i++)
         if (all[i].applies)
-            add_check(m, (finding_check){.rule = x, .device = i, .judged = true, .value = all[i].value.number});
+            findings_add_check(m,
+                               (finding_check){.rule = x, .device = i, .judged = true, .value = all[i].value.number});
     for (size_t i = 0; i < schema->device_count && !background; i++)
-        judge_one(m, x, i, all, schema->device_count);
+        findings_judge_one(m, x, i, all, schema->device_count);
 }
 
 // ---- causes and order ----
 
-static bool names_rule(const char *list, const char *name)
+static bool findings_names_rule(const char *list, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = list; (at = strstr(at, name)); at += n)
@@ -357,23 +361,23 @@ bool findings_source_is_whole(const char *source)
 }
 
 // What is found on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
-static bool is_everywhere(const maker *m, size_t device)
+static bool findings_is_everywhere(const maker *m, size_t device)
 {
     if (device == DIFFERENCE_NONE) return true;
     const char *source = m->f->d->delta->schema->devices[device].source;
     return strcmp(source, "cpu") == 0 || findings_source_is_whole(source);
 }
 
-static void explain(maker *m, finding *x)
+static void findings_explain(maker *m, finding *x)
 {
     if (!*x->rule->explained_by) return;
     for (size_t i = 0; i < m->f->count; i++) {
         const finding *cause = &m->f->items[i];
-        bool here = is_everywhere(m, cause->device) || x->device == DIFFERENCE_NONE ||
+        bool here = findings_is_everywhere(m, cause->device) || x->device == DIFFERENCE_NONE ||
                     evaluation_linked(&m->e, cause->device, x->device);
         if (cause == x || cause->severity < SEVERITY_WATCH || !here) continue;
-        if (!names_rule(x->rule->explained_by, cause->rule->name)) continue;
-        if (x->explained_by && names_rule(x->explained_by, cause->rule->name)) continue;
+        if (!findings_names_rule(x->rule->explained_by, cause->rule->name)) continue;
+        if (x->explained_by && findings_names_rule(x->explained_by, cause->rule->name)) continue;
         text_append(&x->explained_by, "%s%s", x->explained_by ? ", " : "", cause->rule->name);
     }
 }
@@ -383,7 +387,7 @@ typedef struct order_key {
     size_t rule, device;
 } order_key;
 
-static int compare_findings(const void *a, const void *b)
+static int findings_compare_findings(const void *a, const void *b)
 {
     const order_key *p = a, *q = b;
     const finding *x = p->x, *y = q->x;
@@ -406,7 +410,7 @@ static void findings_sort(findings *f, const rules *set)
             r++;
         arrput(keys, ((order_key){&f->items[i], r, f->items[i].device}));
     }
-    if (f->count) qsort(keys, f->count, sizeof *keys, compare_findings);
+    if (f->count) qsort(keys, f->count, sizeof *keys, findings_compare_findings);
     for (size_t i = 0; i < f->count; i++)
         arrput(sorted, *keys[i].x);
     arrfree(f->items);
@@ -416,7 +420,7 @@ static void findings_sort(findings *f, const rules *set)
 
 // ---- background ----
 
-static bool is_trouble(const difference_row *row, const char *name)
+static bool findings_is_trouble(const difference_row *row, const char *name)
 {
     static const char *const words[] = {"error", "drop", "reject", "discard"};
     if (row->entry && row->entry->marks & (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)) return false;
@@ -425,7 +429,7 @@ static bool is_trouble(const difference_row *row, const char *name)
     return false;
 }
 
-static bool is_evidence(const findings *f, const char *name)
+static bool findings_is_evidence(const findings *f, const char *name)
 {
     for (size_t i = 0; i < f->count; i++)
         for (size_t k = 0; k < f->items[i].evidence_count; k++)
@@ -434,7 +438,7 @@ static bool is_evidence(const findings *f, const char *name)
 }
 
 // The counter with this name on all physical devices of the source: alike to 1 %, or by one event.
-static void look_behind(maker *m, size_t counter)
+static void findings_look_behind(maker *m, size_t counter)
 {
     findings *f = m->f;
     const netprof_schema *schema = f->d->delta->schema;
@@ -456,13 +460,13 @@ static void look_behind(maker *m, size_t counter)
         b.devices++;
     }
     double slack = b.min >= 5 ? fmax(1, 0.01 * (double)b.min) : 0;
-    if (b.devices < 3 || (double)(b.max - b.min) > slack || is_evidence(f, name)) return;
+    if (b.devices < 3 || (double)(b.max - b.min) > slack || findings_is_evidence(f, name)) return;
     arrput(f->background, b);
     f->background_count = arrlenu(f->background);
 }
 
 // Each name once: asked of the first physical device of each source.
-static void find_background(maker *m)
+static void findings_find_background(maker *m)
 {
     const netprof_schema *schema = m->f->d->delta->schema;
     const char *last = "";
@@ -472,14 +476,14 @@ static void find_background(maker *m)
         last = dev->source;
         for (size_t c = dev->first; c < (size_t)dev->first + dev->count; c++)
             if (m->f->d->rows[c].magnitude && m->f->d->rows[c].flag == NETPROF_FLAG_OK &&
-                is_trouble(&m->f->d->rows[c], schema->counters[c].name))
-                look_behind(m, c);
+                findings_is_trouble(&m->f->d->rows[c], schema->counters[c].name))
+                findings_look_behind(m, c);
     }
 }
 
 // ---- the verdict ----
 
-static void append_load(char **text, const load *l)
+static void findings_append_load(char **text, const load *l)
 {
     char in[32], out[32], share[32];
     if (!l->devices) return;
@@ -490,7 +494,7 @@ static void append_load(char **text, const load *l)
 }
 
 // How many devices have this finding, and how many findings there are besides.
-static size_t alike(const findings *f, const finding *x, size_t *others)
+static size_t findings_alike(const findings *f, const finding *x, size_t *others)
 {
     size_t count = 0;
     *others = 0;
@@ -502,10 +506,10 @@ static size_t alike(const findings *f, const finding *x, size_t *others)
     return count;
 }
 
-static void append_worst(findings *f)
+static void findings_append_worst(findings *f)
 {
     const finding *x = &f->items[0];
-    size_t others, same = alike(f, x, &others);
+    size_t others, same = findings_alike(f, x, &others);
     text_append(&f->verdict, "%s", finding_device(f, x));
     if (same == 2) text_append(&f->verdict, " and another");
     if (same > 2) text_append(&f->verdict, " and %zu others", same - 1);
@@ -513,7 +517,7 @@ static void append_worst(findings *f)
     if (others) text_append(&f->verdict, " (and %zu more finding%s)", others, others == 1 ? "" : "s");
 }
 
-static void conclude(maker *m)
+static void findings_conclude(maker *m)
 {
     static const char *const begins[SEVERITIES] = {"", "", "Worth watching: ", "Warning: ", "Serious: ", "Critical: "};
     findings *f = m->f;
@@ -526,15 +530,15 @@ static void conclude(maker *m)
     } else if (f->severity <= SEVERITY_WATCH) {
         text_append(&f->verdict, idle ? "Nearly idle, no fault found" : "No fault found");
         if (l->devices) text_append(&f->verdict, ": ");
-        append_load(&f->verdict, l);
+        findings_append_load(&f->verdict, l);
         if (idle) text_append(&f->verdict, ": too little traffic to judge performance");
         if (f->severity == SEVERITY_WATCH) {
             text_append(&f->verdict, "; worth watching: ");
-            append_worst(f);
+            findings_append_worst(f);
         }
     } else {
         text_append(&f->verdict, "%s", begins[f->severity]);
-        append_worst(f);
+        findings_append_worst(f);
     }
     if (f->judged && f->unknown_count)
         text_append(&f->verdict, "; %zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
@@ -560,16 +564,16 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
         m.e.far = &other;
         m.e.far_devices = far->devices;
     }
-    m.load = weigh(&m);
+    m.load = findings_weigh(&m);
     m.e.line_share = m.load.devices && m.load.is_whole ? m.load.share : NAN;
     for (size_t i = 0; i < set->count; i++)
-        apply(&m, set->items[i], all);
+        findings_apply(&m, set->items[i], all);
     free(all);
     for (size_t i = 0; i < f->count; i++)
-        explain(&m, &f->items[i]);
-    find_background(&m);
+        findings_explain(&m, &f->items[i]);
+    findings_find_background(&m);
     findings_sort(f, set);
-    conclude(&m);
+    findings_conclude(&m);
     evaluation_end(&other);
     evaluation_end(&m.e);
 }

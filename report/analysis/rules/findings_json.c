@@ -2,12 +2,12 @@
 
 #include "analysis/base/json_values.h"
 
-static const char *device_name(const findings *f, size_t device)
+static const char *findings_device_name(const findings *f, size_t device)
 {
     return device == DIFFERENCE_NONE ? NULL : f->d->delta->schema->devices[device].name;
 }
 
-static json_object *evidence_json(const findings *f, const finding_evidence *e)
+static json_object *findings_evidence_json(const findings *f, const finding_evidence *e)
 {
     json_object *o = json_object_new_object();
     bool counter = e->counter != DIFFERENCE_NONE;
@@ -18,11 +18,11 @@ static json_object *evidence_json(const findings *f, const finding_evidence *e)
         json_put_exact(o, "value", e->value);
     json_put_text(o, "unit", e->unit);
     if (counter && !e->gauge) json_put_number(o, "rate_per_s", f->d->rows[e->counter].rate_per_s);
-    if (counter) json_put_text(o, "device", device_name(f, f->d->delta->schema->counters[e->counter].device));
+    if (counter) json_put_text(o, "device", findings_device_name(f, f->d->delta->schema->counters[e->counter].device));
     return o;
 }
 
-static json_object *finding_json(const findings *f, const finding *x)
+static json_object *findings_finding_json(const findings *f, const finding *x)
 {
     json_object *o = json_object_new_object(), *list = json_object_new_array(), *threshold = json_object_new_object();
     json_put_text(o, "rule", x->rule->name);
@@ -33,7 +33,7 @@ static json_object *finding_json(const findings *f, const finding *x)
     json_put_number(o, "value", x->value);
     json_put_text(o, "unit", x->rule->unit);
     for (size_t i = 0; i < x->evidence_count; i++)
-        json_object_array_add(list, evidence_json(f, &x->evidence[i]));
+        json_object_array_add(list, findings_evidence_json(f, &x->evidence[i]));
     json_put(o, "evidence", list);
     json_put_number(threshold, "value", x->threshold->value);
     json_put_text(threshold, "origin", x->threshold->origin);
@@ -50,17 +50,17 @@ static json_object *finding_json(const findings *f, const finding *x)
     return o;
 }
 
-static json_object *unknown_json(const findings *f, const finding_unknown *u)
+static json_object *findings_unknown_json(const findings *f, const finding_unknown *u)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "rule", u->rule->name);
-    json_put_text(o, "device", u->device == DIFFERENCE_NONE ? u->rule->source : device_name(f, u->device));
+    json_put_text(o, "device", u->device == DIFFERENCE_NONE ? u->rule->source : findings_device_name(f, u->device));
     json_put_text(o, "counter", u->counter);
     json_put_text(o, "reason", u->reason);
     return o;
 }
 
-static json_object *background_json(const finding_background *b)
+static json_object *findings_background_json(const finding_background *b)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "counter", b->counter);
@@ -84,11 +84,11 @@ json_object *findings_json(const findings *f)
     json_put_text(verdict, "text", f->verdict);
     json_put(o, "verdict", verdict);
     for (size_t i = 0; i < f->count; i++)
-        json_object_array_add(items, finding_json(f, &f->items[i]));
+        json_object_array_add(items, findings_finding_json(f, &f->items[i]));
     for (size_t i = 0; i < f->unknown_count; i++)
-        json_object_array_add(unknown, unknown_json(f, &f->unknown[i]));
+        json_object_array_add(unknown, findings_unknown_json(f, &f->unknown[i]));
     for (size_t i = 0; i < f->background_count; i++)
-        json_object_array_add(background, background_json(&f->background[i]));
+        json_object_array_add(background, findings_background_json(&f->background[i]));
     json_put(o, "findings", items);
     json_put(o, "unknown", unknown);
     json_put(o, "background", background);

@@ -93,7 +93,7 @@ typedef struct reader {
     char problem[256]; // of the line at hand
 } reader;
 
-__attribute__((format(printf, 2, 3))) static bool refuse(reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool rules_refuse(reader *r, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -102,7 +102,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(reader *r, const char *
     return false;
 }
 
-static void add_problem(reader *r)
+static void rules_add_problem(reader *r)
 {
     rules *set = r->set;
     if (set->problem_count >= MAX_PROBLEMS) return;
@@ -112,7 +112,7 @@ static void add_problem(reader *r)
 }
 
 // Cuts the line in place (RFC 4180, no line breaks in fields).
-static bool split(reader *r, char *line, char *fields[MAX_FIELDS], size_t *count)
+static bool rules_split(reader *r, char *line, char *fields[MAX_FIELDS], size_t *count)
 {
     char *to = line;
     for (*count = 0; *count < MAX_FIELDS;) {
@@ -126,16 +126,16 @@ static bool split(reader *r, char *line, char *fields[MAX_FIELDS], size_t *count
                 open = false;
                 continue;
             } else if (quoted && !open)
-                return refuse(r, "text behind a closing quote");
+                return rules_refuse(r, "text behind a closing quote");
             *to++ = *line;
         }
-        if (open) return refuse(r, "a quoted field is not closed in this line");
+        if (open) return rules_refuse(r, "a quoted field is not closed in this line");
         bool last = !*line;
         *to++ = 0;
         if (last) return true;
         line++;
     }
-    return refuse(r, "more than %d fields", MAX_FIELDS);
+    return rules_refuse(r, "more than %d fields", MAX_FIELDS);
 }
 
 // ---- formulas of a rule ----
@@ -146,23 +146,23 @@ typedef struct scope {
     expression_names names;
 } scope;
 
-static void scope_of(const rule *x, scope *to)
+static void rules_scope_of(const rule *x, scope *to)
 {
     for (size_t i = 0; i < x->local_count; i++)
         to->iterate[i] = x->locals[i].iterates;
     to->names = (expression_names){x->local_names, to->iterate, x->local_count, x->per_node};
 }
 
-static bool parse(reader *r, const rule *x, expression *e, enum column column, const char *text)
+static bool rules_parse(reader *r, const rule *x, expression *e, enum column column, const char *text)
 {
     scope names;
     expression_error error = {0};
-    scope_of(x, &names);
+    rules_scope_of(x, &names);
     if (expression_parse(e, text, &names.names, &error)) return true;
-    return refuse(r, "%s: character %zu of '%.60s': %s", column_names[column], error.column, text, error.text);
+    return rules_refuse(r, "%s: character %zu of '%.60s': %s", column_names[column], error.column, text, error.text);
 }
 
-static char *trim(char *text)
+static char *rules_trim(char *text)
 {
     text += strspn(text, " \t");
     size_t n = strlen(text);
@@ -172,7 +172,7 @@ static char *trim(char *text)
     return text;
 }
 
-static bool is_word(const char *text)
+static bool rules_is_word(const char *text)
 {
     if (!isalpha((unsigned char)*text)) return false;
     for (; *text; text++)
@@ -181,24 +181,24 @@ static bool is_word(const char *text)
 }
 
 // "name = formula; name = formula"
-static bool parse_define(reader *r, rule *x, char *text)
+static bool rules_parse_define(reader *r, rule *x, char *text)
 {
-    while (text && *trim(text)) {
+    while (text && *rules_trim(text)) {
         char *end = strchr(text, ';'), *equal = strchr(text, '=');
         if (end) *end = 0;
-        if (!equal || (end && equal > end)) return refuse(r, "define: expected name = formula");
-        if (x->local_count == RULES_LOCALS) return refuse(r, "define: more than %d names", RULES_LOCALS);
+        if (!equal || (end && equal > end)) return rules_refuse(r, "define: expected name = formula");
+        if (x->local_count == RULES_LOCALS) return rules_refuse(r, "define: more than %d names", RULES_LOCALS);
         *equal = 0;
-        char *name = trim(text);
-        if (!is_word(name)) return refuse(r, "define: '%.40s' is no name", name);
-        if (!parse(r, x, &x->locals[x->local_count], DEFINE, trim(equal + 1))) return false;
+        char *name = rules_trim(text);
+        if (!rules_is_word(name)) return rules_refuse(r, "define: '%.40s' is no name", name);
+        if (!rules_parse(r, x, &x->locals[x->local_count], DEFINE, rules_trim(equal + 1))) return false;
         x->local_names[x->local_count++] = name;
         text = end ? end + 1 : NULL;
     }
     return true;
 }
 
-static bool parse_operator(const char **text, expression_op *op)
+static bool rules_parse_operator(const char **text, expression_op *op)
 {
     static const struct {
         const char *sign;
@@ -218,14 +218,14 @@ static bool parse_operator(const char **text, expression_op *op)
 }
 
 // "> 3 [HPE: more than a few] if blocked > 1%"
-static bool parse_threshold(reader *r, const rule *x, rule_threshold *t, enum column column, char *text)
+static bool rules_parse_threshold(reader *r, const rule *x, rule_threshold *t, enum column column, char *text)
 {
-    const char *at = trim(text);
+    const char *at = rules_trim(text);
     char *end;
     if (!*at) return true;
-    if (!parse_operator(&at, &t->op)) return refuse(r, "%s: expected >, >=, < or <=", column_names[column]);
+    if (!rules_parse_operator(&at, &t->op)) return rules_refuse(r, "%s: expected >, >=, < or <=", column_names[column]);
     t->value = strtod(at, &end);
-    if (end == at || !isfinite(t->value)) return refuse(r, "%s: expected a number", column_names[column]);
+    if (end == at || !isfinite(t->value)) return rules_refuse(r, "%s: expected a number", column_names[column]);
     if (*end == '%') {
         t->value /= 100;
         end++;
@@ -234,18 +234,18 @@ static bool parse_threshold(reader *r, const rule *x, rule_threshold *t, enum co
     t->origin = "own";
     if (*end == '[') {
         char *close = strchr(end, ']');
-        if (!close) return refuse(r, "%s: [ without ]", column_names[column]);
+        if (!close) return rules_refuse(r, "%s: [ without ]", column_names[column]);
         *close = 0;
         t->origin = end + 1;
         end = close + 1;
         end += strspn(end, " ");
     }
     if (!*end) return true;
-    if (strncmp(end, "if ", 3) != 0) return refuse(r, "%s: expected 'if' and a condition", column_names[column]);
-    return parse(r, x, &t->condition, column, end + 3);
+    if (strncmp(end, "if ", 3) != 0) return rules_refuse(r, "%s: expected 'if' and a condition", column_names[column]);
+    return rules_parse(r, x, &t->condition, column, end + 3);
 }
 
-static bool is_format(const char *format)
+static bool rules_is_format(const char *format)
 {
     static const char *const formats[] = {"", "x", "%", "i", "B", "b", "e"};
     for (size_t i = 0; i < LENGTH(formats); i++)
@@ -254,30 +254,30 @@ static bool is_format(const char *format)
 }
 
 // "text {formula|format} text ..."
-static bool parse_claim(reader *r, rule *x, char *text)
+static bool rules_parse_claim(reader *r, rule *x, char *text)
 {
     while (*text) {
-        if (x->part_count == RULES_PARTS) return refuse(r, "claim: more than %d numbers", RULES_PARTS - 1);
+        if (x->part_count == RULES_PARTS) return rules_refuse(r, "claim: more than %d numbers", RULES_PARTS - 1);
         rule_part *part = &x->claim[x->part_count++];
         char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
         part->text = text;
         part->format = "";
         if (!open) return true;
-        if (!close) return refuse(r, "claim: { without }");
+        if (!close) return rules_refuse(r, "claim: { without }");
         *open = *close = 0;
         char *bar = strchr(open + 1, '|');
         if (bar) {
             *bar = 0;
             part->format = bar + 1;
-            if (!is_format(part->format)) return refuse(r, "claim: no such format: '%.20s'", part->format);
+            if (!rules_is_format(part->format)) return rules_refuse(r, "claim: no such format: '%.20s'", part->format);
         }
-        if (!parse(r, x, &part->number, CLAIM, open + 1)) return false;
+        if (!rules_parse(r, x, &part->number, CLAIM, open + 1)) return false;
         text = close + 1;
     }
     return true;
 }
 
-static bool parse_class(reader *r, rule *x, const char *text)
+static bool rules_parse_class(reader *r, rule *x, const char *text)
 {
     x->class_name = *text ? text : "utilisation";
     for (size_t i = 0; i < LENGTH(classes); i++) {
@@ -285,15 +285,16 @@ static bool parse_class(reader *r, rule *x, const char *text)
         x->class_rank = (int)i;
         return true;
     }
-    return refuse(r,
-                  "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
-                  "utilisation, data",
-                  text);
+    return rules_refuse(
+        r,
+        "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
+        "utilisation, data",
+        text);
 }
 
-static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
+static bool rules_parse_words(reader *r, rule *x, char *const value[COLUMNS])
 {
-    if (!is_word(value[NAME])) return refuse(r, "name: '%.60s': expected a word", value[NAME]);
+    if (!rules_is_word(value[NAME])) return rules_refuse(r, "name: '%.60s': expected a word", value[NAME]);
     x->name = value[NAME];
     x->source = value[SOURCE];
     x->unit = value[UNIT];
@@ -302,41 +303,41 @@ static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
     x->per_node = strcmp(value[PER], "node") == 0;
     x->background = strcmp(value[BACKGROUND], "yes") == 0;
     x->is_pause = strcmp(value[MARKS], "pause") == 0;
-    if (!*x->source) return refuse(r, "source is missing");
+    if (!*x->source) return rules_refuse(r, "source is missing");
     if (*value[PER] && !x->per_node && strcmp(value[PER], "device") != 0)
-        return refuse(r, "per: '%.40s': expected device or node", value[PER]);
+        return rules_refuse(r, "per: '%.40s': expected device or node", value[PER]);
     if (*value[BACKGROUND] && !x->background && strcmp(value[BACKGROUND], "no") != 0)
-        return refuse(r, "background: '%.40s': expected yes or no", value[BACKGROUND]);
-    if (*value[MARKS] && !x->is_pause) return refuse(r, "marks: '%.40s': expected pause", value[MARKS]);
-    return parse_class(r, x, value[CLASS]);
+        return rules_refuse(r, "background: '%.40s': expected yes or no", value[BACKGROUND]);
+    if (*value[MARKS] && !x->is_pause) return rules_refuse(r, "marks: '%.40s': expected pause", value[MARKS]);
+    return rules_parse_class(r, x, value[CLASS]);
 }
 
-static bool parse_evidence(reader *r, rule *x, const char *text)
+static bool rules_parse_evidence(reader *r, rule *x, const char *text)
 {
     if (!*text) return true;
     char *call = memory_format("sum(%s)", text); // the list as arguments of a function
-    bool ok = parse(r, x, &x->evidence, EVIDENCE, call);
+    bool ok = rules_parse(r, x, &x->evidence, EVIDENCE, call);
     free(call);
     return ok;
 }
 
-static bool parse_rule(reader *r, rule *x, char *const value[COLUMNS])
+static bool rules_parse_rule(reader *r, rule *x, char *const value[COLUMNS])
 {
     bool any = false;
-    if (!parse_words(r, x, value) || !parse_define(r, x, value[DEFINE])) return false;
-    if (!*value[VALUE]) return refuse(r, "value is missing");
-    if (!parse(r, x, &x->value, VALUE, value[VALUE])) return false;
-    if (*value[NEEDS] && !parse(r, x, &x->needs, NEEDS, value[NEEDS])) return false;
+    if (!rules_parse_words(r, x, value) || !rules_parse_define(r, x, value[DEFINE])) return false;
+    if (!*value[VALUE]) return rules_refuse(r, "value is missing");
+    if (!rules_parse(r, x, &x->value, VALUE, value[VALUE])) return false;
+    if (*value[NEEDS] && !rules_parse(r, x, &x->needs, NEEDS, value[NEEDS])) return false;
     for (int s = SEVERITY_INFO; s < SEVERITIES; s++) {
         enum column column = (enum column)(INFO + s - SEVERITY_INFO);
-        if (!parse_threshold(r, x, &x->thresholds[s], column, value[column])) return false;
+        if (!rules_parse_threshold(r, x, &x->thresholds[s], column, value[column])) return false;
         any |= x->thresholds[s].op != EXPRESSION_NUMBER;
     }
-    if (!any) return refuse(r, "there is no threshold");
-    return parse_claim(r, x, value[CLAIM]) && parse_evidence(r, x, value[EVIDENCE]);
+    if (!any) return rules_refuse(r, "there is no threshold");
+    return rules_parse_claim(r, x, value[CLAIM]) && rules_parse_evidence(r, x, value[EVIDENCE]);
 }
 
-static void free_rule(rule *x)
+static void rules_free_rule(rule *x)
 {
     if (!x) return;
     for (size_t i = 0; i < RULES_LOCALS; i++)
@@ -353,17 +354,17 @@ static void free_rule(rule *x)
 }
 
 // The rule takes the place and the mark of one of the same name, or the next.
-static bool keep_rule(reader *r, rule *x)
+static bool rules_keep_rule(reader *r, rule *x)
 {
     rules *set = r->set;
     for (size_t i = 0; i < set->count; i++) {
         if (strcmp(set->items[i]->name, x->name) != 0) continue;
         x->is_pause |= set->items[i]->is_pause;
-        free_rule(set->items[i]);
+        rules_free_rule(set->items[i]);
         set->items[i] = x;
         return true;
     }
-    if (set->count >= MAX_RULES) return refuse(r, "more than %d rules", MAX_RULES);
+    if (set->count >= MAX_RULES) return rules_refuse(r, "more than %d rules", MAX_RULES);
     arrput(set->items, x);
     set->count = arrlenu(set->items);
     return true;
@@ -371,25 +372,26 @@ static bool keep_rule(reader *r, rule *x)
 
 // ---- lines ----
 
-static bool read_header(reader *r, char *line)
+static bool rules_read_header(reader *r, char *line)
 {
     char *fields[MAX_FIELDS];
-    if (!split(r, line, fields, &r->field_count)) return false;
+    if (!rules_split(r, line, fields, &r->field_count)) return false;
     bool seen[COLUMNS] = {false};
     for (size_t i = 0; i < r->field_count; i++) {
         int c = 0;
-        while (c < COLUMNS && strcmp(column_names[c], trim(fields[i])) != 0)
+        while (c < COLUMNS && strcmp(column_names[c], rules_trim(fields[i])) != 0)
             c++;
-        if (c == COLUMNS) return refuse(r, "'%.60s' is no column of a table of rules", fields[i]);
-        if (seen[c]) return refuse(r, "column %s occurs twice", column_names[c]);
+        if (c == COLUMNS) return rules_refuse(r, "'%.60s' is no column of a table of rules", fields[i]);
+        if (seen[c]) return rules_refuse(r, "column %s occurs twice", column_names[c]);
         seen[c] = true;
         r->place[i] = c;
     }
-    if (!seen[NAME] || !seen[SOURCE] || !seen[VALUE]) return refuse(r, "the columns name, source and value are needed");
+    if (!seen[NAME] || !seen[SOURCE] || !seen[VALUE])
+        return rules_refuse(r, "the columns name, source and value are needed");
     return true;
 }
 
-static bool read_rule(reader *r, const char *line, size_t size)
+static bool rules_read_rule(reader *r, const char *line, size_t size)
 {
     static char empty[] = "";
     char *fields[MAX_FIELDS], *value[COLUMNS];
@@ -400,16 +402,16 @@ static bool read_rule(reader *r, const char *line, size_t size)
     x->memory[size] = 0;
     for (int c = 0; c < COLUMNS; c++)
         value[c] = empty;
-    bool ok = split(r, x->memory, fields, &count);
-    if (ok && count > r->field_count) ok = refuse(r, "%zu fields, the first line has %zu", count, r->field_count);
+    bool ok = rules_split(r, x->memory, fields, &count);
+    if (ok && count > r->field_count) ok = rules_refuse(r, "%zu fields, the first line has %zu", count, r->field_count);
     for (size_t i = 0; ok && i < count; i++)
-        value[r->place[i]] = trim(fields[i]);
-    ok = ok && parse_rule(r, x, value) && keep_rule(r, x);
-    if (!ok) free_rule(x);
+        value[r->place[i]] = rules_trim(fields[i]);
+    ok = ok && rules_parse_rule(r, x, value) && rules_keep_rule(r, x);
+    if (!ok) rules_free_rule(x);
     return ok;
 }
 
-static void read_line(reader *r, const char *line, size_t size)
+static void rules_read_line(reader *r, const char *line, size_t size)
 {
     char copy[MAX_LINE];
     bool ok;
@@ -420,24 +422,24 @@ static void read_line(reader *r, const char *line, size_t size)
         blanks++;
     if (blanks == size || line[blanks] == '#') return;
     if (size >= MAX_LINE)
-        ok = refuse(r, "the line is longer than %d characters", MAX_LINE - 1);
+        ok = rules_refuse(r, "the line is longer than %d characters", MAX_LINE - 1);
     else if (memchr(line, 0, size))
-        ok = refuse(r, "a zero byte");
+        ok = rules_refuse(r, "a zero byte");
     else if (r->field_count)
-        ok = read_rule(r, line, size);
+        ok = rules_read_rule(r, line, size);
     else {
         memcpy(copy, line, size);
         copy[size] = 0;
-        ok = read_header(r, copy);
+        ok = rules_read_header(r, copy);
         if (!ok) r->field_count = 0;
     }
     if (!ok)
-        add_problem(r);
+        rules_add_problem(r);
     else
         r->accepted++;
 }
 
-static netprof_err fail(netprof_error *error, netprof_err code, const char *path, const char *text, int number)
+static netprof_err rules_fail(netprof_error *error, netprof_err code, const char *path, const char *text, int number)
 {
     if (!error) return code;
     *error = (netprof_error){.code = code, .sys_errno = number};
@@ -457,11 +459,11 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
     for (size_t at = 0; at < size;) {
         const char *end = memchr(text + at, '\n', size - at);
         size_t n = end ? (size_t)(end - text) - at : size - at;
-        read_line(&r, text + at, n);
+        rules_read_line(&r, text + at, n);
         at += n + 1;
         if (!r.field_count && set->problem_count > problems) break; // without columns nothing can be read
     }
-    if (r.accepted < 2) return fail(error, NETPROF_ERR_PARSE, path, "holds no usable rule", 0);
+    if (r.accepted < 2) return rules_fail(error, NETPROF_ERR_PARSE, path, "holds no usable rule", 0);
     return NETPROF_OK;
 }
 
@@ -470,7 +472,7 @@ netprof_err rules_read(rules *set, const char *path, netprof_error *error)
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t n = 1;
-    if (!file) return fail(error, NETPROF_ERR_IO, path, strerror(errno), errno);
+    if (!file) return rules_fail(error, NETPROF_ERR_IO, path, strerror(errno), errno);
     while (n && arrlenu(text) <= MAX_FILE) {
         enum { PIECE = 65536 };
         char *at = arraddnptr(text, PIECE);
@@ -479,8 +481,8 @@ netprof_err rules_read(rules *set, const char *path, netprof_error *error)
     }
     int number = ferror(file) ? errno : 0;
     fclose(file);
-    netprof_err err = number                     ? fail(error, NETPROF_ERR_IO, path, strerror(number), number)
-                      : arrlenu(text) > MAX_FILE ? fail(error, NETPROF_ERR_LIMIT, path, "larger than 4 MiB", 0)
+    netprof_err err = number                     ? rules_fail(error, NETPROF_ERR_IO, path, strerror(number), number)
+                      : arrlenu(text) > MAX_FILE ? rules_fail(error, NETPROF_ERR_LIMIT, path, "larger than 4 MiB", 0)
                                                  : rules_read_text(set, path, text, arrlenu(text), error);
     arrfree(text);
     return err;
@@ -491,14 +493,14 @@ void rules_builtin(rules *set)
     for (size_t t = 0; t < LENGTH(tables); t++) {
         reader r = {.set = set, .path = tables[t].name};
         for (const char *const *line = tables[t].lines; *line; line++)
-            read_line(&r, *line, strlen(*line));
+            rules_read_line(&r, *line, strlen(*line));
     }
 }
 
 void rules_free(rules *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        free_rule(set->items[i]);
+        rules_free_rule(set->items[i]);
     for (size_t i = 0; i < set->problem_count; i++) {
         free(set->problems[i].path);
         free(set->problems[i].text);
