@@ -75,7 +75,7 @@ typedef struct series {
 } series;
 
 // dataset_options.each, with the series as its user.
-netprof_err series_take(void *user, const dataset_run *cmd_nccl_run, size_t index, const netprof_snapshot *snapshot);
+netprof_err series_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 // Before series_finish(): puts the runs of the data set on the axis of the reference clock.
 void series_align(series *s, const dataset *set, const clocks *c);
 // Call after the last file: finds gaps, puts all on one time axis, chooses devices.
