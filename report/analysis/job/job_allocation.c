@@ -15,7 +15,7 @@ typedef struct cpus {
 } cpus;
 
 // A smaller one binds; one that is not known binds nothing.
-static void bind(cpus *to, double count, job_basis basis)
+static void job_bind_cpus(cpus *to, double count, job_basis basis)
 {
     if (count > 0 && !(count >= to->count)) *to = (cpus){count, basis};
 }
@@ -32,18 +32,18 @@ void job_allocate(job_report *r, size_t index)
     const job_node_reader *more = &r->reader->nodes[index];
     job_node *node = &r->nodes[index];
     cpus x = {NAN, JOB_BASIS_NONE};
-    if (!(more->cpuset >= more->cpus)) bind(&x, more->cpuset, JOB_BASIS_CPUSET);
-    bind(&x, more->scheduler_cpus, JOB_BASIS_SCHEDULER);
-    if (!x.basis && !(more->affinity >= more->cpus)) bind(&x, more->affinity, JOB_BASIS_AFFINITY);
-    if (!x.basis) bind(&x, more->cpus, JOB_BASIS_NODE);
-    if (more->quota > 0 && more->period > 0) bind(&x, more->quota / more->period, JOB_BASIS_QUOTA);
+    if (!(more->cpuset >= more->cpus)) job_bind_cpus(&x, more->cpuset, JOB_BASIS_CPUSET);
+    job_bind_cpus(&x, more->scheduler_cpus, JOB_BASIS_SCHEDULER);
+    if (!x.basis && !(more->affinity >= more->cpus)) job_bind_cpus(&x, more->affinity, JOB_BASIS_AFFINITY);
+    if (!x.basis) job_bind_cpus(&x, more->cpus, JOB_BASIS_NODE);
+    if (more->quota > 0 && more->period > 0) job_bind_cpus(&x, more->quota / more->period, JOB_BASIS_QUOTA);
     node->cpus = more->cpus;
     node->cpus_allocated = x.count;
     node->cpus_basis = x.basis;
     node->memory_requested = more->scheduler_memory;
 }
 
-static double number_of(const dataset_run *run, const char *key)
+static double job_fact_number(const dataset_run *run, const char *key)
 {
     const char *text = dataset_fact(run, key);
     char *end;
@@ -53,7 +53,7 @@ static double number_of(const dataset_run *run, const char *key)
 }
 
 // Of several files of a node, or of the job, the first that tells.
-static void take(double *to, double value)
+static void job_take_first(double *to, double value)
 {
     if (isnan(*to)) *to = value;
 }
@@ -62,20 +62,21 @@ void job_take_allocation(job_report *r, size_t node, const dataset_run *run)
 {
     job_node_reader *more = &r->reader->nodes[node];
     const char *limit = dataset_fact(run, "job_time_limit_s");
-    take(&more->scheduler_cpus, number_of(run, "job_cpus_on_node"));
-    take(&more->scheduler_memory, number_of(run, "job_memory_on_node"));
-    take(&r->reader->start_s, number_of(run, "job_start_s"));
-    take(&r->reader->limit_s, limit && strcmp(limit, "unlimited") == 0 ? INFINITY : number_of(run, "job_time_limit_s"));
+    job_take_first(&more->scheduler_cpus, job_fact_number(run, "job_cpus_on_node"));
+    job_take_first(&more->scheduler_memory, job_fact_number(run, "job_memory_on_node"));
+    job_take_first(&r->reader->start_s, job_fact_number(run, "job_start_s"));
+    job_take_first(&r->reader->limit_s,
+                   limit && strcmp(limit, "unlimited") == 0 ? INFINITY : job_fact_number(run, "job_time_limit_s"));
 }
 
 // ---- how much of it was used ----
 
-static bool is_of_job(const job_node *node, job_meter meter)
+static bool job_is_own(const job_node *node, job_meter meter)
 {
     return node->lanes[meter] && (node->scope[meter] == JOB_SCOPE_JOB || node->scope[meter] == JOB_SCOPE_GROUP);
 }
 
-static void add_basis(job_efficiency *e, job_basis basis)
+static void job_add_basis(job_efficiency *e, job_basis basis)
 {
     if (!e->basis)
         e->basis = basis;
@@ -84,7 +85,7 @@ static void add_basis(job_efficiency *e, job_basis basis)
 }
 
 // In which it was, or should have been, recorded.
-static double time_of(const job_node *node)
+static double job_node_time(const job_node *node)
 {
     double time = node->end_s - node->begin_s;
     for (size_t i = 0; i < node->gap_count; i++)
@@ -92,31 +93,31 @@ static double time_of(const job_node *node)
     return time;
 }
 
-static job_efficiency cpu_efficiency(const job_report *r)
+static job_efficiency job_cpu_efficiency(const job_report *r)
 {
     job_efficiency e = {.used = NAN, .of = NAN, .left = NAN, .node = JOB_NONE};
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
-        if (!is_of_job(node, JOB_CPU) || isnan(node->lanes[JOB_CPU]->total) || !(node->cpus_allocated > 0)) continue;
-        double of = node->cpus_allocated * time_of(node);
+        if (!job_is_own(node, JOB_CPU) || isnan(node->lanes[JOB_CPU]->total) || !(node->cpus_allocated > 0)) continue;
+        double of = node->cpus_allocated * job_node_time(node);
         e.used = isnan(e.used) ? node->lanes[JOB_CPU]->total : e.used + node->lanes[JOB_CPU]->total;
         e.of = isnan(e.of) ? of : e.of + of;
         e.lower_bound |= node->lanes[JOB_CPU]->lower_bound;
-        add_basis(&e, node->cpus_basis);
+        job_add_basis(&e, node->cpus_basis);
         e.nodes++;
     }
     return e;
 }
 
 // Of the node that came nearest to what it was given.
-static job_efficiency memory_efficiency(const job_report *r)
+static job_efficiency job_memory_efficiency(const job_report *r)
 {
     job_efficiency e = {.used = NAN, .of = NAN, .left = NAN, .node = JOB_NONE};
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
         const job_node_reader *more = &r->reader->nodes[i];
         const job_lane *lane = node->lanes[JOB_MEMORY];
-        if (!is_of_job(node, JOB_MEMORY)) continue;
+        if (!job_is_own(node, JOB_MEMORY)) continue;
         bool limited = job_limit_binds(more);
         double of = node->memory_requested > 0 ? node->memory_requested
                     : limited                  ? more->memory_limit
@@ -133,7 +134,7 @@ static job_efficiency memory_efficiency(const job_report *r)
 }
 
 // Up to the end of the recordings, from the begin of the job where that is told; else theirs.
-static job_efficiency time_efficiency(const job_report *r)
+static job_efficiency job_time_efficiency(const job_report *r)
 {
     job_efficiency e = {
         .used = r->end_s, .of = r->reader->limit_s, .left = NAN, .node = JOB_NONE, .basis = JOB_BASIS_LIMIT};
@@ -147,9 +148,9 @@ static job_efficiency time_efficiency(const job_report *r)
 
 void job_make_efficiency(job_report *r)
 {
-    r->efficiency[JOB_EFFICIENCY_CPU] = cpu_efficiency(r);
-    r->efficiency[JOB_EFFICIENCY_MEMORY] = memory_efficiency(r);
-    r->efficiency[JOB_EFFICIENCY_TIME] = time_efficiency(r);
+    r->efficiency[JOB_EFFICIENCY_CPU] = job_cpu_efficiency(r);
+    r->efficiency[JOB_EFFICIENCY_MEMORY] = job_memory_efficiency(r);
+    r->efficiency[JOB_EFFICIENCY_TIME] = job_time_efficiency(r);
 }
 
 // "4 CPUs a node: its cpuset", "the memory requested, on n04", "the time limit; 47 min 30 s were left".
@@ -166,7 +167,7 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
         snprintf(text, size, "%s, on %s", job_basis_text(e->basis), r->nodes[e->node].name);
     if (of != JOB_EFFICIENCY_CPU) return text;
     for (size_t i = 0; i < r->node_count; i++) {
-        if (!is_of_job(&r->nodes[i], JOB_CPU)) continue;
+        if (!job_is_own(&r->nodes[i], JOB_CPU)) continue;
         least = fmin(least, r->nodes[i].cpus_allocated);
         most = fmax(most, r->nodes[i].cpus_allocated);
     }

@@ -24,37 +24,37 @@ void job_bins_free(job_bins *b)
 }
 
 // Not of NAN: what is added to bins is known.
-static inline float less(float a, float b)
+static inline float job_bin_less(float a, float b)
 {
     return b < a ? b : a;
 }
 
-static inline float more(float a, float b)
+static inline float job_bin_more(float a, float b)
 {
     return b > a ? b : a;
 }
 
 // behind_s: how much later `from` begins than `to`.
-static inline void join(job_bin *to, const job_bin *from, double behind_s)
+static inline void job_bin_join(job_bin *to, const job_bin *from, double behind_s)
 {
     if (!(from->known_s > 0)) return;
     bool first = !(to->known_s > 0);
     float left = (float)(from->from_s + behind_s), right = (float)(from->to_s + behind_s);
-    to->from_s = first ? left : less(to->from_s, left);
-    to->to_s = first ? right : more(to->to_s, right);
-    to->low = first ? from->low : less(to->low, from->low);
-    to->high = first ? from->high : more(to->high, from->high);
+    to->from_s = first ? left : job_bin_less(to->from_s, left);
+    to->to_s = first ? right : job_bin_more(to->to_s, right);
+    to->low = first ? from->low : job_bin_less(to->low, from->low);
+    to->high = first ? from->high : job_bin_more(to->high, from->high);
     to->known_s += from->known_s;
     to->integral += from->integral;
 }
 
-static double width_of(const job_bins *b)
+static double job_bins_width(const job_bins *b)
 {
     return (double)((int64_t)1 << b->shift) * 1e-9;
 }
 
 // Two neighbours become one.
-static void halve(job_bins *b)
+static void job_bins_halve(job_bins *b)
 {
     int64_t first = b->first >> 1;
     size_t count = 0;
@@ -63,7 +63,7 @@ static void halve(job_bins *b)
         size_t to = (size_t)((at >> 1) - first);
         job_bin item = b->items[i];
         if (to == count) b->items[count++] = (job_bin){0};
-        join(&b->items[to], &item, at & 1 ? width_of(b) : 0);
+        job_bin_join(&b->items[to], &item, at & 1 ? job_bins_width(b) : 0);
     }
     b->first = first;
     b->count = count;
@@ -73,11 +73,11 @@ static void halve(job_bins *b)
 void job_bins_coarsen(job_bins *b, unsigned shift)
 {
     while (b->shift < shift && b->shift < COARSEST)
-        halve(b);
+        job_bins_halve(b);
 }
 
 // Makes room for from..to, widening the bins if needed.
-static void reach(job_bins *b, int64_t from_ns, int64_t to_ns)
+static void job_bins_reach(job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     for (;;) {
         int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
@@ -85,7 +85,7 @@ static void reach(job_bins *b, int64_t from_ns, int64_t to_ns)
         if (b->count && b->first + (int64_t)b->count - 1 > to) to = b->first + (int64_t)b->count - 1;
         size_t count = (size_t)(to - from + 1);
         if (count > JOB_BINS && b->shift < COARSEST) {
-            halve(b);
+            job_bins_halve(b);
             continue;
         }
         if (count > JOB_BINS) return; // beyond any clock: left out
@@ -104,7 +104,7 @@ static void reach(job_bins *b, int64_t from_ns, int64_t to_ns)
     }
 }
 
-static bool covers(const job_bins *b, int64_t from_ns, int64_t to_ns)
+static bool job_bins_cover(const job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     return b->count && from_ns >> b->shift >= b->first && (to_ns - 1) >> b->shift < b->first + (int64_t)b->count;
 }
@@ -115,7 +115,7 @@ void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
     // The first step decides how fine the bins are.
     while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4)
         b->shift++;
-    if (!covers(b, from_ns, to_ns)) reach(b, from_ns, to_ns);
+    if (!job_bins_cover(b, from_ns, to_ns)) job_bins_reach(b, from_ns, to_ns);
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
         int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
@@ -123,11 +123,11 @@ void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
         double begin = (double)((left > from_ns ? left : from_ns) - left) * 1e-9;
         double end = (double)((right < to_ns ? right : to_ns) - left) * 1e-9, part = end - begin;
         job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
-        join(&b->items[i - b->first], &one, 0);
+        job_bin_join(&b->items[i - b->first], &one, 0);
     }
 }
 
-static void join_skipped(job_bins *b)
+static void job_bins_join_skipped(job_bins *b)
 {
     size_t nearest = 0;
     for (size_t i = 0; i + 1 < b->skipped_count; i++)
@@ -144,11 +144,11 @@ void job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount)
 {
     if (!b->skipped) b->skipped = memory_calloc(JOB_SKIPPED + 1, sizeof *b->skipped);
     b->skipped[b->skipped_count++] = (job_skipped){from_ns, to_ns, amount};
-    if (b->skipped_count > JOB_SKIPPED) join_skipped(b);
+    if (b->skipped_count > JOB_SKIPPED) job_bins_join_skipped(b);
 }
 
 // The share of a bin's known time between left and right, in seconds since its begin.
-static double part_of(const job_bin *x, double left, double right)
+static double job_bin_part(const job_bin *x, double left, double right)
 {
     double length = (double)x->to_s - (double)x->from_s;
     if (left <= (double)x->from_s && right >= (double)x->to_s) return 1;
@@ -170,12 +170,13 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
         double part = 1; // of bins that are not at an edge
         if (!(x->known_s > 0) || !(x->to_s > x->from_s)) continue;
         int64_t begin = i << b->shift;
-        if (i < inner || i > outer) part = part_of(x, (double)(from_ns - begin) * 1e-9, (double)(to_ns - begin) * 1e-9);
+        if (i < inner || i > outer)
+            part = job_bin_part(x, (double)(from_ns - begin) * 1e-9, (double)(to_ns - begin) * 1e-9);
         if (!(part > 0)) continue;
         span.integral += x->integral * part;
         span.known_s += x->known_s * part;
-        low = less(low, x->low);
-        high = more(high, x->high);
+        low = job_bin_less(low, x->low);
+        high = job_bin_more(high, x->high);
     }
     if (span.known_s > 0) span.low = low, span.high = high;
     return span;
@@ -190,7 +191,7 @@ void job_bins_join(job_bins *b, const job_bins *from)
     copy.items = memory_copy(from->items, from->count * sizeof *copy.items);
     job_bins_coarsen(b, copy.shift);
     job_bins_coarsen(&copy, b->shift);
-    if (first) reach(b, copy.first << copy.shift, (copy.first + (int64_t)copy.count) << copy.shift);
+    if (first) job_bins_reach(b, copy.first << copy.shift, (copy.first + (int64_t)copy.count) << copy.shift);
     for (size_t i = 0; i < b->count; i++) {
         int64_t k = b->first + (int64_t)i - copy.first;
         const job_bin *x = k >= 0 && k < (int64_t)copy.count ? &copy.items[k] : NULL;

@@ -51,7 +51,7 @@ double job_lane_amount(const job_report *r, const job_lane *lane, double from_s,
 }
 
 // A node's value joins the column of all.
-static void join_column(job_column *all, const job_column *one, size_t node)
+static void job_join_column(job_column *all, const job_column *one, size_t node)
 {
     if (isnan(one->mean)) return;
     if (!all->nodes || one->mean < all->low) {
@@ -83,7 +83,7 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
         for (size_t i = 0; i < r->node_count; i++) {
             job_column one = job_lane_span(r, r->nodes[i].lanes[meter], from_s + width * (double)c,
                                            from_s + width * (double)(c + 1));
-            join_column(all, &one, i);
+            job_join_column(all, &one, i);
         }
         if (all->nodes) all->mean = all->total / (double)all->nodes;
         if (job_meter_of(meter)->sum == JOB_AVERAGES)
@@ -120,7 +120,7 @@ void job_event_columns(const job_report *r, const job_event *event, double from_
 
 // ---- order of devices and nodes ----
 
-static job_worst worst_of(const job_report *r, const job_lane *lane, size_t device, double window_s)
+static job_worst job_worst_of(const job_report *r, const job_lane *lane, size_t device, double window_s)
 {
     job_worst worst = {device, NAN, 0, r->end_s};
     double step = fmax(r->bin_s, r->end_s / JOB_BINS);
@@ -136,7 +136,7 @@ static job_worst worst_of(const job_report *r, const job_lane *lane, size_t devi
     return worst;
 }
 
-static int by_value(const void *a, const void *b)
+static int job_by_value(const void *a, const void *b)
 {
     const job_worst *x = a, *y = b;
     if (x->value > y->value || x->value < y->value) return x->value > y->value ? -1 : 1;
@@ -149,9 +149,9 @@ size_t job_report_worst(const job_report *r, job_meter meter, double window_s, j
     job_worst *list = NULL;
     for (size_t i = 0; i < r->device_count; i++)
         if (r->devices[i].lanes[meter] && r->devices[i].lanes[meter]->known_s > 0)
-            arrput(list, worst_of(r, r->devices[i].lanes[meter], i, window_s));
+            arrput(list, job_worst_of(r, r->devices[i].lanes[meter], i, window_s));
     size_t found = arrlenu(list);
-    if (found) qsort(list, found, sizeof *list, by_value);
+    if (found) qsort(list, found, sizeof *list, job_by_value);
     if (all) *all = found;
     if (count > found) count = found;
     if (count) memcpy(worst, list, count * sizeof *worst);
@@ -165,7 +165,7 @@ typedef struct rank_key {
     double distance;
 } rank_key;
 
-static int by_rank(const void *a, const void *b)
+static int job_by_rank(const void *a, const void *b)
 {
     const rank_key *x = a, *y = b;
     if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
@@ -173,7 +173,7 @@ static int by_rank(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int by_double(const void *a, const void *b)
+static int job_by_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -182,7 +182,7 @@ static int by_double(const void *a, const void *b)
 double job_median(double *values, size_t count)
 {
     if (!count) return NAN;
-    qsort(values, count, sizeof *values, by_double);
+    qsort(values, count, sizeof *values, job_by_double);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -199,7 +199,7 @@ void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order)
         double distance = lane ? fabs(lane->mean - middle) : NAN;
         arrput(keys, ((rank_key){i, r->nodes[i].severity, isnan(distance) ? 0 : distance}));
     }
-    if (keys) qsort(keys, r->node_count, sizeof *keys, by_rank);
+    if (keys) qsort(keys, r->node_count, sizeof *keys, job_by_rank);
     for (size_t i = 0; i < r->node_count; i++)
         order[i] = keys[i].node;
     arrfree(keys);

@@ -20,14 +20,14 @@ void job_node_finding_free(job_node_finding *x)
 }
 
 // What is told otherwise; its place stays.
-static void drop(job_node_finding *x)
+static void job_drop_finding(job_node_finding *x)
 {
     job_node_finding_free(x);
     *x = (job_node_finding){.node = x->node};
 }
 
 // The events that a finding is about.
-static void mark_events(job_report *r, const findings *f, const finding *x)
+static void job_mark_events(job_report *r, const findings *f, const finding *x)
 {
     for (size_t k = 0; k < x->evidence_count; k++) {
         if (x->evidence[k].counter == DIFFERENCE_NONE) continue;
@@ -41,7 +41,7 @@ static void mark_events(job_report *r, const findings *f, const finding *x)
     }
 }
 
-static void keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
+static void job_keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
 {
     char value[48];
     bool of_device = x->device != DIFFERENCE_NONE;
@@ -60,7 +60,7 @@ static void keep_finding(job_report *r, size_t node, const findings *f, const fi
                             .threshold = x->threshold->value,
                             .is_pause = x->rule->is_pause};
     arrput(r->reader->found, new);
-    mark_events(r, f, x);
+    job_mark_events(r, f, x);
 }
 
 void job_judge_node(job_report *r, size_t node, const dataset *set)
@@ -73,7 +73,7 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
     else
         findings_make(&f, &d, r->reader->options->rules);
     for (size_t i = 0; i < f.count; i++)
-        if (f.items[i].severity >= SEVERITY_WATCH) keep_finding(r, node, &f, &f.items[i]);
+        if (f.items[i].severity >= SEVERITY_WATCH) job_keep_finding(r, node, &f, &f.items[i]);
     r->reader->judged += f.judged;
     r->reader->unknown += f.unknown_count;
     findings_free(&f);
@@ -81,7 +81,7 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
 }
 
 // Of what the node has once, or the job, its name says nothing that the node's does not.
-static bool is_telling(const job_node_finding *x)
+static bool job_is_telling(const job_node_finding *x)
 {
     return *x->device && strcmp(x->source, x->device) != 0 && !findings_source_is_whole(x->source);
 }
@@ -89,7 +89,7 @@ static bool is_telling(const job_node_finding *x)
 // Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long
 // its own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others
 // wait for is context.
-static void weigh_pressure(job_report *r)
+static void job_weigh_pressure(job_report *r)
 {
     static const double works = 0.10; // own
     for (size_t i = 0; i < arrlenu(r->reader->found); i++) {
@@ -106,11 +106,11 @@ static void weigh_pressure(job_report *r)
         }
         if (!others && !told) continue;
         if (!told) r->reader->nodes[x->node].others_wait = x->value;
-        drop(x);
+        job_drop_finding(x);
     }
 }
 
-static size_t find_device(const job_report *r, const job_node_finding *x)
+static size_t job_finding_device(const job_report *r, const job_node_finding *x)
 {
     const job_node *node = &r->nodes[x->node];
     for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
@@ -124,18 +124,18 @@ typedef struct alike {
     size_t nodes, places;
 } alike;
 
-static bool is_alike(const job_node_finding *x, const job_node_finding *y)
+static bool job_is_alike(const job_node_finding *x, const job_node_finding *y)
 {
     return x->rule && strcmp(x->rule, y->rule) == 0;
 }
 
-static alike count_alike(job_report *r, size_t first)
+static alike job_count_alike(job_report *r, size_t first)
 {
     const job_node_finding *all = r->reader->found;
     alike a = {.worst = &all[first]};
     size_t last = JOB_NONE;
     for (size_t i = first; i < arrlenu(r->reader->found); i++) {
-        if (!is_alike(&all[i], &all[first])) continue;
+        if (!job_is_alike(&all[i], &all[first])) continue;
         job_node *node = &r->nodes[all[i].node];
         if (all[i].severity > a.worst->severity) a.worst = &all[i];
         if (all[i].severity > node->severity) node->severity = all[i].severity;
@@ -146,11 +146,11 @@ static alike count_alike(job_report *r, size_t first)
     return a;
 }
 
-static job_finding finding_of(const job_report *r, const alike *a)
+static job_finding job_folded_finding(const job_report *r, const alike *a)
 {
     char who[300], more[64] = "";
     const job_node_finding *worst = a->worst;
-    const char *node = r->nodes[worst->node].name, *device = is_telling(worst) ? worst->device : "";
+    const char *node = r->nodes[worst->node].name, *device = job_is_telling(worst) ? worst->device : "";
     const char *shown = a->nodes > 1 ? "" : device; // of several nodes no device is named
     if (a->places > 1 && a->nodes == 1 && *device) snprintf(more, sizeof more, " and %zu more", a->places - 1);
     job_finding made = job_finding_blank;
@@ -163,7 +163,7 @@ static job_finding finding_of(const job_report *r, const alike *a)
     made.value = worst->value;
     made.threshold = worst->threshold;
     made.node = worst->node;
-    made.device = find_device(r, worst);
+    made.device = job_finding_device(r, worst);
     made.nodes = a->nodes;
     made.to_s = r->end_s;
     made.claim = memory_format("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "",
@@ -173,34 +173,35 @@ static job_finding finding_of(const job_report *r, const alike *a)
 }
 
 // The same rule on other nodes is one finding: of the worst.
-static void fold(job_report *r, size_t first)
+static void job_fold_rule(job_report *r, size_t first)
 {
     job_node_finding *all = r->reader->found;
     if (!all[first].rule) return;
-    alike a = count_alike(r, first);
-    job_add_finding(r, finding_of(r, &a));
+    alike a = job_count_alike(r, first);
+    job_add_finding(r, job_folded_finding(r, &a));
     for (size_t i = arrlenu(r->reader->found); i-- > first;) // the first, by whose rule they are found, last
-        if (is_alike(&all[i], &all[first])) drop(&all[i]);
+        if (job_is_alike(&all[i], &all[first])) job_drop_finding(&all[i]);
 }
 
 // Does an incident tell of the same pauses?
-static bool told_by_incident(const job_report *r, const job_node_finding *x)
+static bool job_told_by_incident(const job_report *r, const job_node_finding *x)
 {
     for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
-        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x))
+        if (r->findings[i].incident && r->findings[i].node == x->node &&
+            r->findings[i].device == job_finding_device(r, x))
             return true;
     return false;
 }
 
-static void fold_all(job_report *r)
+static void job_fold_rules(job_report *r)
 {
-    weigh_pressure(r);
+    job_weigh_pressure(r);
     for (size_t i = 0; i < arrlenu(r->reader->found); i++) {
         job_node_finding *x = &r->reader->found[i];
-        if (told_by_incident(r, x)) drop(x);
+        if (job_told_by_incident(r, x)) job_drop_finding(x);
     }
     for (size_t i = 0; i < arrlenu(r->reader->found); i++)
-        fold(r, i);
+        job_fold_rule(r, i);
 }
 
 // ---- incidents ----
@@ -211,7 +212,7 @@ typedef struct around {
     size_t span; // or JOB_NONE
 } around;
 
-static around around_of(const job_report *r, double from_s, double to_s)
+static around job_around_of(const job_report *r, double from_s, double to_s)
 {
     double middle = (from_s + to_s) / 2, length = to_s - from_s;
     for (size_t i = 0; i < r->span_count; i++)
@@ -221,8 +222,8 @@ static around around_of(const job_report *r, double from_s, double to_s)
 }
 
 // Mean over the nodes (or of one) within the stretch but outside the incident.
-static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s,
-                          double to_s)
+static double job_mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s,
+                              double to_s)
 {
     double sum = 0, known = 0;
     // A bin at the edge holds some of both.
@@ -240,22 +241,24 @@ static double mean_around(const job_report *r, job_meter meter, size_t node, con
     return known > 0 ? sum / known : NAN;
 }
 
-static double ratio_of(const job_report *r, job_meter meter, size_t node, const around *a, double from_s, double to_s)
+static double job_ratio_to_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s,
+                                  double to_s)
 {
-    double before = mean_around(r, meter, node, a, from_s, to_s), then = job_mean_between(r, meter, node, from_s, to_s);
+    double before = job_mean_around(r, meter, node, a, from_s, to_s),
+           then = job_mean_between(r, meter, node, from_s, to_s);
     return before > 0 ? then / before : NAN;
 }
 
-static size_t nodes_slowed(const job_report *r, const around *a, double from_s, double to_s)
+static size_t job_nodes_slowed(const job_report *r, const around *a, double from_s, double to_s)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->node_count; i++)
-        count += ratio_of(r, JOB_SENT, i, a, from_s, to_s) < 0.9;
+        count += job_ratio_to_around(r, JOB_SENT, i, a, from_s, to_s) < 0.9;
     return count;
 }
 
 // The most that any other device of this meter had in that time.
-static double others_at_most(const job_report *r, const job_episode *e, const bool *absorbed, size_t *others)
+static double job_others_at_most(const job_report *r, const job_episode *e, const bool *absorbed, size_t *others)
 {
     double most = NAN;
     *others = 0;
@@ -269,12 +272,12 @@ static double others_at_most(const job_report *r, const job_episode *e, const bo
     return most;
 }
 
-static char *paused_claim(const job_report *r, const job_episode *e, const bool *absorbed, size_t also)
+static char *job_paused_claim(const job_report *r, const job_episode *e, const bool *absorbed, size_t also)
 {
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
     char begin[32], end[32], share[32], rest[32], retries[64] = "", more[96] = "", others[96] = "";
     size_t count;
-    double most = others_at_most(r, e, absorbed, &count);
+    double most = job_others_at_most(r, e, absorbed, &count);
     if (e->retries >= 1) {
         char number[32];
         snprintf(retries, sizeof retries, ", %s retries", rules_format(number, sizeof number, "", e->retries));
@@ -289,7 +292,7 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
         r->devices[e->device].label, more, job_share_text(share, sizeof share, e->mean), retries, others);
 }
 
-static char *throttled_claim(const job_report *r, const job_episode *e, size_t also)
+static char *job_throttled_claim(const job_report *r, const job_episode *e, size_t also)
 {
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
     char begin[32], end[32], length[32], clock[64] = "", more[64] = "", share[32];
@@ -303,7 +306,7 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
                          job_share_text(share, sizeof share, e->mean));
 }
 
-static char *incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
+static char *job_incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
 {
     char length[32];
     const char *node = r->nodes[r->devices[e->device].node].name, *label = r->devices[e->device].label;
@@ -316,12 +319,12 @@ static char *incident_title(const job_report *r, const job_episode *e, size_t sl
                          e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
 }
 
-static void add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
+static void job_add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
 {
     const job_watch_row *x = job_watch_of(e->meter);
     job_finding made = job_finding_blank;
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
-    around a = around_of(r, from, to);
+    around a = job_around_of(r, from, to);
     bool pause = e->meter == JOB_PAUSED;
     made.severity = x->severity;
     made.class_rank = rules_class_rank(x->class_name);
@@ -338,17 +341,17 @@ static void add_incident(job_report *r, const job_episode *e, const bool *absorb
     made.from_s = from;
     made.to_s = to;
     made.incident = true;
-    made.sent_ratio = ratio_of(r, JOB_SENT, JOB_ALL_NODES, &a, from, to);
-    made.cpu_ratio = ratio_of(r, JOB_CPU, JOB_ALL_NODES, &a, from, to);
-    made.gpu_ratio = ratio_of(r, JOB_GPU_BUSY, JOB_ALL_NODES, &a, from, to);
-    made.power_ratio = ratio_of(r, JOB_POWER, JOB_ALL_NODES, &a, from, to);
+    made.sent_ratio = job_ratio_to_around(r, JOB_SENT, JOB_ALL_NODES, &a, from, to);
+    made.cpu_ratio = job_ratio_to_around(r, JOB_CPU, JOB_ALL_NODES, &a, from, to);
+    made.gpu_ratio = job_ratio_to_around(r, JOB_GPU_BUSY, JOB_ALL_NODES, &a, from, to);
+    made.power_ratio = job_ratio_to_around(r, JOB_POWER, JOB_ALL_NODES, &a, from, to);
     if (!isnan(made.sent_ratio)) made.lost_s = fmax(0, 1 - made.sent_ratio) * (to - from);
-    made.claim = pause ? paused_claim(r, e, absorbed, also) : throttled_claim(r, e, also);
-    made.title = incident_title(r, e, pause ? nodes_slowed(r, &a, from, to) : 0, to - from);
+    made.claim = pause ? job_paused_claim(r, e, absorbed, also) : job_throttled_claim(r, e, also);
+    made.title = job_incident_title(r, e, pause ? job_nodes_slowed(r, &a, from, to) : 0, to - from);
     job_add_finding(r, made);
 }
 
-static int by_harm(const void *a, const void *b)
+static int job_by_harm(const void *a, const void *b)
 {
     const job_episode *x = a, *y = b;
     double p = x->mean * (double)(x->to_ns - x->from_ns), q = y->mean * (double)(y->to_ns - y->from_ns);
@@ -357,7 +360,7 @@ static int by_harm(const void *a, const void *b)
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
-static bool overlap(const job_episode *x, const job_episode *y)
+static bool job_episodes_overlap(const job_episode *x, const job_episode *y)
 {
     int64_t from = x->from_ns > y->from_ns ? x->from_ns : y->from_ns, to = x->to_ns < y->to_ns ? x->to_ns : y->to_ns;
     return x->meter == y->meter && (to - from) * 2 > y->to_ns - y->from_ns;
@@ -369,7 +372,7 @@ typedef struct incident {
 } incident;
 
 // Other devices' episodes in the same time are part of an incident.
-static incident absorb(const job_report *r, size_t first, bool *done)
+static incident job_absorb_episodes(const job_report *r, size_t first, bool *done)
 {
     const job_episode *all = r->reader->episodes;
     incident x = {.absorbed = memory_calloc(r->device_count, sizeof *x.absorbed), .nodes = 1};
@@ -377,7 +380,7 @@ static incident absorb(const job_report *r, size_t first, bool *done)
     seen[r->devices[all[first].device].node] = true;
     for (size_t i = first + 1; i < arrlenu(all); i++) {
         size_t device = all[i].device, node = r->devices[device].node;
-        if (done[i] || !overlap(&all[first], &all[i])) continue;
+        if (done[i] || !job_episodes_overlap(&all[first], &all[i])) continue;
         done[i] = true;
         x.also += device != all[first].device && !x.absorbed[device];
         x.absorbed[device] = true;
@@ -389,17 +392,17 @@ static incident absorb(const job_report *r, size_t first, bool *done)
 }
 
 // The worst first.
-static void add_incidents(job_report *r)
+static void job_add_incidents(job_report *r)
 {
     enum { SHOWN = 16 };
     job_episode *episodes = r->reader->episodes;
     size_t count = arrlenu(episodes);
     bool *done = memory_calloc(count, sizeof *done);
-    if (count) qsort(episodes, count, sizeof *episodes, by_harm);
+    if (count) qsort(episodes, count, sizeof *episodes, job_by_harm);
     for (size_t i = 0, shown = 0; i < count && shown < SHOWN; i++) {
         if (done[i]) continue;
-        incident x = absorb(r, i, done);
-        add_incident(r, &episodes[i], x.absorbed, x.also, x.nodes);
+        incident x = job_absorb_episodes(r, i, done);
+        job_add_incident(r, &episodes[i], x.absorbed, x.also, x.nodes);
         free(x.absorbed);
         shown++;
     }
@@ -408,7 +411,7 @@ static void add_incidents(job_report *r)
 
 // ---- events ----
 
-static bool is_background(const job_report *r, size_t event)
+static bool job_is_background(const job_report *r, size_t event)
 {
     double low = INFINITY, high = 0;
     size_t count = 0, all = 0;
@@ -424,7 +427,7 @@ static bool is_background(const job_report *r, size_t event)
     return count >= 3 && count >= all && high <= 2 * low;
 }
 
-static int by_event(const void *a, const void *b)
+static int job_by_event(const void *a, const void *b)
 {
     const job_event *x = a, *y = b;
     if (!(x->sum > 0) != !(y->sum > 0)) return x->sum > 0 ? -1 : 1;
@@ -435,7 +438,7 @@ static int by_event(const void *a, const void *b)
     return order ? order : strcmp(x->counter, y->counter);
 }
 
-static void finish_events(job_report *r)
+static void job_finish_events(job_report *r)
 {
     for (size_t i = 0; i < arrlenu(r->reader->troubles); i++) {
         const job_trouble *t = &r->reader->troubles[i];
@@ -444,14 +447,14 @@ static void finish_events(job_report *r)
         if (t->sum > e->worst_sum) e->worst_sum = t->sum, e->worst = t->device;
     }
     for (size_t i = 0; i < r->event_count; i++)
-        r->events[i].background = is_background(r, i);
-    if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, by_event);
+        r->events[i].background = job_is_background(r, i);
+    if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, job_by_event);
     arrsetlen(r->reader->troubles, 0); // their indexes are no longer valid
 }
 
 // ---- all ----
 
-static int by_weight(const void *a, const void *b)
+static int job_by_weight(const void *a, const void *b)
 {
     const job_finding *x = a, *y = b;
     if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
@@ -465,12 +468,12 @@ static int by_weight(const void *a, const void *b)
 }
 
 // An incident is a row of the phases, too.
-static void add_incident_phases(job_report *r)
+static void job_add_incident_phases(job_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
         if (!x->incident) continue;
-        around a = around_of(r, x->from_s, x->to_s);
+        around a = job_around_of(r, x->from_s, x->to_s);
         size_t within = a.span == JOB_NONE ? JOB_NONE : r->spans[a.span].phase;
         const char *what = x->meter == JOB_PAUSED ? "paused" : "slowed";
         job_phase p = {.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s};
@@ -485,11 +488,11 @@ static void add_incident_phases(job_report *r)
 
 void job_make_findings(job_report *r)
 {
-    add_incidents(r);
-    fold_all(r);
+    job_add_incidents(r);
+    job_fold_rules(r);
     job_find_limits(r);
-    finish_events(r);
-    if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, by_weight);
+    job_finish_events(r);
+    if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, job_by_weight);
     r->severity = r->finding_count ? r->findings[0].severity : SEVERITY_OK;
-    add_incident_phases(r);
+    job_add_incident_phases(r);
 }

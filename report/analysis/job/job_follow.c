@@ -10,44 +10,44 @@
 
 // ---- devices ----
 
-static bool has_byte_counters(const netprof_schema *schema, const netprof_device *d)
+static bool job_has_byte_counters(const netprof_schema *schema, const netprof_device *d)
 {
     for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
         if (catalog_marks(d->source, schema->counters[i].name) & (CATALOG_TX_BYTES | CATALOG_RX_BYTES)) return true;
     return false;
 }
 
-static bool is_repeated(const netprof_schema *schema, size_t device)
+static bool job_is_repeated(const netprof_schema *schema, size_t device)
 {
     for (size_t i = 0; i < schema->device_count; i++)
         if (i != device && traffic_counts_the_same(&schema->devices[i], &schema->devices[device]) &&
-            has_byte_counters(schema, &schema->devices[i]))
+            job_has_byte_counters(schema, &schema->devices[i]))
             return true;
     return false;
 }
 
 // How near a device is to what a node sends: a physical port, else another device, else the loopback.
-static int nearness(const netprof_schema *schema, size_t device)
+static int job_nearness(const netprof_schema *schema, size_t device)
 {
     const netprof_device *d = &schema->devices[device];
-    if (!has_byte_counters(schema, d) || is_repeated(schema, device)) return 0;
+    if (!job_has_byte_counters(schema, d) || job_is_repeated(schema, device)) return 0;
     return d->flags & NETPROF_DEVICE_PHYSICAL ? 3 : strcmp(d->name, "lo") != 0 ? 2 : 1;
 }
 
 // Of each device, computed once per schema: thousands of interfaces make millions of pairs.
-static uint8_t *nearness_of_all(const netprof_schema *schema, uint8_t *best)
+static uint8_t *job_nearness_of_all(const netprof_schema *schema, uint8_t *best)
 {
     uint8_t *list = memory_calloc(schema->device_count, 1);
     *best = 0;
     for (size_t i = 0; i < schema->device_count; i++) {
-        list[i] = (uint8_t)nearness(schema, i);
+        list[i] = (uint8_t)job_nearness(schema, i);
         if (list[i] > *best) *best = list[i];
     }
     return list;
 }
 
 // ethtool tells of the network interface of its name.
-static const netprof_device *stands_for(const netprof_schema *schema, const netprof_device *d)
+static const netprof_device *job_stands_for(const netprof_schema *schema, const netprof_device *d)
 {
     for (size_t i = 0; i < schema->device_count && strcmp(d->source, "ethtool") == 0; i++)
         if (strcmp(schema->devices[i].source, "netdev") == 0 && strcmp(schema->devices[i].name, d->name) == 0)
@@ -55,7 +55,7 @@ static const netprof_device *stands_for(const netprof_schema *schema, const netp
     return d;
 }
 
-static size_t find_device(job_report *r, const netprof_device *d)
+static size_t job_find_device(job_report *r, const netprof_device *d)
 {
     size_t node = r->reader->run->node;
     for (size_t i = 0; i < r->device_count; i++)
@@ -74,16 +74,16 @@ static size_t find_device(job_report *r, const netprof_device *d)
 
 // ---- what is followed ----
 
-static double clock_of(const netprof_device *d)
+static double job_device_clock_hz(const netprof_device *d)
 {
     const char *version = netprof_fact_of(d->facts, d->fact_count, "cassini_version");
     return version && *version == '2' ? 1.1e9 : 1e9;
 }
 
 // From the counter's unit; 0: it cannot be told.
-static double factor_of(const job_source_row *row, const netprof_device *d, const netprof_counter *c)
+static double job_factor(const job_source_row *row, const netprof_device *d, const netprof_counter *c)
 {
-    if (row->meter == JOB_PAUSED && strcmp(d->source, "cxi") == 0) return 1 / clock_of(d);
+    if (row->meter == JOB_PAUSED && strcmp(d->source, "cxi") == 0) return 1 / job_device_clock_hz(d);
     if (row->meter == JOB_PAUSED && strcmp(d->source, "rdma") == 0) {
         double bits = traffic_bits_per_s(d);
         return bits > 0 ? row->factor * 8 / bits : 0;
@@ -118,7 +118,7 @@ static const struct {
     {"gpu", "*", "clock_max", OTHER_GPU_CLOCK, 1e6},
 };
 
-static other other_of(const netprof_device *d, const netprof_counter *c, double *factor)
+static other job_other(const netprof_device *d, const netprof_counter *c, double *factor)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(others[i].source, d->source) != 0 || strcmp(others[i].counter, c->name) != 0) continue;
@@ -129,7 +129,7 @@ static other other_of(const netprof_device *d, const netprof_counter *c, double 
     return OTHER_NONE;
 }
 
-static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32_t marks)
+static bool job_is_trouble(const netprof_device *d, const netprof_counter *c, uint32_t marks)
 {
     bool silent = marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY);
     return c->kind == NETPROF_KIND_COUNTER && !silent &&
@@ -137,20 +137,21 @@ static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32
 }
 
 // `source` is a number for the device's source. Valid until the next call.
-static job_known_counter *know(job_report *r, size_t source, const netprof_device *d, const netprof_counter *c)
+static job_known_counter *job_know_counter(job_report *r, size_t source, const netprof_device *d,
+                                           const netprof_counter *c)
 {
     job_reader *reader = r->reader;
     map_key key = map_key_of_name(source, c->name);
     ptrdiff_t at = hmgeti(reader->known, key);
     if (at >= 0) return &reader->known[at].value;
     uint32_t marks = catalog_marks(d->source, c->name);
-    job_known_counter new = {.trouble = is_trouble(d, c, marks), .event = JOB_NONE};
+    job_known_counter new = {.trouble = job_is_trouble(d, c, marks), .event = JOB_NONE};
     if (c->kind == NETPROF_KIND_COUNTER) new.bytes = marks &(CATALOG_TX_BYTES | CATALOG_RX_BYTES);
     hmput(reader->known, key, new);
     return &reader->known[hmlenu(reader->known) - 1].value;
 }
 
-static size_t new_event(job_report *r, const netprof_device *d, const netprof_counter *c)
+static size_t job_new_event(job_report *r, const netprof_device *d, const netprof_counter *c)
 {
     const catalog_entry *entry = catalog_find(d->source, c->name);
     job_event new = {.source = memory_strdup(d->source),
@@ -166,7 +167,7 @@ static size_t new_event(job_report *r, const netprof_device *d, const netprof_co
 }
 
 // Energy says what power only samples.
-static bool is_told_better(const netprof_schema *schema, const netprof_device *d, const job_source_row *row)
+static bool job_is_told_better(const netprof_schema *schema, const netprof_device *d, const job_source_row *row)
 {
     if (row->meter != JOB_POWER_GPU || row->kind != JOB_LEVEL) return false;
     for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
@@ -175,7 +176,7 @@ static bool is_told_better(const netprof_schema *schema, const netprof_device *d
     return false;
 }
 
-static void tell_state(job_report *r, const job_source_row *row, uint8_t status)
+static void job_tell_state(job_report *r, const job_source_row *row, uint8_t status)
 {
     job_state *state = &r->reader->nodes[r->reader->run->node].state[row->meter][row->scope];
     job_state now = JOB_UNREADABLE;
@@ -200,12 +201,12 @@ typedef struct following {
 } following;
 
 // The number of a device in the current file.
-static size_t find_local(const following *f, size_t device)
+static size_t job_find_local(const following *f, size_t device)
 {
     const netprof_schema *schema = f->x->schema;
     run_reader *run = f->r->reader->run;
-    const netprof_device *d = stands_for(schema, &schema->devices[device]);
-    size_t found = find_device(f->r, d), at = (size_t)(d - schema->devices);
+    const netprof_device *d = job_stands_for(schema, &schema->devices[device]);
+    size_t found = job_find_device(f->r, d), at = (size_t)(d - schema->devices);
     for (size_t i = 0; i < arrlenu(run->devices); i++)
         if (run->devices[i].device == found) return i;
     bool chosen = f->near[at] && f->near[at] == f->nearest;
@@ -214,17 +215,17 @@ static size_t find_local(const following *f, size_t device)
     return arrlenu(run->devices) - 1;
 }
 
-static const job_source_row *row_of(following *f, const netprof_device *d, const netprof_counter *c, uint32_t bytes,
-                                    double *factor)
+static const job_source_row *job_row(following *f, const netprof_device *d, const netprof_counter *c, uint32_t bytes,
+                                     double *factor)
 {
     const job_source_row *row = bytes ? job_bytes_row(bytes == CATALOG_TX_BYTES) : job_source_row_of(d, c);
     if (!row) return NULL;
-    *factor = factor_of(row, d, c);
-    tell_state(f->r, row, f->x->status[c - f->x->schema->counters]);
-    return is_told_better(f->x->schema, d, row) || (!(*factor > 0) && !(*factor < 0)) ? NULL : row;
+    *factor = job_factor(row, d, c);
+    job_tell_state(f->r, row, f->x->status[c - f->x->schema->counters]);
+    return job_is_told_better(f->x->schema, d, row) || (!(*factor > 0) && !(*factor < 0)) ? NULL : row;
 }
 
-static void open_device(following *f, const netprof_device *d)
+static void job_open_device(following *f, const netprof_device *d)
 {
     if (!f->open) {
         const char *speed = netprof_fact_of(d->facts, d->fact_count, "speed_mbps");
@@ -234,23 +235,23 @@ static void open_device(following *f, const netprof_device *d)
     f->open = true;
 }
 
-static void follow_counter(following *f, size_t i)
+static void job_follow_counter(following *f, size_t i)
 {
     const netprof_counter *c = &f->x->schema->counters[i];
     const netprof_device *d = &f->x->schema->devices[c->device];
     followed new = {.from = i, .local = JOB_NONE};
-    job_known_counter *k = know(f->r, f->source, d, c);
-    new.row = row_of(f, d, c, k->bytes, &new.factor);
-    new.other = other_of(d, c, &new.other_factor);
+    job_known_counter *k = job_know_counter(f->r, f->source, d, c);
+    new.row = job_row(f, d, c, k->bytes, &new.factor);
+    new.other = job_other(d, c, &new.other_factor);
     if (!new.other && k->trouble) new.other = OTHER_TROUBLE;
     if (!new.row && !new.other) return;
     if ((new.row &&new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY) {
-        if (f->local == JOB_NONE) f->local = find_local(f, c->device);
+        if (f->local == JOB_NONE) f->local = job_find_local(f, c->device);
         new.local = f->local;
     }
-    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE) k->event = new_event(f->r, d, c);
+    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE) k->event = job_new_event(f->r, d, c);
     new.event = k->event;
-    open_device(f, d);
+    job_open_device(f, d);
     netprof_list_counter(f->list, c);
     arrput(f->t->followed, new);
 }
@@ -270,7 +271,7 @@ void job_follow(job_report *r, track *t, const netprof_snapshot *x)
     const char *source = "";
     following f = {.r = r, .t = t, .list = memory_check(netprof_build_begin(NULL)), .x = x};
     job_release_track(t);
-    f.near = nearness_of_all(schema, &f.nearest);
+    f.near = job_nearness_of_all(schema, &f.nearest);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const char *value = netprof_fact_of(schema->facts, schema->fact_count, facts[i]);
         if (value) netprof_build_fact(f.list, facts[i], value);
@@ -282,7 +283,7 @@ void job_follow(job_report *r, track *t, const netprof_snapshot *x)
         f.source = (size_t)map_key_of_name(0, device->source).a;
         if (strcmp(source, device->source) != 0) netprof_build_source(f.list, source = device->source);
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
-            follow_counter(&f, i);
+            job_follow_counter(&f, i);
     }
     free(f.near);
     if (netprof_build_end(f.list, &t->small, NULL)) memory_exhausted(); // the only error of a list in order

@@ -10,7 +10,7 @@
 // ---- order ----
 
 // Numbers in names by value: n2 before n10.
-static int compare_names(const char *a, const char *b)
+static int job_compare_names(const char *a, const char *b)
 {
     while (*a && *b) {
         size_t n = strspn(a, "0123456789"), m = strspn(b, "0123456789");
@@ -36,18 +36,18 @@ typedef struct key {
     size_t node, index;
 } key;
 
-static int compare_keys(const void *a, const void *b)
+static int job_compare_keys(const void *a, const void *b)
 {
     const key *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     int order = x->source ? strcmp(x->source, y->source) : 0;
-    if (!order) order = compare_names(x->name, y->name);
+    if (!order) order = job_compare_names(x->name, y->name);
     if (!order) order = strcmp(x->name, y->name);
     return order ? order : x->index < y->index ? -1 : 1;
 }
 
 // Puts elements into the order of the keys, and fills in the new place of each.
-static void reorder(void *list, size_t size, const key *keys, size_t *places)
+static void job_reorder(void *list, size_t size, const key *keys, size_t *places)
 {
     size_t count = arrlenu(keys);
     if (!count) return;
@@ -59,16 +59,16 @@ static void reorder(void *list, size_t size, const key *keys, size_t *places)
     free(before);
 }
 
-static void sort_nodes(job_report *r)
+static void job_sort_nodes(job_report *r)
 {
     job_reader *reader = r->reader;
     key *keys = NULL;
     size_t *places = memory_calloc(r->node_count, sizeof *places);
     for (size_t i = 0; i < r->node_count; i++)
         arrput(keys, ((key){.name = r->nodes[i].name, .index = i}));
-    if (keys) qsort(keys, r->node_count, sizeof *keys, compare_keys);
-    reorder(r->nodes, sizeof *r->nodes, keys, places);
-    reorder(reader->nodes, sizeof *reader->nodes, keys, places);
+    if (keys) qsort(keys, r->node_count, sizeof *keys, job_compare_keys);
+    job_reorder(r->nodes, sizeof *r->nodes, keys, places);
+    job_reorder(reader->nodes, sizeof *reader->nodes, keys, places);
     for (size_t i = 0; i < r->device_count; i++)
         r->devices[i].node = places[r->devices[i].node];
     for (size_t i = 0; i < arrlenu(reader->found); i++)
@@ -82,15 +82,15 @@ static void sort_nodes(job_report *r)
     free(places);
 }
 
-static void sort_devices(job_report *r)
+static void job_sort_devices(job_report *r)
 {
     job_reader *reader = r->reader;
     key *keys = NULL;
     size_t *places = memory_calloc(r->device_count, sizeof *places);
     for (size_t i = 0; i < r->device_count; i++)
         arrput(keys, ((key){r->devices[i].name, r->devices[i].source, r->devices[i].node, i}));
-    if (keys) qsort(keys, r->device_count, sizeof *keys, compare_keys);
-    reorder(r->devices, sizeof *r->devices, keys, places);
+    if (keys) qsort(keys, r->device_count, sizeof *keys, job_compare_keys);
+    job_reorder(r->devices, sizeof *r->devices, keys, places);
     for (size_t i = 0; i < arrlenu(reader->episodes); i++)
         reader->episodes[i].device = places[reader->episodes[i].device];
     for (size_t i = 0; i < arrlenu(reader->troubles); i++)
@@ -100,7 +100,7 @@ static void sort_devices(job_report *r)
 }
 
 // Tells lanes and nodes where their nodes and devices are now.
-static void number_lanes(job_report *r)
+static void job_number_lanes(job_report *r)
 {
     for (size_t i = 0; i < r->device_count; i++) {
         job_device *d = &r->devices[i];
@@ -119,7 +119,7 @@ static void number_lanes(job_report *r)
 }
 
 // "NIC 3 (cxi2)" where there are several that send, else the name.
-static void name_devices(job_report *r)
+static void job_name_devices(job_report *r)
 {
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
@@ -136,22 +136,22 @@ static void name_devices(job_report *r)
 
 // ---- clocks ----
 
-static void move_bins(job_bins *b, int64_t by_ns)
+static void job_move_bins(job_bins *b, int64_t by_ns)
 {
     if (b) b->offset_ns = by_ns;
 }
 
 // All that was read of a node moves on the axis.
-static void move_node(job_report *r, size_t index, int64_t by_ns)
+static void job_move_node(job_report *r, size_t index, int64_t by_ns)
 {
     job_node_reader *more = &r->reader->nodes[index];
     job_node *node = &r->nodes[index];
     for (int m = 0; m < JOB_METERS; m++)
         for (int s = 0; s < JOB_SCOPES; s++)
-            if (more->lanes[m][s]) move_bins(more->lanes[m][s]->bins, by_ns);
+            if (more->lanes[m][s]) job_move_bins(more->lanes[m][s]->bins, by_ns);
     for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
         for (int m = 0; m < JOB_METERS; m++)
-            if (r->devices[i].lanes[m]) move_bins(r->devices[i].lanes[m]->bins, by_ns);
+            if (r->devices[i].lanes[m]) job_move_bins(r->devices[i].lanes[m]->bins, by_ns);
     for (size_t i = 0; i < arrlenu(more->runs); i++)
         if (more->runs[i].to_ns) more->runs[i].from_ns += by_ns, more->runs[i].to_ns += by_ns;
     for (size_t i = 0; i < node->gap_count; i++) {
@@ -164,10 +164,10 @@ static void move_node(job_report *r, size_t index, int64_t by_ns)
     }
     for (size_t i = 0; i < r->event_count; i++)
         for (size_t k = 0; k < r->events[i].lane_count; k++)
-            if (r->events[i].lanes[k].node == index) move_bins(r->events[i].lanes[k].bins, by_ns);
+            if (r->events[i].lanes[k].node == index) job_move_bins(r->events[i].lanes[k].bins, by_ns);
 }
 
-static void take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
+static void job_take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
 {
     bool *done = memory_calloc(r->node_count, sizeof *done);
     for (size_t i = 0; i < arrlenu(r->reader->runs); i++) {
@@ -178,13 +178,13 @@ static void take_shifts(job_report *r, const double *shift_s, const double *unce
         if (known) continue;
         done[r->reader->runs[i].node] = true;
         node->shift_s = isfinite(shift_s[i]) && fabs(shift_s[i]) < 1e9 ? shift_s[i] : 0;
-        move_node(r, r->reader->runs[i].node, (int64_t)llround(node->shift_s * 1e9));
+        job_move_node(r, r->reader->runs[i].node, (int64_t)llround(node->shift_s * 1e9));
     }
     free(done);
 }
 
 // The begin of a job step is nearly the same moment on all nodes.
-static void add_step_begin(clocks_event **events, const job_run *x, size_t index)
+static void job_add_step_begin(clocks_event **events, const job_run *x, size_t index)
 {
     const char *id = netprof_fact_of(x->facts, arrlenu(x->facts), "job_id"),
                *number = netprof_fact_of(x->facts, arrlenu(x->facts), "job_step");
@@ -193,7 +193,7 @@ static void add_step_begin(clocks_event **events, const job_run *x, size_t index
     arrput(*events, new);
 }
 
-static void use_clocks(job_report *r, const clocks *c)
+static void job_use_clocks(job_report *r, const clocks *c)
 {
     double *shift = NULL, *uncertainty = NULL;
     size_t known = 0;
@@ -202,7 +202,7 @@ static void use_clocks(job_report *r, const clocks *c)
         arrput(uncertainty, c->runs[i].error_ns == CLOCKS_UNKNOWN_NS ? NAN : (double)c->runs[i].error_ns * 1e-9);
         known += c->runs[i].basis != CLOCKS_NOTHING && i != c->reference;
     }
-    take_shifts(r, shift, uncertainty);
+    job_take_shifts(r, shift, uncertainty);
     r->clocks_aligned = known > 0;
     if (known && c->text) r->clock_note = memory_strdup(c->text);
     arrfree(shift);
@@ -211,7 +211,7 @@ static void use_clocks(job_report *r, const clocks *c)
 
 // Moves the nodes' clocks by what the files say about them, if anything. Nodes and devices are in order, and nothing is on
 // the axis yet.
-static void align(job_report *r)
+static void job_align_clocks(job_report *r)
 {
     if (r->node_count < 2) return;
     clocks c = {0};
@@ -227,10 +227,10 @@ static void align(job_report *r)
                               .end_mono_ns = x->end_mono_ns};
         clocks_take_facts(&input, x->facts, arrlenu(x->facts));
         arrput(inputs, input);
-        add_step_begin(&events, x, i);
+        job_add_step_begin(&events, x, i);
     }
     clocks_find(&c, inputs, arrlenu(inputs), events, arrlenu(events));
-    use_clocks(r, &c);
+    job_use_clocks(r, &c);
     for (size_t i = 0; i < arrlenu(events); i++)
         free((char *)(uintptr_t)events[i].key);
     arrfree(inputs);
@@ -240,12 +240,12 @@ static void align(job_report *r)
 
 // ---- time ----
 
-static double seconds_of(const job_report *r, int64_t at_ns)
+static double job_seconds_at(const job_report *r, int64_t at_ns)
 {
     return (double)(at_ns - r->begin_ns) * 1e-9;
 }
 
-static void find_ends(job_report *r)
+static void job_find_ends(job_report *r)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (int pass = 0; pass < 2; pass++) {
@@ -260,27 +260,27 @@ static void find_ends(job_report *r)
             if (from < first) first = from;
             if (to > last) last = to;
             if (!pass || from > to) continue;
-            r->nodes[i].begin_s = seconds_of(r, from);
-            r->nodes[i].end_s = seconds_of(r, to);
+            r->nodes[i].begin_s = job_seconds_at(r, from);
+            r->nodes[i].end_s = job_seconds_at(r, to);
         }
         r->begin_ns = first;
     }
     r->end_s = last > first ? (double)(last - first) * 1e-9 : 0;
 }
 
-static int by_begin(const void *a, const void *b)
+static int job_by_begin(const void *a, const void *b)
 {
     const job_gap *x = a, *y = b;
     return (x->from_s > y->from_s) - (x->from_s < y->from_s);
 }
 
-static int by_run(const void *a, const void *b)
+static int job_by_run(const void *a, const void *b)
 {
     const job_stretch *x = a, *y = b;
     return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static void add_gap(job_node *node, double from_s, double to_s, bool idle)
+static void job_add_gap_between(job_node *node, double from_s, double to_s, bool idle)
 {
     arrput(node->gaps, ((job_gap){from_s, to_s, idle}));
     node->gap_count++;
@@ -288,7 +288,7 @@ static void add_gap(job_node *node, double from_s, double to_s, bool idle)
 
 // Was nothing to be recorded from one run to the next? So when the first ended as it was meant to; one that a signal
 // ended may be a recorder that was started again, but not for another job.
-static bool is_idle(const job_report *r, const job_stretch *x, const job_stretch *y)
+static bool job_is_idle(const job_report *r, const job_stretch *x, const job_stretch *y)
 {
     const job_run *first = &r->reader->runs[x->run], *second = &r->reader->runs[y->run];
     const char *job = netprof_fact_of(first->facts, arrlenu(first->facts), "job_id");
@@ -298,7 +298,7 @@ static bool is_idle(const job_report *r, const job_stretch *x, const job_stretch
 }
 
 // Gaps within files were found while reading; this adds those between files, and before and after them.
-static void find_gaps(job_report *r, size_t index)
+static void job_find_gaps(job_report *r, size_t index)
 {
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
@@ -307,22 +307,23 @@ static void find_gaps(job_report *r, size_t index)
         node->gaps[i].from_s -= (double)r->begin_ns * 1e-9;
         node->gaps[i].to_s -= (double)r->begin_ns * 1e-9;
     }
-    qsort(more->runs, arrlenu(more->runs), sizeof *more->runs, by_run);
+    qsort(more->runs, arrlenu(more->runs), sizeof *more->runs, job_by_run);
     int64_t until = 0;
     const job_stretch *before = NULL;
     for (size_t k = 0; k < arrlenu(more->runs); k++) {
         if (!more->runs[k].to_ns) continue;
-        double from = until ? seconds_of(r, until) : 0, to = seconds_of(r, more->runs[k].from_ns);
-        if (to - from > longest) add_gap(node, from, to, before && is_idle(r, before, &more->runs[k]));
+        double from = until ? job_seconds_at(r, until) : 0, to = job_seconds_at(r, more->runs[k].from_ns);
+        if (to - from > longest) job_add_gap_between(node, from, to, before && job_is_idle(r, before, &more->runs[k]));
         if (more->runs[k].to_ns <= until) continue;
         until = more->runs[k].to_ns;
         before = &more->runs[k];
     }
-    if (until && r->end_s - seconds_of(r, until) > longest) add_gap(node, seconds_of(r, until), r->end_s, false);
-    if (node->gap_count) qsort(node->gaps, node->gap_count, sizeof *node->gaps, by_begin);
+    if (until && r->end_s - job_seconds_at(r, until) > longest)
+        job_add_gap_between(node, job_seconds_at(r, until), r->end_s, false);
+    if (node->gap_count) qsort(node->gaps, node->gap_count, sizeof *node->gaps, job_by_begin);
 }
 
-static void count_samples(job_report *r, size_t index)
+static void job_count_samples(job_report *r, size_t index)
 {
     job_node *node = &r->nodes[index];
     double missing = 0;
@@ -342,12 +343,12 @@ static void count_samples(job_report *r, size_t index)
 
 // ---- which lane is the node's ----
 
-static bool tells(const job_lane *lane)
+static bool job_lane_is_known(const job_lane *lane)
 {
     return lane && (lane->known_s > 0 || !isnan(lane->total));
 }
 
-static void scale(job_lane *lane, double by)
+static void job_lane_scale(job_lane *lane, double by)
 {
     job_bins *b = lane->bins;
     for (size_t i = 0; i < b->count; i++) {
@@ -364,28 +365,29 @@ static void scale(job_lane *lane, double by)
 }
 
 // The same lane under another meter; it shares the bins.
-static void share(job_report *r, size_t node, job_meter meter, const job_lane *from)
+static void job_lane_share(job_report *r, size_t node, job_meter meter, const job_lane *from)
 {
     job_lane **place = &r->reader->nodes[node].lanes[meter][JOB_SCOPE_NODE];
-    if (!tells(from) || *place) return;
+    if (!job_lane_is_known(from) || *place) return;
     *place = memory_copy(from, sizeof *from);
     (*place)->meter = meter;
     from->bins->owners++;
 }
 
-static void choose(job_report *r, size_t index, job_meter meter)
+static void job_choose_lane(job_report *r, size_t index, job_meter meter)
 {
     static const job_scope order[] = {JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE};
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
-    bool limited = meter == JOB_MEMORY && job_limit_binds(more) && tells(more->lanes[meter][JOB_SCOPE_GROUP]);
+    bool limited =
+        meter == JOB_MEMORY && job_limit_binds(more) && job_lane_is_known(more->lanes[meter][JOB_SCOPE_GROUP]);
     // Then all that is not the job's alone says nothing of it: its processes were too short to be seen.
     bool unseen = meter == JOB_MEMORY && !limited && more->state[meter][JOB_SCOPE_JOB] == JOB_KNOWN;
     bool tried = false; // else it was read once at most: not in the fast set
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         tried |= more->lanes[meter][order[i]] != NULL;
         if (more->state[meter][order[i]] > node->state[meter]) node->state[meter] = more->state[meter][order[i]];
-        if (node->lanes[meter] || !tells(more->lanes[meter][order[i]])) continue;
+        if (node->lanes[meter] || !job_lane_is_known(more->lanes[meter][order[i]])) continue;
         if (limited && order[i] == JOB_SCOPE_JOB) continue;
         if (unseen && order[i] != JOB_SCOPE_JOB) continue;
         node->lanes[meter] = more->lanes[meter][order[i]];
@@ -400,7 +402,7 @@ static void choose(job_report *r, size_t index, job_meter meter)
 }
 
 // Without a meter of the whole node: what the parts draw together.
-static void add_power(job_report *r, size_t index)
+static void job_add_power(job_report *r, size_t index)
 {
     static const job_meter parts[] = {JOB_POWER_CPU, JOB_POWER_DRAM, JOB_POWER_GPU};
     job_node *node = &r->nodes[index];
@@ -430,13 +432,13 @@ static void add_power(job_report *r, size_t index)
 }
 
 // Capacities of a node's devices together; NAN when one is unknown.
-static double device_capacity(const job_report *r, const job_node *node, job_meter meter)
+static double job_device_capacity(const job_report *r, const job_node *node, job_meter meter)
 {
     double sum = 0;
     size_t count = 0;
     for (size_t i = node->first_device; i < node->first_device + node->device_count; i++) {
         const job_lane *lane = r->devices[i].lanes[meter];
-        if (!tells(lane)) continue;
+        if (!job_lane_is_known(lane)) continue;
         sum += lane->capacity;
         count++;
     }
@@ -444,7 +446,7 @@ static double device_capacity(const job_report *r, const job_node *node, job_met
     return job_device_join(meter) == JOB_MEAN ? sum / (double)count : sum;
 }
 
-static double capacity_of(const job_report *r, size_t index, job_meter meter)
+static double job_capacity(const job_report *r, size_t index, job_meter meter)
 {
     const job_node *node = &r->nodes[index];
     const job_node_reader *more = &r->reader->nodes[index];
@@ -458,27 +460,27 @@ static double capacity_of(const job_report *r, size_t index, job_meter meter)
         return node->scope[meter] == JOB_SCOPE_GROUP && job_limit_binds(more) ? more->memory_limit : more->memory_total;
     if (meter == JOB_SENT || meter == JOB_RECEIVED || meter == JOB_POWER_GPU || meter == JOB_GPU_MEMORY ||
         meter == JOB_GPU_CLOCK)
-        return device_capacity(r, node, meter);
+        return job_device_capacity(r, node, meter);
     return info->sum == JOB_AVERAGES && !*info->unit ? 1 : NAN;
 }
 
-static void close_lane(job_lane *lane)
+static void job_close_lane(job_lane *lane)
 {
     lane->mean = lane->known_s > 0 ? lane->bins->integral / lane->known_s : NAN;
 }
 
-static void close_devices(job_report *r)
+static void job_close_devices(job_report *r)
 {
     for (size_t i = 0; i < r->device_count; i++) {
         job_device *d = &r->devices[i];
         for (int m = 0; m < JOB_METERS; m++) {
             job_lane *lane = d->lanes[m];
-            if (lane && !tells(lane)) {
+            if (lane && !job_lane_is_known(lane)) {
                 job_lane_free(lane);
                 d->lanes[m] = lane = NULL;
             }
             if (!lane) continue;
-            close_lane(lane);
+            job_close_lane(lane);
             if (m == JOB_SENT || m == JOB_RECEIVED)
                 lane->capacity = d->line_rate;
             else if (isnan(lane->capacity) && job_meter_of((job_meter)m)->sum == JOB_AVERAGES && m != JOB_GPU_CLOCK)
@@ -488,7 +490,7 @@ static void close_devices(job_report *r)
 }
 
 // Where several virtual devices moved bytes, the busiest one's are the least that went.
-static void bound_virtual(job_report *r, size_t index)
+static void job_bound_virtual(job_report *r, size_t index)
 {
     static const job_meter ways[] = {JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED};
     job_node *node = &r->nodes[index];
@@ -502,35 +504,35 @@ static void bound_virtual(job_report *r, size_t index)
     }
 }
 
-static void finish_node(job_report *r, size_t index)
+static void job_finish_node(job_report *r, size_t index)
 {
     job_node_reader *more = &r->reader->nodes[index];
     job_node *node = &r->nodes[index];
     job_lane *wait = more->lanes[JOB_IO_WAIT][JOB_SCOPE_NODE];
     if (wait && more->cpus > 0) {
-        scale(wait, 1 / more->cpus);
+        job_lane_scale(wait, 1 / more->cpus);
     } else if (wait) {
         job_lane_free(wait);
         more->lanes[JOB_IO_WAIT][JOB_SCOPE_NODE] = NULL;
     }
-    share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]);
-    share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]);
+    job_lane_share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]);
+    job_lane_share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]);
     for (int m = 0; m < JOB_METERS; m++)
-        choose(r, index, (job_meter)m);
-    bound_virtual(r, index);
+        job_choose_lane(r, index, (job_meter)m);
+    job_bound_virtual(r, index);
     job_allocate(r, index);
-    add_power(r, index);
+    job_add_power(r, index);
     for (int m = 0; m < JOB_METERS; m++) {
         if (!node->lanes[m]) continue;
-        close_lane(node->lanes[m]);
-        node->lanes[m]->capacity = capacity_of(r, index, (job_meter)m);
+        job_close_lane(node->lanes[m]);
+        node->lanes[m]->capacity = job_capacity(r, index, (job_meter)m);
     }
     // Not the control group's own peak: it is as old as the group, and has the page cache in it.
     if (node->lanes[JOB_MEMORY]) node->memory_peak = node->lanes[JOB_MEMORY]->high;
 }
 
 // All bins as wide as the widest.
-static void align_bins(job_report *r)
+static void job_align_bins(job_report *r)
 {
     unsigned shift = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -552,22 +554,22 @@ static void align_bins(job_report *r)
 void job_finish_lanes(job_report *r)
 {
     r->interval_s = NAN;
-    sort_nodes(r);
-    sort_devices(r);
-    number_lanes(r);
-    align(r);
-    find_ends(r);
-    close_devices(r);
+    job_sort_nodes(r);
+    job_sort_devices(r);
+    job_number_lanes(r);
+    job_align_clocks(r);
+    job_find_ends(r);
+    job_close_devices(r);
     for (size_t i = 0; i < r->node_count; i++) {
-        finish_node(r, i);
-        find_gaps(r, i);
-        count_samples(r, i);
+        job_finish_node(r, i);
+        job_find_gaps(r, i);
+        job_count_samples(r, i);
     }
-    align_bins(r);
+    job_align_bins(r);
     r->uncertainty_s = NAN;
     for (size_t i = 0; i < r->node_count; i++)
         r->uncertainty_s = fmax(r->uncertainty_s, r->nodes[i].uncertainty_s);
     for (size_t i = 0; i < r->node_count; i++)
         if (isnan(r->nodes[i].uncertainty_s)) r->uncertainty_s = NAN; // one unknown is enough
-    name_devices(r);
+    job_name_devices(r);
 }

@@ -36,21 +36,21 @@ static const limit limits[] = {
                          "See why the recorder did not run or was late; figures over these times are not known"},
 };
 
-static severity judge_low(const limit *l, double value)
+static severity job_judge_low(const limit *l, double value)
 {
     if (value < l->warn) return SEVERITY_WARN;
     if (value < l->watch) return SEVERITY_WATCH;
     return value < l->info ? SEVERITY_INFO : SEVERITY_OK;
 }
 
-static severity judge_high(const limit *l, double value)
+static severity job_judge_high(const limit *l, double value)
 {
     if (value >= l->warn) return SEVERITY_WARN;
     if (value >= l->watch) return SEVERITY_WATCH;
     return value >= l->info ? SEVERITY_INFO : SEVERITY_OK;
 }
 
-static job_finding of_limit(const job_report *r, const limit *l, severity s, double value, const char *unit)
+static job_finding job_limit_finding(const job_report *r, const limit *l, severity s, double value, const char *unit)
 {
     job_finding x = job_finding_blank;
     x.severity = s;
@@ -65,25 +65,25 @@ static job_finding of_limit(const job_report *r, const limit *l, severity s, dou
     return x;
 }
 
-static const job_use *use_of(const job_report *r, job_meter meter)
+static const job_use *job_find_use(const job_report *r, job_meter meter)
 {
     for (size_t i = 0; i < r->use_count; i++)
         if (r->uses[i].meter == meter) return &r->uses[i];
     return NULL;
 }
 
-static void find_cpu_low(job_report *r)
+static void job_find_cpu_low(job_report *r)
 {
-    const job_use *use = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY);
+    const job_use *use = job_find_use(r, JOB_CPU), *gpu = job_find_use(r, JOB_GPU_BUSY);
     const limit *l = &limits[CPU_LOW];
     if (!use || !(use->capacity > 0) || !(r->end_s >= l->least_s)) return;
     double value = use->mean / use->capacity;
-    severity s = judge_low(l, value);
+    severity s = job_judge_low(l, value);
     // Where GPUs work, CPUs may wait for them.
     if (gpu && gpu->mean >= limits[GPU_IDLE].watch && s > SEVERITY_INFO) s = SEVERITY_INFO;
     if (!s) return;
     char share[32];
-    job_finding x = of_limit(r, l, s, value, "of the CPUs");
+    job_finding x = job_limit_finding(r, l, s, value, "of the CPUs");
     job_share_text(share, sizeof share, value);
     x.meter = JOB_CPU;
     x.nodes = use->nodes;
@@ -98,49 +98,50 @@ static void find_cpu_low(job_report *r)
 }
 
 // Known to be, both ways.
-static bool network_idles(const job_report *r)
+static bool job_network_idles(const job_report *r)
 {
-    const job_use *ways[] = {use_of(r, JOB_SENT), use_of(r, JOB_RECEIVED)}, *paused = use_of(r, JOB_PAUSED);
+    const job_use *ways[] = {job_find_use(r, JOB_SENT), job_find_use(r, JOB_RECEIVED)},
+                  *paused = job_find_use(r, JOB_PAUSED);
     for (size_t i = 0; i < 2; i++)
         if (!ways[i] || !(ways[i]->mean < 0.1 * ways[i]->capacity)) return false;
     return !paused || paused->high < 0.01;
 }
 
-static void find_gpu_idle(job_report *r)
+static void job_find_gpu_idle(job_report *r)
 {
-    const job_use *use = use_of(r, JOB_GPU_BUSY);
+    const job_use *use = job_find_use(r, JOB_GPU_BUSY);
     const limit *l = &limits[GPU_IDLE];
     for (size_t i = 0; i < r->finding_count; i++)
         if (strcmp(r->findings[i].rule, l->rule) == 0) return; // said of single GPUs
-    severity s = use && r->end_s >= l->least_s ? judge_low(l, use->mean) : SEVERITY_OK;
+    severity s = use && r->end_s >= l->least_s ? job_judge_low(l, use->mean) : SEVERITY_OK;
     if (!s) return;
     char share[32];
-    job_finding x = of_limit(r, l, s, use->mean, "of the time");
+    job_finding x = job_limit_finding(r, l, s, use->mean, "of the time");
     job_share_text(share, sizeof share, use->mean);
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
     x.claim = memory_format(
         "the GPUs were busy %s of the time in the mean%s", share,
-        network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
+        job_network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
     x.title = memory_format("The GPUs were busy %s of the time", share);
     job_add_finding(r, x);
 }
 
-static void find_memory_peak(job_report *r)
+static void job_find_memory_peak(job_report *r)
 {
     double most = 0;
     size_t worst = JOB_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_lane *lane = r->nodes[i].lanes[JOB_MEMORY];
         double share = lane && lane->capacity > 0 ? lane->high / lane->capacity : NAN;
-        count += judge_high(&limits[MEMORY_PEAK], share) > 0;
+        count += job_judge_high(&limits[MEMORY_PEAK], share) > 0;
         if (share > most) most = share, worst = i;
     }
-    severity s = judge_high(&limits[MEMORY_PEAK], most);
+    severity s = job_judge_high(&limits[MEMORY_PEAK], most);
     if (!s || worst == JOB_NONE) return;
     char who[300], share[32];
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
-    job_finding x = of_limit(r, &limits[MEMORY_PEAK], s, most, "of the limit");
+    job_finding x = job_limit_finding(r, &limits[MEMORY_PEAK], s, most, "of the limit");
     x.meter = JOB_MEMORY;
     x.node = worst;
     x.nodes = count;
@@ -157,7 +158,7 @@ typedef struct line {
     size_t points;
 } line;
 
-static line fit(const job_report *r, const job_lane *lane, double from_s, double to_s)
+static line job_fit_line(const job_report *r, const job_lane *lane, double from_s, double to_s)
 {
     enum { POINTS = 64 };
     job_column columns[POINTS];
@@ -177,34 +178,34 @@ static line fit(const job_report *r, const job_lane *lane, double from_s, double
     return l;
 }
 
-static double time_to_full(const job_report *r, size_t node, line *l)
+static double job_time_to_full(const job_report *r, size_t node, line *l)
 {
     const job_lane *lane = r->nodes[node].lanes[JOB_MEMORY];
     if (!lane || !(lane->capacity > 0) || isnan(lane->last)) return NAN;
     double to = r->nodes[node].end_s, from = (r->nodes[node].begin_s + to) / 2;
     if (to - from < limits[MEMORY_GROWTH].least_s / 2) return NAN;
-    *l = fit(r, lane, from, to);
+    *l = job_fit_line(r, lane, from, to);
     // Noise and caches are no growth: a hundredth of the limit at least, and nearly straight.
     bool grows = l->r2 >= 0.9 && l->slope * (to - from) >= 0.01 * lane->capacity;
     return grows ? fmax(0, lane->capacity - lane->last) / l->slope : NAN;
 }
 
-static void find_memory_growth(job_report *r)
+static void job_find_memory_growth(job_report *r)
 {
     double soonest = INFINITY;
     line of = {0};
     size_t worst = JOB_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
         line l;
-        double full = time_to_full(r, i, &l);
-        count += judge_low(&limits[MEMORY_GROWTH], full) > 0;
+        double full = job_time_to_full(r, i, &l);
+        count += job_judge_low(&limits[MEMORY_GROWTH], full) > 0;
         if (full < soonest) soonest = full, worst = i, of = l;
     }
-    severity s = judge_low(&limits[MEMORY_GROWTH], soonest);
+    severity s = job_judge_low(&limits[MEMORY_GROWTH], soonest);
     if (!s || worst == JOB_NONE) return;
     char full[32], who[300];
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
-    job_finding x = of_limit(r, &limits[MEMORY_GROWTH], s, soonest, "s");
+    job_finding x = job_limit_finding(r, &limits[MEMORY_GROWTH], s, soonest, "s");
     x.meter = JOB_MEMORY;
     x.node = worst;
     x.nodes = count;
@@ -219,7 +220,7 @@ static void find_memory_growth(job_report *r)
 }
 
 // The node farthest below the median.
-static void find_imbalance(job_report *r, job_meter meter)
+static void job_find_imbalance(job_report *r, job_meter meter)
 {
     double *means = NULL;
     double least = INFINITY;
@@ -234,14 +235,14 @@ static void find_imbalance(job_report *r, job_meter meter)
     double middle = job_median(means, n);
     if (n == 2) middle = means[1]; // sorted: of two the larger
     arrfree(means);
-    const job_use *use = use_of(r, meter);
+    const job_use *use = job_find_use(r, meter);
     bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
     severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s
-                     ? judge_low(&limits[IMBALANCE], least / middle)
+                     ? job_judge_low(&limits[IMBALANCE], least / middle)
                      : SEVERITY_OK;
     if (!s || low == JOB_NONE) return;
     char share[32];
-    job_finding x = of_limit(r, &limits[IMBALANCE], s, least / middle, "of the median");
+    job_finding x = job_limit_finding(r, &limits[IMBALANCE], s, least / middle, "of the median");
     x.meter = meter;
     x.node = low;
     x.nodes = 1;
@@ -252,14 +253,14 @@ static void find_imbalance(job_report *r, job_meter meter)
     job_add_finding(r, x);
 }
 
-static void find_power_cap(job_report *r, job_meter meter, const char *whose)
+static void job_find_power_cap(job_report *r, job_meter meter, const char *whose)
 {
-    const job_use *use = use_of(r, meter);
+    const job_use *use = job_find_use(r, meter);
     double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
-    severity s = r->end_s >= limits[POWER_CAP].least_s ? judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
+    severity s = r->end_s >= limits[POWER_CAP].least_s ? job_judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
     if (!s) return;
     char share[32];
-    job_finding x = of_limit(r, &limits[POWER_CAP], s, value, "of the limit");
+    job_finding x = job_limit_finding(r, &limits[POWER_CAP], s, value, "of the limit");
     x.meter = meter;
     x.nodes = use->nodes;
     job_share_text(share, sizeof share, value);
@@ -268,13 +269,13 @@ static void find_power_cap(job_report *r, job_meter meter, const char *whose)
     job_add_finding(r, x);
 }
 
-static void find_missing(job_report *r)
+static void job_find_missing(job_report *r)
 {
     double value = r->expected ? 1 - (double)r->samples / (double)r->expected : 0;
-    severity s = r->expected > r->samples + 1 ? judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
+    severity s = r->expected > r->samples + 1 ? job_judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
     if (!s) return;
     char share[32];
-    job_finding x = of_limit(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
+    job_finding x = job_limit_finding(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
     uint64_t most = 0, all = r->expected - r->samples;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
@@ -298,14 +299,14 @@ static void find_missing(job_report *r)
 
 void job_find_limits(job_report *r)
 {
-    find_cpu_low(r);
-    find_gpu_idle(r);
-    find_memory_peak(r);
-    find_memory_growth(r);
-    find_imbalance(r, JOB_CPU);
-    find_imbalance(r, JOB_GPU_BUSY);
-    find_imbalance(r, JOB_SENT);
-    find_power_cap(r, JOB_POWER_GPU, "GPUs");
-    find_power_cap(r, JOB_POWER_CPU, "CPUs");
-    find_missing(r);
+    job_find_cpu_low(r);
+    job_find_gpu_idle(r);
+    job_find_memory_peak(r);
+    job_find_memory_growth(r);
+    job_find_imbalance(r, JOB_CPU);
+    job_find_imbalance(r, JOB_GPU_BUSY);
+    job_find_imbalance(r, JOB_SENT);
+    job_find_power_cap(r, JOB_POWER_GPU, "GPUs");
+    job_find_power_cap(r, JOB_POWER_CPU, "CPUs");
+    job_find_missing(r);
 }

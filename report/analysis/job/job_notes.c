@@ -8,48 +8,48 @@
 #include <string.h>
 
 // Takes the text. which: the finding it is about, or JOB_NONE.
-static void add_note(job_report *r, severity s, char *text, size_t which)
+static void job_add_note(job_report *r, severity s, char *text, size_t which)
 {
     arrput(r->notes, ((job_note){s, text, which}));
     r->note_count++;
 }
 
-static const job_use *use_of(const job_report *r, job_meter meter)
+static const job_use *job_known_use(const job_report *r, job_meter meter)
 {
     for (size_t i = 0; i < r->use_count; i++)
         if (r->uses[i].meter == meter) return &r->uses[i];
     return NULL;
 }
 
-static bool falls(double ratio)
+static bool job_falls(double ratio)
 {
     return ratio < 0.95;
 }
 
 // What the other meters did during an incident. Lost work assumes that steps follow the bytes that are sent.
-static void note_effect(job_report *r, size_t which)
+static void job_note_effect(job_report *r, size_t which)
 {
     const job_finding *x = &r->findings[which];
     char share[32], lost[32], part[32];
-    if (!falls(x->sent_ratio)) return;
+    if (!job_falls(x->sent_ratio)) return;
     double cpu = x->cpu_ratio, gpu = x->gpu_ratio;
     const char *who = r->node_count > 1 ? "the nodes together" : "the node";
     rules_format(share, sizeof share, "%", 1 - x->sent_ratio);
     rules_format(part, sizeof part, "%", r->end_s > 0 ? x->lost_s / r->end_s : 0);
     job_length_text(lost, sizeof lost, x->lost_s);
     char busy[96] = "", shown[32];
-    if (falls(gpu))
+    if (job_falls(gpu))
         snprintf(busy, sizeof busy, ", GPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - gpu));
-    else if (falls(cpu))
+    else if (job_falls(cpu))
         snprintf(busy, sizeof busy, ", CPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - cpu));
-    add_note(r, x->severity,
-             memory_format("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes", who,
-                           share, busy, lost, part),
-             which);
+    job_add_note(r, x->severity,
+                 memory_format("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes",
+                               who, share, busy, lost, part),
+                 which);
 }
 
 // Good signs, of what was watched.
-static void note_good(job_report *r)
+static void job_note_good(job_report *r)
 {
     static const struct {
         const char *source, *counter, *text;
@@ -70,48 +70,49 @@ static void note_good(job_report *r)
         }
     if (!*text) return;
     text[0] = 'N';
-    add_note(r, SEVERITY_OK, memory_strdup(text), JOB_NONE);
+    job_add_note(r, SEVERITY_OK, memory_strdup(text), JOB_NONE);
 }
 
-static void note_energy(job_report *r)
+static void job_note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
     char total[32], share[48] = "", number[32];
     if (isnan(e->total_j)) {
         if (e->state[JOB_PART_CPU] == JOB_DENIED)
-            add_note(r, SEVERITY_INFO,
-                     memory_strdup("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
+            job_add_note(r, SEVERITY_INFO,
+                         memory_strdup("No CPU energy: reading it is not permitted (root, or the site's leave)"),
+                         JOB_NONE);
         return;
     }
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
         snprintf(share, sizeof share, ", %s of it GPUs",
                  rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
-    add_note(r, SEVERITY_INFO,
-             memory_format("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
-                           job_energy_text(total, sizeof total, e->total_j), share, words_quantity(e->node_w, "W").text,
-                           e->whole ? "" : "; ", e->whole ? "" : e->how),
-             JOB_NONE);
+    job_add_note(r, SEVERITY_INFO,
+                 memory_format("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
+                               job_energy_text(total, sizeof total, e->total_j), share,
+                               words_quantity(e->node_w, "W").text, e->whole ? "" : "; ", e->whole ? "" : e->how),
+                 JOB_NONE);
 }
 
-static bool is_same_gap(const job_gap *a, const job_gap *b, double slack_s)
+static bool job_is_same_gap(const job_gap *a, const job_gap *b, double slack_s)
 {
     return fabs(a->from_s - b->from_s) <= slack_s && fabs(a->to_s - b->to_s) <= slack_s;
 }
 
-static bool has_same_gap(const job_node *node, const job_gap *gap, double slack_s)
+static bool job_has_same_gap(const job_node *node, const job_gap *gap, double slack_s)
 {
     for (size_t i = 0; i < node->gap_count; i++)
-        if (is_same_gap(&node->gaps[i], gap, slack_s)) return true;
+        if (job_is_same_gap(&node->gaps[i], gap, slack_s)) return true;
     return false;
 }
 
 // How many nodes have this gap, to two intervals; 0 when an earlier node has it, which counted it already.
-static size_t nodes_with_gap(const job_report *r, size_t node, const job_gap *gap)
+static size_t job_nodes_with_gap(const job_report *r, size_t node, const job_gap *gap)
 {
     double slack_s = isnan(r->interval_s) ? 0 : 2 * r->interval_s;
     size_t count = 1;
     for (size_t i = 0; i < r->node_count; i++) {
-        if (i == node || !has_same_gap(&r->nodes[i], gap, slack_s)) continue;
+        if (i == node || !job_has_same_gap(&r->nodes[i], gap, slack_s)) continue;
         if (i < node) return 0;
         count++;
     }
@@ -119,7 +120,7 @@ static size_t nodes_with_gap(const job_report *r, size_t node, const job_gap *ga
 }
 
 // "n4 and 2 more 3:20-4:10", "all nodes 3:20 (0.4 s)". free() it.
-static char *gap_text(const job_report *r, size_t node, const job_gap *gap, size_t nodes)
+static char *job_gap_text(const job_report *r, size_t node, const job_gap *gap, size_t nodes)
 {
     char from[32], to[32], length[32], who[96];
     if (nodes == r->node_count && nodes > 1)
@@ -136,7 +137,7 @@ static char *gap_text(const job_report *r, size_t node, const job_gap *gap, size
 }
 
 // The first three gaps, and how many more there are. Comparing gaps between nodes takes long, so only so many are.
-static void note_gaps(job_report *r)
+static void job_note_gaps(job_report *r)
 {
     enum { SHOWN = 3, COMPARED = 4096 };
     char *shown[SHOWN] = {NULL}, more[48] = "";
@@ -144,21 +145,22 @@ static void note_gaps(job_report *r)
     for (size_t i = 0; i < r->node_count; i++)
         for (size_t k = 0; k < r->nodes[i].gap_count && compared < COMPARED; k++, compared++) {
             const job_gap *gap = &r->nodes[i].gaps[k];
-            size_t nodes = gap->idle ? 0 : nodes_with_gap(r, i, gap);
-            if (nodes && count < SHOWN) shown[count] = gap_text(r, i, gap, nodes);
+            size_t nodes = gap->idle ? 0 : job_nodes_with_gap(r, i, gap);
+            if (nodes && count < SHOWN) shown[count] = job_gap_text(r, i, gap, nodes);
             count += nodes > 0;
         }
     if (!count) return;
     if (count > SHOWN) snprintf(more, sizeof more, " and %zu more", count - SHOWN);
-    add_note(r, SEVERITY_INFO,
-             memory_format("No samples: %s%s%s%s%s%s; left out of means, not of totals", shown[0], shown[1] ? ", " : "",
-                           shown[1] ? shown[1] : "", shown[2] ? ", " : "", shown[2] ? shown[2] : "", more),
-             JOB_NONE);
+    job_add_note(r, SEVERITY_INFO,
+                 memory_format("No samples: %s%s%s%s%s%s; left out of means, not of totals", shown[0],
+                               shown[1] ? ", " : "", shown[1] ? shown[1] : "", shown[2] ? ", " : "",
+                               shown[2] ? shown[2] : "", more),
+                 JOB_NONE);
     for (size_t i = 0; i < SHOWN; i++)
         free(shown[i]);
 }
 
-static void note_findings(job_report *r)
+static void job_note_findings(job_report *r)
 {
     enum { SHOWN = 4 };
     size_t shown = 0, worth = 0;
@@ -166,60 +168,60 @@ static void note_findings(job_report *r)
         const job_finding *x = &r->findings[i];
         worth += x->severity >= SEVERITY_WATCH;
         if (x->severity < SEVERITY_WATCH || shown >= SHOWN) continue;
-        add_note(r, x->severity, memory_strdup(x->claim), i);
+        job_add_note(r, x->severity, memory_strdup(x->claim), i);
         shown++;
-        if (x->incident && shown < SHOWN) note_effect(r, i);
+        if (x->incident && shown < SHOWN) job_note_effect(r, i);
     }
     if (worth > shown)
-        add_note(r, SEVERITY_INFO, memory_format("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"),
-                 JOB_NONE);
+        job_add_note(r, SEVERITY_INFO,
+                     memory_format("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"), JOB_NONE);
 }
 
 // Bytes sent or received in all, whichever is more. NAN unknown.
-static double bytes_moved(job_lane *const lanes[], job_meter sent, job_meter received)
+static double job_bytes_moved(job_lane *const lanes[], job_meter sent, job_meter received)
 {
     return fmax(lanes[sent] ? lanes[sent]->total : NAN, lanes[received] ? lanes[received]->total : NAN);
 }
 
 // The virtual device that moved the most, where it moved more than all ports of its node; NULL: none did.
-static const job_device *busiest_virtual(const job_report *r, size_t *count)
+static const job_device *job_busiest_virtual(const job_report *r, size_t *count)
 {
     const job_device *most = NULL;
     double highest = 0;
     *count = 0;
     for (size_t i = 0; i < r->device_count; i++) {
         const job_device *d = &r->devices[i];
-        double moved = bytes_moved(d->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED);
-        if (!(moved > bytes_moved(r->nodes[d->node].lanes, JOB_SENT, JOB_RECEIVED))) continue;
+        double moved = job_bytes_moved(d->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED);
+        if (!(moved > job_bytes_moved(r->nodes[d->node].lanes, JOB_SENT, JOB_RECEIVED))) continue;
         ++*count;
         if (!most || moved > highest) most = d, highest = moved;
     }
     return most;
 }
 
-static const char *amount_text(char *text, size_t size, const job_lane *lane)
+static const char *job_amount_text(char *text, size_t size, const job_lane *lane)
 {
     return lane ? rules_format(text, size, "B", lane->total) : "an unknown amount";
 }
 
 // Bytes over the loopback or a bridge are not the network's, but whoever looks for them should not just read 0.
-static void note_virtual(job_report *r)
+static void job_note_virtual(job_report *r)
 {
     size_t count;
-    const job_device *d = busiest_virtual(r, &count);
+    const job_device *d = job_busiest_virtual(r, &count);
     char sent[32], received[32], more[48] = "";
     if (!d) return;
     if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
-    add_note(r, SEVERITY_INFO,
-             memory_format("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
-                           r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
-                           amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
-                           amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
-             JOB_NONE);
+    job_add_note(r, SEVERITY_INFO,
+                 memory_format("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
+                               r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
+                               job_amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
+                               job_amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
+                 JOB_NONE);
 }
 
 // A busy node that did not keep the job waiting.
-static void note_others(job_report *r)
+static void job_note_others(job_report *r)
 {
     size_t worst = JOB_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
@@ -236,19 +238,20 @@ static void note_others(job_report *r)
         snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", rules_format(own, sizeof own, "%", of_own));
     if (count > 1) snprintf(more, sizeof more, "; so on %zu more node%s", count - 1, count == 2 ? "" : "s");
     rules_format(share, sizeof share, "%", r->reader->nodes[worst].others_wait);
-    add_note(r, SEVERITY_INFO,
-             memory_format("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name, share,
-                           theirs, more),
-             JOB_NONE);
+    job_add_note(r, SEVERITY_INFO,
+                 memory_format("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name,
+                               share, theirs, more),
+                 JOB_NONE);
 }
 
 // "CPU 63 % busy, network 1.2 GB/s sent a node".
-static char *summary(const job_report *r)
+static char *job_summary(const job_report *r)
 {
-    const job_use *cpu = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY), *sent = use_of(r, JOB_SENT);
+    const job_use *cpu = job_known_use(r, JOB_CPU), *gpu = job_known_use(r, JOB_GPU_BUSY),
+                  *sent = job_known_use(r, JOB_SENT);
     char text[256] = "", number[32];
     size_t n = 0, beside;
-    bool ports = busiest_virtual(r, &beside) != NULL; // say that there is more
+    bool ports = job_busiest_virtual(r, &beside) != NULL; // say that there is more
     if (gpu)
         n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy",
                               rules_format(number, sizeof number, "%", gpu->mean));
@@ -264,7 +267,7 @@ static char *summary(const job_report *r)
     return memory_format("No fault found%s%s", *text ? ": " : "", text);
 }
 
-static char *clock_words(const job_report *r)
+static char *job_clock_words(const job_report *r)
 {
     if (r->node_count < 2) return memory_format("one node: no clocks to compare");
     if (!r->clocks_aligned) return memory_format("node clocks as they are, not compared");
@@ -276,14 +279,14 @@ static char *clock_words(const job_report *r)
 void job_make_notes(job_report *r)
 {
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
-    r->title = bad ? memory_strdup(r->findings[0].title) : summary(r);
-    r->clock_text = clock_words(r);
-    note_findings(r);
-    note_others(r);
-    note_virtual(r);
-    note_good(r);
-    note_energy(r);
-    note_gaps(r);
+    r->title = bad ? memory_strdup(r->findings[0].title) : job_summary(r);
+    r->clock_text = job_clock_words(r);
+    job_note_findings(r);
+    job_note_others(r);
+    job_note_virtual(r);
+    job_note_good(r);
+    job_note_energy(r);
+    job_note_gaps(r);
     if (!r->note_count)
-        add_note(r, SEVERITY_OK, memory_strdup("Nothing to say: no rule found what it looks for"), JOB_NONE);
+        job_add_note(r, SEVERITY_OK, memory_strdup("Nothing to say: no rule found what it looks for"), JOB_NONE);
 }

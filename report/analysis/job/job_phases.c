@@ -12,7 +12,7 @@ enum { PHASE_BYTES = 16 << 20, NAME_BYTES = 200 };
 // ---- marks ----
 
 // "1700000000.25": exact to the nanosecond. False: no time.
-static bool parse_time(const char *text, size_t size, int64_t *ns, size_t *used)
+static bool job_parse_time(const char *text, size_t size, int64_t *ns, size_t *used)
 {
     int64_t whole = 0, part = 0, unit = 1000000000;
     size_t i = 0;
@@ -32,14 +32,14 @@ static bool parse_time(const char *text, size_t size, int64_t *ns, size_t *used)
     return true;
 }
 
-static void add_mark(job_report *r, int64_t at_ns, const char *name, size_t size)
+static void job_add_mark(job_report *r, int64_t at_ns, const char *name, size_t size)
 {
     bool end = size == 1 && *name == '-';
     if (size > NAME_BYTES) size = NAME_BYTES;
     arrput(r->reader->marks, ((job_mark){at_ns, end ? NULL : memory_strndup(name, size)}));
 }
 
-static bool is_blank(char c)
+static bool job_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -53,19 +53,19 @@ void job_parse_phases(job_report *r, const char *path, const char *text, size_t 
         int64_t ns;
         at += length + 1;
         line++;
-        while (length && is_blank(begin[length - 1]))
+        while (length && job_is_blank(begin[length - 1]))
             length--;
-        while (length && is_blank(*begin))
+        while (length && job_is_blank(*begin))
             begin++, length--;
         if (!length || *begin == '#') continue;
-        bool good = parse_time(begin, length, &ns, &used) && used < length && is_blank(begin[used]);
+        bool good = job_parse_time(begin, length, &ns, &used) && used < length && job_is_blank(begin[used]);
         if (!good) {
             if (!bad++) job_warn(r, path, "line %zu: expected TIME NAME, TIME in seconds since 1970", line);
             continue;
         }
-        while (is_blank(begin[used]))
+        while (job_is_blank(begin[used]))
             used++;
-        add_mark(r, ns, begin + used, length - used);
+        job_add_mark(r, ns, begin + used, length - used);
     }
     if (bad > 1) job_warn(r, path, "%zu lines are no phases", bad);
 }
@@ -91,13 +91,13 @@ void job_read_phases(job_report *r, const char *path)
 
 // ---- stretches ----
 
-static int by_time(const void *a, const void *b)
+static int job_by_time(const void *a, const void *b)
 {
     const job_mark *x = a, *y = b;
     return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
 }
 
-static size_t find_phase(job_report *r, const char *name)
+static size_t job_find_phase(job_report *r, const char *name)
 {
     for (size_t i = 0; i < r->phase_count; i++)
         if (strcmp(r->phases[i].name, name) == 0) return i;
@@ -106,12 +106,12 @@ static size_t find_phase(job_report *r, const char *name)
     return r->phase_count++;
 }
 
-static void add_span(job_report *r, const char *name, double from_s, double to_s)
+static void job_add_span(job_report *r, const char *name, double from_s, double to_s)
 {
     if (from_s < 0) from_s = 0;
     if (to_s > r->end_s) to_s = r->end_s;
     if (!(to_s > from_s)) return; // before or after the recording
-    size_t phase = find_phase(r, name);
+    size_t phase = job_find_phase(r, name);
     arrput(r->spans, ((job_phase_span){phase, from_s, to_s}));
     r->span_count++;
     r->phases[phase].count++;
@@ -141,7 +141,7 @@ void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spa
     }
 }
 
-static void place_ranks(job_report *r)
+static void job_place_ranks(job_report *r)
 {
     const regions *x = &r->regions;
     for (size_t i = 0; i < x->rank_count; i++) {
@@ -159,7 +159,7 @@ static void place_ranks(job_report *r)
 }
 
 // A file of regions that cannot be used becomes a warning.
-static void read_regions(job_report *r)
+static void job_read_regions(job_report *r)
 {
     const job_reader *reader = r->reader;
     netprof_error error = {.code = NETPROF_OK};
@@ -170,10 +170,10 @@ static void read_regions(job_report *r)
         job_warn(r, error.path, "%s", error.text);
     for (size_t i = 0; i < r->regions.warning_count; i++)
         job_warn(r, r->regions.warnings[i].path, "%s", r->regions.warnings[i].text);
-    place_ranks(r);
+    job_place_ranks(r);
 }
 
-static void fill_phases(job_report *r)
+static void job_fill_phases(job_report *r)
 {
     job_phase_span *own = NULL;
     for (size_t p = 0; p < r->phase_count; p++) {
@@ -189,15 +189,15 @@ void job_make_phases(job_report *r)
 {
     job_mark *marks = r->reader->marks;
     size_t count = arrlenu(marks);
-    if (count) qsort(marks, count, sizeof *marks, by_time);
+    if (count) qsort(marks, count, sizeof *marks, job_by_time);
     for (size_t i = 0; i < count; i++) {
         double from = (double)(marks[i].at_ns - r->begin_ns) * 1e-9;
         double to = i + 1 < count ? (double)(marks[i + 1].at_ns - r->begin_ns) * 1e-9 : r->end_s;
-        if (marks[i].name) add_span(r, marks[i].name, from, to);
+        if (marks[i].name) job_add_span(r, marks[i].name, from, to);
     }
     if (count && !r->span_count)
         job_warn(r, "", "none of the %zu phases lies within the recording: is their time in seconds since 1970?",
                  count);
-    fill_phases(r);
-    read_regions(r);
+    job_fill_phases(r);
+    job_read_regions(r);
 }

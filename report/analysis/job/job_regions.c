@@ -27,14 +27,14 @@ typedef struct job_region_lane {
 
 // ---- names ----
 
-static const char *name_of(const netprof_device *d)
+static const char *job_region_name(const netprof_device *d)
 {
     const char *name = netprof_fact_of(d->facts, d->fact_count, "name");
     return name ? name : d->name;
 }
 
 // The first name is for those beyond NAMES_MOST.
-static size_t find_name(job_report *r, const char *name)
+static size_t job_find_region_name(job_report *r, const char *name)
 {
     if (!r->region_times) arrput(r->region_times, ((job_region_time){.name = memory_strdup("")}));
     for (size_t i = 1; i < arrlenu(r->region_times); i++)
@@ -78,7 +78,7 @@ void job_region_series_free(job_report *r)
 }
 
 // A place for each node name and host. Which nodes they are is known after the last file.
-static size_t find_place(job_report *r, const char *node, const char *host)
+static size_t job_find_place(job_report *r, const char *node, const char *host)
 {
     job_region_place *places = r->reader->places;
     for (size_t i = 0; i < arrlenu(places); i++)
@@ -88,41 +88,41 @@ static size_t find_place(job_report *r, const char *node, const char *host)
     return arrlenu(r->reader->places) - 1;
 }
 
-static void begin(job_report *r, const dataset_run *run, const netprof_snapshot *x)
+static void job_begin_series(job_report *r, const dataset_run *run, const netprof_snapshot *x)
 {
     const char *host = job_fact_of(run, x->schema, "host"), *node = job_fact_of(run, x->schema, "node");
     const char *step = netprof_fact_of(run->facts, run->fact_count, "interval_ns");
     sampled *to = r->reader->series = memory_calloc(1, sizeof *to);
     to->interval_ns = step ? strtoll(step, NULL, 10) : 0;
-    to->place = find_place(r, node && *node ? node : "", host ? host : "");
+    to->place = job_find_place(r, node && *node ? node : "", host ? host : "");
     r->reader->places[to->place].ranks++;
 }
 
-static size_t find_path(job_report *r, sampled *x, const netprof_device *d)
+static size_t job_find_region_path(job_report *r, sampled *x, const netprof_device *d)
 {
     map_key key = map_key_of_name(0, d->name);
     ptrdiff_t at = hmgeti(x->paths, key);
     if (at >= 0) return (size_t)at;
     if (hmlenu(x->paths) == PATHS_MOST) return PATHS_MOST;
-    hmput(x->paths, key, ((path_state){.name = find_name(r, name_of(d))}));
+    hmput(x->paths, key, ((path_state){.name = job_find_region_name(r, job_region_name(d))}));
     return hmlenu(x->paths) - 1;
 }
 
 // The schema changes with every new region.
-static void follow(job_report *r, sampled *x, const netprof_schema *schema)
+static void job_follow_paths(job_report *r, sampled *x, const netprof_schema *schema)
 {
     if (x->schema == schema) return;
     x->path_of = memory_array(x->path_of, schema->device_count, sizeof *x->path_of);
     for (size_t i = 0; i < schema->device_count; i++) {
         bool of_region = strcmp(schema->devices[i].source, "region") == 0;
-        x->path_of[i] = of_region ? find_path(r, x, &schema->devices[i]) : PATHS_MOST;
+        x->path_of[i] = of_region ? job_find_region_path(r, x, &schema->devices[i]) : PATHS_MOST;
     }
     netprof_schema_retain(schema);
     netprof_schema_release(x->schema);
     x->schema = schema;
 }
 
-static bool value_of(const netprof_snapshot *x, const netprof_device *d, const char *counter, uint64_t *value)
+static bool job_counter_value(const netprof_snapshot *x, const netprof_device *d, const char *counter, uint64_t *value)
 {
     for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
         if (strcmp(x->schema->counters[i].name, counter) == 0) {
@@ -133,15 +133,15 @@ static bool value_of(const netprof_snapshot *x, const netprof_device *d, const c
 }
 
 // What was counted since the last reading; a count that went back, which none of ours does, tells nothing.
-static uint64_t grown(uint64_t *last, const netprof_snapshot *x, const netprof_device *d, const char *counter)
+static uint64_t job_grown(uint64_t *last, const netprof_snapshot *x, const netprof_device *d, const char *counter)
 {
     uint64_t value, before = *last;
-    if (!value_of(x, d, counter, &value)) return 0;
+    if (!job_counter_value(x, d, counter, &value)) return 0;
     *last = value;
     return value > before ? value - before : 0;
 }
 
-static job_region_lane *lane_of(job_report *r, size_t name, size_t place)
+static job_region_lane *job_region_lane_at(job_report *r, size_t name, size_t place)
 {
     job_region_time *to = &r->region_times[name];
     for (; to->lane_count <= place; to->lane_count++)
@@ -154,14 +154,14 @@ typedef struct stretch {
     bool known; // else amounts count, and are nowhere on the axis
 } stretch;
 
-static void add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
-                       const stretch *at)
+static void job_add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
+                           const stretch *at)
 {
     double long_ns = (double)(at->to_ns - at->from_ns);
-    uint64_t own = grown(&p->own, s, d, "own_time"), calls = grown(&p->calls, s, d, "calls"),
-             bytes = grown(&p->bytes, s, d, "bytes");
+    uint64_t own = job_grown(&p->own, s, d, "own_time"), calls = job_grown(&p->calls, s, d, "calls"),
+             bytes = job_grown(&p->bytes, s, d, "bytes");
     if ((double)own > threads_most * fmax(long_ns, 1e9)) return;
-    job_region_lane *to = lane_of(r, p->name, x->place);
+    job_region_lane *to = job_region_lane_at(r, p->name, x->place);
     to->own_s += (double)own * 1e-9;
     to->calls = sum_capped(to->calls, calls);
     to->bytes = sum_capped(to->bytes, bytes);
@@ -175,14 +175,15 @@ static void add_region(job_report *r, sampled *x, path_state *p, const netprof_s
 }
 
 // What is new at the first reading was before it: it counts, and its place is not known.
-static void add_reading(job_report *r, sampled *x, const netprof_snapshot *s, const stretch *at)
+static void job_add_region_reading(job_report *r, sampled *x, const netprof_snapshot *s, const stretch *at)
 {
     job_region_place *place = &r->reader->places[x->place];
     for (size_t i = 0; i < s->schema->device_count; i++) {
         const netprof_device *d = &s->schema->devices[i];
-        if (x->path_of[i] < PATHS_MOST) add_region(r, x, &x->paths[x->path_of[i]].value, s, d, at);
+        if (x->path_of[i] < PATHS_MOST) job_add_region(r, x, &x->paths[x->path_of[i]].value, s, d, at);
         if (strcmp(d->source, "regions") != 0 || strcmp(d->name, "process") != 0) continue;
-        double lived = (double)grown(&x->thread_ns, s, d, "thread_time"), long_ns = (double)(at->to_ns - at->from_ns);
+        double lived = (double)job_grown(&x->thread_ns, s, d, "thread_time"),
+               long_ns = (double)(at->to_ns - at->from_ns);
         if (lived > threads_most * fmax(long_ns, 1e9)) continue;
         place->threads_s += lived * 1e-9;
         double threads = lived / long_ns;
@@ -192,9 +193,9 @@ static void add_reading(job_report *r, sampled *x, const netprof_snapshot *s, co
 
 void job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *s)
 {
-    if (!index) begin(r, run, s);
+    if (!index) job_begin_series(r, run, s);
     sampled *x = r->reader->series;
-    follow(r, x, s->schema);
+    job_follow_paths(r, x, s->schema);
     int64_t on = s->begin_ns - x->mono_ns;
     bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
     int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
@@ -202,7 +203,7 @@ void job_take_regions(job_report *r, const dataset_run *run, size_t index, const
     if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5)
         at.known = false; // it was stopped
     if (!at.known) at.from_ns = at.to_ns = wall;
-    add_reading(r, x, s, &at);
+    job_add_region_reading(r, x, s, &at);
     if (!x->begun) x->first_ns = wall;
     x->begun = true;
     x->wall_ns = wall;
@@ -213,7 +214,7 @@ void job_take_regions(job_report *r, const dataset_run *run, size_t index, const
 
 // By the scheduler's name of the node; a recording that does not know that one is called as its host. Of several nodes
 // of one host only the name tells.
-static size_t node_of(const job_report *r, const job_region_place *place)
+static size_t job_node_of_place(const job_report *r, const job_region_place *place)
 {
     for (size_t i = 0; *place->node && i < r->node_count; i++)
         if (strcmp(r->nodes[i].name, place->node) == 0) return i;
@@ -224,14 +225,14 @@ static size_t node_of(const job_report *r, const job_region_place *place)
     return JOB_NONE;
 }
 
-static int by_own_time(const void *a, const void *b)
+static int job_by_own_time(const void *a, const void *b)
 {
     const job_region_time *x = a, *y = b;
     if (x->own_s != y->own_s) return x->own_s < y->own_s ? 1 : -1;
     return strcmp(x->name, y->name);
 }
 
-static void free_time(job_region_time *x)
+static void job_free_region_time(job_region_time *x)
 {
     for (size_t i = 0; i < x->lane_count; i++)
         job_bins_free(x->lanes[i].bins);
@@ -240,7 +241,7 @@ static void free_time(job_region_time *x)
 }
 
 // The longest first; the names that are too many stand last. Without those of which nothing is known on any node.
-static void sort_names(job_report *r)
+static void job_sort_region_names(job_report *r)
 {
     size_t n = 0;
     job_region_time other = r->region_times[OTHER];
@@ -248,17 +249,17 @@ static void sort_names(job_report *r)
         if (r->region_times[i].own_s > 0 || r->region_times[i].calls)
             r->region_times[n++] = r->region_times[i];
         else
-            free_time(&r->region_times[i]);
-    qsort(r->region_times, n, sizeof other, by_own_time);
+            job_free_region_time(&r->region_times[i]);
+    qsort(r->region_times, n, sizeof other, job_by_own_time);
     other.others = true;
     if (other.own_s > 0 || other.calls)
         r->region_times[n++] = other;
     else
-        free_time(&other);
+        job_free_region_time(&other);
     r->region_time_count = n;
 }
 
-static void add_lane(job_region_time *x, const job_region_place *place, job_region_lane *lane, int64_t moved)
+static void job_add_region_lane(job_region_time *x, const job_region_place *place, job_region_lane *lane, int64_t moved)
 {
     if (place->at != JOB_NONE) {
         x->own_s += lane->own_s;
@@ -271,7 +272,7 @@ static void add_lane(job_region_time *x, const job_region_place *place, job_regi
 }
 
 // To bins as wide as the widest lane's: what an edge cuts is cut alike in all of them, and shares add up.
-static void widen(const job_report *r, size_t place)
+static void job_widen_threads(const job_report *r, size_t place)
 {
     for (size_t k = 0; k < r->region_time_count; k++) {
         const job_region_time *x = &r->region_times[k];
@@ -281,7 +282,7 @@ static void widen(const job_report *r, size_t place)
 }
 
 // From the last to the first, so that they are in order.
-static void chain(job_report *r)
+static void job_chain_places(job_report *r)
 {
     for (size_t i = r->region_place_count; i-- > 0;) {
         job_region_place *place = &r->region_places[i];
@@ -300,7 +301,7 @@ void job_place_regions(job_report *r)
     reader->places = NULL;
     for (size_t i = 0; i < r->region_place_count; i++) {
         job_region_place *place = &r->region_places[i];
-        place->at = node_of(r, place);
+        place->at = job_node_of_place(r, place);
         int64_t moved = place->at == JOB_NONE ? 0 : (int64_t)llround(r->nodes[place->at].shift_s * 1e9);
         if (place->at == JOB_NONE)
             job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node",
@@ -309,19 +310,19 @@ void job_place_regions(job_report *r)
                      : *place->host ? place->host
                                     : "an unknown host");
         place->threads->offset_ns = moved;
-        widen(r, i);
+        job_widen_threads(r, i);
         for (size_t k = 0; k < r->region_time_count; k++)
             if (i < r->region_times[k].lane_count)
-                add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
+                job_add_region_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
     }
-    chain(r);
-    if (r->region_time_count) sort_names(r);
+    job_chain_places(r);
+    if (r->region_time_count) job_sort_region_names(r);
 }
 
 void job_regions_free(job_report *r)
 {
     for (size_t i = 0; i < r->region_time_count; i++)
-        free_time(&r->region_times[i]);
+        job_free_region_time(&r->region_times[i]);
     arrfree(r->region_times);
     job_places_free(r->region_places);
 }
@@ -339,7 +340,7 @@ void job_places_free(job_region_place *places)
 // ---- looking at it ----
 
 // Places of a node, or of all nodes that have a recording: the first one, and the one behind another. JOB_NONE: none.
-static size_t next_place(const job_report *r, size_t node, size_t place)
+static size_t job_next_place(const job_report *r, size_t node, size_t place)
 {
     if (node != JOB_ALL_NODES) return place == JOB_NONE ? r->nodes[node].first_place : r->region_places[place].next;
     for (size_t i = place == JOB_NONE ? 0 : place + 1; i < r->region_place_count; i++)
@@ -350,7 +351,7 @@ static size_t next_place(const job_report *r, size_t node, size_t place)
 size_t job_region_ranks(const job_report *r, size_t node)
 {
     size_t sum = 0;
-    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;)
+    for (size_t i = JOB_NONE; (i = job_next_place(r, node, i)) != JOB_NONE;)
         sum += r->region_places[i].ranks;
     return sum;
 }
@@ -358,7 +359,7 @@ size_t job_region_ranks(const job_report *r, size_t node)
 double job_region_threads(const job_report *r)
 {
     double sum = 0;
-    for (size_t i = JOB_NONE; (i = next_place(r, JOB_ALL_NODES, i)) != JOB_NONE;)
+    for (size_t i = JOB_NONE; (i = job_next_place(r, JOB_ALL_NODES, i)) != JOB_NONE;)
         sum += r->region_places[i].threads_s;
     return sum;
 }
@@ -368,7 +369,7 @@ double job_region_share(const job_report *r, size_t region, size_t node, double 
     int64_t from = job_ns_of(r, from_s), to = job_ns_of(r, to_s);
     double own = 0, threads = 0, known = 0;
     const job_region_time *x = &r->region_times[region];
-    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;) {
+    for (size_t i = JOB_NONE; (i = job_next_place(r, node, i)) != JOB_NONE;) {
         job_span lived = job_bins_span(r->region_places[i].threads, from, to);
         threads += lived.integral;
         known = fmax(known, lived.known_s);

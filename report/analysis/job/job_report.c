@@ -13,7 +13,7 @@
 
 #define PHASES ".phases" // how their names end
 
-static void list_files(job_report *r, listing *files, const char *const *paths, size_t count)
+static void job_list_files(job_report *r, listing *files, const char *const *paths, size_t count)
 {
     static const char *const endings[] = {".netprof", PHASES, NULL};
     for (size_t i = 0; i < count; i++) {
@@ -26,7 +26,7 @@ static void list_files(job_report *r, listing *files, const char *const *paths, 
     }
 }
 
-static bool is_of_phases(const char *path)
+static bool job_is_of_phases(const char *path)
 {
     size_t n = strlen(path), m = strlen(PHASES);
     return n >= m && strcmp(path + n - m, PHASES) == 0;
@@ -34,7 +34,7 @@ static bool is_of_phases(const char *path)
 
 // ---- one file ----
 
-static void take_warnings(job_report *r, const dataset *set)
+static void job_take_warnings(job_report *r, const dataset *set)
 {
     for (size_t i = 0; i < set->warning_count; i++) {
         const dataset_warning *w = &set->warnings[i];
@@ -45,7 +45,7 @@ static void take_warnings(job_report *r, const dataset *set)
     }
 }
 
-static void refuse(job_report *r, const char *path, netprof_err code, const char *text)
+static void job_refuse(job_report *r, const char *path, netprof_err code, const char *text)
 {
     netprof_error *first = &r->reader->first;
     if (!first->code) {
@@ -58,7 +58,7 @@ static void refuse(job_report *r, const char *path, netprof_err code, const char
 }
 
 // Facts about its clock.
-static void keep_clock(job_run *to, const dataset_run *run)
+static void job_keep_clock(job_run *to, const dataset_run *run)
 {
     for (size_t i = 0; i < run->fact_count; i++) {
         const char *key = run->facts[i].key;
@@ -69,7 +69,7 @@ static void keep_clock(job_run *to, const dataset_run *run)
 }
 
 // A recorder says why it ended; netprof run, how its command did.
-static void tell_end(job_run *to, const dataset_run *run)
+static void job_tell_end(job_run *to, const dataset_run *run)
 {
     const char *by = dataset_fact(run, "ended_by");
     to->stopped = run->complete && by && strcmp(by, "signal") == 0;
@@ -77,25 +77,25 @@ static void tell_end(job_run *to, const dataset_run *run)
         run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
 }
 
-static void use_run(job_report *r, dataset_run *run, job_run *own)
+static void job_use_run(job_report *r, dataset_run *run, job_run *own)
 {
     const dataset one = {.runs = run, .run_count = 1};
     r->nodes[own->node].complete &= run->complete;
     r->damaged |= !run->complete;
     if (run->snapshot_count < 2) {
-        refuse(r, run->path, NETPROF_ERR_FORMAT, "holds one snapshot; a recording is needed");
+        job_refuse(r, run->path, NETPROF_ERR_FORMAT, "holds one snapshot; a recording is needed");
         return;
     }
     r->files++;
-    keep_clock(own, run);
+    job_keep_clock(own, run);
     job_make_facts(r, run);
     job_take_allocation(r, own->node, run);
-    tell_end(own, run);
+    job_tell_end(own, run);
     if (r->reader->options->rules) job_judge_node(r, own->node, &one);
 }
 
 // Runs with snapshots are in the order in which their snapshots came.
-static void use_runs(job_report *r, dataset *set)
+static void job_use_runs(job_report *r, dataset *set)
 {
     job_run_end(r);
     job_region_series_free(r);
@@ -104,13 +104,13 @@ static void use_runs(job_report *r, dataset *set)
         dataset_run *run = &set->runs[i];
         if (run->snapshot_count && regions_series(run->snapshots[0].schema)) continue;
         if (!run->snapshot_count)
-            refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
+            job_refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
         else if (at < arrlenu(r->reader->runs))
-            use_run(r, run, &r->reader->runs[at++]);
+            job_use_run(r, run, &r->reader->runs[at++]);
     }
 }
 
-static void read_recording(job_report *r, const char *path)
+static void job_read_recording(job_report *r, const char *path)
 {
     job_reader *reader = r->reader;
     dataset set = {0};
@@ -122,17 +122,17 @@ static void read_recording(job_report *r, const char *path)
     if (failed) {
         job_run_free(r);
         job_region_series_free(r);
-        if (!set.regions) refuse(r, path, failed, *error.text ? error.text : netprof_strerror(failed));
+        if (!set.regions) job_refuse(r, path, failed, *error.text ? error.text : netprof_strerror(failed));
     } else {
-        take_warnings(r, &set);
-        use_runs(r, &set);
+        job_take_warnings(r, &set);
+        job_use_runs(r, &set);
     }
     dataset_free(&set);
 }
 
 // ---- all ----
 
-static void free_runs(job_run *runs)
+static void job_free_runs(job_run *runs)
 {
     for (size_t i = 0; i < arrlenu(runs); i++) {
         for (size_t k = 0; k < arrlenu(runs[i].facts); k++) {
@@ -146,14 +146,14 @@ static void free_runs(job_run *runs)
     arrfree(runs);
 }
 
-static void free_reader(job_report *r)
+static void job_free_reader(job_report *r)
 {
     job_reader *reader = r->reader;
     if (!reader) return;
     job_run_free(r);
     job_region_series_free(r);
     job_places_free(reader->places);
-    free_runs(reader->runs);
+    job_free_runs(reader->runs);
     for (size_t i = 0; i < arrlenu(reader->nodes); i++) {
         for (int m = 0; m < JOB_METERS; m++)
             for (int s = 0; s < JOB_SCOPES; s++)
@@ -178,7 +178,7 @@ static void free_reader(job_report *r)
     r->reader = NULL;
 }
 
-static void free_nodes(job_report *r)
+static void job_free_nodes(job_report *r)
 {
     for (size_t i = 0; i < r->node_count; i++) {
         free(r->nodes[i].name);
@@ -197,7 +197,7 @@ static void free_nodes(job_report *r)
     arrfree(r->devices);
 }
 
-static void free_findings(job_report *r)
+static void job_free_findings(job_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         job_finding *x = &r->findings[i];
@@ -214,9 +214,9 @@ static void free_findings(job_report *r)
 void job_report_free(job_report *r)
 {
     if (!r) return;
-    free_reader(r);
-    free_nodes(r);
-    free_findings(r);
+    job_free_reader(r);
+    job_free_nodes(r);
+    job_free_findings(r);
     job_regions_free(r);
     for (size_t i = 0; i < r->fact_count; i++)
         free(r->facts[i].text);
@@ -247,7 +247,7 @@ void job_report_free(job_report *r)
     *r = (job_report){0};
 }
 
-static netprof_err fail(job_report *r, netprof_error *error, netprof_err code, const char *path, const char *text)
+static netprof_err job_fail(job_report *r, netprof_error *error, netprof_err code, const char *path, const char *text)
 {
     if (error) {
         *error = (netprof_error){.code = code};
@@ -258,21 +258,21 @@ static netprof_err fail(job_report *r, netprof_error *error, netprof_err code, c
     return code;
 }
 
-static void read_files(job_report *r, const listing *files)
+static void job_read_files(job_report *r, const listing *files)
 {
     const job_report_options *options = r->reader->options;
     for (size_t i = 0; i < files->count; i++) {
         if (options->progress) options->progress(options->progress_user, i, files->count);
-        if (is_of_phases(files->paths[i]))
+        if (job_is_of_phases(files->paths[i]))
             job_read_phases(r, files->paths[i]);
         else
-            read_recording(r, files->paths[i]);
+            job_read_recording(r, files->paths[i]);
     }
     if (options->phases) job_read_phases(r, options->phases);
     if (options->progress) options->progress(options->progress_user, files->count, files->count);
 }
 
-static void finish(job_report *r)
+static void job_finish(job_report *r)
 {
     job_finish_lanes(r);
     job_place_regions(r);
@@ -299,22 +299,23 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     r->reader = memory_calloc(1, sizeof *r->reader);
     r->reader->options = options;
     r->reader->start_s = r->reader->limit_s = NAN;
-    list_files(r, &files, paths, count);
-    read_files(r, &files);
+    job_list_files(r, &files, paths, count);
+    job_read_files(r, &files);
     listing_free(&files);
     if (!r->files) {
         netprof_error first = r->reader->first;
         if (!first.code) snprintf(first.text, sizeof first.text, "holds no recording");
-        return fail(r, error, NETPROF_ERR_FORMAT, *first.path ? first.path : paths[0], first.text);
+        return job_fail(r, error, NETPROF_ERR_FORMAT, *first.path ? first.path : paths[0], first.text);
     }
-    finish(r);
+    job_finish(r);
     r->reader->options = NULL; // the caller's
     return NETPROF_OK;
 }
 
 // ---- is it a job? ----
 
-static netprof_err look(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
+static netprof_err job_look_for_sources(void *user, const dataset_run *run, size_t index,
+                                        const netprof_snapshot *snapshot)
 {
     static const char *const sources[] = {"process", "cgroup", "cpu", "memory", "energy", "gpu", "perf"};
     bool *found = user;
@@ -327,11 +328,11 @@ static netprof_err look(void *user, const dataset_run *run, size_t index, const 
     return NETPROF_OK;
 }
 
-static bool is_of_job(const char *path)
+static bool job_file_is_of_job(const char *path)
 {
     dataset set = {0};
     bool found = false;
-    dataset_options how = {.ends_only = 1, .each = look, .user = &found};
+    dataset_options how = {.ends_only = 1, .each = job_look_for_sources, .user = &found};
     netprof_err err = dataset_read(&set, path, &how, NULL);
     bool two = err == NETPROF_ERR_LIMIT ||
                (!err && set.run_count && (set.runs[0].snapshot_count > 1 || !set.runs[0].complete));
@@ -344,9 +345,9 @@ bool job_report_wants(const char *const *paths, size_t count)
     job_report none = {0};
     listing files = {0};
     bool wanted = false;
-    list_files(&none, &files, paths, count);
+    job_list_files(&none, &files, paths, count);
     for (size_t i = 0; i < files.count && !wanted; i++)
-        if (!is_of_phases(files.paths[i])) wanted = is_of_job(files.paths[i]);
+        if (!job_is_of_phases(files.paths[i])) wanted = job_file_is_of_job(files.paths[i]);
     listing_free(&files);
     job_report_free(&none);
     return wanted;

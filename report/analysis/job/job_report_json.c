@@ -6,34 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *node_name(const job_report *r, size_t node)
+static const char *job_json_node_name(const job_report *r, size_t node)
 {
     return node < r->node_count ? r->nodes[node].name : NULL;
 }
 
-static const char *state_name(job_state state)
+static const char *job_json_state_name(job_state state)
 {
     static const char *const names[] = {"absent", "denied", "unreadable", "known"};
     return names[state];
 }
 
-static const char *scope_name(job_scope scope)
+static const char *job_json_scope_name(job_scope scope)
 {
     static const char *const names[] = {NULL, "job", "cgroup", "node"};
     return names[scope];
 }
 
-static void put_use(const job_report *r, json_object *o, const job_use *use)
+static void job_json_put_use(const job_report *r, json_object *o, const job_use *use)
 {
     const job_meter_info *info = job_meter_of(use->meter);
     json_put_text(o, "title", info->title);
     json_put_text(o, "unit", info->unit);
-    json_put_text(o, "of", scope_name(use->scope));
+    json_put_text(o, "of", job_json_scope_name(use->scope));
     json_put_number(o, "mean", use->mean);
     json_put_number(o, "low", use->low);
-    json_put_text(o, "low_node", node_name(r, use->low_node));
+    json_put_text(o, "low_node", job_json_node_name(r, use->low_node));
     json_put_number(o, "high", use->high);
-    json_put_text(o, "high_node", node_name(r, use->high_node));
+    json_put_text(o, "high_node", job_json_node_name(r, use->high_node));
     json_put_number(o, "peak", use->peak);
     json_put_number(o, "capacity", use->capacity);
     if (*info->total_unit) json_put_number(o, "total", use->total);
@@ -42,19 +42,19 @@ static void put_use(const job_report *r, json_object *o, const job_use *use)
     json_put_exact(o, "nodes", use->nodes);
 }
 
-static json_object *uses_json(const job_report *r)
+static json_object *job_json_of_uses(const job_report *r)
 {
     json_object *all = json_object_new_object();
     for (size_t i = 0; i < r->use_count; i++) {
         json_object *o = json_object_new_object();
-        put_use(r, o, &r->uses[i]);
+        job_json_put_use(r, o, &r->uses[i]);
         json_put(all, job_meter_of(r->uses[i].meter)->name, o);
     }
     return all;
 }
 
 // What is measured against what; a time without limit has no "of".
-static json_object *efficiency_json(const job_report *r)
+static json_object *job_json_of_efficiency(const job_report *r)
 {
     static const struct {
         const char *name, *used, *of;
@@ -69,7 +69,7 @@ static json_object *efficiency_json(const job_report *r)
         json_put_number(o, rows[i].of, isfinite(e->of) ? e->of : NAN);
         json_put_number(o, "share", isfinite(e->of) ? e->used / e->of : NAN);
         json_put_text(o, "against", job_basis_name(e->basis));
-        json_put_text(o, "node", node_name(r, e->node));
+        json_put_text(o, "node", job_json_node_name(r, e->node));
         if (i == JOB_EFFICIENCY_TIME) json_put_number(o, "left_s", e->left);
         if (e->lower_bound) json_put(o, "lower_bound", json_object_new_boolean(1));
         json_put_exact(o, "nodes", e->nodes);
@@ -78,7 +78,7 @@ static json_object *efficiency_json(const job_report *r)
     return all;
 }
 
-static json_object *energy_json(const job_report *r)
+static json_object *job_json_of_energy(const job_report *r)
 {
     static const char *const names[JOB_PARTS] = {"cpu", "dram", "gpu", "rest"};
     const job_energy *e = &r->energy;
@@ -90,7 +90,7 @@ static json_object *energy_json(const job_report *r)
     json_put_text(o, "how", e->how);
     for (int p = 0; p < JOB_PARTS; p++) {
         json_object *part = json_object_new_object();
-        json_put_text(part, "state", state_name(e->state[p]));
+        json_put_text(part, "state", job_json_state_name(e->state[p]));
         json_put_number(part, "j", e->part_j[p]);
         if (p != JOB_PART_REST) json_put_exact(part, "nodes", e->part_nodes[p]);
         json_put(o, names[p], part);
@@ -98,15 +98,15 @@ static json_object *energy_json(const job_report *r)
     return o;
 }
 
-static json_object *lane_json(const job_lane *lane, job_state state, job_scope scope)
+static json_object *job_json_of_lane(const job_lane *lane, job_state state, job_scope scope)
 {
     json_object *o = json_object_new_object();
     if (!lane) {
-        json_put_text(o, "state", state_name(state));
+        json_put_text(o, "state", job_json_state_name(state));
         return o;
     }
     const job_meter_info *info = job_meter_of(lane->meter);
-    json_put_text(o, "of", scope_name(scope));
+    json_put_text(o, "of", job_json_scope_name(scope));
     json_put_text(o, "unit", info->unit);
     json_put_number(o, "mean", lane->mean);
     json_put_number(o, "low", lane->low);
@@ -120,7 +120,7 @@ static json_object *lane_json(const job_lane *lane, job_state state, job_scope s
     return o;
 }
 
-static json_object *device_json(const job_device *d)
+static json_object *job_json_of_device(const job_device *d)
 {
     json_object *o = json_object_new_object(), *meters = json_object_new_object();
     json_put_text(o, "source", d->source);
@@ -130,19 +130,20 @@ static json_object *device_json(const job_device *d)
         json_put(o, "virtual", json_object_new_boolean(1));
     for (int m = 0; m < JOB_METERS; m++)
         if (d->lanes[m])
-            json_put(meters, job_meter_of((job_meter)m)->name, lane_json(d->lanes[m], JOB_KNOWN, JOB_SCOPE_NONE));
+            json_put(meters, job_meter_of((job_meter)m)->name,
+                     job_json_of_lane(d->lanes[m], JOB_KNOWN, JOB_SCOPE_NONE));
     json_put(o, "meters", meters);
     return o;
 }
 
-static bool has_lanes(const job_device *d)
+static bool job_json_has_lanes(const job_device *d)
 {
     for (int m = 0; m < JOB_METERS; m++)
         if (d->lanes[m]) return true;
     return false;
 }
 
-static json_object *gaps_json(const job_node *node)
+static json_object *job_json_of_gaps(const job_node *node)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < node->gap_count; i++) {
@@ -155,7 +156,7 @@ static json_object *gaps_json(const job_node *node)
     return list;
 }
 
-static json_object *node_json(const job_report *r, const job_node *node)
+static json_object *job_json_of_node(const job_report *r, const job_node *node)
 {
     json_object *o = json_object_new_object(), *meters = json_object_new_object(), *devices = json_object_new_array();
     json_put_text(o, "name", node->name);
@@ -179,26 +180,26 @@ static json_object *node_json(const job_report *r, const job_node *node)
     json_put_number(o, "clock_shift_s", node->shift_s);
     json_put_number(o, "clock_uncertainty_s", node->uncertainty_s);
     json_put(o, "complete", json_object_new_boolean(node->complete));
-    json_put(o, "gaps", gaps_json(node));
+    json_put(o, "gaps", job_json_of_gaps(node));
     for (int m = 0; m < JOB_METERS; m++)
         if (node->lanes[m] || node->state[m] != JOB_ABSENT)
             json_put(meters, job_meter_of((job_meter)m)->name,
-                     lane_json(node->lanes[m], node->state[m], node->scope[m]));
+                     job_json_of_lane(node->lanes[m], node->state[m], node->scope[m]));
     json_put(o, "meters", meters);
     for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
-        if (has_lanes(&r->devices[i])) json_object_array_add(devices, device_json(&r->devices[i]));
+        if (job_json_has_lanes(&r->devices[i])) json_object_array_add(devices, job_json_of_device(&r->devices[i]));
     json_put(o, "devices", devices);
     return o;
 }
 
-static json_object *finding_json(const job_report *r, const job_finding *x)
+static json_object *job_json_of_finding(const job_report *r, const job_finding *x)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "rule", x->rule);
     json_put_text(o, "severity", severity_name(x->severity));
     json_put_text(o, "claim", x->claim);
     if (*x->advice) json_put_text(o, "advice", x->advice);
-    json_put_text(o, "node", node_name(r, x->node));
+    json_put_text(o, "node", job_json_node_name(r, x->node));
     if (x->device != JOB_NONE) json_put_text(o, "device", r->devices[x->device].name);
     json_put_exact(o, "nodes", x->nodes);
     json_put_number(o, "value", x->value);
@@ -217,7 +218,7 @@ static json_object *finding_json(const job_report *r, const job_finding *x)
     return o;
 }
 
-static json_object *phase_json(const job_report *r, size_t index)
+static json_object *job_json_of_phase(const job_report *r, size_t index)
 {
     const job_phase *p = &r->phases[index];
     json_object *o = json_object_new_object(), *meters = json_object_new_object(), *spans = json_object_new_array();
@@ -248,7 +249,7 @@ static json_object *phase_json(const job_report *r, size_t index)
     return o;
 }
 
-static json_object *event_json(const job_report *r, const job_event *e)
+static json_object *job_json_of_event(const job_report *r, const job_event *e)
 {
     json_object *o = json_object_new_object();
     json_put_text(o, "source", e->source);
@@ -256,14 +257,14 @@ static json_object *event_json(const job_report *r, const job_event *e)
     json_put_text(o, "unit", e->unit);
     json_put_number(o, "sum", e->sum);
     json_put_exact(o, "devices", e->devices);
-    if (e->worst != JOB_NONE) json_put_text(o, "worst_node", node_name(r, r->devices[e->worst].node));
+    if (e->worst != JOB_NONE) json_put_text(o, "worst_node", job_json_node_name(r, r->devices[e->worst].node));
     if (e->worst != JOB_NONE) json_put_text(o, "worst_device", r->devices[e->worst].name);
     if (e->worst != JOB_NONE) json_put_number(o, "worst_sum", e->worst_sum);
     json_put(o, "background", json_object_new_boolean(e->background));
     return o;
 }
 
-static json_object *regions_json_part(const regions *x)
+static json_object *job_json_regions_json_part(const regions *x)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < x->node_count; i++) {
@@ -283,7 +284,7 @@ static json_object *regions_json_part(const regions *x)
 
 enum { SHARE_COLUMNS = 200 };
 
-static json_object *shares_json(const job_report *r, size_t region, size_t node, size_t columns)
+static json_object *job_json_of_shares(const job_report *r, size_t region, size_t node, size_t columns)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < columns; i++) {
@@ -294,7 +295,7 @@ static json_object *shares_json(const job_report *r, size_t region, size_t node,
     return list;
 }
 
-static json_object *region_time_json(const job_report *r, size_t region, size_t columns)
+static json_object *job_json_of_region_time(const job_report *r, size_t region, size_t columns)
 {
     const job_region_time *x = &r->region_times[region];
     json_object *o = json_object_new_object();
@@ -302,17 +303,17 @@ static json_object *region_time_json(const job_report *r, size_t region, size_t 
     json_put_number(o, "own_s", x->own_s);
     json_put_exact(o, "calls", x->calls);
     json_put_exact(o, "declared_bytes", x->bytes);
-    json_put(o, "share", shares_json(r, region, JOB_ALL_NODES, columns));
+    json_put(o, "share", job_json_of_shares(r, region, JOB_ALL_NODES, columns));
     if (r->node_count < 2) return o;
     json_object *nodes = json_object_new_object();
     for (size_t i = 0; i < r->node_count; i++)
-        if (job_region_ranks(r, i)) json_put(nodes, r->nodes[i].name, shares_json(r, region, i, columns));
+        if (job_region_ranks(r, i)) json_put(nodes, r->nodes[i].name, job_json_of_shares(r, region, i, columns));
     json_put(o, "nodes", nodes);
     return o;
 }
 
 // As many columns as there are samples, and no more than anybody can use.
-static json_object *region_times_json(const job_report *r)
+static json_object *job_json_of_region_times(const job_report *r)
 {
     json_object *o = json_object_new_object(), *list = json_object_new_array();
     double samples = r->interval_s > 0 ? ceil(r->end_s / r->interval_s) : SHARE_COLUMNS;
@@ -321,12 +322,12 @@ static json_object *region_times_json(const job_report *r)
     json_put_number(o, "threads_s", job_region_threads(r));
     json_put_number(o, "column_s", r->end_s / (double)columns);
     for (size_t i = 0; i < r->region_time_count; i++)
-        json_object_array_add(list, region_time_json(r, i, columns));
+        json_object_array_add(list, job_json_of_region_time(r, i, columns));
     json_put(o, "regions", list);
     return o;
 }
 
-static json_object *notes_json(const job_report *r)
+static json_object *job_json_of_notes(const job_report *r)
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < r->note_count; i++) {
@@ -338,18 +339,18 @@ static json_object *notes_json(const job_report *r)
     return list;
 }
 
-static void put_lists(const job_report *r, json_object *o)
+static void job_json_put_lists(const job_report *r, json_object *o)
 {
     json_object *nodes = json_object_new_array(), *phases = json_object_new_array(), *found = json_object_new_array();
     json_object *events = json_object_new_array(), *warnings = json_object_new_array();
     for (size_t i = 0; i < r->finding_count; i++)
-        json_object_array_add(found, finding_json(r, &r->findings[i]));
+        json_object_array_add(found, job_json_of_finding(r, &r->findings[i]));
     for (size_t i = 0; i < r->phase_count; i++)
-        json_object_array_add(phases, phase_json(r, i));
+        json_object_array_add(phases, job_json_of_phase(r, i));
     for (size_t i = 0; i < r->event_count; i++)
-        if (r->events[i].sum > 0) json_object_array_add(events, event_json(r, &r->events[i]));
+        if (r->events[i].sum > 0) json_object_array_add(events, job_json_of_event(r, &r->events[i]));
     for (size_t i = 0; i < r->node_count; i++)
-        json_object_array_add(nodes, node_json(r, &r->nodes[i]));
+        json_object_array_add(nodes, job_json_of_node(r, &r->nodes[i]));
     for (size_t i = 0; i < r->warning_count; i++) {
         json_object *w = json_object_new_object();
         json_put_text(w, "path", r->warnings[i].path);
@@ -358,9 +359,9 @@ static void put_lists(const job_report *r, json_object *o)
     }
     json_put(o, "findings", found);
     json_put(o, "phases", phases);
-    if (r->regions.node_count) json_put(o, "regions", regions_json_part(&r->regions));
+    if (r->regions.node_count) json_put(o, "regions", job_json_regions_json_part(&r->regions));
     if (r->region_time_count && job_region_ranks(r, JOB_ALL_NODES))
-        json_put(o, "regions_over_time", region_times_json(r));
+        json_put(o, "regions_over_time", job_json_of_region_times(r));
     json_put(o, "events", events);
     json_put(o, "nodes", nodes);
     json_put(o, "warnings", warnings);
@@ -373,7 +374,7 @@ json_object *job_report_json(const job_report *r)
     json_put(o, "version", json_object_new_int(1));
     json_put_text(verdict, "severity", severity_name(r->severity));
     json_put_text(verdict, "text", r->title);
-    json_put(verdict, "notes", notes_json(r));
+    json_put(verdict, "notes", job_json_of_notes(r));
     json_put(o, "verdict", verdict);
     for (size_t i = 0; i < r->fact_count; i++)
         json_put_text(facts, r->facts[i].key, r->facts[i].text);
@@ -388,9 +389,9 @@ json_object *job_report_json(const job_report *r)
     json_put(o, "clocks_aligned", json_object_new_boolean(r->clocks_aligned));
     json_put_number(o, "clock_uncertainty_s", r->uncertainty_s);
     json_put(o, "damaged", json_object_new_boolean(r->damaged));
-    json_put(o, "efficiency", efficiency_json(r));
-    json_put(o, "use", uses_json(r));
-    json_put(o, "energy", energy_json(r));
-    put_lists(r, o);
+    json_put(o, "efficiency", job_json_of_efficiency(r));
+    json_put(o, "use", job_json_of_uses(r));
+    json_put(o, "energy", job_json_of_energy(r));
+    job_json_put_lists(r, o);
     return o;
 }

@@ -10,7 +10,7 @@
 // ---- tracks ----
 
 // A recorder of several rates says by its own counters which one a schema is of.
-static const char *key_of(const netprof_schema *schema)
+static const char *job_rate_name(const netprof_schema *schema)
 {
     for (size_t i = 0; i < schema->device_count; i++)
         if (strcmp(schema->devices[i].source, "user") == 0 && strncmp(schema->devices[i].name, "recorder", 8) == 0)
@@ -19,7 +19,7 @@ static const char *key_of(const netprof_schema *schema)
 }
 
 // What the faster track follows, the slower leaves to it.
-static void share(run_reader *run, const track *fast)
+static void job_share_counters(run_reader *run, const track *fast)
 {
     for (size_t k = 0; k < run->track_count; k++) {
         track *t = &run->tracks[k];
@@ -31,7 +31,7 @@ static void share(run_reader *run, const track *fast)
     }
 }
 
-static int64_t interval_of(const dataset_run *run, const char *key)
+static int64_t job_told_interval_ns(const dataset_run *run, const char *key)
 {
     const char *text = netprof_fact_of(run->facts, run->fact_count, key);
     double ns = text ? strtod(text, NULL) : 0;
@@ -39,10 +39,10 @@ static int64_t interval_of(const dataset_run *run, const char *key)
 }
 
 // NULL: more rates than anybody records.
-static track *track_of(job_report *r, const dataset_run *from, const netprof_snapshot *x)
+static track *job_find_track(job_report *r, const dataset_run *from, const netprof_snapshot *x)
 {
     run_reader *run = r->reader->run;
-    const char *key = key_of(x->schema);
+    const char *key = job_rate_name(x->schema);
     for (size_t i = 0; i < run->track_count; i++)
         if (run->tracks[i].schema == x->schema) return &run->tracks[i];
     track *t = NULL;
@@ -53,34 +53,34 @@ static track *track_of(job_report *r, const dataset_run *from, const netprof_sna
         t = &run->tracks[run->track_count];
         *t = (track){.key = memory_strdup(key), .slow = run->track_count == 0};
         run->track_count++;
-        t->interval_ns = interval_of(from, t->slow ? "interval_ns" : "fast_interval_ns");
+        t->interval_ns = job_told_interval_ns(from, t->slow ? "interval_ns" : "fast_interval_ns");
     }
     job_follow(r, t, x);
-    if (!t->slow) share(run, t);
+    if (!t->slow) job_share_counters(run, t);
     return t;
 }
 
 // ---- steps ----
 
-static int by_number(const void *a, const void *b)
+static int job_by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
 // The interval as it is told, else the median of the last steps; 0: not known yet.
-static int64_t usual_step(const track *t)
+static int64_t job_usual_step_ns(const track *t)
 {
     int64_t sorted[RECENT];
     size_t n = t->steps < RECENT ? t->steps : RECENT;
     if (t->interval_ns) return t->interval_ns;
     if (n < 3) return 0;
     memcpy(sorted, t->recent, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_number);
+    qsort(sorted, n, sizeof *sorted, job_by_number);
     return sorted[n / 2];
 }
 
-static void add_gap(job_report *r, double from_s, double to_s)
+static void job_add_gap(job_report *r, double from_s, double to_s)
 {
     job_node *node = &r->nodes[r->reader->run->node];
     arrput(node->gaps, ((job_gap){from_s, to_s, false}));
@@ -88,39 +88,39 @@ static void add_gap(job_report *r, double from_s, double to_s)
 }
 
 // From one snapshot of a track to the next. Gaps are kept in ns since the first snapshot of all in the end.
-static netprof_err add_step(job_report *r, track *t, int64_t from_ns, int64_t to_ns)
+static netprof_err job_add_step(job_report *r, track *t, int64_t from_ns, int64_t to_ns)
 {
     netprof_diff_options force = {.force = 1};
-    int64_t usual = usual_step(t);
+    int64_t usual = job_usual_step_ns(t);
     step at = {from_ns, to_ns, usual && to_ns - from_ns > usual * 5 / 2};
     t->recent[t->steps++ % RECENT] = to_ns - from_ns;
     if (job_is_covered(r, from_ns, to_ns)) {
         r->reader->run->overlapped = true;
         return NETPROF_OK;
     }
-    if (at.gap && t->slow) add_gap(r, (double)from_ns * 1e-9, (double)to_ns * 1e-9);
+    if (at.gap && t->slow) job_add_gap(r, (double)from_ns * 1e-9, (double)to_ns * 1e-9);
     netprof_err err = netprof_diff(&t->last, &t->cut, &force, &t->delta, NULL);
     if (!err) job_add_difference(r, t, &t->delta, &at);
     return err;
 }
 
 // When a snapshot was: by the monotonic clock since the last one, for the wall clock may have been set.
-static int64_t wall_of(const track *t, const netprof_snapshot *x)
+static int64_t job_snapshot_wall_ns(const track *t, const netprof_snapshot *x)
 {
     int64_t on = x->begin_ns - t->last_mono_ns;
     bool known = t->has_last && on > 0 && x->begin_ns > 0 && t->last_mono_ns > 0;
     return known ? t->last_wall_ns + on : x->wall_ns;
 }
 
-static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
+static netprof_err job_next_snapshot(job_report *r, track *t, const netprof_snapshot *x)
 {
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
     job_node_reader *more = &r->reader->nodes[run->node];
-    int64_t wall = wall_of(t, x);
+    int64_t wall = job_snapshot_wall_ns(t, x);
     netprof_err err = NETPROF_OK;
     if (t->has_last && wall <= t->last_wall_ns) return NETPROF_OK; // the clock went back: there is no step
-    if (t->has_last) err = add_step(r, t, t->last_wall_ns, wall);
+    if (t->has_last) err = job_add_step(r, t, t->last_wall_ns, wall);
     if (t->slow && !job_is_covered(r, wall - 1, wall + 1)) node->samples++; // nor the last of an earlier file
     node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
     job_stretch *span = &more->runs[run->number];
@@ -138,7 +138,7 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
 
 // ---- runs and nodes ----
 
-static size_t find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
+static size_t job_find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
 {
     const char *host = job_fact_of(run, schema, "host"), *name = job_fact_of(run, schema, "node");
     const char *slash = run->path ? strrchr(run->path, '/') : NULL;
@@ -172,7 +172,7 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
 }
 
 // The model and how many CPUs there are, by the facts of the cpu device.
-static void tell_system(job_report *r, size_t index, const netprof_schema *schema)
+static void job_tell_system(job_report *r, size_t index, const netprof_schema *schema)
 {
     job_node *node = &r->nodes[index];
     for (size_t i = 0; i < schema->device_count; i++) {
@@ -186,7 +186,7 @@ static void tell_system(job_report *r, size_t index, const netprof_schema *schem
     }
 }
 
-static void remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
+static void job_remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
 {
     const char *boot = job_fact_of(run, x->schema, "boot_id");
     job_run new = {.node = node,
@@ -197,16 +197,16 @@ static void remember_run(job_report *r, const dataset_run *run, const netprof_sn
     arrput(r->reader->runs, new);
 }
 
-static void begin_run(job_report *r, const dataset_run *run, const netprof_snapshot *x)
+static void job_run_begin(job_report *r, const dataset_run *run, const netprof_snapshot *x)
 {
     job_reader *reader = r->reader;
     job_run_end(r); // the previous one, in files that were put together
     run_reader *to = reader->run = memory_calloc(1, sizeof *to);
-    to->node = find_node(r, run, x->schema);
+    to->node = job_find_node(r, run, x->schema);
     to->number = arrlenu(reader->nodes[to->node].runs);
     arrput(reader->nodes[to->node].runs, ((job_stretch){.run = arrlenu(reader->runs)}));
-    remember_run(r, run, x, to->node);
-    tell_system(r, to->node, x->schema);
+    job_remember_run(r, run, x, to->node);
+    job_tell_system(r, to->node, x->schema);
 }
 
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
@@ -219,11 +219,11 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
         job_take_regions(r, run, index, snapshot);
         return NETPROF_OK;
     }
-    if (!index) begin_run(r, run, snapshot);
-    track *t = track_of(r, run, snapshot);
+    if (!index) job_run_begin(r, run, snapshot);
+    track *t = job_find_track(r, run, snapshot);
     if (!t) return NETPROF_ERR_LIMIT;
     snapshot_subset(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
-    return next(r, t, snapshot);
+    return job_next_snapshot(r, t, snapshot);
 }
 
 void job_run_end(job_report *r)
@@ -232,7 +232,7 @@ void job_run_end(job_report *r)
     if (!to) return;
     job_node *node = &r->nodes[to->node];
     job_run *run = &arrlast(r->reader->runs);
-    double interval = to->track_count ? (double)usual_step(&to->tracks[0]) * 1e-9 : 0;
+    double interval = to->track_count ? (double)job_usual_step_ns(&to->tracks[0]) * 1e-9 : 0;
     if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
     double waited = to->wait_last_s - to->wait_first_s, *sum = &r->reader->nodes[to->node].waited_s;
     if (to->wait_known && waited >= 0) *sum = (isnan(*sum) ? 0 : *sum) + waited;

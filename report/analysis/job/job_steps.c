@@ -40,14 +40,14 @@ bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns)
     return false;
 }
 
-static bool is_touched(const slots *all, job_meter meter)
+static bool job_is_touched(const slots *all, job_meter meter)
 {
     return all->touched >> meter & 1;
 }
 
 // ---- episodes beyond a limit ----
 
-static void end_episode(job_report *r, const job_watch_row *x, watching *w, size_t device)
+static void job_end_episode(job_report *r, const job_watch_row *x, watching *w, size_t device)
 {
     job_reader *reader = r->reader;
     double length = (double)(w->to_ns - w->from_ns) * 1e-9;
@@ -60,12 +60,12 @@ static void end_episode(job_report *r, const job_watch_row *x, watching *w, size
 }
 
 // A second, or a step where steps are longer. Ten such below the limit end an episode.
-static void watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
-                         int64_t to_ns)
+static void job_watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
+                             int64_t to_ns)
 {
     double length = (double)(to_ns - from_ns) * 1e-9, value = w->window / length;
     bool beyond = value > x->limit;
-    if (w->from_ns && from_ns - w->to_ns > 10 * (to_ns - from_ns)) end_episode(r, x, w, device);
+    if (w->from_ns && from_ns - w->to_ns > 10 * (to_ns - from_ns)) job_end_episode(r, x, w, device);
     if (!beyond) return;
     if (!w->from_ns) w->from_ns = from_ns;
     w->to_ns = to_ns;
@@ -74,7 +74,8 @@ static void watch_window(job_report *r, const job_watch_row *x, watching *w, siz
     w->high = fmax(w->high, value);
 }
 
-static void watch(job_report *r, job_meter meter, local_device *local, int64_t from_ns, int64_t to_ns, double value)
+static void job_watch_step(job_report *r, job_meter meter, local_device *local, int64_t from_ns, int64_t to_ns,
+                           double value)
 {
     const job_watch_row *x = job_watch_of(meter);
     watching *w = &local->watched[meter];
@@ -86,9 +87,9 @@ static void watch(job_report *r, job_meter meter, local_device *local, int64_t f
     }
     const slot *retries = &local->slots.of[JOB_RETRIES];
     w->window += value * ((double)(to_ns - from_ns) * 1e-9);
-    if (is_touched(&local->slots, JOB_RETRIES) && !retries->unknown) w->window_retries += retries->amount;
+    if (job_is_touched(&local->slots, JOB_RETRIES) && !retries->unknown) w->window_retries += retries->amount;
     if (to_ns - w->window_ns < 1000000000) return;
-    watch_window(r, x, w, local->device, w->window_ns, to_ns);
+    job_watch_window(r, x, w, local->device, w->window_ns, to_ns);
     w->window_ns = to_ns;
     w->window = w->window_retries = 0;
 }
@@ -99,30 +100,30 @@ void job_end_episodes(job_report *r)
     for (size_t i = 0; i < arrlenu(run->devices); i++)
         for (int m = 0; m < JOB_METERS; m++)
             if (job_watch_of((job_meter)m))
-                end_episode(r, job_watch_of((job_meter)m), &run->devices[i].watched[m], run->devices[i].device);
+                job_end_episode(r, job_watch_of((job_meter)m), &run->devices[i].watched[m], run->devices[i].device);
 }
 
 // ---- a step of a lane ----
 
-static double length_of(const step *s)
+static double job_step_s(const step *s)
 {
     return (double)(s->to_ns - s->from_ns) * 1e-9;
 }
 
-static void add_rate(job_lane *lane, const step *s, double value, double amount)
+static void job_add_rate(job_lane *lane, const step *s, double value, double amount)
 {
     lane->total = isnan(lane->total) ? amount : lane->total + amount;
     if (s->gap) {
         job_bins_skip(lane->bins, s->from_ns, s->to_ns, amount);
         return;
     }
-    lane->known_s += length_of(s);
+    lane->known_s += job_step_s(s);
     lane->low = job_less(lane->low, value);
     lane->high = job_more(lane->high, value);
     job_bins_add(lane->bins, s->from_ns, s->to_ns, value, value, value);
 }
 
-static void add_level(job_lane *lane, const step *s, double before, double after)
+static void job_add_level(job_lane *lane, const step *s, double before, double after)
 {
     double low = job_less(before, after), high = job_more(before, after), mean = (before + after) / 2;
     if (isnan(lane->first)) lane->first = before;
@@ -133,13 +134,13 @@ static void add_level(job_lane *lane, const step *s, double before, double after
         lane->lower_bound = true;
         return;
     }
-    lane->known_s += length_of(s);
+    lane->known_s += job_step_s(s);
     if (*job_meter_of(lane->meter)->total_unit)
-        lane->total = (isnan(lane->total) ? 0 : lane->total) + mean * length_of(s);
+        lane->total = (isnan(lane->total) ? 0 : lane->total) + mean * job_step_s(s);
     job_bins_add(lane->bins, s->from_ns, s->to_ns, mean, low, high);
 }
 
-static void drop_pending(slot *s)
+static void job_drop_pending(slot *s)
 {
     s->pending_ns = 0;
     s->pending = 0;
@@ -147,7 +148,7 @@ static void drop_pending(slot *s)
 }
 
 // Something was not refreshed since the last reading: its amount comes later, with a longer step.
-static void wait(slot *s, const step *at)
+static void job_wait_for_counter(slot *s, const step *at)
 {
     if (!s->pending_ns) s->pending_ns = at->from_ns;
     s->pending += s->amount;
@@ -155,99 +156,99 @@ static void wait(slot *s, const step *at)
 }
 
 // The slot's step into its lane. *at becomes the step as it was taken.
-static void flush(job_lane *lane, slot *s, step *at)
+static void job_flush_slot(job_lane *lane, slot *s, step *at)
 {
     if (s->unknown) {
         lane->resets += s->reset;
         lane->lower_bound = true;
-        drop_pending(s);
+        job_drop_pending(s);
         return;
     }
     if (s->level) {
-        add_level(lane, at, s->before, s->after);
+        job_add_level(lane, at, s->before, s->after);
         return;
     }
     double amount = s->amount + s->pending, value = s->value;
     if (s->pending_ns) {
         at->from_ns = s->pending_ns;
         at->gap |= s->pending_gap;
-        value = amount / length_of(at);
+        value = amount / job_step_s(at);
     }
-    drop_pending(s);
+    job_drop_pending(s);
     s->value = value;
-    add_rate(lane, at, value, amount);
+    job_add_rate(lane, at, value, amount);
 }
 
 // ---- slots ----
 
-static slot *touch(slots *all, job_meter meter)
+static slot *job_touch_slot(slots *all, job_meter meter)
 {
     slot *s = &all->of[meter];
-    if (is_touched(all, meter)) return s;
+    if (job_is_touched(all, meter)) return s;
     all->touched |= UINT64_C(1) << meter;
     *s = (slot){.pending_ns = s->pending_ns, .pending = s->pending, .pending_gap = s->pending_gap};
     return s;
 }
 
 // Bytes of a virtual device beside ports are a meter of their own.
-static job_meter meter_of(const local_device *local, job_meter meter)
+static job_meter job_device_meter(const local_device *local, job_meter meter)
 {
     if (!local->beside || (meter != JOB_SENT && meter != JOB_RECEIVED)) return meter;
     return meter == JOB_SENT ? JOB_VIRTUAL_SENT : JOB_VIRTUAL_RECEIVED;
 }
 
-static slot *touch_followed(run_reader *run, const followed *f)
+static slot *job_touch_followed(run_reader *run, const followed *f)
 {
     const job_source_row *row = f->row;
-    if (!row->of_device) return touch(&run->slots[row->scope], row->meter);
+    if (!row->of_device) return job_touch_slot(&run->slots[row->scope], row->meter);
     local_device *local = &run->devices[f->local];
-    return touch(&local->slots, meter_of(local, row->meter));
+    return job_touch_slot(&local->slots, job_device_meter(local, row->meter));
 }
 
-static void join(slot *s, job_join how, double value, double amount)
+static void job_join_slot(slot *s, job_join how, double value, double amount)
 {
     s->value = how == JOB_MOST ? job_more(s->value, value) : s->value + value;
     s->amount = how == JOB_MOST ? job_more(s->amount, amount) : s->amount + amount;
     s->parts++;
 }
 
-static void join_unknown(slot *s, uint8_t flag)
+static void job_join_unknown(slot *s, uint8_t flag)
 {
     s->unknown = true;
     s->reset |= flag == NETPROF_FLAG_RESET;
 }
 
-static bool was_asked_for(const netprof_delta *delta, size_t k)
+static bool job_was_asked_for(const netprof_delta *delta, size_t k)
 {
     return delta->before_status[k] != NETPROF_STATUS_SKIPPED && delta->after_status[k] != NETPROF_STATUS_SKIPPED;
 }
 
-static void add_counter(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+static void job_add_counter(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
 {
     uint8_t flag = delta->flags[k];
     double amount = (double)delta->values[k] * f->factor;
-    if (flag == NETPROF_FLAG_NEW || flag == NETPROF_FLAG_GONE || !was_asked_for(delta, k)) return;
-    slot *s = touch_followed(run, f);
+    if (flag == NETPROF_FLAG_NEW || flag == NETPROF_FLAG_GONE || !job_was_asked_for(delta, k)) return;
+    slot *s = job_touch_followed(run, f);
     if (flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) {
-        join_unknown(s, flag);
+        job_join_unknown(s, flag);
     } else if (delta->elapsed_ns[k] <= 0) {
         s->stale = true;
-        join(s, f->row->join, 0, amount);
+        job_join_slot(s, f->row->join, 0, amount);
     } else {
         double elapsed = (double)delta->elapsed_ns[k] * 1e-9;
-        join(s, f->row->join, amount / elapsed, amount);
+        job_join_slot(s, f->row->join, amount / elapsed, amount);
         s->elapsed_s = job_more(s->elapsed_s, elapsed);
     }
 }
 
-static void add_gauge(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+static void job_add_gauge(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
 {
-    if (delta->flags[k] != NETPROF_FLAG_GAUGE || !was_asked_for(delta, k)) return;
+    if (delta->flags[k] != NETPROF_FLAG_GAUGE || !job_was_asked_for(delta, k)) return;
     bool known = delta->before_status[k] == NETPROF_STATUS_OK && delta->after_status[k] == NETPROF_STATUS_OK;
     double before = (double)delta->before[k], after = (double)delta->after[k];
     bool of_processes = f->row->meter == JOB_MEMORY && f->row->scope == JOB_SCOPE_JOB;
     if (known && of_processes && !(before > 0) && !(after > 0)) return; // there is none
-    slot *s = touch_followed(run, f);
+    slot *s = job_touch_followed(run, f);
     s->level = true;
     if (!known) {
         s->unknown = true;
@@ -262,29 +263,29 @@ static void add_gauge(run_reader *run, const followed *f, const netprof_delta *d
 }
 
 // A device's slot joins its node's.
-static void join_node(run_reader *run, local_device *local, job_meter meter)
+static void job_join_node(run_reader *run, local_device *local, job_meter meter)
 {
     const slot *from = &local->slots.of[meter];
-    slot *to = touch(&run->slots[JOB_SCOPE_NODE], meter);
+    slot *to = job_touch_slot(&run->slots[JOB_SCOPE_NODE], meter);
     job_join how = job_device_join(meter);
     to->unknown |= from->unknown;
     to->stale |= from->stale;
     to->reset |= from->reset;
     if (from->unknown) return;
-    join(to, how, from->value, from->amount);
+    job_join_slot(to, how, from->value, from->amount);
     to->level |= from->level;
     to->before += from->before;
     to->after += from->after;
 }
 
 // The lane of a slot, made when it is first needed.
-static job_lane *lane_at(job_lane **place, job_meter meter, size_t node, size_t device)
+static job_lane *job_lane_at(job_lane **place, job_meter meter, size_t node, size_t device)
 {
     if (!*place) *place = job_lane_make(meter, node, device);
     return *place;
 }
 
-static void flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
+static void job_flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
 {
     run_reader *run = r->reader->run;
     slot *s = &local->slots.of[meter];
@@ -292,20 +293,20 @@ static void flush_device(job_report *r, local_device *local, job_meter meter, co
     step at = *whole;
     bool bytes = meter == JOB_SENT || meter == JOB_RECEIVED;
     if (bytes && !local->chosen) return; // the same bytes as another's
-    join_node(run, local, meter);
-    job_lane *lane = lane_at(&device->lanes[meter], meter, run->node, local->device);
+    job_join_node(run, local, meter);
+    job_lane *lane = job_lane_at(&device->lanes[meter], meter, run->node, local->device);
     if (!s->level && s->stale && !s->unknown) {
-        wait(s, &at);
+        job_wait_for_counter(s, &at);
         return;
     }
     // By its own stamps.
     if (!s->pending_ns && s->elapsed_s > 0 && !at.gap) at.from_ns = at.to_ns - (int64_t)llround(s->elapsed_s * 1e9);
     bool known = !s->unknown && !at.gap;
-    flush(lane, s, &at);
-    if (known && !s->level) watch(r, meter, local, at.from_ns, at.to_ns, s->value);
+    job_flush_slot(lane, s, &at);
+    if (known && !s->level) job_watch_step(r, meter, local, at.from_ns, at.to_ns, s->value);
 }
 
-static void average(slot *s)
+static void job_average_slot(slot *s)
 {
     if (!s->parts) return;
     s->value /= (double)s->parts;
@@ -313,36 +314,36 @@ static void average(slot *s)
     s->after /= (double)s->parts;
 }
 
-static void flush_node(job_report *r, job_meter meter, int scope, const step *whole)
+static void job_flush_node(job_report *r, job_meter meter, int scope, const step *whole)
 {
     run_reader *run = r->reader->run;
     slot *s = &run->slots[scope].of[meter];
     step at = *whole;
-    if (job_meter_of(meter)->of_devices && job_device_join(meter) == JOB_MEAN) average(s);
+    if (job_meter_of(meter)->of_devices && job_device_join(meter) == JOB_MEAN) job_average_slot(s);
     // Memory in use is a difference of two: one alone tells nothing.
     if (meter == JOB_NODE_MEMORY && s->parts < 2) s->unknown = true;
-    job_lane *lane = lane_at(&r->reader->nodes[run->node].lanes[meter][scope], meter, run->node, JOB_NONE);
+    job_lane *lane = job_lane_at(&r->reader->nodes[run->node].lanes[meter][scope], meter, run->node, JOB_NONE);
     if (!s->level && s->stale && !s->unknown) {
-        wait(s, &at);
+        job_wait_for_counter(s, &at);
         return;
     }
-    flush(lane, s, &at);
+    job_flush_slot(lane, s, &at);
 }
 
 // Devices first, since they join their node's.
-static void flush_all(job_report *r, const step *at)
+static void job_flush_all(job_report *r, const step *at)
 {
     run_reader *run = r->reader->run;
     for (size_t i = 0; i < arrlenu(run->devices); i++) {
         slots *all = &run->devices[i].slots;
         for (uint64_t left = all->touched; left; left &= left - 1)
-            flush_device(r, &run->devices[i], (job_meter)__builtin_ctzll(left), at);
+            job_flush_device(r, &run->devices[i], (job_meter)__builtin_ctzll(left), at);
         all->touched = 0;
     }
     for (int scope = 0; scope < JOB_SCOPES; scope++) {
         slots *all = &run->slots[scope];
         for (uint64_t left = all->touched; left; left &= left - 1)
-            flush_node(r, (job_meter)__builtin_ctzll(left), scope, at);
+            job_flush_node(r, (job_meter)__builtin_ctzll(left), scope, at);
         all->touched = 0;
     }
 }
@@ -350,7 +351,7 @@ static void flush_all(job_report *r, const step *at)
 // ---- what is no meter ----
 
 // The lane of the current node is one of the last.
-static job_bins *event_bins(job_event *event, size_t node)
+static job_bins *job_event_bins(job_event *event, size_t node)
 {
     for (size_t i = event->lane_count; i-- > 0;)
         if (event->lanes[i].node == node) return event->lanes[i].bins;
@@ -358,7 +359,7 @@ static job_bins *event_bins(job_event *event, size_t node)
     return event->lanes[event->lane_count++].bins;
 }
 
-static void count_trouble(job_reader *reader, size_t event, size_t device, double amount)
+static void job_count_trouble(job_reader *reader, size_t event, size_t device, double amount)
 {
     map_key key = map_key_of_pair((int64_t)event, (int64_t)device);
     ptrdiff_t at = hmgeti(reader->trouble_of, key);
@@ -372,8 +373,8 @@ static void count_trouble(job_reader *reader, size_t event, size_t device, doubl
 
 // What a counter of trouble grew by, and since when: what is read only now and then, as are many at the ends alone where
 // the fast set is in between, counts from its last value. False: not known.
-static bool trouble_since(const job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at,
-                          uint64_t *amount, step *since)
+static bool job_trouble_since(const job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at,
+                              uint64_t *amount, step *since)
 {
     bool before = delta->before_status[k] == NETPROF_STATUS_OK, after = delta->after_status[k] == NETPROF_STATUS_OK;
     netprof_flag flag = (netprof_flag)delta->flags[k];
@@ -390,19 +391,19 @@ static bool trouble_since(const job_report *r, followed *f, const netprof_delta 
     return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
 }
 
-static void add_trouble(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+static void job_add_trouble(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     const run_reader *run = r->reader->run;
     job_event *event = &r->events[f->event];
     uint64_t amount;
     step since;
-    if (!trouble_since(r, f, delta, k, at, &amount, &since)) return;
+    if (!job_trouble_since(r, f, delta, k, at, &amount, &since)) return;
     event->known = true;
     if (!amount) return;
-    job_bins *bins = event_bins(event, run->node);
+    job_bins *bins = job_event_bins(event, run->node);
     event->sum += (double)amount;
-    count_trouble(r->reader, f->event, run->devices[f->local].device, (double)amount);
-    double rate = (double)amount / length_of(&since);
+    job_count_trouble(r->reader, f->event, run->devices[f->local].device, (double)amount);
+    double rate = (double)amount / job_step_s(&since);
     if (since.from_ns < at->from_ns)
         job_bins_skip(bins, since.from_ns, since.to_ns, (double)amount);
     else
@@ -410,7 +411,7 @@ static void add_trouble(job_report *r, followed *f, const netprof_delta *delta, 
 }
 
 // Gauges of which the last reading counts.
-static double *kept_of(job_node_reader *node, other what)
+static double *job_kept_gauge(job_node_reader *node, other what)
 {
     switch (what) {
     case OTHER_TOTAL: return &node->memory_total;
@@ -422,7 +423,7 @@ static double *kept_of(job_node_reader *node, other what)
     }
 }
 
-static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
+static void job_add_wait(run_reader *run, const netprof_delta *delta, size_t k)
 {
     if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
         run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
@@ -432,35 +433,35 @@ static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
         run->wait_last_s = (double)delta->after[k] * 1e-9;
 }
 
-static void add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+static void job_add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
     job_node_reader *more = &r->reader->nodes[run->node];
     uint64_t counted = delta->flags[k] == NETPROF_FLAG_OK ? delta->values[k] : 0;
     bool there = delta->after_status[k] == NETPROF_STATUS_OK;
-    double now = (double)delta->after[k], *kept = kept_of(more, f->other);
+    double now = (double)delta->after[k], *kept = job_kept_gauge(more, f->other);
     if (kept && there) *kept = now;
     switch (f->other) {
-    case OTHER_TROUBLE: add_trouble(r, f, delta, k, at); break;
+    case OTHER_TROUBLE: job_add_trouble(r, f, delta, k, at); break;
     case OTHER_MISSED: node->missed += counted; break;
     case OTHER_LATE:
         if (there) node->late_s = fmax(node->late_s, now * 1e-9);
         break;
     case OTHER_RECORDER:
         more->recorder_ns += counted;
-        if (delta->flags[k] == NETPROF_FLAG_OK) more->recorder_s += length_of(at);
+        if (delta->flags[k] == NETPROF_FLAG_OK) more->recorder_s += job_step_s(at);
         break;
     case OTHER_LIMIT:
         if (there) more->memory_limit = fmin(more->memory_limit, now);
         break;
-    case OTHER_WAITED: add_wait(run, delta, k); break;
+    case OTHER_WAITED: job_add_wait(run, delta, k); break;
     default: break;
     }
 }
 
 // The GPU's capacities are gauges that do not change.
-static void add_capacity(job_report *r, const followed *f, const netprof_delta *delta, size_t k)
+static void job_add_capacity(job_report *r, const followed *f, const netprof_delta *delta, size_t k)
 {
     static const struct {
         other other;
@@ -470,12 +471,12 @@ static void add_capacity(job_report *r, const followed *f, const netprof_delta *
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         if (of[i].other != f->other || f->local == JOB_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
         size_t device = run->devices[f->local].device;
-        job_lane *lane = lane_at(&r->devices[device].lanes[of[i].meter], of[i].meter, run->node, device);
+        job_lane *lane = job_lane_at(&r->devices[device].lanes[of[i].meter], of[i].meter, run->node, device);
         lane->capacity = (double)delta->after[k] * f->other_factor;
     }
 }
 
-static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
+static size_t job_place_in_delta(const track *t, const netprof_delta *delta, size_t i)
 {
     const netprof_counter *c = &t->small->counters[i];
     const netprof_device *d = &t->small->devices[c->device];
@@ -488,7 +489,7 @@ typedef struct power_limits {
     size_t limits, packages;
 } power_limits;
 
-static void add_power_limit(power_limits *to, const followed *f, const netprof_delta *delta, size_t k)
+static void job_add_power_limit(power_limits *to, const followed *f, const netprof_delta *delta, size_t k)
 {
     to->packages += f->row && f->row->meter == JOB_POWER_CPU;
     if (f->other != OTHER_POWER_LIMIT || k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) return;
@@ -502,19 +503,19 @@ void job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
     power_limits power = {0};
     for (size_t i = 0; i < arrlenu(t->followed); i++) {
         followed *f = &t->followed[i];
-        size_t k = place_of(t, delta, i);
-        add_power_limit(&power, f, delta, k);
+        size_t k = job_place_in_delta(t, delta, i);
+        job_add_power_limit(&power, f, delta, k);
         if (f->off || k == NETPROF_NONE) continue;
         if (f->other >= OTHER_GPU_MEMORY)
-            add_capacity(r, f, delta, k);
+            job_add_capacity(r, f, delta, k);
         else if (f->other)
-            add_other(r, f, delta, k, at);
+            job_add_other(r, f, delta, k, at);
         if (f->row && f->row->kind == JOB_RATE)
-            add_counter(run, f, delta, k);
+            job_add_counter(run, f, delta, k);
         else if (f->row)
-            add_gauge(run, f, delta, k);
+            job_add_gauge(run, f, delta, k);
     }
     // Of all packages, or it tells nothing.
     if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;
-    flush_all(r, at);
+    job_flush_all(r, at);
 }

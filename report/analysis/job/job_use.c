@@ -37,14 +37,14 @@ static const struct {
     {"pod_namespace", "Namespace"},
 };
 
-static const char *fact(const job_report *r, const char *key)
+static const char *job_fact_text(const job_report *r, const char *key)
 {
     for (size_t i = 0; i < r->fact_count; i++)
         if (strcmp(r->facts[i].key, key) == 0) return r->facts[i].text;
     return NULL;
 }
 
-static size_t place_of(const char *key)
+static size_t job_fact_row(const char *key)
 {
     size_t i = 0;
     while (i < sizeof told / sizeof *told && strcmp(told[i].key, key) != 0)
@@ -52,12 +52,12 @@ static size_t place_of(const char *key)
     return i;
 }
 
-static void add_fact(job_report *r, size_t row, const char *text)
+static void job_add_fact(job_report *r, size_t row, const char *text)
 {
     job_fact new = {told[row].key, told[row].title, memory_strdup(text)};
     size_t at = r->fact_count++;
     arrput(r->facts, new);
-    for (; at > 0 && place_of(r->facts[at - 1].key) > row; at--)
+    for (; at > 0 && job_fact_row(r->facts[at - 1].key) > row; at--)
         r->facts[at] = r->facts[at - 1];
     r->facts[at] = new;
 }
@@ -65,24 +65,24 @@ static void add_fact(job_report *r, size_t row, const char *text)
 void job_make_facts(job_report *r, const dataset_run *run)
 {
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        const char *value = dataset_fact(run, told[i].key), *known = fact(r, told[i].key);
+        const char *value = dataset_fact(run, told[i].key), *known = job_fact_text(r, told[i].key);
         if (!value || !*value) continue;
         // Files of two jobs in one report: say so instead of hiding one.
         if (known && strcmp(told[i].key, "job_id") == 0 && strcmp(known, value) != 0)
             job_warn(r, run->path, "is of job %.60s, other files of job %.60s", value, known);
-        if (!known) add_fact(r, i, value);
+        if (!known) job_add_fact(r, i, value);
     }
     for (size_t i = 0; i < run->fact_count; i++)
         if (strcmp(run->facts[i].key, "phase") == 0)
             job_parse_phases(r, run->path, run->facts[i].value, strlen(run->facts[i].value));
-    const char *id = fact(r, "job_id"), *name = fact(r, "job_name");
+    const char *id = job_fact_text(r, "job_id"), *name = job_fact_text(r, "job_name");
     r->job_id = id ? id : "";
     r->job_name = name ? name : "";
 }
 
 // ---- use of the nodes ----
 
-static job_use use_of(const job_report *r, job_meter meter)
+static job_use job_compute_use(const job_report *r, job_meter meter)
 {
     job_use use = {.meter = meter,
                    .mean = NAN,
@@ -118,7 +118,7 @@ static job_use use_of(const job_report *r, job_meter meter)
 void job_make_uses(job_report *r)
 {
     for (int m = 0; m < JOB_METERS; m++) {
-        job_use use = use_of(r, (job_meter)m);
+        job_use use = job_compute_use(r, (job_meter)m);
         if (use.nodes) r->uses[r->use_count++] = use;
     }
 }
@@ -128,12 +128,12 @@ void job_make_uses(job_report *r)
 static const job_meter part_meters[JOB_PARTS - 1] = {JOB_POWER_CPU, JOB_POWER_DRAM, JOB_POWER_GPU};
 
 // Has the node a meter of its own for everything?
-static bool is_whole(const job_node *node)
+static bool job_is_whole(const job_node *node)
 {
     return node->lanes[JOB_POWER] && node->scope[JOB_POWER] == JOB_SCOPE_NODE && !isnan(node->lanes[JOB_POWER]->total);
 }
 
-static void add_part(job_report *r, job_part part)
+static void job_add_part(job_report *r, job_part part)
 {
     job_energy *e = &r->energy;
     size_t there = 0;
@@ -154,7 +154,7 @@ static void add_part(job_report *r, job_part part)
     if (e->part_nodes[part] && e->part_nodes[part] < there && !e->whole) e->lower_bound = true;
 }
 
-static double energy_of(const job_report *r, double from_s, double to_s)
+static double job_energy_between(const job_report *r, double from_s, double to_s)
 {
     double sum = NAN;
     for (size_t i = 0; i < r->node_count; i++) {
@@ -164,7 +164,7 @@ static double energy_of(const job_report *r, double from_s, double to_s)
     return sum;
 }
 
-static const char *how(const job_energy *e)
+static const char *job_energy_how(const job_energy *e)
 {
     bool cpu = e->state[JOB_PART_CPU] == JOB_KNOWN, gpu = e->state[JOB_PART_GPU] == JOB_KNOWN;
     if (e->whole && (cpu || gpu))
@@ -187,10 +187,10 @@ void job_make_energy(job_report *r)
     double time = 0, measured = 0;
     size_t whole = 0, metered = 0;
     for (size_t i = 0; i < r->node_count; i++)
-        whole += is_whole(&r->nodes[i]);
+        whole += job_is_whole(&r->nodes[i]);
     e->whole = whole == r->node_count && whole > 0;
     for (int p = 0; p < JOB_PART_REST; p++)
-        add_part(r, (job_part)p);
+        job_add_part(r, (job_part)p);
     e->total_j = e->part_j[JOB_PART_REST] = e->node_w = NAN;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_lane *lane = r->nodes[i].lanes[JOB_POWER];
@@ -211,12 +211,12 @@ void job_make_energy(job_report *r)
         e->state[JOB_PART_REST] = rest >= 0 ? JOB_KNOWN : JOB_UNREADABLE;
         if (rest >= 0) e->part_j[JOB_PART_REST] = rest;
     }
-    e->how = how(e);
+    e->how = job_energy_how(e);
     for (size_t i = 0; i < r->phase_count; i++)
         r->phases[i].energy_j = NAN;
     for (size_t i = 0; i < r->span_count; i++) {
         job_phase *p = &r->phases[r->spans[i].phase];
-        double one = energy_of(r, r->spans[i].from_s, r->spans[i].to_s);
+        double one = job_energy_between(r, r->spans[i].from_s, r->spans[i].to_s);
         if (!isnan(one)) p->energy_j = isnan(p->energy_j) ? one : p->energy_j + one;
     }
 }
