@@ -1,6 +1,7 @@
 // What drawing costs by itself, each a whole process: an empty page by cairo, a picture of many points.
 // usage: netprof-bench-drawing page FILE.pdf | scatter POINTS FILE.pdf
 #include "render/chart/charts_plots.h"
+#include "render/document/document.h"
 
 #include <cairo-pdf.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* What gnuplot, or a program in its place, writes as a picture: whatever it is, what is taken over has nothing but our
    own elements and attributes, with numbers in them. */
-#include "render/plot/plot_private.h"
+#include "render/plot/plot.h"
+#include "render/plot/plot_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

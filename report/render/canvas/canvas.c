@@ -1,4 +1,5 @@
-#include "canvas_private.h"
+#include "canvas.h"
+#include "canvas_model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // Replays a canvas into cairo: PDF pages and PNG.
-#include "canvas_private.h"
+#include "canvas_model.h"
+#include "plot_inks.h"
 
 #include <librsvg/rsvg.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 // Writes a canvas as SVG with real text: it can be selected, searched and read aloud.
-#include "canvas_private.h"
+#include "canvas_model.h"
+#include "plot_inks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -139,21 +139,21 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 static void fill_twin(chart *x, const bars *b)
 {
     static const char *const in_out[2] = {"in", "out"};
-    document_table *t = &x->twin;
+    chart_twin *t = &x->twin;
     bool shares = has_shares(b);
     t->columns = shares ? 5 : 3;
     t->right = 0x1e;
-    document_cell(t, "");
+    chart_cell(t, "");
     for (int side = 0; side < 2; side++)
-        document_cell(t, b->style.way[side]);
+        chart_cell(t, b->style.way[side]);
     for (int side = 0; shares && side < 2; side++)
-        document_cellf(t, "%s %s", b->style.share_head, in_out[side]);
+        chart_cellf(t, "%s %s", b->style.share_head, in_out[side]);
     for (size_t i = 0; i < b->count; i++) {
-        document_cell(t, b->rows[i].label);
+        chart_cell(t, b->rows[i].label);
         for (int side = 0; side < 2; side++)
-            document_cell(t, number_volume_rate(b->rows[i].value[side], b->style.unit).text);
+            chart_cell(t, number_volume_rate(b->rows[i].value[side], b->style.unit).text);
         for (int side = 0; shares && side < 2; side++)
-            document_cell(t, number_plain(100 * b->rows[i].share[side]).text);
+            chart_cell(t, number_plain(100 * b->rows[i].share[side]).text);
     }
 }
 

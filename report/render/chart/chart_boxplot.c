@@ -118,20 +118,20 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     draw_hovers(c, b, &a);
 }
 
-static void make_table(document_table *t, const boxplot *b)
+static void make_table(chart_twin *t, const boxplot *b)
 {
     const char *heads[] = {"", "samples", b->style.low_name, "25 %", "median", "75 %", b->style.high_name};
     t->columns = sizeof heads / sizeof *heads;
     t->right = 0x7e;
     for (size_t i = 0; i < t->columns; i++)
-        document_cell(t, heads[i]);
+        chart_cell(t, heads[i]);
     for (size_t i = 0; i < b->count; i++) {
         const boxplot_row *r = &b->rows[i];
         const double values[5] = {r->low, r->q1, r->median, r->q3, r->high};
-        document_cell(t, r->label);
-        document_cellf(t, "%zu", r->samples);
+        chart_cell(t, r->label);
+        chart_cellf(t, "%zu", r->samples);
         for (size_t k = 0; k < 5; k++)
-            document_cell(t, isnan(values[k]) ? "not measured" : value_text(b, values[k]).text);
+            chart_cell(t, isnan(values[k]) ? "not measured" : value_text(b, values[k]).text);
     }
 }
 

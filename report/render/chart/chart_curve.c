@@ -134,26 +134,26 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     draw_hovers(c, v, &a);
 }
 
-static void make_table(document_table *t, const curve *v)
+static void make_table(chart_twin *t, const curve *v)
 {
-    document_cell(t, v->style.x_scale.format == AXES_BINARY ? "bytes" : v->style.x_scale.unit);
+    chart_cell(t, v->style.x_scale.format == AXES_BINARY ? "bytes" : v->style.x_scale.unit);
     t->columns = 1;
     for (size_t k = 0; k < v->count; k++) {
         const char *ends[3] = {"", ", low", ", high"};
         for (size_t m = 0; m < (v->lines[k].low ? 3u : 1u); m++, t->columns++)
-            document_cellf(t, "%s%s (%s)", v->lines[k].label, ends[m], v->style.y_scale.unit);
+            chart_cellf(t, "%s%s (%s)", v->lines[k].label, ends[m], v->style.y_scale.unit);
     }
     t->right = ~UINT64_C(0);
     for (size_t i = 0; i < v->style.count; i++) {
-        document_cellf(t, "%.10g", v->style.x[i]);
+        chart_cellf(t, "%.10g", v->style.x[i]);
         for (size_t k = 0; k < v->count; k++) {
             const curve_line *l = &v->lines[k];
             const double *of[3] = {l->y, l->low, l->high};
             for (size_t m = 0; m < (l->low ? 3u : 1u); m++) {
                 if (isnan(of[m][i]))
-                    document_cell(t, "not measured");
+                    chart_cell(t, "not measured");
                 else
-                    document_cellf(t, "%.6g", of[m][i]);
+                    chart_cellf(t, "%.6g", of[m][i]);
             }
         }
     }

@@ -174,19 +174,19 @@ static void fill_twin(chart *x, const dumbbells *d)
 {
     x->twin.columns = 4 + DUMBBELL_COLUMNS;
     x->twin.right = UINT64_C(0xf0);
-    document_cell(&x->twin, "counter");
-    document_cell(&x->twin, "meaning");
-    document_cell(&x->twin, "device");
-    document_cell(&x->twin, "unit");
+    chart_cell(&x->twin, "counter");
+    chart_cell(&x->twin, "meaning");
+    chart_cell(&x->twin, "device");
+    chart_cell(&x->twin, "unit");
     for (size_t i = 0; i < DUMBBELL_COLUMNS; i++)
-        document_cell(&x->twin, d->heads[i]);
+        chart_cell(&x->twin, d->heads[i]);
     for (size_t r = 0; r < d->count; r++) {
-        document_cell(&x->twin, d->rows[r].name);
-        document_cell(&x->twin, d->rows[r].gloss);
-        document_cell(&x->twin, d->rows[r].device);
-        document_cell(&x->twin, d->rows[r].unit);
+        chart_cell(&x->twin, d->rows[r].name);
+        chart_cell(&x->twin, d->rows[r].gloss);
+        chart_cell(&x->twin, d->rows[r].device);
+        chart_cell(&x->twin, d->rows[r].unit);
         for (size_t i = 0; i < DUMBBELL_COLUMNS; i++)
-            document_cell(&x->twin, d->rows[r].columns[i]);
+            chart_cell(&x->twin, d->rows[r].columns[i]);
     }
 }
 

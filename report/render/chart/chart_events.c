@@ -161,13 +161,13 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     axes_draw_x(c, &a, a.box.x - 8, a.box.x + a.box.width + 14);
 }
 
-static void make_table(document_table *t, const events *e)
+static void make_table(chart_twin *t, const events *e)
 {
     static const char *const heads[] = {"event", "samples with any", "sum", "most in a sample", "at", "status"};
     t->columns = sizeof heads / sizeof *heads;
     t->right = 0x1e;
     for (size_t i = 0; i < t->columns; i++)
-        document_cell(t, heads[i]);
+        chart_cell(t, heads[i]);
     for (size_t i = 0; i < e->count; i++) {
         const events_row *r = &e->rows[i];
         double sum = 0, most = 0, at = NAN;
@@ -178,12 +178,12 @@ static void make_table(document_table *t, const events *e)
             sum += r->amount[k];
             if (r->amount[k] > most) most = r->amount[k], at = r->at[k];
         }
-        document_cell(t, r->label);
-        document_cellf(t, "%zu", any);
-        document_cell(t, r->unknown ? "not measured" : number_plain(sum).text);
-        document_cell(t, r->unknown ? "" : number_plain(most).text);
-        document_cell(t, number_duration(at).text);
-        document_cell(t, r->unknown ? "not measured" : *r->right ? r->note : theme_severity_word(r->severity));
+        chart_cell(t, r->label);
+        chart_cellf(t, "%zu", any);
+        chart_cell(t, r->unknown ? "not measured" : number_plain(sum).text);
+        chart_cell(t, r->unknown ? "" : number_plain(most).text);
+        chart_cell(t, number_duration(at).text);
+        chart_cell(t, r->unknown ? "not measured" : *r->right ? r->note : theme_severity_word(r->severity));
     }
 }
 

@@ -154,12 +154,12 @@ static void fill_twin(chart *x, const list *l)
     static const char *const heads[] = {"severity", "rule", "devices", "claim", "threshold", "what to do"};
     x->twin.columns = sizeof heads / sizeof *heads;
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < l->count; i++) {
         const findings_row *r = &l->rows[i];
         const char *cells[] = {severity_name(r->severity), r->rule, r->devices, r->claim, r->threshold, r->advice};
         for (size_t k = 0; k < x->twin.columns; k++)
-            document_cell(&x->twin, cells[k]);
+            chart_cell(&x->twin, cells[k]);
     }
 }
 

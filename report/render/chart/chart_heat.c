@@ -165,17 +165,17 @@ static void fill_twin(chart *x, const heat *h)
 {
     x->twin.columns = h->column_count + 2;
     x->twin.right = ~UINT64_C(3);
-    document_cell(&x->twin, "");
-    document_cell(&x->twin, "unit");
+    chart_cell(&x->twin, "");
+    chart_cell(&x->twin, "unit");
     for (size_t i = 0; i < h->column_count; i++)
-        document_cell(&x->twin, h->columns[i]);
+        chart_cell(&x->twin, h->columns[i]);
     for (size_t r = 0; r < h->count; r++) {
         const heat_row *row = &h->rows[r];
-        document_cell(&x->twin, row->label);
-        document_cell(&x->twin, row->unit);
+        chart_cell(&x->twin, row->label);
+        chart_cell(&x->twin, row->unit);
         for (size_t i = 0; i < h->column_count; i++)
-            document_cell(&x->twin,
-                          row->texts && row->texts[i] ? row->texts[i] : cell_number(h, row, row->values[i]).text);
+            chart_cell(&x->twin,
+                       row->texts && row->texts[i] ? row->texts[i] : cell_number(h, row, row->values[i]).text);
     }
 }
 

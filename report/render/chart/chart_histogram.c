@@ -170,24 +170,24 @@ static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t fr
     }
 }
 
-static void histograms_table(document_table *t, const histograms *h)
+static void histograms_table(chart_twin *t, const histograms *h)
 {
     t->columns = 2 + h->style.bin_count;
     t->right = ~UINT64_C(3);
-    document_cell(t, "");
-    document_cell(t, "");
+    chart_cell(t, "");
+    chart_cell(t, "");
     for (size_t i = 0; i < h->style.bin_count; i++)
-        document_cell(t, h->style.bins[i]);
+        chart_cell(t, h->style.bins[i]);
     for (size_t i = 0; i < h->count; i++)
         for (size_t way = 0; way < h->ways; way++) {
-            document_cell(t, h->sets[i].label);
-            document_cell(t, h->style.way[way]);
+            chart_cell(t, h->sets[i].label);
+            chart_cell(t, h->style.way[way]);
             for (size_t k = 0; k < h->style.bin_count; k++) {
                 double v = h->sets[i].values[way] ? h->sets[i].values[way][k] : NAN;
                 if (isnan(v))
-                    document_cell(t, "not measured");
+                    chart_cell(t, "not measured");
                 else
-                    document_cellf(t, "%.0f", v);
+                    chart_cellf(t, "%.0f", v);
             }
         }
 }
@@ -314,19 +314,19 @@ static void make_outline(distribution *d, const double *shares)
     d->step_at[bins + 1] = d->step_at[bins + 2] = d->style.edges[bins];
 }
 
-static void distribution_table(document_table *t, const distribution *d)
+static void distribution_table(chart_twin *t, const distribution *d)
 {
     t->columns = d->outlined ? 4 : 3;
     t->right = 0xf;
-    document_cell(t, "from");
-    document_cell(t, "to");
-    document_cellf(t, "%s: %s", d->bars.label, d->style.what);
-    if (d->outlined) document_cellf(t, "%s: %s", d->outline.label, d->style.what);
+    chart_cell(t, "from");
+    chart_cell(t, "to");
+    chart_cellf(t, "%s: %s", d->bars.label, d->style.what);
+    if (d->outlined) chart_cellf(t, "%s: %s", d->outline.label, d->style.what);
     for (size_t i = 0; i < d->style.bins; i++) {
-        document_cellf(t, "%.6g", d->style.edges[i]);
-        document_cellf(t, "%.6g", d->style.edges[i + 1]);
-        document_cellf(t, "%.10g", d->bars.counts[i]);
-        if (d->outlined) document_cellf(t, "%.10g", d->outline.counts[i]);
+        chart_cellf(t, "%.6g", d->style.edges[i]);
+        chart_cellf(t, "%.6g", d->style.edges[i + 1]);
+        chart_cellf(t, "%.10g", d->bars.counts[i]);
+        if (d->outlined) chart_cellf(t, "%.10g", d->outline.counts[i]);
     }
 }
 

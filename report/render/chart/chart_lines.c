@@ -365,34 +365,34 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 
 // ---- the table behind it ----
 
-static void table_head(document_table *t, const lines *l)
+static void table_head(chart_twin *t, const lines *l)
 {
-    document_cell(t, l->style.x_head);
+    chart_cell(t, l->style.x_head);
     t->columns = 1;
     for (size_t i = 0; i < l->count; i++)
         for (size_t k = 0; k < l->panels[i].curve_count; k++) {
             const lines_panel *p = &l->panels[i];
             const char *curve = p->curves[k].label, *unit = p->format == AXES_SI ? p->unit : "";
-            document_cellf(t, "%s%s%s%s%s%s", p->label, *curve ? ", " : "", curve, *unit ? " (" : "", unit,
-                           *unit ? ")" : "");
+            chart_cellf(t, "%s%s%s%s%s%s", p->label, *curve ? ", " : "", curve, *unit ? " (" : "", unit,
+                        *unit ? ")" : "");
             t->right |= t->columns < 64 ? UINT64_C(1) << t->columns : 0;
             t->columns++;
         }
     t->right |= 1;
 }
 
-static void make_table(document_table *t, const lines *l)
+static void make_table(chart_twin *t, const lines *l)
 {
     table_head(t, l);
     for (size_t row = 0; row < l->style.count; row++) {
-        document_cellf(t, "%.10g", l->style.x[row]);
+        chart_cellf(t, "%.10g", l->style.x[row]);
         for (size_t i = 0; i < l->count; i++)
             for (size_t k = 0; k < l->panels[i].curve_count; k++) {
                 double y = l->panels[i].curves[k].y[row];
                 if (isnan(y))
-                    document_cell(t, "not measured");
+                    chart_cell(t, "not measured");
                 else
-                    document_cellf(t, "%.6g", y);
+                    chart_cellf(t, "%.6g", y);
             }
     }
 }

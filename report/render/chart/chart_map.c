@@ -158,23 +158,23 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     if (!m->style.no_axis) axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
 }
 
-static void make_table(document_table *t, const map *m)
+static void make_table(chart_twin *t, const map *m)
 {
     enum { MOST = 60 }; // columns of a table that somebody reads
     size_t columns = m->style.columns, shown = columns < MOST ? columns : MOST;
     double span = (m->style.to - m->style.from) / (double)columns;
     t->columns = shown + 1;
     t->right = ~UINT64_C(1);
-    document_cellf(t, "%s%s", m->style.label_head, shown < columns ? ", most from" : ", from");
+    chart_cellf(t, "%s%s", m->style.label_head, shown < columns ? ", most from" : ", from");
     for (size_t s = 0; s < shown; s++)
-        document_cell(t, number_duration(m->style.from + span * (double)(s * columns / shown)).text);
+        chart_cell(t, number_duration(m->style.from + span * (double)(s * columns / shown)).text);
     for (size_t i = 0; i < m->count; i++) {
-        document_cell(t, m->rows[i].label);
+        chart_cell(t, m->rows[i].label);
         for (size_t s = 0; s < shown; s++) {
             double most = NAN;
             for (size_t k = s * columns / shown; k < (s + 1) * columns / shown; k++)
                 most = fmax(most, m->rows[i].values[k]);
-            document_cell(t, isnan(most) ? "not measured" : value_text(m, most).text);
+            chart_cell(t, isnan(most) ? "not measured" : value_text(m, most).text);
         }
     }
 }

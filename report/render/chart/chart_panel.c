@@ -87,14 +87,14 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 
 static void fill_twin(chart *x, const panel *p)
 {
-    document_table *t = &x->twin;
+    chart_twin *t = &x->twin;
     t->columns = 5;
     t->right = 0x1c;
-    document_cell(t, "counter");
-    document_cell(t, "meaning");
-    document_cellf(t, "%s/s", p->style.unit);
-    document_cell(t, "peers, least");
-    document_cell(t, "peers, most");
+    chart_cell(t, "counter");
+    chart_cell(t, "meaning");
+    chart_cellf(t, "%s/s", p->style.unit);
+    chart_cell(t, "peers, least");
+    chart_cell(t, "peers, most");
     for (size_t i = 0; i < p->count; i++) {
         const panel_row *r = &p->rows[i];
         double least = NAN, most = NAN;
@@ -102,11 +102,11 @@ static void fill_twin(chart *x, const panel *p)
             least = fmin(least, r->peers[k]);
             most = fmax(most, r->peers[k]);
         }
-        document_cell(t, r->name);
-        document_cell(t, r->gloss);
-        document_cell(t, number_plain(r->value).text);
-        document_cell(t, number_plain(least).text);
-        document_cell(t, number_plain(most).text);
+        chart_cell(t, r->name);
+        chart_cell(t, r->gloss);
+        chart_cell(t, number_plain(r->value).text);
+        chart_cell(t, number_plain(least).text);
+        chart_cell(t, number_plain(most).text);
     }
 }
 

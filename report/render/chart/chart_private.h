@@ -5,6 +5,7 @@
 #include "render/base/arena.h"
 #include "charts.h"
 #include "render/base/number.h"
+#include "render/plot/plot.h"
 
 // A chart's data begin with this.
 typedef struct chart_memory {

@@ -137,19 +137,19 @@ static void fill_twin(chart *x, const tree *t)
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = UINT64_C(0x3be);
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < t->count; i++) {
         const region_row *r = &t->rows[i];
-        document_cell(&x->twin, r->name);
-        document_cellf(&x->twin, "%zu", r->depth);
-        document_cell(&x->twin, r->calls);
-        document_cell(&x->twin, r->time);
-        document_cell(&x->twin, r->own);
-        document_cell(&x->twin, number_percent(r->share).text);
-        document_cell(&x->twin, r->odd);
-        document_cell(&x->twin, r->note ? r->note : r->sent);
-        document_cell(&x->twin, r->note ? NUMBER_UNKNOWN : r->paused);
-        document_cell(&x->twin, r->note ? NUMBER_UNKNOWN : r->retries);
+        chart_cell(&x->twin, r->name);
+        chart_cellf(&x->twin, "%zu", r->depth);
+        chart_cell(&x->twin, r->calls);
+        chart_cell(&x->twin, r->time);
+        chart_cell(&x->twin, r->own);
+        chart_cell(&x->twin, number_percent(r->share).text);
+        chart_cell(&x->twin, r->odd);
+        chart_cell(&x->twin, r->note ? r->note : r->sent);
+        chart_cell(&x->twin, r->note ? NUMBER_UNKNOWN : r->paused);
+        chart_cell(&x->twin, r->note ? NUMBER_UNKNOWN : r->retries);
     }
 }
 

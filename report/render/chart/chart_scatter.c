@@ -200,35 +200,35 @@ static void make_density(scatter *s, const scatter_set *sets)
 
 // ---- making it ----
 
-static void table_of_points(document_table *t, const scatter *s)
+static void table_of_points(chart_twin *t, const scatter *s)
 {
     t->columns = 3;
     t->right = 6;
-    document_cell(t, "set");
-    document_cell(t, s->style.x_head);
-    document_cell(t, s->style.y_head);
+    chart_cell(t, "set");
+    chart_cell(t, s->style.x_head);
+    chart_cell(t, s->style.y_head);
     for (size_t i = 0; i < s->count; i++)
         for (size_t k = 0; k < s->sets[i].count; k++) {
-            document_cell(t, s->sets[i].label);
-            document_cellf(t, "%.10g", s->sets[i].x[k]);
-            document_cellf(t, "%.10g", s->sets[i].y[k]);
+            chart_cell(t, s->sets[i].label);
+            chart_cellf(t, "%.10g", s->sets[i].x[k]);
+            chart_cellf(t, "%.10g", s->sets[i].y[k]);
         }
 }
 
-static void table_of_quantiles(document_table *t, const scatter *s)
+static void table_of_quantiles(chart_twin *t, const scatter *s)
 {
     static const char *const ends[] = {"5 %", "median", "95 %"};
     t->columns = 4;
     t->right = 0xf;
-    document_cell(t, s->style.x_head);
+    chart_cell(t, s->style.x_head);
     for (size_t i = 0; i < 3; i++)
-        document_cellf(t, "%s, %s", s->style.y_head, ends[i]);
+        chart_cellf(t, "%s, %s", s->style.y_head, ends[i]);
     for (size_t k = 0; k < s->columns; k++) {
         const double of[3] = {s->lows[k], s->medians[k], s->highs[k]};
         if (isnan(of[1])) continue;
-        document_cellf(t, "%.6g", s->xs[k]);
+        chart_cellf(t, "%.6g", s->xs[k]);
         for (size_t i = 0; i < 3; i++)
-            document_cellf(t, "%.6g", of[i]);
+            chart_cellf(t, "%.6g", of[i]);
     }
 }
 

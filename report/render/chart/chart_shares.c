@@ -1,5 +1,5 @@
 // Where it went: bars of 100 %, one above the other, each divided in another way.
-#include "render/canvas/axes.h"
+#include "render/plot/axes.h"
 #include "chart_private.h"
 #include "charts_job.h"
 
@@ -110,21 +110,21 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     key(s, c, &g, box.x, box.y + pitch * (double)s->count - 2, true);
 }
 
-static void fill_twin(document_table *t, const shares *s)
+static void fill_twin(chart_twin *t, const shares *s)
 {
     static const char *const heads[] = {"", "what", "amount", "share"};
     t->columns = sizeof heads / sizeof *heads;
     t->right = 0xc;
     for (size_t i = 0; i < t->columns; i++)
-        document_cell(t, heads[i]);
+        chart_cell(t, heads[i]);
     for (size_t r = 0; r < s->count; r++) {
         double sum = sum_of(&s->rows[r]);
         for (size_t i = 0; i < s->rows[r].count; i++) {
             const share_segment *x = &s->rows[r].segments[i];
-            document_cell(t, s->rows[r].label);
-            document_cell(t, x->label);
-            document_cell(t, isnan(x->value) ? "not measured" : x->text);
-            document_cell(t, number_percent(sum > 0 ? x->value / sum : NAN).text);
+            chart_cell(t, s->rows[r].label);
+            chart_cell(t, x->label);
+            chart_cell(t, isnan(x->value) ? "not measured" : x->text);
+            chart_cell(t, number_percent(sum > 0 ? x->value / sum : NAN).text);
         }
     }
 }

@@ -160,25 +160,25 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     }
 }
 
-static void twin_cell(document_table *t, const strip_cell *cell)
+static void twin_cell(chart_twin *t, const strip_cell *cell)
 {
     if (cell->state == STRIP_UNKNOWN)
-        document_cell(t, "not read");
+        chart_cell(t, "not read");
     else if (cell->state == STRIP_ABSENT)
-        document_cell(t, NUMBER_UNKNOWN);
+        chart_cell(t, NUMBER_UNKNOWN);
     else
-        document_cellf(t, "%s %s", theme_severity_word(cell->severity), cell->text);
+        chart_cellf(t, "%s %s", theme_severity_word(cell->severity), cell->text);
 }
 
 static void fill_twin(chart *x, const strip *s)
 {
     x->twin.columns = s->column_count + 1;
     x->twin.right = ~UINT64_C(1);
-    document_cell(&x->twin, "");
+    chart_cell(&x->twin, "");
     for (size_t i = 0; i < s->column_count; i++)
-        document_cell(&x->twin, s->columns[i]);
+        chart_cell(&x->twin, s->columns[i]);
     for (size_t r = 0; r < s->count; r++) {
-        document_cell(&x->twin, s->rows[r].label);
+        chart_cell(&x->twin, s->rows[r].label);
         for (size_t i = 0; i < s->column_count; i++)
             twin_cell(&x->twin, &s->rows[r].cells[i]);
     }

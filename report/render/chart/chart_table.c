@@ -124,10 +124,10 @@ static void fill_twin(chart *x, const grid *g)
     x->is_table = true;
     for (size_t k = 0; k < g->column_count; k++) {
         if (g->columns[k].look == TABLE_NUMBER && k < 64) x->twin.right |= UINT64_C(1) << k;
-        document_cell(&x->twin, g->columns[k].head);
+        chart_cell(&x->twin, g->columns[k].head);
     }
     for (size_t i = 0; i < g->count * g->column_count; i++)
-        document_cell(&x->twin, g->cells[i]);
+        chart_cell(&x->twin, g->cells[i]);
 }
 
 chart chart_table(chart_head head, const table_column *columns, size_t column_count, const char *const *cells,

@@ -80,20 +80,20 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     }
 }
 
-static void fill_twin(document_table *t, const use *u)
+static void fill_twin(chart_twin *t, const use *u)
 {
     static const char *const heads[] = {"", "mean", "", "lowest", "highest"};
     t->columns = sizeof heads / sizeof *heads;
     t->right = 0x1a;
     for (size_t i = 0; i < t->columns; i++)
-        document_cell(t, heads[i]);
+        chart_cell(t, heads[i]);
     for (size_t i = 0; i < u->count; i++) {
         const use_row *r = &u->rows[i];
-        document_cell(t, r->label);
-        document_cell(t, r->unknown ? "not measured" : r->value);
-        document_cell(t, r->of);
-        document_cell(t, r->no_capacity || r->unknown ? "" : number_percent(r->low).text);
-        document_cell(t, r->no_capacity || r->unknown ? "" : number_percent(r->high).text);
+        chart_cell(t, r->label);
+        chart_cell(t, r->unknown ? "not measured" : r->value);
+        chart_cell(t, r->of);
+        chart_cell(t, r->no_capacity || r->unknown ? "" : number_percent(r->low).text);
+        chart_cell(t, r->no_capacity || r->unknown ? "" : number_percent(r->high).text);
     }
 }
 
@@ -150,14 +150,14 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count)
     f->rows = arena_copy(f->memory, rows, count, sizeof *rows);
     f->count = f->rows ? count : 0;
     x.twin.columns = 2;
-    document_cell(&x.twin, "");
-    document_cell(&x.twin, "");
+    chart_cell(&x.twin, "");
+    chart_cell(&x.twin, "");
     for (size_t i = 0; i < f->count; i++) {
         fact_row *r = &f->rows[i];
         r->title = arena_text(f->memory, r->title);
         r->text = arena_text(f->memory, r->text);
-        document_cell(&x.twin, r->title);
-        document_cell(&x.twin, r->text);
+        chart_cell(&x.twin, r->title);
+        chart_cell(&x.twin, r->text);
     }
     x.rows = f->count ? f->count : 1;
     x.is_table = true;

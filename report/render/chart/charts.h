@@ -5,7 +5,7 @@
 #ifndef NETPROF_CHARTS_H
 #define NETPROF_CHARTS_H
 
-#include "render/document/document.h"
+#include "chart_model.h"
 
 typedef struct chart_head {
     const char *name, *title, *question; // as in struct chart; copied

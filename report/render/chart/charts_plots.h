@@ -3,7 +3,7 @@
 #ifndef NETPROF_CHARTS_PLOTS_H
 #define NETPROF_CHARTS_PLOTS_H
 
-#include "render/canvas/axes.h"
+#include "render/plot/axes.h"
 #include "charts.h"
 
 // ---- chart_lines.c: small multiples over one axis, with phases, gaps and incidents through all of them ----

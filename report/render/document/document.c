@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
-#include "document_private.h"
+#include "document.h"
+#include "document_model.h"
 #include "analysis/base/list.h"
 
 #include <stdarg.h>
@@ -27,21 +28,13 @@ document *document_open(const char *kind)
     return d;
 }
 
-static void free_chart(chart *x)
-{
-    if (x->free) x->free(x->data);
-    for (size_t i = 0; i < x->twin.count; i++)
-        free(x->twin.cells[i]);
-    free(x->twin.cells);
-}
-
 void document_close(document *d)
 {
     if (!d) return;
     for (size_t i = 0; i < d->item_count; i++) {
         free(d->items[i].text);
-        free_chart(&d->items[i].chart);
-        free_chart(&d->items[i].right);
+        chart_free(&d->items[i].chart);
+        chart_free(&d->items[i].right);
     }
     for (size_t i = 0; i < d->subline_count; i++)
         free(d->sublines[i]);
@@ -137,7 +130,7 @@ void document_add(document *d, chart x)
     if (item)
         item->chart = x;
     else
-        free_chart(&x);
+        chart_free(&x);
 }
 
 void document_beside(document *d, chart left, chart right, double left_share)
@@ -146,8 +139,8 @@ void document_beside(document *d, chart left, chart right, double left_share)
     document_item *item = failed ? NULL : add_item(d, ITEM_BESIDE);
     d->failed = d->failed || failed;
     if (!item) {
-        free_chart(&left);
-        free_chart(&right);
+        chart_free(&left);
+        chart_free(&right);
         return;
     }
     item->chart = left;
@@ -163,26 +156,6 @@ void document_part(document *d, const char *title)
 void document_note(document *d, const char *text)
 {
     add_text(d, ITEM_NOTE, text);
-}
-
-// ---- twin tables ----
-
-void document_cell(document_table *t, const char *text)
-{
-    char *mine = list_grow_one(&t->cells, t->count, sizeof *t->cells) ? strdup(text) : NULL;
-    if (mine) t->cells[t->count++] = mine;
-}
-
-void document_cellf(document_table *t, const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-    va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    if (length < 0) return;
-    document_cell(t, text);
-    free(text);
 }
 
 // ---- charts by name ----

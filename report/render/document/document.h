@@ -5,55 +5,7 @@
 #ifndef NETPROF_DOCUMENT_H
 #define NETPROF_DOCUMENT_H
 
-#include "render/canvas/canvas.h"
-
-// A table of text; cells are copied. Start from {0}.
-typedef struct document_table {
-    size_t columns;
-    char **cells;   // row after row, the first is the heading
-    size_t count;   // cells
-    uint64_t right; // bit i: column i is aligned right (numbers)
-} document_table;
-
-typedef struct chart chart;
-struct chart {
-    const char *name;     // [a-z0-9-], unique in the document: --chart NAME, ids
-    const char *title;    // "" : no heading
-    const char *question; // what it answers, or what it shows
-    size_t rows;          // into which it can be divided over pages; 1: it stays whole
-    bool is_table;        // its twin says all that it shows: HTML shows the twin in its place
-    double squeeze;       // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
-    // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
-    double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
-    void (*draw)(const chart *x, canvas *c, canvas_box box, size_t from, size_t count);
-    void (*free)(void *data); // may be NULL
-    void *data;
-    document_table twin;
-    bool failed; // there was no memory for it: the document fails
-};
-
-typedef struct document_line { // of the verdict box
-    severity severity;
-    char *text;
-} document_line;
-
-typedef struct document document;
-
-typedef enum document_format { DOCUMENT_PDF = 0, DOCUMENT_SVG, DOCUMENT_PNG, DOCUMENT_HTML } document_format;
-// AUTO: light on paper and in pictures, in HTML as the reader's screen is set.
-typedef enum document_theme { DOCUMENT_AUTO = 0, DOCUMENT_LIGHT, DOCUMENT_DARK } document_theme;
-typedef enum document_paper { PAPER_A4 = 0, PAPER_LETTER } document_paper;
-
-typedef struct document_options {
-    document_format format;
-    document_paper paper;
-    document_theme theme;
-    double scale;      // PNG: pixels for each point; 0: 2
-    const char *chart; // only this chart, without page; SVG and PNG
-    bool no_gnuplot;
-    void (*progress)(void *user, const char *what, size_t done, size_t of); // may be NULL
-    void *user;
-} document_options;
+#include "document_types.h"
 
 document *document_open(const char *kind); // "Node counter report": beside the name at the top of each page
 void document_close(document *d);
@@ -70,10 +22,6 @@ void document_add(document *d, chart x);
 void document_beside(document *d, chart left, chart right, double left_share); // side by side on paper
 void document_part(document *d, const char *title); // begins a new page; an outline entry, a heading in HTML
 void document_note(document *d, const char *text);  // a paragraph
-
-// Twin tables.
-void document_cell(document_table *t, const char *text);
-void document_cellf(document_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // The names and titles of the charts, in order.
 void document_charts(const document *d, void (*visit)(void *user, const char *name, const char *title), void *user);

@@ -3,7 +3,7 @@
 // It is well-formed XML at the same time, so that a parser can check every bit of escaping. Charts are inline SVG with
 // real text, laid out twice: for wide windows and for narrow ones; one of the two is shown. Colours are variables, so
 // that the same SVG serves light, dark and print.
-#include "document_private.h"
+#include "document_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -326,12 +326,12 @@ static void write_contents(writer *w)
 
 // ---- tables ----
 
-static bool is_right(const document_table *t, size_t column)
+static bool is_right(const chart_twin *t, size_t column)
 {
     return column < 64 && t->right >> column & 1;
 }
 
-static void write_cell(writer *w, const document_table *t, size_t i)
+static void write_cell(writer *w, const chart_twin *t, size_t i)
 {
     enum { LONG = 60 };
     size_t column = i % t->columns;
@@ -348,7 +348,7 @@ static void write_cell(writer *w, const document_table *t, size_t i)
     buffer_printf(w->out, "</%s>", name);
 }
 
-static void write_row(writer *w, const document_table *t, size_t row)
+static void write_row(writer *w, const chart_twin *t, size_t row)
 {
     buffer_text(w->out, "<tr>");
     for (size_t i = row * t->columns; i < (row + 1) * t->columns && i < t->count; i++)
@@ -356,7 +356,7 @@ static void write_row(writer *w, const document_table *t, size_t row)
     buffer_text(w->out, "</tr>\n");
 }
 
-static void write_table(writer *w, const document_table *t, const char *label)
+static void write_table(writer *w, const chart_twin *t, const char *label)
 {
     size_t rows = (t->count + t->columns - 1) / t->columns;
     write_element(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", label,

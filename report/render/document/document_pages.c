@@ -1,5 +1,6 @@
 // Lays a document out on pages: heads and feet, headings, charts divided by rows.
-#include "document_private.h"
+#include "document.h"
+#include "document_model.h"
 #include "analysis/base/list.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 // Writes the pages of a document: PDF, PNG, SVG.
-#include "document_private.h"
+#include "document.h"
+#include "document_model.h"
 
 #include <cairo-pdf.h>
 #include <stdio.h>
@@ -29,59 +30,6 @@ static netprof_err fail(netprof_error *error, netprof_err code, const char *text
 static void progress(const job *j, const char *what, size_t done, size_t of)
 {
     if (j->o->progress) j->o->progress(j->o->user, what, done, of);
-}
-
-// ---- plots ----
-
-static void count_plot(void *user, canvas_plot_copy *p, canvas_box box)
-{
-    size_t *count = user;
-    (void)p;
-    (void)box;
-    (*count)++;
-}
-
-static void gather_plot(void *user, canvas_plot_copy *p, canvas_box box)
-{
-    plots *all = user;
-    p->job = &all->jobs[all->count++];
-    *p->job = (plot_job){.plot = &p->plot, .width = box.width, .height = box.height};
-}
-
-static void say_missing(canvas *const *canvases, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        canvas_plots_missing(canvases[i], "not drawn: gnuplot is missing or failed");
-}
-
-bool plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
-                void (*warn)(void *user, const char *text), void *user)
-{
-    char message[512] = "";
-    size_t wanted = 0;
-    for (size_t i = 0; i < count; i++)
-        canvas_plots(canvases[i], count_plot, &wanted);
-    if (!wanted) return true;
-    if (no_gnuplot) {
-        say_missing(canvases, count);
-        return true;
-    }
-    p->jobs = calloc(wanted, sizeof *p->jobs);
-    if (!p->jobs) return false;
-    for (size_t i = 0; i < count; i++)
-        canvas_plots(canvases[i], gather_plot, p);
-    if (plot_render(p->jobs, p->count, message, sizeof message)) return true;
-    if (warn) warn(user, message);
-    say_missing(canvases, count);
-    return true;
-}
-
-void plots_free(plots *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        free(p->jobs[i].svg);
-    free(p->jobs);
-    *p = (plots){0};
 }
 
 // ---- PDF ----

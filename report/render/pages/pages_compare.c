@@ -2,6 +2,7 @@
 #include "render/base/arena.h"
 #include "render/base/buffer.h"
 #include "render/chart/charts.h"
+#include "render/document/document.h"
 #include "render/base/number.h"
 #include "pages.h"
 #include "pages_signs.h"

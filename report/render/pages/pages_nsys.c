@@ -2,6 +2,7 @@
 // the recordings of a job it is a part of their report, on their axis.
 #include "render/base/arena.h"
 #include "render/chart/charts_plots.h"
+#include "render/document/document.h"
 #include "render/pages/job/pages_job_view.h"
 #include "render/base/number.h"
 #include "pages.h"

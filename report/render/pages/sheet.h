@@ -6,6 +6,7 @@
 #include "render/base/arena.h"
 #include "render/base/number.h"
 #include "render/chart/charts.h"
+#include "render/document/document.h"
 
 typedef struct sheet {
     arena *memory;      // of cells that are copied; NULL: none yet

@@ -1,4 +1,5 @@
-#include "plot_private.h"
+#include "plot.h"
+#include "plot_parts.h"
 
 #include <float.h>
 #include <math.h>

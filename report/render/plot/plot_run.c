@@ -1,6 +1,7 @@
 // Starting gnuplot: a private directory, one process for all plots, no shell, a time limit.
 #define _GNU_SOURCE
-#include "plot_private.h"
+#include "plot.h"
+#include "plot_parts.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 // The data files and commands for gnuplot. It gets places between 0 and 1 only: what an axis is, linear or
 // logarithmic, and where a line has gaps was settled here.
-#include "plot_private.h"
+#include "plot.h"
+#include "plot_parts.h"
 
 #include <math.h>
 

@@ -6,7 +6,8 @@
 #include <cmocka.h>
 
 #include "render/base/buffer.h"
-#include "render/canvas/canvas_private.h"
+#include "render/canvas/canvas.h"
+#include "render/canvas/canvas_model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,9 @@
 
 #include "render/chart/charts_job.h"
 #include "render/chart/charts_plots.h"
-#include "render/plot/plot_private.h"
+#include "render/plot/plot.h"
+#include "render/plot/plot_parts.h"
+#include "render/document/document.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -371,10 +373,7 @@ static void expect_fits(chart x)
         canvas_close(c);
     }
     if (x.twin.columns) assert_int_equal(x.twin.count % x.twin.columns, 0);
-    x.free(x.data);
-    for (size_t i = 0; i < x.twin.count; i++)
-        free(x.twin.cells[i]);
-    free(x.twin.cells);
+    chart_free(&x);
 }
 
 static void charts_fit_their_boxes(void **state)

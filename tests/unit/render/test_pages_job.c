@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "render/document/document_private.h"
+#include "render/document/document.h"
+#include "render/document/document_model.h"
 #include "render/pages/job/pages_job.h"
 
 #include <math.h>

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "render/plot/plot_private.h"
+#include "render/plot/plot.h"
+#include "render/plot/plot_parts.h"
 
 #include <dirent.h>
 #include <fcntl.h>

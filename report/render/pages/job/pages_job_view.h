@@ -3,9 +3,10 @@
 #define NETPROF_JOB_VIEW_H
 
 #include "render/base/arena.h"
-#include "render/canvas/axes.h"
+#include "render/plot/axes.h"
 #include "render/chart/charts_job.h"
 #include "render/chart/charts_plots.h"
+#include "render/document/document.h"
 #include "analysis/job/job_report.h"
 #include "render/base/number.h"
 #include "render/pages/pages_time.h"

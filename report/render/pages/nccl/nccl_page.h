@@ -6,6 +6,7 @@
 #include "pages_nccl_private.h"
 #include "render/base/arena.h"
 #include "render/chart/charts_plots.h"
+#include "render/document/document.h"
 #include "render/pages/pages_signs.h"
 #include "render/pages/sheet.h"
 

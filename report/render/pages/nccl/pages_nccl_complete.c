@@ -118,16 +118,16 @@ static void nccl_complete_fill_twin(chart *x, const complete *k)
     x->twin.columns = 3;
     x->twin.right = 6;
     for (size_t i = 0; i < 3; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < SHARES; i++) {
-        document_cell(&x->twin, k->shares[i].label);
-        document_cell(&x->twin, k->shares[i].figures);
-        document_cell(&x->twin, isnan(k->shares[i].share) ? "not known" : k->shares[i].percent);
+        chart_cell(&x->twin, k->shares[i].label);
+        chart_cell(&x->twin, k->shares[i].figures);
+        chart_cell(&x->twin, isnan(k->shares[i].share) ? "not known" : k->shares[i].percent);
     }
     for (size_t i = 0; i < k->reason_count; i++) {
-        document_cell(&x->twin, k->reasons[i].what);
-        document_cell(&x->twin, k->reasons[i].count);
-        document_cell(&x->twin, "");
+        chart_cell(&x->twin, k->reasons[i].what);
+        chart_cell(&x->twin, k->reasons[i].count);
+        chart_cell(&x->twin, "");
     }
 }
 

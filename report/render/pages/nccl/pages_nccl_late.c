@@ -1,7 +1,7 @@
 // Who is late: a dark cell is a GPU, a dark column a host, a dark row a rail.
 #include "pages_nccl_private.h"
 
-#include "render/canvas/axes.h"
+#include "render/plot/axes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -238,17 +238,17 @@ static void nccl_late_fill_twin(chart *x, const nccl_view *v)
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = 0x7e;
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < v->late.count; i++) {
         const nccl_view_process *p = &v->late.items[i];
         if (p->rank == UINT64_MAX) continue;
-        document_cell(&x->twin, p->host);
-        document_cellf(&x->twin, "%llu", (unsigned long long)p->local);
-        document_cellf(&x->twin, "%llu", (unsigned long long)p->pid);
-        document_cellf(&x->twin, "%llu", (unsigned long long)p->rank);
-        document_cell(&x->twin, p->judged ? number_fixed(p->behind_us, 1).text : "not known");
-        document_cell(&x->twin, number_grouped(p->last_alone).text);
-        document_cell(&x->twin, number_grouped(p->judged).text);
+        chart_cell(&x->twin, p->host);
+        chart_cellf(&x->twin, "%llu", (unsigned long long)p->local);
+        chart_cellf(&x->twin, "%llu", (unsigned long long)p->pid);
+        chart_cellf(&x->twin, "%llu", (unsigned long long)p->rank);
+        chart_cell(&x->twin, p->judged ? number_fixed(p->behind_us, 1).text : "not known");
+        chart_cell(&x->twin, number_grouped(p->last_alone).text);
+        chart_cell(&x->twin, number_grouped(p->judged).text);
     }
 }
 

@@ -225,17 +225,17 @@ static void nccl_panels_fill_twin(chart *x, const nccl_panel *items, size_t coun
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = 0xfe;
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < count; i++) {
         const nccl_view_kind *k = items[i].kind;
         const nccl_spread *s = k->has_bus ? &k->bus_gbs : &k->wire_us;
         const double values[] = {s->p5, s->p50, s->p95, s->min, s->max};
-        document_cell(&x->twin, items[i].label);
-        document_cellf(&x->twin, "%llu", (unsigned long long)k->calls);
-        document_cellf(&x->twin, "%llu", (unsigned long long)k->incomplete);
+        chart_cell(&x->twin, items[i].label);
+        chart_cellf(&x->twin, "%llu", (unsigned long long)k->calls);
+        chart_cellf(&x->twin, "%llu", (unsigned long long)k->incomplete);
         for (size_t n = 0; n < 5; n++)
-            document_cell(&x->twin, s->count ? number_plain(values[n]).text : "not known");
-        document_cell(&x->twin, k->has_bus ? "GB/s" : "\xc2\xb5s");
+            chart_cell(&x->twin, s->count ? number_plain(values[n]).text : "not known");
+        chart_cell(&x->twin, k->has_bus ? "GB/s" : "\xc2\xb5s");
     }
 }
 
@@ -315,17 +315,17 @@ static void nccl_panels_histogram_twin(chart *x, const nccl_panel *items, size_t
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = 0x16;
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < count; i++) {
         const nccl_view_kind *k = items[i].kind;
         double step = k->bins.count ? (k->high - k->low) / (double)k->bins.count : 0;
         for (size_t j = 0; j < k->bins.count; j++) {
             if (!(k->bins.items[j].count > 0)) continue;
-            document_cell(&x->twin, items[i].label);
-            document_cellf(&x->twin, "%.6g", k->low + step * (double)j);
-            document_cellf(&x->twin, "%.6g", k->low + step * (double)(j + 1));
-            document_cell(&x->twin, k->has_bus ? "GB/s" : "\xc2\xb5s");
-            document_cellf(&x->twin, "%.10g", k->bins.items[j].count);
+            chart_cell(&x->twin, items[i].label);
+            chart_cellf(&x->twin, "%.6g", k->low + step * (double)j);
+            chart_cellf(&x->twin, "%.6g", k->low + step * (double)(j + 1));
+            chart_cell(&x->twin, k->has_bus ? "GB/s" : "\xc2\xb5s");
+            chart_cellf(&x->twin, "%.10g", k->bins.items[j].count);
         }
     }
 }

@@ -198,15 +198,15 @@ static void nccl_run_fill_twin(chart *x, const nccl_view *v)
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = ~UINT64_C(0);
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < v->run.count; i++) {
         const nccl_view_bin *b = &v->run.items[i];
         const uint64_t counts[] = {b->first_sn, b->last_sn, b->instances, b->complete};
         const double us[] = {b->wire_p5, b->wire_p50, b->wire_p95, b->skew_p5, b->skew_p50, b->skew_p95};
         for (size_t k = 0; k < 4; k++)
-            document_cellf(&x->twin, "%llu", (unsigned long long)counts[k]);
+            chart_cellf(&x->twin, "%llu", (unsigned long long)counts[k]);
         for (size_t k = 0; k < 6; k++)
-            document_cell(&x->twin, b->complete ? number_fixed(us[k], 1).text : "not measured");
+            chart_cell(&x->twin, b->complete ? number_fixed(us[k], 1).text : "not measured");
     }
 }
 

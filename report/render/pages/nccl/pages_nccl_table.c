@@ -205,7 +205,7 @@ static void nccl_table_fill_twin(chart *x, const grid *g)
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = UINT64_C(0x1ffc);
     for (size_t i = 0; i < x->twin.columns; i++)
-        document_cell(&x->twin, heads[i]);
+        chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < g->count; i++) {
         const row *r = &g->rows[i];
         const char *cells[] = {r->r.label,
@@ -223,7 +223,7 @@ static void nccl_table_fill_twin(chart *x, const grid *g)
                                r->share,
                                r->r.severity >= SEVERITY_WATCH ? theme_severity_word((severity)r->r.severity) : ""};
         for (size_t k = 0; k < x->twin.columns; k++)
-            document_cell(&x->twin, cells[k]);
+            chart_cell(&x->twin, cells[k]);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/catalog/catalog.h"
 #include "render/chart/charts_plots.h"
+#include "render/document/document.h"
 #include "render/pages/pages_time.h"
 #include "render/pages/sheet.h"
 

@@ -4,6 +4,7 @@
 
 #include "render/base/arena.h"
 #include "render/chart/charts.h"
+#include "render/document/document.h"
 #include "analysis/rules/evaluate.h"
 #include "analysis/rules/findings.h"
 #include "render/pages/pages.h"

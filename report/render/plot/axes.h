@@ -3,7 +3,8 @@
 #define NETPROF_AXES_H
 
 #include "render/base/arena.h"
-#include "canvas.h"
+#include "plot.h"
+#include "render/canvas/canvas.h"
 #include "render/base/number.h"
 
 typedef enum axes_format {

@@ -1,10 +1,10 @@
 // What a document keeps; for its writers.
-#ifndef NETPROF_DOCUMENT_PRIVATE_H
-#define NETPROF_DOCUMENT_PRIVATE_H
+#ifndef NETPROF_DOCUMENT_MODEL_H
+#define NETPROF_DOCUMENT_MODEL_H
 
 #include "render/base/buffer.h"
-#include "render/canvas/canvas_private.h"
-#include "document.h"
+#include "render/canvas/canvas_model.h"
+#include "document_types.h"
 
 typedef enum item_kind { ITEM_CHART = 0, ITEM_BESIDE, ITEM_PART, ITEM_SUBLINE, ITEM_NOTE } item_kind;
 

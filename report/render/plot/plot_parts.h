@@ -1,8 +1,8 @@
 // Between the parts of plot: axes (plot.c), scripts (plot_script.c), gnuplot (plot_run.c), its SVG (plot_svg.c).
-#ifndef NETPROF_PLOT_PRIVATE_H
-#define NETPROF_PLOT_PRIVATE_H
+#ifndef NETPROF_PLOT_PARTS_H
+#define NETPROF_PLOT_PARTS_H
 
-#include "plot.h"
+#include "render/canvas/plot_model.h"
 
 #include <stdio.h>
 

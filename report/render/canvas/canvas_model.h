@@ -1,9 +1,10 @@
 // What a canvas keeps; for its writers.
-#ifndef NETPROF_CANVAS_PRIVATE_H
-#define NETPROF_CANVAS_PRIVATE_H
+#ifndef NETPROF_CANVAS_MODEL_H
+#define NETPROF_CANVAS_MODEL_H
 
 #include "render/base/buffer.h"
-#include "canvas.h"
+#include "canvas_types.h"
+#include "plot_model.h"
 
 #include <pango/pangocairo.h>
 

@@ -1,0 +1,50 @@
+// What a plot shows, and its drawing: a canvas keeps both, plot/ makes the drawing.
+#ifndef NETPROF_PLOT_MODEL_H
+#define NETPROF_PLOT_MODEL_H
+
+#include "render/base/theme.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PLOT_POINTS_MAX = 5000 };
+
+typedef enum plot_kind {
+    PLOT_LINE = 0, // y over x; NAN in y breaks the line: a gap stays a gap
+    PLOT_STEP,     // y holds until the next x
+    PLOT_BAND,     // filled between y and y2; NAN breaks it
+    PLOT_POINTS,
+    PLOT_BARS, // boxes from the axis' low end to y, of width x2 around x (in x units)
+    PLOT_BOX   // box plots at x of width x2: five values low, q1, median, q3, high in boxes[]
+} plot_kind;
+
+typedef struct plot_series {
+    plot_kind kind;
+    theme_ink ink;
+    double line_width; // pt; points: radius; 0: 1 pt
+    bool dashed;
+    const double *x, *y, *y2, *x2;
+    const double (*boxes)[5]; // PLOT_BOX
+    size_t count;
+} plot_series;
+
+typedef struct plot_axis {
+    double min, max; // min < max; both > 0 when log
+    bool log;
+    bool binary; // tics at powers (log) or multiples of powers of two: sizes in bytes
+} plot_axis;
+
+typedef struct plot {
+    plot_axis x, y;
+    const plot_series *series; // drawn in this order
+    size_t series_count;
+} plot;
+
+typedef struct plot_job {
+    const plot *plot;
+    double width, height; // pt
+    char *svg;            // result, malloc'd; NULL: could not be made. Colours are placeholders: plot_svg_inks()
+    size_t svg_size;
+} plot_job;
+
+#endif

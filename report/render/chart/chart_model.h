@@ -1,0 +1,38 @@
+// A chart: how it is drawn, and its twin, a table that says the same.
+#ifndef NETPROF_CHART_MODEL_H
+#define NETPROF_CHART_MODEL_H
+
+#include "render/canvas/canvas.h"
+
+// A table of text; cells are copied. Start from {0}.
+typedef struct chart_twin {
+    size_t columns;
+    char **cells;   // row after row, the first is the heading
+    size_t count;   // cells
+    uint64_t right; // bit i: column i is aligned right (numbers)
+} chart_twin;
+
+typedef struct chart chart;
+struct chart {
+    const char *name;     // [a-z0-9-], unique in the document: --chart NAME, ids
+    const char *title;    // "" : no heading
+    const char *question; // what it answers, or what it shows
+    size_t rows;          // into which it can be divided over pages; 1: it stays whole
+    bool is_table;        // its twin says all that it shows: HTML shows the twin in its place
+    double squeeze;       // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
+    // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
+    double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
+    void (*draw)(const chart *x, canvas *c, canvas_box box, size_t from, size_t count);
+    void (*free)(void *data); // may be NULL
+    void *data;
+    chart_twin twin;
+    bool failed; // there was no memory for it: the document fails
+};
+
+// Appends a cell to the twin.
+void chart_cell(chart_twin *t, const char *text);
+void chart_cellf(chart_twin *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void chart_free(chart *x); // its data and its twin
+
+#endif
