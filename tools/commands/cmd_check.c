@@ -84,9 +84,8 @@ static void cmd_check_print_evidence(const finding *x)
 {
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
-        const char *value =
-            e->counter == DIFFERENCE_NONE ? words_amount(e->number, "").text : words_exact(e->value).text;
-        printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value,
+        const words_text value = e->counter == DIFFERENCE_NONE ? words_amount(e->number, "") : words_exact(e->value);
+        printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value.text,
                *e->unit ? " " : "", safe(e->unit));
     }
     if (x->evidence_count) putchar('\n');

@@ -5,6 +5,7 @@
 #include "regions.h"
 
 #include "analysis/base/directory.h"
+#include "analysis/base/memory.h"
 #include "analysis/data/file_parts.h"
 #include "regions_store.h"
 
@@ -184,6 +185,7 @@ static netprof_err regions_read_items(regions_file *f, netprof_error *error)
 static void regions_cannot_use(regions_file *f, const netprof_error *error)
 {
     regions *r = f->job->r;
+    if (error->code == NETPROF_ERR_NOMEM || error->sys_errno == ENOMEM) memory_exhausted();
     const char *text = *error->text ? error->text : netprof_strerror(error->code);
     regions_wait_for_turn(f);
     f->useless = true;

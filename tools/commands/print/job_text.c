@@ -341,10 +341,10 @@ static void job_text_regions_over_time(FILE *to, const job_report *job, bool all
     fprintf(to, "Share of the time of the threads of %zu process%s\n", processes, processes == 1 ? "" : "es");
 }
 
-static const char *job_text_lane(const job_node *node, job_meter meter)
+static words_text job_text_lane(const job_node *node, job_meter meter)
 {
-    static const char *const states[] = {NULL, "denied", "unreadable", "-"};
-    return node->lanes[meter] ? job_text_value(meter, node->lanes[meter]->mean).text : states[node->state[meter]];
+    static const words_text states[] = {{""}, {"denied"}, {"unreadable"}, {"-"}};
+    return node->lanes[meter] ? job_text_value(meter, node->lanes[meter]->mean) : states[node->state[meter]];
 }
 
 static void job_text_nodes(FILE *to, const job_report *job)
@@ -369,7 +369,7 @@ static void job_text_nodes(FILE *to, const job_report *job)
                                                       : PLAIN,
                    severity_name(node->severity));
         for (size_t m = 0; m < sizeof meters / sizeof *meters; m++)
-            table_cell(t, PLAIN, job_text_lane(node, meters[m]));
+            table_cell(t, PLAIN, job_text_lane(node, meters[m]).text);
         table_printf(t, PLAIN, "%llu of %llu", (unsigned long long)node->samples, (unsigned long long)node->expected);
     }
     putc('\n', to);

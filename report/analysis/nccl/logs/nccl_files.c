@@ -2,6 +2,7 @@
 
 #include "nccl_parts.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
 #include <dirent.h>
@@ -51,6 +52,7 @@ static void files_find_below(nccl *n, const char *directory, unsigned depth)
     struct stat st;
     if (!d) {
         int error = errno;
+        if (error == ENOMEM) memory_exhausted();
         files_add(n, directory, 0)->error = error;
         return;
     }
