@@ -30,7 +30,7 @@ void text_append(char **text, const char *format, ...)
 }
 
 // [m-n]: a decimal number of the text within the range; the whole run of digits, as long as it is. Returns the
-// number of characters taken, 0 for none; *pattern goes behind the bracket.
+// number of characters taken, 0 for none; *pattern moves past the bracket.
 static size_t match_range(const char **pattern, const char *text)
 {
     unsigned long low, high, number = 0;
@@ -83,5 +83,5 @@ bool text_same_host(const char *a, const char *b)
     size_t n = strcspn(a, "."), m = strcspn(b, ".");
     if (strcasecmp(a, b) == 0) return true;
     if (is_address(a) || is_address(b) || n != m || strncasecmp(a, b, n) != 0) return false;
-    return !a[n] || !b[m]; // two long names are what they are
+    return !a[n] || !b[m]; // two full names that differ
 }

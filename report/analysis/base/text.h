@@ -13,10 +13,10 @@ void text_append_list(char **text, const char *format, va_list arguments) __attr
 
 #define text_make memory_format // until all users say so themselves
 
-// Does the pattern match the whole text? '*' any characters, '?' one, [m-n] a decimal number in this range.
+// True if the pattern matches the whole text: '*' any characters, '?' one, [m-n] a decimal number in this range.
 bool text_like(const char *pattern, const char *text);
 
-// Do two names mean one host, as far as they tell: in any case, with its domain or without? Addresses are themselves;
+// True if two names can mean one host: upper or lower case, with or without its domain. Addresses equal only themselves;
 // NULL is no host.
 bool text_same_host(const char *a, const char *b);
 

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UTF8_REPLACEMENT "\xef\xbf\xbd" // U+FFFD, which stands for a byte that is no UTF-8
+#define UTF8_REPLACEMENT "\xef\xbf\xbd" // U+FFFD, in place of a byte that is not UTF-8
 
 // Bytes of the valid character at the start of text and its code, or 0. A NUL is a character of one byte.
 size_t utf8_character(const char *text, uint32_t *code);
-// The next character to put out: moves *text behind it and returns where its bytes, *length of them, stand.
+// The next character to write: moves *text past it and returns its bytes, *length of them.
 const char *utf8_next(const char **text, size_t *length);
 
 #endif

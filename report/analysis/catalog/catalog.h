@@ -25,15 +25,15 @@
 #define CATALOG_TX_PACKETS  0x0200u
 #define CATALOG_RX_PACKETS  0x0400u
 #define CATALOG_CASSINI_2   0x0800u // only Cassini-2 has it
-#define CATALOG_PATTERN     0x1000u // the row is a pattern: what it says holds for a family of counters
-#define CATALOG_HARMLESS    0x2000u // what healthy hardware counts all the time: no trouble, whatever its unit
+#define CATALOG_PATTERN     0x1000u // the row is a pattern and describes a family of counters
+#define CATALOG_HARMLESS    0x2000u // healthy hardware counts this all the time: no trouble, whatever its unit
 #define CATALOG_SAME_AS     0x4000u // counts the same events as entry->same_as of its device: never add the two
 // The device's packets are the sum of all its counters with this mark, where no single counter has them.
 #define CATALOG_TX_PACKETS_PART 0x8000u
 #define CATALOG_RX_PACKETS_PART 0x10000u
 #define CATALOG_TIME_DRIVEN     0x20000u  // grows while the link is up, whatever the traffic: never taken per byte
-#define CATALOG_FAULT           0x40000u  // what a fault leaves behind, though its unit and group do not say so
-#define CATALOG_WAITING         0x80000u  // what waiting or congestion leaves behind, though its unit does not say so
+#define CATALOG_FAULT           0x40000u  // a fault raises it, though its unit and group do not say so
+#define CATALOG_WAITING         0x80000u  // waiting or congestion raises it, though its unit does not say so
 #define CATALOG_TIME_OF_DAY     0x100000u // a moment: its difference from another run's means nothing
 #define CATALOG_BAD             (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
@@ -43,7 +43,7 @@ typedef struct catalog_entry {
     const char *unit;        // as in catalog_units.csv; "" when unknown
     const char *description; // "" when unknown
     const char *note;        // about its reliability or meaning; "" when there is nothing to say
-    const char *same_as;     // the counter that tells of the same events better; "" when there is none
+    const char *same_as;     // the better counter of the same events; "" if there is none
     uint64_t groups;         // bit i: catalog_group_at(i)
     uint32_t marks;
     uint8_t kind;            // netprof_kind
@@ -56,7 +56,7 @@ typedef struct catalog_group {
     const char *name;        // "CxiPerfStats"
     const char *title;       // "performance"
     const char *description; // one sentence
-    bool trouble;            // its counters tell of trouble whatever their unit
+    bool trouble;            // its counters mean trouble whatever their unit
 } catalog_group;
 
 void catalog_init(void); // optional: unpacks the tables now

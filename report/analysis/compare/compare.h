@@ -7,7 +7,7 @@
 //     ... c.title, c.sentences, c.lines, c.checks, c.devices ...
 //     comparison_free(&c);
 //
-// A run is one difference of a node; runs.h tells how files become runs.
+// A run is one difference of a node; runs.h says how files become runs.
 //
 // Each counter is compared per second (by its own two time stamps) and per byte (see comparison_bytes). Devices and
 // counters match by source and name, across hosts as well. A counter that was reset, is saturated, or could not be
@@ -34,7 +34,7 @@ typedef struct comparison_options {
 } comparison_options;
 
 // Adds the runs that a data set holds. Errors: _ARG (a snapshot without a partner, no run at all, snapshots in the
-// wrong order), _MISMATCH (of two boots, unless options->force); error->path and error->text tell.
+// wrong order), _MISMATCH (of two boots, unless options->force); see error->path and error->text.
 netprof_err comparison_add(comparison *c, comparison_side side, const dataset *set, const comparison_options *options,
                            netprof_error *error);
 // Compares. The rules must outlive the comparison. Errors: _ARG (a side without a run).

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-// ---- what a counter is measured with ----
+// ---- units and thresholds ----
 
 enum { LEAST_SIGMAS = 3 };
 
-// An event: what one count more means; for time, 0.01 % of the interval. A difference of less than `floor` a second, or
-// of less than the factor `ratio`, is none.
+// An event is one count more; for time, 0.01 % of the interval. A difference of less than `floor` a second, or
+// by less than the factor `ratio`, counts as none.
 static const struct {
     double floor_per_s, ratio;
 } limits[COMPARISON_CLASSES] = {[COMPARISON_ERRORS] = {0, 1.5},
@@ -33,7 +33,7 @@ static double cells_units_per_second(const char *unit, double clock_hz)
 
 // ---- one cell ----
 
-// A basis: what the counts are divided by.
+// What counts are divided by, as the healthy runs have it.
 typedef struct yardstick {
     bool known;
     comparison_range healthy;

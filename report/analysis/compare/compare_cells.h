@@ -4,15 +4,15 @@
 
 #include "comparer.h"
 
-// What one run counted.
+// The count of one run.
 typedef struct sample {
     comparison_side side;
     size_t run;
     bool known;
-    const char *reason; // of what is not known
+    const char *reason; // why it is not known
     uint64_t exact;
     double count, seconds, bytes; // NAN unknown
-    double event;                 // what counts as one
+    double event;                 // the size of one event
 } sample;
 
 sample cells_sample(const comparer *m, const comparison_line *line, size_t device, size_t run);

@@ -1,4 +1,4 @@
-// What the rules say of both sides, device by device.
+// The rules on both sides, device by device.
 #include "comparer.h"
 
 #include "analysis/base/stb_ds.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a side's mark shows: fine, doubtful or bad.
+// A side's mark: fine, doubtful or bad.
 static int checks_mark(severity s)
 {
     return s >= SEVERITY_HIGH ? 2 : s >= SEVERITY_WATCH;
@@ -119,7 +119,7 @@ static int checks_by_order(const void *a, const void *b)
     const comparison_check *x = a, *y = b;
     const comparison_verdict *v = &x->cells[x->worst], *w = &y->cells[y->worst];
     if (checks_is_worse(v, w) || checks_is_worse(w, v)) return checks_is_worse(v, w) ? -1 : 1;
-    // As findings are ordered: what nothing explains, then what is nearer to the cause.
+    // As findings are ordered: unexplained ones, then those nearer to the cause.
     bool p = v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->explained_by;
     bool q = w->finding[COMPARISON_FAULTY] && w->finding[COMPARISON_FAULTY]->explained_by;
     if (p != q) return p ? 1 : -1;

@@ -119,7 +119,7 @@ static double devices_ip_bytes(const evaluation *e)
     return NAN;
 }
 
-// All ports, each byte once; where there is no port, what the IP layer moved.
+// All ports, each byte once; without a port the bytes of the IP layer.
 static double devices_node_bytes(const evaluation *e)
 {
     const netprof_schema *schema = e->d->delta->schema;

@@ -24,8 +24,8 @@ static comparison_class compare_lines_class(const char *source, const char *name
     return COMPARISON_PACKETS;
 }
 
-// Sources about the node and the job: only their errors and stalls are ranked. Which core ran a program, and what it
-// read from a disk, differs from run to run.
+// Sources about the node and the job: only their errors and stalls are ranked. The core that runs a
+// program and the bytes it reads from a disk differ from run to run.
 static bool compare_lines_is_network(const char *source)
 {
     static const char *const others[] = {"process",  "cgroup", "cpu",   "memory", "disk",
@@ -118,7 +118,7 @@ static void compare_lines_find_pattern(comparison_line *line)
         line->pattern = changed == 1 ? COMPARISON_ONLY_ONE : COMPARISON_SOME;
 }
 
-// What is left out, and counted: in how many devices it is.
+// The count to raise for a counter that is left out; NULL for one that is compared.
 static size_t *compare_lines_left_out(comparison *c, const char *source, const netprof_counter *counter,
                                       const char *unit, uint32_t marks)
 {
@@ -201,7 +201,7 @@ static void compare_lines_fold(comparison_line *into, comparison_line *line)
     *line = (comparison_line){.name = NULL};
 }
 
-// The line that tells of the same events better, or the first with the very same counts.
+// The better line of the same events, or the first with the very same counts.
 static size_t compare_lines_find_equal(const comparison *c, const uint64_t *hashes, size_t i)
 {
     const comparison_line *line = &c->lines[i];

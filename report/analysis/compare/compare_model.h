@@ -1,4 +1,4 @@
-// What a comparison consists of: its types, their names, and how it is freed. compare.h makes one.
+// The types of a comparison and their names. compare.h makes one.
 #ifndef NETPROF_COMPARE_MODEL_H
 #define NETPROF_COMPARE_MODEL_H
 
@@ -43,8 +43,8 @@ typedef enum comparison_pattern {
 typedef struct comparison_run {
     comparison_side side;
     char *label;        // the path, or of two files "BEFORE, AFTER"; hostile text
-    char *host;         // "" when the files do not tell; hostile text
-    char *command;      // of the run, NULL when the files do not tell; hostile text
+    char *host;         // "" if the files do not say; hostile text
+    char *command;      // of the run, NULL if the files do not say; hostile text
     int64_t wall_ns;    // when it began, ns since 1970; 0 unknown
     int64_t elapsed_ns; // the longest of its counters'; 0 unknown
     bool damaged;       // parts of its files are missing
@@ -53,7 +53,7 @@ typedef struct comparison_run {
     double bytes; // moved by the node, each byte once; NAN unknown
 } comparison_run;
 
-// What the bytes of a device are: what its counters are divided by.
+// The bytes that a device's counters are divided by.
 typedef enum comparison_bytes {
     COMPARISON_BYTES_UNKNOWN = 0, // none of the below: no ratio per byte
     COMPARISON_BYTES_OWN,         // its own counters of bytes, sent and received
@@ -79,7 +79,7 @@ typedef struct comparison_device {
     size_t order;                                                        // private
 } comparison_device;
 
-// What one counter of one device did on one side.
+// One counter of one device on one side.
 typedef struct comparison_amount {
     size_t runs;    // with a value
     double count;   // median over the runs, in the counter's unit; NAN without a run
@@ -155,7 +155,7 @@ typedef enum comparison_judgement {
 typedef struct comparison_verdict {
     comparison_judgement judged[COMPARISON_SIDES];
     severity severity[COMPARISON_SIDES];      // when JUDGED
-    double value[COMPARISON_SIDES];           // what the rule judged, in rule->unit; NAN unless JUDGED
+    double value[COMPARISON_SIDES];           // the rule's value, in rule->unit; NAN unless JUDGED
     const finding *finding[COMPARISON_SIDES]; // of the worst run; NULL when it was OK
     size_t run[COMPARISON_SIDES];             // which run that was, DIFFERENCE_NONE unless JUDGED
     // The two sides' marks differ: fine (ok, info), doubtful (watch, warn), bad (high, critical). A side where there was
@@ -169,7 +169,7 @@ typedef struct comparison_check {
     bool of_node;                    // cells[0] is the node; first_device means nothing
     size_t first_device, cell_count; // cells[i] is of devices[first_device + i]
     comparison_verdict *cells;
-    size_t worst;                        // the cell that tells most: flipped first, then the worst severity
+    size_t worst;                        // the most important cell: flipped first, then the worst severity
     severity severity[COMPARISON_SIDES]; // the worst of each side
     bool flipped;
 } comparison_check;
@@ -179,12 +179,12 @@ typedef struct comparison_sentence {
     char *text;        // one sentence, names from outside as they are: hostile text
 } comparison_sentence;
 
-// What became of the counters.
+// How many counters were compared, and why the others were not.
 typedef struct comparison_counts {
     size_t states[COMPARISON_GONE + 1]; // of the counters of devices (cells), folded ones included
     size_t only[COMPARISON_SIDES];      // cells that only this side has (they are UNKNOWN)
     // Names that were not compared:
-    size_t clocks;     // they only tell time
+    size_t clocks;     // they only count time
     size_t bad;        // hardware errata
     size_t histograms; // buckets: see shapes
     size_t gauges;     // see gauges
@@ -199,7 +199,7 @@ typedef struct comparison {
     comparison_basis basis;
     comparison_device *devices;
     size_t device_count;
-    comparison_line *lines;          // the highest score first, those without a score behind; none for ZERO everywhere
+    comparison_line *lines;          // the highest score first, then those without a score; none for ZERO everywhere
     size_t line_count, ranked_count; // lines[0 .. ranked_count) have a score
     comparison_shape *shapes;        // moved most first; only those that moved by 5 % or more
     size_t shape_count;
@@ -212,13 +212,13 @@ typedef struct comparison {
     comparison_counts counts;
     double bytes[COMPARISON_SIDES], seconds[COMPARISON_SIDES]; // of a run, medians; NAN unknown
     double bytes_ratio, seconds_ratio;                         // faulty over healthy; NAN unknown
-    // Of the worst check that flipped for the worse. Without one: WATCH when counters tell of more errors or stalls, or
+    // Of the worst check that flipped for the worse. Without one: WATCH when counters show more errors or stalls, or
     // when nothing could be judged; INFO when only the traffic differs, or less went wrong; OK.
     severity severity;
     char *title;                    // one sentence: the main difference
     comparison_sentence *sentences; // the verdict, worst first
     size_t sentence_count;
-    char **notes; // what is not alike in the data: hosts, devices, counters, drivers, lengths
+    char **notes; // differences in the data: hosts, devices, counters, drivers, lengths
     size_t note_count;
 } comparison;
 

@@ -1,4 +1,4 @@
-// What the comparison says in words. Every sentence follows a rule: it repeats what was measured on both sides, and
+// The sentences of the comparison. Every sentence follows a rule: it repeats what was measured on both sides, and
 // names a cause only where a rule of the findings does.
 #include "comparer.h"
 
@@ -50,7 +50,7 @@ void comparer_pattern_text(const comparison *c, comparison_line *line)
 
 // ---- facts ----
 
-// What may explain a difference; words_names, addresses and serial numbers do not.
+// Facts that may explain a difference; names, addresses and serial numbers do not.
 static const char *const telling_device[] = {"driver",
                                              "driver_rev",
                                              "version",
@@ -372,7 +372,7 @@ static char *words_check(const comparison *c, const comparison_check *check, com
     return text;
 }
 
-// Does the faulty side look worse?
+// True if the faulty side looks worse.
 static bool words_is_worse(const comparison_check *check)
 {
     const comparison_verdict *v = &check->cells[check->worst];
@@ -549,7 +549,7 @@ static bool words_differ(const comparison *c)
     return c->ranked_count || (c->check_count && c->checks[0].flipped);
 }
 
-// What stands above everything: what went wrong most, else that nothing did, and what was moved.
+// The headline: the worst change, else that there is none, and the bytes that were moved.
 static void words_choose_title(comparison *c)
 {
     char *text = NULL, *work = words_work(c);

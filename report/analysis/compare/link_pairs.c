@@ -19,7 +19,7 @@ static bool ends_is_candidate(const difference *d, const traffic *t)
            t->packets[TRAFFIC_SENT] + t->packets[TRAFFIC_RECEIVED] >= LEAST_PACKETS;
 }
 
-// What one sent is about what the other received: within 5 %, for what is lost is looked for.
+// One received about as much as the other sent: within 5 %, because losses are looked for.
 static bool ends_is_about(uint64_t sent, uint64_t received)
 {
     double larger = fmax((double)sent, (double)received);

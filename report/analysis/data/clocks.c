@@ -17,7 +17,7 @@
 typedef struct host {
     const char *boot_id;  // "": unknown, and so one run
     size_t first;         // run
-    int64_t max_error_ns; // the worst that its runs tell
+    int64_t max_error_ns; // the worst of its runs
     bool told_unsynchronised;
     clocks_run place; // of its first run
 } host;
@@ -90,7 +90,7 @@ static void clocks_choose_reference(finder *f)
     }
 }
 
-// What brings a run's wall clock to that of the first run of its host. Runs that overlap and whose wall clocks were not
+// The offset from a run's wall clock to that of the first run of its host. Runs that overlap and whose wall clocks were not
 // set cannot have different ones: there the monotonic clock is one of a time namespace.
 static double clocks_within_host(const finder *f, size_t run)
 {
@@ -104,7 +104,7 @@ static double clocks_within_host(const finder *f, size_t run)
 
 // ---- between hosts ----
 
-// What event e of host h says: so much is to be added to its clock.
+// The range that event e allows for the offset of host h.
 static bool clocks_event_interval(const finder *f, size_t h, size_t e, interval *to, double *at)
 {
     const clocks_event *mine = &f->events[e];

@@ -1,4 +1,4 @@
-// Host clocks: how the wall clocks of runs on several hosts stand to one another, by what the files hold, and how much
+// Host clocks: how far the wall clocks of runs on several hosts are apart, as their files show, and how much
 // of it stays uncertain.
 //
 //     clocks c = {0};
@@ -7,7 +7,7 @@
 //     puts(c.text);
 //     clocks_free(&c);
 //
-// What counts, the strongest first:
+// Evidence, the strongest first:
 //   one boot    runs with the same boot_id share the monotonic clock: nothing is uncertain between them, even where the
 //               wall clock was set meanwhile, or several nodes are on one host.
 //   kernel      the kernel's clock state (ntp_adjtime(2), facts clock_* of netprof record and run): how far its clock
@@ -36,12 +36,12 @@ typedef enum clocks_basis {
     CLOCKS_ONE_BOOT // as the reference, or it is the reference
 } clocks_basis;
 
-// What is known of a run's clock. Texts are the caller's and may be NULL.
+// Facts about a run's clock. Texts are the caller's and may be NULL.
 typedef struct clocks_input {
     const char *name, *boot_id;
     int64_t wall_ns, mono_ns;         // one instant by both clocks; mono 0: unknown
     int64_t end_wall_ns, end_mono_ns; // a later one; 0: unknown
-    int64_t max_error_ns;             // that the kernel tells, the larger of begin and end; CLOCKS_UNKNOWN_NS
+    int64_t max_error_ns;             // as the kernel reports it, the larger of begin and end; CLOCKS_UNKNOWN_NS
     bool unsynchronised;              // the kernel says so
 } clocks_input;
 

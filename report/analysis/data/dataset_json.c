@@ -406,7 +406,7 @@ static void json_read_not_ok(dataset_input *in, const json_schema *s, size_t dev
         json_object *number = json_length_of(why) > 1 ? json_object_array_get_idx(why, 1) : NULL;
         snapshot->status[k] = (uint8_t)json_status_named(status ? status : "");
         int reason = json_object_is_type(number, json_type_int) ? json_object_get_int(number) : 0;
-        snapshot->errnos[k] = (uint8_t)(reason > 0 && reason <= UINT8_MAX ? reason : 0); // another one is none
+        snapshot->errnos[k] = (uint8_t)(reason > 0 && reason <= UINT8_MAX ? reason : 0); // any other number is no errno
         if (snapshot->status[k] != NETPROF_STATUS_OK && snapshot->status[k] != NETPROF_STATUS_SATURATED)
             snapshot->values[k] = 0;
     }

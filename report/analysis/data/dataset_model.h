@@ -65,11 +65,11 @@ typedef struct dataset_options {
 
 void dataset_remove_run(dataset *set, size_t index);
 void dataset_free(dataset *set);
-void dataset_run_free(dataset_run *run);                // what it holds
+void dataset_run_free(dataset_run *run);                // frees its contents
 void dataset_drop_warnings(dataset *set, size_t from);  // all but the first `from`
 const char *dataset_format_name(dataset_format format); // ".netprof", "netprof JSON", ...
 
-// A fact of the run, or else of its first schema; NULL when there is none.
+// A fact of the run, or else of its first schema; NULL if there is none.
 const char *dataset_fact(const dataset_run *run, const char *key);
 // The name of the run's node: its pod, else the scheduler's name of the node (one host may have several), else its host
 // name; "" if the file has none. schema: of a snapshot that is not in the run yet; may be NULL.

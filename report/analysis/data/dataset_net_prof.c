@@ -1,5 +1,5 @@
 // net_prof's raw text: the telemetry files of a node one after another, a line each, NIC after NIC, in the
-// order of `ls`. Position alone tells which counter a line is; interface n is cxi(n-1).
+// order of `ls`. A line's counter is known by its position alone; interface n is cxi(n-1).
 #include "dataset_net_prof.h"
 
 #include "analysis/base/index_map.h"
@@ -107,7 +107,7 @@ static netprof_err names_choose(dataset_input *in, size_t lines, names *list)
 
 // ---- lines ----
 
-// "value@seconds.nanoseconds", nine digits behind the point as the driver writes them: a cut line is not
+// "value@seconds.nanoseconds", with nine decimals as the driver writes them: a cut line is not
 // mistaken for a whole one.
 static bool text_parse_digits(const char **at, const char *end, uint64_t *value)
 {

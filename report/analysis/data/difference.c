@@ -160,7 +160,7 @@ static bool select_is_chosen(const difference *d, const difference_query *q, siz
     return q->clock == DIFFERENCE_WITH_CLOCK || clock == (q->clock == DIFFERENCE_ONLY_CLOCK);
 }
 
-// What rows are ordered by, most important first.
+// The key that rows are ordered by, most important member first.
 typedef struct sort_key {
     size_t major, unit_rank;
     const char *unit;

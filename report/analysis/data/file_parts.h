@@ -1,4 +1,4 @@
-// Parts of .netprof files: whole files put behind one another, by netprof merge or by cat.
+// Parts of .netprof files: whole files joined by netprof merge or by cat.
 //
 // A part begins at a header (netprof.h, 10.1), which no chunk holds by chance, and reaches to the next one. A file that
 // nobody put together is one part.
@@ -25,23 +25,23 @@ enum {                   // what a file holds
     PARTS_REGIONS = 2
 };
 
-// Does it begin like a .netprof file?
+// True if it begins like a .netprof file.
 bool parts_is_header(const void *data, size_t size);
-// The offset of the first header behind `from`, or size.
+// The offset of the first header from `from` on, or size.
 size_t parts_next(const void *data, size_t size, size_t from);
 size_t parts_count(const void *data, size_t size);
 
 // The parts of a regular file; it is read once, in pieces. _FORMAT: no .netprof, or no regular file; _IO, _NOMEM.
 netprof_err parts_open(parts *p, const char *path, netprof_error *error);
 uint64_t parts_size(const parts *p, size_t part);
-// Where reading a part stands.
+// The state of reading a part.
 typedef struct parts_stream {
     int fd; // of the parts, which must stay open
     uint64_t at, end;
 } parts_stream;
 
 // The bytes of a part from its begin on, bit by bit, whatever its size; fewer than there were when the file was cut
-// meanwhile, which its reader will tell. parts_read() is a netprof_read_fn: user is the stream.
+// meanwhile, which its reader reports. parts_read() is a netprof_read_fn: user is the stream.
 parts_stream parts_begin(const parts *p, size_t part);
 int parts_read(void *user, void *to, size_t size, size_t *got);
 // netprof_reader_open_fn() of it; the stream must live as long as the reader.

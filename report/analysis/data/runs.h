@@ -26,7 +26,7 @@ typedef struct run_list {
 } run_list;
 
 // The runs of a data set, which must outlive them. force: also across boots of a node. Errors: _ARG, _MISMATCH (two
-// boots), _NOMEM; error->path and error->text tell.
+// boots); see error->path and error->text.
 netprof_err runs_of_dataset(run_list *list, const dataset *set, bool force, netprof_error *error);
 void runs_free(run_list *list);
 

@@ -18,7 +18,7 @@ typedef struct followed {
     uint32_t kind;   // of the series' counters
 } followed;
 
-// What a counter means, looked up once for all files.
+// The meaning of a counter, looked up once for all files.
 enum { MEANS_NOTHING = -2, MEANS_EVENT = -1 }; // else SERIES_IN or SERIES_OUT
 typedef struct known_counter {
     int means;
@@ -38,9 +38,9 @@ struct series_reader {
     int64_t last_wall_ns, last_mono_ns; // of the last snapshot; wall: put on the run's axis
 };
 
-// ---- what a counter means ----
+// ---- the meaning of a counter ----
 
-// Pauses, missing credits, back-pressure: in the catalog's groups about congestion, but for what counts traffic.
+// Pauses, missing credits, back-pressure: in the catalog's groups about congestion, except those that count traffic.
 static bool series_tells_of_waiting(const char *source, const char *counter)
 {
     static const char *const groups[] = {"CxiCongestion", "EthPause", "RdmaCongestion"};
@@ -155,7 +155,7 @@ static void series_add_followed(series *s, netprof_list *list, const netprof_sch
     arrput(r->followed, f);
 }
 
-// The small schema of what is followed.
+// Makes the small schema of the counters that are followed.
 static netprof_err series_follow(series *s, const netprof_schema *schema)
 {
     struct series_reader *r = s->reader;
@@ -309,7 +309,7 @@ static double series_median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-// What happened from the last snapshot to the one at hand.
+// Adds the differences from the last snapshot to the one at hand.
 static netprof_err series_add_step(series *s, double from_s, double to_s)
 {
     netprof_delta delta = NETPROF_ZERO;
@@ -366,7 +366,7 @@ static bool series_is_gap(const series_run *run, size_t k)
     return run->time_count > 3 && run->times[k + 1] - run->times[k] > 2.5 * run->interval_s;
 }
 
-// Does a step reach over a gap of its run?
+// True if a step spans a gap of its run.
 static bool series_reaches_over(const series_run *run, const series_step *step)
 {
     for (size_t k = 0; k + 1 < run->time_count; k++)

@@ -1,4 +1,4 @@
-// What happened over time: the rates of devices and the events between neighbouring snapshots, of one file or of the
+// Time series: the rates of devices and the events between neighbouring snapshots, of one file or of the
 // files of many hosts on one time axis.
 //
 // Snapshots are taken one after another while a file is read (dataset_options.each = series_take), and only what is
@@ -14,7 +14,7 @@
 enum { SERIES_IN = 0, SERIES_OUT = 1 };
 
 // Between two readings of one device, by its own stamps where it has them: a device that was not refreshed between two
-// snapshots has no step there, and a longer one behind it. Times are seconds since series.begin_ns.
+// snapshots has no step there and a longer one after it. Times are seconds since series.begin_ns.
 typedef struct series_step {
     double from_s, to_s;
     double rate[2]; // bytes/s received and sent, over the counters' own stamps; NAN: not known
@@ -36,7 +36,7 @@ typedef struct series_device {
 // A counter of trouble or of waiting, by its name, over all devices.
 typedef struct series_counter {
     char *source, *name, *unit;
-    bool trouble; // else it tells of waiting: pauses, credits, back-pressure
+    bool trouble; // else of waiting: pauses, credits, back-pressure
     double sum;
     size_t events;
 } series_counter;

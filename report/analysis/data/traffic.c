@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Another counter of the device that changed tells of the same events.
+// True if another counter of the device that changed counts the same events.
 static bool traffic_told_by_another(const difference *d, size_t counter)
 {
     const netprof_schema *schema = d->delta->schema;
@@ -33,7 +33,7 @@ double traffic_bits_per_s(const netprof_device *device)
     return value > 0 && value < 1e15 ? value : 0;
 }
 
-// What a counter is to its device's traffic. A part is added to the others; of counters without parts, two with the
+// The role of a counter in its device's traffic. A part is added to the others; of counters without parts, two with the
 // same mark count the same.
 static const struct {
     uint32_t mark;
@@ -120,7 +120,7 @@ static traffic traffic_of_device(const difference *d, size_t device)
     }
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
         if (d->rows[i].changed && d->rows[i].flag != NETPROF_FLAG_GAUGE && traffic_is_trouble(d, i)) t.troubles++;
-    // What a virtual device says of its speed is made up, and its traffic goes through no line.
+    // The speed of a virtual device is made up, and its traffic goes through no line.
     t.line_rate = dev->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(dev) / 8 : 0;
     if (t.line_rate > 0) t.share = fmax(t.byte_rate[TRAFFIC_RECEIVED], t.byte_rate[TRAFFIC_SENT]) / t.line_rate;
     return t;

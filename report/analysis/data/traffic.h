@@ -29,9 +29,9 @@ bool traffic_is_bound(const traffic *t); // is any of its figures a lower bound?
 
 // Bit/s by the device's facts; 0 when unknown.
 double traffic_bits_per_s(const netprof_device *device);
-// Does the first of two devices of one node count the bytes of the second, too?
+// True if the first of two devices of one node counts the bytes of the second as well.
 bool traffic_counts_the_same(const netprof_device *all, const netprof_device *part);
-// Is this a counter of errors, drops, or repetition, and no other that changed tells of the same events better?
+// True for a counter of errors, drops or repetition, unless another one that changed counts the same events better.
 bool traffic_is_trouble(const difference *d, size_t counter);
 
 #endif

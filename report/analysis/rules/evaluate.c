@@ -208,7 +208,7 @@ bool evaluation_applies(const evaluation *e, const rule *x, size_t device)
     return strcmp(x->source, "*") == 0 || strcmp(x->source, evaluate_device_at(e, device)->source) == 0;
 }
 
-// A sibling: what a device is compared with.
+// A sibling: a device that others are compared with.
 static bool evaluate_is_sibling(const evaluation *e, size_t device)
 {
     return evaluate_device_at(e, device)->flags & NETPROF_DEVICE_PHYSICAL && evaluation_applies(e, e->rule, device);
@@ -347,7 +347,7 @@ static void evaluate_gather_counter(void *user, size_t counter)
     }
 }
 
-// What is not there is left out, what was not read as well as long as something was; what is unknown spoils it.
+// Missing values are left out, unread ones too as long as one was read; an unknown value makes the result unknown.
 static reading evaluate_gathered(const gathering *g)
 {
     if (g->worst.status == READING_UNKNOWN) return g->worst;
@@ -475,12 +475,12 @@ double evaluation_speed(const evaluation *e, size_t device)
     size_t twin = e->twins[device];
     if (mbps <= 0 && rate <= 0 && twin != DIFFERENCE_NONE)
         mbps = evaluate_fact_number(evaluate_own_fact(e, twin, "speed_mbps"));
-    if (mbps >= 4294967295.0) mbps = 0; // what a driver says that does not know
+    if (mbps >= 4294967295.0) mbps = 0; // a driver's value for "unknown"
     if (mbps > 0 || rate > 0) return evaluate_plausible(mbps > 0 ? mbps * 1e6 : rate);
     return strcmp(evaluate_device_at(e, device)->source, "cxi") == 0 ? evaluation_line_rate(e, device) / 1.0625 : 0;
 }
 
-// A Cassini link always receives codewords of 5440 bits, which tell its speed where no fact does.
+// A Cassini link always receives codewords of 5440 bits, which give its speed where no fact does.
 double evaluation_line_rate(const evaluation *e, size_t device)
 {
     const char *port = evaluate_own_fact(e, device, "port_speed");
@@ -678,7 +678,7 @@ bool evaluate_condition(evaluation *e, const expression *x)
     return r.status == READING_OK && r.number != 0;
 }
 
-// ---- what a formula looked at ----
+// ---- the counters and facts of a formula ----
 
 static uint32_t evaluate_chosen(evaluation *e, const expression *x, const expression_node *n)
 {

@@ -5,7 +5,7 @@
 #include "analysis/data/difference.h"
 #include "rules.h"
 
-// Worse is larger: what a formula with several parts gives is the worst of them.
+// Worse is larger: a formula with several parts gets the worst of their statuses.
 typedef enum reading_status {
     READING_OK = 0,
     READING_NONE,    // there is no such counter or fact here, or nothing to divide by
@@ -55,12 +55,12 @@ void evaluation_end(evaluation *e);
 // The index of a device's counter; DIFFERENCE_NONE when it has none of this name.
 size_t evaluation_counter(const evaluation *e, size_t device, const char *name);
 
-// Sets rule and device; everything behind is about them.
+// Sets the rule and device that all following calls are about.
 void evaluation_of(evaluation *e, const rule *x, size_t device);
 reading evaluate(evaluation *e, const expression *x);
 bool evaluate_condition(evaluation *e, const expression *x); // true only when it is known to hold; no formula: true
 
-// Calls visit() for each counter that a formula looks at (of first() only what it chose), without order or
+// Calls visit() for each counter that a formula looks at (of first() only the chosen one), without order or
 // uniqueness.
 void evaluation_counters(evaluation *e, const expression *x, void (*visit)(void *user, size_t counter), void *user);
 // The same for facts: the name, and the number that was used.

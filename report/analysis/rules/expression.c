@@ -96,7 +96,7 @@ static size_t expression_name_length(const char *text)
     return n;
 }
 
-// The word, when it stands here as a whole.
+// Takes the word if the text goes on with it.
 static bool expression_take_word(parser *p, const char *word)
 {
     expression_skip_blanks(p);

@@ -4,8 +4,8 @@
 //     first(sum(rh:spt_timeouts, rh:sct_timeouts), sum(pct_spt_timeouts, pct_sct_timeouts))
 //     T >= 1 and max(hni_tx_paused_[0-7]) / (CLK * T) > 1%
 //
-// A name is a counter and stands for its difference; '*', '?' and [first-last] (a range of decimal numbers) make
-// it a list. Names may contain '/', '-', '.' and ':', so operators stand between blanks; other names are written
+// A name is a counter and means its difference; '*', '?' and [first-last] (a range of decimal numbers) make
+// it a list. Names may contain '/', '-', '.' and ':', so operators need blanks around them; other names are written
 // 'in quotes'. Operators, weakest first: or; and; not; < <= > >= ==; + -; * /; -x.
 // A formula has limits (EXPRESSION_NODES, EXPRESSION_DEPTH): parsing any text is harmless.
 #ifndef NETPROF_EXPRESSION_H
@@ -94,7 +94,7 @@ typedef struct expression_error {
 } expression_error;
 
 typedef struct expression_names {
-    const char *const *locals; // names that stand for other formulas
+    const char *const *locals; // names of other formulas
     const bool *iterate;       // [count] those that look at other devices
     size_t count;
     bool by_device; // "Tcp/OutSegs": the word before the first '/' is always a device
@@ -104,7 +104,7 @@ typedef struct expression_names {
 bool expression_parse(expression *e, const char *text, const expression_names *names, expression_error *error);
 void expression_free(expression *e);
 
-// Is it a source of the network ("netdev"), which may stand in front of a counter?
+// True for a source of the network ("netdev"), which may qualify a counter.
 bool expression_is_source(const char *text, size_t length);
 
 #endif

@@ -63,7 +63,7 @@ static void findings_add_check(maker *m, finding_check check)
 typedef struct collector {
     const maker *m;
     finding *x;
-    bool silent; // take also what did not move
+    bool silent; // also counters that did not move
 } collector;
 
 static void findings_add_evidence(collector *c, finding_evidence item)
@@ -97,7 +97,7 @@ static void findings_collect_fact(void *user, const char *fact, double number)
         (finding_evidence){.name = fact, .unit = "", .counter = DIFFERENCE_NONE, .gauge = true, .number = number});
 }
 
-// First what moved, then, when nothing did, what stood still.
+// Counters that moved; if none did, those that did not.
 static void findings_collect_evidence(maker *m, finding *x)
 {
     collector c = {.m = m, .x = x};
@@ -360,7 +360,7 @@ bool findings_source_is_whole(const char *source)
     return false;
 }
 
-// What is found on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
+// A finding on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
 static bool findings_is_everywhere(const maker *m, size_t device)
 {
     if (device == DIFFERENCE_NONE) return true;

@@ -12,7 +12,7 @@
 
 enum { FINDINGS_EVIDENCE = 12 };
 
-// A counter or fact behind a finding.
+// A counter or fact that a finding rests on.
 typedef struct finding_evidence {
     const char *name, *unit;
     size_t counter; // index, or DIFFERENCE_NONE for a fact
@@ -43,7 +43,7 @@ typedef struct finding_unknown {
     const char *reason;
 } finding_unknown;
 
-// What became of one rule on one device. Where there was nothing to judge (no such counter, too little traffic) there is
+// The outcome of one rule on one device. Where there was nothing to judge (no such counter, too little traffic) there is
 // no record.
 typedef struct finding_check {
     const rule *rule;
@@ -84,7 +84,7 @@ typedef struct findings_far {
 } findings_far;
 
 void findings_make(findings *f, const difference *d, const rules *set);
-// Of one of two nodes: what far() in a rule's formula asks for. far may be NULL.
+// For one of two linked nodes: far is what far() in a rule's formula refers to; may be NULL.
 void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set);
 void findings_free(findings *f);
 
@@ -95,6 +95,6 @@ const char *finding_device(const findings *f, const finding *x); // its name; of
 const char *finding_value_text(const finding *x, char *text, size_t size);
 // A value as the rule's claim shows it, "" when the claim does not; returns text.
 const char *finding_number_text(const rule *x, double value, char *text, size_t size);
-json_object *findings_json(const findings *f); // {"format":"netprof-findings",...}; NULL without memory
+json_object *findings_json(const findings *f); // {"format":"netprof-findings",...}; never NULL
 
 #endif

@@ -8,7 +8,7 @@
 //                   of equally bad findings the earlier class comes first
 //     source        cxi, netdev, ...; * for all
 //     per           device, or node: once over all devices of the source
-//     define        names for formulas, used in the columns behind: lookups = sum(...); misses = sum(...)
+//     define        names for formulas, used in the following columns: lookups = sum(...); misses = sum(...)
 //     value         the formula that is judged; see expression.h
 //     unit          of the value
 //     needs         the condition under which the value can be judged at all (traffic, known speed)
@@ -70,7 +70,7 @@ typedef struct rule {
     char *memory;
 } rule;
 
-// What is wrong with a table: the line is refused, the others hold.
+// A fault in a table: the line is refused, the others are used.
 typedef struct rules_problem {
     char *path;
     size_t line;
