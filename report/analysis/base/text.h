@@ -2,16 +2,12 @@
 #ifndef NETPROF_TEXT_H
 #define NETPROF_TEXT_H
 
-#include "memory.h"
-
 #include <stdarg.h>
 #include <stdbool.h>
 
 // Appends to *text, which is NULL (empty) or from malloc(); it moves.
 void text_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_append_list(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-
-#define text_make memory_format // until all users say so themselves
 
 // True if the pattern matches the whole text: '*' any characters, '?' one, [m-n] a decimal number in this range.
 bool text_like(const char *pattern, const char *text);
