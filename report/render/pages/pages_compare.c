@@ -421,12 +421,9 @@ static void compare_page_add_all_lines(compare_page *p)
     }
     sheet_end(&t, p->doc, (chart_head){"all-changes", "All that changed", "by score; the worst device of each counter"},
               columns);
-    if (most < c->ranked_count) {
-        char text[96];
-        snprintf(text, sizeof text, "%zu more counters changed; netprof compare --all lists them.",
-                 c->ranked_count - most);
-        document_note(p->doc, text);
-    }
+    if (most < c->ranked_count)
+        document_note(p->doc, arena_format(p->memory, "%zu more counters changed; netprof compare --all lists them.",
+                                           c->ranked_count - most));
 }
 
 static void compare_page_add_shapes(compare_page *p)

@@ -345,10 +345,8 @@ static void regions_page_add_data(regions_page *p)
 {
     const regions *r = p->r;
     char text[600];
-    for (size_t i = 0; i < r->warning_count && i < 10; i++) {
-        snprintf(text, sizeof text, "%.250s: %.250s", r->warnings[i].path, r->warnings[i].text);
-        document_note(p->doc, text);
-    }
+    for (size_t i = 0; i < r->warning_count && i < 10; i++)
+        document_note(p->doc, arena_format(p->memory, "%.250s: %.250s", r->warnings[i].path, r->warnings[i].text));
     snprintf(text, sizeof text,
              "%zu files. Measuring took about %s of the time of the regions. Bytes and rates of a region are those of "
              "all NICs of the host while "

@@ -28,12 +28,16 @@ void sheet_number(sheet *s, number_text n)
 
 void sheet_format(sheet *s, const char *format, ...)
 {
-    char text[512];
     va_list values;
+    if (!s->memory) s->memory = arena_open();
     va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
+    int length = vsnprintf(NULL, 0, format, values);
     va_end(values);
-    sheet_copy(s, text);
+    char *text = arena_make(s->memory, length < 0 ? 1 : (size_t)length + 1, 1);
+    va_start(values, format);
+    if (length > 0) vsnprintf(text, (size_t)length + 1, format, values);
+    va_end(values);
+    sheet_text(s, text);
 }
 
 void sheet_count(sheet *s, uint64_t value)

@@ -124,13 +124,8 @@ static void job_meters_add_panel(const job_view *v, panels *p, job_meter meter)
     if (!curve->y || !curve->low || !curve->high) return;
     double top = *job_meter_of(meter)->unit ? u->capacity : 1;
     p->tops[p->count] = u->peak > .5 * top && u->peak <= top ? top : NAN;
-    p->items[p->count++] = (lines_panel){.label = job_meter_of(meter)->title,
-                                         .below = job_meters_below_words(v, u),
-                                         .format = job_view_format(meter),
-                                         .unit = job_view_axis_unit(meter),
-                                         .curves = curve,
-                                         .curve_count = 1,
-                                         .limit = NAN};
+    p->items[p->count++] = pages_time_panel(job_meter_of(meter)->title, job_meters_below_words(v, u),
+                                            job_view_format(meter), job_view_axis_unit(meter), curve, 1);
 }
 
 // The sum over the nodes, with a gap where one of them has no sample.
@@ -156,14 +151,9 @@ static void job_meters_add_together(const job_view *v, panels *p, const group *g
     if (!n) return;
     if (n == 1) curves[0].label = "";
     p->tops[p->count] = NAN;
-    p->items[p->count++] =
-        (lines_panel){.label = "All nodes",
-                      .below = n > 1 ? "together" : arena_format(v->memory, "together: %s", job_meter_of(first)->title),
-                      .format = job_view_format(first),
-                      .unit = job_view_axis_unit(first),
-                      .curves = curves,
-                      .curve_count = n,
-                      .limit = NAN};
+    p->items[p->count++] = pages_time_panel(
+        "All nodes", n > 1 ? "together" : arena_format(v->memory, "together: %s", job_meter_of(first)->title),
+        job_view_format(first), job_view_axis_unit(first), curves, n);
 }
 
 static void job_meters_add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)

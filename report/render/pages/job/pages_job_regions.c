@@ -165,15 +165,10 @@ static void job_regions_add_stacks(const job_view *v, document *doc)
         size_t count = region_curves(v, node, own);
         for (size_t k = 0; i && k < count; k++)
             own[k].no_key = true;
-        panels[i] = (lines_panel){.label = i                     ? job->nodes[node].name
-                                           : job->node_count > 1 ? "All nodes"
-                                                                 : "Regions",
-                                  .below = job_regions_ranks_text(v, node),
-                                  .format = AXES_PERCENT,
-                                  .unit = "",
-                                  .curves = own,
-                                  .curve_count = count,
-                                  .limit = NAN};
+        panels[i] = pages_time_panel(i                     ? job->nodes[node].name
+                                     : job->node_count > 1 ? "All nodes"
+                                                           : "Regions",
+                                     job_regions_ranks_text(v, node), AXES_PERCENT, "", own, count);
         tops[i] = 1;
     }
     lines_style style = job_view_lines(v);

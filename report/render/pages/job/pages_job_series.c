@@ -74,12 +74,8 @@ static void job_series_add_panel(const job_view *v, panels *p, job_meter meter, 
     const char *title = job_meter_of(meter)->title, *per = v->job->node_count > 1 ? "per node" : "";
     bool share = as_share && u->capacity > 0;
     lines_panel *panel = &p->items[p->count];
-    *panel = (lines_panel){.label = title,
-                           .format = share ? AXES_PERCENT : job_view_format(meter),
-                           .unit = share ? "" : job_view_axis_unit(meter),
-                           .curves = p->curves[p->count],
-                           .curve_count = 1,
-                           .limit = NAN};
+    *panel = pages_time_panel(title, NULL, share ? AXES_PERCENT : job_view_format(meter),
+                              share ? "" : job_view_axis_unit(meter), p->curves[p->count], 1);
     p->curves[p->count][0] = job_series_curve_of(v, meter, c, share ? 1 / u->capacity : 1, "",
                                                  job_view_ink(meter, false), job_view_ink(meter, true));
     bool bounded = meter == JOB_MEMORY || meter == JOB_NODE_MEMORY; // how near the limit is, is the point
@@ -109,13 +105,10 @@ static void job_series_add_regions(const job_view *v, panels *p)
     size_t ranks = job_region_ranks(v->job, JOB_ALL_NODES);
     if (!ranks || !v->job->region_time_count) return;
     lines_panel *panel = &p->items[p->count];
-    *panel = (lines_panel){
-        .label = "Regions",
-        .below = arena_format(v->memory, "own time, %zu process%s; empty: in no region", ranks, ranks == 1 ? "" : "es"),
-        .format = AXES_PERCENT,
-        .unit = "",
-        .curves = p->curves[p->count],
-        .limit = NAN};
+    *panel = pages_time_panel(
+        "Regions",
+        arena_format(v->memory, "own time, %zu process%s; empty: in no region", ranks, ranks == 1 ? "" : "es"),
+        AXES_PERCENT, "", p->curves[p->count], 0);
     panel->curve_count = region_curves(v, JOB_ALL_NODES, p->curves[p->count]);
     if (!panel->curve_count) return;
     p->tops[p->count++] = 1;
@@ -136,13 +129,8 @@ static void job_series_add_files(const job_view *v, panels *p)
             job_series_curve_of(v, ways[way], c, 1, way ? "written" : "read", way ? INK_PEER : INK_TEXT, INK_NONE);
     }
     if (!n) return;
-    *panel = (lines_panel){.label = files ? "Files" : "Disks",
-                           .below = v->job->node_count > 1 ? "per node" : "",
-                           .format = AXES_SI,
-                           .unit = "B/s",
-                           .curves = p->curves[p->count],
-                           .curve_count = n,
-                           .limit = NAN};
+    *panel = pages_time_panel(files ? "Files" : "Disks", v->job->node_count > 1 ? "per node" : "", AXES_SI, "B/s",
+                              p->curves[p->count], n);
     p->tops[p->count++] = NAN;
 }
 

@@ -187,3 +187,15 @@ const char *pair_noun(const char *source, bool plural)
         if (strcmp(nouns[i][0], source) == 0) return nouns[i][1 + plural];
     return plural ? "devices" : "device";
 }
+
+bool pair_alike(const finding *a, const finding *b)
+{
+    return a->rule == b->rule && a->severity == b->severity;
+}
+
+bool pair_is_first(const findings *f, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (pair_alike(&f->items[i], &f->items[at])) return false;
+    return true;
+}

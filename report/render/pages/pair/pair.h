@@ -45,6 +45,10 @@ double pair_role_rate(const pair *p, size_t device, uint32_t role);
 const char *pair_noun(const char *source, bool plural);
 size_t pair_of(const pair *p, size_t device); // its source; DIFFERENCE_NONE
 
+// Findings of the same rule and severity are shown as one.
+bool pair_alike(const finding *a, const finding *b);
+bool pair_is_first(const findings *f, size_t at); // none before it is alike
+
 // ---- rows of the strip and the heat map, as data (pair_rows.c) ----
 
 typedef struct pair_check {

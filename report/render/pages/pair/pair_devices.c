@@ -276,12 +276,10 @@ void pair_devices(pair *p, document *doc)
     }
     if (!pages && p->d->devices[devices_example_of(p, s)].changed)
         devices_add_page(p, doc, s, devices_example_of(p, s), list), pages++;
-    if (pages && pages < s->count && !p->in->all_nics) {
-        char text[240];
-        snprintf(text, sizeof text,
-                 "%zu of %zu %s have a page of their own: those unlike the others by traffic or by a finding%s. "
-                 "--all-nics makes one for each.",
-                 pages, s->count, pair_noun(s->name, true), different > pages ? " (the first of them)" : "");
-        document_note(doc, text);
-    }
+    if (pages && pages < s->count && !p->in->all_nics)
+        document_note(doc, arena_format(p->memory,
+                                        "%zu of %zu %s have a page of their own: those unlike the others by traffic or "
+                                        "by a finding%s. --all-nics makes one for each.",
+                                        pages, s->count, pair_noun(s->name, true),
+                                        different > pages ? " (the first of them)" : ""));
 }

@@ -12,18 +12,6 @@
 
 // ---- findings ----
 
-static bool pair_findings_alike(const finding *a, const finding *b)
-{
-    return a->rule == b->rule && a->severity == b->severity;
-}
-
-static bool pair_findings_is_first(const findings *f, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (pair_findings_alike(&f->items[i], &f->items[at])) return false;
-    return true;
-}
-
 // "cxi2 5.67, cxi3 5.63 and 4 more"
 static const char *pair_findings_devices_text(const findings *f, size_t at, arena *a)
 {
@@ -33,7 +21,7 @@ static const char *pair_findings_devices_text(const findings *f, size_t at, aren
     for (size_t i = at; i < f->count; i++) {
         char value[48];
         const finding *x = &f->items[i];
-        if (!pair_findings_alike(x, &f->items[at]) || ++count > NAMED) continue;
+        if (!pair_alike(x, &f->items[at]) || ++count > NAMED) continue;
         finding_value_text(x, value, sizeof value);
         text = arena_format(a, "%s%s%s%s%s", text, *text ? ", " : "", finding_device(f, x), *value ? " " : "", value);
     }
@@ -85,8 +73,7 @@ static void pair_findings_fill_strip(pair *p, const finding *x, findings_row *r,
         values[i] = v.status == READING_OK ? v.number : NAN;
         any = any || values[i] > 0;
         for (size_t k = 0; k < p->f->count; k++)
-            found[i] =
-                found[i] || (pair_findings_alike(&p->f->items[k], x) && p->f->items[k].device == source->devices[i]);
+            found[i] = found[i] || (pair_alike(&p->f->items[k], x) && p->f->items[k].device == source->devices[i]);
     }
     if (!any) return;
     r->values = values;
@@ -104,7 +91,7 @@ static void pair_findings_add_findings(pair *p, document *doc)
     size_t count = 0;
     for (size_t i = 0; i < f->count; i++) {
         const finding *x = &f->items[i];
-        if (!pair_findings_is_first(f, i)) continue;
+        if (!pair_is_first(f, i)) continue;
         findings_row *r = &rows[count++];
         *r = (findings_row){.severity = x->severity,
                             .rule = x->rule->name,

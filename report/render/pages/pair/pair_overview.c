@@ -35,7 +35,7 @@ static size_t overview_alike(const findings *f, const finding *x)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->count; i++)
-        n += f->items[i].rule == x->rule && f->items[i].severity == x->severity;
+        n += pair_alike(&f->items[i], x);
     return n;
 }
 
@@ -156,18 +156,11 @@ static void overview_finding_line(const findings *f, size_t at, buffer *b)
     buffer_printf(b, ": %.*s", x->claim ? overview_claim_length(x->claim) : 0, x->claim ? x->claim : "");
     for (size_t i = at + 1; i < f->count && others <= NAMED; i++) {
         const finding *y = &f->items[i];
-        if (y->rule != x->rule || y->severity != x->severity) continue;
+        if (!pair_alike(x, y)) continue;
         finding_value_text(y, value, sizeof value);
         buffer_printf(b, "%s%s%s%s%s", listed++ ? ", " : "; also ", finding_device(f, y), *value ? " (" : "", value,
                       *value ? ")" : "");
     }
-}
-
-static bool overview_repeated(const findings *f, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (f->items[i].rule == f->items[at].rule && f->items[i].severity == f->items[at].severity) return true;
-    return false;
 }
 
 static size_t overview_finding_lines(const pair *p, document *doc, severity from, severity to, size_t most)
@@ -175,7 +168,7 @@ static size_t overview_finding_lines(const pair *p, document *doc, severity from
     size_t lines = 0, left = 0;
     for (size_t i = 0; i < p->f->count; i++) {
         const finding *x = &p->f->items[i];
-        if (x->severity < from || x->severity > to || overview_repeated(p->f, i)) continue;
+        if (x->severity < from || x->severity > to || !pair_is_first(p->f, i)) continue;
         if (strcmp(x->rule->name, "idle") == 0) continue; // said with the traffic
         if (lines >= most) {
             left++;
@@ -187,11 +180,10 @@ static size_t overview_finding_lines(const pair *p, document *doc, severity from
         buffer_free(&b);
         lines++;
     }
-    if (left && from > SEVERITY_INFO) {
-        char text[80];
-        snprintf(text, sizeof text, "and %zu more finding%s: see the list of findings", left, left == 1 ? "" : "s");
-        document_verdict(doc, from, text);
-    }
+    if (left && from > SEVERITY_INFO)
+        document_verdict(
+            doc, from,
+            arena_format(p->memory, "and %zu more finding%s: see the list of findings", left, left == 1 ? "" : "s"));
     return lines;
 }
 
