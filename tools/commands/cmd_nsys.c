@@ -115,7 +115,7 @@ static void cmd_nsys_print_tables(nsys *n, const bool chosen[NSYS_TABLES])
     bool first = true;
     for (int k = 0; k < NSYS_TABLES; k++) {
         if (!chosen[k]) continue;
-        const nsys_table *t = memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k));
+        const nsys_table *t = nsys_table_of(n, (nsys_kind)k);
         if (report_text || k <= NSYS_MEMORY_SIZE || t->present) cmd_nsys_print_table(t, &first);
     }
 }
@@ -303,8 +303,7 @@ static void cmd_nsys_print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
     for (size_t i = 0; i <= job->file_count; i++) {
         nsys *n = i < job->file_count ? &job->files[i] : &job->together;
         for (int k = 0; k < NSYS_TABLES && (i < job->file_count || job->file_count > 1); k++)
-            if (chosen[k])
-                cmd_nsys_print_csv_table(n, memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
+            if (chosen[k]) cmd_nsys_print_csv_table(n, nsys_table_of(n, (nsys_kind)k), n->path);
     }
 }
 

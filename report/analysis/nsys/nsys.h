@@ -48,9 +48,8 @@ typedef enum nsys_kind {
 
 // Values of one name, in no order: those below 2^32 - 1, and all others.
 typedef struct nsys_values {
-    uint32_t *narrow;
+    uint32_t *narrow; // arrays of stb_ds
     uint64_t *wide;
-    size_t narrow_count, narrow_room, wide_count, wide_room;
 } nsys_values;
 
 // All of one name. Quantities are ns, or bytes in tables of sizes.
@@ -72,7 +71,7 @@ typedef struct nsys_table {
     const char *title, *name, *unit;             // "CUDA kernels", "cuda_gpu_kern_sum", "ns"
     const char *counted, *of_title, *name_title; // "Instances", "Style" or NULL, "Range"
     bool present;                                // the file has such events
-    nsys_row *rows;                              // the largest total first
+    nsys_row *rows;                              // array of stb_ds, the largest total first
     size_t row_count;
     uint64_t count, total;
     uint64_t left_out; // events without a plausible begin, end or size
@@ -104,10 +103,11 @@ typedef struct nsys_process {
 
 enum { NSYS_MEETINGS = 4 };
 
-// A collective of MPI that nobody leaves before everybody entered it.
+// A meeting: one process in a blocking collective of MPI that nobody leaves before everybody has entered it. The n-th call
+// of a kind by one process is the same meeting as the n-th call by every other process.
 typedef struct nsys_meeting {
-    size_t kind;   // MPI_Barrier, MPI_Allreduce, ...
-    uint64_t turn; // the how-manieth of its process
+    size_t kind;    // MPI_Barrier, MPI_Allreduce, ...
+    uint64_t round; // 0, 1, ...: which call of this kind by its process
     int64_t begin_ns, end_ns;
 } nsys_meeting;
 
@@ -127,8 +127,8 @@ typedef struct nsys {
     const char *not_read[12]; // names of tables that hold more than what is read here, NULL ends them
     nsys_meeting *meetings;   // the first ones
     size_t meeting_count;
-    uint64_t turns[NSYS_MEETINGS]; // how many each process had; 0: none, or not equally many
-    size_t ranks;                  // of the largest communicator of MPI that the file lists; 0: it lists none
+    uint64_t rounds[NSYS_MEETINGS]; // calls of each kind by every process; 0: none, or not equally many
+    size_t ranks;                   // of the largest communicator of MPI that the file lists; 0: it lists none
 } nsys;
 
 typedef struct nsys_options {
@@ -140,7 +140,7 @@ typedef struct nsys_options {
 } nsys_options;
 
 // Errors: _IO (no such file; SQLite's library is not there; it is still being written), _FORMAT (no SQLite file, or none
-// of Nsight Systems'), _DAMAGED, _NOMEM, _ARG; error->path and ->text tell.
+// of Nsight Systems'), _DAMAGED, _ARG; see error->path and ->text.
 netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, netprof_error *error);
 void nsys_free(nsys *n);
 bool nsys_in_file(const char *path);   // is it an SQLite file at all?
@@ -148,12 +148,11 @@ bool nsys_is_report(const char *path); // a file of Nsight Systems' own (.nsys-r
 #define NSYS_EXPORT_FIRST                                                                                              \
     "is a report of Nsight Systems itself; make its SQLite export: nsys export --type sqlite REPORT"
 
-const char *nsys_kind_name(nsys_kind kind);  // "cuda_api_sum"
-nsys_kind nsys_kind_named(const char *name); // NSYS_TABLES: none
-const nsys_table *nsys_table_of(nsys *n,
-                                nsys_kind kind); // makes it where it is made of others; NULL: no memory
-const char *nsys_busy_name(int what);            // "kernels", "NCCL kernels", "memory operations"
-const char *nsys_spent_name(int what);           // "kernels", "NCCL kernels", "memory", "MPI", "CUDA API"
+const char *nsys_kind_name(nsys_kind kind);               // "cuda_api_sum"
+nsys_kind nsys_kind_named(const char *name);              // NSYS_TABLES: none
+const nsys_table *nsys_table_of(nsys *n, nsys_kind kind); // makes it where it is made of others
+const char *nsys_busy_name(int what);                     // "kernels", "NCCL kernels", "memory operations"
+const char *nsys_spent_name(int what);                    // "kernels", "NCCL kernels", "memory", "MPI", "CUDA API"
 int64_t nsys_bin_begin(const nsys *n,
                        size_t i); // since the profile began; i = bin_count: the end of the last
 // The busy shares of so many columns from `from_ns` to `to_ns` since the profile began; NAN outside the file's time.
@@ -198,7 +197,7 @@ netprof_err nsys_job_read(nsys_job *job, const char *const *paths, size_t count,
 void nsys_job_free(nsys_job *job);
 
 json_object *nsys_json(nsys *n,
-                       const bool chosen[NSYS_TABLES]); // an object for one file; NULL without memory
+                       const bool chosen[NSYS_TABLES]); // an object for one file
 // "together", "processes", "balance" and "clocks" of several.
 void nsys_job_json(json_object *to, nsys_job *job, const bool chosen[NSYS_TABLES]);
 

@@ -2,12 +2,36 @@
 #ifndef NETPROF_NSYS_PRIVATE_H
 #define NETPROF_NSYS_PRIVATE_H
 
-#include "analysis/base/lookup.h"
+#include "analysis/base/map_key.h"
+#include "analysis/base/stb_ds.h"
 #include "nsys.h"
 #include "nsys_sqlite.h"
-#include "analysis/base/pairs.h"
 
 // ---- the events of one table, by name ----
+
+// From two numbers, or a number and a name, to an index: a map of stb_ds.
+typedef struct nsys_map {
+    map_key key;
+    size_t value;
+} nsys_map;
+
+#define NSYS_NONE ((size_t)-1)
+
+static inline size_t nsys_find_key(nsys_map *map, map_key key)
+{
+    ptrdiff_t at = map ? hmgeti(map, key) : -1;
+    return at < 0 ? NSYS_NONE : map[at].value;
+}
+
+static inline size_t nsys_find(nsys_map *map, int64_t a, int64_t b)
+{
+    return nsys_find_key(map, map_key_of_pair(a, b));
+}
+
+static inline void nsys_put(nsys_map **map, int64_t a, int64_t b, size_t value)
+{
+    hmput(*map, map_key_of_pair(a, b), value);
+}
 
 typedef struct nsys_group {
     char *name;
@@ -16,10 +40,8 @@ typedef struct nsys_group {
 } nsys_group;
 
 typedef struct nsys_gather {
-    lookup names;
-    pairs ids; // what number, of what, is which group
-    nsys_group *groups;
-    size_t count;
+    nsys_map *names, *ids; // (style, name), and (style and domain, number of a name): index of the group
+    nsys_group *groups;    // array of stb_ds
 } nsys_gather;
 
 typedef struct nsys_span {
@@ -29,26 +51,24 @@ typedef struct nsys_span {
 // The spans of one GPU, joined where they follow one another.
 typedef struct nsys_spans {
     int64_t device, pid;
-    nsys_span *items[NSYS_BUSY];
-    size_t count[NSYS_BUSY], room[NSYS_BUSY];
+    nsys_span *items[NSYS_BUSY]; // arrays of stb_ds
     bool unsorted[NSYS_BUSY];
 } nsys_spans;
 
-// All return false, or LOOKUP_NONE, without memory.
 size_t nsys_gather_group(nsys_gather *g, const char *of, size_t of_number, const char *name);
-bool nsys_gather_add(nsys_gather *g, size_t group, uint64_t value);
-bool nsys_gather_end(nsys_gather *g, nsys_table *table,
+void nsys_gather_add(nsys_gather *g, size_t group, uint64_t value);
+void nsys_gather_end(nsys_gather *g, nsys_table *table,
                      bool keep); // fills the table and frees what was gathered
 void nsys_gather_free(nsys_gather *g);
-bool nsys_table_join(nsys_table *to, const nsys_table *const *from, size_t count); // their values were kept
+void nsys_table_join(nsys_table *to, const nsys_table *const *from, size_t count); // their values were kept
 void nsys_table_start(nsys_table *t, nsys_kind kind);
 void nsys_table_free(nsys_table *t);
 void nsys_values_free(nsys_values *v);
 bool nsys_is_nccl(const char *name);
 
-bool nsys_spans_add(nsys_spans *gpu, int what, nsys_span span);
-bool nsys_spans_end(nsys *n, nsys_spans *gpus, size_t count, size_t bins);
-void nsys_spans_free(nsys_spans *gpus, size_t count);
+void nsys_spans_add(nsys_spans *gpu, int what, nsys_span span);
+void nsys_spans_end(nsys *n, nsys_spans *gpus, size_t bins);
+void nsys_spans_free(nsys_spans *gpus);
 
 // ---- what numbers in the file mean ----
 
@@ -63,30 +83,25 @@ typedef struct nsys_listed_gpu {
 
 typedef struct nsys_names {
     nsys_sqlite *db;
-    void *string;    // the statement that finds one; NULL: the file has no strings
-    pairs domain_of; // of NVTX: domain and process
-    char **domains;
-    size_t domain_count;
-    pairs copy_of;
-    char **copies; // "[CUDA memcpy Host-to-Device]"
-    size_t copy_count;
-    pairs rank_of; // pid
+    void *string;        // the statement that finds one; NULL: the file has no strings
+    nsys_map *domain_of; // of NVTX: domain and process
+    char **domains;      // this and the following are arrays of stb_ds
+    nsys_map *copy_of;
+    char **copies;     // "[CUDA memcpy Host-to-Device]"
+    nsys_map *rank_of; // pid
     nsys_device *devices;
-    size_t device_count;
     nsys_listed_gpu *gpus;
-    size_t gpu_count;
-    pairs size_of; // of communicators of MPI: handle and rank
+    nsys_map *size_of; // of communicators of MPI: handle and rank
     size_t largest_communicator;
-    bool no_memory; // for a text, which would be missing
 } nsys_names;
 
 enum { NSYS_NO_PID = -1, NSYS_KNOWN_GPU = -2 }; // the second: in place of the process where the GPU itself is known
 
-bool nsys_names_read(nsys_names *names, nsys_sqlite *db);
+void nsys_names_read(nsys_names *names, nsys_sqlite *db);
 void nsys_names_free(nsys_names *names);
 int64_t nsys_pid(int64_t global); // of a serialised id
-// free() them; NULL where there is none. Without memory names->no_memory is set, too.
-char *nsys_keep(nsys_names *names, const char *text);
+// free() them; NULL where there is none.
+char *nsys_keep(const char *text);
 char *nsys_text(nsys_names *names, void *row, int column);
 char *nsys_string(nsys_names *names, int64_t id);
 char *nsys_number(int64_t id); // "(name 77)": for a string that is not there

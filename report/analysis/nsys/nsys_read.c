@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L // strdup
+#define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "nsys_reading.h"
 #include "analysis/base/saturating_sum.h"
 
@@ -53,7 +53,7 @@ static const char *const others[] = {"GPU_METRICS",
                                      "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
 
-static netprof_err fail(const reading *r, netprof_err code, const char *text)
+static netprof_err nsys_read_fail(const reading *r, netprof_err code, const char *text)
 {
     if (!r->error) return code;
     *r->error = (netprof_error){.code = code};
@@ -69,7 +69,7 @@ typedef struct query {
     size_t used;
 } query;
 
-static void put(query *q, const char *text)
+static void query_put(query *q, const char *text)
 {
     size_t size = strlen(text);
     if (q->used + size >= sizeof q->text) return;
@@ -78,79 +78,76 @@ static void put(query *q, const char *text)
 }
 
 // The column, or NULL where the file has none.
-static bool put_column(reading *r, query *q, const event_source *from, const char *column)
+static bool query_put_column(reading *r, query *q, const event_source *from, const char *column)
 {
     bool has = column && nsys_sqlite_has_column(&r->db, from->table, column);
-    put(q, ", ");
-    put(q, has ? "e.\"" : "NULL");
-    if (has) put(q, column), put(q, "\"");
+    query_put(q, ", ");
+    query_put(q, has ? "e.\"" : "NULL");
+    if (has) query_put(q, column), query_put(q, "\"");
     return has;
 }
 
-static void put_names(reading *r, query *q, const event_source *from)
+static void query_put_names(reading *r, query *q, const event_source *from)
 {
-    put(q, ", coalesce(");
+    query_put(q, ", coalesce(");
     for (size_t i = 0; i < 4 && from->names[i]; i++) {
         if (!nsys_sqlite_has_column(&r->db, from->table, from->names[i])) continue;
-        put(q, "e.\""), put(q, from->names[i]), put(q, "\", ");
+        query_put(q, "e.\""), query_put(q, from->names[i]), query_put(q, "\", ");
     }
-    put(q, "NULL, NULL)");
+    query_put(q, "NULL, NULL)");
 }
 
 // Ranges that are pushed and popped, or started and ended (also those of a text file's import).
 static const char nvtx_ranges[] = " WHERE e.eventType IN (59, 60, 70, 71)";
 
-static bool make_query(reading *r, query *q, const event_source *from)
+static bool query_make(reading *r, query *q, const event_source *from)
 {
     bool nvtx = from->kind == NSYS_NVTX, sizes = from->flags & MESSAGE_SIZE;
     const char *global = nsys_sqlite_has_column(&r->db, from->table, "globalTid") ? "globalTid" : "globalPid";
     if (!nsys_sqlite_has_column(&r->db, from->table, "start") || !nsys_sqlite_has_column(&r->db, from->table, "end"))
         return false;
-    put(q, from->flags & EACH_ONCE ? "SELECT DISTINCT e.start, e.end" : "SELECT e.start, e.end");
-    put_names(r, q, from);
-    put_column(r, q, from, nvtx ? "text" : NULL);
-    put_column(r, q, from, from->busy >= 0 ? "deviceId" : NULL);
-    put_column(r, q, from, global);
-    bool has_bytes = put_column(r, q, from, from->bytes);
-    put_column(r, q, from, from->copy_kind);
-    bool typed = put_column(r, q, from, nvtx ? "eventType" : NULL);
-    put_column(r, q, from, nvtx ? "domainId" : NULL);
-    put_column(r, q, from, from->flags & MEETINGS ? "commHandle" : NULL);
-    put(q, " FROM ");
-    put(q, from->table);
-    put(q, " e");
-    if (typed) put(q, nvtx_ranges);
-    if (nvtx && !typed) put(q, " WHERE e.end IS NOT NULL");
-    if (from->flags & MEETINGS) put(q, " ORDER BY e.start"); // they are counted
+    query_put(q, from->flags & EACH_ONCE ? "SELECT DISTINCT e.start, e.end" : "SELECT e.start, e.end");
+    query_put_names(r, q, from);
+    query_put_column(r, q, from, nvtx ? "text" : NULL);
+    query_put_column(r, q, from, from->busy >= 0 ? "deviceId" : NULL);
+    query_put_column(r, q, from, global);
+    bool has_bytes = query_put_column(r, q, from, from->bytes);
+    query_put_column(r, q, from, from->copy_kind);
+    bool typed = query_put_column(r, q, from, nvtx ? "eventType" : NULL);
+    query_put_column(r, q, from, nvtx ? "domainId" : NULL);
+    query_put_column(r, q, from, from->flags & MEETINGS ? "commHandle" : NULL);
+    query_put(q, " FROM ");
+    query_put(q, from->table);
+    query_put(q, " e");
+    if (typed) query_put(q, nvtx_ranges);
+    if (nvtx && !typed) query_put(q, " WHERE e.end IS NOT NULL");
+    if (from->flags & MEETINGS) query_put(q, " ORDER BY e.start"); // they are counted
     return has_bytes || !sizes;
 }
 
-static netprof_err read_events(reading *r, const event_source *from)
+static netprof_err nsys_read_events(reading *r, const event_source *from)
 {
     query q = {.used = 0};
     int result;
     char text[160];
     if (!nsys_sqlite_has(&r->db, from->table)) return NETPROF_OK;
-    bool known = make_query(r, &q, from);
+    bool known = query_make(r, &q, from);
     if (!known && from->flags & MESSAGE_SIZE) return NETPROF_OK; // older than the sizes
     void *rows = known ? nsys_sqlite_query(&r->db, q.text) : NULL;
     if (!rows) {
         snprintf(text, sizeof text, "the table %s has other columns than those known", from->table);
-        return fail(r, NETPROF_ERR_FORMAT, text);
+        return nsys_read_fail(r, NETPROF_ERR_FORMAT, text);
     }
     r->n->tables[from->kind].present = true;
     if (from->kind == NSYS_MEMORY_TIME) r->n->tables[NSYS_MEMORY_SIZE].present = true;
     if (from->spent >= 0) r->n->knows[from->spent] = true;
     if (from->kind == NSYS_KERNELS) r->n->knows[NSYS_SPENT_NCCL] = true;
-    while ((result = r->db.step(rows)) == NSYS_SQLITE_ROW) {
-        if (nsys_event_add(r, rows, from)) continue;
-        r->db.finalize(rows);
-        return fail(r, NETPROF_ERR_NOMEM, "no memory");
-    }
+    while ((result = r->db.step(rows)) == NSYS_SQLITE_ROW)
+        nsys_event_add(r, rows, from);
     netprof_err err = NETPROF_OK;
     if (result != NSYS_SQLITE_DONE) {
         snprintf(text, sizeof text, "%s: %.100s", from->table, r->db.errmsg(r->db.db));
-        err = fail(r, NETPROF_ERR_DAMAGED, text);
+        err = nsys_read_fail(r, NETPROF_ERR_DAMAGED, text);
     }
     r->db.finalize(rows);
     return err;
@@ -158,7 +155,7 @@ static netprof_err read_events(reading *r, const event_source *from)
 
 // ---- the session ----
 
-static char *first_text(reading *r, const char *table, const char *sql)
+static char *nsys_read_first_text(reading *r, const char *table, const char *sql)
 {
     void *row = nsys_sqlite_has(&r->db, table) ? nsys_sqlite_query(&r->db, sql) : NULL;
     char *text = row && r->db.step(row) == NSYS_SQLITE_ROW ? nsys_text(&r->names, row, 0) : NULL;
@@ -166,7 +163,7 @@ static char *first_text(reading *r, const char *table, const char *sql)
     return text;
 }
 
-static void read_session(reading *r)
+static void nsys_read_session(reading *r)
 {
     static const char version[] = "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_PRODUCT_VERSION'";
     static const char older[] = "SELECT value FROM EXPORT_META_DATA WHERE name = 'EXPORT_PRODUCT_VERSION'";
@@ -177,15 +174,15 @@ static void read_session(reading *r)
     if (row && r->db.step(row) == NSYS_SQLITE_ROW) nsys_sqlite_whole(&r->db, row, 0, &n->session_ns);
     if (n->session_ns < 0 || n->session_ns >= LATEST_SESSION_NS) n->session_ns = 0;
     if (row) r->db.finalize(row);
-    n->host = first_text(r, "TARGET_INFO_SYSTEM_ENV",
-                         "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname' COLLATE NOCASE");
-    n->version = first_text(r, "META_DATA_EXPORT", version);
-    if (!n->version) n->version = first_text(r, "EXPORT_META_DATA", older);
+    n->host = nsys_read_first_text(r, "TARGET_INFO_SYSTEM_ENV",
+                                   "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname' COLLATE NOCASE");
+    n->version = nsys_read_first_text(r, "META_DATA_EXPORT", version);
+    if (!n->version) n->version = nsys_read_first_text(r, "EXPORT_META_DATA", older);
     for (size_t i = 0, count = 0; i < sizeof others / sizeof *others; i++)
         if (nsys_sqlite_any(&r->db, others[i])) n->not_read[count++] = others[i];
 }
 
-static int by_rank(const void *a, const void *b)
+static int nsys_read_by_rank(const void *a, const void *b)
 {
     const nsys_process *x = a, *y = b;
     if (x->rank != y->rank) return x->rank < 0 ? 1 : y->rank < 0 ? -1 : x->rank > y->rank ? 1 : -1;
@@ -193,16 +190,16 @@ static int by_rank(const void *a, const void *b)
 }
 
 // Of a node whose GPUs are all of one kind each is of that kind.
-static const char *common_name(const nsys_names *names)
+static const char *nsys_read_common_name(const nsys_names *names)
 {
-    const char *name = names->gpu_count ? names->gpus[0].name : NULL;
-    for (size_t i = 1; i < names->gpu_count && name; i++)
+    const char *name = arrlenu(names->gpus) ? names->gpus[0].name : NULL;
+    for (size_t i = 1; i < arrlenu(names->gpus) && name; i++)
         if (!names->gpus[i].name || strcmp(names->gpus[i].name, name) != 0) name = NULL;
     return name;
 }
 
 // A GPU of a number that only one process has needs no process behind its name.
-static void name_gpus(reading *r)
+static void nsys_read_name_gpus(reading *r)
 {
     nsys *n = r->n;
     for (size_t i = 0; i < n->gpu_count; i++) {
@@ -210,31 +207,32 @@ static void name_gpus(reading *r)
         size_t same = 0;
         for (size_t k = 0; k < n->gpu_count; k++)
             same += n->gpus[k].device == gpu->device;
-        const nsys_listed_gpu *listed = r->names.gpu_count == 1 ? &r->names.gpus[0] : NULL;
-        for (size_t k = 0; k < r->names.gpu_count && gpu->pid == NSYS_KNOWN_GPU; k++)
+        const nsys_listed_gpu *listed = arrlenu(r->names.gpus) == 1 ? &r->names.gpus[0] : NULL;
+        for (size_t k = 0; k < arrlenu(r->names.gpus) && gpu->pid == NSYS_KNOWN_GPU; k++)
             if (r->names.gpus[k].id == gpu->device) listed = &r->names.gpus[k];
-        const char *name = listed ? listed->name : common_name(&r->names);
-        gpu->name = nsys_keep(&r->names, name);
-        gpu->bus = nsys_keep(&r->names, listed ? listed->bus : NULL);
+        const char *name = listed ? listed->name : nsys_read_common_name(&r->names);
+        gpu->name = nsys_keep(name);
+        gpu->bus = nsys_keep(listed ? listed->bus : NULL);
         gpu->pid = same == 1 || gpu->pid < 0 ? NSYS_NO_PID : gpu->pid;
     }
 }
 
-static void count_turns(reading *r)
+// How many meetings of each kind every process had; 0 where processes differ, so that calls cannot be told to be the same.
+static void nsys_read_count_rounds(reading *r)
 {
     bool differ[NSYS_MEETINGS] = {false};
-    uint64_t *turns = r->n->turns;
-    for (size_t i = 0; i < r->turn_count; i++) {
-        const turn_count *t = &r->turn_counts[i];
-        differ[t->kind] |= turns[t->kind] && turns[t->kind] != t->count;
-        turns[t->kind] = t->count;
+    uint64_t *rounds = r->n->rounds;
+    for (size_t i = 0; i < arrlenu(r->round_counts); i++) {
+        const round_count *c = &r->round_counts[i];
+        differ[c->kind] |= rounds[c->kind] && rounds[c->kind] != c->count;
+        rounds[c->kind] = c->count;
     }
     for (size_t k = 0; k < NSYS_MEETINGS; k++)
-        if (differ[k] || r->mixed) turns[k] = 0;
+        if (differ[k] || r->mixed) rounds[k] = 0;
 }
 
 // What tells no process is of the only one that there is.
-static void join_unknown(nsys *n)
+static void nsys_read_join_unknown(nsys *n)
 {
     if (n->process_count != 2 || (n->processes[0].pid != NSYS_NO_PID && n->processes[1].pid != NSYS_NO_PID)) return;
     size_t known = n->processes[0].pid == NSYS_NO_PID;
@@ -246,45 +244,42 @@ static void join_unknown(nsys *n)
     n->process_count = 1;
 }
 
-static netprof_err read_all(reading *r, const nsys_options *options)
+static netprof_err nsys_read_all(reading *r, const nsys_options *options)
 {
     netprof_err err = NETPROF_OK;
-    bool any = false, good = true;
+    bool any = false;
     r->names.db = &r->db;
-    read_session(r);
-    if (!nsys_names_read(&r->names, &r->db)) return fail(r, NETPROF_ERR_NOMEM, "no memory");
+    nsys_read_session(r);
+    nsys_names_read(&r->names, &r->db);
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !err; i++)
-        err = read_events(r, &sources[i]);
+        err = nsys_read_events(r, &sources[i]);
     for (int i = 0; i < NSYS_READ; i++)
         any |= r->n->tables[i].present;
     if (!err && !any && !nsys_sqlite_has(&r->db, "StringIds"))
-        return fail(r, NETPROF_ERR_FORMAT, "holds no table of Nsight Systems (nsys export --type sqlite)");
-    if (!err) good = nsys_spans_end(r->n, r->gpus, r->gpu_count, options->bins ? options->bins : DEFAULT_BINS);
-    nsys_spans_free(r->gpus, r->gpu_count);
-    r->gpus = NULL;
-    r->gpu_count = 0;
-    for (int i = 0; i < NSYS_READ && !err; i++)
-        good = good && nsys_gather_end(&r->gathers[i], &r->n->tables[i], options->keep);
-    if (!err && !good) return fail(r, NETPROF_ERR_NOMEM, "no memory");
-    name_gpus(r);
-    count_turns(r);
+        return nsys_read_fail(r, NETPROF_ERR_FORMAT, "holds no table of Nsight Systems (nsys export --type sqlite)");
+    if (err) return err;
+    nsys_spans_end(r->n, r->gpus, options->bins ? options->bins : DEFAULT_BINS);
+    for (int i = 0; i < NSYS_READ; i++)
+        nsys_gather_end(&r->gathers[i], &r->n->tables[i], options->keep);
+    nsys_read_name_gpus(r);
+    nsys_read_count_rounds(r);
     r->n->ranks = r->names.largest_communicator;
-    join_unknown(r->n);
-    if (r->n->process_count) qsort(r->n->processes, r->n->process_count, sizeof *r->n->processes, by_rank);
-    return !err && r->names.no_memory ? fail(r, NETPROF_ERR_NOMEM, "no memory") : err;
+    nsys_read_join_unknown(r->n);
+    if (r->n->process_count) qsort(r->n->processes, r->n->process_count, sizeof *r->n->processes, nsys_read_by_rank);
+    return NETPROF_OK;
 }
 
-static void end_reading(reading *r)
+static void nsys_read_end(reading *r)
 {
     for (int i = 0; i < NSYS_READ; i++)
         nsys_gather_free(&r->gathers[i]);
-    nsys_spans_free(r->gpus, r->gpu_count);
-    pairs_free(&r->gpu_of);
-    pairs_free(&r->process_of);
-    pairs_free(&r->turns);
-    pairs_free(&r->communicators);
-    pairs_free(&r->has_one);
-    free(r->turn_counts);
+    nsys_spans_free(r->gpus);
+    hmfree(r->gpu_of);
+    hmfree(r->process_of);
+    hmfree(r->round_of);
+    hmfree(r->communicators);
+    hmfree(r->has_one);
+    arrfree(r->round_counts);
     nsys_names_free(&r->names);
     nsys_sqlite_close(&r->db);
 }
@@ -295,14 +290,14 @@ netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, ne
     const nsys_options *o = options ? options : &defaults;
     reading r = {.n = n, .error = error, .last_nvtx = -1};
     *n = (nsys){0};
-    if (o->end_zero || o->bins > MAX_BINS) return fail(&r, NETPROF_ERR_ARG, "the options are not valid");
-    if (!(n->path = strdup(path))) return fail(&r, NETPROF_ERR_NOMEM, "no memory");
+    if (o->end_zero || o->bins > MAX_BINS) return nsys_read_fail(&r, NETPROF_ERR_ARG, "the options are not valid");
+    n->path = memory_strdup(path);
     for (int i = 0; i < NSYS_TABLES; i++)
         nsys_table_start(&n->tables[i], (nsys_kind)i);
-    netprof_err err =
-        nsys_is_report(path) ? fail(&r, NETPROF_ERR_FORMAT, NSYS_EXPORT_FIRST) : nsys_sqlite_open(&r.db, path, error);
-    if (!err) err = read_all(&r, o);
-    end_reading(&r);
+    netprof_err err = nsys_is_report(path) ? nsys_read_fail(&r, NETPROF_ERR_FORMAT, NSYS_EXPORT_FIRST)
+                                           : nsys_sqlite_open(&r.db, path, error);
+    if (!err) err = nsys_read_all(&r, o);
+    nsys_read_end(&r);
     if (err) nsys_free(n);
     return err;
 }
@@ -318,15 +313,15 @@ void nsys_free(nsys *n)
             free(n->gpus[i].busy[what]);
     }
     free(n->gpus);
-    free(n->processes);
-    free(n->meetings);
+    arrfree(n->processes);
+    arrfree(n->meetings);
     free(n->path);
     free(n->host);
     free(n->version);
     *n = (nsys){0};
 }
 
-static bool read_head(const char *path, char head[16])
+static bool nsys_read_head(const char *path, char head[16])
 {
     FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
     bool got = file && fread(head, 1, 16, file) == 16;
@@ -337,7 +332,7 @@ static bool read_head(const char *path, char head[16])
 bool nsys_in_file(const char *path)
 {
     char head[16];
-    return read_head(path, head) && memcmp(head, "SQLite format 3", 16) == 0;
+    return nsys_read_head(path, head) && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
 bool nsys_is_report(const char *path)

@@ -45,30 +45,29 @@ typedef struct event_source {
     const char *fixed;             // the name of all
 } event_source;
 
-typedef struct turn_count {
+// How many calls of one kind of meeting a process made.
+typedef struct round_count {
     size_t kind;
     uint64_t count;
-} turn_count;
+} round_count;
 
 typedef struct reading {
     nsys *n;
     nsys_sqlite db;
     nsys_names names;
     nsys_gather gathers[NSYS_READ];
-    nsys_spans *gpus;
-    size_t gpu_count;
-    pairs gpu_of, process_of; // (device, process), process
-    pairs turns;              // (kind of meeting, process): how many there were
-    turn_count *turn_counts;
-    size_t turn_count;
-    pairs communicators; // of MPI, that the file does not list: (process, handle)
-    pairs has_one;       // process: of those
-    bool mixed;          // a process has several of them: who takes part in which is not known
+    nsys_spans *gpus;              // array of stb_ds
+    nsys_map *gpu_of, *process_of; // (device, process), process
+    nsys_map *round_of;            // (kind of meeting, process): index in round_counts
+    round_count *round_counts;     // array of stb_ds
+    nsys_map *communicators;       // of MPI, that the file does not list: (process, handle)
+    nsys_map *has_one;             // process: of those
+    bool mixed;                    // a process has several of them: who takes part in which is not known
     size_t last_process;
     int64_t last_nvtx; // -1: not looked for
     netprof_error *error;
 } reading;
 
-bool nsys_event_add(reading *r, void *row, const event_source *from); // false: no memory
+void nsys_event_add(reading *r, void *row, const event_source *from);
 
 #endif

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "nsys_sqlite.h"
 
+#include "analysis/base/memory.h"
+
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +15,8 @@
 
 enum { OPEN_READONLY = 1, OPEN_URI = 0x40, OK = 0, NOTADB = 26, CORRUPT = 11 };
 
-static netprof_err fail(netprof_error *error, netprof_err code, int sys_errno, const char *path, const char *text)
+static netprof_err sqlite_fail(netprof_error *error, netprof_err code, int sys_errno, const char *path,
+                               const char *text)
 {
     if (!error) return code;
     *error = (netprof_error){.code = code, .sys_errno = sys_errno};
@@ -22,7 +25,7 @@ static netprof_err fail(netprof_error *error, netprof_err code, int sys_errno, c
     return code;
 }
 
-static bool find_functions(nsys_sqlite *s)
+static bool sqlite_find_functions(nsys_sqlite *s)
 {
     const struct {
         const char *name;
@@ -50,11 +53,10 @@ static bool find_functions(nsys_sqlite *s)
     return true;
 }
 
-// "file:PATH?immutable=1", with what has a meaning in it as %XX. NULL without memory.
-static char *uri_of(const char *path)
+// "file:PATH?immutable=1", with what has a meaning in it as %XX.
+static char *sqlite_uri(const char *path)
 {
-    char *uri = malloc(3 * strlen(path) + 32), *to = uri;
-    if (!uri) return NULL;
+    char *uri = memory_alloc(3 * strlen(path) + 32), *to = uri;
     to += sprintf(to, "file:%s", *path == '/' ? "" : "./");
     for (const unsigned char *c = (const unsigned char *)path; *c; c++)
         to += sprintf(to, isalnum(*c) || strchr("/._-", *c) ? "%c" : "%%%02X", *c);
@@ -63,7 +65,7 @@ static char *uri_of(const char *path)
 }
 
 // What the file itself does not hold yet is in files beside it, which an immutable file is read without.
-static netprof_err check_whole(const char *path, netprof_error *error)
+static netprof_err sqlite_check_whole(const char *path, netprof_error *error)
 {
     static const struct {
         const char *ending, *text;
@@ -72,63 +74,60 @@ static netprof_err check_whole(const char *path, netprof_error *error)
                    "program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"},
                   {"-journal", "is still being written, or its writer was stopped: a file beside it ends in -journal; "
                                "export it again"}};
-    size_t size = strlen(path) + 16;
-    char *name = malloc(size);
-    netprof_err err = name ? NETPROF_OK : fail(error, NETPROF_ERR_NOMEM, 0, path, "no memory");
+    netprof_err err = NETPROF_OK;
     for (size_t i = 0; !err && i < sizeof others / sizeof *others; i++) {
         struct stat st;
-        snprintf(name, size, "%s%s", path, others[i].ending);
-        if (stat(name, &st) == 0 && st.st_size > 0) err = fail(error, NETPROF_ERR_IO, 0, path, others[i].text);
+        char *name = memory_format("%s%s", path, others[i].ending);
+        if (stat(name, &st) == 0 && st.st_size > 0) err = sqlite_fail(error, NETPROF_ERR_IO, 0, path, others[i].text);
+        free(name);
     }
-    free(name);
     return err;
 }
 
-static uint32_t big_endian(const unsigned char *at)
+static uint32_t sqlite_big_endian(const unsigned char *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
 // The size that the header tells; SQLite itself finds a missing end only when it gets there.
-static netprof_err check_head(const char *path, netprof_error *error)
+static netprof_err sqlite_check_head(const char *path, netprof_error *error)
 {
     unsigned char head[100];
     char text[160];
     struct stat st;
     FILE *file = fopen(path, "rbe");
-    if (!file) return fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
+    if (!file) return sqlite_fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
     bool known = fstat(fileno(file), &st) == 0;
     size_t got = known && S_ISREG(st.st_mode) ? fread(head, 1, sizeof head, file) : 0;
     int sys_errno = ferror(file) ? errno : 0;
     fclose(file);
-    if (sys_errno) return fail(error, NETPROF_ERR_IO, sys_errno, path, strerror(sys_errno));
-    if (known && S_ISDIR(st.st_mode)) return fail(error, NETPROF_ERR_IO, EISDIR, path, strerror(EISDIR));
-    if (known && S_ISREG(st.st_mode) && !st.st_size) return fail(error, NETPROF_ERR_FORMAT, 0, path, "is empty");
+    if (sys_errno) return sqlite_fail(error, NETPROF_ERR_IO, sys_errno, path, strerror(sys_errno));
+    if (known && S_ISDIR(st.st_mode)) return sqlite_fail(error, NETPROF_ERR_IO, EISDIR, path, strerror(EISDIR));
+    if (known && S_ISREG(st.st_mode) && !st.st_size) return sqlite_fail(error, NETPROF_ERR_FORMAT, 0, path, "is empty");
     if (got < 16 || memcmp(head, "SQLite format 3", 16) != 0)
-        return fail(error, NETPROF_ERR_FORMAT, 0, path, "expected an SQLite file (nsys export --type sqlite)");
-    if (got < sizeof head) return fail(error, NETPROF_ERR_DAMAGED, 0, path, "is cut within its header");
-    uint32_t page = (uint32_t)head[16] << 8 | head[17], pages = big_endian(head + 28);
+        return sqlite_fail(error, NETPROF_ERR_FORMAT, 0, path, "expected an SQLite file (nsys export --type sqlite)");
+    if (got < sizeof head) return sqlite_fail(error, NETPROF_ERR_DAMAGED, 0, path, "is cut within its header");
+    uint32_t page = (uint32_t)head[16] << 8 | head[17], pages = sqlite_big_endian(head + 28);
     if (page == 1) page = 65536;
     bool valid = pages && memcmp(head + 24, head + 92, 4) == 0;
     if (!valid || (uint64_t)page * pages <= (uint64_t)st.st_size) return NETPROF_OK;
     snprintf(text, sizeof text, "is cut: it has %llu bytes of %llu", (unsigned long long)st.st_size,
              (unsigned long long)page * pages);
-    return fail(error, NETPROF_ERR_DAMAGED, 0, path, text);
+    return sqlite_fail(error, NETPROF_ERR_DAMAGED, 0, path, text);
 }
 
 netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *error)
 {
     *s = (nsys_sqlite){0};
-    if (access(path, R_OK)) return fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
-    netprof_err err = check_head(path, error);
-    if (!err) err = check_whole(path, error);
+    if (access(path, R_OK)) return sqlite_fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
+    netprof_err err = sqlite_check_head(path, error);
+    if (!err) err = sqlite_check_whole(path, error);
     if (err) return err;
     s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!s->library || !find_functions(s))
-        return fail(error, NETPROF_ERR_IO, 0, path,
-                    "SQLite's library (libsqlite3.so.0) is needed to read this and is not here");
-    char *uri = uri_of(path);
-    if (!uri) return fail(error, NETPROF_ERR_NOMEM, 0, path, "no memory");
+    if (!s->library || !sqlite_find_functions(s))
+        return sqlite_fail(error, NETPROF_ERR_IO, 0, path,
+                           "SQLite's library (libsqlite3.so.0) is needed to read this and is not here");
+    char *uri = sqlite_uri(path);
     int result = s->open_v2(uri, &s->db, OPEN_READONLY | OPEN_URI, NULL);
     free(uri);
     // No function of the file's own schema is run, and a page that is no page is an error, not a crash.
@@ -136,10 +135,10 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
     if (!result) result = s->exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     if (!result) return NETPROF_OK;
     netprof_err code = result == NOTADB ? NETPROF_ERR_FORMAT : result == CORRUPT ? NETPROF_ERR_DAMAGED : NETPROF_ERR_IO;
-    return fail(error, code, 0, path,
-                result == NOTADB ? "begins as an SQLite file and is none: damaged, or encrypted"
-                : s->db          ? s->errmsg(s->db)
-                                 : "no memory");
+    return sqlite_fail(error, code, 0, path,
+                       result == NOTADB ? "begins as an SQLite file and is none: damaged, or encrypted"
+                       : s->db          ? s->errmsg(s->db)
+                                        : "no memory");
 }
 
 void nsys_sqlite_close(nsys_sqlite *s)
@@ -149,7 +148,7 @@ void nsys_sqlite_close(nsys_sqlite *s)
     *s = (nsys_sqlite){0};
 }
 
-static bool found(nsys_sqlite *s, const char *sql, const char *first, const char *second)
+static bool sqlite_finds(nsys_sqlite *s, const char *sql, const char *first, const char *second)
 {
     void *statement = NULL;
     if (s->prepare_v2(s->db, sql, -1, &statement, NULL)) return false;
@@ -163,16 +162,17 @@ static bool found(nsys_sqlite *s, const char *sql, const char *first, const char
 bool nsys_sqlite_has(nsys_sqlite *s, const char *table)
 {
     // A view could be anything, and so could what a virtual table is made of.
-    return found(s,
-                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE "
-                 "'CREATE VIRTUAL%'",
-                 table, NULL);
+    return sqlite_finds(
+        s,
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE "
+        "'CREATE VIRTUAL%'",
+        table, NULL);
 }
 
 bool nsys_sqlite_has_column(nsys_sqlite *s, const char *table, const char *column)
 {
     // Columns that are computed are not among these.
-    return found(s, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, column);
+    return sqlite_finds(s, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, column);
 }
 
 bool nsys_sqlite_any(nsys_sqlite *s, const char *table)
