@@ -9,14 +9,14 @@
 // SQLite's library is loaded when it is asked for. Files are opened read-only and as immutable, and are hostile: tables
 // and columns that are absent are those of another version, rows without a plausible time are counted and left out.
 //
-// MEMORY grows by at most 24 bytes for each event of a GPU and 4 for each other one (8 where it lasted longer than 4 s),
-// for one file at a time; the tables of all files together keep their 4 bytes until the end, for at most
+// MEMORY grows by at most 24 bytes for each event of a GPU and 4 for each other one (8 where it lasted longer than 4
+// s), for one file at a time; the tables of all files together keep their 4 bytes until the end, for at most
 // NSYS_TOGETHER_EVENTS events: of more, medians together are unknown.
 //
 // CLOCKS. Times within a file are ns since its profile began; nsys.session_ns places that in UTC, by its host's clock.
-// nsys_job_read() puts all files on one axis: by blocking collectives of MPI that all ranks are seen in (nobody leaves a
-// barrier before everybody entered it) where the files hold some, else by their hosts' clocks as they are; job.clocks
-// tells how far they may be apart.
+// nsys_job_read() puts all files on one axis: by blocking collectives of MPI that all ranks are seen in (nobody leaves
+// a barrier before everybody entered it) where the files hold some, else by their hosts' clocks as they are; job.clocks
+// says how far they may be apart.
 //
 // Thread rule: one thread at a time per object.
 #ifndef NETPROF_NSYS_H
@@ -80,31 +80,30 @@ typedef struct nsys_table {
 
 enum { NSYS_BUSY_KERNELS = 0, NSYS_BUSY_NCCL, NSYS_BUSY_MEMORY, NSYS_BUSY };
 
-// What one GPU did: shares of the time in which at least one kernel (of NCCL; or copy, or fill) ran, whatever the
-// number of streams. Kernels are those of NCCL, too, and CUDA graphs that were recorded whole.
+// The activity of one GPU: shares of the time in which at least one kernel (of NCCL; or copy, or fill) ran, whatever
+// the number of streams. Kernels are those of NCCL, too, and CUDA graphs that were recorded whole.
 typedef struct nsys_gpu {
-    int64_t
-        device;  // the GPU's number on its node where the file tells it, else the number by which the program knew it
-    int64_t pid; // of the only process that had it where the file does not tell which GPU that was; -1
-    char *name;  // "NVIDIA H100 80GB HBM3"; NULL unknown
-    char *bus;   // where it is on its host: "0000:41:00.0"; NULL unknown
-    double *busy[NSYS_BUSY];     // [nsys.bin_count], 0..1
+    int64_t device;          // the GPU's number on its node where the file has it, else the program's own number for it
+    int64_t pid;             // of its only process, where the file does not identify the GPU; else -1
+    char *name;              // "NVIDIA H100 80GB HBM3"; NULL unknown
+    char *bus;               // where it is on its host: "0000:41:00.0"; NULL unknown
+    double *busy[NSYS_BUSY]; // [nsys.bin_count], 0..1
     uint64_t busy_ns[NSYS_BUSY]; // over all
 } nsys_gpu;
 
 enum { NSYS_SPENT_KERNELS = 0, NSYS_SPENT_NCCL, NSYS_SPENT_MEMORY, NSYS_SPENT_MPI, NSYS_SPENT_API, NSYS_SPENT };
 
-// What one process spent: sums of durations, which overlap where it has several streams or threads.
+// Time spent by one process: sums of durations, which overlap where it has several streams or threads.
 typedef struct nsys_process {
-    int64_t pid;  // -1: the file does not tell
+    int64_t pid;  // -1: unknown
     int64_t rank; // of MPI; -1 unknown
     uint64_t spent_ns[NSYS_SPENT];
 } nsys_process;
 
 enum { NSYS_MEETINGS = 4 };
 
-// A meeting: one process in a blocking collective of MPI that nobody leaves before everybody has entered it. The n-th call
-// of a kind by one process is the same meeting as the n-th call by every other process.
+// A meeting: one process in a blocking collective of MPI that nobody leaves before everybody has entered it. The n-th
+// call of a kind by one process is the same meeting as the n-th call by every other process.
 typedef struct nsys_meeting {
     size_t kind;    // MPI_Barrier, MPI_Allreduce, ...
     uint64_t round; // 0, 1, ...: which call of this kind by its process
@@ -120,10 +119,10 @@ typedef struct nsys {
     size_t gpu_count;
     nsys_process *processes; // by rank, then pid
     size_t process_count;
-    bool knows[NSYS_SPENT];   // the file has such events: 0 is none, and else not recorded
+    bool knows[NSYS_SPENT];   // the file has such events: if so, 0 means none; if not, nothing was recorded
     size_t bin_count;         // 0 without events of GPUs
     int64_t begin_ns, end_ns; // of the GPUs' events, since the profile began; bins part this
-    int64_t session_ns;       // CLOCK_REALTIME when the profile began; 0: the file does not tell
+    int64_t session_ns;       // CLOCK_REALTIME when the profile began; 0: unknown
     const char *not_read[12]; // names of tables that hold more than what is read here, NULL ends them
     nsys_meeting *meetings;   // the first ones
     size_t meeting_count;
@@ -139,8 +138,8 @@ typedef struct nsys_options {
     uint64_t end_zero;
 } nsys_options;
 
-// Errors: _IO (no such file; SQLite's library is not there; it is still being written), _FORMAT (no SQLite file, or none
-// of Nsight Systems'), _DAMAGED, _ARG; see error->path and ->text.
+// Errors: _IO (no such file; SQLite's library is not there; it is still being written), _FORMAT (no SQLite file, or
+// none of Nsight Systems'), _DAMAGED, _ARG; see error->path and ->text.
 netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, netprof_error *error);
 void nsys_free(nsys *n);
 bool nsys_in_file(const char *path);   // is it an SQLite file at all?
@@ -163,7 +162,7 @@ void nsys_busy_columns(const nsys *n, const nsys_gpu *gpu, int what, int64_t fro
 
 // How evenly something was spent over processes that have any.
 typedef struct nsys_balance {
-    size_t count;       // of processes whose file tells; 0: the others mean nothing
+    size_t count;       // processes whose file has such events; 0: the other fields mean nothing
     double mean, ratio; // ns; the largest over the mean, NAN where that is 0
     size_t high, low;   // indexes into nsys_job.spent
 } nsys_balance;
@@ -182,11 +181,11 @@ typedef struct nsys_job {
     nsys together;       // its tables are of all files; nothing else is set
     nsys_spender *spent; // every process, by rank, then file and pid
     size_t spent_count;
-    int64_t repeated_rank; // the lowest rank that several files tell of, so that it may count twice; -1: none
+    int64_t repeated_rank; // the lowest rank found in several files, which may count twice; -1: none
     nsys_balance balance[NSYS_SPENT];
     struct clocks *clocks;  // clocks.h, beside files; NULL unless placed
     char *clock_text;       // what they are aligned by, and what is uncertain; names in it are hostile
-    bool placed;            // every file tells when it began, so there is one axis
+    bool placed;            // every file says when it began, so there is one axis
     int64_t *begin_ns;      // beside files, when placed: CLOCK_REALTIME on the axis when its profile began
     int64_t from_ns, to_ns; // when placed: first and last event of a GPU on the axis; equal: none
     size_t meetings;        // collectives that the clocks were compared by

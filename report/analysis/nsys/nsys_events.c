@@ -96,7 +96,7 @@ static size_t event_group(reading *r, void *row, const event_source *from)
     return found;
 }
 
-// The last moment that the ranges tell of: what never ended counts to it.
+// The last moment in any range: ranges that never ended count to it.
 static int64_t event_last_nvtx(reading *r)
 {
     if (r->last_nvtx >= 0) return r->last_nvtx;
@@ -130,7 +130,7 @@ static const nsys_device *event_device(const reading *r, int64_t pid, int64_t or
     return NULL;
 }
 
-// Events that tell no process are of the first one that had a GPU of this number.
+// Events without a process belong to the first process that had a GPU of this number.
 static bool event_is_same_owner(int64_t owner, int64_t other)
 {
     bool open = owner == NSYS_NO_PID || other == NSYS_NO_PID;
@@ -175,12 +175,12 @@ static void event_add_process(reading *r, int64_t pid, int spent, uint64_t ns)
 // MPI_COMM_WORLD of MPICH and what is made of it, whose handles are 32 bits; those of Open MPI are addresses.
 enum { MPICH_WORLD = 0x44000000 };
 
-// True if all ranks take part: by the file's list of communicators; else a process that has only one is taken to have that
-// of all.
+// True if all ranks take part: by the file's list of communicators; else a process that has only one is taken to have
+// that of all.
 static bool event_is_of_all(reading *r, void *row, int64_t pid)
 {
     int64_t handle;
-    if (!nsys_sqlite_whole(&r->db, row, AT_COMMUNICATOR, &handle)) return true; // older files do not tell
+    if (!nsys_sqlite_whole(&r->db, row, AT_COMMUNICATOR, &handle)) return true; // older files lack it
     size_t rank = nsys_find(r->names.rank_of, pid, 0), size = NSYS_NONE;
     if (rank != NSYS_NONE) size = nsys_find(r->names.size_of, handle, (int64_t)rank);
     bool all = size == NSYS_NONE ? handle == MPICH_WORLD : size == r->names.largest_communicator;

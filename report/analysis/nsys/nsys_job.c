@@ -1,4 +1,5 @@
-// Several exports, one for each rank or node: their tables together, their processes side by side, their clocks on one axis.
+// Several exports, one for each rank or node: their tables together, their processes side by side, their clocks on one
+// axis.
 #define _POSIX_C_SOURCE 200809L // open_memstream
 #include "analysis/data/clocks.h"
 #include "nsys_private.h"
@@ -168,8 +169,8 @@ static const common_round *nsys_job_round(const common_round *rounds, const nsys
     return NULL;
 }
 
-// One event for each meeting of each process: the last process came while this one stayed. An array of stb_ds; keys: of the
-// rounds.
+// One event for each meeting of each process: the last process came while this one stayed. An array of stb_ds; keys: of
+// the rounds.
 static clocks_event *nsys_job_make_events(const nsys_job *job, const common_round *rounds, char (*keys)[KEY])
 {
     clocks_event *events = NULL;
@@ -190,7 +191,7 @@ static clocks_event *nsys_job_make_events(const nsys_job *job, const common_roun
 }
 
 // Clocks that collectives contradict, or that drift as no clock does: they were not the same collectives. Of the same
-// ones each tells a clock to within twice its longest stay, on both sides.
+// ones each fixes a clock to within twice its longest stay, on both sides.
 static bool nsys_job_is_plausible(const clocks *c, int64_t longest_ns)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -301,7 +302,7 @@ static void nsys_job_place(nsys_job *job)
 
 // ---- all ----
 
-// What is read twice is counted twice.
+// A file that is read twice would count twice.
 static netprof_err nsys_job_check_once(const char *const *paths, size_t count, netprof_error *error)
 {
     struct stat *files = memory_calloc(count, sizeof *files);

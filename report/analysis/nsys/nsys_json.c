@@ -106,7 +106,7 @@ static json_object *nsys_json_tables(nsys *n, const bool chosen[NSYS_TABLES])
     return tables;
 }
 
-// What a file cannot tell is not there.
+// Leaves out values that the file does not have.
 static json_object *nsys_json_process(const nsys *n, const nsys_process *p)
 {
     static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns", "mpi_ns",

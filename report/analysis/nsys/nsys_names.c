@@ -1,4 +1,4 @@
-// What numbers in an export mean: strings, domains of NVTX, kinds of copies, ranks and GPUs.
+// Looking up numbers of an export: strings, domains of NVTX, kinds of copies, ranks and GPUs.
 
 #include "nsys_private.h"
 
@@ -141,7 +141,7 @@ static void names_read_ranks(nsys_names *names)
     if (row) db->finalize(row);
 }
 
-// A handle that stood for communicators of several sizes tells nothing of its calls: it has none.
+// A handle that was used for communicators of several sizes gets the size 0: its calls cannot be judged.
 static void names_read_communicators(nsys_names *names)
 {
     nsys_sqlite *db = names->db;

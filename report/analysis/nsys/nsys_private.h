@@ -1,4 +1,4 @@
-// What the parts of the nsys reader share.
+// Shared by the parts of the nsys reader.
 #ifndef NETPROF_NSYS_PRIVATE_H
 #define NETPROF_NSYS_PRIVATE_H
 

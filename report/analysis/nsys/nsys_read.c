@@ -198,7 +198,7 @@ static const char *nsys_read_common_name(const nsys_names *names)
     return name;
 }
 
-// A GPU of a number that only one process has needs no process behind its name.
+// A GPU whose number only one process uses needs no process in its name.
 static void nsys_read_name_gpus(reading *r)
 {
     nsys *n = r->n;
@@ -217,7 +217,7 @@ static void nsys_read_name_gpus(reading *r)
     }
 }
 
-// How many meetings of each kind every process had; 0 where processes differ, so that calls cannot be told to be the same.
+// How many meetings of each kind every process had; 0 where processes differ, so that calls cannot be matched.
 static void nsys_read_count_rounds(reading *r)
 {
     bool differ[NSYS_MEETINGS] = {false};
@@ -231,7 +231,7 @@ static void nsys_read_count_rounds(reading *r)
         if (differ[k] || r->mixed) rounds[k] = 0;
 }
 
-// What tells no process is of the only one that there is.
+// Events without a process belong to the only process, if there is just one.
 static void nsys_read_join_unknown(nsys *n)
 {
     if (n->process_count != 2 || (n->processes[0].pid != NSYS_NO_PID && n->processes[1].pid != NSYS_NO_PID)) return;
@@ -344,7 +344,7 @@ bool nsys_is_report(const char *path)
         size_t n = strlen(endings[i]);
         named |= size > n && strcasecmp(path + size - n, endings[i]) == 0;
     }
-    FILE *file = named ? fopen(path, "rbe") : NULL; // one that is missing is said to be missing
+    FILE *file = named ? fopen(path, "rbe") : NULL; // a missing file is reported as missing
     if (file) fclose(file);
     return file && !nsys_in_file(path);
 }

@@ -1,4 +1,4 @@
-// What reading an export shares: where events come from, and what is gathered of them.
+// Shared by the parts that read an export: the sources of events, and the results so far.
 #ifndef NETPROF_NSYS_READING_H
 #define NETPROF_NSYS_READING_H
 
@@ -8,7 +8,7 @@
 #define LATEST_NS         ((int64_t)1 << 60) // since the profile began: 36 years
 #define LATEST_SESSION_NS ((int64_t)1 << 62) // since 1970
 
-// What of a row is asked for, and where it stands.
+// The columns of the query, in their order.
 enum {
     AT_BEGIN = 0,
     AT_END,
@@ -40,7 +40,7 @@ typedef struct event_source {
     int spent; // -1: none
     int of;
     unsigned flags;
-    const char *names[4];          // columns: the first that holds something names the event
+    const char *names[4];          // columns: the first that is not NULL names the event
     const char *bytes, *copy_kind; // columns
     const char *fixed;             // the name of all
 } event_source;

@@ -64,7 +64,7 @@ static char *sqlite_uri(const char *path)
     return uri;
 }
 
-// What the file itself does not hold yet is in files beside it, which an immutable file is read without.
+// Recent changes may still be in files beside it, which are ignored when a file is opened as immutable.
 static netprof_err sqlite_check_whole(const char *path, netprof_error *error)
 {
     static const struct {
@@ -89,7 +89,7 @@ static uint32_t sqlite_big_endian(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-// The size that the header tells; SQLite itself finds a missing end only when it gets there.
+// Compares the file's size with that in its header; SQLite itself notices a missing end only when it gets there.
 static netprof_err sqlite_check_head(const char *path, netprof_error *error)
 {
     unsigned char head[100];

@@ -276,7 +276,7 @@ static void table_join_values(nsys_values *to, const nsys_values *from)
         table_values_add(to, table_value_at(from, i));
 }
 
-// The row of that name, added when there is none. rows: index by style and name.
+// The row of that name, added if it is new. rows: index by style and name.
 static nsys_row *table_joined_row(nsys_table *to, nsys_map **rows, const nsys_row *like)
 {
     map_key key = map_key_of_name((size_t)(uintptr_t)like->of, like->name);

@@ -73,7 +73,7 @@ static int columns_type_of_cell(const char *text)
 {
     char *end;
     size_t digits = strspn(text, "0123456789");
-    if (!*text || (!text[digits] && digits < 20)) return UNSIGNED; // an empty cell is none
+    if (!*text || (!text[digits] && digits < 20)) return UNSIGNED; // an empty cell is no text
     if (!text[digits] && digits == 20 && strcmp(text, "18446744073709551615") <= 0) return UNSIGNED;
     if (*text == '-' && strlen(text) < 20 && text[1] && !text[1 + strspn(text + 1, "0123456789")]) return SIGNED;
     strtod(text, &end);

@@ -444,7 +444,7 @@ static void tables_action(nccl_out *o, const char *index, const nccl_export_opti
     nccl_out_text(o, "}}\n");
 }
 
-// What both kinds of documents begin with.
+// The members that both kinds of documents begin with.
 static void tables_document_begin(const nccl *n, nccl_out *o, const nccl_export_options *e, nccl_class type,
                                   uint32_t coll, uint64_t size, const char *ranks)
 {

@@ -4,7 +4,7 @@
 
 #include "analysis/nccl/logs/nccl_model.h"
 
-// Slower or faster is said when the medians of the wire time differ by more than this, and by more than chance
+// A kind is called slower or faster when the medians of the wire time differ by more than this, and by more than chance
 // allows (|z| of the rank-sum test above NCCL_COMPARE_Z; own).
 #define NCCL_COMPARE_CHANGE 0.10
 #define NCCL_COMPARE_Z      5.0

@@ -1,5 +1,5 @@
-// NIC counters beside NCCL's logs: recordings of the same hosts, on one time axis with the windows in which the logs were
-// written. Window accuracy is the Inspector's dump interval. Thread rule: one thread at a time.
+// NIC counters beside NCCL's logs: recordings of the same hosts, on one time axis with the windows in which the logs
+// were written. Window accuracy is the Inspector's dump interval. Thread rule: one thread at a time.
 #ifndef NETPROF_NCCL_COUNTERS_H
 #define NETPROF_NCCL_COUNTERS_H
 

@@ -1,4 +1,4 @@
-// What NCCL logs say is wrong. The JSON is of the form of findings.h.
+// Finding out what is wrong from NCCL logs. The JSON is of the form of findings.h.
 //
 // Thread rule: one thread at a time. Everything ends with nccl_findings_free(); the nccl (and comparison) must live as
 // long.

@@ -1,4 +1,4 @@
-// What the parts of the findings share: the rules, and making findings of them.
+// The rules, and making findings; shared by the parts of the findings.
 #ifndef NETPROF_NCCL_FINDINGS_MAKE_H
 #define NETPROF_NCCL_FINDINGS_MAKE_H
 

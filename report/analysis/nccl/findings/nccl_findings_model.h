@@ -32,7 +32,7 @@ typedef struct nccl_finding {
     char *claim;                                            // one sentence; names from outside are in it as they are
     const char *device;                                     // a host, or a communicator's label, or "logs"
     uint32_t communicator, operation, series, member, host; // what it is about; NCCL_NONE
-    uint64_t first_sn, last_sn;                             // where it holds; both 0 when that is not told
+    uint64_t first_sn, last_sn;                             // the calls it is about; both 0: all
     bool to_the_end;                                        // last_sn is the last that was logged
     double cost_us; // what it cost; NAN unknown. Of equally bad findings the dearest comes first
     nccl_evidence evidence[NCCL_EVIDENCE];
@@ -44,8 +44,8 @@ typedef struct nccl_finding {
 typedef struct nccl_findings {
     nccl_finding *items; // an array of stb_ds, the worst first
     size_t count;
-    char **
-        unknown; // an array of stb_ds: what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
+    // An array of stb_ds: what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
+    char **unknown;
     size_t unknown_count;
     size_t judged; // how often a rule could be judged
     severity severity;

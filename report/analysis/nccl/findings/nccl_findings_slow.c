@@ -84,7 +84,7 @@ static bool slow_may_be_host(const nccl *n, const pace *paces, nccl_class type, 
     return slow_with && fast_without;
 }
 
-// The only such host, NCCL_NONE when there is none or when several cannot be told apart.
+// The only such host; NCCL_NONE if there is none, or if there are several.
 static uint32_t slow_find_host(const nccl *n, const pace *paces, nccl_class type)
 {
     uint32_t found = NCCL_NONE;

@@ -9,7 +9,7 @@
 
 enum { TEXT_MOST = 512 }; // of a name that is kept
 
-// A text as it is kept and compared: resolved into `buffer` when it holds escapes.
+// A text in the form in which it is kept and compared: decoded into `buffer` if it has escapes.
 typedef struct plain {
     const char *at;
     size_t length;
@@ -233,7 +233,8 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
     chunk_resolve_if(&kind, &p->kind, p->seen >> NCCL_PROXY_KIND & 1);
     chunk_resolve_if(&k.direction, &p->direction, p->seen >> NCCL_PROXY_DIRECTION & 1);
     bool operation = chunk_is_text(&kind, "proxy_op"), step = chunk_is_text(&kind, "proxy_step");
-    if (!operation && !step && !chunk_is_text(&kind, "proxy_op_segment")) return; // a beginning: its end tells more
+    // The start of an operation is left out: its end says more.
+    if (!operation && !step && !chunk_is_text(&kind, "proxy_op_segment")) return;
     k.chunk = c;
     k.member = member;
     k.peer = p->seen >> NCCL_PROXY_PEER & 1 && p->peer <= INT32_MAX ? (int64_t)p->peer : -1;
@@ -266,7 +267,8 @@ static void chunk_add_stats(nccl_chunk *c, uint32_t member, const nccl_line *lin
                                      from->p2p_records};
 }
 
-// Whose the bare line is: NCCL_NONE when nobody told, or when more came than were announced.
+// Returns the member that a bare line belongs to; NCCL_NONE if it is unknown, or if more lines came than were
+// announced.
 static uint32_t chunk_bare_member(nccl_chunk *c, nccl_outcome kind)
 {
     if (!c->context_told && c->begin) { // only the chunk before knows

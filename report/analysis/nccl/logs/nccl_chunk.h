@@ -1,5 +1,5 @@
-// A chunk: a file, or the lines that begin in a part of it, before everything is put together. Thread rule: one thread at
-// a time per chunk.
+// A chunk: a file, or the lines that begin in a part of it, before everything is put together. Thread rule: one thread
+// at a time per chunk.
 #ifndef NETPROF_NCCL_CHUNK_H
 #define NETPROF_NCCL_CHUNK_H
 
@@ -44,7 +44,7 @@ typedef struct nccl_bare_context {
     uint64_t dump_us, coll_left, p2p_left;
 } nccl_bare_context;
 
-#define NCCL_INHERITED 0 // the member that stands for the context at the end of the chunk before
+#define NCCL_INHERITED 0 // the member that represents the context at the end of the previous chunk
 
 typedef struct nccl_chunk {
     uint32_t file;
@@ -76,7 +76,7 @@ typedef struct nccl_chunk {
 void nccl_chunk_begin(nccl_chunk *c);
 // Reads the chunk's lines. `done` grows by the bytes that were read from disk.
 void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done);
-// One line; text[length] must be '\n' and NCCL_LINE_PAD bytes behind it readable.
+// One line; text[length] must be '\n' and NCCL_LINE_PAD bytes after it readable.
 void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length);
 void nccl_chunk_free(nccl_chunk *c);
 

@@ -117,7 +117,7 @@ static size_t group_same_sn(const nccl_record *records, size_t count)
     return k;
 }
 
-// A member's second record of a call is left out: it is put behind the others. Returns how many stay.
+// A member's second record of a call is left out: it moves to the end. Returns how many stay.
 static size_t group_drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_t first_member, size_t *stamps,
                                   size_t stamp)
 {
@@ -212,7 +212,7 @@ static void group_fill_instance(nccl *n, nccl_instance *x, uint32_t series, size
     x->mean_bus = bus / x->count;
 }
 
-// What each rank's part in the instance was.
+// Counts how long each rank of the instance waited, and made others wait.
 static void group_count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, uint32_t first_member, workspace *w)
 {
     const nccl_slot *slots = nccl_store_of(n)->slots;

@@ -14,7 +14,7 @@
 #include <emmintrin.h>
 #endif
 
-// Every function takes where a piece begins and returns where it ends, NULL when it is none. The '\n' behind the line
+// Every function takes where a piece begins and returns where it ends, NULL if it is malformed. The '\n' after the line
 // is a control character, which no piece may hold: it ends every loop, so that none counts bytes.
 
 enum { DEPTH = 512 };
@@ -47,7 +47,7 @@ static bool line_hex4(const char *p, uint32_t *code)
     return true;
 }
 
-// Behind a backslash and what belongs to it.
+// Returns the end of an escape.
 static const char *line_skip_escape(const char *p)
 {
     uint32_t code;
@@ -55,7 +55,7 @@ static const char *line_skip_escape(const char *p)
     return p[1] != '\n' && p[1] && strchr("\"\\/bfnrt", p[1]) ? p + 2 : NULL;
 }
 
-// Behind the characters that need no look: neither quote, backslash, control character nor beyond ASCII.
+// Skips plain characters: no quote, backslash or control character, and ASCII.
 static const char *line_skip_plain(const char *p)
 {
 #ifdef __SSE2__
@@ -83,7 +83,7 @@ static const char *line_skip_odd(const char *p)
     return length ? p + length : NULL;
 }
 
-// p is behind the first quote.
+// p is after the opening quote.
 static const char *line_read_string(const char *p, nccl_text *text)
 {
     text->at = p;
@@ -117,7 +117,7 @@ static char *line_put_code(char *to, uint32_t c)
     return to;
 }
 
-// The character of "\uD83D\uDE00" and the like; moves *p behind it.
+// The character of "\uD83D\uDE00" and the like; moves *p past it.
 static uint32_t line_escaped_code(const char **p)
 {
     uint32_t code = 0, low = 0;

@@ -5,9 +5,9 @@
 
 #include "nccl_model.h"
 
-enum { NCCL_LINE_PAD = 32 }; // bytes behind a line that must be readable
+enum { NCCL_LINE_PAD = 32 }; // bytes after a line that must be readable
 
-// The inside of a JSON string, as it stands in the line; `escaped`: it holds a backslash.
+// The inside of a JSON string, as it is in the line; `escaped`: it has a backslash.
 typedef struct nccl_text {
     const char *at;
     uint32_t length;
@@ -64,7 +64,7 @@ typedef struct nccl_proxy_line {
 enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
 
 typedef struct nccl_line {
-    nccl_outcome outcome; // as far as this line alone tells
+    nccl_outcome outcome; // judged by this line alone
     bool invalid_size;
     bool bare; // no header: context comes from the last dump_stats
     int minor; // of the version "v4.minor"; -1: another, or none
@@ -75,11 +75,11 @@ typedef struct nccl_line {
     nccl_proxy_line proxy; // NCCL_PROXY
 } nccl_line;
 
-// text[length] must be '\n', and NCCL_LINE_PAD bytes behind it readable. `line` need not be initialised; its texts
+// text[length] must be '\n', and NCCL_LINE_PAD bytes after it readable. `line` need not be initialised; its texts
 // point into `text`.
 void nccl_line_parse(nccl_line *line, const char *text, size_t length);
-// The text with its escapes resolved, at most size - 1 bytes, and a NUL behind it. Returns its length without the NUL.
-// Surrogates that stand alone, and NUL, become U+FFFD.
+// The text with its escapes resolved, at most size - 1 bytes, and a NUL. Returns its length without the NUL.
+// Unpaired surrogates and NUL become U+FFFD.
 size_t nccl_text_decode(const nccl_text *text, char *to, size_t size);
 // The same check for tests: is this one JSON value and nothing else?
 bool nccl_line_is_json(const char *text, size_t length);

@@ -18,8 +18,8 @@ typedef struct nccl_options {
 } nccl_options;
 
 // Reads files, and below directories whatever ends in .log, .jsonl (each also .gz or .zst) or .prom, and computes
-// everything. What is wrong with a file or line is told in nccl.files. Errors: _NOSOURCE (no such file, or not one line
-// could be used: then n->files tells what was looked at), _IO (a path that was named cannot be opened). After
+// everything. Faults of files and lines are in nccl.files. Errors: _NOSOURCE (no such file, or not one line
+// could be used: n->files lists what was looked at), _IO (a path that was named cannot be opened). After
 // an error, too, n must be freed.
 netprof_err nccl_read(nccl *n, const char *const *paths, size_t count, const nccl_options *options,
                       netprof_error *error);

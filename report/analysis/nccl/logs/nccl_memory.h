@@ -22,7 +22,7 @@ typedef struct nccl_index {
     } * slots;
     size_t count, mask;
 } nccl_index;
-// The index whose key is the same; or, when there is none, `next`, which then is kept.
+// Returns the index with the same key; if the key is new, it is kept with `next`, which is returned.
 uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index), const void *user,
                         uint32_t next);
 void nccl_index_free(nccl_index *x);

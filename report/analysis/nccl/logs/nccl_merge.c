@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-// Lets chunks keep members as indexes of n->members for what comes behind.
+// Turns the members of chunks into indexes of n->members, for point to point and proxies.
 static void nccl_merge_resolve_members(nccl_merging *m)
 {
     for (size_t i = 0; i < m->chunk_count; i++)

@@ -40,7 +40,7 @@ static uint64_t runs_apart(uint64_t a, uint64_t b)
 }
 
 // The processes of one rank, `count` of them by time, go to different runs in their order, each to the nearest that
-// leaves room for those behind it.
+// leaves room for the later ones.
 static void runs_place_rank(nccl_joined **rank, size_t count, nccl_joined **runs, size_t run_count)
 {
     size_t least = 0;
@@ -66,7 +66,7 @@ static size_t runs_same_rank(nccl_joined **members, size_t count)
     return k;
 }
 
-// As many runs as the rank with the most processes has; that rank's times tell when they were.
+// As many runs as the rank with the most processes has; that rank's times say when they ran.
 static void runs_place_group(nccl_joined **members, size_t count, uint32_t group)
 {
     nccl_joined **runs = members;

@@ -69,7 +69,7 @@ static void join_local(nccl_merging *m, const nccl_chunk *c, nccl_local_member *
     join_note_stats(x, c->file, &local->stats);
 }
 
-// ---- bare lines at the beginning of a chunk belong to whom the chunk before told last ----
+// ---- bare lines at the beginning of a chunk belong to the last member that the previous chunk named ----
 
 static void join_leave_out(nccl_chunk *c, nccl_outcome from)
 {

@@ -1,4 +1,4 @@
-// What the parts of the merge share.
+// Types and steps that the parts of the merge share.
 #ifndef NETPROF_NCCL_MERGE_PARTS_H
 #define NETPROF_NCCL_MERGE_PARTS_H
 
@@ -12,7 +12,7 @@ typedef struct nccl_joined {
     const char *id, *name, *host;
     int64_t rank, ranks, nodes, pid;
     uint32_t generation;
-    nccl_dump_stats stats;   // of the file that told most: copies of a log tell the same
+    nccl_dump_stats stats;   // of the file with most dumps: copies of a log repeat them
     nccl_dump_stats current; // of the file that is looked at
     uint32_t file;
     uint64_t first_dump_us, last_dump_us, steps_back;
@@ -64,7 +64,7 @@ static inline int nccl_compare_i64(int64_t a, int64_t b)
 
 // Equal texts have equal pointers.
 const char *nccl_merge_text(nccl_merging *m, const char *text);
-// The index of the member with this key, added when there is none.
+// The index of the member with this key, added if it is new.
 uint32_t nccl_merge_member(nccl_merging *m, const nccl_joined *key);
 
 // The steps, in this order.

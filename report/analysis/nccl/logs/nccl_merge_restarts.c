@@ -79,8 +79,8 @@ static void restart_next_generation(nccl_merging *m, uint32_t member, uint64_t d
     m->members[member].newest = added;
 }
 
-// True if the record begins a new communicator: a lower number than before, later, that goes on from there, of a call that
-// was seen already.
+// True if the record begins a new communicator: a lower number than before, later, that goes on from there, of a call
+// that was seen already.
 static bool restart_is_new(const nccl_record *record, const struct restart_track *before, const nccl_record *next)
 {
     return next && record->sn < before->sn && record->dump_us > before->dump_us && next->sn > record->sn &&

@@ -14,7 +14,7 @@ static const char *metrics_skip_name(const char *p)
     return p;
 }
 
-// Behind the closing brace, NULL when there is none; the labels between.
+// Returns the end of the closing brace, NULL when it is missing.
 static const char *metrics_skip_labels(const char *p)
 {
     while (*p && *p != '}') {

@@ -29,7 +29,7 @@
 
 // ---- what was read ----
 
-// What became of a line. Every line has exactly one outcome.
+// The outcome of a line; every line has exactly one.
 typedef enum nccl_outcome {
     NCCL_BLANK = 0,
     NCCL_BAD_JSON,   // no JSON, two objects in a line, cut, no UTF-8, nested deeper than 512
@@ -95,7 +95,7 @@ typedef struct nccl_process {
 
 typedef struct nccl_host {
     const char *name;
-    uint32_t first_process, process_count; // they stand together in nccl.processes
+    uint32_t first_process, process_count; // neighbours in nccl.processes
     nccl_waiting waiting;
     // In communicators with several ranks on each of several nodes:
     uint64_t judged_last;    // complete instances in which only ranks of this host were last ...
@@ -103,7 +103,7 @@ typedef struct nccl_host {
     uint64_t judged_cost_us; // shortest time on other hosts - shortest here, summed over judged_last
 } nccl_host;
 
-// What a member's dump_stats said (v4.1 on).
+// A member's dump_stats (v4.1 and later).
 typedef struct nccl_dump_stats {
     uint64_t dumps; // 0: nothing
     uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped;
@@ -268,7 +268,7 @@ typedef struct nccl_proxy {
     uint64_t gpu_us, credit_us, wire_us; // of its steps: producing, waiting for the peer, on the wire
 } nccl_proxy;
 
-// A sample of a .prom file: an average over a window whose number of calls is not told.
+// A sample of a .prom file: an average over a window with an unknown number of calls.
 typedef struct nccl_metric {
     uint32_t file;
     const char *name;   // "nccl_bus_bandwidth_gbs"
@@ -324,7 +324,7 @@ typedef struct nccl {
     void *memory; // private
 } nccl;
 
-// Peaks, from the user: bus bandwidth in GB/s. The first whose pattern fits holds.
+// Peaks, from the user: bus bandwidth in GB/s. The first whose pattern matches counts.
 typedef struct nccl_peak {
     const char *pattern; // shell pattern for a communicator's name, id or class; "*" for all
     double gbs;
@@ -338,10 +338,10 @@ uint32_t nccl_record_file(const nccl *n, const nccl_record *r);
 // Recomputed bandwidth of one instance of the series at this time, GB/s; NAN when the time is 0.
 double nccl_alg_gbs(const nccl_series *s, double time_us);
 double nccl_bus_gbs(const nccl_series *s, double time_us); // NAN also for one rank, where the factor is 0
-// Traffic and factor behind these; unknown collectives have factor NAN.
+// The traffic and the factor that they use; unknown collectives have factor NAN.
 double nccl_traffic_bytes(const char *coll, uint64_t size, int64_t ranks);
 double nccl_bus_factor(const char *coll, int64_t ranks);
-// The value of a label, copied into text ("" when there is none). Returns text.
+// The value of a label, copied into text ("" if it is missing). Returns text.
 const char *nccl_metric_label(const nccl_metric *m, const char *label, char *text, size_t size);
 // "65.54KB", "1.00KB", "0B": the exporter's way. Returns text.
 const char *nccl_size_text(uint64_t bytes, char *text, size_t size);

@@ -138,7 +138,7 @@ static void p2p_add_proxy(nccl_proxy *to, const nccl_proxy *from)
     to->wire_us = sum_capped(to->wire_us, from->wire_us);
 }
 
-// Parts of one file are summed; of copies of it the one that tells most holds.
+// Parts of one file are summed; of copies of it the one with most operations counts.
 static void p2p_keep_proxies(nccl *n, const proxied *all, size_t total)
 {
     nccl_store *memory = n->memory;

@@ -1,16 +1,16 @@
-// What belongs to a model beside its arrays.
+// The parts of a model that only the reader and the functions of the model use.
 #ifndef NETPROF_NCCL_STORE_H
 #define NETPROF_NCCL_STORE_H
 
 #include "nccl_memory.h"
 
-// What the records of one file, member, collective and size have in common.
+// Shared by all records of one file, member, collective and size.
 typedef struct nccl_slot {
     uint32_t member, series, file;
     uint32_t what;
 } nccl_slot;
 
-// What lives as long as the nccl.
+// Lives as long as the nccl.
 typedef struct nccl_store {
     nccl_arena arena;
     nccl_slot *slots; // array of stb_ds, like the next

@@ -96,7 +96,7 @@ static size_t stream_stop(nccl_stream *s, const char *problem, size_t n)
     return n;
 }
 
-// gzip's members may follow each other; zeros, and what is no member, behind the last are padding.
+// gzip's members may follow each other; zeros and anything else after the last one are padding.
 static size_t stream_read_gzip(nccl_stream *s, char *to, size_t room)
 {
     size_t n = 0;

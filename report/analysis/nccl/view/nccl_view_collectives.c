@@ -8,7 +8,7 @@
 
 #define DASH "\xe2\x80\x93"
 
-// ---- groups: communicators that are alike stand on one row ----
+// ---- groups: communicators that are alike share a row ----
 
 // "tp 0" and "tp 12" have the stem "tp "; without a name: "".
 static size_t rows_name_stem(const nccl_communicator *c)
@@ -283,7 +283,7 @@ void nccl_view_add_rows(nccl_view_making *m, const nccl_view_lots *l)
     if (v->rows.count) qsort(v->rows.items, v->rows.count, sizeof *v->rows.items, rows_by_time);
 }
 
-// ---- the collective that tells most ----
+// ---- the collective that the first page is about ----
 
 // The process or host that the worst finding accuses must be in it; else that with the most rank time.
 static bool rows_is_about(const nccl_view_making *m, uint32_t group)
@@ -297,7 +297,7 @@ static bool rows_is_about(const nccl_view_making *m, uint32_t group)
     return false;
 }
 
-// Of its calls; what is incomplete tells nobody's lateness. Never 0: then there is no better one.
+// The share of complete calls, for only they show who was late; kept above 0, so that some collective is chosen.
 static double rows_complete_share(const nccl_view_making *m, const nccl_view_lots *l, const nccl_view_lot *x)
 {
     double calls = 0, incomplete = 0;
@@ -317,7 +317,7 @@ void nccl_view_choose_main(nccl_view_making *m, const nccl_view_lots *l)
         double time = 0;
         for (k = i; k < l->count && l->items[k].group == x->group && l->items[k].coll == x->coll; k++)
             time += (double)l->items[k].time_us * rows_complete_share(m, l, &l->items[k]);
-        time *= (double)(m->n->communicators[x->group].ranks - 1); // one rank tells nothing of waiting
+        time *= (double)(m->n->communicators[x->group].ranks - 1); // a single rank never waits
         if (!(time > best) || !rows_is_about(m, x->group)) continue;
         best = time;
         m->main_group = x->group;

@@ -15,7 +15,7 @@
 
 // ---- writing ----
 
-// The shortest text that reads back as the same number; null when there is none.
+// The shortest text that reads back as the same number; null if it is not finite.
 static json_object *view_json_exact(double value)
 {
     char text[40];
@@ -219,7 +219,7 @@ static netprof_err view_json_read_row(reader *r, const nccl_view_shape *s, json_
         return view_json_refuse_value(r, r->depth ? NULL : "view", s->tuple ? "a list of numbers" : "an object");
     for (size_t i = 0; i < s->count && !result; i++) {
         json_object *value = NULL;
-        // What another version did not write, or wrote besides, is not known here.
+        // Members that another version did not write stay blank; members that it added are skipped.
         bool there =
             s->tuple ? i < json_object_array_length(o) : json_object_object_get_ex(o, s->fields[i].key, &value);
         if (s->tuple && there) value = json_object_array_get_idx(o, i);

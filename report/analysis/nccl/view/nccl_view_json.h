@@ -7,7 +7,8 @@
 #include "analysis/base/json.h"
 
 json_object *nccl_view_json(const nccl_view *v);
-// From the text of an nccl.json. Errors: _FORMAT (no such file, another version, a member of another kind; error tells the place). After an error the view is empty.
+// From the text of an nccl.json. Errors: _FORMAT (no such file, another version, a member of another kind; error names
+// the place). After an error the view is empty.
 netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof_error *error);
 // From a file; also _IO, _NOSOURCE.
 netprof_err nccl_view_read(nccl_view *v, const char *path, netprof_error *error);

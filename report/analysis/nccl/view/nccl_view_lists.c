@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// ---- lists behind the charts ----
+// ---- the lists after the charts ----
 
 void nccl_view_add_series(nccl_view_making *m)
 {

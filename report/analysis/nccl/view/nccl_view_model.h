@@ -1,4 +1,4 @@
-// What a reader of NCCL logs is shown: the figures behind every chart and table, so few of them that they can be kept.
+// The figures for every chart and table of a report on NCCL logs, few enough to be saved.
 //
 // A report is drawn from a view alone. nccl.json keeps one (member "view"), so a report made from the logs and one made
 // later from the saved result are the same, byte for byte. Writer and reader share one table of the fields.
@@ -78,7 +78,7 @@ typedef struct nccl_view_reason {
 // A process in the map of arrivals, or in the list of them.
 typedef struct nccl_view_process {
     const char *host;
-    uint64_t pid, local, rank; // rank: in the communicator that tells most; UINT64_MAX: in none
+    uint64_t pid, local, rank; // rank: in the chosen communicator; UINT64_MAX: in none
     uint64_t judged, last_alone;
     double behind_us; // mean over judged calls: median time - its time; > 0 is late; NAN: none was judged
     uint64_t records, last_arrivals, cost_us, caused_us, suffered_us, missing, missing_tail;
@@ -198,7 +198,7 @@ typedef struct nccl_view {
         run_others; // run_others: more runs of the same communicator
     bool run_changed;
     NCCL_LIST(nccl_view_bin) run;
-    // behind it
+    // the pages after it
     NCCL_LIST(nccl_view_kind) kinds;
     uint64_t kinds_left;
     NCCL_LIST(nccl_view_series) series;

@@ -1,4 +1,4 @@
-// What the parts of a view share.
+// Types and steps that the parts of a view share.
 #ifndef NETPROF_NCCL_VIEW_PARTS_H
 #define NETPROF_NCCL_VIEW_PARTS_H
 
@@ -53,7 +53,7 @@ bool nccl_view_takes_part(const nccl *n, const nccl_communicator *c, uint32_t pr
 nccl_view_process nccl_view_process_row(nccl_view_making *m, uint32_t index);
 // The series of the main collective that the chart over the run shows; NULL: none.
 const nccl_series *nccl_view_series_over_run(const nccl_view_making *m);
-// Which of the cells that part 0 .. max holds the value; values outside go to the first or last.
+// The cell of 0 .. max that contains the value; values outside go to the first or last cell.
 size_t nccl_view_place(double at, double max, size_t cells);
 int nccl_view_by_weight(const void *a, const void *b); // of nccl_view_weighed: the heaviest first, of equals the first
 

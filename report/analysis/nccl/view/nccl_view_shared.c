@@ -127,7 +127,7 @@ size_t nccl_view_place(double at, double max, size_t cells)
     return cell >= (double)cells ? cells - 1 : cell > 0 ? (size_t)cell : 0;
 }
 
-// The heaviest first; of equal ones as they stand.
+// The heaviest first; equal ones in their order.
 int nccl_view_by_weight(const void *a, const void *b)
 {
     const nccl_view_weighed *x = a, *y = b;

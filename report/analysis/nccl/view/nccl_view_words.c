@@ -83,7 +83,7 @@ static const char *say_size(nccl_view_making *m, uint64_t bytes)
     return nccl_view_text(m->v, words_binary((double)bytes).text);
 }
 
-// What the wire does when nobody waits: said when no finding is about it.
+// Describes the wire if no finding is about it.
 static void say_wire(nccl_view_making *m)
 {
     const nccl_view *v = m->v;
@@ -121,7 +121,7 @@ static void say_process(nccl_view_making *m, const nccl_finding *x)
                      (long long)p->pid, p->local, also, say_seconds(m, x->cost_us)));
 }
 
-// "look at this process" behind "Look next: ".
+// Shortens advice for use after "Look next: ".
 static const char *say_look_at(const char *advice)
 {
     static const char verb[] = "look at ";
