@@ -20,7 +20,7 @@ void buffer_free(buffer *b)
     *b = (buffer){0};
 }
 
-static char *make_room(buffer *b, size_t size)
+static char *buffer_make_room(buffer *b, size_t size)
 {
     if (b->failed || size > SIZE_MAX / 4) {
         b->failed = true;
@@ -41,7 +41,7 @@ static char *make_room(buffer *b, size_t size)
 
 void buffer_bytes(buffer *b, const void *data, size_t size)
 {
-    char *to = make_room(b, size);
+    char *to = buffer_make_room(b, size);
     if (!to) return;
     if (size) memcpy(to, data, size);
     to[size] = 0;
@@ -60,7 +60,7 @@ void buffer_printf(buffer *b, const char *format, ...)
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *to = length < 0 ? NULL : make_room(b, (size_t)length);
+    char *to = length < 0 ? NULL : buffer_make_room(b, (size_t)length);
     if (to) {
         vsnprintf(to, (size_t)length + 1, format, arguments);
         b->size += (size_t)length;
@@ -81,7 +81,7 @@ void buffer_number(buffer *b, double number)
     buffer_bytes(b, text, (size_t)length);
 }
 
-static void escape(buffer *b, const char *text)
+static void buffer_escape(buffer *b, const char *text)
 {
     while (*text) {
         size_t plain = strcspn(text, "&<>\"'");
@@ -100,7 +100,7 @@ static void escape(buffer *b, const char *text)
 }
 
 // Characters that show nothing, or make others show elsewhere; and those that XML does not allow.
-static bool deceives(uint32_t c)
+static bool buffer_deceives(uint32_t c)
 {
     static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
                                          {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfe00, 0xfe0f},
@@ -127,7 +127,7 @@ char *text_visible(const char *text)
             buffer_printf(&b, "\\x%02x", (unsigned)(unsigned char)*text);
         else if (*text == '\n' || *text == '\t')
             buffer_text(&b, " ");
-        else if (deceives(code))
+        else if (buffer_deceives(code))
             buffer_printf(&b, length == 1 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
         else
             buffer_bytes(&b, text, length);
@@ -142,7 +142,7 @@ void buffer_escaped(buffer *b, const char *text)
 {
     char *visible = text_visible(text);
     if (visible)
-        escape(b, visible);
+        buffer_escape(b, visible);
     else
         b->failed = true;
     free(visible);
@@ -150,7 +150,7 @@ void buffer_escaped(buffer *b, const char *text)
 
 // ---- files ----
 
-static int write_all(int fd, const char *data, size_t size)
+static int buffer_write_all(int fd, const char *data, size_t size)
 {
     while (size) {
         ssize_t n = write(fd, data, size);
@@ -163,7 +163,7 @@ static int write_all(int fd, const char *data, size_t size)
 }
 
 // A file beside the one that it is to become.
-static int open_beside(const char *path, char *name, size_t size)
+static int buffer_open_beside(const char *path, char *name, size_t size)
 {
     for (int i = 0; i < 10; i++) {
         snprintf(name, size, "%s.%ld.%d", path, (long)getpid(), i);
@@ -173,13 +173,13 @@ static int open_beside(const char *path, char *name, size_t size)
     return -1;
 }
 
-static int write_beside(const char *path, const void *data, size_t size)
+static int buffer_write_beside(const char *path, const void *data, size_t size)
 {
     size_t room = strlen(path) + 40;
     char *name = malloc(room);
     if (!name) return ENOMEM;
-    int fd = open_beside(path, name, room);
-    int code = fd < 0 ? errno : write_all(fd, data, size);
+    int fd = buffer_open_beside(path, name, room);
+    int code = fd < 0 ? errno : buffer_write_all(fd, data, size);
     if (fd >= 0) {
         if (!code && fsync(fd) && errno != EINVAL) code = errno;
         if (close(fd) && !code) code = errno;
@@ -196,13 +196,13 @@ netprof_err file_write(const char *path, const void *data, size_t size, netprof_
     int code;
     if (strcmp(path, "-") == 0) {
         fflush(stdout);
-        code = write_all(STDOUT_FILENO, data, size);
+        code = buffer_write_all(STDOUT_FILENO, data, size);
     } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         int fd = open(path, O_WRONLY | O_CLOEXEC);
-        code = fd < 0 ? errno : write_all(fd, data, size);
+        code = fd < 0 ? errno : buffer_write_all(fd, data, size);
         if (fd >= 0 && close(fd) && !code) code = errno;
     } else {
-        code = write_beside(path, data, size);
+        code = buffer_write_beside(path, data, size);
     }
     if (!code) return NETPROF_OK;
     if (error) {

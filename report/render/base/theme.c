@@ -79,23 +79,24 @@ static const theme_rgb ramps[3][2][ANCHORS] = {
      {RGB(0x7cb8e2), RGB(0x3a83bb), RGB(0x1f4a6c), RGB(0x22272d), RGB(0x5f4118), RGB(0xb27722), RGB(0xefbb72)}},
 };
 
-static uint8_t between(uint8_t a, uint8_t b, double share)
+static uint8_t theme_between(uint8_t a, uint8_t b, double share)
 {
     return (uint8_t)lround(a + (b - a) * share);
 }
 
-static theme_rgb ramp_color(size_t ramp, size_t step, bool dark)
+static theme_rgb theme_ramp_color(size_t ramp, size_t step, bool dark)
 {
     const theme_rgb *anchors = ramps[ramp][dark];
     double place = (double)step * (ANCHORS - 1) / (THEME_STEPS - 1);
     size_t from = place >= ANCHORS - 1 ? ANCHORS - 2 : (size_t)place;
     theme_rgb a = anchors[from], b = anchors[from + 1];
     double share = place - (double)from;
-    return (theme_rgb){between(a.red, b.red, share), between(a.green, b.green, share), between(a.blue, b.blue, share)};
+    return (theme_rgb){theme_between(a.red, b.red, share), theme_between(a.green, b.green, share),
+                       theme_between(a.blue, b.blue, share)};
 }
 
 // WCAG 2's relative luminance.
-static double luminance(theme_rgb c)
+static double theme_luminance(theme_rgb c)
 {
     const double parts[3] = {c.red / 255., c.green / 255., c.blue / 255.}, weights[3] = {.2126, .7152, .0722};
     double sum = 0;
@@ -104,20 +105,20 @@ static double luminance(theme_rgb c)
     return sum;
 }
 
-static theme_rgb legible_on(theme_rgb back)
+static theme_rgb theme_legible_on(theme_rgb back)
 {
     static const theme_rgb black = RGB(0x0b0f14), white = RGB(0xffffff);
-    double l = luminance(back) + .05;
-    return l / (luminance(black) + .05) >= 1.05 / l ? black : white;
+    double l = theme_luminance(back) + .05;
+    return l / (theme_luminance(black) + .05) >= 1.05 / l ? black : white;
 }
 
 theme_rgb theme_color(theme_ink ink, bool dark)
 {
     if (ink >= INK_COUNT) ink = INK_TEXT;
-    if (ink >= INK_ON) return legible_on(theme_color((theme_ink)(ink - INK_ON), dark));
+    if (ink >= INK_ON) return theme_legible_on(theme_color((theme_ink)(ink - INK_ON), dark));
     if (ink >= INK_BLUE) {
         size_t place = (size_t)ink - INK_BLUE;
-        return ramp_color(place / THEME_STEPS, place % THEME_STEPS, dark);
+        return theme_ramp_color(place / THEME_STEPS, place % THEME_STEPS, dark);
     }
     return dark ? inks[ink].dark : inks[ink].light;
 }

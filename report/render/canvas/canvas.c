@@ -25,7 +25,7 @@ const char *__lsan_default_options(void)
 #endif
 
 // Hinting and whole-pixel advances make letter spacing on paper uneven: everything is measured unhinted.
-static bool open_text(canvas *c)
+static bool canvas_open_text(canvas *c)
 {
     PangoFontMap *fonts = pango_cairo_font_map_get_default();
     cairo_font_options_t *options = cairo_font_options_create();
@@ -51,12 +51,12 @@ canvas *canvas_open(double width, double height)
     if (!c) return NULL;
     c->width = width;
     c->height = height;
-    if (open_text(c)) return c;
+    if (canvas_open_text(c)) return c;
     canvas_close(c);
     return NULL;
 }
 
-static void free_plot(canvas_plot_copy *p)
+static void canvas_free_plot(canvas_plot_copy *p)
 {
     if (!p) return;
     for (size_t i = 0; i < p->memory_count; i++)
@@ -75,7 +75,7 @@ void canvas_close(canvas *c)
         free(op->tip);
         free(op->points);
         free(op->inks);
-        free_plot(op->plot);
+        canvas_free_plot(op->plot);
     }
     free(c->ops);
     free(c->tip);
@@ -105,7 +105,7 @@ double canvas_height(const canvas *c)
 }
 
 // A new operation, NULL without memory. It takes the tip unless it is structure.
-static canvas_op *add(canvas *c, canvas_kind kind)
+static canvas_op *canvas_add(canvas *c, canvas_kind kind)
 {
     if (c->count == c->room) {
         size_t room = c->room ? c->room * 2 : 64;
@@ -126,7 +126,7 @@ static canvas_op *add(canvas *c, canvas_kind kind)
     return op;
 }
 
-static void *copy(canvas *c, const void *data, size_t size)
+static void *canvas_copy(canvas *c, const void *data, size_t size)
 {
     void *mine = malloc(size ? size : 1);
     if (!mine)
@@ -141,7 +141,7 @@ static void *copy(canvas *c, const void *data, size_t size)
 void canvas_rect(canvas *c, canvas_box box, theme_ink fill, double radius)
 {
     if (!(box.width > 0 && box.height > 0) || fill == INK_NONE) return;
-    canvas_op *op = add(c, CANVAS_RECT);
+    canvas_op *op = canvas_add(c, CANVAS_RECT);
     if (!op) return;
     op->box = box;
     op->fill = fill;
@@ -150,19 +150,19 @@ void canvas_rect(canvas *c, canvas_box box, theme_ink fill, double radius)
 
 void canvas_frame(canvas *c, canvas_box box, theme_ink stroke, double line_width)
 {
-    canvas_op *op = stroke == INK_NONE ? NULL : add(c, CANVAS_FRAME);
+    canvas_op *op = stroke == INK_NONE ? NULL : canvas_add(c, CANVAS_FRAME);
     if (!op) return;
     op->box = box;
     op->stroke = stroke;
     op->line_width = line_width;
 }
 
-static void add_points(canvas *c, canvas_kind kind, const canvas_point *points, size_t count, theme_ink fill,
-                       theme_ink stroke, double line_width, bool dashed)
+static void canvas_add_points(canvas *c, canvas_kind kind, const canvas_point *points, size_t count, theme_ink fill,
+                              theme_ink stroke, double line_width, bool dashed)
 {
-    canvas_op *op = count < 2 ? NULL : add(c, kind);
+    canvas_op *op = count < 2 ? NULL : canvas_add(c, kind);
     if (!op) return;
-    op->points = copy(c, points, count * sizeof *points);
+    op->points = canvas_copy(c, points, count * sizeof *points);
     op->count = op->points ? count : 0;
     op->fill = fill;
     op->stroke = stroke;
@@ -173,23 +173,23 @@ static void add_points(canvas *c, canvas_kind kind, const canvas_point *points, 
 void canvas_line(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width)
 {
     const canvas_point ends[2] = {{x1, y1}, {x2, y2}};
-    add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, false);
+    canvas_add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, false);
 }
 
 void canvas_dashed(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width)
 {
     const canvas_point ends[2] = {{x1, y1}, {x2, y2}};
-    add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, true);
+    canvas_add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, true);
 }
 
 void canvas_polygon(canvas *c, const canvas_point *points, size_t count, theme_ink fill)
 {
-    add_points(c, CANVAS_POLYGON, points, count, fill, INK_NONE, 0, false);
+    canvas_add_points(c, CANVAS_POLYGON, points, count, fill, INK_NONE, 0, false);
 }
 
 void canvas_polyline(canvas *c, const canvas_point *points, size_t count, theme_ink stroke, double line_width)
 {
-    add_points(c, CANVAS_POLYLINE, points, count, INK_NONE, stroke, line_width, false);
+    canvas_add_points(c, CANVAS_POLYLINE, points, count, INK_NONE, stroke, line_width, false);
 }
 
 // Lines rising by 45 degrees, 3 pt apart, cut to the box.
@@ -222,13 +222,13 @@ void canvas_hatch(canvas *c, canvas_box box)
         ends[count++] = (canvas_point){x1, y1};
         ends[count++] = (canvas_point){x2, y2};
     }
-    add_points(c, CANVAS_LINES, ends, count, INK_NONE, INK_HAIR, .5, false);
+    canvas_add_points(c, CANVAS_LINES, ends, count, INK_NONE, INK_HAIR, .5, false);
     free(ends);
 }
 
 void canvas_dot(canvas *c, double x, double y, double radius, theme_ink fill, theme_ink stroke)
 {
-    canvas_op *op = add(c, CANVAS_DOT);
+    canvas_op *op = canvas_add(c, CANVAS_DOT);
     if (!op) return;
     op->box = (canvas_box){x, y, 0, 0};
     op->radius = radius;
@@ -259,7 +259,7 @@ void canvas_mark(canvas *c, double x, double y, severity s)
 
 // ---- text ----
 
-static PangoFontDescription *font_of(theme_type type)
+static PangoFontDescription *canvas_font_of(theme_type type)
 {
     static PangoFontDescription *fonts[TYPES];
     if (!fonts[type]) {
@@ -272,7 +272,7 @@ static PangoFontDescription *font_of(theme_type type)
 }
 
 // Digits of one width, so that columns of numbers stand.
-static PangoAttrList *features(void)
+static PangoAttrList *canvas_features(void)
 {
     static PangoAttrList *list;
     if (!list) {
@@ -284,27 +284,27 @@ static PangoAttrList *features(void)
 
 PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type)
 {
-    pango_layout_set_font_description(c->layout, font_of(type));
-    pango_layout_set_attributes(c->layout, features());
+    pango_layout_set_font_description(c->layout, canvas_font_of(type));
+    pango_layout_set_attributes(c->layout, canvas_features());
     pango_layout_set_width(c->layout, -1);
     pango_layout_set_ellipsize(c->layout, PANGO_ELLIPSIZE_NONE);
     pango_layout_set_text(c->layout, text, -1);
     return c->layout;
 }
 
-static double layout_width(PangoLayout *layout)
+static double canvas_layout_width(PangoLayout *layout)
 {
     PangoRectangle logical;
     pango_layout_get_extents(layout, NULL, &logical);
     return (double)logical.width / PANGO_SCALE;
 }
 
-static double width_of(canvas *c, const char *text, theme_type type)
+static double canvas_width_of(canvas *c, const char *text, theme_type type)
 {
-    return layout_width(canvas_layout(c, text, type));
+    return canvas_layout_width(canvas_layout(c, text, type));
 }
 
-static size_t next_character(const char *text)
+static size_t canvas_next_character(const char *text)
 {
     size_t n = 1;
     while (((unsigned char)text[n] & 0xc0) == 0x80)
@@ -313,7 +313,7 @@ static size_t next_character(const char *text)
 }
 
 // The first `left` and the last `right` characters with an ellipsis between.
-static char *cut(const char *text, const size_t *starts, size_t count, size_t left, size_t right)
+static char *canvas_cut(const char *text, const size_t *starts, size_t count, size_t left, size_t right)
 {
     size_t head = starts[left], tail = starts[count] - starts[count - right];
     while (head && text[head - 1] == ' ')
@@ -328,21 +328,21 @@ static char *cut(const char *text, const size_t *starts, size_t count, size_t le
 }
 
 // The longest shortened form that fits, by halving; NULL without memory.
-static char *shortened(canvas *c, const char *text, theme_type type, double max_width)
+static char *canvas_shortened(canvas *c, const char *text, theme_type type, double max_width)
 {
     size_t length = strlen(text), count = 0, *starts = malloc((length + 1) * sizeof *starts);
     if (!starts) return NULL;
-    for (size_t at = 0; at < length; at += next_character(text + at))
+    for (size_t at = 0; at < length; at += canvas_next_character(text + at))
         starts[count++] = at;
     starts[count] = length;
     size_t low = 0, high = count; // kept characters: low fits
-    char *best = cut(text, starts, count, 0, 0);
+    char *best = canvas_cut(text, starts, count, 0, 0);
     while (best && high - low > 1) {
         size_t keep = (low + high) / 2;
         size_t right = c->shorten == SHORTEN_END ? 0 : keep / 2;
-        char *candidate = cut(text, starts, count, keep - right, right);
+        char *candidate = canvas_cut(text, starts, count, keep - right, right);
         if (!candidate) break;
-        bool fits = width_of(c, candidate, type) <= max_width;
+        bool fits = canvas_width_of(c, candidate, type) <= max_width;
         free(fits ? best : candidate);
         if (fits) {
             best = candidate;
@@ -355,8 +355,8 @@ static char *shortened(canvas *c, const char *text, theme_type type, double max_
     return best;
 }
 
-static double put_text(canvas *c, double x, double y, char *shown, char *whole, theme_type type, theme_ink ink,
-                       canvas_align align)
+static double canvas_put_text(canvas *c, double x, double y, char *shown, char *whole, theme_type type, theme_ink ink,
+                              canvas_align align)
 {
     PangoRectangle black, logical;
     PangoLayout *layout = canvas_layout(c, shown, type);
@@ -364,7 +364,7 @@ static double put_text(canvas *c, double x, double y, char *shown, char *whole, 
     double width = (double)logical.width / PANGO_SCALE, base = (double)pango_layout_get_baseline(layout) / PANGO_SCALE;
     if (align == ALIGN_CENTER) x -= width / 2;
     if (align == ALIGN_RIGHT) x -= width;
-    canvas_op *op = add(c, CANVAS_TEXT);
+    canvas_op *op = canvas_add(c, CANVAS_TEXT);
     if (!op) {
         free(shown);
         free(whole);
@@ -381,17 +381,17 @@ static double put_text(canvas *c, double x, double y, char *shown, char *whole, 
 }
 
 // Takes visible text.
-static double draw_text(canvas *c, double x, double y, char *text, theme_type type, theme_ink ink, canvas_align align,
-                        double max_width)
+static double canvas_draw_text(canvas *c, double x, double y, char *text, theme_type type, theme_ink ink,
+                               canvas_align align, double max_width)
 {
     // No glyph of these fonts is wider than 1.2 of its size: what is surely short enough is not measured twice.
     bool surely = max_width > 0 && (double)strlen(text) * theme_size(type) * 1.2 <= max_width;
-    if (max_width > 0 && !surely && width_of(c, text, type) > max_width + .01) {
-        char *shorter = shortened(c, text, type, max_width);
-        if (shorter) return put_text(c, x, y, shorter, text, type, ink, align);
+    if (max_width > 0 && !surely && canvas_width_of(c, text, type) > max_width + .01) {
+        char *shorter = canvas_shortened(c, text, type, max_width);
+        if (shorter) return canvas_put_text(c, x, y, shorter, text, type, ink, align);
         c->failed = true;
     }
-    return put_text(c, x, y, text, NULL, type, ink, align);
+    return canvas_put_text(c, x, y, text, NULL, type, ink, align);
 }
 
 double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink, canvas_align align,
@@ -402,7 +402,7 @@ double canvas_text(canvas *c, double x, double y, const char *text, theme_type t
         c->failed = true;
         return 0;
     }
-    if (*visible) return draw_text(c, x, y, visible, type, ink, align, max_width);
+    if (*visible) return canvas_draw_text(c, x, y, visible, type, ink, align, max_width);
     free(visible);
     return 0;
 }
@@ -415,7 +415,7 @@ void canvas_shorten_at(canvas *c, canvas_shorten where)
 double canvas_text_width(canvas *c, const char *text, theme_type type)
 {
     char *visible = text_visible(text);
-    double width = visible ? width_of(c, visible, type) : 0;
+    double width = visible ? canvas_width_of(c, visible, type) : 0;
     if (!visible) c->failed = true;
     free(visible);
     return width;
@@ -424,7 +424,7 @@ double canvas_text_width(canvas *c, const char *text, theme_type type)
 // Breaks visible text into lines and calls line(from, length) for each; the last of lines_max has all the rest.
 typedef void line_fn(void *user, const char *from, size_t length, bool rest);
 
-static bool is_digit(char c)
+static bool canvas_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -432,11 +432,11 @@ static bool is_digit(char c)
 enum { UNIT_MOST = 8 }; // a longer word is no unit
 
 // A number stays with the word behind it, which is its unit: "0.1 %".
-static void keep_units(PangoLayout *layout, const char *text)
+static void canvas_keep_units(PangoLayout *layout, const char *text)
 {
     PangoAttrList *list = pango_attr_list_copy(pango_layout_get_attributes(layout));
     for (size_t i = 1; text[0] && text[i] && list; i++) {
-        if (text[i] != ' ' || !is_digit(text[i - 1]) || strcspn(text + i + 1, " ,;)") > UNIT_MOST) continue;
+        if (text[i] != ' ' || !canvas_is_digit(text[i - 1]) || strcspn(text + i + 1, " ,;)") > UNIT_MOST) continue;
         PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
         whole->start_index = (guint)i - 1;
         whole->end_index = (guint)i + 2;
@@ -446,11 +446,11 @@ static void keep_units(PangoLayout *layout, const char *text)
     pango_attr_list_unref(list);
 }
 
-static size_t break_lines(canvas *c, double width, const char *visible, theme_type type, size_t lines_max,
-                          line_fn *line, void *user)
+static size_t canvas_break_lines(canvas *c, double width, const char *visible, theme_type type, size_t lines_max,
+                                 line_fn *line, void *user)
 {
     PangoLayout *layout = canvas_layout(c, visible, type);
-    keep_units(layout, visible);
+    canvas_keep_units(layout, visible);
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
     size_t there = (size_t)pango_layout_get_line_count(layout);
@@ -482,12 +482,12 @@ typedef struct paragraph {
     theme_ink ink;
 } paragraph;
 
-static double leading(theme_type type)
+static double canvas_leading(theme_type type)
 {
     return 1.35 * theme_size(type);
 }
 
-static void paragraph_line(void *user, const char *from, size_t length, bool rest)
+static void canvas_paragraph_line(void *user, const char *from, size_t length, bool rest)
 {
     paragraph *p = user;
     while (length && from[length - 1] == ' ')
@@ -502,11 +502,11 @@ static void paragraph_line(void *user, const char *from, size_t length, bool res
     canvas_shorten before = p->c->shorten;
     p->c->shorten = SHORTEN_END;
     if (length)
-        draw_text(p->c, p->x, p->y, text, p->type, p->ink, ALIGN_LEFT, rest ? p->width : 0);
+        canvas_draw_text(p->c, p->x, p->y, text, p->type, p->ink, ALIGN_LEFT, rest ? p->width : 0);
     else
         free(text);
     p->c->shorten = before;
-    p->y += leading(p->type);
+    p->y += canvas_leading(p->type);
 }
 
 double canvas_paragraph(canvas *c, double x, double y, double width, const char *text, theme_type type, theme_ink ink,
@@ -517,7 +517,7 @@ double canvas_paragraph(canvas *c, double x, double y, double width, const char 
     if (!visible)
         c->failed = true;
     else if (*visible)
-        break_lines(c, width, visible, type, lines_max, paragraph_line, &p);
+        canvas_break_lines(c, width, visible, type, lines_max, canvas_paragraph_line, &p);
     free(visible);
     return p.y - y;
 }
@@ -529,9 +529,9 @@ double canvas_paragraph_height(canvas *c, double width, const char *text, theme_
     if (!visible)
         c->failed = true;
     else if (*visible)
-        count = break_lines(c, width, visible, type, lines_max, NULL, NULL);
+        count = canvas_break_lines(c, width, visible, type, lines_max, NULL, NULL);
     free(visible);
-    return (double)count * leading(type);
+    return (double)count * canvas_leading(type);
 }
 
 // ---- data layers ----
@@ -539,23 +539,23 @@ double canvas_paragraph_height(canvas *c, double width, const char *text, theme_
 void canvas_image(canvas *c, canvas_box box, const uint16_t *inks, size_t columns, size_t rows)
 {
     if (!columns || !rows || columns > SIZE_MAX / rows / sizeof *inks) return;
-    canvas_op *op = add(c, CANVAS_IMAGE);
+    canvas_op *op = canvas_add(c, CANVAS_IMAGE);
     if (!op) return;
     op->box = box;
-    op->inks = copy(c, inks, columns * rows * sizeof *inks);
+    op->inks = canvas_copy(c, inks, columns * rows * sizeof *inks);
     op->columns = op->inks ? columns : 0;
     op->rows = op->inks ? rows : 0;
 }
 
-static void *keep(canvas *c, canvas_plot_copy *p, const void *data, size_t size)
+static void *canvas_keep(canvas *c, canvas_plot_copy *p, const void *data, size_t size)
 {
     if (!data) return NULL;
-    void *mine = copy(c, data, size);
+    void *mine = canvas_copy(c, data, size);
     if (mine) p->memory[p->memory_count++] = mine;
     return mine;
 }
 
-static canvas_plot_copy *copy_plot(canvas *c, const plot *from)
+static canvas_plot_copy *canvas_copy_plot(canvas *c, const plot *from)
 {
     canvas_plot_copy *p = calloc(1, sizeof *p);
     if (p) p->memory = calloc(from->series_count * 5 + 1, sizeof *p->memory);
@@ -565,27 +565,27 @@ static canvas_plot_copy *copy_plot(canvas *c, const plot *from)
         return NULL;
     }
     p->plot = *from;
-    plot_series *series = keep(c, p, from->series, from->series_count * sizeof *series);
+    plot_series *series = canvas_keep(c, p, from->series, from->series_count * sizeof *series);
     p->plot.series = series;
     if (!series) p->plot.series_count = 0;
     for (size_t i = 0; i < p->plot.series_count; i++) {
         plot_series *s = &series[i];
         size_t size = s->count * sizeof(double);
-        s->x = keep(c, p, s->x, size);
-        s->y = keep(c, p, s->y, size);
-        s->y2 = keep(c, p, s->y2, size);
-        s->x2 = keep(c, p, s->x2, size);
-        s->boxes = keep(c, p, s->boxes, s->count * sizeof *s->boxes);
+        s->x = canvas_keep(c, p, s->x, size);
+        s->y = canvas_keep(c, p, s->y, size);
+        s->y2 = canvas_keep(c, p, s->y2, size);
+        s->x2 = canvas_keep(c, p, s->x2, size);
+        s->boxes = canvas_keep(c, p, s->boxes, s->count * sizeof *s->boxes);
     }
     return p;
 }
 
 void canvas_plot(canvas *c, canvas_box box, const plot *p)
 {
-    canvas_op *op = add(c, CANVAS_PLOT);
+    canvas_op *op = canvas_add(c, CANVAS_PLOT);
     if (!op) return;
     op->box = box;
-    op->plot = copy_plot(c, p);
+    op->plot = canvas_copy_plot(c, p);
 }
 
 void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user)
@@ -611,47 +611,47 @@ void canvas_plots_missing(canvas *c, const char *text)
 
 void canvas_group(canvas *c, const char *title, const char *description)
 {
-    canvas_op *op = add(c, CANVAS_GROUP);
+    canvas_op *op = canvas_add(c, CANVAS_GROUP);
     if (!op) return;
-    op->text = copy(c, title, strlen(title) + 1);
-    op->more = copy(c, description, strlen(description) + 1);
+    op->text = canvas_copy(c, title, strlen(title) + 1);
+    op->more = canvas_copy(c, description, strlen(description) + 1);
 }
 
 void canvas_group_end(canvas *c)
 {
-    add(c, CANVAS_GROUP_END);
+    canvas_add(c, CANVAS_GROUP_END);
 }
 
 void canvas_tip(canvas *c, const char *text)
 {
     free(c->tip);
-    c->tip = copy(c, text, strlen(text) + 1);
+    c->tip = canvas_copy(c, text, strlen(text) + 1);
 }
 
 void canvas_hover(canvas *c, canvas_box box, const char *text)
 {
     if (!(box.width > 0 && box.height > 0)) return;
     canvas_tip(c, text);
-    canvas_op *op = add(c, CANVAS_HOVER);
+    canvas_op *op = canvas_add(c, CANVAS_HOVER);
     if (op) op->box = box;
 }
 
 // ---- layout check ----
 
-static bool beside(canvas_box a, canvas_box b)
+static bool canvas_beside(canvas_box a, canvas_box b)
 {
     const double slack = .5;
     return a.x + a.width <= b.x + slack || b.x + b.width <= a.x + slack || a.y + a.height <= b.y + slack ||
            b.y + b.height <= a.y + slack;
 }
 
-static int by_top(const void *a, const void *b)
+static int canvas_by_top(const void *a, const void *b)
 {
     const canvas_op *const *x = a, *const *y = b;
     return ((*x)->ink_box.y > (*y)->ink_box.y) - ((*x)->ink_box.y < (*y)->ink_box.y);
 }
 
-static bool within(canvas_box a, canvas_box b)
+static bool canvas_within(canvas_box a, canvas_box b)
 {
     const double slack = .5;
     return a.x >= b.x - slack && a.y >= b.y - slack && a.x + a.width <= b.x + b.width + slack &&
@@ -669,16 +669,17 @@ size_t canvas_check(const canvas *c, canvas_box inside,
         const canvas_op *op = &c->ops[i];
         if (op->kind != CANVAS_TEXT || !(op->ink_box.width > 0)) continue;
         texts[count++] = op;
-        bool outside = !within(op->ink_box, inside) || !within(op->ink_box, page), small = op->box.height < 6;
+        bool outside = !canvas_within(op->ink_box, inside) || !canvas_within(op->ink_box, page),
+             small = op->box.height < 6;
         if (outside) found(user, FAULT_OUTSIDE, op->text, NULL);
         if (small) found(user, FAULT_SMALL, op->text, NULL);
         faults += (size_t)outside + small;
     }
-    qsort(texts, count, sizeof *texts, by_top);
+    qsort(texts, count, sizeof *texts, canvas_by_top);
     for (size_t i = 0; i < count; i++) {
         canvas_box a = texts[i]->ink_box;
         for (size_t j = i + 1; j < count && texts[j]->ink_box.y < a.y + a.height; j++) {
-            if (beside(a, texts[j]->ink_box)) continue;
+            if (canvas_beside(a, texts[j]->ink_box)) continue;
             found(user, FAULT_OVERLAP, texts[i]->text, texts[j]->text);
             faults++;
         }

@@ -9,18 +9,18 @@
 
 static const cairo_user_data_key_t dark_key; // set: the canvas is dark
 
-static bool is_dark(cairo_t *cr)
+static bool canvas_cairo_is_dark(cairo_t *cr)
 {
     return cairo_get_user_data(cr, &dark_key) != NULL;
 }
 
-static void set_ink(cairo_t *cr, theme_ink ink)
+static void canvas_cairo_set_ink(cairo_t *cr, theme_ink ink)
 {
-    theme_rgb c = theme_color(ink, is_dark(cr));
+    theme_rgb c = theme_color(ink, canvas_cairo_is_dark(cr));
     cairo_set_source_rgb(cr, c.red / 255., c.green / 255., c.blue / 255.);
 }
 
-static void rounded(cairo_t *cr, canvas_box b, double radius)
+static void canvas_cairo_rounded(cairo_t *cr, canvas_box b, double radius)
 {
     double r = fmin(radius, fmin(b.width, b.height) / 2), right = b.x + b.width, bottom = b.y + b.height;
     cairo_new_sub_path(cr);
@@ -31,27 +31,27 @@ static void rounded(cairo_t *cr, canvas_box b, double radius)
     cairo_close_path(cr);
 }
 
-static void stroke(cairo_t *cr, const canvas_op *op)
+static void canvas_cairo_stroke(cairo_t *cr, const canvas_op *op)
 {
     const double dashes[2] = {2, 2};
-    set_ink(cr, op->stroke);
+    canvas_cairo_set_ink(cr, op->stroke);
     cairo_set_line_width(cr, op->line_width);
     if (op->dashed) cairo_set_dash(cr, dashes, 2, 0);
     cairo_stroke(cr);
     if (op->dashed) cairo_set_dash(cr, NULL, 0, 0);
 }
 
-static void draw_rect(cairo_t *cr, const canvas_op *op)
+static void canvas_cairo_draw_rect(cairo_t *cr, const canvas_op *op)
 {
     if (op->radius > 0)
-        rounded(cr, op->box, op->radius);
+        canvas_cairo_rounded(cr, op->box, op->radius);
     else
         cairo_rectangle(cr, op->box.x, op->box.y, op->box.width, op->box.height);
-    set_ink(cr, op->fill);
+    canvas_cairo_set_ink(cr, op->fill);
     cairo_fill(cr);
 }
 
-static void draw_points(cairo_t *cr, const canvas_op *op)
+static void canvas_cairo_draw_points(cairo_t *cr, const canvas_op *op)
 {
     for (size_t i = 0; i < op->count; i++) {
         bool first = i == 0 || (op->kind == CANVAS_LINES && i % 2 == 0);
@@ -61,37 +61,37 @@ static void draw_points(cairo_t *cr, const canvas_op *op)
             cairo_line_to(cr, op->points[i].x, op->points[i].y);
     }
     if (op->kind != CANVAS_POLYGON) {
-        stroke(cr, op);
+        canvas_cairo_stroke(cr, op);
         return;
     }
     cairo_close_path(cr);
-    set_ink(cr, op->fill);
+    canvas_cairo_set_ink(cr, op->fill);
     cairo_fill(cr);
 }
 
-static void draw_dot(cairo_t *cr, const canvas_op *op)
+static void canvas_cairo_draw_dot(cairo_t *cr, const canvas_op *op)
 {
     cairo_new_sub_path(cr);
     cairo_arc(cr, op->box.x, op->box.y, op->radius, 0, 2 * M_PI);
     if (op->fill != INK_NONE) {
-        set_ink(cr, op->fill);
+        canvas_cairo_set_ink(cr, op->fill);
         cairo_fill_preserve(cr);
     }
     if (op->stroke != INK_NONE)
-        stroke(cr, op);
+        canvas_cairo_stroke(cr, op);
     else
         cairo_new_path(cr);
 }
 
-static void draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
+static void canvas_cairo_draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
 {
     PangoLayout *layout = canvas_layout(c, op->text, op->type);
-    set_ink(cr, op->fill);
+    canvas_cairo_set_ink(cr, op->fill);
     cairo_move_to(cr, op->box.x, op->box.y);
     pango_cairo_show_layout_line(cr, pango_layout_get_line_readonly(layout, 0));
 }
 
-static bool draw_image(cairo_t *cr, const canvas_op *op)
+static bool canvas_cairo_draw_image(cairo_t *cr, const canvas_op *op)
 {
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)op->columns, (int)op->rows);
     unsigned char *data = cairo_image_surface_get_data(image);
@@ -101,7 +101,7 @@ static bool draw_image(cairo_t *cr, const canvas_op *op)
         uint32_t *to = (uint32_t *)(void *)(data + row * (size_t)stride);
         for (size_t i = 0; i < op->columns; i++) {
             theme_ink ink = (theme_ink)op->inks[row * op->columns + i];
-            theme_rgb rgb = theme_color(ink, is_dark(cr));
+            theme_rgb rgb = theme_color(ink, canvas_cairo_is_dark(cr));
             to[i] = ink == INK_NONE
                         ? 0
                         : 0xff000000u | (uint32_t)rgb.red << 16 | (uint32_t)rgb.green << 8 | (uint32_t)rgb.blue;
@@ -121,12 +121,12 @@ static bool draw_image(cairo_t *cr, const canvas_op *op)
     return ok;
 }
 
-static bool draw_plot(cairo_t *cr, const canvas_op *op)
+static bool canvas_cairo_draw_plot(cairo_t *cr, const canvas_op *op)
 {
     const plot_job *job = op->plot ? op->plot->job : NULL;
     if (!job || !job->svg) return true; // left out, and said so
     size_t size = 0;
-    char *svg = plot_svg_inks(job->svg, job->svg_size, is_dark(cr) ? PLOT_DARK : PLOT_PAPER, &size);
+    char *svg = plot_svg_inks(job->svg, job->svg_size, canvas_cairo_is_dark(cr) ? PLOT_DARK : PLOT_PAPER, &size);
     RsvgHandle *handle = svg ? rsvg_handle_new_from_data((const guint8 *)svg, size, NULL) : NULL;
     RsvgRectangle box = {op->box.x, op->box.y, op->box.width, op->box.height};
     bool ok = false;
@@ -147,7 +147,7 @@ bool canvas_cairo(canvas *c, cairo_t *cr)
     bool ok = !c->failed;
     cairo_set_user_data(cr, &dark_key, c->dark ? c : NULL, NULL);
     if (c->dark) {
-        set_ink(cr, INK_PAPER);
+        canvas_cairo_set_ink(cr, INK_PAPER);
         cairo_paint(cr);
     }
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
@@ -156,18 +156,18 @@ bool canvas_cairo(canvas *c, cairo_t *cr)
     for (size_t i = 0; i < c->count; i++) {
         const canvas_op *op = &c->ops[i];
         switch (op->kind) {
-        case CANVAS_RECT: draw_rect(cr, op); break;
+        case CANVAS_RECT: canvas_cairo_draw_rect(cr, op); break;
         case CANVAS_FRAME:
             cairo_rectangle(cr, op->box.x, op->box.y, op->box.width, op->box.height);
-            stroke(cr, op);
+            canvas_cairo_stroke(cr, op);
             break;
         case CANVAS_LINES:
         case CANVAS_POLYGON:
-        case CANVAS_POLYLINE: draw_points(cr, op); break;
-        case CANVAS_DOT: draw_dot(cr, op); break;
-        case CANVAS_TEXT: draw_text(c, cr, op); break;
-        case CANVAS_IMAGE: ok = draw_image(cr, op) && ok; break;
-        case CANVAS_PLOT: ok = draw_plot(cr, op) && ok; break;
+        case CANVAS_POLYLINE: canvas_cairo_draw_points(cr, op); break;
+        case CANVAS_DOT: canvas_cairo_draw_dot(cr, op); break;
+        case CANVAS_TEXT: canvas_cairo_draw_text(c, cr, op); break;
+        case CANVAS_IMAGE: ok = canvas_cairo_draw_image(cr, op) && ok; break;
+        case CANVAS_PLOT: ok = canvas_cairo_draw_plot(cr, op) && ok; break;
         case CANVAS_HOVER:
         case CANVAS_GROUP:
         case CANVAS_GROUP_END: break;

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void attribute(buffer *out, const char *name, double number)
+static void canvas_svg_attribute(buffer *out, const char *name, double number)
 {
     buffer_printf(out, " %s=\"", name);
     buffer_number(out, number);
     buffer_text(out, "\"");
 }
 
-static void classes(buffer *out, const canvas_op *op)
+static void canvas_svg_classes(buffer *out, const canvas_op *op)
 {
     buffer_text(out, " class=\"");
     if (op->kind == CANVAS_TEXT) buffer_printf(out, "t%d ", (int)op->type);
@@ -20,12 +20,12 @@ static void classes(buffer *out, const canvas_op *op)
     if (op->stroke != INK_NONE) buffer_printf(out, "%ss%d", op->fill != INK_NONE ? " " : "", (int)op->stroke);
     buffer_text(out, "\"");
     if (op->fill == INK_NONE && op->stroke != INK_NONE) buffer_text(out, " fill=\"none\"");
-    if (op->stroke != INK_NONE) attribute(out, "stroke-width", op->line_width);
+    if (op->stroke != INK_NONE) canvas_svg_attribute(out, "stroke-width", op->line_width);
     if (op->dashed) buffer_text(out, " stroke-dasharray=\"2\"");
 }
 
 // Closes the element, with its tip where it has one.
-static void end(buffer *out, const canvas_op *op, const char *name)
+static void canvas_svg_end(buffer *out, const canvas_op *op, const char *name)
 {
     if (!op->tip) {
         buffer_text(out, "/>\n");
@@ -36,19 +36,19 @@ static void end(buffer *out, const canvas_op *op, const char *name)
     buffer_printf(out, "</title></%s>\n", name);
 }
 
-static void write_box(buffer *out, const canvas_op *op)
+static void canvas_svg_write_box(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<rect");
-    attribute(out, "x", op->box.x);
-    attribute(out, "y", op->box.y);
-    attribute(out, "width", op->box.width);
-    attribute(out, "height", op->box.height);
-    if (op->radius > 0) attribute(out, "rx", op->radius);
-    classes(out, op);
-    end(out, op, "rect");
+    canvas_svg_attribute(out, "x", op->box.x);
+    canvas_svg_attribute(out, "y", op->box.y);
+    canvas_svg_attribute(out, "width", op->box.width);
+    canvas_svg_attribute(out, "height", op->box.height);
+    if (op->radius > 0) canvas_svg_attribute(out, "rx", op->radius);
+    canvas_svg_classes(out, op);
+    canvas_svg_end(out, op, "rect");
 }
 
-static void place(buffer *out, char command, double x, double y)
+static void canvas_svg_place(buffer *out, char command, double x, double y)
 {
     buffer_bytes(out, &command, 1);
     buffer_number(out, x);
@@ -56,42 +56,42 @@ static void place(buffer *out, char command, double x, double y)
     buffer_number(out, y);
 }
 
-static void write_points(buffer *out, const canvas_op *op)
+static void canvas_svg_write_points(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<path d=\"");
     for (size_t i = 0; i < op->count; i++) {
         bool first = i == 0 || (op->kind == CANVAS_LINES && i % 2 == 0);
-        place(out, first ? 'M' : 'L', op->points[i].x, op->points[i].y);
+        canvas_svg_place(out, first ? 'M' : 'L', op->points[i].x, op->points[i].y);
     }
     if (op->kind == CANVAS_POLYGON) buffer_text(out, "Z");
     buffer_text(out, "\"");
-    classes(out, op);
+    canvas_svg_classes(out, op);
     if (op->kind == CANVAS_POLYLINE) buffer_text(out, " stroke-linejoin=\"round\"");
-    end(out, op, "path");
+    canvas_svg_end(out, op, "path");
 }
 
-static void write_dot(buffer *out, const canvas_op *op)
+static void canvas_svg_write_dot(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<circle");
-    attribute(out, "cx", op->box.x);
-    attribute(out, "cy", op->box.y);
-    attribute(out, "r", op->radius);
-    classes(out, op);
-    end(out, op, "circle");
+    canvas_svg_attribute(out, "cx", op->box.x);
+    canvas_svg_attribute(out, "cy", op->box.y);
+    canvas_svg_attribute(out, "r", op->radius);
+    canvas_svg_classes(out, op);
+    canvas_svg_end(out, op, "circle");
 }
 
 // Where the reader has other fonts the text is fitted to the width that it was laid out for.
-static void write_text(buffer *out, const canvas_op *op)
+static void canvas_svg_write_text(buffer *out, const canvas_op *op)
 {
     const char *tip = op->tip ? op->tip : op->more;
     buffer_text(out, "<text");
-    attribute(out, "x", op->box.x);
-    attribute(out, "y", op->box.y);
+    canvas_svg_attribute(out, "x", op->box.x);
+    canvas_svg_attribute(out, "y", op->box.y);
     if (op->text[0] && op->text[1]) {
-        attribute(out, "textLength", op->box.width);
+        canvas_svg_attribute(out, "textLength", op->box.width);
         buffer_text(out, " lengthAdjust=\"spacingAndGlyphs\"");
     }
-    classes(out, op);
+    canvas_svg_classes(out, op);
     buffer_text(out, ">");
     if (tip) {
         buffer_text(out, "<title>");
@@ -104,7 +104,7 @@ static void write_text(buffer *out, const canvas_op *op)
 
 // One path for each ink: the runs of its cells in a grid of unit cells, scaled to the box. A run is a line as wide as a
 // row is high, which is half as long to write as the rectangle.
-static void write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
+static void canvas_svg_write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
 {
     buffer_printf(out, "<path class=\"s%u\" d=\"", (unsigned)ink);
     for (size_t row = 0; row < op->rows; row++) {
@@ -120,7 +120,7 @@ static void write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
     buffer_text(out, "\"/>\n");
 }
 
-static void write_image(buffer *out, const canvas_op *op)
+static void canvas_svg_write_image(buffer *out, const canvas_op *op)
 {
     bool used[INK_COUNT] = {false};
     if (!op->columns || !op->rows) return;
@@ -134,11 +134,11 @@ static void write_image(buffer *out, const canvas_op *op)
     for (size_t i = 0; i < op->columns * op->rows; i++)
         if (op->inks[i] < INK_COUNT) used[op->inks[i]] = true;
     for (uint16_t ink = INK_NONE + 1; ink < INK_COUNT; ink++)
-        if (used[ink]) write_image_ink(out, op, ink);
+        if (used[ink]) canvas_svg_write_image_ink(out, op, ink);
     buffer_text(out, "</g>\n");
 }
 
-static void write_plot(buffer *out, const canvas_op *op, plot_colors colors)
+static void canvas_svg_write_plot(buffer *out, const canvas_op *op, plot_colors colors)
 {
     const plot_job *job = op->plot ? op->plot->job : NULL;
     if (!job || !job->svg) return;
@@ -147,10 +147,10 @@ static void write_plot(buffer *out, const canvas_op *op, plot_colors colors)
     const char *element = svg ? strstr(svg, "<svg") : NULL; // behind the XML declaration
     if (element) {
         buffer_text(out, "<svg");
-        attribute(out, "x", op->box.x);
-        attribute(out, "y", op->box.y);
-        attribute(out, "width", op->box.width);
-        attribute(out, "height", op->box.height);
+        canvas_svg_attribute(out, "x", op->box.x);
+        canvas_svg_attribute(out, "y", op->box.y);
+        canvas_svg_attribute(out, "width", op->box.width);
+        canvas_svg_attribute(out, "height", op->box.height);
         buffer_text(out, " viewBox=\"0 0");
         buffer_text(out, " ");
         buffer_number(out, job->width);
@@ -166,10 +166,10 @@ static void write_plot(buffer *out, const canvas_op *op, plot_colors colors)
 }
 
 // Of many one after another what they have in common stands in a group around them.
-static void write_hover(buffer *out, const canvas_op *op)
+static void canvas_svg_write_hover(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<path d=\"");
-    place(out, 'M', op->box.x, op->box.y);
+    canvas_svg_place(out, 'M', op->box.x, op->box.y);
     buffer_text(out, "h");
     buffer_number(out, op->box.width);
     buffer_text(out, "v");
@@ -177,15 +177,15 @@ static void write_hover(buffer *out, const canvas_op *op)
     buffer_text(out, "h");
     buffer_number(out, -op->box.width);
     buffer_text(out, "z\"");
-    end(out, op, "path");
+    canvas_svg_end(out, op, "path");
 }
 
-static void begin_hover(buffer *out)
+static void canvas_svg_begin_hover(buffer *out)
 {
     buffer_text(out, "<g fill=\"none\" pointer-events=\"all\">\n");
 }
 
-static void write_group(buffer *out, const canvas_op *op)
+static void canvas_svg_write_group(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<g role=\"img\"><title>");
     buffer_escaped(out, op->text ? op->text : "");
@@ -198,25 +198,25 @@ static void write_group(buffer *out, const canvas_op *op)
     buffer_text(out, "\n");
 }
 
-static void write_op(buffer *out, const canvas_op *op, plot_colors colors)
+static void canvas_svg_write_op(buffer *out, const canvas_op *op, plot_colors colors)
 {
     switch (op->kind) {
     case CANVAS_RECT:
-    case CANVAS_FRAME: write_box(out, op); break;
+    case CANVAS_FRAME: canvas_svg_write_box(out, op); break;
     case CANVAS_LINES:
     case CANVAS_POLYGON:
-    case CANVAS_POLYLINE: write_points(out, op); break;
-    case CANVAS_DOT: write_dot(out, op); break;
-    case CANVAS_TEXT: write_text(out, op); break;
-    case CANVAS_IMAGE: write_image(out, op); break;
-    case CANVAS_PLOT: write_plot(out, op, colors); break;
-    case CANVAS_HOVER: write_hover(out, op); break;
-    case CANVAS_GROUP: write_group(out, op); break;
+    case CANVAS_POLYLINE: canvas_svg_write_points(out, op); break;
+    case CANVAS_DOT: canvas_svg_write_dot(out, op); break;
+    case CANVAS_TEXT: canvas_svg_write_text(out, op); break;
+    case CANVAS_IMAGE: canvas_svg_write_image(out, op); break;
+    case CANVAS_PLOT: canvas_svg_write_plot(out, op, colors); break;
+    case CANVAS_HOVER: canvas_svg_write_hover(out, op); break;
+    case CANVAS_GROUP: canvas_svg_write_group(out, op); break;
     case CANVAS_GROUP_END: buffer_text(out, "</g>\n"); break;
     }
 }
 
-static void mark_used(const canvas *c, bool fills[INK_COUNT], bool strokes[INK_COUNT], bool type[TYPES])
+static void canvas_svg_mark_used(const canvas *c, bool fills[INK_COUNT], bool strokes[INK_COUNT], bool type[TYPES])
 {
     for (size_t i = 0; i < c->count; i++) {
         const canvas_op *op = &c->ops[i];
@@ -227,7 +227,7 @@ static void mark_used(const canvas *c, bool fills[INK_COUNT], bool strokes[INK_C
     }
 }
 
-static void color_rule(buffer *out, char kind, theme_ink ink, bool dark)
+static void canvas_svg_color_rule(buffer *out, char kind, theme_ink ink, bool dark)
 {
     theme_rgb c = theme_color(ink, dark);
     buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", kind, (int)ink, kind == 'f' ? "fill" : "stroke", c.red, c.green,
@@ -237,10 +237,10 @@ static void color_rule(buffer *out, char kind, theme_ink ink, bool dark)
 void canvas_svg_style(const canvas *c, buffer *out)
 {
     bool fills[INK_COUNT] = {false}, strokes[INK_COUNT] = {false}, type[TYPES] = {false};
-    mark_used(c, fills, strokes, type);
+    canvas_svg_mark_used(c, fills, strokes, type);
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
-        if (fills[ink]) color_rule(out, 'f', (theme_ink)ink, c->dark);
-        if (strokes[ink]) color_rule(out, 's', (theme_ink)ink, c->dark);
+        if (fills[ink]) canvas_svg_color_rule(out, 'f', (theme_ink)ink, c->dark);
+        if (strokes[ink]) canvas_svg_color_rule(out, 's', (theme_ink)ink, c->dark);
     }
     for (int t = 0; t < TYPES; t++) {
         if (!type[t]) continue;
@@ -282,10 +282,10 @@ bool canvas_svg(const canvas *c, buffer *out, bool embedded)
             if (hovers)
                 buffer_text(out, "</g>\n");
             else
-                begin_hover(out);
+                canvas_svg_begin_hover(out);
             hovers = !hovers;
         }
-        write_op(out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
+        canvas_svg_write_op(out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
     }
     buffer_text(out, hovers ? "</g>\n</svg>\n" : "</svg>\n");
     return !c->failed && !out->failed;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void free_data(void *data)
+static void chart_free_data(void *data)
 {
     if (data) arena_close(((chart_memory *)data)->memory);
 }
@@ -20,7 +20,7 @@ void *chart_begin(chart *x, chart_head head, size_t size)
     }
     m->memory = a;
     x->data = m;
-    x->free = free_data;
+    x->free = chart_free_data;
     x->name = arena_text(a, head.name);
     x->title = arena_text(a, head.title);
     x->question = arena_text(a, head.question);

@@ -14,23 +14,23 @@ typedef struct bars {
 
 static const double row_height = 13.2, head_height = 14, axis_height = 17, label_room = 54, share_width = 52;
 
-static bool has_shares(const bars *b)
+static bool bars_has_shares(const bars *b)
 {
     for (size_t i = 0; b->style.share_head && i < b->count; i++)
         if (!isnan(b->rows[i].share[0]) || !isnan(b->rows[i].share[1])) return true;
     return false;
 }
 
-static double note_height(const bars *b, canvas *c, double width)
+static double bars_note_height(const bars *b, canvas *c, double width)
 {
     return *b->style.note ? canvas_paragraph_height(c, width, b->style.note, TYPE_FOOT, 0) + 6 : 0;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double bars_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const bars *b = x->data;
     return head_height + (double)count * row_height + axis_height +
-           (from + count == b->count ? note_height(b, c, width) : 0);
+           (from + count == b->count ? bars_note_height(b, c, width) : 0);
 }
 
 typedef struct geometry {
@@ -38,20 +38,20 @@ typedef struct geometry {
     double longest;
 } geometry;
 
-static geometry measure(const bars *b, canvas *c, canvas_box box)
+static geometry bars_measure(const bars *b, canvas *c, canvas_box box)
 {
     geometry g = {.left = 0};
     for (size_t i = 0; i < b->count; i++)
         g.left = fmax(g.left, canvas_text_width(c, b->rows[i].label, TYPE_TABLE_STRONG));
     g.left = box.x + fmin(g.left, 110) + 12;
-    g.right = box.x + box.width - (has_shares(b) ? 2 * share_width : 0) - 6;
+    g.right = box.x + box.width - (bars_has_shares(b) ? 2 * share_width : 0) - 6;
     g.zero = (g.left + g.right) / 2;
     g.longest = (g.right - g.left) / 2 - label_room;
     g.scale = b->most > 0 ? g.longest / b->most : 0;
     return g;
 }
 
-static void draw_value(canvas *c, const bars_row *r, int side, const geometry *g, double y, const char *unit)
+static void bars_draw_value(canvas *c, const bars_row *r, int side, const geometry *g, double y, const char *unit)
 {
     static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, pales[2] = {INK_RECEIVED_PALE, INK_SENT_PALE};
     double sign = side ? 1 : -1, length = r->value[side] * g->scale, pale = r->pale[side] * g->scale;
@@ -72,7 +72,7 @@ static void draw_value(canvas *c, const bars_row *r, int side, const geometry *g
 }
 
 // So many decimals for a column that its largest share has three digits or one decimal.
-static unsigned share_decimals(const bars *b, int side)
+static unsigned bars_share_decimals(const bars *b, int side)
 {
     double most = 0;
     for (size_t i = 0; i < b->count; i++)
@@ -80,7 +80,7 @@ static unsigned share_decimals(const bars *b, int side)
     return most >= .1 ? 1 : most >= .01 ? 2 : 4;
 }
 
-static void draw_share(canvas *c, double share, unsigned decimals, double right, double y)
+static void bars_draw_share(canvas *c, double share, unsigned decimals, double right, double y)
 {
     if (isnan(share)) return;
     number_text n = number_fixed(100 * share, decimals);
@@ -88,7 +88,7 @@ static void draw_share(canvas *c, double share, unsigned decimals, double right,
     canvas_text(c, right, y + 9.1, n.text, TYPE_TABLE, small ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
 }
 
-static void draw_axis(canvas *c, const bars *b, const geometry *g, double top, double bottom)
+static void bars_draw_axis(canvas *c, const bars *b, const geometry *g, double top, double bottom)
 {
     double tics[10];
     plot_axis axis = {.min = 0, .max = b->most > 0 ? b->most * (g->zero - g->left) / g->longest : 1};
@@ -107,13 +107,13 @@ static void draw_axis(canvas *c, const bars *b, const geometry *g, double top, d
     }
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void bars_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const bars *b = x->data;
-    geometry g = measure(b, c, box);
-    bool shares = has_shares(b);
+    geometry g = bars_measure(b, c, box);
+    bool shares = bars_has_shares(b);
     double y = box.y + head_height, right = box.x + box.width;
-    double below = axis_height + (from + count == b->count ? note_height(b, c, box.width) : 0);
+    double below = axis_height + (from + count == b->count ? bars_note_height(b, c, box.width) : 0);
     double row = chart_pitch(box, head_height + below, count, row_height);
     canvas_text(c, g.zero - 8, box.y + 8, b->style.way[0], TYPE_TABLE_STRONG, INK_RECEIVED_TEXT, ALIGN_RIGHT, 0);
     canvas_text(c, g.zero + 8, box.y + 8, b->style.way[1], TYPE_TABLE_STRONG, INK_SENT_TEXT, ALIGN_LEFT, 0);
@@ -127,20 +127,21 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         const bars_row *r = &b->rows[i];
         canvas_text(c, box.x, y + 9.1, r->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, g.left - box.x - 12);
         for (int side = 0; side < 2; side++) {
-            draw_value(c, r, side, &g, y, b->style.unit);
-            if (shares) draw_share(c, r->share[side], share_decimals(b, side), right - (side ? 0 : share_width), y);
+            bars_draw_value(c, r, side, &g, y, b->style.unit);
+            if (shares)
+                bars_draw_share(c, r->share[side], bars_share_decimals(b, side), right - (side ? 0 : share_width), y);
         }
     }
-    draw_axis(c, b, &g, box.y + head_height - 2, y);
+    bars_draw_axis(c, b, &g, box.y + head_height - 2, y);
     if (from + count == b->count && *b->style.note)
         canvas_paragraph(c, box.x, y + axis_height + 8, box.width, b->style.note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
-static void fill_twin(chart *x, const bars *b)
+static void bars_fill_twin(chart *x, const bars *b)
 {
     static const char *const in_out[2] = {"in", "out"};
     chart_twin *t = &x->twin;
-    bool shares = has_shares(b);
+    bool shares = bars_has_shares(b);
     t->columns = shares ? 5 : 3;
     t->right = 0x1e;
     chart_cell(t, "");
@@ -180,8 +181,8 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
     }
     x.rows = b->count ? b->count : 1;
     x.squeeze = .8;
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, b);
+    x.height = bars_height;
+    x.draw = bars_draw;
+    bars_fill_twin(&x, b);
     return chart_end(&x);
 }

@@ -13,7 +13,7 @@ typedef struct boxplot {
     size_t count;
 } boxplot;
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double boxplot_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const boxplot *b = x->data;
     (void)c;
@@ -23,7 +23,7 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     return (b->style.height > 0 ? b->style.height : 130) + AXES_X_HEIGHT + 4;
 }
 
-static number_text value_text(const boxplot *b, double value)
+static number_text boxplot_value_text(const boxplot *b, double value)
 {
     const axes_scale *s = &b->style.y_scale;
     switch (s->format) {
@@ -36,7 +36,7 @@ static number_text value_text(const boxplot *b, double value)
 }
 
 // Boxes of one ink are one series.
-static void draw_boxes(canvas *c, const boxplot *b, const axes *a)
+static void boxplot_draw_boxes(canvas *c, const boxplot *b, const axes *a)
 {
     size_t n = b->count, made = 0;
     double(*five)[5] = malloc(n * sizeof *five + 1), *x = malloc(2 * n * sizeof *x + 1);
@@ -67,7 +67,7 @@ static void draw_boxes(canvas *c, const boxplot *b, const axes *a)
 }
 
 // Labels below the boxes: all, or so many as fit.
-static void draw_labels(canvas *c, const boxplot *b, const axes *a)
+static void boxplot_draw_labels(canvas *c, const boxplot *b, const axes *a)
 {
     double step = a->box.width / (double)b->count, base = a->box.y + a->box.height + 10, taken = a->box.x - 8;
     for (size_t i = 0; i < b->count; i++) {
@@ -80,7 +80,7 @@ static void draw_labels(canvas *c, const boxplot *b, const axes *a)
     }
 }
 
-static void draw_hovers(canvas *c, const boxplot *b, const axes *a)
+static void boxplot_draw_hovers(canvas *c, const boxplot *b, const axes *a)
 {
     double step = a->box.width / (double)b->count;
     for (size_t i = 0; i < b->count; i++) {
@@ -92,15 +92,15 @@ static void draw_hovers(canvas *c, const boxplot *b, const axes *a)
             snprintf(text, sizeof text, "%.60s: not measured", r->label);
         } else {
             snprintf(text, sizeof text, "%.60s: median %s, quartiles %s and %s, %.16s %s, %.16s %s, %zu samples",
-                     r->label, value_text(b, r->median).text, value_text(b, r->q1).text, value_text(b, r->q3).text,
-                     b->style.low_name, value_text(b, r->low).text, b->style.high_name, value_text(b, r->high).text,
-                     r->samples);
+                     r->label, boxplot_value_text(b, r->median).text, boxplot_value_text(b, r->q1).text,
+                     boxplot_value_text(b, r->q3).text, b->style.low_name, boxplot_value_text(b, r->low).text,
+                     b->style.high_name, boxplot_value_text(b, r->high).text, r->samples);
         }
         canvas_hover(c, box, text);
     }
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void boxplot_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const boxplot *b = x->data;
     axes a = {.box = {0, box.y + 4, 0, box.height - AXES_X_HEIGHT - 4},
@@ -113,12 +113,12 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     a.box.width = box.width - tics;
     axes_draw_y(c, &a);
     if (!b->count) return;
-    draw_boxes(c, b, &a);
-    draw_labels(c, b, &a);
-    draw_hovers(c, b, &a);
+    boxplot_draw_boxes(c, b, &a);
+    boxplot_draw_labels(c, b, &a);
+    boxplot_draw_hovers(c, b, &a);
 }
 
-static void make_table(chart_twin *t, const boxplot *b)
+static void boxplot_make_table(chart_twin *t, const boxplot *b)
 {
     const char *heads[] = {"", "samples", b->style.low_name, "25 %", "median", "75 %", b->style.high_name};
     t->columns = sizeof heads / sizeof *heads;
@@ -131,7 +131,7 @@ static void make_table(chart_twin *t, const boxplot *b)
         chart_cell(t, r->label);
         chart_cellf(t, "%zu", r->samples);
         for (size_t k = 0; k < 5; k++)
-            chart_cell(t, isnan(values[k]) ? "not measured" : value_text(b, values[k]).text);
+            chart_cell(t, isnan(values[k]) ? "not measured" : boxplot_value_text(b, values[k]).text);
     }
 }
 
@@ -153,8 +153,8 @@ chart chart_boxplot(chart_head head, const boxplot_style *style, const boxplot_r
         all[2 * i + 1] = rows[i].high;
     }
     if (all) b->style.y_scale = axes_complete(style->y_scale, all, 2 * b->count);
-    x.draw = draw;
-    x.height = height;
-    if (!arena_failed(b->memory)) make_table(&x.twin, b);
+    x.draw = boxplot_draw;
+    x.height = boxplot_height;
+    if (!arena_failed(b->memory)) boxplot_make_table(&x.twin, b);
     return chart_end(&x);
 }

@@ -13,30 +13,31 @@ typedef struct curve {
     size_t count;
 } curve;
 
-static axes_key key_of(const curve_line *l)
+static axes_key curve_key_of(const curve_line *l)
 {
     return (axes_key){l->label, l->low ? SWATCH_BAND : l->dashed ? SWATCH_DASHED : SWATCH_LINE, l->ink, l->pale};
 }
 
-static double draw_keys(const curve *v, canvas *c, double left, double y, double width, bool draw)
+static double curve_draw_keys(const curve *v, canvas *c, double left, double y, double width, bool draw)
 {
     enum { MOST = 16 };
     axes_key keys[MOST];
     size_t count = v->count < MOST ? v->count : MOST;
     for (size_t i = 0; i < count; i++)
-        keys[i] = key_of(&v->lines[i]);
+        keys[i] = curve_key_of(&v->lines[i]);
     return axes_draw_key(c, keys, count, left, y, width, draw);
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double curve_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const curve *v = x->data;
     (void)from;
     (void)count;
-    return draw_keys(v, c, 0, 0, width, false) + 4 + (v->style.height > 0 ? v->style.height : 150) + AXES_X_HEIGHT;
+    return curve_draw_keys(v, c, 0, 0, width, false) + 4 + (v->style.height > 0 ? v->style.height : 150) +
+           AXES_X_HEIGHT;
 }
 
-static void draw_data(canvas *c, const curve *v, const axes *a)
+static void curve_draw_data(canvas *c, const curve *v, const axes *a)
 {
     enum { MOST = 16 };
     plot_series series[3 * MOST];
@@ -67,7 +68,7 @@ static void draw_data(canvas *c, const curve *v, const axes *a)
 }
 
 // What the last point of a line says, where it does not meet what another one says.
-static void draw_ends(canvas *c, const curve *v, const axes *a)
+static void curve_draw_ends(canvas *c, const curve *v, const axes *a)
 {
     double taken = INFINITY;
     for (size_t i = 0; i < v->count; i++) {
@@ -87,14 +88,14 @@ static void draw_ends(canvas *c, const curve *v, const axes *a)
     }
 }
 
-static number_text x_text(const axes_scale *s, double value)
+static number_text curve_x_text(const axes_scale *s, double value)
 {
     return s->format == AXES_BINARY ? number_binary(value)
            : s->format == AXES_SI   ? number_prefixed(value, s->unit)
                                     : number_duration(value);
 }
 
-static void draw_hovers(canvas *c, const curve *v, const axes *a)
+static void curve_draw_hovers(canvas *c, const curve *v, const axes *a)
 {
     const curve_style *s = &v->style;
     for (size_t i = 0; i < s->count; i++) {
@@ -102,7 +103,7 @@ static void draw_hovers(canvas *c, const curve *v, const axes *a)
                behind = i + 1 < s->count ? axes_x(a, s->x[i + 1]) : x;
         double left = fmax((x + before) / 2, a->box.x), right = fmin((x + behind) / 2, a->box.x + a->box.width);
         char text[800];
-        int used = snprintf(text, sizeof text, "%s:", x_text(&s->x_scale, s->x[i]).text);
+        int used = snprintf(text, sizeof text, "%s:", curve_x_text(&s->x_scale, s->x[i]).text);
         for (size_t k = 0; k < v->count && used > 0 && (size_t)used < sizeof text; k++)
             used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %s", k ? "," : "", v->lines[k].label,
                              number_prefixed(v->lines[k].y[i], s->y_scale.unit).text);
@@ -111,10 +112,10 @@ static void draw_hovers(canvas *c, const curve *v, const axes *a)
     }
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void curve_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const curve *v = x->data;
-    double keys = draw_keys(v, c, box.x, box.y, box.width, true) + 4;
+    double keys = curve_draw_keys(v, c, box.x, box.y, box.width, true) + 4;
     axes a = {{0, box.y + keys, 0, box.height - keys - AXES_X_HEIGHT}, v->style.x_scale, v->style.y_scale};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
     (void)from;
@@ -122,19 +123,19 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     a.box.x = box.x + tics;
     a.box.width = box.width - tics;
     axes_draw_y(c, &a);
-    draw_data(c, v, &a);
+    curve_draw_data(c, v, &a);
     if (!isnan(v->style.peak)) {
         double y = axes_y(&a, v->style.peak);
         canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_TEXT, 1.2);
         canvas_text(c, a.box.x + 4, y + 8, v->style.peak_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT,
                     a.box.width / 2);
     }
-    draw_ends(c, v, &a);
+    curve_draw_ends(c, v, &a);
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
-    draw_hovers(c, v, &a);
+    curve_draw_hovers(c, v, &a);
 }
 
-static void make_table(chart_twin *t, const curve *v)
+static void curve_make_table(chart_twin *t, const curve *v)
 {
     chart_cell(t, v->style.x_scale.format == AXES_BINARY ? "bytes" : v->style.x_scale.unit);
     t->columns = 1;
@@ -160,7 +161,7 @@ static void make_table(chart_twin *t, const curve *v)
 }
 
 // All values that the y axis has to hold.
-static void complete_scales(curve *v)
+static void curve_complete_scales(curve *v)
 {
     const curve_style *s = &v->style;
     double *all = arena_make(v->memory, 3 * v->count * s->count + 1, sizeof *all);
@@ -208,9 +209,9 @@ chart chart_curve(chart_head head, const curve_style *style, const curve_line *l
         if (l->low) l->low = arena_copy(v->memory, l->low, points, sizeof(double));
         if (l->high) l->high = arena_copy(v->memory, l->high, points, sizeof(double));
     }
-    if (!arena_failed(v->memory)) complete_scales(v);
-    x.draw = draw;
-    x.height = height;
-    if (!arena_failed(v->memory)) make_table(&x.twin, v);
+    if (!arena_failed(v->memory)) curve_complete_scales(v);
+    x.draw = curve_draw;
+    x.height = curve_height;
+    if (!arena_failed(v->memory)) curve_make_table(&x.twin, v);
     return chart_end(&x);
 }

@@ -15,7 +15,7 @@ typedef struct dumbbells {
 static const double head_height = 15, pitch = 20.5, axis_height = 17, lane = 16, dot = 2.9;
 
 // Rows of one panel stand together.
-static size_t panel_end(const dumbbells *d, size_t first)
+static size_t dumbbell_panel_end(const dumbbells *d, size_t first)
 {
     size_t end = first + 1;
     while (end < d->count && d->rows[end].panel == d->rows[first].panel)
@@ -23,7 +23,7 @@ static size_t panel_end(const dumbbells *d, size_t first)
     return end;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double dumbbell_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const dumbbells *d = x->data;
     double sum = head_height;
@@ -31,8 +31,8 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     (void)width;
     (void)from;
     (void)count;
-    for (size_t i = 0; i < d->count; i = panel_end(d, i))
-        sum += pitch * (double)(panel_end(d, i) - i) + axis_height;
+    for (size_t i = 0; i < d->count; i = dumbbell_panel_end(d, i))
+        sum += pitch * (double)(dumbbell_panel_end(d, i) - i) + axis_height;
     return sum;
 }
 
@@ -43,7 +43,7 @@ typedef struct places {
     bool narrow;
 } places;
 
-static places place_columns(const dumbbells *d, canvas *c, canvas_box box)
+static places dumbbell_place_columns(const dumbbells *d, canvas *c, canvas_box box)
 {
     places p = {.narrow = box.width < 420};
     double devices = 0;
@@ -58,54 +58,55 @@ static places place_columns(const dumbbells *d, canvas *c, canvas_box box)
     return p;
 }
 
-static bool is_positive(double value)
+static bool dumbbell_is_positive(double value)
 {
     return isfinite(value) && value > 0;
 }
 
-static void widen(double value, double *low, double *high)
+static void dumbbell_widen(double value, double *low, double *high)
 {
-    if (!is_positive(value)) return;
+    if (!dumbbell_is_positive(value)) return;
     *low = fmin(*low, value);
     *high = fmax(*high, value);
 }
 
 // Whole decades around all values of a panel.
-static plot_axis panel_axis(const dumbbells *d, size_t first, size_t end)
+static plot_axis dumbbell_panel_axis(const dumbbells *d, size_t first, size_t end)
 {
     double low = INFINITY, high = 0;
     for (size_t i = first; i < end; i++)
         for (int k = 0; k < 4; k++)
-            widen(((const double[]){d->rows[i].before, d->rows[i].after, d->rows[i].low, d->rows[i].high})[k], &low,
-                  &high);
+            dumbbell_widen(((const double[]){d->rows[i].before, d->rows[i].after, d->rows[i].low, d->rows[i].high})[k],
+                           &low, &high);
     if (!(high > 0)) return (plot_axis){.min = 1, .max = 10, .log = true};
     double from = floor(log10(low)), to = ceil(log10(high));
     if (to - from < 1) to = from + 1;
     return (plot_axis){.min = pow(10, from), .max = pow(10, to), .log = true};
 }
 
-static double place(const places *p, plot_axis axis, double value)
+static double dumbbell_place(const places *p, plot_axis axis, double value)
 {
-    if (!is_positive(value)) return p->left - lane / 2 - 2;
+    if (!dumbbell_is_positive(value)) return p->left - lane / 2 - 2;
     return p->left + plot_at(axis, value) * (p->right - p->left);
 }
 
 // ---- drawing ----
 
-static void draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const places *p, plot_axis axis,
-                     canvas_box box, double y)
+static void dumbbell_draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const places *p, plot_axis axis,
+                              canvas_box box, double y)
 {
     theme_ink ink = r->strong ? INK_WATCH : INK_TEXT, bar = r->strong ? INK_WATCH : INK_PEER;
-    double middle = y + pitch / 2 - 1, base = middle + 2.6, a = place(p, axis, r->before), b = place(p, axis, r->after);
+    double middle = y + pitch / 2 - 1, base = middle + 2.6, a = dumbbell_place(p, axis, r->before),
+           b = dumbbell_place(p, axis, r->after);
     canvas_text(c, box.x, y + 8, *r->gloss ? r->gloss : r->name, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, p->label - 4);
     if (*r->gloss) canvas_text(c, box.x, y + 16, r->name, TYPE_MONO, INK_SECONDARY, ALIGN_LEFT, p->label - 4);
     canvas_text(c, p->device, base, r->device, TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT,
                 p->device - box.x - p->label - 2);
-    if (is_positive(r->low) && is_positive(r->high) && r->high > r->low) {
-        double from = place(p, axis, r->low), to = place(p, axis, r->high);
+    if (dumbbell_is_positive(r->low) && dumbbell_is_positive(r->high) && r->high > r->low) {
+        double from = dumbbell_place(p, axis, r->low), to = dumbbell_place(p, axis, r->high);
         canvas_rect(c, (canvas_box){from, middle - 4, fmax(to - from, 1), 8}, INK_HAIR, 2);
     }
-    bool both = is_positive(r->before) && is_positive(r->after);
+    bool both = dumbbell_is_positive(r->before) && dumbbell_is_positive(r->after);
     if (isfinite(r->before) && isfinite(r->after)) {
         if (both)
             canvas_line(c, a, middle, b, middle, bar, 2);
@@ -127,32 +128,32 @@ static void draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const
     (void)d;
 }
 
-static void draw_axis(canvas *c, const dumbbells *d, size_t first, size_t end, const places *p, plot_axis axis,
-                      double top, double bottom)
+static void dumbbell_draw_axis(canvas *c, const dumbbells *d, size_t first, size_t end, const places *p, plot_axis axis,
+                               double top, double bottom)
 {
     double tics[10], last = -1e9;
     size_t count = plot_tics(axis, 6, tics);
     bool zero = false;
     for (size_t i = 0; i < count; i++)
-        canvas_line(c, place(p, axis, tics[i]), top, place(p, axis, tics[i]), bottom, INK_HAIR, .5);
+        canvas_line(c, dumbbell_place(p, axis, tics[i]), top, dumbbell_place(p, axis, tics[i]), bottom, INK_HAIR, .5);
     for (size_t i = first; i < end; i++)
         zero |= d->rows[i].before == 0 || d->rows[i].after == 0;
     canvas_text(c, p->device, bottom + 9, d->rows[first].unit, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, p->device * .5);
-    if (zero) canvas_text(c, place(p, axis, 0), bottom + 9, "0", TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
-    if (zero) last = place(p, axis, 0) + 4;
+    if (zero) canvas_text(c, dumbbell_place(p, axis, 0), bottom + 9, "0", TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
+    if (zero) last = dumbbell_place(p, axis, 0) + 4;
     for (size_t i = 0; i < count; i++) {
         number_text label = chart_tic(tics[i], "", false);
-        double x = place(p, axis, tics[i]), half = canvas_text_width(c, label.text, TYPE_AXIS) / 2;
+        double x = dumbbell_place(p, axis, tics[i]), half = canvas_text_width(c, label.text, TYPE_AXIS) / 2;
         if (x - half < last + 3 || x + half > p->right + 12) continue;
         canvas_text(c, x, bottom + 9, label.text, TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
         last = x + half;
     }
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void dumbbell_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const dumbbells *d = x->data;
-    places p = place_columns(d, c, box);
+    places p = dumbbell_place_columns(d, c, box);
     double y = box.y + head_height;
     (void)from;
     (void)count;
@@ -160,17 +161,17 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, p.right + 2 + p.column * (double)(k + 1), box.y + 8, d->heads[i], TYPE_AXIS,
                     i == 1 ? INK_TEXT : INK_SECONDARY, ALIGN_RIGHT, p.column - 2);
     for (size_t i = 0; i < d->count;) {
-        size_t end = panel_end(d, i);
-        plot_axis axis = panel_axis(d, i, end);
+        size_t end = dumbbell_panel_end(d, i);
+        plot_axis axis = dumbbell_panel_axis(d, i, end);
         double bottom = y + pitch * (double)(end - i);
-        draw_axis(c, d, i, end, &p, axis, y, bottom);
+        dumbbell_draw_axis(c, d, i, end, &p, axis, y, bottom);
         for (; i < end; i++, y += pitch)
-            draw_row(c, d, &d->rows[i], &p, axis, box, y);
+            dumbbell_draw_row(c, d, &d->rows[i], &p, axis, box, y);
         y = bottom + axis_height;
     }
 }
 
-static void fill_twin(chart *x, const dumbbells *d)
+static void dumbbell_fill_twin(chart *x, const dumbbells *d)
 {
     x->twin.columns = 4 + DUMBBELL_COLUMNS;
     x->twin.right = UINT64_C(0xf0);
@@ -209,8 +210,8 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
         for (size_t k = 0; k < DUMBBELL_COLUMNS; k++)
             r->columns[k] = arena_text(d->memory, r->columns[k]);
     }
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, d);
+    x.height = dumbbell_height;
+    x.draw = dumbbell_draw;
+    dumbbell_fill_twin(&x, d);
     return chart_end(&x);
 }

@@ -14,25 +14,25 @@ typedef struct events {
 
 static const double status_width = 46;
 
-static double row_height(const events *e)
+static double events_row_height(const events *e)
 {
     return e->style.compact ? 13.2 : 19;
 }
 
-static double strip_height(const events *e)
+static double events_strip_height(const events *e)
 {
     return e->style.compact ? 11.2 : 16;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double events_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)c;
     (void)width;
     (void)from;
-    return (double)count * row_height(x->data) + AXES_X_HEIGHT;
+    return (double)count * events_row_height(x->data) + AXES_X_HEIGHT;
 }
 
-static double most_of(const events_row *r)
+static double events_most_of(const events_row *r)
 {
     double most = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -45,17 +45,17 @@ typedef struct extent {
     double from, to;    // of the longest stretch between them
 } extent;
 
-static theme_ink ink_of(const events_row *r)
+static theme_ink events_ink_of(const events_row *r)
 {
     if (r->background) return INK_PEER;
     return r->severity > SEVERITY_INFO ? theme_severity_ink(r->severity) : INK_SECONDARY;
 }
 
 // Ticks that fall together on paper are one: the highest of them. Those that last fill the places that they cover.
-static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double lasts)
+static extent events_draw_ticks(canvas *c, const events_row *r, const axes *a, double lasts)
 {
     enum { PLACES = 512 };
-    double most = most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
+    double most = events_most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
     extent e = {NAN, NAN, 0, 0};
     for (size_t i = 0; i < r->count && most > 0; i++) {
         double at = plot_at(a->x.axis, r->at[i]);
@@ -71,7 +71,8 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double l
         }
         if (!(high[i] > 0)) continue;
         double width = step * (double)(end - i) + (end < PLACES && high[end] > 0 ? step / 4 : 0); // no seams
-        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(width, 0.8), high[i]}, ink_of(r), 0);
+        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(width, 0.8), high[i]}, events_ink_of(r),
+                    0);
         if (isnan(e.first)) e.first = x;
         if (!isnan(e.last) && x - e.last > e.to - e.from) e.from = e.last, e.to = x;
         e.last = x + step * (double)(end - i);
@@ -80,10 +81,10 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double l
 }
 
 // Behind the ticks, or before them; false: there is no room.
-static bool draw_note(canvas *c, const events_row *r, const axes *a, extent ticks, double base)
+static bool events_draw_note(canvas *c, const events_row *r, const axes *a, extent ticks, double base)
 {
     double text = canvas_text_width(c, r->note, TYPE_AXIS), right = a->box.x + a->box.width;
-    theme_ink ink = r->background ? INK_SECONDARY : ink_of(r);
+    theme_ink ink = r->background ? INK_SECONDARY : events_ink_of(r);
     if (ticks.last + 4 + text <= right)
         canvas_text(c, ticks.last + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
     else if (ticks.first - 4 - text >= a->box.x)
@@ -95,14 +96,14 @@ static bool draw_note(canvas *c, const events_row *r, const axes *a, extent tick
     return true;
 }
 
-static void draw_label(canvas *c, const events_row *r, const axes *a, double left, double base, bool noted)
+static void events_draw_label(canvas *c, const events_row *r, const axes *a, double left, double base, bool noted)
 {
     double width = a->box.x - left - 6;
     canvas_text(c, left, noted ? base : base - 3.6, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, width);
     if (!noted) canvas_text(c, left, base + 4, r->note, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width);
 }
 
-static double status_of(const events *e, canvas *c)
+static double events_status_of(const events *e, canvas *c)
 {
     double width = status_width;
     for (size_t i = 0; i < e->count; i++)
@@ -110,11 +111,11 @@ static double status_of(const events *e, canvas *c)
     return fmin(width, 90);
 }
 
-static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left, double end)
+static void events_draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left, double end)
 {
-    double base = a->box.y + strip_height(e) / 2 + 2.3, right = a->box.x + a->box.width + 8;
+    double base = a->box.y + events_strip_height(e) / 2 + 2.3, right = a->box.x + a->box.width + 8;
     if (r->unknown) {
-        draw_label(c, r, a, left, base, true);
+        events_draw_label(c, r, a, left, base, true);
         canvas_tip(c, "not measured");
         canvas_hatch(c, a->box);
         canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
@@ -122,11 +123,11 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
     }
     canvas_rect(c, a->box, INK_EMPTY, 0);
     axes_hatch(c, a, e->style.gaps, e->style.gap_count);
-    extent ticks = draw_ticks(c, r, a, e->style.width);
+    extent ticks = events_draw_ticks(c, r, a, e->style.width);
     bool none = isnan(ticks.first);
     if (none) canvas_text(c, a->box.x + 4, base, *r->note ? r->note : "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
-    bool noted = none || !*r->note || draw_note(c, r, a, ticks, base);
-    draw_label(c, r, a, left, base, noted || e->style.compact);
+    bool noted = none || !*r->note || events_draw_note(c, r, a, ticks, base);
+    events_draw_label(c, r, a, left, base, noted || e->style.compact);
     if (*r->right) {
         canvas_text(c, end, base, r->right, TYPE_TABLE, INK_TEXT, ALIGN_RIGHT, end - right);
         return;
@@ -136,7 +137,7 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
                 ALIGN_LEFT, 0);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void events_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const events *e = x->data;
     double label = 0;
@@ -144,16 +145,16 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
         if (!e->style.compact) label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
     }
-    double status = status_of(e, c);
+    double status = events_status_of(e, c);
     label = fmin(label, 0.28 * box.width) + 8;
     if (e->style.label_width > 0) label = fmin(e->style.label_width, .4 * box.width);
     if (e->style.right_width > 0) status = fmin(e->style.right_width, .3 * box.width);
-    axes a = {{box.x + label, box.y, box.width - label - status, strip_height(e)},
+    axes a = {{box.x + label, box.y, box.width - label - status, events_strip_height(e)},
               e->style.axis,
               {{0, 1, false, false}, AXES_SI, ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
-        draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
-        a.box.y += row_height(e);
+        events_draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
+        a.box.y += events_row_height(e);
     }
     axes_draw_begins(c, &a, e->style.incidents, e->style.incident_count, box.y, a.box.y);
     a.box.height = 0;
@@ -161,7 +162,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     axes_draw_x(c, &a, a.box.x - 8, a.box.x + a.box.width + 14);
 }
 
-static void make_table(chart_twin *t, const events *e)
+static void events_make_table(chart_twin *t, const events *e)
 {
     static const char *const heads[] = {"event", "samples with any", "sum", "most in a sample", "at", "status"};
     t->columns = sizeof heads / sizeof *heads;
@@ -217,8 +218,8 @@ chart chart_events_over(chart_head head, const events_style *style, const events
     }
     e->count = count;
     x.rows = count ? count : 1;
-    x.draw = draw;
-    x.height = height;
-    if (!arena_failed(e->memory)) make_table(&x.twin, e);
+    x.draw = events_draw;
+    x.height = events_height;
+    if (!arena_failed(e->memory)) events_make_table(&x.twin, e);
     return chart_end(&x);
 }

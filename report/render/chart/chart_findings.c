@@ -13,13 +13,14 @@ typedef struct list {
 
 static const double pad = 7, text_left = 14, strip_width = 128, line = 9.6, gap = 6;
 
-static double text_width(const findings_row *r, double width)
+static double findings_text_width(const findings_row *r, double width)
 {
     return width - text_left - 10 - (r->value_count ? strip_width + 16 : 0);
 }
 
 // One paragraph behind a small label; measured when not drawn. Returns the height.
-static double labelled(canvas *c, double x, double y, double width, const char *label, const char *text, bool shown)
+static double findings_labelled(canvas *c, double x, double y, double width, const char *label, const char *text,
+                                bool shown)
 {
     const double indent = 52;
     if (!*text) return 0;
@@ -28,7 +29,7 @@ static double labelled(canvas *c, double x, double y, double width, const char *
     return canvas_paragraph(c, x + indent, y, width - indent, text, TYPE_TABLE, INK_TEXT, 0);
 }
 
-static double evidence(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
+static double chart_findings_evidence(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
 {
     const double indent = 52;
     for (size_t i = 0; shown && i < r->evidence_count; i++) {
@@ -44,9 +45,9 @@ static double evidence(canvas *c, double x, double y, double width, const findin
 }
 
 // The block of a finding; returns its height.
-static double block(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
+static double findings_block(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
 {
-    double inner = text_width(r, width), left = x + text_left, at = y + pad + 7;
+    double inner = findings_text_width(r, width), left = x + text_left, at = y + pad + 7;
     char head[512];
     snprintf(head, sizeof head, "%.200s: %.200s", r->rule, r->devices);
     if (shown) {
@@ -60,25 +61,25 @@ static double block(canvas *c, double x, double y, double width, const findings_
     at += shown ? canvas_paragraph(c, left, at, inner, r->claim, TYPE_BODY, INK_TEXT, 0)
                 : canvas_paragraph_height(c, inner, r->claim, TYPE_BODY, 0);
     at += 1;
-    at += evidence(c, left, at, inner, r, shown);
-    at += labelled(c, left, at, inner, "threshold", r->threshold, shown);
-    at += labelled(c, left, at, inner, "because of", r->explained_by, shown);
-    at += labelled(c, left, at, inner, "do", r->advice, shown);
+    at += chart_findings_evidence(c, left, at, inner, r, shown);
+    at += findings_labelled(c, left, at, inner, "threshold", r->threshold, shown);
+    at += findings_labelled(c, left, at, inner, "because of", r->explained_by, shown);
+    at += findings_labelled(c, left, at, inner, "do", r->advice, shown);
     double height = at - y - 7 + pad;
     return r->value_count ? fmax(height, 62) : height;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double findings_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const list *l = x->data;
     double sum = 0;
     for (size_t i = from; i < from + count && i < l->count; i++)
-        sum += block(c, 0, 0, width, &l->rows[i], false) + gap;
+        sum += findings_block(c, 0, 0, width, &l->rows[i], false) + gap;
     return sum;
 }
 
 // A share is shown in percent, what is tiny with its power of ten.
-static void end_label(canvas *c, const findings_row *r, double value, double x, double y, canvas_align align)
+static void findings_end_label(canvas *c, const findings_row *r, double value, double x, double y, canvas_align align)
 {
     char text[48];
     const char *format = strncmp(r->unit, "of ", 3) == 0 && value >= 1e-6 ? "%" : value < 1e-3 ? "e" : "";
@@ -87,7 +88,7 @@ static void end_label(canvas *c, const findings_row *r, double value, double x, 
 }
 
 // All devices on a log axis: found ones filled, the threshold as a line.
-static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
+static void findings_draw_strip(canvas *c, const findings_row *r, canvas_box box)
 {
     double least = r->limit > 0 ? r->limit : INFINITY, most = r->limit > 0 ? r->limit : 0;
     size_t zero = 0, unknown = 0;
@@ -123,8 +124,8 @@ static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
         }
     }
     if (zero) canvas_dot(c, box.x + 3, y, 2.6, INK_PAPER, INK_PEER);
-    end_label(c, r, pow(10, low), left, y + 15, ALIGN_LEFT);
-    end_label(c, r, pow(10, high), right, y + 15, ALIGN_RIGHT);
+    findings_end_label(c, r, pow(10, low), left, y + 15, ALIGN_LEFT);
+    findings_end_label(c, r, pow(10, high), right, y + 15, ALIGN_RIGHT);
     if (!zero && !unknown) return;
     if (unknown && zero)
         snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
@@ -133,23 +134,24 @@ static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
     canvas_text(c, box.x, y + 24, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void findings_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const list *l = x->data;
     double y = box.y;
     for (size_t i = from; i < from + count && i < l->count; i++) {
         const findings_row *r = &l->rows[i];
-        double tall = block(c, box.x, y, box.width, r, false);
+        double tall = findings_block(c, box.x, y, box.width, r, false);
         canvas_rect(c, (canvas_box){box.x, y, box.width, tall}, INK_EMPTY, 0);
         canvas_rect(c, (canvas_box){box.x, y, 3, tall}, theme_severity_ink(r->severity), 0);
-        block(c, box.x, y, box.width, r, true);
+        findings_block(c, box.x, y, box.width, r, true);
         if (r->value_count)
-            draw_strip(c, r, (canvas_box){box.x + box.width - strip_width - 8, y + pad + 9, strip_width, tall});
+            findings_draw_strip(c, r,
+                                (canvas_box){box.x + box.width - strip_width - 8, y + pad + 9, strip_width, tall});
         y += tall + gap;
     }
 }
 
-static void fill_twin(chart *x, const list *l)
+static void findings_fill_twin(chart *x, const list *l)
 {
     static const char *const heads[] = {"severity", "rule", "devices", "claim", "threshold", "what to do"};
     x->twin.columns = sizeof heads / sizeof *heads;
@@ -163,7 +165,7 @@ static void fill_twin(chart *x, const list *l)
     }
 }
 
-static void copy_row(arena *a, findings_row *r)
+static void findings_copy_row(arena *a, findings_row *r)
 {
     const char **texts[] = {&r->rule, &r->devices, &r->claim, &r->threshold, &r->advice, &r->explained_by, &r->unit};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -189,10 +191,10 @@ chart chart_findings(chart_head head, const findings_row *rows, size_t count)
     l->rows = arena_copy(l->memory, rows, count, sizeof *rows);
     l->count = l->rows ? count : 0;
     for (size_t i = 0; i < l->count; i++)
-        copy_row(l->memory, &l->rows[i]);
+        findings_copy_row(l->memory, &l->rows[i]);
     x.rows = l->count ? l->count : 1;
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, l);
+    x.height = findings_height;
+    x.draw = findings_draw;
+    findings_fill_twin(&x, l);
     return chart_end(&x);
 }

@@ -17,7 +17,7 @@ typedef struct heat {
 
 static const double pitch = 13.1, cell_gap = 1.2, head_height = 13, band_gap = 4;
 
-static double bands_between(const heat *h, size_t from, size_t count)
+static double heat_bands_between(const heat *h, size_t from, size_t count)
 {
     double bands = 0;
     for (size_t i = from + 1; i < from + count && i < h->count; i++)
@@ -25,20 +25,20 @@ static double bands_between(const heat *h, size_t from, size_t count)
     return bands;
 }
 
-static double note_height(const heat *h, canvas *c, double width)
+static double heat_note_height(const heat *h, canvas *c, double width)
 {
     return *h->note ? canvas_paragraph_height(c, width, h->note, TYPE_FOOT, 0) + 5 : 0;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double heat_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const heat *h = x->data;
-    return head_height + (double)count * pitch + bands_between(h, from, count) * band_gap +
-           (from + count >= h->count ? note_height(h, c, width) : 0);
+    return head_height + (double)count * pitch + heat_bands_between(h, from, count) * band_gap +
+           (from + count >= h->count ? heat_note_height(h, c, width) : 0);
 }
 
 // The decades of a band's values; of ratios the same distance to both sides.
-static void band_range(const heat *h, size_t band, double *low, double *high)
+static void heat_band_range(const heat *h, size_t band, double *low, double *high)
 {
     double least = INFINITY, most = 0;
     bool harm = false;
@@ -58,7 +58,7 @@ static void band_range(const heat *h, size_t band, double *low, double *high)
     *low = most > 0 ? fmin(pow(10, floor(log10(least) + 1e-9)), *high / 1000) : .1;
 }
 
-static theme_ink ink_of(const heat_row *r, double value, double low, double high)
+static theme_ink heat_ink_of(const heat_row *r, double value, double low, double high)
 {
     if (r->ramp == INK_DIVERGING)
         return theme_ramp(INK_DIVERGING, .5 + log(value) / log(r->span > 1 ? r->span : 8) / 2);
@@ -66,7 +66,7 @@ static theme_ink ink_of(const heat_row *r, double value, double low, double high
 }
 
 // Numbers of a row have one number of decimals when they are small, else three digits and a prefix.
-static number_text cell_number(const heat *h, const heat_row *r, double value)
+static number_text heat_cell_number(const heat *h, const heat_row *r, double value)
 {
     double most = 0;
     for (size_t i = 0; i < h->column_count; i++)
@@ -75,12 +75,13 @@ static number_text cell_number(const heat *h, const heat_row *r, double value)
     return number_fixed(value, most >= 10 ? 1 : 2);
 }
 
-static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, canvas_box box, double low, double high)
+static void heat_draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, canvas_box box, double low,
+                           double high)
 {
     double v = r->values[i], middle = box.x + box.width / 2, base = box.y + box.height / 2 + 2.6;
     bool numbers = h->column_count <= HEAT_COLUMNS;
     const char *given = r->texts ? r->texts[i] : NULL;
-    number_text n = cell_number(h, r, v);
+    number_text n = heat_cell_number(h, r, v);
     char tip[200];
     snprintf(tip, sizeof tip, "%.60s: %s %.40s", h->columns[i], isnan(v) ? "not measured" : n.text,
              isnan(v) ? "" : r->unit);
@@ -94,7 +95,7 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
         else if (box.width > 3)
             canvas_dot(c, middle, box.y + box.height / 2, 1, INK_PEER, INK_NONE);
     } else {
-        theme_ink ink = ink_of(r, v, low, high);
+        theme_ink ink = heat_ink_of(r, v, low, high);
         canvas_rect(c, box, ink, 0);
         if (numbers || given)
             canvas_text(c, middle, base, given ? given : n.text, TYPE_CELL, (theme_ink)(INK_ON + ink), ALIGN_CENTER,
@@ -103,17 +104,17 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
 }
 
 // Where the cells are too narrow for numbers: the largest, and whose it is.
-static void draw_most(canvas *c, const heat *h, const heat_row *r, double x, double width, double base)
+static void heat_draw_most(canvas *c, const heat *h, const heat_row *r, double x, double width, double base)
 {
     size_t most = h->column_count;
     for (size_t i = 0; i < h->column_count; i++)
         if (r->values[i] > 0 && (most == h->column_count || r->values[i] > r->values[most])) most = i;
     if (most == h->column_count) return;
-    x += canvas_text(c, x, base, cell_number(h, r, r->values[most]).text, TYPE_CELL, INK_TEXT, ALIGN_LEFT, 40) + 5;
+    x += canvas_text(c, x, base, heat_cell_number(h, r, r->values[most]).text, TYPE_CELL, INK_TEXT, ALIGN_LEFT, 40) + 5;
     canvas_text(c, x, base, h->columns[most], TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, width - 40);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     enum { HEADS = 24 };
     const heat *h = x->data;
@@ -127,8 +128,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     unit = fmin(unit, 50);
     double first = box.x + fmax(label + unit + 16, .295 * box.width), width = box.x + box.width - right - first;
     double step = h->column_count ? fmin(width / (double)h->column_count, 140) : width;
-    double wanted = height(x, c, box.width, from, count) - head_height, given = box.height - head_height;
-    double note = from + count >= h->count ? note_height(h, c, box.width) : 0;
+    double wanted = heat_height(x, c, box.width, from, count) - head_height, given = box.height - head_height;
+    double note = from + count >= h->count ? heat_note_height(h, c, box.width) : 0;
     double row = pitch * fmin(1, (given - note) / (wanted - note)), y = box.y + head_height;
     for (size_t i = 0; i < h->column_count && h->column_count <= HEADS; i++)
         canvas_text(c, first + step * ((double)i + .5), box.y + 8, h->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,
@@ -144,24 +145,25 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         const heat_row *line = &h->rows[r];
         double low, high, base = y + row / 2 + 2.1;
         if (r > from && line->band != h->rows[r - 1].band) y += band_gap * row / pitch, base += band_gap * row / pitch;
-        band_range(h, line->band, &low, &high);
+        heat_band_range(h, line->band, &low, &high);
         canvas_text(c, box.x, base, line->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, first - unit - 14 - box.x);
         canvas_text(c, first - 7, base, line->unit, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, unit);
         for (size_t i = 0; i < h->column_count; i++) {
             double edge = step > 8 ? cell_gap : 0;
-            draw_cell(c, h, line, i, (canvas_box){first + step * (double)i + edge / 2, y, step - edge, row - cell_gap},
-                      low, high);
+            heat_draw_cell(c, h, line, i,
+                           (canvas_box){first + step * (double)i + edge / 2, y, step - edge, row - cell_gap}, low,
+                           high);
         }
         if (*line->note)
             canvas_text(c, box.x + box.width - right + 8, base, line->note, TYPE_AXIS, INK_TEXT, ALIGN_LEFT, right - 8);
         else if (!numbers)
-            draw_most(c, h, line, box.x + box.width - right + 8, right - 8, base);
+            heat_draw_most(c, h, line, box.x + box.width - right + 8, right - 8, base);
     }
     if (from + count >= h->count && *h->note)
         canvas_paragraph(c, box.x, y + 11, box.width, h->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
-static void fill_twin(chart *x, const heat *h)
+static void heat_fill_twin(chart *x, const heat *h)
 {
     x->twin.columns = h->column_count + 2;
     x->twin.right = ~UINT64_C(3);
@@ -175,11 +177,11 @@ static void fill_twin(chart *x, const heat *h)
         chart_cell(&x->twin, row->unit);
         for (size_t i = 0; i < h->column_count; i++)
             chart_cell(&x->twin,
-                       row->texts && row->texts[i] ? row->texts[i] : cell_number(h, row, row->values[i]).text);
+                       row->texts && row->texts[i] ? row->texts[i] : heat_cell_number(h, row, row->values[i]).text);
     }
 }
 
-static const char *const *copy_texts(arena *a, const char *const *texts, size_t count)
+static const char *const *heat_copy_texts(arena *a, const char *const *texts, size_t count)
 {
     const char **mine = texts ? arena_copy(a, texts, count, sizeof *texts) : NULL;
     for (size_t i = 0; mine && i < count; i++)
@@ -188,13 +190,13 @@ static const char *const *copy_texts(arena *a, const char *const *texts, size_t 
 }
 
 // "bytes/s 1 to 10 M": the ranges of the bands, for the note.
-static const char *describe_bands(const heat *h)
+static const char *heat_describe_bands(const heat *h)
 {
     const char *text = "";
     for (size_t r = 0; r < h->count; r++) {
         double low, high;
         if ((r && h->rows[r].band == h->rows[r - 1].band) || h->rows[r].ramp == INK_DIVERGING) continue;
-        band_range(h, h->rows[r].band, &low, &high);
+        heat_band_range(h, h->rows[r].band, &low, &high);
         text = arena_format(h->memory, "%s%s%s %s to %s%s", text, *text ? ", " : "", h->rows[r].unit,
                             chart_tic(low, "", false).text, chart_tic(high, "", false).text,
                             h->rows[r].ramp == INK_ORANGE ? " in orange" : "");
@@ -219,18 +221,19 @@ chart chart_heat(chart_head head, const char *const *columns, size_t column_coun
         row->unit = arena_text(h->memory, row->unit);
         row->note = arena_text(h->memory, row->note);
         row->values = arena_copy(h->memory, row->values, column_count, sizeof *row->values);
-        row->texts = copy_texts(h->memory, row->texts, column_count);
+        row->texts = heat_copy_texts(h->memory, row->texts, column_count);
         if (!row->values) break;
         h->noted = h->noted || *row->note;
         h->count = r + 1;
     }
-    h->note = note ? arena_text(h->memory, note)
-                   : arena_format(h->memory, "Colour: log scale within each band (%s).%s Grey dot: unchanged.",
-                                  describe_bands(h), column_count <= HEAT_COLUMNS ? " The number is in the cell." : "");
+    h->note =
+        note ? arena_text(h->memory, note)
+             : arena_format(h->memory, "Colour: log scale within each band (%s).%s Grey dot: unchanged.",
+                            heat_describe_bands(h), column_count <= HEAT_COLUMNS ? " The number is in the cell." : "");
     x.rows = h->count ? h->count : 1;
     x.squeeze = .8;
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, h);
+    x.height = heat_height;
+    x.draw = heat_draw;
+    heat_fill_twin(&x, h);
     return chart_end(&x);
 }

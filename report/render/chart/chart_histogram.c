@@ -17,39 +17,39 @@ typedef struct histograms {
 static const double cell_height = 74, cell_gap = 16, tic_room = 30;
 static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, line_inks[2] = {INK_RECEIVED_TEXT, INK_SENT_TEXT};
 
-static size_t per_line(double width, size_t count)
+static size_t histogram_per_line(double width, size_t count)
 {
     size_t most = width < 240 ? 1 : width < 420 ? 2 : 4;
     return count && count < most ? count : most;
 }
 
-static bool has_lines(const histograms *h)
+static bool histogram_has_lines(const histograms *h)
 {
     for (size_t i = 0; i < h->count; i++)
         if (h->sets[i].line[0] || h->sets[i].line[1]) return true;
     return false;
 }
 
-static double draw_key(const histograms *h, canvas *c, double left, double y, double width, bool draw)
+static double histogram_draw_key(const histograms *h, canvas *c, double left, double y, double width, bool draw)
 {
     axes_key keys[3];
     size_t n = 0;
     for (size_t way = 0; way < h->ways; way++)
         keys[n++] = (axes_key){h->style.way[way], SWATCH_BOX, inks[way], INK_NONE};
-    if (has_lines(h)) keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE};
+    if (histogram_has_lines(h)) keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE};
     return axes_draw_key(c, keys, n, left, y, width, draw) + 4;
 }
 
 // Each row of the chart is one set; they are drawn several to a line.
-static double histograms_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double histogram_histograms_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const histograms *h = x->data;
-    size_t line = per_line(width, h->count), lines = (count + line - 1) / line;
+    size_t line = histogram_per_line(width, h->count), lines = (count + line - 1) / line;
     (void)from;
-    return draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
+    return histogram_draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
 }
 
-static double sum_of(const double *counts, size_t n)
+static double histogram_sum_of(const double *counts, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; counts && i < n; i++)
@@ -57,7 +57,7 @@ static double sum_of(const double *counts, size_t n)
     return sum;
 }
 
-static bool is_known(const double *counts, size_t n)
+static bool histogram_is_known(const double *counts, size_t n)
 {
     for (size_t i = 0; counts && i < n; i++)
         if (isnan(counts[i])) return false;
@@ -65,11 +65,11 @@ static bool is_known(const double *counts, size_t n)
 }
 
 // The shares of one side as bars, and its cumulative line where it has one.
-static size_t add_side(const histograms *h, const histogram_set *s, size_t way, double *room, plot_series *to)
+static size_t histogram_add_side(const histograms *h, const histogram_set *s, size_t way, double *room, plot_series *to)
 {
     size_t bins = h->style.bin_count, n = 0;
     double *x = room, *y = room + bins, *width = room + 2 * bins, *ends = room + 3 * bins;
-    double sum = sum_of(s->values[way], bins), bar = 0.8 / (double)h->ways;
+    double sum = histogram_sum_of(s->values[way], bins), bar = 0.8 / (double)h->ways;
     if (!(sum > 0)) return 0;
     for (size_t i = 0; i < bins; i++) {
         x[i] = (double)i + 0.5 + (h->ways == 2 ? ((double)way - 0.5) * bar : 0);
@@ -84,7 +84,7 @@ static size_t add_side(const histograms *h, const histogram_set *s, size_t way, 
     return n;
 }
 
-static void hover_bins(canvas *c, const histograms *h, const histogram_set *s, canvas_box box)
+static void histogram_hover_bins(canvas *c, const histograms *h, const histogram_set *s, canvas_box box)
 {
     size_t bins = h->style.bin_count;
     double step = box.width / (double)bins;
@@ -92,8 +92,8 @@ static void hover_bins(canvas *c, const histograms *h, const histogram_set *s, c
         char text[600];
         int used = snprintf(text, sizeof text, "%.60s, %.40s:", s->label, h->style.bins[i]);
         for (size_t way = 0; way < h->ways; way++) {
-            double sum = sum_of(s->values[way], bins);
-            if (!is_known(s->values[way], bins) || used < 0 || (size_t)used >= sizeof text) continue;
+            double sum = histogram_sum_of(s->values[way], bins);
+            if (!histogram_is_known(s->values[way], bins) || used < 0 || (size_t)used >= sizeof text) continue;
             used += snprintf(text + used, sizeof text - (size_t)used, "%s %.40s %s (%s)", way ? "," : "",
                              h->style.way[way], number_volume(s->values[way][i], h->style.what).text,
                              number_percent(sum > 0 ? s->values[way][i] / sum : 0).text);
@@ -103,7 +103,7 @@ static void hover_bins(canvas *c, const histograms *h, const histogram_set *s, c
 }
 
 // First and last bin always, between them as many as fit.
-static void label_bins(canvas *c, const histograms *h, canvas_box box)
+static void histogram_label_bins(canvas *c, const histograms *h, canvas_box box)
 {
     size_t bins = h->style.bin_count;
     double step = box.width / (double)bins, base = box.y + box.height + 9, taken = box.x - 6;
@@ -119,7 +119,7 @@ static void label_bins(canvas *c, const histograms *h, canvas_box box)
     canvas_text(c, fmax(last_from, box.x), base, last, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 
-static void draw_set(canvas *c, const histograms *h, const histogram_set *s, canvas_box cell)
+static void histogram_draw_set(canvas *c, const histograms *h, const histogram_set *s, canvas_box cell)
 {
     size_t bins = h->style.bin_count, n = 0;
     axes a = {{cell.x + tic_room, cell.y + 12, cell.width - tic_room, cell_height - 12},
@@ -127,8 +127,8 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
               {.axis = {0, 1, false, false}, .format = AXES_PERCENT}};
     plot_series series[4];
     double *room = arena_make(h->memory, 8 * bins, sizeof *room);
-    double total[2] = {sum_of(s->values[0], bins), h->ways > 1 ? sum_of(s->values[1], bins) : 0};
-    bool known = is_known(s->values[0], bins) || (h->ways > 1 && is_known(s->values[1], bins));
+    double total[2] = {histogram_sum_of(s->values[0], bins), h->ways > 1 ? histogram_sum_of(s->values[1], bins) : 0};
+    bool known = histogram_is_known(s->values[0], bins) || (h->ways > 1 && histogram_is_known(s->values[1], bins));
     canvas_text(c, cell.x, cell.y + 7, s->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, cell.width);
     axes_draw_y(c, &a);
     if (!known) {
@@ -138,7 +138,7 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
         return;
     }
     for (size_t way = 0; room && way < h->ways; way++)
-        n += add_side(h, s, way, room + 4 * bins * way, series + n);
+        n += histogram_add_side(h, s, way, room + 4 * bins * way, series + n);
     plot p = {a.x.axis, a.y.axis, series, n};
     if (n) canvas_plot(c, a.box, &p);
     if (!(total[0] > 0) && !(total[1] > 0)) {
@@ -151,26 +151,26 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
         canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height / 2 + 2, none, TYPE_AXIS, INK_SECONDARY,
                     ALIGN_CENTER, a.box.width);
     }
-    label_bins(c, h, a.box);
-    hover_bins(c, h, s, a.box);
+    histogram_label_bins(c, h, a.box);
+    histogram_hover_bins(c, h, s, a.box);
 }
 
-static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void histogram_histograms_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const histograms *h = x->data;
-    size_t line = per_line(box.width, h->count);
+    size_t line = histogram_per_line(box.width, h->count);
     const double between = 14;
     double width = (box.width - between * (double)(line - 1)) / (double)line;
-    double key = draw_key(h, c, box.x, box.y, box.width, true);
+    double key = histogram_draw_key(h, c, box.x, box.y, box.width, true);
     for (size_t i = from; i < from + count && i < h->count; i++) {
         size_t place = i - from;
         canvas_box cell = {box.x + (double)(place % line) * (width + between),
                            box.y + key + (double)(place / line) * (cell_height + cell_gap + 12), width, cell_height};
-        draw_set(c, h, &h->sets[i], cell);
+        histogram_draw_set(c, h, &h->sets[i], cell);
     }
 }
 
-static void histograms_table(chart_twin *t, const histograms *h)
+static void histogram_histograms_table(chart_twin *t, const histograms *h)
 {
     t->columns = 2 + h->style.bin_count;
     t->right = ~UINT64_C(3);
@@ -192,7 +192,7 @@ static void histograms_table(chart_twin *t, const histograms *h)
         }
 }
 
-static void copy_sets(histograms *h, const histogram_set *sets, size_t count)
+static void histogram_copy_sets(histograms *h, const histogram_set *sets, size_t count)
 {
     size_t bins = h->style.bin_count;
     h->sets = arena_copy(h->memory, sets, count, sizeof *sets);
@@ -221,11 +221,11 @@ chart chart_histograms(chart_head head, const histogram_style *style, const hist
     for (size_t i = 0; bins && i < style->bin_count; i++)
         bins[i] = arena_text(h->memory, style->bins[i]);
     h->style.bins = bins;
-    copy_sets(h, sets, style->bin_count ? count : 0);
+    histogram_copy_sets(h, sets, style->bin_count ? count : 0);
     x.rows = h->count ? h->count : 1;
-    x.draw = histograms_draw;
-    x.height = histograms_height;
-    if (!arena_failed(h->memory)) histograms_table(&x.twin, h);
+    x.draw = histogram_histograms_draw;
+    x.height = histogram_histograms_height;
+    if (!arena_failed(h->memory)) histogram_histograms_table(&x.twin, h);
     return chart_end(&x);
 }
 
@@ -240,7 +240,7 @@ typedef struct distribution {
     double *middles, *widths, *shares, *steps, *step_at; // of bars; of the outline, one more
 } distribution;
 
-static double distribution_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double histogram_distribution_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const distribution *d = x->data;
     (void)c;
@@ -250,7 +250,7 @@ static double distribution_height(const chart *x, canvas *c, double width, size_
     return (d->style.height > 0 ? d->style.height : 130) + 14 + AXES_X_HEIGHT;
 }
 
-static void distribution_hovers(canvas *c, const distribution *d, const axes *a)
+static void histogram_distribution_hovers(canvas *c, const distribution *d, const axes *a)
 {
     for (size_t i = 0; i < d->style.bins; i++) {
         axes_span span = {d->style.edges[i], d->style.edges[i + 1], NULL, INK_NONE};
@@ -263,7 +263,7 @@ static void distribution_hovers(canvas *c, const distribution *d, const axes *a)
     }
 }
 
-static void distribution_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void histogram_distribution_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const distribution *d = x->data;
     size_t bins = d->style.bins;
@@ -288,19 +288,19 @@ static void distribution_draw(const chart *x, canvas *c, canvas_box box, size_t 
     plot p = {a.x.axis, a.y.axis, series, d->outlined ? 2 : 1};
     canvas_plot(c, a.box, &p);
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
-    distribution_hovers(c, d, &a);
+    histogram_distribution_hovers(c, d, &a);
 }
 
-static const double *shares_of(arena *memory, const double *counts, size_t bins)
+static const double *histogram_shares_of(arena *memory, const double *counts, size_t bins)
 {
-    double sum = sum_of(counts, bins), *shares = arena_make(memory, bins + 1, sizeof *shares);
+    double sum = histogram_sum_of(counts, bins), *shares = arena_make(memory, bins + 1, sizeof *shares);
     for (size_t i = 0; shares && i < bins; i++)
         shares[i] = sum > 0 ? counts[i] / sum : 0;
     return shares;
 }
 
 // An outline begins and ends on the axis.
-static void make_outline(distribution *d, const double *shares)
+static void histogram_make_outline(distribution *d, const double *shares)
 {
     size_t bins = d->style.bins;
     d->steps = arena_make(d->memory, bins + 3, sizeof(double));
@@ -314,7 +314,7 @@ static void make_outline(distribution *d, const double *shares)
     d->step_at[bins + 1] = d->step_at[bins + 2] = d->style.edges[bins];
 }
 
-static void distribution_table(chart_twin *t, const distribution *d)
+static void histogram_distribution_table(chart_twin *t, const distribution *d)
 {
     t->columns = d->outlined ? 4 : 3;
     t->right = 0xf;
@@ -330,7 +330,7 @@ static void distribution_table(chart_twin *t, const distribution *d)
     }
 }
 
-static distribution_set copy_distribution(distribution *d, const distribution_set *from)
+static distribution_set histogram_copy_distribution(distribution *d, const distribution_set *from)
 {
     distribution_set to = *from;
     to.label = arena_text(d->memory, from->label);
@@ -338,12 +338,12 @@ static distribution_set copy_distribution(distribution *d, const distribution_se
     return to;
 }
 
-static void prepare(distribution *d)
+static void histogram_prepare(distribution *d)
 {
     size_t bins = d->style.bins;
     double most = 0;
-    const double *shares = shares_of(d->memory, d->bars.counts, bins);
-    const double *outline = d->outlined ? shares_of(d->memory, d->outline.counts, bins) : NULL;
+    const double *shares = histogram_shares_of(d->memory, d->bars.counts, bins);
+    const double *outline = d->outlined ? histogram_shares_of(d->memory, d->outline.counts, bins) : NULL;
     d->middles = arena_make(d->memory, bins, sizeof(double));
     d->widths = arena_make(d->memory, bins, sizeof(double));
     d->shares = arena_copy(d->memory, shares, bins, sizeof(double));
@@ -354,7 +354,7 @@ static void prepare(distribution *d)
         d->widths[i] = (e[i + 1] - e[i]) * 0.94;
         most = fmax(most, fmax(shares[i], outline ? outline[i] : 0));
     }
-    if (d->outlined) make_outline(d, outline);
+    if (d->outlined) histogram_make_outline(d, outline);
     d->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
     if (d->style.x_scale.axis.max > d->style.x_scale.axis.min) return;
     d->style.x_scale.axis.min = d->style.edges[0];
@@ -371,12 +371,12 @@ chart chart_distribution(chart_head head, const distribution_style *style, const
     d->style.edges = arena_copy(d->memory, style->edges, style->bins + 1, sizeof(double));
     d->style.what = arena_text(d->memory, style->what);
     d->style.x_scale.unit = arena_text(d->memory, style->x_scale.unit);
-    d->bars = copy_distribution(d, bars);
+    d->bars = histogram_copy_distribution(d, bars);
     d->outlined = outline != NULL;
-    if (outline) d->outline = copy_distribution(d, outline);
-    if (!arena_failed(d->memory)) prepare(d);
-    x.draw = distribution_draw;
-    x.height = distribution_height;
-    if (!arena_failed(d->memory)) distribution_table(&x.twin, d);
+    if (outline) d->outline = histogram_copy_distribution(d, outline);
+    if (!arena_failed(d->memory)) histogram_prepare(d);
+    x.draw = histogram_distribution_draw;
+    x.height = histogram_distribution_height;
+    if (!arena_failed(d->memory)) histogram_distribution_table(&x.twin, d);
     return chart_end(&x);
 }

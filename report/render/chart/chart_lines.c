@@ -23,7 +23,7 @@ typedef struct bin {
     size_t count;
 } bin;
 
-static void add_to_bin(bin *b, double y, double low, double high)
+static void lines_chart_add_to_bin(bin *b, double y, double low, double high)
 {
     if (isnan(y)) return;
     if (isnan(low)) low = y;
@@ -35,14 +35,14 @@ static void add_to_bin(bin *b, double y, double low, double high)
 }
 
 // Layers lie upon each other: their edges are means, not extremes.
-static void average_edges(lines_curve *to, const lines_curve *from, size_t count, double *low, double *high)
+static void lines_chart_average_edges(lines_curve *to, const lines_curve *from, size_t count, double *low, double *high)
 {
     for (size_t k = 0; k < LINES_COLUMNS; k++) {
         bin lower = {0}, upper = {0};
         for (size_t i = k * count / LINES_COLUMNS; i < (k + 1) * count / LINES_COLUMNS; i++) {
             if (isnan(from->y[i])) continue;
-            add_to_bin(&lower, from->low[i], NAN, NAN);
-            add_to_bin(&upper, from->high[i], NAN, NAN);
+            lines_chart_add_to_bin(&lower, from->low[i], NAN, NAN);
+            lines_chart_add_to_bin(&upper, from->high[i], NAN, NAN);
         }
         low[k] = lower.count ? lower.sum / (double)lower.count : NAN;
         high[k] = upper.count ? upper.sum / (double)upper.count : NAN;
@@ -52,7 +52,7 @@ static void average_edges(lines_curve *to, const lines_curve *from, size_t count
 }
 
 // Mean and band of LINES_COLUMNS bins of neighbours; a bin with no value is a gap.
-static lines_curve thinned(arena *memory, const lines_curve *from, size_t count)
+static lines_curve lines_chart_thinned(arena *memory, const lines_curve *from, size_t count)
 {
     lines_curve to = *from;
     double *y = arena_make(memory, 3 * LINES_COLUMNS, sizeof *y), *low, *high;
@@ -62,7 +62,7 @@ static lines_curve thinned(arena *memory, const lines_curve *from, size_t count)
     for (size_t k = 0; k < LINES_COLUMNS; k++) {
         bin b = {0};
         for (size_t i = k * count / LINES_COLUMNS; i < (k + 1) * count / LINES_COLUMNS; i++)
-            add_to_bin(&b, from->y[i], from->low ? from->low[i] : NAN, from->high ? from->high[i] : NAN);
+            lines_chart_add_to_bin(&b, from->y[i], from->low ? from->low[i] : NAN, from->high ? from->high[i] : NAN);
         y[k] = b.count ? b.sum / (double)b.count : NAN;
         low[k] = b.count ? b.low : NAN;
         high[k] = b.count ? b.high : NAN;
@@ -70,22 +70,22 @@ static lines_curve thinned(arena *memory, const lines_curve *from, size_t count)
     to.y = y;
     to.low = low;
     to.high = high;
-    if (from->area) average_edges(&to, from, count, low, high);
+    if (from->area) lines_chart_average_edges(&to, from, count, low, high);
     return to;
 }
 
-static lines_curve copied(arena *memory, const lines_curve *from, size_t count)
+static lines_curve lines_chart_copied(arena *memory, const lines_curve *from, size_t count)
 {
     lines_curve to = *from;
     to.label = arena_text(memory, from->label);
-    if (count > LINES_COLUMNS) return thinned(memory, &to, count);
+    if (count > LINES_COLUMNS) return lines_chart_thinned(memory, &to, count);
     to.y = arena_copy(memory, from->y, count, sizeof(double));
     to.low = from->low ? arena_copy(memory, from->low, count, sizeof(double)) : NULL;
     to.high = from->high ? arena_copy(memory, from->high, count, sizeof(double)) : NULL;
     return to;
 }
 
-static const double *thinned_x(arena *memory, const double *x, size_t count)
+static const double *lines_chart_thinned_x(arena *memory, const double *x, size_t count)
 {
     double *to = arena_make(memory, LINES_COLUMNS, sizeof *to);
     for (size_t k = 0; to && k < LINES_COLUMNS; k++) {
@@ -96,7 +96,7 @@ static const double *thinned_x(arena *memory, const double *x, size_t count)
 }
 
 // The y axis of a panel: all its curves and bands, and its limit.
-static axes_scale scale_of(const lines_panel *p, size_t count, double top)
+static axes_scale lines_chart_scale_of(const lines_panel *p, size_t count, double top)
 {
     axes_scale s = {.axis.log = p->log, .format = p->format, .unit = p->unit};
     if (top > 0 && !p->log) s.axis = (plot_axis){0, top, false, p->format == AXES_BINARY};
@@ -116,13 +116,13 @@ static axes_scale scale_of(const lines_panel *p, size_t count, double top)
 
 // ---- drawing ----
 
-static double panel_height(const lines *l, const chart *x)
+static double lines_chart_panel_height(const lines *l, const chart *x)
 {
     (void)x;
     return l->style.panel_height > 0 ? l->style.panel_height : 62;
 }
 
-static double key_of(const lines_panel *p, canvas *c, double left, double y, double width, bool draw)
+static double lines_chart_key_of(const lines_panel *p, canvas *c, double left, double y, double width, bool draw)
 {
     axes_key keys[16];
     size_t count = 0;
@@ -135,18 +135,20 @@ static double key_of(const lines_panel *p, canvas *c, double left, double y, dou
     return axes_draw_key(c, keys, count, left, y, width, draw);
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double lines_chart_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const lines *l = x->data;
     double sum =
         (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) + AXES_X_HEIGHT;
     for (size_t i = from; i < from + count && i < l->count; i++)
-        sum += panel_height(l, x) + panel_gap + key_of(&l->panels[i], c, 0, 0, width - label_width, false);
+        sum += lines_chart_panel_height(l, x) + panel_gap +
+               lines_chart_key_of(&l->panels[i], c, 0, 0, width - label_width, false);
     return sum;
 }
 
 // Within the incident, behind it or before it; on paper of its own where the panel is full of ink.
-static void draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right, bool full)
+static void lines_chart_draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right,
+                                            bool full)
 {
     double text = canvas_text_width(c, label, TYPE_AXIS), x;
     if (text + 4 <= right - left)
@@ -163,8 +165,8 @@ static void draw_incident_label(canvas *c, const axes *a, const char *label, dou
 
 typedef enum incident_part { INCIDENT_WASH = 0, INCIDENT_EDGES, INCIDENT_LABELS } incident_part;
 
-static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, incident_part part,
-                           bool full)
+static void lines_chart_draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count,
+                                       incident_part part, bool full)
 {
     double left, right;
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +174,7 @@ static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, siz
         if (part == INCIDENT_WASH) {
             canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height}, INK_BAD_PALE, 0);
         } else if (part == INCIDENT_LABELS) {
-            draw_incident_label(c, a, spans[i].label, left, right, full);
+            lines_chart_draw_incident_label(c, a, spans[i].label, left, right, full);
         } else {
             canvas_dashed(c, left, a->box.y, left, a->box.y + a->box.height, INK_BAD, 0.8);
             canvas_dashed(c, right, a->box.y, right, a->box.y + a->box.height, INK_BAD, 0.8);
@@ -180,7 +182,7 @@ static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, siz
     }
 }
 
-static void draw_curves(canvas *c, const lines *l, const lines_panel *p, const axes *a)
+static void lines_chart_draw_curves(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
     enum { MOST = 64 };
     plot_series series[2 * MOST];
@@ -206,7 +208,7 @@ static void draw_curves(canvas *c, const lines *l, const lines_panel *p, const a
     canvas_plot(c, a->box, &drawn);
 }
 
-static number_text value_text(const lines_panel *p, double value)
+static number_text lines_chart_value_text(const lines_panel *p, double value)
 {
     switch (p->format) {
     case AXES_BINARY: return number_binary(value);
@@ -218,7 +220,7 @@ static number_text value_text(const lines_panel *p, double value)
 }
 
 // What the pointer finds: up to 80 stretches, each with the point in its middle.
-static void draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
+static void lines_chart_draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
     enum { MOST = 80 };
     size_t count = l->style.count, stretches = count < MOST ? count : MOST;
@@ -228,19 +230,20 @@ static void draw_hovers(canvas *c, const lines *l, const lines_panel *p, const a
         double left, right;
         char text[800];
         if (!axes_clip(a, &span, &left, &right)) continue;
-        number_text at =
-            value_text(&(lines_panel){.format = l->style.axis.format, .unit = l->style.axis.unit}, l->style.x[i]);
+        number_text at = lines_chart_value_text(
+            &(lines_panel){.format = l->style.axis.format, .unit = l->style.axis.unit}, l->style.x[i]);
         int used = snprintf(text, sizeof text, "%s", at.text);
         for (size_t k = 0; k < p->curve_count && used > 0 && (size_t)used < sizeof text - 1; k++)
-            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.40s%s%s", k ? "," : ":", p->curves[k].label,
-                             *p->curves[k].label ? " " : "",
-                             isnan(p->curves[k].y[i]) ? "not measured" : value_text(p, p->curves[k].y[i]).text);
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used, "%s %.40s%s%s", k ? "," : ":", p->curves[k].label,
+                         *p->curves[k].label ? " " : "",
+                         isnan(p->curves[k].y[i]) ? "not measured" : lines_chart_value_text(p, p->curves[k].y[i]).text);
         canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
     }
 }
 
 // Where layers are not measured, though others may be.
-static void hatch_unknown(canvas *c, const lines *l, const lines_curve *k, const axes *a)
+static void lines_chart_hatch_unknown(canvas *c, const lines *l, const lines_curve *k, const axes *a)
 {
     const double *x = l->style.x;
     size_t count = l->style.count;
@@ -254,7 +257,7 @@ static void hatch_unknown(canvas *c, const lines *l, const lines_curve *k, const
     }
 }
 
-static void draw_limit(canvas *c, const lines_panel *p, const axes *a)
+static void lines_chart_draw_limit(canvas *c, const lines_panel *p, const axes *a)
 {
     double y = axes_y(a, p->limit);
     if (isnan(p->limit) || isnan(y)) return;
@@ -263,7 +266,7 @@ static void draw_limit(canvas *c, const lines_panel *p, const axes *a)
 }
 
 // The phases behind a panel.
-static void draw_wash(canvas *c, const axes *a, const axes_span *phases, size_t count)
+static void lines_chart_draw_wash(canvas *c, const axes *a, const axes_span *phases, size_t count)
 {
     double left, right;
     for (size_t i = 0; i < count; i++)
@@ -273,7 +276,7 @@ static void draw_wash(canvas *c, const axes *a, const axes_span *phases, size_t 
 }
 
 // Words above their places, or below where there is no room.
-static void draw_marks(canvas *c, const lines_style *s, size_t panel, const axes *a)
+static void lines_chart_draw_marks(canvas *c, const lines_style *s, size_t panel, const axes *a)
 {
     for (size_t i = 0; i < s->mark_count; i++) {
         const lines_mark *m = &s->marks[i];
@@ -286,32 +289,32 @@ static void draw_marks(canvas *c, const lines_style *s, size_t panel, const axes
     }
 }
 
-static void draw_panel(canvas *c, const lines *l, size_t i, const axes *a, double left, bool first)
+static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const axes *a, double left, bool first)
 {
     const lines_panel *p = &l->panels[i];
     const lines_style *s = &l->style;
     double room = a->box.x - left - axes_label_width(c, &a->y, a->box.height) - 10;
-    if (s->wash) draw_wash(c, a, s->phases, s->phase_count);
-    draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_WASH, false);
+    if (s->wash) lines_chart_draw_wash(c, a, s->phases, s->phase_count);
+    lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_WASH, false);
     axes_hatch(c, a, s->gaps, s->gap_count);
     bool full = p->curve_count && p->curves[0].area;
-    if (full) hatch_unknown(c, l, &p->curves[0], a);
+    if (full) lines_chart_hatch_unknown(c, l, &p->curves[0], a);
     axes_draw_y(c, a);
     double label = canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
     size_t room_lines =
         (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
     canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY,
                      room_lines < 3 ? room_lines : 3);
-    draw_curves(c, l, p, a);
-    draw_limit(c, p, a);
-    draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
-    if (first) draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS, full);
-    draw_marks(c, s, i, a);
-    draw_hovers(c, l, p, a);
+    lines_chart_draw_curves(c, l, p, a);
+    lines_chart_draw_limit(c, p, a);
+    lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
+    if (first) lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS, full);
+    lines_chart_draw_marks(c, s, i, a);
+    lines_chart_draw_hovers(c, l, p, a);
 }
 
 // Phases and what ran meanwhile, above the panels. Returns the height taken.
-static double draw_rows(canvas *c, const lines *l, const axes *over, double left)
+static double lines_chart_draw_rows(canvas *c, const lines *l, const axes *over, double left)
 {
     const lines_style *s = &l->style;
     double taken = 0, room = over->box.x - left - 6;
@@ -336,28 +339,29 @@ static double draw_rows(canvas *c, const lines *l, const axes *over, double left
 }
 
 // Lower panels where the box is lower than what was asked for.
-static double given_height(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static double lines_chart_given_height(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double missing = height(x, c, box.width, from, count) - box.height, panel = panel_height(l, x);
+    double missing = lines_chart_height(x, c, box.width, from, count) - box.height,
+           panel = lines_chart_panel_height(l, x);
     return missing > 0 && count ? fmax(panel - missing / (double)count, panel / 2) : panel;
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double labels = 0, high = given_height(x, c, box, from, count), y = box.y;
+    double labels = 0, high = lines_chart_given_height(x, c, box, from, count), y = box.y;
     for (size_t i = from; i < from + count && i < l->count; i++)
         labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
     double start = box.x + label_width + labels + 4;
     axes a = {
         {start, y, box.x + box.width - start, ribbon_height - 5}, l->style.axis, {{0, 1, false, false}, AXES_SI, ""}};
-    y += draw_rows(c, l, &a, box.x);
+    y += lines_chart_draw_rows(c, l, &a, box.x);
     for (size_t i = from; i < from + count && i < l->count; i++) {
-        y += key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);
+        y += lines_chart_key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);
         a.box = (canvas_box){a.box.x, y, a.box.width, high};
         a.y = l->scales[i];
-        draw_panel(c, l, i, &a, box.x, i == from);
+        lines_chart_draw_panel(c, l, i, &a, box.x, i == from);
         y += high + panel_gap;
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
@@ -365,7 +369,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 
 // ---- the table behind it ----
 
-static void table_head(chart_twin *t, const lines *l)
+static void lines_chart_table_head(chart_twin *t, const lines *l)
 {
     chart_cell(t, l->style.x_head);
     t->columns = 1;
@@ -381,9 +385,9 @@ static void table_head(chart_twin *t, const lines *l)
     t->right |= 1;
 }
 
-static void make_table(chart_twin *t, const lines *l)
+static void lines_chart_make_table(chart_twin *t, const lines *l)
 {
-    table_head(t, l);
+    lines_chart_table_head(t, l);
     for (size_t row = 0; row < l->style.count; row++) {
         chart_cellf(t, "%.10g", l->style.x[row]);
         for (size_t i = 0; i < l->count; i++)
@@ -399,7 +403,7 @@ static void make_table(chart_twin *t, const lines *l)
 
 // ---- making it ----
 
-static void copy_panels(lines *l, const lines_panel *panels, size_t count, size_t points)
+static void lines_chart_copy_panels(lines *l, const lines_panel *panels, size_t count, size_t points)
 {
     l->panels = arena_copy(l->memory, panels, count, sizeof *panels);
     l->scales = arena_make(l->memory, count, sizeof *l->scales);
@@ -407,14 +411,14 @@ static void copy_panels(lines *l, const lines_panel *panels, size_t count, size_
         lines_panel *p = &l->panels[i];
         lines_curve *curves = arena_make(l->memory, p->curve_count, sizeof *curves);
         for (size_t k = 0; curves && k < p->curve_count; k++)
-            curves[k] = copied(l->memory, &panels[i].curves[k], points);
+            curves[k] = lines_chart_copied(l->memory, &panels[i].curves[k], points);
         p->label = arena_text(l->memory, p->label);
         p->below = arena_text(l->memory, p->below);
         p->unit = arena_text(l->memory, p->unit);
         p->limit_label = arena_text(l->memory, p->limit_label);
         p->curves = curves;
         if (arena_failed(l->memory)) return;
-        l->scales[i] = scale_of(p, l->style.count, l->style.tops ? l->style.tops[i] : NAN);
+        l->scales[i] = lines_chart_scale_of(p, l->style.count, l->style.tops ? l->style.tops[i] : NAN);
     }
     l->count = count;
 }
@@ -442,17 +446,17 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     s->marks = marks;
     if (!marks) s->mark_count = 0;
     if (s->count > LINES_COLUMNS) {
-        s->x = thinned_x(l->memory, s->x, s->count);
+        s->x = lines_chart_thinned_x(l->memory, s->x, s->count);
         s->count = LINES_COLUMNS;
     } else {
         s->x = arena_copy(l->memory, s->x, s->count, sizeof *s->x);
     }
-    copy_panels(l, panels, count, style->count);
+    lines_chart_copy_panels(l, panels, count, style->count);
     s->tops = NULL; // only used for the scales
     x.rows = count;
-    x.draw = draw;
-    x.height = height;
+    x.draw = lines_chart_draw;
+    x.height = lines_chart_height;
     x.squeeze = s->squeeze ? .7 : 0;
-    if (!arena_failed(l->memory)) make_table(&x.twin, l);
+    if (!arena_failed(l->memory)) lines_chart_make_table(&x.twin, l);
     return chart_end(&x);
 }

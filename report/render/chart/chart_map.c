@@ -17,33 +17,33 @@ typedef struct map {
 
 static const double head_height = 17, ribbon_height = 14, row_gap = 1.4;
 
-static double row_height(const map *m)
+static double map_row_height(const map *m)
 {
     return m->count <= 8 ? 13.1 : m->count <= 16 ? 11 : 9;
 }
 
-static double fixed_height(const map *m)
+static double map_fixed_height(const map *m)
 {
     return head_height + (m->style.phase_count ? ribbon_height : 0) + (m->style.no_axis ? 2 : AXES_X_HEIGHT + 2);
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double map_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const map *m = x->data;
     (void)c;
     (void)width;
     (void)from;
-    return fixed_height(m) + (double)count * row_height(m);
+    return map_fixed_height(m) + (double)count * map_row_height(m);
 }
 
-static theme_ink ink_of(const map *m, double value)
+static theme_ink map_ink_of(const map *m, double value)
 {
     if (isnan(value)) return INK_NONE; // hatched
     if (!(value > 0)) return INK_EMPTY;
     return theme_ramp(m->style.ramp, 0.06 + 0.94 * value / m->max);
 }
 
-static number_text value_text(const map *m, double value)
+static number_text map_value_text(const map *m, double value)
 {
     switch (m->style.format) {
     case AXES_PERCENT: return number_percent(value);
@@ -55,14 +55,14 @@ static number_text value_text(const map *m, double value)
 }
 
 // Runs of cells that were measured, as pictures, and of those that were not.
-static void draw_cells(canvas *c, const map *m, const double *values, canvas_box box)
+static void map_draw_cells(canvas *c, const map *m, const double *values, canvas_box box)
 {
     double step = box.width / (double)m->style.columns;
     for (size_t i = 0, from; i < m->style.columns; i = from) {
         bool unknown = isnan(values[i]);
         uint16_t inks[MAP_COLUMNS];
         for (from = i; from < m->style.columns && isnan(values[from]) == unknown; from++)
-            inks[from - i] = (uint16_t)ink_of(m, values[from]);
+            inks[from - i] = (uint16_t)map_ink_of(m, values[from]);
         canvas_box run = {box.x + step * (double)i, box.y, step * (double)(from - i), box.height};
         if (unknown)
             canvas_hatch(c, run);
@@ -72,7 +72,7 @@ static void draw_cells(canvas *c, const map *m, const double *values, canvas_box
 }
 
 // What the pointer finds: stretches of columns with the most in each.
-static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
+static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
     enum { STRETCHES = 40, LEAST = 10, ALL = 240 }; // ALL: of a whole map, or pages become heavy
     size_t columns = m->style.columns, most = m->count ? ALL / m->count : STRETCHES;
@@ -88,20 +88,20 @@ static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
         snprintf(text, sizeof text, "%.60s, %s to %s: %s%s", r->label,
                  number_duration(m->style.from + span * (double)from).text,
                  number_duration(m->style.from + span * (double)end).text,
-                 isnan(high) ? "not measured" : value_text(m, high).text,
+                 isnan(high) ? "not measured" : map_value_text(m, high).text,
                  end - from > 1 && !isnan(high) ? " at most" : "");
         canvas_hover(c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
                      text);
     }
 }
 
-static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y, double right,
-                     double high)
+static void map_draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y, double right,
+                         double high)
 {
     double base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
     box.width = axes_x(a, m->style.to) - box.x;
-    draw_cells(c, m, r->values, box);
+    map_draw_cells(c, m, r->values, box);
     theme_ink ink = r->marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
     canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (r->marked ? marks : 0) - 6);
     if (r->marked) {
@@ -110,11 +110,11 @@ static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, d
                     theme_severity_ink(r->severity), ALIGN_LEFT, 0);
     }
     canvas_text(c, right, base, r->right, TYPE_TABLE, ink, ALIGN_RIGHT, right - a->box.x - a->box.width - 6);
-    hover_row(c, m, r, box);
+    map_hover_row(c, m, r, box);
 }
 
 // Widths of the columns beside the map.
-static void measure(const map *m, canvas *c, double width, double *label, double *right)
+static void map_measure(const map *m, canvas *c, double width, double *label, double *right)
 {
     *label = canvas_text_width(c, m->style.label_head, TYPE_AXIS);
     *right = canvas_text_width(c, m->style.right_head, TYPE_AXIS);
@@ -128,13 +128,13 @@ static void measure(const map *m, canvas *c, double width, double *label, double
     if (m->style.right_width > 0) *right = fmin(m->style.right_width, .3 * width);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const map *m = x->data;
     double label, beside, end = box.x + box.width, y = box.y + head_height;
-    measure(m, c, box.width, &label, &beside);
+    map_measure(m, c, box.width, &label, &beside);
     axes a = {{box.x + label, y, box.width - label - beside, 0}, m->style.axis, {{0, 1, false, false}, AXES_SI, ""}};
-    axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", value_text(m, m->max).text);
+    axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", map_value_text(m, m->max).text);
     canvas_text(c, box.x, y - 4, m->style.label_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label - 8);
     canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);
     // A sample of what is hatched, where there is room for it.
@@ -149,16 +149,16 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         y += ribbon_height;
     }
     a.box.y = y;
-    double pitch = chart_pitch(box, fixed_height(m), count, row_height(m));
+    double pitch = chart_pitch(box, map_fixed_height(m), count, map_row_height(m));
     for (size_t i = from; i < from + count && i < m->count; i++, y += pitch)
-        draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
+        map_draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
     a.box.height = y - a.box.y;
     axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);
     canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
     if (!m->style.no_axis) axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
 }
 
-static void make_table(chart_twin *t, const map *m)
+static void map_make_table(chart_twin *t, const map *m)
 {
     enum { MOST = 60 }; // columns of a table that somebody reads
     size_t columns = m->style.columns, shown = columns < MOST ? columns : MOST;
@@ -174,12 +174,12 @@ static void make_table(chart_twin *t, const map *m)
             double most = NAN;
             for (size_t k = s * columns / shown; k < (s + 1) * columns / shown; k++)
                 most = fmax(most, m->rows[i].values[k]);
-            chart_cell(t, isnan(most) ? "not measured" : value_text(m, most).text);
+            chart_cell(t, isnan(most) ? "not measured" : map_value_text(m, most).text);
         }
     }
 }
 
-static void copy_rows(map *m, const map_row *rows, size_t count)
+static void map_copy_rows(map *m, const map_row *rows, size_t count)
 {
     double most = 0;
     m->rows = arena_copy(m->memory, rows, count, sizeof *rows);
@@ -210,11 +210,11 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     m->style.right_head = arena_text(m->memory, style->right_head);
     m->style.phases = axes_copy_spans(m->memory, style->phases, style->phase_count);
     m->style.incidents = axes_copy_spans(m->memory, style->incidents, style->incident_count);
-    copy_rows(m, rows, count);
+    map_copy_rows(m, rows, count);
     x.rows = count ? count : 1;
-    x.draw = draw;
-    x.height = height;
+    x.draw = map_draw;
+    x.height = map_height;
     x.squeeze = m->style.squeeze ? .75 : 0;
-    if (!arena_failed(m->memory)) make_table(&x.twin, m);
+    if (!arena_failed(m->memory)) map_make_table(&x.twin, m);
     return chart_end(&x);
 }

@@ -15,7 +15,7 @@ typedef struct panel {
 
 static const double pitch = 18.4, axis_height = 14, value_width = 74;
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double chart_panel_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)x;
     (void)c;
@@ -24,22 +24,22 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     return (double)count * pitch + axis_height;
 }
 
-static double place(const panel *p, double value, double left, double right)
+static double panel_place(const panel *p, double value, double left, double right)
 {
     double share = log(value / p->style.low) / log(p->style.high / p->style.low);
     return left + fmax(0, fmin(1, share)) * (right - left);
 }
 
-static double decades(const panel *p)
+static double panel_decades(const panel *p)
 {
     return round(log10(p->style.high / p->style.low));
 }
 
-static void draw_grid(canvas *c, const panel *p, double left, double right, double top, double bottom)
+static void panel_draw_grid(canvas *c, const panel *p, double left, double right, double top, double bottom)
 {
-    double count = decades(p), every = ceil(count / 9);
+    double count = panel_decades(p), every = ceil(count / 9);
     for (double i = 0; i <= count + .01; i += every) {
-        double value = p->style.low * pow(10, i), at = place(p, value, left, right);
+        double value = p->style.low * pow(10, i), at = panel_place(p, value, left, right);
         number_text n = value < 1 ? number_plain(value) : chart_tic(value, "", false);
         if (value < 1) snprintf(n.text, sizeof n.text, "%g", value);
         canvas_line(c, at, top, at, bottom, i > 0 ? INK_HAIR : INK_SECONDARY, i > 0 ? .5 : .8);
@@ -47,16 +47,16 @@ static void draw_grid(canvas *c, const panel *p, double left, double right, doub
     }
 }
 
-static void draw_bar(canvas *c, const panel *p, const panel_row *r, double left, double right, double y)
+static void panel_draw_bar(canvas *c, const panel *p, const panel_row *r, double left, double right, double y)
 {
     theme_ink pale = p->style.harm ? INK_SENT_PALE : INK_RECEIVED_PALE, hard = p->style.harm ? INK_WATCH : INK_RECEIVED;
-    double end = place(p, r->value, left, right), furthest = end;
+    double end = panel_place(p, r->value, left, right), furthest = end;
     if (r->exact) canvas_tip(c, r->exact);
     canvas_rect(c, (canvas_box){left, y + 3.6, end - left, 8}, pale, 0);
     canvas_rect(c, (canvas_box){end - 1.6, y + 1.6, 3.2, 12}, hard, 0);
     for (size_t i = 0; i < r->peer_count; i++) {
         if (!(r->peers[i] > 0)) continue;
-        double at = place(p, r->peers[i], left, right);
+        double at = panel_place(p, r->peers[i], left, right);
         canvas_dot(c, at, y + 7.6, 2.1, INK_PAPER, INK_TEXT);
         furthest = fmax(furthest, at);
     }
@@ -66,26 +66,26 @@ static void draw_bar(canvas *c, const panel *p, const panel_row *r, double left,
         canvas_text(c, furthest + 8, y + 9.6, r->note, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, 0);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void panel_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const panel *p = x->data;
     double label = fmin(178, .36 * box.width), left = box.x + label, right = box.x + box.width - value_width + 18;
     double y = box.y, row = chart_pitch(box, axis_height, count, pitch);
-    draw_grid(c, p, left, right, y, y + (double)count * row);
+    panel_draw_grid(c, p, left, right, y, y + (double)count * row);
     for (size_t i = from; i < from + count && i < p->count; i++, y += row) {
         const panel_row *r = &p->rows[i];
         canvas_text(c, left - 6, *r->gloss ? y + 6.6 : y + 9.6, r->name, TYPE_MONO, INK_TEXT, ALIGN_RIGHT, label - 8);
         canvas_shorten_at(c, SHORTEN_END);
         canvas_text(c, left - 6, y + 13.6, r->gloss, TYPE_FOOT, INK_SECONDARY, ALIGN_RIGHT, label - 8);
         canvas_shorten_at(c, SHORTEN_MIDDLE);
-        draw_bar(c, p, r, left, right, y);
+        panel_draw_bar(c, p, r, left, right, y);
         number_text value = number_volume_rate(r->value, strcmp(p->style.unit, "bytes") == 0 ? "bytes" : "");
         canvas_text(c, box.x + box.width, y + 10, value.text, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT,
                     value_width - 22);
     }
 }
 
-static void fill_twin(chart *x, const panel *p)
+static void panel_fill_twin(chart *x, const panel *p)
 {
     chart_twin *t = &x->twin;
     t->columns = 5;
@@ -130,9 +130,9 @@ chart chart_panel(chart_head head, const panel_style *style, const panel_row *ro
     }
     x.rows = p->count ? p->count : 1;
     x.squeeze = .8;
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, p);
+    x.height = chart_panel_height;
+    x.draw = panel_draw;
+    panel_fill_twin(&x, p);
     return chart_end(&x);
 }
 
@@ -143,7 +143,7 @@ typedef struct panel_key {
     const char *device, *peers, *note;
 } panel_key;
 
-static double key_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double panel_key_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)x;
     (void)c;
@@ -153,7 +153,7 @@ static double key_height(const chart *x, canvas *c, double width, size_t from, s
     return 14;
 }
 
-static void key_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void panel_key_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const panel_key *k = x->data;
     double at = box.x + 20, y = box.y + 7;
@@ -176,7 +176,7 @@ chart chart_panel_key(chart_head head, const char *device, const char *peers, co
     k->device = arena_text(k->memory, device);
     k->peers = arena_text(k->memory, peers);
     k->note = arena_text(k->memory, note);
-    x.height = key_height;
-    x.draw = key_draw;
+    x.height = panel_key_height;
+    x.draw = panel_key_draw;
     return chart_end(&x);
 }

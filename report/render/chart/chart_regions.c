@@ -18,7 +18,7 @@ static const double head_height = 15, pitch = 13.2, step = 9;
 
 // ---- the table ----
 
-static double table_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double regions_table_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const tree *t = x->data;
     double note =
@@ -32,7 +32,7 @@ typedef struct places {
     bool narrow;
 } places;
 
-static places place_columns(canvas_box box)
+static places regions_place_columns(canvas_box box)
 {
     double w = box.width;
     places p = {.narrow = w < 420};
@@ -59,7 +59,7 @@ static places place_columns(canvas_box box)
     return p;
 }
 
-static void draw_heads(canvas *c, const places *p, double y)
+static void regions_draw_heads(canvas *c, const places *p, double y)
 {
     canvas_text(c, p->bar, y, "time of all", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, p->bar_width);
     canvas_text(c, p->time, y, "mean", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
@@ -72,7 +72,7 @@ static void draw_heads(canvas *c, const places *p, double y)
     canvas_text(c, p->retries, y, "retries", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
 }
 
-static void draw_nic(canvas *c, const region_row *r, const places *p, double y, double base)
+static void regions_draw_nic(canvas *c, const region_row *r, const places *p, double y, double base)
 {
     if (r->note) { // in place of the figures: no wrong number can be read
         canvas_rect(c, (canvas_box){p->sent, y, p->retries - p->sent, pitch - 1.6}, INK_WATCH_PALE, 0);
@@ -95,7 +95,7 @@ static void draw_nic(canvas *c, const region_row *r, const places *p, double y, 
     canvas_text(c, p->retries, base, r->retries, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->retries - p->paused - 4);
 }
 
-static void draw_row(canvas *c, const region_row *r, const places *p, double y)
+static void regions_draw_row(canvas *c, const region_row *r, const places *p, double y)
 {
     double indent = step * (double)(r->depth < 6 ? r->depth : 6), base = y + pitch / 2 + 1.8, x = p->name + indent;
     double left = (p->narrow ? p->bar : p->calls - 34) - x - 4;
@@ -115,22 +115,22 @@ static void draw_row(canvas *c, const region_row *r, const places *p, double y)
     if (p->narrow) return;
     canvas_text(c, p->calls, base, r->calls, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, 34);
     canvas_text(c, p->own, base, r->own, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->own - p->time - 3);
-    draw_nic(c, r, p, y, base);
+    regions_draw_nic(c, r, p, y, base);
 }
 
-static void table_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void regions_table_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const tree *t = x->data;
-    places p = place_columns(box);
+    places p = regions_place_columns(box);
     double y = box.y + head_height;
-    draw_heads(c, &p, box.y + 8);
+    regions_draw_heads(c, &p, box.y + 8);
     for (size_t i = from; i < from + count && i < t->count; i++, y += pitch)
-        draw_row(c, &t->rows[i], &p, y);
+        regions_draw_row(c, &t->rows[i], &p, y);
     if (*t->note && from + count >= t->count)
         canvas_paragraph(c, box.x, y + 9, box.width, t->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
-static void fill_twin(chart *x, const tree *t)
+static void regions_fill_twin(chart *x, const tree *t)
 {
     static const char *const heads[] = {"region",        "depth",    "calls",     "mean of ranks", "own",
                                         "share of time", "odd rank", "NICs sent", "paused",        "retries"};
@@ -153,7 +153,7 @@ static void fill_twin(chart *x, const tree *t)
     }
 }
 
-static tree *make_tree(chart *x, chart_head head, const region_row *rows, size_t count, const char *note)
+static tree *regions_make_tree(chart *x, chart_head head, const region_row *rows, size_t count, const char *note)
 {
     tree *t = chart_begin(x, head, sizeof *t);
     if (!t) return NULL;
@@ -180,12 +180,12 @@ static tree *make_tree(chart *x, chart_head head, const region_row *rows, size_t
 chart chart_regions(chart_head head, const region_row *rows, size_t count, const char *note)
 {
     chart x;
-    tree *t = make_tree(&x, head, rows, count, note);
+    tree *t = regions_make_tree(&x, head, rows, count, note);
     if (!t) return x;
     x.rows = t->count ? t->count : 1;
-    x.height = table_height;
-    x.draw = table_draw;
-    fill_twin(&x, t);
+    x.height = regions_table_height;
+    x.draw = regions_table_draw;
+    regions_fill_twin(&x, t);
     return chart_end(&x);
 }
 
@@ -194,7 +194,7 @@ chart chart_regions(chart_head head, const region_row *rows, size_t count, const
 enum { LEVELS = 6 };
 static const double level = 17;
 
-static double icicle_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double regions_icicle_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const tree *t = x->data;
     (void)c;
@@ -204,16 +204,16 @@ static double icicle_height(const chart *x, canvas *c, double width, size_t from
     return 4 + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + (*t->note ? 14 : 0);
 }
 
-static theme_ink color_of(const tree *t, double rate)
+static theme_ink regions_color_of(const tree *t, double rate)
 {
     if (!(rate > 0)) return INK_EMPTY;
     if (!(t->high > t->low)) return theme_ramp(INK_BLUE, .6);
     return theme_ramp(INK_BLUE, .15 + .85 * log(rate / t->low) / log(t->high / t->low));
 }
 
-static void draw_piece(canvas *c, const tree *t, const region_row *r, canvas_box box)
+static void regions_draw_piece(canvas *c, const tree *t, const region_row *r, canvas_box box)
 {
-    theme_ink ink = color_of(t, r->bytes_per_s);
+    theme_ink ink = regions_color_of(t, r->bytes_per_s);
     char text[200];
     if (r->tip) canvas_tip(c, r->tip);
     if (isnan(r->bytes_per_s))
@@ -229,7 +229,7 @@ static void draw_piece(canvas *c, const tree *t, const region_row *r, canvas_box
                     ALIGN_CENTER, box.width - 2);
 }
 
-static void icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void regions_icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const tree *t = x->data;
     double next[LEVELS + 1]; // where the next piece of a level begins
@@ -245,7 +245,7 @@ static void icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
         for (size_t k = r->depth + 1; k <= LEVELS; k++)
             next[k] = left; // its children begin where it does
         if (width < .7) continue;
-        draw_piece(c, t, r, (canvas_box){left, box.y + level * (double)r->depth, width - .6, level - 1});
+        regions_draw_piece(c, t, r, (canvas_box){left, box.y + level * (double)r->depth, width - .6, level - 1});
     }
     if (*t->note)
         canvas_text(c, box.x, box.y + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + 9, t->note, TYPE_FOOT,
@@ -255,10 +255,10 @@ static void icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
 chart chart_icicle(chart_head head, const region_row *rows, size_t count, const char *note)
 {
     chart x;
-    tree *t = make_tree(&x, head, rows, count, note);
+    tree *t = regions_make_tree(&x, head, rows, count, note);
     if (!t) return x;
-    x.height = icicle_height;
-    x.draw = icicle_draw;
-    fill_twin(&x, t);
+    x.height = regions_icicle_height;
+    x.draw = regions_icicle_draw;
+    regions_fill_twin(&x, t);
     return chart_end(&x);
 }

@@ -18,7 +18,7 @@ typedef struct scatter {
     size_t columns;
 } scatter;
 
-static double draw_keys(const scatter *s, canvas *c, double left, double y, double width, bool draw)
+static double scatter_draw_keys(const scatter *s, canvas *c, double left, double y, double width, bool draw)
 {
     axes_key keys[MOST_SETS + 2];
     size_t n = 0;
@@ -31,15 +31,16 @@ static double draw_keys(const scatter *s, canvas *c, double left, double y, doub
     return fmax(axes_draw_key(c, keys, n, left, y, width - (s->density ? 100 : 0), draw), s->density ? 15 : 0);
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double scatter_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const scatter *s = x->data;
     (void)from;
     (void)count;
-    return draw_keys(s, c, 0, 0, width, false) + 4 + (s->style.height > 0 ? s->style.height : 170) + AXES_X_HEIGHT;
+    return scatter_draw_keys(s, c, 0, 0, width, false) + 4 + (s->style.height > 0 ? s->style.height : 170) +
+           AXES_X_HEIGHT;
 }
 
-static void draw_points(canvas *c, const scatter *s, const axes *a)
+static void scatter_draw_points(canvas *c, const scatter *s, const axes *a)
 {
     plot_series series[MOST_SETS];
     size_t n = 0;
@@ -54,7 +55,7 @@ static void draw_points(canvas *c, const scatter *s, const axes *a)
     canvas_plot(c, a->box, &p);
 }
 
-static void draw_density(canvas *c, const scatter *s, const axes *a)
+static void scatter_draw_density(canvas *c, const scatter *s, const axes *a)
 {
     const plot_series series[3] = {
         {.kind = PLOT_LINE, .ink = INK_TEXT, .line_width = 1.2, .x = s->xs, .y = s->medians, .count = s->columns},
@@ -76,10 +77,10 @@ static void draw_density(canvas *c, const scatter *s, const axes *a)
     canvas_plot(c, a->box, &p);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void scatter_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const scatter *s = x->data;
-    double keys = draw_keys(s, c, box.x, box.y, box.width, true) + 4;
+    double keys = scatter_draw_keys(s, c, box.x, box.y, box.width, true) + 4;
     axes a = {{0, box.y + keys, 0, box.height - keys - AXES_X_HEIGHT}, s->style.x_scale, s->style.y_scale};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
     (void)from;
@@ -92,23 +93,23 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         char most[64];
         snprintf(most, sizeof most, "%zu points", s->most);
         axes_draw_ramp(c, box.x + box.width, box.y, INK_BLUE, "1", most);
-        draw_density(c, s, &a);
+        scatter_draw_density(c, s, &a);
     } else {
-        draw_points(c, s, &a);
+        scatter_draw_points(c, s, &a);
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
 }
 
 // ---- the density of many ----
 
-static int by_value(const void *a, const void *b)
+static int scatter_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 // The point at a share of the sorted values, between two of them when need be.
-static double quantile(const double *sorted, size_t count, double share)
+static double scatter_quantile(const double *sorted, size_t count, double share)
 {
     double place = share * (double)(count - 1);
     size_t below = (size_t)place;
@@ -121,7 +122,7 @@ typedef struct place {
 } place;
 
 // Quantiles of the y values in each of some columns along the axis; columns with less than eight points have none.
-static void make_quantiles(scatter *s, const place *points, size_t count)
+static void scatter_make_quantiles(scatter *s, const place *points, size_t count)
 {
     enum { COLUMNS = 60, LEAST = 8 };
     size_t *starts = arena_make(s->memory, COLUMNS + 1, sizeof *starts);
@@ -149,18 +150,18 @@ static void make_quantiles(scatter *s, const place *points, size_t count)
         for (size_t k = 0; k < COLUMNS; k++) {
             size_t n = starts[k + 1] - starts[k];
             double at = ((double)k + 0.5) / COLUMNS, *of = sorted + starts[k];
-            qsort(of, n, sizeof *of, by_value);
+            qsort(of, n, sizeof *of, scatter_by_value);
             s->xs[k] = axis.log ? axis.min * pow(axis.max / axis.min, at) : axis.min + at * (axis.max - axis.min);
-            s->medians[k] = n >= LEAST ? quantile(of, n, 0.5) : NAN;
-            s->lows[k] = n >= LEAST ? quantile(of, n, 0.05) : NAN;
-            s->highs[k] = n >= LEAST ? quantile(of, n, 0.95) : NAN;
+            s->medians[k] = n >= LEAST ? scatter_quantile(of, n, 0.5) : NAN;
+            s->lows[k] = n >= LEAST ? scatter_quantile(of, n, 0.05) : NAN;
+            s->highs[k] = n >= LEAST ? scatter_quantile(of, n, 0.95) : NAN;
         }
     }
     free(sorted);
 }
 
 // The most points of one cell, for the key.
-static size_t most_of(const scatter *s, const place *points, size_t count)
+static size_t scatter_most_of(const scatter *s, const place *points, size_t count)
 {
     size_t most = 0, *cells = calloc((size_t)ACROSS * UP, sizeof *cells);
     for (size_t i = 0; cells && i < count; i++) {
@@ -173,7 +174,7 @@ static size_t most_of(const scatter *s, const place *points, size_t count)
     return most;
 }
 
-static void make_density(scatter *s, const scatter_set *sets)
+static void scatter_make_density(scatter *s, const scatter_set *sets)
 {
     double *xs = malloc(2 * s->points * sizeof *xs), *ys = xs ? xs + s->points : NULL;
     place *all = malloc(s->points * sizeof *all);
@@ -191,8 +192,8 @@ static void make_density(scatter *s, const scatter_set *sets)
             if (s->density[i] == INK_NONE) s->density[i] = INK_PAPER;
     }
     if (n) {
-        make_quantiles(s, all, n);
-        s->most = most_of(s, all, n);
+        scatter_make_quantiles(s, all, n);
+        s->most = scatter_most_of(s, all, n);
     }
     free(xs);
     free(all);
@@ -200,7 +201,7 @@ static void make_density(scatter *s, const scatter_set *sets)
 
 // ---- making it ----
 
-static void table_of_points(chart_twin *t, const scatter *s)
+static void scatter_table_of_points(chart_twin *t, const scatter *s)
 {
     t->columns = 3;
     t->right = 6;
@@ -215,7 +216,7 @@ static void table_of_points(chart_twin *t, const scatter *s)
         }
 }
 
-static void table_of_quantiles(chart_twin *t, const scatter *s)
+static void scatter_table_of_quantiles(chart_twin *t, const scatter *s)
 {
     static const char *const ends[] = {"5 %", "median", "95 %"};
     t->columns = 4;
@@ -233,7 +234,7 @@ static void table_of_quantiles(chart_twin *t, const scatter *s)
 }
 
 // Axes over all sets, without a copy of them.
-static plot_axis axis_of(plot_axis wanted, const scatter_set *sets, size_t count, bool up)
+static plot_axis scatter_axis_of(plot_axis wanted, const scatter_set *sets, size_t count, bool up)
 {
     double ends[2] = {NAN, NAN};
     if (wanted.max > wanted.min) return wanted;
@@ -250,7 +251,7 @@ static plot_axis axis_of(plot_axis wanted, const scatter_set *sets, size_t count
     return axis;
 }
 
-static void copy_points(scatter *s)
+static void scatter_copy_points(scatter *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         s->sets[i].x = s->density ? NULL : arena_copy(s->memory, s->sets[i].x, s->sets[i].count, sizeof(double));
@@ -268,18 +269,18 @@ chart chart_scatter(chart_head head, const scatter_style *style, const scatter_s
     s->style.y_head = arena_text(s->memory, style->y_head);
     s->style.x_scale.unit = arena_text(s->memory, style->x_scale.unit);
     s->style.y_scale.unit = arena_text(s->memory, style->y_scale.unit);
-    s->style.x_scale.axis = axis_of(style->x_scale.axis, sets, count, false);
-    s->style.y_scale.axis = axis_of(style->y_scale.axis, sets, count, true);
+    s->style.x_scale.axis = scatter_axis_of(style->x_scale.axis, sets, count, false);
+    s->style.y_scale.axis = scatter_axis_of(style->y_scale.axis, sets, count, true);
     s->sets = arena_copy(s->memory, sets, count, sizeof *sets);
     s->count = s->sets ? count : 0;
     for (size_t i = 0; i < s->count; i++) {
         s->sets[i].label = arena_text(s->memory, sets[i].label);
         s->points += sets[i].count;
     }
-    if (s->points > PLOT_POINTS_MAX) make_density(s, sets);
-    copy_points(s);
-    x.draw = draw;
-    x.height = height;
-    if (!arena_failed(s->memory)) (s->density ? table_of_quantiles : table_of_points)(&x.twin, s);
+    if (s->points > PLOT_POINTS_MAX) scatter_make_density(s, sets);
+    scatter_copy_points(s);
+    x.draw = scatter_draw;
+    x.height = scatter_height;
+    if (!arena_failed(s->memory)) (s->density ? scatter_table_of_quantiles : scatter_table_of_points)(&x.twin, s);
     return chart_end(&x);
 }

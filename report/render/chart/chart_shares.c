@@ -18,7 +18,7 @@ typedef struct geometry {
     double left, width; // of the bars
 } geometry;
 
-static geometry measure(const shares *s, canvas *c, double width)
+static geometry shares_measure(const shares *s, canvas *c, double width)
 {
     double label = 0, right = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -30,7 +30,7 @@ static geometry measure(const shares *s, canvas *c, double width)
     return (geometry){label, width - label - right};
 }
 
-static double sum_of(const share_row *r)
+static double shares_sum_of(const share_row *r)
 {
     double sum = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -38,49 +38,49 @@ static double sum_of(const share_row *r)
     return sum;
 }
 
-static const char *label_of(const share_segment *s, char *text, size_t size)
+static const char *shares_label_of(const share_segment *s, char *text, size_t size)
 {
     snprintf(text, size, "%.80s %.60s", s->label, s->text);
     return text;
 }
 
-static bool fits(canvas *c, const share_segment *s, double width)
+static bool shares_fits(canvas *c, const share_segment *s, double width)
 {
     char text[160];
-    return canvas_text_width(c, label_of(s, text, sizeof text), TYPE_CELL) + 5 <= width;
+    return canvas_text_width(c, shares_label_of(s, text, sizeof text), TYPE_CELL) + 5 <= width;
 }
 
 // Those that are named below, and the height of that.
-static double key(const shares *s, canvas *c, const geometry *g, double left, double y, bool drawn)
+static double shares_key(const shares *s, canvas *c, const geometry *g, double left, double y, bool drawn)
 {
     enum { MOST = 24 };
     axes_key keys[MOST];
     char texts[MOST][160];
     size_t n = 0;
     for (size_t r = 0; r < s->count; r++) {
-        double sum = sum_of(&s->rows[r]);
+        double sum = shares_sum_of(&s->rows[r]);
         for (size_t i = 0; i < s->rows[r].count && n < MOST; i++) {
             const share_segment *x = &s->rows[r].segments[i];
-            if (!(x->value > 0) || fits(c, x, x->value / sum * g->width)) continue;
-            keys[n] = (axes_key){label_of(x, texts[n], sizeof texts[n]), SWATCH_BOX, x->ink, INK_NONE};
+            if (!(x->value > 0) || shares_fits(c, x, x->value / sum * g->width)) continue;
+            keys[n] = (axes_key){shares_label_of(x, texts[n], sizeof texts[n]), SWATCH_BOX, x->ink, INK_NONE};
             n++;
         }
     }
     return n ? axes_draw_key(c, keys, n, left + g->left, y, g->width, drawn) + 2 : 0;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double shares_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const shares *s = x->data;
-    geometry g = measure(s, c, width);
+    geometry g = shares_measure(s, c, width);
     (void)from;
     (void)count;
-    return (double)s->count * pitch + key(s, c, &g, 0, 0, false);
+    return (double)s->count * pitch + shares_key(s, c, &g, 0, 0, false);
 }
 
-static void draw_row(canvas *c, const share_row *r, const geometry *g, canvas_box box, double y)
+static void shares_draw_row(canvas *c, const share_row *r, const geometry *g, canvas_box box, double y)
 {
-    double sum = sum_of(r), at = box.x + g->left, base = y + bar_height / 2 + 2.6;
+    double sum = shares_sum_of(r), at = box.x + g->left, base = y + bar_height / 2 + 2.6;
     char text[160];
     canvas_text(c, box.x, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, g->left - 8);
     canvas_text(c, box.x + box.width, base, r->right, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT,
@@ -90,27 +90,27 @@ static void draw_row(canvas *c, const share_row *r, const geometry *g, canvas_bo
         const share_segment *x = &r->segments[i];
         double width = x->value / sum * g->width;
         if (!(x->value > 0)) continue;
-        canvas_tip(c, label_of(x, text, sizeof text));
+        canvas_tip(c, shares_label_of(x, text, sizeof text));
         canvas_rect(c, (canvas_box){at, y, width, bar_height}, x->ink, 0);
         if (at > box.x + g->left + 1) canvas_line(c, at, y, at, y + bar_height, INK_PAPER, .8);
-        if (fits(c, x, width))
+        if (shares_fits(c, x, width))
             canvas_text(c, at + width / 2, base, text, TYPE_CELL, (theme_ink)(INK_ON + x->ink), ALIGN_CENTER, 0);
         at += width;
     }
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void shares_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const shares *s = x->data;
-    geometry g = measure(s, c, box.width);
+    geometry g = shares_measure(s, c, box.width);
     (void)from;
     (void)count;
     for (size_t i = 0; i < s->count; i++)
-        draw_row(c, &s->rows[i], &g, box, box.y + pitch * (double)i);
-    key(s, c, &g, box.x, box.y + pitch * (double)s->count - 2, true);
+        shares_draw_row(c, &s->rows[i], &g, box, box.y + pitch * (double)i);
+    shares_key(s, c, &g, box.x, box.y + pitch * (double)s->count - 2, true);
 }
 
-static void fill_twin(chart_twin *t, const shares *s)
+static void shares_fill_twin(chart_twin *t, const shares *s)
 {
     static const char *const heads[] = {"", "what", "amount", "share"};
     t->columns = sizeof heads / sizeof *heads;
@@ -118,7 +118,7 @@ static void fill_twin(chart_twin *t, const shares *s)
     for (size_t i = 0; i < t->columns; i++)
         chart_cell(t, heads[i]);
     for (size_t r = 0; r < s->count; r++) {
-        double sum = sum_of(&s->rows[r]);
+        double sum = shares_sum_of(&s->rows[r]);
         for (size_t i = 0; i < s->rows[r].count; i++) {
             const share_segment *x = &s->rows[r].segments[i];
             chart_cell(t, s->rows[r].label);
@@ -148,8 +148,8 @@ chart chart_shares(chart_head head, const share_row *rows, size_t count)
             segments[i].text = arena_text(s->memory, segments[i].text);
         }
     }
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x.twin, s);
+    x.height = shares_height;
+    x.draw = shares_draw;
+    shares_fill_twin(&x.twin, s);
     return chart_end(&x);
 }

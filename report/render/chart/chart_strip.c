@@ -16,7 +16,7 @@ typedef struct strip {
 
 static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 40, gap = 2;
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double chart_strip_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)x;
     (void)c;
@@ -25,26 +25,26 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     return head_height + (double)count * pitch;
 }
 
-static bool known(const strip_cell *cell)
+static bool strip_known(const strip_cell *cell)
 {
     return cell->state == STRIP_KNOWN;
 }
 
-static bool is_worse(const strip_cell *a, const strip_cell *b)
+static bool strip_is_worse(const strip_cell *a, const strip_cell *b)
 {
     return a->severity != b->severity ? a->severity > b->severity : a->weight > b->weight;
 }
 
 // The worst cell of a row; NULL when none is known.
-static const strip_cell *worst_of(const strip *s, const strip_row *r)
+static const strip_cell *strip_worst_of(const strip *s, const strip_row *r)
 {
     const strip_cell *worst = NULL;
     for (size_t i = 0; i < s->column_count; i++)
-        if (known(&r->cells[i]) && (!worst || is_worse(&r->cells[i], worst))) worst = &r->cells[i];
+        if (strip_known(&r->cells[i]) && (!worst || strip_is_worse(&r->cells[i], worst))) worst = &r->cells[i];
     return worst;
 }
 
-static bool any_unknown(const strip *s, const strip_row *r)
+static bool strip_any_unknown(const strip *s, const strip_row *r)
 {
     for (size_t i = 0; i < s->column_count; i++)
         if (r->cells[i].state == STRIP_UNKNOWN) return true;
@@ -52,10 +52,10 @@ static bool any_unknown(const strip *s, const strip_row *r)
 }
 
 // Mark and word of the row: what a reader of plain text gets.
-static void draw_word(canvas *c, const strip *s, const strip_row *r, double x, double y)
+static void strip_draw_word(canvas *c, const strip *s, const strip_row *r, double x, double y)
 {
-    const strip_cell *worst = worst_of(s, r);
-    bool unknown = any_unknown(s, r);
+    const strip_cell *worst = strip_worst_of(s, r);
+    bool unknown = strip_any_unknown(s, r);
     if (!worst || (unknown && worst->severity == SEVERITY_OK)) {
         canvas_text(c, x, y, unknown ? "not read" : NUMBER_UNKNOWN, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT,
                     word_width - 4);
@@ -65,7 +65,7 @@ static void draw_word(canvas *c, const strip *s, const strip_row *r, double x, d
                 ALIGN_LEFT, word_width - 4);
 }
 
-static void draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
+static void strip_draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
 {
     double base = box.y + box.height / 2 + 2.6, right = box.x + box.width - 4;
     bool marked = box.width >= 38, calm = cell->severity == SEVERITY_OK;
@@ -88,17 +88,17 @@ static void draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
 }
 
 // Counts of each state, and the worst device: what 64 columns come down to.
-static void draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_box box)
+static void strip_draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_box box)
 {
     static const severity classes[] = {SEVERITY_OK, SEVERITY_INFO, SEVERITY_WATCH, SEVERITY_CRITICAL};
     size_t counts[SEVERITIES] = {0}, unknown = 0;
-    const strip_cell *worst = worst_of(s, r);
+    const strip_cell *worst = strip_worst_of(s, r);
     double width = box.width / 8, base = box.y + box.height / 2 + 2.6;
     char text[32];
     for (size_t i = 0; i < s->column_count; i++) {
         const strip_cell *cell = &r->cells[i];
         unknown += cell->state == STRIP_UNKNOWN;
-        if (known(cell)) counts[cell->severity > SEVERITY_WATCH ? SEVERITY_CRITICAL : cell->severity]++;
+        if (strip_known(cell)) counts[cell->severity > SEVERITY_WATCH ? SEVERITY_CRITICAL : cell->severity]++;
     }
     for (size_t i = 0; i < 4; i++) {
         canvas_box cell = {box.x + width * (double)i + gap, box.y, width - gap, box.height};
@@ -124,7 +124,7 @@ static void draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_bo
     canvas_text(c, x, base, text, TYPE_CELL, INK_TEXT, ALIGN_LEFT, right - x);
 }
 
-static void folded_heads(canvas *c, canvas_box box)
+static void strip_folded_heads(canvas *c, canvas_box box)
 {
     static const char *const heads[] = {"OK", "INFO", "WATCH", "WARN +", "not read"};
     double width = box.width / 8;
@@ -134,7 +134,7 @@ static void folded_heads(canvas *c, canvas_box box)
     canvas_text(c, box.x + 5 * width + 8, box.y + 8, "worst", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, 0);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void strip_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const strip *s = x->data;
     double label = 0, y = box.y + head_height;
@@ -144,7 +144,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     label = fmin(label, .3 * box.width);
     double first = box.x + fmax(label + 8 + word_width, .295 * box.width), width = box.x + box.width - first;
     double step = s->column_count ? fmin(width / (double)s->column_count, 140) : width;
-    if (folded) folded_heads(c, (canvas_box){first, box.y, width, head_height});
+    if (folded) strip_folded_heads(c, (canvas_box){first, box.y, width, head_height});
     for (size_t i = 0; i < s->column_count && !folded; i++)
         canvas_text(c, first + step * ((double)i + .5), box.y + 8, s->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,
                     ALIGN_CENTER, step - 3);
@@ -153,14 +153,14 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         const strip_row *row = &s->rows[r];
         double base = y + tall / 2 + 2.6;
         canvas_text(c, box.x, base, row->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, first - box.x - word_width - 6);
-        draw_word(c, s, row, first - word_width, base);
-        if (folded) draw_folded(c, s, row, (canvas_box){first, y, width, tall});
+        strip_draw_word(c, s, row, first - word_width, base);
+        if (folded) strip_draw_folded(c, s, row, (canvas_box){first, y, width, tall});
         for (size_t i = 0; i < s->column_count && !folded; i++)
-            draw_cell(c, &row->cells[i], (canvas_box){first + step * (double)i + gap, y, step - gap, tall});
+            strip_draw_cell(c, &row->cells[i], (canvas_box){first + step * (double)i + gap, y, step - gap, tall});
     }
 }
 
-static void twin_cell(chart_twin *t, const strip_cell *cell)
+static void strip_twin_cell(chart_twin *t, const strip_cell *cell)
 {
     if (cell->state == STRIP_UNKNOWN)
         chart_cell(t, "not read");
@@ -170,7 +170,7 @@ static void twin_cell(chart_twin *t, const strip_cell *cell)
         chart_cellf(t, "%s %s", theme_severity_word(cell->severity), cell->text);
 }
 
-static void fill_twin(chart *x, const strip *s)
+static void strip_fill_twin(chart *x, const strip *s)
 {
     x->twin.columns = s->column_count + 1;
     x->twin.right = ~UINT64_C(1);
@@ -180,11 +180,11 @@ static void fill_twin(chart *x, const strip *s)
     for (size_t r = 0; r < s->count; r++) {
         chart_cell(&x->twin, s->rows[r].label);
         for (size_t i = 0; i < s->column_count; i++)
-            twin_cell(&x->twin, &s->rows[r].cells[i]);
+            strip_twin_cell(&x->twin, &s->rows[r].cells[i]);
     }
 }
 
-static const strip_cell *copy_cells(arena *a, const strip_cell *cells, size_t count)
+static const strip_cell *strip_copy_cells(arena *a, const strip_cell *cells, size_t count)
 {
     strip_cell *mine = arena_copy(a, cells, count, sizeof *cells);
     for (size_t i = 0; mine && i < count; i++) {
@@ -208,14 +208,14 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
     s->rows = arena_copy(s->memory, rows, row_count, sizeof *rows);
     for (size_t r = 0; s->rows && r < row_count; r++) {
         s->rows[r].label = arena_text(s->memory, rows[r].label);
-        s->rows[r].cells = copy_cells(s->memory, rows[r].cells, s->column_count);
+        s->rows[r].cells = strip_copy_cells(s->memory, rows[r].cells, s->column_count);
         if (!s->rows[r].cells) break;
         s->count = r + 1;
     }
     x.rows = s->count ? s->count : 1;
     x.squeeze = .8;
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, s);
+    x.height = chart_strip_height;
+    x.draw = strip_draw;
+    strip_fill_twin(&x, s);
     return chart_end(&x);
 }

@@ -15,23 +15,23 @@ typedef struct grid {
 
 static const double row_height = 10.6, head_height = 14, column_gap = 9;
 
-static bool has_heads(const grid *g)
+static bool table_chart_has_heads(const grid *g)
 {
     for (size_t k = 0; k < g->column_count; k++)
         if (*g->columns[k].head) return true;
     return false;
 }
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double table_chart_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)x;
     (void)c;
     (void)width;
     (void)from;
-    return (has_heads(x->data) ? head_height : 3) + (double)count * row_height;
+    return (table_chart_has_heads(x->data) ? head_height : 3) + (double)count * row_height;
 }
 
-static bool is_heading(const grid *g, size_t row)
+static bool table_chart_is_heading(const grid *g, size_t row)
 {
     if (g->column_count < 2 || !*g->cells[row * g->column_count]) return false;
     for (size_t i = 1; i < g->column_count; i++)
@@ -39,22 +39,23 @@ static bool is_heading(const grid *g, size_t row)
     return true;
 }
 
-static theme_type type_of(table_look look)
+static theme_type table_chart_type_of(table_look look)
 {
     return look == TABLE_NAME ? TYPE_MONO : TYPE_CELL;
 }
 
 // Widths: as wide as the texts, what is left goes by share; too much is taken from the widest.
-static void measure(const grid *g, canvas *c, double width, double *widths)
+static void table_chart_measure(const grid *g, canvas *c, double width, double *widths)
 {
     double sum = column_gap * (double)(g->column_count - 1), shares = 0;
     for (size_t k = 0; k < g->column_count; k++) {
         widths[k] = canvas_text_width(c, g->columns[k].head, TYPE_TABLE);
         for (size_t r = 0; r < g->count; r++) {
             const char *text = g->cells[r * g->column_count + k];
-            bool counts =
-                *text && !is_heading(g, r) && (double)strlen(text) * 9 > widths[k]; // no glyph is wider than 9 pt
-            if (counts) widths[k] = fmax(widths[k], canvas_text_width(c, text, type_of(g->columns[k].look)));
+            bool counts = *text && !table_chart_is_heading(g, r) &&
+                          (double)strlen(text) * 9 > widths[k]; // no glyph is wider than 9 pt
+            if (counts)
+                widths[k] = fmax(widths[k], canvas_text_width(c, text, table_chart_type_of(g->columns[k].look)));
         }
         widths[k] = ceil(widths[k] + .5);
         sum += widths[k];
@@ -73,17 +74,18 @@ static void measure(const grid *g, canvas *c, double width, double *widths)
         widths[k] += (width - sum) * g->columns[k].share / shares;
 }
 
-static void draw_cell(canvas *c, const grid *g, size_t k, const char *text, double x, double y, double width)
+static void table_chart_draw_cell(canvas *c, const grid *g, size_t k, const char *text, double x, double y,
+                                  double width)
 {
     table_look look = g->columns[k].look;
     bool zero = strcmp(text, "0") == 0 || strcmp(text, NUMBER_UNKNOWN) == 0;
     canvas_shorten_at(c, look == TABLE_TEXT ? SHORTEN_END : SHORTEN_MIDDLE);
-    canvas_text(c, look == TABLE_NUMBER ? x + width : x, y, text, type_of(look), zero ? INK_PEER : INK_TEXT,
+    canvas_text(c, look == TABLE_NUMBER ? x + width : x, y, text, table_chart_type_of(look), zero ? INK_PEER : INK_TEXT,
                 look == TABLE_NUMBER ? ALIGN_RIGHT : ALIGN_LEFT, width);
     canvas_shorten_at(c, SHORTEN_MIDDLE);
 }
 
-static void draw_heads(canvas *c, const grid *g, const double *widths, canvas_box box)
+static void table_chart_draw_heads(canvas *c, const grid *g, const double *widths, canvas_box box)
 {
     double x = box.x;
     for (size_t k = 0; k < g->column_count; k++) {
@@ -95,30 +97,30 @@ static void draw_heads(canvas *c, const grid *g, const double *widths, canvas_bo
     canvas_line(c, box.x, box.y + 11, box.x + box.width, box.y + 11, INK_HAIR, .6);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void table_chart_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     grid *g = x->data; // only what was measured changes
-    double y = box.y + (has_heads(g) ? head_height : 3);
+    double y = box.y + (table_chart_has_heads(g) ? head_height : 3);
     const double *widths = g->widths;
-    if (g->measured != box.width) measure(g, c, box.width, g->widths);
+    if (g->measured != box.width) table_chart_measure(g, c, box.width, g->widths);
     g->measured = box.width;
-    if (has_heads(g)) draw_heads(c, g, widths, box);
+    if (table_chart_has_heads(g)) table_chart_draw_heads(c, g, widths, box);
     for (size_t r = from; r < from + count && r < g->count; r++, y += row_height) {
         double at = box.x;
         const char *const *cells = g->cells + r * g->column_count;
-        if (is_heading(g, r)) {
+        if (table_chart_is_heading(g, r)) {
             canvas_text(c, at, y + 7.6, cells[0], TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, box.width);
             continue;
         }
         for (size_t k = 0; k < g->column_count; k++) {
-            draw_cell(c, g, k, cells[k], at, y + 7.6, widths[k]);
+            table_chart_draw_cell(c, g, k, cells[k], at, y + 7.6, widths[k]);
             at += widths[k] + column_gap;
         }
         canvas_line(c, box.x, y + row_height - .4, box.x + box.width, y + row_height - .4, INK_EMPTY, .5);
     }
 }
 
-static void fill_twin(chart *x, const grid *g)
+static void table_chart_fill_twin(chart *x, const grid *g)
 {
     x->twin.columns = g->column_count;
     x->is_table = true;
@@ -147,8 +149,8 @@ chart chart_table(chart_head head, const table_column *columns, size_t column_co
     for (size_t i = 0; i < g->column_count * g->count; i++)
         g->cells[i] = arena_text(g->memory, cells[i]);
     x.rows = g->count ? g->count : 1;
-    x.height = height;
-    x.draw = draw;
-    fill_twin(&x, g);
+    x.height = table_chart_height;
+    x.draw = table_chart_draw;
+    table_chart_fill_twin(&x, g);
     return chart_end(&x);
 }

@@ -14,7 +14,7 @@ typedef struct use {
 
 static const double pitch = 13.1, bar_height = 8.6;
 
-static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+static double use_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)x;
     (void)c;
@@ -23,15 +23,16 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     return (double)count * pitch + 2;
 }
 
-static double clamped(double share)
+static double use_clamped(double share)
 {
     return fmax(0, fmin(1, share));
 }
 
 // From the lowest to the highest; one thick line where both are nearly the same.
-static void draw_range(canvas *c, const use_row *r, double left, double width, double y)
+static void use_draw_range(canvas *c, const use_row *r, double left, double width, double y)
 {
-    double from = left + clamped(r->low) * width, to = left + clamped(r->high) * width, middle = y + bar_height / 2;
+    double from = left + use_clamped(r->low) * width, to = left + use_clamped(r->high) * width,
+           middle = y + bar_height / 2;
     if (isnan(r->low) || isnan(r->high)) return;
     if (to - from < 1.5) {
         canvas_line(c, (from + to) / 2, y, (from + to) / 2, y + bar_height, INK_TEXT, 1.5);
@@ -42,7 +43,7 @@ static void draw_range(canvas *c, const use_row *r, double left, double width, d
     canvas_line(c, to, y + 1, to, y + bar_height - 1, INK_TEXT, .9);
 }
 
-static void draw_row(canvas *c, const use_row *r, canvas_box field, double left, double end)
+static void use_draw_row(canvas *c, const use_row *r, canvas_box field, double left, double end)
 {
     double base = field.y + bar_height / 2 + 2.6, x = field.x + field.width + 7;
     canvas_text(c, left, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, field.x - left - 6);
@@ -55,14 +56,15 @@ static void draw_row(canvas *c, const use_row *r, canvas_box field, double left,
         canvas_rect(c, field, INK_EMPTY, 0);
         canvas_frame(c, field, INK_HAIR, .4);
         if (r->share > 0)
-            canvas_rect(c, (canvas_box){field.x, field.y, clamped(r->share) * field.width, field.height}, r->ink, 0);
-        draw_range(c, r, field.x, field.width, field.y);
+            canvas_rect(c, (canvas_box){field.x, field.y, use_clamped(r->share) * field.width, field.height}, r->ink,
+                        0);
+        use_draw_range(c, r, field.x, field.width, field.y);
     }
     x += canvas_text(c, x, base, r->value, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, end - x) + 3;
     if (end - x > 8) canvas_text(c, x, base, r->of, TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, end - x);
 }
 
-static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void use_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const use *u = x->data;
     double label = 0, text = 0, y = box.y + 2;
@@ -76,11 +78,11 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     text = fmin(text + 8, .42 * box.width);
     for (size_t i = from; i < from + count && i < u->count; i++, y += pitch) {
         canvas_box field = {box.x + label, y, box.width - label - text, bar_height};
-        draw_row(c, &u->rows[i], field, box.x, box.x + box.width);
+        use_draw_row(c, &u->rows[i], field, box.x, box.x + box.width);
     }
 }
 
-static void fill_twin(chart_twin *t, const use *u)
+static void use_fill_twin(chart_twin *t, const use *u)
 {
     static const char *const heads[] = {"", "mean", "", "lowest", "highest"};
     t->columns = sizeof heads / sizeof *heads;
@@ -110,10 +112,10 @@ chart chart_use(chart_head head, const use_row *rows, size_t count)
         r->value = arena_text(u->memory, r->value);
         r->of = arena_text(u->memory, r->of);
     }
-    x.height = height;
-    x.draw = draw;
+    x.height = use_height;
+    x.draw = use_draw;
     x.rows = u->count ? u->count : 1;
-    fill_twin(&x.twin, u);
+    use_fill_twin(&x.twin, u);
     return chart_end(&x);
 }
 
@@ -125,7 +127,7 @@ typedef struct facts {
     size_t count;
 } facts;
 
-static void draw_facts(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+static void use_draw_facts(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const facts *f = x->data;
     double label = 0, y = box.y + 2;
@@ -161,7 +163,7 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count)
     }
     x.rows = f->count ? f->count : 1;
     x.is_table = true;
-    x.height = height;
-    x.draw = draw_facts;
+    x.height = use_height;
+    x.draw = use_draw_facts;
     return chart_end(&x);
 }

@@ -8,23 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(document *d, const char *text)
+static char *document_copy(document *d, const char *text)
 {
     char *mine = strdup(text);
     if (!mine) d->failed = true;
     return mine;
 }
 
-static void set(document *d, char **text, const char *to)
+static void document_set(document *d, char **text, const char *to)
 {
     free(*text);
-    *text = copy(d, to);
+    *text = document_copy(d, to);
 }
 
 document *document_open(const char *kind)
 {
     document *d = calloc(1, sizeof *d);
-    if (d) d->kind = copy(d, kind);
+    if (d) d->kind = document_copy(d, kind);
     return d;
 }
 
@@ -61,10 +61,10 @@ document *document_made(document *d, bool good, netprof_error *error)
 
 void document_title(document *d, const char *title)
 {
-    set(d, &d->title, title);
+    document_set(d, &d->title, title);
 }
 
-static document_item *add_item(document *d, item_kind kind)
+static document_item *document_add_item(document *d, item_kind kind)
 {
     if (!list_grow_one(&d->items, d->item_count, sizeof *d->items)) {
         d->failed = true;
@@ -75,21 +75,21 @@ static document_item *add_item(document *d, item_kind kind)
     return item;
 }
 
-static void add_text(document *d, item_kind kind, const char *text)
+static void document_add_text(document *d, item_kind kind, const char *text)
 {
-    document_item *item = add_item(d, kind);
-    if (item) item->text = copy(d, text);
+    document_item *item = document_add_item(d, kind);
+    if (item) item->text = document_copy(d, text);
 }
 
 void document_subline(document *d, const char *text)
 {
     if (d->item_count) {
-        add_text(d, ITEM_SUBLINE, text);
+        document_add_text(d, ITEM_SUBLINE, text);
         return;
     }
     if (!list_grow_one(&d->sublines, d->subline_count, sizeof *d->sublines))
         d->failed = true;
-    else if ((d->sublines[d->subline_count] = copy(d, text)))
+    else if ((d->sublines[d->subline_count] = document_copy(d, text)))
         d->subline_count++;
 }
 
@@ -99,7 +99,7 @@ void document_verdict(document *d, severity s, const char *text)
         d->failed = true;
         return;
     }
-    document_line line = {s, copy(d, text)};
+    document_line line = {s, document_copy(d, text)};
     if (line.text) d->verdict[d->verdict_count++] = line;
 }
 
@@ -113,19 +113,19 @@ severity document_severity(const document *d)
 
 void document_foot(document *d, const char *text)
 {
-    set(d, &d->foot, text);
+    document_set(d, &d->foot, text);
 }
 
 void document_metadata(document *d, const char *subject, const char *keywords, int64_t time_ns)
 {
-    set(d, &d->subject, subject);
-    set(d, &d->keywords, keywords);
+    document_set(d, &d->subject, subject);
+    document_set(d, &d->keywords, keywords);
     d->time_ns = time_ns;
 }
 
 void document_add(document *d, chart x)
 {
-    document_item *item = x.failed ? NULL : add_item(d, ITEM_CHART);
+    document_item *item = x.failed ? NULL : document_add_item(d, ITEM_CHART);
     d->failed = d->failed || x.failed;
     if (item)
         item->chart = x;
@@ -136,7 +136,7 @@ void document_add(document *d, chart x)
 void document_beside(document *d, chart left, chart right, double left_share)
 {
     bool failed = left.failed || right.failed;
-    document_item *item = failed ? NULL : add_item(d, ITEM_BESIDE);
+    document_item *item = failed ? NULL : document_add_item(d, ITEM_BESIDE);
     d->failed = d->failed || failed;
     if (!item) {
         chart_free(&left);
@@ -150,12 +150,12 @@ void document_beside(document *d, chart left, chart right, double left_share)
 
 void document_part(document *d, const char *title)
 {
-    add_text(d, ITEM_PART, title);
+    document_add_text(d, ITEM_PART, title);
 }
 
 void document_note(document *d, const char *text)
 {
-    add_text(d, ITEM_NOTE, text);
+    document_add_text(d, ITEM_NOTE, text);
 }
 
 // ---- charts by name ----

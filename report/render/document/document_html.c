@@ -28,14 +28,14 @@ typedef struct writer {
     bool failed;
 } writer;
 
-static layout *layouts_of(const writer *w, size_t item, bool right)
+static layout *html_layouts_of(const writer *w, size_t item, bool right)
 {
     return &w->layouts[(2 * item + right) * LAYOUTS];
 }
 
 // ---- laying out ----
 
-static void mark_inks(writer *w, const canvas *c)
+static void html_mark_inks(writer *w, const canvas *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const canvas_op *op = &c->ops[i];
@@ -47,7 +47,7 @@ static void mark_inks(writer *w, const canvas *c)
     }
 }
 
-static void lay_out(writer *w, layout *to, const chart *x, double width)
+static void html_lay_out(writer *w, layout *to, const chart *x, double width)
 {
     size_t rows = x->rows ? x->rows : 1;
     canvas *measure = canvas_open(width, 1);
@@ -62,61 +62,61 @@ static void lay_out(writer *w, layout *to, const chart *x, double width)
     x->draw(x, to->c, (canvas_box){0, 0, width, height}, 0, rows);
     canvas_group_end(to->c);
     w->failed = w->failed || canvas_failed(to->c);
-    mark_inks(w, to->c);
+    html_mark_inks(w, to->c);
 }
 
-static void count_fault(void *user, canvas_fault fault, const char *text, const char *other)
+static void html_count_fault(void *user, canvas_fault fault, const char *text, const char *other)
 {
     (void)fault, (void)text, (void)other;
     ++*(size_t *)user;
 }
 
 // For telephones, where the chart can be drawn as narrow as that; else the wide one is scrolled.
-static void lay_out_narrow(writer *w, layout *to, const chart *x)
+static void html_lay_out_narrow(writer *w, layout *to, const chart *x)
 {
     size_t faults = 0;
-    lay_out(w, to, x, full_width[NARROW]);
-    if (to->c) canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, count_fault, &faults);
+    html_lay_out(w, to, x, full_width[NARROW]);
+    if (to->c) canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, html_count_fault, &faults);
     if (!faults) return;
     canvas_close(to->c);
     to->c = NULL;
 }
 
-static void lay_out_chart(writer *w, size_t item, bool right, const chart *x, double share)
+static void html_lay_out_chart(writer *w, size_t item, bool right, const chart *x, double share)
 {
-    layout *to = layouts_of(w, item, right);
+    layout *to = html_layouts_of(w, item, right);
     if (x->is_table) return;
-    lay_out(w, &to[WIDE], x, share < 1 ? floor((full_width[WIDE] - gutter) * share) : full_width[WIDE]);
-    lay_out_narrow(w, &to[NARROW], x);
+    html_lay_out(w, &to[WIDE], x, share < 1 ? floor((full_width[WIDE] - gutter) * share) : full_width[WIDE]);
+    html_lay_out_narrow(w, &to[NARROW], x);
 }
 
-static bool lay_out_all(writer *w)
+static bool html_lay_out_all(writer *w)
 {
     const document *d = w->d;
     w->layouts = calloc(d->item_count * 2 * LAYOUTS + 1, sizeof *w->layouts);
     if (!w->layouts) return false;
     for (size_t i = 0; i < d->item_count && !w->failed; i++) {
         const document_item *item = &d->items[i];
-        if (item->kind == ITEM_CHART) lay_out_chart(w, i, false, &item->chart, 1);
+        if (item->kind == ITEM_CHART) html_lay_out_chart(w, i, false, &item->chart, 1);
         if (item->kind != ITEM_BESIDE) continue;
-        lay_out_chart(w, i, false, &item->chart, item->left_share);
-        lay_out_chart(w, i, true, &item->right, 1 - item->left_share);
+        html_lay_out_chart(w, i, false, &item->chart, item->left_share);
+        html_lay_out_chart(w, i, true, &item->right, 1 - item->left_share);
     }
     return !w->failed;
 }
 
-static size_t layout_count(const writer *w)
+static size_t html_layout_count(const writer *w)
 {
     return w->d->item_count * 2 * LAYOUTS;
 }
 
-static bool make_plots(writer *w, plots *p, const document_options *o, void (*warn)(void *user, const char *text),
-                       void *user)
+static bool html_make_plots(writer *w, plots *p, const document_options *o, void (*warn)(void *user, const char *text),
+                            void *user)
 {
-    canvas **canvases = malloc((layout_count(w) + 1) * sizeof(canvas *));
+    canvas **canvases = malloc((html_layout_count(w) + 1) * sizeof(canvas *));
     size_t count = 0;
     if (!canvases) return false;
-    for (size_t i = 0; i < layout_count(w); i++)
+    for (size_t i = 0; i < html_layout_count(w); i++)
         if (w->layouts[i].c) canvases[count++] = w->layouts[i].c;
     bool made = plots_make(p, canvases, count, o->no_gnuplot, warn, user);
     free(canvases);
@@ -125,7 +125,7 @@ static bool make_plots(writer *w, plots *p, const document_options *o, void (*wa
 
 // ---- style ----
 
-static void write_variables(writer *w, bool dark)
+static void html_write_variables(writer *w, bool dark)
 {
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
         theme_rgb c = theme_color((theme_ink)ink, dark);
@@ -133,7 +133,7 @@ static void write_variables(writer *w, bool dark)
     }
 }
 
-static void write_classes(writer *w)
+static void html_write_classes(writer *w)
 {
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++)
         if (w->used[ink]) buffer_printf(w->out, ".f%d{fill:var(--i%d)}.s%d{stroke:var(--i%d)}", ink, ink, ink, ink);
@@ -208,7 +208,7 @@ static const char sheet[] =
     "svg{width:100%;min-width:0}table{width:100%;font-size:8.5pt}th,td{white-space:normal;overflow-wrap:"
     "anywhere;padding-right:6px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
-static void write_page_variables(writer *w, bool dark)
+static void html_write_page_variables(writer *w, bool dark)
 {
     for (size_t i = 0; i < sizeof page_inks / sizeof *page_inks; i++) {
         theme_rgb c = theme_color(page_inks[i].ink, dark);
@@ -220,39 +220,39 @@ static const char *const schemes[] = {
     [DOCUMENT_AUTO] = "light dark", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
 
 // Printed pages are light, whatever the theme.
-static void write_style(writer *w)
+static void html_write_style(writer *w)
 {
     buffer_printf(w->out, "<style>\n:root{color-scheme:%s;", schemes[w->theme]);
-    write_page_variables(w, false);
-    write_variables(w, false);
+    html_write_page_variables(w, false);
+    html_write_variables(w, false);
     buffer_text(w->out, "}\n");
     if (w->theme != DOCUMENT_LIGHT) {
         buffer_text(w->out, w->theme == DOCUMENT_DARK ? "@media screen{:root{"
                                                       : "@media screen and (prefers-color-scheme:dark){:root{");
-        write_page_variables(w, true);
-        write_variables(w, true);
+        html_write_page_variables(w, true);
+        html_write_variables(w, true);
         buffer_text(w->out, "}}\n");
     }
-    write_classes(w);
+    html_write_classes(w);
     buffer_text(w->out, sheet);
     buffer_text(w->out, "</style>\n");
 }
 
 // ---- pieces ----
 
-static void write_element(writer *w, const char *open, const char *text, const char *close)
+static void html_write_element(writer *w, const char *open, const char *text, const char *close)
 {
     buffer_text(w->out, open);
     buffer_escaped(w->out, text);
     buffer_text(w->out, close);
 }
 
-static void write_mark(writer *w, const canvas *c)
+static void html_write_mark(writer *w, const canvas *c)
 {
     if (!canvas_svg(c, w->out, true)) w->failed = true;
 }
 
-static canvas *draw_mark(severity s)
+static canvas *html_draw_mark(severity s)
 {
     canvas *c = canvas_open(8, 8);
     if (c) canvas_mark(c, 4, 4, s);
@@ -260,7 +260,7 @@ static canvas *draw_mark(severity s)
 }
 
 // The marks' inks must be known before the style is written.
-static void use_mark_inks(writer *w)
+static void html_use_mark_inks(writer *w)
 {
     static const theme_ink page[] = {INK_PAPER, INK_OK, INK_INFO, INK_WATCH, INK_BAD};
     for (size_t i = 0; i < sizeof page / sizeof *page; i++)
@@ -269,7 +269,7 @@ static void use_mark_inks(writer *w)
         w->used[theme_severity_field((severity)s)] = true;
 }
 
-static void write_verdict(writer *w)
+static void html_write_verdict(writer *w)
 {
     const document *d = w->d;
     severity worst = document_severity(d);
@@ -281,33 +281,33 @@ static void write_verdict(writer *w)
     buffer_text(w->out, "<h2>VERDICT</h2>\n<ul>\n");
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];
-        canvas *c = draw_mark(line->severity);
+        canvas *c = html_draw_mark(line->severity);
         buffer_text(w->out, "<li><span aria-hidden=\"true\">");
         if (c)
-            write_mark(w, c);
+            html_write_mark(w, c);
         else
             w->failed = true;
         canvas_close(c);
         buffer_printf(w->out, "</span><b class=\"word\" style=\"color:var(--i%d)\">%s</b>",
                       (int)theme_severity_ink(line->severity), theme_severity_word(line->severity));
-        write_element(w, "<span>", line->text, "</span></li>\n");
+        html_write_element(w, "<span>", line->text, "</span></li>\n");
     }
     buffer_text(w->out, "</ul>\n</section>\n");
 }
 
-static bool is_headed(const chart *x)
+static bool html_is_headed(const chart *x)
 {
     return x->title && *x->title;
 }
 
-static void write_link(writer *w, const chart *x)
+static void html_write_link(writer *w, const chart *x)
 {
-    if (!is_headed(x)) return;
+    if (!html_is_headed(x)) return;
     buffer_printf(w->out, "<li><a href=\"#%s\">", x->name);
-    write_element(w, "", x->title, "</a></li>\n");
+    html_write_element(w, "", x->title, "</a></li>\n");
 }
 
-static void write_contents(writer *w)
+static void html_write_contents(writer *w)
 {
     size_t part = 0;
     buffer_text(w->out, "<nav aria-label=\"Contents\">\n<ul>\n");
@@ -315,29 +315,29 @@ static void write_contents(writer *w)
         const document_item *item = &w->d->items[i];
         if (item->kind == ITEM_PART) {
             buffer_printf(w->out, "<li><a href=\"#part-%zu\"><b>", ++part);
-            write_element(w, "", item->text, "</b></a></li>\n");
+            html_write_element(w, "", item->text, "</b></a></li>\n");
         }
         if (part) continue; // a part's charts are found below its heading
-        if (item->kind <= ITEM_BESIDE) write_link(w, &item->chart);
-        if (item->kind == ITEM_BESIDE) write_link(w, &item->right);
+        if (item->kind <= ITEM_BESIDE) html_write_link(w, &item->chart);
+        if (item->kind == ITEM_BESIDE) html_write_link(w, &item->right);
     }
     buffer_text(w->out, "</ul>\n</nav>\n");
 }
 
 // ---- tables ----
 
-static bool is_right(const chart_twin *t, size_t column)
+static bool html_is_right(const chart_twin *t, size_t column)
 {
     return column < 64 && t->right >> column & 1;
 }
 
-static void write_cell(writer *w, const chart_twin *t, size_t i)
+static void html_write_cell(writer *w, const chart_twin *t, size_t i)
 {
     enum { LONG = 60 };
     size_t column = i % t->columns;
     const char *name = i < t->columns || !column ? "th" : "td";
     const char *scope = i < t->columns ? " scope=\"col\"" : !column ? " scope=\"row\"" : "";
-    bool is_head = i < t->columns || !column, right = is_right(t, column);
+    bool is_head = i < t->columns || !column, right = html_is_right(t, column);
     // Most are numbers: they need no word.
     const char *look = right                                  ? is_head ? " class=\"r\"" : ""
                        : strlen(t->cells[i]) > LONG && column ? " class=\"long\""
@@ -348,56 +348,56 @@ static void write_cell(writer *w, const chart_twin *t, size_t i)
     buffer_printf(w->out, "</%s>", name);
 }
 
-static void write_row(writer *w, const chart_twin *t, size_t row)
+static void html_write_row(writer *w, const chart_twin *t, size_t row)
 {
     buffer_text(w->out, "<tr>");
     for (size_t i = row * t->columns; i < (row + 1) * t->columns && i < t->count; i++)
-        write_cell(w, t, i);
+        html_write_cell(w, t, i);
     buffer_text(w->out, "</tr>\n");
 }
 
-static void write_table(writer *w, const chart_twin *t, const char *label)
+static void html_write_table(writer *w, const chart_twin *t, const char *label)
 {
     size_t rows = (t->count + t->columns - 1) / t->columns;
-    write_element(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", label,
-                  "\">\n<table>\n<thead>\n");
-    write_row(w, t, 0);
+    html_write_element(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", label,
+                       "\">\n<table>\n<thead>\n");
+    html_write_row(w, t, 0);
     buffer_text(w->out, "</thead>\n<tbody>\n");
     for (size_t row = 1; row < rows; row++)
-        write_row(w, t, row);
+        html_write_row(w, t, row);
     buffer_text(w->out, "</tbody>\n</table>\n</div>\n");
 }
 
 // ---- charts ----
 
-static void write_layout(writer *w, const layout *x, const char *label, const char *kind)
+static void html_write_layout(writer *w, const layout *x, const char *label, const char *kind)
 {
     buffer_printf(w->out, "<div class=\"scroll %s\" tabindex=\"0\" role=\"group\" style=\"--w:", kind);
     buffer_number(w->out, x->width);
-    write_element(w, "\" aria-label=\"", label, "\">\n");
+    html_write_element(w, "\" aria-label=\"", label, "\">\n");
     if (!canvas_svg(x->c, w->out, true)) w->failed = true;
     buffer_text(w->out, "</div>\n");
 }
 
-static void write_chart(writer *w, const chart *x, const layout *layouts)
+static void html_write_chart(writer *w, const chart *x, const layout *layouts)
 {
-    const char *label = is_headed(x) ? x->title : x->name;
+    const char *label = html_is_headed(x) ? x->title : x->name;
     bool has_table = x->twin.columns && x->twin.count;
     buffer_printf(w->out, "<figure id=\"%s\">\n", x->name);
-    if (is_headed(x)) {
-        write_element(w, "<h3>", x->title, "");
-        if (x->question && *x->question) write_element(w, " <small>", x->question, "</small>");
+    if (html_is_headed(x)) {
+        html_write_element(w, "<h3>", x->title, "");
+        if (x->question && *x->question) html_write_element(w, " <small>", x->question, "</small>");
         buffer_text(w->out, "</h3>\n");
     }
-    if (layouts[WIDE].c) write_layout(w, &layouts[WIDE], label, layouts[NARROW].c ? "wide" : "only");
-    if (layouts[NARROW].c) write_layout(w, &layouts[NARROW], label, "narrow");
-    if (has_table && !x->is_table) write_element(w, "<details>\n<summary>Table: ", label, "</summary>\n");
-    if (has_table) write_table(w, &x->twin, label);
+    if (layouts[WIDE].c) html_write_layout(w, &layouts[WIDE], label, layouts[NARROW].c ? "wide" : "only");
+    if (layouts[NARROW].c) html_write_layout(w, &layouts[NARROW], label, "narrow");
+    if (has_table && !x->is_table) html_write_element(w, "<details>\n<summary>Table: ", label, "</summary>\n");
+    if (has_table) html_write_table(w, &x->twin, label);
     if (has_table && !x->is_table) buffer_text(w->out, "</details>\n");
     buffer_text(w->out, "</figure>\n");
 }
 
-static void write_beside(writer *w, size_t i)
+static void html_write_beside(writer *w, size_t i)
 {
     const document_item *item = &w->d->items[i];
     buffer_text(w->out, "<div class=\"beside\" style=\"--l:");
@@ -405,32 +405,32 @@ static void write_beside(writer *w, size_t i)
     buffer_text(w->out, "fr;--r:");
     buffer_number(w->out, (1 - item->left_share) * 10);
     buffer_text(w->out, "fr\">\n");
-    write_chart(w, &item->chart, layouts_of(w, i, false));
-    write_chart(w, &item->right, layouts_of(w, i, true));
+    html_write_chart(w, &item->chart, html_layouts_of(w, i, false));
+    html_write_chart(w, &item->right, html_layouts_of(w, i, true));
     buffer_text(w->out, "</div>\n");
 }
 
-static void write_items(writer *w)
+static void html_write_items(writer *w)
 {
     size_t part = 0;
     for (size_t i = 0; i < w->d->item_count; i++) {
         const document_item *item = &w->d->items[i];
         switch (item->kind) {
-        case ITEM_CHART: write_chart(w, &item->chart, layouts_of(w, i, false)); break;
-        case ITEM_BESIDE: write_beside(w, i); break;
+        case ITEM_CHART: html_write_chart(w, &item->chart, html_layouts_of(w, i, false)); break;
+        case ITEM_BESIDE: html_write_beside(w, i); break;
         case ITEM_PART:
             buffer_printf(w->out, "<h2 id=\"part-%zu\">", ++part);
-            write_element(w, "", item->text, "</h2>\n");
+            html_write_element(w, "", item->text, "</h2>\n");
             break;
-        case ITEM_SUBLINE: write_element(w, "<p class=\"sub\">", item->text, "</p>\n"); break;
-        case ITEM_NOTE: write_element(w, "<p class=\"note\">", item->text, "</p>\n"); break;
+        case ITEM_SUBLINE: html_write_element(w, "<p class=\"sub\">", item->text, "</p>\n"); break;
+        case ITEM_NOTE: html_write_element(w, "<p class=\"note\">", item->text, "</p>\n"); break;
         }
     }
 }
 
 // ---- the page ----
 
-static void write_head(writer *w)
+static void html_write_head(writer *w)
 {
     const document *d = w->d;
     buffer_text(w->out, "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
@@ -442,16 +442,16 @@ static void write_head(writer *w)
     buffer_text(w->out, schemes[w->theme]);
     buffer_text(w->out, "\"/>\n"
                         "<meta name=\"generator\" content=\"netprof\"/>\n");
-    if (d->keywords) write_element(w, "<meta name=\"keywords\" content=\"", d->keywords, "\"/>\n");
-    if (d->subject) write_element(w, "<meta name=\"description\" content=\"", d->subject, "\"/>\n");
-    write_element(w, "<title>", d->title ? d->title : d->kind, "");
-    write_element(w, " \xe2\x80\x93 netprof ", d->title ? d->kind : "", "</title>\n");
-    write_style(w);
+    if (d->keywords) html_write_element(w, "<meta name=\"keywords\" content=\"", d->keywords, "\"/>\n");
+    if (d->subject) html_write_element(w, "<meta name=\"description\" content=\"", d->subject, "\"/>\n");
+    html_write_element(w, "<title>", d->title ? d->title : d->kind, "");
+    html_write_element(w, " \xe2\x80\x93 netprof ", d->title ? d->kind : "", "</title>\n");
+    html_write_style(w);
     buffer_text(w->out, "</head>\n<body>\n<header>\n");
-    write_element(w, "<p class=\"brand\"><b>netprof</b> ", d->kind, "</p>\n");
-    if (d->title) write_element(w, "<h1>", d->title, "</h1>\n");
+    html_write_element(w, "<p class=\"brand\"><b>netprof</b> ", d->kind, "</p>\n");
+    if (d->title) html_write_element(w, "<h1>", d->title, "</h1>\n");
     for (size_t i = 0; i < d->subline_count; i++)
-        write_element(w, "<p class=\"sub\">", d->sublines[i], "</p>\n");
+        html_write_element(w, "<p class=\"sub\">", d->sublines[i], "</p>\n");
     buffer_text(w->out, "</header>\n<main>\n");
 }
 
@@ -460,22 +460,22 @@ bool document_html(document *d, const document_options *o, buffer *out, void (*w
 {
     writer w = {.d = d, .out = out, .theme = o->theme};
     plots made = {0};
-    bool ok = !d->failed && lay_out_all(&w) && make_plots(&w, &made, o, warn, user);
+    bool ok = !d->failed && html_lay_out_all(&w) && html_make_plots(&w, &made, o, warn, user);
     if (ok) {
-        for (size_t i = 0; i < layout_count(&w); i++)
-            if (w.layouts[i].c) mark_inks(&w, w.layouts[i].c); // plots that are missing drew something else
-        use_mark_inks(&w);
-        write_head(&w);
-        write_verdict(&w);
-        write_contents(&w);
-        write_items(&w);
+        for (size_t i = 0; i < html_layout_count(&w); i++)
+            if (w.layouts[i].c) html_mark_inks(&w, w.layouts[i].c); // plots that are missing drew something else
+        html_use_mark_inks(&w);
+        html_write_head(&w);
+        html_write_verdict(&w);
+        html_write_contents(&w);
+        html_write_items(&w);
         buffer_text(out, "</main>\n");
-        if (d->foot) write_element(&w, "<footer><p>", d->foot, "</p></footer>\n");
+        if (d->foot) html_write_element(&w, "<footer><p>", d->foot, "</p></footer>\n");
         buffer_text(out, "</body>\n</html>\n");
         ok = !w.failed && !out->failed;
     }
     plots_free(&made);
-    for (size_t i = 0; w.layouts && i < layout_count(&w); i++)
+    for (size_t i = 0; w.layouts && i < html_layout_count(&w); i++)
         canvas_close(w.layouts[i].c);
     free(w.layouts);
     return ok;

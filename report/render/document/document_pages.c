@@ -27,7 +27,7 @@ canvas_box page_box(document_paper paper)
     return paper == PAPER_LETTER ? (canvas_box){0, 0, 612, 792} : (canvas_box){0, 0, 595.28, 841.89};
 }
 
-static bool add_page(page_set *set, canvas *c)
+static bool sheets_add_page(page_set *set, canvas *c)
 {
     if (!c || !list_grow_one(&set->pages, set->count, sizeof(canvas *))) {
         canvas_close(c);
@@ -38,16 +38,16 @@ static bool add_page(page_set *set, canvas *c)
     return true;
 }
 
-static bool new_page(flow *f)
+static bool sheets_new_page(flow *f)
 {
     canvas *c = canvas_open(f->width, f->height);
-    f->c = add_page(f->set, c) ? c : NULL;
+    f->c = sheets_add_page(f->set, c) ? c : NULL;
     f->y = f->top;
     f->fresh = true;
     return f->c != NULL;
 }
 
-static void mark(flow *f, const char *title, bool is_part)
+static void sheets_mark(flow *f, const char *title, bool is_part)
 {
     page_set *set = f->set;
     char *visible = text_visible(title);
@@ -61,7 +61,7 @@ static void mark(flow *f, const char *title, bool is_part)
 
 // ---- heads and feet ----
 
-static void head_and_foot(const flow *f, canvas *c, size_t page)
+static void sheets_head_and_foot(const flow *f, canvas *c, size_t page)
 {
     char number[48];
     double right = f->left + f->inner;
@@ -78,7 +78,7 @@ static void head_and_foot(const flow *f, canvas *c, size_t page)
 
 // ---- title and verdict ----
 
-static void title(flow *f, const char *text)
+static void sheets_title(flow *f, const char *text)
 {
     f->y += 21;
     f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 18;
@@ -86,13 +86,13 @@ static void title(flow *f, const char *text)
     f->under_text = true;
 }
 
-static void subline(flow *f, const char *text)
+static void sheets_subline(flow *f, const char *text)
 {
     f->under_text = true;
     f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_BODY, INK_SECONDARY, 3);
 }
 
-static void verdict(flow *f)
+static void sheets_verdict(flow *f)
 {
     const document *d = f->d;
     const double mark_x = 16, word_x = 24, pad = 9;
@@ -127,16 +127,16 @@ static void verdict(flow *f)
 
 // ---- charts ----
 
-static bool headed(const chart *x)
+static bool sheets_headed(const chart *x)
 {
     return x->title && *x->title;
 }
 
 // Title and question on one line; the question goes below when there is no room. Returns the height.
-static double heading(canvas *c, double left, double y, double width, const chart *x, bool continued, bool draw)
+static double sheets_heading(canvas *c, double left, double y, double width, const chart *x, bool continued, bool draw)
 {
     char text[256];
-    if (!headed(x)) return 0;
+    if (!sheets_headed(x)) return 0;
     snprintf(text, sizeof text, "%s%s", x->title, continued ? " (continued)" : "");
     double title_width = canvas_text_width(c, text, TYPE_SECTION);
     bool below = x->question && title_width + 10 + canvas_text_width(c, x->question, TYPE_QUESTION) > width;
@@ -149,15 +149,15 @@ static double heading(canvas *c, double left, double y, double width, const char
     return height;
 }
 
-static void draw_chart(canvas *c, const chart *x, canvas_box box, size_t from, size_t count)
+static void sheets_draw_chart(canvas *c, const chart *x, canvas_box box, size_t from, size_t count)
 {
-    canvas_group(c, headed(x) ? x->title : x->name, x->question ? x->question : "");
+    canvas_group(c, sheets_headed(x) ? x->title : x->name, x->question ? x->question : "");
     x->draw(x, c, box, from, count);
     canvas_group_end(c);
 }
 
 // How many rows behind `from` fit into the height.
-static size_t rows_that_fit(const chart *x, canvas *c, double width, size_t from, double height)
+static size_t sheets_rows_that_fit(const chart *x, canvas *c, double width, size_t from, double height)
 {
     size_t low = 0, high = x->rows - from + 1;
     while (high - low > 1) {
@@ -170,26 +170,26 @@ static size_t rows_that_fit(const chart *x, canvas *c, double width, size_t from
     return low;
 }
 
-static double room(const flow *f)
+static double sheets_room(const flow *f)
 {
     return f->bottom - f->y;
 }
 
-static void place_chart(flow *f, const chart *x)
+static void sheets_place_chart(flow *f, const chart *x)
 {
     enum { LEAST_ROWS = 4 };
     size_t from = 0, rows = x->rows ? x->rows : 1;
     while (from < rows && f->c) {
         size_t left = rows - from, count = left;
         double gap = f->fresh ? 0 : section_gap;
-        double above = gap + heading(f->c, f->left, 0, f->inner, x, from > 0, false);
-        double height = x->height(x, f->c, f->inner, from, left), there = room(f) - above;
+        double above = gap + sheets_heading(f->c, f->left, 0, f->inner, x, from > 0, false);
+        double height = x->height(x, f->c, f->inner, from, left), there = sheets_room(f) - above;
         if (x->squeeze > 0) height *= fmax(f->squeeze, x->squeeze);
         if (height > there && x->squeeze > 0 && height * x->squeeze <= there) height = there;
         if (height > there) {
-            count = rows > 1 ? rows_that_fit(x, f->c, f->inner, from, there) : 0;
+            count = rows > 1 ? sheets_rows_that_fit(x, f->c, f->inner, from, there) : 0;
             if (!f->fresh && count < LEAST_ROWS && count < left) {
-                new_page(f);
+                sheets_new_page(f);
                 continue;
             }
             if (!count) count = rows > 1 ? 1 : left; // larger than a page: better cut than lost
@@ -197,13 +197,13 @@ static void place_chart(flow *f, const chart *x)
         }
         f->y += gap - (f->under_text ? 7 : 0);
         f->under_text = false;
-        if (!from && headed(x)) mark(f, x->title, false);
-        f->y += heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
-        draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, height}, from, count);
+        if (!from && sheets_headed(x)) sheets_mark(f, x->title, false);
+        f->y += sheets_heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
+        sheets_draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, height}, from, count);
         f->y += height;
         f->fresh = false;
         from += count;
-        if (from < rows) new_page(f);
+        if (from < rows) sheets_new_page(f);
     }
 }
 
@@ -214,45 +214,45 @@ typedef struct halves {
 
 static const double gutter = 20;
 
-static halves measure_beside(const flow *f, const document_item *item)
+static halves sheets_measure_beside(const flow *f, const document_item *item)
 {
     halves h = {.charts = {&item->chart, &item->right}};
     h.widths[0] = (f->inner - gutter) * item->left_share;
     h.widths[1] = f->inner - gutter - h.widths[0];
     for (int i = 0; i < 2; i++) {
-        h.head[i] = heading(f->c, 0, 0, h.widths[i], h.charts[i], false, false);
+        h.head[i] = sheets_heading(f->c, 0, 0, h.widths[i], h.charts[i], false, false);
         h.height[i] = h.charts[i]->height(h.charts[i], f->c, h.widths[i], 0, h.charts[i]->rows);
         h.tallest = fmax(h.tallest, h.head[i] + h.height[i]);
     }
     return h;
 }
 
-static double beside_height(const flow *f, const document_item *item)
+static double sheets_beside_height(const flow *f, const document_item *item)
 {
-    return measure_beside(f, item).tallest;
+    return sheets_measure_beside(f, item).tallest;
 }
 
-static void place_beside(flow *f, const document_item *item)
+static void sheets_place_beside(flow *f, const document_item *item)
 {
-    halves h = measure_beside(f, item);
-    if (!f->fresh && h.tallest + section_gap > room(f) && !new_page(f)) return;
+    halves h = sheets_measure_beside(f, item);
+    if (!f->fresh && h.tallest + section_gap > sheets_room(f) && !sheets_new_page(f)) return;
     if (!f->fresh) f->y += section_gap - (f->under_text ? 7 : 0);
     f->under_text = false;
     for (int i = 0; i < 2; i++) {
         const chart *x = h.charts[i];
         double left = f->left + (i ? h.widths[0] + gutter : 0);
-        if (headed(x)) mark(f, x->title, false);
-        heading(f->c, left, f->y, h.widths[i], x, false, true);
-        draw_chart(f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
+        if (sheets_headed(x)) sheets_mark(f, x->title, false);
+        sheets_heading(f->c, left, f->y, h.widths[i], x, false, true);
+        sheets_draw_chart(f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
     }
     f->y += h.tallest;
     f->fresh = false;
 }
 
-static void place_note(flow *f, const char *text)
+static void sheets_place_note(flow *f, const char *text)
 {
     double height = canvas_paragraph_height(f->c, f->inner, text, TYPE_FOOT, 0) + 10;
-    if (!f->fresh && height > room(f) && !new_page(f)) return;
+    if (!f->fresh && height > sheets_room(f) && !sheets_new_page(f)) return;
     f->y += 12;
     canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_FOOT, INK_SECONDARY, 0);
     f->y += height - 10;
@@ -264,7 +264,7 @@ typedef struct extent {
     double fixed, flexible, least; // least: the largest share that a flexible chart insists on
 } extent;
 
-static extent measure(const flow *f, size_t from)
+static extent sheets_measure(const flow *f, size_t from)
 {
     extent e = {0, 0, 0};
     for (size_t i = from; i < f->d->item_count && f->d->items[i].kind != ITEM_PART; i++) {
@@ -275,10 +275,10 @@ static extent measure(const flow *f, size_t from)
         } else if (item->kind == ITEM_NOTE) {
             e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_FOOT, 0) + 12;
         } else if (item->kind == ITEM_BESIDE) {
-            e.fixed += beside_height(f, item) + section_gap;
+            e.fixed += sheets_beside_height(f, item) + section_gap;
         } else {
             double height = x->height(x, f->c, f->inner, 0, x->rows ? x->rows : 1);
-            e.fixed += section_gap + heading(f->c, f->left, 0, f->inner, x, false, false);
+            e.fixed += section_gap + sheets_heading(f->c, f->left, 0, f->inner, x, false, false);
             if (x->squeeze > 0)
                 e.flexible += height;
             else
@@ -290,27 +290,27 @@ static extent measure(const flow *f, size_t from)
 }
 
 // A part that is only little too long for its page is pressed together.
-static void choose_squeeze(flow *f, size_t from)
+static void sheets_choose_squeeze(flow *f, size_t from)
 {
     f->squeeze = 1;
     if (!f->c) return;
-    extent e = measure(f, from);
-    double factor = e.flexible > 0 ? (room(f) - e.fixed - 1) / e.flexible : 1;
+    extent e = sheets_measure(f, from);
+    double factor = e.flexible > 0 ? (sheets_room(f) - e.fixed - 1) / e.flexible : 1;
     if (factor < 1 && factor >= e.least) f->squeeze = factor;
 }
 
-static void place(flow *f, const document_item *item)
+static void sheets_place(flow *f, const document_item *item)
 {
     switch (item->kind) {
-    case ITEM_CHART: place_chart(f, &item->chart); break;
-    case ITEM_BESIDE: place_beside(f, item); break;
+    case ITEM_CHART: sheets_place_chart(f, &item->chart); break;
+    case ITEM_BESIDE: sheets_place_beside(f, item); break;
     case ITEM_PART:
-        if (!f->fresh && !new_page(f)) return;
-        mark(f, item->text, true);
-        title(f, item->text);
+        if (!f->fresh && !sheets_new_page(f)) return;
+        sheets_mark(f, item->text, true);
+        sheets_title(f, item->text);
         break;
-    case ITEM_SUBLINE: subline(f, item->text); break;
-    case ITEM_NOTE: place_note(f, item->text); break;
+    case ITEM_SUBLINE: sheets_subline(f, item->text); break;
+    case ITEM_NOTE: sheets_place_note(f, item->text); break;
     }
 }
 
@@ -321,19 +321,19 @@ void pages_make(page_set *p, const document *d, document_paper paper)
     f.bottom = sheet.height - foot_height - 8;
     f.inner = sheet.width - 2 * PAGE_MARGIN;
     p->failed = p->failed || d->failed;
-    if (!new_page(&f)) return;
-    mark(&f, d->title ? d->title : d->kind, true);
-    if (d->title) title(&f, d->title);
+    if (!sheets_new_page(&f)) return;
+    sheets_mark(&f, d->title ? d->title : d->kind, true);
+    if (d->title) sheets_title(&f, d->title);
     for (size_t i = 0; i < d->subline_count; i++)
-        subline(&f, d->sublines[i]);
-    verdict(&f);
-    choose_squeeze(&f, 0);
+        sheets_subline(&f, d->sublines[i]);
+    sheets_verdict(&f);
+    sheets_choose_squeeze(&f, 0);
     for (size_t i = 0; i < d->item_count && f.c; i++) {
-        place(&f, &d->items[i]);
-        if (d->items[i].kind == ITEM_PART) choose_squeeze(&f, i + 1);
+        sheets_place(&f, &d->items[i]);
+        if (d->items[i].kind == ITEM_PART) sheets_choose_squeeze(&f, i + 1);
     }
     for (size_t i = 0; i < p->count; i++) {
-        head_and_foot(&f, p->pages[i], i + 1);
+        sheets_head_and_foot(&f, p->pages[i], i + 1);
         p->failed = p->failed || canvas_failed(p->pages[i]);
     }
 }
@@ -346,8 +346,8 @@ void pages_chart(page_set *p, const chart *x, document_paper paper)
     double height = measure ? x->height(x, measure, width, 0, x->rows ? x->rows : 1) : 0;
     canvas_close(measure);
     canvas *c = measure ? canvas_open(width + 2 * edge, height + 2 * edge) : NULL;
-    if (!add_page(p, c)) return;
-    draw_chart(c, x, (canvas_box){edge, edge, width, height}, 0, x->rows ? x->rows : 1);
+    if (!sheets_add_page(p, c)) return;
+    sheets_draw_chart(c, x, (canvas_box){edge, edge, width, height}, 0, x->rows ? x->rows : 1);
     p->failed = p->failed || canvas_failed(c);
 }
 
@@ -379,7 +379,7 @@ typedef struct checked {
     size_t page;
 } checked;
 
-static void found_on_page(void *user, canvas_fault fault, const char *text, const char *other)
+static void sheets_found_on_page(void *user, canvas_fault fault, const char *text, const char *other)
 {
     const checked *x = user;
     x->found(x->user, x->page, fault, text, other);
@@ -395,7 +395,7 @@ size_t document_check(document *d, document_paper paper,
     pages_make(&p, d, paper);
     for (size_t i = 0; i < p.count; i++) {
         checked x = {found, user, i + 1};
-        faults += canvas_check(p.pages[i], inside, found_on_page, &x);
+        faults += canvas_check(p.pages[i], inside, sheets_found_on_page, &x);
     }
     faults += p.failed;
     pages_free(&p);

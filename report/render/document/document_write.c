@@ -18,7 +18,7 @@ typedef struct job {
     netprof_error *error;
 } job;
 
-static netprof_err fail(netprof_error *error, netprof_err code, const char *text)
+static netprof_err writer_fail(netprof_error *error, netprof_err code, const char *text)
 {
     if (error) {
         *error = (netprof_error){.code = code};
@@ -27,21 +27,21 @@ static netprof_err fail(netprof_error *error, netprof_err code, const char *text
     return code;
 }
 
-static void progress(const job *j, const char *what, size_t done, size_t of)
+static void writer_progress(const job *j, const char *what, size_t done, size_t of)
 {
     if (j->o->progress) j->o->progress(j->o->user, what, done, of);
 }
 
 // ---- PDF ----
 
-static cairo_status_t to_buffer(void *out, const unsigned char *data, unsigned size)
+static cairo_status_t writer_to_buffer(void *out, const unsigned char *data, unsigned size)
 {
     buffer_bytes(out, data, size);
     return ((buffer *)out)->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
 }
 
 // When the report is from: the data's time, unless SOURCE_DATE_EPOCH says another. Never the clock.
-static bool date_of(const document *d, char text[32])
+static bool writer_date_of(const document *d, char text[32])
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     char *end = NULL;
@@ -52,26 +52,26 @@ static bool date_of(const document *d, char text[32])
     return gmtime_r(&t, &parts) && strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-static void metadata(cairo_surface_t *surface, cairo_pdf_metadata_t which, const char *text)
+static void writer_metadata(cairo_surface_t *surface, cairo_pdf_metadata_t which, const char *text)
 {
     char *visible = text ? text_visible(text) : NULL;
     if (visible && *visible) cairo_pdf_surface_set_metadata(surface, which, visible);
     free(visible);
 }
 
-static void describe(cairo_surface_t *surface, const document *d)
+static void writer_describe(cairo_surface_t *surface, const document *d)
 {
     char date[32];
-    metadata(surface, CAIRO_PDF_METADATA_TITLE, d->title);
-    metadata(surface, CAIRO_PDF_METADATA_AUTHOR, "netprof");
-    metadata(surface, CAIRO_PDF_METADATA_CREATOR, "netprof");
-    metadata(surface, CAIRO_PDF_METADATA_SUBJECT, d->subject);
-    metadata(surface, CAIRO_PDF_METADATA_KEYWORDS, d->keywords);
-    if (date_of(d, date)) metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
+    writer_metadata(surface, CAIRO_PDF_METADATA_TITLE, d->title);
+    writer_metadata(surface, CAIRO_PDF_METADATA_AUTHOR, "netprof");
+    writer_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "netprof");
+    writer_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, d->subject);
+    writer_metadata(surface, CAIRO_PDF_METADATA_KEYWORDS, d->keywords);
+    if (writer_date_of(d, date)) writer_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
 }
 
 // The outline is the only way to jump: link tags make cairo 1.16 write an object that is missing.
-static void outline(cairo_surface_t *surface, const page_set *p)
+static void writer_outline(cairo_surface_t *surface, const page_set *p)
 {
     int part = CAIRO_PDF_OUTLINE_ROOT;
     for (size_t i = 0; i < p->mark_count; i++) {
@@ -84,21 +84,21 @@ static void outline(cairo_surface_t *surface, const page_set *p)
     }
 }
 
-static bool write_pdf(job *j, buffer *out)
+static bool writer_write_pdf(job *j, buffer *out)
 {
     canvas_box sheet = page_box(j->o->paper);
-    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(to_buffer, out, sheet.width, sheet.height);
+    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(writer_to_buffer, out, sheet.width, sheet.height);
     cairo_t *cr = cairo_create(surface);
     bool ok = true;
-    describe(surface, j->d);
+    writer_describe(surface, j->d);
     for (size_t i = 0; i < j->pages.count; i++) {
         canvas *c = j->pages.pages[i];
-        progress(j, "drawing", i, j->pages.count);
+        writer_progress(j, "drawing", i, j->pages.count);
         cairo_pdf_surface_set_size(surface, canvas_width(c), canvas_height(c));
         ok = canvas_cairo(c, cr) && ok;
         cairo_show_page(cr);
     }
-    if (!j->o->chart) outline(surface, &j->pages);
+    if (!j->o->chart) writer_outline(surface, &j->pages);
     ok = cairo_status(cr) == CAIRO_STATUS_SUCCESS && ok;
     cairo_destroy(cr);
     cairo_surface_finish(surface);
@@ -109,7 +109,7 @@ static bool write_pdf(job *j, buffer *out)
 
 // ---- PNG, SVG: a file for each page ----
 
-static bool write_png(canvas *c, double scale, buffer *out)
+static bool writer_write_png(canvas *c, double scale, buffer *out)
 {
     int width = (int)(canvas_width(c) * scale + .5), height = (int)(canvas_height(c) * scale + .5);
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
@@ -119,13 +119,13 @@ static bool write_png(canvas *c, double scale, buffer *out)
     cairo_scale(cr, scale, scale);
     bool ok = canvas_cairo(c, cr);
     cairo_destroy(cr);
-    ok = cairo_surface_write_to_png_stream(surface, to_buffer, out) == CAIRO_STATUS_SUCCESS && ok;
+    ok = cairo_surface_write_to_png_stream(surface, writer_to_buffer, out) == CAIRO_STATUS_SUCCESS && ok;
     cairo_surface_destroy(surface);
     return ok && !out->failed;
 }
 
 // "report.svg" and 3: "report-3.svg".
-static char *numbered(const char *path, size_t page)
+static char *writer_numbered(const char *path, size_t page)
 {
     const char *name = strrchr(path, '/');
     const char *dot = strrchr(name ? name : path, '.');
@@ -137,21 +137,21 @@ static char *numbered(const char *path, size_t page)
     return b.data;
 }
 
-static netprof_err write_sheets(job *j, const char *path)
+static netprof_err writer_write_sheets(job *j, const char *path)
 {
     netprof_err err = NETPROF_OK;
     bool one = j->pages.count == 1;
     if (!one && strcmp(path, "-") == 0)
-        return fail(j->error, NETPROF_ERR_ARG, "several pages do not fit into one stream; a PDF or HTML does");
+        return writer_fail(j->error, NETPROF_ERR_ARG, "several pages do not fit into one stream; a PDF or HTML does");
     for (size_t i = 0; i < j->pages.count && !err; i++) {
         buffer out = {0};
         canvas *c = j->pages.pages[i];
-        progress(j, "drawing", i, j->pages.count);
+        writer_progress(j, "drawing", i, j->pages.count);
         bool ok = j->o->format == DOCUMENT_SVG ? canvas_svg(c, &out, false)
-                                               : write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
-        char *name = one ? NULL : numbered(path, i + 1);
+                                               : writer_write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
+        char *name = one ? NULL : writer_numbered(path, i + 1);
         if (!ok || (!one && !name))
-            err = fail(j->error, NETPROF_ERR_NOMEM, "could not draw a page");
+            err = writer_fail(j->error, NETPROF_ERR_NOMEM, "could not draw a page");
         else
             err = file_write(one ? path : name, out.data, out.size, j->error);
         free(name);
@@ -162,7 +162,7 @@ static netprof_err write_sheets(job *j, const char *path)
 
 // ---- together ----
 
-static netprof_err write_pages(job *j, const char *path)
+static netprof_err writer_write_pages(job *j, const char *path)
 {
     const chart *only = j->o->chart ? document_find(j->d, j->o->chart) : NULL;
     if (only)
@@ -170,42 +170,44 @@ static netprof_err write_pages(job *j, const char *path)
     else
         pages_make(&j->pages, j->d, j->o->paper);
     if (j->pages.failed || !plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user))
-        return fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+        return writer_fail(j->error, NETPROF_ERR_NOMEM, "no memory");
     for (size_t i = 0; i < j->pages.count; i++)
         canvas_dark(j->pages.pages[i], j->o->theme == DOCUMENT_DARK);
-    if (j->o->format != DOCUMENT_PDF) return write_sheets(j, path);
+    if (j->o->format != DOCUMENT_PDF) return writer_write_sheets(j, path);
     buffer out = {0};
-    netprof_err err = write_pdf(j, &out) ? file_write(path, out.data, out.size, j->error)
-                                         : fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
+    netprof_err err = writer_write_pdf(j, &out)
+                          ? file_write(path, out.data, out.size, j->error)
+                          : writer_fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
     buffer_free(&out);
     return err;
 }
 
-static netprof_err write_html(job *j, const char *path)
+static netprof_err writer_write_html(job *j, const char *path)
 {
     buffer out = {0};
     netprof_err err = document_html(j->d, j->o, &out, j->warn, j->user)
                           ? file_write(path, out.data, out.size, j->error)
-                          : fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+                          : writer_fail(j->error, NETPROF_ERR_NOMEM, "no memory");
     buffer_free(&out);
     return err;
 }
 
 // ---- many single charts ----
 
-static netprof_err write_one(job *j, const char *path)
+static netprof_err writer_write_one(job *j, const char *path)
 {
     buffer out = {0};
     canvas_dark(j->pages.pages[0], j->o->theme == DOCUMENT_DARK);
-    if (j->o->format != DOCUMENT_PDF) return write_sheets(j, path);
-    netprof_err err = write_pdf(j, &out) ? file_write(path, out.data, out.size, j->error)
-                                         : fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
+    if (j->o->format != DOCUMENT_PDF) return writer_write_sheets(j, path);
+    netprof_err err = writer_write_pdf(j, &out)
+                          ? file_write(path, out.data, out.size, j->error)
+                          : writer_fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
     buffer_free(&out);
     return err;
 }
 
 // So many that one run of gnuplot is worth its start, and none takes long.
-static netprof_err write_batch(const job *like, const document_file *files, size_t count)
+static netprof_err writer_write_batch(const job *like, const document_file *files, size_t count)
 {
     job j = *like;
     netprof_err err = NETPROF_OK;
@@ -214,15 +216,15 @@ static netprof_err write_batch(const job *like, const document_file *files, size
         if (x)
             pages_chart(&j.pages, x, j.o->paper);
         else
-            err = fail(j.error, NETPROF_ERR_ARG, "no such chart");
+            err = writer_fail(j.error, NETPROF_ERR_ARG, "no such chart");
     }
     if (!err &&
         (j.pages.failed || !plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user)))
-        err = fail(j.error, NETPROF_ERR_NOMEM, "no memory");
+        err = writer_fail(j.error, NETPROF_ERR_NOMEM, "no memory");
     for (size_t i = 0; i < count && !err; i++) {
         job one = j;
         one.pages = (page_set){.pages = &j.pages.pages[i], .count = 1};
-        err = write_one(&one, files[i].path);
+        err = writer_write_one(&one, files[i].path);
     }
     plots_free(&j.plots);
     pages_free(&j.pages);
@@ -240,7 +242,7 @@ netprof_err document_write_charts(document *d, const document_file *files, size_
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < count && !err; i += BATCH) {
         if (o->progress) o->progress(o->user, "drawing chart", i, count);
-        err = write_batch(&like, files + i, count - i < BATCH ? count - i : BATCH);
+        err = writer_write_batch(&like, files + i, count - i < BATCH ? count - i : BATCH);
     }
     return err;
 }
@@ -250,8 +252,8 @@ netprof_err document_write(document *d, const char *path, const document_options
 {
     static const document_options defaults;
     job j = {.d = d, .o = o ? o : &defaults, .warn = warn, .user = o ? o->user : NULL, .error = error};
-    if (j.o->chart && !document_find(d, j.o->chart)) return fail(error, NETPROF_ERR_ARG, "no such chart");
-    netprof_err err = j.o->format == DOCUMENT_HTML ? write_html(&j, path) : write_pages(&j, path);
+    if (j.o->chart && !document_find(d, j.o->chart)) return writer_fail(error, NETPROF_ERR_ARG, "no such chart");
+    netprof_err err = j.o->format == DOCUMENT_HTML ? writer_write_html(&j, path) : writer_write_pages(&j, path);
     plots_free(&j.plots);
     pages_free(&j.pages);
     return err;

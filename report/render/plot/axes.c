@@ -14,7 +14,7 @@ double axes_y(const axes *a, double value)
     return a->box.y + (1 - plot_at(a->y.axis, value)) * a->box.height;
 }
 
-static number_text with_unit(number_text n, const char *prefix, const char *unit)
+static number_text axes_with_unit(number_text n, const char *prefix, const char *unit)
 {
     size_t used = strlen(n.text);
     if (*prefix || *unit) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "%s%.24s", prefix, unit);
@@ -22,7 +22,7 @@ static number_text with_unit(number_text n, const char *prefix, const char *unit
 }
 
 // Round tics of elapsed time: of minutes and hours, not of seconds.
-static size_t time_tics(plot_axis axis, size_t most, double tics[10])
+static size_t axes_time_tics(plot_axis axis, size_t most, double tics[10])
 {
     const char *unit;
     double factor = number_time_scale(fmax(fabs(axis.min), fabs(axis.max)), 1, &unit).factor;
@@ -36,7 +36,7 @@ static size_t time_tics(plot_axis axis, size_t most, double tics[10])
 
 size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_text labels[10])
 {
-    size_t count = s->format == AXES_TIME ? time_tics(s->axis, most, tics) : plot_tics(s->axis, most, tics);
+    size_t count = s->format == AXES_TIME ? axes_time_tics(s->axis, most, tics) : plot_tics(s->axis, most, tics);
     if (!count) return 0;
     double largest = fmax(fabs(tics[0]), fabs(tics[count - 1])), step = count > 1 ? tics[1] - tics[0] : largest;
     const char *unit = s->unit ? s->unit : "";
@@ -53,13 +53,13 @@ size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_tex
                 labels[i] = number_prefixed(tics[i], unit);
             else
                 labels[i] =
-                    last ? with_unit(number_tic(tics[i], scale), scale.prefix, unit) : number_tic(tics[i], scale);
+                    last ? axes_with_unit(number_tic(tics[i], scale), scale.prefix, unit) : number_tic(tics[i], scale);
         }
     }
     return count;
 }
 
-static size_t y_tics(double height)
+static size_t axes_y_tics(double height)
 {
     return height < 36 ? 2 : height < 110 ? 3 : (size_t)fmin(height / 28, 8);
 }
@@ -70,7 +70,7 @@ double axes_label_width(canvas *c, const axes_scale *y, double height)
 {
     double tics[10], widest = 0;
     number_text labels[10];
-    size_t count = axes_labels(y, y_tics(height), tics, labels);
+    size_t count = axes_labels(y, axes_y_tics(height), tics, labels);
     for (size_t i = 0; i < count; i++)
         widest = fmax(widest, canvas_text_width(c, labels[i].text, TYPE_AXIS));
     return fmin(widest, label_most);
@@ -80,7 +80,7 @@ void axes_draw_y(canvas *c, const axes *a)
 {
     double taken = -INFINITY, tics[10], right = a->box.x + a->box.width, bottom = a->box.y + a->box.height;
     number_text labels[10];
-    size_t count = axes_labels(&a->y, y_tics(a->box.height), tics, labels);
+    size_t count = axes_labels(&a->y, axes_y_tics(a->box.height), tics, labels);
     for (size_t i = 0; i < count; i++) {
         double y = axes_y(a, tics[i]);
         if (isnan(y)) continue;
@@ -95,7 +95,7 @@ void axes_draw_y(canvas *c, const axes *a)
 }
 
 // How many labels of the width of the widest fit side by side.
-static size_t x_tics(canvas *c, const axes *a)
+static size_t axes_x_tics(canvas *c, const axes *a)
 {
     double tics[10];
     number_text labels[10];
@@ -113,7 +113,7 @@ void axes_draw_x(canvas *c, const axes *a, double left, double right)
 {
     double tics[10], bottom = a->box.y + a->box.height, taken = left;
     number_text labels[10];
-    size_t count = axes_labels(&a->x, x_tics(c, a), tics, labels);
+    size_t count = axes_labels(&a->x, axes_x_tics(c, a), tics, labels);
     for (size_t i = 0; i < count; i++) {
         double x = axes_x(a, tics[i]), width = canvas_text_width(c, labels[i].text, TYPE_AXIS);
         canvas_line(c, x, bottom, x, bottom + 3, INK_SECONDARY, 0.6);
@@ -177,7 +177,7 @@ const axes_span *axes_copy_spans(arena *memory, const axes_span *spans, size_t c
 
 // ---- keys ----
 
-static void draw_swatch(canvas *c, const axes_key *k, double x, double y)
+static void axes_draw_swatch(canvas *c, const axes_key *k, double x, double y)
 {
     double middle = y - 2.4;
     switch (k->swatch) {
@@ -202,7 +202,7 @@ double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left
             height += line;
         }
         if (draw) {
-            draw_swatch(c, &items[i], x, y + height + 8);
+            axes_draw_swatch(c, &items[i], x, y + height + 8);
             canvas_text(c, x + swatch, y + height + 8, items[i].label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT,
                         width - swatch);
         }

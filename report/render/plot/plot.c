@@ -19,7 +19,7 @@ double plot_at(plot_axis axis, double value)
 static const double least = 1e-290;
 
 // The least round number >= value >= least: a digit of the list times a power of the base.
-static double round_up(double value, double base, const double *digits, size_t count)
+static double plot_round_up(double value, double base, const double *digits, size_t count)
 {
     double power = pow(base, floor(log(value) / log(base)));
     for (;;) {
@@ -30,7 +30,7 @@ static double round_up(double value, double base, const double *digits, size_t c
 }
 
 // Multiples of step from min to max, or 0 when there are more than `most`.
-static size_t multiples(double min, double max, double step, size_t most, double tics[10])
+static size_t plot_multiples(double min, double max, double step, size_t most, double tics[10])
 {
     double slack = 1e-9 * (max - min), first = ceil((min - slack) / step), last = floor((max + slack) / step);
     if (last - first + 1 > (double)most || last < first) return 0;
@@ -42,23 +42,23 @@ static size_t multiples(double min, double max, double step, size_t most, double
     return count;
 }
 
-static size_t linear_tics(plot_axis axis, size_t most, double tics[10])
+static size_t plot_linear_tics(plot_axis axis, size_t most, double tics[10])
 {
     static const double decimal[] = {1, 2, 2.5, 5, 10};
     static const double binary[] = {1, 2};
     double range = axis.max - axis.min, step = range / (double)most;
     if (!(range >= 10 * least) || !isfinite(range)) return 0;
     for (int tries = 0; tries < 16; tries++) {
-        step = axis.binary ? round_up(step, 2, binary, 2) : round_up(step, 10, decimal, 5);
+        step = axis.binary ? plot_round_up(step, 2, binary, 2) : plot_round_up(step, 10, decimal, 5);
         if (!isfinite(step)) return 0;
-        size_t count = multiples(axis.min, axis.max, step, most, tics);
+        size_t count = plot_multiples(axis.min, axis.max, step, most, tics);
         if (count) return count;
         step *= 1.01;
     }
     return 0;
 }
 
-static size_t log_tics(plot_axis axis, size_t most, double tics[10])
+static size_t plot_log_tics(plot_axis axis, size_t most, double tics[10])
 {
     static const double between[] = {1, 2, 5};
     double base = axis.binary ? 2 : 10, slack = 1e-9;
@@ -74,10 +74,10 @@ static size_t log_tics(plot_axis axis, size_t most, double tics[10])
         for (size_t i = 0; i < 3; i++) {
             double tic = between[i] * pow(10, power);
             if (tic < axis.min * (1 - slack) || tic > axis.max * (1 + slack)) continue;
-            if (count == most) return linear_tics(axis, most, tics);
+            if (count == most) return plot_linear_tics(axis, most, tics);
             tics[count++] = tic;
         }
-    return count > 1 ? count : linear_tics(axis, most, tics);
+    return count > 1 ? count : plot_linear_tics(axis, most, tics);
 }
 
 size_t plot_tics(plot_axis axis, size_t most, double tics[10])
@@ -85,20 +85,20 @@ size_t plot_tics(plot_axis axis, size_t most, double tics[10])
     if (most > 10) most = 10;
     // Nothing between them that a double could tell apart.
     if (!most || !(axis.max - axis.min > 1e-12 * fmax(fabs(axis.min), fabs(axis.max)))) return 0;
-    if (!axis.log) return linear_tics(axis, most, tics);
-    return axis.min > 0 ? log_tics(axis, most, tics) : 0;
+    if (!axis.log) return plot_linear_tics(axis, most, tics);
+    return axis.min > 0 ? plot_log_tics(axis, most, tics) : 0;
 }
 
-static double round_end(double value)
+static double plot_round_end(double value)
 {
     static const double digits[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
     if (fabs(value) < least) return 0;
-    double end = round_up(fabs(value), 10, digits, sizeof digits / sizeof *digits);
+    double end = plot_round_up(fabs(value), 10, digits, sizeof digits / sizeof *digits);
     if (!isfinite(end)) end = fabs(value);
     return value < 0 ? -end : end;
 }
 
-static plot_axis log_axis(double low, double high)
+static plot_axis plot_log_axis(double low, double high)
 {
     plot_axis axis = {1, 10, true, false};
     if (!(high > 0)) return axis;
@@ -118,18 +118,18 @@ plot_axis plot_axis_for(const double *values, size_t count, bool log)
         low = fmin(low, values[i]);
         high = fmax(high, values[i]);
     }
-    if (log) return log_axis(low, high);
+    if (log) return plot_log_axis(low, high);
     plot_axis axis = {0, 1, false, false};
     if (!(high >= low)) return axis;
-    axis.min = low < 0 ? round_end(low) : 0;
-    axis.max = high > 0 ? round_end(high) : 0;
+    axis.min = low < 0 ? plot_round_end(low) : 0;
+    axis.max = high > 0 ? plot_round_end(high) : 0;
     if (axis.min == axis.max) axis.max = 1;
     return axis;
 }
 
 // ---- density ----
 
-static size_t cell_of(double at, size_t cells)
+static size_t plot_cell_of(double at, size_t cells)
 {
     size_t cell = (size_t)(at * (double)cells);
     return cell < cells ? cell : cells - 1;
@@ -144,7 +144,7 @@ bool plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, 
     for (size_t i = 0; i < count && cells; i++) {
         double across = plot_at(x, xs[i]), up = plot_at(y, ys[i]);
         if (!(across >= 0 && across <= 1 && up >= 0 && up <= 1)) continue;
-        size_t *cell = &counts[(rows - 1 - cell_of(up, rows)) * columns + cell_of(across, columns)];
+        size_t *cell = &counts[(rows - 1 - plot_cell_of(up, rows)) * columns + plot_cell_of(across, columns)];
         if (++*cell > most) most = *cell;
     }
     for (size_t i = 0; i < cells; i++) {

@@ -26,7 +26,7 @@ static const size_t svg_max = (size_t)64 << 20;
 
 // ---- the process ----
 
-static int64_t now_ms(void)
+static int64_t plot_run_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -34,7 +34,7 @@ static int64_t now_ms(void)
 }
 
 // The environment without what changes gnuplot's ways, and with the locale C. NULL: no memory.
-static char **environment(void)
+static char **plot_run_environment(void)
 {
     static const char *const without[] = {"GNU", "GDFONTPATH=", "LC_", "LANG=", "LANGUAGE=", "FIT_"};
     static char locale[] = "LC_ALL=C";
@@ -52,12 +52,12 @@ static char **environment(void)
     return list;
 }
 
-static int start(char *const argv[], int said, pid_t *pid)
+static int plot_run_start(char *const argv[], int said, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     sigset_t none, all;
-    char **variables = environment();
+    char **variables = plot_run_environment();
     int error = variables ? posix_spawn_file_actions_init(&files) : ENOMEM;
     if (error) {
         free(variables);
@@ -83,7 +83,7 @@ static int start(char *const argv[], int said, pid_t *pid)
 }
 
 // Takes what there is to read; false at the end. What does not fit is dropped.
-static bool listen_to(int from, char *said, size_t size, size_t *used)
+static bool plot_run_listen_to(int from, char *said, size_t size, size_t *used)
 {
     char buffer[1024];
     for (;;) {
@@ -98,23 +98,23 @@ static bool listen_to(int from, char *said, size_t size, size_t *used)
 }
 
 // Waits until the process has ended, whoever still holds its standard error; false: not in time.
-static bool await(pid_t pid, int from, char *said, size_t size, int *status)
+static bool plot_run_await(pid_t pid, int from, char *said, size_t size, int *status)
 {
     size_t used = 0;
-    int64_t end = now_ms() + plot_limit_ms;
+    int64_t end = plot_run_now_ms() + plot_limit_ms;
     bool open = true, ended = false;
-    while (!ended && now_ms() < end) {
+    while (!ended && plot_run_now_ms() < end) {
         struct pollfd wait = {.fd = open ? from : -1, .events = POLLIN};
-        int64_t left = end - now_ms();
+        int64_t left = end - plot_run_now_ms();
         // Its end shows first as the end of what it says; the rest of the wait is short.
         int pause = open ? 50 : 1;
         poll(&wait, 1, left < pause ? (int)(left > 0 ? left : 0) : pause);
-        if (open) open = listen_to(from, said, size, &used);
+        if (open) open = plot_run_listen_to(from, said, size, &used);
         pid_t gone = waitpid(pid, status, WNOHANG);
         if (gone == -1 && errno == ECHILD) *status = 0; // somebody ignores SIGCHLD: its files tell
         ended = gone == pid || (gone == -1 && errno != EINTR);
     }
-    if (open) listen_to(from, said, size, &used);
+    if (open) plot_run_listen_to(from, said, size, &used);
     said[used] = 0;
     return ended;
 }
@@ -126,14 +126,14 @@ int plot_spawn(char *const argv[], char *said, size_t said_size)
     said[0] = 0;
     if (pipe2(ends, O_CLOEXEC) != 0) return PLOT_NOT_STARTED;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    int error = start(argv, ends[1], &pid);
+    int error = plot_run_start(argv, ends[1], &pid);
     close(ends[1]);
     if (error) {
         close(ends[0]);
         snprintf(said, said_size, "%s", strerror(error));
         return error == ENOENT ? PLOT_NOT_FOUND : PLOT_NOT_STARTED;
     }
-    bool ended = await(pid, ends[0], said, said_size, &status);
+    bool ended = plot_run_await(pid, ends[0], said, said_size, &status);
     kill(-pid, SIGKILL); // what it may have started, and itself when it is late
     if (!ended)
         while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
@@ -147,7 +147,7 @@ int plot_spawn(char *const argv[], char *said, size_t said_size)
 // ---- the private directory ----
 
 // The path goes into a script between single quotes: nothing but plain characters, or /tmp it is.
-static const char *place_for_files(void)
+static const char *plot_run_place_for_files(void)
 {
     const char *place = getenv("TMPDIR");
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
@@ -155,7 +155,7 @@ static const char *place_for_files(void)
     return place;
 }
 
-static void remove_directory(const char *path)
+static void plot_run_remove_directory(const char *path)
 {
     DIR *directory = opendir(path);
     const struct dirent *entry;
@@ -166,7 +166,7 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-static FILE *create(const char *path)
+static FILE *plot_run_create(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -175,14 +175,14 @@ static FILE *create(const char *path)
 }
 
 // Also when nothing failed until now: the disk may be full.
-static bool finish(FILE *to)
+static bool plot_run_finish(FILE *to)
 {
     bool good = !ferror(to);
     return fclose(to) == 0 && good;
 }
 
 // The whole file with a NUL behind it, or NULL.
-static char *contents(const char *path, size_t *size)
+static char *plot_run_contents(const char *path, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
@@ -222,39 +222,39 @@ __attribute__((format(printf, 2, 3))) static bool refuse(work *w, const char *fo
     return false;
 }
 
-static void path_of(const work *w, char path[PATH_LONG], size_t job, const char *ending)
+static void plot_run_path_of(const work *w, char path[PATH_LONG], size_t job, const char *ending)
 {
     snprintf(path, PATH_LONG, "%.*s/%zu%s", PATH_LONG - 32, w->directory, job, ending);
 }
 
 // A plot without a point.
-static bool make_empty(plot_job *job)
+static bool plot_run_make_empty(plot_job *job)
 {
     static const char nothing[] = "<?xml?>\n<svg><g></g></svg>";
     job->svg = plot_svg_tidy(nothing, sizeof nothing - 1, job, &job->svg_size);
     return job->svg != NULL;
 }
 
-static bool is_sensible(const plot_job *job)
+static bool plot_run_is_sensible(const plot_job *job)
 {
     return job->width >= 0.01 && job->height >= 0.01 && job->width <= 20000 && job->height <= 20000 &&
            job->plot->x.max > job->plot->x.min && job->plot->y.max > job->plot->y.min &&
            job->plot->series_count <= PLOT_SERIES_MAX;
 }
 
-static bool write_data(work *w, size_t i)
+static bool plot_run_write_data(work *w, size_t i)
 {
     char path[PATH_LONG];
-    path_of(w, path, i, ".dat");
-    FILE *to = create(path);
+    plot_run_path_of(w, path, i, ".dat");
+    FILE *to = plot_run_create(path);
     if (!to) return false;
     w->wanted[i] = plot_write_data(to, &w->jobs[i]);
-    return finish(to) && (w->wanted[i] || make_empty(&w->jobs[i]));
+    return plot_run_finish(to) && (w->wanted[i] || plot_run_make_empty(&w->jobs[i]));
 }
 
-static bool write_script(work *w, const char *script)
+static bool plot_run_write_script(work *w, const char *script)
 {
-    FILE *to = create(script);
+    FILE *to = plot_run_create(script);
     if (!to) return false;
     fprintf(to,
             "print 'netprof ', GPVAL_VERSION\nif (GPVAL_VERSION < 5.0) exit\n"
@@ -266,21 +266,21 @@ static bool write_script(work *w, const char *script)
     for (size_t i = 0; i < w->count; i++) {
         char data[PATH_LONG], svg[PATH_LONG];
         if (!w->wanted[i]) continue;
-        path_of(w, data, i, ".dat");
-        path_of(w, svg, i, ".svg");
+        plot_run_path_of(w, data, i, ".dat");
+        plot_run_path_of(w, svg, i, ".svg");
         plot_write_commands(to, &w->jobs[i], data, svg);
     }
-    return finish(to);
+    return plot_run_finish(to);
 }
 
 // What the program said, without our own line.
-static const char *complaint(const char *said)
+static const char *plot_run_complaint(const char *said)
 {
     const char *line = strncmp(said, "netprof ", 8) == 0 ? strchr(said, '\n') : said;
     return line ? line + strspn(line, " \n\t") : "";
 }
 
-static bool judge(work *w, const char *program, int code, const char *said)
+static bool plot_run_judge(work *w, const char *program, int code, const char *said)
 {
     static const char get[] = "install gnuplot 5.0 or newer (gnuplot-nox on Debian), or set NETPROF_GNUPLOT to it";
     long version = strncmp(said, "netprof ", 8) == 0 ? strtol(said + 8, NULL, 10) : 0;
@@ -294,19 +294,19 @@ static bool judge(work *w, const char *program, int code, const char *said)
     if (version > 0 && version < 5)
         return refuse(w, "%.100s %.*s is too old; %s", program, (int)strcspn(said + 8, " \n"), said + 8, get);
     if (code)
-        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code, *complaint(said) ? ": " : "",
-                      complaint(said));
+        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code,
+                      *plot_run_complaint(said) ? ": " : "", plot_run_complaint(said));
     return true;
 }
 
-static bool collect(work *w, const char *program)
+static bool plot_run_collect(work *w, const char *program)
 {
     for (size_t i = 0; i < w->count; i++) {
         char path[PATH_LONG];
         size_t size;
         if (!w->wanted[i]) continue;
-        path_of(w, path, i, ".svg");
-        char *text = contents(path, &size);
+        plot_run_path_of(w, path, i, ".svg");
+        char *text = plot_run_contents(path, &size);
         if (text) w->jobs[i].svg = plot_svg_tidy(text, size, &w->jobs[i], &w->jobs[i].svg_size);
         free(text);
         if (!w->jobs[i].svg) return refuse(w, "%.100s wrote no complete picture", program);
@@ -314,7 +314,7 @@ static bool collect(work *w, const char *program)
     return true;
 }
 
-static bool run(work *w)
+static bool plot_run_run(work *w)
 {
     char *program = getenv("NETPROF_GNUPLOT"), script[PATH_LONG], said[SAID_MAX];
     static char name[] = "gnuplot", plainly[] = "-d";
@@ -323,18 +323,18 @@ static bool run(work *w)
     snprintf(script, sizeof script, "%.*s/plots.gp", PATH_LONG - 32, w->directory);
     for (size_t i = 0; i < w->count; i++) {
         if (!w->wanted[i]) continue;
-        if (!write_data(w, i))
+        if (!plot_run_write_data(w, i))
             return refuse(w, "%s: cannot write the data of plots: %s", w->directory, strerror(errno));
         any |= w->wanted[i];
     }
     if (!any) return true;
-    if (!write_script(w, script)) return refuse(w, "%s: %s", script, strerror(errno));
+    if (!plot_run_write_script(w, script)) return refuse(w, "%s: %s", script, strerror(errno));
     char *argv[] = {program, plainly, script, NULL};
     int code = plot_spawn(argv, said, sizeof said);
-    return judge(w, program, code, said) && collect(w, program);
+    return plot_run_judge(w, program, code, said) && plot_run_collect(w, program);
 }
 
-static void drop_pictures(work *w)
+static void plot_run_drop_pictures(work *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (!w->wanted[i]) continue; // needed no gnuplot
@@ -345,7 +345,7 @@ static void drop_pictures(work *w)
 }
 
 // Marks what is to be drawn; false when a plot cannot be.
-static bool choose(work *w)
+static bool plot_run_choose(work *w)
 {
     bool all = true;
     for (size_t i = 0; i < w->count; i++) {
@@ -355,7 +355,7 @@ static bool choose(work *w)
         if (plot_points(job->plot) > PLOT_POINTS_MAX)
             all = refuse(w, "plot %zu: %zu points are more than the %d that are drawn singly", i + 1,
                          plot_points(job->plot), PLOT_POINTS_MAX);
-        else if (!is_sensible(job))
+        else if (!plot_run_is_sensible(job))
             all = refuse(w, "plot %zu: its size or its axes make no sense", i + 1);
         else
             w->wanted[i] = true;
@@ -373,18 +373,18 @@ bool plot_render(plot_job *jobs, size_t count, char *message, size_t message_siz
     w.message[0] = 0;
     w.wanted = calloc(count ? count : 1, sizeof *w.wanted);
     if (!w.wanted) return refuse(&w, "no memory for plots");
-    bool all = choose(&w);
-    snprintf(w.directory, sizeof w.directory, "%s/netprof-plot-XXXXXX", place_for_files());
+    bool all = plot_run_choose(&w);
+    snprintf(w.directory, sizeof w.directory, "%s/netprof-plot-XXXXXX", plot_run_place_for_files());
     if (!count)
         all = true;
     else if (!mkdtemp(w.directory))
         all = refuse(&w, "%s: %s", w.directory, strerror(errno));
     else {
-        if (!run(&w)) {
-            drop_pictures(&w);
+        if (!plot_run_run(&w)) {
+            plot_run_drop_pictures(&w);
             all = false;
         }
-        remove_directory(w.directory);
+        plot_run_remove_directory(w.directory);
     }
     free(w.wanted);
     return all;

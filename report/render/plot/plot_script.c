@@ -13,33 +13,34 @@ typedef struct place {
     bool there;
 } place;
 
-static long whole(double at)
+static long plot_script_whole(double at)
 {
     return lround(fmin(fmax(at, -1e3), 1e3) * PLOT_UNIT); // far outside: the line's direction is kept well enough
 }
 
-static place place_of(const plot *p, const plot_series *s, size_t i)
+static place plot_script_place_of(const plot *p, const plot_series *s, size_t i)
 {
     double x = plot_at(p->x, s->x[i]), y = plot_at(p->y, s->y[i]);
     double y2 = s->kind == PLOT_BAND ? plot_at(p->y, s->y2[i]) : 0;
     if (isnan(x) || isnan(y) || isnan(y2)) return (place){0, 0, 0, false};
-    return (place){whole(x), whole(y), whole(y2), true};
+    return (place){plot_script_whole(x), plot_script_whole(y), plot_script_whole(y2), true};
 }
 
 // Between gaps on both sides: a line of one point cannot be seen.
-static bool is_alone(const plot *p, const plot_series *s, size_t i)
+static bool plot_script_is_alone(const plot *p, const plot_series *s, size_t i)
 {
-    return !(i && place_of(p, s, i - 1).there) && !(i + 1 < s->count && place_of(p, s, i + 1).there);
+    return !(i && plot_script_place_of(p, s, i - 1).there) &&
+           !(i + 1 < s->count && plot_script_place_of(p, s, i + 1).there);
 }
 
 // Runs of neighbours, an empty line between two of them.
-static size_t write_runs(FILE *to, const plot *p, const plot_series *s)
+static size_t plot_script_write_runs(FILE *to, const plot *p, const plot_series *s)
 {
     size_t written = 0;
     bool open = false;
     for (size_t i = 0; i < s->count; i++) {
-        place at = place_of(p, s, i);
-        if (!at.there || is_alone(p, s, i)) {
+        place at = plot_script_place_of(p, s, i);
+        if (!at.there || plot_script_is_alone(p, s, i)) {
             open = false;
             continue;
         }
@@ -52,12 +53,12 @@ static size_t write_runs(FILE *to, const plot *p, const plot_series *s)
 }
 
 // Lone points: dots; of a band upright lines.
-static size_t write_alone(FILE *to, const plot *p, const plot_series *s)
+static size_t plot_script_write_alone(FILE *to, const plot *p, const plot_series *s)
 {
     size_t written = 0;
     for (size_t i = 0; i < s->count; i++) {
-        place at = place_of(p, s, i);
-        if (!at.there || !(s->kind == PLOT_POINTS || is_alone(p, s, i))) continue;
+        place at = plot_script_place_of(p, s, i);
+        if (!at.there || !(s->kind == PLOT_POINTS || plot_script_is_alone(p, s, i))) continue;
         if (s->kind == PLOT_BAND)
             fprintf(to, "%s%ld %ld\n%ld %ld\n", written ? "\n" : "", at.x, at.y, at.x, at.y2);
         else
@@ -68,45 +69,45 @@ static size_t write_alone(FILE *to, const plot *p, const plot_series *s)
 }
 
 // Left and right edge of a box of a width in x units.
-static bool edges_of(const plot *p, const plot_series *s, size_t i, long *left, long *right)
+static bool plot_script_edges_of(const plot *p, const plot_series *s, size_t i, long *left, long *right)
 {
     double half = s->x2 ? s->x2[i] / 2 : 0.5, from = plot_at(p->x, s->x[i] - half), to = plot_at(p->x, s->x[i] + half);
     if (isnan(plot_at(p->x, s->x[i])) || isnan(to)) return false;
-    *left = isnan(from) ? 0 : whole(from); // below zero on a logarithmic axis
-    *right = whole(to);
+    *left = isnan(from) ? 0 : plot_script_whole(from); // below zero on a logarithmic axis
+    *right = plot_script_whole(to);
     return *right > *left;
 }
 
-static size_t write_bars(FILE *to, const plot *p, const plot_series *s)
+static size_t plot_script_write_bars(FILE *to, const plot *p, const plot_series *s)
 {
     size_t written = 0;
     long left, right;
     for (size_t i = 0; i < s->count; i++) {
         double up = plot_at(p->y, s->y[i]);
-        if (!(up > 0) || !edges_of(p, s, i, &left, &right)) continue;
-        fprintf(to, "%ld %ld %ld\n", (left + right) / 2, whole(up), right - left);
+        if (!(up > 0) || !plot_script_edges_of(p, s, i, &left, &right)) continue;
+        fprintf(to, "%ld %ld %ld\n", (left + right) / 2, plot_script_whole(up), right - left);
         written++;
     }
     return written;
 }
 
 // A box plot's five places; false when one of them has none.
-static bool box_of(const plot *p, const plot_series *s, size_t i, long at[5])
+static bool plot_script_box_of(const plot *p, const plot_series *s, size_t i, long at[5])
 {
     for (size_t k = 0; k < 5; k++) {
         double up = plot_at(p->y, s->boxes[i][k]);
         if (isnan(up)) return false;
-        at[k] = whole(up);
+        at[k] = plot_script_whole(up);
     }
     return true;
 }
 
-static size_t write_boxes(FILE *to, const plot *p, const plot_series *s, bool medians)
+static size_t plot_script_write_boxes(FILE *to, const plot *p, const plot_series *s, bool medians)
 {
     size_t written = 0;
     long at[5], left, right;
     for (size_t i = 0; i < s->count; i++) {
-        if (!box_of(p, s, i, at) || !edges_of(p, s, i, &left, &right)) continue;
+        if (!plot_script_box_of(p, s, i, at) || !plot_script_edges_of(p, s, i, &left, &right)) continue;
         if (medians)
             fprintf(to, "%s%ld %ld\n%ld %ld\n", written ? "\n" : "", left, at[2], right, at[2]);
         else
@@ -127,12 +128,12 @@ static const struct {
              {PLOT_BOX, PART_LINES, true}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
-static size_t write_part(FILE *to, const plot *p, const plot_series *s, size_t part)
+static size_t plot_script_write_part(FILE *to, const plot *p, const plot_series *s, size_t part)
 {
     switch (s->kind) {
-    case PLOT_BARS: return write_bars(to, p, s);
-    case PLOT_BOX: return write_boxes(to, p, s, parts[part].extra);
-    default: return parts[part].extra ? write_alone(to, p, s) : write_runs(to, p, s);
+    case PLOT_BARS: return plot_script_write_bars(to, p, s);
+    case PLOT_BOX: return plot_script_write_boxes(to, p, s, parts[part].extra);
+    default: return parts[part].extra ? plot_script_write_alone(to, p, s) : plot_script_write_runs(to, p, s);
     }
 }
 
@@ -144,7 +145,7 @@ bool plot_write_data(FILE *to, const plot_job *job)
         for (size_t k = 0; k < PARTS; k++) {
             if (parts[k].kind != p->series[i].kind) continue;
             // A data set that would be empty is no data set for gnuplot: a place far outside keeps the count.
-            size_t count = write_part(to, p, &p->series[i], k);
+            size_t count = plot_script_write_part(to, p, &p->series[i], k);
             if (!count) fprintf(to, "%d 0 0 0 0 0\n", -9 * PLOT_UNIT);
             fputs("\n\n", to);
             written += count;
@@ -158,7 +159,7 @@ unsigned plot_width(const plot_series *s, bool extra)
     return (unsigned)lround(width * (s->kind == PLOT_BOX && extra ? 200 : 100)); // medians: thicker
 }
 
-static void write_part_command(FILE *to, const plot_series *s, size_t part, unsigned paint)
+static void plot_script_write_part_command(FILE *to, const plot_series *s, size_t part, unsigned paint)
 {
     static const char *const styles[] = {[PART_LINES] = "1:2 with lines",
                                          [PART_STEPS] = "1:2 with steps",
@@ -190,7 +191,7 @@ void plot_write_commands(FILE *to, const plot_job *job, const char *data, const 
             if (parts[k].kind != p->series[i].kind) continue;
             if (index) fputs(", \\\n ", to);
             fprintf(to, "'%s' index %u ", data, index++);
-            write_part_command(to, &p->series[i], k, PLOT_PAINT | (unsigned)i << 1 | parts[k].extra);
+            plot_script_write_part_command(to, &p->series[i], k, PLOT_PAINT | (unsigned)i << 1 | parts[k].extra);
         }
     fputs("\nunset output\n", to);
 }

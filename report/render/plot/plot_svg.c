@@ -16,20 +16,20 @@ typedef struct span {
     size_t size;
 } span;
 
-static bool is_name(span tag, const char *name)
+static bool plot_svg_is_name(span tag, const char *name)
 {
     size_t length = strlen(name);
     return tag.size >= length && memcmp(tag.at, name, length) == 0 &&
            (tag.size == length || strchr(" \t\r\n/", tag.at[length]));
 }
 
-static bool is_blank(char c)
+static bool plot_svg_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 // The value of an attribute of a tag; size 0 when there is none.
-static span attribute(span tag, const char *name)
+static span plot_svg_attribute(span tag, const char *name)
 {
     const char *end = tag.at + tag.size;
     size_t length = strlen(name);
@@ -40,13 +40,13 @@ static span attribute(span tag, const char *name)
             p = close;
             continue;
         }
-        if (!is_blank(*p) || (size_t)(end - p - 1) <= length || memcmp(p + 1, name, length) != 0) continue;
+        if (!plot_svg_is_blank(*p) || (size_t)(end - p - 1) <= length || memcmp(p + 1, name, length) != 0) continue;
         const char *value = p + 1 + length;
-        while (value < end && is_blank(*value))
+        while (value < end && plot_svg_is_blank(*value))
             value++;
         if (value == end || *value != '=') continue;
         value++;
-        while (value < end && is_blank(*value))
+        while (value < end && plot_svg_is_blank(*value))
             value++;
         if (value == end || (*value != '"' && *value != '\'')) break;
         const char *close = memchr(value + 1, *value, (size_t)(end - value - 1));
@@ -57,7 +57,7 @@ static span attribute(span tag, const char *name)
 }
 
 // The low bytes of a colour: "rgb(167,   0,   2)" is 2; -1: no colour of ours.
-static long paint_in(span colour)
+static long plot_svg_paint_in(span colour)
 {
     char text[32];
     unsigned red, green, blue;
@@ -80,7 +80,7 @@ typedef struct state {
 } state;
 
 // A number as gnuplot writes it, in hundredths; what is finer is rounded. *at moves behind it.
-static long read_hundredths(state *s, const char **at, const char *end)
+static long plot_svg_read_hundredths(state *s, const char **at, const char *end)
 {
     enum { DIGITS = 9 };
     const char *p = *at;
@@ -99,7 +99,7 @@ static long read_hundredths(state *s, const char **at, const char *end)
 }
 
 // ".5", "-12", "3.04"; a blank in front where the number before would go on.
-static void put_hundredths(state *s, long value, bool first)
+static void plot_svg_put_hundredths(state *s, long value, bool first)
 {
     long size = value < 0 ? -value : value, rest = size % 100;
     if (!first && value >= 0) buffer_text(&s->out, " ");
@@ -114,78 +114,78 @@ typedef struct pen {
     char command;      // of the piece before
 } pen;
 
-static void put_way(state *s, pen *p)
+static void plot_svg_put_way(state *s, pen *p)
 {
     char command = p->dy == 0 ? 'h' : p->dx == 0 ? 'v' : 'l';
     if (!p->dx && !p->dy) return;
     if (command != p->command) buffer_bytes(&s->out, &command, 1);
-    if (command != 'v') put_hundredths(s, p->dx, command != p->command);
-    if (command != 'h') put_hundredths(s, p->dy, command == 'v' && p->command != 'v');
+    if (command != 'v') plot_svg_put_hundredths(s, p->dx, command != p->command);
+    if (command != 'h') plot_svg_put_hundredths(s, p->dy, command == 'v' && p->command != 'v');
     p->x += p->dx;
     p->y += p->dy;
     p->dx = p->dy = 0;
     p->command = command;
 }
 
-static bool goes_on(const pen *p, long dx, long dy)
+static bool plot_svg_goes_on(const pen *p, long dx, long dy)
 {
     return (!p->dy && !dy && p->dx && dx && (p->dx > 0) == (dx > 0)) ||
            (!p->dx && !dx && p->dy && dy && (p->dy > 0) == (dy > 0));
 }
 
-static void line_to(state *s, pen *p, long x, long y)
+static void plot_svg_line_to(state *s, pen *p, long x, long y)
 {
     long dx = x - p->x - p->dx, dy = y - p->y - p->dy;
-    if (!goes_on(p, dx, dy)) put_way(s, p);
+    if (!plot_svg_goes_on(p, dx, dy)) plot_svg_put_way(s, p);
     p->dx += dx;
     p->dy += dy;
 }
 
-static void move_to(state *s, pen *p, long x, long y)
+static void plot_svg_move_to(state *s, pen *p, long x, long y)
 {
-    put_way(s, p);
+    plot_svg_put_way(s, p);
     buffer_text(&s->out, "M");
-    put_hundredths(s, x, true);
-    put_hundredths(s, y, false);
+    plot_svg_put_hundredths(s, x, true);
+    plot_svg_put_hundredths(s, y, false);
     *p = (pen){.x = x, .y = y};
 }
 
 // "M1.00,2.00 L3.00,4.00 ... Z", or points alone: relative, and flat parts in one. Anything else is refused.
-static void put_points(state *s, span points, bool closed)
+static void plot_svg_put_points(state *s, span points, bool closed)
 {
     const char *p = points.at, *end = p + points.size;
     char command = 'M';
     pen to = {0};
     bool begun = false;
     while (p < end && !s->failed) {
-        if (is_blank(*p)) {
+        if (plot_svg_is_blank(*p)) {
             p++;
         } else if (*p == 'M' || *p == 'L') {
             command = *p++;
             s->failed |= !begun && command == 'L';
         } else if (*p == 'Z') {
             s->failed |= !begun;
-            put_way(s, &to);
+            plot_svg_put_way(s, &to);
             buffer_text(&s->out, "z");
             command = 'M'; // a stroke after it begins anew
             begun = false;
             p++;
         } else {
-            long x = read_hundredths(s, &p, end), y = 0;
-            while (p < end && is_blank(*p))
+            long x = plot_svg_read_hundredths(s, &p, end), y = 0;
+            while (p < end && plot_svg_is_blank(*p))
                 p++;
             s->failed |= p == end || *p++ != ',';
-            if (!s->failed) y = read_hundredths(s, &p, end);
+            if (!s->failed) y = plot_svg_read_hundredths(s, &p, end);
             if (s->failed) return;
             if (command == 'M')
-                move_to(s, &to, x, y);
+                plot_svg_move_to(s, &to, x, y);
             else
-                line_to(s, &to, x, y);
+                plot_svg_line_to(s, &to, x, y);
             command = 'L';
             begun = true;
         }
     }
-    put_way(s, &to);
+    plot_svg_put_way(s, &to);
     if (closed && begun) buffer_text(&s->out, "z");
 }
 
@@ -195,10 +195,10 @@ typedef struct paint {
     bool extra;
 } paint;
 
-static bool find_paint(state *s, span tag, const char *name, paint *found)
+static bool plot_svg_find_paint(state *s, span tag, const char *name, paint *found)
 {
-    long number = paint_in(attribute(tag, name));
-    if (number < 0) number = paint_in(attribute(tag, "color"));
+    long number = plot_svg_paint_in(plot_svg_attribute(tag, name));
+    if (number < 0) number = plot_svg_paint_in(plot_svg_attribute(tag, "color"));
     if (number < 0 && s->depth) number = s->groups[s->depth - 1];
     s->failed |= number < 0 || (size_t)number / 2 >= s->plot->series_count;
     if (s->failed) return false;
@@ -206,39 +206,39 @@ static bool find_paint(state *s, span tag, const char *name, paint *found)
     return true;
 }
 
-static void put_ink(state *s, const char *name, paint p)
+static void plot_svg_put_ink(state *s, const char *name, paint p)
 {
     buffer_printf(&s->out, " %s=\"#a7%04x\"", name, (unsigned)p.series->ink);
 }
 
-static void put_polygon(state *s, span tag)
+static void plot_svg_put_polygon(state *s, span tag)
 {
     paint p;
-    if (!find_paint(s, tag, "fill", &p)) return;
+    if (!plot_svg_find_paint(s, tag, "fill", &p)) return;
     buffer_text(&s->out, "<path");
-    put_ink(s, "fill", p);
+    plot_svg_put_ink(s, "fill", p);
     if (p.series->kind == PLOT_BOX) buffer_text(&s->out, " fill-opacity=\"0.3\"");
     buffer_text(&s->out, " d=\"");
-    put_points(s, attribute(tag, "points"), true);
+    plot_svg_put_points(s, plot_svg_attribute(tag, "points"), true);
     buffer_text(&s->out, "\"/>\n");
 }
 
-static void put_path(state *s, span tag)
+static void plot_svg_put_path(state *s, span tag)
 {
-    span d = attribute(tag, "d");
+    span d = plot_svg_attribute(tag, "d");
     paint p;
-    if (!d.size || !find_paint(s, tag, "stroke", &p)) return;
+    if (!d.size || !plot_svg_find_paint(s, tag, "stroke", &p)) return;
     buffer_text(&s->out, "<path");
-    put_ink(s, "stroke", p);
+    plot_svg_put_ink(s, "stroke", p);
     buffer_text(&s->out, " stroke-width=\"");
     buffer_number(&s->out, plot_width(p.series, p.extra) / 100.0);
     buffer_text(&s->out, p.series->dashed ? "\" stroke-dasharray=\"3 2\" d=\"" : "\" d=\"");
-    put_points(s, d, false);
+    plot_svg_put_points(s, d, false);
     buffer_text(&s->out, "\"/>\n");
 }
 
 // A number of `end` after it; moves behind it.
-static void put_number(state *s, span *from, const char *name, char end)
+static void plot_svg_put_number(state *s, span *from, const char *name, char end)
 {
     static const char digits[] = "0123456789.-";
     size_t length = 0;
@@ -251,48 +251,48 @@ static void put_number(state *s, span *from, const char *name, char end)
 }
 
 // A symbol: a dot at its place.
-static void put_dot(state *s, span tag)
+static void plot_svg_put_dot(state *s, span tag)
 {
     static const char start[] = "translate(";
-    span where = attribute(tag, "transform");
+    span where = plot_svg_attribute(tag, "transform");
     paint p;
     s->failed |= where.size < sizeof start || memcmp(where.at, start, sizeof start - 1) != 0;
-    if (s->failed || !find_paint(s, tag, "stroke", &p)) return;
+    if (s->failed || !plot_svg_find_paint(s, tag, "stroke", &p)) return;
     where = (span){where.at + sizeof start - 1, where.size - sizeof start + 1};
     buffer_text(&s->out, "<circle");
-    put_ink(s, "fill", p);
-    put_number(s, &where, "cx", ',');
-    put_number(s, &where, "cy", ')');
+    plot_svg_put_ink(s, "fill", p);
+    plot_svg_put_number(s, &where, "cx", ',');
+    plot_svg_put_number(s, &where, "cy", ')');
     buffer_text(&s->out, " r=\"");
     buffer_number(&s->out, plot_width(p.series, p.extra) / 100.0);
     buffer_text(&s->out, "\"/>\n");
 }
 
-static void open_group(state *s, span tag)
+static void plot_svg_open_group(state *s, span tag)
 {
     s->failed |= s->depth == DEPTH_MAX;
     if (s->failed) return;
-    long number = paint_in(attribute(tag, "stroke"));
-    s->groups[s->depth++] = number < 0 ? paint_in(attribute(tag, "color")) : number;
+    long number = plot_svg_paint_in(plot_svg_attribute(tag, "stroke"));
+    s->groups[s->depth++] = number < 0 ? plot_svg_paint_in(plot_svg_attribute(tag, "color")) : number;
 }
 
-static void take_tag(state *s, span tag)
+static void plot_svg_take_tag(state *s, span tag)
 {
     bool closed = tag.size && tag.at[tag.size - 1] == '/';
-    if (is_name(tag, "polygon"))
-        put_polygon(s, tag);
-    else if (is_name(tag, "path"))
-        put_path(s, tag);
-    else if (is_name(tag, "use"))
-        put_dot(s, tag);
-    else if (is_name(tag, "g") && !closed)
-        open_group(s, tag);
-    else if (is_name(tag, "/g") && s->depth)
+    if (plot_svg_is_name(tag, "polygon"))
+        plot_svg_put_polygon(s, tag);
+    else if (plot_svg_is_name(tag, "path"))
+        plot_svg_put_path(s, tag);
+    else if (plot_svg_is_name(tag, "use"))
+        plot_svg_put_dot(s, tag);
+    else if (plot_svg_is_name(tag, "g") && !closed)
+        plot_svg_open_group(s, tag);
+    else if (plot_svg_is_name(tag, "/g") && s->depth)
         s->depth--;
 }
 
 // The tag behind p, without its brackets; size 0 at the end.
-static span next_tag(const char *p, const char *end)
+static span plot_svg_next_tag(const char *p, const char *end)
 {
     p = memchr(p, '<', (size_t)(end - p));
     if (!p) return (span){end, 0};
@@ -301,9 +301,9 @@ static span next_tag(const char *p, const char *end)
     return (span){p + 1, (size_t)(close - p - 1)};
 }
 
-static bool is_whole(const char *text, size_t size)
+static bool plot_svg_is_whole(const char *text, size_t size)
 {
-    while (size && is_blank(text[size - 1]))
+    while (size && plot_svg_is_blank(text[size - 1]))
         size--;
     return size > 6 && memcmp(text + size - 6, "</svg>", 6) == 0 && !memchr(text, 0, size);
 }
@@ -314,7 +314,7 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
     const char *end = text + size;
     bool inside = true;
     *new_size = 0;
-    if (!is_whole(text, size)) return NULL;
+    if (!plot_svg_is_whole(text, size)) return NULL;
     buffer_text(&s.out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
     buffer_number(&s.out, job->width);
     buffer_text(&s.out, "\" height=\"");
@@ -325,11 +325,11 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
     buffer_number(&s.out, job->height);
     buffer_text(&s.out, "\">\n<g fill=\"none\" stroke-linejoin=\"round\">\n");
     for (const char *p = text; p < end && !s.failed;) {
-        span tag = next_tag(p, end);
+        span tag = plot_svg_next_tag(p, end);
         if (!tag.size) break;
-        if (is_name(tag, "defs")) inside = false;
-        if (inside) take_tag(&s, tag);
-        if (is_name(tag, "/defs")) inside = true;
+        if (plot_svg_is_name(tag, "defs")) inside = false;
+        if (inside) plot_svg_take_tag(&s, tag);
+        if (plot_svg_is_name(tag, "/defs")) inside = true;
         p = tag.at + tag.size;
     }
     buffer_printf(&s.out, "</g>\n</svg>\n");
