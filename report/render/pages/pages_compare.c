@@ -502,8 +502,7 @@ static void compare_page_add_runs(compare_page *p)
         sheet_text(&t, r->damaged ? arena_format(p->memory, "%s (damaged)", r->label) : r->label);
         sheet_text(&t, *r->host ? r->host : NUMBER_UNKNOWN);
         sheet_text(&t, arena_text(p->memory, r->wall_ns ? number_utc(r->wall_ns, 0).text : NUMBER_UNKNOWN));
-        sheet_text(&t, arena_text(p->memory,
-                                  r->elapsed_ns ? number_duration((double)r->elapsed_ns / 1e9).text : NUMBER_UNKNOWN));
+        sheet_number(&t, number_duration(r->elapsed_ns ? (double)r->elapsed_ns / 1e9 : NAN));
         sheet_text(&t,
                    arena_text(p->memory, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN));
     }

@@ -8,4 +8,7 @@ typedef struct pages_kind {
     const char *charts; // the names of all its charts, by blanks; * is any text
 } pages_kind;
 
+// The last part of a path.
+const char *pages_file_name(const char *path);
+
 #endif

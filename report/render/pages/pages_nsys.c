@@ -80,12 +80,12 @@ static const char *nsys_page_lane_label(nsys_page *p, size_t file, const nsys_gp
 {
     const nsys *n = &p->job->files[file];
     const nsys_process *process = nsys_page_only_process(n);
-    const char *whose = "", *name = strrchr(n->path, '/');
+    const char *whose = "";
     if (p->job->file_count > 1) {
         if (process && process->rank >= 0)
             whose = arena_format(p->memory, "rank %lld, ", (long long)process->rank);
         else
-            whose = arena_format(p->memory, "%s, ", name ? name + 1 : n->path);
+            whose = arena_format(p->memory, "%s, ", pages_file_name(n->path));
     }
     if (gpu->pid >= 0)
         return arena_format(p->memory, "%sGPU %lld of %lld", whose, (long long)gpu->device, (long long)gpu->pid);
@@ -176,9 +176,8 @@ static const char *nsys_page_process_name(nsys_page *p, size_t place)
 {
     const nsys_spender *s = &p->job->spent[place];
     const nsys *n = &p->job->files[s->file];
-    const char *name = strrchr(n->path, '/');
     if (s->process->rank >= 0) return arena_format(p->memory, "rank %lld", (long long)s->process->rank);
-    if (nsys_page_only_process(n) || s->process->pid < 0) return name ? name + 1 : n->path;
+    if (nsys_page_only_process(n) || s->process->pid < 0) return pages_file_name(n->path);
     return arena_format(p->memory, "process %lld", (long long)s->process->pid);
 }
 
@@ -320,7 +319,6 @@ static void nsys_page_add_lines(nsys_page *p)
 static void nsys_page_process_row(nsys_page *p, sheet *t, const nsys_spender *s, const bool shown[NSYS_SPENT])
 {
     const nsys *n = &p->job->files[s->file];
-    const char *name = strrchr(n->path, '/');
     sheet_text(t, s->process->rank >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->rank) : "");
     for (int what = 0; what < NSYS_SPENT; what++) {
         double seconds = (double)s->process->spent_ns[what] / 1e9;
@@ -335,7 +333,7 @@ static void nsys_page_process_row(nsys_page *p, sheet *t, const nsys_spender *s,
             sheet_number(t, number_duration(seconds));
     }
     sheet_text(t, s->process->pid >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->pid) : "");
-    sheet_format(t, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", name ? name + 1 : n->path);
+    sheet_format(t, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", pages_file_name(n->path));
 }
 
 static void nsys_page_add_processes(nsys_page *p)

@@ -267,8 +267,7 @@ static bool regions_page_make_bytes(regions_page *p, chart *x)
         if (!n->bytes) continue;
         sheet_text(&t, n->name);
         sheet_number(&t, number_volume((double)n->bytes, "bytes"));
-        sheet_text(&t, arena_text(p->memory, nic ? number_volume((double)n->nic.bytes[TRAFFIC_SENT], "bytes").text
-                                                 : NUMBER_UNKNOWN));
+        sheet_number(&t, number_volume(nic ? (double)n->nic.bytes[TRAFFIC_SENT] : NAN, "bytes"));
         sheet_text(&t, isfinite(n->nic.sent_over_declared)
                            ? arena_format(p->memory, TIMES "%s", number_fixed(n->nic.sent_over_declared, 2).text)
                            : NUMBER_UNKNOWN);
@@ -335,7 +334,7 @@ static void regions_page_add_ranks(regions_page *p)
         sheet_number(&t, number_grouped(x->threads));
         sheet_text(&t, regions_page_duration(p, (double)x->time_ns));
         sheet_number(&t, number_prefixed((double)x->calls, ""));
-        sheet_text(&t, arena_text(p->memory, x->mismatched ? number_grouped(x->mismatched).text : "0"));
+        sheet_number(&t, number_grouped(x->mismatched));
         sheet_text(&t, !x->complete ? "its file is cut" : x->warning);
     }
     sheet_end(&t, p->doc, (chart_head){"ranks", "Ranks", "one process each"}, columns);

@@ -134,7 +134,7 @@ static void job_appendix_add_nodes(const job_view *v, document *doc)
                                                                                           : NUMBER_UNKNOWN));
         }
         const job_lane *memory = node->lanes[JOB_MEMORY] ? node->lanes[JOB_MEMORY] : node->lanes[JOB_NODE_MEMORY];
-        sheet_text(&t, arena_text(v->memory, number_binary(memory ? memory->high : NAN).text));
+        sheet_number(&t, number_binary(memory ? memory->high : NAN));
     }
     sheet_end(&t, doc,
               (chart_head){"nodes", "Every node", "means over the time that each is known; most memory: of any sample"},

@@ -249,7 +249,7 @@ static void job_meters_add_figures(const job_view *v, document *doc, const group
         sheet_number(&t, job_view_text(known[i], u->mean));
         if (many) sheet_text(&t, job_meters_figure_with_node(v, known[i], u->low, u->low_node));
         if (many) sheet_text(&t, job_meters_figure_with_node(v, known[i], u->high, u->high_node));
-        sheet_text(&t, arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : job_view_text(known[i], u->peak).text));
+        sheet_number(&t, job_view_text(known[i], u->peak));
         sheet_text(&t, *job_meter_of(known[i])->unit && u->capacity > 0
                            ? arena_text(v->memory, job_view_text(known[i], u->capacity).text)
                            : "");
@@ -406,13 +406,13 @@ static void job_meters_add_device_table(const job_view *v, document *doc, const 
         sheet_text(&t, job_meters_device_label(v, d));
         for (size_t i = 0; i < count; i++) {
             const job_lane *lane = d->lanes[known[i]];
-            sheet_text(&t, arena_text(v->memory, lane ? job_view_text(known[i], lane->mean).text : NUMBER_UNKNOWN));
+            sheet_number(&t, job_view_text(known[i], lane ? lane->mean : NAN));
         }
         for (int way = 0; way < 2 && totals; way++) {
             const job_lane *lane = d->lanes[is_virtual ? (way ? JOB_VIRTUAL_RECEIVED : JOB_VIRTUAL_SENT)
                                             : way      ? JOB_RECEIVED
                                                        : JOB_SENT];
-            sheet_text(&t, arena_text(v->memory, job_view_amount(JOB_SENT, lane ? lane->total : NAN).text));
+            sheet_number(&t, job_view_amount(JOB_SENT, lane ? lane->total : NAN));
         }
     }
     const char *question =

@@ -316,15 +316,14 @@ static void job_series_add_phases(const job_view *v, document *doc)
     for (size_t i = 0; i <= shown; i++) {
         const job_phase *p = i < shown ? &job->phases[i] : NULL;
         sheet_text(&t, p ? job_series_phase_name(v, p) : "whole job");
-        sheet_text(&t, arena_text(v->memory, number_duration(p ? p->time_s : job->end_s).text));
+        sheet_number(&t, number_duration(p ? p->time_s : job->end_s));
         for (size_t k = 0; k < PHASE_COLUMNS; k++) {
             const job_use *u = job_view_use_of(job, phase_columns[k].meter);
             if (has[k])
                 sheet_text(&t, job_series_phase_cell(v, &phase_columns[k],
                                                      p ? p->meters[phase_columns[k].meter].mean : u->mean));
         }
-        if (energy)
-            sheet_text(&t, arena_text(v->memory, job_view_energy_number(p ? p->energy_j : job->energy.total_j).text));
+        if (energy) sheet_number(&t, job_view_energy_number(p ? p->energy_j : job->energy.total_j));
     }
     const char *question = shown < job->phase_count
                                ? arena_format(v->memory, "the first %zu of %zu", shown, job->phase_count)

@@ -13,17 +13,11 @@ const pages_kind pages_pair_kind = {
     "errors-* changes-* sizes sizes-* latency host-access translation quality metrics metrics-* groups-* gauges "
     "clocks-* method"};
 
-static const char *pages_pair_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static void pages_pair_set_foot(const pair *p, document *doc)
 {
     buffer b = {0};
     for (size_t i = 0; i < p->in->path_count; i++)
-        buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", pages_pair_base_name(p->in->paths[i]));
+        buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", pages_file_name(p->in->paths[i]));
     buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
                   b.size ? "  \xc2\xb7  " : "", netprof_version());
     document_foot(doc, b.data ? b.data : "");

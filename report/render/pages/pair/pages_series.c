@@ -335,9 +335,8 @@ static void over_time_add_samples(const over_time *v)
     sheet t = sheet_open(sizeof columns / sizeof *columns);
     for (size_t i = 0; i < runs; i++) {
         const series_run *r = &v->s->runs[i];
-        const char *slash = strrchr(r->path, '/');
         sheet_text(&t, *r->host ? r->host : NUMBER_UNKNOWN);
-        sheet_text(&t, slash && slash[1] ? slash + 1 : r->path);
+        sheet_text(&t, pages_file_name(r->path));
         sheet_count(&t, r->snapshots);
         sheet_number(&t, number_duration(r->interval_s));
         sheet_number(&t, number_duration(r->longest_s));
