@@ -1,6 +1,7 @@
 #include "export_differences.h"
 
 #include "cli/common.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
 #include <stdlib.h>
@@ -96,6 +97,7 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
     export_differences_follow_schema(h, s->schema);
     for (size_t i = 0; i < arrlenu(h->items) && !err; i++)
         err = export_differences_visit_one(h, h->items[i], s, visit, user, error);
+    if (err == NETPROF_ERR_NOMEM) memory_exhausted();
     if (err) { // another boot, or the clock went back: it begins anew
         for (size_t i = 0; i < arrlenu(h->items); i++)
             h->items[i]->waiting = 0;

@@ -1,7 +1,9 @@
 #define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "nsys_reading.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,7 +325,9 @@ void nsys_free(nsys *n)
 
 static bool nsys_read_head(const char *path, char head[16])
 {
+    errno = 0;
     FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
+    if (!file && errno == ENOMEM) memory_exhausted();
     bool got = file && fread(head, 1, 16, file) == 16;
     if (file) fclose(file);
     return got;
