@@ -49,7 +49,7 @@ static void command_print_failure(const char *name, const char *text, int code)
     json_object *o = json_document("error");
     json_put_text(o, "command", name);
     json_put_text(o, "message", text);
-    json_object_object_add(o, "exit", json_object_new_int(code));
+    json_put(o, "exit", json_object_new_int64(code));
     json_print(stdout, o);
     output_close();
 }
@@ -69,7 +69,7 @@ static int command_wrong_option(const command *c, poptContext context, int resul
                       result == POPT_ERROR_BADOPT ? options_hint(c->options, option) : "");
 }
 
-// One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
+// Parses one part of the command line and appends arguments to the words. Returns an exit code after saying what is
 // wrong; *help_wanted when --help was among the options.
 static int command_parse_part(const command *c, int argc, const char **argv, const char ***words, bool *help_wanted)
 {
@@ -93,7 +93,7 @@ static int command_parse_part(const command *c, int argc, const char **argv, con
     return code;
 }
 
-// The "--" that parts two kinds of arguments; argc when there is none, or when the command does not ask for it.
+// Index of the "--" between two kinds of arguments; argc without one, or if the command takes none.
 static int command_dashes(const command *c, int argc, const char **argv)
 {
     int i = 1;
@@ -111,7 +111,7 @@ int command_execute(const command *c, int argc, const char **argv)
     message_command(c->name, c->json, command_print_failure);
     int code = command_parse_part(c, first, argv, &words, &help_wanted);
     if (c->before_dashes) *c->before_dashes = first < argc ? arrlenu(words) : (size_t)-1;
-    // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.
+    // Options may follow "--" as well: argv[first] takes the place of the program's name.
     if (!code && first < argc) code = command_parse_part(c, argc - first, argv + first, &words, &help_wanted);
     size_t count = arrlenu(words);
     arrput(words, NULL);

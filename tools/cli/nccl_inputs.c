@@ -81,7 +81,7 @@ void nccl_config_free(nccl_config *config)
 
 // ---- a job ----
 
-// With every {jobid} replaced; NULL when there is none.
+// The pattern with every {jobid} replaced; NULL if it has none.
 static char *nccl_inputs_with_job(const char *pattern, const char *jobid)
 {
     static const char mark[] = "{jobid}";
@@ -105,7 +105,7 @@ static void nccl_inputs_add_places(char ***places, const char *root, const char 
     arrput(*places, memory_format("%s/%s", root, jobid));
 }
 
-// Where Slurm says that the job began; NULL when Slurm is not here, or knows no more.
+// The job's working directory as Slurm reports it; NULL without Slurm, or for a job that it has forgotten.
 static char *nccl_inputs_slurm_directory(const char *jobid)
 {
     char *question = memory_format("scontrol show job %s 2>/dev/null", jobid), *line = NULL, *found = NULL;
@@ -215,7 +215,7 @@ static void nccl_inputs_show_progress(void *user, uint64_t done, uint64_t total)
              total ? (int)(done * 100 / total) : 0, words_amount((double)total, "bytes").text);
 }
 
-// A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
+// Warns about files that could not be opened or read to the end; the output counts unusable lines.
 static void nccl_inputs_say_problems(const nccl *n)
 {
     enum { SAID = 10 };

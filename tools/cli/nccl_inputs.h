@@ -1,11 +1,11 @@
-// Where logs of the NCCL Inspector are: paths, a job's id, the exporter's configuration file.
+// Finds the logs of the NCCL Inspector: by paths, a job's id, or the exporter's configuration file.
 #ifndef TOOLS_NCCL_INPUTS_H
 #define TOOLS_NCCL_INPUTS_H
 
 #include "common.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 
-// What the exporter's configuration file says; NULL: nothing.
+// Settings of the exporter's configuration file; NULL: not set.
 typedef struct nccl_config {
     char *log_root;                       // [paths] default_log_root, with {jobid}
     char *detailed_index, *summary_index; // [kibana] kibana_project_detailed, kibana_project_summary
@@ -34,7 +34,7 @@ typedef struct nccl_reading {
     size_t threads; // 0: one for each processor
     bool quiet;     // no progress on a terminal
 } nccl_reading;
-// Reads the logs with progress, says what is wrong with files, and where none are what may be the cause.
+// Reads the logs with progress and reports damaged files; without any logs it prints nccl_no_logs_hint().
 int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_reading *how);
 
 // On the standard error: what commonly leaves no logs behind.

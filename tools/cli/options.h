@@ -18,7 +18,7 @@ void options_free(const struct poptOption *options);
 
 // ---- values ----
 
-// "1s", "100ms", "1.5", "2m", "1h" as nanoseconds; false when it is none of these, or 0.
+// "1s", "100ms", "1.5", "2m", "1h" as nanoseconds; false for anything else, and for 0.
 bool parse_duration(const char *text, int64_t *ns);
 
 #endif

@@ -1,4 +1,4 @@
-// What the commands print: tables for people, JSON and CSV for programs. Every failure to write is noticed.
+// Output of the commands: tables for people, JSON and CSV for programs. Every failure to write is noticed.
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
 
@@ -10,7 +10,7 @@
 #include "analysis/base/json.h"
 
 void output_init(void); // locale
-// Ends the standard output. Returns EXIT_DONE, or EXIT_FILE after saying that not everything could be written.
+// Closes the standard output. Returns EXIT_DONE, or EXIT_FILE after saying that not everything could be written.
 int output_close(void);
 bool output_colour(FILE *to); // a terminal, and the user did not object (NO_COLOR)
 

@@ -329,8 +329,8 @@ static json_object *cmd_check_way_json(const node *from, const node *to, const e
     json_put_text(o, "from_device", cmd_check_link_device(from, link));
     json_put_text(o, "to", cmd_check_node_name(to));
     json_put_text(o, "to_device", cmd_check_link_device(to, link));
-    json_object_object_add(o, "sent_packets", json_object_new_uint64(link->sent[from->order]));
-    json_object_object_add(o, "received_packets", json_object_new_uint64(link->received[from->order]));
+    json_put(o, "sent_packets", json_exact_value(link->sent[from->order]));
+    json_put(o, "received_packets", json_exact_value(link->received[from->order]));
     return o;
 }
 
@@ -354,7 +354,7 @@ static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
     json_put_text(verdict, "severity", severity_name(nodes[0].f.severity));
     json_put_text(verdict, "text", text);
     free(text);
-    json_object_object_add(o, "verdict", verdict);
+    json_put(o, "verdict", verdict);
     for (size_t i = 0; i < count; i++) {
         json_object *one = memory_check(findings_json(&nodes[i].f)), *list = NULL;
         json_object_object_del(one, "format");
@@ -369,9 +369,9 @@ static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
             json_object_array_add(merged, json_object_get(x));
         }
     }
-    json_object_object_add(o, "findings", merged);
-    json_object_object_add(o, "hosts", hosts);
-    if (pair) json_object_object_add(o, "pair", cmd_check_pair_json(nodes));
+    json_put(o, "findings", merged);
+    json_put(o, "hosts", hosts);
+    if (pair) json_put(o, "pair", cmd_check_pair_json(nodes));
     return o;
 }
 

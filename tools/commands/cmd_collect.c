@@ -56,7 +56,7 @@ static bool cmd_collect_start_clock(collection *c)
     return true;
 }
 
-// Until there are enough, or a signal ends it. Whatever came until then is kept.
+// Takes snapshots until there are enough or a signal ends it; those taken are kept.
 static int cmd_collect_take_all(collection *c)
 {
     siginfo_t info;

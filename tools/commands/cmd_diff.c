@@ -99,7 +99,7 @@ static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
         cmd_diff_print_one(&view);
     }
     if (!as_json) return;
-    json_object_object_add(o, "hosts", hosts);
+    json_put(o, "hosts", hosts);
     json_print(stdout, o);
 }
 

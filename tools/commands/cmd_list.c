@@ -49,7 +49,7 @@ static bool cmd_list_is_shown(const node *n, size_t device)
     return n->schema->devices[device].count || !chosen_only;
 }
 
-// ---- the columns of the overview of devices: the first fact that is there ----
+// ---- columns of the device overview: the first fact that exists ----
 
 static const struct {
     const char *title, *key;
@@ -272,11 +272,11 @@ static json_object *cmd_list_json_source(const netprof_schema *schema, const net
     cmd_list_source_counts(schema, s->name, &devices, &counters);
     json_put_text(o, "source", s->name);
     json_put_text(o, "state", netprof_status_name(s->status));
-    json_object_object_add(o, "errno", json_object_new_int(s->sys_errno));
+    json_put(o, "errno", json_object_new_int64(s->sys_errno));
     json_put_text(o, "error", s->sys_errno ? strerror(s->sys_errno) : NULL);
     json_put_text(o, "path", s->path);
-    json_object_object_add(o, "devices", json_exact_value(devices));
-    json_object_object_add(o, "counters", json_exact_value(counters));
+    json_put(o, "devices", json_exact_value(devices));
+    json_put(o, "counters", json_exact_value(counters));
     return o;
 }
 
@@ -286,11 +286,11 @@ static json_object *cmd_list_json_device(const node *n, size_t i)
     json_object *o = json_object_new_object();
     json_put_text(o, "device", d->name);
     json_put_text(o, "source", d->source);
-    json_object_object_add(o, "physical", json_object_new_boolean((d->flags & NETPROF_DEVICE_PHYSICAL) != 0));
-    json_object_object_add(o, "counters", json_exact_value(d->count));
-    json_object_object_add(o, "fast", json_exact_value(n->fast[i]));
-    json_object_object_add(o, "unreadable", json_exact_value(n->unreadable[i]));
-    json_object_object_add(o, "facts", cmd_list_json_facts(d->facts, d->fact_count));
+    json_put(o, "physical", json_object_new_boolean((d->flags & NETPROF_DEVICE_PHYSICAL) != 0));
+    json_put(o, "counters", json_exact_value(d->count));
+    json_put(o, "fast", json_exact_value(n->fast[i]));
+    json_put(o, "unreadable", json_exact_value(n->unreadable[i]));
+    json_put(o, "facts", cmd_list_json_facts(d->facts, d->fact_count));
     return o;
 }
 
@@ -302,16 +302,16 @@ static json_object *cmd_list_json_counter(const node *n, size_t i)
     uint64_t value = n->snapshot.values[i];
     json_put_text(o, "device", n->schema->devices[c->device].name);
     json_put_text(o, "counter", c->name);
-    json_object_object_add(o, "value",
-                           !cmd_list_has_value(n, i) ? NULL
-                           : is_signed               ? json_object_new_int64((int64_t)value)
-                                                     : json_exact_value(value));
+    json_put(o, "value",
+             !cmd_list_has_value(n, i) ? NULL
+             : is_signed               ? json_object_new_int64((int64_t)value)
+                                       : json_exact_value(value));
     json_put_text(o, "status", netprof_status_name((netprof_status)n->snapshot.status[i]));
-    json_object_object_add(o, "errno", json_object_new_int(n->snapshot.errnos[i]));
+    json_put(o, "errno", json_object_new_int64(n->snapshot.errnos[i]));
     json_put_text(o, "unit", c->unit);
     json_put_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
-    json_object_object_add(o, "width_bits", json_object_new_int(c->width));
-    json_object_object_add(o, "fast", json_object_new_boolean((c->flags & NETPROF_FAST) != 0));
+    json_put(o, "width_bits", json_object_new_int64(c->width));
+    json_put(o, "fast", json_object_new_boolean((c->flags & NETPROF_FAST) != 0));
     json_put_text(o, "description", cmd_list_description_of(n->schema, c));
     return o;
 }
@@ -319,18 +319,18 @@ static json_object *cmd_list_json_counter(const node *n, size_t i)
 static void cmd_list_print_json(const node *n)
 {
     json_object *o = json_document("list"), *sources = json_object_new_array(), *devices = json_object_new_array();
-    json_object_object_add(o, "node", cmd_list_json_facts(n->schema->facts, n->schema->fact_count));
+    json_put(o, "node", cmd_list_json_facts(n->schema->facts, n->schema->fact_count));
     for (size_t i = 0; i < n->schema->source_count; i++)
         json_object_array_add(sources, cmd_list_json_source(n->schema, &n->schema->sources[i]));
     for (size_t i = 0; i < n->schema->device_count; i++)
         if (cmd_list_is_shown(n, i)) json_object_array_add(devices, cmd_list_json_device(n, i));
-    json_object_object_add(o, "sources", sources);
-    json_object_object_add(o, "devices", devices);
+    json_put(o, "sources", sources);
+    json_put(o, "devices", devices);
     if (want_counters) {
         json_object *counters = json_object_new_array();
         for (size_t i = 0; i < n->schema->counter_count; i++)
             json_object_array_add(counters, cmd_list_json_counter(n, i));
-        json_object_object_add(o, "counters", counters);
+        json_put(o, "counters", counters);
     }
     json_print(stdout, o);
 }

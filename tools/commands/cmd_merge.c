@@ -69,7 +69,7 @@ static bool cmd_merge_is_output(const char *path)
 
 // ---- what a piece holds ----
 
-// The bytes of a piece on their way; hash: of those that came until now.
+// Reads the bytes of a piece; size and hash: of those read so far.
 typedef struct hashing {
     parts_stream stream;
     uint64_t size, hash;
@@ -176,7 +176,7 @@ static void cmd_merge_take_item(merging *m, piece *p, const netprof_item *item, 
     }
 }
 
-// Reads all of it: what cannot be read is told now, not when the job is looked at.
+// Reads all of it, so that errors are reported now and not when the job is analysed.
 static int cmd_merge_look(merging *m, piece *p, const parts *of)
 {
     netprof_error error = {.code = NETPROF_OK};
@@ -237,7 +237,7 @@ static bool cmd_merge_open_again(const piece *p, parts *all, parts_stream *strea
     return good;
 }
 
-// *same: as far as the first goes.
+// *same: equal up to the end of the first.
 static int cmd_merge_compare_bytes(const piece *a, parts_stream *from, const piece *b, parts_stream *other, bool *same)
 {
     char *x = memory_alloc(2 * BLOCK), *y = x + BLOCK;
@@ -257,7 +257,7 @@ static int cmd_merge_compare_bytes(const piece *a, parts_stream *from, const pie
     return code;
 }
 
-// Is one the begin of the other, or the same? A copy that was made while the recording still grew ends early.
+// *begins: one is the beginning of the other, or equal: a copy made while the recording grew ends early.
 static int cmd_merge_begins_other(const piece *shorter, const piece *longer, bool *begins)
 {
     parts a = {0}, b = {0};
@@ -287,7 +287,7 @@ static bool cmd_merge_may_be_same(const piece *a, const piece *b)
 static int cmd_merge_drop_duplicates(merging *m)
 {
     for (size_t i = 0; i < m->count; i++)
-        for (size_t k = i + 1; k < m->count; k++) { // sorted: those alike stand together
+        for (size_t k = i + 1; k < m->count; k++) { // sorted: equal ones are neighbours
             piece *a = &m->pieces[i], *b = &m->pieces[k];
             if (a->clock.wall_ns != b->clock.wall_ns || !cmd_merge_same_text(a->node, b->node)) break;
             if (!cmd_merge_may_be_same(a, b)) continue;
@@ -332,7 +332,7 @@ static int cmd_merge_compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-// By what they hold, never by their names: the same files give the same bytes.
+// Ordered by content, never by file name: the same files give the same bytes.
 static int cmd_merge_compare_pieces(const void *x, const void *y)
 {
     const piece *a = x, *b = y;
@@ -365,7 +365,7 @@ static int cmd_merge_check_jobs(const merging *m)
 
 // ---- writing ----
 
-// What was looked at is what is written, also of a recording that still grows. What changed is dropped with the output.
+// Copies as much as was read before, also of a recording that still grows. If those bytes changed, the output is dropped.
 static int cmd_merge_copy_piece(const piece *p, whole_file *to)
 {
     parts all = {0};
@@ -441,30 +441,30 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
         bool timed = !p->dropped && (p->snapshots || p->deltas);
         json_object *one = json_object_new_object();
         json_put_text(one, "file", p->path);
-        json_object_object_add(one, "byte", json_exact_value(p->at));
-        json_object_object_add(one, "bytes", json_exact_value(p->size));
+        json_put(one, "byte", json_exact_value(p->at));
+        json_put(one, "bytes", json_exact_value(p->size));
         json_put_text(one, "node", p->node);
         json_put_text(one, "job", p->job);
         json_put_text(one, "rank", p->rank);
-        json_object_object_add(one, "snapshots", json_exact_value(p->snapshots));
-        json_object_object_add(one, "differences", json_exact_value(p->deltas));
-        json_object_object_add(one, "regions", json_exact_value(p->regions));
-        json_object_object_add(one, "begin_ns", json_object_new_int64(p->clock.wall_ns));
-        json_object_object_add(one, "end_ns", json_object_new_int64(p->clock.end_wall_ns));
-        json_object_object_add(one, "complete", json_object_new_boolean(p->complete));
-        json_object_object_add(one, "left_out", json_object_new_boolean(p->dropped));
+        json_put(one, "snapshots", json_exact_value(p->snapshots));
+        json_put(one, "differences", json_exact_value(p->deltas));
+        json_put(one, "regions", json_exact_value(p->regions));
+        json_put(one, "begin_ns", json_object_new_int64(p->clock.wall_ns));
+        json_put(one, "end_ns", json_object_new_int64(p->clock.end_wall_ns));
+        json_put(one, "complete", json_object_new_boolean(p->complete));
+        json_put(one, "left_out", json_object_new_boolean(p->dropped));
         if (timed) {
             const clocks_run *r = &c->runs[next++];
-            json_object_object_add(one, "clock_offset_ns", json_object_new_int64(r->offset_ns));
-            json_object_object_add(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_object_new_int64(r->error_ns));
-            json_object_object_add(one, "clock_set_ns", json_object_new_int64(r->set_ns));
+            json_put(one, "clock_offset_ns", json_object_new_int64(r->offset_ns));
+            json_put(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_object_new_int64(r->error_ns));
+            json_put(one, "clock_set_ns", json_object_new_int64(r->set_ns));
         }
         json_object_array_add(list, one);
     }
-    json_object_object_add(o, "files", list);
-    json_object_object_add(about, "error_ns", c->error_ns < 0 ? NULL : json_object_new_int64(c->error_ns));
+    json_put(o, "files", list);
+    json_put(about, "error_ns", c->error_ns < 0 ? NULL : json_object_new_int64(c->error_ns));
     json_put_text(about, "text", c->text);
-    json_object_object_add(o, "clocks", about);
+    json_put(o, "clocks", about);
     json_print(stdout, o);
 }
 

@@ -159,7 +159,7 @@ typedef struct results {
 static json_object *cmd_nccl_results_json(const results *r)
 {
     json_object *o = memory_check(nccl_json(r->n, &r->findings, r->before ? &r->comparison : NULL));
-    if (recordings) json_object_object_add(o, "counters", memory_check(nccl_counters_json(&r->counters)));
+    if (recordings) json_put(o, "counters", memory_check(nccl_counters_json(&r->counters)));
     return o;
 }
 
@@ -169,7 +169,7 @@ static int cmd_nccl_save_result(const results *r, const char *path)
     nccl_view view = {0};
     json_object *o = cmd_nccl_results_json(r);
     nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL);
-    json_object_object_add(o, "view", memory_check(nccl_view_json(&view)));
+    json_put(o, "view", memory_check(nccl_view_json(&view)));
     nccl_view_free(&view);
     return cmd_nccl_save_json(o, path);
 }

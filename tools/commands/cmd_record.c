@@ -40,7 +40,7 @@ static const struct poptOption options[] = {
 
 enum { SLOW = 0, FAST, TRACKS };
 
-// What is read at one rate.
+// A context that is read at one rate.
 typedef struct track {
     netprof *np;
     netprof_set set;
@@ -73,7 +73,7 @@ static int cmd_record_parse_time(const char *name, const char *text, const char 
     return fail_usage("%s: %s: expected a time like 100ms, 2s or 1m", name, safe(text));
 }
 
-// Than this process: who wrote it meant this recording, which was still about to begin.
+// Younger than this process: whoever wrote the file meant this recording, which had not begun yet.
 static bool cmd_record_is_younger(const struct stat *file)
 {
     int64_t began_ns = job_process_began_ns(getpid());
@@ -244,7 +244,7 @@ static int cmd_record_open_all(recording *r)
 
 enum { GO_ON = -1 };
 
-// What a prologue starts must neither be of its process group, which ends with it, nor hold its standard streams. In the
+// A process started by a prologue must leave its process group, which ends with it, and its standard streams. In the
 // new process GO_ON, and *told is where to say that the recording has begun; in the old one an exit code, when it has.
 static int cmd_record_detach(int *told)
 {

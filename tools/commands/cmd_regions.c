@@ -95,7 +95,7 @@ static bool cmd_regions_is_shown(const regions_view *view, size_t node)
     return view->nodes[node].share >= view->min_share;
 }
 
-// The siblings from `first` on, sorted, each followed by what is below it.
+// Puts siblings from `first` on in order, each followed by its children.
 static void cmd_regions_order_siblings(regions_view *view, size_t first, size_t end)
 {
     size_t count = 0, *list = memory_alloc((end - first + 1) * sizeof *list);

@@ -112,7 +112,7 @@ static void cmd_run_become_command(const execution *e, const struct sigaction *c
     _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START);
 }
 
-// Signals of the terminal and those sent to the process group reach the command by themselves; those sent to this
+// Signals from the terminal, or to the process group, reach the command anyway; those sent to this
 // process alone are passed on, but for those that say "stop" on a keyboard, which time(1) and nohup(1) leave to the
 // command as well.
 static void cmd_run_pass_on(execution *e, const siginfo_t *info)
@@ -182,7 +182,7 @@ static int cmd_run_start(execution *e)
                 error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
 }
 
-// Those that ended since the last reading have been read once more as they waited.
+// Reaps processes that ended since the last reading, which has read them as zombies.
 static void cmd_run_reap_adopted(const execution *e)
 {
     siginfo_t info = {0};
@@ -202,7 +202,7 @@ static void cmd_run_watch(execution *e)
         } else if (info.si_signo != SIGCHLD) {
             cmd_run_pass_on(e, &info);
         } else if (cmd_run_has_ended(e->child)) {
-            // While it still waits to be reaped the kernel tells all that it and its children used.
+            // Until it is reaped, the kernel still reports what it and its children used.
             e->end_ns = cmd_run_now_ns(CLOCK_MONOTONIC);
             cmd_run_take(e, &e->after, NETPROF_SET_ALL);
             e->reaped = wait4(e->child, &e->status, 0, &e->use) == e->child;
@@ -351,13 +351,13 @@ static json_object *cmd_run_summary_device_json(const difference *d, const traff
     json_object *o = json_object_new_object();
     json_put_text(o, "device", device->name);
     json_put_text(o, "source", device->source);
-    json_object_object_add(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
+    json_put(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     for (int way = IN; way <= OUT; way++) {
-        json_object_object_add(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
-        json_object_object_add(o, names[way][1], json_number_value(t->byte_rate[way]));
-        json_object_object_add(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
+        json_put(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
+        json_put(o, names[way][1], json_number_value(t->byte_rate[way]));
+        json_put(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
     }
-    json_object_object_add(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
+    json_put(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
     return o;
 }
 
@@ -367,8 +367,7 @@ static void cmd_run_summary_network_json(json_object *o, const difference *d)
     json_object *devices = json_object_new_array(), *troubles = json_object_new_array();
     traffic *list = summary_traffic(d);
     for (size_t i = 0; i < schema->device_count; i++)
-        if (list[i].known && traffic_moved(&list[i]))
-            json_object_array_add(devices, cmd_run_summary_device_json(d, &list[i]));
+        if (list[i].known && traffic_moved(&list[i])) json_object_array_add(devices, cmd_run_summary_device_json(d, &list[i]));
     free(list);
     size_t count, *rows = summary_troubles(d, &count);
     for (size_t i = 0; i < count; i++) {
@@ -376,29 +375,29 @@ static void cmd_run_summary_network_json(json_object *o, const difference *d)
         json_put_text(t, "device", schema->devices[schema->counters[rows[i]].device].name);
         json_put_text(t, "counter", schema->counters[rows[i]].name);
         json_put_text(t, "unit", d->rows[rows[i]].unit);
-        json_object_object_add(t, "delta", delta_json(&d->rows[rows[i]]));
-        json_object_object_add(t, "lower_bound", json_object_new_boolean(d->rows[rows[i]].lower_bound));
+        json_put(t, "delta", delta_json(&d->rows[rows[i]]));
+        json_put(t, "lower_bound", json_object_new_boolean(d->rows[rows[i]].lower_bound));
         json_object_array_add(troubles, t);
     }
     free(rows);
-    json_object_object_add(o, "devices", devices);
-    json_object_object_add(o, "troubles", troubles);
+    json_put(o, "devices", devices);
+    json_put(o, "troubles", troubles);
 }
 
 static void cmd_run_summary_json(FILE *to, const execution *e, const difference *d)
 {
     json_object *o = json_document("run");
     json_put_text(o, "command", e->line);
-    json_object_object_add(o, "exit_status", json_object_new_int(cmd_run_exit_status(e)));
-    json_object_object_add(o, "signal", WIFSIGNALED(e->status) ? json_object_new_int(WTERMSIG(e->status)) : NULL);
-    json_object_object_add(o, "elapsed_s", json_number_value((double)(e->end_ns - e->begin_ns) / 1e9));
-    json_object_object_add(o, "user_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_utime)));
-    json_object_object_add(o, "system_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_stime)));
-    json_object_object_add(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
+    json_put(o, "exit_status", json_object_new_int64(cmd_run_exit_status(e)));
+    json_put(o, "signal", WIFSIGNALED(e->status) ? json_object_new_int64(WTERMSIG(e->status)) : NULL);
+    json_put(o, "elapsed_s", json_number_value((double)(e->end_ns - e->begin_ns) / 1e9));
+    json_put(o, "user_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_utime)));
+    json_put(o, "system_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_stime)));
+    json_put(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
     json_put_text(o, "output", e->to ? recorder_path(e->to) : NULL);
-    if (as_mpi) json_object_object_add(o, "mpi", mpi_run_json(&e->mpi));
-    json_object_object_add(o, "snapshots_between", json_exact_value(e->series));
-    json_object_object_add(o, "missed_ticks", json_exact_value(cmd_run_missed(e)));
+    if (as_mpi) json_put(o, "mpi", mpi_run_json(&e->mpi));
+    json_put(o, "snapshots_between", json_exact_value(e->series));
+    json_put(o, "missed_ticks", json_exact_value(cmd_run_missed(e)));
     if (d->delta) cmd_run_summary_network_json(o, d);
     json_print(to, o);
 }
@@ -477,7 +476,7 @@ static void cmd_run_make_report(char *path)
     free(program);
 }
 
-// What the report is about: the regions of the ranks, or the snapshots. free it; NULL: there is nothing.
+// The input of the report: regions of the ranks, or the snapshots. free it; NULL: nothing to report.
 static char *cmd_run_reported(const execution *e)
 {
     if (as_mpi) return mpi_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
@@ -491,7 +490,7 @@ static int cmd_run_open_all(execution *e)
     bool recording = output && e->interval_ns;
     e->job.expected = true;
     e->job.perf = reading_perf();
-    // What the command leaves behind when it ends comes to this process: it stays among those that are summed.
+    // Processes that outlive the command become children of this one, and are still counted.
     e->job.adopted = recording && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     int code = reading_open_node(&e->np, &e->job, true, recording);
     if (code && code != EXIT_NOTHING) return code;
@@ -512,7 +511,7 @@ static int cmd_run_open_all(execution *e)
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
     job_slurm_facts(e->to, false);
-    // Before the snapshots: who reads them one after the other tells by it where some are missing.
+    // Before the snapshots: readers find missing ticks by it.
     if (e->to && e->interval_ns) recorder_number(e->to, "interval_ns", e->interval_ns);
     cmd_run_take(e, &e->before, NETPROF_SET_ALL);
     if (!schedule_open(&e->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));

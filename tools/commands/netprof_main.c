@@ -45,7 +45,7 @@ static const char *netprof_main_command_hint(const char *name)
     return nearest_hint(name, names);
 }
 
-// As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
+// As git does: netprof-NAME beside this program, else in PATH. Returns if there is none.
 static void netprof_main_start_helper(const char *name, char **argv)
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;

@@ -62,7 +62,7 @@ typedef enum export_id {
     EXPORT_TABLES
 } export_id;
 
-// What --what chooses.
+// Bits of --what.
 enum { WHAT_SNAPSHOTS = 1, WHAT_SERIES = 2, WHAT_REGIONS = 4, WHAT_FINDINGS = 8, WHAT_PROGRAMS = 16, WHAT_ALL = 31 };
 
 const export_table *export_table_of(export_id id); // of those with fixed columns, and EXPORT_MISSING

@@ -1,4 +1,4 @@
-// What is known about the counters of a schema, looked up once.
+// The catalog's knowledge of a schema's counters, looked up once.
 #ifndef EXPORT_KNOWN_H
 #define EXPORT_KNOWN_H
 

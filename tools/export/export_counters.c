@@ -105,7 +105,7 @@ static void export_put_counter(feed *f, const netprof_counter *c, const known_co
         export_flag_cell(k->trouble), cell_text(k->description));
 }
 
-// Looks a schema up, once, and writes what is new in it.
+// Writes the devices and counters of a schema that were not written before.
 static void export_meet_schema(feed *f, const netprof_schema *s)
 {
     if (!known_of(&f->known, s, f->o)) return;

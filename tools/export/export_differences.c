@@ -14,7 +14,7 @@ static bool export_differences_same_device(const netprof_device *a, const netpro
     return strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-// Index in `to` of each counter of `from`, or NOWHERE. Devices and their counters mostly stand in the same order.
+// Index in `to` of each counter of `from`, or NOWHERE. Devices and their counters are mostly in the same order.
 static size_t *export_differences_places_in(const netprof_schema *from, const netprof_schema *to)
 {
     size_t *places = memory_alloc((from->counter_count + 1) * sizeof *places), near = 0;

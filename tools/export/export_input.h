@@ -41,7 +41,7 @@ typedef struct input_visitor {
 // Return exit codes after saying what is wrong.
 int input_file_open(input_file *f, const char *path, const char *names);
 void input_file_close(input_file *f);
-// Looks through one part once; damage is said.
+// Reads one part once; warns of damage.
 int input_open(struct export_input *in, input_file *file, size_t part);
 // Everything in the file's order. Returns an exit code.
 int input_walk(struct export_input *in, const input_visitor *visitor);

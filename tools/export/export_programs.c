@@ -1,4 +1,4 @@
-// What Nsight Systems exports hold, as tables: those of nsys stats, processes, and how busy each GPU was over time.
+// Nsight Systems exports as tables: those of nsys stats, processes, and how busy each GPU was over time.
 #include "export.h"
 #include "analysis/nsys/nsys.h"
 
@@ -38,7 +38,7 @@ static void export_programs_put_processes(export_sink *to, uint64_t file, const 
     }
 }
 
-// begin_ns: when the profile began, 0 where the file does not tell.
+// begin_ns: when the profile began, 0 if unknown.
 static void export_programs_put_busy(export_sink *to, uint64_t file, const nsys *n, int64_t begin_ns)
 {
     for (size_t g = 0; g < n->gpu_count; g++) {

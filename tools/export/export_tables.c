@@ -26,7 +26,7 @@
     {                                                                                                                  \
         name, EXPORT_F64, unit                                                                                         \
     }
-// Whose and when.
+// Common columns.
 #define RUN     U64("run", ""), NAME("host")
 #define COUNTER NAME("source"), NAME("device"), NAME("counter")
 #define CALLS                                                                                                          \

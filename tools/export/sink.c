@@ -32,7 +32,7 @@ static void sink_interrupt(int number)
 
 // ---- opening ----
 
-// Whether a file is one that an export into a directory leaves there.
+// True for a file that an export writes into its directory.
 static bool sink_is_ours(const char *name, const char *ending)
 {
     size_t n = strlen(name), e = strlen(ending);
@@ -106,7 +106,7 @@ export_sink *export_open(const export_options *options)
     s->o = *options;
     s->directory = options->driver->directory && !options->only;
     bool standard = strcmp(options->path, "-") == 0;
-    // Before there is anything that an interrupt could leave behind.
+    // Before anything exists that an interrupt could leave behind.
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -23,7 +23,7 @@ static const char setting_up[] =
     "CREATE TABLE beyond_int64(table_name TEXT, row INTEGER, column_name TEXT, bits INTEGER,"
     " PRIMARY KEY(table_name, row, column_name)) WITHOUT ROWID;";
 
-// Made where all their tables are there.
+// Made if all the tables that they need exist.
 static const struct {
     export_id needs[3];
     size_t count;
@@ -57,7 +57,7 @@ static const struct {
      " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
      " AND c.counter = r.counter WHERE c.role IS NOT NULL"
      " GROUP BY r.run, r.host, r.source, r.device, r.from_ns, r.to_ns;"
-     // What tells of trouble and grew, unit by unit: counters of different units are not to be ranked together.
+     // Counters of trouble that grew, by unit: different units are never ranked together.
      "CREATE VIEW worst_counters AS SELECT c.unit, r.run, r.host, r.source, r.device, r.counter, sum(r.difference) "
      "AS total,"
      " max(r.rate_per_s) AS largest_rate_per_s, max(r.lower_bound OR r.difference IS NULL) AS lower_bound"

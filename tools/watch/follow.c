@@ -13,7 +13,7 @@
 
 enum { HEADER = 16, COMPACT_ITEMS = 256 };
 
-// A chunk that a reader gave.
+// A chunk, as the reader reported it.
 typedef struct item {
     size_t offset, size;
     const netprof_schema *schema; // of the reader at hand; only compared. NULL: no snapshot
@@ -61,7 +61,7 @@ static void follow_begin_anew(follow *f)
     f->thinned = f->ended = false;
 }
 
-// The file under the name is another one, or was cut.
+// True if the path now names another file, or the file was cut.
 static bool follow_was_replaced(const follow *f)
 {
     struct stat st;
@@ -114,7 +114,7 @@ static bool follow_is_complete(const follow *f, const netprof_item *end)
     return x.complete;
 }
 
-// One pass over what is kept; what was not delivered yet is.
+// Reads what is kept once, and delivers what is new.
 static netprof_err follow_pass(follow *f, follow_take *take, void *user, netprof_error *error)
 {
     netprof_reader *reader;

@@ -34,7 +34,7 @@ void history_add(history *h, const netprof_snapshot *s)
     arrput(set->items, (netprof_snapshot)NETPROF_ZERO);
     if (netprof_snapshot_copy(&arrlast(set->items), s, NULL)) memory_exhausted();
     set->count = arrlenu(set->items);
-    // The first that stays is the last one at or before the window's begin.
+    // Keeps one reading at or before the beginning of the window.
     while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns)
         old++;
     history_drop_first(set, old);

@@ -26,7 +26,7 @@ typedef struct lines {
 } lines;
 
 void lines_begin(lines *l); // a new line
-// Text that is safe already goes to the end of the last line; what does not fit is cut, and the cut is marked.
+// Appends text that is already safe to the last line; if it does not fit it is cut, with a mark.
 void lines_add(lines *l, style s, const char *text);
 void lines_printf(lines *l, style s, const char *format, ...) PRINTF_LIKE(3, 4);
 // In so many columns, filled up with blanks: at the left of them or, with right, at their right end.

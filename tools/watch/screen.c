@@ -42,7 +42,7 @@ static void screen_keep_for_crash(void)
     }
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
         struct sigaction old;
-        // A sanitizer's handler stays: it tells more.
+        // A sanitizer's handler stays: it reports more.
         if (sigaction(crashes[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(crashes[i], &action, NULL);
     }
 }
@@ -105,7 +105,7 @@ void screen_resized(void)
 
 // ---- drawing ----
 
-// Words tell what colours tell; without colours bold and inverse stay.
+// Words say the same as colours; without colours there are still bold and inverse.
 static attr_t screen_attributes_of(style s)
 {
     static const attr_t plain[STYLES] = {[NORMAL] = A_NORMAL, [FAINT] = A_DIM,    [STRONG] = A_BOLD,

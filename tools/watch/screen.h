@@ -29,7 +29,7 @@ int screen_width(void);
 int screen_height(void);
 void screen_resized(void); // after SIGWINCH
 // The lines of the head, those of the body from `top` on, and the foot in the last line. Returns the top that was used:
-// the body's end never stands above the foot without need.
+// never so large that lines stay empty above the foot.
 size_t screen_draw(const lines *head, const lines *body, const lines *foot, size_t top);
 // The next key that was pressed; KEY_NONE when there is none, KEY_CLOSED when the keyboard is gone.
 screen_key screen_read_key(void);

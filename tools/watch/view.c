@@ -33,7 +33,7 @@ static happening view_group_of(const catalog_entry *entry, happening otherwise)
     return otherwise;
 }
 
-// HAPPENINGS: it tells of nothing bad.
+// HAPPENINGS: nothing bad.
 static happening view_happening_of(const difference *d, size_t counter)
 {
     const difference_row *row = &d->rows[counter];
@@ -339,7 +339,7 @@ static void view_load_job(view *v, const difference *d)
                                 isnan(cpu) ? "?" : words_number(cpu / 1e6).text, view_bytes_text(resident)));
 }
 
-// One line for each GPU: how busy, memory, power, temperature; what its driver does not tell is left out.
+// One line for each GPU: how busy, memory, power, temperature, as far as its driver reports them.
 static void view_load_gpus(view *v, const difference *d)
 {
     static const struct {

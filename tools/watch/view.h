@@ -1,4 +1,4 @@
-// What one look shows: rates of ports, the node's load, what went wrong, findings; and that as lines of text.
+// One view: rates of ports, the node's load, trouble, findings; and the lines of text that show them.
 #ifndef WATCH_VIEW_H
 #define WATCH_VIEW_H
 

@@ -1,4 +1,4 @@
-// netprof-watch: what this node does now, or what a recording that grows tells.
+// netprof-watch: shows live what this node does, or a growing recording.
 #define _GNU_SOURCE
 #include "cli/command.h"
 #include "follow.h"
@@ -197,7 +197,7 @@ static void watch_print_plain(const watch *w)
     lines_free(&l);
 }
 
-// One look: what there is now, shown.
+// Takes a reading if there is one, and draws it.
 static void watch_look(watch *w)
 {
     watch_take(w);
@@ -212,7 +212,7 @@ static void watch_look(watch *w)
     if (w->view || w->trouble) w->looks += news || w->drawing;
     if (ferror(stdout)) w->done = true;
     if (count && w->looks >= count) w->done = true;
-    // A recording that has ended has nothing more to tell; on a terminal it may still be looked at.
+    // Nothing more comes from a recording that has ended; on a terminal the user may still look at it.
     if (!w->drawing && w->file && follow_ended(w->file)) w->done = true;
 }
 
@@ -289,7 +289,7 @@ static int watch_open_input(watch *w)
     if (w->path) {
         w->file = follow_open(w->path);
         netprof_error error;
-        // Said at once, before the screen is taken; a recorder that starts a moment later is no use of a wrong name.
+        // A wrong name is reported at once, before the screen is taken.
         return follow_look(w->file, watch_take_history, w, &error) ? fail_error(w->path, &error) : EXIT_DONE;
     }
     if (!reading_set(&w->set, NETPROF_SET_ALL)) return EXIT_USAGE;

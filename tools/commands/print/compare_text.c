@@ -45,7 +45,7 @@ static colour compare_text_colour_of(severity s)
     return s >= SEVERITY_HIGH ? ALARM : s >= SEVERITY_WATCH ? WARNING : PLAIN;
 }
 
-// "2794", "0.690", "-" where there is none.
+// "2794", "0.690", or "-" if unknown.
 static words_text compare_text_ratio(double ratio)
 {
     return isnan(ratio) ? (words_text){"-"} : words_number(ratio);

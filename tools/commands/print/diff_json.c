@@ -8,30 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_object *diff_json_size(size_t value)
-{
-    return json_exact_value(value);
-}
-
-static void diff_json_add(json_object *o, const char *key, json_object *value)
-{
-    json_object_object_add(o, key, value);
-}
-
 static void diff_json_add_counts(json_object *o, const difference_counts *counts)
 {
     json_object *flags = json_object_new_object();
     for (int f = 0; f < DIFFERENCE_FLAGS; f++)
         if (counts->flagged[f])
-            diff_json_add(flags, netprof_flag_name((netprof_flag)f), diff_json_size(counts->flagged[f]));
-    diff_json_add(o, "counters", diff_json_size(counts->counters));
-    diff_json_add(o, "changed", diff_json_size(counts->changed));
-    diff_json_add(o, "compared", diff_json_size(counts->compared));
-    diff_json_add(o, "not_asked_for", diff_json_size(counts->skipped));
-    diff_json_add(o, "flags", flags);
+            json_put(flags, netprof_flag_name((netprof_flag)f), json_exact_value(counts->flagged[f]));
+    json_put(o, "counters", json_exact_value(counts->counters));
+    json_put(o, "changed", json_exact_value(counts->changed));
+    json_put(o, "compared", json_exact_value(counts->compared));
+    json_put(o, "not_asked_for", json_exact_value(counts->skipped));
+    json_put(o, "flags", flags);
 }
 
-// In the order of --rank raw the plain difference stands, as net_prof takes it.
+// With --rank raw, plain differences as net_prof takes them.
 static json_object *diff_json_raw(const difference_row *row)
 {
     difference_row plain = *row;
@@ -46,8 +36,7 @@ static json_object *diff_json_value(const diff_view *view, size_t i, bool after)
     uint8_t status = after ? delta->after_status[i] : delta->before_status[i];
     uint64_t value = after ? delta->after[i] : delta->before[i];
     if (status != NETPROF_STATUS_OK && status != NETPROF_STATUS_SATURATED) return NULL;
-    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value)
-                                                             : json_exact_value(value);
+    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_exact_value(value);
 }
 
 static json_object *diff_json_counter(const diff_view *view, size_t i, bool with_device)
@@ -59,12 +48,12 @@ static json_object *diff_json_counter(const diff_view *view, size_t i, bool with
     json_put_text(o, "counter", c->name);
     json_put_text(o, "unit", row->unit);
     json_put_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
-    diff_json_add(o, "delta", view->raw ? diff_json_raw(row) : delta_json(row));
+    json_put(o, "delta", view->raw ? diff_json_raw(row) : delta_json(row));
     json_put_text(o, "flag", netprof_flag_name((netprof_flag)row->flag));
-    diff_json_add(o, "lower_bound", json_object_new_boolean(row->lower_bound));
-    diff_json_add(o, "rate_per_s", json_number_value(row->rate_per_s));
-    diff_json_add(o, "before", diff_json_value(view, i, false));
-    diff_json_add(o, "after", diff_json_value(view, i, true));
+    json_put(o, "lower_bound", json_object_new_boolean(row->lower_bound));
+    json_put(o, "rate_per_s", json_number_value(row->rate_per_s));
+    json_put(o, "before", diff_json_value(view, i, false));
+    json_put(o, "after", diff_json_value(view, i, true));
     return o;
 }
 
@@ -79,20 +68,20 @@ static json_object *diff_json_traffic(const traffic *t)
         bool exact = !t->bytes_bound[way] && !t->packets_bound[way];
         double mean =
             t->bytes_known[way] && t->packets[way] && exact ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
-        diff_json_add(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
-        diff_json_add(o, names[way][1], json_number_value(t->byte_rate[way]));
-        diff_json_add(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
-        diff_json_add(o, names[way][3], json_number_value(t->packet_rate[way]));
-        diff_json_add(o, names[way][4], json_number_value(mean));
+        json_put(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
+        json_put(o, names[way][1], json_number_value(t->byte_rate[way]));
+        json_put(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
+        json_put(o, names[way][3], json_number_value(t->packet_rate[way]));
+        json_put(o, names[way][4], json_number_value(mean));
         for (int i = 0; i < 4; i++)
             if (i < 2 ? t->bytes_bound[way] : t->packets_bound[way])
                 json_object_array_add(bounds, json_text_value(names[way][i]));
     }
     if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_object_array_add(bounds, json_text_value("share_of_line_rate"));
-    diff_json_add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number_value(t->line_rate) : NULL);
-    diff_json_add(o, "share_of_line_rate", json_number_value(t->share));
-    diff_json_add(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
-    diff_json_add(o, "lower_bounds", bounds);
+    json_put(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number_value(t->line_rate) : NULL);
+    json_put(o, "share_of_line_rate", json_number_value(t->share));
+    json_put(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
+    json_put(o, "lower_bounds", bounds);
     return o;
 }
 
@@ -103,14 +92,14 @@ static json_object *diff_json_device(const diff_view *view, const traffic *t)
     json_object *o = json_object_new_object(), *list = json_object_new_array();
     json_put_text(o, "device", device->name);
     json_put_text(o, "source", device->source);
-    diff_json_add(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
+    json_put(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     diff_json_add_counts(o, &d->devices[t->device]);
-    diff_json_add(o, "elapsed_s", json_number_value((double)d->devices[t->device].elapsed_ns / 1e9));
-    diff_json_add(o, "traffic", diff_json_traffic(t));
+    json_put(o, "elapsed_s", json_number_value((double)d->devices[t->device].elapsed_ns / 1e9));
+    json_put(o, "traffic", diff_json_traffic(t));
     size_t count, *rows = diff_top(view, t->device, &count);
     for (size_t i = 0; i < count; i++)
         json_object_array_add(list, diff_json_counter(view, rows[i], false));
-    diff_json_add(o, "top", list);
+    json_put(o, "top", list);
     free(rows);
     return o;
 }
@@ -132,7 +121,7 @@ static json_object *diff_json_counters(const diff_view *view, const size_t *rows
     for (size_t i = 0; i < count; i++) {
         json_object *o = diff_json_counter(view, rows[i], true);
         int error = diff_errno(view, rows[i]);
-        if (error) diff_json_add(o, "errno", json_object_new_int(error));
+        if (error) json_put(o, "errno", json_object_new_int64(error));
         json_object_array_add(list, o);
     }
     return list;
@@ -167,12 +156,11 @@ static json_object *diff_json_table(const diff_view *view, const difference_tabl
             size_t i = table_->cells[r * table_->column_count + c];
             if (i == DIFFERENCE_NONE) continue;
             unit = d->rows[i].unit;
-            diff_json_add(deltas, utf8(diff_device_name(view, i)),
-                          d->rows[i].compared ? delta_json(&d->rows[i]) : NULL);
+            json_put(deltas, utf8(diff_device_name(view, i)), d->rows[i].compared ? delta_json(&d->rows[i]) : NULL);
         }
         json_put_text(o, "counter", table_->names[r]);
         json_put_text(o, "unit", unit);
-        diff_json_add(o, "deltas", deltas);
+        json_put(o, "deltas", deltas);
         json_object_array_add(list, o);
     }
     return list;
@@ -192,7 +180,7 @@ static json_object *diff_json_groups(const diff_view *view)
             json_put_text(o, "group", g->name);
             json_put_text(o, "source", g->source);
             json_put_text(o, "description", g->description);
-            diff_json_add(o, "counters", diff_json_table(view, &table_));
+            json_put(o, "counters", diff_json_table(view, &table_));
             json_object_array_add(list, o);
         }
         difference_table_free(&table_);
@@ -220,14 +208,13 @@ static json_object *diff_json_sums(const diff_view *view, size_t top)
         json_put_text(o, "counter", sums[i].name);
         json_put_text(o, "source", sums[i].source);
         json_put_text(o, "unit", sums[i].unit);
-        diff_json_add(o, "delta",
-                      delta_json(&(difference_row){.magnitude = sums[i].value, .negative = sums[i].negative}));
-        diff_json_add(o, "lower_bound", json_object_new_boolean(sums[i].lower_bound));
-        diff_json_add(o, "rate_per_s", json_number_value(sums[i].rate_per_s));
-        diff_json_add(o, "devices", diff_json_size(sums[i].devices));
+        json_put(o, "delta", delta_json(&(difference_row){.magnitude = sums[i].value, .negative = sums[i].negative}));
+        json_put(o, "lower_bound", json_object_new_boolean(sums[i].lower_bound));
+        json_put(o, "rate_per_s", json_number_value(sums[i].rate_per_s));
+        json_put(o, "devices", json_exact_value(sums[i].devices));
         json_put_text(o, "most_on", diff_device_name(view, sums[i].most));
         bool clock = sums[i].entry && sums[i].entry->marks & CATALOG_CLOCK_ONLY;
-        diff_json_add(o, "clock_only", json_object_new_boolean(clock));
+        json_put(o, "clock_only", json_object_new_boolean(clock));
         json_object_array_add(list, o);
     }
     free(sums);
@@ -247,15 +234,15 @@ static json_object *diff_json_balance(const diff_view *view)
         if (b->devices) {
             json_put_text(o, "source", b->source);
             json_put_text(o, "role", b->role == CATALOG_TX_BYTES ? "tx_bytes" : "rx_bytes");
-            diff_json_add(o, "devices", diff_json_size(b->devices));
-            diff_json_add(o, "sum", json_exact_value(b->sum));
-            diff_json_add(o, "lower_bound", json_object_new_boolean(b->lower_bound));
-            diff_json_add(o, "min", json_exact_value(b->min));
+            json_put(o, "devices", json_exact_value(b->devices));
+            json_put(o, "sum", json_exact_value(b->sum));
+            json_put(o, "lower_bound", json_object_new_boolean(b->lower_bound));
+            json_put(o, "min", json_exact_value(b->min));
             json_put_text(o, "min_device", devices[b->min_device].name);
-            diff_json_add(o, "max", json_exact_value(b->max));
+            json_put(o, "max", json_exact_value(b->max));
             json_put_text(o, "max_device", devices[b->max_device].name);
-            diff_json_add(o, "max_over_mean", json_number_value(b->max_over_mean));
-            diff_json_add(o, "rate_per_s", json_number_value(b->rate_per_s));
+            json_put(o, "max_over_mean", json_number_value(b->max_over_mean));
+            json_put(o, "rate_per_s", json_number_value(b->rate_per_s));
             json_object_array_add(list, o);
         } else {
             json_object_put(o);
@@ -272,7 +259,7 @@ static json_object *diff_json_warnings(const dataset *set)
         const dataset_warning *w = &set->warnings[i];
         json_object *o = json_object_new_object();
         json_put_text(o, "path", w->path);
-        diff_json_add(o, w->line ? "line" : "offset", json_exact_value(w->line ? w->line : w->offset));
+        json_put(o, w->line ? "line" : "offset", json_exact_value(w->line ? w->line : w->offset));
         json_put_text(o, "text", w->text);
         json_object_array_add(list, o);
     }
@@ -287,29 +274,28 @@ json_object *diff_json(const diff_view *view)
     json_put_text(o, "before", set->runs[0].path);
     json_put_text(o, "after", set->runs[set->run_count - 1].path);
     json_put_text(o, "host", set->runs[set->run_count - 1].host);
-    diff_json_add(o, "begin_ns", json_object_new_int64(d->delta->wall_begin_ns));
-    diff_json_add(o, "end_ns", json_object_new_int64(d->delta->wall_end_ns));
-    diff_json_add(o, "interval_s", json_number_value((double)d->delta->interval_ns / 1e9));
-    diff_json_add(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
-    diff_json_add(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));
+    json_put(o, "begin_ns", json_object_new_int64(d->delta->wall_begin_ns));
+    json_put(o, "end_ns", json_object_new_int64(d->delta->wall_end_ns));
+    json_put(o, "interval_s", json_number_value((double)d->delta->interval_ns / 1e9));
+    json_put(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
+    json_put(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));
     json_put_text(o, "rank", view->raw ? "raw" : "unit");
     diff_json_add_counts(totals, &d->total);
-    diff_json_add(o, "totals", totals);
-    diff_json_add(o, "devices", diff_json_devices(view));
-    diff_json_add(o, "troubles", diff_json_troubles(view));
-    diff_json_add(o, "sums", diff_json_sums(view, view->top));
-    diff_json_add(o, "balance", diff_json_balance(view));
-    diff_json_add(o, "important", diff_json_important(view));
-    diff_json_add(o, "groups", diff_json_groups(view));
-    diff_json_add(
-        o, "gauges",
-        diff_json_selected(view, (difference_query){.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK}));
+    json_put(o, "totals", totals);
+    json_put(o, "devices", diff_json_devices(view));
+    json_put(o, "troubles", diff_json_troubles(view));
+    json_put(o, "sums", diff_json_sums(view, view->top));
+    json_put(o, "balance", diff_json_balance(view));
+    json_put(o, "important", diff_json_important(view));
+    json_put(o, "groups", diff_json_groups(view));
+    json_put(o, "gauges",
+             diff_json_selected(view, (difference_query){.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK}));
     uint32_t plain = 1u << NETPROF_FLAG_OK | 1u << NETPROF_FLAG_GAUGE;
-    diff_json_add(o, "flagged",
-                  diff_json_selected(view, (difference_query){.kinds = DIFFERENCE_ANY_KIND,
-                                                              .clock = DIFFERENCE_WITH_CLOCK,
-                                                              .flags = ~plain,
-                                                              .unchanged = true}));
-    diff_json_add(o, "warnings", diff_json_warnings(set));
+    json_put(o, "flagged",
+             diff_json_selected(view, (difference_query){.kinds = DIFFERENCE_ANY_KIND,
+                                                         .clock = DIFFERENCE_WITH_CLOCK,
+                                                         .flags = ~plain,
+                                                         .unchanged = true}));
+    json_put(o, "warnings", diff_json_warnings(set));
     return o;
 }

@@ -183,7 +183,7 @@ static size_t diff_text_sums(const diff_view *view, const size_t *rows, size_t r
                                      {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"MOST ON", COLUMN_LEAN},
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
-    size_t count, left_out = 0; // in a short text only leading units stand; errors have a list of their own
+    size_t count, left_out = 0; // a short text has the leading units only; errors have a list of their own
     const char *unit = NULL;
     difference_sum *sums = memory_check(difference_sums(view->difference, rows, row_count, top, &count));
     table *t = table_begin(columns, sizeof columns / sizeof *columns);

@@ -1,4 +1,4 @@
-// netprof job for people: what seff and jobstats tell, and what went wrong, in about 25 lines of 80 columns.
+// netprof job for people: the figures of seff and jobstats, and what went wrong, in about 25 lines of 80 columns.
 #include "job_text.h"
 
 #include "cli/output.h"
@@ -40,7 +40,7 @@ static size_t job_text_word_length(const char *text)
     return unit && unit <= UNIT_MOST ? length + 1 + unit : length;
 }
 
-// Words folded at WIDTH; lines behind the first begin with so many blanks. *at is the column at which it begins.
+// Prints words folded at WIDTH; lines after the first are indented.
 static void job_text_folded(FILE *to, const char *text, size_t indent)
 {
     size_t at = indent;

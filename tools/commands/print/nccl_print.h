@@ -1,4 +1,4 @@
-// What the logs of the NCCL Inspector tell, for people.
+// netprof nccl for people: the findings of NCCL Inspector logs.
 #ifndef TOOLS_NCCL_TEXT_H
 #define TOOLS_NCCL_TEXT_H
 

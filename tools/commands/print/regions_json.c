@@ -7,16 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void regions_json_add(json_object *o, const char *key, json_object *value)
-{
-    json_object_object_add(o, key, value);
-}
-
-static void regions_json_add_u64(json_object *o, const char *key, uint64_t value)
-{
-    regions_json_add(o, key, json_exact_value(value));
-}
-
 static json_object *regions_json_index(size_t index)
 {
     return index == REGIONS_NONE ? NULL : json_exact_value(index);
@@ -33,25 +23,25 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
 {
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
     json_object *o = json_object_new_object();
-    regions_json_add(o, "rank", regions_json_number_or_null(rank->number));
+    json_put(o, "rank", regions_json_number_or_null(rank->number));
     json_put_text(o, "label", rank->label);
-    regions_json_add(o, "pid", regions_json_number_or_null(rank->pid));
+    json_put(o, "pid", regions_json_number_or_null(rank->pid));
     json_put_text(o, "host", job->hosts[rank->host].name);
     json_put_text(o, "file", rank->path);
     json_put_text(o, "netprof", rank->version);
     json_put_text(o, "mode", rank->mode <= NETPROF_MODE_SAMPLER ? modes[rank->mode] : "");
     json_put_text(o, "clock", rank->clock);
-    regions_json_add(o, "begin_ns", json_object_new_int64(rank->wall_ns));
-    regions_json_add(o, "elapsed_ns", json_object_new_int64(rank->elapsed_ns));
-    regions_json_add_u64(o, "regions_ns", rank->time_ns);
-    regions_json_add_u64(o, "threads", rank->threads);
-    regions_json_add_u64(o, "calls", rank->calls);
-    regions_json_add_u64(o, "mismatched_ends", rank->mismatched);
-    regions_json_add_u64(o, "dropped_begins", rank->dropped);
-    regions_json_add_u64(o, "overhead_ps_per_call", rank->overhead_ps);
-    regions_json_add(o, "sweep_ns", rank->sweep_ns ? json_object_new_int64(rank->sweep_ns) : NULL);
-    regions_json_add(o, "interval_ns", rank->interval_ns ? json_object_new_int64(rank->interval_ns) : NULL);
-    regions_json_add(o, "complete", json_object_new_boolean(rank->complete));
+    json_put(o, "begin_ns", json_object_new_int64(rank->wall_ns));
+    json_put(o, "elapsed_ns", json_object_new_int64(rank->elapsed_ns));
+    json_put_exact(o, "regions_ns", rank->time_ns);
+    json_put_exact(o, "threads", rank->threads);
+    json_put_exact(o, "calls", rank->calls);
+    json_put_exact(o, "mismatched_ends", rank->mismatched);
+    json_put_exact(o, "dropped_begins", rank->dropped);
+    json_put_exact(o, "overhead_ps_per_call", rank->overhead_ps);
+    json_put(o, "sweep_ns", rank->sweep_ns ? json_object_new_int64(rank->sweep_ns) : NULL);
+    json_put(o, "interval_ns", rank->interval_ns ? json_object_new_int64(rank->interval_ns) : NULL);
+    json_put(o, "complete", json_object_new_boolean(rank->complete));
     if (*rank->warning) json_put_text(o, "warning", rank->warning);
     return o;
 }
@@ -63,10 +53,10 @@ static json_object *regions_json_hosts(const regions *job)
         const regions_host *host = &job->hosts[i];
         json_object *o = json_object_new_object(), *devices = json_object_new_array();
         json_put_text(o, "host", host->name);
-        regions_json_add_u64(o, "ranks", host->rank_count);
+        json_put_exact(o, "ranks", host->rank_count);
         for (size_t d = 0; host->schema && d < host->schema->device_count; d++)
             json_object_array_add(devices, json_text_value(host->schema->devices[d].name));
-        regions_json_add(o, "devices", devices);
+        json_put(o, "devices", devices);
         json_object_array_add(list, o);
     }
     return list;
@@ -77,26 +67,26 @@ static json_object *regions_json_hosts(const regions *job)
 static void regions_json_add_calls(json_object *o, const regions_calls *c)
 {
     bool any = c->measured > 0;
-    regions_json_add_u64(o, "calls", c->calls);
-    regions_json_add_u64(o, "measured_calls", c->measured);
-    regions_json_add_u64(o, "open_calls", c->open);
-    regions_json_add_u64(o, "aborted_calls", c->aborted);
-    regions_json_add_u64(o, "spans", c->spans);
-    regions_json_add_u64(o, "inclusive_ns", c->inclusive_ns);
-    regions_json_add_u64(o, "exclusive_ns", c->exclusive_ns);
-    regions_json_add(o, "min_ns", any ? json_exact_value(c->min_ns) : NULL);
-    regions_json_add(o, "max_ns", any ? json_exact_value(c->max_ns) : NULL);
-    regions_json_add(o, "mean_ns", json_number_value(regions_mean_call_ns(c)));
-    regions_json_add(o, "variance_ns2", any ? json_number_value(c->variance_ns2) : NULL);
-    regions_json_add_u64(o, "declared_bytes", c->bytes);
+    json_put_exact(o, "calls", c->calls);
+    json_put_exact(o, "measured_calls", c->measured);
+    json_put_exact(o, "open_calls", c->open);
+    json_put_exact(o, "aborted_calls", c->aborted);
+    json_put_exact(o, "spans", c->spans);
+    json_put_exact(o, "inclusive_ns", c->inclusive_ns);
+    json_put_exact(o, "exclusive_ns", c->exclusive_ns);
+    json_put(o, "min_ns", any ? json_exact_value(c->min_ns) : NULL);
+    json_put(o, "max_ns", any ? json_exact_value(c->max_ns) : NULL);
+    json_put(o, "mean_ns", json_number_value(regions_mean_call_ns(c)));
+    json_put(o, "variance_ns2", any ? json_number_value(c->variance_ns2) : NULL);
+    json_put_exact(o, "declared_bytes", c->bytes);
 }
 
 static json_object *regions_json_place(const regions_view *view, const regions_node *n, size_t cell)
 {
     json_object *o = json_object_new_object();
-    regions_json_add(o, "rank", regions_json_number_or_null(view->job->ranks[n->cells[cell].rank].number));
+    json_put(o, "rank", regions_json_number_or_null(view->job->ranks[n->cells[cell].rank].number));
     json_put_text(o, "label", view->job->ranks[n->cells[cell].rank].label);
-    regions_json_add_u64(o, "inclusive_ns", n->cells[cell].sums.inclusive_ns);
+    json_put_exact(o, "inclusive_ns", n->cells[cell].sums.inclusive_ns);
     return o;
 }
 
@@ -104,21 +94,21 @@ static json_object *regions_json_balance(const regions_view *view, const regions
 {
     json_object *o = json_object_new_object(), *odd = NULL;
     if (!n->cell_count) return o;
-    regions_json_add(o, "mean_ns", json_number_value(n->mean_ns));
-    regions_json_add(o, "median_ns", json_number_value(n->median_ns));
-    regions_json_add(o, "deviation_ns", json_number_value(n->deviation_ns));
-    regions_json_add(o, "max_over_mean", json_number_value(n->max_over_mean));
-    regions_json_add(o, "slowest_less_mean_ns", json_number_value(n->imbalance_ns));
-    regions_json_add(o, "fastest", regions_json_place(view, n, n->fastest));
-    regions_json_add(o, "slowest", regions_json_place(view, n, n->slowest));
+    json_put(o, "mean_ns", json_number_value(n->mean_ns));
+    json_put(o, "median_ns", json_number_value(n->median_ns));
+    json_put(o, "deviation_ns", json_number_value(n->deviation_ns));
+    json_put(o, "max_over_mean", json_number_value(n->max_over_mean));
+    json_put(o, "slowest_less_mean_ns", json_number_value(n->imbalance_ns));
+    json_put(o, "fastest", regions_json_place(view, n, n->fastest));
+    json_put(o, "slowest", regions_json_place(view, n, n->slowest));
     if (n->odd != REGIONS_NONE) {
         odd = regions_json_place(view, n, n->odd);
-        regions_json_add(odd, "over_median", json_number_value(n->odd_over_median));
-        regions_json_add(odd, "less_median_ns",
-                         json_number_value(n->odd_distance_ns)); // an upper bound of what others wait
-        regions_json_add(odd, "notable", json_object_new_boolean(n->odd_notable));
+        json_put(odd, "over_median", json_number_value(n->odd_over_median));
+        json_put(odd, "less_median_ns",
+                 json_number_value(n->odd_distance_ns)); // an upper bound of what others wait
+        json_put(odd, "notable", json_object_new_boolean(n->odd_notable));
     }
-    regions_json_add(o, "odd", odd);
+    json_put(o, "odd", odd);
     return o;
 }
 
@@ -126,8 +116,8 @@ static json_object *regions_json_quantile(const regions_node *n, const uint64_t 
 {
     json_object *o = json_object_new_object();
     regions_quantile x = regions_quantile_of(buckets, q, n->sums.min_ns, n->sums.max_ns);
-    regions_json_add_u64(o, "low_ns", x.low_ns);
-    regions_json_add_u64(o, "high_ns", x.high_ns);
+    json_put_exact(o, "low_ns", x.low_ns);
+    json_put_exact(o, "high_ns", x.high_ns);
     return o;
 }
 
@@ -141,27 +131,25 @@ static void regions_json_add_durations(json_object *o, const regions_node *n)
     json_object *quantiles = json_object_new_object(), *list = json_object_new_array();
     bool any = regions_histogram(n, buckets);
     for (size_t i = 0; any && i < sizeof rows / sizeof *rows; i++)
-        regions_json_add(quantiles, rows[i].key, regions_json_quantile(n, buckets, rows[i].q));
+        json_put(quantiles, rows[i].key, regions_json_quantile(n, buckets, rows[i].q));
     for (unsigned i = 0; any && i < NETPROF_HISTOGRAM_BUCKETS; i++) {
         if (!buckets[i]) continue;
         json_object *bucket = json_object_new_object();
-        regions_json_add_u64(bucket, "from_ns", netprof_histogram_floor_ns(i));
-        regions_json_add(bucket, "below_ns",
-                         i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_exact_value(netprof_histogram_floor_ns(i + 1))
-                                                           : NULL);
-        regions_json_add_u64(bucket, "calls", buckets[i]);
+        json_put_exact(bucket, "from_ns", netprof_histogram_floor_ns(i));
+        json_put(bucket, "below_ns",
+                 i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_exact_value(netprof_histogram_floor_ns(i + 1)) : NULL);
+        json_put_exact(bucket, "calls", buckets[i]);
         json_object_array_add(list, bucket);
     }
-    regions_json_add(o, "quantiles", quantiles);
-    regions_json_add(o, "histogram", list);
+    json_put(o, "quantiles", quantiles);
+    json_put(o, "histogram", list);
 }
 
 // Columns, one entry for each rank: thousands of objects would take long.
 static json_object *regions_json_ranks(const regions_view *view, const regions_node *n)
 {
     json_object *o = json_object_new_object(), *rank = json_object_new_array(), *calls = json_object_new_array(),
-                *inclusive = json_object_new_array(), *exclusive = json_object_new_array(),
-                *bytes = json_object_new_array();
+                *inclusive = json_object_new_array(), *exclusive = json_object_new_array(), *bytes = json_object_new_array();
     for (size_t i = 0; i < n->cell_count; i++) {
         if (!regions_is_wanted(view, n->cells[i].rank)) continue;
         json_object_array_add(rank, json_exact_value(n->cells[i].rank));
@@ -170,11 +158,11 @@ static json_object *regions_json_ranks(const regions_view *view, const regions_n
         json_object_array_add(exclusive, json_exact_value(n->cells[i].sums.exclusive_ns));
         json_object_array_add(bytes, json_exact_value(n->cells[i].sums.bytes));
     }
-    regions_json_add(o, "index", rank); // in "ranks" of the document
-    regions_json_add(o, "calls", calls);
-    regions_json_add(o, "inclusive_ns", inclusive);
-    regions_json_add(o, "exclusive_ns", exclusive);
-    regions_json_add(o, "declared_bytes", bytes);
+    json_put(o, "index", rank); // in "ranks" of the document
+    json_put(o, "calls", calls);
+    json_put(o, "inclusive_ns", inclusive);
+    json_put(o, "exclusive_ns", exclusive);
+    json_put(o, "declared_bytes", bytes);
     return o;
 }
 
@@ -195,23 +183,23 @@ static json_object *regions_json_reading(const regions *job, const regions_readi
     json_put_text(o, "host", job->hosts[x->host].name);
     json_put_text(o, "state", regions_state_name(x->state));
     json_put_text(o, "read_by_rank", job->ranks[x->rank].label);
-    regions_json_add_u64(o, "read_by_thread", x->thread);
-    regions_json_add_u64(o, "readers", x->readers);
-    regions_json_add_u64(o, "calls", x->calls);
-    regions_json_add_u64(o, "calls_without_counters", x->unread);
-    regions_json_add_u64(o, "inside_ns", x->time_ns);
-    regions_json_add(o, "open_regions", x->calls ? json_number_value(x->open) : NULL);
+    json_put_exact(o, "read_by_thread", x->thread);
+    json_put_exact(o, "readers", x->readers);
+    json_put_exact(o, "calls", x->calls);
+    json_put_exact(o, "calls_without_counters", x->unread);
+    json_put_exact(o, "inside_ns", x->time_ns);
+    json_put(o, "open_regions", x->calls ? json_number_value(x->open) : NULL);
     for (int way = IN; way <= OUT; way++) {
-        regions_json_add(o, way_keys[way][0], known && x->bytes_known[way] ? json_exact_value(x->bytes[way]) : NULL);
-        regions_json_add(o, way_keys[way][1], known ? json_number_value(x->bytes_per_s[way]) : NULL);
+        json_put(o, way_keys[way][0], known && x->bytes_known[way] ? json_exact_value(x->bytes[way]) : NULL);
+        json_put(o, way_keys[way][1], known ? json_number_value(x->bytes_per_s[way]) : NULL);
     }
-    regions_json_add(o, "line_rate_bytes_per_s",
-                     known && x->line_bytes_per_s > 0 ? json_number_value(x->line_bytes_per_s) : NULL);
-    regions_json_add(o, "share_of_line_rate", known ? json_number_value(x->share) : NULL);
-    regions_json_add(o, "busiest_device", known ? regions_json_device(job, x->host, x->busiest) : NULL);
-    regions_json_add(o, "share_of_time_paused", known ? json_number_value(x->paused) : NULL);
-    regions_json_add(o, "most_paused_device", known ? regions_json_device(job, x->host, x->most_paused) : NULL);
-    regions_json_add(o, "retries", known && x->retries_known ? json_exact_value(x->retries) : NULL);
+    json_put(o, "line_rate_bytes_per_s",
+             known && x->line_bytes_per_s > 0 ? json_number_value(x->line_bytes_per_s) : NULL);
+    json_put(o, "share_of_line_rate", known ? json_number_value(x->share) : NULL);
+    json_put(o, "busiest_device", known ? regions_json_device(job, x->host, x->busiest) : NULL);
+    json_put(o, "share_of_time_paused", known ? json_number_value(x->paused) : NULL);
+    json_put(o, "most_paused_device", known ? regions_json_device(job, x->host, x->most_paused) : NULL);
+    json_put(o, "retries", known && x->retries_known ? json_exact_value(x->retries) : NULL);
     return o;
 }
 
@@ -220,22 +208,22 @@ static json_object *regions_json_nic(const regions *job, const regions_node *n)
     const regions_nic *nic = &n->nic;
     json_object *o = json_object_new_object(), *list = json_object_new_array();
     json_put_text(o, "state", regions_state_name(nic->state));
-    regions_json_add_u64(o, "hosts", nic->hosts);
-    regions_json_add(o, "shortest_call_ns", nic->limit_ns ? json_exact_value(nic->limit_ns) : NULL);
+    json_put_exact(o, "hosts", nic->hosts);
+    json_put(o, "shortest_call_ns", nic->limit_ns ? json_exact_value(nic->limit_ns) : NULL);
     for (int way = IN; way <= OUT; way++) {
-        regions_json_add(o, way_keys[way][0], nic->bytes_known[way] ? json_exact_value(nic->bytes[way]) : NULL);
-        regions_json_add(o, way == IN ? "rx_bytes_per_s_and_host" : "tx_bytes_per_s_and_host",
-                         json_number_value(nic->bytes_per_s[way]));
+        json_put(o, way_keys[way][0], nic->bytes_known[way] ? json_exact_value(nic->bytes[way]) : NULL);
+        json_put(o, way == IN ? "rx_bytes_per_s_and_host" : "tx_bytes_per_s_and_host",
+                 json_number_value(nic->bytes_per_s[way]));
     }
-    regions_json_add(o, "line_rate_bytes_per_s_and_host",
-                     nic->line_bytes_per_s > 0 ? json_number_value(nic->line_bytes_per_s) : NULL);
-    regions_json_add(o, "share_of_line_rate", json_number_value(nic->share));
-    regions_json_add(o, "share_of_time_paused", json_number_value(nic->paused));
-    regions_json_add(o, "retries", nic->retries_known ? json_exact_value(nic->retries) : NULL);
-    regions_json_add(o, "sent_over_declared", json_number_value(nic->sent_over_declared));
+    json_put(o, "line_rate_bytes_per_s_and_host",
+             nic->line_bytes_per_s > 0 ? json_number_value(nic->line_bytes_per_s) : NULL);
+    json_put(o, "share_of_line_rate", json_number_value(nic->share));
+    json_put(o, "share_of_time_paused", json_number_value(nic->paused));
+    json_put(o, "retries", nic->retries_known ? json_exact_value(nic->retries) : NULL);
+    json_put(o, "sent_over_declared", json_number_value(nic->sent_over_declared));
     for (size_t i = 0; i < n->reading_count; i++)
         json_object_array_add(list, regions_json_reading(job, &n->readings[i]));
-    regions_json_add(o, "readings", list);
+    json_put(o, "readings", list);
     return o;
 }
 
@@ -246,17 +234,17 @@ static json_object *regions_json_node(const regions_view *view, size_t number)
     char *path = regions_node_path(view, number);
     json_put_text(o, "path", path);
     json_put_text(o, "region", n->name);
-    regions_json_add(o, "depth", json_exact_value(n->depth));
-    regions_json_add_u64(o, "rank_count", n->cell_count);
-    regions_json_add_u64(o, "threads", n->threads);
+    json_put(o, "depth", json_exact_value(n->depth));
+    json_put_exact(o, "rank_count", n->cell_count);
+    json_put_exact(o, "threads", n->threads);
     regions_json_add_calls(o, &n->sums);
-    regions_json_add_u64(o, "declared_bytes_with_parts", n->bytes);
-    regions_json_add(o, "share", json_number_value(n->share));
-    regions_json_add(o, "own_share", json_number_value(n->own_share));
-    regions_json_add(o, "balance", regions_json_balance(view, n));
+    json_put_exact(o, "declared_bytes_with_parts", n->bytes);
+    json_put(o, "share", json_number_value(n->share));
+    json_put(o, "own_share", json_number_value(n->own_share));
+    json_put(o, "balance", regions_json_balance(view, n));
     regions_json_add_durations(o, n);
-    regions_json_add(o, "nics", regions_json_nic(view->job, n));
-    regions_json_add(o, "ranks", regions_json_ranks(view, n));
+    json_put(o, "nics", regions_json_nic(view->job, n));
+    json_put(o, "ranks", regions_json_ranks(view, n));
     free(path);
     return o;
 }
@@ -280,8 +268,8 @@ static json_object *regions_json_notes(const regions *job)
         json_object *o = json_object_new_object();
         json_put_text(o, "severity", severity_name(x->severity));
         json_put_text(o, "text", x->text);
-        regions_json_add(o, "region", regions_json_path(job, x->node));
-        regions_json_add(o, "rank_index", regions_json_index(x->rank));
+        json_put(o, "region", regions_json_path(job, x->node));
+        json_put(o, "rank_index", regions_json_index(x->rank));
         json_object_array_add(list, o);
     }
     return list;
@@ -293,18 +281,17 @@ static json_object *regions_json_findings_list(const regions *job)
     for (size_t i = 0; i < job->finding_count; i++) {
         const regions_finding *x = &job->findings[i];
         json_object *o = json_object_new_object();
-        regions_json_add(o, "region", regions_json_path(job, x->node));
+        json_put(o, "region", regions_json_path(job, x->node));
         json_put_text(o, "severity", severity_name(x->severity));
         json_put_text(o, "rule", x->rule->name);
         json_put_text(o, "claim", x->claim);
-        regions_json_add(o, "value", json_number_value(x->value));
+        json_put(o, "value", json_number_value(x->value));
         json_put_text(o, "unit", x->rule->unit);
         json_put_text(o, "host", job->hosts[x->host].name);
-        regions_json_add(o, "device",
-                         x->device == DIFFERENCE_NONE ? NULL : regions_json_device(job, x->host, x->device));
-        regions_json_add_u64(o, "places", x->places);
-        regions_json_add_u64(o, "hosts", x->hosts);
-        regions_json_add(o, "worse_within", regions_json_path(job, x->part));
+        json_put(o, "device", x->device == DIFFERENCE_NONE ? NULL : regions_json_device(job, x->host, x->device));
+        json_put_exact(o, "places", x->places);
+        json_put_exact(o, "hosts", x->hosts);
+        json_put(o, "worse_within", regions_json_path(job, x->part));
         json_put_text(o, "advice", x->rule->advice);
         json_object_array_add(list, o);
     }
@@ -317,7 +304,7 @@ static json_object *regions_json_warnings(const regions *job)
     for (size_t i = 0; i < job->warning_count; i++) {
         json_object *o = json_object_new_object();
         json_put_text(o, "path", job->warnings[i].path);
-        regions_json_add_u64(o, "offset", job->warnings[i].offset);
+        json_put_exact(o, "offset", job->warnings[i].offset);
         json_put_text(o, "text", job->warnings[i].text);
         json_object_array_add(list, o);
     }
@@ -329,22 +316,21 @@ static void regions_json_add_head(json_object *o, const regions *job)
     json_object *verdict = json_object_new_object(), *missing = json_object_new_array();
     json_put_text(o, "job", job->job);
     json_put_text(o, "command", job->command);
-    regions_json_add(o, "begin_ns", json_object_new_int64(job->wall_ns));
-    regions_json_add(o, "elapsed_ns", json_object_new_int64(job->elapsed_ns));
+    json_put(o, "begin_ns", json_object_new_int64(job->wall_ns));
+    json_put(o, "elapsed_ns", json_object_new_int64(job->elapsed_ns));
     json_put_text(verdict, "severity", severity_name(job->severity));
     json_put_text(verdict, "text", job->title);
-    regions_json_add(verdict, "notes", regions_json_notes(job));
-    regions_json_add(o, "verdict", verdict);
-    regions_json_add(o, "ranks_expected",
-                     job->rank_count_told > 0 ? json_object_new_int64(job->rank_count_told) : NULL);
+    json_put(verdict, "notes", regions_json_notes(job));
+    json_put(o, "verdict", verdict);
+    json_put(o, "ranks_expected", job->rank_count_told > 0 ? json_object_new_int64(job->rank_count_told) : NULL);
     for (size_t i = 0; i < job->missing_count && i < 1000; i++)
         json_object_array_add(missing, json_object_new_int64(job->missing[i]));
-    regions_json_add(o, "ranks_missing", missing);
-    regions_json_add_u64(o, "regions_ns", job->time_ns);
-    regions_json_add_u64(o, "calls", job->calls);
-    regions_json_add_u64(o, "mismatched_ends", job->mismatched);
-    regions_json_add_u64(o, "dropped_begins", job->dropped);
-    regions_json_add(o, "share_of_time_measuring", json_number_value(job->overhead_share));
+    json_put(o, "ranks_missing", missing);
+    json_put_exact(o, "regions_ns", job->time_ns);
+    json_put_exact(o, "calls", job->calls);
+    json_put_exact(o, "mismatched_ends", job->mismatched);
+    json_put_exact(o, "dropped_begins", job->dropped);
+    json_put(o, "share_of_time_measuring", json_number_value(job->overhead_share));
 }
 
 void regions_print_json(const regions_view *view, FILE *to)
@@ -354,14 +340,14 @@ void regions_print_json(const regions_view *view, FILE *to)
     regions_json_add_head(o, job);
     for (size_t i = 0; i < job->rank_count; i++)
         json_object_array_add(ranks, regions_json_rank(job, &job->ranks[i]));
-    regions_json_add(o, "ranks", ranks);
-    regions_json_add(o, "hosts", regions_json_hosts(job));
+    json_put(o, "ranks", ranks);
+    json_put(o, "hosts", regions_json_hosts(job));
     json_put_text(o, "form", view->flat ? "flat" : "tree");
     for (size_t i = 0; i < view->order_count; i++)
         json_object_array_add(list, regions_json_node(view, view->order[i]));
-    regions_json_add(o, "regions", list);
-    regions_json_add_u64(o, "regions_left_out", view->left_out);
-    regions_json_add(o, "findings", regions_json_findings_list(job));
-    regions_json_add(o, "warnings", regions_json_warnings(job));
+    json_put(o, "regions", list);
+    json_put_exact(o, "regions_left_out", view->left_out);
+    json_put(o, "findings", regions_json_findings_list(job));
+    json_put(o, "warnings", regions_json_warnings(job));
     json_print(to, o);
 }

@@ -193,7 +193,7 @@ static void regions_text_regions(const regions_view *view, FILE *to)
 
 // ---- one rank beside the others ----
 
-// How many ranks are longer there.
+// The number of ranks that spent longer in it.
 static size_t regions_text_longer_than(const regions_node *n, uint64_t ns)
 {
     size_t count = 0;
@@ -313,7 +313,7 @@ static void regions_text_quantiles(const regions_node *n, const uint64_t *bucket
     putc('\n', to);
 }
 
-// A line for each power of two.
+// Prints a line for each power of two.
 static void regions_text_durations(const regions_node *n, FILE *to)
 {
     static const column columns[] = {
