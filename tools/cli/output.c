@@ -56,7 +56,7 @@ bool output_colour(FILE *to)
 // ---- tables ----
 
 typedef struct cell {
-    size_t text, length; // where it stands in the table's text
+    size_t text, length; // offset and length in the table's text
     colour colour;
 } cell;
 
@@ -169,7 +169,7 @@ static void table_print_on_terminal(const table *t, FILE *to, int indent)
 
 // ---- elsewhere: every column as wide as its widest cell, no colours (the library takes ten times as long) ----
 
-// How many columns of a terminal the text takes.
+// The number of terminal columns that the text takes.
 static size_t table_text_width(const char *text, size_t length)
 {
     size_t width = 0;
@@ -189,7 +189,7 @@ static void table_blanks(FILE *to, size_t count)
         putc_unlocked(' ', to);
 }
 
-// One line; blanks are owed until something follows, so that none ends it.
+// Prints one line; blanks are written only once something follows, so that no line ends with blanks.
 static void table_print_line(const table *t, FILE *to, int indent, const cell *cells, const size_t *widths)
 {
     size_t owed = (size_t)indent;

@@ -1,5 +1,4 @@
 // Regions as tables.
-#include "analysis/base/memory.h"
 #include "analysis/regions/regions.h"
 
 #include "export.h"
@@ -73,7 +72,7 @@ static void export_regions_put_node(export_sink *to, const regions *r, size_t no
 {
     const regions_node *n = &r->nodes[node];
     export_cell cells[48], *at = cells;
-    char *parent = n->parent == REGIONS_NONE ? NULL : memory_check(regions_path(r, n->parent));
+    char *parent = n->parent == REGIONS_NONE ? NULL : regions_path(r, n->parent);
     bool any = n->cell_count > 0, odd = any && n->odd != REGIONS_NONE;
     *at++ = cell_text(path);
     *at++ = cell_text(n->name);
@@ -188,8 +187,7 @@ static void export_regions_put_findings(export_sink *to, const regions *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const regions_finding *x = &r->findings[i];
-        char *path = memory_check(regions_path(r, x->node)),
-             *part = x->part == REGIONS_NONE ? NULL : memory_check(regions_path(r, x->part));
+        char *path = regions_path(r, x->node), *part = x->part == REGIONS_NONE ? NULL : regions_path(r, x->part);
         ROW(to, EXPORT_REGION_FINDINGS, cell_text(path), cell_text(severity_name(x->severity)),
             cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(r->hosts[x->host].name),
             export_regions_device_cell(&r->hosts[x->host], x->device), cell_f64(x->value), cell_text(x->rule->unit),
@@ -199,7 +197,7 @@ static void export_regions_put_findings(export_sink *to, const regions *r)
     }
     for (size_t i = 0; i < r->note_count; i++) {
         const regions_note *x = &r->notes[i];
-        char *path = x->node == REGIONS_NONE ? NULL : memory_check(regions_path(r, x->node));
+        char *path = x->node == REGIONS_NONE ? NULL : regions_path(r, x->node);
         ROW(to, EXPORT_REGION_NOTES, cell_text(severity_name(x->severity)), cell_text(x->text), cell_text(path),
             export_regions_rank_cell(r, x->rank));
         free(path);
@@ -218,7 +216,7 @@ int export_regions(export_sink *sink, const char **paths, size_t count)
         warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
     if (!code) export_regions_put_ranks(sink, &r);
     for (size_t i = 0; !code && i < r.node_count && !export_failed(sink); i++) {
-        char *path = memory_check(regions_path(&r, i));
+        char *path = regions_path(&r, i);
         export_regions_put_node(sink, &r, i, path);
         export_regions_put_cells(sink, &r, &r.nodes[i], path);
         export_regions_put_readings(sink, &r, &r.nodes[i], path);

@@ -105,7 +105,7 @@ static void view_make_ports(view *v)
 {
     const difference *d = &v->last;
     const netprof_schema *schema = d->delta->schema;
-    traffic *list = memory_check(traffic_make(d));
+    traffic *list = traffic_make(d);
     v->ports = memory_calloc(schema->device_count + 1, sizeof *v->ports);
     for (size_t i = 0; i < schema->device_count; i++) {
         const traffic *t = &list[i];

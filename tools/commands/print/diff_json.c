@@ -36,7 +36,8 @@ static json_object *diff_json_value(const diff_view *view, size_t i, bool after)
     uint8_t status = after ? delta->after_status[i] : delta->before_status[i];
     uint64_t value = after ? delta->after[i] : delta->before[i];
     if (status != NETPROF_STATUS_OK && status != NETPROF_STATUS_SATURATED) return NULL;
-    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_exact_value(value);
+    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value)
+                                                             : json_exact_value(value);
 }
 
 static json_object *diff_json_counter(const diff_view *view, size_t i, bool with_device)
@@ -130,7 +131,7 @@ static json_object *diff_json_counters(const diff_view *view, const size_t *rows
 static json_object *diff_json_selected(const diff_view *view, difference_query query)
 {
     query.groups = view->groups;
-    size_t count, *rows = memory_check(difference_select(view->difference, &query, &count));
+    size_t count, *rows = difference_select(view->difference, &query, &count);
     json_object *list = diff_json_counters(view, rows, count);
     free(rows);
     return list;
@@ -201,8 +202,8 @@ static json_object *diff_json_sums(const diff_view *view, size_t top)
 {
     difference_query query = {.groups = view->groups, .clock = DIFFERENCE_WITH_CLOCK};
     json_object *list = json_object_new_array();
-    size_t row_count, *rows = memory_check(difference_select(view->difference, &query, &row_count)), count;
-    difference_sum *sums = memory_check(difference_sums(view->difference, rows, row_count, top, &count));
+    size_t row_count, *rows = difference_select(view->difference, &query, &row_count), count;
+    difference_sum *sums = difference_sums(view->difference, rows, row_count, top, &count);
     for (size_t i = 0; i < count; i++) {
         json_object *o = json_object_new_object();
         json_put_text(o, "counter", sums[i].name);
@@ -227,7 +228,7 @@ static json_object *diff_json_balance(const diff_view *view)
     const netprof_device *devices = view->difference->delta->schema->devices;
     json_object *list = json_object_new_array();
     size_t count;
-    difference_balance *rows = memory_check(difference_balances(view->difference, &count));
+    difference_balance *rows = difference_balances(view->difference, &count);
     for (size_t i = 0; i < count; i++) {
         const difference_balance *b = &rows[i];
         json_object *o = json_object_new_object();

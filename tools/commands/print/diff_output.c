@@ -2,7 +2,6 @@
 
 #include "cli/output.h"
 #include "summary.h"
-#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +51,7 @@ size_t *diff_top(const diff_view *view, size_t device, size_t *count)
         .groups = view->groups,
         .top = view->top,
     };
-    return memory_check(difference_select(view->difference, &query, count));
+    return difference_select(view->difference, &query, count);
 }
 
 void diff_print_csv(const diff_view *view)
@@ -68,7 +67,7 @@ void diff_print_csv(const diff_view *view)
                               .groups = view->groups,
                               .unchanged = view->all,
                               .top = view->top_given ? view->top : 0};
-    size_t count, *rows = memory_check(difference_select(d, &query, &count));
+    size_t count, *rows = difference_select(d, &query, &count);
     if (!view->untitled) {
         if (view->host) csv_cell(stdout, "host");
         csv_line(stdout, titles, sizeof titles / sizeof *titles);

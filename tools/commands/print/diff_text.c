@@ -126,7 +126,7 @@ static void diff_text_balance(const diff_view *view)
     const difference *d = view->difference;
     const netprof_device *devices = d->delta->schema->devices;
     size_t count;
-    difference_balance *list = memory_check(difference_balances(d, &count));
+    difference_balance *list = difference_balances(d, &count);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         const difference_balance *b = &list[i];
@@ -185,7 +185,7 @@ static size_t diff_text_sums(const diff_view *view, const size_t *rows, size_t r
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     size_t count, left_out = 0; // a short text has the leading units only; errors have a list of their own
     const char *unit = NULL;
-    difference_sum *sums = memory_check(difference_sums(view->difference, rows, row_count, top, &count));
+    difference_sum *sums = difference_sums(view->difference, rows, row_count, top, &count);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         if (leading && !catalog_unit_is_leading(sums[i].unit)) {
@@ -212,7 +212,7 @@ static void diff_text_changed(const diff_view *view, difference_clock clock, siz
                               const char *title)
 {
     difference_query query = {.clock = clock, .groups = view->groups};
-    size_t count, *rows = memory_check(difference_select(view->difference, &query, &count));
+    size_t count, *rows = difference_select(view->difference, &query, &count);
     if (diff_text_sums(view, rows, count, top, leading, title))
         printf("... and other units; --all shows them, --top N the largest of each device\n");
     free(rows);
@@ -317,7 +317,7 @@ static void diff_text_gauges(const diff_view *view)
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
     difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups};
-    size_t count, *rows = memory_check(difference_select(d, &query, &count));
+    size_t count, *rows = difference_select(d, &query, &count);
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t k = 0; k < shown; k++) {
@@ -366,7 +366,7 @@ static void diff_text_quality(const diff_view *view)
                               .groups = view->groups,
                               .flags = ~plain,
                               .unchanged = true};
-    size_t found, count = 0, *rows = memory_check(difference_select(d, &query, &found));
+    size_t found, count = 0, *rows = difference_select(d, &query, &found);
     for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
         if (view->all || !diff_text_is_skipped(delta, rows[k])) rows[count++] = rows[k];
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;

@@ -284,7 +284,7 @@ static void job_text_regions(FILE *to, const job_report *job, bool all)
         for (size_t i = 0; i < x->node_count; i++)
             if (!done[i] && (most == REGIONS_NONE || x->nodes[i].own_share > x->nodes[most].own_share)) most = i;
         done[most] = true;
-        char *path = memory_check(regions_path(x, most));
+        char *path = regions_path(x, most);
         table_cell(t, PLAIN, path);
         free(path);
         table_cell(t, PLAIN, words_exact(x->nodes[most].cell_count).text);

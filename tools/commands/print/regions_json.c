@@ -2,7 +2,6 @@
 #include "cli/output.h"
 #include "regions_output.h"
 #include "summary.h"
-#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,7 +148,8 @@ static void regions_json_add_durations(json_object *o, const regions_node *n)
 static json_object *regions_json_ranks(const regions_view *view, const regions_node *n)
 {
     json_object *o = json_object_new_object(), *rank = json_object_new_array(), *calls = json_object_new_array(),
-                *inclusive = json_object_new_array(), *exclusive = json_object_new_array(), *bytes = json_object_new_array();
+                *inclusive = json_object_new_array(), *exclusive = json_object_new_array(),
+                *bytes = json_object_new_array();
     for (size_t i = 0; i < n->cell_count; i++) {
         if (!regions_is_wanted(view, n->cells[i].rank)) continue;
         json_object_array_add(rank, json_exact_value(n->cells[i].rank));
@@ -254,7 +254,7 @@ static json_object *regions_json_node(const regions_view *view, size_t number)
 static json_object *regions_json_path(const regions *job, size_t node)
 {
     if (node == REGIONS_NONE) return NULL;
-    char *path = memory_check(regions_path(job, node));
+    char *path = regions_path(job, node);
     json_object *o = json_text_value(path);
     free(path);
     return o;

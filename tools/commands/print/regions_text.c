@@ -445,7 +445,7 @@ static void regions_text_counters(const regions_view *view, const regions_node *
     size_t count;
     if (!x) return;
     if (regions_counters_make(&c, view->job, n, x, &error)) memory_exhausted();
-    size_t *rows = memory_check(difference_select(&c.d, &query, &count));
+    size_t *rows = difference_select(&c.d, &query, &count);
     const netprof_schema *schema = c.d.delta->schema;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {

@@ -23,5 +23,5 @@ const char *regions_state_name(regions_state state)
 
 char *regions_node_path(const regions_view *view, size_t node)
 {
-    return memory_check(view->flat ? strdup(view->nodes[node].name) : regions_path(view->job, node));
+    return view->flat ? memory_strdup(view->nodes[node].name) : regions_path(view->job, node);
 }

@@ -8,7 +8,7 @@
 size_t *summary_troubles(const difference *d, size_t *count)
 {
     difference_query query = {0};
-    size_t n, kept = 0, *rows = memory_check(difference_select(d, &query, &n));
+    size_t n, kept = 0, *rows = difference_select(d, &query, &n);
     for (size_t i = 0; i < n; i++)
         if (traffic_is_trouble(d, rows[i])) rows[kept++] = rows[i];
     *count = kept;
@@ -17,7 +17,7 @@ size_t *summary_troubles(const difference *d, size_t *count)
 
 traffic *summary_traffic(const difference *d)
 {
-    return memory_check(traffic_make(d));
+    return traffic_make(d);
 }
 
 // ---- text ----
