@@ -367,7 +367,8 @@ static void cmd_run_summary_network_json(json_object *o, const difference *d)
     json_object *devices = json_object_new_array(), *troubles = json_object_new_array();
     traffic *list = summary_traffic(d);
     for (size_t i = 0; i < schema->device_count; i++)
-        if (list[i].known && traffic_moved(&list[i])) json_object_array_add(devices, cmd_run_summary_device_json(d, &list[i]));
+        if (list[i].known && traffic_moved(&list[i]))
+            json_object_array_add(devices, cmd_run_summary_device_json(d, &list[i]));
     free(list);
     size_t count, *rows = summary_troubles(d, &count);
     for (size_t i = 0; i < count; i++) {
