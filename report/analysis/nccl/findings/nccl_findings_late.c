@@ -125,7 +125,7 @@ static char *late_claim(const nccl *n, const late *x, const nccl_operation *o)
     return memory_format(
         "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
         (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), words_share(x->share).text,
-        nccl_finding_coll(n, o), nccl_finding_label(n, o), place, nccl_finding_time(x->cost_us).text,
+        n->colls[o->coll], n->communicators[o->communicator].label, place, nccl_finding_time(x->cost_us).text,
         words_share(share_of_time).text);
 }
 
@@ -154,8 +154,9 @@ static void late_report(nccl_findings_making *m, const late *all, size_t count)
         x->cost_us += all[i].cost_us;
         const nccl_operation *other = &n->operations[all[i].operation];
         nccl_finding_evidence(x,
-                              memory_format("last in %s of %s (%llu calls)", nccl_finding_coll(n, other),
-                                            nccl_finding_label(n, other), (unsigned long long)all[i].calls),
+                              memory_format("last in %s of %s (%llu calls)", n->colls[other->coll],
+                                            n->communicators[other->communicator].label,
+                                            (unsigned long long)all[i].calls),
                               all[i].share, "of calls");
     }
 }
@@ -170,7 +171,7 @@ void nccl_findings_late_ranks(nccl_findings_making *m, bool *late_processes)
         if (c->ranks < 2) continue;
         if (o->complete < NCCL_LEAST_CALLS) {
             nccl_finding_unknown(m, memory_format("%s: %s of communicator %s: %llu complete calls, %d are needed",
-                                                  nccl_finding_rules[NCCL_RULE_LATE_RANK].name, nccl_finding_coll(n, o),
+                                                  nccl_finding_rules[NCCL_RULE_LATE_RANK].name, n->colls[o->coll],
                                                   c->label, (unsigned long long)o->complete, NCCL_LEAST_CALLS));
             continue;
         }

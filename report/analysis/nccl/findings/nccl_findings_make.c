@@ -127,16 +127,6 @@ const char *nccl_finding_host(const nccl *n, uint32_t member)
     return n->hosts[n->processes[n->members[member].process].host].name;
 }
 
-const char *nccl_finding_coll(const nccl *n, const nccl_operation *o)
-{
-    return n->colls[o->coll];
-}
-
-const char *nccl_finding_label(const nccl *n, const nccl_operation *o)
-{
-    return n->communicators[o->communicator].label;
-}
-
 // How far k of count is above what chance makes of p, in standard deviations.
 double nccl_finding_beyond_chance(double k, double count, double p)
 {

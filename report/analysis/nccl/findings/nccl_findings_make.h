@@ -52,8 +52,6 @@ void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char
 words_text nccl_finding_time(double us);
 words_text nccl_finding_rate(double gbs);
 const char *nccl_finding_host(const nccl *n, uint32_t member);
-const char *nccl_finding_coll(const nccl *n, const nccl_operation *o);
-const char *nccl_finding_label(const nccl *n, const nccl_operation *o);
 // How far k of count is above what chance makes of p, in standard deviations.
 double nccl_finding_beyond_chance(double k, double count, double p);
 

@@ -5,7 +5,6 @@
 
 // ---- texts, each once ----
 
-// Equal texts have equal pointers. NULL without memory.
 const char *nccl_merge_text(nccl_merging *m, const char *text)
 {
     map_key key = map_key_of_name(0, text);

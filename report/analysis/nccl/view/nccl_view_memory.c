@@ -13,7 +13,7 @@
 
 #define FIELD(type, kind, name)                                                                                        \
     {                                                                                                                  \
-#name, kind, offsetof(type, name), NULL                                                                        \
+#name, NCCL_VIEW_##kind, offsetof(type, name), NULL                                                            \
     }
 #define ROWS(type, name, shape)                                                                                        \
     {                                                                                                                  \
@@ -25,135 +25,108 @@
                                          sizeof name##_fields / sizeof(nccl_view_field)};
 
 #define F(kind, name) FIELD(nccl_view_line, kind, name)
-SHAPE(line_shape, nccl_view_line, false, F(NCCL_VIEW_SEVERITY, severity), F(NCCL_VIEW_TEXT, text))
+SHAPE(line_shape, nccl_view_line, false, F(SEVERITY, severity), F(TEXT, text))
 #undef F
 #define F(kind, name) FIELD(nccl_view_evidence, kind, name)
-SHAPE(evidence_shape, nccl_view_evidence, false, F(NCCL_VIEW_TEXT, name), F(NCCL_VIEW_TEXT, unit),
-      F(NCCL_VIEW_NUMBER, value))
+SHAPE(evidence_shape, nccl_view_evidence, false, F(TEXT, name), F(TEXT, unit), F(NUMBER, value))
 #undef F
 #define F(kind, name) FIELD(nccl_view_finding, kind, name)
-SHAPE(finding_shape, nccl_view_finding, false, F(NCCL_VIEW_SEVERITY, severity), F(NCCL_VIEW_TEXT, rule),
-      F(NCCL_VIEW_TEXT, device), F(NCCL_VIEW_TEXT, claim), F(NCCL_VIEW_TEXT, unit), F(NCCL_VIEW_TEXT, origin),
-      F(NCCL_VIEW_TEXT, advice), F(NCCL_VIEW_TEXT, explained_by), F(NCCL_VIEW_NUMBER, value),
-      F(NCCL_VIEW_NUMBER, limit), ROWS(nccl_view_finding, evidence, evidence_shape))
+SHAPE(finding_shape, nccl_view_finding, false, F(SEVERITY, severity), F(TEXT, rule), F(TEXT, device), F(TEXT, claim),
+      F(TEXT, unit), F(TEXT, origin), F(TEXT, advice), F(TEXT, explained_by), F(NUMBER, value), F(NUMBER, limit),
+      ROWS(nccl_view_finding, evidence, evidence_shape))
 #undef F
 #define F(kind, name) FIELD(nccl_view_row, kind, name)
-SHAPE(row_shape, nccl_view_row, false, F(NCCL_VIEW_TEXT, label), F(NCCL_VIEW_TEXT, coll),
-      F(NCCL_VIEW_COUNT, communicators), F(NCCL_VIEW_COUNT, ranks), F(NCCL_VIEW_COUNT, size_low),
-      F(NCCL_VIEW_COUNT, size_high), F(NCCL_VIEW_COUNT, sizes), F(NCCL_VIEW_COUNT, calls),
-      F(NCCL_VIEW_COUNT, incomplete), F(NCCL_VIEW_NUMBER, bytes), F(NCCL_VIEW_NUMBER, time_us),
-      F(NCCL_VIEW_SPREAD, wire_us), F(NCCL_VIEW_SPREAD, skew_us), F(NCCL_VIEW_SPREAD, bus_gbs),
-      F(NCCL_VIEW_SPREAD, mean_bus_gbs), F(NCCL_VIEW_NUMBER, peak_gbs), F(NCCL_VIEW_SEVERITY, severity))
+SHAPE(row_shape, nccl_view_row, false, F(TEXT, label), F(TEXT, coll), F(COUNT, communicators), F(COUNT, ranks),
+      F(COUNT, size_low), F(COUNT, size_high), F(COUNT, sizes), F(COUNT, calls), F(COUNT, incomplete), F(NUMBER, bytes),
+      F(NUMBER, time_us), F(SPREAD, wire_us), F(SPREAD, skew_us), F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs),
+      F(NUMBER, peak_gbs), F(SEVERITY, severity))
 #undef F
 #define F(kind, name) FIELD(nccl_view_size, kind, name)
-SHAPE(size_shape, nccl_view_size, false, F(NCCL_VIEW_COUNT, size), F(NCCL_VIEW_COUNT, calls),
-      F(NCCL_VIEW_SPREAD, bus_gbs), F(NCCL_VIEW_NUMBER, mean_gbs))
+SHAPE(size_shape, nccl_view_size, false, F(COUNT, size), F(COUNT, calls), F(SPREAD, bus_gbs), F(NUMBER, mean_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_reason, kind, name)
-SHAPE(reason_shape, nccl_view_reason, false, F(NCCL_VIEW_TEXT, what), F(NCCL_VIEW_COUNT, count))
+SHAPE(reason_shape, nccl_view_reason, false, F(TEXT, what), F(COUNT, count))
 #undef F
 #define F(kind, name) FIELD(nccl_view_process, kind, name)
-SHAPE(process_shape, nccl_view_process, false, F(NCCL_VIEW_TEXT, host), F(NCCL_VIEW_COUNT, pid),
-      F(NCCL_VIEW_COUNT, local), F(NCCL_VIEW_COUNT, rank), F(NCCL_VIEW_COUNT, judged), F(NCCL_VIEW_COUNT, last_alone),
-      F(NCCL_VIEW_NUMBER, behind_us), F(NCCL_VIEW_COUNT, records), F(NCCL_VIEW_COUNT, last_arrivals),
-      F(NCCL_VIEW_COUNT, cost_us), F(NCCL_VIEW_COUNT, caused_us), F(NCCL_VIEW_COUNT, suffered_us),
-      F(NCCL_VIEW_COUNT, missing), F(NCCL_VIEW_COUNT, missing_tail))
+SHAPE(process_shape, nccl_view_process, false, F(TEXT, host), F(COUNT, pid), F(COUNT, local), F(COUNT, rank),
+      F(COUNT, judged), F(COUNT, last_alone), F(NUMBER, behind_us), F(COUNT, records), F(COUNT, last_arrivals),
+      F(COUNT, cost_us), F(COUNT, caused_us), F(COUNT, suffered_us), F(COUNT, missing), F(COUNT, missing_tail))
 #undef F
 #define F(kind, name) FIELD(nccl_view_bin, kind, name)
-SHAPE(bin_shape, nccl_view_bin, true, F(NCCL_VIEW_COUNT, first_sn), F(NCCL_VIEW_COUNT, last_sn),
-      F(NCCL_VIEW_COUNT, instances), F(NCCL_VIEW_COUNT, complete), F(NCCL_VIEW_NUMBER, wire_p5),
-      F(NCCL_VIEW_NUMBER, wire_p50), F(NCCL_VIEW_NUMBER, wire_p95), F(NCCL_VIEW_NUMBER, skew_p5),
-      F(NCCL_VIEW_NUMBER, skew_p50), F(NCCL_VIEW_NUMBER, skew_p95))
+SHAPE(bin_shape, nccl_view_bin, true, F(COUNT, first_sn), F(COUNT, last_sn), F(COUNT, instances), F(COUNT, complete),
+      F(NUMBER, wire_p5), F(NUMBER, wire_p50), F(NUMBER, wire_p95), F(NUMBER, skew_p5), F(NUMBER, skew_p50),
+      F(NUMBER, skew_p95))
 #undef F
 #define F(kind, name) FIELD(nccl_view_point, kind, name)
-SHAPE(point_shape, nccl_view_point, true, F(NCCL_VIEW_NUMBER, x), F(NCCL_VIEW_NUMBER, y), F(NCCL_VIEW_COUNT, calls))
+SHAPE(point_shape, nccl_view_point, true, F(NUMBER, x), F(NUMBER, y), F(COUNT, calls))
 #undef F
 #define F(kind, name) FIELD(nccl_view_count, kind, name)
-SHAPE(count_shape, nccl_view_count, true, F(NCCL_VIEW_NUMBER, count))
+SHAPE(count_shape, nccl_view_count, true, F(NUMBER, count))
 #undef F
 #define F(kind, name) FIELD(nccl_view_kind, kind, name)
-SHAPE(kind_shape, nccl_view_kind, false, F(NCCL_VIEW_TEXT, type), F(NCCL_VIEW_TEXT, meaning), F(NCCL_VIEW_TEXT, coll),
-      F(NCCL_VIEW_COUNT, size), F(NCCL_VIEW_COUNT, calls), F(NCCL_VIEW_COUNT, incomplete), F(NCCL_VIEW_COUNT, time_us),
-      F(NCCL_VIEW_FLAG, has_bus), F(NCCL_VIEW_SPREAD, wire_us), F(NCCL_VIEW_SPREAD, skew_us),
-      F(NCCL_VIEW_SPREAD, time_spread_us), F(NCCL_VIEW_SPREAD, bus_gbs), F(NCCL_VIEW_SPREAD, mean_bus_gbs),
-      F(NCCL_VIEW_NUMBER, peak_gbs), F(NCCL_VIEW_NUMBER, x_max), F(NCCL_VIEW_NUMBER, y_max),
-      ROWS(nccl_view_kind, points, point_shape), F(NCCL_VIEW_NUMBER, low), F(NCCL_VIEW_NUMBER, high),
+SHAPE(kind_shape, nccl_view_kind, false, F(TEXT, type), F(TEXT, meaning), F(TEXT, coll), F(COUNT, size),
+      F(COUNT, calls), F(COUNT, incomplete), F(COUNT, time_us), F(FLAG, has_bus), F(SPREAD, wire_us),
+      F(SPREAD, skew_us), F(SPREAD, time_spread_us), F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs), F(NUMBER, peak_gbs),
+      F(NUMBER, x_max), F(NUMBER, y_max), ROWS(nccl_view_kind, points, point_shape), F(NUMBER, low), F(NUMBER, high),
       ROWS(nccl_view_kind, bins, count_shape))
 #undef F
 #define F(kind, name) FIELD(nccl_view_series, kind, name)
-SHAPE(series_shape, nccl_view_series, false, F(NCCL_VIEW_TEXT, label), F(NCCL_VIEW_TEXT, type), F(NCCL_VIEW_TEXT, coll),
-      F(NCCL_VIEW_COUNT, ranks), F(NCCL_VIEW_COUNT, size), F(NCCL_VIEW_COUNT, calls), F(NCCL_VIEW_COUNT, incomplete),
-      F(NCCL_VIEW_COUNT, time_us), F(NCCL_VIEW_SPREAD, wire_us), F(NCCL_VIEW_SPREAD, skew_us),
-      F(NCCL_VIEW_SPREAD, bus_gbs))
+SHAPE(series_shape, nccl_view_series, false, F(TEXT, label), F(TEXT, type), F(TEXT, coll), F(COUNT, ranks),
+      F(COUNT, size), F(COUNT, calls), F(COUNT, incomplete), F(COUNT, time_us), F(SPREAD, wire_us), F(SPREAD, skew_us),
+      F(SPREAD, bus_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_path, kind, name)
-SHAPE(path_shape, nccl_view_path, false, F(NCCL_VIEW_TEXT, type), F(NCCL_VIEW_TEXT, coll), F(NCCL_VIEW_TEXT, algo),
-      F(NCCL_VIEW_TEXT, proto), F(NCCL_VIEW_COUNT, size), F(NCCL_VIEW_COUNT, calls), F(NCCL_VIEW_SPREAD, wire_us),
-      F(NCCL_VIEW_SPREAD, bus_gbs))
+SHAPE(path_shape, nccl_view_path, false, F(TEXT, type), F(TEXT, coll), F(TEXT, algo), F(TEXT, proto), F(COUNT, size),
+      F(COUNT, calls), F(SPREAD, wire_us), F(SPREAD, bus_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_file, kind, name)
-SHAPE(file_shape, nccl_view_file, false, F(NCCL_VIEW_TEXT, name), F(NCCL_VIEW_TEXT, problem), F(NCCL_VIEW_COUNT, lines),
-      F(NCCL_VIEW_COUNT, bad), F(NCCL_VIEW_COUNT, first_bad_line), F(NCCL_VIEW_COUNT, duplicates),
-      F(NCCL_VIEW_COUNT, conflicts), F(NCCL_VIEW_TEXT, reasons))
+SHAPE(file_shape, nccl_view_file, false, F(TEXT, name), F(TEXT, problem), F(COUNT, lines), F(COUNT, bad),
+      F(COUNT, first_bad_line), F(COUNT, duplicates), F(COUNT, conflicts), F(TEXT, reasons))
 #undef F
 #define F(kind, name) FIELD(nccl_view_gone, kind, name)
-SHAPE(gone_shape, nccl_view_gone, false, F(NCCL_VIEW_TEXT, host), F(NCCL_VIEW_COUNT, pid), F(NCCL_VIEW_COUNT, tail),
-      F(NCCL_VIEW_COUNT, between))
+SHAPE(gone_shape, nccl_view_gone, false, F(TEXT, host), F(COUNT, pid), F(COUNT, tail), F(COUNT, between))
 #undef F
 #define F(kind, name) FIELD(nccl_view_compared, kind, name)
-SHAPE(compared_shape, nccl_view_compared, false, F(NCCL_VIEW_TEXT, type), F(NCCL_VIEW_TEXT, coll),
-      F(NCCL_VIEW_TEXT, verdict), F(NCCL_VIEW_COUNT, size), F(NCCL_VIEW_NUMBER, before_us),
-      F(NCCL_VIEW_NUMBER, after_us), F(NCCL_VIEW_NUMBER, wire_ratio), F(NCCL_VIEW_NUMBER, skew_ratio),
-      F(NCCL_VIEW_NUMBER, bus_ratio), F(NCCL_VIEW_NUMBER, z))
+SHAPE(compared_shape, nccl_view_compared, false, F(TEXT, type), F(TEXT, coll), F(TEXT, verdict), F(COUNT, size),
+      F(NUMBER, before_us), F(NUMBER, after_us), F(NUMBER, wire_ratio), F(NUMBER, skew_ratio), F(NUMBER, bus_ratio),
+      F(NUMBER, z))
 #undef F
 #define F(kind, name) FIELD(nccl_view_pair, kind, name)
-SHAPE(pair_shape, nccl_view_pair, false, F(NCCL_VIEW_TEXT, label), F(NCCL_VIEW_TEXT, operation),
-      F(NCCL_VIEW_TEXT, host), F(NCCL_VIEW_COUNT, rank), F(NCCL_VIEW_COUNT, size), F(NCCL_VIEW_COUNT, records),
-      F(NCCL_VIEW_NUMBER, peer), F(NCCL_VIEW_SPREAD, time_us), F(NCCL_VIEW_SPREAD, bus_gbs))
+SHAPE(pair_shape, nccl_view_pair, false, F(TEXT, label), F(TEXT, operation), F(TEXT, host), F(COUNT, rank),
+      F(COUNT, size), F(COUNT, records), F(NUMBER, peer), F(SPREAD, time_us), F(SPREAD, bus_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_metric, kind, name)
-SHAPE(metric_shape, nccl_view_metric, false, F(NCCL_VIEW_TEXT, name), F(NCCL_VIEW_TEXT, labels),
-      F(NCCL_VIEW_NUMBER, value))
+SHAPE(metric_shape, nccl_view_metric, false, F(TEXT, name), F(TEXT, labels), F(NUMBER, value))
 #undef F
 #define F(kind, name) FIELD(nccl_view_column, kind, name)
-SHAPE(column_shape, nccl_view_column, true, F(NCCL_VIEW_NUMBER, wire_us), F(NCCL_VIEW_NUMBER, skew_us),
-      F(NCCL_VIEW_COUNT, calls), F(NCCL_VIEW_NUMBER, received), F(NCCL_VIEW_NUMBER, received_high),
-      F(NCCL_VIEW_NUMBER, sent), F(NCCL_VIEW_NUMBER, sent_high), F(NCCL_VIEW_NUMBER, trouble),
-      F(NCCL_VIEW_NUMBER, waiting))
+SHAPE(column_shape, nccl_view_column, true, F(NUMBER, wire_us), F(NUMBER, skew_us), F(COUNT, calls),
+      F(NUMBER, received), F(NUMBER, received_high), F(NUMBER, sent), F(NUMBER, sent_high), F(NUMBER, trouble),
+      F(NUMBER, waiting))
 #undef F
 #define F(kind, name) FIELD(nccl_view_nic, kind, name)
-SHAPE(nic_shape, nccl_view_nic, false, F(NCCL_VIEW_TEXT, host), F(NCCL_VIEW_TEXT, trouble),
-      F(NCCL_VIEW_TEXT, trouble_unit), F(NCCL_VIEW_TEXT, waiting), F(NCCL_VIEW_TEXT, waiting_unit),
-      F(NCCL_VIEW_NUMBER, seconds), F(NCCL_VIEW_NUMBER, received), F(NCCL_VIEW_NUMBER, sent),
-      F(NCCL_VIEW_NUMBER, peak_received), F(NCCL_VIEW_NUMBER, peak_sent), F(NCCL_VIEW_NUMBER, trouble_amount),
-      F(NCCL_VIEW_NUMBER, waiting_amount))
+SHAPE(nic_shape, nccl_view_nic, false, F(TEXT, host), F(TEXT, trouble), F(TEXT, trouble_unit), F(TEXT, waiting),
+      F(TEXT, waiting_unit), F(NUMBER, seconds), F(NUMBER, received), F(NUMBER, sent), F(NUMBER, peak_received),
+      F(NUMBER, peak_sent), F(NUMBER, trouble_amount), F(NUMBER, waiting_amount))
 #undef F
 #define F(kind, name) FIELD(nccl_view, kind, name)
 #define L(name, of)   ROWS(nccl_view, name, of)
-SHAPE(view_shape, nccl_view, false, F(NCCL_VIEW_COUNT, files), F(NCCL_VIEW_COUNT, files_damaged),
-      F(NCCL_VIEW_COUNT, lines), F(NCCL_VIEW_COUNT, bytes), F(NCCL_VIEW_COUNT, unpacked_bytes),
-      F(NCCL_VIEW_COUNT, unusable), F(NCCL_VIEW_COUNT, records), F(NCCL_VIEW_COUNT, hosts),
-      F(NCCL_VIEW_COUNT, processes), F(NCCL_VIEW_COUNT, communicators), F(NCCL_VIEW_COUNT, ranks),
-      F(NCCL_VIEW_COUNT, calls), F(NCCL_VIEW_COUNT, first_dump_us), F(NCCL_VIEW_COUNT, last_dump_us),
-      F(NCCL_VIEW_COUNT, time_us), F(NCCL_VIEW_TEXT, first_host), F(NCCL_VIEW_TEXT, last_host),
-      F(NCCL_VIEW_TEXT, versions), F(NCCL_VIEW_SEVERITY, severity), F(NCCL_VIEW_TEXT, verdict),
-      L(sentences, line_shape), L(findings, finding_shape), F(NCCL_VIEW_COUNT, findings_left), L(unknown, line_shape),
-      L(rows, row_shape), F(NCCL_VIEW_TEXT, main_label), F(NCCL_VIEW_TEXT, main_coll),
-      F(NCCL_VIEW_NUMBER, main_peak_gbs), L(sizes, size_shape), F(NCCL_VIEW_FLAG, completeness_known),
-      F(NCCL_VIEW_COUNT, ranks_seen), F(NCCL_VIEW_COUNT, ranks_expected), F(NCCL_VIEW_COUNT, records_expected),
-      F(NCCL_VIEW_COUNT, records_seen), F(NCCL_VIEW_COUNT, calls_judgeable), F(NCCL_VIEW_COUNT, calls_complete),
-      L(reasons, reason_shape), F(NCCL_VIEW_NUMBER, late_floor_us), F(NCCL_VIEW_FLAG, late_all),
-      F(NCCL_VIEW_COUNT, late_hosts), F(NCCL_VIEW_COUNT, late_hosts_left), F(NCCL_VIEW_COUNT, late_rows),
-      L(late, process_shape), F(NCCL_VIEW_TEXT, run_label), F(NCCL_VIEW_COUNT, run_ranks), F(NCCL_VIEW_COUNT, run_size),
-      F(NCCL_VIEW_COUNT, run_calls), F(NCCL_VIEW_COUNT, run_change_sn), F(NCCL_VIEW_COUNT, run_others),
-      F(NCCL_VIEW_FLAG, run_changed), L(run, bin_shape), L(kinds, kind_shape), F(NCCL_VIEW_COUNT, kinds_left),
-      L(series, series_shape), F(NCCL_VIEW_COUNT, series_left), L(paths, path_shape), L(slowest, process_shape),
-      F(NCCL_VIEW_COUNT, slowest_left), L(damaged, file_shape), F(NCCL_VIEW_COUNT, damaged_left), L(gone, gone_shape),
-      F(NCCL_VIEW_COUNT, gone_left), F(NCCL_VIEW_FLAG, compared_known), F(NCCL_VIEW_COUNT, slower),
-      F(NCCL_VIEW_COUNT, faster), F(NCCL_VIEW_COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape),
-      F(NCCL_VIEW_COUNT, pairs_left), L(metrics, metric_shape), F(NCCL_VIEW_COUNT, metrics_left),
-      F(NCCL_VIEW_FLAG, counters_known), F(NCCL_VIEW_NUMBER, columns_from_s), F(NCCL_VIEW_NUMBER, columns_to_s),
-      L(columns, column_shape), L(nics, nic_shape))
+SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(COUNT, lines), F(COUNT, bytes),
+      F(COUNT, unpacked_bytes), F(COUNT, unusable), F(COUNT, records), F(COUNT, hosts), F(COUNT, processes),
+      F(COUNT, communicators), F(COUNT, ranks), F(COUNT, calls), F(COUNT, first_dump_us), F(COUNT, last_dump_us),
+      F(COUNT, time_us), F(TEXT, first_host), F(TEXT, last_host), F(TEXT, versions), F(SEVERITY, severity),
+      F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape), F(COUNT, findings_left),
+      L(unknown, line_shape), L(rows, row_shape), F(TEXT, main_label), F(TEXT, main_coll), F(NUMBER, main_peak_gbs),
+      L(sizes, size_shape), F(FLAG, completeness_known), F(COUNT, ranks_seen), F(COUNT, ranks_expected),
+      F(COUNT, records_expected), F(COUNT, records_seen), F(COUNT, calls_judgeable), F(COUNT, calls_complete),
+      L(reasons, reason_shape), F(NUMBER, late_floor_us), F(FLAG, late_all), F(COUNT, late_hosts),
+      F(COUNT, late_hosts_left), F(COUNT, late_rows), L(late, process_shape), F(TEXT, run_label), F(COUNT, run_ranks),
+      F(COUNT, run_size), F(COUNT, run_calls), F(COUNT, run_change_sn), F(COUNT, run_others), F(FLAG, run_changed),
+      L(run, bin_shape), L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape), F(COUNT, series_left),
+      L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left), L(damaged, file_shape),
+      F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left), F(FLAG, compared_known), F(COUNT, slower),
+      F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape), F(COUNT, pairs_left),
+      L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known), F(NUMBER, columns_from_s),
+      F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape))
 #undef F
 #undef L
 
