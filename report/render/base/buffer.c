@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "buffer.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/base/utf8.h"
 
 #include <errno.h>
@@ -22,19 +23,11 @@ void buffer_free(buffer *b)
 
 static char *buffer_make_room(buffer *b, size_t size)
 {
-    if (b->failed || size > SIZE_MAX / 4) {
-        b->failed = true;
-        return NULL;
-    }
+    if (size > SIZE_MAX / 4) memory_exhausted();
     if (b->size + size + 1 > b->room) {
         size_t room = (b->size + size + 1) * 2;
-        char *data = realloc(b->data, room < 256 ? 256 : room);
-        if (!data) {
-            b->failed = true;
-            return NULL;
-        }
-        b->data = data;
         b->room = room < 256 ? 256 : room;
+        b->data = memory_realloc(b->data, b->room);
     }
     return b->data + b->size;
 }
@@ -42,7 +35,6 @@ static char *buffer_make_room(buffer *b, size_t size)
 void buffer_bytes(buffer *b, const void *data, size_t size)
 {
     char *to = buffer_make_room(b, size);
-    if (!to) return;
     if (size) memcpy(to, data, size);
     to[size] = 0;
     b->size += size;

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Start from {0}; buffer_free() at the end. data ends with a NUL behind size (NULL while nothing was added).
+// Start from {0}; buffer_free() at the end. data ends with a NUL after size bytes (NULL while nothing was added).
 typedef struct buffer {
     char *data;
     size_t size, room;
-    bool failed; // no memory: what follows is left out
+    bool failed; // set by a writer that could not put in what belongs there
 } buffer;
 
 void buffer_free(buffer *b);
@@ -24,7 +24,7 @@ void buffer_number(buffer *b, double number);
 void buffer_escaped(buffer *b, const char *text);
 
 // Foreign text fit to be shown: valid UTF-8, with \xNN and \u{NNNN} for bytes that are none and for characters that
-// are invisible or reorder others; line ends and tabs become blanks. free() it; NULL without memory.
+// are invisible or reorder others; line ends and tabs become blanks. free() it.
 char *text_visible(const char *text);
 
 // Writes it under a temporary name and renames; "-" is the standard output, devices and pipes are written in place.

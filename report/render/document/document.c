@@ -1,30 +1,21 @@
-#define _GNU_SOURCE
 #include "document.h"
 #include "document_model.h"
-#include "analysis/base/list.h"
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *document_copy(document *d, const char *text)
-{
-    char *mine = strdup(text);
-    if (!mine) d->failed = true;
-    return mine;
-}
-
-static void document_set(document *d, char **text, const char *to)
+static void document_set(char **text, const char *to)
 {
     free(*text);
-    *text = document_copy(d, to);
+    *text = memory_strdup(to);
 }
 
 document *document_open(const char *kind)
 {
-    document *d = calloc(1, sizeof *d);
-    if (d) d->kind = document_copy(d, kind);
+    document *d = memory_calloc(1, sizeof *d);
+    d->kind = memory_strdup(kind);
     return d;
 }
 
@@ -40,9 +31,9 @@ void document_close(document *d)
         free(d->sublines[i]);
     for (size_t i = 0; i < d->verdict_count; i++)
         free(d->verdict[i].text);
-    free(d->items);
-    free(d->sublines);
-    free(d->verdict);
+    arrfree(d->items);
+    arrfree(d->sublines);
+    arrfree(d->verdict);
     free(d->kind);
     free(d->title);
     free(d->foot);
@@ -61,24 +52,19 @@ document *document_made(document *d, bool good, netprof_error *error)
 
 void document_title(document *d, const char *title)
 {
-    document_set(d, &d->title, title);
+    document_set(&d->title, title);
 }
 
 static document_item *document_add_item(document *d, item_kind kind)
 {
-    if (!list_grow_one(&d->items, d->item_count, sizeof *d->items)) {
-        d->failed = true;
-        return NULL;
-    }
-    document_item *item = &d->items[d->item_count++];
-    *item = (document_item){.kind = kind};
-    return item;
+    arrput(d->items, ((document_item){.kind = kind}));
+    d->item_count = arrlenu(d->items);
+    return &arrlast(d->items);
 }
 
 static void document_add_text(document *d, item_kind kind, const char *text)
 {
-    document_item *item = document_add_item(d, kind);
-    if (item) item->text = document_copy(d, text);
+    document_add_item(d, kind)->text = memory_strdup(text);
 }
 
 void document_subline(document *d, const char *text)
@@ -87,20 +73,14 @@ void document_subline(document *d, const char *text)
         document_add_text(d, ITEM_SUBLINE, text);
         return;
     }
-    if (!list_grow_one(&d->sublines, d->subline_count, sizeof *d->sublines))
-        d->failed = true;
-    else if ((d->sublines[d->subline_count] = document_copy(d, text)))
-        d->subline_count++;
+    arrput(d->sublines, memory_strdup(text));
+    d->subline_count = arrlenu(d->sublines);
 }
 
 void document_verdict(document *d, severity s, const char *text)
 {
-    if (!list_grow_one(&d->verdict, d->verdict_count, sizeof *d->verdict)) {
-        d->failed = true;
-        return;
-    }
-    document_line line = {s, document_copy(d, text)};
-    if (line.text) d->verdict[d->verdict_count++] = line;
+    arrput(d->verdict, ((document_line){s, memory_strdup(text)}));
+    d->verdict_count = arrlenu(d->verdict);
 }
 
 severity document_severity(const document *d)
@@ -113,13 +93,13 @@ severity document_severity(const document *d)
 
 void document_foot(document *d, const char *text)
 {
-    document_set(d, &d->foot, text);
+    document_set(&d->foot, text);
 }
 
 void document_metadata(document *d, const char *subject, const char *keywords, int64_t time_ns)
 {
-    document_set(d, &d->subject, subject);
-    document_set(d, &d->keywords, keywords);
+    document_set(&d->subject, subject);
+    document_set(&d->keywords, keywords);
     d->time_ns = time_ns;
 }
 

@@ -4,6 +4,7 @@
 // real text, laid out twice: for wide windows and for narrow ones; one of the two is shown. Colours are variables, so
 // that the same SVG serves light, dark and print.
 #include "document_model.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,17 +111,15 @@ static size_t html_layout_count(const writer *w)
     return w->d->item_count * 2 * LAYOUTS;
 }
 
-static bool html_make_plots(writer *w, plots *p, const document_options *o, void (*warn)(void *user, const char *text),
+static void html_make_plots(writer *w, plots *p, const document_options *o, void (*warn)(void *user, const char *text),
                             void *user)
 {
-    canvas **canvases = malloc((html_layout_count(w) + 1) * sizeof(canvas *));
+    canvas **canvases = memory_alloc((html_layout_count(w) + 1) * sizeof(canvas *));
     size_t count = 0;
-    if (!canvases) return false;
     for (size_t i = 0; i < html_layout_count(w); i++)
         if (w->layouts[i].c) canvases[count++] = w->layouts[i].c;
-    bool made = plots_make(p, canvases, count, o->no_gnuplot, warn, user);
+    plots_make(p, canvases, count, o->no_gnuplot, warn, user);
     free(canvases);
-    return made;
 }
 
 // ---- style ----
@@ -460,8 +459,9 @@ bool document_html(document *d, const document_options *o, buffer *out, void (*w
 {
     writer w = {.d = d, .out = out, .theme = o->theme};
     plots made = {0};
-    bool ok = !d->failed && html_lay_out_all(&w) && html_make_plots(&w, &made, o, warn, user);
+    bool ok = !d->failed && html_lay_out_all(&w);
     if (ok) {
+        html_make_plots(&w, &made, o, warn, user);
         for (size_t i = 0; i < html_layout_count(&w); i++)
             if (w.layouts[i].c) html_mark_inks(&w, w.layouts[i].c); // plots that are missing drew something else
         html_use_mark_inks(&w);

@@ -64,8 +64,8 @@ typedef struct plots {
     plot_job *jobs;
     size_t count;
 } plots;
-bool plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
-                void (*warn)(void *user, const char *text), void *user); // false: no memory
+void plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
+                void (*warn)(void *user, const char *text), void *user);
 void plots_free(plots *p);
 
 #endif

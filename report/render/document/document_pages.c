@@ -1,7 +1,7 @@
 // Lays a document out on pages: heads and feet, headings, charts divided by rows.
 #include "document.h"
 #include "document_model.h"
-#include "analysis/base/list.h"
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,12 +29,10 @@ canvas_box page_box(document_paper paper)
 
 static bool sheets_add_page(page_set *set, canvas *c)
 {
-    if (!c || !list_grow_one(&set->pages, set->count, sizeof(canvas *))) {
-        canvas_close(c);
-        set->failed = true;
-        return false;
-    }
-    set->pages[set->count++] = c;
+    set->failed = set->failed || !c;
+    if (!c) return false;
+    arrput(set->pages, c);
+    set->count = arrlenu(set->pages);
     return true;
 }
 
@@ -51,12 +49,13 @@ static void sheets_mark(flow *f, const char *title, bool is_part)
 {
     page_set *set = f->set;
     char *visible = text_visible(title);
-    if (visible && *visible && list_grow_one(&set->marks, set->mark_count, sizeof *set->marks)) {
-        set->marks[set->mark_count++] = (page_mark){visible, set->count, f->y, is_part};
+    if (!visible || !*visible) {
+        set->failed = set->failed || !visible;
+        free(visible);
         return;
     }
-    set->failed = set->failed || !visible || *visible;
-    free(visible);
+    arrput(set->marks, ((page_mark){visible, set->count, f->y, is_part}));
+    set->mark_count = arrlenu(set->marks);
 }
 
 // ---- heads and feet ----
@@ -357,8 +356,8 @@ void pages_free(page_set *p)
         canvas_close(p->pages[i]);
     for (size_t i = 0; i < p->mark_count; i++)
         free(p->marks[i].title);
-    free(p->pages);
-    free(p->marks);
+    arrfree(p->pages);
+    arrfree(p->marks);
     *p = (page_set){0};
 }
 

@@ -1,5 +1,6 @@
 // The plots of a document, drawn in one run of gnuplot.
 #include "document_model.h"
+#include "analysis/base/memory.h"
 #include "render/plot/plot.h"
 
 #include <stdlib.h>
@@ -25,26 +26,24 @@ static void plots_say_missing(canvas *const *canvases, size_t count)
         canvas_plots_missing(canvases[i], "not drawn: gnuplot is missing or failed");
 }
 
-bool plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
+void plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
                 void (*warn)(void *user, const char *text), void *user)
 {
     char message[512] = "";
     size_t wanted = 0;
     for (size_t i = 0; i < count; i++)
         canvas_plots(canvases[i], plots_count, &wanted);
-    if (!wanted) return true;
+    if (!wanted) return;
     if (no_gnuplot) {
         plots_say_missing(canvases, count);
-        return true;
+        return;
     }
-    p->jobs = calloc(wanted, sizeof *p->jobs);
-    if (!p->jobs) return false;
+    p->jobs = memory_calloc(wanted, sizeof *p->jobs);
     for (size_t i = 0; i < count; i++)
         canvas_plots(canvases[i], plots_gather, p);
-    if (plot_render(p->jobs, p->count, message, sizeof message)) return true;
+    if (plot_render(p->jobs, p->count, message, sizeof message)) return;
     if (warn) warn(user, message);
     plots_say_missing(canvases, count);
-    return true;
 }
 
 void plots_free(plots *p)

@@ -169,8 +169,8 @@ static netprof_err writer_write_pages(job *j, const char *path)
         pages_chart(&j->pages, only, j->o->paper);
     else
         pages_make(&j->pages, j->d, j->o->paper);
-    if (j->pages.failed || !plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user))
-        return writer_fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+    if (j->pages.failed) return writer_fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+    plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user);
     for (size_t i = 0; i < j->pages.count; i++)
         canvas_dark(j->pages.pages[i], j->o->theme == DOCUMENT_DARK);
     if (j->o->format != DOCUMENT_PDF) return writer_write_sheets(j, path);
@@ -218,9 +218,8 @@ static netprof_err writer_write_batch(const job *like, const document_file *file
         else
             err = writer_fail(j.error, NETPROF_ERR_ARG, "no such chart");
     }
-    if (!err &&
-        (j.pages.failed || !plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user)))
-        err = writer_fail(j.error, NETPROF_ERR_NOMEM, "no memory");
+    if (!err && j.pages.failed) err = writer_fail(j.error, NETPROF_ERR_NOMEM, "no memory");
+    if (!err) plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user);
     for (size_t i = 0; i < count && !err; i++) {
         job one = j;
         one.pages = (page_set){.pages = &j.pages.pages[i], .count = 1};
