@@ -1,4 +1,4 @@
-// What the job was given on each node, and how much of it it used: what seff and jobstats tell.
+// The resources that the job was given on each node, and how much of them it used, as seff and jobstats report them.
 #include "job_words.h"
 #include "job_store.h"
 #include "analysis/base/words.h"
@@ -52,7 +52,7 @@ static double job_fact_number(const dataset_run *run, const char *key)
     return *end || !(value < 1e18) ? NAN : value;
 }
 
-// Of several files of a node, or of the job, the first that tells.
+// The first file that says so counts.
 static void job_take_first(double *to, double value)
 {
     if (isnan(*to)) *to = value;

@@ -23,7 +23,7 @@ typedef struct job_bin {
     float from_s, to_s;                 // ... which lies between these, since the bin's begin
 } job_bin;
 
-// What was counted while samples were missing.
+// An amount counted while samples were missing.
 typedef struct job_skipped {
     int64_t from_ns, to_ns;
     double amount;

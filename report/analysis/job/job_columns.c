@@ -17,7 +17,7 @@ job_column job_lane_span(const job_report *r, const job_lane *lane, double from_
     job_column column = {NAN, NAN, NAN, NAN, JOB_NONE, JOB_NONE, 0};
     if (!lane || !(to_s > from_s)) return column;
     job_span span = job_bins_span(lane->bins, job_ns_of(r, from_s), job_ns_of(r, to_s));
-    // What a bin knows is spread over it: a column narrower than a bin knows its part.
+    // The known time of a bin is spread over it: a column narrower than a bin knows its part.
     if (!(span.known_s >= 0.499 * fmin(to_s - from_s, r->end_s - from_s))) return column;
     column.mean = column.total = span.integral / span.known_s;
     column.low = span.low;

@@ -1,5 +1,5 @@
-// What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile.
-// What only the whole job over time can tell is found in job_limits.c.
+// The rules' findings of each node, folded by rule; and episodes as incidents, with their effect on the other meters.
+// Findings about the whole job over time are in job_limits.c.
 #include "job_columns.h"
 #include "job_words.h"
 #include "job_finding.h"
@@ -19,7 +19,7 @@ void job_node_finding_free(job_node_finding *x)
         free(texts[i]);
 }
 
-// What is told otherwise; its place stays.
+// Drops a finding that another one covers. Its place in the list stays.
 static void job_drop_finding(job_node_finding *x)
 {
     job_node_finding_free(x);
@@ -118,7 +118,7 @@ static size_t job_finding_device(const job_report *r, const job_node_finding *x)
     return JOB_NONE;
 }
 
-// What one rule found, on all nodes.
+// The findings of one rule on all nodes.
 typedef struct alike {
     const job_node_finding *worst;
     size_t nodes, places;
@@ -206,7 +206,7 @@ static void job_fold_rules(job_report *r)
 
 // ---- incidents ----
 
-// The stretch to compare an incident with: its phase, else so long before and behind.
+// The stretch to compare an incident with: its phase, else the same length before and after it.
 typedef struct around {
     double from_s, to_s;
     size_t span; // or JOB_NONE

@@ -46,7 +46,7 @@ static uint8_t *job_nearness_of_all(const netprof_schema *schema, uint8_t *best)
     return list;
 }
 
-// ethtool tells of the network interface of its name.
+// A device of ethtool is the network interface of the same name.
 static const netprof_device *job_stands_for(const netprof_schema *schema, const netprof_device *d)
 {
     for (size_t i = 0; i < schema->device_count && strcmp(d->source, "ethtool") == 0; i++)
@@ -62,7 +62,7 @@ static size_t job_find_device(job_report *r, const netprof_device *d)
         if (r->devices[i].node == node && strcmp(r->devices[i].source, d->source) == 0 &&
             strcmp(r->devices[i].name, d->name) == 0)
             return i;
-    // What a virtual device says of its speed is made up.
+    // Virtual devices report a made-up speed.
     double rate = d->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(d) / 8 : 0;
     job_device new = {.node = node,
                       .source = memory_strdup(d->source),
@@ -94,7 +94,7 @@ static double job_factor(const job_source_row *row, const netprof_device *d, con
     return row->factor > 0 || row->factor < 0 ? row->factor : seconds;
 }
 
-// What no meter is made of, by name.
+// Counters that are followed, though no meter is made of them.
 static const struct {
     const char *source, *device, *counter;
     other other;

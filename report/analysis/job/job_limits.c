@@ -1,4 +1,4 @@
-// What only the whole job over time tells: CPUs and GPUs that were hardly used, memory near its limit, nodes that did
+// Findings about the whole job over time: CPUs and GPUs that were hardly used, memory near its limit, nodes that did
 // less than others.
 #include "job_columns.h"
 #include "job_words.h"

@@ -1,4 +1,4 @@
-// What job_report_read() makes. job_report.h explains what the figures mean.
+// The job report as job_report_read() makes it. job_report.h explains the figures.
 #ifndef NETPROF_JOB_MODEL_H
 #define NETPROF_JOB_MODEL_H
 
@@ -15,7 +15,7 @@ typedef enum job_state {
     JOB_KNOWN
 } job_state;
 
-// What a figure is measured against.
+// The allocation or limit that a figure is measured against.
 typedef enum job_basis {
     JOB_BASIS_NONE = 0,
     JOB_BASIS_NODE,      // all CPUs of the node: no allocation is known
@@ -218,7 +218,7 @@ typedef struct job_finding {
     char *unit;
     double from_s, to_s; // of an incident; else the whole time
     bool incident;
-    // What the others did meanwhile: share of their value around the incident, 1 = no change; NAN unknown.
+    // Other meters during the incident, relative to their values around it; 1: no change, NAN: unknown.
     double sent_ratio, cpu_ratio, gpu_ratio, power_ratio;
     double lost_s; // (1 - sent_ratio) of its length; 0: nothing; NAN unknown
 } job_finding;
@@ -268,7 +268,7 @@ typedef struct job_report {
     job_use uses[JOB_METERS];
     size_t use_count; // only meters that any node knows
     job_energy energy;
-    job_phase *phases; // in the order of their first stretch, incidents behind them
+    job_phase *phases; // in the order of their first stretch, then incidents
     size_t phase_count;
     job_phase_span *spans; // by time
     size_t span_count;
@@ -288,7 +288,7 @@ typedef struct job_report {
     char *title;                // one sentence: the worst finding, or that all is well and how much was used
     severity severity;          // of the worst finding
     uint64_t samples, expected; // of all nodes
-    bool clocks_aligned;        // something tells how they stand to one another; else by the wall stamps alone
+    bool clocks_aligned;        // by more than the wall clocks' own stamps
     double uncertainty_s;       // the largest of the nodes'; NAN: not known
     char *clock_text;           // "node clocks as they are, not compared"; one line for the foot
     char *clock_note; // what the files tell of each clock, a few sentences; NULL: nothing. Names in it are hostile

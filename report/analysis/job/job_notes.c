@@ -26,7 +26,7 @@ static bool job_falls(double ratio)
     return ratio < 0.95;
 }
 
-// What the other meters did during an incident. Lost work assumes that steps follow the bytes that are sent.
+// The effect of an incident on other meters. Lost work is estimated from the bytes sent.
 static void job_note_effect(job_report *r, size_t which)
 {
     const job_finding *x = &r->findings[which];

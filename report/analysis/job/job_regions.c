@@ -1,6 +1,6 @@
 // Where the ranks' time went over time: what processes sampled of their own regions (NETPROF_SERIES), by name, per node.
 //
-// A reading tells for each path of regions how much own time its threads have spent there so far. The difference of two
+// A reading has, for each path of regions, the own time that its threads have spent there so far. The difference of two
 // is added to the node's bins of that name, and how long the threads lived meanwhile to the node's; many ranks add up
 // in the same bins. A share is one over the other, over the same stretch: what is missing in the one is missing in the
 // other.
@@ -132,7 +132,7 @@ static bool job_counter_value(const netprof_snapshot *x, const netprof_device *d
     return false;
 }
 
-// What was counted since the last reading; a count that went back, which none of ours does, tells nothing.
+// The count since the last reading; 0 if it went back, which no counter of ours does.
 static uint64_t job_grown(uint64_t *last, const netprof_snapshot *x, const netprof_device *d, const char *counter)
 {
     uint64_t value, before = *last;
@@ -174,7 +174,7 @@ static void job_add_region(job_report *r, sampled *x, path_state *p, const netpr
     p->placed = true;
 }
 
-// What is new at the first reading was before it: it counts, and its place is not known.
+// Amounts in the first reading were counted before it: they are in the totals, but nowhere on the axis.
 static void job_add_region_reading(job_report *r, sampled *x, const netprof_snapshot *s, const stretch *at)
 {
     job_region_place *place = &r->reader->places[x->place];
@@ -210,7 +210,7 @@ void job_take_regions(job_report *r, const dataset_run *run, size_t index, const
     x->mono_ns = s->begin_ns;
 }
 
-// ---- behind the last file ----
+// ---- after the last file ----
 
 // By the scheduler's name of the node; a recording that does not know that one is called as its host. Of several nodes
 // of one host only the name tells.
@@ -339,7 +339,7 @@ void job_places_free(job_region_place *places)
 
 // ---- looking at it ----
 
-// Places of a node, or of all nodes that have a recording: the first one, and the one behind another. JOB_NONE: none.
+// Places of a node, or of all nodes that have a recording: the first one, or the next after another. JOB_NONE: none.
 static size_t job_next_place(const job_report *r, size_t node, size_t place)
 {
     if (node != JOB_ALL_NODES) return place == JOB_NONE ? r->nodes[node].first_place : r->region_places[place].next;

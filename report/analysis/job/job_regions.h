@@ -1,4 +1,4 @@
-// What processes sampled of their own regions, over time.
+// Regions over time, as processes sampled them of themselves.
 #ifndef NETPROF_JOB_REGION_TIMES_H
 #define NETPROF_JOB_REGION_TIMES_H
 
@@ -17,7 +17,7 @@ double job_region_threads(const job_report *r);
 // A snapshot of a file of theirs (regions_series()), index 0 for its first.
 void job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 void job_region_series_free(job_report *r); // what is kept while one is read
-// Behind the last file, when nodes and clocks are known.
+// Call after the last file, once nodes and clocks are known.
 void job_place_regions(job_report *r);
 void job_regions_free(job_report *r);
 void job_places_free(job_region_place *places); // stb_ds

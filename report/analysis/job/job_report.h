@@ -1,4 +1,4 @@
-// What recordings say of a job: every node's CPU, memory, network, I/O, energy and GPUs on one time axis, how well the
+// A job, as its recordings show it: every node's CPU, memory, network, I/O, energy and GPUs on one time axis, how well the
 // nodes were used, where the energy went, phase by phase, and what went wrong from when to when.
 //
 //     job_report job = {0};
@@ -12,7 +12,7 @@
 //
 // NODES. A file belongs to the node that its fact "node" names (several virtual nodes may share a host name), else to its
 // host. Several files of one node are one node, one after another; where two overlap in time the one read first counts
-// and the other is left out (a note tells).
+// and the other is left out, with a note.
 //
 // TIME is seconds since job_report.begin_ns, the first snapshot of all. Hosts are put on it by their wall clocks, moved as
 // far as what the files hold of the clocks demands (clocks.h).
@@ -25,7 +25,7 @@
 // (lane.total, phases, energy), for a cumulative counter crosses gaps.
 //
 // JOB OR NODE. CPU, memory and files are the job's where the recording followed its processes, else its control group's,
-// else the node's: job_node.scope tells, per meter.
+// else the node's: see job_node.scope, per meter.
 //
 // UNKNOWN IS NOT ZERO. A figure that is not known is NAN, a lane that is not there is NULL, and job_node.state[] tells
 // why. Nothing here is 0 unless it was read as 0.

@@ -53,7 +53,7 @@ static json_object *job_json_of_uses(const job_report *r)
     return all;
 }
 
-// What is measured against what; a time without limit has no "of".
+// Used and given; a time without a limit has no "of".
 static json_object *job_json_of_efficiency(const job_report *r)
 {
     static const struct {

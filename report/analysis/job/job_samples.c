@@ -9,7 +9,7 @@
 
 // ---- tracks ----
 
-// A recorder of several rates says by its own counters which one a schema is of.
+// A recorder that samples at several rates names the rate of a schema by its own device. "" with one rate.
 static const char *job_rate_name(const netprof_schema *schema)
 {
     for (size_t i = 0; i < schema->device_count; i++)
@@ -18,7 +18,7 @@ static const char *job_rate_name(const netprof_schema *schema)
     return "";
 }
 
-// What the faster track follows, the slower leaves to it.
+// Counters that the faster track follows are left to it.
 static void job_share_counters(run_reader *run, const track *fast)
 {
     for (size_t k = 0; k < run->track_count; k++) {
@@ -213,7 +213,7 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
 {
     job_report *r = user;
     if (!index) job_region_series_free(r); // of files put together the one before
-    // The first snapshot tells what a file is.
+    // The first snapshot decides what kind of file it is.
     bool sampled = index ? r->reader->series != NULL : regions_series(snapshot->schema);
     if (sampled) {
         job_take_regions(r, run, index, snapshot);

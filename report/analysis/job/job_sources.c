@@ -118,7 +118,7 @@ job_join job_device_join(job_meter meter)
     }
 }
 
-// What is watched step by step, so that an episode is found whatever the width of the bins.
+// Meters watched step by step, so that episodes are found whatever the width of the bins.
 static const job_watch_row watches[] = {
     {JOB_PAUSED, "nic-paused", 0.05, 30, SEVERITY_HIGH, "congestion", "own: more than 5 % of the time for 30 s",
      "Find who is slow behind this NIC: its host (ingress-paused), its cable, its place in the fabric"},

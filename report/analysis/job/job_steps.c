@@ -1,4 +1,4 @@
-// From differences into lanes: what the counters of one step tell of each meter.
+// From differences into lanes: the meters' values of one step, from its counters.
 #include "job_tracks.h"
 
 #include <stdlib.h>
@@ -320,7 +320,7 @@ static void job_flush_node(job_report *r, job_meter meter, int scope, const step
     slot *s = &run->slots[scope].of[meter];
     step at = *whole;
     if (job_meter_of(meter)->of_devices && job_device_join(meter) == JOB_MEAN) job_average_slot(s);
-    // Memory in use is a difference of two: one alone tells nothing.
+    // Memory in use is a difference of two counters; one alone is of no use.
     if (meter == JOB_NODE_MEMORY && s->parts < 2) s->unknown = true;
     job_lane *lane = job_lane_at(&r->reader->nodes[run->node].lanes[meter][scope], meter, run->node, JOB_NONE);
     if (!s->level && s->stale && !s->unknown) {
@@ -515,7 +515,7 @@ void job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
         else if (f->row)
             job_add_gauge(run, f, delta, k);
     }
-    // Of all packages, or it tells nothing.
+    // Known only when every package has one.
     if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;
     job_flush_all(r, at);
 }

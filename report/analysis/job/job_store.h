@@ -1,4 +1,4 @@
-// What is kept while files are read, and the steps from the files to the report. Private to the job report.
+// The state while files are read, and the steps from files to the report. Private to the job report.
 #ifndef NETPROF_JOB_STORE_H
 #define NETPROF_JOB_STORE_H
 
@@ -19,7 +19,7 @@ typedef struct job_episode {
     double mean, high, retries;
 } job_episode;
 
-// What is kept of a finding of the rules about one node, folded by rule in the end.
+// A finding of the rules about one node; folded by rule in the end.
 typedef struct job_node_finding {
     size_t node;
     severity severity;
@@ -35,7 +35,7 @@ typedef struct job_trouble {
     double sum;
 } job_trouble;
 
-// What was read of one run, until all are.
+// One run, kept until all are read.
 typedef struct job_run {
     size_t node;
     int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
@@ -68,7 +68,7 @@ typedef struct job_node_reader {
     double recorder_s;
 } job_node_reader;
 
-// What the catalog says of a counter, looked up once for all files.
+// A counter's entry in the catalog, looked up once for all files.
 typedef struct job_known_counter {
     bool trouble;
     uint32_t bytes; // CATALOG_TX_BYTES, CATALOG_RX_BYTES or 0
@@ -106,17 +106,17 @@ void job_warn(job_report *r, const char *path, const char *format, ...) __attrib
 void job_node_finding_free(job_node_finding *x);
 void job_read_phases(job_report *r, const char *path); // problems are warnings
 void job_parse_phases(job_report *r, const char *path, const char *text, size_t size);
-// A fact of a file at its first snapshot, or of that one; NULL: there is none.
+// A fact of the file, or of its first snapshot's schema; NULL if there is none.
 const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key);
 // dataset_options.each; user is the job_report.
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
-// Behind the last snapshot of a run: at the next one's first, and at the end of the file.
+// Call after the last snapshot of a run: at the first of the next one, and at the end of the file.
 void job_run_end(job_report *r);
 void job_run_free(job_report *r);
 job_lane *job_lane_make(job_meter meter, size_t node, size_t device);
 void job_lane_free(job_lane *lane);
 
-// ---- behind the last file, in this order ----
+// ---- after the last file, in this order ----
 
 void job_finish_lanes(job_report *r);
 void job_make_facts(job_report *r, const dataset_run *run); // of one file, as it is read

@@ -7,7 +7,7 @@
 
 enum { RECENT = 9, TRACKS_MOST = 8 };
 
-// What a followed counter is beside the rows of meters.
+// The role of a followed counter other than in meters.
 typedef enum other {
     OTHER_NONE = 0,
     OTHER_TROUBLE,
@@ -39,7 +39,7 @@ typedef struct followed {
     int64_t known_ns; // when; 0: none yet
 } followed;
 
-// What is collected in one step for one lane.
+// Collected in one step for one lane.
 typedef struct slot {
     bool level, unknown, stale, reset;
     size_t parts;

@@ -1,4 +1,4 @@
-// What regions_read() makes: processes, hosts, the tree of regions with times and NIC counters, findings and notes. regions.h
+// The result of regions_read(): processes, hosts, the tree of regions with times and NIC counters, findings and notes. regions.h
 // explains what the figures mean.
 #ifndef NETPROF_REGIONS_MODEL_H
 #define NETPROF_REGIONS_MODEL_H

@@ -1,4 +1,4 @@
-// What the NICs did in a node: per reading, and all readings together.
+// The NICs during a node: per reading, and all readings together.
 #include "regions_store.h"
 
 #include "analysis/data/traffic.h"

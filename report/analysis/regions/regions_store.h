@@ -55,7 +55,7 @@ void regions_part_begin(regions_part *part);
 void regions_part_fill(regions_part *part, const netprof_regions *from);
 void regions_part_free(regions_part *part);
 
-// What a file says about its process, borrowed.
+// The facts of a file about its process, borrowed.
 typedef struct regions_origin {
     const char *path;
     netprof_fact *facts; // stb_ds
@@ -64,7 +64,7 @@ typedef struct regions_origin {
 
 // ---- views: which devices and counters a process read ----
 
-// Without what tells one host from another, so that all nodes that are alike share one.
+// Leaves out what differs from host to host, so that all equal nodes share one.
 typedef struct regions_view {
     const netprof_schema *schema;
     uint64_t hash;
