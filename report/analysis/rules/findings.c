@@ -557,7 +557,8 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
     f->d = d;
     maker m = {.f = f};
     evaluation other = {0};
-    judgement *all = memory_calloc(d->delta->schema->device_count, sizeof *all);
+    // A rule about the node as a whole uses the first place even where there are no devices.
+    judgement *all = memory_calloc(d->delta->schema->device_count + 1, sizeof *all);
     evaluation_begin(&m.e, d);
     if (far) {
         evaluation_begin(&other, far->d);
