@@ -149,7 +149,7 @@ static void cmd_run_outlive_memory(void)
     while (!e->reaped && !cmd_run_has_ended(e->child))
         if (schedule_wait(&e->clock, &info) == SCHEDULE_SIGNAL && info.si_signo != SIGCHLD) cmd_run_pass_on(e, &info);
     if (!e->reaped) wait4(e->child, &e->status, 0, &e->use);
-    recorder_rescue(e->to);
+    recorder_rescue();
     unfinished_remove();
     _exit(cmd_run_exit_status(e));
 }

@@ -342,8 +342,9 @@ int recorder_close(recorder *r, bool keep)
     return code;
 }
 
-void recorder_rescue(recorder *r)
+void recorder_rescue(void)
 {
+    recorder *r = recorder_latest;
     recorder_latest = NULL;
     if (!r) return;
     netprof_writer_close(r->writer, r->begun, NULL);

@@ -24,9 +24,9 @@ bool recorder_failed(const recorder *r);
 // keep = false drops the file. Returns an exit code after saying what went wrong, now or before.
 int recorder_close(recorder *r, bool keep);
 
-// Ends the file with what it holds, without allocating; JSON, which is written at the end, is lost. For programs that run
-// out of memory: a live file is rescued so by itself.
-void recorder_rescue(recorder *r);
+// Ends the file that is open, if any, with what it holds, without allocating; JSON, which is written at the end, is lost.
+// For programs that run out of memory: a live file is rescued by itself.
+void recorder_rescue(void);
 
 // Job, rank and the like, from the environment of the usual schedulers and launchers.
 void recorder_job(recorder *r);
