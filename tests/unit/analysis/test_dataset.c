@@ -7,7 +7,6 @@
 
 #include "analysis/catalog/catalog.h"
 #include "analysis/data/dataset.h"
-#include "analysis/base/index_map.h"
 #include "reference.h"
 
 #include <errno.h>
@@ -885,24 +884,6 @@ static void many_warnings_are_counted(void **state)
     free(t.data);
 }
 
-static void index_map_finds_what_was_put(void **state)
-{
-    (void)state;
-    static char names[3000][8];
-    index_map *map = NULL;
-    assert_true(index_map_find(map, map_key_of_name(0, "x")) == INDEX_NONE);
-    for (size_t i = 0; i < 3000; i++) {
-        snprintf(names[i], sizeof names[i], "n%zu", i / 3);
-        assert_int_equal(index_map_put(&map, map_key_of_name(i % 3, names[i]), i), i);
-        assert_int_equal(index_map_put(&map, map_key_of_name(i % 3, names[i]), 7), i); // there before
-    }
-    for (size_t i = 0; i < 3000; i++)
-        assert_int_equal(index_map_find(map, map_key_of_name(i % 3, names[i])), i);
-    assert_true(index_map_find(map, map_key_of_name(3, "n1")) == INDEX_NONE);
-    assert_int_equal(hmlenu(map), 3000);
-    hmfree(map);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -929,7 +910,6 @@ int main(void)
         cmocka_unit_test(ends_of_damaged_files),
         cmocka_unit_test(an_end_that_does_not_decode),
         cmocka_unit_test(many_warnings_are_counted),
-        cmocka_unit_test(index_map_finds_what_was_put),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

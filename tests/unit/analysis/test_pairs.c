@@ -1,11 +1,13 @@
-// From two numbers to an index, compared with a table of all of them.
+// From two numbers, or a number and a name, to an index.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/base/pairs.h"
+#include "analysis/base/index_map.h"
+
+#include <stdio.h>
 
 enum { SIDE = 60 };
 
@@ -17,42 +19,59 @@ static int64_t number(size_t i)
 
 static void every_pair_is_found_again(void **state)
 {
-    pairs table = {0};
+    index_map *map = NULL;
     (void)state;
-    assert_int_equal(pairs_find(&table, 1, 2), PAIRS_NONE);
+    assert_int_equal(index_map_find(map, map_key_of_pair(1, 2)), INDEX_NONE);
     for (size_t a = 0; a < SIDE; a++)
         for (size_t b = 0; b < SIDE; b += 2) {
-            size_t *place = pairs_put(&table, number(a), number(b));
-            assert_non_null(place);
-            assert_int_equal(*place, PAIRS_NONE);
-            *place = a * SIDE + b;
+            size_t place = index_map_put(&map, map_key_of_pair(number(a), number(b)), a * SIDE + b);
+            assert_int_equal(place, a * SIDE + b);
         }
-    assert_int_equal(table.count, SIDE * SIDE / 2);
+    assert_int_equal(hmlenu(map), SIDE * SIDE / 2);
     for (size_t a = 0; a < SIDE; a++)
         for (size_t b = 0; b < SIDE; b++)
-            assert_int_equal(pairs_find(&table, number(a), number(b)), b % 2 ? PAIRS_NONE : a * SIDE + b);
-    pairs_free(&table);
-    assert_int_equal(pairs_find(&table, number(0), number(0)), PAIRS_NONE);
+            assert_int_equal(index_map_find(map, map_key_of_pair(number(a), number(b))),
+                             b % 2 ? INDEX_NONE : a * SIDE + b);
+    hmfree(map);
+    assert_int_equal(index_map_find(map, map_key_of_pair(number(0), number(0))), INDEX_NONE);
 }
 
-static void the_last_index_counts(void **state)
+static void a_put_keeps_the_first_index(void **state)
 {
-    pairs table = {0};
+    index_map *map = NULL;
     (void)state;
-    assert_true(pairs_set(&table, -1, INT64_MAX, 7));
-    assert_int_equal(*pairs_put(&table, -1, INT64_MAX), 7);
-    assert_true(pairs_set(&table, -1, INT64_MAX, 0));
-    assert_int_equal(pairs_find(&table, -1, INT64_MAX), 0);
-    assert_int_equal(pairs_find(&table, INT64_MAX, -1), PAIRS_NONE);
-    assert_int_equal(table.count, 1);
-    pairs_free(&table);
+    assert_int_equal(index_map_put(&map, map_key_of_pair(-1, INT64_MAX), 7), 7);
+    assert_int_equal(index_map_put(&map, map_key_of_pair(-1, INT64_MAX), 0), 7);
+    assert_int_equal(index_map_find(map, map_key_of_pair(-1, INT64_MAX)), 7);
+    assert_int_equal(index_map_find(map, map_key_of_pair(INT64_MAX, -1)), INDEX_NONE);
+    assert_int_equal(hmlenu(map), 1);
+    hmfree(map);
+}
+
+static void names_of_several_kinds(void **state)
+{
+    index_map *map = NULL;
+    char name[8];
+    (void)state;
+    for (size_t i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "n%zu", i / 3);
+        assert_int_equal(index_map_put(&map, map_key_of_name(i % 3, name), i), i);
+    }
+    for (size_t i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "n%zu", i / 3);
+        assert_int_equal(index_map_find(map, map_key_of_name(i % 3, name)), i);
+        assert_int_equal(map[i].value, i); // in the order of insertion
+    }
+    assert_int_equal(index_map_find(map, map_key_of_name(3, "n1")), INDEX_NONE);
+    hmfree(map);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_is_found_again),
-        cmocka_unit_test(the_last_index_counts),
+        cmocka_unit_test(a_put_keeps_the_first_index),
+        cmocka_unit_test(names_of_several_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
