@@ -83,7 +83,8 @@ static int command_parse_part(const command *c, int argc, const char **argv, con
     poptContext context = memory_check(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
     int result = poptGetNextOpt(context), code = EXIT_DONE;
     command_parsing = false;
-    if (result == POPT_ERROR_MALLOC) memory_exhausted();
+    // popt calls a value that it could not copy a NULL argument
+    if (result == POPT_ERROR_MALLOC || result == POPT_ERROR_NULLARG) memory_exhausted();
     const char **arguments = result < -1 ? NULL : poptGetArgs(context);
     *help_wanted |= help_option != 0;
     if (result < -1 && !help_option) code = command_wrong_option(c, context, result);
