@@ -654,6 +654,29 @@ static void nothing_to_judge(void **state)
     situation_free(&s);
 }
 
+// Rules about the node as a whole are asked even where there is nothing to read.
+static void a_node_without_devices(void **state)
+{
+    static const char text[] = "{\"format\":\"netprof\",\"version\":1,\"schemas\":[{\"sources\":[],\"devices\":[]}],"
+                               "\"snapshots\":[{\"schema\":0,\"set\":\"all\",\"begin_ns\":1000,\"end_ns\":2000,"
+                               "\"wall_ns\":1000,\"devices\":[]},{\"schema\":0,\"set\":\"all\",\"begin_ns\":3000,"
+                               "\"end_ns\":4000,\"wall_ns\":3000,\"devices\":[]}]}";
+    dataset set = {0};
+    difference d = {0};
+    findings f = {0};
+    (void)state;
+    assert_int_equal(dataset_read_memory(&set, "empty.json", text, sizeof text - 1, NULL, NULL), NETPROF_OK);
+    assert_int_equal(difference_of_dataset(&d, &set, false, NULL), NETPROF_OK);
+    assert_int_equal(d.delta->schema->device_count, 0);
+    findings_make(&f, &d, &built_in);
+    assert_int_equal(f.judged, 0);
+    assert_int_equal(f.count, 0);
+    assert_non_null(strstr(f.verdict, "Nothing could be judged"));
+    findings_free(&f);
+    difference_free(&d);
+    dataset_free(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -669,6 +692,7 @@ int main(void)
         cmocka_unit_test(the_host_comes_before_its_victims),
         cmocka_unit_test(as_json),
         cmocka_unit_test(nothing_to_judge),
+        cmocka_unit_test(a_node_without_devices),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
