@@ -233,11 +233,9 @@ static void arguments_describe_runs(const char *path, const char *kind, char *te
     netprof_error error;
     dataset_options how = {.ends_only = 1};
     size_t used = (size_t)snprintf(text, size, "%s", kind ? kind : "");
-    if (dataset_read(&set, path, &how, &error)) {
-        if (!kind) snprintf(text, size, "%s", safe(error_text(&error)));
-        return;
-    }
-    for (size_t i = 0; i < set.run_count && i <= NAMED && used < size; i++) {
+    bool failed = dataset_read(&set, path, &how, &error) != NETPROF_OK;
+    if (failed && !kind) snprintf(text, size, "%s", safe(error_text(&error)));
+    for (size_t i = 0; !failed && i < set.run_count && i <= NAMED && used < size; i++) {
         const dataset_run *run = &set.runs[i];
         uint64_t snapshots = run->snapshot_count + run->skipped;
         if (i == NAMED)

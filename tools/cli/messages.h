@@ -18,7 +18,7 @@ enum exit_code {
 typedef void (*message_json_printer)(const char *command, const char *message, int exit_code);
 
 // The sub-command named in messages (at first NULL: none). With *json set, print() reports the first failure as well.
-void message_command(const char *name, const int *json, message_json_printer cmd_compare_print);
+void message_command(const char *name, const int *json, message_json_printer print);
 void warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Says what went wrong and returns `code`.
 int fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -78,24 +78,23 @@ static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
 {
     json_object *o = as_json ? json_document("diffs") : NULL, *hosts = as_json ? json_object_new_array() : NULL;
     for (size_t i = 0; i < list->count; i++) {
-        const node_run *cmd_diff_run = list->items[i];
-        dataset_run ends[] = {*cmd_diff_run->first, *cmd_diff_run->last}; // borrowed
-        dataset set = {.runs = ends, .run_count = cmd_diff_run->first == cmd_diff_run->last ? 1 : 2};
+        const node_run *run = list->items[i];
+        dataset_run ends[] = {*run->first, *run->last}; // borrowed
+        dataset set = {.runs = ends, .run_count = run->first == run->last ? 1 : 2};
         diff_view view = *how;
         view.set = &set;
         view.difference = &list->items[i]->d;
-        view.host = cmd_diff_run->first->host;
+        view.host = run->first->host;
         view.untitled = i > 0;
         if (as_json) {
             json_object *one = diff_json(&view);
             json_object_object_del(one, "format");
             json_object_object_del(one, "version");
-            json_put_text(one, "files", cmd_diff_run->label);
+            json_put_text(one, "files", run->label);
             json_object_array_add(hosts, one);
             continue;
         }
-        if (!as_csv)
-            heading(stdout, "---- %s (%s)", *view.host ? safe(view.host) : "unnamed host", safe(cmd_diff_run->label));
+        if (!as_csv) heading(stdout, "---- %s (%s)", *view.host ? safe(view.host) : "unnamed host", safe(run->label));
         cmd_diff_print_one(&view);
     }
     if (!as_json) return;

@@ -19,7 +19,7 @@ typedef struct question {
 
 // words: the program, looked for in PATH, and its arguments, NULL behind the last. variable: "NAME=value" to set for it, or
 // NULL. False: it could not be started.
-bool question_ask(question *q, char *const *words, const char *variable, int cmd_run_seconds);
+bool question_ask(question *q, char *const *words, const char *variable, int seconds);
 // Reads what is there without waiting. True: it has ended, well or not, and q->whole tells.
 bool question_look(question *q);
 // Waits for the end of the answer, at most until its time is over. The answer, or NULL when there is no whole one.

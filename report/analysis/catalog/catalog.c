@@ -346,10 +346,10 @@ size_t catalog_group_find(const char *name)
     return CATALOG_NO_GROUP;
 }
 
-const char *catalog_mark_name(uint32_t catalog_mark)
+const char *catalog_mark_name(uint32_t mark)
 {
     for (size_t i = 0; i < MARKS; i++)
-        if (mark_names[i].bit == catalog_mark) return mark_names[i].name;
+        if (mark_names[i].bit == mark) return mark_names[i].name;
     return "";
 }
 

@@ -77,9 +77,9 @@ void clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks
 void clocks_of_dataset(clocks *c, const dataset *set);
 // The clock's part of an input: facts -> max_error_ns, unsynchronised.
 void clocks_take_facts(clocks_input *to, const netprof_fact *facts, size_t count);
-// How much time: "120 ms", "3.5 min", three digits without a sign.
+// How much time, without a sign: "120 ms", "3 min 30 s".
 void clocks_put_time(FILE *to, double ns);
-int64_t clocks_place(const clocks *c, size_t cmd_merge_run, int64_t wall_ns);
+int64_t clocks_place(const clocks *c, size_t run, int64_t wall_ns);
 void clocks_free(clocks *c);
 
 #endif

@@ -3,8 +3,8 @@
 // Matching, wraps and resets are netprof_diff()'s work; here its result gets a meaning. All indexes of
 // counters and devices are those of difference.delta->schema.
 //
-// Thread rule: one thread at a time per difference. Arrays that functions return are the caller's: free()
-// them; NULL means that there was no memory (an empty result is an array of no elements).
+// Thread rule: one thread at a time per difference. Arrays that functions return are the caller's: free() them; they
+// are never NULL.
 #ifndef NETPROF_DIFFERENCE_H
 #define NETPROF_DIFFERENCE_H
 

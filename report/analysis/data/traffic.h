@@ -22,7 +22,7 @@ typedef struct traffic {
     size_t troubles;                     // how many counters of trouble changed
 } traffic;
 
-// One for each device, in the schema's order; free() it. NULL: no memory.
+// One for each device, in the schema's order; free() it.
 traffic *traffic_make(const difference *d);
 bool traffic_moved(const traffic *t);
 bool traffic_is_bound(const traffic *t); // is any of its figures a lower bound?
