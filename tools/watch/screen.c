@@ -3,6 +3,7 @@
 #include "screen.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <ncurses.h>
@@ -23,11 +24,25 @@ static struct termios saved;
 static bool saved_there;
 static char leave[256]; // what restores the terminal's picture
 
-static void screen_put_back(int number)
+static bool screen_restore(void)
 {
     if (saved_there) tcsetattr(STDIN_FILENO, TCSANOW, &saved);
-    if (write(STDOUT_FILENO, leave, strlen(leave)) < 0) _exit(128 + number);
+    return write(STDOUT_FILENO, leave, strlen(leave)) >= 0;
+}
+
+static void screen_put_back(int number)
+{
+    if (!screen_restore()) _exit(128 + number);
     raise(number); // the action is the usual one again (SA_RESETHAND)
+}
+
+// The program then ends without atexit(). Its message has gone with the picture that it was written into.
+static void screen_at_exhaustion(void)
+{
+    static const char message[] = "netprof: out of memory\n";
+    if (!screen || !screen_restore()) return;
+    ssize_t written = write(STDOUT_FILENO, message, sizeof message - 1);
+    (void)written;
 }
 
 static void screen_keep_for_crash(void)
@@ -68,6 +83,7 @@ bool screen_open(void)
     if (!screen) return false;
     screen_keep_for_crash();
     atexit(screen_close);
+    memory_at_exhaustion(screen_at_exhaustion);
     screen_set_colours();
     cbreak();
     noecho();
