@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "plot.h"
 #include "plot_parts.h"
+#include "analysis/base/unfinished.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -153,17 +153,6 @@ static const char *plot_run_place_for_files(void)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
     if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > PATH_LONG / 2) return "/tmp";
     return place;
-}
-
-static void plot_run_remove_directory(const char *path)
-{
-    DIR *directory = opendir(path);
-    const struct dirent *entry;
-    while (directory && (entry = readdir(directory)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory) closedir(directory);
-    rmdir(path);
 }
 
 static FILE *plot_run_create(const char *path)
@@ -380,11 +369,12 @@ bool plot_render(plot_job *jobs, size_t count, char *message, size_t message_siz
     else if (!mkdtemp(w.directory))
         all = refuse(&w, "%s: %s", w.directory, strerror(errno));
     else {
+        unfinished_begin(w.directory);
         if (!plot_run_run(&w)) {
             plot_run_drop_pictures(&w);
             all = false;
         }
-        plot_run_remove_directory(w.directory);
+        unfinished_drop(w.directory);
     }
     free(w.wanted);
     return all;
