@@ -50,7 +50,6 @@ static void screen_keep_for_crash(void)
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char names[][6] = {"rmcup", "sgr0", "cnorm"};
     struct sigaction action = {.sa_handler = screen_put_back, .sa_flags = (int)SA_RESETHAND};
-    saved_there = tcgetattr(STDIN_FILENO, &saved) == 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = tigetstr(names[i]);
         if (text && text != (char *)-1 && strlen(leave) + strlen(text) < sizeof leave) strcat(leave, text);
@@ -79,6 +78,7 @@ bool screen_open(void)
     const char *terminal = getenv("TERM");
     if (!terminal || !*terminal || strcmp(terminal, "dumb") == 0 || !isatty(STDOUT_FILENO)) return false;
     setenv("ESCDELAY", "25", 0);
+    saved_there = tcgetattr(STDIN_FILENO, &saved) == 0; // newterm() changes it already
     screen = newterm(NULL, stdout, stdin);
     if (!screen) return false;
     screen_keep_for_crash();
