@@ -70,8 +70,8 @@ words_text words_fixed(double value, unsigned decimals)
     double last = pow(10, -(double)decimals);
     if (!isfinite(value)) return words_unknown(value);
     if (value == 0) return words_copy("0");
-    if (fabs(value) < last / 2)
-        snprintf(w.text, SIZE, "< %.*f", (int)decimals, last);
+    if (fabs(value) <= last / 2)
+        snprintf(w.text, SIZE, "%s%.*f", value < 0 ? "> -" : "< ", (int)decimals, last);
     else
         snprintf(w.text, SIZE, "%.*f", (int)decimals, value);
     return w;
@@ -103,7 +103,7 @@ words_text words_whole(double value)
 {
     words_text w;
     if (!isfinite(value)) return words_unknown(value);
-    snprintf(w.text, SIZE, "%.0f", value);
+    snprintf(w.text, SIZE, "%.0f", rint(value) + 0.0); // never "-0"
     return w;
 }
 
@@ -276,13 +276,14 @@ words_text words_moment(double at_s, double of_s)
 {
     words_text w;
     if (!isfinite(at_s)) return words_unknown(at_s);
-    long long whole = llround(at_s);
+    const char *sign = at_s <= -0.5 ? "-" : "";
+    long long whole = llround(fabs(at_s));
     if (of_s < 10)
         snprintf(w.text, SIZE, "%.*f s", of_s < 0.1 ? 4 : of_s < 1 ? 3 : 1, at_s);
     else if (of_s >= 3660)
-        snprintf(w.text, SIZE, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+        snprintf(w.text, SIZE, "%s%lld:%02lld:%02lld", sign, whole / 3600, whole / 60 % 60, whole % 60);
     else
-        snprintf(w.text, SIZE, "%lld:%02lld", whole / 60, whole % 60);
+        snprintf(w.text, SIZE, "%s%lld:%02lld", sign, whole / 60, whole % 60);
     return w;
 }
 

@@ -37,6 +37,7 @@ static void three_digits(void **state)
     assert_string_equal(words_number(NAN).text, "\u2013");
     assert_string_equal(words_number(-INFINITY).text, "-\u221e");
     assert_string_equal(words_whole(3789560.4).text, "3789560");
+    assert_string_equal(words_whole(-0.3).text, "0");
     assert_string_equal(words_scientific(2.24e-11).text, "2.2e-11");
 }
 
@@ -45,6 +46,8 @@ static void fixed_decimals(void **state)
     (void)state;
     assert_string_equal(words_fixed(0.857, 2).text, "0.86");
     assert_string_equal(words_fixed(0.004, 2).text, "< 0.01");
+    assert_string_equal(words_fixed(-0.004, 2).text, "> -0.01");
+    assert_string_equal(words_fixed(0.5, 0).text, "< 1"); // printf() rounds it to 0
     assert_string_equal(words_fixed(0, 2).text, "0");
     assert_string_equal(words_fixed(-4.756, 2).text, "-4.76");
     assert_string_equal(words_fixed(NAN, 1).text, "\u2013");
@@ -176,6 +179,8 @@ static void moments(void **state)
     assert_string_equal(words_moment(0.042, 0.09).text, "0.0420 s");
     assert_string_equal(words_moment(2300, 3599).text, "38:20");
     assert_string_equal(words_moment(3725, 7200).text, "1:02:05");
+    assert_string_equal(words_moment(-5, 3599).text, "-0:05");
+    assert_string_equal(words_moment(-3725, 7200).text, "-1:02:05");
     assert_string_equal(words_time(1746204071662953620).text, "2025-05-02 16:41:11 UTC");
     assert_string_equal(words_time(0).text, "unknown time");
     assert_string_equal(words_utc(1746204071662953620, 0).text, "2025-05-02 16:41:11");
