@@ -645,7 +645,7 @@ NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const net
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 discards it. Frees the writer in any case. */
-NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int export_columns_keep, netprof_error *error);
+NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
 /* The common case in one call: writes n snapshots, atomically. any. */
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
@@ -10497,12 +10497,14 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
 static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
 {
     size_t number = 0;
+    uint64_t held = r->memory;
     const netprof_schema *schema = netprof__take_schema(r, c, &number);
     if (!schema) return "a schema that does not decode, or is over the limits";
     if (number < r->schema_count && r->schemas[number].schema)
         r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* a file never has two with one number */
     if (r->foreign) {
         netprof_schema_release(schema);
+        r->memory = held;
         return "a schema of another file, whose beginning is lost";
     }
     if (number > r->schema_count + 4096 || /* so many lost schemas are implausible */
@@ -10511,6 +10513,7 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
                                          (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
         !netprof__reader_room(r, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
         netprof_schema_release(schema);
+        r->memory = held; /* if out of memory (r->starved), the caller tries again */
         return "a schema with a wrong number, or over the limits";
     }
     while (r->schema_count <= number)
@@ -11031,13 +11034,13 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     c->bad |= c->zeros != 0;
 }
 
-/* Reads the names into the scratch space from `from` on, and allocates pointers for them. NULL if they do not
-   decode. */
+/* Reads the names into the scratch space from `from` on, and allocates pointers for them. NULL if they do not decode,
+   or if out of memory (r->starved). */
 static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from, size_t *count,
                                                size_t *end)
 {
     size_t n = netprof__take_count(c), i, at = from;
-    const char **names = (const char **)netprof__zalloc(&r->alloc, n * sizeof *names);
+    const char **names = (const char **)netprof__reader_zalloc(r, n, sizeof *names);
     for (i = 0; names && i < n && !c->bad; i++)
         at = netprof__take_text(r, c, at);
     if (!names || c->bad) {
@@ -11060,10 +11063,13 @@ static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor
     if (!names) return "regions whose names do not decode";
     count = netprof__take_count(c);
     one = sizeof(netprof_stat) + head->counter_count * 8 + NETPROF_HISTOGRAM_BUCKETS * 8;
-    if (c->bad || r->memory > r->limits.max_memory || count > (r->limits.max_memory - r->memory) / one ||
-        netprof__regions_room(to, count, head->counter_count, end, &text, NULL)) {
+    if (c->bad || r->memory > r->limits.max_memory || count > (r->limits.max_memory - r->memory) / one) {
         netprof__release(&r->alloc, names);
         return "regions over the limits";
+    }
+    if (netprof__regions_room(to, count, head->counter_count, end, &text, NULL)) {
+        netprof__release(&r->alloc, names);
+        return netprof__reader_starved(r);
     }
     memcpy(text, r->texts, end);
     for (i = 0, at = texts[2]; i < name_count; i++, at += strlen(text + at) + 1)
@@ -14444,7 +14450,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
 /* >>13 what each version changed
 
    next
-     Nothing yet in the API, the .netprof format (version 2), the JSON document (version 1) or the exit codes.
+     netprof_reader_next: an allocation that fails while regions are read gives NETPROF_ERR_NOMEM, no longer an item of
+     type NETPROF_ITEM_DAMAGE.
+     Nothing yet in the .netprof format (version 2), the JSON document (version 1) or the exit codes.
 
    0.1.0, the first version
      Sources cxi, netdev, ethtool, rdma and ip; tcp and user for what the program adds; sources of your own.

@@ -147,7 +147,7 @@ static netprof_config config_of_node(void)
     return (netprof_config){.root = tree, .sources = "cxi,netdev,rdma,ip", .max_fds = 5};
 }
 
-// What all must look like: taken with nothing failing.
+// Taken with nothing failing: every other snapshot must look like it.
 static netprof_snapshot reference, reference_fast;
 
 static void same_values(const netprof_snapshot *s, const netprof_snapshot *expected)
@@ -574,6 +574,87 @@ static void files_without_memory(void **state)
     free((void *)(uintptr_t)file_path);
 }
 
+// A file of regions with counters, in memory.
+static struct sink regions_file;
+static netprof_limits regions_limits;
+
+static void write_regions_file(void)
+{
+    static const uint32_t counter = 1;
+    static const uint64_t histogram[NETPROF_HISTOGRAM_BUCKETS] = {1, 2}, sum = 77;
+    netprof_stat stats[] = {{.region = "outer", .parent = UINT32_MAX, .calls = 3},
+                            {.region = "inner", .node = 1, .parent = 0, .calls = 4}};
+    netprof_regions r = {.stats = stats,
+                         .count = COUNT(stats),
+                         .schema = made[0].schema,
+                         .counters = &counter,
+                         .counter_count = 1,
+                         .mode = NETPROF_MODE_FAST,
+                         .clock = "tsc",
+                         .warning = ""};
+    netprof_writer *writer = NULL;
+    for (size_t i = 0; i < COUNT(stats); i++) {
+        stats[i].histogram = histogram;
+        stats[i].counter_sums = &sum;
+    }
+    assert_int_equal(netprof_writer_open_fn(&writer, sink_write, &regions_file, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_regions(writer, &r, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(writer, 1, NULL), NETPROF_OK);
+}
+
+// Damage (damaged NULL: there must be none) is what the limits forbid, never what memory forbids.
+static netprof_err read_regions(int *damaged)
+{
+    netprof_reader *reader = NULL;
+    netprof_item item = {.type = NETPROF_ITEM_FILE};
+    netprof_err first = NETPROF_OK;
+    size_t regions = 0;
+    netprof_err failed =
+        netprof_reader_open_memory(&reader, regions_file.data, regions_file.size, &regions_limits, NULL);
+    if (failed) return failed;
+    for (int tries = 0; item.type != NETPROF_ITEM_END && (!failed || (!fail_on && ++tries < 10));) {
+        failed = netprof_reader_next(reader, &item, NULL);
+        if (failed) {
+            assert_int_equal(failed, NETPROF_ERR_NOMEM);
+            first = failed;
+            item.type = NETPROF_ITEM_FILE;
+            continue;
+        }
+        if (damaged) *damaged |= item.type == NETPROF_ITEM_DAMAGE;
+        if (!damaged && item.type == NETPROF_ITEM_DAMAGE) fail_msg("damage: %s", item.text);
+        if (item.type != NETPROF_ITEM_REGIONS) continue;
+        regions++;
+        assert_int_equal(item.regions->count, 2);
+        assert_string_equal(item.regions->stats[1].region, "inner");
+        assert_int_equal(item.regions->stats[1].counter_sums[0], 77);
+    }
+    if (!failed && !damaged) assert_int_equal(regions, 1);
+    netprof_reader_close(reader);
+    return first;
+}
+
+static netprof_err read_regions_step(void)
+{
+    return read_regions(NULL);
+}
+
+// With limits that just suffice: what was read in vain is not charged twice.
+static void regions_without_memory(void **state)
+{
+    (void)state;
+    uint64_t too_little = 1, enough = 1 << 20;
+    write_regions_file();
+    while (enough - too_little > 1) {
+        int damaged = 0;
+        regions_limits.max_memory = too_little + (enough - too_little) / 2;
+        assert_int_equal(read_regions(&damaged), NETPROF_OK);
+        *(damaged ? &too_little : &enough) = regions_limits.max_memory;
+    }
+    regions_limits.max_memory = enough;
+    sweep_allocations(read_regions_step);
+    sink_free(&regions_file);
+}
+
 static netprof_err read_step_os(void)
 {
     netprof_err failed = read_step();
@@ -817,12 +898,19 @@ static int tear_down(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_and_take_without_memory), cmocka_unit_test(hotplug_without_memory),
-        cmocka_unit_test(add_without_memory),           cmocka_unit_test(diff_and_copy_without_memory),
-        cmocka_unit_test(build_without_memory),         cmocka_unit_test(files_without_memory),
-        cmocka_unit_test(files_with_failing_calls),     cmocka_unit_test(measuring_with_failing_calls),
-        cmocka_unit_test(taking_with_failing_calls),    cmocka_unit_test(short_reads),
-        cmocka_unit_test(links_with_failing_calls),     cmocka_unit_test(allocators_are_kept_apart),
+        cmocka_unit_test(open_and_take_without_memory),
+        cmocka_unit_test(hotplug_without_memory),
+        cmocka_unit_test(add_without_memory),
+        cmocka_unit_test(diff_and_copy_without_memory),
+        cmocka_unit_test(build_without_memory),
+        cmocka_unit_test(files_without_memory),
+        cmocka_unit_test(regions_without_memory),
+        cmocka_unit_test(files_with_failing_calls),
+        cmocka_unit_test(measuring_with_failing_calls),
+        cmocka_unit_test(taking_with_failing_calls),
+        cmocka_unit_test(short_reads),
+        cmocka_unit_test(links_with_failing_calls),
+        cmocka_unit_test(allocators_are_kept_apart),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, set_up, tear_down);
