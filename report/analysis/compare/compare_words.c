@@ -15,7 +15,7 @@
 
 enum { NAMED = 3 }; // devices that are called by their names
 
-static void words_append_cells(const comparison *c, char **text, const comparison_line *line)
+static void compare_words_append_cells(const comparison *c, char **text, const comparison_line *line)
 {
     bool first = true;
     for (size_t i = 0; i < line->device_count; i++) {
@@ -41,7 +41,7 @@ void comparer_pattern_text(const comparison *c, comparison_line *line)
     case COMPARISON_ONLY_ONE: text_append(&line->pattern_text, "only %s", worst); break;
     case COMPARISON_SOME:
         if (changed <= NAMED)
-            words_append_cells(c, &line->pattern_text, line);
+            compare_words_append_cells(c, &line->pattern_text, line);
         else
             text_append(&line->pattern_text, "%zu of %zu, most %s", changed, known, worst);
         break;
@@ -85,7 +85,7 @@ static const char *const telling_device[] = {"driver",
 static const char *const telling_node[] = {"kernel", "machine", "netprof", NULL};
 
 // The fact on a side: NULL when no run has it, "" (an impossible value) when its runs differ.
-static const char *words_fact_of_side(const comparison *c, size_t device, const char *key, comparison_side side)
+static const char *compare_words_fact_of_side(const comparison *c, size_t device, const char *key, comparison_side side)
 {
     const char *found = NULL;
     for (size_t r = 0; r < c->run_count; r++) {
@@ -101,11 +101,11 @@ static const char *words_fact_of_side(const comparison *c, size_t device, const 
     return found;
 }
 
-static void words_compare_fact(comparison *c, size_t device, const char *key)
+static void compare_words_compare_fact(comparison *c, size_t device, const char *key)
 {
     comparison_fact fact = {.device = device, .key = key};
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        fact.side[side] = words_fact_of_side(c, device, key, (comparison_side)side);
+        fact.side[side] = compare_words_fact_of_side(c, device, key, (comparison_side)side);
     const char *h = fact.side[COMPARISON_HEALTHY], *f = fact.side[COMPARISON_FAULTY];
     if (!h || !f || !*h || !*f || strcmp(h, f) == 0) return;
     arrput(c->facts, fact);
@@ -116,15 +116,15 @@ void comparer_facts(comparer *m)
 {
     comparison *c = m->c;
     for (const char *const *key = telling_node; *key; key++)
-        words_compare_fact(c, DIFFERENCE_NONE, *key);
+        compare_words_compare_fact(c, DIFFERENCE_NONE, *key);
     for (size_t i = 0; i < c->device_count; i++)
         for (const char *const *key = telling_device; c->devices[i].runs[0] && c->devices[i].runs[1] && *key; key++)
-            words_compare_fact(c, i, *key);
+            compare_words_compare_fact(c, i, *key);
 }
 
 // ---- notes ----
 
-static void words_add_note(comparison *c, char *text)
+static void compare_words_add_note(comparison *c, char *text)
 {
     if (!text) return;
     arrput(c->notes, text);
@@ -132,7 +132,7 @@ static void words_add_note(comparison *c, char *text)
 }
 
 // The hosts of a side, each once.
-static size_t words_append_hosts(const comparison *c, char **text, comparison_side side)
+static size_t compare_words_append_hosts(const comparison *c, char **text, comparison_side side)
 {
     size_t count = 0;
     for (size_t r = 0; r < c->run_count; r++) {
@@ -147,20 +147,20 @@ static size_t words_append_hosts(const comparison *c, char **text, comparison_si
     return count;
 }
 
-static void words_note_hosts(comparison *c)
+static void compare_words_note_hosts(comparison *c)
 {
     char *healthy = NULL, *faulty = NULL, *text = NULL;
-    size_t h = words_append_hosts(c, &healthy, COMPARISON_HEALTHY),
-           f = words_append_hosts(c, &faulty, COMPARISON_FAULTY);
+    size_t h = compare_words_append_hosts(c, &healthy, COMPARISON_HEALTHY),
+           f = compare_words_append_hosts(c, &faulty, COMPARISON_FAULTY);
     if (h && f && (h > 1 || f > 1 || strcmp(healthy, faulty) != 0))
         text_append(&text, "different hosts: healthy %s, faulty %s; devices are matched by name", healthy, faulty);
-    words_add_note(c, text);
+    compare_words_add_note(c, text);
     free(healthy);
     free(faulty);
 }
 
 // Devices that only one side has.
-static void words_note_devices(comparison *c, comparison_side side)
+static void compare_words_note_devices(comparison *c, comparison_side side)
 {
     char *names = NULL, *text = NULL;
     size_t count = 0;
@@ -175,10 +175,10 @@ static void words_note_devices(comparison *c, comparison_side side)
         text_append(&text, "device%s only on the %s side, not compared: %s", count == 1 ? "" : "s",
                     comparison_side_name(side), names ? names : "");
     free(names);
-    words_add_note(c, text);
+    compare_words_add_note(c, text);
 }
 
-static void words_note_counters(comparison *c)
+static void compare_words_note_counters(comparison *c)
 {
     char *text = NULL;
     for (int side = 0; side < COMPARISON_SIDES; side++) {
@@ -187,11 +187,11 @@ static void words_note_counters(comparison *c)
                     c->counts.only[side] == 1 ? "" : "s", comparison_side_name((comparison_side)side));
     }
     if (text) text_append(&text, ": not compared");
-    words_add_note(c, text);
+    compare_words_add_note(c, text);
 }
 
 // Counters that exist on both sides and have no value on one: reset, not readable, not asked for.
-static void words_note_unknown(comparison *c)
+static void compare_words_note_unknown(comparison *c)
 {
     char *text = NULL;
     size_t gone = c->counts.only[0] + c->counts.only[1];
@@ -199,10 +199,10 @@ static void words_note_unknown(comparison *c)
     size_t count = c->counts.states[COMPARISON_UNKNOWN] - gone;
     text_append(&text, "%zu counter%s could not be compared: reset, not read, or not readable", count,
                 count == 1 ? "" : "s");
-    words_add_note(c, text);
+    compare_words_add_note(c, text);
 }
 
-static void words_note_resets(comparison *c)
+static void compare_words_note_resets(comparison *c)
 {
     for (size_t r = 0; r < c->run_count; r++) {
         const difference_counts *total = &c->runs[r]->d.total;
@@ -211,11 +211,11 @@ static void words_note_resets(comparison *c)
         if (!resets) continue;
         text_append(&text, "%zu of %zu counters started again from zero in the %s run %s", resets, total->counters,
                     comparison_side_name(c->runs[r]->side), c->runs[r]->label);
-        words_add_note(c, text);
+        compare_words_add_note(c, text);
     }
 }
 
-static void words_note_facts(comparison *c)
+static void compare_words_note_facts(comparison *c)
 {
     for (size_t i = 0; i < c->fact_count; i++) {
         const comparison_fact *fact = &c->facts[i];
@@ -233,11 +233,11 @@ static void words_note_facts(comparison *c)
                     fact->device == DIFFERENCE_NONE ? "the node" : c->devices[fact->device].name, fact->key,
                     fact->side[0], fact->side[1]);
         if (count > 1) text_append(&text, " (and on %zu more device%s)", count - 1, count == 2 ? "" : "s");
-        words_add_note(c, text);
+        compare_words_add_note(c, text);
     }
 }
 
-static double words_side_seconds(const comparison *c, comparison_side side, double *low, double *high)
+static double compare_words_side_seconds(const comparison *c, comparison_side side, double *low, double *high)
 {
     *low = INFINITY;
     *high = 0;
@@ -250,63 +250,64 @@ static double words_side_seconds(const comparison *c, comparison_side side, doub
     return *high;
 }
 
-static void words_note_lengths(comparison *c)
+static void compare_words_note_lengths(comparison *c)
 {
     double low[COMPARISON_SIDES], high[COMPARISON_SIDES];
     char *text = NULL;
-    bool known = words_side_seconds(c, COMPARISON_HEALTHY, &low[0], &high[0]) > 0;
-    known = words_side_seconds(c, COMPARISON_FAULTY, &low[1], &high[1]) > 0 && known;
+    bool known = compare_words_side_seconds(c, COMPARISON_HEALTHY, &low[0], &high[0]) > 0;
+    known = compare_words_side_seconds(c, COMPARISON_FAULTY, &low[1], &high[1]) > 0 && known;
     double longest = fmax(high[0], high[1]), shortest = fmin(low[0], low[1]);
     if (!known)
         text_append(&text, "the length of a run is not known: no ratio per second");
     else if (longest > 2 * shortest)
         text_append(&text, "runs of different length: %s to %s; counts of short runs are less certain",
                     words_duration(shortest).text, words_duration(longest).text);
-    words_add_note(c, text);
+    compare_words_add_note(c, text);
 }
 
-static void words_note_damage(comparison *c)
+static void compare_words_note_damage(comparison *c)
 {
     for (size_t r = 0; r < c->run_count; r++) {
         char *text = NULL;
         if (!c->runs[r]->damaged) continue;
         text_append(&text, "parts of the %s run %s are missing", comparison_side_name(c->runs[r]->side),
                     c->runs[r]->label);
-        words_add_note(c, text);
+        compare_words_add_note(c, text);
     }
 }
 
 void comparer_notes(comparer *m)
 {
     comparison *c = m->c;
-    words_note_hosts(c);
+    compare_words_note_hosts(c);
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        words_note_devices(c, (comparison_side)side);
-    words_note_counters(c);
-    words_note_resets(c);
-    words_note_unknown(c);
-    words_note_facts(c);
-    words_note_lengths(c);
-    words_note_damage(c);
+        compare_words_note_devices(c, (comparison_side)side);
+    compare_words_note_counters(c);
+    compare_words_note_resets(c);
+    compare_words_note_unknown(c);
+    compare_words_note_facts(c);
+    compare_words_note_lengths(c);
+    compare_words_note_damage(c);
 }
 
 // ---- the verdict ----
 
-static void words_add_sentence(comparison *c, severity s, char *text)
+static void compare_words_add_sentence(comparison *c, severity s, char *text)
 {
     if (!text) return;
     arrput(c->sentences, ((comparison_sentence){s, text}));
     c->sentence_count = arrlenu(c->sentences);
 }
 
-static const char *words_runs(const comparison *c, comparison_side side)
+static const char *compare_words_runs(const comparison *c, comparison_side side)
 {
     if (c->side_count[side] == 1) return side == COMPARISON_HEALTHY ? "healthy run" : "faulty run";
     return side == COMPARISON_HEALTHY ? "healthy runs" : "faulty runs";
 }
 
 // "cxi2", "cxi2 and cxi5", "cxi2 and 3 others": the devices whose mark is as bad as the worst one's on that side.
-static void words_append_devices(const comparison *c, char **text, const comparison_check *check, comparison_side side)
+static void compare_words_append_devices(const comparison *c, char **text, const comparison_check *check,
+                                         comparison_side side)
 {
     const comparison_verdict *worst = &check->cells[check->worst];
     const finding *x = worst->finding[side];
@@ -330,14 +331,15 @@ static void words_append_devices(const comparison *c, char **text, const compari
 }
 
 // The other side's values on the same devices: "healthy run 0.1 %".
-static void words_append_other(const comparison *c, char **text, const comparison_check *check, comparison_side other)
+static void compare_words_append_other(const comparison *c, char **text, const comparison_check *check,
+                                       comparison_side other)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     char number[64];
     const char *shown = v->judged[other] == COMPARISON_JUDGED
                             ? finding_number_text(check->rule, v->value[other], number, sizeof number)
                             : "";
-    text_append(text, "; %s", words_runs(c, other));
+    text_append(text, "; %s", compare_words_runs(c, other));
     if (v->judged[other] == COMPARISON_NOT_KNOWN)
         text_append(text, ": could not be judged");
     else if (v->judged[other] == COMPARISON_NOT_THERE)
@@ -349,31 +351,31 @@ static void words_append_other(const comparison *c, char **text, const compariso
 }
 
 // Without the words about peers, which follow a claim.
-static void words_append_claim(char **text, const finding *x)
+static void compare_words_append_claim(char **text, const finding *x)
 {
     const char *peers = x->claim ? strstr(x->claim, "; its peer") : NULL;
     text_append(text, "%.*s", (int)(peers ? peers - x->claim : (ptrdiff_t)strlen(x->claim ? x->claim : "")),
                 x->claim ? x->claim : "");
 }
 
-static char *words_check(const comparison *c, const comparison_check *check, comparison_side side)
+static char *compare_words_check(const comparison *c, const comparison_check *check, comparison_side side)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     const finding *x = v->finding[side];
     char *text = NULL;
-    words_append_devices(c, &text, check, side);
+    compare_words_append_devices(c, &text, check, side);
     text_append(&text, ": ");
     if (x)
-        words_append_claim(&text, x);
+        compare_words_append_claim(&text, x);
     else
         text_append(&text, "%s", check->rule->name);
-    words_append_other(c, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
+    compare_words_append_other(c, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
     if (side == COMPARISON_FAULTY && x && x->explained_by) text_append(&text, " (explained by %s)", x->explained_by);
     return text;
 }
 
 // True if the faulty side looks worse.
-static bool words_is_worse(const comparison_check *check)
+static bool compare_words_is_worse(const comparison_check *check)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     return check->flipped && v->judged[COMPARISON_FAULTY] == COMPARISON_JUDGED &&
@@ -382,17 +384,17 @@ static bool words_is_worse(const comparison_check *check)
             v->severity[COMPARISON_FAULTY] > v->severity[COMPARISON_HEALTHY]);
 }
 
-static void words_say_flips(comparison *c)
+static void compare_words_say_flips(comparison *c)
 {
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
-        if (words_is_worse(check))
-            words_add_sentence(c, check->cells[check->worst].severity[COMPARISON_FAULTY],
-                               words_check(c, check, COMPARISON_FAULTY));
+        if (compare_words_is_worse(check))
+            compare_words_add_sentence(c, check->cells[check->worst].severity[COMPARISON_FAULTY],
+                                       compare_words_check(c, check, COMPARISON_FAULTY));
     }
 }
 
-static bool words_names(const char *text, const char *name)
+static bool compare_words_names(const char *text, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = text; (at = strstr(at, name)); at += n) {
@@ -403,37 +405,37 @@ static bool words_names(const char *text, const char *name)
 }
 
 // Is the line, or one of those folded into it, evidence of a finding that is said already?
-static bool words_is_said(const comparison *c, const comparison_line *line)
+static bool compare_words_is_said(const comparison *c, const comparison_line *line)
 {
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
         const finding *x = check->cells[check->worst].finding[COMPARISON_FAULTY];
-        if (!words_is_worse(check) || !x) continue;
+        if (!compare_words_is_worse(check) || !x) continue;
         for (size_t k = 0; k < x->evidence_count; k++) {
             if (strcmp(x->evidence[k].name, line->name) == 0) return true;
             for (size_t e = 0; e < line->equal_count; e++)
-                if (words_names(x->evidence[k].name, line->equal[e])) return true;
+                if (compare_words_names(x->evidence[k].name, line->equal[e])) return true;
         }
     }
     return false;
 }
 
-static const char *words_per_second(char *text, size_t size, const comparison_line *line, double rate)
+static const char *compare_words_per_second(char *text, size_t size, const comparison_line *line, double rate)
 {
     snprintf(text, size, "%s", words_volume_rate(rate, line->unit).text);
     return text;
 }
 
 // "cxi2: hni_rx_paused_0 310 M cycles/s; healthy run 0 (new): receive buffer asked to pause".
-static char *words_line(const comparison *c, const comparison_line *line)
+static char *compare_words_line(const comparison *c, const comparison_line *line)
 {
     const comparison_cell *cell = &line->cells[line->worst];
     char *text = NULL, healthy[80], faulty[80], ratio[32];
     const char *device = c->devices[line->first_device + line->worst].name;
     text_append(&text, "%s: %s %s", device, line->name,
-                words_per_second(faulty, sizeof faulty, line, cell->worst_per_s));
-    text_append(&text, "; %s %s", words_runs(c, COMPARISON_HEALTHY),
-                words_per_second(healthy, sizeof healthy, line, cell->side[COMPARISON_HEALTHY].per_s.median));
+                compare_words_per_second(faulty, sizeof faulty, line, cell->worst_per_s));
+    text_append(&text, "; %s %s", compare_words_runs(c, COMPARISON_HEALTHY),
+                compare_words_per_second(healthy, sizeof healthy, line, cell->side[COMPARISON_HEALTHY].per_s.median));
     if (cell->state == COMPARISON_CHANGED && !isnan(cell->ratio_per_s))
         text_append(&text, " (%s times)", rules_format(ratio, sizeof ratio, "x", cell->ratio_per_s));
     else if (cell->state != COMPARISON_CHANGED)
@@ -444,37 +446,37 @@ static char *words_line(const comparison *c, const comparison_line *line)
 }
 
 // Errors and stalls that no rule spoke of.
-static void words_say_lines(comparison *c)
+static void compare_words_say_lines(comparison *c)
 {
     enum { SAID = 3 };
     size_t said = 0;
     for (size_t i = 0; i < c->ranked_count && said < SAID; i++) {
         const comparison_line *line = &c->lines[i];
         bool more = line->cells[line->worst].direction > 0;
-        if (line->kind > COMPARISON_STALLS || !more || words_is_said(c, line)) continue;
-        words_add_sentence(c, SEVERITY_WATCH, words_line(c, line));
+        if (line->kind > COMPARISON_STALLS || !more || compare_words_is_said(c, line)) continue;
+        compare_words_add_sentence(c, SEVERITY_WATCH, compare_words_line(c, line));
         said++;
     }
 }
 
-static void words_say_better(comparison *c)
+static void compare_words_say_better(comparison *c)
 {
     enum { SAID = 2 };
     size_t said = 0;
     for (size_t i = 0; i < c->check_count && said < SAID; i++) {
         const comparison_check *check = &c->checks[i];
         char *text = NULL;
-        if (!check->flipped || words_is_worse(check) || !check->cells[check->worst].finding[COMPARISON_HEALTHY])
+        if (!check->flipped || compare_words_is_worse(check) || !check->cells[check->worst].finding[COMPARISON_HEALTHY])
             continue;
-        char *inner = words_check(c, check, COMPARISON_HEALTHY);
+        char *inner = compare_words_check(c, check, COMPARISON_HEALTHY);
         text_append(&text, "Only on the healthy side: %s", inner);
         free(inner);
-        words_add_sentence(c, SEVERITY_INFO, text);
+        compare_words_add_sentence(c, SEVERITY_INFO, text);
         said++;
     }
 }
 
-static void words_say_both(comparison *c)
+static void compare_words_say_both(comparison *c)
 {
     char *text = NULL;
     size_t count = 0;
@@ -484,11 +486,11 @@ static void words_say_both(comparison *c)
         if (count++ < NAMED) text_append(&text, "%s%s", count > 1 ? ", " : "On both sides alike: ", check->rule->name);
     }
     if (count > NAMED) text_append(&text, " and %zu more", count - NAMED);
-    words_add_sentence(c, SEVERITY_INFO, text);
+    compare_words_add_sentence(c, SEVERITY_INFO, text);
 }
 
 // The link: only when both sides were judged, and all is well on both.
-static void words_say_links(comparison *c)
+static void compare_words_say_links(comparison *c)
 {
     char *text = NULL;
     size_t judged = 0;
@@ -500,15 +502,15 @@ static void words_say_links(comparison *c)
     }
     if (judged < 2) return;
     text_append(&text, "Links: none of %zu checks of links and their errors found anything on either side", judged);
-    words_add_sentence(c, SEVERITY_OK, text);
+    compare_words_add_sentence(c, SEVERITY_OK, text);
 }
 
-static bool words_is_near(double ratio)
+static bool compare_words_is_near(double ratio)
 {
     return ratio > 0.95 && ratio < 1.0 / 0.95;
 }
 
-static char *words_work(const comparison *c)
+static char *compare_words_work(const comparison *c)
 {
     char *text = NULL, healthy[40], faulty[40], rate[40];
     const double *seconds = c->seconds;
@@ -517,23 +519,24 @@ static char *words_work(const comparison *c)
     rules_format(faulty, sizeof faulty, "B", c->bytes[COMPARISON_FAULTY]);
     double ratio = c->bytes_ratio / c->seconds_ratio;
     rules_format(rate, sizeof rate, "x", ratio);
-    if (!words_is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
+    if (!compare_words_is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
         text_append(&text, "%s moved instead of %s", faulty, healthy);
-    else if (!words_is_near(c->bytes_ratio))
+    else if (!compare_words_is_near(c->bytes_ratio))
         text_append(&text, "%s moved in %s instead of %s in %s", faulty, words_duration(seconds[1]).text, healthy,
                     words_duration(seconds[0]).text);
     else if (isnan(c->seconds_ratio))
         text_append(&text, "Same work: %s moved on both sides", faulty);
-    else if (words_is_near(c->seconds_ratio))
+    else if (compare_words_is_near(c->seconds_ratio))
         text_append(&text, "Same work in the same time: %s moved in %s", faulty, words_duration(seconds[1]).text);
     else
         text_append(&text, "Same work: %s moved on both sides, in %s instead of %s", faulty,
                     words_duration(seconds[1]).text, words_duration(seconds[0]).text);
-    if (ratio > 0.001 && ratio < 1000 && !words_is_near(ratio)) text_append(&text, ": %s times per second", rate);
+    if (ratio > 0.001 && ratio < 1000 && !compare_words_is_near(ratio))
+        text_append(&text, ": %s times per second", rate);
     return text;
 }
 
-static bool words_judged_any(const comparison *c)
+static bool compare_words_judged_any(const comparison *c)
 {
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         size_t judged = 0;
@@ -544,20 +547,20 @@ static bool words_judged_any(const comparison *c)
     return true;
 }
 
-static bool words_differ(const comparison *c)
+static bool compare_words_differ(const comparison *c)
 {
     return c->ranked_count || (c->check_count && c->checks[0].flipped);
 }
 
 // The headline: the worst change, else that there is none, and the bytes that were moved.
-static void words_choose_title(comparison *c)
+static void compare_words_choose_title(comparison *c)
 {
-    char *text = NULL, *work = words_work(c);
+    char *text = NULL, *work = compare_words_work(c);
     if (c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH)
         text_append(&text, "%s", c->sentences[0].text);
     else if (!comparison_compared(c))
         text_append(&text, "Nothing to compare: no counter has values on both sides");
-    else if (!words_differ(c))
+    else if (!compare_words_differ(c))
         text_append(&text, "No difference beyond chance");
     else
         text_append(&text, "Nothing went worse");
@@ -570,16 +573,16 @@ static void words_choose_title(comparison *c)
 void comparer_conclude(comparer *m)
 {
     comparison *c = m->c;
-    words_say_flips(c);
+    compare_words_say_flips(c);
     for (size_t i = 0; i < c->sentence_count; i++)
         if (c->sentences[i].severity > c->severity) c->severity = c->sentences[i].severity;
-    words_say_lines(c);
-    words_choose_title(c);
+    compare_words_say_lines(c);
+    compare_words_choose_title(c);
     if (c->severity < SEVERITY_WATCH && c->sentence_count) c->severity = SEVERITY_WATCH;
-    words_say_better(c);
-    words_say_both(c);
-    words_say_links(c);
-    words_add_sentence(c, SEVERITY_INFO, words_work(c));
-    if (c->severity == SEVERITY_OK && words_differ(c)) c->severity = SEVERITY_INFO;
-    if (c->severity < SEVERITY_WATCH && !words_judged_any(c)) c->severity = SEVERITY_WATCH;
+    compare_words_say_better(c);
+    compare_words_say_both(c);
+    compare_words_say_links(c);
+    compare_words_add_sentence(c, SEVERITY_INFO, compare_words_work(c));
+    if (c->severity == SEVERITY_OK && compare_words_differ(c)) c->severity = SEVERITY_INFO;
+    if (c->severity < SEVERITY_WATCH && !compare_words_judged_any(c)) c->severity = SEVERITY_WATCH;
 }

@@ -1,4 +1,4 @@
-// From two numbers, or a number and a name, to an index.
+// Maps from two numbers, or from a number and a name, to an index.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 enum { SIDE = 60 };
 
-// Negative ones, those that differ in the upper half only, and those that swap.
+// Some are negative, some differ in their upper half only, and pairs of them exist both ways round.
 static int64_t number(size_t i)
 {
     return ((int64_t)i - SIDE / 2) * (i % 2 ? 1 : INT64_C(0x100000000));
