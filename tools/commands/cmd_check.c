@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "measure/node_options.h"
 #include "analysis/data/runs.h"
+#include "analysis/base/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -436,8 +437,8 @@ static int cmd_check_runs(const dataset *set)
     if (runs_of_dataset(&list, set, force, &error))
         return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
     int code = pair && !cmd_check_is_pair(&list)
-                   ? fail_usage("--pair: expected the runs of two nodes, not %zu run%s%s", list.count,
-                                list.count == 1 ? "" : "s", list.count == 2 ? " of one node" : "")
+                   ? fail_usage("--pair: expected the runs of two nodes, not %s%s", words_many(list.count, "run").text,
+                                list.count == 2 ? " of one node" : "")
                    : cmd_check_judge_nodes(&list);
     runs_free(&list);
     return code;

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "measure/node_options.h"
 #include "measure/record.h"
+#include "analysis/base/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,8 +82,8 @@ static void cmd_collect_say_done(const collection *c)
         asked += c->snapshot.status[i] != NETPROF_STATUS_SKIPPED;
     if (c->clock.rows[0].missed) warn("%llu ticks were missed", (unsigned long long)c->clock.rows[0].missed);
     if (quiet || (!isatty(STDERR_FILENO) && !c->snapshot.not_ok)) return;
-    warn("%s: %d snapshot%s, %zu counters of %zu devices%s, read in %s", safe(recorder_path(c->to)), c->taken,
-         c->taken == 1 ? "" : "s", asked, schema->device_count, unreadable,
+    warn("%s: %s, %zu counters of %zu devices%s, read in %s", safe(recorder_path(c->to)),
+         words_many((uint64_t)c->taken, "snapshot").text, asked, schema->device_count, unreadable,
          safe(words_duration((double)(c->snapshot.end_ns - c->snapshot.begin_ns) / 1e9).text));
 }
 

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/whole_file.h"
 #include "analysis/data/file_parts.h"
+#include "analysis/base/words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -479,8 +480,8 @@ static void cmd_merge_print_text(const merging *m, const clocks *c, FILE *to)
         nodes += !last || !cmd_merge_same_text(last, p->node);
         last = p->node ? p->node : "";
     }
-    fprintf(to, "%s: %zu file%s of %zu node%s, %s\n", safe(output), kept, kept == 1 ? "" : "s", nodes,
-            nodes == 1 ? "" : "s", words_amount((double)cmd_merge_bytes_of(m), "bytes").text);
+    fprintf(to, "%s: %s of %s, %s\n", safe(output), words_many(kept, "file").text, words_many(nodes, "node").text,
+            words_amount((double)cmd_merge_bytes_of(m), "bytes").text);
     if (c->text && *c->text) fprintf(to, "%s\n", safe(c->text + strspn(c->text, " ")));
 }
 

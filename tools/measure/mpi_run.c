@@ -246,7 +246,7 @@ void mpi_run_summary(FILE *to, const mpi_run *m)
         return;
     }
     if (!mpi_run_join(&j, m)) return;
-    fprintf(to, "  regions of %zu %s", files, files == 1 ? "process" : "processes");
+    fprintf(to, "  regions of %s", words_many(files, "process|processes").text);
     if (!m->temporary) fprintf(to, "; 'netprof regions %s' tells more", safe(m->directory));
     fprintf(to, ":\n");
     mpi_run_print_regions(to, &j);

@@ -150,12 +150,19 @@ words_text words_at_least(bool lower, words_text value)
     return w;
 }
 
-words_text words_many(uint64_t count, const char *noun)
+words_text words_noun(uint64_t count, const char *noun)
 {
     words_text w;
     int one = (int)strcspn(noun, "|");
     const char *many = noun[one] && count != 1 ? noun + one + 1 : NULL, *end = count != 1 && !many ? "s" : "";
-    snprintf(w.text, SIZE, "%llu %.*s%s", (unsigned long long)count, many ? 40 : one, many ? many : noun, end);
+    snprintf(w.text, SIZE, "%.*s%s", many ? 40 : one, many ? many : noun, end);
+    return w;
+}
+
+words_text words_many(uint64_t count, const char *noun)
+{
+    words_text w;
+    snprintf(w.text, SIZE, "%llu %.50s", (unsigned long long)count, words_noun(count, noun).text);
     return w;
 }
 

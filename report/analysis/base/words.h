@@ -34,8 +34,9 @@ words_text words_grouped(uint64_t magnitude, bool negative); // "18 446 744 073 
 words_text words_share(double share);                        // of 1: "12.3 %"
 words_text words_at_least(bool lower, words_text value);     // "≥ 1.23 GB" where it is a lower bound
 
-// "1 node", "2 nodes"; another plural follows a bar: "entry|entries".
+// "1 node", "2 nodes"; another plural follows a bar: "entry|entries". words_noun: without the count, "nodes", "are".
 words_text words_many(uint64_t count, const char *noun);
+words_text words_noun(uint64_t count, const char *noun);
 
 // ---- quantities ----
 

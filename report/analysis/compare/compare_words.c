@@ -172,7 +172,7 @@ static void compare_words_note_devices(comparison *c, comparison_side side)
     }
     if (count > NAMED) text_append(&names, " and %zu more", count - NAMED);
     if (count)
-        text_append(&text, "device%s only on the %s side, not compared: %s", count == 1 ? "" : "s",
+        text_append(&text, "%s only on the %s side, not compared: %s", words_noun(count, "device").text,
                     comparison_side_name(side), names ? names : "");
     free(names);
     compare_words_add_note(c, text);
@@ -183,8 +183,8 @@ static void compare_words_note_counters(comparison *c)
     char *text = NULL;
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         if (!c->counts.only[side]) continue;
-        text_append(&text, "%s%zu counter%s only on the %s side", text ? ", " : "", c->counts.only[side],
-                    c->counts.only[side] == 1 ? "" : "s", comparison_side_name((comparison_side)side));
+        text_append(&text, "%s%s only on the %s side", text ? ", " : "",
+                    words_many(c->counts.only[side], "counter").text, comparison_side_name((comparison_side)side));
     }
     if (text) text_append(&text, ": not compared");
     compare_words_add_note(c, text);
@@ -197,8 +197,7 @@ static void compare_words_note_unknown(comparison *c)
     size_t gone = c->counts.only[0] + c->counts.only[1];
     if (c->counts.states[COMPARISON_UNKNOWN] <= gone) return;
     size_t count = c->counts.states[COMPARISON_UNKNOWN] - gone;
-    text_append(&text, "%zu counter%s could not be compared: reset, not read, or not readable", count,
-                count == 1 ? "" : "s");
+    text_append(&text, "%s could not be compared: reset, not read, or not readable", words_many(count, "counter").text);
     compare_words_add_note(c, text);
 }
 
@@ -232,7 +231,7 @@ static void compare_words_note_facts(comparison *c)
         text_append(&text, "%s: %s is %.60s on the healthy side, %.60s on the faulty one",
                     fact->device == DIFFERENCE_NONE ? "the node" : c->devices[fact->device].name, fact->key,
                     fact->side[0], fact->side[1]);
-        if (count > 1) text_append(&text, " (and on %zu more device%s)", count - 1, count == 2 ? "" : "s");
+        if (count > 1) text_append(&text, " (and on %s)", words_many(count - 1, "more device").text);
         compare_words_add_note(c, text);
     }
 }

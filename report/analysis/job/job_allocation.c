@@ -158,11 +158,10 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
 {
     const job_efficiency *e = &r->efficiency[of];
     bool several = r->node_count > 1;
-    char left[48];
     double least = INFINITY, most = 0;
     snprintf(text, size, "%s", job_basis_text(e->basis));
     if (of == JOB_EFFICIENCY_TIME && !isnan(e->left))
-        snprintf(text, size, "%s; %s were left", job_basis_text(e->basis), job_length_text(left, sizeof left, e->left));
+        snprintf(text, size, "%s; %s were left", job_basis_text(e->basis), words_duration(e->left).text);
     if (of == JOB_EFFICIENCY_MEMORY && several && e->node != JOB_NONE)
         snprintf(text, size, "%s, on %s", job_basis_text(e->basis), r->nodes[e->node].name);
     if (of != JOB_EFFICIENCY_CPU) return text;

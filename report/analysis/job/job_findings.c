@@ -275,48 +275,43 @@ static double job_others_at_most(const job_report *r, const job_episode *e, cons
 static char *job_paused_claim(const job_report *r, const job_episode *e, const bool *absorbed, size_t also)
 {
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
-    char begin[32], end[32], share[32], rest[32], retries[64] = "", more[96] = "", others[96] = "";
+    char retries[96] = "", more[96] = "", others[192] = "";
     size_t count;
     double most = job_others_at_most(r, e, absorbed, &count);
-    if (e->retries >= 1) {
-        char number[32];
-        snprintf(retries, sizeof retries, ", %s retries", rules_format(number, sizeof number, "", e->retries));
-    }
+    if (e->retries >= 1) snprintf(retries, sizeof retries, ", %s retries", words_count(e->retries).text);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     if (count && !isnan(most))
-        snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count, count == 1 ? "" : "s",
-                 job_share_text(rest, sizeof rest, most));
-    return memory_format(
-        "%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
-        job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
-        r->devices[e->device].label, more, job_share_text(share, sizeof share, e->mean), retries, others);
+        snprintf(others, sizeof others, "; the %s at most %s", words_many(count, "other NIC").text,
+                 words_share(most).text);
+    return memory_format("%s-%s: %s %s%s transmit paused %s of the time%s%s", words_moment(from, r->end_s).text,
+                         words_moment(to, r->end_s).text, r->nodes[r->devices[e->device].node].name,
+                         r->devices[e->device].label, more, words_share(e->mean).text, retries, others);
 }
 
 static char *job_throttled_claim(const job_report *r, const job_episode *e, size_t also)
 {
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
-    char begin[32], end[32], length[32], clock[64] = "", more[64] = "", share[32];
+    char clock[64] = "", more[64] = "";
     job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
     if (c.mean > 0) snprintf(clock, sizeof clock, " at %.40s", words_quantity(c.mean, "Hz").text);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     return memory_format("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
-                         job_time_text(begin, sizeof begin, from, r->end_s),
-                         job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
-                         r->devices[e->device].label, more, job_length_text(length, sizeof length, to - from), clock,
-                         job_share_text(share, sizeof share, e->mean));
+                         words_moment(from, r->end_s).text, words_moment(to, r->end_s).text,
+                         r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                         words_duration(to - from).text, clock, words_share(e->mean).text);
 }
 
 static char *job_incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
 {
-    char length[32];
+    words_text length = words_duration(length_s);
     const char *node = r->nodes[r->devices[e->device].node].name, *label = r->devices[e->device].label;
-    job_length_text(length, sizeof length, length_s);
     if (e->meter == JOB_PAUSED && slowed == r->node_count && slowed > 1)
-        return memory_format("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
+        return memory_format("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length.text);
     if (e->meter == JOB_PAUSED && slowed > 1)
-        return memory_format("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
+        return memory_format("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count,
+                             length.text);
     return memory_format("%s\u2019s %s was %s for %s", node, label,
-                         e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
+                         e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length.text);
 }
 
 static void job_add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)

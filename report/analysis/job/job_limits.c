@@ -82,18 +82,20 @@ static void job_find_cpu_low(job_report *r)
     // Where GPUs work, CPUs may wait for them.
     if (gpu && gpu->mean >= limits[GPU_IDLE].watch && s > SEVERITY_INFO) s = SEVERITY_INFO;
     if (!s) return;
-    char share[32];
+    words_text share = words_share(value);
     job_finding x = job_limit_finding(r, l, s, value, "of the CPUs");
-    job_share_text(share, sizeof share, value);
     x.meter = JOB_CPU;
     x.nodes = use->nodes;
     x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
     job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
     bool given = basis > JOB_BASIS_NODE;
     x.claim = memory_format("the job used %s of %s%s CPUs a node in the mean (%s%s%s)", words_number(use->mean).text,
-                            words_number(use->capacity).text, given ? " allocated" : "", share,
+                            words_number(use->capacity).text, given ? " allocated" : "", share.text,
                             basis ? "; measured against " : "", job_basis_text(basis));
-    x.title = memory_format("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
+    x.title = memory_format("The job used %s of %s CPUs", share.text,
+                            given   ? "its"
+                            : basis ? "the nodes\u2019"
+                                    : "the");
     job_add_finding(r, x);
 }
 
@@ -115,15 +117,14 @@ static void job_find_gpu_idle(job_report *r)
         if (strcmp(r->findings[i].rule, l->rule) == 0) return; // said of single GPUs
     severity s = use && r->end_s >= l->least_s ? job_judge_low(l, use->mean) : SEVERITY_OK;
     if (!s) return;
-    char share[32];
+    words_text share = words_share(use->mean);
     job_finding x = job_limit_finding(r, l, s, use->mean, "of the time");
-    job_share_text(share, sizeof share, use->mean);
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
     x.claim = memory_format(
-        "the GPUs were busy %s of the time in the mean%s", share,
+        "the GPUs were busy %s of the time in the mean%s", share.text,
         job_network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
-    x.title = memory_format("The GPUs were busy %s of the time", share);
+    x.title = memory_format("The GPUs were busy %s of the time", share.text);
     job_add_finding(r, x);
 }
 
@@ -139,7 +140,8 @@ static void job_find_memory_peak(job_report *r)
     }
     severity s = job_judge_high(&limits[MEMORY_PEAK], most);
     if (!s || worst == JOB_NONE) return;
-    char who[300], share[32];
+    char who[300];
+    words_text share = words_share(most);
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
     job_finding x = job_limit_finding(r, &limits[MEMORY_PEAK], s, most, "of the limit");
     x.meter = JOB_MEMORY;
@@ -147,8 +149,8 @@ static void job_find_memory_peak(job_report *r)
     x.nodes = count;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
     x.claim = memory_format("%s: memory was at %s of %s (%s)", who, words_binary(lane->high).text,
-                            words_binary(lane->capacity).text, job_share_text(share, sizeof share, most));
-    x.title = memory_format("%s: memory reached %s of its limit", r->nodes[worst].name, share);
+                            words_binary(lane->capacity).text, share.text);
+    x.title = memory_format("%s: memory reached %s of its limit", r->nodes[worst].name, share.text);
     job_add_finding(r, x);
 }
 
@@ -203,7 +205,8 @@ static void job_find_memory_growth(job_report *r)
     }
     severity s = job_judge_low(&limits[MEMORY_GROWTH], soonest);
     if (!s || worst == JOB_NONE) return;
-    char full[32], who[300];
+    char who[300];
+    words_text full = words_duration(soonest);
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
     job_finding x = job_limit_finding(r, &limits[MEMORY_GROWTH], s, soonest, "s");
     x.meter = JOB_MEMORY;
@@ -211,11 +214,10 @@ static void job_find_memory_growth(job_report *r)
     x.nodes = count;
     x.from_s = of.from_s;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    job_length_text(full, sizeof full, soonest);
     x.claim =
         memory_format("%s: memory grows %s/min, %s of %s at the end: full in %s", who, words_binary(of.slope * 60).text,
-                      words_binary(lane->last).text, words_binary(lane->capacity).text, full);
-    x.title = memory_format("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
+                      words_binary(lane->last).text, words_binary(lane->capacity).text, full.text);
+    x.title = memory_format("%s\u2019s memory is full in %s", r->nodes[worst].name, full.text);
     job_add_finding(r, x);
 }
 
@@ -241,13 +243,12 @@ static void job_find_imbalance(job_report *r, job_meter meter)
                      ? job_judge_low(&limits[IMBALANCE], least / middle)
                      : SEVERITY_OK;
     if (!s || low == JOB_NONE) return;
-    char share[32];
+    words_text share = words_share(least / middle);
     job_finding x = job_limit_finding(r, &limits[IMBALANCE], s, least / middle, "of the median");
     x.meter = meter;
     x.node = low;
     x.nodes = 1;
-    job_share_text(share, sizeof share, least / middle);
-    x.claim = memory_format("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
+    x.claim = memory_format("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share.text,
                             n == 2 ? "the other" : "the median");
     x.title = memory_format("%s did less than the other nodes", r->nodes[low].name);
     job_add_finding(r, x);
@@ -259,12 +260,11 @@ static void job_find_power_cap(job_report *r, job_meter meter, const char *whose
     double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
     severity s = r->end_s >= limits[POWER_CAP].least_s ? job_judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
     if (!s) return;
-    char share[32];
+    words_text share = words_share(value);
     job_finding x = job_limit_finding(r, &limits[POWER_CAP], s, value, "of the limit");
     x.meter = meter;
     x.nodes = use->nodes;
-    job_share_text(share, sizeof share, value);
-    x.claim = memory_format("the %s drew %s of their power limit in the mean", whose, share);
+    x.claim = memory_format("the %s drew %s of their power limit in the mean", whose, share.text);
     x.title = memory_format("The %s ran at their power limit", whose);
     job_add_finding(r, x);
 }
@@ -274,7 +274,7 @@ static void job_find_missing(job_report *r)
     double value = r->expected ? 1 - (double)r->samples / (double)r->expected : 0;
     severity s = r->expected > r->samples + 1 ? job_judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
     if (!s) return;
-    char share[32];
+    words_text share = words_share(value);
     job_finding x = job_limit_finding(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
     uint64_t most = 0, all = r->expected - r->samples;
     for (size_t i = 0; i < r->node_count; i++) {
@@ -286,14 +286,13 @@ static void job_find_missing(job_report *r)
         x.node = i;
     }
     if (most <= all / 2) x.node = JOB_NONE; // no single node's
-    job_share_text(share, sizeof share, value);
     char *where = x.node == JOB_NONE
                       ? memory_format("on %zu nodes", x.nodes)
                       : memory_format("%s of %s", most == all ? "all" : "most of them", r->nodes[x.node].name);
     x.claim = memory_format("%llu of %llu samples are missing (%s), %s", (unsigned long long)all,
-                            (unsigned long long)r->expected, share, where);
+                            (unsigned long long)r->expected, share.text, where);
     free(where);
-    x.title = memory_format("%s of the samples are missing", share);
+    x.title = memory_format("%s of the samples are missing", share.text);
     job_add_finding(r, x);
 }
 

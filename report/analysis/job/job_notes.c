@@ -30,21 +30,18 @@ static bool job_falls(double ratio)
 static void job_note_effect(job_report *r, size_t which)
 {
     const job_finding *x = &r->findings[which];
-    char share[32], lost[32], part[32];
     if (!job_falls(x->sent_ratio)) return;
     double cpu = x->cpu_ratio, gpu = x->gpu_ratio;
     const char *who = r->node_count > 1 ? "the nodes together" : "the node";
-    rules_format(share, sizeof share, "%", 1 - x->sent_ratio);
-    rules_format(part, sizeof part, "%", r->end_s > 0 ? x->lost_s / r->end_s : 0);
-    job_length_text(lost, sizeof lost, x->lost_s);
-    char busy[96] = "", shown[32];
+    char busy[128] = "";
     if (job_falls(gpu))
-        snprintf(busy, sizeof busy, ", GPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - gpu));
+        snprintf(busy, sizeof busy, ", GPUs were busy %s less", words_share(1 - gpu).text);
     else if (job_falls(cpu))
-        snprintf(busy, sizeof busy, ", CPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - cpu));
+        snprintf(busy, sizeof busy, ", CPUs were busy %s less", words_share(1 - cpu).text);
     job_add_note(r, x->severity,
                  memory_format("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes",
-                               who, share, busy, lost, part),
+                               who, words_share(1 - x->sent_ratio).text, busy, words_duration(x->lost_s).text,
+                               words_share(r->end_s > 0 ? x->lost_s / r->end_s : 0).text),
                  which);
 }
 
@@ -76,7 +73,7 @@ static void job_note_good(job_report *r)
 static void job_note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
-    char total[32], share[48] = "", number[32];
+    char share[96] = "";
     if (isnan(e->total_j)) {
         if (e->state[JOB_PART_CPU] == JOB_DENIED)
             job_add_note(r, SEVERITY_INFO,
@@ -85,12 +82,11 @@ static void job_note_energy(job_report *r)
         return;
     }
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
-        snprintf(share, sizeof share, ", %s of it GPUs",
-                 rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
+        snprintf(share, sizeof share, ", %s of it GPUs", words_share(e->part_j[JOB_PART_GPU] / e->total_j).text);
     job_add_note(r, SEVERITY_INFO,
                  memory_format("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
-                               job_energy_text(total, sizeof total, e->total_j), share,
-                               words_quantity(e->node_w, "W").text, e->whole ? "" : "; ", e->whole ? "" : e->how),
+                               words_energy(e->total_j).text, share, words_quantity(e->node_w, "W").text,
+                               e->whole ? "" : "; ", e->whole ? "" : e->how),
                  JOB_NONE);
 }
 
@@ -122,18 +118,17 @@ static size_t job_nodes_with_gap(const job_report *r, size_t node, const job_gap
 // "n4 and 2 more 3:20-4:10", "all nodes 3:20 (0.4 s)". free() it.
 static char *job_gap_text(const job_report *r, size_t node, const job_gap *gap, size_t nodes)
 {
-    char from[32], to[32], length[32], who[96];
+    char who[96];
+    words_text from = words_moment(gap->from_s, r->end_s), to = words_moment(gap->to_s, r->end_s);
     if (nodes == r->node_count && nodes > 1)
         snprintf(who, sizeof who, "all nodes");
     else if (nodes > 1)
         snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[node].name, nodes - 1);
     else
         snprintf(who, sizeof who, "%.60s", r->nodes[node].name);
-    job_time_text(from, sizeof from, gap->from_s, r->end_s);
-    job_time_text(to, sizeof to, gap->to_s, r->end_s);
-    if (strcmp(from, to) != 0) return memory_format("%s %s-%s", who, from, to);
+    if (strcmp(from.text, to.text) != 0) return memory_format("%s %s-%s", who, from.text, to.text);
     // It begins and ends at the same time as written: its length says more.
-    return memory_format("%s %s (%s)", who, from, job_length_text(length, sizeof length, gap->to_s - gap->from_s));
+    return memory_format("%s %s (%s)", who, from.text, words_duration(gap->to_s - gap->from_s).text);
 }
 
 // The first three gaps, and how many more there are. Comparing gaps between nodes takes long, so only so many are.
@@ -173,8 +168,7 @@ static void job_note_findings(job_report *r)
         if (x->incident && shown < SHOWN) job_note_effect(r, i);
     }
     if (worth > shown)
-        job_add_note(r, SEVERITY_INFO,
-                     memory_format("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"), JOB_NONE);
+        job_add_note(r, SEVERITY_INFO, memory_strdup(words_many(worth - shown, "more finding").text), JOB_NONE);
 }
 
 // Bytes sent or received in all, whichever is more. NAN unknown.
@@ -209,9 +203,9 @@ static void job_note_virtual(job_report *r)
 {
     size_t count;
     const job_device *d = job_busiest_virtual(r, &count);
-    char sent[32], received[32], more[48] = "";
+    char sent[32], received[32], more[96] = "";
     if (!d) return;
-    if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
+    if (count > 1) snprintf(more, sizeof more, "; and %s", words_many(count - 1, "more such device").text);
     job_add_note(r, SEVERITY_INFO,
                  memory_format("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
                                r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
@@ -231,16 +225,14 @@ static void job_note_others(job_report *r)
         if (worst == JOB_NONE || share > r->reader->nodes[worst].others_wait) worst = i;
     }
     if (worst == JOB_NONE) return;
-    char share[32], own[32], more[48] = "", theirs[80] = "";
+    char more[96] = "", theirs[128] = "";
     const job_lane *lane = r->nodes[worst].lanes[JOB_CPU];
     double waited = r->reader->nodes[worst].waited_s, of_own = lane ? waited / (waited + lane->total) : NAN;
-    if (of_own >= 0)
-        snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", rules_format(own, sizeof own, "%", of_own));
-    if (count > 1) snprintf(more, sizeof more, "; so on %zu more node%s", count - 1, count == 2 ? "" : "s");
-    rules_format(share, sizeof share, "%", r->reader->nodes[worst].others_wait);
+    if (of_own >= 0) snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", words_share(of_own).text);
+    if (count > 1) snprintf(more, sizeof more, "; so on %s", words_many(count - 1, "more node").text);
     job_add_note(r, SEVERITY_INFO,
                  memory_format("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name,
-                               share, theirs, more),
+                               words_share(r->reader->nodes[worst].others_wait).text, theirs, more),
                  JOB_NONE);
 }
 
@@ -249,21 +241,18 @@ static char *job_summary(const job_report *r)
 {
     const job_use *cpu = job_known_use(r, JOB_CPU), *gpu = job_known_use(r, JOB_GPU_BUSY),
                   *sent = job_known_use(r, JOB_SENT);
-    char text[256] = "", number[32];
+    char text[256] = "";
     size_t n = 0, beside;
     bool ports = job_busiest_virtual(r, &beside) != NULL; // say that there is more
-    if (gpu)
-        n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy",
-                              rules_format(number, sizeof number, "%", gpu->mean));
+    if (gpu) n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy", words_share(gpu->mean).text);
     if (cpu && cpu->capacity > 0)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
-                              rules_format(number, sizeof number, "%", cpu->mean / cpu->capacity));
+                              words_share(cpu->mean / cpu->capacity).text);
     else if (cpu)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s CPUs busy", n ? ", " : "", words_number(cpu->mean).text);
     if (sent)
-        snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "",
-                 rules_format(number, sizeof number, "B", sent->mean), ports ? " through ports" : "",
-                 r->node_count > 1 ? " a node" : "");
+        snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "", words_quantity(sent->mean, "B").text,
+                 ports ? " through ports" : "", r->node_count > 1 ? " a node" : "");
     return memory_format("No fault found%s%s", *text ? ": " : "", text);
 }
 
@@ -272,8 +261,7 @@ static char *job_clock_words(const job_report *r)
     if (r->node_count < 2) return memory_format("one node: no clocks to compare");
     if (!r->clocks_aligned) return memory_format("node clocks as they are, not compared");
     if (isnan(r->uncertainty_s)) return memory_format("node clocks aligned, how well is not known");
-    char text[32];
-    return memory_format("node clocks agree to %s", job_length_text(text, sizeof text, r->uncertainty_s));
+    return memory_format("node clocks agree to %s", words_duration(r->uncertainty_s).text);
 }
 
 void job_make_notes(job_report *r)

@@ -9,6 +9,7 @@
 #include "job_store.h"
 
 #include "analysis/base/saturating_sum.h"
+#include "analysis/base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -304,8 +305,8 @@ void job_place_regions(job_report *r)
         place->at = job_node_of_place(r, place);
         int64_t moved = place->at == JOB_NONE ? 0 : (int64_t)llround(r->nodes[place->at].shift_s * 1e9);
         if (place->at == JOB_NONE)
-            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node",
-                     place->ranks, place->ranks == 1 ? "" : "es",
+            job_warn(r, "", "the series of %s on %s is not shown: there is no recording of that node",
+                     words_many(place->ranks, "process|processes").text,
                      *place->node   ? place->node
                      : *place->host ? place->host
                                     : "an unknown host");

@@ -1,15 +1,6 @@
 #include "job_words.h"
 
-#include "analysis/rules/rules.h"
-#include "analysis/base/words.h"
-
-#include <math.h>
 #include <stdio.h>
-
-const char *job_share_text(char *text, size_t size, double share)
-{
-    return rules_format(text, size, "%", share);
-}
 
 const char *job_nodes_text(char *text, size_t size, const char *first, size_t count)
 {
@@ -19,18 +10,6 @@ const char *job_nodes_text(char *text, size_t size, const char *first, size_t co
         snprintf(text, size, "%s and another node", first);
     else
         snprintf(text, size, "%s and %zu other nodes", first, count - 1);
-    return text;
-}
-
-const char *job_time_text(char *text, size_t size, double at_s, double of_s)
-{
-    snprintf(text, size, "%s", words_moment(at_s, of_s).text);
-    return text;
-}
-
-const char *job_length_text(char *text, size_t size, double length_s)
-{
-    snprintf(text, size, "%s", words_duration(length_s).text);
     return text;
 }
 
@@ -55,10 +34,4 @@ const char *job_basis_name(job_basis basis)
     static const char *const names[] = {NULL,    "node",    "affinity", "scheduler", "cpuset", "quota",
                                         "mixed", "request", "cgroup",   "node",      "limit"};
     return names[basis];
-}
-
-const char *job_energy_text(char *text, size_t size, double joules)
-{
-    snprintf(text, size, "%s", words_energy(joules).text);
-    return text;
 }

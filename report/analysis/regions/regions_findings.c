@@ -152,10 +152,9 @@ static void regions_find_parts(regions *r)
 
 // ---- all of it ----
 
-netprof_err regions_judge(regions *r, const rules *set, int threads, netprof_error *error)
+void regions_judge(regions *r, const rules *set, int threads)
 {
     regions_judging j = {.r = r};
-    (void)error;
     catalog_init();
     r->store->rules = set;
     regions_make_schemas(r);
@@ -170,5 +169,4 @@ netprof_err regions_judge(regions *r, const rules *set, int threads, netprof_err
     for (size_t i = 0; i < arrlenu(j.tasks); i++)
         arrfree(j.tasks[i].found);
     arrfree(j.tasks);
-    return NETPROF_OK;
 }

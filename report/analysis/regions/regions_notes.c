@@ -320,10 +320,9 @@ static void regions_say_open(regions *r)
             if (!ranks++) first = n->cells[k].rank;
         }
         if (!ranks) continue;
-        regions_say(
-            r, SEVERITY_INFO, i, first,
-            "%s was open on %zu rank%s when the file was written: its time is at least that of the regions within",
-            n->name, ranks, ranks == 1 ? "" : "s");
+        regions_say(r, SEVERITY_INFO, i, first,
+                    "%s was open on %s when the file was written: its time is at least that of the regions within",
+                    n->name, words_many(ranks, "rank").text);
         return; // the outermost
     }
 }
@@ -334,8 +333,8 @@ static void regions_say_wrong(regions *r)
     for (size_t i = 0; i < r->rank_count && !*first; i++)
         first = r->ranks[i].warning;
     if (r->mismatched)
-        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s end%s not of the innermost region%s%s",
-                    words_count((double)r->mismatched).text, r->mismatched == 1 ? " was" : "s were",
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s %s not of the innermost region%s%s",
+                    words_count((double)r->mismatched).text, words_noun(r->mismatched, "end was|ends were").text,
                     *first ? "; the first: " : "", first);
     else if (*first)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "A process said: %s", first);
@@ -356,15 +355,15 @@ static void regions_say_complete(regions *r)
         cut += !r->ranks[i].complete;
     if (cut || r->damaged) {
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-                    "Files are damaged or could not be read: %zu warning%s; what could be read of %zu rank%s is here",
-                    r->warning_count, r->warning_count == 1 ? "" : "s", r->rank_count, r->rank_count == 1 ? "" : "s");
+                    "Files are damaged or could not be read: %s; what could be read of %s is here",
+                    words_many(r->warning_count, "warning").text, words_many(r->rank_count, "rank").text);
         return;
     }
     regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE,
-                "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
-                r->rank_count == 1 ? "The" : "All", r->rank_count, r->rank_count == 1 ? " is" : "s are",
-                words_count((double)r->calls).text, r->calls == 1 ? "" : "s", r->mismatched ? "" : ", none unmatched",
-                words_share(r->overhead_share).text);
+                "%s %s complete; %s %s%s; measuring took %s of the time (estimated)",
+                r->rank_count == 1 ? "The" : "All", words_many(r->rank_count, "rank file is|rank files are").text,
+                words_count((double)r->calls).text, words_noun(r->calls, "call").text,
+                r->mismatched ? "" : ", none unmatched", words_share(r->overhead_share).text);
 }
 
 // ---- the title ----

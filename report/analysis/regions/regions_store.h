@@ -108,10 +108,10 @@ typedef struct regions_store {
 void regions_join(regions *r, const regions_part *part, const regions_origin *origin);
 
 // After the last file, in this order.
-void regions_sort(regions *r);    // ranks, hosts, nodes and cells into their order
-void regions_balance(regions *r); // sums, shares, odd ranks
-netprof_err regions_judge(regions *r, const rules *set, int threads, netprof_error *error); // NICs and findings
-void regions_conclude(regions *r);                                                          // notes and title
+void regions_sort(regions *r);                                 // ranks, hosts, nodes and cells into their order
+void regions_balance(regions *r);                              // sums, shares, odd ranks
+void regions_judge(regions *r, const rules *set, int threads); // NICs and findings
+void regions_conclude(regions *r);                             // notes and title
 
 // Statistics of one node whose cells are sorted; `time_ns` is share 1, `ranks` how many there are in all.
 void regions_node_balance(regions_arena *arena, regions_node *node, uint64_t time_ns, size_t ranks);

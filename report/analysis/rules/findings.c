@@ -3,6 +3,7 @@
 #include "evaluate.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,7 +151,7 @@ static void findings_append_peers(finding *x)
     rules_format(low, sizeof low, format, x->peers_min);
     rules_format(high, sizeof high, format, x->peers_max);
     if (strcmp(low, high) == 0)
-        text_append(&x->claim, "; %s %s", x->peers == 1 ? "its peer" : "its peers", low);
+        text_append(&x->claim, "; %s %s", words_noun(x->peers, "its peer|its peers").text, low);
     else
         text_append(&x->claim, "; its peers %s to %s", low, high);
 }
@@ -485,12 +486,10 @@ static void findings_find_background(maker *m)
 
 static void findings_append_load(char **text, const load *l)
 {
-    char in[32], out[32], share[32];
     if (!l->devices) return;
-    rules_format(in, sizeof in, "b", 8 * l->rate[0]);
-    rules_format(out, sizeof out, "b", 8 * l->rate[1]);
-    text_append(text, "%s/s in, %s/s out on %zu port%s", in, out, l->devices, l->devices == 1 ? "" : "s");
-    if (l->share > 0) text_append(text, ", at most %s of a line", rules_format(share, sizeof share, "%", l->share));
+    text_append(text, "%s/s in, %s/s out on %s", words_quantity(8 * l->rate[0], "b").text,
+                words_quantity(8 * l->rate[1], "b").text, words_many(l->devices, "port").text);
+    if (l->share > 0) text_append(text, ", at most %s of a line", words_share(l->share).text);
 }
 
 // How many devices have this finding, and how many findings there are besides.
@@ -514,7 +513,7 @@ static void findings_append_worst(findings *f)
     if (same == 2) text_append(&f->verdict, " and another");
     if (same > 2) text_append(&f->verdict, " and %zu others", same - 1);
     text_append(&f->verdict, ": %s", x->claim ? x->claim : "");
-    if (others) text_append(&f->verdict, " (and %zu more finding%s)", others, others == 1 ? "" : "s");
+    if (others) text_append(&f->verdict, " (and %s)", words_many(others, "more finding").text);
 }
 
 static void findings_conclude(maker *m)
@@ -541,7 +540,7 @@ static void findings_conclude(maker *m)
         findings_append_worst(f);
     }
     if (f->judged && f->unknown_count)
-        text_append(&f->verdict, "; %zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
+        text_append(&f->verdict, "; %s could not be made", words_many(f->unknown_count, "check").text);
 }
 
 // ---- all ----

@@ -12,6 +12,7 @@
 #include "render/pages/sheet.h"
 #include "analysis/base/text.h"
 #include "analysis/base/utf8.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -206,8 +207,8 @@ static const char *nsys_page_what_it_is(nsys_page *p)
     const char *when = begin       ? arena_format(p->memory, DOT "%s UTC", number_utc(begin, 0).text)
                        : files > 1 ? DOT "no common date"
                                    : DOT "the file does not tell the date";
-    return arena_format(p->memory, "%s%zu GPU%s%s%s%s", whose, p->gpu_count, p->gpu_count == 1 ? "" : "s",
-                        p->lane_count ? DOT : "", p->lane_count ? number_duration(p->span_s).text : "", when);
+    return arena_format(p->memory, "%s%s%s%s%s", whose, words_many(p->gpu_count, "GPU").text, p->lane_count ? DOT : "",
+                        p->lane_count ? number_duration(p->span_s).text : "", when);
 }
 
 // Only what is worth a word: own threshold, 20 % above the mean.

@@ -8,6 +8,7 @@
 #include "pages_signs.h"
 #include "sheet.h"
 #include "analysis/data/traffic.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,8 +36,7 @@ static void regions_page_add_head(regions_page *p)
     buffer b = {0};
     document_title(p->doc, r->title ? r->title : "");
     if (r->command && *r->command) buffer_printf(&b, "%s" DOT, r->command);
-    buffer_printf(&b, "%zu rank%s on %zu host%s", r->rank_count, r->rank_count == 1 ? "" : "s", r->host_count,
-                  r->host_count == 1 ? "" : "s");
+    buffer_printf(&b, "%s on %s", words_many(r->rank_count, "rank").text, words_many(r->host_count, "host").text);
     if (r->job && *r->job) buffer_printf(&b, DOT "job %s", r->job);
     if (r->wall_ns) buffer_printf(&b, DOT "%s UTC", number_utc(r->wall_ns, 0).text);
     if (r->elapsed_ns) buffer_printf(&b, DOT "%s", number_duration((double)r->elapsed_ns / 1e9).text);

@@ -82,6 +82,9 @@ static void one_and_many(void **state)
     assert_string_equal(words_many(2, "node").text, "2 nodes");
     assert_string_equal(words_many(1, "entry|entries").text, "1 entry");
     assert_string_equal(words_many(2, "entry|entries").text, "2 entries");
+    assert_string_equal(words_noun(1, "is|are").text, "is");
+    assert_string_equal(words_noun(0, "is|are").text, "are");
+    assert_string_equal(words_noun(3, "rank").text, "ranks");
 }
 
 static void shares(void **state)

@@ -2,6 +2,7 @@
 
 #include "cli/output.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -230,8 +231,8 @@ static void compare_text_checks(FILE *to, const comparison *c, bool all)
     if (table_lines(t)) heading(to, "Checks %s", all ? "(the device that tells most)" : "that turned");
     table_end(t, to, 2);
     if (same)
-        fprintf(to, "%s%zu check%s alike on both sides\n", c->check_count == same ? "\n" : "  ... and ", same,
-                same == 1 ? "" : "s");
+        fprintf(to, "%s%s alike on both sides\n", c->check_count == same ? "\n" : "  ... and ",
+                words_many(same, "check").text);
 }
 
 // ---- traffic, histograms, gauges ----

@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "summary.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +28,8 @@ static void diff_text_header(const diff_view *view)
     heading(stdout, "%s%s, %s, %s", *run->host ? "Node " : "", *run->host ? safe(run->host) : "Unnamed node",
             words_time(delta->wall_begin_ns).text, elapsed > 0 ? safe(words_duration(elapsed).text) : "unknown time");
     if (line) printf("command: %s\n", safe(line));
-    printf("%zu of %zu counters of %zu device%s changed", d->total.changed, d->total.counters,
-           delta->schema->device_count, delta->schema->device_count == 1 ? "" : "s");
+    printf("%zu of %zu counters of %s changed", d->total.changed, d->total.counters,
+           words_many(delta->schema->device_count, "device").text);
     if (d->total.compared < d->total.counters)
         printf(", %zu could not be compared", d->total.counters - d->total.compared);
     if (sweep > 0) printf("; a reading took %s", safe(words_duration(sweep).text));

@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static const char *job_text_fact_of(const job_report *job, const char *key)
 static void job_text_job(FILE *to, const job_report *job)
 {
     static const char *const keys[] = {"job_user", "job_account", "job_partition"};
-    char length[48], *text = memory_strdup("");
+    char *text = memory_strdup("");
     if (*job->job_id || *job->job_name) {
         free(text);
         text = memory_format("job%s%s%s%s, ", *job->job_id ? " " : "", job->job_id, *job->job_name ? " " : "",
@@ -116,8 +117,8 @@ static void job_text_job(FILE *to, const job_report *job)
         free(text);
         text = longer;
     }
-    char *line = memory_format("%s%zu node%s, %s, %s", text, job->node_count, job->node_count == 1 ? "" : "s",
-                               words_time(job->begin_ns).text, job_length_text(length, sizeof length, job->end_s));
+    char *line = memory_format("%s%s, %s, %s", text, words_many(job->node_count, "node").text,
+                               words_time(job->begin_ns).text, words_duration(job->end_s).text);
     job_text_folded(to, safe(line), 0);
     free(line);
     free(text);
@@ -249,9 +250,8 @@ static void job_text_phases(FILE *to, const job_report *job, bool all)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < job->phase_count && (all || i < SHOWN); i++) {
         const job_phase *p = &job->phases[i];
-        char time[48];
         table_cell(t, p->finding == JOB_NONE ? PLAIN : WARNING, p->name);
-        table_cell(t, PLAIN, job_length_text(time, sizeof time, p->time_s));
+        table_cell(t, PLAIN, words_duration(p->time_s).text);
         table_cell(t, PLAIN,
                    isnan(p->meters[JOB_CPU].mean) ? NULL : job_text_value(JOB_CPU, p->meters[JOB_CPU].mean).text);
         table_cell(t, PLAIN,
@@ -317,14 +317,12 @@ static void job_text_name_cell(table *t, const char *name, bool all)
 static void job_text_regions_over_time(FILE *to, const job_report *job, bool all)
 {
     enum { SHOWN = 5, PARTS = 6 };
-    char heads[PARTS][48];
+    char heads[PARTS][96];
     column columns[PARTS + 1] = {{"OWN TIME OF", 0}};
     double width = job->end_s / PARTS;
     if (!job->region_time_count || !job_region_ranks(job, JOB_ALL_NODES)) return;
     for (size_t i = 0; i < PARTS; i++) {
-        char at[32];
-        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ",
-                 job_time_text(at, sizeof at, width * (double)i, job->end_s));
+        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ", words_moment(width * (double)i, job->end_s).text);
         columns[i + 1] = (column){heads[i], COLUMN_RIGHT};
     }
     table *t = table_begin(columns, PARTS + 1);
@@ -338,7 +336,7 @@ static void job_text_regions_over_time(FILE *to, const job_report *job, bool all
     putc('\n', to);
     table_end(t, to, 0);
     size_t processes = job_region_ranks(job, JOB_ALL_NODES);
-    fprintf(to, "Share of the time of the threads of %zu process%s\n", processes, processes == 1 ? "" : "es");
+    fprintf(to, "Share of the time of the threads of %s\n", words_many(processes, "process|processes").text);
 }
 
 static words_text job_text_lane(const job_node *node, job_meter meter)
@@ -395,17 +393,14 @@ static void job_text_findings(FILE *to, const job_report *job)
 
 static void job_text_foot(FILE *to, const job_report *job)
 {
-    char interval[48],
-        *every = isnan(job->interval_s)
-                     ? memory_strdup("")
-                     : memory_format(" every %s", job_length_text(interval, sizeof interval, job->interval_s));
-    char *text = memory_format("%llu of %llu samples%s; %s%s", (unsigned long long)job->samples,
-                               (unsigned long long)job->expected, every, job->clock_text,
+    bool known = !isnan(job->interval_s);
+    char *text = memory_format("%llu of %llu samples%s%s; %s%s", (unsigned long long)job->samples,
+                               (unsigned long long)job->expected, known ? " every " : "",
+                               known ? words_duration(job->interval_s).text : "", job->clock_text,
                                job->damaged ? "; files are missing or damaged" : "");
     putc('\n', to);
     job_text_folded(to, safe(text), 0);
     free(text);
-    free(every);
 }
 
 void job_print(FILE *to, const job_report *job, bool all)

@@ -4,6 +4,7 @@
 #include "regions_output.h"
 #include "summary.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +33,7 @@ static void regions_text_where(const regions *job, FILE *to)
 {
     if (*job->job) fprintf(to, "job %s, ", safe(job->job));
     if (*job->command) fprintf(to, "%s, ", safe(job->command));
-    fprintf(to, "%zu rank%s on %zu host%s", job->rank_count, job->rank_count == 1 ? "" : "s", job->host_count,
-            job->host_count == 1 ? "" : "s");
+    fprintf(to, "%s on %s", words_many(job->rank_count, "rank").text, words_many(job->host_count, "host").text);
     if (job->wall_ns)
         fprintf(to, ", %s, %s", words_time(job->wall_ns).text, safe(regions_text_time((double)job->elapsed_ns).text));
     putc('\n', to);
@@ -149,8 +149,8 @@ static void regions_text_footnotes(const regions_view *view, FILE *to)
 {
     const regions *job = view->job;
     if (view->left_out)
-        fprintf(to, "... and %zu region%s below %s of the time; --min-share 0 shows them\n", view->left_out,
-                view->left_out == 1 ? "" : "s", words_share(view->min_share).text);
+        fprintf(to, "... and %s below %s of the time; --min-share 0 shows them\n",
+                words_many(view->left_out, "region").text, words_share(view->min_share).text);
     fputs(job->rank_count > 1 ? "Calls, time and own time: mean of the ranks that were there"
                               : "Own: without the regions within",
           to);
@@ -281,8 +281,7 @@ static void regions_text_findings(const regions_view *view, size_t only, FILE *t
 static void regions_text_calls(const regions_node *n, FILE *to)
 {
     const regions_calls *c = &n->sums;
-    fprintf(to, "%s call%s on %zu rank%s", words_exact(c->calls).text, c->calls == 1 ? "" : "s", n->cell_count,
-            n->cell_count == 1 ? "" : "s");
+    fprintf(to, "%s on %s", words_many(c->calls, "call").text, words_many(n->cell_count, "rank").text);
     if (c->measured < c->calls - c->open) fprintf(to, ", %s of them timed", words_exact(c->measured).text);
     if (c->open) fprintf(to, ", %s open when the file was written", words_exact(c->open).text);
     if (c->aborted) fprintf(to, ", %s ended from outside", words_exact(c->aborted).text);

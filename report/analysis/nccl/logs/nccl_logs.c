@@ -6,6 +6,7 @@
 #include "nccl_parts.h"
 #include "nccl_stream.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,8 +183,8 @@ static netprof_err logs_nothing(const nccl *n, netprof_error *error)
     if (!n->file_count)
         snprintf(error->text, sizeof error->text, "no Inspector log found");
     else
-        snprintf(error->text, sizeof error->text, "no record of the Inspector in %zu file%s", n->file_count,
-                 n->file_count == 1 ? "" : "s");
+        snprintf(error->text, sizeof error->text, "no record of the Inspector in %s",
+                 words_many(n->file_count, "file").text);
     return error->code = NETPROF_ERR_NOSOURCE;
 }
 

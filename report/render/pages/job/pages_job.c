@@ -2,6 +2,7 @@
 
 #include "pages_job_regions.h"
 #include "render/pages/pages_signs.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 
@@ -23,9 +24,9 @@ static void pages_job_add_foot(const job_view *v, document *doc)
     bool drawn = v->column_s > 1.5 * job->interval_s;
     document_foot(
         doc,
-        arena_format(v->memory, "%s%s%s%zu file%s%snetprof %s%s%s samples%s%s%s", *job->job_id ? "job " : "",
-                     job->job_id, *job->job_id ? DOT : "", job->files, job->files == 1 ? "" : "s", DOT,
-                     netprof_version(), DOT, number_duration(job->interval_s).text,
+        arena_format(v->memory, "%s%s%s%s%snetprof %s%s%s samples%s%s%s", *job->job_id ? "job " : "", job->job_id,
+                     *job->job_id ? DOT : "", words_many(job->files, "file").text, DOT, netprof_version(), DOT,
+                     number_duration(job->interval_s).text,
                      drawn ? arena_format(v->memory, ", drawn as %s columns", number_duration(v->column_s).text) : "",
                      job->clock_text ? DOT : "", job->clock_text ? job->clock_text : ""));
     document_metadata(doc, "what the nodes of a job did", "netprof, job",

@@ -1,5 +1,6 @@
 // The last pages of a job: what was found, every node in numbers, what was read and what was not.
 #include "pages_job_view.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -216,9 +217,9 @@ void job_appendix(job_view *v, document *doc)
 {
     const job_report *job = v->job;
     document_part(doc, "Appendix: nodes, events, samples");
-    document_subline(doc, arena_format(v->memory, "%zu file%s of %zu node%s; %s.", job->files,
-                                       job->files == 1 ? "" : "s", job->node_count, job->node_count == 1 ? "" : "s",
-                                       job->clock_text ? job->clock_text : ""));
+    document_subline(doc,
+                     arena_format(v->memory, "%s of %s; %s.", words_many(job->files, "file").text,
+                                  words_many(job->node_count, "node").text, job->clock_text ? job->clock_text : ""));
     job_appendix_add_nodes(v, doc);
     job_appendix_add_events(v, doc);
     job_appendix_add_samples(v, doc);

@@ -1,6 +1,7 @@
 // Page 1 of a job: the verdict, how well the nodes were used, when they sent less, which NIC made them wait, what else.
 #include "render/base/buffer.h"
 #include "pages_job_view.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ static void job_overview_append_machine(const job_view *v, buffer *b)
     const job_report *job = v->job;
     size_t gpus = job_overview_most_of(job, "gpu", false), nics = job_overview_most_of(job, "", true);
     double rate = NAN;
-    buffer_printf(b, "%zu node%s", job->node_count, job->node_count == 1 ? "" : "s");
-    if (gpus) buffer_printf(b, " \xc3\x97 %zu GPU%s", gpus, gpus == 1 ? "" : "s");
+    buffer_text(b, words_many(job->node_count, "node").text);
+    if (gpus) buffer_printf(b, " \xc3\x97 %s", words_many(gpus, "GPU").text);
     for (size_t i = 0; i < job->device_count; i++) {
         const job_device *d = &job->devices[i];
         if (!(d->line_rate > 0) || !d->lanes[JOB_SENT]) continue;
@@ -404,16 +405,14 @@ static void job_overview_add_incident_row(const job_view *v, strip *s, const dou
     double *amounts = arena_make(v->memory, v->time.columns, sizeof *amounts);
     for (size_t i = 0; i < v->time.columns; i++)
         amounts[i] = at[i] + v->column_s / 2 > f->from_s && at[i] - v->column_s / 2 < f->to_s;
-    char length[64];
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
-    s->rows[s->count++] =
-        (events_row){.label = arena_format(v->memory, "%s", f->rule),
-                     .at = at,
-                     .amount = amounts,
-                     .count = v->time.columns,
-                     .severity = f->severity,
-                     .note = arena_format(v->memory, "%s%s%s", node, *node ? ": " : "",
-                                          job_length_text(length, sizeof length, f->to_s - f->from_s))};
+    s->rows[s->count++] = (events_row){
+        .label = arena_format(v->memory, "%s", f->rule),
+        .at = at,
+        .amount = amounts,
+        .count = v->time.columns,
+        .severity = f->severity,
+        .note = arena_format(v->memory, "%s%s%s", node, *node ? ": " : "", words_duration(f->to_s - f->from_s).text)};
 }
 
 static bool job_overview_is_of_network(job_meter m)

@@ -1,5 +1,6 @@
 // A page for each part of the machine that was recorded: over time, each node and all together, each NIC and GPU.
 #include "pages_job_view.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -437,9 +438,9 @@ static void job_meters_add_devices(const job_view *v, document *doc, const group
     if (!list || !all) return;
     if (strcmp(g->device_noun, "NIC") == 0 && v->job->node_count > 1) {
         document_part(doc, "Interconnect, NIC by NIC");
-        document_subline(doc, arena_format(v->memory,
-                                           "%zu NIC%s; the same bytes may be in several where one is part of another.",
-                                           all, all == 1 ? "" : "s"));
+        document_subline(doc,
+                         arena_format(v->memory, "%s; the same bytes may be in several where one is part of another.",
+                                      words_many(all, "NIC").text));
     }
     job_meters_add_device_map(v, doc, g, list, shown, main);
     job_meters_add_device_table(v, doc, g, meters, of_devices, list, shown, all);

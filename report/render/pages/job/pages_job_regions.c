@@ -1,5 +1,6 @@
 // Where the ranks' time went, over time: shares of the threads' time by regions, one above the other.
 #include "pages_job_regions.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
 static const char *job_regions_ranks_text(const job_view *v, size_t node)
 {
     size_t ranks = job_region_ranks(v->job, node);
-    return arena_format(v->memory, "%s process%s", number_grouped(ranks).text, ranks == 1 ? "" : "es");
+    return arena_format(v->memory, "%s %s", number_grouped(ranks).text, words_noun(ranks, "process|processes").text);
 }
 
 // The largest regions' shares in parts of the job.

@@ -1,6 +1,7 @@
 // Page 2 of a job: what moved together, and where the energy went, phase by phase.
 #include "render/base/buffer.h"
 #include "pages_job_regions.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,7 +108,7 @@ static void job_series_add_regions(const job_view *v, panels *p)
     lines_panel *panel = &p->items[p->count];
     *panel = pages_time_panel(
         "Regions",
-        arena_format(v->memory, "own time, %zu process%s; empty: in no region", ranks, ranks == 1 ? "" : "es"),
+        arena_format(v->memory, "own time, %s; empty: in no region", words_many(ranks, "process|processes").text),
         AXES_PERCENT, "", p->curves[p->count], 0);
     panel->curve_count = region_curves(v, JOB_ALL_NODES, p->curves[p->count]);
     if (!panel->curve_count) return;
@@ -348,13 +349,12 @@ void job_series_page(job_view *v, document *doc)
         v->job->node_count > 1
             ? arena_format(v->memory, "line = mean of %zu nodes, band = lowest to highest node", v->job->node_count)
             : "line = mean, band = lowest to highest sample";
-    char from[32], to[32];
     document_part(doc, job_series_series_title(v, &when));
     if (when)
-        document_subline(doc, arena_format(v->memory, "From %s to %s. One time axis for all; %s; %s.",
-                                           job_time_text(from, sizeof from, when->from_s, v->job->end_s),
-                                           job_time_text(to, sizeof to, when->to_s, v->job->end_s), about,
-                                           job_view_column_words(v)));
+        document_subline(doc,
+                         arena_format(v->memory, "From %s to %s. One time axis for all; %s; %s.",
+                                      words_moment(when->from_s, v->job->end_s).text,
+                                      words_moment(when->to_s, v->job->end_s).text, about, job_view_column_words(v)));
     else
         document_subline(doc,
                          arena_format(v->memory, "One time axis for all; %s; %s.", about, job_view_column_words(v)));

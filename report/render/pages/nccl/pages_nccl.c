@@ -3,6 +3,7 @@
 
 #include "nccl_page.h"
 #include "render/base/buffer.h"
+#include "analysis/base/words.h"
 
 const pages_kind pages_nccl_kind = {
     "NCCL collectives",
@@ -17,15 +18,15 @@ static void nccl_page_add_head(nccl_page *p)
     buffer b = {0};
     document_title(p->doc, v->verdict);
     if (v->ranks)
-        buffer_printf(&b, "%s rank%s on %s host%s", number_grouped(v->ranks).text, v->ranks == 1 ? "" : "s",
-                      number_grouped(v->hosts).text, v->hosts == 1 ? "" : "s");
+        buffer_printf(&b, "%s %s on %s %s", number_grouped(v->ranks).text, words_noun(v->ranks, "rank").text,
+                      number_grouped(v->hosts).text, words_noun(v->hosts, "host").text);
     if (v->hosts > 1)
         buffer_printf(&b, " (%s" DASH "%s)", v->first_host, v->last_host);
     else if (v->hosts)
         buffer_printf(&b, " (%s)", v->first_host);
     if (v->calls)
-        buffer_printf(&b, DOT "%s calls in %s communicator%s", number_grouped(v->calls).text,
-                      number_grouped(v->communicators).text, v->communicators == 1 ? "" : "s");
+        buffer_printf(&b, DOT "%s calls in %s %s", number_grouped(v->calls).text, number_grouped(v->communicators).text,
+                      words_noun(v->communicators, "communicator").text);
     if (b.data) document_subline(p->doc, b.data);
     buffer_free(&b);
     if (nccl_page_wall_ns(v->first_dump_us))

@@ -1,5 +1,6 @@
 // Every call, by families: kinds of one class and collective.
 #include "nccl_page.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,9 +66,10 @@ static size_t nccl_family_choose_sizes(nccl_page *p, const nccl_family *f, size_
 void nccl_family_panels(nccl_page *p, const nccl_view_kind **kinds, size_t count, nccl_panel *panels)
 {
     for (size_t i = 0; i < count; i++)
-        panels[i] = (nccl_panel){arena_format(p->memory, "%s, %s call%s", nccl_page_size(p, kinds[i]->size),
-                                              number_grouped(kinds[i]->calls).text, kinds[i]->calls == 1 ? "" : "s"),
-                                 kinds[i]};
+        panels[i] =
+            (nccl_panel){arena_format(p->memory, "%s, %s %s", nccl_page_size(p, kinds[i]->size),
+                                      number_grouped(kinds[i]->calls).text, words_noun(kinds[i]->calls, "call").text),
+                         kinds[i]};
 }
 
 static boxplot_row nccl_kind_box(nccl_page *p, const nccl_view_kind *k)

@@ -3,6 +3,7 @@
 #include "pages_nccl_private.h"
 
 #include "render/chart/charts_plots.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -233,9 +234,9 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
     r->note = arena_format(
         r->memory,
         "x: sequence number (sn), which NCCL counts for each collective of a communicator, of all sizes. "
-        "Line: median of %s%llu call%s; "
+        "Line: median of %s%s; "
         "band: p5 to p95. Hatched: no complete call.%s%s",
-        each > 1 ? "up to " : "", (unsigned long long)each, each == 1 ? "" : "s",
+        each > 1 ? "up to " : "", words_many(each, "call").text,
         v->run_changed ? " Dashed: where the skew changes." : "",
         v->run_others ? arena_format(r->memory, " %llu other runs of this communicator (restarts) are not in it.",
                                      (unsigned long long)v->run_others)

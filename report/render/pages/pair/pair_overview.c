@@ -2,6 +2,7 @@
 #include "render/base/buffer.h"
 #include "render/base/number.h"
 #include "pair.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static void overview_set_title(const pair *p, document *doc)
         const finding *x = &f->items[0];
         size_t same = overview_alike(f, x);
         buffer_text(&b, finding_device(f, x));
-        if (same > 1) buffer_printf(&b, " and %zu other%s", same - 1, same > 2 ? "s" : "");
+        if (same > 1) buffer_printf(&b, " and %s", words_many(same - 1, "other").text);
         if (x->claim) buffer_printf(&b, ": %.*s", overview_claim_length(x->claim), x->claim);
     }
     document_title(doc, b.data ? b.data : "");
@@ -183,7 +184,7 @@ static size_t overview_finding_lines(const pair *p, document *doc, severity from
     if (left && from > SEVERITY_INFO)
         document_verdict(
             doc, from,
-            arena_format(p->memory, "and %zu more finding%s: see the list of findings", left, left == 1 ? "" : "s"));
+            arena_format(p->memory, "and %s: see the list of findings", words_many(left, "more finding").text));
     return lines;
 }
 
@@ -243,7 +244,7 @@ static void overview_virtual_traffic_line(const pair *p, document *doc)
 {
     buffer b = {0};
     if (p->idle_ports)
-        buffer_printf(&b, "Nothing through %s; ", p->idle_ports == 1 ? "the physical port" : "physical ports");
+        buffer_printf(&b, "Nothing through %s; ", words_noun(p->idle_ports, "the physical port|physical ports").text);
     else
         buffer_text(&b, "No physical port was read; ");
     buffer_text(&b, "through virtual ones:");
@@ -335,7 +336,7 @@ static void overview_unknown_line(const pair *p, document *doc)
     const findings *f = p->f;
     buffer b = {0};
     if (!f->unknown_count) return;
-    buffer_printf(&b, "%zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
+    buffer_printf(&b, "%s could not be made", words_many(f->unknown_count, "check").text);
     for (size_t i = 0; i < f->unknown_count && i < 3; i++)
         buffer_printf(&b, "%s%s on %s (%s)", i ? ", " : ": ", f->unknown[i].rule->name,
                       f->unknown[i].device == DIFFERENCE_NONE ? "the node"
