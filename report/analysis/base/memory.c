@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,11 @@ _Noreturn void memory_exhausted(void)
 {
     static const char message[] = "netprof: out of memory\n";
     static int entered;
-    if (__atomic_exchange_n(&entered, 1, __ATOMIC_SEQ_CST)) { // a second thread, or a clean-up that allocates
-        for (;;)
-            pause();
-    }
+    static _Thread_local bool here;
+    if (here) _exit(MEMORY_EXIT); // a clean-up that allocates: waiting for itself would never end
+    here = true;
+    while (__atomic_exchange_n(&entered, 1, __ATOMIC_SEQ_CST)) // a second thread: the first one ends the program
+        pause();
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     (void)written;
     while (memory_clean_up_count)

@@ -48,7 +48,7 @@ words_text words_binary(double bytes);                     // memory and message
 // A counter's value: "536 MB" when its unit is bytes, otherwise a count with its unit, "32.3 M packets".
 words_text words_volume(double value, const char *unit);
 words_text words_volume_rate(double value_per_s, const char *unit);
-// The same where a heading tells the unit: "536 MB", "32.3 M".
+// The same below a heading that names the unit: "536 MB", "32.3 M".
 words_text words_amount(double value, const char *unit);
 words_text words_amount_rate(double value_per_s, const char *unit);
 
@@ -60,7 +60,7 @@ words_text words_moment(double at_s, double of_s);      // a place in a stretch 
 words_text words_time(int64_t wall_ns);                 // "2025-05-02 16:27:51 UTC"; "unknown time"
 words_text words_utc(int64_t wall_ns, unsigned digits); // without the zone, with so many digits of the second
 
-// The same text with the signs of typography: narrow spaces that do not break, a minus that is none of a hyphen.
+// The same text in typography: with narrow no-break spaces, and a true minus sign in place of a hyphen.
 words_text words_paper(words_text text);
 // Where a terminal shows ASCII only: how it writes a character of this module ("u", ">="), or NULL.
 const char *words_ascii(uint32_t character);

@@ -138,6 +138,20 @@ static void memory_check_null(void)
     memory_check(NULL);
 }
 
+static void memory_eat_in_clean_up(void)
+{
+    memory_at_exhaustion(memory_eat_too_much);
+    memory_eat_too_much();
+}
+
+static void running_out_again_ends_it_at_once(void **state)
+{
+    char said[200];
+    (void)state;
+    assert_int_equal(memory_run(memory_eat_in_clean_up, said, sizeof said), MEMORY_EXIT);
+    assert_string_equal(said, "netprof: out of memory\n");
+}
+
 static void running_out_ends_the_program(void **state)
 {
     (void)state;
@@ -168,11 +182,9 @@ static void blocks_are_never_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(siphash_is_that_of_the_paper),
-        cmocka_unit_test(keys_differ_as_their_names_do),
-        cmocka_unit_test(maps_keep_the_order_of_insertion),
-        cmocka_unit_test(running_out_ends_the_program),
-        cmocka_unit_test(blocks_are_never_null),
+        cmocka_unit_test(siphash_is_that_of_the_paper),      cmocka_unit_test(keys_differ_as_their_names_do),
+        cmocka_unit_test(maps_keep_the_order_of_insertion),  cmocka_unit_test(running_out_ends_the_program),
+        cmocka_unit_test(running_out_again_ends_it_at_once), cmocka_unit_test(blocks_are_never_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
