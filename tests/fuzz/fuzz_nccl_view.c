@@ -21,11 +21,11 @@ static void expect(bool condition, const char *what)
 
 static char *saved(const nccl_view *v)
 {
-    json_object *o = json_object_new_object();
-    json_object_object_add(o, "format", json_object_new_string("netprof-nccl"));
-    json_object_object_add(o, "version", json_object_new_int(NCCL_JSON_VERSION));
-    json_object_object_add(o, "view", nccl_view_json(v));
-    char *text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+    json_object *o = json_new_object();
+    json_put(o, "format", json_new_string("netprof-nccl"));
+    json_put(o, "version", json_new_int(NCCL_JSON_VERSION));
+    json_put(o, "view", nccl_view_json(v));
+    char *text = strdup(json_to_text(o, JSON_C_TO_STRING_PLAIN));
     json_object_put(o);
     expect(text != NULL, "no memory");
     return text;

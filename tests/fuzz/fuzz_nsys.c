@@ -252,8 +252,8 @@ static void check_together(const nsys *one)
     expect(job.spent_count == 2 * one->process_count && job.clock_text);
     for (int kind = 0; kind < NSYS_TABLES; kind++)
         chosen[kind] = true;
-    json_object *o = json_object_new_object();
-    json_object_object_add(o, "file", nsys_json(&job.files[0], chosen));
+    json_object *o = json_new_object();
+    json_put(o, "file", nsys_json(&job.files[0], chosen));
     nsys_job_json(o, &job, chosen);
     expect(json_object_to_json_string(o) != NULL);
     json_object_put(o);

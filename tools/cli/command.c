@@ -49,7 +49,7 @@ static void command_print_failure(const char *name, const char *text, int code)
     json_object *o = json_document("error");
     json_put_text(o, "command", name);
     json_put_text(o, "message", text);
-    json_put(o, "exit", json_object_new_int64(code));
+    json_put(o, "exit", json_new_int64(code));
     json_print(stdout, o);
     output_close();
 }

@@ -257,18 +257,18 @@ void heading(FILE *to, const char *format, ...)
 
 json_object *json_document(const char *kind)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     char format[64];
     snprintf(format, sizeof format, "netprof-%s", kind);
     json_put_text(o, "format", format);
-    json_object_object_add(o, "version", json_object_new_int(1));
+    json_put(o, "version", json_new_int(1));
     return o;
 }
 
 void json_print(FILE *to, json_object *o)
 {
     int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
-    fputs(json_object_to_json_string_ext(o, flags), to);
+    fputs(json_to_text(o, flags), to);
     putc('\n', to);
     json_object_put(o);
 }

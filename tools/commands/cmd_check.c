@@ -325,7 +325,7 @@ static void cmd_check_print_nodes(const node *nodes, size_t count)
 
 static json_object *cmd_check_way_json(const node *from, const node *to, const ends_link *link)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "from", cmd_check_node_name(from));
     json_put_text(o, "from_device", cmd_check_link_device(from, link));
     json_put_text(o, "to", cmd_check_node_name(to));
@@ -337,11 +337,11 @@ static json_object *cmd_check_way_json(const node *from, const node *to, const e
 
 static json_object *cmd_check_pair_json(const node *nodes)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     const node *a = cmd_check_node_of(nodes, 0), *b = cmd_check_node_of(nodes, 1);
     for (size_t i = 0; i < between.count; i++) {
-        json_object_array_add(list, cmd_check_way_json(a, b, &between.links[i]));
-        json_object_array_add(list, cmd_check_way_json(b, a, &between.links[i]));
+        json_append(list, cmd_check_way_json(a, b, &between.links[i]));
+        json_append(list, cmd_check_way_json(b, a, &between.links[i]));
     }
     return list;
 }
@@ -349,8 +349,8 @@ static json_object *cmd_check_pair_json(const node *nodes)
 // As of one node, and each finding says whose it is; "hosts" has the rest of each node.
 static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
 {
-    json_object *o = json_document("findings"), *verdict = json_object_new_object();
-    json_object *hosts = json_object_new_array(), *merged = json_object_new_array();
+    json_object *o = json_document("findings"), *verdict = json_new_object();
+    json_object *hosts = json_new_array(), *merged = json_new_array();
     char *text = cmd_check_overall_text(nodes, count);
     json_put_text(verdict, "severity", severity_name(nodes[0].f.severity));
     json_put_text(verdict, "text", text);
@@ -362,12 +362,12 @@ static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
         json_object_object_del(one, "version");
         json_put_text(one, "host", nodes[i].run->first->host);
         json_put_text(one, "files", nodes[i].run->label);
-        json_object_array_add(hosts, one);
+        json_append(hosts, one);
         if (!json_object_object_get_ex(one, "findings", &list)) continue;
         for (size_t k = 0; k < json_object_array_length(list); k++) {
             json_object *x = json_object_array_get_idx(list, k);
             json_put_text(x, "host", nodes[i].run->first->host);
-            json_object_array_add(merged, json_object_get(x));
+            json_append(merged, json_object_get(x));
         }
     }
     json_put(o, "findings", merged);

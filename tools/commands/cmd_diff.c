@@ -76,7 +76,7 @@ static void cmd_diff_print_one(const diff_view *view)
 // Runs of several nodes, one after the other.
 static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
 {
-    json_object *o = as_json ? json_document("diffs") : NULL, *hosts = as_json ? json_object_new_array() : NULL;
+    json_object *o = as_json ? json_document("diffs") : NULL, *hosts = as_json ? json_new_array() : NULL;
     for (size_t i = 0; i < list->count; i++) {
         const node_run *run = list->items[i];
         dataset_run ends[] = {*run->first, *run->last}; // borrowed
@@ -91,7 +91,7 @@ static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
             json_object_object_del(one, "format");
             json_object_object_del(one, "version");
             json_put_text(one, "files", run->label);
-            json_object_array_add(hosts, one);
+            json_append(hosts, one);
             continue;
         }
         if (!as_csv) heading(stdout, "---- %s (%s)", *view.host ? safe(view.host) : "unnamed host", safe(run->label));

@@ -259,7 +259,7 @@ static void cmd_list_print_text(const node *n)
 
 static json_object *cmd_list_json_facts(const netprof_fact *facts, size_t count)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     for (size_t i = 0; i < count; i++)
         json_put_text(o, facts[i].key, facts[i].value);
     return o;
@@ -267,12 +267,12 @@ static json_object *cmd_list_json_facts(const netprof_fact *facts, size_t count)
 
 static json_object *cmd_list_json_source(const netprof_schema *schema, const netprof_source_state *s)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     size_t devices, counters;
     cmd_list_source_counts(schema, s->name, &devices, &counters);
     json_put_text(o, "source", s->name);
     json_put_text(o, "state", netprof_status_name(s->status));
-    json_put(o, "errno", json_object_new_int64(s->sys_errno));
+    json_put(o, "errno", json_new_int64(s->sys_errno));
     json_put_text(o, "error", s->sys_errno ? strerror(s->sys_errno) : NULL);
     json_put_text(o, "path", s->path);
     json_put(o, "devices", json_exact_value(devices));
@@ -283,10 +283,10 @@ static json_object *cmd_list_json_source(const netprof_schema *schema, const net
 static json_object *cmd_list_json_device(const node *n, size_t i)
 {
     const netprof_device *d = &n->schema->devices[i];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "device", d->name);
     json_put_text(o, "source", d->source);
-    json_put(o, "physical", json_object_new_boolean((d->flags & NETPROF_DEVICE_PHYSICAL) != 0));
+    json_put(o, "physical", json_new_boolean((d->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     json_put(o, "counters", json_exact_value(d->count));
     json_put(o, "fast", json_exact_value(n->fast[i]));
     json_put(o, "unreadable", json_exact_value(n->unreadable[i]));
@@ -297,39 +297,39 @@ static json_object *cmd_list_json_device(const node *n, size_t i)
 static json_object *cmd_list_json_counter(const node *n, size_t i)
 {
     const netprof_counter *c = &n->schema->counters[i];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     bool is_signed = c->flags & NETPROF_SIGNED;
     uint64_t value = n->snapshot.values[i];
     json_put_text(o, "device", n->schema->devices[c->device].name);
     json_put_text(o, "counter", c->name);
     json_put(o, "value",
              !cmd_list_has_value(n, i) ? NULL
-             : is_signed               ? json_object_new_int64((int64_t)value)
+             : is_signed               ? json_new_int64((int64_t)value)
                                        : json_exact_value(value));
     json_put_text(o, "status", netprof_status_name((netprof_status)n->snapshot.status[i]));
-    json_put(o, "errno", json_object_new_int64(n->snapshot.errnos[i]));
+    json_put(o, "errno", json_new_int64(n->snapshot.errnos[i]));
     json_put_text(o, "unit", c->unit);
     json_put_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
-    json_put(o, "width_bits", json_object_new_int64(c->width));
-    json_put(o, "fast", json_object_new_boolean((c->flags & NETPROF_FAST) != 0));
+    json_put(o, "width_bits", json_new_int64(c->width));
+    json_put(o, "fast", json_new_boolean((c->flags & NETPROF_FAST) != 0));
     json_put_text(o, "description", cmd_list_description_of(n->schema, c));
     return o;
 }
 
 static void cmd_list_print_json(const node *n)
 {
-    json_object *o = json_document("list"), *sources = json_object_new_array(), *devices = json_object_new_array();
+    json_object *o = json_document("list"), *sources = json_new_array(), *devices = json_new_array();
     json_put(o, "node", cmd_list_json_facts(n->schema->facts, n->schema->fact_count));
     for (size_t i = 0; i < n->schema->source_count; i++)
-        json_object_array_add(sources, cmd_list_json_source(n->schema, &n->schema->sources[i]));
+        json_append(sources, cmd_list_json_source(n->schema, &n->schema->sources[i]));
     for (size_t i = 0; i < n->schema->device_count; i++)
-        if (cmd_list_is_shown(n, i)) json_object_array_add(devices, cmd_list_json_device(n, i));
+        if (cmd_list_is_shown(n, i)) json_append(devices, cmd_list_json_device(n, i));
     json_put(o, "sources", sources);
     json_put(o, "devices", devices);
     if (want_counters) {
-        json_object *counters = json_object_new_array();
+        json_object *counters = json_new_array();
         for (size_t i = 0; i < n->schema->counter_count; i++)
-            json_object_array_add(counters, cmd_list_json_counter(n, i));
+            json_append(counters, cmd_list_json_counter(n, i));
         json_put(o, "counters", counters);
     }
     json_print(stdout, o);

@@ -434,13 +434,13 @@ static uint64_t cmd_merge_bytes_of(const merging *m)
 
 static void cmd_merge_print_json(const merging *m, const clocks *c)
 {
-    json_object *o = json_document("merge"), *list = json_object_new_array(), *about = json_object_new_object();
+    json_object *o = json_document("merge"), *list = json_new_array(), *about = json_new_object();
     size_t next = 0;
     json_put_text(o, "output", output);
     for (size_t i = 0; i < m->count; i++) {
         const piece *p = &m->pieces[i];
         bool timed = !p->dropped && (p->snapshots || p->deltas);
-        json_object *one = json_object_new_object();
+        json_object *one = json_new_object();
         json_put_text(one, "file", p->path);
         json_put(one, "byte", json_exact_value(p->at));
         json_put(one, "bytes", json_exact_value(p->size));
@@ -450,20 +450,20 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
         json_put(one, "snapshots", json_exact_value(p->snapshots));
         json_put(one, "differences", json_exact_value(p->deltas));
         json_put(one, "regions", json_exact_value(p->regions));
-        json_put(one, "begin_ns", json_object_new_int64(p->clock.wall_ns));
-        json_put(one, "end_ns", json_object_new_int64(p->clock.end_wall_ns));
-        json_put(one, "complete", json_object_new_boolean(p->complete));
-        json_put(one, "left_out", json_object_new_boolean(p->dropped));
+        json_put(one, "begin_ns", json_new_int64(p->clock.wall_ns));
+        json_put(one, "end_ns", json_new_int64(p->clock.end_wall_ns));
+        json_put(one, "complete", json_new_boolean(p->complete));
+        json_put(one, "left_out", json_new_boolean(p->dropped));
         if (timed) {
             const clocks_run *r = &c->runs[next++];
-            json_put(one, "clock_offset_ns", json_object_new_int64(r->offset_ns));
-            json_put(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_object_new_int64(r->error_ns));
-            json_put(one, "clock_set_ns", json_object_new_int64(r->set_ns));
+            json_put(one, "clock_offset_ns", json_new_int64(r->offset_ns));
+            json_put(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_new_int64(r->error_ns));
+            json_put(one, "clock_set_ns", json_new_int64(r->set_ns));
         }
-        json_object_array_add(list, one);
+        json_append(list, one);
     }
     json_put(o, "files", list);
-    json_put(about, "error_ns", c->error_ns < 0 ? NULL : json_object_new_int64(c->error_ns));
+    json_put(about, "error_ns", c->error_ns < 0 ? NULL : json_new_int64(c->error_ns));
     json_put_text(about, "text", c->text);
     json_put(o, "clocks", about);
     json_print(stdout, o);

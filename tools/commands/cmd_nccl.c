@@ -134,8 +134,7 @@ static int cmd_nccl_save_parquet(const nccl *n)
 static int cmd_nccl_save_json(json_object *o, const char *path)
 {
     whole_file *file = whole_file_open(path);
-    const char *text =
-        memory_check((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+    const char *text = memory_check((void *)(uintptr_t)json_to_text(o, JSON_C_TO_STRING_NOSLASHESCAPE));
     int code = EXIT_FILE;
     if (file) {
         whole_file_write(file, text, strlen(text));

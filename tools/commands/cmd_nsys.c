@@ -309,9 +309,9 @@ static void cmd_nsys_print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
 
 static void cmd_nsys_print_json(nsys_job *job, const bool chosen[NSYS_TABLES])
 {
-    json_object *o = json_document("nsys"), *list = json_object_new_array();
+    json_object *o = json_document("nsys"), *list = json_new_array();
     for (size_t i = 0; i < job->file_count; i++)
-        json_object_array_add(list, memory_check(nsys_json(&job->files[i], chosen)));
+        json_append(list, memory_check(nsys_json(&job->files[i], chosen)));
     json_put(o, "files", list);
     nsys_job_json(o, job, chosen);
     json_print(stdout, o);

@@ -348,37 +348,36 @@ static json_object *cmd_run_summary_device_json(const difference *d, const traff
     static const char *const names[2][3] = {{"rx_bytes", "rx_bytes_per_s", "rx_packets"},
                                             {"tx_bytes", "tx_bytes_per_s", "tx_packets"}};
     const netprof_device *device = &d->delta->schema->devices[t->device];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "device", device->name);
     json_put_text(o, "source", device->source);
-    json_put(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
+    json_put(o, "physical", json_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     for (int way = IN; way <= OUT; way++) {
         json_put(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
         json_put(o, names[way][1], json_number_value(t->byte_rate[way]));
         json_put(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
     }
-    json_put(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
+    json_put(o, "lower_bound", json_new_boolean(traffic_is_bound(t)));
     return o;
 }
 
 static void cmd_run_summary_network_json(json_object *o, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    json_object *devices = json_object_new_array(), *troubles = json_object_new_array();
+    json_object *devices = json_new_array(), *troubles = json_new_array();
     traffic *list = summary_traffic(d);
     for (size_t i = 0; i < schema->device_count; i++)
-        if (list[i].known && traffic_moved(&list[i]))
-            json_object_array_add(devices, cmd_run_summary_device_json(d, &list[i]));
+        if (list[i].known && traffic_moved(&list[i])) json_append(devices, cmd_run_summary_device_json(d, &list[i]));
     free(list);
     size_t count, *rows = summary_troubles(d, &count);
     for (size_t i = 0; i < count; i++) {
-        json_object *t = json_object_new_object();
+        json_object *t = json_new_object();
         json_put_text(t, "device", schema->devices[schema->counters[rows[i]].device].name);
         json_put_text(t, "counter", schema->counters[rows[i]].name);
         json_put_text(t, "unit", d->rows[rows[i]].unit);
         json_put(t, "delta", delta_json(&d->rows[rows[i]]));
-        json_put(t, "lower_bound", json_object_new_boolean(d->rows[rows[i]].lower_bound));
-        json_object_array_add(troubles, t);
+        json_put(t, "lower_bound", json_new_boolean(d->rows[rows[i]].lower_bound));
+        json_append(troubles, t);
     }
     free(rows);
     json_put(o, "devices", devices);
@@ -389,12 +388,12 @@ static void cmd_run_summary_json(FILE *to, const execution *e, const difference 
 {
     json_object *o = json_document("run");
     json_put_text(o, "command", e->line);
-    json_put(o, "exit_status", json_object_new_int64(cmd_run_exit_status(e)));
-    json_put(o, "signal", WIFSIGNALED(e->status) ? json_object_new_int64(WTERMSIG(e->status)) : NULL);
+    json_put(o, "exit_status", json_new_int64(cmd_run_exit_status(e)));
+    json_put(o, "signal", WIFSIGNALED(e->status) ? json_new_int64(WTERMSIG(e->status)) : NULL);
     json_put(o, "elapsed_s", json_number_value((double)(e->end_ns - e->begin_ns) / 1e9));
     json_put(o, "user_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_utime)));
     json_put(o, "system_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_stime)));
-    json_put(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
+    json_put(o, "max_rss_kib", json_new_int64(e->use.ru_maxrss));
     json_put_text(o, "output", e->to ? recorder_path(e->to) : NULL);
     if (as_mpi) json_put(o, "mpi", mpi_run_json(&e->mpi));
     json_put(o, "snapshots_between", json_exact_value(e->series));

@@ -259,30 +259,30 @@ void mpi_run_summary(FILE *to, const mpi_run *m)
 
 static json_object *mpi_run_region_json(const regions_node *n)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "name", n->name);
-    json_object_object_add(o, "ranks", json_exact_value(n->cell_count));
-    json_object_object_add(o, "calls", json_exact_value(n->sums.calls));
-    json_object_object_add(o, "measured", json_exact_value(n->sums.measured));
-    json_object_object_add(o, "inclusive_ns", json_exact_value(n->sums.inclusive_ns));
-    json_object_object_add(o, "exclusive_ns", json_exact_value(n->sums.exclusive_ns));
-    json_object_object_add(o, "max_over_mean", json_number_value(n->max_over_mean));
-    json_object_object_add(o, "bytes", json_exact_value(n->sums.bytes));
+    json_put(o, "ranks", json_exact_value(n->cell_count));
+    json_put(o, "calls", json_exact_value(n->sums.calls));
+    json_put(o, "measured", json_exact_value(n->sums.measured));
+    json_put(o, "inclusive_ns", json_exact_value(n->sums.inclusive_ns));
+    json_put(o, "exclusive_ns", json_exact_value(n->sums.exclusive_ns));
+    json_put(o, "max_over_mean", json_number_value(n->max_over_mean));
+    json_put(o, "bytes", json_exact_value(n->sums.bytes));
     return o;
 }
 
 json_object *mpi_run_json(const mpi_run *m)
 {
     joined j = {0};
-    json_object *o = json_object_new_object(), *list = json_object_new_array();
-    json_object_object_add(o, "directory", m->temporary ? NULL : json_text_value(m->directory));
-    json_object_object_add(o, "files", json_exact_value(mpi_run_files(m)));
+    json_object *o = json_new_object(), *list = json_new_array();
+    json_put(o, "directory", m->temporary ? NULL : json_text_value(m->directory));
+    json_put(o, "files", json_exact_value(mpi_run_files(m)));
     bool there = mpi_run_join(&j, m);
-    json_object_object_add(o, "missing_ranks", json_exact_value(j.job.missing_count));
+    json_put(o, "missing_ranks", json_exact_value(j.job.missing_count));
     const regions_node **nodes = mpi_run_sorted(&j);
     for (size_t i = 0; there && i < j.flat.node_count; i++)
-        json_object_array_add(list, mpi_run_region_json(nodes[i]));
-    json_object_object_add(o, "regions", list);
+        json_append(list, mpi_run_region_json(nodes[i]));
+    json_put(o, "regions", list);
     free(nodes);
     if (there) mpi_run_joined_free(&j);
     return o;

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void json_put(json_object *o, const char *key, json_object *value)
-{
-    json_object_object_add(o, key, value);
-}
-
 json_object *json_text_value(const char *text)
 {
     char *safe = memory_alloc(strlen(text) * (sizeof UTF8_REPLACEMENT - 1) + 1);
@@ -22,7 +17,7 @@ json_object *json_text_value(const char *text)
         memcpy(safe + n, from, length);
         n += length;
     }
-    json_object *o = json_object_new_string_len(safe, (int)n);
+    json_object *o = json_new_string_len(safe, (int)n);
     free(safe);
     return o;
 }
@@ -32,12 +27,12 @@ json_object *json_number_value(double number)
     char text[40];
     if (!isfinite(number)) return NULL;
     snprintf(text, sizeof text, "%.9g", number);
-    return json_object_new_double_s(number, text);
+    return json_new_double_s(number, text);
 }
 
 json_object *json_exact_value(uint64_t value)
 {
-    return json_object_new_uint64(value);
+    return json_new_uint64(value);
 }
 
 void json_put_text(json_object *o, const char *key, const char *text)

@@ -5,7 +5,6 @@
 
 #include "analysis/base/json.h"
 
-void json_put(json_object *o, const char *key, json_object *value);
 void json_put_text(json_object *o, const char *key, const char *text); // NULL is left out
 void json_put_number(json_object *o, const char *key, double number);  // nine digits; null when it is no number
 void json_put_exact(json_object *o, const char *key, uint64_t value);

@@ -6,7 +6,7 @@
 
 static json_object *compare_range_json(const comparison_range *r)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_number(o, "median", r->median);
     json_put_number(o, "min", r->min);
     json_put_number(o, "max", r->max);
@@ -15,15 +15,15 @@ static json_object *compare_range_json(const comparison_range *r)
 
 static json_object *compare_run_json(const comparison_run *run)
 {
-    json_object *o = json_object_new_object(), *verdict = json_object_new_object();
+    json_object *o = json_new_object(), *verdict = json_new_object();
     json_put_text(o, "side", comparison_side_name(run->side));
     json_put_text(o, "files", run->label);
     json_put_text(o, "host", run->host);
     json_put_text(o, "command", run->command);
-    if (run->wall_ns) json_put(o, "wall_ns", json_object_new_int64(run->wall_ns));
+    if (run->wall_ns) json_put(o, "wall_ns", json_new_int64(run->wall_ns));
     json_put_number(o, "elapsed_s", run->elapsed_ns > 0 ? (double)run->elapsed_ns / 1e9 : NAN);
     json_put_number(o, "bytes", run->bytes);
-    json_put(o, "damaged", json_object_new_boolean(run->damaged));
+    json_put(o, "damaged", json_new_boolean(run->damaged));
     json_put_text(verdict, "severity", severity_name(run->f.severity));
     json_put_text(verdict, "text", run->f.verdict);
     json_put(o, "verdict", verdict);
@@ -32,7 +32,7 @@ static json_object *compare_run_json(const comparison_run *run)
 
 static json_object *compare_sentence_json(severity s, const char *text)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "severity", severity_name(s));
     json_put_text(o, "text", text);
     return o;
@@ -40,7 +40,7 @@ static json_object *compare_sentence_json(severity s, const char *text)
 
 static json_object *compare_amount_json(const comparison_amount *a)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_exact(o, "runs", a->runs);
     if (a->runs == 1)
         json_put_exact(o, "count", a->exact);
@@ -54,7 +54,7 @@ static json_object *compare_amount_json(const comparison_amount *a)
 static json_object *compare_cell_json(const comparison *c, const comparison_line *line, size_t i)
 {
     const comparison_cell *cell = &line->cells[i];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "device", c->devices[line->first_device + i].name);
     json_put_text(o, "state", comparison_state_name(cell->state));
     json_put_text(o, "reason", cell->reason);
@@ -67,14 +67,14 @@ static json_object *compare_cell_json(const comparison *c, const comparison_line
     json_put_number(o, "ratio_per_s", cell->ratio_per_s);
     json_put_number(o, "ratio_per_byte", cell->ratio_per_byte);
     json_put_number(o, "robust_z", cell->z);
-    json_put(o, "direction", json_object_new_int(cell->direction));
+    json_put(o, "direction", json_new_int(cell->direction));
     json_put_number(o, "score", cell->score);
     return o;
 }
 
 static json_object *compare_line_json(const comparison *c, const comparison_line *line)
 {
-    json_object *o = json_object_new_object(), *equal = json_object_new_array(), *devices = json_object_new_array();
+    json_object *o = json_new_object(), *equal = json_new_array(), *devices = json_new_array();
     json_put_text(o, "counter", line->name);
     json_put_text(o, "source", line->source);
     json_put_text(o, "unit", line->unit);
@@ -85,10 +85,10 @@ static json_object *compare_line_json(const comparison *c, const comparison_line
     json_put_number(o, "score", line->score);
     json_put_text(o, "where", line->pattern_text);
     for (size_t i = 0; i < line->equal_count; i++)
-        json_object_array_add(equal, json_text_value(line->equal[i]));
+        json_append(equal, json_text_value(line->equal[i]));
     json_put(o, "equal", equal);
     for (size_t i = 0; i < line->device_count; i++)
-        json_object_array_add(devices, compare_cell_json(c, line, i));
+        json_append(devices, compare_cell_json(c, line, i));
     json_put(o, "devices", devices);
     return o;
 }
@@ -97,11 +97,11 @@ static json_object *compare_verdict_json(const comparison *c, const comparison_c
 {
     static const char *const judged[] = {"nothing to judge", "unknown", NULL};
     const comparison_verdict *v = &check->cells[i];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "device", check->of_node ? check->rule->source : c->devices[check->first_device + i].name);
-    json_put(o, "flipped", json_object_new_boolean(v->flipped));
+    json_put(o, "flipped", json_new_boolean(v->flipped));
     for (int side = 0; side < COMPARISON_SIDES; side++) {
-        json_object *s = json_object_new_object();
+        json_object *s = json_new_object();
         const char *none = judged[v->judged[side]];
         json_put_text(s, "severity", none ? none : severity_name(v->severity[side]));
         json_put_number(s, "value", v->value[side]);
@@ -113,30 +113,30 @@ static json_object *compare_verdict_json(const comparison *c, const comparison_c
 
 static json_object *compare_check_json(const comparison *c, const comparison_check *check)
 {
-    json_object *o = json_object_new_object(), *devices = json_object_new_array();
+    json_object *o = json_new_object(), *devices = json_new_array();
     json_put_text(o, "rule", check->rule->name);
     json_put_text(o, "class", check->rule->class_name);
     json_put_text(o, "unit", check->rule->unit);
-    json_put(o, "flipped", json_object_new_boolean(check->flipped));
+    json_put(o, "flipped", json_new_boolean(check->flipped));
     for (size_t i = 0; i < check->cell_count; i++)
-        json_object_array_add(devices, compare_verdict_json(c, check, i));
+        json_append(devices, compare_verdict_json(c, check, i));
     json_put(o, "devices", devices);
     return o;
 }
 
 static json_object *compare_shape_json(const comparison *c, const comparison_shape *shape)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "histogram", shape->name);
     json_put_text(o, "source", shape->source);
     json_put_text(o, "device", c->devices[shape->device].name);
     json_put_number(o, "moved", shape->moved);
     for (int side = 0; side < COMPARISON_SIDES; side++) {
-        json_object *s = json_object_new_object(), *shares = json_object_new_array();
+        json_object *s = json_new_object(), *shares = json_new_array();
         json_put_text(s, "middle", shape->middle[side]);
         json_put_exact(s, "bin", shape->middle_bin[side]);
         for (size_t b = 0; b < shape->bins; b++)
-            json_object_array_add(shares, json_number_value(shape->share[side][b]));
+            json_append(shares, json_number_value(shape->share[side][b]));
         json_put(s, "shares", shares);
         json_put(o, comparison_side_name((comparison_side)side), s);
     }
@@ -146,14 +146,14 @@ static json_object *compare_shape_json(const comparison *c, const comparison_sha
 static json_object *compare_device_json(const comparison_device *d)
 {
     static const char *const bases[] = {"unknown", "its own", "its interface's", "the IP layer's", "the node's"};
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "device", d->name);
     json_put_text(o, "source", d->source);
-    json_put(o, "physical", json_object_new_boolean(d->physical));
+    json_put(o, "physical", json_new_boolean(d->physical));
     json_put_text(o, "bytes", bases[d->basis]);
     if (d->speed_bits_per_s > 0) json_put_number(o, "speed_bits_per_s", d->speed_bits_per_s);
     for (int side = 0; side < COMPARISON_SIDES; side++) {
-        json_object *s = json_object_new_object();
+        json_object *s = json_new_object();
         json_put_exact(s, "runs", d->runs[side]);
         json_put(s, "received_per_s", compare_range_json(&d->received[side]));
         json_put(s, "sent_per_s", compare_range_json(&d->sent[side]));
@@ -164,7 +164,7 @@ static json_object *compare_device_json(const comparison_device *d)
 
 static json_object *compare_gauge_json(const comparison *c, const comparison_gauge *g)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "device", c->devices[g->device].name);
     json_put_text(o, "source", c->devices[g->device].source);
     json_put_text(o, "gauge", g->name);
@@ -176,7 +176,7 @@ static json_object *compare_gauge_json(const comparison *c, const comparison_gau
 
 static json_object *compare_fact_json(const comparison *c, const comparison_fact *fact)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     if (fact->device != DIFFERENCE_NONE) {
         json_put_text(o, "device", c->devices[fact->device].name);
         json_put_text(o, "source", c->devices[fact->device].source);
@@ -189,7 +189,7 @@ static json_object *compare_fact_json(const comparison *c, const comparison_fact
 
 static json_object *compare_counts_json(const comparison *c)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     for (int state = 0; state <= COMPARISON_GONE; state++)
         json_put_exact(o, comparison_state_name((comparison_state)state), c->counts.states[state]);
     json_put_exact(o, "only_healthy", c->counts.only[COMPARISON_HEALTHY]);
@@ -204,19 +204,19 @@ static json_object *compare_counts_json(const comparison *c)
 
 json_object *comparison_json(const comparison *c, size_t top, bool all)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     size_t lines = all ? c->line_count : c->ranked_count;
     json_put_text(o, "format", "netprof-comparison");
-    json_put(o, "version", json_object_new_int(1));
+    json_put(o, "version", json_new_int(1));
     json_put(o, "verdict", compare_sentence_json(c->severity, c->title));
     json_put_text(o, "basis", comparison_basis_name(c->basis));
     json_put_number(o, "bytes_ratio", c->bytes_ratio);
     json_put_number(o, "seconds_ratio", c->seconds_ratio);
 #define LIST(key, count, value)                                                                                        \
     do {                                                                                                               \
-        json_object *list = json_object_new_array();                                                                   \
+        json_object *list = json_new_array();                                                                          \
         for (size_t i = 0; i < (count); i++)                                                                           \
-            json_object_array_add(list, value);                                                                        \
+            json_append(list, value);                                                                                  \
         json_put(o, key, list);                                                                                        \
     } while (0)
     LIST("runs", c->run_count, compare_run_json(c->runs[i]));

@@ -18,7 +18,7 @@ enum { MAX_DEPTH = 32, MAX_SOURCES = 1024, MAX_INTERFACE = 1 << 20, JSON_VERSION
 // Parses the whole text; on failure *stop is the place and *reason what was wrong.
 static json_object *json_parse(const char *text, size_t size, size_t *stop, const char **reason)
 {
-    json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
+    json_tokener *tokener = json_new_tokener(MAX_DEPTH);
     json_object *root = NULL;
     *stop = 0;
     *reason = "";
@@ -26,7 +26,7 @@ static json_object *json_parse(const char *text, size_t size, size_t *stop, cons
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     while (*stop < size && !root) {
         size_t part = size - *stop < INT_MAX / 2 ? size - *stop : INT_MAX / 2;
-        root = json_tokener_parse_ex(tokener, text + *stop, (int)part);
+        root = json_feed_tokener(tokener, text + *stop, (int)part);
         enum json_tokener_error code = json_tokener_get_error(tokener);
         *stop += json_tokener_get_parse_end(tokener);
         *reason = code == json_tokener_continue ? "the file ends too early" : json_tokener_error_desc(code);

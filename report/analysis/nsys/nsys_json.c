@@ -13,14 +13,14 @@ static json_object *nsys_json_text(const char *text)
 
 static json_object *nsys_json_number(double value)
 {
-    return isfinite(value) ? json_object_new_double(value) : NULL;
+    return isfinite(value) ? json_new_double(value) : NULL;
 }
 
 // Sums end at UINT64_MAX: that one is not known.
 static json_object *nsys_json_exact(uint64_t value)
 {
     if (value == UINT64_MAX) return NULL;
-    return value > INT64_MAX ? json_object_new_uint64(value) : json_object_new_int64((int64_t)value);
+    return value > INT64_MAX ? json_new_uint64(value) : json_new_int64((int64_t)value);
 }
 
 // Keys of quantities end in their unit: "total_ns", "total_bytes".
@@ -33,9 +33,9 @@ static void nsys_json_put_quantity(json_object *o, const char *what, const char 
 
 static json_object *nsys_json_row(const nsys_table *t, const nsys_row *row)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put(o, "name", nsys_json_text(row->name));
-    if (row->of) json_put(o, "of", json_object_new_string(row->of));
+    if (row->of) json_put(o, "of", json_new_string(row->of));
     json_put(o, "share", nsys_json_number(row->share));
     json_put_exact(o, "count", row->count);
     nsys_json_put_quantity(o, "total", t->unit, nsys_json_exact(row->total));
@@ -44,20 +44,20 @@ static json_object *nsys_json_row(const nsys_table *t, const nsys_row *row)
     nsys_json_put_quantity(o, "min", t->unit, nsys_json_exact(row->min));
     nsys_json_put_quantity(o, "max", t->unit, nsys_json_exact(row->max));
     nsys_json_put_quantity(o, "deviation", t->unit, nsys_json_number(row->deviation));
-    if (strcmp(t->name, "cuda_gpu_kern_sum") == 0) json_put(o, "nccl", json_object_new_boolean(row->nccl));
+    if (strcmp(t->name, "cuda_gpu_kern_sum") == 0) json_put(o, "nccl", json_new_boolean(row->nccl));
     return o;
 }
 
 static json_object *nsys_json_table(const nsys_table *t)
 {
-    json_object *o = json_object_new_object(), *rows = json_object_new_array();
+    json_object *o = json_new_object(), *rows = json_new_array();
     json_put(o, "title", nsys_json_text(t->title));
     json_put_exact(o, "count", t->count);
     nsys_json_put_quantity(o, "total", t->unit, nsys_json_exact(t->total));
     json_put_exact(o, "left_out", t->left_out);
     if (strcmp(t->name, "nvtx_sum") == 0) json_put_exact(o, "unended", t->unended);
     for (size_t i = 0; i < t->row_count; i++)
-        json_object_array_add(rows, nsys_json_row(t, &t->rows[i]));
+        json_append(rows, nsys_json_row(t, &t->rows[i]));
     json_put(o, "rows", rows);
     return o;
 }
@@ -65,16 +65,16 @@ static json_object *nsys_json_table(const nsys_table *t)
 static json_object *nsys_json_gpu(const nsys *n, const nsys_gpu *gpu)
 {
     static const char *const keys[NSYS_BUSY] = {"kernels", "nccl_kernels", "memory_operations"};
-    json_object *o = json_object_new_object();
-    json_put(o, "device", json_object_new_int64(gpu->device));
-    if (gpu->pid >= 0) json_put(o, "pid", json_object_new_int64(gpu->pid));
+    json_object *o = json_new_object();
+    json_put(o, "device", json_new_int64(gpu->device));
+    if (gpu->pid >= 0) json_put(o, "pid", json_new_int64(gpu->pid));
     json_put(o, "name", nsys_json_text(gpu->name));
     json_put(o, "bus", nsys_json_text(gpu->bus));
     for (int what = 0; what < NSYS_BUSY; what++) {
-        json_object *busy = json_object_new_object(), *list = json_object_new_array();
+        json_object *busy = json_new_object(), *list = json_new_array();
         json_put_exact(busy, "busy_ns", gpu->busy_ns[what]);
         for (size_t i = 0; i < n->bin_count; i++)
-            json_object_array_add(list, nsys_json_number(gpu->busy[what][i]));
+            json_append(list, nsys_json_number(gpu->busy[what][i]));
         json_put(busy, "shares", list);
         json_put(o, keys[what], busy);
     }
@@ -83,22 +83,22 @@ static json_object *nsys_json_gpu(const nsys *n, const nsys_gpu *gpu)
 
 static json_object *nsys_json_busy(const nsys *n)
 {
-    json_object *o = json_object_new_object(), *begins = json_object_new_array(), *gpus = json_object_new_array();
+    json_object *o = json_new_object(), *begins = json_new_array(), *gpus = json_new_array();
     bool wall = n->session_ns > 0;
-    json_put(o, "clock", json_object_new_string(wall ? "ns since 1970-01-01 UTC" : "ns since the profile began"));
+    json_put(o, "clock", json_new_string(wall ? "ns since 1970-01-01 UTC" : "ns since the profile began"));
     for (size_t i = 0; i < n->bin_count; i++)
-        json_object_array_add(begins, json_object_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
+        json_append(begins, json_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
     json_put(o, "bin_begins_ns", begins);
-    json_put(o, "end_ns", n->bin_count ? json_object_new_int64((wall ? n->session_ns : 0) + n->end_ns) : NULL);
+    json_put(o, "end_ns", n->bin_count ? json_new_int64((wall ? n->session_ns : 0) + n->end_ns) : NULL);
     for (size_t i = 0; i < n->gpu_count; i++)
-        json_object_array_add(gpus, nsys_json_gpu(n, &n->gpus[i]));
+        json_append(gpus, nsys_json_gpu(n, &n->gpus[i]));
     json_put(o, "gpus", gpus);
     return o;
 }
 
 static json_object *nsys_json_tables(nsys *n, const bool chosen[NSYS_TABLES])
 {
-    json_object *tables = json_object_new_object();
+    json_object *tables = json_new_object();
     for (int i = 0; i < NSYS_TABLES; i++) {
         const nsys_table *t = chosen[i] ? nsys_table_of(n, (nsys_kind)i) : NULL;
         if (t && t->present) json_put(tables, t->name, nsys_json_table(t));
@@ -111,11 +111,11 @@ static json_object *nsys_json_process(const nsys *n, const nsys_process *p)
 {
     static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns", "mpi_ns",
                                                  "cuda_api_ns"};
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put(o, "file", nsys_json_text(n->path));
     json_put(o, "host", nsys_json_text(n->host));
-    json_put(o, "pid", p->pid >= 0 ? json_object_new_int64(p->pid) : NULL);
-    json_put(o, "rank", p->rank >= 0 ? json_object_new_int64(p->rank) : NULL);
+    json_put(o, "pid", p->pid >= 0 ? json_new_int64(p->pid) : NULL);
+    json_put(o, "rank", p->rank >= 0 ? json_new_int64(p->rank) : NULL);
     for (int what = 0; what < NSYS_SPENT; what++)
         if (n->knows[what]) json_put(o, keys[what], nsys_json_exact(p->spent_ns[what]));
     return o;
@@ -123,14 +123,14 @@ static json_object *nsys_json_process(const nsys *n, const nsys_process *p)
 
 json_object *nsys_json(nsys *n, const bool chosen[NSYS_TABLES])
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_new_object(), *list = json_new_array();
     json_put(o, "file", nsys_json_text(n->path));
     json_put(o, "host", nsys_json_text(n->host));
     json_put(o, "version", nsys_json_text(n->version));
-    json_put(o, "session_begin_ns", n->session_ns > 0 ? json_object_new_int64(n->session_ns) : NULL);
+    json_put(o, "session_begin_ns", n->session_ns > 0 ? json_new_int64(n->session_ns) : NULL);
     json_put(o, "tables", nsys_json_tables(n, chosen));
     for (size_t i = 0; i < sizeof n->not_read / sizeof *n->not_read && n->not_read[i]; i++)
-        json_object_array_add(list, nsys_json_text(n->not_read[i]));
+        json_append(list, nsys_json_text(n->not_read[i]));
     json_put(o, "tables_not_read", list);
     json_put(o, "busy", nsys_json_busy(n));
     return o;
@@ -138,11 +138,11 @@ json_object *nsys_json(nsys *n, const bool chosen[NSYS_TABLES])
 
 static json_object *nsys_json_balance(const nsys_job *job)
 {
-    json_object *all = json_object_new_object();
+    json_object *all = json_new_object();
     for (int what = 0; what < NSYS_SPENT; what++) {
         const nsys_balance *b = &job->balance[what];
         if (!b->count) continue;
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put_exact(o, "processes", b->count);
         json_put(o, "mean_ns", nsys_json_number(b->mean));
         json_put(o, "largest_ns", nsys_json_exact(job->spent[b->high].process->spent_ns[what]));
@@ -155,19 +155,18 @@ static json_object *nsys_json_balance(const nsys_job *job)
 
 static json_object *nsys_json_clocks(const nsys_job *job)
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_new_object(), *list = json_new_array();
     json_put(o, "text", nsys_json_text(job->clock_text));
-    json_put(o, "collectives", json_object_new_int64((int64_t)job->meetings));
+    json_put(o, "collectives", json_new_int64((int64_t)job->meetings));
     json_put(o, "uncertain_ns",
-             job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1
-                 ? json_object_new_int64(job->clocks->error_ns)
-                 : NULL);
+             job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1 ? json_new_int64(job->clocks->error_ns)
+                                                                                 : NULL);
     for (size_t i = 0; job->placed && i < job->file_count; i++) {
-        json_object *file = json_object_new_object();
+        json_object *file = json_new_object();
         json_put(file, "file", nsys_json_text(job->files[i].path));
-        json_put(file, "begin_ns", json_object_new_int64(job->begin_ns[i]));
-        json_put(file, "moved_ns", json_object_new_int64(job->begin_ns[i] - job->files[i].session_ns));
-        json_object_array_add(list, file);
+        json_put(file, "begin_ns", json_new_int64(job->begin_ns[i]));
+        json_put(file, "moved_ns", json_new_int64(job->begin_ns[i] - job->files[i].session_ns));
+        json_append(list, file);
     }
     json_put(o, "files", list);
     return o;
@@ -175,11 +174,11 @@ static json_object *nsys_json_clocks(const nsys_job *job)
 
 void nsys_job_json(json_object *to, nsys_job *job, const bool chosen[NSYS_TABLES])
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < job->spent_count; i++)
-        json_object_array_add(list, nsys_json_process(&job->files[job->spent[i].file], job->spent[i].process));
+        json_append(list, nsys_json_process(&job->files[job->spent[i].file], job->spent[i].process));
     json_put(to, "processes", list);
-    if (job->repeated_rank >= 0) json_put(to, "rank_in_several_files", json_object_new_int64(job->repeated_rank));
+    if (job->repeated_rank >= 0) json_put(to, "rank_in_several_files", json_new_int64(job->repeated_rank));
     json_put(to, "balance", nsys_json_balance(job));
     json_put(to, "clocks", nsys_json_clocks(job));
     if (job->file_count > 1) json_put(to, "together", nsys_json_tables(&job->together, chosen));

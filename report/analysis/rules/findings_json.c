@@ -9,7 +9,7 @@ static const char *findings_device_name(const findings *f, size_t device)
 
 static json_object *findings_evidence_json(const findings *f, const finding_evidence *e)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     bool counter = e->counter != DIFFERENCE_NONE;
     json_put_text(o, "counter", e->name);
     if (!counter || e->number < 0)
@@ -24,7 +24,7 @@ static json_object *findings_evidence_json(const findings *f, const finding_evid
 
 static json_object *findings_finding_json(const findings *f, const finding *x)
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array(), *threshold = json_object_new_object();
+    json_object *o = json_new_object(), *list = json_new_array(), *threshold = json_new_object();
     json_put_text(o, "rule", x->rule->name);
     json_put_text(o, "severity", severity_name(x->severity));
     json_put_text(o, "device", finding_device(f, x));
@@ -33,13 +33,13 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
     json_put_number(o, "value", x->value);
     json_put_text(o, "unit", x->rule->unit);
     for (size_t i = 0; i < x->evidence_count; i++)
-        json_object_array_add(list, findings_evidence_json(f, &x->evidence[i]));
+        json_append(list, findings_evidence_json(f, &x->evidence[i]));
     json_put(o, "evidence", list);
     json_put_number(threshold, "value", x->threshold->value);
     json_put_text(threshold, "origin", x->threshold->origin);
     json_put(o, "threshold", threshold);
     if (x->peers) {
-        json_object *peers = json_object_new_object();
+        json_object *peers = json_new_object();
         json_put_exact(peers, "devices", x->peers);
         json_put_number(peers, "min", x->peers_min);
         json_put_number(peers, "max", x->peers_max);
@@ -52,7 +52,7 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
 
 static json_object *findings_unknown_json(const findings *f, const finding_unknown *u)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "rule", u->rule->name);
     json_put_text(o, "device", u->device == DIFFERENCE_NONE ? u->rule->source : findings_device_name(f, u->device));
     json_put_text(o, "counter", u->counter);
@@ -62,7 +62,7 @@ static json_object *findings_unknown_json(const findings *f, const finding_unkno
 
 static json_object *findings_background_json(const finding_background *b)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "counter", b->counter);
     json_put_text(o, "source", b->source);
     json_put_text(o, "unit", b->unit);
@@ -75,20 +75,19 @@ static json_object *findings_background_json(const finding_background *b)
 
 json_object *findings_json(const findings *f)
 {
-    json_object *o = json_object_new_object(), *verdict = json_object_new_object();
-    json_object *items = json_object_new_array(), *unknown = json_object_new_array(),
-                *background = json_object_new_array();
+    json_object *o = json_new_object(), *verdict = json_new_object();
+    json_object *items = json_new_array(), *unknown = json_new_array(), *background = json_new_array();
     json_put_text(o, "format", "netprof-findings");
-    json_put(o, "version", json_object_new_int(1));
+    json_put(o, "version", json_new_int(1));
     json_put_text(verdict, "severity", severity_name(f->severity));
     json_put_text(verdict, "text", f->verdict);
     json_put(o, "verdict", verdict);
     for (size_t i = 0; i < f->count; i++)
-        json_object_array_add(items, findings_finding_json(f, &f->items[i]));
+        json_append(items, findings_finding_json(f, &f->items[i]));
     for (size_t i = 0; i < f->unknown_count; i++)
-        json_object_array_add(unknown, findings_unknown_json(f, &f->unknown[i]));
+        json_append(unknown, findings_unknown_json(f, &f->unknown[i]));
     for (size_t i = 0; i < f->background_count; i++)
-        json_object_array_add(background, findings_background_json(&f->background[i]));
+        json_append(background, findings_background_json(&f->background[i]));
     json_put(o, "findings", items);
     json_put(o, "unknown", unknown);
     json_put(o, "background", background);

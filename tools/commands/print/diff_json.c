@@ -10,7 +10,7 @@
 
 static void diff_json_add_counts(json_object *o, const difference_counts *counts)
 {
-    json_object *flags = json_object_new_object();
+    json_object *flags = json_new_object();
     for (int f = 0; f < DIFFERENCE_FLAGS; f++)
         if (counts->flagged[f])
             json_put(flags, netprof_flag_name((netprof_flag)f), json_exact_value(counts->flagged[f]));
@@ -36,22 +36,21 @@ static json_object *diff_json_value(const diff_view *view, size_t i, bool after)
     uint8_t status = after ? delta->after_status[i] : delta->before_status[i];
     uint64_t value = after ? delta->after[i] : delta->before[i];
     if (status != NETPROF_STATUS_OK && status != NETPROF_STATUS_SATURATED) return NULL;
-    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value)
-                                                             : json_exact_value(value);
+    return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_new_int64((int64_t)value) : json_exact_value(value);
 }
 
 static json_object *diff_json_counter(const diff_view *view, size_t i, bool with_device)
 {
     const difference_row *row = &view->difference->rows[i];
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     if (with_device) json_put_text(o, "device", diff_device_name(view, i));
     json_put_text(o, "counter", c->name);
     json_put_text(o, "unit", row->unit);
     json_put_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
     json_put(o, "delta", view->raw ? diff_json_raw(row) : delta_json(row));
     json_put_text(o, "flag", netprof_flag_name((netprof_flag)row->flag));
-    json_put(o, "lower_bound", json_object_new_boolean(row->lower_bound));
+    json_put(o, "lower_bound", json_new_boolean(row->lower_bound));
     json_put(o, "rate_per_s", json_number_value(row->rate_per_s));
     json_put(o, "before", diff_json_value(view, i, false));
     json_put(o, "after", diff_json_value(view, i, true));
@@ -64,7 +63,7 @@ static json_object *diff_json_traffic(const traffic *t)
         {"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s", "rx_bytes_per_packet"},
         {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s", "tx_bytes_per_packet"}};
     if (!t->known) return NULL;
-    json_object *o = json_object_new_object(), *bounds = json_object_new_array();
+    json_object *o = json_new_object(), *bounds = json_new_array();
     for (int way = IN; way <= OUT; way++) {
         bool exact = !t->bytes_bound[way] && !t->packets_bound[way];
         double mean =
@@ -76,12 +75,12 @@ static json_object *diff_json_traffic(const traffic *t)
         json_put(o, names[way][4], json_number_value(mean));
         for (int i = 0; i < 4; i++)
             if (i < 2 ? t->bytes_bound[way] : t->packets_bound[way])
-                json_object_array_add(bounds, json_text_value(names[way][i]));
+                json_append(bounds, json_text_value(names[way][i]));
     }
-    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_object_array_add(bounds, json_text_value("share_of_line_rate"));
+    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_append(bounds, json_text_value("share_of_line_rate"));
     json_put(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number_value(t->line_rate) : NULL);
     json_put(o, "share_of_line_rate", json_number_value(t->share));
-    json_put(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
+    json_put(o, "lower_bound", json_new_boolean(traffic_is_bound(t)));
     json_put(o, "lower_bounds", bounds);
     return o;
 }
@@ -90,16 +89,16 @@ static json_object *diff_json_device(const diff_view *view, const traffic *t)
 {
     const difference *d = view->difference;
     const netprof_device *device = &d->delta->schema->devices[t->device];
-    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_new_object(), *list = json_new_array();
     json_put_text(o, "device", device->name);
     json_put_text(o, "source", device->source);
-    json_put(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
+    json_put(o, "physical", json_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     diff_json_add_counts(o, &d->devices[t->device]);
     json_put(o, "elapsed_s", json_number_value((double)d->devices[t->device].elapsed_ns / 1e9));
     json_put(o, "traffic", diff_json_traffic(t));
     size_t count, *rows = diff_top(view, t->device, &count);
     for (size_t i = 0; i < count; i++)
-        json_object_array_add(list, diff_json_counter(view, rows[i], false));
+        json_append(list, diff_json_counter(view, rows[i], false));
     json_put(o, "top", list);
     free(rows);
     return o;
@@ -107,10 +106,10 @@ static json_object *diff_json_device(const diff_view *view, const traffic *t)
 
 static json_object *diff_json_devices(const diff_view *view)
 {
-    json_object *devices = json_object_new_array();
+    json_object *devices = json_new_array();
     traffic *list = summary_traffic(view->difference);
     for (size_t i = 0; i < view->difference->delta->schema->device_count; i++)
-        json_object_array_add(devices, diff_json_device(view, &list[i]));
+        json_append(devices, diff_json_device(view, &list[i]));
     free(list);
     return devices;
 }
@@ -118,12 +117,12 @@ static json_object *diff_json_devices(const diff_view *view)
 // Counters with the device that they belong to: troubles, gauges, what is no plain difference.
 static json_object *diff_json_counters(const diff_view *view, const size_t *rows, size_t count)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < count; i++) {
         json_object *o = diff_json_counter(view, rows[i], true);
         int error = diff_errno(view, rows[i]);
-        if (error) json_put(o, "errno", json_object_new_int64(error));
-        json_object_array_add(list, o);
+        if (error) json_put(o, "errno", json_new_int64(error));
+        json_append(list, o);
     }
     return list;
 }
@@ -149,9 +148,9 @@ static json_object *diff_json_troubles(const diff_view *view)
 static json_object *diff_json_table(const diff_view *view, const difference_table *table_)
 {
     const difference *d = view->difference;
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t r = 0; r < table_->row_count; r++) {
-        json_object *o = json_object_new_object(), *deltas = json_object_new_object();
+        json_object *o = json_new_object(), *deltas = json_new_object();
         const char *unit = "";
         for (size_t c = 0; c < table_->column_count; c++) {
             size_t i = table_->cells[r * table_->column_count + c];
@@ -162,14 +161,14 @@ static json_object *diff_json_table(const diff_view *view, const difference_tabl
         json_put_text(o, "counter", table_->names[r]);
         json_put_text(o, "unit", unit);
         json_put(o, "deltas", deltas);
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
 
 static json_object *diff_json_groups(const diff_view *view)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     const catalog_group *g;
     for (size_t i = 0; (g = catalog_group_at(i)); i++) {
         difference_table table_ = {0};
@@ -177,12 +176,12 @@ static json_object *diff_json_groups(const diff_view *view)
         if (view->groups && !(view->groups >> i & 1)) continue;
         if (difference_table_of_group(view->difference, i, &table_, &error)) memory_exhausted();
         if (table_.column_count) {
-            json_object *o = json_object_new_object();
+            json_object *o = json_new_object();
             json_put_text(o, "group", g->name);
             json_put_text(o, "source", g->source);
             json_put_text(o, "description", g->description);
             json_put(o, "counters", diff_json_table(view, &table_));
-            json_object_array_add(list, o);
+            json_append(list, o);
         }
         difference_table_free(&table_);
     }
@@ -201,22 +200,22 @@ static json_object *diff_json_important(const diff_view *view)
 static json_object *diff_json_sums(const diff_view *view, size_t top)
 {
     difference_query query = {.groups = view->groups, .clock = DIFFERENCE_WITH_CLOCK};
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     size_t row_count, *rows = difference_select(view->difference, &query, &row_count), count;
     difference_sum *sums = difference_sums(view->difference, rows, row_count, top, &count);
     for (size_t i = 0; i < count; i++) {
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put_text(o, "counter", sums[i].name);
         json_put_text(o, "source", sums[i].source);
         json_put_text(o, "unit", sums[i].unit);
         json_put(o, "delta", delta_json(&(difference_row){.magnitude = sums[i].value, .negative = sums[i].negative}));
-        json_put(o, "lower_bound", json_object_new_boolean(sums[i].lower_bound));
+        json_put(o, "lower_bound", json_new_boolean(sums[i].lower_bound));
         json_put(o, "rate_per_s", json_number_value(sums[i].rate_per_s));
         json_put(o, "devices", json_exact_value(sums[i].devices));
         json_put_text(o, "most_on", diff_device_name(view, sums[i].most));
         bool clock = sums[i].entry && sums[i].entry->marks & CATALOG_CLOCK_ONLY;
-        json_put(o, "clock_only", json_object_new_boolean(clock));
-        json_object_array_add(list, o);
+        json_put(o, "clock_only", json_new_boolean(clock));
+        json_append(list, o);
     }
     free(sums);
     free(rows);
@@ -226,25 +225,25 @@ static json_object *diff_json_sums(const diff_view *view, size_t top)
 static json_object *diff_json_balance(const diff_view *view)
 {
     const netprof_device *devices = view->difference->delta->schema->devices;
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     size_t count;
     difference_balance *rows = difference_balances(view->difference, &count);
     for (size_t i = 0; i < count; i++) {
         const difference_balance *b = &rows[i];
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         if (b->devices) {
             json_put_text(o, "source", b->source);
             json_put_text(o, "role", b->role == CATALOG_TX_BYTES ? "tx_bytes" : "rx_bytes");
             json_put(o, "devices", json_exact_value(b->devices));
             json_put(o, "sum", json_exact_value(b->sum));
-            json_put(o, "lower_bound", json_object_new_boolean(b->lower_bound));
+            json_put(o, "lower_bound", json_new_boolean(b->lower_bound));
             json_put(o, "min", json_exact_value(b->min));
             json_put_text(o, "min_device", devices[b->min_device].name);
             json_put(o, "max", json_exact_value(b->max));
             json_put_text(o, "max_device", devices[b->max_device].name);
             json_put(o, "max_over_mean", json_number_value(b->max_over_mean));
             json_put(o, "rate_per_s", json_number_value(b->rate_per_s));
-            json_object_array_add(list, o);
+            json_append(list, o);
         } else {
             json_object_put(o);
         }
@@ -255,14 +254,14 @@ static json_object *diff_json_balance(const diff_view *view)
 
 static json_object *diff_json_warnings(const dataset *set)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < set->warning_count; i++) {
         const dataset_warning *w = &set->warnings[i];
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put_text(o, "path", w->path);
         json_put(o, w->line ? "line" : "offset", json_exact_value(w->line ? w->line : w->offset));
         json_put_text(o, "text", w->text);
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
@@ -271,12 +270,12 @@ json_object *diff_json(const diff_view *view)
 {
     const difference *d = view->difference;
     const dataset *set = view->set;
-    json_object *o = json_document("diff"), *totals = json_object_new_object();
+    json_object *o = json_document("diff"), *totals = json_new_object();
     json_put_text(o, "before", set->runs[0].path);
     json_put_text(o, "after", set->runs[set->run_count - 1].path);
     json_put_text(o, "host", set->runs[set->run_count - 1].host);
-    json_put(o, "begin_ns", json_object_new_int64(d->delta->wall_begin_ns));
-    json_put(o, "end_ns", json_object_new_int64(d->delta->wall_end_ns));
+    json_put(o, "begin_ns", json_new_int64(d->delta->wall_begin_ns));
+    json_put(o, "end_ns", json_new_int64(d->delta->wall_end_ns));
     json_put(o, "interval_s", json_number_value((double)d->delta->interval_ns / 1e9));
     json_put(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
     json_put(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));

@@ -13,7 +13,7 @@ static json_object *regions_json_index(size_t index)
 
 static json_object *regions_json_number_or_null(long number)
 {
-    return number < 0 ? NULL : json_object_new_int64(number);
+    return number < 0 ? NULL : json_new_int64(number);
 }
 
 // ---- who ----
@@ -21,7 +21,7 @@ static json_object *regions_json_number_or_null(long number)
 static json_object *regions_json_rank(const regions *job, const regions_rank *rank)
 {
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put(o, "rank", regions_json_number_or_null(rank->number));
     json_put_text(o, "label", rank->label);
     json_put(o, "pid", regions_json_number_or_null(rank->pid));
@@ -30,33 +30,33 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     json_put_text(o, "netprof", rank->version);
     json_put_text(o, "mode", rank->mode <= NETPROF_MODE_SAMPLER ? modes[rank->mode] : "");
     json_put_text(o, "clock", rank->clock);
-    json_put(o, "begin_ns", json_object_new_int64(rank->wall_ns));
-    json_put(o, "elapsed_ns", json_object_new_int64(rank->elapsed_ns));
+    json_put(o, "begin_ns", json_new_int64(rank->wall_ns));
+    json_put(o, "elapsed_ns", json_new_int64(rank->elapsed_ns));
     json_put_exact(o, "regions_ns", rank->time_ns);
     json_put_exact(o, "threads", rank->threads);
     json_put_exact(o, "calls", rank->calls);
     json_put_exact(o, "mismatched_ends", rank->mismatched);
     json_put_exact(o, "dropped_begins", rank->dropped);
     json_put_exact(o, "overhead_ps_per_call", rank->overhead_ps);
-    json_put(o, "sweep_ns", rank->sweep_ns ? json_object_new_int64(rank->sweep_ns) : NULL);
-    json_put(o, "interval_ns", rank->interval_ns ? json_object_new_int64(rank->interval_ns) : NULL);
-    json_put(o, "complete", json_object_new_boolean(rank->complete));
+    json_put(o, "sweep_ns", rank->sweep_ns ? json_new_int64(rank->sweep_ns) : NULL);
+    json_put(o, "interval_ns", rank->interval_ns ? json_new_int64(rank->interval_ns) : NULL);
+    json_put(o, "complete", json_new_boolean(rank->complete));
     if (*rank->warning) json_put_text(o, "warning", rank->warning);
     return o;
 }
 
 static json_object *regions_json_hosts(const regions *job)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < job->host_count; i++) {
         const regions_host *host = &job->hosts[i];
-        json_object *o = json_object_new_object(), *devices = json_object_new_array();
+        json_object *o = json_new_object(), *devices = json_new_array();
         json_put_text(o, "host", host->name);
         json_put_exact(o, "ranks", host->rank_count);
         for (size_t d = 0; host->schema && d < host->schema->device_count; d++)
-            json_object_array_add(devices, json_text_value(host->schema->devices[d].name));
+            json_append(devices, json_text_value(host->schema->devices[d].name));
         json_put(o, "devices", devices);
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
@@ -82,7 +82,7 @@ static void regions_json_add_calls(json_object *o, const regions_calls *c)
 
 static json_object *regions_json_place(const regions_view *view, const regions_node *n, size_t cell)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put(o, "rank", regions_json_number_or_null(view->job->ranks[n->cells[cell].rank].number));
     json_put_text(o, "label", view->job->ranks[n->cells[cell].rank].label);
     json_put_exact(o, "inclusive_ns", n->cells[cell].sums.inclusive_ns);
@@ -91,7 +91,7 @@ static json_object *regions_json_place(const regions_view *view, const regions_n
 
 static json_object *regions_json_balance(const regions_view *view, const regions_node *n)
 {
-    json_object *o = json_object_new_object(), *odd = NULL;
+    json_object *o = json_new_object(), *odd = NULL;
     if (!n->cell_count) return o;
     json_put(o, "mean_ns", json_number_value(n->mean_ns));
     json_put(o, "median_ns", json_number_value(n->median_ns));
@@ -105,7 +105,7 @@ static json_object *regions_json_balance(const regions_view *view, const regions
         json_put(odd, "over_median", json_number_value(n->odd_over_median));
         json_put(odd, "less_median_ns",
                  json_number_value(n->odd_distance_ns)); // an upper bound of what others wait
-        json_put(odd, "notable", json_object_new_boolean(n->odd_notable));
+        json_put(odd, "notable", json_new_boolean(n->odd_notable));
     }
     json_put(o, "odd", odd);
     return o;
@@ -113,7 +113,7 @@ static json_object *regions_json_balance(const regions_view *view, const regions
 
 static json_object *regions_json_quantile(const regions_node *n, const uint64_t *buckets, double q)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     regions_quantile x = regions_quantile_of(buckets, q, n->sums.min_ns, n->sums.max_ns);
     json_put_exact(o, "low_ns", x.low_ns);
     json_put_exact(o, "high_ns", x.high_ns);
@@ -127,18 +127,18 @@ static void regions_json_add_durations(json_object *o, const regions_node *n)
         double q;
     } rows[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
-    json_object *quantiles = json_object_new_object(), *list = json_object_new_array();
+    json_object *quantiles = json_new_object(), *list = json_new_array();
     bool any = regions_histogram(n, buckets);
     for (size_t i = 0; any && i < sizeof rows / sizeof *rows; i++)
         json_put(quantiles, rows[i].key, regions_json_quantile(n, buckets, rows[i].q));
     for (unsigned i = 0; any && i < NETPROF_HISTOGRAM_BUCKETS; i++) {
         if (!buckets[i]) continue;
-        json_object *bucket = json_object_new_object();
+        json_object *bucket = json_new_object();
         json_put_exact(bucket, "from_ns", netprof_histogram_floor_ns(i));
         json_put(bucket, "below_ns",
                  i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_exact_value(netprof_histogram_floor_ns(i + 1)) : NULL);
         json_put_exact(bucket, "calls", buckets[i]);
-        json_object_array_add(list, bucket);
+        json_append(list, bucket);
     }
     json_put(o, "quantiles", quantiles);
     json_put(o, "histogram", list);
@@ -147,16 +147,15 @@ static void regions_json_add_durations(json_object *o, const regions_node *n)
 // Columns, one entry for each rank: thousands of objects would take long.
 static json_object *regions_json_ranks(const regions_view *view, const regions_node *n)
 {
-    json_object *o = json_object_new_object(), *rank = json_object_new_array(), *calls = json_object_new_array(),
-                *inclusive = json_object_new_array(), *exclusive = json_object_new_array(),
-                *bytes = json_object_new_array();
+    json_object *o = json_new_object(), *rank = json_new_array(), *calls = json_new_array(),
+                *inclusive = json_new_array(), *exclusive = json_new_array(), *bytes = json_new_array();
     for (size_t i = 0; i < n->cell_count; i++) {
         if (!regions_is_wanted(view, n->cells[i].rank)) continue;
-        json_object_array_add(rank, json_exact_value(n->cells[i].rank));
-        json_object_array_add(calls, json_exact_value(n->cells[i].sums.calls));
-        json_object_array_add(inclusive, json_exact_value(n->cells[i].sums.inclusive_ns));
-        json_object_array_add(exclusive, json_exact_value(n->cells[i].sums.exclusive_ns));
-        json_object_array_add(bytes, json_exact_value(n->cells[i].sums.bytes));
+        json_append(rank, json_exact_value(n->cells[i].rank));
+        json_append(calls, json_exact_value(n->cells[i].sums.calls));
+        json_append(inclusive, json_exact_value(n->cells[i].sums.inclusive_ns));
+        json_append(exclusive, json_exact_value(n->cells[i].sums.exclusive_ns));
+        json_append(bytes, json_exact_value(n->cells[i].sums.bytes));
     }
     json_put(o, "index", rank); // in "ranks" of the document
     json_put(o, "calls", calls);
@@ -178,7 +177,7 @@ static json_object *regions_json_device(const regions *job, size_t host, size_t 
 
 static json_object *regions_json_reading(const regions *job, const regions_reading *x)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     bool known = x->state == REGIONS_KNOWN;
     json_put_text(o, "host", job->hosts[x->host].name);
     json_put_text(o, "state", regions_state_name(x->state));
@@ -206,7 +205,7 @@ static json_object *regions_json_reading(const regions *job, const regions_readi
 static json_object *regions_json_nic(const regions *job, const regions_node *n)
 {
     const regions_nic *nic = &n->nic;
-    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_new_object(), *list = json_new_array();
     json_put_text(o, "state", regions_state_name(nic->state));
     json_put_exact(o, "hosts", nic->hosts);
     json_put(o, "shortest_call_ns", nic->limit_ns ? json_exact_value(nic->limit_ns) : NULL);
@@ -222,7 +221,7 @@ static json_object *regions_json_nic(const regions *job, const regions_node *n)
     json_put(o, "retries", nic->retries_known ? json_exact_value(nic->retries) : NULL);
     json_put(o, "sent_over_declared", json_number_value(nic->sent_over_declared));
     for (size_t i = 0; i < n->reading_count; i++)
-        json_object_array_add(list, regions_json_reading(job, &n->readings[i]));
+        json_append(list, regions_json_reading(job, &n->readings[i]));
     json_put(o, "readings", list);
     return o;
 }
@@ -230,7 +229,7 @@ static json_object *regions_json_nic(const regions *job, const regions_node *n)
 static json_object *regions_json_node(const regions_view *view, size_t number)
 {
     const regions_node *n = &view->nodes[number];
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     char *path = regions_node_path(view, number);
     json_put_text(o, "path", path);
     json_put_text(o, "region", n->name);
@@ -262,25 +261,25 @@ static json_object *regions_json_path(const regions *job, size_t node)
 
 static json_object *regions_json_notes(const regions *job)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < job->note_count; i++) {
         const regions_note *x = &job->notes[i];
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put_text(o, "severity", severity_name(x->severity));
         json_put_text(o, "text", x->text);
         json_put(o, "region", regions_json_path(job, x->node));
         json_put(o, "rank_index", regions_json_index(x->rank));
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
 
 static json_object *regions_json_findings_list(const regions *job)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < job->finding_count; i++) {
         const regions_finding *x = &job->findings[i];
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put(o, "region", regions_json_path(job, x->node));
         json_put_text(o, "severity", severity_name(x->severity));
         json_put_text(o, "rule", x->rule->name);
@@ -293,38 +292,38 @@ static json_object *regions_json_findings_list(const regions *job)
         json_put_exact(o, "hosts", x->hosts);
         json_put(o, "worse_within", regions_json_path(job, x->part));
         json_put_text(o, "advice", x->rule->advice);
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
 
 static json_object *regions_json_warnings(const regions *job)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < job->warning_count; i++) {
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put_text(o, "path", job->warnings[i].path);
         json_put_exact(o, "offset", job->warnings[i].offset);
         json_put_text(o, "text", job->warnings[i].text);
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
 
 static void regions_json_add_head(json_object *o, const regions *job)
 {
-    json_object *verdict = json_object_new_object(), *missing = json_object_new_array();
+    json_object *verdict = json_new_object(), *missing = json_new_array();
     json_put_text(o, "job", job->job);
     json_put_text(o, "command", job->command);
-    json_put(o, "begin_ns", json_object_new_int64(job->wall_ns));
-    json_put(o, "elapsed_ns", json_object_new_int64(job->elapsed_ns));
+    json_put(o, "begin_ns", json_new_int64(job->wall_ns));
+    json_put(o, "elapsed_ns", json_new_int64(job->elapsed_ns));
     json_put_text(verdict, "severity", severity_name(job->severity));
     json_put_text(verdict, "text", job->title);
     json_put(verdict, "notes", regions_json_notes(job));
     json_put(o, "verdict", verdict);
-    json_put(o, "ranks_expected", job->rank_count_told > 0 ? json_object_new_int64(job->rank_count_told) : NULL);
+    json_put(o, "ranks_expected", job->rank_count_told > 0 ? json_new_int64(job->rank_count_told) : NULL);
     for (size_t i = 0; i < job->missing_count && i < 1000; i++)
-        json_object_array_add(missing, json_object_new_int64(job->missing[i]));
+        json_append(missing, json_new_int64(job->missing[i]));
     json_put(o, "ranks_missing", missing);
     json_put_exact(o, "regions_ns", job->time_ns);
     json_put_exact(o, "calls", job->calls);
@@ -336,15 +335,15 @@ static void regions_json_add_head(json_object *o, const regions *job)
 void regions_print_json(const regions_view *view, FILE *to)
 {
     const regions *job = view->job;
-    json_object *o = json_document("regions"), *ranks = json_object_new_array(), *list = json_object_new_array();
+    json_object *o = json_document("regions"), *ranks = json_new_array(), *list = json_new_array();
     regions_json_add_head(o, job);
     for (size_t i = 0; i < job->rank_count; i++)
-        json_object_array_add(ranks, regions_json_rank(job, &job->ranks[i]));
+        json_append(ranks, regions_json_rank(job, &job->ranks[i]));
     json_put(o, "ranks", ranks);
     json_put(o, "hosts", regions_json_hosts(job));
     json_put_text(o, "form", view->flat ? "flat" : "tree");
     for (size_t i = 0; i < view->order_count; i++)
-        json_object_array_add(list, regions_json_node(view, view->order[i]));
+        json_append(list, regions_json_node(view, view->order[i]));
     json_put(o, "regions", list);
     json_put_exact(o, "regions_left_out", view->left_out);
     json_put(o, "findings", regions_json_findings_list(job));

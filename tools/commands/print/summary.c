@@ -57,5 +57,5 @@ words_text rate_text(const difference_row *row)
 json_object *delta_json(const difference_row *row)
 {
     if (!row->negative) return json_exact_value(row->magnitude);
-    return memory_check(json_object_new_double_s(-(double)row->magnitude, delta_text(row).text));
+    return memory_check(json_new_double_s(-(double)row->magnitude, delta_text(row).text));
 }

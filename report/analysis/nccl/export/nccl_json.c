@@ -11,7 +11,7 @@
 
 static json_object *nccl_json_finding(const nccl_finding *x)
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array(), *threshold = json_object_new_object();
+    json_object *o = json_new_object(), *list = json_new_array(), *threshold = json_new_object();
     json_put_text(o, "rule", x->rule->name);
     json_put_text(o, "severity", severity_name(x->severity));
     json_put_text(o, "device", x->device);
@@ -20,11 +20,11 @@ static json_object *nccl_json_finding(const nccl_finding *x)
     json_put_number(o, "value", x->value);
     json_put_text(o, "unit", x->rule->unit);
     for (size_t i = 0; i < x->evidence_count; i++) {
-        json_object *e = json_object_new_object();
+        json_object *e = json_new_object();
         json_put_text(e, "counter", x->evidence[i].name);
         json_put_number(e, "value", x->evidence[i].value);
         json_put_text(e, "unit", x->evidence[i].unit);
-        json_object_array_add(list, e);
+        json_append(list, e);
     }
     json_put(o, "evidence", list);
     json_put_number(threshold, "value", x->rule->limit);
@@ -39,9 +39,9 @@ static json_object *nccl_json_finding(const nccl_finding *x)
 // "rule: what: reason" of the unknown ones.
 static json_object *nccl_json_unknown(const char *text)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     const char *colon = strstr(text, ": "), *end = colon ? colon : text + strlen(text);
-    json_put(o, "rule", json_object_new_string_len(text, (int)(end - text)));
+    json_put(o, "rule", json_new_string_len(text, (int)(end - text)));
     json_put_text(o, "device", "logs");
     json_put_text(o, "reason", colon ? colon + 2 : "");
     return o;
@@ -49,20 +49,20 @@ static json_object *nccl_json_unknown(const char *text)
 
 json_object *nccl_findings_json(const nccl_findings *f)
 {
-    json_object *o = json_object_new_object(), *verdict = json_object_new_object();
-    json_object *items = json_object_new_array(), *unknown = json_object_new_array();
+    json_object *o = json_new_object(), *verdict = json_new_object();
+    json_object *items = json_new_array(), *unknown = json_new_array();
     json_put_text(o, "format", "netprof-findings");
-    json_put(o, "version", json_object_new_int(1));
+    json_put(o, "version", json_new_int(1));
     json_put_text(verdict, "severity", severity_name(f->severity));
     json_put_text(verdict, "text", f->verdict);
     json_put(o, "verdict", verdict);
     for (size_t i = 0; i < f->count; i++)
-        json_object_array_add(items, nccl_json_finding(&f->items[i]));
+        json_append(items, nccl_json_finding(&f->items[i]));
     for (size_t i = 0; i < f->unknown_count; i++)
-        json_object_array_add(unknown, nccl_json_unknown(f->unknown[i]));
+        json_append(unknown, nccl_json_unknown(f->unknown[i]));
     json_put(o, "findings", items);
     json_put(o, "unknown", unknown);
-    json_put(o, "background", json_object_new_array());
+    json_put(o, "background", json_new_array());
     json_put_exact(o, "judged", f->judged);
     return o;
 }
@@ -71,7 +71,7 @@ json_object *nccl_findings_json(const nccl_findings *f)
 
 static json_object *nccl_json_logs(const nccl *n)
 {
-    json_object *o = json_object_new_object(), *outcomes = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_new_object(), *outcomes = json_new_object(), *list = json_new_array();
     json_put_exact(o, "files", n->file_count);
     json_put_exact(o, "bytes", n->size);
     json_put_exact(o, "unpacked_bytes", n->bytes);
@@ -86,7 +86,7 @@ static json_object *nccl_json_logs(const nccl *n)
     for (int minor = 0; minor < 10; minor++) {
         char text[8];
         snprintf(text, sizeof text, "v4.%d", minor);
-        if (n->versions >> minor & 1) json_object_array_add(list, json_object_new_string(text));
+        if (n->versions >> minor & 1) json_append(list, json_new_string(text));
     }
     json_put(o, "versions", list);
     if (n->member_count) {
@@ -98,19 +98,19 @@ static json_object *nccl_json_logs(const nccl *n)
 
 static json_object *nccl_json_problems(const nccl *n)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < n->file_count; i++) {
         const nccl_file *f = &n->files[i];
         json_object *o;
         if (!f->error && !f->problem && !f->tail_cut && !f->first_bad_line) continue;
-        o = json_object_new_object();
+        o = json_new_object();
         json_put_text(o, "path", f->path);
         json_put_text(o, "problem", f->error ? strerror(f->error) : f->problem);
-        json_put(o, "tail_cut", json_object_new_boolean(f->tail_cut));
+        json_put(o, "tail_cut", json_new_boolean(f->tail_cut));
         json_put_exact(o, "first_bad_line", f->first_bad_line);
         for (int k = NCCL_BAD_JSON; k < NCCL_COLL; k++)
             if (f->outcomes[k]) json_put_exact(o, nccl_outcome_name((nccl_outcome)k), f->outcomes[k]);
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }
@@ -122,7 +122,7 @@ static json_object *nccl_json_spread(const nccl_spread *s)
         double value;
     } members[] = {{"min", s->min}, {"p5", s->p5},   {"p25", s->p25}, {"p50", s->p50},  {"p75", s->p75},
                    {"p95", s->p95}, {"p99", s->p99}, {"max", s->max}, {"mean", s->mean}};
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     for (size_t i = 0; s->count && i < sizeof members / sizeof *members; i++)
         json_put_number(o, members[i].key, members[i].value);
     return o;
@@ -142,7 +142,7 @@ static void nccl_json_add_change(json_object *o, const char *key, const nccl_cha
 {
     json_object *c;
     if (!change->found) return;
-    c = json_object_new_object();
+    c = json_new_object();
     json_put_exact(c, "sn", change->sn);
     json_put_number(c, "before_us", change->before);
     json_put_number(c, "after_us", change->after);
@@ -151,7 +151,7 @@ static void nccl_json_add_change(json_object *o, const char *key, const nccl_cha
 
 static json_object *nccl_json_series(const nccl *n, const nccl_series *s)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "coll", n->colls[s->coll]);
     json_put_exact(o, "size_bytes", s->size);
     json_put_exact(o, "calls", s->instance_count);
@@ -184,7 +184,7 @@ static void nccl_json_add_waiting(json_object *o, const nccl_waiting *w)
 
 static json_object *nccl_json_communicator(const nccl *n, const nccl_communicator *c)
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_new_object(), *list = json_new_array();
     json_put_text(o, "label", c->label);
     json_put_text(o, "id", c->id);
     json_put_text(o, "name", c->name);
@@ -206,7 +206,7 @@ static json_object *nccl_json_communicator(const nccl *n, const nccl_communicato
     for (uint32_t i = 0; i < c->operation_count; i++) {
         const nccl_operation *op = &n->operations[c->first_operation + i];
         for (uint32_t k = 0; k < op->series_count; k++)
-            json_object_array_add(list, nccl_json_series(n, &n->series[op->first_series + k]));
+            json_append(list, nccl_json_series(n, &n->series[op->first_series + k]));
     }
     json_put(o, "series", list);
     return o;
@@ -214,7 +214,7 @@ static json_object *nccl_json_communicator(const nccl *n, const nccl_communicato
 
 static json_object *nccl_json_kind(const nccl *n, const nccl_kind *k)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "comm_type", nccl_class_name(k->type));
     json_put_text(o, "meaning", nccl_class_meaning(k->type));
     json_put_text(o, "coll", n->colls[k->coll]);
@@ -230,7 +230,7 @@ static json_object *nccl_json_kind(const nccl *n, const nccl_kind *k)
 
 static json_object *nccl_json_path(const nccl_path *p)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "comm_type", nccl_class_name(p->type));
     json_put_text(o, "coll", p->what.coll);
     json_put_text(o, "algo", p->what.algo);
@@ -244,9 +244,9 @@ static json_object *nccl_json_path(const nccl_path *p)
 
 static json_object *nccl_json_process(const nccl *n, const nccl_process *p)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "host", n->hosts[p->host].name);
-    json_put(o, "pid", json_object_new_int64(p->pid));
+    json_put(o, "pid", json_new_int64(p->pid));
     json_put_exact(o, "local_rank", p->local);
     nccl_json_add_waiting(o, &p->waiting);
     return o;
@@ -254,7 +254,7 @@ static json_object *nccl_json_process(const nccl *n, const nccl_process *p)
 
 static json_object *nccl_json_host(const nccl_host *h)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     json_put_text(o, "host", h->name);
     json_put_exact(o, "processes", h->process_count);
     nccl_json_add_waiting(o, &h->waiting);
@@ -263,7 +263,7 @@ static json_object *nccl_json_host(const nccl_host *h)
 
 static json_object *nccl_json_compared(const nccl_comparison *c, const nccl_compared *r)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     const nccl *n = r->after ? c->after : c->before;
     const nccl_kind *k = r->after ? r->after : r->before;
     json_put_text(o, "comm_type", nccl_class_name(k->type));
@@ -281,27 +281,27 @@ static json_object *nccl_json_compared(const nccl_comparison *c, const nccl_comp
 
 static json_object *nccl_json_comparison(const nccl_comparison *c)
 {
-    json_object *o = json_object_new_object(), *rows = json_object_new_array();
+    json_object *o = json_new_object(), *rows = json_new_array();
     json_put_number(o, "threshold", NCCL_COMPARE_CHANGE);
     json_put_number(o, "threshold_z", NCCL_COMPARE_Z);
     json_put_exact(o, "slower", c->slower);
     json_put_exact(o, "faster", c->faster);
     json_put_exact(o, "alike", c->alike);
     for (size_t i = 0; i < c->count; i++)
-        json_object_array_add(rows, nccl_json_compared(c, &c->rows[i]));
+        json_append(rows, nccl_json_compared(c, &c->rows[i]));
     json_put(o, "rows", rows);
     return o;
 }
 
 static json_object *nccl_json_p2p(const nccl *n, const nccl_p2p *p)
 {
-    json_object *o = json_object_new_object();
+    json_object *o = json_new_object();
     const nccl_member *m = &n->members[p->member];
     json_put_text(o, "communicator", n->communicators[m->communicator].label);
-    json_put(o, "rank", json_object_new_int64(m->rank));
+    json_put(o, "rank", json_new_int64(m->rank));
     json_put_text(o, "host", n->hosts[n->processes[m->process].host].name);
     json_put_text(o, "p2p", p->operation);
-    if (p->peer >= 0) json_put(o, "peer", json_object_new_int64(p->peer));
+    if (p->peer >= 0) json_put(o, "peer", json_new_int64(p->peer));
     json_put_exact(o, "size_bytes", p->size);
     json_put_exact(o, "records", p->records);
     json_put(o, "time_us", nccl_json_spread(&p->time_us));
@@ -311,27 +311,26 @@ static json_object *nccl_json_p2p(const nccl *n, const nccl_p2p *p)
 
 json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_comparison *comparison)
 {
-    json_object *o = json_object_new_object(), *communicators = json_object_new_array(),
-                *kinds = json_object_new_array();
-    json_object *ranks = json_object_new_array(), *hosts = json_object_new_array(), *paths = json_object_new_array();
-    json_object *pairs = json_object_new_array();
+    json_object *o = json_new_object(), *communicators = json_new_array(), *kinds = json_new_array();
+    json_object *ranks = json_new_array(), *hosts = json_new_array(), *paths = json_new_array();
+    json_object *pairs = json_new_array();
     json_put_text(o, "format", "netprof-nccl");
-    json_put(o, "version", json_object_new_int(NCCL_JSON_VERSION));
+    json_put(o, "version", json_new_int(NCCL_JSON_VERSION));
     json_put(o, "logs", nccl_json_logs(n));
     json_put(o, "problems", nccl_json_problems(n));
     if (findings) json_put(o, "findings", nccl_findings_json(findings));
     for (size_t i = 0; i < n->communicator_count; i++)
-        json_object_array_add(communicators, nccl_json_communicator(n, &n->communicators[i]));
+        json_append(communicators, nccl_json_communicator(n, &n->communicators[i]));
     for (size_t i = 0; i < n->kind_count; i++)
-        json_object_array_add(kinds, nccl_json_kind(n, &n->kinds[i]));
+        json_append(kinds, nccl_json_kind(n, &n->kinds[i]));
     for (size_t i = 0; i < n->path_count; i++)
-        json_object_array_add(paths, nccl_json_path(&n->paths[i]));
+        json_append(paths, nccl_json_path(&n->paths[i]));
     for (size_t i = 0; i < n->process_count; i++)
-        json_object_array_add(ranks, nccl_json_process(n, &n->processes[i]));
+        json_append(ranks, nccl_json_process(n, &n->processes[i]));
     for (size_t i = 0; i < n->host_count; i++)
-        json_object_array_add(hosts, nccl_json_host(&n->hosts[i]));
+        json_append(hosts, nccl_json_host(&n->hosts[i]));
     for (size_t i = 0; i < n->p2p_count; i++)
-        json_object_array_add(pairs, nccl_json_p2p(n, &n->p2p[i]));
+        json_append(pairs, nccl_json_p2p(n, &n->p2p[i]));
     json_put(o, "communicators", communicators);
     json_put(o, "types", kinds);
     json_put(o, "algorithms", paths);

@@ -172,7 +172,7 @@ static json_object *nccl_counters_moved_json(const nccl_moved *moved)
 {
     json_object *o;
     if (!moved->counter) return NULL;
-    o = json_object_new_object();
+    o = json_new_object();
     json_put(o, "counter", json_text_value(moved->counter));
     json_put(o, "amount", json_number_value(moved->amount));
     json_put(o, "unit", json_text_value(moved->unit));
@@ -181,10 +181,10 @@ static json_object *nccl_counters_moved_json(const nccl_moved *moved)
 
 json_object *nccl_counters_json(const nccl_counters *c)
 {
-    json_object *list = json_object_new_array();
+    json_object *list = json_new_array();
     for (size_t i = 0; i < c->count; i++) {
         const nccl_counters_host *h = &c->hosts[i];
-        json_object *o = json_object_new_object();
+        json_object *o = json_new_object();
         json_put(o, "host", json_text_value(c->n->hosts[h->host].name));
         json_put(o, "seconds", json_number_value(h->to_s - h->from_s));
         json_put(o, "received_bytes", json_number_value(h->bytes[SERIES_IN]));
@@ -193,7 +193,7 @@ json_object *nccl_counters_json(const nccl_counters *c)
         json_put(o, "peak_sent_bytes_per_s", json_number_value(h->peak_rate[SERIES_OUT]));
         json_put(o, "trouble", nccl_counters_moved_json(&h->trouble));
         json_put(o, "waiting", nccl_counters_moved_json(&h->waiting));
-        json_object_array_add(list, o);
+        json_append(list, o);
     }
     return list;
 }

@@ -24,18 +24,18 @@ static json_object *view_json_exact(double value)
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    return json_object_new_double_s(value, text);
+    return json_new_double_s(value, text);
 }
 
 static json_object *view_json_spread_value(const nccl_spread *s)
 {
     json_object *list;
     if (!s->count) return NULL;
-    list = json_object_new_array();
-    json_object_array_add(list, json_object_new_uint64(s->count));
+    list = json_new_array();
+    json_append(list, json_new_uint64(s->count));
     for (size_t i = 0; i < NCCL_VIEW_SPREAD_NUMBERS; i++)
-        json_object_array_add(
-            list, view_json_exact(*(const double *)(const void *)((const char *)s + nccl_view_spread_numbers[i])));
+        json_append(list,
+                    view_json_exact(*(const double *)(const void *)((const char *)s + nccl_view_spread_numbers[i])));
     return list;
 }
 
@@ -43,9 +43,9 @@ static json_object *view_json_row_value(const nccl_view_shape *s, const void *ro
 
 static json_object *view_json_list_value(const nccl_view_shape *s, const nccl_view_any_list *list)
 {
-    json_object *array = json_object_new_array();
+    json_object *array = json_new_array();
     for (size_t i = 0; i < list->count; i++)
-        json_object_array_add(array, view_json_row_value(s, (const char *)list->items + i * s->size));
+        json_append(array, view_json_row_value(s, (const char *)list->items + i * s->size));
     return array;
 }
 
@@ -55,9 +55,9 @@ static json_object *view_json_field_value(const nccl_view_field *f, const void *
     switch (f->kind) {
     case NCCL_VIEW_TEXT: return json_text_value(*(const char *const *)at);
     case NCCL_VIEW_COUNT:
-    case NCCL_VIEW_SEVERITY: return json_object_new_uint64(*(const uint64_t *)at);
+    case NCCL_VIEW_SEVERITY: return json_new_uint64(*(const uint64_t *)at);
     case NCCL_VIEW_NUMBER: return view_json_exact(*(const double *)at);
-    case NCCL_VIEW_FLAG: return json_object_new_boolean(*(const bool *)at);
+    case NCCL_VIEW_FLAG: return json_new_boolean(*(const bool *)at);
     case NCCL_VIEW_SPREAD: return view_json_spread_value(at);
     case NCCL_VIEW_LIST: return view_json_list_value(f->rows, at);
     }
@@ -66,13 +66,13 @@ static json_object *view_json_field_value(const nccl_view_field *f, const void *
 
 static json_object *view_json_row_value(const nccl_view_shape *s, const void *row)
 {
-    json_object *o = s->tuple ? json_object_new_array() : json_object_new_object();
+    json_object *o = s->tuple ? json_new_array() : json_new_object();
     for (size_t i = 0; i < s->count; i++) {
         json_object *value = view_json_field_value(&s->fields[i], row);
         if (s->tuple)
-            json_object_array_add(o, value);
+            json_append(o, value);
         else
-            json_object_object_add(o, s->fields[i].key, value);
+            json_put(o, s->fields[i].key, value);
     }
     return o;
 }
@@ -254,8 +254,8 @@ netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof
     reader r = {.v = v, .error = error};
     netprof_err result;
     nccl_view_begin(v);
-    json_tokener *t = size < INT32_MAX ? json_tokener_new_ex(DEPTH) : NULL;
-    json_object *o = t ? json_tokener_parse_ex(t, text, (int)size) : NULL;
+    json_tokener *t = size < INT32_MAX ? json_new_tokener(DEPTH) : NULL;
+    json_object *o = t ? json_feed_tokener(t, text, (int)size) : NULL;
     enum json_tokener_error why = t ? json_tokener_get_error(t) : json_tokener_error_size;
     if (!json_object_is_type(o, json_type_object))
         result = view_json_refuse(&r, NETPROF_ERR_FORMAT, "byte %zu: %s", t ? json_tokener_get_parse_end(t) : 0,
