@@ -25,7 +25,7 @@ static bool csv_needs_quotes(const char *text)
     const char *c = text;
     if (*text == ' ') return true;
     for (; *c; c++)
-        if (*c == ',' || *c == '"' || *c == 0x7f || (*c >= 0 && *c < ' ')) return true;
+        if (*c == ',' || *c == '"' || *c == 0x7f || (unsigned char)*c < ' ') return true;
     return c > text && c[-1] == ' ';
 }
 

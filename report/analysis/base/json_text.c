@@ -21,7 +21,7 @@ void json_text_quoted(put_bytes put, void *to, const char *text)
         text += plain;
         if (!*text) break;
         const char *character = utf8_next(&text, &length);
-        bool control = *character == 0x7f || (*character >= 0 && *character < ' ');
+        bool control = *character == 0x7f || (unsigned char)*character < ' ';
         char escape[8];
         if (control)
             put(to, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*character));
