@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { ANSWER_MOST = 4 << 20 };
+enum { ANSWER_MOST = 4 << 20 }; // bytes; an answer that grows beyond is cut off and discarded
 
 static bool ask_program_is_same_name(const char *a, const char *variable)
 {
@@ -80,7 +80,7 @@ static bool ask_program_is_late(const question *q)
     return schedule_now() >= q->until_ns;
 }
 
-// Its answer has ended; it may go on all the same, but not for ever.
+// The answer has ended, but the program may still be running: it is killed when its time is over.
 static bool ask_program_reap(question *q, bool killed)
 {
     int status = 0;

@@ -17,12 +17,12 @@ typedef struct question {
     bool whole; // all of it, and the program said that it went well
 } question;
 
-// words: the program, looked for in PATH, and its arguments, NULL behind the last. variable: "NAME=value" to set for it, or
+// words: the program, looked up in PATH, and its arguments, ending in NULL. variable: "NAME=value" to set for it, or
 // NULL. False: it could not be started.
 bool question_ask(question *q, char *const *words, const char *variable, int seconds);
-// Reads what is there without waiting. True: it has ended, well or not, and q->whole tells.
+// Reads the answer so far without waiting. True: the program has ended; q->whole is true if it succeeded.
 bool question_look(question *q);
-// Waits for the end of the answer, at most until its time is over. The answer, or NULL when there is no whole one.
+// Waits for the end of the answer, at most until the time limit. Returns the answer, or NULL if it is incomplete.
 const char *question_wait(question *q);
 void question_end(question *q);
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// What a scheduler puts into the environment of every process of a job.
+// Variables that a scheduler sets in the environment of every process of a job.
 static const struct {
     const char *name, *job, *node; // node NULL: it has no names of its own for nodes
 } schedulers[] = {
@@ -28,7 +28,7 @@ enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5 };
 
 // ---- one process ----
 
-// Whole small file of a process; free it. *size: bytes, with a 0 behind them.
+// Reads a whole small file of a process; free it. *size: bytes, not counting the 0 after them.
 static char *job_read_process(pid_t pid, const char *file, size_t *size)
 {
     char path[64], *text = NULL;
@@ -57,7 +57,8 @@ static uint32_t job_hash_name(const char *from, const char *to)
     return hash;
 }
 
-// Start time, parent and, where it is asked for, the hash of the program's name; false when there is no such process, or it has ended and only waits to be reaped.
+// Start time, parent and, where it is asked for, the hash of the program's name; false when there is no such process,
+// or it has ended and only waits to be reaped.
 static bool job_look(pid_t pid, uint64_t *start, pid_t *parent, uint32_t *name)
 {
     size_t size;
@@ -183,7 +184,7 @@ static size_t job_scan_processes(job *j)
 static void job_add_listed(job *j, const char *list)
 {
     for (const char *line = list; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        long pid = strtol(line, NULL, 10); // the first line holds names, and is none
+        long pid = strtol(line, NULL, 10); // the first line holds column names, no number
         if (pid > 0 && pid <= INT32_MAX && (pid_t)pid != getpid()) job_add_pid(j, (pid_t)pid);
     }
 }
@@ -292,7 +293,7 @@ int64_t job_process_began_ns(pid_t pid)
 
 // ---- facts ----
 
-// What a container's runtime or Kubernetes tells its processes; a pod is known by its name, node and start.
+// Variables by which a container's runtime or Kubernetes describes it; a pod is identified by its name, node and start.
 static const struct {
     const char *key, *variables[4];
 } places[] = {

@@ -38,7 +38,7 @@ typedef struct job {
 
 // what: auto, slurm, pbs, oar, none, or process numbers by commas. Returns an exit code after saying what is wrong.
 int job_find(job *j, const char *what, const char *cgroup);
-// Looks for processes that joined, and tells whether the job has ended. A node alone never ends.
+// Looks for processes that joined. True: the job has ended. Without a job (the whole node), it never ends.
 bool job_ended(job *j);
 // Nanoseconds since 1970 at which a process began, to about 10 ms; 0: not known (/proc/PID/stat, field 22).
 int64_t job_process_began_ns(pid_t pid);

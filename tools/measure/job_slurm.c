@@ -31,7 +31,8 @@ static void job_slurm_tell_number(recorder *to, const char *key, uint64_t value)
     if (value <= INT64_MAX) recorder_number(to, key, (int64_t)value);
 }
 
-// The job's CPUs on this node; those of the step (SLURM_CPUS_ON_NODE) where it is not known which node of the job this is.
+// The job's CPUs on this node; those of the step (SLURM_CPUS_ON_NODE) where it is not known which node of the job this
+// is.
 static bool job_slurm_cpus_here(uint64_t *cpus)
 {
     const char *counts = job_slurm_set_variable("SLURM_JOB_CPUS_PER_NODE"),
@@ -98,7 +99,7 @@ static bool job_slurm_is_first_node(const char *node)
 void job_slurm_begin(job_slurm *s)
 {
     const char *id = job_slurm_set_variable("SLURM_JOB_ID"), *node = job_slurm_set_variable("SLURMD_NODENAME");
-    // A number only: whatever else stands there is nothing to start a program with.
+    // Only a number may become an argument of a program.
     if (!id || id[strspn(id, "0123456789")] || !job_slurm_is_first_node(node)) return;
     s->id = memory_strdup(id);
     s->node = node ? memory_strdup(node) : NULL;
@@ -110,7 +111,7 @@ static bool job_slurm_is_of_the_end(const char *key)
     return strcmp(key, "job_state") == 0 || strcmp(key, "job_exit_code") == 0;
 }
 
-// What the environment told already is not told again.
+// Leaves out facts that are already known from the environment.
 static void job_slurm_tell_begin(void *user, const char *key, const char *value)
 {
     static const struct {

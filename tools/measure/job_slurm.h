@@ -1,17 +1,17 @@
-// What Slurm gave to the job, and for how long: by its environment, and by scontrol for what that does not hold.
+// The resources and the time that Slurm gave to the job, from its environment and, for the rest, from scontrol.
 #ifndef TOOLS_JOB_SLURM_H
 #define TOOLS_JOB_SLURM_H
 
 #include "ask_program.h"
 #include "record.h"
 
-// What the environment tells of this node's part of the job: CPUs, memory, GPUs, begin and end. Nothing where a step has
-// several tasks on a node and each is recorded by itself: what they share is no measure of one. alone: this recording is of
-// all of the job here.
+// Facts from the environment about this node's part of the job: CPUs, memory, GPUs, begin and end. None if a step has
+// several tasks on a node and each is recorded by itself: what they share does not measure one task. alone: this
+// recording is of all of the job here.
 void job_slurm_facts(recorder *to, bool alone);
 
-// One question to scontrol at the begin, one at the end; on the first node of the job alone where the nodes are known, for
-// all of them ask the same daemon. Start from {0}; nobody waits for the answer of the first.
+// One question to scontrol at the begin, one at the end; on the first node of the job alone where the nodes are known,
+// for all of them ask the same daemon. Start from {0}; nobody waits for the answer of the first.
 typedef struct job_slurm {
     question begin;
     char *id, *node;

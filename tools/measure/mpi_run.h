@@ -18,7 +18,7 @@ int mpi_run_open(mpi_run *m, const char *directory);
 char *mpi_run_pattern(const mpi_run *m, const char *name);
 // How many files of regions the ranks have written.
 size_t mpi_run_files(const mpi_run *m);
-// What the ranks measured, or why there is nothing.
+// Prints what the ranks measured, or why there is nothing.
 void mpi_run_summary(FILE *to, const mpi_run *m);
 json_object *mpi_run_json(const mpi_run *m);
 // Removes what is temporary, and a directory with nothing in it.

@@ -160,8 +160,9 @@ static bool record_ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// Two that write one live file destroy each other's readings. False when somebody else writes it; where the file system has
-// no locks, nobody can know. The lock comes before the writer, which empties the file: so it may have to be made here.
+// Two that write one live file destroy each other's readings. False when somebody else writes it; where the file system
+// has no locks, nobody can know. The lock comes before the writer, which empties the file: so it may have to be made
+// here.
 static bool record_lock_live(recorder *r)
 {
     r->lock = open(r->path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -257,7 +258,7 @@ void recorder_number(recorder *r, const char *key, int64_t value)
     recorder_fact(r, key, words_integer(value).text);
 }
 
-// What grows must still be there under its name: what is written elsewhere is lost.
+// A growing file must still exist under its name: whatever is written to a removed file is lost.
 static bool record_is_there(recorder *r)
 {
     struct stat now;

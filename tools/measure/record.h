@@ -8,30 +8,30 @@
 
 typedef struct recorder recorder;
 
-// The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host), %n
-// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. live: a
-// .netprof file appears at once and grows; otherwise, and JSON always, the file appears whole at the end. NULL after saying
-// why.
+// The path determines the format: names in .json, and "-" (standard output), are JSON; all others .netprof. %h (host),
+// %n (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are
+// replaced. live: a .netprof file appears at once and grows; otherwise, and JSON always, the file appears whole at the
+// end. NULL after saying why.
 recorder *recorder_open(const char *path, bool live);
 const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);
 void recorder_number(recorder *r, const char *key, int64_t value);
 void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot);
-// What was kept so far is on the disk when it returns (live .netprof files).
+// Returns when all snapshots so far are on the disk (live .netprof files only).
 void recorder_sync(recorder *r);
-// Nothing more can be kept: the disk is full, say, or somebody removed the file. recorder_close() tells.
+// Nothing more can be kept: the disk is full, say, or somebody removed the file. recorder_close() says why.
 bool recorder_failed(const recorder *r);
 // keep = false drops the file. Returns an exit code after saying what went wrong, now or before.
 int recorder_close(recorder *r, bool keep);
 
-// Ends the file that is open, if any, with what it holds, without allocating; JSON, which is written at the end, is lost.
-// For programs that run out of memory: a live file is rescued by itself.
+// Ends the file that is open, if any, with what it holds, without allocating; JSON, which is written at the end, is
+// lost. For programs that run out of memory: a live file is rescued by itself.
 void recorder_rescue(void);
 
 // Job, rank and the like, from the environment of the usual schedulers and launchers.
 void recorder_job(recorder *r);
-// The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be from
-// UTC. when: "clock" at the begin, "clock_end" at the end.
+// The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be
+// from UTC. when: "clock" at the begin, "clock_end" at the end.
 void recorder_clock(recorder *r, const char *when);
 // The words as one line that a shell reads as the same words; free it.
 char *shell_line(const char *const *words);

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 50, // who sends to several processes is not done with all of them at once
-    ANSWER_MS = 5000, // so long may the witness be without a processor
+    PATIENCE_MS = 50, // a signal to a process group does not reach all its processes at the same instant
+    ANSWER_MS = 5000, // on a busy machine the witness may have to wait this long for a processor
     QUESTION = 128,   // questions are from here to LAST, above all signals; an answer repeats its question
     LAST = 255,
 };
@@ -31,7 +31,8 @@ static bool witness_tell_signals(int words, int signals)
     return true;
 }
 
-// The life of the witness: tells what it gets, and answers each question when it has told all, until nobody listens.
+// Main loop of the witness: reports each signal, and answers a question once all signals before it are reported; ends
+// when the other end is closed.
 static void witness_testify(int words, const sigset_t *signals)
 {
     struct pollfd fds[2] = {{.fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN},
@@ -71,7 +72,7 @@ static int64_t witness_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// Listens for so long, until this word comes or there is no witness any more; notes the signals that it saw.
+// Listens until this word comes, the time is over, or the witness is gone; notes the signals that it reports.
 static void witness_listen_for(witness *w, uint8_t word, int64_t patience_ms)
 {
     const int64_t end = witness_now_ms() + patience_ms;
@@ -89,8 +90,8 @@ static void witness_listen_for(witness *w, uint8_t word, int64_t patience_ms)
     }
 }
 
-// Usually it tells by itself. What it has not told after a while it was not sent, or it had no processor: its answer tells
-// which.
+// Usually the report comes unasked. If it does not, either the signal did not reach the witness or the witness has not
+// run yet: its answer to a question settles that.
 bool witness_saw(witness *w, int number)
 {
     const uint64_t bit = UINT64_C(1) << number;

@@ -1,4 +1,4 @@
-// Was a signal sent to the whole process group, or to this process alone? The signal itself does not tell. A second
+// Was a signal sent to the whole process group, or to this process alone? The signal itself does not say. A second
 // process of the group, the witness, gets the former only.
 #ifndef TOOLS_WITNESS_H
 #define TOOLS_WITNESS_H

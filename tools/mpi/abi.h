@@ -41,7 +41,7 @@ typedef struct abi {
 extern const abi abi_table[];
 extern const size_t abi_count;
 
-// The one of this process, found at the first use; NULL: there is none that this library knows. Thread: any.
+// The one of this process, found at the first use; NULL: this library knows none of those loaded. Thread: any.
 const abi *abi_here(void);
 
 uintptr_t abi_number(const abi_handle *handle); // of the MPI that is here; 0: it has no such symbol

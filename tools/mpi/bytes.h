@@ -1,4 +1,4 @@
-// What a call moves, in bytes. Everything here asks the MPI library by its PMPI_ functions.
+// The number of bytes that a call moves. Everything here asks the MPI library by its PMPI_ functions.
 #pragma once
 
 #include "abi.h"

@@ -65,7 +65,7 @@
 #define F_requests(word) const void *word = word##_f;
 #define F_given(word)    void *word = word##_f;
 
-// What the expressions may say; `fortran` tells in which language the parameters are.
+// Vocabulary of the expressions; `fortran`: the parameters are Fortran's.
 #define to(rank)            bytes_to(rank)
 #define is_root(root, comm) bytes_is_root(root, (uintptr_t)(comm))
 #define to_root(root)       bytes_to_root(root)

@@ -71,7 +71,7 @@ function(add_call name parameters bytes before after)
     list(APPEND declaration "int *error")
     list(APPEND arguments error)
     set(texts 0)
-    foreach(parameter ${parameters}) # each with a hidden length behind all others
+    foreach(parameter ${parameters}) # each has a hidden length after all other parameters
         if(parameter MATCHES "^(text|texts|argvs) ")
             math(EXPR texts "${texts} + 1")
             list(APPEND declaration "size_t length_${texts}")

@@ -1,9 +1,9 @@
 // The job's control group: version 2 (kernel: Documentation/admin-guide/cgroup-v2.rst), else the controllers of
-// version 1. Both are told under the same names; times in microseconds.
+// version 1. Both are reported under the same names; times in microseconds.
 //
 // Limits hold for all that is below the group that has them: memory_limit, cpu_quota and cpu_period are the tightest of
-// the group's own and those above it. Of Slurm's groups the job's is taken, not the step's or task's below it: what was
-// given to the job stands there.
+// the group's own and those above it. Of Slurm's groups the job's is taken, not the step's or task's below it: it has
+// the limits of what was given to the job.
 #define _GNU_SOURCE
 #include "cgroup.h"
 #include "cpulist.h"
@@ -227,7 +227,7 @@ static char *cgroup_name_of(const cgroup_state *s, const emit *e, bool version_2
 static void cgroup_find(cgroup_state *s, emit *e)
 {
     group version_2 = cgroup_find_group(e, s, NULL, "cpu.stat");
-    // A mount of version 2 without controllers stands beside version 1 on hybrid systems: usage alone would be all.
+    // Hybrid systems mount version 2 without controllers beside version 1; it would give CPU usage only.
     group version_1 = cgroup_find_group(e, s, "memory", "memory.stat");
     bool whole = version_2.path && (cgroup_is_there(e, version_2.path, "memory.current") || !version_1.path);
     free(s->io_path);
@@ -250,7 +250,7 @@ static void cgroup_find(cgroup_state *s, emit *e)
 
 // ---- reading ----
 
-// The word behind the key, or of a file that is one number, that: copied, for other rows look at the same text.
+// Copies the word after the key, or the only word of a file that is one number; other rows read the same text.
 static bool cgroup_word_of(const char *text, const char *key, char *word, size_t size)
 {
     size_t length = key ? strlen(key) : 0;
@@ -267,7 +267,7 @@ static bool cgroup_word_of(const char *text, const char *key, char *word, size_t
     return true;
 }
 
-// Rows of one file stand together: it is read once, at the first of them, so that they tell of one time.
+// Rows of one file are adjacent: it is read once, at the first of them, so that all have values of the same time.
 static char *cgroup_read_row(cgroup_state *s, const emit *e, size_t i)
 {
     bool again = i > 0 && strcmp(s->rows[i - 1].file, s->rows[i].file) == 0;

@@ -85,7 +85,7 @@ static void cpu_walk(void *state, emit *e)
         emit_state(e, netprof_status_of_errno(error), error, "/proc/stat");
         return;
     }
-    // The lines of single CPUs come between; so the node's events are told at its own line.
+    // The lines of single CPUs come between; so the node's events are reported at its own line.
     char *events = strstr(at, "\nintr ");
     for (bool whole = true; (line = emit_line(&at));) {
         char *name = emit_word(&line);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// A number at *at, which moves behind it.
+// Takes the number at *at, which moves past it. More than six digits are too large in any case.
 static bool cpulist_take_number(const char **at, size_t *value)
 {
     size_t digits = strspn(*at, "0123456789");

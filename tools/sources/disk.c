@@ -17,7 +17,7 @@ static const emit_shape milliseconds = {.unit = "us", .kind = NETPROF_KIND_COUNT
 static const emit_shape waiting = {.unit = "requests", .kind = NETPROF_KIND_GAUGE, .scale = 1};
 
 static const struct {
-    const char *name; // NULL: not told
+    const char *name; // NULL: not reported
     const emit_shape *shape;
 } columns[] = {
     {"reads", &requests},
@@ -47,7 +47,7 @@ static bool disk_is_whole(const emit *e, const char *name)
     int n = snprintf(path, sizeof path, "%s/sys/block/%s", emit_root(e), name);
     if (n < 0 || (size_t)n >= sizeof path) return false;
     if (stat(path, &st) == 0) return true;
-    // Without sysfs (a saved /proc alone): a name that ends in a digit behind a letter is a partition, mostly.
+    // Without sysfs (a saved /proc alone): partitions cannot be distinguished, and are listed, too.
     snprintf(path, sizeof path, "%s/sys/block", emit_root(e));
     return stat(path, &st) != 0;
 }

@@ -76,7 +76,7 @@ static void edac_walk(void *state, emit *e)
     if (emit_fast_only(e)) return; // nothing of it is in the fast set
     int error = emit_directory(e, controllers, edac_walk_controller, e);
     if (error == ENOENT)
-        emit_state(e, NETPROF_STATUS_ABSENT, error, controllers); // no driver, or no memory that tells
+        emit_state(e, NETPROF_STATUS_ABSENT, error, controllers); // no driver, or memory without error reports
     else if (error)
         emit_state(e, netprof_status_of_errno(error), error, controllers);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// What discovery found: devices and values in the order of the walk.
+// The devices and values that discovery found, in the order of the walk.
 typedef struct slot {
     char *name; // device or counter
     bool device;
@@ -199,7 +199,7 @@ static netprof_err emit_discover(void *user, netprof_list *list)
     return e->failed ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
-// What was listed and is asked for, but was not told in this walk.
+// Values that were discovered and are asked for, but that this walk did not report.
 static void emit_mark_vanished(const emit *e)
 {
     const netprof_sweep *s = e->sweep;
@@ -304,7 +304,7 @@ char *emit_file_read(emit_file *f, const emit *e, const char *path, int *sys_err
     bool held = f->path && f->fd >= 0;
     *sys_errno = held ? 0 : emit_open_file(f, e, path);
     if (!*sys_errno) *sys_errno = emit_read_file(f);
-    if (*sys_errno && held) { // the thing behind the descriptor was re-created, perhaps
+    if (*sys_errno && held) { // perhaps the file was re-created under its path
         close(f->fd);
         *sys_errno = emit_open_file(f, e, path);
         if (!*sys_errno) *sys_errno = emit_read_file(f);

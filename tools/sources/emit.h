@@ -1,6 +1,6 @@
-// How the sources of the node and the job are written: one function walks what there is and tells each device and
-// value; it serves discovery and every later reading alike. What a walk does not tell again has vanished, what it
-// tells anew makes the library look for devices again.
+// Framework for the sources of the node and the job: one function walks the devices and reports each value; it serves
+// discovery and every later reading alike. A device or value that a walk no longer reports has vanished; a new one
+// makes the library discover again.
 //
 // Thread rule: one thread at a time per source.
 #ifndef TOOLS_SOURCES_EMIT_H
@@ -48,7 +48,7 @@ netprof_err emit_add(netprof *np, const emit_source *source, const void *state, 
 typedef struct emit_file {
     char *path; // with the root
     int fd;     // held; -1
-    char *text; // what was read, with a 0 behind it
+    char *text; // the content, ending in 0
     size_t room;
 } emit_file;
 
@@ -56,11 +56,11 @@ typedef struct emit_file {
 char *emit_file_read(emit_file *f, const emit *e, const char *path, int *sys_errno);
 void emit_file_close(emit_file *f);
 
-// Next line of a text that is cut up: the line without its end, or NULL; *at moves behind it.
+// Cuts the next line off a text: returns it without its newline, or NULL at the end; *at moves past it.
 char *emit_line(char **at);
-// Next word (blank, tab) of a line that is cut up, or NULL.
+// Cuts the next word (separated by blanks or tabs) off a line; NULL at the end.
 char *emit_word(char **at);
-// A decimal number of the whole word; false when it is none or does not fit.
+// The whole word as a decimal number; false if it is not a number, or too large.
 bool emit_number(const char *word, uint64_t *value);
 // Calls visit() for each entry of a directory in byte order, but "." and ".."; 0 or an errno.
 int emit_directory(const emit *e, const char *path, void (*visit)(void *user, const char *name), void *user);
@@ -70,7 +70,7 @@ bool emit_read_line(const emit *e, char *text, size_t size, const char *format, 
 
 // ---- processes ----
 
-// What stands behind the name in /proc/PID/stat, from the state on: the name may hold anything, ends of lines too.
+// The fields after the command name in /proc/PID/stat, from the state on: the name may contain any byte, even newlines.
 // False: there is no such process.
 bool emit_process_stat(const emit *e, pid_t pid, char *text, size_t size);
 pid_t emit_process_parent(const emit *e, pid_t pid); // 0: not known

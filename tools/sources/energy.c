@@ -1,7 +1,7 @@
 // Energy by RAPL (kernel: Documentation/power/powercap/powercap.rst): microjoules that wrap at a range of the zone,
-// about every 22 minutes at 200 W. The wraps are counted here, so what is told grows on; a zone must be read more
-// often than it wraps. Since 2020 energy_uj is readable by root alone unless the site relaxes that; the power limits of
-// a zone (constraint_0_name "long_term", _power_limit_uw) are everybody's to read.
+// about every 22 minutes at 200 W. The wraps are counted here, so the reported value keeps growing; a zone must be read
+// more often than it wraps. Since 2020 energy_uj is readable by root alone unless the site relaxes that; the power
+// limits of a zone (constraint_0_name "long_term", _power_limit_uw) are everybody's to read.
 #define _GNU_SOURCE
 #include "sources_makers.h"
 #include "shapes.h"
@@ -14,7 +14,7 @@ enum { CONSTRAINTS = 4 };
 
 typedef struct zone {
     char id[48];                  // "intel-rapl:0:1"
-    char name[96];                // "package-0", "package-0/dram"; "#2" behind one that is taken
+    char name[96];                // "package-0", "package-0/dram"; "#2" is appended to a name that is taken
     char limits[CONSTRAINTS][48]; // "power_limit_long_term"; "" none
     emit_file energy;
     uint64_t range, last, passed;
@@ -75,7 +75,7 @@ static void energy_found(void *user, const char *id)
 {
     finding_zones *f = user;
     char text[32];
-    // intel-rapl-mmio tells of the same energy once more.
+    // intel-rapl-mmio reports the same energy a second time.
     if (strncmp(id, "intel-rapl:", 11) != 0 || strlen(id) >= sizeof f->s->zones->id) return;
     zone *longer = realloc(f->s->zones, (f->s->count + 1) * sizeof *longer);
     if (!longer) return;
@@ -108,7 +108,7 @@ static void energy_walk_zone(emit *e, zone *z)
     emit_value(e, "energy", &energy, z->passed + value);
 }
 
-// A limit of 0 is none; one that is switched off with its zone holds nothing back.
+// A limit of 0 means no limit; a limit of a zone that is switched off has no effect.
 static void energy_walk_limits(emit *e, const zone *z)
 {
     static const emit_shape power = SHAPE("uW", GAUGE, 0);

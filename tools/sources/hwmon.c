@@ -1,5 +1,5 @@
 // Temperatures, power, energy, fans by hwmon (kernel: Documentation/hwmon/sysfs-interface.rst). hwmonN numbers change
-// from boot to boot: a device is named by its driver and the bus address behind it. Reading a sensor may take
+// from boot to boot: a device is named by its driver and its bus address. Reading a sensor may take
 // milliseconds and fail for a moment; nothing here is in the fast set.
 #define _GNU_SOURCE
 #include "sources_makers.h"

@@ -104,7 +104,7 @@ typedef struct node_list {
 
 static bool membership_add_node(node_list *l, const char *name)
 {
-    for (size_t i = l->count; i-- > 0;) { // slots of one node stand together
+    for (size_t i = l->count; i-- > 0;) { // slots of one node are adjacent
         if (!text_same_host(l->names[i], name)) continue;
         char *longer = strlen(name) > strlen(l->names[i]) ? strdup(name) : NULL;
         if (longer) {

@@ -5,10 +5,10 @@
 // reaps it (parent gone, SIGCHLD ignored), what was last seen of it stays in the sum: less than it used, by at most
 // what it did since the last reading. Members are read before their children, so nothing is ever counted twice.
 //
-// The wait for a CPU is told for each thread alone (/proc/PID/task/TID/schedstat): what a thread waited since the last
-// reading before it ended is not known. Shares of common pages (/proc/PID/smaps_rollup) make the kernel walk all of a
-// process's page tables: they are read every second at first and every five seconds later on, but so seldom that it takes a
-// thousandth of the time, and carry the time of reading.
+// The kernel reports the wait for a CPU only by thread (/proc/PID/task/TID/schedstat): what a thread waited since the
+// last reading before it ended is not known. Shares of common pages (/proc/PID/smaps_rollup) make the kernel walk all
+// of a process's page tables: they are read every second at first and every five seconds later on, but so seldom that
+// it takes a thousandth of the time, and carry the time of reading.
 //
 // cpus_allowed is how many CPUs the job's threads together may run on, the most at any full reading; the open files are
 // those of the process that came nearest to its limit so far.
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// What adds up, in the order of `sums`.
+// The values that are summed, in the order of `sums`.
 enum {
     USER,
     SYSTEM,
@@ -41,7 +41,7 @@ enum {
     SUMS
 };
 enum { FIRST_IO = READ_CHARS };
-enum { DEBT_TICKS = 3 }; // how long a parent may take to reap a child that is gone from sight
+enum { DEBT_TICKS = 3 }; // readings within which a parent must reap a child that has vanished
 
 typedef struct member {
     pid_t pid, parent;
@@ -58,7 +58,7 @@ typedef struct member {
     bool is_old, waits_known; // began before the recording; its threads' waits were seen once
 } member;
 
-// What a thread has waited for a CPU.
+// How long a thread has waited for a CPU.
 typedef struct thread {
     pid_t tid;
     uint64_t wait_ns;
@@ -86,7 +86,7 @@ typedef struct process_state {
     member *members;
     size_t count, room;
     uint64_t gone[SUMS]; // of members that ended and that no other member's sums hold (two's complement)
-    bool io_lost;        // what one of these read and wrote was never told
+    bool io_lost;        // the bytes that one of these read and wrote were never known
     uint64_t begin;      // start time of the first walk, in ticks since boot
     cpulist affinity;    // of all threads in this walk
     uint64_t cpus_allowed, files_peak, files_limit; // 0: not known
@@ -95,7 +95,7 @@ typedef struct process_state {
 
 // ---- reading one process ----
 
-// Numbers behind the name; fields[0] is the third column, the state.
+// The fields after the command name; fields[0] is the third column, the state.
 static size_t process_stat_numbers(char *at, uint64_t *fields, size_t most)
 {
     size_t n = 0;
@@ -338,8 +338,8 @@ static uint64_t process_held(const member *m, int sum)
     return m->own[sum] + m->waited[sum];
 }
 
-// What reaped children add: its own column for CPU time and faults. For I/O the kernel gives one number, of which
-// the children's part is not known.
+// The part of reaped children. CPU time and faults have columns of their own for it; for I/O the kernel gives only one
+// number, in which the children's part is unknown.
 static void process_grow(member *m, const member *before)
 {
     for (int i = 0; i < SUMS; i++) {
@@ -396,7 +396,7 @@ static bool process_look_at(process_state *s, const emit *e, size_t index)
 
 static void process_join(process_state *s, const emit *e, pid_t pid)
 {
-    if (pid == getpid() || pid == s->job->stranger) return; // what recording costs is told by the source self
+    if (pid == getpid() || pid == s->job->stranger) return; // the cost of recording is reported by the source self
     member *m = process_find_member(s, pid);
     if (m && m->alive) return;
     if (m) {
@@ -406,8 +406,8 @@ static void process_join(process_state *s, const emit *e, pid_t pid)
     if (process_new_member(s, pid) && !process_look_at(s, e, s->count - 1)) s->count--;
 }
 
-// Children of all threads of a process, and how long the threads of a member have waited; false where the kernel does not
-// tell children (CONFIG_PROC_CHILDREN).
+// Children of all threads of a process, and how long the threads of a member have waited; false where the kernel does
+// not report children (CONFIG_PROC_CHILDREN).
 static bool process_join_children(process_state *s, const emit *e, pid_t pid, const member *waiting, bool was_there)
 {
     char path[512];
@@ -521,7 +521,8 @@ static void process_update(process_state *s, const emit *e)
     for (size_t i = 0; i < s->job->pid_count; i++)
         process_join(s, e, s->job->pids[i]);
     bool told = !s->job->adopted || process_join_children(s, e, getpid(), NULL, false);
-    // Grows while it runs: children stand behind their parents. Those whose parent ended come from the last walk.
+    // The list grows during the loop: children come after their parents. Those whose parent ended come from the last
+    // walk.
     for (size_t i = 0; i < s->count; i++) {
         if (!s->members[i].alive && !process_look_at(s, e, i)) continue;
         const member m = s->members[i]; // the list may move
@@ -546,7 +547,7 @@ static void process_tell_known(emit *e, const char *name, const emit_shape *shap
         emit_failed(e, name, shape, ENOENT);
 }
 
-// What only full readings hold.
+// Values that are only in full readings.
 static void process_tell_rest(process_state *s, emit *e)
 {
     static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED),
@@ -562,7 +563,7 @@ static void process_tell_rest(process_state *s, emit *e)
         else
             emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
     }
-    // Always told, so that the list of counters stays the same when the first process comes.
+    // Always reported, so that the list of counters stays the same when the first process comes.
     process_tell_known(e, "cpus_allowed", &cpus, s->cpus_allowed, s->cpus_allowed);
     process_tell_known(e, "open_files_peak", &files, s->files_peak, s->files_limit);
     process_tell_known(e, "open_files_limit", &files, s->files_limit, s->files_limit);

@@ -1,4 +1,4 @@
-// What recording itself costs: CPU time and memory of this process.
+// The cost of recording itself: CPU time and memory of this process.
 #include "sources_makers.h"
 #include "shapes.h"
 

@@ -39,7 +39,7 @@ static bool slurm_take_range(const char **at, const char *end, range *to)
     return to->last >= to->first;
 }
 
-// How many names the part from at to end stands for; 0: it is no list, or too large.
+// Number of names that the part from at to end expands to; 0: it is not a list, or too large.
 static uint64_t slurm_names_of(const char *at, const char *end)
 {
     uint64_t product = 1;
@@ -59,7 +59,7 @@ static uint64_t slurm_names_of(const char *at, const char *end)
 
 static bool slurm_match(const char *at, const char *end, const char *node, int depth, uint64_t *place);
 
-// The node's digits as one of the ranges up to ']', and the rest behind it.
+// Matches the node's digits with one of the ranges up to ']', and the rest with the text after it.
 static bool slurm_match_ranges(const char *at, const char *end, const char *node, int depth, uint64_t *place)
 {
     const char *close = memchr(at, ']', (size_t)(end - at));

@@ -13,7 +13,7 @@ typedef struct sources_job {
     const pid_t *pids; // roots of the job's process tree
     size_t pid_count;
     bool expected;      // processes will come: the job is listed before it has one
-    bool elsewhere;     // ... and this process is none of them: its control group is not the job's
+    bool elsewhere;     // ... and this process is not one of them: its control group is not the job's
     bool adopted;       // children of this process belong to the job ...
     pid_t stranger;     // ... but for this one (0: none)
     size_t *living;     // NULL, or where a reading puts how many processes of the job it saw that had not ended

@@ -1,4 +1,4 @@
-// Memory of the node: /proc/meminfo (gauges; its "kB" are KiB) and the events of /proc/vmstat that tell of trouble.
+// Memory of the node: /proc/meminfo (gauges; its "kB" are KiB) and the events of /proc/vmstat that indicate trouble.
 #include "sources_makers.h"
 #include "shapes.h"
 

@@ -1,5 +1,5 @@
-// The source "gpu": GPUs of all makers under the same names. NVIDIA's are read by its library, AMD's and Intel's from sysfs
-// and, for what sysfs lacks, by their libraries.
+// The source "gpu": GPUs of all makers under the same names. NVIDIA's are read by its library, AMD's and Intel's from
+// sysfs and, for what sysfs lacks, by their libraries.
 #define _GNU_SOURCE
 #include "gpu_amd.h"
 #include "gpu_clients.h"
@@ -174,7 +174,7 @@ static void gpu_open_all(gpu_state *s, const emit *e)
     for (size_t i = 0; i < s->list.count; i++) {
         gpu *g = s->list.items[i];
         if (!*g->driver) continue;
-        if (!g->library.tell) gpu_engines_open(g, e); // else it tells of engines
+        if (!g->library.tell) gpu_engines_open(g, e); // otherwise the library reports the engines
         if (!s->clients && (s->list.job->pid_count || s->list.job->cgroup || s->list.job->expected))
             s->clients = gpu_clients_open();
     }

@@ -41,7 +41,7 @@ typedef struct error_count {
     uint64_t corrected, uncorrected, room[14];
 } error_count;
 
-// Beginning of amdsmi_gpu_metrics_t; releases add behind.
+// Beginning of amdsmi_gpu_metrics_t; later releases append fields.
 typedef struct metrics {
     uint16_t size;
     uint8_t format, content;
@@ -184,8 +184,8 @@ _Static_assert(GPU_VALUES <= 64, "a bit for each");
 
 static void gpu_amd_offer(gpu *g, gpu_value_id id, int error, uint64_t value)
 {
-    if (!error && value == UINT64_MAX) error = EOPNOTSUPP; // the mark of what is not known
-    // What the library cannot tell either is no value of this GPU, unless sysfs has named it.
+    if (!error && value == UINT64_MAX) error = EOPNOTSUPP; // marks an unknown value
+    // A value that the library does not have either is not listed for this GPU, unless sysfs has it.
     if (error == EOPNOTSUPP && g->reader[id] != GPU_BY_LIBRARY)
         ((amd_gpu *)g->library.own)->lacks |= UINT64_C(1) << id;
     else

@@ -1,4 +1,4 @@
-// What AMD's libraries (AMD SMI, ROCm SMI) add to sysfs.
+// Values that AMD's libraries (AMD SMI, ROCm SMI) add to those of sysfs.
 #ifndef TOOLS_SOURCES_GPU_AMD_H
 #define TOOLS_SOURCES_GPU_AMD_H
 

@@ -262,7 +262,8 @@ static const engine *gpu_clients_same_engine(const client *c, const char *name)
     return NULL;
 }
 
-// A driver may tell less than before for a while: the larger figure stands until it is passed (drm-usage-stats.rst).
+// A driver may report less than before for a while: the larger figure is kept until it is exceeded
+// (drm-usage-stats.rst).
 static void gpu_clients_keep_larger(client *now, const client *then)
 {
     for (size_t i = 0; i < now->engine_count; i++) {
@@ -389,7 +390,7 @@ static void gpu_clients_find_busiest(gpu_clients *c, int64_t now_us)
 
 // ---- AMD's compute queues: /sys/class/kfd/kfd/proc/PID/vram_GPUID ----
 
-// What the driver manages as one GPU: a whole one, or a part of one.
+// A unit that the driver manages as one GPU: a whole GPU, or a part of one.
 typedef struct queue_node {
     uint64_t gpu_id;
     use *u;
@@ -467,7 +468,7 @@ static void gpu_clients_found_node(void *user, const char *node)
     q->nodes[q->node_count++] = (queue_node){gpu_id, u};
 }
 
-// Buffers of compute queues are the same ones that the open device tells of, where it does: the larger figure stands.
+// Buffers of compute queues may be reported by the open device as well: the larger figure is taken, not the sum.
 static void gpu_clients_add_queues_of(use *u)
 {
     u->has_all = u->has_memory = true;

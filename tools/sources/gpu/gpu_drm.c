@@ -1,5 +1,6 @@
 // AMD and Intel GPUs by sysfs (kernel: Documentation/gpu/amdgpu/thermal.rst, sysfs-driver-intel-i915-hwmon,
-// sysfs-driver-intel-xe-hwmon; gpu_metrics: kgd_pp_interface.h). What blocks (pcie_bw: a second) is never read.
+// sysfs-driver-intel-xe-hwmon; gpu_metrics: kgd_pp_interface.h). Files whose reading blocks (pcie_bw: for a second) are
+// never read.
 #define _GNU_SOURCE
 #include "gpu_drm.h"
 

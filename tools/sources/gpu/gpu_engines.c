@@ -1,7 +1,7 @@
 // Engines of Intel GPUs by the kernel's performance events; CAP_PERFMON is needed.
 //
-// i915 counts in ns how long each engine worked. xe counts in ticks of the GPU's clock, whose rate it does not tell:
-// beside the ticks in which an engine worked stands the count of all ticks.
+// i915 counts in ns how long each engine worked. xe counts in ticks of the GPU's clock, whose rate it does not report:
+// it gives the number of all ticks beside those in which an engine worked.
 #define _GNU_SOURCE
 #include "gpu_engines.h"
 
@@ -67,7 +67,7 @@ static void gpu_engines_add_i915(engines *x, const emit *e)
     emit_directory(e, path, gpu_engines_found_i915, &v);
 }
 
-// Which engines there are only the opening tells; what may not be opened is there, perhaps.
+// Only opening an engine's event shows whether it exists; if opening is not permitted, the engine may exist.
 static bool gpu_engines_is_there(engines *x, const emit *e, const char *terms, int cpu)
 {
     perf_event event = {.scale = 1};
@@ -123,7 +123,7 @@ static void gpu_engines_add_xe(engines *x, const gpu *g, const emit *e, int cpu)
     }
 }
 
-// The PMU is named after the driver, or has the bus address behind it.
+// The PMU is named after the driver, with or without the bus address appended.
 static bool gpu_engines_find_pmu(engines *x, const gpu *g, const emit *e)
 {
     char type[16];

@@ -33,7 +33,7 @@ void gpu_offer(gpu *g, gpu_reader reader, gpu_value_id id, int error, uint64_t v
     gpu_value *v = &g->values[id];
     if (g->reader[id] && g->reader[id] != reader) return;
     if (!error) g->reader[id] = (uint8_t)reader;
-    if (v->told && error) return; // another one's reason stands
+    if (v->told && error) return; // the earlier reader's error is kept
     *v = (gpu_value){.told = true, .error = error, .value = error ? 0 : value};
 }
 

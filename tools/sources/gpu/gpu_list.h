@@ -79,7 +79,8 @@ typedef struct gpu_value {
     uint64_t value;
 } gpu_value;
 
-// Several readers may know a value. The first that could read it keeps it, since two of them count from different starts.
+// Several readers may know a value. The first that could read it keeps it, since two of them count from different
+// starts.
 typedef enum gpu_reader { GPU_BY_DRIVER = 1, GPU_BY_LIBRARY } gpu_reader;
 
 typedef struct gpu_link { // to another GPU
@@ -96,14 +97,15 @@ typedef struct gpu_ticks {
     uint64_t mask;                                                    // the counters wrap after this value
 } gpu_ticks;
 
-// How long the busiest engine worked since the last reading, and how much time passed, both in the same unit, whichever.
+// How long the busiest engine worked since the last reading, and how much time passed, both in the same unit,
+// whichever.
 typedef struct gpu_account {
     bool told;
     int error;
     uint64_t active, all;
 } gpu_account;
 
-// What a second reader adds to a GPU that another one found.
+// A second reader, which adds values to a GPU that another reader found.
 typedef struct gpu_extra {
     void (*read)(gpu *g, const emit *e);
     void (*tell)(gpu *g, emit *e);  // reports values that only this reader has; may be NULL

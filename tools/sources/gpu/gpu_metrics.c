@@ -52,7 +52,7 @@ typedef struct table {
     size_t size;
 } table;
 
-// All ones where it is behind the end: as the driver writes what the chip does not tell.
+// All ones if the place is past the end, as the driver writes for a value that the chip does not have.
 static uint64_t gpu_metrics_number_at(const table *t, size_t place, size_t bytes)
 {
     uint64_t value = 0;
@@ -112,7 +112,7 @@ void gpu_ticks_set(gpu *g, int error, uint64_t all, const uint64_t of[GPU_TICKS_
 
 static void gpu_metrics_set_ticks(gpu *g, int error, const table *t, size_t place)
 {
-    uint64_t all = 0, of[GPU_TICKS_AMD] = {0}; // a reading that failed tells of each
+    uint64_t all = 0, of[GPU_TICKS_AMD] = {0}; // after a failed reading, each is reported as failed
     for (size_t i = 0; i < GPU_TICKS_AMD && !error; i++)
         of[i] = gpu_metrics_number_at(t, place + 4 + 4 * i, 4);
     if (!error) all = gpu_metrics_number_at(t, place, 4);

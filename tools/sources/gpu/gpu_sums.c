@@ -11,7 +11,7 @@ static bool gpu_sums_is_known(const gpu *g, gpu_value_id id)
     return g->values[id].told && !g->values[id].error;
 }
 
-// The busiest engine stands for the GPU.
+// The GPU is as busy as its busiest engine.
 static void gpu_sums_add_account(gpu *g, uint64_t passed_us)
 {
     const gpu_account *a = &g->account;
@@ -27,7 +27,7 @@ static void gpu_sums_add_account(gpu *g, uint64_t passed_us)
 
 enum { TICKS = sizeof((gpu_ticks *)0)->of / sizeof(uint64_t) };
 
-// Firmware that has not counted on since the last reading tells of this time at the next one.
+// Firmware that has not updated its counter since the last reading reports this time at the next one.
 static void gpu_sums_add_ticks(gpu *g, uint64_t passed_us)
 {
     const gpu_ticks *now = &g->ticks;

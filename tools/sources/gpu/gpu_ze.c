@@ -79,7 +79,7 @@ static int gpu_ze_errno_of(int result)
 
 // ---- one GPU ----
 
-// What a GPU has several of, with the properties that matter.
+// A part that a GPU has several of, with the properties that matter.
 typedef struct part {
     handle h;
     int kind;
@@ -124,7 +124,7 @@ static bool gpu_ze_is_any_whole(const parts *p, int kind)
     return false;
 }
 
-// Some GPUs tell of the whole, some of each tile, some of both: then the whole alone counts.
+// Some GPUs report the whole, some each tile, some both: in that case only the whole counts.
 static bool gpu_ze_counts(const parts *p, uint32_t i)
 {
     return !p->items[i].on_part || !gpu_ze_is_any_whole(p, p->items[i].kind);
@@ -311,11 +311,11 @@ static void gpu_ze_read_pci(gpu *g, ze_gpu *x)
 }
 
 // What an engine worked since the last reading, of all that passed, in the driver's unit; all is 0 when that is not
-// known. Only the share of the two means the same everywhere, so time is told as that share of the time that passed.
+// known. Only their ratio means the same with all drivers, so time is reported as that share of the time that passed.
 static gpu_account gpu_ze_work_of(part *p, const engine_stats *now, int64_t now_us)
 {
     gpu_account work = {.told = true};
-    if (p->read_once && now->stamp == p->last[1]) return work; // not counted on: the next reading stands for both
+    if (p->read_once && now->stamp == p->last[1]) return work; // not updated: the next reading covers both periods
     if (p->read_once && now->active >= p->last[0] && now->stamp > p->last[1]) {
         work.active = now->active - p->last[0];
         work.all = now->stamp - p->last[1];

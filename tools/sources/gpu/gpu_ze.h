@@ -1,4 +1,4 @@
-// What Intel's library (Level Zero) adds to sysfs.
+// Values that Intel's library (Level Zero) adds to those of sysfs.
 #ifndef TOOLS_SOURCES_GPU_ZE_H
 #define TOOLS_SOURCES_GPU_ZE_H
 

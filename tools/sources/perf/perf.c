@@ -62,7 +62,8 @@ static bool perf_know(perf_state *s, pid_t pid)
     return true;
 }
 
-// An event that cannot be counted tells so itself; here only what keeps a thread out of the sums counts.
+// An event that cannot be counted reports that by its own status; only reasons that keep a thread out of the sums count
+// here.
 static int perf_open_task(perf_state *s, pid_t tid, bool on_exec)
 {
     int error = perf_counting_add_task(&s->counting, tid, on_exec);
@@ -354,7 +355,7 @@ static void perf_tell_device(emit *e, perf_state *s, const char *name, unsigned 
 
 static void perf_tell_unit(emit *e, uncore_unit *u)
 {
-    if (u->denied) return; // told by a fact, instead of some twenty devices without a value
+    if (u->denied) return; // reported by a fact, instead of some twenty devices without a value
     emit_device(e, u->pmu, NETPROF_DEVICE_PHYSICAL);
     if (emit_lists(e)) perf_counting_facts(&u->counting, e);
     perf_counting_tell(&u->counting, e);

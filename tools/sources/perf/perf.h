@@ -37,15 +37,15 @@ typedef struct perf_events {
 bool perf_choose(perf_events *events, const emit *e, const char *list, char *text, size_t size);
 // Is the list one that perf_choose() can take? What only sysfs knows is taken for granted.
 bool perf_check(const char *list, char *text, size_t size);
-// Fills attr from "event=0x3,umask=0x1", or the name of a described event, with other terms behind it or not; scale and
-// unit where they are described. An errno; ENOENT: there is no such description.
+// Fills attr from "event=0x3,umask=0x1", or the name of a described event, optionally followed by other terms; scale
+// and unit where they are described. An errno; ENOENT: there is no such description.
 int perf_describe(perf_event *event, const emit *e, const char *pmu, const char *terms);
 // By libpfm4. An errno: ENOENT it does not know the event, ELIBACC there is no libpfm4.
 int perf_encode(struct perf_event_attr *attr, const char *event);
 // Name of the processor's microarchitecture in libpfm4's words; "" when it is not known.
 const char *perf_microarchitecture(void);
 
-// Rows of the groups that differ from processor to processor, NULL behind the last.
+// Rows of the groups that differ from processor to processor, ending in NULL.
 typedef struct perf_row {
     const char *group;              // "flops"
     const char *microarchitectures; // libpfm4's names, by blanks
@@ -145,7 +145,7 @@ typedef struct perf_cores {
 
 // Takes the events of cores out of the list when the processor has several kinds of them; else nothing is taken.
 void perf_cores_split(perf_cores *k, const emit *e, perf_events *events);
-// As perf_counting_add(), but events that cannot be counted anywhere are no reason: each tells so itself.
+// As perf_counting_add(), but events that cannot be counted anywhere are no error: each reports that by its own status.
 int perf_counting_add_task(perf_counting *c, pid_t pid, bool on_exec);
 int perf_cores_add_task(perf_cores *k, pid_t pid, bool on_exec);
 // A CPU of the node, or of a control group (directory >= 0); only the kind that the CPU is of counts there.

@@ -231,7 +231,7 @@ static int perf_cores_add_up(perf_cores *k, size_t event, size_t from, size_t to
         if (time > enabled) enabled = time;
         running += s->running - kind->parts[event].running;
     }
-    if (enabled && !running) return EBUSY; // the next reading stands for both
+    if (enabled && !running) return EBUSY; // the next reading covers both periods
     k->enabled += enabled;
     k->running += running < enabled ? running : enabled;
     for (size_t i = from; i < to; i++) {
@@ -248,7 +248,7 @@ static int perf_cores_add_up(perf_cores *k, size_t event, size_t from, size_t to
     return error;
 }
 
-// What was not read in this round has not grown.
+// A counter that was not read in this round has not grown.
 static void perf_cores_add_up_all(perf_cores *k)
 {
     for (size_t i = 0; i < k->kind_count; i++)

@@ -108,7 +108,7 @@ static bool perf_counting_join_last(perf_counting *c, perf_target *t, size_t eve
     return true;
 }
 
-// What the kernel does not know on this processor it calls by many names.
+// The kernel has several errors for an event that this processor does not have.
 static int perf_counting_reason(int error)
 {
     return error == ENOENT || error == ENODEV || error == EINVAL || error == ENXIO ? EOPNOTSUPP : error;

@@ -485,7 +485,7 @@ static bool perf_events_has_rows(const char *group)
     return false;
 }
 
-// What the processor has of a group; what is not known is noted.
+// Adds the events of a group that are known for this processor; adds a note if none are.
 static bool perf_events_add_rows(perf_events *events, const char *group)
 {
     const char *processor = perf_microarchitecture();
@@ -517,7 +517,7 @@ static bool perf_events_add_rows(perf_events *events, const char *group)
 
 static bool perf_events_add_list(perf_events *events, const emit *e, const char *list, char *text, size_t size);
 
-// 1: it was a group; 0: it was none; -1: no memory.
+// 1: it was a group; 0: it was not; -1: no memory.
 static int perf_events_add_group(perf_events *events, const emit *e, const char *word, char *text, size_t size)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -583,7 +583,7 @@ typedef struct uncore_search {
     const emit *e;
     void (*visit)(void *user, const char *pmu, const perf_event *event);
     void *user;
-    bool memory_found; // a controller that tells of itself: free-running ones would tell of the same bytes
+    bool memory_found; // a controller that counts: free-running counters would count the same bytes again
 } uncore_search;
 
 static void perf_events_found_pmu(void *user, const char *pmu)
