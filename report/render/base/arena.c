@@ -15,7 +15,6 @@ typedef struct block {
 
 struct arena {
     block *blocks;
-    bool failed;
 };
 
 arena *arena_open(void)
@@ -33,11 +32,6 @@ void arena_close(arena *a)
     free(a);
 }
 
-bool arena_failed(const arena *a)
-{
-    return a->failed;
-}
-
 void *arena_make(arena *a, size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX / 2 - sizeof(block)) / size) memory_exhausted();
@@ -50,14 +44,13 @@ void *arena_make(arena *a, size_t count, size_t size)
 void *arena_copy(arena *a, const void *data, size_t count, size_t size)
 {
     void *mine = arena_make(a, count, size);
-    if (mine && count) memcpy(mine, data, count * size);
+    if (count) memcpy(mine, data, count * size);
     return mine;
 }
 
 const char *arena_text(arena *a, const char *text)
 {
-    const char *mine = text && *text ? arena_copy(a, text, strlen(text) + 1, 1) : NULL;
-    return mine ? mine : "";
+    return text && *text ? arena_copy(a, text, strlen(text) + 1, 1) : "";
 }
 
 const char *arena_format(arena *a, const char *format, ...)
@@ -67,8 +60,9 @@ const char *arena_format(arena *a, const char *format, ...)
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *text = length < 0 ? NULL : arena_make(a, (size_t)length + 1, 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
+    if (length < 0) memory_exhausted();
+    char *text = arena_make(a, (size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
     va_end(arguments);
-    return text ? text : "";
+    return text;
 }

@@ -52,11 +52,9 @@ void buffer_printf(buffer *b, const char *format, ...)
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *to = length < 0 ? NULL : buffer_make_room(b, (size_t)length);
-    if (to) {
-        vsnprintf(to, (size_t)length + 1, format, arguments);
-        b->size += (size_t)length;
-    }
+    if (length < 0) memory_exhausted();
+    vsnprintf(buffer_make_room(b, (size_t)length), (size_t)length + 1, format, arguments);
+    b->size += (size_t)length;
     va_end(arguments);
 }
 
@@ -91,7 +89,7 @@ static void buffer_escape(buffer *b, const char *text)
     }
 }
 
-// Characters that show nothing, or make others show elsewhere; and those that XML does not allow.
+// Characters that are invisible or move others, and those that XML does not allow.
 static bool buffer_deceives(uint32_t c)
 {
     static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
@@ -125,18 +123,13 @@ char *text_visible(const char *text)
             buffer_bytes(&b, text, length);
         text += length ? length : 1;
     }
-    if (!b.failed) return b.data;
-    buffer_free(&b);
-    return NULL;
+    return b.data;
 }
 
 void buffer_escaped(buffer *b, const char *text)
 {
     char *visible = text_visible(text);
-    if (visible)
-        buffer_escape(b, visible);
-    else
-        b->failed = true;
+    buffer_escape(b, visible);
     free(visible);
 }
 
@@ -154,7 +147,7 @@ static int buffer_write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
-// A file beside the one that it is to become.
+// Creates a file with a temporary name beside its final one.
 static int buffer_open_beside(const char *path, char *name, size_t size)
 {
     for (int i = 0; i < 10; i++) {
@@ -168,8 +161,7 @@ static int buffer_open_beside(const char *path, char *name, size_t size)
 static int buffer_write_beside(const char *path, const void *data, size_t size)
 {
     size_t room = strlen(path) + 40;
-    char *name = malloc(room);
-    if (!name) return ENOMEM;
+    char *name = memory_alloc(room);
     int fd = buffer_open_beside(path, name, room);
     int code = fd < 0 ? errno : buffer_write_all(fd, data, size);
     if (fd >= 0) {

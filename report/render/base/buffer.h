@@ -7,11 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Start from {0}; buffer_free() at the end. data ends with a NUL after size bytes (NULL while nothing was added).
+// Start from {0}; buffer_free() at the end. data ends with a NUL after size bytes (NULL while nothing has been added).
 typedef struct buffer {
     char *data;
     size_t size, room;
-    bool failed; // set by a writer that could not put in what belongs there
 } buffer;
 
 void buffer_free(buffer *b);
@@ -23,11 +22,11 @@ void buffer_number(buffer *b, double number);
 // Foreign text as XML or HTML content or attribute: made visible (see text_visible()), then & < > " ' escaped.
 void buffer_escaped(buffer *b, const char *text);
 
-// Foreign text fit to be shown: valid UTF-8, with \xNN and \u{NNNN} for bytes that are none and for characters that
+// Foreign text fit to be shown: valid UTF-8, with \xNN for invalid bytes and \u{NNNN} for characters that
 // are invisible or reorder others; line ends and tabs become blanks. free() it.
 char *text_visible(const char *text);
 
-// Writes it under a temporary name and renames; "-" is the standard output, devices and pipes are written in place.
+// Writes a file under a temporary name, then renames it. "-" is the standard output; devices and pipes are written in place.
 netprof_err file_write(const char *path, const void *data, size_t size, netprof_error *error);
 
 #endif

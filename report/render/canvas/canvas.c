@@ -1,6 +1,9 @@
 #include "canvas.h"
 #include "canvas_model.h"
 
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 #endif
 #endif
 #if defined(UNDER_ADDRESS_SANITIZER) || defined(__SANITIZE_ADDRESS__)
-// fontconfig keeps what it read of the fonts until the process ends.
+// fontconfig keeps what it has read of the fonts until the process ends.
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -25,7 +28,7 @@ const char *__lsan_default_options(void)
 #endif
 
 // Hinting and whole-pixel advances make letter spacing on paper uneven: everything is measured unhinted.
-static bool canvas_open_text(canvas *c)
+static void canvas_open_text(canvas *c)
 {
     PangoFontMap *fonts = pango_cairo_font_map_get_default();
     cairo_font_options_t *options = cairo_font_options_create();
@@ -42,26 +45,23 @@ static bool canvas_open_text(canvas *c)
     c->layout = pango_layout_new(c->context);
     pango_layout_set_auto_dir(c->layout, FALSE);
     pango_layout_set_single_paragraph_mode(c->layout, TRUE);
-    return true;
 }
 
 canvas *canvas_open(double width, double height)
 {
-    canvas *c = calloc(1, sizeof *c);
-    if (!c) return NULL;
+    canvas *c = memory_calloc(1, sizeof *c);
     c->width = width;
     c->height = height;
-    if (canvas_open_text(c)) return c;
-    canvas_close(c);
-    return NULL;
+    canvas_open_text(c);
+    return c;
 }
 
 static void canvas_free_plot(canvas_plot_copy *p)
 {
     if (!p) return;
-    for (size_t i = 0; i < p->memory_count; i++)
+    for (size_t i = 0; i < arrlenu(p->memory); i++)
         free(p->memory[i]);
-    free(p->memory);
+    arrfree(p->memory);
     free(p);
 }
 
@@ -77,16 +77,11 @@ void canvas_close(canvas *c)
         free(op->inks);
         canvas_free_plot(op->plot);
     }
-    free(c->ops);
+    arrfree(c->ops);
     free(c->tip);
-    if (c->layout) g_object_unref(c->layout);
-    if (c->context) g_object_unref(c->context);
+    g_object_unref(c->layout);
+    g_object_unref(c->context);
     free(c);
-}
-
-bool canvas_failed(const canvas *c)
-{
-    return c->failed;
 }
 
 void canvas_dark(canvas *c, bool dark)
@@ -104,36 +99,17 @@ double canvas_height(const canvas *c)
     return c->height;
 }
 
-// A new operation, NULL without memory. It takes the tip unless it is structure.
+// Adds an operation. It takes the tip unless it is structure.
 static canvas_op *canvas_add(canvas *c, canvas_kind kind)
 {
-    if (c->count == c->room) {
-        size_t room = c->room ? c->room * 2 : 64;
-        canvas_op *ops = realloc(c->ops, room * sizeof *ops);
-        if (!ops) {
-            c->failed = true;
-            return NULL;
-        }
-        c->ops = ops;
-        c->room = room;
-    }
-    canvas_op *op = &c->ops[c->count++];
-    *op = (canvas_op){.kind = kind};
+    arrput(c->ops, ((canvas_op){.kind = kind}));
+    c->count = arrlenu(c->ops);
+    canvas_op *op = &arrlast(c->ops);
     if (kind < CANVAS_GROUP) {
         op->tip = c->tip;
         c->tip = NULL;
     }
     return op;
-}
-
-static void *canvas_copy(canvas *c, const void *data, size_t size)
-{
-    void *mine = malloc(size ? size : 1);
-    if (!mine)
-        c->failed = true;
-    else if (size)
-        memcpy(mine, data, size);
-    return mine;
 }
 
 // ---- shapes ----
@@ -142,7 +118,6 @@ void canvas_rect(canvas *c, canvas_box box, theme_ink fill, double radius)
 {
     if (!(box.width > 0 && box.height > 0) || fill == INK_NONE) return;
     canvas_op *op = canvas_add(c, CANVAS_RECT);
-    if (!op) return;
     op->box = box;
     op->fill = fill;
     op->radius = radius;
@@ -150,8 +125,8 @@ void canvas_rect(canvas *c, canvas_box box, theme_ink fill, double radius)
 
 void canvas_frame(canvas *c, canvas_box box, theme_ink stroke, double line_width)
 {
-    canvas_op *op = stroke == INK_NONE ? NULL : canvas_add(c, CANVAS_FRAME);
-    if (!op) return;
+    if (stroke == INK_NONE) return;
+    canvas_op *op = canvas_add(c, CANVAS_FRAME);
     op->box = box;
     op->stroke = stroke;
     op->line_width = line_width;
@@ -160,10 +135,10 @@ void canvas_frame(canvas *c, canvas_box box, theme_ink stroke, double line_width
 static void canvas_add_points(canvas *c, canvas_kind kind, const canvas_point *points, size_t count, theme_ink fill,
                               theme_ink stroke, double line_width, bool dashed)
 {
-    canvas_op *op = count < 2 ? NULL : canvas_add(c, kind);
-    if (!op) return;
-    op->points = canvas_copy(c, points, count * sizeof *points);
-    op->count = op->points ? count : 0;
+    if (count < 2) return;
+    canvas_op *op = canvas_add(c, kind);
+    op->points = memory_copy(points, count * sizeof *points);
+    op->count = count;
     op->fill = fill;
     op->stroke = stroke;
     op->line_width = line_width;
@@ -203,11 +178,7 @@ void canvas_hatch(canvas *c, canvas_box box)
     canvas_rect(c, box, INK_EMPTY, 0);
     c->tip = tip;
     size_t count = 0;
-    canvas_point *ends = malloc(2 * MOST * sizeof *ends);
-    if (!ends) {
-        c->failed = true;
-        return;
-    }
+    canvas_point *ends = memory_array(NULL, 2 * MOST, sizeof *ends);
     double right = box.x + box.width, bottom = box.y + box.height;
     for (double at = step; at < box.width + box.height && count + 2 <= 2 * MOST; at += step) {
         double x1 = box.x, y1 = box.y + at, x2 = box.x + at, y2 = box.y;
@@ -229,7 +200,6 @@ void canvas_hatch(canvas *c, canvas_box box)
 void canvas_dot(canvas *c, double x, double y, double radius, theme_ink fill, theme_ink stroke)
 {
     canvas_op *op = canvas_add(c, CANVAS_DOT);
-    if (!op) return;
     op->box = (canvas_box){x, y, 0, 0};
     op->radius = radius;
     op->fill = fill;
@@ -271,7 +241,7 @@ static PangoFontDescription *canvas_font_of(theme_type type)
     return fonts[type];
 }
 
-// Digits of one width, so that columns of numbers stand.
+// Digits of equal width, so that columns of numbers line up.
 static PangoAttrList *canvas_features(void)
 {
     static PangoAttrList *list;
@@ -315,33 +285,25 @@ static size_t canvas_next_character(const char *text)
 // The first `left` and the last `right` characters with an ellipsis between.
 static char *canvas_cut(const char *text, const size_t *starts, size_t count, size_t left, size_t right)
 {
-    size_t head = starts[left], tail = starts[count] - starts[count - right];
+    size_t head = starts[left];
     while (head && text[head - 1] == ' ')
         head--;
-    char *out = malloc(head + tail + 4);
-    if (!out) return NULL;
-    memcpy(out, text, head);
-    memcpy(out + head, "\xe2\x80\xa6", 3);
-    memcpy(out + head + 3, text + starts[count - right], tail);
-    out[head + 3 + tail] = 0;
-    return out;
+    return memory_format("%.*s\xe2\x80\xa6%s", (int)head, text, text + starts[count - right]);
 }
 
-// The longest shortened form that fits, by halving; NULL without memory.
+// The longest shortened form that fits, by halving.
 static char *canvas_shortened(canvas *c, const char *text, theme_type type, double max_width)
 {
-    size_t length = strlen(text), count = 0, *starts = malloc((length + 1) * sizeof *starts);
-    if (!starts) return NULL;
+    size_t length = strlen(text), count = 0, *starts = memory_array(NULL, length + 1, sizeof *starts);
     for (size_t at = 0; at < length; at += canvas_next_character(text + at))
         starts[count++] = at;
     starts[count] = length;
     size_t low = 0, high = count; // kept characters: low fits
     char *best = canvas_cut(text, starts, count, 0, 0);
-    while (best && high - low > 1) {
+    while (high - low > 1) {
         size_t keep = (low + high) / 2;
         size_t right = c->shorten == SHORTEN_END ? 0 : keep / 2;
         char *candidate = canvas_cut(text, starts, count, keep - right, right);
-        if (!candidate) break;
         bool fits = canvas_width_of(c, candidate, type) <= max_width;
         free(fits ? best : candidate);
         if (fits) {
@@ -365,11 +327,6 @@ static double canvas_put_text(canvas *c, double x, double y, char *shown, char *
     if (align == ALIGN_CENTER) x -= width / 2;
     if (align == ALIGN_RIGHT) x -= width;
     canvas_op *op = canvas_add(c, CANVAS_TEXT);
-    if (!op) {
-        free(shown);
-        free(whole);
-        return width;
-    }
     op->box = (canvas_box){x, y, width, theme_size(type)};
     op->ink_box = (canvas_box){x + (double)black.x / PANGO_SCALE, y - base + (double)black.y / PANGO_SCALE,
                                (double)black.width / PANGO_SCALE, (double)black.height / PANGO_SCALE};
@@ -386,11 +343,8 @@ static double canvas_draw_text(canvas *c, double x, double y, char *text, theme_
 {
     // No glyph of these fonts is wider than 1.2 of its size: what is surely short enough is not measured twice.
     bool surely = max_width > 0 && (double)strlen(text) * theme_size(type) * 1.2 <= max_width;
-    if (max_width > 0 && !surely && canvas_width_of(c, text, type) > max_width + .01) {
-        char *shorter = canvas_shortened(c, text, type, max_width);
-        if (shorter) return canvas_put_text(c, x, y, shorter, text, type, ink, align);
-        c->failed = true;
-    }
+    if (max_width > 0 && !surely && canvas_width_of(c, text, type) > max_width + .01)
+        return canvas_put_text(c, x, y, canvas_shortened(c, text, type, max_width), text, type, ink, align);
     return canvas_put_text(c, x, y, text, NULL, type, ink, align);
 }
 
@@ -398,10 +352,6 @@ double canvas_text(canvas *c, double x, double y, const char *text, theme_type t
                    double max_width)
 {
     char *visible = text_visible(text);
-    if (!visible) {
-        c->failed = true;
-        return 0;
-    }
     if (*visible) return canvas_draw_text(c, x, y, visible, type, ink, align, max_width);
     free(visible);
     return 0;
@@ -415,8 +365,7 @@ void canvas_shorten_at(canvas *c, canvas_shorten where)
 double canvas_text_width(canvas *c, const char *text, theme_type type)
 {
     char *visible = text_visible(text);
-    double width = visible ? canvas_width_of(c, visible, type) : 0;
-    if (!visible) c->failed = true;
+    double width = canvas_width_of(c, visible, type);
     free(visible);
     return width;
 }
@@ -429,13 +378,13 @@ static bool canvas_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-enum { UNIT_MOST = 8 }; // a longer word is no unit
+enum { UNIT_MOST = 8 }; // a longer word is not a unit
 
-// A number stays with the word behind it, which is its unit: "0.1 %".
+// A number stays on the line of the word after it, which is its unit: "0.1 %".
 static void canvas_keep_units(PangoLayout *layout, const char *text)
 {
     PangoAttrList *list = pango_attr_list_copy(pango_layout_get_attributes(layout));
-    for (size_t i = 1; text[0] && text[i] && list; i++) {
+    for (size_t i = 1; text[0] && text[i]; i++) {
         if (text[i] != ' ' || !canvas_is_digit(text[i - 1]) || strcspn(text + i + 1, " ,;)") > UNIT_MOST) continue;
         PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
         whole->start_index = (guint)i - 1;
@@ -457,11 +406,7 @@ static size_t canvas_break_lines(canvas *c, double width, const char *visible, t
     size_t count = lines_max && there > lines_max ? lines_max : there;
     if (!line) return count;
     // Drawing a line uses the layout again: the places first.
-    size_t *places = malloc(2 * count * sizeof *places);
-    if (!places) {
-        c->failed = true;
-        return 0;
-    }
+    size_t *places = memory_array(NULL, 2 * count, sizeof *places);
     for (size_t i = 0; i < count; i++) {
         const PangoLayoutLine *l = pango_layout_get_line_readonly(layout, (int)i);
         places[2 * i] = (size_t)l->start_index;
@@ -492,19 +437,11 @@ static void canvas_paragraph_line(void *user, const char *from, size_t length, b
     paragraph *p = user;
     while (length && from[length - 1] == ' ')
         length--;
-    char *text = malloc(length + 1);
-    if (!text) {
-        p->c->failed = true;
-        return;
-    }
-    memcpy(text, from, length);
-    text[length] = 0;
     canvas_shorten before = p->c->shorten;
     p->c->shorten = SHORTEN_END;
     if (length)
-        canvas_draw_text(p->c, p->x, p->y, text, p->type, p->ink, ALIGN_LEFT, rest ? p->width : 0);
-    else
-        free(text);
+        canvas_draw_text(p->c, p->x, p->y, memory_strndup(from, length), p->type, p->ink, ALIGN_LEFT,
+                         rest ? p->width : 0);
     p->c->shorten = before;
     p->y += canvas_leading(p->type);
 }
@@ -514,10 +451,7 @@ double canvas_paragraph(canvas *c, double x, double y, double width, const char 
 {
     char *visible = text_visible(text);
     paragraph p = {c, x, y, width, type, ink};
-    if (!visible)
-        c->failed = true;
-    else if (*visible)
-        canvas_break_lines(c, width, visible, type, lines_max, canvas_paragraph_line, &p);
+    if (*visible) canvas_break_lines(c, width, visible, type, lines_max, canvas_paragraph_line, &p);
     free(visible);
     return p.y - y;
 }
@@ -526,10 +460,7 @@ double canvas_paragraph_height(canvas *c, double width, const char *text, theme_
 {
     char *visible = text_visible(text);
     size_t count = 0;
-    if (!visible)
-        c->failed = true;
-    else if (*visible)
-        count = canvas_break_lines(c, width, visible, type, lines_max, NULL, NULL);
+    if (*visible) count = canvas_break_lines(c, width, visible, type, lines_max, NULL, NULL);
     free(visible);
     return (double)count * canvas_leading(type);
 }
@@ -540,42 +471,33 @@ void canvas_image(canvas *c, canvas_box box, const uint16_t *inks, size_t column
 {
     if (!columns || !rows || columns > SIZE_MAX / rows / sizeof *inks) return;
     canvas_op *op = canvas_add(c, CANVAS_IMAGE);
-    if (!op) return;
     op->box = box;
-    op->inks = canvas_copy(c, inks, columns * rows * sizeof *inks);
-    op->columns = op->inks ? columns : 0;
-    op->rows = op->inks ? rows : 0;
+    op->inks = memory_copy(inks, columns * rows * sizeof *inks);
+    op->columns = columns;
+    op->rows = rows;
 }
 
-static void *canvas_keep(canvas *c, canvas_plot_copy *p, const void *data, size_t size)
+static void *canvas_keep(canvas_plot_copy *p, const void *data, size_t size)
 {
     if (!data) return NULL;
-    void *mine = canvas_copy(c, data, size);
-    if (mine) p->memory[p->memory_count++] = mine;
-    return mine;
+    arrput(p->memory, memory_copy(data, size));
+    return arrlast(p->memory);
 }
 
-static canvas_plot_copy *canvas_copy_plot(canvas *c, const plot *from)
+static canvas_plot_copy *canvas_copy_plot(const plot *from)
 {
-    canvas_plot_copy *p = calloc(1, sizeof *p);
-    if (p) p->memory = calloc(from->series_count * 5 + 1, sizeof *p->memory);
-    if (!p || !p->memory) {
-        free(p);
-        c->failed = true;
-        return NULL;
-    }
+    canvas_plot_copy *p = memory_calloc(1, sizeof *p);
     p->plot = *from;
-    plot_series *series = canvas_keep(c, p, from->series, from->series_count * sizeof *series);
+    plot_series *series = canvas_keep(p, from->series, from->series_count * sizeof *series);
     p->plot.series = series;
-    if (!series) p->plot.series_count = 0;
     for (size_t i = 0; i < p->plot.series_count; i++) {
         plot_series *s = &series[i];
         size_t size = s->count * sizeof(double);
-        s->x = canvas_keep(c, p, s->x, size);
-        s->y = canvas_keep(c, p, s->y, size);
-        s->y2 = canvas_keep(c, p, s->y2, size);
-        s->x2 = canvas_keep(c, p, s->x2, size);
-        s->boxes = canvas_keep(c, p, s->boxes, s->count * sizeof *s->boxes);
+        s->x = canvas_keep(p, s->x, size);
+        s->y = canvas_keep(p, s->y, size);
+        s->y2 = canvas_keep(p, s->y2, size);
+        s->x2 = canvas_keep(p, s->x2, size);
+        s->boxes = canvas_keep(p, s->boxes, s->count * sizeof *s->boxes);
     }
     return p;
 }
@@ -583,15 +505,14 @@ static canvas_plot_copy *canvas_copy_plot(canvas *c, const plot *from)
 void canvas_plot(canvas *c, canvas_box box, const plot *p)
 {
     canvas_op *op = canvas_add(c, CANVAS_PLOT);
-    if (!op) return;
     op->box = box;
-    op->plot = canvas_copy_plot(c, p);
+    op->plot = canvas_copy_plot(p);
 }
 
 void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->ops[i].kind == CANVAS_PLOT && c->ops[i].plot) visit(user, c->ops[i].plot, c->ops[i].box);
+        if (c->ops[i].kind == CANVAS_PLOT) visit(user, c->ops[i].plot, c->ops[i].box);
 }
 
 void canvas_plots_missing(canvas *c, const char *text)
@@ -600,7 +521,7 @@ void canvas_plots_missing(canvas *c, const char *text)
     for (size_t i = 0; i < count; i++) {
         canvas_box box = c->ops[i].box;
         if (c->ops[i].kind != CANVAS_PLOT) continue;
-        if (c->ops[i].plot && c->ops[i].plot->job && c->ops[i].plot->job->svg) continue;
+        if (c->ops[i].plot->job && c->ops[i].plot->job->svg) continue;
         canvas_hatch(c, box);
         canvas_text(c, box.x + box.width / 2, box.y + box.height / 2, text, TYPE_FOOT, INK_SECONDARY, ALIGN_CENTER,
                     box.width);
@@ -612,9 +533,8 @@ void canvas_plots_missing(canvas *c, const char *text)
 void canvas_group(canvas *c, const char *title, const char *description)
 {
     canvas_op *op = canvas_add(c, CANVAS_GROUP);
-    if (!op) return;
-    op->text = canvas_copy(c, title, strlen(title) + 1);
-    op->more = canvas_copy(c, description, strlen(description) + 1);
+    op->text = memory_strdup(title);
+    op->more = memory_strdup(description);
 }
 
 void canvas_group_end(canvas *c)
@@ -625,15 +545,14 @@ void canvas_group_end(canvas *c)
 void canvas_tip(canvas *c, const char *text)
 {
     free(c->tip);
-    c->tip = canvas_copy(c, text, strlen(text) + 1);
+    c->tip = memory_strdup(text);
 }
 
 void canvas_hover(canvas *c, canvas_box box, const char *text)
 {
     if (!(box.width > 0 && box.height > 0)) return;
     canvas_tip(c, text);
-    canvas_op *op = canvas_add(c, CANVAS_HOVER);
-    if (op) op->box = box;
+    canvas_add(c, CANVAS_HOVER)->box = box;
 }
 
 // ---- layout check ----
@@ -662,8 +581,7 @@ size_t canvas_check(const canvas *c, canvas_box inside,
                     void (*found)(void *user, canvas_fault fault, const char *text, const char *other), void *user)
 {
     size_t faults = 0, count = 0;
-    const canvas_op **texts = malloc((c->count + 1) * sizeof *texts);
-    if (!texts) return 1;
+    const canvas_op **texts = memory_array(NULL, c->count, sizeof *texts);
     canvas_box page = {0, 0, c->width, c->height};
     for (size_t i = 0; i < c->count; i++) {
         const canvas_op *op = &c->ops[i];

@@ -5,16 +5,15 @@
 // the output, so the layout is the same in all formats. Every string is foreign text: UTF-8 is repaired, control
 // and bidirectional override characters are made visible, and each writer escapes.
 //
-// Thread rule: one thread at a time per canvas. Without memory an operation is left out and canvas_failed() tells.
+// Thread rule: one thread at a time per canvas.
 #ifndef NETPROF_CANVAS_H
 #define NETPROF_CANVAS_H
 
 #include "canvas_types.h"
 #include "plot_model.h"
 
-canvas *canvas_open(double width, double height); // NULL: no memory
+canvas *canvas_open(double width, double height);
 void canvas_close(canvas *c);
-bool canvas_failed(const canvas *c);
 void canvas_dark(canvas *c, bool dark); // the theme's dark colours, on a ground of their own; false at first
 double canvas_width(const canvas *c);
 double canvas_height(const canvas *c);
@@ -48,15 +47,15 @@ void canvas_image(canvas *c, canvas_box box, const uint16_t *inks, size_t column
 // Drawn by gnuplot into exactly this box; copied. All plots of a document are made in one run of gnuplot.
 void canvas_plot(canvas *c, canvas_box box, const plot *p);
 
-// What belongs together: a chart with its title and description (SVG <g role="img">, <title>, <desc>). Nests.
+// A group: a chart with its title and description (SVG <g role="img">, <title>, <desc>). Groups nest.
 void canvas_group(canvas *c, const char *title, const char *description);
 void canvas_group_end(canvas *c);
-// The exact value behind the next shape or text (SVG <title>: shown on hover); paper formats ignore it.
+// The exact value of the next shape or text (SVG <title>: shown on hover); paper formats ignore it.
 void canvas_tip(canvas *c, const char *text);
 // An area that shows nothing but its text when the pointer rests on it; paper formats ignore it.
 void canvas_hover(canvas *c, canvas_box box, const char *text);
 
-// Layout check: what a reader would stumble over. Calls found() for each text that leaves the canvas or the box
+// Layout check: calls found() for each text that leaves the canvas or the box
 // `inside`, is below 6 pt, or lies over another text (by more than 0.5 pt both ways).
 typedef enum canvas_fault { FAULT_OUTSIDE = 1, FAULT_SMALL, FAULT_OVERLAP } canvas_fault;
 size_t canvas_check(const canvas *c, canvas_box inside,

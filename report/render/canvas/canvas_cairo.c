@@ -2,12 +2,20 @@
 #include "canvas_model.h"
 #include "plot_inks.h"
 
+#include "analysis/base/memory.h"
+
 #include <librsvg/rsvg.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const cairo_user_data_key_t dark_key; // set: the canvas is dark
+
+bool canvas_cairo_good(cairo_status_t status)
+{
+    if (status == CAIRO_STATUS_NO_MEMORY) memory_exhausted();
+    return status == CAIRO_STATUS_SUCCESS;
+}
 
 static bool canvas_cairo_is_dark(cairo_t *cr)
 {
@@ -95,7 +103,7 @@ static bool canvas_cairo_draw_image(cairo_t *cr, const canvas_op *op)
 {
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)op->columns, (int)op->rows);
     unsigned char *data = cairo_image_surface_get_data(image);
-    bool ok = data && cairo_surface_status(image) == CAIRO_STATUS_SUCCESS;
+    bool ok = canvas_cairo_good(cairo_surface_status(image));
     int stride = cairo_image_surface_get_stride(image);
     for (size_t row = 0; ok && row < op->rows; row++) {
         uint32_t *to = (uint32_t *)(void *)(data + row * (size_t)stride);
@@ -123,11 +131,11 @@ static bool canvas_cairo_draw_image(cairo_t *cr, const canvas_op *op)
 
 static bool canvas_cairo_draw_plot(cairo_t *cr, const canvas_op *op)
 {
-    const plot_job *job = op->plot ? op->plot->job : NULL;
-    if (!job || !job->svg) return true; // left out, and said so
+    const plot_job *job = op->plot->job;
+    if (!job || !job->svg) return true; // the field says that it is missing
     size_t size = 0;
     char *svg = plot_svg_inks(job->svg, job->svg_size, canvas_cairo_is_dark(cr) ? PLOT_DARK : PLOT_PAPER, &size);
-    RsvgHandle *handle = svg ? rsvg_handle_new_from_data((const guint8 *)svg, size, NULL) : NULL;
+    RsvgHandle *handle = rsvg_handle_new_from_data((const guint8 *)svg, size, NULL);
     RsvgRectangle box = {op->box.x, op->box.y, op->box.width, op->box.height};
     bool ok = false;
     if (handle) {
@@ -144,7 +152,7 @@ static bool canvas_cairo_draw_plot(cairo_t *cr, const canvas_op *op)
 
 bool canvas_cairo(canvas *c, cairo_t *cr)
 {
-    bool ok = !c->failed;
+    bool ok = true;
     cairo_set_user_data(cr, &dark_key, c->dark ? c : NULL, NULL);
     if (c->dark) {
         canvas_cairo_set_ink(cr, INK_PAPER);
@@ -173,5 +181,5 @@ bool canvas_cairo(canvas *c, cairo_t *cr)
         case CANVAS_GROUP_END: break;
         }
     }
-    return ok && cairo_status(cr) == CAIRO_STATUS_SUCCESS;
+    return canvas_cairo_good(cairo_status(cr)) && ok;
 }

@@ -1,4 +1,4 @@
-// What a canvas keeps; for its writers.
+// The contents of a canvas, for its writers.
 #ifndef NETPROF_CANVAS_MODEL_H
 #define NETPROF_CANVAS_MODEL_H
 
@@ -24,9 +24,8 @@ typedef enum canvas_kind {
 } canvas_kind;
 
 typedef struct canvas_plot_copy {
-    plot plot; // with arrays of its own, in memory
-    void **memory;
-    size_t memory_count;
+    plot plot;     // with arrays of its own, in memory
+    void **memory; // arr
     plot_job *job; // its result; NULL: not drawn (yet)
 } canvas_plot_copy;
 
@@ -50,9 +49,8 @@ typedef struct canvas_op {
 
 struct canvas {
     double width, height;
-    canvas_op *ops;
-    size_t count, room;
-    bool failed;
+    canvas_op *ops; // arr of count
+    size_t count;
     bool dark; // drawn in the theme's dark colours, on a dark ground
     canvas_shorten shorten;
     char *tip; // for the next
@@ -63,14 +61,16 @@ struct canvas {
 // The layout, set to this type and text; shared, so use it at once.
 PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type);
 
-// Draws into a cairo context whose unit is the point. False: no memory, or a plot that could not be replayed.
+// Draws into a cairo context whose unit is the point. False: cairo failed, or a plot could not be replayed.
 bool canvas_cairo(canvas *c, cairo_t *cr);
+// Whether cairo did its work. Want of memory ends the program.
+bool canvas_cairo_good(cairo_status_t status);
 // A whole SVG file in paper colours, or (embedded) an <svg> element for HTML: inks are the classes f7 (fill) and s7
 // (stroke), texts have the class tN of their theme_type; the page defines them.
-bool canvas_svg(const canvas *c, buffer *out, bool embedded);
+void canvas_svg(const canvas *c, buffer *out, bool embedded);
 // The rules for those classes that a file of its own has: .f7{fill:#abc}.s7{stroke:#abc}.t3{font:...}
 void canvas_svg_style(const canvas *c, buffer *out);
-// Where a plot has no result: a hatched field with this text in its place.
+// Draws a hatched field with this text in place of each plot without a result.
 void canvas_plots_missing(canvas *c, const char *text);
 // Calls visit() for each plot.
 void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user);

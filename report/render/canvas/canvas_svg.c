@@ -140,32 +140,26 @@ static void canvas_svg_write_image(buffer *out, const canvas_op *op)
 
 static void canvas_svg_write_plot(buffer *out, const canvas_op *op, plot_colors colors)
 {
-    const plot_job *job = op->plot ? op->plot->job : NULL;
+    const plot_job *job = op->plot->job;
     if (!job || !job->svg) return;
     size_t size = 0;
     char *svg = plot_svg_inks(job->svg, job->svg_size, colors, &size);
-    const char *element = svg ? strstr(svg, "<svg") : NULL; // behind the XML declaration
-    if (element) {
-        buffer_text(out, "<svg");
-        canvas_svg_attribute(out, "x", op->box.x);
-        canvas_svg_attribute(out, "y", op->box.y);
-        canvas_svg_attribute(out, "width", op->box.width);
-        canvas_svg_attribute(out, "height", op->box.height);
-        buffer_text(out, " viewBox=\"0 0");
-        buffer_text(out, " ");
-        buffer_number(out, job->width);
-        buffer_text(out, " ");
-        buffer_number(out, job->height);
-        buffer_text(out, "\" preserveAspectRatio=\"none\">\n");
-        buffer_bytes(out, element, size - (size_t)(element - svg));
-        buffer_text(out, "</svg>\n");
-    } else {
-        out->failed = true;
-    }
+    buffer_text(out, "<svg");
+    canvas_svg_attribute(out, "x", op->box.x);
+    canvas_svg_attribute(out, "y", op->box.y);
+    canvas_svg_attribute(out, "width", op->box.width);
+    canvas_svg_attribute(out, "height", op->box.height);
+    buffer_text(out, " viewBox=\"0 0 ");
+    buffer_number(out, job->width);
+    buffer_text(out, " ");
+    buffer_number(out, job->height);
+    buffer_text(out, "\" preserveAspectRatio=\"none\">\n");
+    buffer_bytes(out, svg, size);
+    buffer_text(out, "</svg>\n");
     free(svg);
 }
 
-// Of many one after another what they have in common stands in a group around them.
+// Attributes that a run of them has in common are written once, in a group around them.
 static void canvas_svg_write_hover(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<path d=\"");
@@ -188,9 +182,9 @@ static void canvas_svg_begin_hover(buffer *out)
 static void canvas_svg_write_group(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<g role=\"img\"><title>");
-    buffer_escaped(out, op->text ? op->text : "");
+    buffer_escaped(out, op->text);
     buffer_text(out, "</title>");
-    if (op->more && *op->more) {
+    if (*op->more) {
         buffer_text(out, "<desc>");
         buffer_escaped(out, op->more);
         buffer_text(out, "</desc>");
@@ -251,7 +245,7 @@ void canvas_svg_style(const canvas *c, buffer *out)
     buffer_text(out, "text{font-feature-settings:\"tnum\";white-space:pre}");
 }
 
-bool canvas_svg(const canvas *c, buffer *out, bool embedded)
+void canvas_svg(const canvas *c, buffer *out, bool embedded)
 {
     if (!embedded) buffer_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     buffer_text(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
@@ -288,5 +282,4 @@ bool canvas_svg(const canvas *c, buffer *out, bool embedded)
         canvas_svg_write_op(out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
     }
     buffer_text(out, hovers ? "</g>\n</svg>\n" : "</svg>\n");
-    return !c->failed && !out->failed;
 }

@@ -32,10 +32,6 @@ char *plot_svg_inks(const char *svg, size_t size, plot_colors colors, size_t *ne
         p += 7;
     }
     buffer_bytes(&out, "", 0);
-    if (out.failed) {
-        free(out.data);
-        return NULL;
-    }
     *new_size = out.size;
     return out.data;
 }

@@ -6,31 +6,21 @@
 
 static void chart_free_data(void *data)
 {
-    if (data) arena_close(((chart_memory *)data)->memory);
+    arena_close(((chart_memory *)data)->memory);
 }
 
 void *chart_begin(chart *x, chart_head head, size_t size)
 {
     arena *a = arena_open();
-    chart_memory *m = a ? arena_make(a, 1, size) : NULL;
-    *x = (chart){.rows = 1, .failed = !m};
-    if (!m) {
-        arena_close(a);
-        return NULL;
-    }
+    chart_memory *m = arena_make(a, 1, size);
     m->memory = a;
-    x->data = m;
-    x->free = chart_free_data;
-    x->name = arena_text(a, head.name);
-    x->title = arena_text(a, head.title);
-    x->question = arena_text(a, head.question);
+    *x = (chart){.name = arena_text(a, head.name),
+                 .title = arena_text(a, head.title),
+                 .question = arena_text(a, head.question),
+                 .rows = 1,
+                 .free = chart_free_data,
+                 .data = m};
     return m;
-}
-
-chart chart_end(chart *x)
-{
-    if (x->data && arena_failed(((chart_memory *)x->data)->memory)) x->failed = true;
-    return *x;
 }
 
 double chart_widest(canvas *c, const char *const *texts, size_t count, theme_type type, double most)

@@ -162,7 +162,6 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
 {
     chart x;
     bars *b = chart_begin(&x, head, sizeof *b);
-    if (!b) return x;
     b->style = *style;
     for (int side = 0; side < 2; side++)
         b->style.way[side] = arena_text(b->memory, style->way[side]);
@@ -170,7 +169,7 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
     b->style.note = arena_text(b->memory, style->note);
     b->style.share_head = style->share_head ? arena_text(b->memory, style->share_head) : NULL;
     b->rows = arena_copy(b->memory, rows, count, sizeof *rows);
-    b->count = b->rows ? count : 0;
+    b->count = count;
     for (size_t i = 0; i < b->count; i++) {
         bars_row *r = &b->rows[i];
         r->label = arena_text(b->memory, r->label);
@@ -184,5 +183,5 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
     x.height = bars_height;
     x.draw = bars_draw;
     bars_fill_twin(&x, b);
-    return chart_end(&x);
+    return x;
 }

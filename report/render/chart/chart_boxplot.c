@@ -1,5 +1,7 @@
 // Box plots: the distribution, not only the mean, side by side.
 #include "chart_private.h"
+
+#include "analysis/base/memory.h"
 #include "charts_plots.h"
 
 #include <math.h>
@@ -39,9 +41,9 @@ static number_text boxplot_value_text(const boxplot *b, double value)
 static void boxplot_draw_boxes(canvas *c, const boxplot *b, const axes *a)
 {
     size_t n = b->count, made = 0;
-    double(*five)[5] = malloc(n * sizeof *five + 1), *x = malloc(2 * n * sizeof *x + 1);
-    plot_series *series = malloc(n * sizeof *series + 1);
-    for (size_t i = 0; five && x && series && i < n; i++) {
+    double(*five)[5] = memory_array(NULL, n, sizeof *five), *x = memory_array(NULL, 2 * n, sizeof *x);
+    plot_series *series = memory_array(NULL, n, sizeof *series);
+    for (size_t i = 0; i < n; i++) {
         const boxplot_row *r = &b->rows[i];
         const double values[5] = {r->low, r->q1, r->median, r->q3, r->high};
         for (size_t k = 0; k < 5; k++)
@@ -60,7 +62,7 @@ static void boxplot_draw_boxes(canvas *c, const boxplot *b, const axes *a)
                                            .count = 1};
     }
     plot p = {a->x.axis, a->y.axis, series, made};
-    if (made) canvas_plot(c, a->box, &p);
+    canvas_plot(c, a->box, &p);
     free(five);
     free(x);
     free(series);
@@ -139,22 +141,21 @@ chart chart_boxplot(chart_head head, const boxplot_style *style, const boxplot_r
 {
     chart x;
     boxplot *b = chart_begin(&x, head, sizeof *b);
-    if (!b) return x;
     b->style = *style;
     b->style.y_scale.unit = arena_text(b->memory, style->y_scale.unit);
     b->style.low_name = arena_text(b->memory, style->low_name);
     b->style.high_name = arena_text(b->memory, style->high_name);
     b->rows = arena_copy(b->memory, rows, count, sizeof *rows);
-    b->count = b->rows ? count : 0;
+    b->count = count;
     double *all = arena_make(b->memory, 2 * count + 1, sizeof *all);
-    for (size_t i = 0; all && i < b->count; i++) {
+    for (size_t i = 0; i < b->count; i++) {
         b->rows[i].label = arena_text(b->memory, rows[i].label);
         all[2 * i] = rows[i].low;
         all[2 * i + 1] = rows[i].high;
     }
-    if (all) b->style.y_scale = axes_complete(style->y_scale, all, 2 * b->count);
+    b->style.y_scale = axes_complete(style->y_scale, all, 2 * b->count);
     x.draw = boxplot_draw;
     x.height = boxplot_height;
-    if (!arena_failed(b->memory)) boxplot_make_table(&x.twin, b);
-    return chart_end(&x);
+    boxplot_make_table(&x.twin, b);
+    return x;
 }

@@ -166,7 +166,6 @@ static void curve_complete_scales(curve *v)
     const curve_style *s = &v->style;
     double *all = arena_make(v->memory, 3 * v->count * s->count + 1, sizeof *all);
     size_t n = 0;
-    if (!all) return;
     for (size_t k = 0; k < v->count; k++)
         for (size_t i = 0; i < s->count; i++) {
             all[n++] = v->lines[k].y[i];
@@ -192,7 +191,6 @@ chart chart_curve(chart_head head, const curve_style *style, const curve_line *l
 {
     chart x;
     curve *v = chart_begin(&x, head, sizeof *v);
-    if (!v) return x;
     size_t points = style->count;
     v->style = *style;
     v->style.x = arena_copy(v->memory, style->x, points, sizeof(double));
@@ -201,7 +199,7 @@ chart chart_curve(chart_head head, const curve_style *style, const curve_line *l
     v->style.peak_label = arena_text(v->memory, style->peak_label);
     v->lines = arena_copy(v->memory, lines, count, sizeof *lines);
     v->count = count;
-    for (size_t i = 0; v->lines && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         curve_line *l = &v->lines[i];
         l->label = arena_text(v->memory, l->label);
         l->end_label = arena_text(v->memory, l->end_label);
@@ -209,9 +207,9 @@ chart chart_curve(chart_head head, const curve_style *style, const curve_line *l
         if (l->low) l->low = arena_copy(v->memory, l->low, points, sizeof(double));
         if (l->high) l->high = arena_copy(v->memory, l->high, points, sizeof(double));
     }
-    if (!arena_failed(v->memory)) curve_complete_scales(v);
+    curve_complete_scales(v);
     x.draw = curve_draw;
     x.height = curve_height;
-    if (!arena_failed(v->memory)) curve_make_table(&x.twin, v);
-    return chart_end(&x);
+    curve_make_table(&x.twin, v);
+    return x;
 }

@@ -195,11 +195,10 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
 {
     chart x;
     dumbbells *d = chart_begin(&x, head, sizeof *d);
-    if (!d) return x;
     for (size_t i = 0; i < DUMBBELL_COLUMNS; i++)
         d->heads[i] = arena_text(d->memory, heads[i]);
     d->rows = arena_copy(d->memory, rows, count, sizeof *rows);
-    d->count = d->rows ? count : 0;
+    d->count = count;
     for (size_t i = 0; i < d->count; i++) {
         dumbbell_row *r = &d->rows[i];
         r->name = arena_text(d->memory, r->name);
@@ -213,5 +212,5 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
     x.height = dumbbell_height;
     x.draw = dumbbell_draw;
     dumbbell_fill_twin(&x, d);
-    return chart_end(&x);
+    return x;
 }

@@ -199,16 +199,13 @@ chart chart_events_over(chart_head head, const events_style *style, const events
 {
     chart x;
     events *e = chart_begin(&x, head, sizeof *e);
-    if (!e) return x;
     events_style *s = &e->style;
     *s = *style;
     s->axis.unit = arena_text(e->memory, style->axis.unit);
     s->gaps = axes_copy_spans(e->memory, style->gaps, style->gap_count);
-    s->gap_count = s->gaps ? style->gap_count : 0;
     s->incidents = axes_copy_spans(e->memory, style->incidents, style->incident_count);
-    s->incident_count = s->incidents ? style->incident_count : 0;
     e->rows = arena_copy(e->memory, rows, count, sizeof *rows);
-    for (size_t i = 0; e->rows && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         events_row *r = &e->rows[i];
         r->label = arena_text(e->memory, r->label);
         r->note = arena_text(e->memory, r->note);
@@ -220,6 +217,6 @@ chart chart_events_over(chart_head head, const events_style *style, const events
     x.rows = count ? count : 1;
     x.draw = events_draw;
     x.height = events_height;
-    if (!arena_failed(e->memory)) events_make_table(&x.twin, e);
-    return chart_end(&x);
+    events_make_table(&x.twin, e);
+    return x;
 }

@@ -171,7 +171,7 @@ static void findings_copy_row(arena *a, findings_row *r)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = arena_text(a, *texts[i]);
     findings_evidence *e = arena_copy(a, r->evidence, r->evidence_count, sizeof *e);
-    for (size_t i = 0; e && i < r->evidence_count; i++) {
+    for (size_t i = 0; i < r->evidence_count; i++) {
         e[i].name = arena_text(a, e[i].name);
         e[i].value = arena_text(a, e[i].value);
         e[i].rate = arena_text(a, e[i].rate);
@@ -179,22 +179,19 @@ static void findings_copy_row(arena *a, findings_row *r)
     r->evidence = e;
     r->values = arena_copy(a, r->values, r->value_count, sizeof *r->values);
     r->found = arena_copy(a, r->found, r->value_count, sizeof *r->found);
-    if (!e) r->evidence_count = 0;
-    if (!r->values || !r->found) r->value_count = 0;
 }
 
 chart chart_findings(chart_head head, const findings_row *rows, size_t count)
 {
     chart x;
     list *l = chart_begin(&x, head, sizeof *l);
-    if (!l) return x;
     l->rows = arena_copy(l->memory, rows, count, sizeof *rows);
-    l->count = l->rows ? count : 0;
+    l->count = count;
     for (size_t i = 0; i < l->count; i++)
         findings_copy_row(l->memory, &l->rows[i]);
     x.rows = l->count ? l->count : 1;
     x.height = findings_height;
     x.draw = findings_draw;
     findings_fill_twin(&x, l);
-    return chart_end(&x);
+    return x;
 }

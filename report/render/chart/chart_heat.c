@@ -183,8 +183,9 @@ static void heat_fill_twin(chart *x, const heat *h)
 
 static const char *const *heat_copy_texts(arena *a, const char *const *texts, size_t count)
 {
-    const char **mine = texts ? arena_copy(a, texts, count, sizeof *texts) : NULL;
-    for (size_t i = 0; mine && i < count; i++)
+    if (!texts) return NULL;
+    const char **mine = arena_copy(a, texts, count, sizeof *texts);
+    for (size_t i = 0; i < count; i++)
         mine[i] = mine[i] ? arena_text(a, mine[i]) : NULL;
     return mine;
 }
@@ -209,22 +210,20 @@ chart chart_heat(chart_head head, const char *const *columns, size_t column_coun
 {
     chart x;
     heat *h = chart_begin(&x, head, sizeof *h);
-    if (!h) return x;
     h->columns = arena_copy(h->memory, columns, column_count, sizeof *columns);
-    h->column_count = h->columns ? column_count : 0;
+    h->column_count = column_count;
     for (size_t i = 0; i < h->column_count; i++)
         h->columns[i] = arena_text(h->memory, h->columns[i]);
     h->rows = arena_copy(h->memory, rows, row_count, sizeof *rows);
-    for (size_t r = 0; h->rows && r < row_count; r++) {
+    h->count = row_count;
+    for (size_t r = 0; r < row_count; r++) {
         heat_row *row = &h->rows[r];
         row->label = arena_text(h->memory, row->label);
         row->unit = arena_text(h->memory, row->unit);
         row->note = arena_text(h->memory, row->note);
         row->values = arena_copy(h->memory, row->values, column_count, sizeof *row->values);
         row->texts = heat_copy_texts(h->memory, row->texts, column_count);
-        if (!row->values) break;
         h->noted = h->noted || *row->note;
-        h->count = r + 1;
     }
     h->note =
         note ? arena_text(h->memory, note)
@@ -235,5 +234,5 @@ chart chart_heat(chart_head head, const char *const *columns, size_t column_coun
     x.height = heat_height;
     x.draw = heat_draw;
     heat_fill_twin(&x, h);
-    return chart_end(&x);
+    return x;
 }

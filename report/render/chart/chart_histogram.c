@@ -137,7 +137,7 @@ static void histogram_draw_set(canvas *c, const histograms *h, const histogram_s
                     INK_SECONDARY, ALIGN_CENTER, a.box.width);
         return;
     }
-    for (size_t way = 0; room && way < h->ways; way++)
+    for (size_t way = 0; way < h->ways; way++)
         n += histogram_add_side(h, s, way, room + 4 * bins * way, series + n);
     plot p = {a.x.axis, a.y.axis, series, n};
     if (n) canvas_plot(c, a.box, &p);
@@ -196,7 +196,7 @@ static void histogram_copy_sets(histograms *h, const histogram_set *sets, size_t
 {
     size_t bins = h->style.bin_count;
     h->sets = arena_copy(h->memory, sets, count, sizeof *sets);
-    for (size_t i = 0; h->sets && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         histogram_set *s = &h->sets[i];
         s->label = arena_text(h->memory, s->label);
         for (size_t way = 0; way < 2; way++) {
@@ -211,22 +211,21 @@ chart chart_histograms(chart_head head, const histogram_style *style, const hist
 {
     chart x;
     histograms *h = chart_begin(&x, head, sizeof *h);
-    if (!h) return x;
     h->style = *style;
     h->ways = style->way[1] ? 2 : 1;
     h->style.way[0] = arena_text(h->memory, style->way[0]);
     h->style.way[1] = arena_text(h->memory, style->way[1]);
     h->style.what = arena_text(h->memory, style->what);
     const char **bins = arena_make(h->memory, style->bin_count + 1, sizeof *bins);
-    for (size_t i = 0; bins && i < style->bin_count; i++)
+    for (size_t i = 0; i < style->bin_count; i++)
         bins[i] = arena_text(h->memory, style->bins[i]);
     h->style.bins = bins;
     histogram_copy_sets(h, sets, style->bin_count ? count : 0);
     x.rows = h->count ? h->count : 1;
     x.draw = histogram_histograms_draw;
     x.height = histogram_histograms_height;
-    if (!arena_failed(h->memory)) histogram_histograms_table(&x.twin, h);
-    return chart_end(&x);
+    histogram_histograms_table(&x.twin, h);
+    return x;
 }
 
 // ---- one distribution, another as its outline ----
@@ -294,7 +293,7 @@ static void histogram_distribution_draw(const chart *x, canvas *c, canvas_box bo
 static const double *histogram_shares_of(arena *memory, const double *counts, size_t bins)
 {
     double sum = histogram_sum_of(counts, bins), *shares = arena_make(memory, bins + 1, sizeof *shares);
-    for (size_t i = 0; shares && i < bins; i++)
+    for (size_t i = 0; i < bins; i++)
         shares[i] = sum > 0 ? counts[i] / sum : 0;
     return shares;
 }
@@ -305,7 +304,6 @@ static void histogram_make_outline(distribution *d, const double *shares)
     size_t bins = d->style.bins;
     d->steps = arena_make(d->memory, bins + 3, sizeof(double));
     d->step_at = arena_make(d->memory, bins + 3, sizeof(double));
-    if (!d->steps || !d->step_at || !shares) return;
     for (size_t i = 0; i < bins; i++) {
         d->step_at[i + 1] = d->style.edges[i];
         d->steps[i + 1] = shares[i];
@@ -347,7 +345,6 @@ static void histogram_prepare(distribution *d)
     d->middles = arena_make(d->memory, bins, sizeof(double));
     d->widths = arena_make(d->memory, bins, sizeof(double));
     d->shares = arena_copy(d->memory, shares, bins, sizeof(double));
-    if (arena_failed(d->memory)) return;
     for (size_t i = 0; i < bins; i++) {
         const double *e = d->style.edges;
         d->middles[i] = (e[i] + e[i + 1]) / 2;
@@ -366,7 +363,6 @@ chart chart_distribution(chart_head head, const distribution_style *style, const
 {
     chart x;
     distribution *d = chart_begin(&x, head, sizeof *d);
-    if (!d) return x;
     d->style = *style;
     d->style.edges = arena_copy(d->memory, style->edges, style->bins + 1, sizeof(double));
     d->style.what = arena_text(d->memory, style->what);
@@ -374,9 +370,9 @@ chart chart_distribution(chart_head head, const distribution_style *style, const
     d->bars = histogram_copy_distribution(d, bars);
     d->outlined = outline != NULL;
     if (outline) d->outline = histogram_copy_distribution(d, outline);
-    if (!arena_failed(d->memory)) histogram_prepare(d);
+    histogram_prepare(d);
     x.draw = histogram_distribution_draw;
     x.height = histogram_distribution_height;
-    if (!arena_failed(d->memory)) histogram_distribution_table(&x.twin, d);
-    return chart_end(&x);
+    histogram_distribution_table(&x.twin, d);
+    return x;
 }

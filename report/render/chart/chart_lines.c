@@ -56,7 +56,6 @@ static lines_curve lines_chart_thinned(arena *memory, const lines_curve *from, s
 {
     lines_curve to = *from;
     double *y = arena_make(memory, 3 * LINES_COLUMNS, sizeof *y), *low, *high;
-    if (!y) return (lines_curve){0};
     low = y + LINES_COLUMNS;
     high = low + LINES_COLUMNS;
     for (size_t k = 0; k < LINES_COLUMNS; k++) {
@@ -88,7 +87,7 @@ static lines_curve lines_chart_copied(arena *memory, const lines_curve *from, si
 static const double *lines_chart_thinned_x(arena *memory, const double *x, size_t count)
 {
     double *to = arena_make(memory, LINES_COLUMNS, sizeof *to);
-    for (size_t k = 0; to && k < LINES_COLUMNS; k++) {
+    for (size_t k = 0; k < LINES_COLUMNS; k++) {
         size_t from = k * count / LINES_COLUMNS, end = (k + 1) * count / LINES_COLUMNS;
         to[k] = (x[from] + x[end - 1]) / 2;
     }
@@ -407,17 +406,16 @@ static void lines_chart_copy_panels(lines *l, const lines_panel *panels, size_t 
 {
     l->panels = arena_copy(l->memory, panels, count, sizeof *panels);
     l->scales = arena_make(l->memory, count, sizeof *l->scales);
-    for (size_t i = 0; l->panels && l->scales && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         lines_panel *p = &l->panels[i];
         lines_curve *curves = arena_make(l->memory, p->curve_count, sizeof *curves);
-        for (size_t k = 0; curves && k < p->curve_count; k++)
+        for (size_t k = 0; k < p->curve_count; k++)
             curves[k] = lines_chart_copied(l->memory, &panels[i].curves[k], points);
         p->label = arena_text(l->memory, p->label);
         p->below = arena_text(l->memory, p->below);
         p->unit = arena_text(l->memory, p->unit);
         p->limit_label = arena_text(l->memory, p->limit_label);
         p->curves = curves;
-        if (arena_failed(l->memory)) return;
         l->scales[i] = lines_chart_scale_of(p, l->style.count, l->style.tops ? l->style.tops[i] : NAN);
     }
     l->count = count;
@@ -427,7 +425,6 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
 {
     chart x;
     lines *l = chart_begin(&x, head, sizeof *l);
-    if (!l) return x;
     lines_style *s = &l->style;
     *s = *style;
     s->axis = axes_complete(s->axis, s->x, s->count);
@@ -441,10 +438,9 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     s->boxes_label = arena_text(l->memory, s->boxes_label);
     s->boxes_below = arena_text(l->memory, s->boxes_below);
     lines_mark *marks = arena_copy(l->memory, s->marks, s->mark_count, sizeof *marks);
-    for (size_t i = 0; marks && i < s->mark_count; i++)
+    for (size_t i = 0; i < s->mark_count; i++)
         marks[i].text = arena_text(l->memory, marks[i].text);
     s->marks = marks;
-    if (!marks) s->mark_count = 0;
     if (s->count > LINES_COLUMNS) {
         s->x = lines_chart_thinned_x(l->memory, s->x, s->count);
         s->count = LINES_COLUMNS;
@@ -457,6 +453,6 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     x.draw = lines_chart_draw;
     x.height = lines_chart_height;
     x.squeeze = s->squeeze ? .7 : 0;
-    if (!arena_failed(l->memory)) lines_chart_make_table(&x.twin, l);
-    return chart_end(&x);
+    lines_chart_make_table(&x.twin, l);
+    return x;
 }

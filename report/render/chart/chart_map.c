@@ -183,13 +183,12 @@ static void map_copy_rows(map *m, const map_row *rows, size_t count)
 {
     double most = 0;
     m->rows = arena_copy(m->memory, rows, count, sizeof *rows);
-    for (size_t i = 0; m->rows && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         map_row *r = &m->rows[i];
         r->label = arena_text(m->memory, r->label);
         r->right = arena_text(m->memory, r->right);
         r->values = arena_copy(m->memory, r->values, m->style.columns, sizeof(double));
         m->marks |= r->marked;
-        if (!r->values) return;
         for (size_t k = 0; k < m->style.columns; k++)
             most = fmax(most, r->values[k]);
     }
@@ -201,7 +200,6 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
 {
     chart x;
     map *m = chart_begin(&x, head, sizeof *m);
-    if (!m) return x;
     m->style = *style;
     if (m->style.columns > MAP_COLUMNS) m->style.columns = MAP_COLUMNS;
     m->style.axis.unit = arena_text(m->memory, style->axis.unit);
@@ -215,6 +213,6 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     x.draw = map_draw;
     x.height = map_height;
     x.squeeze = m->style.squeeze ? .75 : 0;
-    if (!arena_failed(m->memory)) map_make_table(&x.twin, m);
-    return chart_end(&x);
+    map_make_table(&x.twin, m);
+    return x;
 }

@@ -26,7 +26,6 @@ struct chart {
     void (*free)(void *data); // may be NULL
     void *data;
     chart_twin twin;
-    bool failed; // there was no memory for it: the document fails
 };
 
 // Appends a cell to the twin.

@@ -114,11 +114,10 @@ chart chart_panel(chart_head head, const panel_style *style, const panel_row *ro
 {
     chart x;
     panel *p = chart_begin(&x, head, sizeof *p);
-    if (!p) return x;
     p->style = *style;
     p->style.unit = arena_text(p->memory, style->unit);
     p->rows = arena_copy(p->memory, rows, count, sizeof *rows);
-    p->count = p->rows ? count : 0;
+    p->count = count;
     for (size_t i = 0; i < p->count; i++) {
         panel_row *r = &p->rows[i];
         r->name = arena_text(p->memory, r->name);
@@ -126,14 +125,13 @@ chart chart_panel(chart_head head, const panel_style *style, const panel_row *ro
         r->note = arena_text(p->memory, r->note);
         r->exact = r->exact ? arena_text(p->memory, r->exact) : NULL;
         r->peers = arena_copy(p->memory, r->peers, r->peer_count, sizeof *r->peers);
-        if (!r->peers) r->peer_count = 0;
     }
     x.rows = p->count ? p->count : 1;
     x.squeeze = .8;
     x.height = chart_panel_height;
     x.draw = panel_draw;
     panel_fill_twin(&x, p);
-    return chart_end(&x);
+    return x;
 }
 
 // ---- the key ----
@@ -172,11 +170,10 @@ chart chart_panel_key(chart_head head, const char *device, const char *peers, co
 {
     chart x;
     panel_key *k = chart_begin(&x, head, sizeof *k);
-    if (!k) return x;
     k->device = arena_text(k->memory, device);
     k->peers = arena_text(k->memory, peers);
     k->note = arena_text(k->memory, note);
     x.height = panel_key_height;
     x.draw = panel_key_draw;
-    return chart_end(&x);
+    return x;
 }

@@ -12,13 +12,11 @@ typedef struct chart_memory {
     arena *memory;
 } chart_memory;
 
-// Data of this size that start with a chart_memory, and a chart with the head filled in; NULL without memory.
+// Returns zeroed data of this size, which must start with a chart_memory, and fills in a chart with this head.
 void *chart_begin(chart *x, chart_head head, size_t size);
-// The chart, .failed set where anything went wrong.
-chart chart_end(chart *x);
 // Width of the widest text, at most `most`.
 double chart_widest(canvas *c, const char *const *texts, size_t count, theme_type type, double most);
-// The pitch of rows in a box that may be lower than the chart asked for; fixed: what is no row.
+// The pitch of rows in a box that may be lower than the chart asked for; fixed: the height of everything but rows.
 double chart_pitch(canvas_box box, double fixed, size_t rows, double pitch);
 // A tic of an axis with its unit, in as few digits as it needs: 4 MB/s.
 number_text chart_tic(double value, const char *unit, bool per_s);

@@ -156,9 +156,8 @@ static void regions_fill_twin(chart *x, const tree *t)
 static tree *regions_make_tree(chart *x, chart_head head, const region_row *rows, size_t count, const char *note)
 {
     tree *t = chart_begin(x, head, sizeof *t);
-    if (!t) return NULL;
     t->rows = arena_copy(t->memory, rows, count, sizeof *rows);
-    t->count = t->rows ? count : 0;
+    t->count = count;
     t->note = arena_text(t->memory, note);
     t->low = INFINITY;
     for (size_t i = 0; i < t->count; i++) {
@@ -181,12 +180,11 @@ chart chart_regions(chart_head head, const region_row *rows, size_t count, const
 {
     chart x;
     tree *t = regions_make_tree(&x, head, rows, count, note);
-    if (!t) return x;
     x.rows = t->count ? t->count : 1;
     x.height = regions_table_height;
     x.draw = regions_table_draw;
     regions_fill_twin(&x, t);
-    return chart_end(&x);
+    return x;
 }
 
 // ---- the icicle ----
@@ -256,9 +254,8 @@ chart chart_icicle(chart_head head, const region_row *rows, size_t count, const 
 {
     chart x;
     tree *t = regions_make_tree(&x, head, rows, count, note);
-    if (!t) return x;
     x.height = regions_icicle_height;
     x.draw = regions_icicle_draw;
     regions_fill_twin(&x, t);
-    return chart_end(&x);
+    return x;
 }

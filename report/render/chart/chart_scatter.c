@@ -1,5 +1,7 @@
 // Points; where there are too many to be seen singly, how dense they are.
 #include "chart_private.h"
+
+#include "analysis/base/memory.h"
 #include "charts_plots.h"
 
 #include <math.h>
@@ -126,36 +128,34 @@ static void scatter_make_quantiles(scatter *s, const place *points, size_t count
 {
     enum { COLUMNS = 60, LEAST = 8 };
     size_t *starts = arena_make(s->memory, COLUMNS + 1, sizeof *starts);
-    double *sorted = malloc((count + 1) * sizeof *sorted), *all = arena_make(s->memory, 4 * COLUMNS, sizeof *all);
-    if (sorted && starts && all) {
-        plot_axis axis = s->style.x_scale.axis;
-        s->xs = all, s->medians = all + COLUMNS, s->lows = all + 2 * COLUMNS, s->highs = all + 3 * COLUMNS;
-        s->columns = COLUMNS;
-        for (size_t pass = 0; pass < 2; pass++) { // count, then fill: a sort by column
-            size_t next[COLUMNS];
-            for (size_t k = 0; k < COLUMNS; k++)
-                next[k] = starts[k];
-            for (size_t i = 0; i < count; i++) {
-                double at = plot_at(axis, points[i].x);
-                if (!(at >= 0 && at <= 1) || isnan(points[i].y)) continue;
-                size_t column = at < 1 ? (size_t)(at * COLUMNS) : COLUMNS - 1;
-                if (pass)
-                    sorted[next[column]++] = points[i].y;
-                else
-                    starts[column + 1]++;
-            }
-            for (size_t k = 0; k < COLUMNS && !pass; k++)
-                starts[k + 1] += starts[k];
+    double *sorted = memory_array(NULL, count, sizeof *sorted), *all = arena_make(s->memory, 4 * COLUMNS, sizeof *all);
+    plot_axis axis = s->style.x_scale.axis;
+    s->xs = all, s->medians = all + COLUMNS, s->lows = all + 2 * COLUMNS, s->highs = all + 3 * COLUMNS;
+    s->columns = COLUMNS;
+    for (size_t pass = 0; pass < 2; pass++) { // count, then fill: a sort by column
+        size_t next[COLUMNS];
+        for (size_t k = 0; k < COLUMNS; k++)
+            next[k] = starts[k];
+        for (size_t i = 0; i < count; i++) {
+            double at = plot_at(axis, points[i].x);
+            if (!(at >= 0 && at <= 1) || isnan(points[i].y)) continue;
+            size_t column = at < 1 ? (size_t)(at * COLUMNS) : COLUMNS - 1;
+            if (pass)
+                sorted[next[column]++] = points[i].y;
+            else
+                starts[column + 1]++;
         }
-        for (size_t k = 0; k < COLUMNS; k++) {
-            size_t n = starts[k + 1] - starts[k];
-            double at = ((double)k + 0.5) / COLUMNS, *of = sorted + starts[k];
-            qsort(of, n, sizeof *of, scatter_by_value);
-            s->xs[k] = axis.log ? axis.min * pow(axis.max / axis.min, at) : axis.min + at * (axis.max - axis.min);
-            s->medians[k] = n >= LEAST ? scatter_quantile(of, n, 0.5) : NAN;
-            s->lows[k] = n >= LEAST ? scatter_quantile(of, n, 0.05) : NAN;
-            s->highs[k] = n >= LEAST ? scatter_quantile(of, n, 0.95) : NAN;
-        }
+        for (size_t k = 0; k < COLUMNS && !pass; k++)
+            starts[k + 1] += starts[k];
+    }
+    for (size_t k = 0; k < COLUMNS; k++) {
+        size_t n = starts[k + 1] - starts[k];
+        double at = ((double)k + 0.5) / COLUMNS, *of = sorted + starts[k];
+        qsort(of, n, sizeof *of, scatter_by_value);
+        s->xs[k] = axis.log ? axis.min * pow(axis.max / axis.min, at) : axis.min + at * (axis.max - axis.min);
+        s->medians[k] = n >= LEAST ? scatter_quantile(of, n, 0.5) : NAN;
+        s->lows[k] = n >= LEAST ? scatter_quantile(of, n, 0.05) : NAN;
+        s->highs[k] = n >= LEAST ? scatter_quantile(of, n, 0.95) : NAN;
     }
     free(sorted);
 }
@@ -163,8 +163,8 @@ static void scatter_make_quantiles(scatter *s, const place *points, size_t count
 // The most points of one cell, for the key.
 static size_t scatter_most_of(const scatter *s, const place *points, size_t count)
 {
-    size_t most = 0, *cells = calloc((size_t)ACROSS * UP, sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++) {
+    size_t most = 0, *cells = memory_calloc((size_t)ACROSS * UP, sizeof *cells);
+    for (size_t i = 0; i < count; i++) {
         double x = plot_at(s->style.x_scale.axis, points[i].x), y = plot_at(s->style.y_scale.axis, points[i].y);
         if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) continue;
         size_t column = x < 1 ? (size_t)(x * ACROSS) : ACROSS - 1, row = y < 1 ? (size_t)(y * UP) : UP - 1;
@@ -176,25 +176,21 @@ static size_t scatter_most_of(const scatter *s, const place *points, size_t coun
 
 static void scatter_make_density(scatter *s, const scatter_set *sets)
 {
-    double *xs = malloc(2 * s->points * sizeof *xs), *ys = xs ? xs + s->points : NULL;
-    place *all = malloc(s->points * sizeof *all);
+    double *xs = memory_array(NULL, 2 * s->points, sizeof *xs), *ys = xs + s->points;
+    place *all = memory_array(NULL, s->points, sizeof *all);
     size_t n = 0;
     s->density = arena_make(s->memory, (size_t)ACROSS * UP, sizeof *s->density);
-    for (size_t i = 0; xs && all && i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++)
         for (size_t k = 0; k < sets[i].count; k++, n++) {
             xs[n] = all[n].x = sets[i].x[k];
             ys[n] = all[n].y = sets[i].y[k];
         }
-    if (s->density && n) {
-        plot_density(s->style.x_scale.axis, s->style.y_scale.axis, xs, ys, n, INK_BLUE, ACROSS, UP, s->density);
-        // No transparent pixels: where a viewer smooths the picture, they would show as dark edges.
-        for (size_t i = 0; i < (size_t)ACROSS * UP; i++)
-            if (s->density[i] == INK_NONE) s->density[i] = INK_PAPER;
-    }
-    if (n) {
-        scatter_make_quantiles(s, all, n);
-        s->most = scatter_most_of(s, all, n);
-    }
+    plot_density(s->style.x_scale.axis, s->style.y_scale.axis, xs, ys, n, INK_BLUE, ACROSS, UP, s->density);
+    // No transparent pixels: where a viewer smooths the picture, they would show as dark edges.
+    for (size_t i = 0; i < (size_t)ACROSS * UP; i++)
+        if (s->density[i] == INK_NONE) s->density[i] = INK_PAPER;
+    scatter_make_quantiles(s, all, n);
+    s->most = scatter_most_of(s, all, n);
     free(xs);
     free(all);
 }
@@ -263,7 +259,6 @@ chart chart_scatter(chart_head head, const scatter_style *style, const scatter_s
 {
     chart x;
     scatter *s = chart_begin(&x, head, sizeof *s);
-    if (!s) return x;
     s->style = *style;
     s->style.x_head = arena_text(s->memory, style->x_head);
     s->style.y_head = arena_text(s->memory, style->y_head);
@@ -281,6 +276,6 @@ chart chart_scatter(chart_head head, const scatter_style *style, const scatter_s
     scatter_copy_points(s);
     x.draw = scatter_draw;
     x.height = scatter_height;
-    if (!arena_failed(s->memory)) (s->density ? scatter_table_of_quantiles : scatter_table_of_points)(&x.twin, s);
-    return chart_end(&x);
+    (s->density ? scatter_table_of_quantiles : scatter_table_of_points)(&x.twin, s);
+    return x;
 }

@@ -133,15 +133,13 @@ chart chart_shares(chart_head head, const share_row *rows, size_t count)
 {
     chart x;
     shares *s = chart_begin(&x, head, sizeof *s);
-    if (!s) return x;
     s->rows = arena_copy(s->memory, rows, count, sizeof *rows);
-    s->count = s->rows ? count : 0;
+    s->count = count;
     for (size_t r = 0; r < s->count; r++) {
         share_row *row = &s->rows[r];
         share_segment *segments = arena_copy(s->memory, row->segments, row->count, sizeof *segments);
         row->label = arena_text(s->memory, row->label);
         row->right = arena_text(s->memory, row->right);
-        if (!segments) row->count = 0;
         row->segments = segments;
         for (size_t i = 0; i < row->count; i++) {
             segments[i].label = arena_text(s->memory, segments[i].label);
@@ -151,5 +149,5 @@ chart chart_shares(chart_head head, const share_row *rows, size_t count)
     x.height = shares_height;
     x.draw = shares_draw;
     shares_fill_twin(&x.twin, s);
-    return chart_end(&x);
+    return x;
 }

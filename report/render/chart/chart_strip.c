@@ -187,7 +187,7 @@ static void strip_fill_twin(chart *x, const strip *s)
 static const strip_cell *strip_copy_cells(arena *a, const strip_cell *cells, size_t count)
 {
     strip_cell *mine = arena_copy(a, cells, count, sizeof *cells);
-    for (size_t i = 0; mine && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         mine[i].text = arena_text(a, mine[i].text);
         mine[i].before = mine[i].before ? arena_text(a, mine[i].before) : NULL;
         mine[i].tip = mine[i].tip ? arena_text(a, mine[i].tip) : NULL;
@@ -200,22 +200,20 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
 {
     chart x;
     strip *s = chart_begin(&x, head, sizeof *s);
-    if (!s) return x;
     s->columns = arena_copy(s->memory, columns, column_count, sizeof *columns);
-    s->column_count = s->columns ? column_count : 0;
+    s->column_count = column_count;
     for (size_t i = 0; i < s->column_count; i++)
         s->columns[i] = arena_text(s->memory, s->columns[i]);
     s->rows = arena_copy(s->memory, rows, row_count, sizeof *rows);
-    for (size_t r = 0; s->rows && r < row_count; r++) {
+    s->count = row_count;
+    for (size_t r = 0; r < row_count; r++) {
         s->rows[r].label = arena_text(s->memory, rows[r].label);
         s->rows[r].cells = strip_copy_cells(s->memory, rows[r].cells, s->column_count);
-        if (!s->rows[r].cells) break;
-        s->count = r + 1;
     }
     x.rows = s->count ? s->count : 1;
     x.squeeze = .8;
     x.height = chart_strip_height;
     x.draw = strip_draw;
     strip_fill_twin(&x, s);
-    return chart_end(&x);
+    return x;
 }

@@ -137,10 +137,9 @@ chart chart_table(chart_head head, const table_column *columns, size_t column_co
 {
     chart x;
     grid *g = chart_begin(&x, head, sizeof *g);
-    if (!g) return x;
     g->columns = arena_copy(g->memory, columns, column_count, sizeof *columns);
     g->cells = arena_copy(g->memory, cells, column_count * row_count, sizeof *cells);
-    if (g->columns && g->cells && column_count <= 64) {
+    if (column_count <= 64) {
         g->column_count = column_count;
         g->count = row_count;
     }
@@ -152,5 +151,5 @@ chart chart_table(chart_head head, const table_column *columns, size_t column_co
     x.height = table_chart_height;
     x.draw = table_chart_draw;
     table_chart_fill_twin(&x, g);
-    return chart_end(&x);
+    return x;
 }

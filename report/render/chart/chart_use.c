@@ -103,9 +103,8 @@ chart chart_use(chart_head head, const use_row *rows, size_t count)
 {
     chart x;
     use *u = chart_begin(&x, head, sizeof *u);
-    if (!u) return x;
     u->rows = arena_copy(u->memory, rows, count, sizeof *rows);
-    u->count = u->rows ? count : 0;
+    u->count = count;
     for (size_t i = 0; i < u->count; i++) {
         use_row *r = &u->rows[i];
         r->label = arena_text(u->memory, r->label);
@@ -116,7 +115,7 @@ chart chart_use(chart_head head, const use_row *rows, size_t count)
     x.draw = use_draw;
     x.rows = u->count ? u->count : 1;
     use_fill_twin(&x.twin, u);
-    return chart_end(&x);
+    return x;
 }
 
 // ---- facts ----
@@ -148,9 +147,8 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count)
 {
     chart x;
     facts *f = chart_begin(&x, head, sizeof *f);
-    if (!f) return x;
     f->rows = arena_copy(f->memory, rows, count, sizeof *rows);
-    f->count = f->rows ? count : 0;
+    f->count = count;
     x.twin.columns = 2;
     chart_cell(&x.twin, "");
     chart_cell(&x.twin, "");
@@ -165,5 +163,5 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count)
     x.is_table = true;
     x.height = use_height;
     x.draw = use_draw_facts;
-    return chart_end(&x);
+    return x;
 }

@@ -1,7 +1,5 @@
 // The charts, each over plain data: what they show comes from the pages. Everything given is copied; labels are
 // foreign text. NAN is "not measured" and hatched, zero is a grey dot or an empty cell: neither is a colour.
-//
-// A chart that cannot be made for want of memory has .failed set.
 #ifndef NETPROF_CHARTS_H
 #define NETPROF_CHARTS_H
 

@@ -42,14 +42,6 @@ void document_close(document *d)
     free(d);
 }
 
-document *document_made(document *d, bool good, netprof_error *error)
-{
-    if (d && good) return d;
-    document_close(d);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
-}
-
 void document_title(document *d, const char *title)
 {
     document_set(&d->title, title);
@@ -105,24 +97,12 @@ void document_metadata(document *d, const char *subject, const char *keywords, i
 
 void document_add(document *d, chart x)
 {
-    document_item *item = x.failed ? NULL : document_add_item(d, ITEM_CHART);
-    d->failed = d->failed || x.failed;
-    if (item)
-        item->chart = x;
-    else
-        chart_free(&x);
+    document_add_item(d, ITEM_CHART)->chart = x;
 }
 
 void document_beside(document *d, chart left, chart right, double left_share)
 {
-    bool failed = left.failed || right.failed;
-    document_item *item = failed ? NULL : document_add_item(d, ITEM_BESIDE);
-    d->failed = d->failed || failed;
-    if (!item) {
-        chart_free(&left);
-        chart_free(&right);
-        return;
-    }
+    document_item *item = document_add_item(d, ITEM_BESIDE);
     item->chart = left;
     item->right = right;
     item->left_share = left_share;

@@ -9,8 +9,6 @@
 
 document *document_open(const char *kind); // "Node counter report": beside the name at the top of each page
 void document_close(document *d);
-// The end of making one: the document, or, where it is not good, NULL after closing it; the error then says no memory.
-document *document_made(document *d, bool good, netprof_error *error);
 void document_title(document *d, const char *title);  // the verdict in one sentence
 void document_subline(document *d, const char *text); // below it, or below a part's heading; may be called again
 void document_verdict(document *d, severity s, const char *text);
@@ -27,7 +25,7 @@ void document_note(document *d, const char *text);  // a paragraph
 void document_charts(const document *d, void (*visit)(void *user, const char *name, const char *title), void *user);
 
 // Writes it; several SVG or PNG pages become PATH-1.svg, PATH-2.svg, ... Every file appears whole or not at all.
-// What had to be left out (no gnuplot) is said through warn(), which may be NULL.
+// warn(), which may be NULL, is told about everything that had to be left out (no gnuplot).
 netprof_err document_write(document *d, const char *path, const document_options *o,
                            void (*warn)(void *user, const char *text), netprof_error *error);
 // Single charts, each into a file of its own: PDF, SVG or PNG; o->chart is not looked at.
@@ -36,7 +34,7 @@ typedef struct document_file {
 } document_file;
 netprof_err document_write_charts(document *d, const document_file *files, size_t count, const document_options *o,
                                   void (*warn)(void *user, const char *text), netprof_error *error);
-size_t document_pages(document *d, document_paper paper); // 0: no memory
+size_t document_pages(document *d, document_paper paper); // how many
 // The layout check over all pages; calls found() with the page's number, 1 for the first.
 size_t document_check(document *d, document_paper paper,
                       void (*found)(void *user, size_t page, canvas_fault fault, const char *text, const char *other),

@@ -26,7 +26,6 @@ typedef struct writer {
     document_theme theme;
     layout *layouts; // [2 * LAYOUTS] of each item: left or only chart, right chart
     bool used[INK_COUNT];
-    bool failed;
 } writer;
 
 static layout *html_layouts_of(const writer *w, size_t item, bool right)
@@ -52,17 +51,12 @@ static void html_lay_out(writer *w, layout *to, const chart *x, double width)
 {
     size_t rows = x->rows ? x->rows : 1;
     canvas *measure = canvas_open(width, 1);
-    double height = measure ? x->height(x, measure, width, 0, rows) : 0;
+    double height = x->height(x, measure, width, 0, rows);
     canvas_close(measure);
-    *to = (layout){measure ? canvas_open(width, height) : NULL, width, height};
-    if (!to->c) {
-        w->failed = true;
-        return;
-    }
+    *to = (layout){canvas_open(width, height), width, height};
     canvas_group(to->c, x->title && *x->title ? x->title : x->name, x->question ? x->question : "");
     x->draw(x, to->c, (canvas_box){0, 0, width, height}, 0, rows);
     canvas_group_end(to->c);
-    w->failed = w->failed || canvas_failed(to->c);
     html_mark_inks(w, to->c);
 }
 
@@ -77,7 +71,7 @@ static void html_lay_out_narrow(writer *w, layout *to, const chart *x)
 {
     size_t faults = 0;
     html_lay_out(w, to, x, full_width[NARROW]);
-    if (to->c) canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, html_count_fault, &faults);
+    canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, html_count_fault, &faults);
     if (!faults) return;
     canvas_close(to->c);
     to->c = NULL;
@@ -91,19 +85,17 @@ static void html_lay_out_chart(writer *w, size_t item, bool right, const chart *
     html_lay_out_narrow(w, &to[NARROW], x);
 }
 
-static bool html_lay_out_all(writer *w)
+static void html_lay_out_all(writer *w)
 {
     const document *d = w->d;
-    w->layouts = calloc(d->item_count * 2 * LAYOUTS + 1, sizeof *w->layouts);
-    if (!w->layouts) return false;
-    for (size_t i = 0; i < d->item_count && !w->failed; i++) {
+    w->layouts = memory_calloc(d->item_count * 2 * LAYOUTS, sizeof *w->layouts);
+    for (size_t i = 0; i < d->item_count; i++) {
         const document_item *item = &d->items[i];
         if (item->kind == ITEM_CHART) html_lay_out_chart(w, i, false, &item->chart, 1);
         if (item->kind != ITEM_BESIDE) continue;
         html_lay_out_chart(w, i, false, &item->chart, item->left_share);
         html_lay_out_chart(w, i, true, &item->right, 1 - item->left_share);
     }
-    return !w->failed;
 }
 
 static size_t html_layout_count(const writer *w)
@@ -114,7 +106,7 @@ static size_t html_layout_count(const writer *w)
 static void html_make_plots(writer *w, plots *p, const document_options *o, void (*warn)(void *user, const char *text),
                             void *user)
 {
-    canvas **canvases = memory_alloc((html_layout_count(w) + 1) * sizeof(canvas *));
+    canvas **canvases = memory_array(NULL, html_layout_count(w), sizeof *canvases);
     size_t count = 0;
     for (size_t i = 0; i < html_layout_count(w); i++)
         if (w->layouts[i].c) canvases[count++] = w->layouts[i].c;
@@ -246,16 +238,12 @@ static void html_write_element(writer *w, const char *open, const char *text, co
     buffer_text(w->out, close);
 }
 
-static void html_write_mark(writer *w, const canvas *c)
-{
-    if (!canvas_svg(c, w->out, true)) w->failed = true;
-}
-
-static canvas *html_draw_mark(severity s)
+static void html_write_mark(writer *w, severity s)
 {
     canvas *c = canvas_open(8, 8);
-    if (c) canvas_mark(c, 4, 4, s);
-    return c;
+    canvas_mark(c, 4, 4, s);
+    canvas_svg(c, w->out, true);
+    canvas_close(c);
 }
 
 // The marks' inks must be known before the style is written.
@@ -280,13 +268,8 @@ static void html_write_verdict(writer *w)
     buffer_text(w->out, "<h2>VERDICT</h2>\n<ul>\n");
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];
-        canvas *c = html_draw_mark(line->severity);
         buffer_text(w->out, "<li><span aria-hidden=\"true\">");
-        if (c)
-            html_write_mark(w, c);
-        else
-            w->failed = true;
-        canvas_close(c);
+        html_write_mark(w, line->severity);
         buffer_printf(w->out, "</span><b class=\"word\" style=\"color:var(--i%d)\">%s</b>",
                       (int)theme_severity_ink(line->severity), theme_severity_word(line->severity));
         html_write_element(w, "<span>", line->text, "</span></li>\n");
@@ -337,7 +320,7 @@ static void html_write_cell(writer *w, const chart_twin *t, size_t i)
     const char *name = i < t->columns || !column ? "th" : "td";
     const char *scope = i < t->columns ? " scope=\"col\"" : !column ? " scope=\"row\"" : "";
     bool is_head = i < t->columns || !column, right = html_is_right(t, column);
-    // Most are numbers: they need no word.
+    // Most cells are numbers: they need no class.
     const char *look = right                                  ? is_head ? " class=\"r\"" : ""
                        : strlen(t->cells[i]) > LONG && column ? " class=\"long\""
                        : is_head                              ? ""
@@ -374,7 +357,7 @@ static void html_write_layout(writer *w, const layout *x, const char *label, con
     buffer_printf(w->out, "<div class=\"scroll %s\" tabindex=\"0\" role=\"group\" style=\"--w:", kind);
     buffer_number(w->out, x->width);
     html_write_element(w, "\" aria-label=\"", label, "\">\n");
-    if (!canvas_svg(x->c, w->out, true)) w->failed = true;
+    canvas_svg(x->c, w->out, true);
     buffer_text(w->out, "</div>\n");
 }
 
@@ -454,29 +437,25 @@ static void html_write_head(writer *w)
     buffer_text(w->out, "</header>\n<main>\n");
 }
 
-bool document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
+void document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
                    void *user)
 {
     writer w = {.d = d, .out = out, .theme = o->theme};
     plots made = {0};
-    bool ok = !d->failed && html_lay_out_all(&w);
-    if (ok) {
-        html_make_plots(&w, &made, o, warn, user);
-        for (size_t i = 0; i < html_layout_count(&w); i++)
-            if (w.layouts[i].c) html_mark_inks(&w, w.layouts[i].c); // plots that are missing drew something else
-        html_use_mark_inks(&w);
-        html_write_head(&w);
-        html_write_verdict(&w);
-        html_write_contents(&w);
-        html_write_items(&w);
-        buffer_text(out, "</main>\n");
-        if (d->foot) html_write_element(&w, "<footer><p>", d->foot, "</p></footer>\n");
-        buffer_text(out, "</body>\n</html>\n");
-        ok = !w.failed && !out->failed;
-    }
+    html_lay_out_all(&w);
+    html_make_plots(&w, &made, o, warn, user);
+    for (size_t i = 0; i < html_layout_count(&w); i++)
+        if (w.layouts[i].c) html_mark_inks(&w, w.layouts[i].c); // plots that are missing drew something else
+    html_use_mark_inks(&w);
+    html_write_head(&w);
+    html_write_verdict(&w);
+    html_write_contents(&w);
+    html_write_items(&w);
+    buffer_text(out, "</main>\n");
+    if (d->foot) html_write_element(&w, "<footer><p>", d->foot, "</p></footer>\n");
+    buffer_text(out, "</body>\n</html>\n");
     plots_free(&made);
-    for (size_t i = 0; w.layouts && i < html_layout_count(&w); i++)
+    for (size_t i = 0; i < html_layout_count(&w); i++)
         canvas_close(w.layouts[i].c);
     free(w.layouts);
-    return ok;
 }

@@ -1,4 +1,4 @@
-// What a document keeps; for its writers.
+// The contents of a document, for its writers.
 #ifndef NETPROF_DOCUMENT_MODEL_H
 #define NETPROF_DOCUMENT_MODEL_H
 
@@ -25,7 +25,6 @@ struct document {
     size_t verdict_count;
     document_item *items;
     size_t item_count;
-    bool failed; // no memory
 };
 
 // A document on pages.
@@ -41,7 +40,6 @@ typedef struct page_set {
     size_t count;
     page_mark *marks;
     size_t mark_count;
-    bool failed;
 } page_set;
 
 enum { PAGE_MARGIN = 40 };
@@ -54,8 +52,8 @@ void pages_free(page_set *p);
 const chart *document_find(const document *d, const char *name);
 severity document_severity(const document *d); // the worst of the verdict's lines
 
-// The whole HTML file, without gnuplot's jobs yet made: see plots_make().
-bool document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
+// Writes the whole HTML file, its plots included.
+void document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
                    void *user);
 
 // Draws all plots of some canvases in one run of gnuplot; where that fails they say so in place of the data, and

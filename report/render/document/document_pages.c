@@ -19,7 +19,7 @@ typedef struct flow {
     double y;                        // where the next thing goes
     bool fresh;                      // nothing is on the page yet
     double squeeze;                  // factor of the heights of charts that bear it, so that a part fits its page
-    bool under_text;                 // y is a base line of what would be more text
+    bool under_text;                 // y is the base line that more text would have
 } flow;
 
 canvas_box page_box(document_paper paper)
@@ -27,30 +27,25 @@ canvas_box page_box(document_paper paper)
     return paper == PAPER_LETTER ? (canvas_box){0, 0, 612, 792} : (canvas_box){0, 0, 595.28, 841.89};
 }
 
-static bool sheets_add_page(page_set *set, canvas *c)
+static canvas *sheets_add_page(page_set *set, double width, double height)
 {
-    set->failed = set->failed || !c;
-    if (!c) return false;
-    arrput(set->pages, c);
+    arrput(set->pages, canvas_open(width, height));
     set->count = arrlenu(set->pages);
-    return true;
+    return arrlast(set->pages);
 }
 
-static bool sheets_new_page(flow *f)
+static void sheets_new_page(flow *f)
 {
-    canvas *c = canvas_open(f->width, f->height);
-    f->c = sheets_add_page(f->set, c) ? c : NULL;
+    f->c = sheets_add_page(f->set, f->width, f->height);
     f->y = f->top;
     f->fresh = true;
-    return f->c != NULL;
 }
 
 static void sheets_mark(flow *f, const char *title, bool is_part)
 {
     page_set *set = f->set;
     char *visible = text_visible(title);
-    if (!visible || !*visible) {
-        set->failed = set->failed || !visible;
+    if (!*visible) {
         free(visible);
         return;
     }
@@ -155,7 +150,7 @@ static void sheets_draw_chart(canvas *c, const chart *x, canvas_box box, size_t 
     canvas_group_end(c);
 }
 
-// How many rows behind `from` fit into the height.
+// How many rows after `from` fit into the height.
 static size_t sheets_rows_that_fit(const chart *x, canvas *c, double width, size_t from, double height)
 {
     size_t low = 0, high = x->rows - from + 1;
@@ -178,7 +173,7 @@ static void sheets_place_chart(flow *f, const chart *x)
 {
     enum { LEAST_ROWS = 4 };
     size_t from = 0, rows = x->rows ? x->rows : 1;
-    while (from < rows && f->c) {
+    while (from < rows) {
         size_t left = rows - from, count = left;
         double gap = f->fresh ? 0 : section_gap;
         double above = gap + sheets_heading(f->c, f->left, 0, f->inner, x, from > 0, false);
@@ -234,7 +229,7 @@ static double sheets_beside_height(const flow *f, const document_item *item)
 static void sheets_place_beside(flow *f, const document_item *item)
 {
     halves h = sheets_measure_beside(f, item);
-    if (!f->fresh && h.tallest + section_gap > sheets_room(f) && !sheets_new_page(f)) return;
+    if (!f->fresh && h.tallest + section_gap > sheets_room(f)) sheets_new_page(f);
     if (!f->fresh) f->y += section_gap - (f->under_text ? 7 : 0);
     f->under_text = false;
     for (int i = 0; i < 2; i++) {
@@ -251,14 +246,14 @@ static void sheets_place_beside(flow *f, const document_item *item)
 static void sheets_place_note(flow *f, const char *text)
 {
     double height = canvas_paragraph_height(f->c, f->inner, text, TYPE_FOOT, 0) + 10;
-    if (!f->fresh && height > sheets_room(f) && !sheets_new_page(f)) return;
+    if (!f->fresh && height > sheets_room(f)) sheets_new_page(f);
     f->y += 12;
     canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_FOOT, INK_SECONDARY, 0);
     f->y += height - 10;
     f->fresh = false;
 }
 
-// Heights of what stands between here and the next part.
+// Heights of the items up to the next part.
 typedef struct extent {
     double fixed, flexible, least; // least: the largest share that a flexible chart insists on
 } extent;
@@ -288,11 +283,10 @@ static extent sheets_measure(const flow *f, size_t from)
     return e;
 }
 
-// A part that is only little too long for its page is pressed together.
+// A part that is only a little too long for its page is squeezed.
 static void sheets_choose_squeeze(flow *f, size_t from)
 {
     f->squeeze = 1;
-    if (!f->c) return;
     extent e = sheets_measure(f, from);
     double factor = e.flexible > 0 ? (sheets_room(f) - e.fixed - 1) / e.flexible : 1;
     if (factor < 1 && factor >= e.least) f->squeeze = factor;
@@ -304,7 +298,7 @@ static void sheets_place(flow *f, const document_item *item)
     case ITEM_CHART: sheets_place_chart(f, &item->chart); break;
     case ITEM_BESIDE: sheets_place_beside(f, item); break;
     case ITEM_PART:
-        if (!f->fresh && !sheets_new_page(f)) return;
+        if (!f->fresh) sheets_new_page(f);
         sheets_mark(f, item->text, true);
         sheets_title(f, item->text);
         break;
@@ -319,22 +313,19 @@ void pages_make(page_set *p, const document *d, document_paper paper)
     flow f = {.set = p, .d = d, .width = sheet.width, .height = sheet.height, .top = 48, .left = PAGE_MARGIN};
     f.bottom = sheet.height - foot_height - 8;
     f.inner = sheet.width - 2 * PAGE_MARGIN;
-    p->failed = p->failed || d->failed;
-    if (!sheets_new_page(&f)) return;
+    sheets_new_page(&f);
     sheets_mark(&f, d->title ? d->title : d->kind, true);
     if (d->title) sheets_title(&f, d->title);
     for (size_t i = 0; i < d->subline_count; i++)
         sheets_subline(&f, d->sublines[i]);
     sheets_verdict(&f);
     sheets_choose_squeeze(&f, 0);
-    for (size_t i = 0; i < d->item_count && f.c; i++) {
+    for (size_t i = 0; i < d->item_count; i++) {
         sheets_place(&f, &d->items[i]);
         if (d->items[i].kind == ITEM_PART) sheets_choose_squeeze(&f, i + 1);
     }
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++)
         sheets_head_and_foot(&f, p->pages[i], i + 1);
-        p->failed = p->failed || canvas_failed(p->pages[i]);
-    }
 }
 
 void pages_chart(page_set *p, const chart *x, document_paper paper)
@@ -342,12 +333,10 @@ void pages_chart(page_set *p, const chart *x, document_paper paper)
     const double edge = 6;
     double width = page_box(paper).width - 2 * PAGE_MARGIN;
     canvas *measure = canvas_open(width, 1);
-    double height = measure ? x->height(x, measure, width, 0, x->rows ? x->rows : 1) : 0;
+    double height = x->height(x, measure, width, 0, x->rows ? x->rows : 1);
     canvas_close(measure);
-    canvas *c = measure ? canvas_open(width + 2 * edge, height + 2 * edge) : NULL;
-    if (!sheets_add_page(p, c)) return;
+    canvas *c = sheets_add_page(p, width + 2 * edge, height + 2 * edge);
     sheets_draw_chart(c, x, (canvas_box){edge, edge, width, height}, 0, x->rows ? x->rows : 1);
-    p->failed = p->failed || canvas_failed(c);
 }
 
 void pages_free(page_set *p)
@@ -365,7 +354,7 @@ size_t document_pages(document *d, document_paper paper)
 {
     page_set p = {0};
     pages_make(&p, d, paper);
-    size_t count = p.failed ? 0 : p.count;
+    size_t count = p.count;
     pages_free(&p);
     return count;
 }
@@ -396,7 +385,6 @@ size_t document_check(document *d, document_paper paper,
         checked x = {found, user, i + 1};
         faults += canvas_check(p.pages[i], inside, sheets_found_on_page, &x);
     }
-    faults += p.failed;
     pages_free(&p);
     return faults;
 }

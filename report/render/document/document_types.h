@@ -1,4 +1,4 @@
-// What a document is asked for.
+// How a document is to be written.
 #ifndef NETPROF_DOCUMENT_TYPES_H
 #define NETPROF_DOCUMENT_TYPES_H
 

@@ -37,10 +37,10 @@ static void writer_progress(const job *j, const char *what, size_t done, size_t 
 static cairo_status_t writer_to_buffer(void *out, const unsigned char *data, unsigned size)
 {
     buffer_bytes(out, data, size);
-    return ((buffer *)out)->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
+    return CAIRO_STATUS_SUCCESS;
 }
 
-// When the report is from: the data's time, unless SOURCE_DATE_EPOCH says another. Never the clock.
+// The report's date: that of the data, unless SOURCE_DATE_EPOCH gives another. Never the clock.
 static bool writer_date_of(const document *d, char text[32])
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -99,12 +99,22 @@ static bool writer_write_pdf(job *j, buffer *out)
         cairo_show_page(cr);
     }
     if (!j->o->chart) writer_outline(surface, &j->pages);
-    ok = cairo_status(cr) == CAIRO_STATUS_SUCCESS && ok;
+    ok = canvas_cairo_good(cairo_status(cr)) && ok;
     cairo_destroy(cr);
     cairo_surface_finish(surface);
-    ok = cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS && ok;
+    ok = canvas_cairo_good(cairo_surface_status(surface)) && ok;
     cairo_surface_destroy(surface);
-    return ok && !out->failed;
+    return ok;
+}
+
+static netprof_err writer_write_pdf_file(job *j, const char *path)
+{
+    buffer out = {0};
+    netprof_err err = writer_write_pdf(j, &out)
+                          ? file_write(path, out.data, out.size, j->error)
+                          : writer_fail(j->error, NETPROF_ERR_IO, "cairo could not write the pages");
+    buffer_free(&out);
+    return err;
 }
 
 // ---- PNG, SVG: a file for each page ----
@@ -119,9 +129,9 @@ static bool writer_write_png(canvas *c, double scale, buffer *out)
     cairo_scale(cr, scale, scale);
     bool ok = canvas_cairo(c, cr);
     cairo_destroy(cr);
-    ok = cairo_surface_write_to_png_stream(surface, writer_to_buffer, out) == CAIRO_STATUS_SUCCESS && ok;
+    ok = canvas_cairo_good(cairo_surface_write_to_png_stream(surface, writer_to_buffer, out)) && ok;
     cairo_surface_destroy(surface);
-    return ok && !out->failed;
+    return ok;
 }
 
 // "report.svg" and 3: "report-3.svg".
@@ -133,7 +143,6 @@ static char *writer_numbered(const char *path, size_t page)
     buffer b = {0};
     buffer_bytes(&b, path, stem);
     buffer_printf(&b, "-%zu%s", page, dot ? dot : "");
-    if (b.failed) buffer_free(&b);
     return b.data;
 }
 
@@ -147,13 +156,14 @@ static netprof_err writer_write_sheets(job *j, const char *path)
         buffer out = {0};
         canvas *c = j->pages.pages[i];
         writer_progress(j, "drawing", i, j->pages.count);
-        bool ok = j->o->format == DOCUMENT_SVG ? canvas_svg(c, &out, false)
-                                               : writer_write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
-        char *name = one ? NULL : writer_numbered(path, i + 1);
-        if (!ok || (!one && !name))
-            err = writer_fail(j->error, NETPROF_ERR_NOMEM, "could not draw a page");
+        bool ok = true;
+        if (j->o->format == DOCUMENT_SVG)
+            canvas_svg(c, &out, false);
         else
-            err = file_write(one ? path : name, out.data, out.size, j->error);
+            ok = writer_write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
+        char *name = one ? NULL : writer_numbered(path, i + 1);
+        err = ok ? file_write(one ? path : name, out.data, out.size, j->error)
+                 : writer_fail(j->error, NETPROF_ERR_IO, "could not draw a page");
         free(name);
         buffer_free(&out);
     }
@@ -162,6 +172,13 @@ static netprof_err writer_write_sheets(job *j, const char *path)
 
 // ---- together ----
 
+static netprof_err writer_write_drawn(job *j, const char *path)
+{
+    for (size_t i = 0; i < j->pages.count; i++)
+        canvas_dark(j->pages.pages[i], j->o->theme == DOCUMENT_DARK);
+    return j->o->format == DOCUMENT_PDF ? writer_write_pdf_file(j, path) : writer_write_sheets(j, path);
+}
+
 static netprof_err writer_write_pages(job *j, const char *path)
 {
     const chart *only = j->o->chart ? document_find(j->d, j->o->chart) : NULL;
@@ -169,44 +186,22 @@ static netprof_err writer_write_pages(job *j, const char *path)
         pages_chart(&j->pages, only, j->o->paper);
     else
         pages_make(&j->pages, j->d, j->o->paper);
-    if (j->pages.failed) return writer_fail(j->error, NETPROF_ERR_NOMEM, "no memory");
     plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user);
-    for (size_t i = 0; i < j->pages.count; i++)
-        canvas_dark(j->pages.pages[i], j->o->theme == DOCUMENT_DARK);
-    if (j->o->format != DOCUMENT_PDF) return writer_write_sheets(j, path);
-    buffer out = {0};
-    netprof_err err = writer_write_pdf(j, &out)
-                          ? file_write(path, out.data, out.size, j->error)
-                          : writer_fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
-    buffer_free(&out);
-    return err;
+    return writer_write_drawn(j, path);
 }
 
 static netprof_err writer_write_html(job *j, const char *path)
 {
     buffer out = {0};
-    netprof_err err = document_html(j->d, j->o, &out, j->warn, j->user)
-                          ? file_write(path, out.data, out.size, j->error)
-                          : writer_fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+    document_html(j->d, j->o, &out, j->warn, j->user);
+    netprof_err err = file_write(path, out.data, out.size, j->error);
     buffer_free(&out);
     return err;
 }
 
 // ---- many single charts ----
 
-static netprof_err writer_write_one(job *j, const char *path)
-{
-    buffer out = {0};
-    canvas_dark(j->pages.pages[0], j->o->theme == DOCUMENT_DARK);
-    if (j->o->format != DOCUMENT_PDF) return writer_write_sheets(j, path);
-    netprof_err err = writer_write_pdf(j, &out)
-                          ? file_write(path, out.data, out.size, j->error)
-                          : writer_fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
-    buffer_free(&out);
-    return err;
-}
-
-// So many that one run of gnuplot is worth its start, and none takes long.
+// Draws so many charts that one run of gnuplot is worth its start, and none takes long.
 static netprof_err writer_write_batch(const job *like, const document_file *files, size_t count)
 {
     job j = *like;
@@ -218,12 +213,11 @@ static netprof_err writer_write_batch(const job *like, const document_file *file
         else
             err = writer_fail(j.error, NETPROF_ERR_ARG, "no such chart");
     }
-    if (!err && j.pages.failed) err = writer_fail(j.error, NETPROF_ERR_NOMEM, "no memory");
     if (!err) plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user);
     for (size_t i = 0; i < count && !err; i++) {
         job one = j;
         one.pages = (page_set){.pages = &j.pages.pages[i], .count = 1};
-        err = writer_write_one(&one, files[i].path);
+        err = writer_write_drawn(&one, files[i].path);
     }
     plots_free(&j.plots);
     pages_free(&j.pages);

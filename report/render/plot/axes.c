@@ -170,7 +170,7 @@ void axes_draw_spans(canvas *c, const axes *a, const axes_span *spans, size_t co
 const axes_span *axes_copy_spans(arena *memory, const axes_span *spans, size_t count)
 {
     axes_span *mine = arena_copy(memory, spans, count, sizeof *spans);
-    for (size_t i = 0; mine && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         mine[i].label = arena_text(memory, spans[i].label);
     return mine;
 }

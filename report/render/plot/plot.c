@@ -1,6 +1,8 @@
 #include "plot.h"
 #include "plot_parts.h"
 
+#include "analysis/base/memory.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -135,12 +137,11 @@ static size_t plot_cell_of(double at, size_t cells)
     return cell < cells ? cell : cells - 1;
 }
 
-bool plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, size_t count, theme_ink ramp,
+void plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, size_t count, theme_ink ramp,
                   size_t columns, size_t rows, uint16_t *inks)
 {
     size_t cells = columns * rows, most = 0;
-    size_t *counts = calloc(cells ? cells : 1, sizeof *counts);
-    if (!counts) return false;
+    size_t *counts = memory_calloc(cells, sizeof *counts);
     for (size_t i = 0; i < count && cells; i++) {
         double across = plot_at(x, xs[i]), up = plot_at(y, ys[i]);
         if (!(across >= 0 && across <= 1 && up >= 0 && up <= 1)) continue;
@@ -152,7 +153,6 @@ bool plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, 
         inks[i] = counts[i] ? (uint16_t)theme_ramp(ramp, 0.15 + 0.85 * share) : INK_NONE;
     }
     free(counts);
-    return true;
 }
 
 // ---- what is drawn singly ----

@@ -19,8 +19,8 @@ size_t plot_tics(plot_axis axis, size_t most, double tics[10]);
 // An axis from 0 (or the lowest value) to a round number that holds all values; log: whole decades.
 plot_axis plot_axis_for(const double *values, size_t count, bool log);
 
-// Bins points into columns x rows inks of the ramp, log of the count; returns false without memory.
-bool plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, size_t count, theme_ink ramp,
+// Bins points into columns x rows inks of the ramp, log of the count.
+void plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, size_t count, theme_ink ramp,
                   size_t columns, size_t rows, uint16_t *inks);
 
 // Runs gnuplot once for all jobs. False: it is missing, too old (before 5.0), failed or took too long, or a plot has

@@ -29,7 +29,7 @@ void plot_write_commands(FILE *to, const plot_job *job, const char *data, const 
 enum { PLOT_NOT_FOUND = -1, PLOT_NOT_STARTED = -2, PLOT_TOO_SLOW = -3, PLOT_KILLED = -4 };
 int plot_spawn(char *const argv[], char *said, size_t said_size);
 
-// gnuplot's SVG as a job has it, malloc'd; NULL: it is not whole, not what gnuplot writes, or there is no memory.
+// gnuplot's SVG as a job has it, malloc'd; NULL: it is not whole, or not what gnuplot writes.
 char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *new_size);
 
 #endif

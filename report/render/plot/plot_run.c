@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "plot.h"
 #include "plot_parts.h"
+
+#include "analysis/base/memory.h"
 #include "analysis/base/unfinished.h"
 
 #include <errno.h>
@@ -33,7 +35,7 @@ static int64_t plot_run_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// The environment without what changes gnuplot's ways, and with the locale C. NULL: no memory.
+// The environment without what changes gnuplot's ways, and with the locale C.
 static char **plot_run_environment(void)
 {
     static const char *const without[] = {"GNU", "GDFONTPATH=", "LC_", "LANG=", "LANGUAGE=", "FIT_"};
@@ -41,14 +43,14 @@ static char **plot_run_environment(void)
     size_t count = 0, kept = 0;
     while (environ[count])
         count++;
-    char **list = calloc(count + 2, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) {
+    char **list = memory_calloc(count + 2, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
         bool drop = false;
         for (size_t k = 0; k < sizeof without / sizeof *without; k++)
             drop |= strncmp(environ[i], without[k], strlen(without[k])) == 0;
         if (!drop) list[kept++] = environ[i];
     }
-    if (list) list[kept] = locale;
+    list[kept] = locale;
     return list;
 }
 
@@ -58,11 +60,7 @@ static int plot_run_start(char *const argv[], int said, pid_t *pid)
     posix_spawnattr_t how;
     sigset_t none, all;
     char **variables = plot_run_environment();
-    int error = variables ? posix_spawn_file_actions_init(&files) : ENOMEM;
-    if (error) {
-        free(variables);
-        return error;
-    }
+    posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&how);
     sigemptyset(&none);
     sigfillset(&all);
@@ -72,17 +70,18 @@ static int plot_run_start(char *const argv[], int said, pid_t *pid)
     posix_spawnattr_setsigdefault(&how, &all);
     posix_spawnattr_setpgroup(&how, 0);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, said, 2);
-    error = posix_spawnp(pid, argv[0], &files, &how, argv, variables);
+    if (posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0) ||
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) ||
+        posix_spawn_file_actions_adddup2(&files, said, 2))
+        memory_exhausted();
+    int error = posix_spawnp(pid, argv[0], &files, &how, argv, variables);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);
     free(variables);
     return error;
 }
 
-// Takes what there is to read; false at the end. What does not fit is dropped.
+// Takes everything that can be read now; false at the end. What does not fit is dropped.
 static bool plot_run_listen_to(int from, char *said, size_t size, size_t *used)
 {
     char buffer[1024];
@@ -111,7 +110,7 @@ static bool plot_run_await(pid_t pid, int from, char *said, size_t size, int *st
         poll(&wait, 1, left < pause ? (int)(left > 0 ? left : 0) : pause);
         if (open) open = plot_run_listen_to(from, said, size, &used);
         pid_t gone = waitpid(pid, status, WNOHANG);
-        if (gone == -1 && errno == ECHILD) *status = 0; // somebody ignores SIGCHLD: its files tell
+        if (gone == -1 && errno == ECHILD) *status = 0; // SIGCHLD is ignored: its files show how it went
         ended = gone == pid || (gone == -1 && errno != EINTR);
     }
     if (open) plot_run_listen_to(from, said, size, &used);
@@ -158,9 +157,7 @@ static const char *plot_run_place_for_files(void)
 static FILE *plot_run_create(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (fd >= 0 && !to) close(fd);
-    return to;
+    return fd >= 0 ? memory_check(fdopen(fd, "w")) : NULL;
 }
 
 // Also when nothing failed until now: the disk may be full.
@@ -170,7 +167,7 @@ static bool plot_run_finish(FILE *to)
     return fclose(to) == 0 && good;
 }
 
-// The whole file with a NUL behind it, or NULL.
+// The whole file, ended by a NUL; NULL: it cannot be read, is empty or too large.
 static char *plot_run_contents(const char *path, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -178,9 +175,9 @@ static char *plot_run_contents(const char *path, size_t *size)
     char *text = NULL;
     *size = 0;
     if (fd < 0) return NULL;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= svg_max &&
-        (text = malloc((size_t)st.st_size + 1))) {
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size <= svg_max) {
         ssize_t n = 1;
+        text = memory_alloc((size_t)st.st_size + 1);
         while (*size < (size_t)st.st_size && (n = read(fd, text + *size, (size_t)st.st_size - *size)) > 0)
             *size += (size_t)n;
         text[*size] = 0;
@@ -200,7 +197,7 @@ typedef struct work {
     size_t message_size;
 } work;
 
-__attribute__((format(printf, 2, 3))) static bool refuse(work *w, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool plot_run_refuse(work *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -217,11 +214,10 @@ static void plot_run_path_of(const work *w, char path[PATH_LONG], size_t job, co
 }
 
 // A plot without a point.
-static bool plot_run_make_empty(plot_job *job)
+static void plot_run_make_empty(plot_job *job)
 {
     static const char nothing[] = "<?xml?>\n<svg><g></g></svg>";
     job->svg = plot_svg_tidy(nothing, sizeof nothing - 1, job, &job->svg_size);
-    return job->svg != NULL;
 }
 
 static bool plot_run_is_sensible(const plot_job *job)
@@ -238,7 +234,8 @@ static bool plot_run_write_data(work *w, size_t i)
     FILE *to = plot_run_create(path);
     if (!to) return false;
     w->wanted[i] = plot_write_data(to, &w->jobs[i]);
-    return plot_run_finish(to) && (w->wanted[i] || plot_run_make_empty(&w->jobs[i]));
+    if (!w->wanted[i]) plot_run_make_empty(&w->jobs[i]);
+    return plot_run_finish(to);
 }
 
 static bool plot_run_write_script(work *w, const char *script)
@@ -262,7 +259,7 @@ static bool plot_run_write_script(work *w, const char *script)
     return plot_run_finish(to);
 }
 
-// What the program said, without our own line.
+// The program's messages, without our own line.
 static const char *plot_run_complaint(const char *said)
 {
     const char *line = strncmp(said, "netprof ", 8) == 0 ? strchr(said, '\n') : said;
@@ -274,17 +271,17 @@ static bool plot_run_judge(work *w, const char *program, int code, const char *s
     static const char get[] = "install gnuplot 5.0 or newer (gnuplot-nox on Debian), or set NETPROF_GNUPLOT to it";
     long version = strncmp(said, "netprof ", 8) == 0 ? strtol(said + 8, NULL, 10) : 0;
     switch (code) {
-    case PLOT_NOT_FOUND: return refuse(w, "%.100s not found; %s", program, get);
-    case PLOT_NOT_STARTED: return refuse(w, "%.100s cannot be started: %.100s; %s", program, said, get);
+    case PLOT_NOT_FOUND: return plot_run_refuse(w, "%.100s not found; %s", program, get);
+    case PLOT_NOT_STARTED: return plot_run_refuse(w, "%.100s cannot be started: %.100s; %s", program, said, get);
     case PLOT_TOO_SLOW:
-        return refuse(w, "%.100s took longer than %g s and was stopped", program, plot_limit_ms / 1000.0);
-    case PLOT_KILLED: return refuse(w, "%.100s was killed", program);
+        return plot_run_refuse(w, "%.100s took longer than %g s and was stopped", program, plot_limit_ms / 1000.0);
+    case PLOT_KILLED: return plot_run_refuse(w, "%.100s was killed", program);
     }
     if (version > 0 && version < 5)
-        return refuse(w, "%.100s %.*s is too old; %s", program, (int)strcspn(said + 8, " \n"), said + 8, get);
+        return plot_run_refuse(w, "%.100s %.*s is too old; %s", program, (int)strcspn(said + 8, " \n"), said + 8, get);
     if (code)
-        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code,
-                      *plot_run_complaint(said) ? ": " : "", plot_run_complaint(said));
+        return plot_run_refuse(w, "%.100s failed with exit code %d%s%.200s", program, code,
+                               *plot_run_complaint(said) ? ": " : "", plot_run_complaint(said));
     return true;
 }
 
@@ -298,7 +295,7 @@ static bool plot_run_collect(work *w, const char *program)
         char *text = plot_run_contents(path, &size);
         if (text) w->jobs[i].svg = plot_svg_tidy(text, size, &w->jobs[i], &w->jobs[i].svg_size);
         free(text);
-        if (!w->jobs[i].svg) return refuse(w, "%.100s wrote no complete picture", program);
+        if (!w->jobs[i].svg) return plot_run_refuse(w, "%.100s wrote no complete picture", program);
     }
     return true;
 }
@@ -313,11 +310,11 @@ static bool plot_run_run(work *w)
     for (size_t i = 0; i < w->count; i++) {
         if (!w->wanted[i]) continue;
         if (!plot_run_write_data(w, i))
-            return refuse(w, "%s: cannot write the data of plots: %s", w->directory, strerror(errno));
+            return plot_run_refuse(w, "%s: cannot write the data of plots: %s", w->directory, strerror(errno));
         any |= w->wanted[i];
     }
     if (!any) return true;
-    if (!plot_run_write_script(w, script)) return refuse(w, "%s: %s", script, strerror(errno));
+    if (!plot_run_write_script(w, script)) return plot_run_refuse(w, "%s: %s", script, strerror(errno));
     char *argv[] = {program, plainly, script, NULL};
     int code = plot_spawn(argv, said, sizeof said);
     return plot_run_judge(w, program, code, said) && plot_run_collect(w, program);
@@ -342,10 +339,10 @@ static bool plot_run_choose(work *w)
         job->svg = NULL;
         job->svg_size = 0;
         if (plot_points(job->plot) > PLOT_POINTS_MAX)
-            all = refuse(w, "plot %zu: %zu points are more than the %d that are drawn singly", i + 1,
-                         plot_points(job->plot), PLOT_POINTS_MAX);
+            all = plot_run_refuse(w, "plot %zu: %zu points are more than the %d that are drawn singly", i + 1,
+                                  plot_points(job->plot), PLOT_POINTS_MAX);
         else if (!plot_run_is_sensible(job))
-            all = refuse(w, "plot %zu: its size or its axes make no sense", i + 1);
+            all = plot_run_refuse(w, "plot %zu: its size or its axes make no sense", i + 1);
         else
             w->wanted[i] = true;
     }
@@ -360,14 +357,13 @@ bool plot_render(plot_job *jobs, size_t count, char *message, size_t message_siz
               .message = message_size ? message : nowhere,
               .message_size = message_size ? message_size : 1};
     w.message[0] = 0;
-    w.wanted = calloc(count ? count : 1, sizeof *w.wanted);
-    if (!w.wanted) return refuse(&w, "no memory for plots");
+    w.wanted = memory_calloc(count, sizeof *w.wanted);
     bool all = plot_run_choose(&w);
     snprintf(w.directory, sizeof w.directory, "%s/netprof-plot-XXXXXX", plot_run_place_for_files());
     if (!count)
         all = true;
     else if (!mkdtemp(w.directory))
-        all = refuse(&w, "%s: %s", w.directory, strerror(errno));
+        all = plot_run_refuse(&w, "%s: %s", w.directory, strerror(errno));
     else {
         unfinished_begin(w.directory);
         if (!plot_run_run(&w)) {

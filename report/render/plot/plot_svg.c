@@ -79,7 +79,7 @@ typedef struct state {
     bool failed;
 } state;
 
-// A number as gnuplot writes it, in hundredths; what is finer is rounded. *at moves behind it.
+// A number as gnuplot writes it, in hundredths; what is finer is rounded. *at moves past it.
 static long plot_svg_read_hundredths(state *s, const char **at, const char *end)
 {
     enum { DIGITS = 9 };
@@ -237,7 +237,7 @@ static void plot_svg_put_path(state *s, span tag)
     buffer_text(&s->out, "\"/>\n");
 }
 
-// A number of `end` after it; moves behind it.
+// A number followed by `end`; moves past both.
 static void plot_svg_put_number(state *s, span *from, const char *name, char end)
 {
     static const char digits[] = "0123456789.-";
@@ -291,7 +291,7 @@ static void plot_svg_take_tag(state *s, span tag)
         s->depth--;
 }
 
-// The tag behind p, without its brackets; size 0 at the end.
+// The tag after p, without its brackets; size 0 at the end.
 static span plot_svg_next_tag(const char *p, const char *end)
 {
     p = memchr(p, '<', (size_t)(end - p));
@@ -333,7 +333,7 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
         p = tag.at + tag.size;
     }
     buffer_printf(&s.out, "</g>\n</svg>\n");
-    if (s.failed || s.out.failed) {
+    if (s.failed) {
         free(s.out.data);
         return NULL;
     }

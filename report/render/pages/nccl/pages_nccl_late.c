@@ -257,10 +257,9 @@ chart nccl_chart_late(chart_head head, const nccl_view *v)
     chart x;
     map *m = chart_begin(&x, head, sizeof *m);
     size_t column = 0;
-    if (!m) return x;
     nccl_late_find_axes(m, v);
     m->cells = arena_make(m->memory, m->columns * m->rows + 1, sizeof *m->cells);
-    for (size_t i = 0; m->hosts && m->incomplete && i < v->late.count; i++) {
+    for (size_t i = 0; i < v->late.count; i++) {
         const nccl_view_process *p = &v->late.items[i];
         if (i && strcmp(p->host, v->late.items[i - 1].host) != 0) column++;
         if (p->local < m->rows) nccl_late_fill_cell(m, p, column, isfinite(v->late_floor_us) ? v->late_floor_us : 0);
@@ -269,5 +268,5 @@ chart nccl_chart_late(chart_head head, const nccl_view *v)
     x.height = nccl_late_height;
     x.draw = nccl_late_draw;
     nccl_late_fill_twin(&x, v);
-    return chart_end(&x);
+    return x;
 }

@@ -262,7 +262,7 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
     x.height = nccl_panels_height;
     x.draw = nccl_panels_draw;
     nccl_panels_fill_twin(&x, items, count);
-    return chart_end(&x);
+    return x;
 }
 
 // ---- how they are spread ----
@@ -343,7 +343,7 @@ chart nccl_chart_histograms(chart_head head, const nccl_panel *items, size_t cou
     x.height = nccl_panels_height;
     x.draw = nccl_panels_draw;
     nccl_panels_histogram_twin(&x, items, count);
-    return chart_end(&x);
+    return x;
 }
 
 // ---- all sizes in one ----

@@ -259,5 +259,5 @@ chart nccl_chart_table(chart_head head_of, const nccl_view_row *rows, size_t cou
     x.height = nccl_table_height;
     x.draw = nccl_table_draw;
     nccl_table_fill_twin(&x, g);
-    return chart_end(&x);
+    return x;
 }

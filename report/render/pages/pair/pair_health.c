@@ -241,7 +241,7 @@ static void health_heat_by_table(pair *p, heat_row **to, const pair_source *s)
         if (strcmp(rate->source, s->name) != 0) continue;
         double *values = arena_make(p->memory, s->count, sizeof *values);
         bool any = false;
-        for (size_t i = 0; values && i < s->count; i++) {
+        for (size_t i = 0; i < s->count; i++) {
             reading r = pair_value(p, rate->formula, s->devices[i]);
             values[i] = r.status == READING_OK ? r.number : NAN;
             any = any || r.status != READING_NONE;
