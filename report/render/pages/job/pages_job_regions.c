@@ -58,9 +58,7 @@ size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
     size_t count = job_view_point_count(v), n = job_regions_layers_of(v, layers);
     const double *below = arena_make(v->memory, count, sizeof *below);
     for (size_t i = 0; i < n; i++) {
-        double *y = below ? job_regions_points_of(v, &layers[i], node, below) : NULL,
-               *top = arena_make(v->memory, count, sizeof *top);
-        if (!y) return 0;
+        double *y = job_regions_points_of(v, &layers[i], node, below), *top = arena_make(v->memory, count, sizeof *top);
         for (size_t k = 0; k < count; k++)
             top[k] = fmin(below[k] + y[k], isnan(y[k]) ? NAN : 1);
         for (size_t k = 0; k < count; k++)
@@ -159,7 +157,6 @@ static void job_regions_add_stacks(const job_view *v, document *doc)
     lines_panel *panels = arena_make(v->memory, shown + 1, sizeof *panels);
     lines_curve *curves = arena_make(v->memory, (shown + 1) * REGION_CURVES, sizeof *curves);
     double *tops = arena_make(v->memory, shown + 1, sizeof *tops);
-    if (!nodes) return;
     for (size_t i = 0; i <= shown && (!i || job->node_count > 1); i++, n++) {
         size_t node = i ? nodes[i - 1].node : JOB_ALL_NODES;
         lines_curve *own = &curves[i * REGION_CURVES];

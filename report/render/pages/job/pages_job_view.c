@@ -120,7 +120,6 @@ job_selection job_view_nodes(const job_view *v, size_t most)
     size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
     job_selection s = {
         .nodes = arena_make(v->memory, n + 1, sizeof *s.nodes), .count = n, .median = JOB_NONE, .plainest = JOB_NONE};
-    if (!s.nodes) return (job_selection){.median = JOB_NONE, .plainest = JOB_NONE};
     for (size_t i = 0; i < n; i++)
         s.nodes[i] = i;
     if (n <= most) return s;

@@ -257,10 +257,10 @@ static void health_heat_by_size(pair *p, heat_row **to, const pair_source *s)
     difference_query query = {0};
     size_t count = 0, found = 0, band = 0, in_band = 0;
     size_t *rows = difference_select(p->d, &query, &found);
-    difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
+    difference_sum *sums = difference_sums(p->d, rows, found, 0, &count);
     free(rows);
     const char *unit = NULL;
-    for (size_t i = 0; sums && i < count && arrlenu(*to) < MOST; i++) {
+    for (size_t i = 0; i < count && arrlenu(*to) < MOST; i++) {
         if (strcmp(sums[i].source, s->name) != 0 || !sums[i].value || !(sums[i].rate_per_s > 0)) continue;
         if (catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY) continue;
         if (!unit || strcmp(unit, sums[i].unit) != 0) {
