@@ -67,17 +67,12 @@ static int cmd_nccl_make_parents(const char *path, size_t from)
     return code;
 }
 
-static int cmd_nccl_close_table(whole_file *file, const char *path, netprof_err result)
-{
-    int code = whole_file_close(file, !result || result == NETPROF_ERR_IO);
-    return code || !result ? code : fail(EXIT_FILE, "%s: out of memory", safe(path));
-}
-
 static int cmd_nccl_save_table(const nccl *n, nccl_table which, const nccl_export_options *how)
 {
     char *path = memory_format("%s/%s", output, nccl_table_file(which));
     whole_file *file = whole_file_open(path);
-    int code = file ? cmd_nccl_close_table(file, path, nccl_export(n, which, how, whole_file_write, file)) : EXIT_FILE;
+    if (file) nccl_export(n, which, how, whole_file_write, file);
+    int code = file ? whole_file_close(file, true) : EXIT_FILE;
     free(path);
     return code;
 }
@@ -88,8 +83,8 @@ static int cmd_nccl_save_summary(const nccl *n, size_t i)
     char *path = memory_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
     int code = cmd_nccl_make_parents(path, strlen(output) + 1);
     whole_file *file = code ? NULL : whole_file_open(path);
-    if (!code)
-        code = file ? cmd_nccl_close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
+    if (file) nccl_summary_write(n, i, whole_file_write, file);
+    if (!code) code = file ? whole_file_close(file, true) : EXIT_FILE;
     free(path);
     return code;
 }

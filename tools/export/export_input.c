@@ -108,14 +108,14 @@ static void export_input_look_at_delta(void *user, const netprof_delta *d)
     in->end_ns = d->wall_end_ns;
 }
 
-const netprof_schema *input_schema(const struct export_input *in)
+static const netprof_schema *export_input_schema(const struct export_input *in)
 {
     return in->snapshots ? in->first.schema : NULL;
 }
 
 static const char *export_input_fact_of(const struct export_input *in, const char *key)
 {
-    const netprof_schema *schema = input_schema(in);
+    const netprof_schema *schema = export_input_schema(in);
     const char *found = netprof_fact_of(in->facts, in->fact_count, key);
     return found || !schema ? found : netprof_fact_of(schema->facts, schema->fact_count, key);
 }

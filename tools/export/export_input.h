@@ -46,7 +46,5 @@ int input_open(struct export_input *in, input_file *file, size_t part);
 // Everything in the file's order. Returns an exit code.
 int input_walk(struct export_input *in, const input_visitor *visitor);
 void input_close(struct export_input *in);
-// A schema of the run, or NULL. Lives as long as the input.
-const netprof_schema *input_schema(const struct export_input *in);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-void text_append_list(char **text, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void text_append_list(char **text, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);

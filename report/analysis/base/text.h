@@ -7,7 +7,6 @@
 
 // Appends to *text, which is NULL (empty) or from malloc(); it moves.
 void text_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_append_list(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 // True if the pattern matches the whole text: '*' any characters, '?' one, [m-n] a decimal number in this range.
 bool text_like(const char *pattern, const char *text);

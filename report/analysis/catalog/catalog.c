@@ -413,11 +413,3 @@ const char *const *catalog_cassini_1_names(size_t *count)
     *count = catalog.order_count;
     return catalog.order;
 }
-
-size_t catalog_metric_id(const char *name)
-{
-    size_t count;
-    const char *const *names = catalog_cassini_1_names(&count);
-    const char *const *found = bsearch(&name, names, count, sizeof *names, catalog_by_name);
-    return found ? (size_t)(found - names) + 1 : 0;
-}

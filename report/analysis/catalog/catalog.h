@@ -88,9 +88,7 @@ bool catalog_unit_is_leading(const char *unit);
 
 // net_prof's order of counters, that of `ls` in the locale en_US: underscores are ignored at first.
 int catalog_name_compare(const char *a, const char *b);
-// The Cassini-1 counters in that order, and a counter's place in it (net_prof's metric id), 1 for the first;
-// 0 for a counter that Cassini-1 does not have.
+// The Cassini-1 counters in that order; a counter's place in it is net_prof's metric id, 1 for the first.
 const char *const *catalog_cassini_1_names(size_t *count);
-size_t catalog_metric_id(const char *name);
 
 #endif

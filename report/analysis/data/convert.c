@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L // fdopen, fsync
 #include "convert.h"
 
 #include "analysis/catalog/catalog.h"
@@ -7,7 +6,6 @@
 #include "analysis/base/stb_ds.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-#include <unistd.h>
 
 static const struct {
     convert_format format;
@@ -364,50 +361,5 @@ netprof_err convert_write(const dataset *set, convert_format format, const conve
                       : format == CONVERT_NET_PROF_JSON ? convert_write_net_prof(set, options, out, error)
                                                         : convert_fail(error, NETPROF_ERR_ARG, "no such format");
     free(out);
-    return err;
-}
-
-// ---- files ----
-
-static int convert_write_to_file(void *user, const void *data, size_t size)
-{
-    return fwrite(data, 1, size, user) == size ? 0 : errno ? errno : EIO;
-}
-
-// A new file beside the one that it is to become.
-static FILE *convert_open_beside(const char *path, char **name)
-{
-    int fd = -1;
-    for (int i = 0; i < 10 && fd < 0; i++) {
-        free(*name);
-        *name = memory_format("%s.%ld.%d", path, (long)getpid(), i);
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST) return NULL;
-    }
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (fd >= 0 && !file) {
-        close(fd);
-        unlink(*name);
-    }
-    return file;
-}
-
-netprof_err convert_to_file(const dataset *set, convert_format format, const convert_options *options, const char *path,
-                            netprof_error *error)
-{
-    char *name = NULL;
-    errno = 0;
-    FILE *file = convert_open_beside(path, &name);
-    netprof_err err = file ? convert_write(set, format, options, convert_write_to_file, file, error)
-                           : convert_fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
-    if (file) {
-        bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
-        written = fclose(file) == 0 && written;
-        if (!err && (!written || rename(name, path) != 0))
-            err = convert_fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno));
-        if (err) unlink(name);
-    }
-    free(name);
-    if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", path);
     return err;
 }

@@ -29,11 +29,8 @@ typedef struct convert_options {
 } convert_options;
 
 // Writes everything in the data set: runs one after another. CSV has snapshots only. Errors: _ARG (the format
-// cannot hold this: error->text), _IO, _NOMEM.
+// cannot hold this: error->text), _IO.
 netprof_err convert_write(const dataset *set, convert_format format, const convert_options *options,
                           netprof_write_fn write, void *user, netprof_error *error);
-// To a file, which appears under its name only when it is whole.
-netprof_err convert_to_file(const dataset *set, convert_format format, const convert_options *options, const char *path,
-                            netprof_error *error);
 
 #endif

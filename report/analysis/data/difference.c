@@ -286,13 +286,9 @@ static void table_make(const difference *d, const char *source, uint64_t groups,
     hmfree(rows);
 }
 
-netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table, netprof_error *error)
+void difference_table_of_group(const difference *d, size_t group, difference_table *table)
 {
-    const catalog_group *g = catalog_group_at(group);
-    *table = (difference_table){0};
-    if (!g) return difference_fail(error, NETPROF_ERR_ARG, "no such group");
-    table_make(d, g->source, (uint64_t)1 << group, 0, table);
-    return NETPROF_OK;
+    table_make(d, catalog_group_at(group)->source, (uint64_t)1 << group, 0, table);
 }
 
 void difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table)

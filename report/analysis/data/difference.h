@@ -108,7 +108,7 @@ typedef struct difference_table {
 
 // The counters of one source that are in a group (catalog_group_at), or have one of the marks
 // (CATALOG_IMPORTANT: net_prof's 16). Columns: the source's devices that have any of them.
-netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table, netprof_error *error);
+void difference_table_of_group(const difference *d, size_t group, difference_table *table);
 void difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table);
 void difference_table_free(difference_table *table);
 

@@ -31,7 +31,7 @@ bool parts_is_header(const void *data, size_t size);
 size_t parts_next(const void *data, size_t size, size_t from);
 size_t parts_count(const void *data, size_t size);
 
-// The parts of a regular file; it is read once, in pieces. _FORMAT: no .netprof, or no regular file; _IO, _NOMEM.
+// The parts of a regular file; it is read once, in pieces. _FORMAT: no .netprof, or no regular file; _IO.
 netprof_err parts_open(parts *p, const char *path, netprof_error *error);
 uint64_t parts_size(const parts *p, size_t part);
 // The state of reading a part.

@@ -47,7 +47,7 @@
 // Reads recordings, files of regions among them, and of directories every *.netprof and *.phases in them (not those
 // below). A file that cannot be used becomes a warning and everything else is there; the order of the files does not
 // matter but where files of one node overlap. Errors, which leave nothing to free: _ARG (no path, or options not
-// initialised), _FORMAT (not one file holds two snapshots: error->path and ->text tell of the first), _NOMEM.
+// initialised), _FORMAT (not one file holds two snapshots: error->path and ->text tell of the first).
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
                             netprof_error *error);
 void job_report_free(job_report *r);

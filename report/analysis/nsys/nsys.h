@@ -150,7 +150,6 @@ bool nsys_is_report(const char *path); // a file of Nsight Systems' own (.nsys-r
 const char *nsys_kind_name(nsys_kind kind);               // "cuda_api_sum"
 nsys_kind nsys_kind_named(const char *name);              // NSYS_TABLES: none
 const nsys_table *nsys_table_of(nsys *n, nsys_kind kind); // makes it where it is made of others
-const char *nsys_busy_name(int what);                     // "kernels", "NCCL kernels", "memory operations"
 const char *nsys_spent_name(int what);                    // "kernels", "NCCL kernels", "memory", "MPI", "CUDA API"
 int64_t nsys_bin_begin(const nsys *n,
                        size_t i); // since the profile began; i = bin_count: the end of the last

@@ -125,9 +125,3 @@ void nsys_busy_columns(const nsys *n, const nsys_gpu *gpu, int what, int64_t fro
         columns[c] = fmin(busy / (end - begin), 1);
     }
 }
-
-const char *nsys_busy_name(int what)
-{
-    static const char *const names[NSYS_BUSY] = {"kernels", "NCCL kernels", "memory operations"};
-    return names[what];
-}

@@ -130,6 +130,7 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
     char *uri = sqlite_uri(path);
     int result = s->open_v2(uri, &s->db, OPEN_READONLY | OPEN_URI, NULL);
     free(uri);
+    memory_check(s->db); // without memory there is no database, not even one that says what went wrong
     // No function of the file's own schema is run, and a page that is no page is an error, not a crash.
     if (!result) s->exec(s->db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     if (!result) result = s->exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
@@ -137,8 +138,7 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
     netprof_err code = result == NOTADB ? NETPROF_ERR_FORMAT : result == CORRUPT ? NETPROF_ERR_DAMAGED : NETPROF_ERR_IO;
     return sqlite_fail(error, code, 0, path,
                        result == NOTADB ? "begins as an SQLite file and is none: damaged, or encrypted"
-                       : s->db          ? s->errmsg(s->db)
-                                        : "no memory");
+                                        : s->errmsg(s->db));
 }
 
 void nsys_sqlite_close(nsys_sqlite *s)

@@ -236,34 +236,11 @@ static void failures_are_told(void **state)
     for (convert_format f = CONVERT_NETPROF; f <= CONVERT_CSV; f++) {
         assert_int_equal(convert_write(&set, f, NULL, refuse, NULL, &error), NETPROF_ERR_IO);
         assert_int_equal(error.sys_errno, ENOSPC);
-        assert_int_equal(convert_to_file(&set, f, NULL, "/no/such/dir/x", &error), NETPROF_ERR_IO);
-        assert_string_equal(error.path, "/no/such/dir/x");
     }
     assert_int_equal(convert_write(&empty, CONVERT_CSV, NULL, append, &t, &error), NETPROF_ERR_ARG);
     assert_int_equal(convert_write(&empty, CONVERT_NET_PROF_JSON, NULL, append, &t, &error), NETPROF_ERR_ARG);
     assert_int_equal(convert_write(&set, CONVERT_UNKNOWN, NULL, append, &t, &error), NETPROF_ERR_ARG);
     free(t.data);
-    dataset_free(&set);
-}
-
-// Whole or not at all, and nothing is left beside it.
-static void files_appear_whole(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/netprof-convert-XXXXXX", path[64];
-    dataset set = read_sample(), again = {0};
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/x.csv", folder);
-    assert_int_equal(convert_to_file(&set, CONVERT_CSV, NULL, path, NULL), NETPROF_OK);
-    assert_int_equal(convert_to_file(&set, CONVERT_NETPROF, NULL, path, NULL), NETPROF_OK); // in its place
-    assert_int_equal(dataset_read(&again, path, NULL, NULL), NETPROF_OK);
-    assert_int_equal(convert_to_file(&set, CONVERT_UNKNOWN, NULL, path, NULL), NETPROF_ERR_ARG);
-    struct stat info;
-    assert_int_equal(stat(path, &info), 0);
-    assert_true(info.st_size > 0);
-    unlink(path);
-    assert_int_equal(rmdir(folder), 0);
-    dataset_free(&again);
     dataset_free(&set);
 }
 
@@ -277,7 +254,6 @@ int main(void)
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(failures_are_told),
         cmocka_unit_test(what_is_no_utf8_is_replaced_everywhere),
-        cmocka_unit_test(files_appear_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

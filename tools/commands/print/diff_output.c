@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const netprof_snapshot *diff_first(const diff_view *view)
+// NULL when the file holds only a delta.
+static const netprof_snapshot *diff_output_first(const diff_view *view)
 {
     const dataset_run *run = &view->set->runs[0];
     return run->snapshot_count ? &run->snapshots[0] : NULL;
 }
 
-const netprof_snapshot *diff_last(const diff_view *view)
+static const netprof_snapshot *diff_output_last(const diff_view *view)
 {
     const dataset_run *run = &view->set->runs[view->set->run_count - 1];
     return run->snapshot_count ? &run->snapshots[run->snapshot_count - 1] : NULL;
@@ -31,8 +32,8 @@ static int diff_output_errno_in(const netprof_snapshot *s, const netprof_schema 
 int diff_errno(const diff_view *view, size_t counter)
 {
     const netprof_schema *schema = view->difference->delta->schema;
-    int after = diff_output_errno_in(diff_last(view), schema, counter);
-    return after ? after : diff_output_errno_in(diff_first(view), schema, counter);
+    int after = diff_output_errno_in(diff_output_last(view), schema, counter);
+    return after ? after : diff_output_errno_in(diff_output_first(view), schema, counter);
 }
 
 const char *diff_device_name(const diff_view *view, size_t counter)

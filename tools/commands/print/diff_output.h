@@ -25,8 +25,6 @@ void diff_print_csv(const diff_view *view);
 
 // The counters to list for a device, in order; free() it.
 size_t *diff_top(const diff_view *view, size_t device, size_t *count);
-const netprof_snapshot *diff_first(const diff_view *view); // NULL when the file holds only a delta
-const netprof_snapshot *diff_last(const diff_view *view);
 // The errno that explains why a counter has no difference, or 0.
 int diff_errno(const diff_view *view, size_t counter);
 const char *diff_device_name(const diff_view *view, size_t counter);

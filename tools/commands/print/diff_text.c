@@ -297,9 +297,8 @@ static void diff_text_groups(const diff_view *view)
     const catalog_group *g;
     for (size_t i = 0; (g = catalog_group_at(i)); i++) {
         difference_table table_ = {0};
-        netprof_error error;
         if (view->groups && !(view->groups >> i & 1)) continue;
-        if (difference_table_of_group(view->difference, i, &table_, &error)) memory_exhausted();
+        difference_table_of_group(view->difference, i, &table_);
         if (table_.column_count) {
             char *title = memory_format("%s: %s.", g->name, g->description);
             diff_text_device_table(view, &table_, !view->groups, title);

@@ -59,7 +59,8 @@ void nccl_out_u64(nccl_out *o, uint64_t value)
     nccl_out_bytes(o, p, (size_t)(text + sizeof text - p));
 }
 
-void nccl_out_number(nccl_out *o, double value)
+// At most 9 digits. Nothing when it is NAN.
+static void nccl_out_number(nccl_out *o, double value)
 {
     char text[40];
     if (!isfinite(value)) return;

@@ -18,8 +18,7 @@ netprof_err nccl_out_end(nccl_out *o); // NETPROF_ERR_IO when something could no
 void nccl_out_bytes(nccl_out *o, const char *text, size_t length);
 void nccl_out_text(nccl_out *o, const char *text);
 void nccl_out_u64(nccl_out *o, uint64_t value);
-// At most 9 digits; exactly: the shortest text that reads back as the same number. Nothing when it is NAN.
-void nccl_out_number(nccl_out *o, double value);
+// The shortest text that reads back as the same number. Nothing when it is NAN.
 void nccl_out_exact(nccl_out *o, double value);
 
 // ---- cells of CSV (RFC 4180), lines end with "\n" as the exporter's do ----

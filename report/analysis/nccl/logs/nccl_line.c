@@ -658,6 +658,13 @@ static bool line_is_blank(const char *p, const char *end)
     return p == end;
 }
 
+// Is this one JSON value and nothing else?
+static bool line_is_json(const char *text, size_t length)
+{
+    const char *p = line_skip_value(line_skip_blanks(text), 0);
+    return p && line_skip_blanks(p) == text + length;
+}
+
 void nccl_line_parse(nccl_line *line, const char *text, size_t length)
 {
     const char *end = text + length, *p = line_skip_blanks(text);
@@ -676,7 +683,7 @@ void nccl_line_parse(nccl_line *line, const char *text, size_t length)
     if (*p != '{') {
         if (line_is_blank(text, end))
             line->outcome = NCCL_BLANK;
-        else if (nccl_line_is_json(text, length))
+        else if (line_is_json(text, length))
             line->outcome = NCCL_NOT_OBJECT;
         return;
     }
@@ -684,10 +691,4 @@ void nccl_line_parse(nccl_line *line, const char *text, size_t length)
     if (!p || line_skip_blanks(p) != end) return;
     line->outcome = NCCL_OTHER;
     line_judge(line, &t);
-}
-
-bool nccl_line_is_json(const char *text, size_t length)
-{
-    const char *p = line_skip_value(line_skip_blanks(text), 0);
-    return p && line_skip_blanks(p) == text + length;
 }

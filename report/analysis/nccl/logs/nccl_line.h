@@ -81,7 +81,5 @@ void nccl_line_parse(nccl_line *line, const char *text, size_t length);
 // The text with its escapes resolved, at most size - 1 bytes, and a NUL. Returns its length without the NUL.
 // Unpaired surrogates and NUL become U+FFFD.
 size_t nccl_text_decode(const nccl_text *text, char *to, size_t size);
-// The same check for tests: is this one JSON value and nothing else?
-bool nccl_line_is_json(const char *text, size_t length);
 
 #endif

@@ -334,7 +334,6 @@ void nccl_free(nccl *n);
 
 uint32_t nccl_record_member(const nccl *n, const nccl_record *r); // index in n->members
 const nccl_what *nccl_record_what(const nccl *n, const nccl_record *r);
-uint32_t nccl_record_file(const nccl *n, const nccl_record *r);
 // Recomputed bandwidth of one instance of the series at this time, GB/s; NAN when the time is 0.
 double nccl_alg_gbs(const nccl_series *s, double time_us);
 double nccl_bus_gbs(const nccl_series *s, double time_us); // NAN also for one rank, where the factor is 0

@@ -78,7 +78,8 @@ static void spread_sort(double *v, size_t n, unsigned depth)
     spread_insertion_sort(v, n);
 }
 
-double nccl_quantile(const double *sorted, size_t count, double q)
+// Of sorted values.
+static double spread_quantile(const double *sorted, size_t count, double q)
 {
     if (!count) return NAN;
     double place = q * (double)(count - 1), whole = floor(place);
@@ -90,7 +91,7 @@ double nccl_quantile(const double *sorted, size_t count, double q)
 double nccl_median_of(double *values, size_t count)
 {
     spread_sort(values, count, 64);
-    return nccl_quantile(values, count, 0.5);
+    return spread_quantile(values, count, 0.5);
 }
 
 nccl_spread nccl_spread_of(double *values, size_t count)
@@ -103,7 +104,7 @@ nccl_spread nccl_spread_of(double *values, size_t count)
     } quantiles[] = {{&s.min, 0},    {&s.p5, 0.05},  {&s.p25, 0.25}, {&s.p50, 0.5},
                      {&s.p75, 0.75}, {&s.p95, 0.95}, {&s.p99, 0.99}, {&s.max, 1}};
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
-        *quantiles[i].to = nccl_quantile(values, count, quantiles[i].q);
+        *quantiles[i].to = spread_quantile(values, count, quantiles[i].q);
     for (size_t i = 0; i < count; i++)
         sum += values[i];
     s.mean = count ? sum / (double)count : NAN;

@@ -6,8 +6,6 @@
 
 // Sorts the values.
 nccl_spread nccl_spread_of(double *values, size_t count);
-// Of sorted values.
-double nccl_quantile(const double *sorted, size_t count, double q);
 // Reorders the values.
 double nccl_median_of(double *values, size_t count);
 

@@ -15,11 +15,6 @@ const nccl_what *nccl_record_what(const nccl *n, const nccl_record *r)
     return &memory->whats[memory->slots[r->slot].what];
 }
 
-uint32_t nccl_record_file(const nccl *n, const nccl_record *r)
-{
-    return ((const nccl_store *)n->memory)->slots[r->slot].file;
-}
-
 void nccl_free(nccl *n)
 {
     nccl_store *memory = n->memory;

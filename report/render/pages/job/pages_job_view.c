@@ -346,6 +346,15 @@ theme_ink job_view_ink(job_meter meter, bool pale)
     }
 }
 
+static const char *job_view_scope_words(job_scope scope)
+{
+    static const char *const words[] = {[JOB_SCOPE_NONE] = "",
+                                        [JOB_SCOPE_JOB] = "of the job's processes",
+                                        [JOB_SCOPE_GROUP] = "of its control group",
+                                        [JOB_SCOPE_NODE] = "of the whole node"};
+    return words[scope];
+}
+
 const char *job_view_scope_of(const job_use *u)
 {
     static const job_meter scoped[] = {JOB_CPU,           JOB_MEMORY,    JOB_FILES_READ,
@@ -353,15 +362,6 @@ const char *job_view_scope_of(const job_use *u)
     for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
         if (scoped[i] == u->meter) return job_view_scope_words(u->scope);
     return "";
-}
-
-const char *job_view_scope_words(job_scope scope)
-{
-    static const char *const words[] = {[JOB_SCOPE_NONE] = "",
-                                        [JOB_SCOPE_JOB] = "of the job's processes",
-                                        [JOB_SCOPE_GROUP] = "of its control group",
-                                        [JOB_SCOPE_NODE] = "of the whole node"};
-    return words[scope];
 }
 
 const char *job_view_why_not(const job_report *job, job_meter meter)

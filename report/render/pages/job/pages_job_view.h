@@ -64,9 +64,8 @@ number_text job_view_energy_number(double joules); // in Wh, below one in J
 axes_format job_view_format(job_meter meter);
 const char *job_view_axis_unit(job_meter meter);
 theme_ink job_view_ink(job_meter meter, bool pale);
-// "of the job's processes", "of its control group", "of the whole node", "".
-const char *job_view_scope_words(job_scope scope);
-const char *job_view_scope_of(const job_use *u); // likewise; "" for meters that are always the node's
+// "of the job's processes", "of its control group", "of the whole node"; "" for meters that are always the node's.
+const char *job_view_scope_of(const job_use *u);
 // Why nothing is known: "not recorded", "may not be read", "could not be read".
 const char *job_view_why_not(const job_report *job, job_meter meter);
 // "mean of each 10 s": what a column is.

@@ -9,7 +9,7 @@
 
 enum { COMPARED = 12 };
 
-const char *nccl_page_ratio(nccl_page *p, double ratio)
+static const char *nccl_page_ratio(nccl_page *p, double ratio)
 {
     return isfinite(ratio) ? arena_format(p->memory, TIMES "%s", number_fixed(ratio, 2).text) : NUMBER_UNKNOWN;
 }

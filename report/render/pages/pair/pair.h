@@ -80,7 +80,6 @@ void pair_devices(pair *p, document *doc);                                 // a 
 void pair_sums(pair *p, document *doc, const pair_source *s);
 void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device); // packet sizes of one device
 void pair_sizes(pair *p, document *doc);                                             // histograms
-void pair_metrics(pair *p, document *doc);                                           // important metrics
 void pair_appendix(pair *p, document *doc);
 
 #endif

@@ -167,7 +167,8 @@ static void appendix_metrics_of(pair *p, document *doc, const pair_source *s, si
     difference_table_free(&table);
 }
 
-void pair_metrics(pair *p, document *doc)
+// The important metrics.
+static void appendix_put_metrics(pair *p, document *doc)
 {
     for (size_t i = 0; i < p->source_count; i++) {
         const pair_source *s = &p->sources[i];
@@ -199,9 +200,8 @@ static bool appendix_changed_anywhere(const pair *p, const difference_table *tab
 static void appendix_put_group(const pair *p, sheet *t, const pair_source *s, size_t group, const catalog_group *g)
 {
     difference_table table = {0};
-    netprof_error error;
     size_t changed = 0;
-    if (difference_table_of_group(p->d, group, &table, &error)) memory_exhausted();
+    difference_table_of_group(p->d, group, &table);
     for (size_t r = 0; r < table.row_count; r++)
         changed += appendix_changed_anywhere(p, &table, r);
     if (changed)
@@ -440,7 +440,7 @@ void pair_appendix(pair *p, document *doc)
 {
     document_part(doc, "Appendix");
     appendix_add_quality(p, doc);
-    pair_metrics(p, doc);
+    appendix_put_metrics(p, doc);
     for (size_t i = 0; i < p->source_count; i++)
         if (p->sources[i].count && p->sources[i].count <= 64 && strcmp(p->sources[i].name, "ip") != 0)
             appendix_add_groups(p, doc, &p->sources[i]);
