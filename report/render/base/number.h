@@ -15,7 +15,7 @@
 
 typedef words_text number_text;
 
-// What words.h writes, on paper.
+// The forms of words.h, on paper.
 static inline number_text number_plain(double value)
 {
     return words_paper(words_number(value));

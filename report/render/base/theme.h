@@ -24,7 +24,7 @@ typedef enum theme_ink {
     INK_SENT,
     INK_SENT_PALE,
     INK_SENT_TEXT,
-    INK_OK, // severities: mark and word, pale: the field behind
+    INK_OK, // severities: mark and word, pale: the field below them
     INK_OK_PALE,
     INK_INFO,
     INK_INFO_PALE,

@@ -1,4 +1,4 @@
-// What a plot shows, and its drawing: a canvas keeps both, plot/ makes the drawing.
+// A plot and its drawing: a canvas keeps both, plot/ makes the drawing.
 #ifndef NETPROF_PLOT_MODEL_H
 #define NETPROF_PLOT_MODEL_H
 

@@ -67,7 +67,7 @@ static void curve_draw_data(canvas *c, const curve *v, const axes *a)
     canvas_plot(c, a->box, &p);
 }
 
-// What the last point of a line says, where it does not meet what another one says.
+// Labels the last point of a line, unless the label would meet another one.
 static void curve_draw_ends(canvas *c, const curve *v, const axes *a)
 {
     double taken = INFINITY;

@@ -14,7 +14,7 @@ typedef struct dumbbells {
 
 static const double head_height = 15, pitch = 20.5, axis_height = 17, lane = 16, dot = 2.9;
 
-// Rows of one panel stand together.
+// Rows of one panel are neighbours.
 static size_t dumbbell_panel_end(const dumbbells *d, size_t first)
 {
     size_t end = first + 1;

@@ -1,4 +1,4 @@
-// What happened when: a strip of ticks for each kind of event, with its status in shape, colour and word.
+// Events over time: a strip of ticks for each kind of event, with its status in shape, colour and word.
 #include "chart_private.h"
 #include "charts_plots.h"
 

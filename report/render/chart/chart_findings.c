@@ -18,7 +18,7 @@ static double findings_text_width(const findings_row *r, double width)
     return width - text_left - 10 - (r->value_count ? strip_width + 16 : 0);
 }
 
-// One paragraph behind a small label; measured when not drawn. Returns the height.
+// One paragraph after a small label; measured when not drawn. Returns the height.
 static double findings_labelled(canvas *c, double x, double y, double width, const char *label, const char *text,
                                 bool shown)
 {

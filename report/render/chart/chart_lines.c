@@ -145,7 +145,7 @@ static double lines_chart_height(const chart *x, canvas *c, double width, size_t
     return sum;
 }
 
-// Within the incident, behind it or before it; on paper of its own where the panel is full of ink.
+// Within the incident, after it or before it; on paper of its own where the panel is full of ink.
 static void lines_chart_draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right,
                                             bool full)
 {
@@ -218,7 +218,7 @@ static number_text lines_chart_value_text(const lines_panel *p, double value)
     }
 }
 
-// What the pointer finds: up to 80 stretches, each with the point in its middle.
+// Hover texts: up to 80 stretches, each with the point in its middle.
 static void lines_chart_draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
     enum { MOST = 80 };
@@ -366,7 +366,7 @@ static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t f
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
 }
 
-// ---- the table behind it ----
+// ---- its table ----
 
 static void lines_chart_table_head(chart_twin *t, const lines *l)
 {

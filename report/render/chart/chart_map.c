@@ -71,7 +71,7 @@ static void map_draw_cells(canvas *c, const map *m, const double *values, canvas
     }
 }
 
-// What the pointer finds: stretches of columns with the most in each.
+// Hover texts: stretches of columns with the most in each.
 static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
     enum { STRETCHES = 40, LEAST = 10, ALL = 240 }; // ALL: of a whole map, or pages become heavy

@@ -1,4 +1,4 @@
-// What the charts share.
+// Shared by the charts.
 #ifndef NETPROF_CHART_PRIVATE_H
 #define NETPROF_CHART_PRIVATE_H
 

@@ -60,7 +60,7 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
 
 typedef struct heat_row {
     const char *label, *unit;
-    size_t band;              // rows of one band stand together and share a scale
+    size_t band;              // rows of one band are neighbours and share a scale
     theme_ink ramp;           // INK_BLUE, INK_ORANGE; INK_DIVERGING: ratios, 1 is the middle
     double span;              // INK_DIVERGING: the ratio at the ends of the ramp; 0: 8
     const double *values;     // [columns]
@@ -80,7 +80,7 @@ typedef struct panel_row {
     double value;
     const double *peers; // NAN and 0 are not drawn
     size_t peer_count;
-    const char *note;  // behind the bar: "background, same on all NICs"
+    const char *note;  // after the bar: "background, same on all NICs"
     const char *exact; // tip
 } panel_row;
 
@@ -100,7 +100,7 @@ enum { DUMBBELL_COLUMNS = 4 };
 
 typedef struct dumbbell_row {
     const char *name, *gloss, *device, *unit; // gloss "": none
-    size_t panel;                             // rows of one panel stand together and share an axis and a unit
+    size_t panel;                             // rows of one panel are neighbours and share an axis and a unit
     double before, after;                     // 0: in a lane of its own; NAN: not known, no dot
     double low, high;                         // range of before; NAN: none
     bool strong;                              // worth a colour

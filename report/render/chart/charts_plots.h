@@ -66,7 +66,7 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
 typedef struct map_row {
     const char *label;
     const double *values; // [columns]; NAN hatched, 0 empty
-    const char *right;    // behind it; NULL: none
+    const char *right;    // after it; NULL: none
     bool marked;          // it has a finding of this severity
     severity severity;
 } map_row;
@@ -81,7 +81,7 @@ typedef struct map_style {
     const char *unit, *label_head, *right_head;
     const axes_span *phases, *incidents; // incidents: their begin as a dashed line
     size_t phase_count, incident_count;
-    double label_width, right_width; // of what stands beside, in pt, to line up with other charts; 0: as the texts
+    double label_width, right_width; // of the texts on both sides, in pt, to line up with other charts; 0: as the texts
     bool no_axis;                    // another chart below has it
     bool squeeze;                    // rows may be pressed together a little for a page that is full
 } map_style;
@@ -96,7 +96,7 @@ typedef struct events_row {
     const double *at, *amount; // [count]; a tick as high as its share of the largest amount
     size_t count;
     const char *note;  // whose most of it is, beside the ticks, where there is room, else below the label; NULL: none
-    const char *right; // behind the strip, in place of the status; NULL: the status
+    const char *right; // after the strip, in place of the status; NULL: the status
     bool background;   // grey
     severity severity;
     bool unknown; // not measured: hatched
@@ -110,7 +110,7 @@ typedef struct events_style {
     const axes_span *gaps, *incidents; // incidents: their begin as a dashed line
     size_t gap_count, incident_count;
     double width;                    // that each amount takes on the axis, around `at`; 0: it is a tick
-    double label_width, right_width; // of what stands beside, in pt, to line up with other charts; 0: as the texts
+    double label_width, right_width; // of the texts on both sides, in pt, to line up with other charts; 0: as the texts
     bool compact;                    // lower rows: a note that finds no place on its strip is left out
 } events_style;
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-// What gnuplot paints in; the two low bytes are 2 x the index of the series, + 1 for its second part.
+// The colour that gnuplot paints with; the two low bytes are 2 x the index of the series, + 1 for its second part.
 #define PLOT_PAINT 0xa70000u
 // Places on an axis are whole numbers for gnuplot, 0 to PLOT_UNIT: no locale can change how they are written.
 enum { PLOT_UNIT = 1000000, PLOT_SERIES_MAX = 0x7fff };
@@ -25,7 +25,7 @@ bool plot_write_data(FILE *to, const plot_job *job);
 void plot_write_commands(FILE *to, const plot_job *job, const char *data, const char *svg);
 
 // Starts the program with these arguments in a process group of its own and waits for it, plot_limit_ms at most.
-// What it says on its standard error comes in `said`, cut to its size. Returns its exit code, or below zero.
+// Its standard error goes to `said`, cut to its size. Returns its exit code, or one of these.
 enum { PLOT_NOT_FOUND = -1, PLOT_NOT_STARTED = -2, PLOT_TOO_SLOW = -3, PLOT_KILLED = -4 };
 int plot_spawn(char *const argv[], char *said, size_t said_size);
 

@@ -140,7 +140,7 @@ int plot_spawn(char *const argv[], char *said, size_t said_size)
     close(ends[0]);
     if (!ended) return PLOT_TOO_SLOW;
     if (!WIFEXITED(status)) return PLOT_KILLED;
-    return WEXITSTATUS(status) == 127 ? PLOT_NOT_FOUND : WEXITSTATUS(status); // 127: a libc that tells it so
+    return WEXITSTATUS(status) == 127 ? PLOT_NOT_FOUND : WEXITSTATUS(status); // 127: some libcs report it this way
 }
 
 // ---- the private directory ----

@@ -110,7 +110,7 @@ static void plot_svg_put_hundredths(state *s, long value, bool first)
 
 // A line on its way out: what goes on in the direction of the axis that it has is one piece.
 typedef struct pen {
-    long x, y, dx, dy; // where it stands, and the way from there that is not written yet
+    long x, y, dx, dy; // where it is, and the way from there that is not written yet
     char command;      // of the piece before
 } pen;
 
@@ -189,7 +189,7 @@ static void plot_svg_put_points(state *s, span points, bool closed)
     if (closed && begun) buffer_text(&s->out, "z");
 }
 
-// What a shape belongs to.
+// The series and part that a shape belongs to.
 typedef struct paint {
     const plot_series *series;
     bool extra;
