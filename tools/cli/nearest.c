@@ -43,6 +43,7 @@ const char *nearest_hint(const char *word, const char *const *words)
 {
     static char hint[64];
     const char *found = nearest(word, words);
-    snprintf(hint, sizeof hint, found ? "; did you mean '%s'?" : "", found);
+    *hint = 0;
+    if (found) snprintf(hint, sizeof hint, "; did you mean '%s'?", found);
     return hint;
 }

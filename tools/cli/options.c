@@ -76,7 +76,8 @@ const char *options_hint(const struct poptOption *options, const char *option)
     option += strspn(option, "-");
     char *name = memory_strndup(option, strcspn(option, "="));
     const char *near = nearest(name, names);
-    snprintf(hint, sizeof hint, near ? "; did you mean '--%s'?" : "", near);
+    *hint = 0;
+    if (near) snprintf(hint, sizeof hint, "; did you mean '--%s'?", near);
     free(name);
     return hint;
 }
