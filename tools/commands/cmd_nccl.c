@@ -7,7 +7,6 @@
 #include "analysis/nccl/export/nccl_export.h"
 #include "cli/nccl_inputs.h"
 #include "analysis/nccl/export/nccl_columns.h"
-#include "commands/print/nccl_report.h"
 #include "commands/print/nccl_print.h"
 #include "analysis/nccl/view/nccl_view.h"
 #include "analysis/nccl/view/nccl_view_json.h"

@@ -1,6 +1,7 @@
 // netprof regions: what the processes of a job measured around their code.
 #define _GNU_SOURCE // qsort_r
 #include "commands.h"
+#include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/whole_file.h"
@@ -178,17 +179,6 @@ static void cmd_regions_show_progress(void *user, size_t done, size_t all)
     progress("reading file %zu of %zu", done, all);
 }
 
-static int cmd_regions_read_rules(rules *set)
-{
-    netprof_error error;
-    rules_builtin(set);
-    size_t known = set->problem_count;
-    netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
-    for (size_t i = known; i < set->problem_count; i++)
-        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
-    return result ? fail_error(rules_path, &error) : EXIT_DONE;
-}
-
 static void cmd_regions_say_warnings(const regions *job)
 {
     enum { SAID = 10 };
@@ -291,7 +281,7 @@ static int cmd_regions_run(const char **paths, size_t count)
     regions job = {0};
     rules set = {0};
     int code = cmd_regions_check_options(&view, count);
-    if (!code) code = cmd_regions_read_rules(&set);
+    if (!code) code = inputs_rules(&set, rules_path);
     if (!code) code = cmd_regions_read_files(&job, &set, paths, count);
     if (!code) code = cmd_regions_show(&view, &job);
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;

@@ -1,4 +1,4 @@
-#include "nccl_report.h"
+#include "nccl_print.h"
 
 #include "cli/common.h"
 #include "cli/helper_program.h"
