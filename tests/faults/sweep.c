@@ -6,7 +6,7 @@
 // input files, in which they run. Each command runs once as it is, then once for each allocation N: with N alone failing,
 // and with N and all that follow failing. After each run:
 //
-// - the command ended by itself, within a minute;
+// - the command ended by itself, within two minutes;
 // - either it ended with exit status 3 and said on standard error that memory ran out, or the failure did no harm: exit status,
 //   standard output and files are those of the undisturbed run;
 // - each output file is complete, or is what it was before (every second run finds an old file in its place);
@@ -37,9 +37,9 @@
 enum {
     MOST_WORDS = 64,
     MOST_FILES = 256,
-    LONGEST_RUN_S = 60,
-    LONGEST_LINGERING_MS = 5000, // of a process that a command started and did not wait for
-    REPORTED_PLACES = 25,        // of one case
+    LONGEST_RUN_S = 120,
+    LONGEST_LINGERING_MS = 30000, // of a process that a command started and did not wait for
+    REPORTED_PLACES = 25,         // of one case
     EXIT_NO_MEMORY = 3
 };
 

@@ -1,7 +1,6 @@
 #include "inputs.h"
 
 #include "common.h"
-#include "analysis/base/memory.h"
 #include "analysis/regions/regions.h"
 
 #include <errno.h>
@@ -27,9 +26,7 @@ static netprof_err inputs_list_directory(listing *l, const char *directory)
 int inputs_list(listing *l, const char *directory)
 {
     size_t before = l->count;
-    netprof_err err = inputs_list_directory(l, directory);
-    if (err == NETPROF_ERR_IO) return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
-    memory_check(err ? NULL : l);
+    if (inputs_list_directory(l, directory)) return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
     return l->count > before ? EXIT_DONE : fail(EXIT_FILE, "%s: no file *.netprof there", safe(directory));
 }
 

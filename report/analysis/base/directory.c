@@ -4,6 +4,7 @@
 #include "stb_ds.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,6 +39,7 @@ netprof_err listing_add_directory(listing *l, const char *directory, const char 
 {
     DIR *d = opendir(directory);
     size_t first = l->count, n = strlen(directory);
+    if (!d && errno == ENOMEM) memory_exhausted();
     if (!d) return NETPROF_ERR_IO;
     for (struct dirent *x; (x = readdir(d));)
         if (x->d_name[0] != '.' && listing_ends_in(x->d_name, endings))
