@@ -1,6 +1,6 @@
 // Another program that is asked something: started without a shell, read as it answers, ended when it takes too long.
-#ifndef TOOLS_QUESTION_H
-#define TOOLS_QUESTION_H
+#ifndef TOOLS_ASK_PROGRAM_H
+#define TOOLS_ASK_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

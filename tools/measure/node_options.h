@@ -1,6 +1,6 @@
 // What to read: the options that commands share which read this node.
-#ifndef TOOLS_READING_H
-#define TOOLS_READING_H
+#ifndef TOOLS_NODE_OPTIONS_H
+#define TOOLS_NODE_OPTIONS_H
 
 #include "cli/common.h"
 #include "sources/sources.h"
