@@ -90,6 +90,16 @@ static void memory_say_cleaned(void)
 
 typedef void memory_eater(void);
 
+// The address sanitizer says in a line of its own that an allocation failed.
+static void memory_drop_lines_of_sanitizer(char *said)
+{
+    for (char *line; (line = strstr(said, "==")) != NULL;) {
+        char *end = strchr(line, '\n');
+        if (!end) end = line + strlen(line) - 1;
+        memmove(line, end + 1, strlen(end + 1) + 1);
+    }
+}
+
 // Runs it in a child whose standard error is kept. Returns the exit status.
 static int memory_run(memory_eater *eat, char *said, size_t size)
 {
@@ -110,6 +120,7 @@ static int memory_run(memory_eater *eat, char *said, size_t size)
     for (ssize_t n; used + 1 < size && (n = read(ends[0], said + used, size - 1 - used)) > 0;)
         used += (size_t)n;
     said[used] = 0;
+    memory_drop_lines_of_sanitizer(said);
     close(ends[0]);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
