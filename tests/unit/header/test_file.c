@@ -1450,7 +1450,7 @@ static void bytes_at_the_end_of_regions_are_skipped(void **state)
     struct sink file = {0}, longer = {0};
     netprof_regions r = NETPROF_ZERO;
     netprof_writer *writer;
-    netprof_reader *reader;
+    netprof_reader *reader = NULL;
     netprof_item item;
     r.mode = NETPROF_MODE_TIME;
     r.elapsed_ns = 12345;
