@@ -21,7 +21,8 @@ map_key map_key_of_name(size_t number, const char *name);
 map_key map_key_of_pair(int64_t a, int64_t b);
 map_key map_key_of_bytes(const void *data, size_t size);
 
-// SipHash-2-4 of the data under a key of 128 bits, low half first.
+// SipHash-2-4 of the data under a key of 128 bits, low half first; with 64 and with 128 bits of result.
 uint64_t map_key_siphash(const void *data, size_t size, uint64_t key_low, uint64_t key_high);
+map_key map_key_siphash_128(const void *data, size_t size, uint64_t key_low, uint64_t key_high);
 
 #endif

@@ -24,6 +24,17 @@ static void siphash_is_that_of_the_paper(void **state)
     assert_true(map_key_siphash(data, 15, low, high) == UINT64_C(0xa129ca6149be45e5));
     assert_true(map_key_siphash(data, 0, low, high) == UINT64_C(0x726fdb47dd0e0e31));
     assert_true(map_key_siphash(data, 1, low, high) == UINT64_C(0x74f839c593dc67fd));
+    const unsigned char of_nothing[16] = {0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6,
+                                          0x6d, 0xf6, 0x72, 0x14, 0xc7, 0x55, 0x02, 0x93};
+    const unsigned char of_one[16] = {0xda, 0x87, 0xc1, 0xd8, 0x6b, 0x99, 0xaf, 0x44,
+                                      0x34, 0x76, 0x59, 0x11, 0x9b, 0x22, 0xfc, 0x45};
+    map_key wide[2] = {map_key_siphash_128(data, 0, low, high), map_key_siphash_128(data, 1, low, high)};
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(wide[0].a >> 8 * i & 0xff, of_nothing[i]);
+        assert_int_equal(wide[0].b >> 8 * i & 0xff, of_nothing[8 + i]);
+        assert_int_equal(wide[1].a >> 8 * i & 0xff, of_one[i]);
+        assert_int_equal(wide[1].b >> 8 * i & 0xff, of_one[8 + i]);
+    }
 }
 
 static int key_same(map_key x, map_key y)
