@@ -92,9 +92,16 @@ static struct {
 static pthread_once_t catalog_once = PTHREAD_ONCE_INIT;
 static pthread_once_t order_once = PTHREAD_ONCE_INIT;
 
+// The short names of sources are their own number; of a longer one it is a hash.
 static map_key catalog_key(const char *source, const char *name)
 {
-    return map_key_of_name((size_t)map_key_of_name(0, source).a, name);
+    uint64_t number = 0;
+    size_t length = strlen(source);
+    if (length < sizeof number)
+        memcpy(&number, source, length);
+    else
+        number = map_key_of_name(0, source).a;
+    return map_key_of_name((size_t)number, name);
 }
 
 // ---- unpacking ----
