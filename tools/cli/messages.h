@@ -10,8 +10,9 @@ enum exit_code {
     EXIT_DONE = 0,
     EXIT_WORTH_FAILING = 1, // done, but something is worth failing for
     EXIT_USAGE = 2,
-    EXIT_FILE = 3,   // a file could not be read or written
-    EXIT_NOTHING = 4 // nothing to read on this node
+    EXIT_FILE = 3,    // a file could not be read or written
+    EXIT_NOTHING = 4, // nothing to read on this node
+    EXIT_UNKNOWN = 5  // done, but what matters could not be judged
 };
 
 // Prints a failure as a JSON document.

@@ -40,7 +40,8 @@ static const struct poptOption options[] = {
 
 static const char *cmd_check_paint(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {"",         "\033[2m",  "\033[2m", "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 

@@ -26,7 +26,7 @@ static const struct {
               {"rules_rdma.csv", rules_rdma_lines}, {"rules_ip.csv", rules_ip_lines},
               {"rules_node.csv", rules_node_lines}, {"rules_data.csv", rules_data_lines}};
 
-static const char *const severities[SEVERITIES] = {"ok", "info", "watch", "warn", "high", "critical"};
+static const char *const severities[SEVERITIES] = {"ok", "info", "unknown", "watch", "warn", "high", "critical"};
 static const char *const classes[] = {"link-down",  "link-errors", "host-loss",   "back-pressure",
                                       "congestion", "transport",   "utilisation", "data"};
 
@@ -328,8 +328,17 @@ static bool rules_parse_rule(reader *r, rule *x, char *const value[COLUMNS])
     if (!*value[VALUE]) return rules_refuse(r, "value is missing");
     if (!rules_parse(r, x, &x->value, VALUE, value[VALUE])) return false;
     if (*value[NEEDS] && !rules_parse(r, x, &x->needs, NEEDS, value[NEEDS])) return false;
-    for (int s = SEVERITY_INFO; s < SEVERITIES; s++) {
-        enum column column = (enum column)(INFO + s - SEVERITY_INFO);
+    static const struct {
+        severity severity;
+        enum column column;
+    } steps[] = {{SEVERITY_INFO, INFO},
+                 {SEVERITY_WATCH, WATCH},
+                 {SEVERITY_WARN, WARN},
+                 {SEVERITY_HIGH, HIGH},
+                 {SEVERITY_CRITICAL, CRITICAL}};
+    for (size_t i = 0; i < LENGTH(steps); i++) {
+        severity s = steps[i].severity;
+        enum column column = steps[i].column;
         if (!rules_parse_threshold(r, x, &x->thresholds[s], column, value[column])) return false;
         any |= x->thresholds[s].op != EXPRESSION_NUMBER;
     }

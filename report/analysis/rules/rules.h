@@ -34,6 +34,7 @@
 typedef enum severity {
     SEVERITY_OK = 0,
     SEVERITY_INFO,     // context
+    SEVERITY_UNKNOWN,  // could not be judged: neither good nor bad; no rule has a threshold for it
     SEVERITY_WATCH,    // real, cost unclear
     SEVERITY_WARN,     // probably costs time
     SEVERITY_HIGH,     // surely costs time, or loses data

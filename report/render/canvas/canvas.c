@@ -217,6 +217,8 @@ void canvas_mark(canvas *c, double x, double y, severity s)
         canvas_dot(c, x, y, 2.9, ink, INK_NONE);
         canvas_line(c, x, y - .5, x, y + 1.6, INK_PAPER, .9);
         canvas_line(c, x, y - 1.9, x, y - 1.1, INK_PAPER, .9);
+    } else if (s == SEVERITY_UNKNOWN) {
+        canvas_dot(c, x, y, 2.6, INK_NONE, ink);
     } else if (s == SEVERITY_WATCH) {
         const canvas_point triangle[3] = {{x - 3.1, y + 2.6}, {x + 3.1, y + 2.6}, {x, y - 2.8}};
         canvas_polygon(c, triangle, 3, ink);

@@ -213,7 +213,14 @@ static void patterns(void **state)
 #define TCP_MEM  "sockstat/TCP_mem_pressure=500>500 sockstat/TCP_mem_limit=1000>1000 "
 #define TRACKED  "conntrack/drop/cpu0=0 conntrack/early_drop/cpu0=0 "
 #define TCP      "Tcp/OutSegs=1000000 Tcp/InSegs=1000000 "
-enum { OK = SEVERITY_OK, INFO, WATCH, WARN, HIGH, CRITICAL };
+enum {
+    OK = SEVERITY_OK,
+    INFO = SEVERITY_INFO,
+    WATCH = SEVERITY_WATCH,
+    WARN = SEVERITY_WARN,
+    HIGH = SEVERITY_HIGH,
+    CRITICAL = SEVERITY_CRITICAL
+};
 
 static const struct row {
     const char *rule, *counters;

@@ -359,12 +359,12 @@ static void refused(void **unused)
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"run\":[[\"x\"]]}}", "run[0].first_sn: expected"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"main_peak_gbs\":1e999}}", "main_peak_gbs: expected"},
         // Only what has a word and a colour is a severity.
-        {VIEW "{\"severity\":6}}", "severity: expected a severity, 0 to 5"},
+        {VIEW "{\"severity\":7}}", "severity: expected a severity, 0 to 6"},
         {VIEW "{\"severity\":-1}}", "severity: expected a severity"},
         {VIEW "{\"sentences\":[{\"severity\":901169152}]}}", "sentences[0].severity: expected a severity"},
         {VIEW "{\"rows\":[{},{},{\"severity\":901169152}]}}", "rows[2].severity: expected a severity"},
         {VIEW "{\"unknown\":[{\"severity\":18446744073709551615}]}}", "unknown[0].severity: expected a severity"},
-        {VIEW "{\"findings\":[{\"severity\":6}]}}", "findings[0].severity: expected a severity"},
+        {VIEW "{\"findings\":[{\"severity\":7}]}}", "findings[0].severity: expected a severity"},
         {VIEW "{\"findings\":[{},{\"evidence\":[{},{\"value\":\"x\"}]}]}}",
          "findings[1].evidence[1].value: expected a number"},
     };

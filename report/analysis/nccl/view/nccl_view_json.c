@@ -49,13 +49,25 @@ static json_object *view_json_list_value(const nccl_view_shape *s, const nccl_vi
     return array;
 }
 
+// The numbers of severities in files: those of version 0.1, and what came later behind them.
+static const severity view_json_codes[SEVERITIES] = {SEVERITY_OK,   SEVERITY_INFO,     SEVERITY_WATCH,  SEVERITY_WARN,
+                                                     SEVERITY_HIGH, SEVERITY_CRITICAL, SEVERITY_UNKNOWN};
+
+static uint64_t view_json_code_of(severity s)
+{
+    uint64_t code = 0;
+    while (code < SEVERITIES - 1 && view_json_codes[code] != s)
+        code++;
+    return code;
+}
+
 static json_object *view_json_field_value(const nccl_view_field *f, const void *row)
 {
     const void *at = (const char *)row + f->offset;
     switch (f->kind) {
     case NCCL_VIEW_TEXT: return json_text_value(*(const char *const *)at);
-    case NCCL_VIEW_COUNT:
-    case NCCL_VIEW_SEVERITY: return json_new_uint64(*(const uint64_t *)at);
+    case NCCL_VIEW_COUNT: return json_new_uint64(*(const uint64_t *)at);
+    case NCCL_VIEW_SEVERITY: return json_new_uint64(view_json_code_of((severity) * (const uint64_t *)at));
     case NCCL_VIEW_NUMBER: return view_json_exact(*(const double *)at);
     case NCCL_VIEW_FLAG: return json_new_boolean(*(const bool *)at);
     case NCCL_VIEW_SPREAD: return view_json_spread_value(at);
@@ -134,7 +146,9 @@ static bool view_json_read_count(json_object *o, uint64_t *to)
 
 static bool view_json_read_severity(json_object *o, uint64_t *to)
 {
-    return view_json_read_count(o, to) && *to < SEVERITIES;
+    if (!view_json_read_count(o, to) || *to >= SEVERITIES) return false;
+    *to = view_json_codes[*to];
+    return true;
 }
 
 static bool view_json_read_number(json_object *o, double *to)
@@ -188,12 +202,12 @@ static netprof_err view_json_read_field(reader *r, const nccl_view_field *f, jso
 {
     static const char *const expected[] = {"a text",
                                            "a whole number",
-                                           "a severity, 0 to 5",
+                                           "a severity, 0 to 6",
                                            "a number or null",
                                            "true or false",
                                            "a list of 11 numbers or null",
                                            "a list"};
-    _Static_assert(SEVERITIES == 6, "the text of SEVERITY names the last one");
+    _Static_assert(SEVERITIES == 7, "the text of SEVERITY names the last one");
     void *at = (char *)row + f->offset;
     bool good = true;
     switch (f->kind) {

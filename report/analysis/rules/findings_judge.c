@@ -1,0 +1,155 @@
+// A rule judged on every device.
+#include "findings_making.h"
+
+#include "analysis/base/stb_ds.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- judging ----
+
+static severity findings_judge(evaluation *e, const rule *x, double value)
+{
+    for (int s = SEVERITY_CRITICAL; s > SEVERITY_OK; s--)
+        if (findings_crosses(&x->thresholds[s], value) && evaluate_condition(e, &x->thresholds[s].condition))
+            return (severity)s;
+    return SEVERITY_OK;
+}
+
+static void findings_add_unknown(findings_making *m, const rule *x, size_t device, reading r)
+{
+    findings *f = m->f;
+    finding_unknown made = {x, device, r.counter, r.reason ? r.reason : "unknown"};
+    arrput(f->unknown, made);
+    f->unknown_count = arrlenu(f->unknown);
+}
+
+static void findings_add_check(findings_making *m, finding_check check)
+{
+    findings *f = m->f;
+    arrput(f->checks, check);
+    f->check_count = arrlenu(f->checks);
+}
+
+// ---- one rule on all devices ----
+
+static findings_judgement findings_measure(findings_making *m, const rule *x, size_t device)
+{
+    findings_judgement j = {.value = {.status = READING_NONE}};
+    evaluation_of(&m->e, x, device);
+    reading needed = x->needs.root ? evaluate(&m->e, &x->needs) : (reading){.number = 1};
+    j.value = evaluate(&m->e, &x->value);
+    if (j.value.status != READING_NONE && needed.status) j.value = needed;
+    if (!needed.status && needed.number == 0) j.value.status = READING_NONE; // too little to judge
+    j.applies = j.value.status == READING_OK;
+    return j;
+}
+
+// Where it happens: for spread(...) the device that has most.
+static size_t findings_largest_device(findings_making *m, const rule *x)
+{
+    const expression *v = &x->value;
+    const netprof_schema *schema = m->f->d->delta->schema;
+    if (v->nodes[v->root].op != EXPRESSION_SPREAD) return DIFFERENCE_NONE;
+    expression part = *v; // borrowed
+    size_t best = DIFFERENCE_NONE;
+    double most = 0;
+    part.root = v->nodes[v->root].first;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        if (!evaluation_applies(&m->e, x, i) || !(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL)) continue;
+        evaluation_of(&m->e, x, i);
+        reading r = evaluate(&m->e, &part);
+        if (r.status || (best != DIFFERENCE_NONE && r.number <= most)) continue;
+        best = i;
+        most = r.number;
+    }
+    return best;
+}
+
+// A rule for all sources is about the network where its device is.
+static bool findings_speaks_against_network(const findings *f, const finding *x)
+{
+    const char *source = x->rule->source;
+    if (strcmp(source, "*") == 0 && x->device != DIFFERENCE_NONE)
+        source = f->d->delta->schema->devices[x->device].source;
+    return expression_is_source(source, strlen(source)) && x->severity >= SEVERITY_WATCH &&
+           x->rule->class_rank < rules_class_rank("utilisation");
+}
+
+static void findings_add_finding(findings_making *m, const rule *x, size_t device, const findings_judgement *all,
+                                 size_t count, severity s)
+{
+    findings *f = m->f;
+    const netprof_schema *schema = f->d->delta->schema;
+    finding made = {
+        .rule = x, .severity = s, .device = device, .value = m->e.value.number, .threshold = &x->thresholds[s]};
+    for (size_t i = 0; i < count; i++) {
+        if (i == device || !all[i].applies || strcmp(schema->devices[i].source, schema->devices[device].source) != 0)
+            continue;
+        made.peers_min = made.peers ? fmin(made.peers_min, all[i].value.number) : all[i].value.number;
+        made.peers_max = made.peers ? fmax(made.peers_max, all[i].value.number) : all[i].value.number;
+        made.peers++;
+    }
+    findings_collect_evidence(m, &made);
+    findings_make_claim(m, &made);
+    if (device == DIFFERENCE_NONE) made.device = findings_largest_device(m, x);
+    arrput(f->items, made);
+    f->count = arrlenu(f->items);
+    m->e.losses += findings_speaks_against_network(f, &made);
+}
+
+static void findings_judge_one(findings_making *m, const rule *x, size_t device, const findings_judgement *all,
+                               size_t count)
+{
+    const findings_judgement *own = device == DIFFERENCE_NONE ? all : &all[device];
+    if (own->value.status >= READING_SKIPPED) {
+        findings_add_unknown(m, x, device, own->value);
+        findings_add_check(m, (finding_check){.rule = x, .device = device});
+    }
+    if (!own->applies) return;
+    m->f->judged += strcmp(x->class_name, "data") != 0;
+    evaluation_of(&m->e, x, device);
+    m->e.value = own->value;
+    severity s = findings_judge(&m->e, x, own->value.number);
+    findings_add_check(
+        m, (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
+    if (s) findings_add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
+}
+
+// Moved alike on three devices or more.
+static bool findings_is_background(const findings_judgement *all, size_t count)
+{
+    double low = INFINITY, high = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].applies) continue;
+        low = fmin(low, all[i].value.number);
+        high = fmax(high, all[i].value.number);
+        n++;
+    }
+    return n >= 3 && low > 0 && high <= low * 1.01;
+}
+
+void findings_apply(findings_making *m, const rule *x, findings_judgement *all)
+{
+    const netprof_schema *schema = m->f->d->delta->schema;
+    if (x->per_node) {
+        bool any = false;
+        for (size_t i = 0; i < schema->device_count && !any; i++)
+            any = evaluation_applies(&m->e, x, i);
+        all[0] =
+            any ? findings_measure(m, x, DIFFERENCE_NONE) : (findings_judgement){.value = {.status = READING_NONE}};
+        findings_judge_one(m, x, DIFFERENCE_NONE, all, 1);
+        return;
+    }
+    for (size_t i = 0; i < schema->device_count; i++)
+        all[i] = evaluation_applies(&m->e, x, i) ? findings_measure(m, x, i)
+                                                 : (findings_judgement){.value = {.status = READING_NONE}};
+    bool background = x->background && findings_is_background(all, schema->device_count);
+    for (size_t i = 0; i < schema->device_count && background; i++)
+        if (all[i].applies)
+            findings_add_check(m,
+                               (finding_check){.rule = x, .device = i, .judged = true, .value = all[i].value.number});
+    for (size_t i = 0; i < schema->device_count && !background; i++)
+        findings_judge_one(m, x, i, all, schema->device_count);
+}

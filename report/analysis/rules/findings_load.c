@@ -1,0 +1,46 @@
+// The node's traffic.
+#include "findings_making.h"
+
+#include <math.h>
+
+// NAN: it has no such counter, or it has no value.
+static double findings_role_rate(const findings_making *m, size_t device, uint32_t role)
+{
+    const netprof_device *dev = &m->f->d->delta->schema->devices[device];
+    double most = NAN;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &m->f->d->rows[i];
+        if (row->entry && row->entry->marks & role) most = fmax(most, row->rate_per_s);
+    }
+    return most;
+}
+
+static bool findings_has_role(const findings_making *m, size_t device)
+{
+    const netprof_device *dev = &m->f->d->delta->schema->devices[device];
+    bool found = false;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &m->f->d->rows[i];
+        found |= row->entry && row->entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES);
+    }
+    return found;
+}
+
+findings_load findings_weigh(const findings_making *m)
+{
+    findings_load l = {.share = 0, .is_whole = true};
+    const netprof_schema *schema = m->f->d->delta->schema;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
+        double in = findings_role_rate(m, i, CATALOG_RX_BYTES), out = findings_role_rate(m, i, CATALOG_TX_BYTES);
+        double speed = evaluation_speed(&m->e, i);
+        if (findings_has_role(m, i)) l.is_whole &= !isnan(in) && !isnan(out) && (speed > 0 || in + out <= 0);
+        if (isnan(in) && isnan(out)) continue;
+        l.rate[0] += isnan(in) ? 0 : in;
+        l.rate[1] += isnan(out) ? 0 : out;
+        l.devices++;
+        if (speed > 0) l.share = fmax(l.share, 8 * fmax(in, out) / speed);
+        l.idle += speed > 0 && 8 * fmax(in, out) / speed < 0.001;
+    }
+    return l;
+}

@@ -1,0 +1,67 @@
+#include "findings_model.h"
+
+#include "analysis/base/stb_ds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void findings_free(findings *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        free(f->items[i].claim);
+        free(f->items[i].explained_by);
+    }
+    arrfree(f->items);
+    arrfree(f->unknown);
+    arrfree(f->checks);
+    arrfree(f->background);
+    free(f->verdict);
+    *f = (findings){0};
+}
+
+const char *finding_device(const findings *f, const finding *x)
+{
+    if (x->device != DIFFERENCE_NONE) return f->d->delta->schema->devices[x->device].name;
+    return strcmp(x->rule->source, "*") == 0 ? "node" : x->rule->source;
+}
+
+bool findings_source_is_whole(const char *source)
+{
+    static const char *const names[] = {"process", "cgroup", "memory", "pressure", "perf", "self"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(source, names[i]) == 0) return true;
+    return false;
+}
+
+bool findings_crosses(const rule_threshold *t, double value)
+{
+    switch (t->op) {
+    case EXPRESSION_GREATER: return value > t->value;
+    case EXPRESSION_GREATER_EQUAL: return value >= t->value;
+    case EXPRESSION_LESS: return value < t->value;
+    case EXPRESSION_LESS_EQUAL: return value <= t->value;
+    default: return false;
+    }
+}
+
+// The format of the claim's first number that is the value itself, for the peers' range.
+static const char *findings_value_format(const rule *x)
+{
+    for (size_t i = 0; i < x->part_count; i++) {
+        const expression *n = &x->claim[i].number;
+        if (n->root && n->nodes[n->root].op == EXPRESSION_VARIABLE && n->nodes[n->root].index == EXPRESSION_VALUE)
+            return x->claim[i].format;
+    }
+    return NULL;
+}
+
+const char *finding_number_text(const rule *x, double value, char *text, size_t size)
+{
+    const char *format = findings_value_format(x);
+    return format ? rules_format(text, size, format, value) : "";
+}
+
+const char *finding_value_text(const finding *x, char *text, size_t size)
+{
+    return finding_number_text(x->rule, x->value, text, size);
+}

@@ -1,0 +1,74 @@
+// Which finding explains which, and their order.
+#include "findings_making.h"
+
+#include "analysis/base/stb_ds.h"
+#include "analysis/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool findings_names_rule(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += n)
+        if ((at == list || strchr(" ,;", at[-1])) && (!at[n] || strchr(" ,;", at[n]))) return true;
+    return false;
+}
+
+// A finding on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
+static bool findings_is_everywhere(const findings_making *m, size_t device)
+{
+    if (device == DIFFERENCE_NONE) return true;
+    const char *source = m->f->d->delta->schema->devices[device].source;
+    return strcmp(source, "cpu") == 0 || findings_source_is_whole(source);
+}
+
+void findings_explain(findings_making *m, finding *x)
+{
+    if (!*x->rule->explained_by) return;
+    for (size_t i = 0; i < m->f->count; i++) {
+        const finding *cause = &m->f->items[i];
+        bool here = findings_is_everywhere(m, cause->device) || x->device == DIFFERENCE_NONE ||
+                    evaluation_linked(&m->e, cause->device, x->device);
+        if (cause == x || cause->severity < SEVERITY_WATCH || !here) continue;
+        if (!findings_names_rule(x->rule->explained_by, cause->rule->name)) continue;
+        if (x->explained_by && findings_names_rule(x->explained_by, cause->rule->name)) continue;
+        text_append(&x->explained_by, "%s%s", x->explained_by ? ", " : "", cause->rule->name);
+    }
+}
+
+typedef struct order_key {
+    const finding *x;
+    size_t rule, device;
+} order_key;
+
+static int findings_compare_findings(const void *a, const void *b)
+{
+    const order_key *p = a, *q = b;
+    const finding *x = p->x, *y = q->x;
+    if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
+    if (!x->explained_by != !y->explained_by) return !x->explained_by ? -1 : 1;
+    if (x->rule->class_rank != y->rule->class_rank) return x->rule->class_rank < y->rule->class_rank ? -1 : 1;
+    if (p->rule != q->rule) return p->rule < q->rule ? -1 : 1;
+    bool small = x->threshold->op == EXPRESSION_LESS || x->threshold->op == EXPRESSION_LESS_EQUAL;
+    if (x->value > y->value || x->value < y->value) return (x->value > y->value) == small ? 1 : -1;
+    return p->device < q->device ? -1 : p->device > q->device;
+}
+
+void findings_sort(findings *f, const rules *set)
+{
+    order_key *keys = NULL;
+    finding *sorted = NULL;
+    for (size_t i = 0; i < f->count; i++) {
+        size_t r = 0;
+        while (set->items[r] != f->items[i].rule)
+            r++;
+        arrput(keys, ((order_key){&f->items[i], r, f->items[i].device}));
+    }
+    if (f->count) qsort(keys, f->count, sizeof *keys, findings_compare_findings);
+    for (size_t i = 0; i < f->count; i++)
+        arrput(sorted, *keys[i].x);
+    arrfree(f->items);
+    f->items = sorted;
+    arrfree(keys);
+}
