@@ -82,7 +82,7 @@ static const char *job_text_shown(const char *text)
 
 static const char *job_text_severity_colour(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[2m", "\033[33m",
                                                       "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }

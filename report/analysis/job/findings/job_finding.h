@@ -2,7 +2,7 @@
 #ifndef NETPROF_JOB_FINDING_H
 #define NETPROF_JOB_FINDING_H
 
-#include "job_model.h"
+#include "analysis/job/job_model.h"
 
 extern const job_finding job_finding_blank;
 

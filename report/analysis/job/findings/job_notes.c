@@ -1,6 +1,6 @@
 // The title, the verdict box and the lines below the page: a job in a few sentences.
-#include "job_words.h"
-#include "job_store.h"
+#include "analysis/job/job_words.h"
+#include "analysis/job/job_store.h"
 #include "analysis/base/words.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // Findings about the whole job over time: CPUs and GPUs that were hardly used, memory near its limit, nodes that did
 // less than others.
-#include "job_columns.h"
-#include "job_words.h"
+#include "analysis/job/job_columns.h"
+#include "analysis/job/job_words.h"
 #include "job_finding.h"
-#include "job_store.h"
+#include "analysis/job/job_store.h"
 #include "analysis/base/words.h"
 
 #include <stdio.h>

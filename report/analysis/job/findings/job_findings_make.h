@@ -1,0 +1,12 @@
+// The parts of which job_findings.c makes the findings. Private to them.
+#ifndef NETPROF_JOB_FINDINGS_MAKE_H
+#define NETPROF_JOB_FINDINGS_MAKE_H
+
+#include "analysis/job/job_store.h"
+
+void job_add_incidents(job_report *r);
+void job_add_incident_phases(job_report *r); // once the findings are in order
+void job_fold_rules(job_report *r);          // after the incidents
+void job_finish_events(job_report *r);       // the order of the events changes
+
+#endif

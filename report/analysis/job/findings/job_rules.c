@@ -1,0 +1,201 @@
+// The rules' findings of each node, folded by rule.
+#include "job_findings_make.h"
+#include "job_finding.h"
+
+#include "analysis/job/job_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void job_node_finding_free(job_node_finding *x)
+{
+    char *texts[] = {x->rule, x->device, x->source, x->claim, x->advice, x->origin, x->unit, x->value_text};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+// Drops a finding that another one covers. Its place in the list stays.
+static void job_drop_finding(job_node_finding *x)
+{
+    job_node_finding_free(x);
+    *x = (job_node_finding){.node = x->node};
+}
+
+// The events that a finding is about.
+static void job_mark_events(job_report *r, const findings *f, const finding *x)
+{
+    for (size_t k = 0; k < x->evidence_count; k++) {
+        if (x->evidence[k].counter == DIFFERENCE_NONE) continue;
+        const netprof_schema *schema = f->d->delta->schema;
+        const char *source = schema->devices[schema->counters[x->evidence[k].counter].device].source;
+        for (size_t i = 0; i < r->event_count; i++) {
+            job_event *e = &r->events[i];
+            if (strcmp(e->counter, x->evidence[k].name) != 0 || strcmp(e->source, source) != 0) continue;
+            if (x->severity > e->severity) e->severity = x->severity;
+        }
+    }
+}
+
+static void job_keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
+{
+    char value[48];
+    bool of_device = x->device != DIFFERENCE_NONE;
+    job_node_finding new = {.node = node,
+                            .severity = x->severity,
+                            .class_rank = x->rule->class_rank,
+                            .rule = memory_strdup(x->rule->name),
+                            .device = memory_strdup(of_device ? finding_device(f, x) : ""),
+                            .source = memory_strdup(of_device ? f->d->delta->schema->devices[x->device].source : ""),
+                            .claim = memory_strdup(x->claim),
+                            .advice = memory_strdup(x->rule->advice),
+                            .origin = memory_strdup(x->threshold->origin),
+                            .unit = memory_strdup(x->rule->unit),
+                            .value_text = memory_strdup(finding_value_text(x, value, sizeof value)),
+                            .value = x->value,
+                            .threshold = x->threshold->value,
+                            .is_pause = x->rule->is_pause};
+    arrput(r->reader->found, new);
+    job_mark_events(r, f, x);
+}
+
+void job_judge_node(job_report *r, size_t node, const dataset *set)
+{
+    difference d = {0};
+    findings f = {0};
+    netprof_error own;
+    if (difference_of_dataset(&d, set, true, &own))
+        job_warn(r, set->runs[0].path, "%s", own.text);
+    else
+        findings_make(&f, &d, r->reader->options->rules);
+    for (size_t i = 0; i < f.count; i++)
+        if (f.items[i].severity >= SEVERITY_WATCH) job_keep_finding(r, node, &f, &f.items[i]);
+    r->reader->judged += f.judged;
+    r->reader->unknown += f.unknown_count;
+    findings_free(&f);
+    difference_free(&d);
+}
+
+// Of what the node has once, or the job, its name says nothing that the node's does not.
+static bool job_is_telling(const job_node_finding *x)
+{
+    return *x->device && strcmp(x->source, x->device) != 0 && !findings_source_is_whole(x->source);
+}
+
+// Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long
+// its own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others
+// wait for is context.
+static void job_weigh_pressure(job_report *r)
+{
+    static const double works = 0.10; // own
+    for (size_t i = 0; i < arrlenu(r->reader->found); i++) {
+        job_node_finding *x = &r->reader->found[i];
+        const job_node *node = &r->nodes[x->node];
+        const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
+        if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
+        bool known = !isnan(r->reader->nodes[x->node].waited_s),
+             others = known || (all && own->mean < works * all->mean);
+        bool told = false; // better
+        for (size_t k = 0; k < arrlenu(r->reader->found); k++) {
+            const job_node_finding *y = &r->reader->found[k];
+            told |= y->rule && y->node == x->node && strcmp(y->rule, "runqueue-wait") == 0;
+        }
+        if (!others && !told) continue;
+        if (!told) r->reader->nodes[x->node].others_wait = x->value;
+        job_drop_finding(x);
+    }
+}
+
+static size_t job_finding_device(const job_report *r, const job_node_finding *x)
+{
+    const job_node *node = &r->nodes[x->node];
+    for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
+        if (strcmp(r->devices[i].name, x->device) == 0 && strcmp(r->devices[i].source, x->source) == 0) return i;
+    return JOB_NONE;
+}
+
+// The findings of one rule on all nodes.
+typedef struct alike {
+    const job_node_finding *worst;
+    size_t nodes, places;
+} alike;
+
+static bool job_is_alike(const job_node_finding *x, const job_node_finding *y)
+{
+    return x->rule && strcmp(x->rule, y->rule) == 0;
+}
+
+static alike job_count_alike(job_report *r, size_t first)
+{
+    const job_node_finding *all = r->reader->found;
+    alike a = {.worst = &all[first]};
+    size_t last = JOB_NONE;
+    for (size_t i = first; i < arrlenu(r->reader->found); i++) {
+        if (!job_is_alike(&all[i], &all[first])) continue;
+        job_node *node = &r->nodes[all[i].node];
+        if (all[i].severity > a.worst->severity) a.worst = &all[i];
+        if (all[i].severity > node->severity) node->severity = all[i].severity;
+        a.nodes += all[i].node != last;
+        last = all[i].node;
+        a.places++;
+    }
+    return a;
+}
+
+static job_finding job_folded_finding(const job_report *r, const alike *a)
+{
+    char who[300], more[64] = "";
+    const job_node_finding *worst = a->worst;
+    const char *node = r->nodes[worst->node].name, *device = job_is_telling(worst) ? worst->device : "";
+    const char *shown = a->nodes > 1 ? "" : device; // of several nodes no device is named
+    if (a->places > 1 && a->nodes == 1 && *device) snprintf(more, sizeof more, " and %zu more", a->places - 1);
+    job_finding made = job_finding_blank;
+    made.severity = worst->severity;
+    made.class_rank = worst->class_rank;
+    made.rule = worst->rule;
+    made.advice = worst->advice;
+    made.origin = worst->origin;
+    made.unit = worst->unit;
+    made.value = worst->value;
+    made.threshold = worst->threshold;
+    made.node = worst->node;
+    made.device = job_finding_device(r, worst);
+    made.nodes = a->nodes;
+    made.to_s = r->end_s;
+    made.claim = memory_format("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "",
+                               shown, more, worst->claim);
+    made.title = memory_format("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
+    return made;
+}
+
+// The same rule on other nodes is one finding: of the worst.
+static void job_fold_rule(job_report *r, size_t first)
+{
+    job_node_finding *all = r->reader->found;
+    if (!all[first].rule) return;
+    alike a = job_count_alike(r, first);
+    job_add_finding(r, job_folded_finding(r, &a));
+    for (size_t i = arrlenu(r->reader->found); i-- > first;) // the first, by whose rule they are found, last
+        if (job_is_alike(&all[i], &all[first])) job_drop_finding(&all[i]);
+}
+
+// Does an incident tell of the same pauses?
+static bool job_told_by_incident(const job_report *r, const job_node_finding *x)
+{
+    for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
+        if (r->findings[i].incident && r->findings[i].node == x->node &&
+            r->findings[i].device == job_finding_device(r, x))
+            return true;
+    return false;
+}
+
+void job_fold_rules(job_report *r)
+{
+    job_weigh_pressure(r);
+    for (size_t i = 0; i < arrlenu(r->reader->found); i++) {
+        job_node_finding *x = &r->reader->found[i];
+        if (job_told_by_incident(r, x)) job_drop_finding(x);
+    }
+    for (size_t i = 0; i < arrlenu(r->reader->found); i++)
+        job_fold_rule(r, i);
+}
