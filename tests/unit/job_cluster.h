@@ -168,6 +168,8 @@ SUPPORT void cluster_nics(netprof_list *list, int count)
         cluster_counters(list, bytes, "bytes", NETPROF_KIND_COUNTER, 56);
         cluster_counter(list, "hni_tx_paused_0", "cycles", NETPROF_KIND_COUNTER, 56);
         cluster_counter(list, "pct_retry_srb_requests", "retries", NETPROF_KIND_COUNTER, 56);
+        cluster_counter(list, "hni_rx_paused_0", "cycles", NETPROF_KIND_COUNTER, 56);
+        cluster_counter(list, "hni_pcs_uncorrected_cw", "codewords", NETPROF_KIND_COUNTER, 56);
     }
 }
 

@@ -83,7 +83,8 @@ static double job_device_clock_hz(const netprof_device *d)
 // From the counter's unit; 0: it cannot be told.
 static double job_factor(const job_source_row *row, const netprof_device *d, const netprof_counter *c)
 {
-    if (row->meter == JOB_PAUSED && strcmp(d->source, "cxi") == 0) return 1 / job_device_clock_hz(d);
+    bool waits = row->meter == JOB_PAUSED || row->meter == JOB_HOLDING;
+    if (waits && strcmp(d->source, "cxi") == 0) return 1 / job_device_clock_hz(d);
     if (row->meter == JOB_PAUSED && strcmp(d->source, "rdma") == 0) {
         double bits = traffic_bits_per_s(d);
         return bits > 0 ? row->factor * 8 / bits : 0;

@@ -158,6 +158,8 @@ static void job_move_node(job_report *r, size_t index, int64_t by_ns)
         node->gaps[i].from_s += (double)by_ns * 1e-9;
         node->gaps[i].to_s += (double)by_ns * 1e-9;
     }
+    for (size_t i = 0; i < arrlenu(r->reader->troubles); i++)
+        if (r->devices[r->reader->troubles[i].device].node == index) job_move_bins(r->reader->troubles[i].bins, by_ns);
     for (size_t i = 0; i < arrlenu(r->reader->episodes); i++) {
         job_episode *e = &r->reader->episodes[i];
         if (r->devices[e->device].node == index) e->from_ns += by_ns, e->to_ns += by_ns;

@@ -15,6 +15,7 @@ static const job_meter_info infos[JOB_METERS] = {
     [JOB_VIRTUAL_SENT] = {"virtual_sent", "Virtual sent", "bytes/s", "bytes", JOB_ADDS, true},
     [JOB_VIRTUAL_RECEIVED] = {"virtual_received", "Virtual received", "bytes/s", "bytes", JOB_ADDS, true},
     [JOB_PAUSED] = {"network_paused", "Time paused", "", "s", JOB_AVERAGES, true},
+    [JOB_HOLDING] = {"network_holding", "Time holding others", "", "s", JOB_AVERAGES, true},
     [JOB_RETRIES] = {"network_retries", "Retries", "1/s", "retries", JOB_ADDS, true},
     [JOB_FILES_READ] = {"files_read", "Read by read()", "bytes/s", "bytes", JOB_ADDS, false},
     [JOB_FILES_WRITTEN] = {"files_written", "Written by write()", "bytes/s", "bytes", JOB_ADDS, false},

@@ -18,6 +18,7 @@ typedef enum job_meter {
     JOB_VIRTUAL_SENT, // bytes/s of the loopback, bridges, veth and the like, where there are ports beside them: in no
     JOB_VIRTUAL_RECEIVED, // figure of the network. Of a node: the busiest one, for the same bytes may pass several
     JOB_PAUSED,           // share of the time that the network let a NIC not send, 0..1; of a node: its most paused NIC
+    JOB_HOLDING,          // share of the time that a NIC held its senders, for its host drains slowly; as JOB_PAUSED
     JOB_RETRIES,          // repeated transmissions/s; lanes of NICs too
     JOB_FILES_READ,       // bytes/s by read() and its like, sockets and pipes too; of the job's processes
     JOB_FILES_WRITTEN,

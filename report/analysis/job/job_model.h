@@ -220,7 +220,9 @@ typedef struct job_finding {
     bool incident;
     // Other meters during the incident, relative to their values around it; 1: no change, NAN: unknown.
     double sent_ratio, cpu_ratio, gpu_ratio, power_ratio;
-    double lost_s; // (1 - sent_ratio) of its length; 0: nothing; NAN unknown
+    double cost_s; // seconds of the job that it blocked or cost, on the worst device; NAN unknown
+    double lost_s; // of work, (1 - sent_ratio) of its length, where there is evidence that this was the cause; else NAN
+    char *explained_by; // the rule of the finding that is its cause; "" none is known
 } job_finding;
 
 // Something that counts trouble, over all nodes: a row of the strip of events.

@@ -168,7 +168,10 @@ static void job_free_reader(job_report *r)
         free(reader->region_paths[i]);
     arrfree(reader->nodes);
     arrfree(reader->episodes);
+    arrfree(reader->told);
     arrfree(reader->found);
+    for (size_t i = 0; i < arrlenu(reader->troubles); i++)
+        job_bins_free(reader->troubles[i].bins);
     arrfree(reader->troubles);
     hmfree(reader->trouble_of);
     arrfree(reader->marks);
@@ -201,7 +204,7 @@ static void job_free_findings(job_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         job_finding *x = &r->findings[i];
-        char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit};
+        char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit, x->explained_by};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
     }

@@ -207,6 +207,8 @@ static json_object *job_json_of_finding(const job_report *r, const job_finding *
     json_put_text(o, "origin", x->origin);
     json_put_number(o, "from_s", x->from_s);
     json_put_number(o, "to_s", x->to_s);
+    json_put_number(o, "cost_s", x->cost_s);
+    if (*x->explained_by) json_put_text(o, "explained_by", x->explained_by);
     json_put(o, "incident", json_new_boolean(x->incident));
     if (!x->incident) return o;
     json_put_number(o, "sent_ratio", x->sent_ratio);

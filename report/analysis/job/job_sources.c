@@ -44,6 +44,10 @@ static const job_source_row rows[] = {
     {"cxi", "*", "hni_tx_paused_?", JOB_PAUSED, NODE, JOB_RATE, JOB_MOST, 1, true}, // over the device's clock
     {"ethtool", "*", "rx_prio*_pause_duration", JOB_PAUSED, NODE, JOB_RATE, JOB_MOST, 1e-6, true},
     {"ethtool", "*", "rx_global_pause_duration", JOB_PAUSED, NODE, JOB_RATE, JOB_MOST, 1e-6, true},
+    // ... and what made it hold its senders
+    {"cxi", "*", "hni_rx_paused_?", JOB_HOLDING, NODE, JOB_RATE, JOB_MOST, 1, true},
+    {"ethtool", "*", "tx_prio*_pause_duration", JOB_HOLDING, NODE, JOB_RATE, JOB_MOST, 1e-6, true},
+    {"ethtool", "*", "tx_global_pause_duration", JOB_HOLDING, NODE, JOB_RATE, JOB_MOST, 1e-6, true},
     {"rdma", "*", "port_xmit_wait", JOB_PAUSED, NODE, JOB_RATE, JOB_MOST, 8, true}, // bytes: over the line rate
     {"cxi", "*", "pct_retry_srb_requests", JOB_RETRIES, NODE, JOB_RATE, JOB_SUM, 1, true},
     {"rdma", "*", "roce_adp_retrans", JOB_RETRIES, NODE, JOB_RATE, JOB_SUM, 1, true},
@@ -111,6 +115,7 @@ job_join job_device_join(job_meter meter)
     case JOB_VIRTUAL_SENT:
     case JOB_VIRTUAL_RECEIVED:
     case JOB_PAUSED:
+    case JOB_HOLDING:
     case JOB_GPU_THROTTLED: return JOB_MOST;
     case JOB_GPU_BUSY:
     case JOB_GPU_CLOCK: return JOB_MEAN;
@@ -120,11 +125,19 @@ job_join job_device_join(job_meter meter)
 
 // Meters watched step by step, so that episodes are found whatever the width of the bins.
 static const job_watch_row watches[] = {
+    {JOB_HOLDING, "nic-holding", 0.05, 30, SEVERITY_HIGH, "back-pressure", "own: more than 5 % of the time for 30 s",
+     "Look at what keeps this host from draining: host write back-pressure, translation misses, its memory; or many "
+     "send "
+     "to it at once",
+     "ingress-paused eth-pause-tx"},
     {JOB_PAUSED, "nic-paused", 0.05, 30, SEVERITY_HIGH, "congestion", "own: more than 5 % of the time for 30 s",
-     "Find who is slow behind this NIC: its host (ingress-paused), its cable, its place in the fabric"},
+     "Look at where this NIC sends to, not at its host: a receiver that drains slowly (nic-holding, ingress-paused), "
+     "many "
+     "senders to one target, the fabric between",
+     ""},
     {JOB_GPU_THROTTLED, "gpu-throttled", 0.01, 60, SEVERITY_WATCH, "back-pressure",
      "own: slowed for a minute; NVIDIA DCGM counts any such time",
-     "Look at cooling and power supply; compare with its siblings"},
+     "Look at cooling and power supply; compare with its siblings", ""},
 };
 
 const job_watch_row *job_watch_of(job_meter meter)
@@ -132,4 +145,17 @@ const job_watch_row *job_watch_of(job_meter meter)
     for (size_t i = 0; i < sizeof watches / sizeof *watches; i++)
         if (watches[i].meter == meter) return &watches[i];
     return NULL;
+}
+
+// Counters of what a link lost: a cause of its own where a NIC is held in the same time.
+bool job_is_damage(const char *source, const char *counter)
+{
+    static const struct {
+        const char *source, *counter;
+    } counters[] = {{"cxi", "hni_pcs_uncorrected_cw"}, {"rdma", "symbol_error"},
+                    {"rdma", "link_error_recovery"},   {"ethtool", "rx_crc_errors_phy"},
+                    {"ethtool", "rx_symbol_err_phy"},  {"netdev", "rx_crc_errors"}};
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        if (strcmp(counters[i].source, source) == 0 && strcmp(counters[i].counter, counter) == 0) return true;
+    return false;
 }

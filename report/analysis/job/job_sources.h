@@ -37,8 +37,11 @@ typedef struct job_watch_row {
     double least_s; // so long at least
     severity severity;
     const char *class_name, *origin, *advice;
+    const char *covers; // rules that say the same of the whole time, beside those that are marked as pauses
 } job_watch_row;
 
 const job_watch_row *job_watch_of(job_meter meter); // NULL: it is not watched
+// Does a counter tell that the link itself lost or damaged what it carried?
+bool job_is_damage(const char *source, const char *counter);
 
 #endif

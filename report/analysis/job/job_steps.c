@@ -359,16 +359,18 @@ static job_bins *job_event_bins(job_event *event, size_t node)
     return event->lanes[event->lane_count++].bins;
 }
 
-static void job_count_trouble(job_reader *reader, size_t event, size_t device, double amount)
+static job_trouble *job_count_trouble(job_reader *reader, size_t event, size_t device, double amount)
 {
     map_key key = map_key_of_pair((int64_t)event, (int64_t)device);
     ptrdiff_t at = hmgeti(reader->trouble_of, key);
-    if (at >= 0) {
-        reader->troubles[reader->trouble_of[at].value].sum += amount;
-        return;
+    if (at < 0) {
+        hmput(reader->trouble_of, key, arrlenu(reader->troubles));
+        arrput(reader->troubles, ((job_trouble){event, device, amount, NULL}));
+        return &arrlast(reader->troubles);
     }
-    hmput(reader->trouble_of, key, arrlenu(reader->troubles));
-    arrput(reader->troubles, ((job_trouble){event, device, amount}));
+    job_trouble *t = &reader->troubles[reader->trouble_of[at].value];
+    t->sum += amount;
+    return t;
 }
 
 // What a counter of trouble grew by, and since when: what is read only now and then, as are many at the ends alone where
@@ -402,8 +404,12 @@ static void job_add_trouble(job_report *r, followed *f, const netprof_delta *del
     if (!amount) return;
     job_bins *bins = job_event_bins(event, run->node);
     event->sum += (double)amount;
-    job_count_trouble(r->reader, f->event, run->devices[f->local].device, (double)amount);
+    job_trouble *t = job_count_trouble(r->reader, f->event, run->devices[f->local].device, (double)amount);
     double rate = (double)amount / job_step_s(&since);
+    if (job_is_damage(event->source, event->counter)) {
+        if (!t->bins) t->bins = job_bins_make();
+        job_bins_add(t->bins, since.from_ns, since.to_ns, rate, rate, rate);
+    }
     if (since.from_ns < at->from_ns)
         job_bins_skip(bins, since.from_ns, since.to_ns, (double)amount);
     else

@@ -27,12 +27,21 @@ typedef struct job_node_finding {
     char *rule, *device, *source, *claim, *advice, *origin, *unit, *value_text;
     double value, threshold;
     bool is_pause; // as rule.is_pause
+    char *effect;  // of a cause: what it did, as an incident tells it; NULL: nothing
+    severity effect_severity;
+    double effect_cost_s;
 } job_node_finding;
+
+// An incident, and one of the devices that it is about.
+typedef struct job_told {
+    size_t finding, device;
+} job_told;
 
 // One counter of trouble of one device.
 typedef struct job_trouble {
     size_t event, device;
     double sum;
+    job_bins *bins; // of damage on a link: when it was; else NULL
 } job_trouble;
 
 // One run, kept until all are read.
@@ -81,6 +90,7 @@ typedef struct job_reader {
     job_node_reader *nodes; // one for each of job_report.nodes
     job_episode *episodes;
     job_node_finding *found;
+    job_told *told; // by incidents
     job_trouble *troubles;
     struct {
         map_key key; // (event, device)

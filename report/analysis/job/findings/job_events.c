@@ -42,5 +42,7 @@ void job_finish_events(job_report *r)
     for (size_t i = 0; i < r->event_count; i++)
         r->events[i].background = job_is_background(r, i);
     if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, job_by_event);
+    for (size_t i = 0; i < arrlenu(r->reader->troubles); i++)
+        job_bins_free(r->reader->troubles[i].bins);
     arrsetlen(r->reader->troubles, 0); // their indexes are no longer valid
 }

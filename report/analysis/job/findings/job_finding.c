@@ -15,6 +15,7 @@ const job_finding job_finding_blank = {.class_rank = 99,
                                        .cpu_ratio = NAN,
                                        .gpu_ratio = NAN,
                                        .power_ratio = NAN,
+                                       .cost_s = NAN,
                                        .lost_s = NAN};
 
 static char *job_finding_copy(const char *text)
@@ -28,6 +29,7 @@ void job_add_finding(job_report *r, job_finding x)
     x.advice = job_finding_copy(x.advice);
     x.origin = job_finding_copy(x.origin);
     x.unit = job_finding_copy(x.unit);
+    x.explained_by = job_finding_copy(x.explained_by);
     arrput(r->findings, x);
     r->finding_count++;
     if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;

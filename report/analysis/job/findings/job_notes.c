@@ -26,23 +26,25 @@ static bool job_falls(double ratio)
     return ratio < 0.95;
 }
 
-// The effect of an incident on other meters. Lost work is estimated from the bytes sent.
+// What else fell during an incident. Lost work, of a cause alone, is estimated from the bytes sent.
 static void job_note_effect(job_report *r, size_t which)
 {
     const job_finding *x = &r->findings[which];
     if (!job_falls(x->sent_ratio)) return;
     double cpu = x->cpu_ratio, gpu = x->gpu_ratio;
-    const char *who = r->node_count > 1 ? "the nodes together" : "the node";
-    char busy[128] = "";
-    if (job_falls(gpu))
-        snprintf(busy, sizeof busy, ", GPUs were busy %s less", words_share(1 - gpu).text);
-    else if (job_falls(cpu))
-        snprintf(busy, sizeof busy, ", CPUs were busy %s less", words_share(1 - cpu).text);
-    job_add_note(r, x->severity,
-                 memory_format("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes",
-                               who, words_share(1 - x->sent_ratio).text, busy, words_duration(x->lost_s).text,
-                               words_share(r->end_s > 0 ? x->lost_s / r->end_s : 0).text),
-                 which);
+    const char *who = job_falls(gpu) ? "GPUs" : "CPUs";
+    char *busy = job_falls(gpu) || job_falls(cpu)
+                     ? memory_format("%s were busy %s less", who, words_share(1 - (job_falls(gpu) ? gpu : cpu)).text)
+                     : NULL;
+    if (x->lost_s > 0)
+        job_add_note(r, x->severity,
+                     memory_format("In that time %s%sabout %s of work was lost (%s), if work follows the bytes",
+                                   busy ? busy : "", busy ? ": " : "", words_duration(x->lost_s).text,
+                                   words_share(r->end_s > 0 ? x->lost_s / r->end_s : 0).text),
+                     which);
+    else if (busy)
+        job_add_note(r, SEVERITY_INFO, memory_format("In that time %s", busy), which);
+    free(busy);
 }
 
 // Good signs, of what was watched.
@@ -256,6 +258,14 @@ static char *job_summary(const job_report *r)
     return memory_format("No fault found%s%s", *text ? ": " : "", text);
 }
 
+// A stretch in which work slowed is no fault, but no good news either. NULL: there is none.
+static const job_finding *job_slow_finding(const job_report *r)
+{
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (strcmp(r->findings[i].rule, "work-slowed") == 0) return &r->findings[i];
+    return NULL;
+}
+
 static char *job_clock_words(const job_report *r)
 {
     if (r->node_count < 2) return memory_format("one node: no clocks to compare");
@@ -267,9 +277,11 @@ static char *job_clock_words(const job_report *r)
 void job_make_notes(job_report *r)
 {
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
-    r->title = bad ? memory_strdup(r->findings[0].title) : job_summary(r);
+    const job_finding *slow = job_slow_finding(r);
+    r->title = bad ? memory_strdup(r->findings[0].title) : slow ? memory_strdup(slow->title) : job_summary(r);
     r->clock_text = job_clock_words(r);
     job_note_findings(r);
+    if (slow) job_add_note(r, slow->severity, memory_strdup(slow->claim), (size_t)(slow - r->findings));
     job_note_others(r);
     job_note_virtual(r);
     job_note_good(r);

@@ -10,7 +10,7 @@
 
 void job_node_finding_free(job_node_finding *x)
 {
-    char *texts[] = {x->rule, x->device, x->source, x->claim, x->advice, x->origin, x->unit, x->value_text};
+    char *texts[] = {x->rule, x->device, x->source, x->claim, x->advice, x->origin, x->unit, x->value_text, x->effect};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }
@@ -125,6 +125,14 @@ static bool job_is_alike(const job_node_finding *x, const job_node_finding *y)
     return x->rule && strcmp(x->rule, y->rule) == 0;
 }
 
+// What caused an incident is more than what did not.
+static bool job_is_worse(const job_node_finding *x, const job_node_finding *y)
+{
+    if (!x->effect != !y->effect) return x->effect != NULL;
+    if (x->effect && x->effect_cost_s != y->effect_cost_s) return x->effect_cost_s > y->effect_cost_s;
+    return x->severity > y->severity;
+}
+
 static alike job_count_alike(job_report *r, size_t first)
 {
     const job_node_finding *all = r->reader->found;
@@ -133,7 +141,7 @@ static alike job_count_alike(job_report *r, size_t first)
     for (size_t i = first; i < arrlenu(r->reader->found); i++) {
         if (!job_is_alike(&all[i], &all[first])) continue;
         job_node *node = &r->nodes[all[i].node];
-        if (all[i].severity > a.worst->severity) a.worst = &all[i];
+        if (job_is_worse(&all[i], a.worst)) a.worst = &all[i];
         if (all[i].severity > node->severity) node->severity = all[i].severity;
         a.nodes += all[i].node != last;
         last = all[i].node;
@@ -150,7 +158,8 @@ static job_finding job_folded_finding(const job_report *r, const alike *a)
     const char *shown = a->nodes > 1 ? "" : device; // of several nodes no device is named
     if (a->places > 1 && a->nodes == 1 && *device) snprintf(more, sizeof more, " and %zu more", a->places - 1);
     job_finding made = job_finding_blank;
-    made.severity = worst->severity;
+    made.severity = worst->effect_severity > worst->severity ? worst->effect_severity : worst->severity;
+    if (worst->effect) made.cost_s = worst->effect_cost_s;
     made.class_rank = worst->class_rank;
     made.rule = worst->rule;
     made.advice = worst->advice;
@@ -162,8 +171,9 @@ static job_finding job_folded_finding(const job_report *r, const alike *a)
     made.device = job_finding_device(r, worst);
     made.nodes = a->nodes;
     made.to_s = r->end_s;
-    made.claim = memory_format("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "",
-                               shown, more, worst->claim);
+    made.claim =
+        memory_format("%s%s%s%s: %s%s%s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown,
+                      more, worst->claim, worst->effect ? "; " : "", worst->effect ? worst->effect : "");
     made.title = memory_format("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
     return made;
 }
@@ -179,13 +189,28 @@ static void job_fold_rule(job_report *r, size_t first)
         if (job_is_alike(&all[i], &all[first])) job_drop_finding(&all[i]);
 }
 
-// Does an incident tell of the same pauses?
-static bool job_told_by_incident(const job_report *r, const job_node_finding *x)
+// Is the rule one of the words?
+static bool job_covers(const char *words, const char *name)
 {
-    for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
-        if (r->findings[i].incident && r->findings[i].node == x->node &&
-            r->findings[i].device == job_finding_device(r, x))
-            return true;
+    size_t n = strlen(name);
+    for (const char *at = words; (at = strstr(at, name)); at += n)
+        if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' ')) return true;
+    return false;
+}
+
+// Does an incident tell of the same? Then it is as bad as the whole time, but where the program paused by itself.
+static bool job_told_by_incident(job_report *r, const job_node_finding *x)
+{
+    size_t device = x->rule ? job_finding_device(r, x) : JOB_NONE;
+    for (size_t i = 0; i < arrlenu(r->reader->told) && device != JOB_NONE; i++) {
+        job_finding *told = &r->findings[r->reader->told[i].finding];
+        if (r->reader->told[i].device != device) continue;
+        const char *covers = job_watch_of(told->meter)->covers;
+        bool pause = x->is_pause && told->meter == JOB_PAUSED;
+        if (!pause && !job_covers(covers, x->rule)) continue;
+        if (told->severity >= SEVERITY_WATCH && x->severity > told->severity) told->severity = x->severity;
+        return true;
+    }
     return false;
 }
 
