@@ -12,7 +12,7 @@
 static const char usage[] =
     "netprof-sim create ROOT [--nics N] [--asic c1|c2] [--seed N] [--host NAME] [--start SECONDS]\n"
     "                        [--global-pause] [--no-retry-handler] [--no-foreign-files]\n"
-    "netprof-sim step ROOT --seconds S [--scenario NAME[,NAME]] [--nic N]...\n"
+    "netprof-sim step ROOT --seconds S [--scenario NAME[,NAME]] [--nic N]... [--row [NIC:]TARGET=FORMULA]...\n"
     "netprof-sim run ROOT --seconds S [--interval S] [--scenario NAME[,NAME]] [--nic N]...\n"
     "netprof-sim fault ROOT KIND PATTERN... [--nic N]   telemetry name, rh:NAME, net:NAME or "
     "properties/NAME\n"
@@ -21,13 +21,14 @@ static const char usage[] =
     "netprof-sim get ROOT NAME --nic N\n"
     "netprof-sim scenarios | faults                     what there is, with a sentence each\n";
 
-enum { most_nics = 1024 };
+enum { most_nics = 1024, most_rows = 64 };
 
 typedef struct arguments {
     sim_options create;
     sim_step_options step;
     double interval;
     int nics[most_nics];
+    sim_row rows[most_rows];
     char *const *rest; /* ROOT and what follows */
     int rest_count;
 } arguments;
@@ -54,7 +55,21 @@ static int parse_number(const char *text, double *out)
     return end != text && *end == 0 && *out >= 0 ? 0 : -EINVAL;
 }
 
-static int take_option(arguments *a, int option, const char *text)
+/* [NIC:]TARGET=FORMULA; a target may have a colon of its own ("rh:nacks"). */
+static int take_row(arguments *a, char *text)
+{
+    char *end, *equal = strchr(text, '=');
+    if (!equal || a->step.row_count == most_rows) return -EINVAL;
+    long nic = strtol(text, &end, 10);
+    int named = end != text && *end == ':';
+    *equal = 0;
+    a->rows[a->step.row_count++] =
+        (sim_row){.target = named ? end + 1 : text, .formula = equal + 1, .nic = named ? (int)nic : -1};
+    a->step.rows = a->rows;
+    return 0;
+}
+
+static int take_option(arguments *a, int option, char *text)
 {
     double number = 0;
     if (strchr("nsSti", option) && parse_number(text, &number) != 0) return -EINVAL;
@@ -69,6 +84,7 @@ static int take_option(arguments *a, int option, const char *text)
     case 'f': a->create.no_foreign_files = 1; break;
     case 'S': a->step.seconds = number; break;
     case 'i': a->interval = number; break;
+    case 'R': return take_row(a, text);
     case 'c': a->step.scenario = text; break;
     case 'n':
         if (a->step.nic_count == most_nics || number >= most_nics) return -EINVAL;
@@ -94,6 +110,7 @@ static int parse(int count, char **words, arguments *a)
                                             {"interval", 1, NULL, 'i'},
                                             {"scenario", 1, NULL, 'c'},
                                             {"nic", 1, NULL, 'n'},
+                                            {"row", 1, NULL, 'R'},
                                             {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(count, words, "", options, NULL)) != -1;) {
         if (option == '?') return 2;

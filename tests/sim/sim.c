@@ -16,7 +16,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-enum { restart_entries = 10, max_scenarios = 8, scenario_size = 160, line_size = 64, host_size = 256 };
+enum { restart_entries = 10, max_scenarios = 8, max_rows = 64, scenario_size = 160, line_size = 64, host_size = 256 };
 
 static const int64_t default_start_ns = INT64_C(1746204071662953620); /* the first stamp of the Aurora data */
 static const int64_t history_seconds = 300960;                        /* its NICs' age */
@@ -389,10 +389,31 @@ static int is_hit(const sim_step_options *o, const model_scenario *first, int cx
     return o->nics ? 0 : !first || !first->hits_one || cxi == 0;
 }
 
+/* The rows that the caller gave for this NIC, as one more scenario. */
+static int append_rows(const sim_step_options *o, int cxi, model_row *rows, model_scenario *own,
+                       const model_scenario *list[max_scenarios + 2])
+{
+    int count = 0, scenarios = 0;
+    if (o->row_count > max_rows) return -E2BIG;
+    for (int i = 0; i < o->row_count; i++)
+        if (o->rows[i].nic < 0 || o->rows[i].nic == cxi)
+            rows[count++] = (model_row){.target = o->rows[i].target, .formula = o->rows[i].formula};
+    rows[count] = (model_row){0};
+    while (list[scenarios])
+        scenarios++;
+    *own = (model_scenario){.name = "own", .rows = rows};
+    if (count) list[scenarios++] = own;
+    list[scenarios] = NULL;
+    return 0;
+}
+
 static int step_nic(sim *s, nic *n, const sim_step_options *o, double dt, const char *names)
 {
-    const model_scenario *scenarios[max_scenarios + 1];
+    const model_scenario *scenarios[max_scenarios + 2];
+    model_row rows[max_rows + 1];
+    model_scenario own;
     int err = parse_scenarios(names, scenarios);
+    if (err == 0) err = append_rows(o, n->tree.cxi, rows, &own, scenarios);
     if (err) return err;
     uint64_t random = (s->options.seed + 1) * 0x9e3779b9u + s->steps * 7919 + (uint64_t)(unsigned)n->tree.cxi * 104729;
     int second = s->options.asic == 2;

@@ -35,13 +35,21 @@ sim *sim_open(const char *root);
 /* Save the state file and free; accepts NULL. */
 int sim_close(sim *s);
 
+/* A row of a scenario of one's own: a knob of tables.c ("k.tx_paused"), or what to add to a counter, and the formula. */
+typedef struct sim_row {
+    const char *target, *formula;
+    int nic; /* -1: all */
+} sim_row;
+
 typedef struct sim_step_options {
     double seconds;       /* simulated time; ignored with real_clock */
     const char *scenario; /* names joined by commas; NULL: "healthy" */
     const int *nics;      /* the NICs that it hits; NULL: the scenario's own choice */
     int nic_count;
-    int real_clock; /* stamps from CLOCK_REALTIME, interval since the step before */
-    int continued;  /* not the first step of a run: events that happen once do not happen again */
+    int real_clock;      /* stamps from CLOCK_REALTIME, interval since the step before */
+    const sim_row *rows; /* after those of the scenario, whichever NICs that hits */
+    int row_count;
+    int continued; /* not the first step of a run: events that happen once do not happen again */
 } sim_step_options;
 
 /* Advance all counters and stamps and rewrite the files in place (same inodes). -EINVAL: no such scenario. */

@@ -437,6 +437,28 @@ static void levels_move_both_ways_within_their_width(void **state)
     sim_close(s);
 }
 
+static void rows_of_ones_own_hit_the_nics_they_name(void **state)
+{
+    (void)state;
+    char root[128];
+    const sim_row rows[] = {{"k.tx_paused", "0.05", 1}, {"hni_pfc_fifo_oflw_cntr_0", "7", 1}, {"rh:nacks", "9", -1}};
+    sim *s = new_node(node_path(root, "rows"), (sim_options){.nics = 2});
+    for (int nic = 0; nic < 2; nic++) {
+        take(root, nic, &before);
+        uint64_t nacks, more;
+        assert_int_equal(sim_get(s, nic, "rh:nacks", &nacks), 0);
+        assert_int_equal(sim_step(s, &(sim_step_options){.seconds = 1, .rows = rows, .row_count = 3}), 0);
+        take(root, nic, &after);
+        assert_int_equal(gained("hni_pfc_fifo_oflw_cntr_0"), nic ? 7 : 0);
+        assert_int_equal(gained("hni_tx_paused_1") > 40000000, nic);
+        assert_int_equal(sim_get(s, nic, "rh:nacks", &more), 0);
+        assert_int_equal(more - nacks, 9);
+    }
+    const sim_row wrong = {"no_such_counter", "1", -1};
+    assert_int_equal(sim_step(s, &(sim_step_options){.seconds = 1, .rows = &wrong, .row_count = 1}), -ENOTRECOVERABLE);
+    sim_close(s);
+}
+
 static void wrap_passes_the_width_in_the_second_step(void **state)
 {
     (void)state;
@@ -616,6 +638,7 @@ int main(void)
         TREE_TEST(stamps_advance_as_a_sweep_reads),
         TREE_TEST(an_open_file_shows_the_new_value),
         TREE_TEST(levels_move_both_ways_within_their_width),
+        TREE_TEST(rows_of_ones_own_hit_the_nics_they_name),
         TREE_TEST(wrap_passes_the_width_in_the_second_step),
         TREE_TEST(reset_and_reappearance_start_from_zero),
         TREE_TEST(link_flaps_leave_their_time),
