@@ -310,7 +310,7 @@ typedef struct netprof_counter {
 typedef struct netprof_device {
     const char *source; /* "cxi" */
     const char *name;   /* "cxi0", "eth0", "mlx5_0/1" (port 1) or "mlx5_0" (the device itself) */
-    uint64_t identity;  /* ifindex or inode, 0 if unknown: changes when the device is re-created */
+    uint64_t identity;  /* of links the ifindex, else an inode; 0: unknown. Changes when the device is re-created */
     uint32_t flags;
     uint32_t first, count; /* its counters are schema->counters[first .. first+count) */
     const netprof_fact *facts;
@@ -367,8 +367,8 @@ typedef enum netprof_flag {
     NETPROF_FLAG_OK = 0,
     NETPROF_FLAG_WRAPPED = 1, /* passed 2^width once; the value is the true difference */
     NETPROF_FLAG_RESET = 2,   /* restarted from 0: the value is what was counted since, a lower bound */
-    NETPROF_FLAG_NEW = 3,     /* not in the first snapshot's schema; no difference, value 0 */
-    NETPROF_FLAG_GONE = 4,    /* not in the second snapshot's schema; no difference, value 0 */
+    NETPROF_FLAG_NEW = 3,     /* the first snapshot's schema has no such device or counter; no difference, value 0 */
+    NETPROF_FLAG_GONE = 4,    /* the second snapshot's schema has no such device or counter; no difference, value 0 */
     NETPROF_FLAG_GAUGE = 5,   /* gauge or state: before and after, never a difference */
     /* Saturated; or so narrow that it may have passed 2^width once or several times or have restarted, which cannot be
        told apart: the value is a lower bound. */
@@ -611,16 +611,30 @@ typedef struct netprof_diff_options {
     uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by (source, device, counter); replaces *delta. NETPROF_ERR_MISMATCH, unless forced, if the
-   host or boot_id facts differ or if `after` was taken before `before` (by CLOCK_MONOTONIC within one boot, which steps
-   of the wall clock do not touch; by the wall clock only if one of them has nothing else). A device with another
-   identity was re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap if it passed
+/* after - before, matched by device (as netprof_match_devices() does it) and counter; replaces *delta.
+   NETPROF_ERR_MISMATCH, unless forced, if the host or boot_id facts differ or if `after` was taken before `before` (by
+   CLOCK_MONOTONIC within one boot, which steps of the wall clock do not touch; by the wall clock only if one of them has
+   nothing else). Where the two have other devices, delta->schema joins them: first those of `after`, source by source,
+   under their names there, then those that are gone. A name that meanwhile belongs to another device therefore occurs
+   twice, NEW and GONE, and no difference is formed between the two. A device that was re-created (it has another
+   identity) counts from 0 again: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap if it passed
    zero from the upper half of its range. A decrease of a narrower one is a wrap if it can have counted that much in the
    time: bytes and packets of a physical device by its line rate, all others if it came from the last sixteenth of the
    range. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta, netprof_error *error);
 NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; sets it to NETPROF_ZERO */
+/* Which device is which: twins[i] becomes the index in before->devices of what after->devices[i] was, or NETPROF_NONE;
+   `twins` has room for after->device_count. A device is the same, whatever its name, if it is of the same source and
+     - has the same address on its bus (fact "pci", of ethtool "bus") and is the same port there ("mlx5_0/1" is port 1;
+       fact "port_name"); where one of the two has no address: the same fact "node_guid" and port;
+     - or is a link (netdev, ethtool) without an address that has the same ifindex, in the same boot and network
+       namespace.
+   With another address, or another node_guid, it is another device even under the same name. Whatever has no such mark
+   in one of the two, or is on another host, goes by its name; a link is then still another device if its old namesake
+   lives on under another name, or if it was made anew as one of another sort (fact "kind"). Of several with the same
+   address, ifindex, fact "mac" and name decide in this order. any. */
+NETPROF_API void netprof_match_devices(const netprof_schema *before, const netprof_schema *after, size_t *twins);
 /* The rules above for one counter, without time and line rate: uses its kind, width and flags, sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
@@ -8251,17 +8265,149 @@ NETPROF_API void netprof_delta_free(netprof_delta *d)
     memset(d, 0, sizeof *d);
 }
 
-/* >>9.3.1 matching two schemas */
+/* >>9.3.1 which device is which */
 
-/* Finds the device with the same source and name in the other schema. */
-static const netprof_device *netprof__twin_device(const netprof_schema *schema, const netprof_device *d, size_t hint)
+/* Two schemas whose devices are matched, and what tells devices apart in both. */
+typedef struct netprof__match {
+    const netprof_schema *from, *to;
+    int same_host;   /* not two hosts: hardware keeps its address */
+    int same_kernel; /* neither two boots nor two network namespaces: an ifindex means the same link */
+} netprof__match;
+
+/* True if both have the fact, with different values. */
+static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
+                                 size_t size)
+{
+    const char *x = netprof_fact_of(a->facts, a->fact_count, key);
+    const char *y = netprof_fact_of(b->facts, b->fact_count, key);
+    if (!x || !y || strcmp(x, y) == 0) return 0;
+    if (text) snprintf(text, size, "%s differs: %.60s and %.60s", key, x, y);
+    return 1;
+}
+
+static netprof__match netprof__match_of(const netprof_schema *from, const netprof_schema *to)
+{
+    netprof__match m;
+    m.from = from;
+    m.to = to;
+    m.same_host = !netprof__facts_differ(from, to, "host", NULL, 0);
+    m.same_kernel = m.same_host && !netprof__facts_differ(from, to, "boot_id", NULL, 0) &&
+                    !netprof__facts_differ(from, to, "netns", NULL, 0);
+    return m;
+}
+
+static const char *netprof__device_fact(const netprof_device *d, const char *key)
+{
+    return netprof_fact_of(d->facts, d->fact_count, key);
+}
+
+/* The address of the device on its bus, or NULL. "bus" is ethtool's: "virtio0", "N/A" and the like are none. */
+static const char *netprof__bus_address(const netprof_device *d)
+{
+    const char *pci = netprof__device_fact(d, "pci"), *bus = pci ? NULL : netprof__device_fact(d, "bus");
+    return pci ? pci : bus && strchr(bus, ':') ? bus : NULL;
+}
+
+/* The devices of these sources are links, and their identity is the ifindex. */
+static int netprof__is_link(const netprof_device *d)
+{
+    return d->identity && (strcmp(d->source, "netdev") == 0 || strcmp(d->source, "ethtool") == 0);
+}
+
+/* Which port of its adapter: of "mlx5_0/1" the number, of a link the port's name; "" if it has none. */
+static const char *netprof__port_of(const netprof_device *d)
+{
+    const char *slash = strrchr(d->name, '/'), *name = slash ? slash + 1 : netprof__device_fact(d, "port_name");
+    return name ? name : "";
+}
+
+static int netprof__texts_equal(const char *x, const char *y)
+{
+    return x && y && strcmp(x, y) == 0;
+}
+
+/* Compares two devices of the same source: 1 the same hardware or link, -1 another one, 0 not known. */
+static int netprof__same_thing(const netprof__match *m, const netprof_device *a, const netprof_device *b)
+{
+    const char *x = netprof__bus_address(a), *y = netprof__bus_address(b);
+    int same_link = m->same_kernel && netprof__is_link(a) && a->identity == b->identity;
+    if (!m->same_host) return 0;
+    if (!x || !y) {
+        if (same_link) return 1;
+        x = netprof__device_fact(a, "node_guid");
+        y = netprof__device_fact(b, "node_guid");
+    }
+    if (!x || !y) return 0;
+    return strcmp(x, y) == 0 && strcmp(netprof__port_of(a), netprof__port_of(b)) == 0 ? 1 : -1;
+}
+
+/* Finds the device of `other` that is the same hardware or link as d, which is of the schema on the other side. Where
+   several share an address (the ports of some adapters), the ifindex decides, then the MAC address, then the name;
+   NETPROF_NONE if that leaves two. */
+static size_t netprof__kin(const netprof__match *m, const netprof_schema *other, const netprof_device *d)
+{
+    size_t i, best = NETPROF_NONE;
+    int most = -1, tie = 0;
+    if (!netprof__bus_address(d) && !netprof__is_link(d) && !netprof__device_fact(d, "node_guid")) return NETPROF_NONE;
+    for (i = 0; i < other->device_count; i++) {
+        const netprof_device *o = &other->devices[i];
+        int score;
+        if (strcmp(o->source, d->source) != 0 || netprof__same_thing(m, o, d) != 1) continue;
+        score = (m->same_kernel && o->identity == d->identity) * 4 +
+                netprof__texts_equal(netprof__device_fact(o, "mac"), netprof__device_fact(d, "mac")) * 2 +
+                (strcmp(o->name, d->name) == 0);
+        if (score >= most) {
+            tie = score == most;
+            most = score;
+            best = i;
+        }
+    }
+    return tie ? NETPROF_NONE : best;
+}
+
+/* Finds the device with the same source and name in a schema. */
+static size_t netprof__namesake(const netprof_schema *schema, const netprof_device *d, size_t hint)
 {
     size_t i;
     for (i = 0; i < schema->device_count; i++) {
-        const netprof_device *other = &schema->devices[(hint + i) % schema->device_count];
-        if (strcmp(other->name, d->name) == 0 && strcmp(other->source, d->source) == 0) return other;
+        size_t k = (hint + i) % schema->device_count;
+        if (strcmp(schema->devices[k].name, d->name) == 0 && strcmp(schema->devices[k].source, d->source) == 0)
+            return k;
     }
-    return NULL;
+    return NETPROF_NONE;
+}
+
+/* A link that was made anew, as one of another sort: a veth now has the name of a card. */
+static int netprof__other_sort(const netprof_device *a, const netprof_device *b)
+{
+    const char *x = netprof__device_fact(a, "kind"), *y = netprof__device_fact(b, "kind");
+    if (!netprof__is_link(a) || !netprof__is_link(b) || a->identity == b->identity) return 0;
+    return ((a->flags ^ b->flags) & NETPROF_DEVICE_PHYSICAL) || (x && y && strcmp(x, y) != 0);
+}
+
+/* The device of `from` that device i of `to` was, or NETPROF_NONE. */
+static size_t netprof__twin_of(const netprof__match *m, size_t i)
+{
+    const netprof_device *d = &m->to->devices[i], *named;
+    size_t name = netprof__namesake(m->from, d, i), kin, back;
+    int thing;
+    named = name == NETPROF_NONE ? NULL : &m->from->devices[name];
+    thing = named ? netprof__same_thing(m, named, d) : -1;
+    if (named && named->identity == d->identity && (thing > 0 || (thing == 0 && d->identity)))
+        return name; /* nearly always */
+    kin = netprof__kin(m, m->from, d);
+    if (kin != NETPROF_NONE && netprof__kin(m, m->to, &m->from->devices[kin]) == i) return kin;
+    if (thing < 0 || netprof__other_sort(named, d)) return NETPROF_NONE;
+    back = netprof__kin(m, m->to, named);
+    return back == NETPROF_NONE || back == i ? name : NETPROF_NONE;
+}
+
+NETPROF_API void netprof_match_devices(const netprof_schema *before, const netprof_schema *after, size_t *twins)
+{
+    netprof__match m = netprof__match_of(before, after);
+    size_t i;
+    for (i = 0; i < after->device_count; i++)
+        twins[i] = before == after ? i : netprof__twin_of(&m, i);
 }
 
 /* Finds a counter of the twin device. The search starts after the last hit, so that equal orders cost nothing. */
@@ -8279,38 +8425,64 @@ static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_
     return NETPROF_NONE;
 }
 
-/* where[i]: the index in `from` of counter i of `to`, or NETPROF_NONE. recreated[i]: device i of `to` was
-   re-created. */
-static void netprof__match_counters(const netprof_schema *from, const netprof_schema *to, size_t *where,
-                                    uint8_t *recreated)
+/* >>9.3.2 joining two schemas */
+
+/* Where a device of the joined schema is in the two schemas, or NETPROF_NONE. */
+typedef struct netprof__joint {
+    size_t from, to;
+} netprof__joint;
+
+typedef struct netprof__join {
+    const netprof_schema *from, *to;
+    netprof_list *list;
+    size_t *twins;          /* [to->device_count] */
+    netprof__joint *joints; /* of the devices of the joined schema, in its order */
+    size_t count;
+    uint8_t *claimed; /* [from->device_count]: it is the twin of one */
+    void *memory;
+} netprof__join;
+
+static int netprof__join_room(netprof__join *j, const netprof_alloc *a)
 {
-    size_t i, k;
-    for (i = 0; i < to->device_count; i++) {
-        const netprof_device *d = &to->devices[i], *twin = netprof__twin_device(from, d, i);
-        size_t hint = 0;
-        recreated[i] = twin && twin->identity && d->identity && twin->identity != d->identity;
-        for (k = d->first; k < (size_t)d->first + d->count; k++)
-            where[k] = twin ? netprof__twin_counter(from, twin, to->counters[k].name, &hint) : NETPROF_NONE;
-    }
+    size_t m = j->from->device_count, n = j->to->device_count, i;
+    j->memory = netprof__resize(a, NULL, (m + n) * sizeof *j->joints + n * sizeof *j->twins + m);
+    if (!j->memory) return 0;
+    j->joints = (netprof__joint *)j->memory;
+    j->twins = (size_t *)(void *)(j->joints + m + n);
+    j->claimed = (uint8_t *)(void *)(j->twins + n);
+    memset(j->claimed, 0, m);
+    netprof_match_devices(j->from, j->to, j->twins);
+    for (i = 0; i < n; i++)
+        if (j->twins[i] != NETPROF_NONE) j->claimed[j->twins[i]] = 1;
+    return 1;
 }
 
-static void netprof__join_device(netprof_list *list, const netprof_schema *s, const netprof_device *d)
+static void netprof__join_device(netprof__join *j, const netprof_schema *s, const netprof_device *d, size_t from,
+                                 size_t to)
 {
+    netprof__joint joint;
     size_t i;
-    netprof_list_device(list, d->name, d->identity, d->flags);
+    joint.from = from;
+    joint.to = to;
+    j->joints[j->count++] = joint;
+    netprof_list_device(j->list, d->name, d->identity, d->flags);
     for (i = 0; i < d->fact_count; i++)
-        netprof_list_fact(list, d->facts[i].key, d->facts[i].value);
+        netprof_list_fact(j->list, d->facts[i].key, d->facts[i].value);
     for (i = d->first; i < (size_t)d->first + d->count; i++)
-        netprof_list_counter(list, &s->counters[i]);
+        netprof_list_counter(j->list, &s->counters[i]);
 }
 
-/* Lists the counters of the twin device in `from` that `to` lacks, after the device's own. */
-static void netprof__join_missing(netprof_list *list, const netprof_schema *from, const netprof_device *d,
-                                  const size_t *back)
+/* Lists a device of the second schema, and behind its own counters those that only the first has. */
+static void netprof__join_both(netprof__join *j, size_t to)
 {
-    size_t i;
-    for (i = d->first; i < (size_t)d->first + d->count; i++)
-        if (back[i] == NETPROF_NONE) netprof_list_counter(list, &from->counters[i]);
+    const netprof_device *d = &j->to->devices[to], *twin;
+    size_t i, hint = 0;
+    netprof__join_device(j, j->to, d, j->twins[to], to);
+    if (j->twins[to] == NETPROF_NONE) return;
+    twin = &j->from->devices[j->twins[to]];
+    for (i = twin->first; i < (size_t)twin->first + twin->count; i++)
+        if (netprof__twin_counter(j->to, d, j->from->counters[i].name, &hint) == NETPROF_NONE)
+            netprof_list_counter(j->list, &j->from->counters[i]);
 }
 
 /* True if a source of this name is among the rows before `end`. */
@@ -8322,62 +8494,47 @@ static int netprof__has_source(const netprof_schema *s, size_t end, const char *
     return 0;
 }
 
-static void netprof__join_source(netprof_list *list, const netprof_source_state *source)
+static void netprof__join_source(netprof__join *j, const netprof_source_state *source)
 {
-    netprof_build_source(list, source->name);
-    netprof_list_state(list, source->status, source->sys_errno, source->path);
+    netprof_build_source(j->list, source->name);
+    netprof_list_state(j->list, source->status, source->sys_errno, source->path);
 }
 
 /* Lists the devices of a source that only the first snapshot has. */
-static void netprof__join_gone(netprof_list *list, const netprof_schema *from, const netprof_schema *to,
-                               const char *source)
+static void netprof__join_gone(netprof__join *j, const char *source)
 {
     size_t i;
-    for (i = 0; i < from->device_count; i++)
-        if (strcmp(from->devices[i].source, source) == 0 && !netprof__twin_device(to, &from->devices[i], i))
-            netprof__join_device(list, from, &from->devices[i]);
+    for (i = 0; i < j->from->device_count; i++)
+        if (!j->claimed[i] && strcmp(j->from->devices[i].source, source) == 0)
+            netprof__join_device(j, j->from, &j->from->devices[i], i, NETPROF_NONE);
 }
 
 /* Joins the schema of the second snapshot with what only the first has. A source's state is taken from the second if it
-   has the source, else from the first. `back`: where the first's counters are in the second. */
-static netprof_err netprof__build_joined(const netprof_schema *from, const netprof_schema *to, const size_t *back,
-                                         const netprof_schema **out, netprof_error *error)
+   has the source, else from the first. */
+static netprof_err netprof__join_schemas(netprof__join *j, const netprof_schema **out, netprof_error *error)
 {
-    netprof_list *list = netprof__list_make(&netprof__schema_of(to)->alloc);
+    const netprof_schema *from = j->from, *to = j->to;
     size_t i, s, next = 0;
-    if (!list) return netprof__no_memory(error);
+    j->list = netprof__list_make(&netprof__schema_of(to)->alloc);
+    if (!j->list) return netprof__no_memory(error);
     for (i = 0; i < to->fact_count; i++)
-        netprof_build_fact(list, to->facts[i].key, to->facts[i].value);
+        netprof_build_fact(j->list, to->facts[i].key, to->facts[i].value);
     for (s = 0; s < to->source_count; s++) {
-        netprof__join_source(list, &to->sources[s]);
-        for (i = next, next += to->sources[s].device_count; i < next && i < to->device_count; i++) {
-            const netprof_device *twin = netprof__twin_device(from, &to->devices[i], i);
-            netprof__join_device(list, to, &to->devices[i]);
-            if (twin) netprof__join_missing(list, from, twin, back);
-        }
-        if (!netprof__has_source(to, s, to->sources[s].name)) netprof__join_gone(list, from, to, to->sources[s].name);
+        netprof__join_source(j, &to->sources[s]);
+        for (i = next, next += to->sources[s].device_count; i < next && i < to->device_count; i++)
+            netprof__join_both(j, i);
+        if (!netprof__has_source(to, s, to->sources[s].name)) netprof__join_gone(j, to->sources[s].name);
     }
     for (s = 0; s < from->source_count; s++) {
         const char *name = from->sources[s].name;
         if (netprof__has_source(to, to->source_count, name) || netprof__has_source(from, s, name)) continue;
-        netprof__join_source(list, &from->sources[s]);
-        netprof__join_gone(list, from, to, name);
+        netprof__join_source(j, &from->sources[s]);
+        netprof__join_gone(j, name);
     }
-    return netprof_build_end(list, out, error);
+    return netprof_build_end(j->list, out, error);
 }
 
-/* >>9.3.2 comparing two snapshots */
-
-/* True if both have the fact, with different values. */
-static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
-                                 size_t size)
-{
-    const char *x = netprof_fact_of(a->facts, a->fact_count, key);
-    const char *y = netprof_fact_of(b->facts, b->fact_count, key);
-    if (!x || !y || strcmp(x, y) == 0) return 0;
-    snprintf(text, size, "%s differs: %.60s and %.60s", key, x, y);
-    return 1;
-}
+/* >>9.3.3 comparing two snapshots */
 
 static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
 {
@@ -8402,50 +8559,58 @@ static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
     }
 }
 
-/* The rows, if the layouts differ: looks up the counters of the joined schema in both. */
-static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, size_t *in_a, size_t *in_b,
-                                  uint8_t *recreated)
+/* The rows of one device of the joined schema. */
+static void netprof__delta_device(netprof_delta *d, const netprof__pair *pair, const netprof_device *joined,
+                                  const netprof__joint *joint)
 {
-    size_t i;
-    netprof__match_counters(pair->b->schema, d->schema, in_b, recreated);
-    netprof__match_counters(pair->a->schema, d->schema, in_a, recreated);
-    for (i = 0; i < d->schema->counter_count; i++) {
-        int both = in_a[i] != NETPROF_NONE && in_b[i] != NETPROF_NONE;
-        int64_t elapsed_ns = both ? netprof__device_elapsed(pair, pair->a->schema->counters[in_a[i]].device,
-                                                            pair->b->schema->counters[in_b[i]].device)
-                                  : 0;
-        netprof__delta_row(d, i, pair, in_a[i], in_b[i], elapsed_ns, recreated[d->schema->counters[i].device]);
+    const netprof_schema *from = pair->a->schema, *to = pair->b->schema;
+    const netprof_device *a = joint->from == NETPROF_NONE ? NULL : &from->devices[joint->from];
+    const netprof_device *b = joint->to == NETPROF_NONE ? NULL : &to->devices[joint->to];
+    int both = a && b, recreated = both && a->identity && b->identity && a->identity != b->identity;
+    int64_t elapsed_ns = both ? netprof__device_elapsed(pair, (uint32_t)joint->from, (uint32_t)joint->to) : 0;
+    size_t r = joined->first, k, hint = 0;
+    for (k = 0; b && k < b->count; k++) {
+        size_t in_b = b->first + k;
+        size_t in_a = a ? netprof__twin_counter(from, a, to->counters[in_b].name, &hint) : NETPROF_NONE;
+        netprof__delta_row(d, r++, pair, in_a, in_b, elapsed_ns, recreated);
     }
-}
-
-/* Builds the joined schema. Only that shows how many counters and devices it has, since names of devices may repeat. */
-static netprof_err netprof__join_schemas(const netprof_schema *from, const netprof_schema *to,
-                                         const netprof_schema **joined, netprof_error *error)
-{
-    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
-    size_t *back = (size_t *)netprof__resize(alloc, NULL, from->counter_count * sizeof *back + from->device_count);
-    netprof_err failed;
-    if (!back) return netprof__no_memory(error);
-    netprof__match_counters(to, from, back, (uint8_t *)(back + from->counter_count));
-    failed = netprof__build_joined(from, to, back, joined, error);
-    netprof__release(alloc, back);
-    return failed;
+    hint = 0;
+    for (k = 0; a && k < a->count; k++)
+        if (!b || netprof__twin_counter(to, b, from->counters[a->first + k].name, &hint) == NETPROF_NONE)
+            netprof__delta_row(d, r++, pair, a->first + k, NETPROF_NONE, elapsed_ns, recreated);
 }
 
 static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_delta *d, netprof_error *error)
 {
-    const netprof_schema *joined = NULL;
     const netprof_alloc *alloc = &netprof__schema_of(pair->b->schema)->alloc;
-    netprof_err failed = netprof__join_schemas(pair->a->schema, pair->b->schema, &joined, error);
-    size_t n, *where;
-    if (failed) return failed;
-    n = joined->counter_count;
-    where = (size_t *)netprof__resize(alloc, NULL, 2 * n * sizeof *where + joined->device_count);
-    failed = where ? netprof__delta_room(d, joined, error) : netprof__no_memory(error);
-    if (!failed) netprof__delta_joined(d, pair, where, where + n, (uint8_t *)(where + 2 * n));
+    const netprof_schema *joined = NULL;
+    netprof_err failed;
+    netprof__join j;
+    size_t i;
+    memset(&j, 0, sizeof j);
+    j.from = pair->a->schema;
+    j.to = pair->b->schema;
+    if (!netprof__join_room(&j, alloc)) return netprof__no_memory(error);
+    failed = netprof__join_schemas(&j, &joined, error);
+    if (!failed) failed = netprof__delta_room(d, joined, error);
+    for (i = 0; !failed && i < j.count; i++)
+        netprof__delta_device(d, pair, &joined->devices[i], &j.joints[i]);
     netprof_schema_release(joined);
-    netprof__release(alloc, where);
+    netprof__release(alloc, j.memory);
     return failed;
+}
+
+/* True if values of one fit the other, and no name belongs to another device by now. */
+static int netprof__same_devices(const netprof_schema *a, const netprof_schema *b)
+{
+    netprof__match m;
+    size_t i;
+    if (a == b) return 1;
+    if (!netprof__same_layout(a, b)) return 0;
+    m = netprof__match_of(a, b);
+    for (i = 0; i < a->device_count; i++)
+        if (netprof__same_thing(&m, &a->devices[i], &b->devices[i]) < 0) return 0;
+    return 1;
 }
 
 /* Returns 1 if both are of one boot, 0 if of two boots or hosts, -1 if unknown. text: what differs. */
@@ -8499,7 +8664,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     pair.b = after;
     failed = netprof__may_compare(&pair, options && options->force, error);
     if (failed) return failed;
-    if (netprof__same_layout(before->schema, after->schema)) {
+    if (netprof__same_devices(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
         if (!failed) netprof__delta_alike(delta, &pair);
     } else {
@@ -14452,6 +14617,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
    next
      netprof_reader_next: an allocation that fails while regions are read gives NETPROF_ERR_NOMEM, no longer an item of
      type NETPROF_ITEM_DAMAGE.
+     netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the
+     differences of a renamed device are formed, and none between two devices that had the same name one after the
+     other (before: the values of the second as RESET). New: netprof_match_devices.
      Nothing yet in the .netprof format (version 2), the JSON document (version 1) or the exit codes.
 
    0.1.0, the first version
