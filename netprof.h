@@ -395,6 +395,10 @@ typedef struct netprof_delta {
        exact. */
     int64_t stamp_error_ns;
     void *memory;
+    /* [device_count] Which device of the first and of the second snapshot's schema it was, or NETPROF_NONE: before NONE,
+       it is new; after NONE, it is gone. Other names in the two: it was renamed; other identities: re-created. NULL in a
+       delta that was read from a file. */
+    size_t *device_before, *device_after;
 } netprof_delta;
 
 /* >>4.4 the context */
@@ -611,30 +615,29 @@ typedef struct netprof_diff_options {
     uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by device (as netprof_match_devices() does it) and counter; replaces *delta.
-   NETPROF_ERR_MISMATCH, unless forced, if the host or boot_id facts differ or if `after` was taken before `before` (by
-   CLOCK_MONOTONIC within one boot, which steps of the wall clock do not touch; by the wall clock only if one of them has
-   nothing else). Where the two have other devices, delta->schema joins them: first those of `after`, source by source,
-   under their names there, then those that are gone. A name that meanwhile belongs to another device therefore occurs
-   twice, NEW and GONE, and no difference is formed between the two. A device that was re-created (it has another
-   identity) counts from 0 again: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap if it passed
-   zero from the upper half of its range. A decrease of a narrower one is a wrap if it can have counted that much in the
-   time: bytes and packets of a physical device by its line rate, all others if it came from the last sixteenth of the
-   range. object. */
+/* after - before, matched by device and counter; replaces *delta. NETPROF_ERR_MISMATCH, unless forced, if the host or
+   boot_id facts differ or if `after` was taken before `before` (by CLOCK_MONOTONIC within one boot, which steps of the
+   wall clock do not touch; by the wall clock only if one of them has nothing else).
+
+   A device is the same in both, whatever its name, if it is of the same source and
+     - has the same address on its bus (fact "pci", of ethtool "bus") and is the same port there ("mlx5_0/1" is port 1;
+       fact "port_name"); or, where one of the two has no address, the same fact "node_guid" and port;
+     - or is a link (of netdev or ethtool) without an address and has the same ifindex, in the same boot and network
+       namespace.
+   With another address or node_guid it is another device even under the same name. What has no such mark in one of the
+   two, or is on another host, goes by its name; a link is even then another device if its old namesake lives on under
+   another name, or if it was made anew as one of another sort (fact "kind"). Of several with the same address ifindex,
+   fact "mac" and name decide, in this order.
+
+   Where the two have other devices, delta->schema joins them: source by source those of `after` under their names there,
+   then those that are gone. A name that meanwhile belongs to another device occurs twice, NEW and GONE: no difference is
+   formed between two devices. A device that was re-created (another identity) counts from 0 again: its counters are
+   RESET. A decrease of a counter wider than 32 bits is a wrap if it passed zero from the upper half of its range. A
+   decrease of a narrower one is a wrap if it can have counted that much in the time: bytes and packets of a physical
+   device by its line rate, all others if it came from the last sixteenth of the range. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta, netprof_error *error);
 NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; sets it to NETPROF_ZERO */
-/* Which device is which: twins[i] becomes the index in before->devices of what after->devices[i] was, or NETPROF_NONE;
-   `twins` has room for after->device_count. A device is the same, whatever its name, if it is of the same source and
-     - has the same address on its bus (fact "pci", of ethtool "bus") and is the same port there ("mlx5_0/1" is port 1;
-       fact "port_name"); where one of the two has no address: the same fact "node_guid" and port;
-     - or is a link (netdev, ethtool) without an address that has the same ifindex, in the same boot and network
-       namespace.
-   With another address, or another node_guid, it is another device even under the same name. Whatever has no such mark
-   in one of the two, or is on another host, goes by its name; a link is then still another device if its old namesake
-   lives on under another name, or if it was made anew as one of another sort (fact "kind"). Of several with the same
-   address, ifindex, fact "mac" and name decide in this order. any. */
-NETPROF_API void netprof_match_devices(const netprof_schema *before, const netprof_schema *after, size_t *twins);
 /* The rules above for one counter, without time and line rate: uses its kind, width and flags, sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
@@ -8228,29 +8231,30 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
 
 static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *schema, netprof_error *error)
 {
-    size_t n = schema->counter_count;
+    size_t n = schema->counter_count, m = schema->device_count;
     const netprof_alloc *a = &netprof__schema_of(schema)->alloc;
-    char *p;
-    if (d->memory && d->schema && d->schema->counter_count == n &&
+    char *p = (char *)d->memory;
+    if (p && d->schema && d->schema->counter_count == n && d->schema->device_count == m &&
         netprof__same_alloc(a, &netprof__schema_of(d->schema)->alloc)) {
         netprof_schema_retain(schema);
         netprof_schema_release(d->schema);
-        d->schema = schema;
-        return NETPROF_OK;
+    } else {
+        p = (char *)netprof__resize(a, NULL, n * (4 * sizeof(uint64_t) + 3) + 2 * m * sizeof(size_t));
+        if (!p) return netprof__no_memory(error);
+        netprof_delta_free(d);
+        netprof_schema_retain(schema);
     }
-    p = (char *)netprof__resize(a, NULL, n * (4 * sizeof(uint64_t) + 3));
-    if (!p) return netprof__no_memory(error);
-    netprof_delta_free(d);
+    d->schema = schema;
     d->memory = p;
     d->before = (uint64_t *)(void *)p;
     d->after = d->before + n;
     d->values = d->after + n;
     d->elapsed_ns = (int64_t *)(void *)(d->values + n);
-    d->flags = (uint8_t *)(d->elapsed_ns + n);
+    d->device_before = (size_t *)(void *)(d->elapsed_ns + n);
+    d->device_after = d->device_before + m;
+    d->flags = (uint8_t *)(d->device_after + m);
     d->before_status = d->flags + n;
     d->after_status = d->before_status + n;
-    netprof_schema_retain(schema);
-    d->schema = schema;
     return NETPROF_OK;
 }
 
@@ -8402,7 +8406,8 @@ static size_t netprof__twin_of(const netprof__match *m, size_t i)
     return back == NETPROF_NONE || back == i ? name : NETPROF_NONE;
 }
 
-NETPROF_API void netprof_match_devices(const netprof_schema *before, const netprof_schema *after, size_t *twins)
+/* twins[i]: the index in before->devices of what after->devices[i] was, or NETPROF_NONE. */
+static void netprof__match_devices(const netprof_schema *before, const netprof_schema *after, size_t *twins)
 {
     netprof__match m = netprof__match_of(before, after);
     size_t i;
@@ -8451,7 +8456,7 @@ static int netprof__join_room(netprof__join *j, const netprof_alloc *a)
     j->twins = (size_t *)(void *)(j->joints + m + n);
     j->claimed = (uint8_t *)(void *)(j->twins + n);
     memset(j->claimed, 0, m);
-    netprof_match_devices(j->from, j->to, j->twins);
+    netprof__match_devices(j->from, j->to, j->twins);
     for (i = 0; i < n; i++)
         if (j->twins[i] != NETPROF_NONE) j->claimed[j->twins[i]] = 1;
     return 1;
@@ -8554,6 +8559,7 @@ static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
     size_t i, k;
     for (i = 0; i < schema->device_count; i++) {
         int64_t elapsed_ns = netprof__device_elapsed(pair, (uint32_t)i, (uint32_t)i);
+        d->device_before[i] = d->device_after[i] = i;
         for (k = schema->devices[i].first; k < (size_t)schema->devices[i].first + schema->devices[i].count; k++)
             netprof__delta_row(d, k, pair, k, k, elapsed_ns, 0);
     }
@@ -8593,8 +8599,11 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
     if (!netprof__join_room(&j, alloc)) return netprof__no_memory(error);
     failed = netprof__join_schemas(&j, &joined, error);
     if (!failed) failed = netprof__delta_room(d, joined, error);
-    for (i = 0; !failed && i < j.count; i++)
+    for (i = 0; !failed && i < j.count; i++) {
+        d->device_before[i] = j.joints[i].from;
+        d->device_after[i] = j.joints[i].to;
         netprof__delta_device(d, pair, &joined->devices[i], &j.joints[i]);
+    }
     netprof_schema_release(joined);
     netprof__release(alloc, j.memory);
     return failed;
@@ -11096,6 +11105,7 @@ static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
     if (!schema) return "a delta whose schema is lost";
     if (netprof__delta_room(d, schema, NULL)) return netprof__reader_starved(r);
+    d->device_before = d->device_after = NULL; /* a file does not say */
     d->wall_begin_ns = netprof__take_signed(c);
     d->wall_end_ns = netprof__take_signed(c);
     d->interval_ns = netprof__take_signed(c);
@@ -14619,7 +14629,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
      type NETPROF_ITEM_DAMAGE.
      netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the
      differences of a renamed device are formed, and none between two devices that had the same name one after the
-     other (before: the values of the second as RESET). New: netprof_match_devices.
+     other (before: the values of the second as RESET). netprof_delta has device_before and device_after.
      Nothing yet in the .netprof format (version 2), the JSON document (version 1) or the exit codes.
 
    0.1.0, the first version

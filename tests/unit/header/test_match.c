@@ -218,12 +218,12 @@ static void devices_are_what_they_are(void **state)
         const netprof_schema *before = schema_of_devices(m->before, m->node_before);
         const netprof_schema *after = schema_of_devices(m->after, m->node_after);
         size_t twins[MOST];
-        netprof_match_devices(before, after, twins);
+        netprof__match_devices(before, after, twins);
         for (size_t i = 0; i < after->device_count; i++)
             if (twins[i] != (m->twins[i] == NOT ? NETPROF_NONE : (size_t)m->twins[i]))
                 fail_msg("%s: %s was %s", m->what, m->after[i].name,
                          twins[i] == NETPROF_NONE ? "nothing" : m->before[twins[i]].name);
-        netprof_match_devices(after, after, twins);
+        netprof__match_devices(after, after, twins);
         for (size_t i = 0; i < after->device_count; i++)
             assert_int_equal(twins[i], i);
         netprof_schema_release(before);
@@ -254,6 +254,8 @@ static void swapped_names_have_right_differences(void **state)
         assert_int_equal(d.before[0], 5);
         assert_int_equal(d.flags[1], NETPROF_FLAG_OK);
         assert_int_equal(d.values[1], 7);
+        assert_true(d.device_before[0] == 1 && d.device_after[0] == 0);
+        assert_true(d.device_before[1] == 0 && d.device_after[1] == 1);
         netprof_delta_free(&d);
         netprof_snapshot_free(&a);
         netprof_snapshot_free(&b);
@@ -284,6 +286,8 @@ static void another_device_has_no_difference(void **state)
         assert_int_equal(d.flags[1], NETPROF_FLAG_GONE);
         assert_int_equal(d.values[1], 0);
         assert_int_equal(d.before[1], 100);
+        assert_true(d.device_before[0] == NETPROF_NONE && d.device_after[0] == 0);
+        assert_true(d.device_before[1] == 0 && d.device_after[1] == NETPROF_NONE);
         netprof_delta_free(&d);
         netprof_snapshot_free(&a);
         netprof_snapshot_free(&b);
