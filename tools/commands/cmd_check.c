@@ -55,7 +55,8 @@ static char *cmd_check_device_text(const findings *f, const finding *x, bool alo
 
 static bool cmd_check_alike(const finding *a, const finding *b)
 {
-    return a->rule == b->rule && a->severity == b->severity;
+    bool alike = a->rule == b->rule && a->severity == b->severity;
+    return alike && (!a->rule->in_words || strcmp(a->claim, b->claim) == 0);
 }
 
 // The devices of all findings like this one: "cxi0 5.67, cxi1 5.63 and 6 more".

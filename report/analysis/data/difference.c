@@ -77,9 +77,11 @@ static void difference_add_counts(difference_counts *counts, const netprof_delta
     if (row->compared && elapsed_ns > counts->elapsed_ns) counts->elapsed_ns = elapsed_ns;
 }
 
-static void difference_fill(difference *d)
+static void difference_fill(difference *d, const netprof_snapshot *before, const netprof_snapshot *after)
 {
     const netprof_schema *schema = d->delta->schema;
+    d->changes = device_changes_of(d->delta, before, after);
+    d->change_count = arrlenu(d->changes);
     d->rows = memory_calloc(schema->counter_count, sizeof *d->rows);
     d->devices = memory_calloc(schema->device_count, sizeof *d->devices);
     for (size_t i = 0; i < schema->counter_count; i++) {
@@ -93,7 +95,7 @@ void difference_of_delta(difference *d, const netprof_delta *delta)
 {
     difference_free(d);
     d->delta = delta;
-    difference_fill(d);
+    difference_fill(d, NULL, NULL);
 }
 
 netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
@@ -105,7 +107,7 @@ netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *befor
     if (err == NETPROF_ERR_NOMEM) memory_exhausted();
     if (err) return err;
     d->delta = &d->own;
-    difference_fill(d);
+    difference_fill(d, before, after);
     return NETPROF_OK;
 }
 
@@ -133,7 +135,24 @@ void difference_free(difference *d)
     netprof_delta_free(&d->own);
     free(d->rows);
     free(d->devices);
+    device_changes_free(&d->changes);
     *d = (difference){0};
+}
+
+const device_change *difference_change(const difference *d, size_t device, device_change_kind kind)
+{
+    for (size_t i = 0; i < d->change_count; i++)
+        if (d->changes[i].device == device && d->changes[i].kind == kind) return &d->changes[i];
+    return NULL;
+}
+
+bool difference_has_both_ends(const difference *d, size_t device)
+{
+    const difference_counts *counts = &d->devices[device];
+    if (d->delta->device_before)
+        return d->delta->device_before[device] != NETPROF_NONE && d->delta->device_after[device] != NETPROF_NONE;
+    return !counts->counters || (counts->flagged[NETPROF_FLAG_GONE] != counts->counters &&
+                                 counts->flagged[NETPROF_FLAG_NEW] != counts->counters);
 }
 
 void difference_move(difference *to, difference *from)

@@ -10,6 +10,7 @@
 
 #include "analysis/catalog/catalog.h"
 #include "dataset.h"
+#include "device_changes.h"
 #include "netprof.h"
 
 #include <stdbool.h>
@@ -47,6 +48,8 @@ typedef struct difference {
     difference_row *rows;       // [counter_count]
     difference_counts *devices; // [device_count]
     difference_counts total;
+    device_change *changes; // devices that are not what they were, the gravest first; an stb_ds array
+    size_t change_count;
     netprof_delta own; // private
 } difference;
 
@@ -59,6 +62,10 @@ netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *befor
 void difference_of_delta(difference *d, const netprof_delta *delta);
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error);
 void difference_free(difference *d);
+// The device's change of this kind, or NULL.
+const device_change *difference_change(const difference *d, size_t device, device_change_kind kind);
+// Whether the device is there at both ends: no comparison with others counts one that is gone or new.
+bool difference_has_both_ends(const difference *d, size_t device);
 void difference_move(difference *to, difference *from); // leaves `from` empty; `to` must be empty
 
 // ---- choosing and ordering counters ----

@@ -205,7 +205,9 @@ bool evaluation_counts_again(const evaluation *e, size_t device)
 
 bool evaluation_applies(const evaluation *e, const rule *x, size_t device)
 {
-    return strcmp(x->source, "*") == 0 || strcmp(x->source, evaluate_device_at(e, device)->source) == 0;
+    const netprof_device *d = evaluate_device_at(e, device);
+    if (strcmp(x->source, "*") != 0 && strcmp(x->source, d->source) != 0) return false;
+    return x->value.changes || !device_is_watched(d) || difference_has_both_ends(e->d, device);
 }
 
 // A sibling: a device that others are compared with.
@@ -562,6 +564,22 @@ static reading evaluate_flagged_reading(const evaluation *e, const char *flag)
     return evaluate_none();
 }
 
+// One finding for one event: a rule about changes does not tell it again of the interface of a NIC.
+static const device_change *evaluate_change(const evaluation *e, const char *word)
+{
+    bool slower = strcmp(word, "slower") == 0;
+    device_change_kind kind = DEVICE_SPEED;
+    if (e->device == DIFFERENCE_NONE || (!slower && !device_change_parse(word, &kind))) return NULL;
+    const device_change *c = difference_change(e->d, e->device, kind);
+    return c && (!c->repeated || !e->rule->value.changes) && (!slower || c->slower) ? c : NULL;
+}
+
+const device_change *evaluation_change(const evaluation *e, const expression *x)
+{
+    const expression_node *n = &x->nodes[x->root];
+    return n->op == EXPRESSION_DEVICE ? evaluate_change(e, x->nodes[n->first].text) : NULL;
+}
+
 // ---- nodes ----
 
 static reading evaluate_worse(reading a, reading b)
@@ -656,6 +674,7 @@ static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
         return text ? evaluate_good(strcmp(text, x->nodes[first->next].text) == 0) : evaluate_none();
     }
     case EXPRESSION_FLAGGED: return evaluate_flagged_reading(e, first->text);
+    case EXPRESSION_DEVICE: return evaluate_change(e, first->text) ? evaluate_good(1) : evaluate_none();
     case EXPRESSION_PEERS:
     case EXPRESSION_SPREAD:
     case EXPRESSION_TOTAL: return evaluate_devices_reading(e, x, n);
@@ -710,6 +729,7 @@ static void evaluate_walk(walker *w, const expression *x, uint32_t index)
         if (r.status == READING_OK) w->fact(w->user, x->nodes[n->first].text, r.number);
     }
     if (n->op == EXPRESSION_FACT || n->op == EXPRESSION_IS || n->op == EXPRESSION_FLAGGED) return;
+    if (n->op == EXPRESSION_DEVICE) return;
     if (n->op == EXPRESSION_FAR) return; // another node's counters
     for (uint32_t i = alone ? alone : n->first; i; i = alone ? 0 : x->nodes[i].next)
         evaluate_walk(w, x, i);

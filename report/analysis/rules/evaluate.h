@@ -67,7 +67,11 @@ void evaluation_counters(evaluation *e, const expression *x, void (*visit)(void 
 void evaluation_facts(evaluation *e, const expression *x, void (*visit)(void *user, const char *fact, double number),
                       void *user);
 
+// The change of the device that a formula device(...) asks for, or NULL.
+const device_change *evaluation_change(const evaluation *e, const expression *x);
+
 bool evaluation_linked(const evaluation *e, size_t a, size_t b); // the same device, or the same port of the node
+// A network device or GPU that is gone or new is asked for its change alone.
 bool evaluation_applies(const evaluation *e, const rule *x, size_t device);
 // Another device counts the same bytes: this one is left out of sums over the node.
 bool evaluation_counts_again(const evaluation *e, size_t device);

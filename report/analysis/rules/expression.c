@@ -39,6 +39,7 @@ static const struct function {
     {"fact", EXPRESSION_FACT, 1, 1, true, false},
     {"is", EXPRESSION_IS, 2, 2, true, false},
     {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false},
+    {"device", EXPRESSION_DEVICE, 1, 1, true, false},
     {"peers", EXPRESSION_PEERS, 1, 1, false, true},
     {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
     {"total", EXPRESSION_TOTAL, 1, 1, false, true},
@@ -258,6 +259,7 @@ static uint32_t expression_parse_function(parser *p, size_t n)
         uint32_t first = expression_parse_arguments(p, f);
         p->iterating -= f->iterates;
         if (f->iterates) p->e->iterates = true;
+        if (f->op == EXPRESSION_DEVICE) p->e->changes = true;
         return first ? expression_add_node(p, f->op, first) : 0;
     }
     return expression_fail(p, "no such function");

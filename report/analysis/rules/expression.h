@@ -50,6 +50,7 @@ typedef enum expression_op {
     EXPRESSION_FACT,    // the number at the start of a fact of the device
     EXPRESSION_IS,      // is(fact, word): 1 when the fact is this word
     EXPRESSION_FLAGGED, // flagged(reset): how many of the device's counters have this flag; or flagged(saturated)
+    EXPRESSION_DEVICE,  // device(gone): 1 when the device changed so (device_change_name(); slower), else not known
     EXPRESSION_PEERS,   // mean over the other devices of the source
     EXPRESSION_SPREAD,  // largest over mean of the source's devices
     EXPRESSION_TOTAL,   // sum over the source's devices
@@ -85,6 +86,7 @@ typedef struct expression {
     expression_node *nodes;
     uint32_t count, root; // root 0: no formula
     bool iterates;        // looks at other devices
+    bool changes;         // asks whether the device changed: then it is asked of those that are gone, too
     char *texts;
 } expression;
 

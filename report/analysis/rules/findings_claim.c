@@ -88,6 +88,11 @@ void findings_make_claim(findings_making *m, finding *x)
         char text[32] = "?";
         text_append(&x->claim, "%s", part->text);
         if (!part->number.root) continue;
+        const device_change *change = strcmp(part->format, "c") == 0 ? evaluation_change(&m->e, &part->number) : NULL;
+        if (change) {
+            text_append(&x->claim, "%s", change->text);
+            continue;
+        }
         reading r = evaluate(&m->e, &part->number);
         text_append(&x->claim, "%s", r.status ? "?" : rules_format(text, sizeof text, part->format, r.number));
     }

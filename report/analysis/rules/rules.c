@@ -247,7 +247,7 @@ static bool rules_parse_threshold(reader *r, const rule *x, rule_threshold *t, e
 
 static bool rules_is_format(const char *format)
 {
-    static const char *const formats[] = {"", "x", "%", "i", "B", "b", "e"};
+    static const char *const formats[] = {"", "x", "%", "i", "B", "b", "e", "c"};
     for (size_t i = 0; i < LENGTH(formats); i++)
         if (strcmp(formats[i], format) == 0) return true;
     return false;
@@ -269,6 +269,7 @@ static bool rules_parse_claim(reader *r, rule *x, char *text)
         if (bar) {
             *bar = 0;
             part->format = bar + 1;
+            x->in_words |= strcmp(part->format, "c") == 0;
             if (!rules_is_format(part->format)) return rules_refuse(r, "claim: no such format: '%.20s'", part->format);
         }
         if (!rules_parse(r, x, &part->number, CLAIM, open + 1)) return false;

@@ -61,6 +61,7 @@ typedef struct rule {
     const char *name, *class_name, *source, *unit, *advice, *explained_by;
     int class_rank;
     bool per_node, background, is_pause;
+    bool in_words; // the claim tells what happened to this very device: no two are alike
     const char *local_names[RULES_LOCALS];
     expression locals[RULES_LOCALS];
     size_t local_count;
@@ -100,7 +101,8 @@ const char *severity_name(severity s);        // "ok", "info", ...
 bool severity_parse(const char *text, severity *s);
 
 // A number as a claim shows it, in a format: "" three digits, SI prefix for the large; "x" three digits;
-// "%" percent; "i" whole; "B" bytes, "b" bits with SI prefix; "e" as 1.2e-10. Returns text.
+// "%" percent; "i" whole; "B" bytes, "b" bits with SI prefix; "e" as 1.2e-10. "c" is for device(...): the words of
+// the change, no number. Returns text.
 const char *rules_format(char *text, size_t size, const char *format, double number);
 
 #endif
