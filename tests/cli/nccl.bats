@@ -32,7 +32,7 @@ logs() {
 @test "the late rank, its share and what it cost, in words and as JSON" {
     logs job
     netprof nccl job >out
-    grep -qF 'rank 2 on host h2 was last in 95 % of AllReduce of communicator dp0 and cost 950' out # 19 x 50 us
+    grep -qF 'rank 2 on host h2 was last in 95 % of AllReduce of communicator dp0 and cost 950 µs, 31.0 % of the time' out # 19 x 50 us of 19 x 153 + 150
     netprof nccl job --json >out
     [ "$(jq -r .format out)" = netprof-nccl ]
     [ "$(jq -r '.findings.findings[0] | .rule, .severity, .device' out | tr '\n' ' ')" = 'nccl-late-rank high h2 ' ]
@@ -42,12 +42,67 @@ logs() {
     [ "$(jq -c '.ranks[2] | [.last_alone, .cost_us]' out)" = '[19,950]' ]
 }
 
-@test "--fail-on" {
-    logs job
+@test "--fail-on: how bad, and what could not be judged" {
+    logs job # the only communicator has no equals: nobody can tell whether its wire is slow
     [ "$(status_of netprof nccl job)" = 0 ]
     [ "$(status_of netprof nccl job --fail-on high)" = 1 ]
-    [ "$(status_of netprof nccl job --fail-on critical)" = 0 ]
+    [ "$(status_of netprof nccl job --fail-on judged)" = 1 ]
+    [ "$(status_of netprof nccl job --fail-on critical)" = 5 ]
+    [ "$(status_of netprof nccl job --fail-on critical,unknown)" = 1 ]
+    [ "$(status_of netprof nccl job --fail-on critical,judged)" = 0 ]
     [ "$(status_of netprof nccl job --fail-on ever)" = 2 ]
+    [ "$(status_of netprof nccl job --fail-on high,warn)" = 2 ]
+}
+
+@test "what could not be judged is no good news: in words, as JSON, in the exit code, in the report" {
+    mkdir job
+    awk "$line"'BEGIN { for (rank = 0; rank < 4; rank++) for (sn = 0; sn < 7; sn++) print line("h" (1 + int(rank / 2)), rank, sn, 100 + (rank + sn) % 4) }' >job/a.log
+    netprof nccl job >out
+    head -1 out | grep -qx 'Nothing could be judged: too few complete calls, and no communicator has two equals with enough calls'
+    grep -qF 'too few calls to judge whether 4 of 4 ranks are late: 7 complete calls each, 10 are needed' out
+    netprof nccl job --json >out
+    [ "$(jq -r .findings.verdict.severity out)" = unknown ]
+    [ "$(jq -c '.findings.judged_of | [.ranks, .ranks_judged_late, .communicators, .communicators_judged_wire]' out)" = '[4,0,1,0]' ]
+    [ "$(status_of netprof nccl job --fail-on high)" = 5 ]
+    # three times as many calls: late ranks can be judged, the wire cannot
+    awk "$line"'BEGIN { for (rank = 0; rank < 4; rank++) for (sn = 0; sn < 21; sn++) print line("h" (1 + int(rank / 2)), rank, sn, 100 + (rank + sn) % 4) }' >job/a.log
+    netprof nccl job >out
+    head -1 out | grep -qF 'No late rank among 4 ranks in 21 collectives (one 3'
+    head -1 out | grep -qF '; the wire could not be judged: no communicator has two equals'
+    [ "$(netprof nccl job --json | jq -r .findings.verdict.severity)" = unknown ]
+    # with a peak it can, for messages above 1 MiB
+    big=${line//1000/4000}
+    awk "${big//1500/6000}"'BEGIN { for (rank = 0; rank < 4; rank++) for (sn = 0; sn < 21; sn++) print line("h" (1 + int(rank / 2)), rank, sn, 400 + (rank + sn) % 4) }' >job/a.log
+    netprof nccl job --peak 16 >out
+    head -1 out | grep -qE ' and no slow wire in 1 communicator$'
+    [ "$(netprof nccl job --peak 16 --json | jq -r .findings.verdict.severity)" = ok ]
+    [ "$(status_of netprof nccl job --peak 16 --fail-on watch,unknown)" = 0 ]
+}
+
+@test "late in all its calls, in none of its collectives often enough to tell: found over all of them" {
+    mkdir job
+    # AllReduce, AllGather and Broadcast, 8 calls each
+    awk "$line"'BEGIN { for (rank = 0; rank < 4; rank++) for (sn = 0; sn < 8; sn++) print line("h" (1 + int(rank / 2)), rank, sn, rank == 2 ? 100 : 150 + rank) }' >line
+    sed 's/AllReduce/AllGather/' line >more
+    sed 's/AllReduce/Broadcast/' line | cat line more - >job/a.log
+    netprof nccl job --json >out
+    [ "$(jq -c '[.communicators[0].series[].calls]' out)" = '[8,8,8]' ]
+    [ "$(jq -c '.findings.findings[0] | [.rule, .severity, .device, .value, .cost_us]' out)" = '["nccl-late-rank","high","h2",1,1200]' ]
+    netprof nccl job | head -1 | grep -qF 'Rank 2 of dp0, on host h2, was last in 100 % of the 24 complete calls of all its collectives together and cost 1.20 ms, 32.7 % of their time'
+}
+
+@test "a node at two thirds of the others' bandwidth among four: in words, as JSON, as the report's title" {
+    nccl-generate job --records 6000 --gpus 2 --seed 101 --slow-node 1 --slow-factor 1.5 >/dev/null
+    netprof nccl job >out
+    head -1 out | grep -qE '^Communicators between nodes with host sim-002 are slow on the wire, those without it are not: .* takes 1\.(4[7-9]|5[0-3]?) times as long'
+    netprof nccl job --json >out
+    [ "$(jq -r '.findings | .verdict.severity, (.findings[0] | .rule, .severity, .device)' out | tr '\n' ' ')" = 'high nccl-slow-host high sim-002 ' ]
+    jq -e '.findings.findings[0] | .cost_us > 0 and .cost_share > 0.1 and .cost_share < 0.34' out
+    [ "$(jq '[.findings.findings[] | select(.severity != "info")] | length' out)" = 1 ]
+    command -v netprof-report >/dev/null || return 0
+    netprof nccl job -o saved >/dev/null
+    [ "$(jq -r .view.verdict saved/nccl.json | cut -d: -f1)" = 'Host sim-002 is slow on the wire' ]
+    [ "$(jq -r '.view.sentences[0].text' saved/nccl.json)" = "$(jq -r .findings.verdict.text saved/nccl.json)." ]
 }
 
 @test "tables and the exporter's tree" {

@@ -12,6 +12,7 @@ static const struct option {
     const char *name, *what;
 } names[] = {{"--records", "collective records (100000)"},
              {"--side", "nodes along one side of the grid (2)"},
+             {"--rows", "nodes along its other side (as many)"},
              {"--gpus", "ranks of a node (8); there are two ranks at least"},
              {"--seed", "of chance (1)"},
              {"--minor", "version 4.N (0)"},
@@ -48,6 +49,8 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
         p->seed = (uint64_t)number;
     else if (strcmp(name, "--side") == 0)
         p->side = (int)number;
+    else if (strcmp(name, "--rows") == 0)
+        p->rows = (int)number;
     else if (strcmp(name, "--gpus") == 0)
         p->gpus = (int)number;
     else if (strcmp(name, "--minor") == 0)
@@ -74,12 +77,13 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
 // What cannot be meant; NULL: nothing.
 static const char *impossible(const nccl_generate_plan *p)
 {
+    int nodes = p->side * (p->rows ? p->rows : p->side);
+    if (p->rows < 0 || p->rows > 1000) return "--rows: expected 1 to 1000";
     if (p->side < 1 || p->side > 1000) return "--side: expected 1 to 1000";
     if (p->gpus < 1 || p->gpus > 1000) return "--gpus: expected 1 to 1000";
-    if (p->side * p->side * p->gpus < 2) return "one rank has nobody to talk to: expected a larger --side or --gpus";
-    if (p->late_rank > p->side * p->side * p->gpus) return "--late-rank: there is no such rank";
-    if (p->late_node > p->side * p->side || p->slow_node > p->side * p->side)
-        return "--late-node, --slow-node: there is no such node";
+    if (nodes * p->gpus < 2) return "one rank has nobody to talk to: expected a larger --side or --gpus";
+    if (p->late_rank > nodes * p->gpus) return "--late-rank: there is no such rank";
+    if (p->late_node > nodes || p->slow_node > nodes) return "--late-node, --slow-node: there is no such node";
     return NULL;
 }
 

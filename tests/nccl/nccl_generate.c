@@ -119,20 +119,26 @@ static void add_member(world *w, int node, int gpu)
     c->members[c->count++] = node * w->plan->gpus + gpu;
 }
 
+static int rows_of(const nccl_generate_plan *p)
+{
+    return p->rows ? p->rows : p->side;
+}
+
 static void make_comms(world *w)
 {
-    int side = w->plan->side, gpus = w->plan->gpus, nodes = side * side, number = 0;
-    w->comms = calloc((size_t)(nodes + 2 * side * gpus + 1), sizeof *w->comms);
+    int side = w->plan->side, rows = rows_of(w->plan), gpus = w->plan->gpus, nodes = rows * side, number = 0;
+    w->comms = calloc((size_t)(nodes + (side + rows) * gpus + 1), sizeof *w->comms);
     for (int n = 0; n < nodes; n++) {
         add_comm(w, 0, gpus, 1, "TP", n);
         for (int g = 0; g < gpus; g++)
             add_member(w, n, g);
     }
-    for (int line = 0; side > 1 && line < 2 * side * gpus; line++) {
-        bool column = line >= side * gpus;
-        int at = line % (side * gpus) / gpus;
-        add_comm(w, 1, side, side, column ? "PP" : "DP", number++);
-        for (int k = 0; k < side; k++)
+    for (int line = 0; line < (side + rows) * gpus; line++) {
+        bool column = line >= rows * gpus;
+        int at = column ? (line - rows * gpus) / gpus : line / gpus, length = column ? rows : side;
+        if (length < 2) continue;
+        add_comm(w, 1, length, length, column ? "PP" : "DP", number++);
+        for (int k = 0; k < length; k++)
             add_member(w, column ? k * side + at : at * side + k, line % gpus);
     }
     add_comm(w, 2, nodes * gpus, nodes, "world", -1);
@@ -455,7 +461,7 @@ static int finish(world *w)
 int nccl_generate(const nccl_generate_plan *plan, nccl_generate_truth *truth)
 {
     nccl_generate_plan p = *plan;
-    world w = {.plan = &p, .truth = truth, .rank_count = plan->side * plan->side * plan->gpus};
+    world w = {.plan = &p, .truth = truth, .rank_count = rows_of(plan) * plan->side * plan->gpus};
     memset(truth, 0, sizeof *truth);
     if (!p.packing) p.packing = "";
     if (w.rank_count < 1 || w.rank_count > 4096) {

@@ -1,6 +1,6 @@
 // Logs as the NCCL Inspector writes them, with planted faults, and what was planted.
 //
-// Nodes stand in a square grid of side x side. Communicators: tensor parallel on each node, data parallel along each
+// Nodes stand in a grid of rows x side. Communicators: tensor parallel on each node, data parallel along each
 // row of the grid and pipeline along each column, for each GPU of a node, and one of all ranks. A rank's time is what it
 // waits for the last one, then the wire.
 #ifndef TESTS_NCCL_GENERATE_H
@@ -13,7 +13,8 @@
 typedef struct nccl_generate_plan {
     const char *directory; // is there
     const char *packing;   // "", ".gz" or ".zst"
-    int side, gpus;        // nodes: side * side, ranks: nodes * gpus
+    int side, gpus;        // nodes: rows * side, ranks: nodes * gpus
+    int rows;              // 0: as many as side
     uint64_t records, seed;
     int minor;     // version 4.minor; 0: with names, as NCCL 2.30 writes
     int late_rank; // 1 + global rank that arrives late_us late, after late_from of the run (0 to 1)

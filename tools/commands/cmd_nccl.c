@@ -1,5 +1,6 @@
 // netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
 #include "commands.h"
+#include "cli/fail_on.h"
 #include "cli/inputs.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/unfinished.h"
@@ -20,8 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static fail_on failing;
 static int as_json, all, quiet, threads, parquet;
-static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, *report_path, **recordings;
+static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on_text, *report_path, **recordings;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "write tables (CSV, NDJSON) and the exporter's summary/ here", "DIR"},
@@ -35,8 +37,10 @@ static const struct poptOption options[] = {
      "netprof recordings of these hosts and this time, by commas: shown beside", "FILES"},
     {"parquet", 0, POPT_ARG_NONE, &parquet, 0, "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
     {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report of it: .pdf, .html, .svg or .png", "FILE"},
-    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse",
-     "watch|warn|high|critical"},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
+     "exit with 1 for a finding this bad or worse (high), with 5 for what could not be judged: with 1 after ,unknown, "
+     "with 0 after ,judged",
+     FAIL_ON_ARGUMENT},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"threads", 0, POPT_ARG_INT, &threads, 0, "read with so many threads (one for each processor)", "N"},
@@ -235,14 +239,12 @@ static int cmd_nccl_compute(results *r)
 static int cmd_nccl_print(const results *r)
 {
     const nccl_findings *f = &r->findings;
-    severity limit = SEVERITIES;
     if (as_json)
         json_print(stdout, cmd_nccl_results_json(r));
     else
         nccl_text_print(r->n, f, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL, all);
     int code = output_close();
-    if (fail_on) severity_parse(fail_on, &limit);
-    return !code && f->count && f->items[0].severity >= limit ? EXIT_WORTH_FAILING : code;
+    return code || !fail_on_text ? code : fail_on_code(&failing, f->severity, f->is_blind);
 }
 
 static int cmd_nccl_report(const nccl *n, const nccl *before, const nccl_config *config)
@@ -298,9 +300,7 @@ static int cmd_nccl_analyse_job(const char **roots, size_t count, const nccl_con
 
 static int cmd_nccl_check_usage(size_t count)
 {
-    severity limit;
-    if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
-        return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
+    if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
     if (threads < 0) return fail_usage("--threads: expected a number above 0");
     if (parquet && !output) return fail_usage("--parquet needs -o");
     if (jobid &&
@@ -336,7 +336,7 @@ const command command_nccl = {
                 "netprof nccl --jobid 52310 --fail-on high\n"
                 "netprof nccl nccl-inspector-52310 --compare nccl-inspector-52309 --json",
     .exits = "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
-             "4 no logs there, or nothing usable in them.",
+             "4 no logs there, or nothing usable in them, 5 with --fail-on: what matters could not be judged.",
     .options = options,
     .run = cmd_nccl_run,
     .json = &as_json,

@@ -69,6 +69,114 @@ static void clean(void **unused)
     }
 }
 
+// Grids of several shapes, long and short runs: at most context. Nothing is called good that was not judged.
+static void clean_shapes(void **unused)
+{
+    static const struct {
+        int rows, side, gpus;
+    } shapes[] = {{1, 1, 8}, {1, 2, 4}, {1, 2, 8}, {2, 2, 1}, {2, 2, 4}, {2, 4, 2}, {3, 3, 4}, {4, 4, 2}, {4, 4, 4}};
+    static const uint64_t records[] = {200, 1500, 8000};
+    (void)unused;
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        for (uint64_t k = 0; k < 9; k++) {
+            outcome o;
+            make(&o, (nccl_generate_plan){.seed = 100 * i + k + 1,
+                                          .rows = shapes[i].rows,
+                                          .side = shapes[i].side,
+                                          .gpus = shapes[i].gpus,
+                                          .records = records[k % 3]});
+            const nccl_judged *what = &o.f.what;
+            accuses_only(&o.f, 0);
+            assert_int_equal(what->ranks, o.truth.ranks);
+            bool all = what->late == what->ranks && what->wire_ranks == what->ranks;
+            assert_int_equal(o.f.is_blind, !all);
+            assert_true(all ? o.f.severity <= SEVERITY_INFO : o.f.severity == SEVERITY_UNKNOWN);
+            if (shapes[i].side == 1) assert_true(o.f.is_blind); // no communicator has equals
+            end(&o);
+        }
+}
+
+// What the verdict says would have been found is found.
+static void least_lateness(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = seeds[i], .side = 2, .records = 8000});
+        double late_us = o.f.what.late_us;
+        assert_true(late_us > 5 && late_us < 60); // the noise is 12 us
+        assert_non_null(strstr(o.f.verdict, "No late rank among 16 ranks in "));
+        end(&o);
+        make(&o,
+             (nccl_generate_plan){
+                 .seed = seeds[i], .side = 2, .records = 8000, .late_rank = 1 + (int)i * 3, .late_us = late_us + 1});
+        const nccl_finding *x = find(&o.f, "nccl-late-rank");
+        assert_non_null(x);
+        assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);
+        end(&o);
+    }
+}
+
+// Not one collective of one communicator has enough calls; all of a rank's together do.
+static void late_in_few_calls(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){
+                     .seed = seeds[i], .side = 2, .records = 480, .late_rank = 6, .late_us = 200, .minor = (int)i});
+        for (size_t k = 0; k < o.n.operation_count; k++)
+            assert_true(o.n.operations[k].complete < 10);
+        const nccl_finding *x = &o.f.items[0];
+        assert_true(o.f.count > 0);
+        assert_string_equal(x->rule->name, "nccl-late-rank");
+        assert_string_equal(x->device, o.truth.late_host);
+        assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);
+        assert_true(x->value > 0.9);
+        accuses_only(&o.f, 1);
+        end(&o);
+    }
+}
+
+static void too_few_calls(void **unused)
+{
+    outcome o;
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 3, .side = 2, .records = 100, .late_rank = 6, .late_us = 200});
+    accuses_only(&o.f, 0);
+    assert_int_equal(o.f.severity, SEVERITY_UNKNOWN);
+    assert_int_equal(o.f.what.late, 0);
+    assert_non_null(strstr(o.f.verdict, "Nothing could be judged: too few complete calls"));
+    assert_true(o.f.unknown_count > 0);
+    assert_non_null(strstr(o.f.unknown[0], "nccl-late-rank: too few calls to judge whether 16 of 16 ranks are late: "));
+    assert_non_null(strstr(o.f.unknown[0], " are needed"));
+    end(&o);
+}
+
+// How bad it is follows from what it cost, not from how often it happened.
+static void severity_by_cost(void **unused)
+{
+    static const struct {
+        double late_us;
+        severity least, most;
+    } cases[] = {
+        {10, SEVERITY_INFO, SEVERITY_WATCH}, {50, SEVERITY_WATCH, SEVERITY_WARN}, {400, SEVERITY_HIGH, SEVERITY_HIGH}};
+    (void)unused;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = 11, .side = 2, .late_rank = 6, .late_us = cases[i].late_us});
+        const nccl_finding *x = find(&o.f, "nccl-late-rank");
+        assert_non_null(x);
+        assert_true(x->value > 0.5);
+        assert_in_range(x->severity, cases[i].least, cases[i].most);
+        const nccl_cost_step *step = nccl_cost_steps;
+        while (step->share > x->cost_share)
+            step++;
+        assert_int_equal(x->severity, step->severity);
+        end(&o);
+    }
+}
+
 static void late_rank(void **unused)
 {
     (void)unused;
@@ -148,6 +256,70 @@ static void slow_node(void **unused)
         assert_string_equal(x->device, host);
         assert_true(x->value > 1.7 && x->value < 2.2);
         accuses_only(&o.f, 1);
+        end(&o);
+    }
+}
+
+// Half of the communicators have the node; what is said is what was planted.
+static void slow_node_of_few(void **unused)
+{
+    static const struct {
+        int rows, side, gpus;
+        double factor;
+    } cases[] = {{2, 2, 4, 1.4}, {2, 2, 4, 1.5}, {2, 2, 4, 2},  {2, 2, 1, 1.5},
+                 {4, 4, 2, 1.3}, {3, 3, 4, 1.5}, {2, 3, 2, 1.5}};
+    (void)unused;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t k = 0; k < COUNT(seeds); k++) {
+            outcome o;
+            int node = (int)(seeds[k] % (uint64_t)(cases[i].rows * cases[i].side));
+            char host[32];
+            snprintf(host, sizeof host, "sim-%03d", node + 1);
+            make(&o, (nccl_generate_plan){.seed = seeds[k],
+                                          .rows = cases[i].rows,
+                                          .side = cases[i].side,
+                                          .gpus = cases[i].gpus,
+                                          .slow_node = node + 1,
+                                          .slow_factor = cases[i].factor});
+            assert_true(o.f.count > 0);
+            const nccl_finding *x = &o.f.items[0];
+            assert_string_equal(x->rule->name, "nccl-slow-host");
+            assert_string_equal(x->device, host);
+            assert_true(fabs(x->value / cases[i].factor - 1) < 0.03);
+            accuses_only(&o.f, 1);
+            end(&o);
+        }
+}
+
+static void late_and_slow(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){
+                     .seed = seeds[i], .side = 2, .late_rank = 6, .late_us = 200, .slow_node = 3, .slow_factor = 1.5});
+        const nccl_finding *late = find(&o.f, "nccl-late-rank"), *slow = find(&o.f, "nccl-slow-host");
+        assert_non_null(late);
+        assert_non_null(slow);
+        assert_string_equal(late->device, o.truth.late_host);
+        assert_string_equal(slow->device, "sim-003");
+        assert_true(o.f.items[0].severity >= o.f.items[1].severity);
+        accuses_only(&o.f, 2);
+        end(&o);
+    }
+}
+
+static void late_host_by_little(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = seeds[i], .side = 2, .late_node = 3, .late_us = 50});
+        const nccl_finding *x = find(&o.f, "nccl-late-host");
+        assert_non_null(x);
+        assert_string_equal(x->device, "sim-003");
+        for (size_t k = 0; k < o.f.count; k++)
+            if (o.f.items[k].severity > SEVERITY_INFO) assert_string_equal(o.f.items[k].device, "sim-003");
         end(&o);
     }
 }
@@ -294,11 +466,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean),
+        cmocka_unit_test(clean_shapes),
+        cmocka_unit_test(least_lateness),
+        cmocka_unit_test(late_in_few_calls),
+        cmocka_unit_test(too_few_calls),
+        cmocka_unit_test(severity_by_cost),
         cmocka_unit_test(late_rank),
         cmocka_unit_test(cost_of_late_rank),
         cmocka_unit_test(late_from_the_middle),
         cmocka_unit_test(late_host),
         cmocka_unit_test(slow_node),
+        cmocka_unit_test(slow_node_of_few),
+        cmocka_unit_test(late_and_slow),
+        cmocka_unit_test(late_host_by_little),
         cmocka_unit_test(compared),
         cmocka_unit_test(drops),
         cmocka_unit_test(damage),

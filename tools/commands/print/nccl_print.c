@@ -11,8 +11,26 @@
 
 static const char *nccl_print_paint(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {[SEVERITY_OK] = "",
+                                                      [SEVERITY_INFO] = "\033[2m",
+                                                      [SEVERITY_UNKNOWN] = "\033[2m",
+                                                      [SEVERITY_WATCH] = "\033[33m",
+                                                      [SEVERITY_WARN] = "\033[33m",
+                                                      [SEVERITY_HIGH] = "\033[31m",
+                                                      [SEVERITY_CRITICAL] = "\033[31m"};
     return output_colour(stdout) ? sequences[s] : "";
+}
+
+// Which share of their time a finding's severity follows from.
+static void nccl_print_cost(const nccl_finding *x)
+{
+    const nccl_cost_step *step = nccl_cost_steps;
+    if (isnan(x->cost_share)) return;
+    printf("          cost: %s, %s of the time in collectives (", words_duration(x->cost_us / 1e6).text,
+           words_share(x->cost_share).text);
+    for (; step->share > 0; step++)
+        printf("%s from %s on%s", severity_name(step->severity), words_share(step->share).text,
+               step[1].share > 0 ? ", " : ")\n");
 }
 
 static void nccl_print_finding(const nccl_finding *x, bool details)
@@ -25,6 +43,7 @@ static void nccl_print_finding(const nccl_finding *x, bool details)
         printf("          %s: %.9g%s%s\n", safe(x->evidence[i].name), x->evidence[i].value,
                *x->evidence[i].unit ? " " : "", x->evidence[i].unit);
     printf("          threshold: %.4g %s (%s)\n", x->rule->limit, x->rule->unit, x->rule->origin);
+    if (x->rule->by_cost) nccl_print_cost(x);
     if (x->explained_by) printf("          explained by: %s\n", x->explained_by);
     if (*x->rule->advice) printf("          do: %s\n", x->rule->advice);
 }

@@ -31,6 +31,7 @@ static json_object *nccl_json_finding(const nccl_finding *x)
     json_put_text(threshold, "origin", x->rule->origin);
     json_put(o, "threshold", threshold);
     if (!isnan(x->cost_us)) json_put_number(o, "cost_us", x->cost_us);
+    if (!isnan(x->cost_share)) json_put_number(o, "cost_share", x->cost_share);
     if (x->explained_by) json_put_text(o, "explained_by", x->explained_by);
     json_put_text(o, "advice", x->rule->advice);
     return o;
@@ -44,6 +45,19 @@ static json_object *nccl_json_unknown(const char *text)
     json_put(o, "rule", json_new_string_len(text, (int)(end - text)));
     json_put_text(o, "device", "logs");
     json_put_text(o, "reason", colon ? colon + 2 : "");
+    return o;
+}
+
+static json_object *nccl_json_judged(const nccl_judged *what)
+{
+    json_object *o = json_new_object();
+    json_put_exact(o, "ranks", what->ranks);
+    json_put_exact(o, "ranks_judged_late", what->late);
+    json_put_number(o, "least_lateness_us", what->late_us);
+    json_put_exact(o, "communicators", what->communicators);
+    json_put_exact(o, "communicators_judged_wire", what->wires);
+    json_put_exact(o, "ranks_judged_wire", what->wire_ranks);
+    json_put_number(o, "least_wire_ratio", what->wire_ratio > 0 ? what->wire_ratio : NAN);
     return o;
 }
 
@@ -64,6 +78,7 @@ json_object *nccl_findings_json(const nccl_findings *f)
     json_put(o, "unknown", unknown);
     json_put(o, "background", json_new_array());
     json_put_exact(o, "judged", f->judged);
+    json_put(o, "judged_of", nccl_json_judged(&f->what));
     return o;
 }
 

@@ -159,7 +159,8 @@ void nccl_counters_findings(nccl_findings *f, const nccl_counters *c)
                                 .series = NCCL_NONE,
                                 .member = NCCL_NONE,
                                 .host = h->host,
-                                .cost_us = NAN};
+                                .cost_us = NAN,
+                                .cost_share = NAN};
         arrput(f->items, finding);
         f->count++;
     }

@@ -17,40 +17,55 @@ static int nccl_findings_by_weight(const void *a, const void *b)
     return strcmp(x->claim, y->claim);
 }
 
-static char *nccl_findings_verdict(const nccl_findings *f, const nccl *n)
+// How long the collectives took that each process was in with others.
+static void nccl_findings_sum_times(nccl_findings_making *m)
 {
-    char *text;
-    if (f->count && f->items[0].severity >= SEVERITY_WATCH)
-        text = memory_strdup(f->items[0].claim);
-    else if (!f->judged || !n->instance_count)
-        text = memory_strdup("Nothing could be judged");
-    else
-        text = memory_format("No late rank and no slow wire found in %zu collectives", n->instance_count);
-    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
-    return text;
+    const nccl *n = m->n;
+    for (size_t i = 0; i < n->communicator_count; i++) {
+        const nccl_communicator *c = &n->communicators[i];
+        double complete = 0;
+        for (uint32_t k = 0; k < c->operation_count; k++)
+            complete += (double)n->operations[c->first_operation + k].complete_time_us;
+        for (uint32_t k = c->first_member; c->ranks > 1 && k < c->first_member + c->member_count; k++) {
+            m->time_us[n->members[k].process] += (double)c->time_us;
+            m->complete_us[n->members[k].process] += complete;
+        }
+    }
+}
+
+static void nccl_findings_judge(nccl_findings_making *m, const nccl_comparison *comparison)
+{
+    nccl_findings_late_ranks(m);
+    nccl_findings_late_hosts(m);
+    nccl_findings_explain_often_late(m);
+    nccl_findings_slow(m);
+    nccl_findings_below_peak(m);
+    nccl_findings_wire_changes(m);
+    nccl_findings_skew(m);
+    nccl_findings_misleading_mean(m);
+    nccl_findings_slow_pairs(m);
+    nccl_findings_missing(m);
+    nccl_findings_dropped(m);
+    nccl_findings_damage(m);
+    nccl_findings_odd_records(m);
+    if (comparison) nccl_findings_compared(m, comparison);
 }
 
 void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison)
 {
-    nccl_findings_making m = {.f = f, .n = n};
-    bool *late_processes = memory_calloc(n->process_count, sizeof *late_processes);
+    nccl_findings_making m = {.f = f,
+                              .n = n,
+                              .time_us = memory_calloc(n->process_count, sizeof *m.time_us),
+                              .complete_us = memory_calloc(n->process_count, sizeof *m.complete_us),
+                              .late_processes = memory_calloc(n->process_count, sizeof *m.late_processes),
+                              .wire_judged = memory_calloc(n->communicator_count, sizeof *m.wire_judged)};
     *f = (nccl_findings){0};
-    nccl_findings_late_ranks(&m, late_processes);
-    nccl_findings_late_hosts(&m, late_processes);
-    nccl_findings_explain_often_late(&m);
-    nccl_findings_slow(&m);
-    nccl_findings_below_peak(&m);
-    nccl_findings_wire_changes(&m);
-    nccl_findings_skew(&m, late_processes);
-    nccl_findings_misleading_mean(&m);
-    nccl_findings_slow_pairs(&m);
-    nccl_findings_missing(&m);
-    nccl_findings_dropped(&m);
-    nccl_findings_damage(&m);
-    nccl_findings_odd_records(&m);
-    if (comparison) nccl_findings_compared(&m, comparison);
+    nccl_findings_sum_times(&m);
+    nccl_findings_judge(&m, comparison);
     if (f->count) qsort(f->items, f->count, sizeof *f->items, nccl_findings_by_weight);
-    f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
-    f->verdict = nccl_findings_verdict(f, n);
-    free(late_processes);
+    nccl_findings_conclude(&m);
+    free(m.time_us);
+    free(m.complete_us);
+    free(m.late_processes);
+    free(m.wire_judged);
 }

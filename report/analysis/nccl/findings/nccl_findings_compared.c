@@ -3,6 +3,7 @@
 
 #include "analysis/base/memory.h"
 #include <math.h>
+#include <stdlib.h>
 
 // ---- two jobs ----
 
@@ -11,7 +12,9 @@ static void compared_report_class(nccl_findings_making *m, const nccl_comparison
 {
     const nccl_compared *worst = NULL;
     size_t count = 0, all = 0;
-    double cost = 0;
+    double cost = 0, time = 0;
+    for (size_t i = 0; i < c->after->kind_count; i++)
+        time += (double)c->after->kinds[i].time_us;
     for (size_t i = 0; i < c->count; i++) {
         const nccl_compared *r = &c->rows[i];
         if (!r->before || !r->after || r->after->type != type) continue;
@@ -23,7 +26,7 @@ static void compared_report_class(nccl_findings_making *m, const nccl_comparison
     }
     if (!worst) return;
     bool slower = verdict == NCCL_SLOWER;
-    severity s = !slower ? SEVERITY_INFO : worst->wire_ratio >= 1.5 ? SEVERITY_HIGH : SEVERITY_WARN;
+    severity s = slower ? nccl_finding_severity(cost / time) : SEVERITY_INFO;
     nccl_finding *x = nccl_finding_add(
         m, slower ? NCCL_RULE_SLOWER : NCCL_RULE_FASTER, s, worst->wire_ratio,
         memory_format("%zu of %zu kinds of collectives on %s communicators (%s) are %s on the wire than in the "
@@ -36,14 +39,29 @@ static void compared_report_class(nccl_findings_making *m, const nccl_comparison
                       words_number(worst->wire_ratio).text));
     x->device = nccl_class_name(type);
     if (slower) x->cost_us = cost;
+    if (slower) x->cost_share = cost / time;
     nccl_finding_evidence(x, memory_strdup("rank-sum z"), worst->z, "");
     nccl_finding_evidence(x, memory_strdup("calls here"), (double)worst->after->instances, "calls");
     nccl_finding_evidence(x, memory_strdup("calls in the compared job"), (double)worst->before->instances, "calls");
 }
 
+// A wire is judged where it was compared with that of the other job.
+static void compared_note_judged(nccl_findings_making *m, const nccl_comparison *c)
+{
+    bool *compared = memory_calloc(c->after->kind_count, sizeof *compared);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->rows[i].before && c->rows[i].after) compared[c->rows[i].after - c->after->kinds] = true;
+    for (size_t i = 0; i < m->n->series_count; i++) {
+        const nccl_series *s = &m->n->series[i];
+        if (m->n->communicators[s->communicator].ranks > 1 && compared[s->kind]) m->wire_judged[s->communicator] = true;
+    }
+    free(compared);
+}
+
 void nccl_findings_compared(nccl_findings_making *m, const nccl_comparison *c)
 {
     m->f->judged += c->slower + c->faster + c->alike;
+    compared_note_judged(m, c);
     for (int type = 0; type < NCCL_CLASSES; type++) {
         compared_report_class(m, c, (nccl_class)type, NCCL_SLOWER);
         compared_report_class(m, c, (nccl_class)type, NCCL_FASTER);

@@ -1,4 +1,4 @@
-// Ranks and hosts that arrive late.
+// Ranks that arrive late.
 #include "nccl_findings_make.h"
 
 #include "analysis/base/stb_ds.h"
@@ -9,9 +9,9 @@
 
 // ---- late ranks ----
 
-// One member and collective that stands out.
+// One member and collective that stands out; or, pooled, a member or a process in all that it took part in.
 typedef struct late {
-    uint32_t operation, member, process;
+    uint32_t operation, member, process; // pooled: operation is NCCL_NONE; of a process: member as well
     double share, even, cost_us;
     uint64_t calls; // that were judged
     uint64_t first_sn, last_sn;
@@ -87,21 +87,77 @@ static void late_narrow(const nccl *n, late *x, const nccl_operation *o)
     free(marks);
 }
 
+// Strong: above half. Otherwise several times as often as its share.
+static bool late_stands_out(late *x, const nccl_chance *c)
+{
+    x->calls = (uint64_t)c->count;
+    x->share = c->last / c->count;
+    x->even = c->expected / c->count;
+    if (c->last < NCCL_LEAST_CALLS || nccl_chance_z(c) < NCCL_BY_CHANCE) return false;
+    // Of two ranks each is the last in half of the calls.
+    x->strong = x->share > nccl_finding_rules[NCCL_RULE_LATE_RANK].limit && x->share - x->even > 0.4 * (1 - x->even);
+    return true;
+}
+
+static bool late_is_often(const late *x)
+{
+    return x->strong || x->share > nccl_finding_rules[NCCL_RULE_OFTEN_LATE].limit * x->even;
+}
+
 static bool late_judge_member(const nccl *n, uint32_t operation, uint32_t i, late *x)
 {
     const nccl_operation *o = &n->operations[operation];
     const nccl_communicator *c = &n->communicators[o->communicator];
     const nccl_waiting *w = &n->arrivals[o->first_arrival + i];
-    double k = (double)w->judged_last, count = (double)w->judged;
-    *x =
-        (late){.operation = operation, .member = c->first_member + i, .even = 1 / (double)c->ranks, .calls = w->judged};
+    nccl_chance chance = {0};
+    *x = (late){.operation = operation, .member = c->first_member + i, .cost_us = (double)w->judged_cost_us};
     x->process = n->members[x->member].process;
-    x->share = k / count;
-    x->cost_us = (double)w->judged_cost_us;
-    if (k < NCCL_LEAST_CALLS || nccl_finding_beyond_chance(k, count, x->even) < NCCL_BY_CHANCE) return false;
-    x->strong = x->share > nccl_finding_rules[NCCL_RULE_LATE_RANK].limit;
+    nccl_chance_add(&chance, (double)w->judged, (double)w->judged_last, 1 / (double)c->ranks);
+    if (!late_stands_out(x, &chance)) return false;
     late_narrow(n, x, o);
-    return x->strong || x->share > nccl_finding_rules[NCCL_RULE_OFTEN_LATE].limit * x->even;
+    return late_is_often(x);
+}
+
+// ---- pooled: where each collective has too few calls, or the rank is late in all of them a little ----
+
+static nccl_chance late_pool_process(const nccl *n, const nccl_process *p)
+{
+    nccl_chance chance = {0};
+    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
+        const nccl_member *of = &n->members[n->process_members[i]];
+        const nccl_communicator *c = &n->communicators[of->communicator];
+        if (c->ranks > 1)
+            nccl_chance_add(&chance, (double)of->waiting.judged, (double)of->waiting.judged_last, 1 / (double)c->ranks);
+    }
+    return chance;
+}
+
+// The process in all its communicators, or in the dearest of those in which it is late; only the strong ones, or only
+// the others.
+static bool late_judge_pooled(const nccl *n, uint32_t process, bool strong, late *x)
+{
+    const nccl_process *p = &n->processes[process];
+    nccl_chance chance = late_pool_process(n, p);
+    *x = (late){
+        .operation = NCCL_NONE, .member = NCCL_NONE, .process = process, .cost_us = (double)p->waiting.judged_cost_us};
+    if (chance.count > 0 && late_stands_out(x, &chance) && x->strong == strong && late_is_often(x)) return true;
+    bool found = false;
+    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
+        const nccl_member *of = &n->members[n->process_members[i]];
+        const nccl_waiting *w = &of->waiting;
+        late one = {.operation = NCCL_NONE,
+                    .member = n->process_members[i],
+                    .process = process,
+                    .cost_us = (double)w->judged_cost_us};
+        double ranks = (double)n->communicators[of->communicator].ranks;
+        if (ranks < 2 || !w->judged || (found && one.cost_us <= x->cost_us)) continue;
+        chance = (nccl_chance){0};
+        nccl_chance_add(&chance, (double)w->judged, (double)w->judged_last, 1 / ranks);
+        if (!late_stands_out(&one, &chance) || one.strong != strong || !late_is_often(&one)) continue;
+        *x = one;
+        found = true;
+    }
+    return found;
 }
 
 static int late_by_process_and_cost(const void *a, const void *b)
@@ -113,137 +169,161 @@ static int late_by_process_and_cost(const void *a, const void *b)
     return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
-static char *late_claim(const nccl *n, const late *x, const nccl_operation *o)
+static char *late_claim_pooled(const nccl *n, const late *x, const char *cost)
 {
-    char place[80] = "";
+    const nccl_member *of = x->member == NCCL_NONE ? nccl_widest_member(n, x->process) : &n->members[x->member];
+    const char *label = n->communicators[of->communicator].label;
+    const char *host = n->hosts[n->processes[x->process].host].name, *share = words_share(x->share).text;
+    if (x->member == NCCL_NONE)
+        return memory_format("rank %lld of %s, on host %s, was last in %s of the %llu complete calls of all its "
+                             "collectives together and cost %s of their time",
+                             (long long)of->rank, label, host, share, (unsigned long long)x->calls, cost);
+    return memory_format("rank %lld on host %s was last in %s of the %llu complete calls of communicator %s and cost "
+                         "%s of the time of its collectives",
+                         (long long)of->rank, host, share, (unsigned long long)x->calls, label, cost);
+}
+
+// others: in how many other collectives it is late as well.
+static char *late_claim(const nccl *n, const late *x, size_t others, const char *cost)
+{
+    char place[80] = "", more[120] = "";
+    const nccl_operation *o = &n->operations[x->operation];
     if (x->part && x->to_the_end)
         snprintf(place, sizeof place, " from sn %llu to the end", (unsigned long long)x->first_sn);
     else if (x->part)
         snprintf(place, sizeof place, " from sn %llu to %llu", (unsigned long long)x->first_sn,
                  (unsigned long long)x->last_sn);
-    double share_of_time = x->cost_us / (double)o->complete_time_us;
+    if (others) snprintf(more, sizeof more, ", likewise in %s,", words_many(others, "other collective").text);
     return memory_format(
-        "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
+        "rank %lld on host %s was last in %s of %s of communicator %s%s%s and cost %s of the time of its collectives",
         (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), words_share(x->share).text,
-        n->colls[o->coll], n->communicators[o->communicator].label, place, nccl_finding_time(x->cost_us).text,
-        words_share(share_of_time).text);
+        n->colls[o->coll], n->communicators[o->communicator].label, place, more, cost);
+}
+
+static void late_add_evidence(const nccl *n, nccl_finding *x, const late *of)
+{
+    const char *what = of->member == NCCL_NONE ? "all collectives" : "all calls", *label = "";
+    if (of->member != NCCL_NONE) label = n->communicators[n->members[of->member].communicator].label;
+    if (of->operation != NCCL_NONE) what = n->colls[n->operations[of->operation].coll];
+    nccl_finding_evidence(
+        x,
+        memory_format("last in %s%s%s (%llu calls)", what, *label ? " of " : "", label, (unsigned long long)of->calls),
+        of->share, "of calls");
 }
 
 // All that one process was late in: one finding about the dearest, the others as evidence.
 static void late_report(nccl_findings_making *m, const late *all, size_t count)
 {
     const nccl *n = m->n;
-    const nccl_operation *o = &n->operations[all->operation];
-    bool dear = all->cost_us > NCCL_COSTS * (double)o->complete_time_us;
+    bool pooled = all->operation == NCCL_NONE;
     int which = all->strong ? NCCL_RULE_LATE_RANK : NCCL_RULE_OFTEN_LATE;
-    severity s = !dear ? SEVERITY_INFO : all->strong ? SEVERITY_HIGH : SEVERITY_WATCH;
+    double cost = 0;
+    for (size_t i = 0; i < (pooled ? 1 : count); i++)
+        cost += all[i].cost_us;
+    double share = cost / m->complete_us[all->process];
+    words_text text = nccl_finding_cost(cost, share);
     nccl_finding *x =
-        nccl_finding_add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(n, all, o));
-    x->device = nccl_finding_host(n, all->member);
-    x->communicator = o->communicator;
-    x->operation = all->operation;
-    x->member = all->member;
+        nccl_finding_add(m, which, nccl_finding_severity(share), all->strong ? all->share : all->share / all->even,
+                         pooled ? late_claim_pooled(n, all, text.text) : late_claim(n, all, count - 1, text.text));
     x->host = n->processes[all->process].host;
+    x->device = n->hosts[x->host].name;
+    x->member = all->member != NCCL_NONE ? all->member : (uint32_t)(nccl_widest_member(n, all->process) - n->members);
+    if (all->member != NCCL_NONE) x->communicator = n->members[all->member].communicator;
+    x->operation = all->operation;
     x->first_sn = all->first_sn;
     x->last_sn = all->last_sn;
     x->to_the_end = all->to_the_end;
-    x->cost_us = 0;
+    x->cost_us = cost;
+    x->cost_share = share;
     nccl_finding_evidence(x, memory_strdup("pid"), (double)n->processes[all->process].pid, "");
     nccl_finding_evidence(x, memory_strdup("share when even"), all->even, "of calls");
-    for (size_t i = 0; i < count; i++) {
-        x->cost_us += all[i].cost_us;
-        const nccl_operation *other = &n->operations[all[i].operation];
-        nccl_finding_evidence(x,
-                              memory_format("last in %s of %s (%llu calls)", n->colls[other->coll],
-                                            n->communicators[other->communicator].label,
-                                            (unsigned long long)all[i].calls),
-                              all[i].share, "of calls");
-    }
+    for (size_t i = 0; i < count; i++)
+        late_add_evidence(n, x, &all[i]);
 }
 
-void nccl_findings_late_ranks(nccl_findings_making *m, bool *late_processes)
+static late *late_judge_operations(nccl_findings_making *m)
 {
     const nccl *n = m->n;
     late *all = NULL, x;
     for (uint32_t i = 0; i < n->operation_count; i++) {
         const nccl_operation *o = &n->operations[i];
         const nccl_communicator *c = &n->communicators[o->communicator];
-        if (c->ranks < 2) continue;
-        if (o->complete < NCCL_LEAST_CALLS) {
-            nccl_finding_unknown(m, memory_format("%s: %s of communicator %s: %llu complete calls, %d are needed",
-                                                  nccl_finding_rules[NCCL_RULE_LATE_RANK].name, n->colls[o->coll],
-                                                  c->label, (unsigned long long)o->complete, NCCL_LEAST_CALLS));
-            continue;
-        }
+        if (c->ranks < 2 || o->complete < NCCL_LEAST_CALLS) continue;
         m->f->judged++;
         for (uint32_t k = 0; k < c->member_count; k++)
             if (late_judge_member(n, i, k, &x)) arrput(all, x);
     }
+    return all;
+}
+
+// Those that no single collective shows.
+static void late_add_pooled(nccl_findings_making *m, late **all)
+{
+    const nccl *n = m->n;
+    enum { NOT, OFTEN, STRONG };
+    char *known = memory_calloc(n->process_count, 1);
+    late x;
+    for (size_t i = 0; i < arrlenu(*all); i++) {
+        char *k = &known[(*all)[i].process], now = (*all)[i].strong ? STRONG : OFTEN;
+        if (now > *k) *k = now;
+    }
+    for (uint32_t p = 0; p < n->process_count; p++) {
+        nccl_chance chance = late_pool_process(n, &n->processes[p]);
+        if (chance.count < nccl_chance_needed(&chance)) continue;
+        m->f->judged++;
+        m->f->what.late++;
+        bool found = known[p] != STRONG && late_judge_pooled(n, p, true, &x);
+        found = found || (known[p] == NOT && late_judge_pooled(n, p, false, &x));
+        if (found) arrput(*all, x);
+    }
+    free(known);
+}
+
+void nccl_findings_late_ranks(nccl_findings_making *m)
+{
+    late *all = late_judge_operations(m);
+    late_add_pooled(m, &all);
     size_t count = arrlenu(all);
     if (count) qsort(all, count, sizeof *all, late_by_process_and_cost);
     for (size_t i = 0, k; i < count; i = k) {
         for (k = i + 1; k < count && all[k].process == all[i].process;)
             k++;
         late_report(m, all + i, k - i);
-        if (all[i].strong) late_processes[all[i].process] = true;
+        if (all[i].strong) m->late_processes[all[i].process] = true;
     }
     arrfree(all);
 }
 
-// ---- late hosts: no process of it stands out, all together do ----
+// ---- which could not be judged ----
 
-// How often chance would make the host the last.
-static double late_expected_last(const nccl *n, uint32_t host)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n->operation_count; i++) {
-        const nccl_operation *o = &n->operations[i];
-        const nccl_communicator *c = &n->communicators[o->communicator];
-        size_t here = 0;
-        for (uint32_t k = 0; c->type == NCCL_MIXED && k < c->member_count; k++)
-            here += n->processes[n->members[c->first_member + k].process].host == host;
-        sum += (double)o->complete * (double)here / (double)c->ranks;
-    }
-    return sum;
-}
-
-void nccl_findings_late_hosts(nccl_findings_making *m, const bool *late_processes)
+void nccl_findings_late_unknown(nccl_findings_making *m)
 {
     const nccl *n = m->n;
-    for (uint32_t i = 0; i < n->host_count; i++) {
-        const nccl_host *h = &n->hosts[i];
-        double share = (double)h->judged_last / (double)h->judged;
-        bool explained = false;
-        if (h->judged < NCCL_LEAST_CALLS || h->process_count < 2) continue;
-        for (uint32_t p = h->first_process; p < h->first_process + h->process_count; p++)
-            explained |= late_processes[p];
-        m->f->judged++;
-        double even = late_expected_last(n, i) / (double)h->judged;
-        if (explained || share <= nccl_finding_rules[NCCL_RULE_LATE_HOST].limit ||
-            nccl_finding_beyond_chance((double)h->judged_last, (double)h->judged, even) < NCCL_BY_CHANCE)
-            continue;
-        nccl_finding *x = nccl_finding_add(
-            m, NCCL_RULE_LATE_HOST, SEVERITY_HIGH, share,
-            memory_format("host %s was last in %s of the collectives that several of its ranks share with other "
-                          "hosts, and cost %s",
-                          h->name, words_share(share).text, nccl_finding_time((double)h->judged_cost_us).text));
-        x->device = h->name;
-        x->host = i;
-        x->cost_us = (double)h->judged_cost_us;
-        nccl_finding_evidence(x, memory_strdup("complete calls"), (double)h->judged, "calls");
-        nccl_finding_evidence(x, memory_strdup("share when even"), even, "of calls");
+    const nccl_process *first = NULL;
+    size_t few = 0;
+    double least = 0, most = 0, needed = 0;
+    bool missing = false;
+    for (uint32_t p = 0; p < n->process_count; p++) {
+        const nccl_process *x = &n->processes[p];
+        nccl_chance chance = late_pool_process(n, x);
+        if (!x->waiting.records) continue; // it has nobody to wait for
+        m->f->what.ranks++;
+        double enough = chance.count > 0 ? nccl_chance_needed(&chance) : NCCL_LEAST_CALLS;
+        if (chance.count >= enough) continue;
+        if (!few || chance.count < least) least = chance.count;
+        if (chance.count > most) most = chance.count;
+        if (enough > needed) needed = enough;
+        missing |= x->waiting.records > x->waiting.judged;
+        if (!few++) first = x;
     }
-}
-
-// Ranks of a late host are often late: that is one cause, not many.
-void nccl_findings_explain_often_late(nccl_findings_making *m)
-{
-    nccl_findings *f = m->f;
-    for (size_t i = 0; i < f->count; i++)
-        for (size_t k = 0; k < f->count && f->items[i].rule == &nccl_finding_rules[NCCL_RULE_OFTEN_LATE]; k++) {
-            if (f->items[k].rule != &nccl_finding_rules[NCCL_RULE_LATE_HOST] || f->items[k].host != f->items[i].host)
-                continue;
-            f->items[i].severity = SEVERITY_INFO;
-            f->items[i].explained_by = nccl_finding_rules[NCCL_RULE_LATE_HOST].name;
-        }
+    if (!few) return;
+    char range[40] = "";
+    if (most > least) snprintf(range, sizeof range, "%.0f to ", least);
+    nccl_finding_unknown(
+        m, memory_format("%s: too few calls to judge whether %zu of %s are late: %s%s each, %.0f are needed%s (the "
+                         "first: pid %lld on host %s)",
+                         nccl_finding_rules[NCCL_RULE_LATE_RANK].name, few, words_many(m->f->what.ranks, "rank").text,
+                         range, words_many((uint64_t)most, "complete call").text, needed,
+                         missing ? "; of other calls records of some ranks are missing" : "", (long long)first->pid,
+                         n->hosts[first->host].name));
 }

@@ -12,38 +12,45 @@
 // ---- the rules ----
 
 const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
-    [NCCL_RULE_LATE_RANK] = {"nccl-late-rank", "late", "of calls", 0.5,
-                             "own: last, alone, in more than half of the complete calls, and not by chance (z > 5)",
-                             "look at this process: GPU clocks, data loader, CPU placement, other load on its cores"},
+    [NCCL_RULE_LATE_RANK] =
+        {"nccl-late-rank", "late", "of calls", 0.5,
+         "own: last, alone, in more than half of the complete calls of a collective, a communicator "
+         "or all, in two fifths of them beyond its even share, and not by chance (z > 5)",
+         "look at this process: GPU clocks, data loader, CPU placement, other load on its cores", true},
     [NCCL_RULE_OFTEN_LATE] = {"nccl-often-late", "late", "of calls", 3,
-                              "own: last three times as often as its share, not by chance",
-                              "look at this process: GPU clocks, data loader, CPU placement, other load on its cores"},
-    [NCCL_RULE_LATE_HOST] = {"nccl-late-host", "late", "of calls", 0.5,
-                             "own: last, alone, in more than half of the complete calls over several hosts, and not by "
-                             "chance (z > 5)",
-                             "look at this host as a whole: power and clock limits, memory, other jobs, storage"},
-    [NCCL_RULE_SLOW_HOST] =
-        {"nccl-slow-host", "wire", "x", 1.25,
-         "own: every communicator with this host, and none without, takes a quarter longer than its equals",
-         "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state"},
+                              "own: last three times as often as its even share, and not by chance (z > 5)",
+                              "look at this process: GPU clocks, data loader, CPU placement, other load on its cores",
+                              true},
+    [NCCL_RULE_LATE_HOST] = {"nccl-late-host", "late", "of calls", 0.1,
+                             "own: last, alone, in a tenth of the complete calls with other hosts beyond its even "
+                             "share, and not by chance (z > 5)",
+                             "look at this host as a whole: power and clock limits, memory, other jobs, storage", true},
+    [NCCL_RULE_SLOW_HOST] = {"nccl-slow-host", "wire", "x", 1.25,
+                             "own: the communicators with this host (nine of ten at least) take a quarter longer than "
+                             "the middle of their equals without it, and not by chance (z > 5)",
+                             "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state",
+                             true},
     [NCCL_RULE_SLOW_COMMUNICATOR] = {"nccl-slow-communicator", "wire", "x", 1.25,
-                                     "own: the median wire time is a quarter above the median of its equals",
-                                     "compare its hosts, switches and rails with those of the others"},
+                                     "own: the wire time is a quarter above the middle of its equals, and not by "
+                                     "chance (z > 5)",
+                                     "compare its hosts, switches and rails with those of the others", true},
     [NCCL_RULE_SLOWER] = {"nccl-slower", "wire", "x", 1 + NCCL_COMPARE_CHANGE,
                           "own: median wire time of the compared job + 10 %, and not by chance (z > 5)",
-                          "compare nodes, placement, NCCL version and settings (NCCL_DEBUG=INFO) of the two jobs"},
+                          "compare nodes, placement, NCCL version and settings (NCCL_DEBUG=INFO) of the two jobs",
+                          true},
     [NCCL_RULE_FASTER] = {"nccl-faster", "wire", "x", 1 + NCCL_COMPARE_CHANGE,
                           "own: median wire time of the compared job - 9 %, and not by chance (z > 5)", ""},
     [NCCL_RULE_BELOW_PEAK] = {"nccl-below-peak", "wire", "of the peak", 0.5,
                               "own: the largest message reaches less than half of the given peak",
                               "check algorithm and protocol, number of channels and NICs that are used, and the peak "
-                              "that was given"},
+                              "that was given",
+                              true},
     [NCCL_RULE_WIRE_CHANGE] = {"nccl-wire-change", "wire", "x", 1.25,
                                "own: the medians before and after differ by a quarter, not by chance",
-                               "look at what happened then: other jobs on the network, link errors, clocks"},
+                               "look at what happened then: other jobs on the network, link errors, clocks", true},
     [NCCL_RULE_SKEW] = {"nccl-skew", "late", "x wire", 2,
                         "own: the median skew is above twice the median wire time and 1 ms",
-                        "ranks do not arrive together: balance their work before the collective"},
+                        "ranks do not arrive together: balance their work before the collective", true},
     [NCCL_RULE_SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
                              "own: the median time of this pair is half above that of its equals",
                              "look at the path between the two ranks"},
@@ -92,7 +99,8 @@ nccl_finding *nccl_finding_add(nccl_findings_making *m, int which, severity s, d
                             .series = NCCL_NONE,
                             .member = NCCL_NONE,
                             .host = NCCL_NONE,
-                            .cost_us = NAN};
+                            .cost_us = NAN,
+                            .cost_share = NAN};
     arrput(m->f->items, finding);
     m->f->count++;
     return &arrlast(m->f->items);
@@ -127,11 +135,49 @@ const char *nccl_finding_host(const nccl *n, uint32_t member)
     return n->hosts[n->processes[n->members[member].process].host].name;
 }
 
-// How far k of count is above what chance makes of p, in standard deviations.
-double nccl_finding_beyond_chance(double k, double count, double p)
+const nccl_cost_step nccl_cost_steps[] = {
+    {0.10, SEVERITY_HIGH}, {0.03, SEVERITY_WARN}, {0.01, SEVERITY_WATCH}, {0, SEVERITY_INFO}};
+
+severity nccl_finding_severity(double cost_share)
 {
-    double spread = count * p * (1 - p);
-    return spread > 0 ? (k - count * p) / sqrt(spread) : 0;
+    const nccl_cost_step *step = nccl_cost_steps;
+    while (step->share > 0 && !(cost_share >= step->share))
+        step++;
+    return step->severity;
+}
+
+words_text nccl_finding_cost(double cost_us, double cost_share)
+{
+    words_text t;
+    snprintf(t.text, sizeof t.text, "%.40s, %.30s", nccl_finding_time(cost_us).text, words_share(cost_share).text);
+    return t;
+}
+
+// ---- chance ----
+
+void nccl_chance_add(nccl_chance *c, double count, double last, double p)
+{
+    c->count += count;
+    c->last += last;
+    c->expected += count * p;
+    c->variance += count * p * (1 - p);
+}
+
+static double nccl_chance_of(const nccl_chance *c, double last)
+{
+    return c->variance > 0 ? (last - c->expected) / sqrt(c->variance) : 0;
+}
+
+double nccl_chance_z(const nccl_chance *c)
+{
+    return nccl_chance_of(c, c->last);
+}
+
+double nccl_chance_needed(const nccl_chance *c)
+{
+    double each = nccl_chance_of(c, c->count) / sqrt(c->count); // z grows with the root of the calls
+    double needed = each > 0 ? ceil(NCCL_BY_CHANCE * NCCL_BY_CHANCE / (each * each)) : NCCL_LEAST_CALLS;
+    return needed > NCCL_LEAST_CALLS ? needed : NCCL_LEAST_CALLS;
 }
 
 void nccl_findings_free(nccl_findings *f)

@@ -33,12 +33,21 @@ enum {
 
 enum { NCCL_LEAST_CALLS = 10 }; // fewer are not judged
 #define NCCL_BY_CHANCE 5.0      // z; thousands of ranks are looked at
-#define NCCL_COSTS     0.01     // of the time in collectives: less is only context (own)
 
 typedef struct nccl_findings_making {
     nccl_findings *f;
     const nccl *n;
+    // By process, of all collectives that it took part in with others: how long they took, all and the complete ones.
+    double *time_us, *complete_us;
+    bool *late_processes; // by process: one is late by itself
+    bool *wire_judged;    // by communicator
 } nccl_findings_making;
+
+// What chance makes of being last: sums over calls.
+typedef struct nccl_chance {
+    double count, last;        // how often it was
+    double expected, variance; // and would be if nobody were later than others
+} nccl_chance;
 
 // All rules, ended by one without a name.
 extern const nccl_rule nccl_finding_rules[NCCL_RULES + 1];
@@ -52,17 +61,23 @@ void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char
 words_text nccl_finding_time(double us);
 words_text nccl_finding_rate(double gbs);
 const char *nccl_finding_host(const nccl *n, uint32_t member);
-// How far k of count is above what chance makes of p, in standard deviations.
-double nccl_finding_beyond_chance(double k, double count, double p);
+// How bad a finding with such a cost is.
+severity nccl_finding_severity(double cost_share);
+words_text nccl_finding_cost(double cost_us, double cost_share); // "1.2 s, 9.5 %"
+void nccl_chance_add(nccl_chance *c, double count, double last, double p);
+double nccl_chance_z(const nccl_chance *c);
+// How many calls like these are needed for one that is last in all of them to be beyond chance.
+double nccl_chance_needed(const nccl_chance *c);
 
-// late_processes: by process, set where one is late by itself.
-void nccl_findings_late_ranks(nccl_findings_making *m, bool *late_processes);
-void nccl_findings_late_hosts(nccl_findings_making *m, const bool *late_processes);
+void nccl_findings_late_ranks(nccl_findings_making *m);
+// Says of which ranks lateness could not be judged, and counts them.
+void nccl_findings_late_unknown(nccl_findings_making *m);
+void nccl_findings_late_hosts(nccl_findings_making *m);
 void nccl_findings_explain_often_late(nccl_findings_making *m);
 void nccl_findings_slow(nccl_findings_making *m);
 void nccl_findings_below_peak(nccl_findings_making *m);
 void nccl_findings_wire_changes(nccl_findings_making *m);
-void nccl_findings_skew(nccl_findings_making *m, const bool *late_processes);
+void nccl_findings_skew(nccl_findings_making *m);
 void nccl_findings_misleading_mean(nccl_findings_making *m);
 void nccl_findings_slow_pairs(nccl_findings_making *m);
 void nccl_findings_missing(nccl_findings_making *m);
@@ -70,5 +85,7 @@ void nccl_findings_dropped(nccl_findings_making *m);
 void nccl_findings_damage(nccl_findings_making *m);
 void nccl_findings_odd_records(nccl_findings_making *m);
 void nccl_findings_compared(nccl_findings_making *m, const nccl_comparison *c);
+// Counts what was judged, says what could not be, and makes severity and verdict.
+void nccl_findings_conclude(nccl_findings_making *m);
 
 #endif

@@ -23,7 +23,16 @@ typedef struct nccl_rule {
     const char *name, *class_name, *unit;
     double limit;
     const char *origin, *advice;
+    bool by_cost; // its severity follows from what it cost: see nccl_cost_steps
 } nccl_rule;
+
+// From which share on of the time in collectives of the ranks that it concerns a finding is how bad; below the last it
+// is context. Ended by a share of 0. Our own.
+typedef struct nccl_cost_step {
+    double share;
+    severity severity;
+} nccl_cost_step;
+extern const nccl_cost_step nccl_cost_steps[];
 
 typedef struct nccl_finding {
     const nccl_rule *rule;
@@ -34,22 +43,34 @@ typedef struct nccl_finding {
     uint32_t communicator, operation, series, member, host; // what it is about; NCCL_NONE
     uint64_t first_sn, last_sn;                             // the calls it is about; both 0: all
     bool to_the_end;                                        // last_sn is the last that was logged
-    double cost_us; // what it cost; NAN unknown. Of equally bad findings the dearest comes first
+    double cost_us;    // what it cost; NAN unknown. Of equally bad findings the dearest comes first
+    double cost_share; // of the time in collectives of the ranks that it concerns; NAN unknown
     nccl_evidence evidence[NCCL_EVIDENCE];
     size_t evidence_count;
     const char *explained_by; // a rule's name, or NULL
 } nccl_finding;
 
+// What was judged, for the verdict: of the communicators with more than one rank, and of their ranks (processes).
+typedef struct nccl_judged {
+    size_t ranks, late;          // late: those of which lateness could be judged
+    double late_us;              // one later by more than this in every call would have been found; NAN unknown
+    size_t communicators, wires; // wires: those whose wire could be judged
+    size_t wire_ranks;           // ranks in any of them
+    double wire_ratio;           // one this much slower than its equals would have been found; NAN unknown
+} nccl_judged;
+
 // Start from {0}.
 typedef struct nccl_findings {
     nccl_finding *items; // an array of stb_ds, the worst first
     size_t count;
-    // An array of stb_ds: what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
+    // An array of stb_ds: what could not be judged, and why: "nccl-late-rank: 3 of 16 ranks: 7 complete calls, ..."
     char **unknown;
     size_t unknown_count;
-    size_t judged; // how often a rule could be judged
-    severity severity;
-    char *verdict; // one sentence
+    size_t judged;     // how often a rule could be judged
+    nccl_judged what;  // of it
+    bool is_blind;     // not everything that matters could be judged
+    severity severity; // unknown: nothing bad was found, and not everything that matters could be judged
+    char *verdict;     // one sentence
 } nccl_findings;
 
 void nccl_findings_free(nccl_findings *f);

@@ -47,3 +47,14 @@ const char *nccl_size_text(uint64_t bytes, char *text, size_t size)
         snprintf(text, size, "%.2f%s", (double)bytes / (double)scale, units[unit]);
     return text;
 }
+
+const nccl_member *nccl_widest_member(const nccl *n, uint32_t process)
+{
+    const nccl_process *p = &n->processes[process];
+    const nccl_member *best = NULL;
+    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
+        const nccl_member *m = &n->members[n->process_members[i]];
+        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks) best = m;
+    }
+    return best;
+}

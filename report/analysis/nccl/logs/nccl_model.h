@@ -333,6 +333,8 @@ typedef struct nccl_peak {
 void nccl_free(nccl *n);
 
 uint32_t nccl_record_member(const nccl *n, const nccl_record *r); // index in n->members
+// The process' member in its largest communicator: people know its rank there. NULL: it is in none.
+const nccl_member *nccl_widest_member(const nccl *n, uint32_t process);
 const nccl_what *nccl_record_what(const nccl *n, const nccl_record *r);
 // Recomputed bandwidth of one instance of the series at this time, GB/s; NAN when the time is 0.
 double nccl_alg_gbs(const nccl_series *s, double time_us);

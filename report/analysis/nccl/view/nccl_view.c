@@ -42,9 +42,7 @@ void nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const n
     nccl_view_add_comparison(&m, comparison);
     nccl_view_add_metrics(&m);
     nccl_view_add_counters(&m, counters);
-    v->verdict = v->completeness_known || !n->instance_count || v->severity >= SEVERITY_WATCH
-                     ? nccl_view_title(&m)
-                     : nccl_view_format(v, "%zu collectives of single ranks: nobody to wait for", n->instance_count);
+    v->verdict = nccl_view_title(&m);
     nccl_view_say_all(&m);
     free(m.groups);
     free(m.values);

@@ -103,7 +103,7 @@ static void lateness_gather_all(const nccl_view_making *m, arrival *all)
     const nccl *n = m->n;
     for (uint32_t i = 0; i < n->process_count; i++) {
         const nccl_waiting *w = &n->processes[i].waiting;
-        const nccl_member *wide = nccl_view_widest_member(n, i);
+        const nccl_member *wide = nccl_widest_member(n, i);
         if (!w->records || !wide) continue;
         all[i] = (arrival){w->behind_us, w->judged, w->judged_last, wide->rank, true};
     }

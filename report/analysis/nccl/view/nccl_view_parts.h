@@ -47,8 +47,6 @@ void nccl_view_add_facts(nccl_view_making *m);
 const nccl_communicator *nccl_view_communicator(const nccl_view_making *m, const nccl_series *s);
 uint64_t nccl_view_unusable_lines(const uint64_t outcomes[NCCL_OUTCOMES]);
 bool nccl_view_is_damaged(const nccl_file *f);
-// The process' member in its largest communicator: people know its rank there. NULL: it is in none.
-const nccl_member *nccl_view_widest_member(const nccl *n, uint32_t process);
 bool nccl_view_takes_part(const nccl *n, const nccl_communicator *c, uint32_t process);
 nccl_view_process nccl_view_process_row(nccl_view_making *m, uint32_t index);
 // The series of the main collective that the chart over the run shows; NULL: none.

@@ -63,18 +63,6 @@ void nccl_view_add_facts(nccl_view_making *m)
     v->versions = nccl_view_versions(m);
 }
 
-// Its rank in the largest communicator is the one that people know.
-const nccl_member *nccl_view_widest_member(const nccl *n, uint32_t process)
-{
-    const nccl_process *p = &n->processes[process];
-    const nccl_member *best = NULL;
-    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
-        const nccl_member *m = &n->members[n->process_members[i]];
-        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks) best = m;
-    }
-    return best;
-}
-
 bool nccl_view_takes_part(const nccl *n, const nccl_communicator *c, uint32_t process)
 {
     for (uint32_t i = 0; i < c->member_count; i++)

@@ -33,7 +33,7 @@ void nccl_view_add_findings(nccl_view_making *m)
     }
     v->unknown.items = nccl_view_take(v, f->unknown_count, sizeof *v->unknown.items);
     for (size_t i = 0; i < f->unknown_count && i < NCCL_VIEW_FINDINGS; i++)
-        v->unknown.items[v->unknown.count++] = (nccl_view_line){SEVERITY_INFO, nccl_view_text(v, f->unknown[i])};
+        v->unknown.items[v->unknown.count++] = (nccl_view_line){SEVERITY_UNKNOWN, nccl_view_text(v, f->unknown[i])};
 }
 
 enum { SENTENCES = 6 };
@@ -110,7 +110,7 @@ static void say_process(nccl_view_making *m, const nccl_finding *x)
 {
     const nccl *n = m->n;
     if (x->member == NCCL_NONE || strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return;
-    const nccl_member *of = &n->members[x->member], *wide = nccl_view_widest_member(n, of->process);
+    const nccl_member *of = &n->members[x->member], *wide = nccl_widest_member(n, of->process);
     const nccl_process *p = &n->processes[of->process];
     const char *also = wide == of ? ""
                                   : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)wide->rank,
@@ -141,8 +141,7 @@ void nccl_view_say_all(nccl_view_making *m)
         said++;
     }
     if (!said && (m->v->completeness_known || !m->n->instance_count))
-        say_sentence(m, m->f->judged && m->n->instance_count ? SEVERITY_OK : SEVERITY_INFO,
-                     nccl_view_format(m->v, "%s.", m->f->verdict));
+        say_sentence(m, m->f->severity, nccl_view_format(m->v, "%s.", m->f->verdict));
     say_wire(m);
     for (size_t i = 0; i < m->f->count; i++)
         if (strcmp(m->f->items[i].rule->name, "nccl-mean-misleads") == 0)
@@ -154,23 +153,54 @@ void nccl_view_say_all(nccl_view_making *m)
                      "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
 }
 
-// The finding in as few words as a heading needs; else its claim.
+// ---- the heading ----
+
+// "16 ranks", "12 of 16 ranks"
+static const char *say_many(nccl_view_making *m, size_t judged, size_t all, const char *noun)
+{
+    return judged == all ? nccl_view_text(m->v, words_many(all, noun).text)
+                         : nccl_view_format(m->v, "%zu of %s", judged, words_many(all, noun).text);
+}
+
+static const char *say_good_title(nccl_view_making *m)
+{
+    const nccl_judged *what = &m->f->what;
+    if (!what->ranks || (!what->late && !what->wires)) return nccl_view_text(m->v, m->f->verdict);
+    const char *late = "Lateness not judged", *wire = "; wire not judged";
+    if (what->late)
+        late = nccl_view_format(m->v, "No late rank among %s", say_many(m, what->late, what->ranks, "rank"));
+    if (what->wires)
+        wire = nccl_view_format(m->v, ", no slow wire in %s",
+                                say_many(m, what->wires, what->communicators, "communicator"));
+    return nccl_view_format(m->v, "%s%s", late, wire);
+}
+
+static const char *say_late_title(nccl_view_making *m, const nccl_finding *x)
+{
+    const nccl *n = m->n;
+    if (strcmp(x->rule->name, "nccl-late-host") == 0)
+        return nccl_view_format(m->v, "Host %s was late: %s lost", n->hosts[x->host].name, say_seconds(m, x->cost_us));
+    const nccl_member *of = nccl_widest_member(n, n->members[x->member].process);
+    return nccl_view_format(m->v, "Rank %lld of %s, on %s, was late: %s lost", (long long)of->rank,
+                            n->communicators[of->communicator].label, n->hosts[n->processes[of->process].host].name,
+                            say_seconds(m, x->cost_us));
+}
+
+// The first finding in as few words as a heading needs; else its claim.
 const char *nccl_view_title(nccl_view_making *m)
 {
     const nccl_finding *x = m->f->count ? &m->f->items[0] : NULL;
     const nccl *n = m->n;
-    if (!x || x->severity < SEVERITY_WATCH) return nccl_view_text(m->v, m->f->verdict);
-    if (strcmp(x->rule->name, "nccl-below-peak") == 0 && x->communicator != NCCL_NONE)
+    if (!x || x->severity < SEVERITY_WATCH) return say_good_title(m);
+    const char *name = x->rule->name;
+    if (strcmp(name, "nccl-below-peak") == 0)
         return nccl_view_format(m->v, "%s reaches %s of its peak", n->communicators[x->communicator].label,
                                 words_share(x->value).text);
-    if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return nccl_view_text(m->v, m->f->verdict);
-    if (x->member != NCCL_NONE) {
-        const nccl_member *of = nccl_view_widest_member(n, n->members[x->member].process);
-        return nccl_view_format(m->v, "Rank %lld of %s, on %s, was late: %s lost", (long long)of->rank,
-                                n->communicators[of->communicator].label, n->hosts[n->processes[of->process].host].name,
+    if (strcmp(name, "nccl-slow-host") == 0 || strcmp(name, "nccl-slow-communicator") == 0)
+        return nccl_view_format(m->v, "%s%s is slow on the wire: %s times its equals, %s lost",
+                                x->host != NCCL_NONE ? "Host " : "", x->device, words_number(x->value).text,
                                 say_seconds(m, x->cost_us));
-    }
-    if (x->host != NCCL_NONE)
-        return nccl_view_format(m->v, "Host %s was late: %s lost", n->hosts[x->host].name, say_seconds(m, x->cost_us));
-    return nccl_view_text(m->v, m->f->verdict);
+    bool late = strcmp(name, "nccl-late-rank") == 0 || strcmp(name, "nccl-often-late") == 0 ||
+                strcmp(name, "nccl-late-host") == 0;
+    return late ? say_late_title(m, x) : nccl_view_text(m->v, m->f->verdict);
 }
