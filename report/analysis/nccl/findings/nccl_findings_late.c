@@ -211,16 +211,28 @@ static void late_add_evidence(const nccl *n, nccl_finding *x, const late *of)
         of->share, "of calls");
 }
 
+// What it cost: in those in which it is late; in all when it is late over all of them, not only for a part of the run.
+static double late_cost(const nccl *n, const late *all, size_t count)
+{
+    double cost = 0;
+    late whole;
+    bool part = false;
+    for (size_t i = 0; i < count; i++) {
+        cost += all[i].cost_us;
+        part |= all[i].part;
+    }
+    if (all->operation == NCCL_NONE) return all->cost_us;
+    bool is_whole = !part && late_judge_pooled(n, all->process, true, &whole) && whole.member == NCCL_NONE;
+    return is_whole ? whole.cost_us : cost;
+}
+
 // All that one process was late in: one finding about the dearest, the others as evidence.
 static void late_report(nccl_findings_making *m, const late *all, size_t count)
 {
     const nccl *n = m->n;
     bool pooled = all->operation == NCCL_NONE;
     int which = all->strong ? NCCL_RULE_LATE_RANK : NCCL_RULE_OFTEN_LATE;
-    double cost = 0;
-    for (size_t i = 0; i < (pooled ? 1 : count); i++)
-        cost += all[i].cost_us;
-    double share = cost / m->complete_us[all->process];
+    double cost = late_cost(n, all, count), share = cost / m->complete_us[all->process];
     words_text text = nccl_finding_cost(cost, share);
     nccl_finding *x =
         nccl_finding_add(m, which, nccl_finding_severity(share), all->strong ? all->share : all->share / all->even,
