@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define CLUSTER_EPOCH INT64_C(1700000000000000000)
 
@@ -19,6 +20,8 @@ enum {
     NODE_RECORDER = 64,
     NODE_ALL = 127,
     NODE_LOOPBACK = 128,
+    NODE_PERF = 512,   // the job's task clock
+    NODE_PARTS = 1024, // memory, of what processes share each with its part
     NODE_GIVEN = 256 // limits: of the process and the control group, of power; the node's pressure; all absent at first
 };
 
@@ -33,6 +36,9 @@ typedef struct node_shape {
     int energy_width;         // bits; 0: 64
     double interval_s;        // as told by the file; 0: not told
     int64_t offset_ns;        // of its wall clock
+    const char *group;        // NULL: "/job"
+    const char *cpu_group;    // of its CPU time, where that is another's
+    bool group_given;         // by the user
     const char *const *facts; // key, value, ..., NULL
 } node_shape;
 
@@ -86,18 +92,26 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         cluster_counters(list, times, "us", NETPROF_KIND_COUNTER, 64);
         cluster_counters(list, moved, "bytes", NETPROF_KIND_COUNTER, 64);
         cluster_counter(list, "resident", "bytes", NETPROF_KIND_GAUGE, 64);
+        if (s->parts & NODE_PARTS) cluster_counter(list, "memory_proportional", "bytes", NETPROF_KIND_GAUGE, 64);
         if (s->parts & NODE_GIVEN) cluster_counter(list, "run_queue_wait", "ns", NETPROF_KIND_COUNTER, 64);
         if (s->parts & NODE_GIVEN) cluster_counter(list, "cpus_allowed", "CPUs", NETPROF_KIND_GAUGE, 64);
     }
     if (s->parts & NODE_CGROUP) {
         netprof_build_source(list, "cgroup");
-        netprof_list_device(list, "/job", 0, NETPROF_DEVICE_VIRTUAL);
+        netprof_list_device(list, s->group ? s->group : "/job", 0, NETPROF_DEVICE_VIRTUAL);
+        if (s->group_given) netprof_list_fact(list, "given", "yes");
+        if (s->cpu_group) netprof_list_fact(list, "cpu_group", s->cpu_group);
         cluster_counter(list, "cpu_usage", "us", NETPROF_KIND_COUNTER, 64);
         cluster_counter(list, "oom_kills", "events", NETPROF_KIND_COUNTER, 64);
         cluster_counters(list, group, "bytes", NETPROF_KIND_GAUGE, 64);
         static const char *const times_given[] = {"cpu_quota", "cpu_period", NULL};
         if (s->parts & NODE_GIVEN) cluster_counters(list, times_given, "us", NETPROF_KIND_GAUGE, 64);
         if (s->parts & NODE_GIVEN) cluster_counter(list, "cpuset_cpus", "CPUs", NETPROF_KIND_GAUGE, 64);
+    }
+    if (s->parts & NODE_PERF) {
+        netprof_build_source(list, "perf");
+        netprof_list_device(list, "job", 0, NETPROF_DEVICE_VIRTUAL);
+        cluster_counter(list, "task_clock", "ns", NETPROF_KIND_COUNTER, 64);
     }
     if (s->parts & NODE_GIVEN) {
         netprof_build_source(list, "pressure");

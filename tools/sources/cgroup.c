@@ -412,6 +412,16 @@ static bool cgroup_has_come(void *state)
     return !s->found && s->job->pid_count && s->job->pids[0] != s->pid;
 }
 
+// Controllers of version 1 each have their own tree: CPU time may be another group's than memory, which names the device.
+static void cgroup_tell_cpu_group(const cgroup_state *s, emit *e)
+{
+    const group *cpu = &s->groups[0];
+    if (s->rows != rows_1 || !cpu->path || strlen(cpu->path) < cpu->mount) return;
+    const char *path = cpu->path + cpu->mount;
+    if (!s->name || strcmp(path, strcmp(s->name, "/") == 0 ? "" : s->name) != 0)
+        emit_fact(e, "cpu_group", *path ? path : "/");
+}
+
 static void cgroup_walk(void *state, emit *e)
 {
     cgroup_state *s = state;
@@ -421,6 +431,8 @@ static void cgroup_walk(void *state, emit *e)
     if (!s->found) return;
     emit_device(e, s->name && *s->name ? s->name : "/", NETPROF_DEVICE_VIRTUAL);
     emit_fact(e, "version", s->rows == rows_2 ? "2" : "1");
+    if (s->wanted) emit_fact(e, "given", "yes");
+    cgroup_tell_cpu_group(s, e);
     for (size_t i = 0; i < s->row_count; i++)
         cgroup_walk_row(s, e, i);
     cgroup_walk_limits(s, e);

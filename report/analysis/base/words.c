@@ -150,6 +150,14 @@ words_text words_at_least(bool lower, words_text value)
     return w;
 }
 
+words_text words_at_most(bool upper, words_text value)
+{
+    words_text w;
+    if (!upper) return value;
+    snprintf(w.text, SIZE, "\u2264 %.70s", value.text);
+    return w;
+}
+
 words_text words_noun(uint64_t count, const char *noun)
 {
     words_text w;
@@ -343,7 +351,7 @@ const char *words_ascii(uint32_t character)
     static const struct {
         uint32_t character;
         const char *ascii;
-    } rows[] = {{0xb5, "u"}, {0x2013, "-"}, {0x221e, "infinity"}, {0x2265, ">="}};
+    } rows[] = {{0xb5, "u"}, {0x2013, "-"}, {0x221e, "infinity"}, {0x2264, "<="}, {0x2265, ">="}};
     for (size_t i = 0; i < LENGTH(rows); i++)
         if (rows[i].character == character) return rows[i].ascii;
     return NULL;

@@ -33,6 +33,7 @@ words_text words_integer(int64_t value);
 words_text words_grouped(uint64_t magnitude, bool negative); // "18 446 744 073 709 551 615"
 words_text words_share(double share);                        // of 1: "12.3 %"
 words_text words_at_least(bool lower, words_text value);     // "≥ 1.23 GB" where it is a lower bound
+words_text words_at_most(bool upper, words_text value);      // "≤ 1.23 GB" where it is an upper bound
 
 // "1 node", "2 nodes"; another plural follows a bar: "entry|entries". words_noun: without the count, "nodes", "are".
 words_text words_many(uint64_t count, const char *noun);

@@ -103,6 +103,7 @@ static job_efficiency job_cpu_efficiency(const job_report *r)
         e.used = isnan(e.used) ? node->lanes[JOB_CPU]->total : e.used + node->lanes[JOB_CPU]->total;
         e.of = isnan(e.of) ? of : e.of + of;
         e.lower_bound |= node->lanes[JOB_CPU]->lower_bound;
+        e.by = !e.by || e.by == node->cpu_by ? node->cpu_by : JOB_BY_MIXED;
         job_add_basis(&e, node->cpus_basis);
         e.nodes++;
     }
@@ -126,6 +127,9 @@ static job_efficiency job_memory_efficiency(const job_report *r)
         e.nodes++;
         if (lane->high / of <= e.used / e.of) continue;
         e.used = lane->high;
+        e.upper_bound = lane->upper_bound;
+        e.lower_bound = node->memory_by == JOB_BY_PARTS && lane->lower_bound;
+        e.by = node->memory_by;
         e.of = of;
         e.node = i;
         e.basis = node->memory_requested > 0 ? JOB_BASIS_REQUEST : limited ? JOB_BASIS_CGROUP : JOB_BASIS_NODE_MEMORY;

@@ -216,3 +216,16 @@ void job_bins_join(job_bins *b, const job_bins *from)
         b->integral += b->items[i].integral;
     free(copy.items);
 }
+
+void job_bins_cap(job_bins *b, double most)
+{
+    b->integral = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        job_bin *x = &b->items[i];
+        if (!(x->known_s > 0)) continue;
+        if (x->integral > (float)most * x->known_s) x->integral = (float)most * x->known_s;
+        if (x->low > (float)most) x->low = (float)most;
+        if (x->high > (float)most) x->high = (float)most;
+        b->integral += (double)x->integral;
+    }
+}

@@ -53,6 +53,8 @@ void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
 void job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount);
 void job_bins_coarsen(job_bins *b, unsigned shift); // to bins of at least 2^shift ns
 
+void job_bins_cap(job_bins *b, double most); // no value above this
+
 // Adds values where both are known; an empty b takes those of `from`.
 void job_bins_join(job_bins *b, const job_bins *from);
 

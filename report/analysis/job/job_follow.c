@@ -234,6 +234,7 @@ static void job_open_device(following *f, const netprof_device *d)
         if (speed) netprof_list_fact(f->list, "speed_mbps", speed); // wraps of narrow counters are told by it
     }
     f->open = true;
+    if (strcmp(d->source, "cgroup") == 0) job_tell_group(f->r, d);
 }
 
 static void job_follow_counter(following *f, size_t i)

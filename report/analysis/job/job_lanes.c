@@ -345,11 +345,6 @@ static void job_count_samples(job_report *r, size_t index)
 
 // ---- which lane is the node's ----
 
-static bool job_lane_is_known(const job_lane *lane)
-{
-    return lane && (lane->known_s > 0 || !isnan(lane->total));
-}
-
 static void job_lane_scale(job_lane *lane, double by)
 {
     job_bins *b = lane->bins;
@@ -374,33 +369,6 @@ static void job_lane_share(job_report *r, size_t node, job_meter meter, const jo
     *place = memory_copy(from, sizeof *from);
     (*place)->meter = meter;
     from->bins->owners++;
-}
-
-static void job_choose_lane(job_report *r, size_t index, job_meter meter)
-{
-    static const job_scope order[] = {JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE};
-    job_node *node = &r->nodes[index];
-    job_node_reader *more = &r->reader->nodes[index];
-    bool limited =
-        meter == JOB_MEMORY && job_limit_binds(more) && job_lane_is_known(more->lanes[meter][JOB_SCOPE_GROUP]);
-    // Then all that is not the job's alone says nothing of it: its processes were too short to be seen.
-    bool unseen = meter == JOB_MEMORY && !limited && more->state[meter][JOB_SCOPE_JOB] == JOB_KNOWN;
-    bool tried = false; // else it was read once at most: not in the fast set
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        tried |= more->lanes[meter][order[i]] != NULL;
-        if (more->state[meter][order[i]] > node->state[meter]) node->state[meter] = more->state[meter][order[i]];
-        if (node->lanes[meter] || !job_lane_is_known(more->lanes[meter][order[i]])) continue;
-        if (limited && order[i] == JOB_SCOPE_JOB) continue;
-        if (unseen && order[i] != JOB_SCOPE_JOB) continue;
-        node->lanes[meter] = more->lanes[meter][order[i]];
-        node->scope[meter] = order[i];
-    }
-    if (meter == JOB_POWER && node->lanes[meter])
-        node->scope[meter] = JOB_SCOPE_NODE; // its own meter, or the platform's
-    if (node->lanes[meter])
-        node->state[meter] = JOB_KNOWN;
-    else if (node->state[meter] == JOB_KNOWN)
-        node->state[meter] = tried ? JOB_UNREADABLE : JOB_ABSENT;
 }
 
 // Without a meter of the whole node: what the parts draw together.
@@ -506,6 +474,18 @@ static void job_bound_virtual(job_report *r, size_t index)
     }
 }
 
+// What counts some memory more than once may come to more than there is, which is no memory of anybody.
+static void job_bound_memory(job_report *r, size_t index)
+{
+    job_lane *lane = r->nodes[index].lanes[JOB_MEMORY];
+    double most = r->reader->nodes[index].memory_total;
+    if (!lane || !lane->upper_bound || !(lane->high > most)) return;
+    job_bins_cap(lane->bins, most);
+    lane->high = most;
+    lane->last = fmin(lane->last, most);
+    lane->mean = fmin(lane->mean, most);
+}
+
 static void job_finish_node(job_report *r, size_t index)
 {
     job_node_reader *more = &r->reader->nodes[index];
@@ -519,8 +499,7 @@ static void job_finish_node(job_report *r, size_t index)
     }
     job_lane_share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]);
     job_lane_share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]);
-    for (int m = 0; m < JOB_METERS; m++)
-        job_choose_lane(r, index, (job_meter)m);
+    job_choose_lanes(r, index);
     job_bound_virtual(r, index);
     job_allocate(r, index);
     job_add_power(r, index);
@@ -529,6 +508,7 @@ static void job_finish_node(job_report *r, size_t index)
         job_close_lane(node->lanes[m]);
         node->lanes[m]->capacity = job_capacity(r, index, (job_meter)m);
     }
+    job_bound_memory(r, index);
     // Not the control group's own peak: it is as old as the group, and has the page cache in it.
     if (node->lanes[JOB_MEMORY]) node->memory_peak = node->lanes[JOB_MEMORY]->high;
 }

@@ -30,7 +30,27 @@ typedef enum job_basis {
     JOB_BASIS_LIMIT // the scheduler's time limit
 } job_basis;
 
-typedef enum job_scope { JOB_SCOPE_NONE = 0, JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE } job_scope;
+typedef enum job_scope {
+    JOB_SCOPE_NONE = 0,
+    JOB_SCOPE_JOB,
+    JOB_SCOPE_GROUP,
+    JOB_SCOPE_NODE,
+    // While files are read; in the end they are the job's.
+    JOB_SCOPE_CLOCK, // CPU time by perf's clock of the job's tasks
+    JOB_SCOPE_PARTS  // memory, of what processes share each with its part
+} job_scope;
+
+// By what the CPU time or the memory of a node was measured.
+typedef enum job_measure {
+    JOB_BY_NOTHING = 0,
+    JOB_BY_GROUP,     // the kernel's account of the job's control group
+    JOB_BY_PROCESSES, // sums over the processes that were seen, and those that they waited for
+    JOB_BY_CLOCK,     // perf's clock of the job's tasks, which counted more than these sums
+    JOB_BY_PARTS,     // memory: proportional set sizes
+    JOB_BY_RESIDENT,  // memory: resident sizes; what processes share counts in each: at most
+    JOB_BY_NODE,      // the whole node
+    JOB_BY_MIXED      // nodes differ
+} job_measure;
 
 // Of one node, or one of its devices, over the whole time.
 typedef struct job_lane {
@@ -42,6 +62,7 @@ typedef struct job_lane {
     double low, high;    // of single steps; NAN unknown
     double total;        // of a rate: amount from first to last reading, gaps included, in total_unit; NAN unknown
     bool lower_bound;    // a counter of it was reset or could not be read for a while: the total may be larger
+    bool upper_bound;    // a gauge that counts some more than once: it was at most this
     double first, last;  // of a gauge: its first and last reading; NAN
     size_t resets;
     struct job_bins *bins; // private
@@ -68,6 +89,7 @@ typedef struct job_node {
     job_lane *lanes[JOB_METERS];       // NULL: there is none
     job_state state[JOB_METERS];
     job_scope scope[JOB_METERS];
+    job_measure cpu_by, memory_by;
     size_t first_place;         // of its processes, in job_report.region_places, or JOB_NONE
     double cpus;                // of the whole node; NAN unknown
     double cpus_allocated;      // what of them the job may use; NAN unknown
@@ -111,9 +133,10 @@ typedef enum job_efficiency_of {
 // node that came nearest to what it was given. Time: seconds from the job's begin (else the recording's) to the
 // recording's end.
 typedef struct job_efficiency {
-    double used, of;  // NAN unknown; of: INFINITY where there is no limit
-    double left;      // of the time; NAN unknown
-    bool lower_bound; // more was used
+    double used, of;               // NAN unknown; of: INFINITY where there is no limit
+    double left;                   // of the time; NAN unknown
+    bool lower_bound, upper_bound; // more, less was used
+    job_measure by;
     job_basis basis;
     size_t node;  // of the memory, or JOB_NONE
     size_t nodes; // that know it
@@ -128,7 +151,7 @@ typedef struct job_use {
     size_t low_node, high_node;
     double capacity;    // of one node, in the mean; NAN unknown
     double total, peak; // JOB_ADDS: sum over nodes of lane.total; the highest value of any node. NAN unknown
-    bool lower_bound;
+    bool lower_bound, upper_bound;
     size_t nodes;    // that know it
     job_scope scope; // of all nodes; JOB_SCOPE_NONE when they differ
 } job_use;

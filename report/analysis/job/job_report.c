@@ -90,6 +90,7 @@ static void job_use_run(job_report *r, dataset_run *run, job_run *own)
     job_keep_clock(own, run);
     job_make_facts(r, run);
     job_take_allocation(r, own->node, run);
+    job_take_account(r, own->node, run);
     job_tell_end(own, run);
     if (r->reader->options->rules) job_judge_node(r, own->node, &one);
 }
@@ -159,6 +160,8 @@ static void job_free_reader(job_report *r)
             for (int s = 0; s < JOB_SCOPES; s++)
                 job_lane_free(reader->nodes[i].lanes[m][s]);
         arrfree(reader->nodes[i].runs);
+        free(reader->nodes[i].group);
+        free(reader->nodes[i].cpu_group);
     }
     for (size_t i = 0; i < arrlenu(reader->found); i++)
         job_node_finding_free(&reader->found[i]);

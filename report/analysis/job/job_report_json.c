@@ -39,6 +39,7 @@ static void job_json_put_use(const job_report *r, json_object *o, const job_use 
     if (*info->total_unit) json_put_number(o, "total", use->total);
     if (*info->total_unit) json_put_text(o, "total_unit", info->total_unit);
     if (use->lower_bound) json_put(o, "lower_bound", json_new_boolean(1));
+    if (use->upper_bound) json_put(o, "upper_bound", json_new_boolean(1));
     json_put_exact(o, "nodes", use->nodes);
 }
 
@@ -71,7 +72,9 @@ static json_object *job_json_of_efficiency(const job_report *r)
         json_put_text(o, "against", job_basis_name(e->basis));
         json_put_text(o, "node", job_json_node_name(r, e->node));
         if (i == JOB_EFFICIENCY_TIME) json_put_number(o, "left_s", e->left);
+        json_put_text(o, "by", job_measure_name(e->by));
         if (e->lower_bound) json_put(o, "lower_bound", json_new_boolean(1));
+        if (e->upper_bound) json_put(o, "upper_bound", json_new_boolean(1));
         json_put_exact(o, "nodes", e->nodes);
         json_put(all, rows[i].name, o);
     }
@@ -116,6 +119,7 @@ static json_object *job_json_of_lane(const job_lane *lane, job_state state, job_
     if (*info->total_unit) json_put_number(o, "total", lane->total);
     if (*info->total_unit) json_put_text(o, "total_unit", info->total_unit);
     if (lane->lower_bound) json_put(o, "lower_bound", json_new_boolean(1));
+    if (lane->upper_bound) json_put(o, "upper_bound", json_new_boolean(1));
     if (lane->resets) json_put_exact(o, "resets", lane->resets);
     return o;
 }
@@ -173,6 +177,8 @@ static json_object *job_json_of_node(const job_report *r, const job_node *node)
     json_put_number(o, "cpus", node->cpus);
     json_put_number(o, "cpus_allocated", node->cpus_allocated);
     json_put_text(o, "cpus_allocated_by", job_basis_name(node->cpus_basis));
+    json_put_text(o, "cpu_by", job_measure_name(node->cpu_by));
+    json_put_text(o, "memory_by", job_measure_name(node->memory_by));
     json_put_number(o, "memory_requested_bytes", node->memory_requested);
     json_put_number(o, "memory_peak_bytes", node->memory_peak);
     json_put_number(o, "recorder_cpus", node->recorder_cpu);

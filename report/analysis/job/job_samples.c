@@ -165,6 +165,7 @@ static size_t job_find_node(job_report *r, const dataset_run *run, const netprof
                             .scheduler_cpus = NAN,
                             .scheduler_memory = NAN,
                             .power_limit = NAN,
+                            .used_cpu_s = NAN,
                             .waited_s = NAN};
     arrput(r->nodes, node);
     arrput(r->reader->nodes, more);

@@ -14,6 +14,7 @@ static const job_source_row rows[] = {
     // time in microseconds a second: CPUs
     {"process", "*", "cpu_user", JOB_CPU, JOB, JOB_RATE, JOB_SUM, 1e-6, false},
     {"process", "*", "cpu_system", JOB_CPU, JOB, JOB_RATE, JOB_SUM, 1e-6, false},
+    {"perf", "job", "task_clock", JOB_CPU, JOB_SCOPE_CLOCK, JOB_RATE, JOB_SUM, 1e-9, false},
     {"cgroup", "*", "cpu_usage", JOB_CPU, GROUP, JOB_RATE, JOB_SUM, 1e-6, false},
     {"cpu", "cpu", "user", JOB_NODE_CPU, NODE, JOB_RATE, JOB_SUM, 1e-6, false}, // guests are in it
     {"cpu", "cpu", "nice", JOB_NODE_CPU, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
@@ -24,6 +25,7 @@ static const job_source_row rows[] = {
     {"cgroup", "*", "throttled_time", JOB_THROTTLED, GROUP, JOB_RATE, JOB_SUM, 1e-6, false},
     // memory
     {"process", "*", "resident", JOB_MEMORY, JOB, JOB_LEVEL, JOB_SUM, 1, false},
+    {"process", "*", "memory_proportional", JOB_MEMORY, JOB_SCOPE_PARTS, JOB_LEVEL, JOB_SUM, 1, false},
     {"cgroup", "*", "memory_current", JOB_MEMORY, GROUP, JOB_LEVEL, JOB_SUM, 1, false},
     {"cgroup", "*", "memory_file_inactive", JOB_MEMORY, GROUP, JOB_LEVEL, JOB_SUM, -1, false},
     {"memory", "*", "MemTotal", JOB_NODE_MEMORY, NODE, JOB_LEVEL, JOB_SUM, 1, false},

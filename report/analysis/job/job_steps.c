@@ -246,10 +246,15 @@ static void job_add_gauge(run_reader *run, const followed *f, const netprof_delt
     if (delta->flags[k] != NETPROF_FLAG_GAUGE || !job_was_asked_for(delta, k)) return;
     bool known = delta->before_status[k] == NETPROF_STATUS_OK && delta->after_status[k] == NETPROF_STATUS_OK;
     double before = (double)delta->before[k], after = (double)delta->after[k];
-    bool of_processes = f->row->meter == JOB_MEMORY && f->row->scope == JOB_SCOPE_JOB;
+    bool of_processes =
+        f->row->meter == JOB_MEMORY && (f->row->scope == JOB_SCOPE_JOB || f->row->scope == JOB_SCOPE_PARTS);
     if (known && of_processes && !(before > 0) && !(after > 0)) return; // there is none
+    // Read only now and then, and repeated in between: it is known from one reading to the next.
+    bool stamped = f->row->scope == JOB_SCOPE_PARTS;
+    if (stamped && known && delta->elapsed_ns[k] <= 0) return;
     slot *s = job_touch_followed(run, f);
     s->level = true;
+    if (stamped) s->elapsed_s = (double)delta->elapsed_ns[k] * 1e-9;
     if (!known) {
         s->unknown = true;
         return;
@@ -327,6 +332,7 @@ static void job_flush_node(job_report *r, job_meter meter, int scope, const step
         job_wait_for_counter(s, &at);
         return;
     }
+    if (s->level && s->elapsed_s > 0 && !at.gap) at.from_ns = at.to_ns - (int64_t)llround(s->elapsed_s * 1e9);
     job_flush_slot(lane, s, &at);
 }
 

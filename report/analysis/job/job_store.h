@@ -9,7 +9,7 @@
 #include "job_sources.h"
 
 // Every scope of a meter is a lane of its own while reading; the best one becomes the node's in the end.
-enum { JOB_SCOPES = 4 };
+enum { JOB_SCOPES = 6 };
 
 // An episode in which a meter of a device was beyond its limit.
 typedef struct job_episode {
@@ -75,6 +75,10 @@ typedef struct job_node_reader {
     job_stretch *runs;  // stb_ds; of each run of it
     uint64_t recorder_ns;
     double recorder_s;
+    char *group, *cpu_group;          // of the job, as it was recorded; NULL: none
+    bool group_is_own, cpu_is_of_own; // that of the memory, of the CPU time, is the job's and nobody else's
+    bool group_given;                 // by the user
+    double used_cpu_s;                // of the command, by the kernel's account of what it waited for; NAN unknown
 } job_node_reader;
 
 // A counter's entry in the catalog, looked up once for all files.
@@ -125,6 +129,10 @@ void job_run_end(job_report *r);
 void job_run_free(job_report *r);
 job_lane *job_lane_make(job_meter meter, size_t node, size_t device);
 void job_lane_free(job_lane *lane);
+static inline bool job_lane_is_known(const job_lane *lane)
+{
+    return lane && (lane->known_s > 0 || !isnan(lane->total));
+}
 
 // ---- after the last file, in this order ----
 
@@ -133,7 +141,10 @@ void job_make_facts(job_report *r, const dataset_run *run); // of one file, as i
 void job_make_phases(job_report *r);
 void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spans, size_t count);
 void job_make_uses(job_report *r);
-bool job_limit_binds(const job_node_reader *x); // of the control group's memory: less than the node has
+bool job_limit_binds(const job_node_reader *x);              // of the control group's memory: less than the node has
+void job_choose_lanes(job_report *r, size_t node);           // of each meter the one that says most
+void job_tell_group(job_report *r, const netprof_device *d); // of the current file
+void job_take_account(job_report *r, size_t node, const dataset_run *run); // of one file, as it is read
 void job_allocate(job_report *r, size_t node);
 void job_take_allocation(job_report *r, size_t node, const dataset_run *run); // of one file, as it is read
 void job_make_efficiency(job_report *r);

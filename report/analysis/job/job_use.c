@@ -102,6 +102,7 @@ static job_use job_compute_use(const job_report *r, job_meter meter)
         use.scope = !use.nodes || use.scope == r->nodes[i].scope[meter] ? r->nodes[i].scope[meter] : JOB_SCOPE_NONE;
         use.peak = fmax(use.peak, lane->high);
         use.lower_bound |= lane->lower_bound;
+        use.upper_bound |= lane->upper_bound;
         if (!isnan(lane->total)) use.total = isnan(use.total) ? lane->total : use.total + lane->total;
         capacity += lane->capacity; // NAN when one is unknown
         // Each node counts as long as it is known.

@@ -35,3 +35,23 @@ const char *job_basis_name(job_basis basis)
                                         "mixed", "request", "cgroup",   "node",      "limit"};
     return names[basis];
 }
+
+const char *job_measure_text(job_measure by)
+{
+    static const char *const texts[] = {"",
+                                        "by its control group",
+                                        "by its processes",
+                                        "by perf\u2019s clock of its tasks, for processes ended unseen",
+                                        "by its processes, each with its part of what they share",
+                                        "by its processes, what they share counted in each",
+                                        "by the whole node",
+                                        "measured differently by node"};
+    return texts[by];
+}
+
+const char *job_measure_name(job_measure by)
+{
+    static const char *const names[] = {NULL,           "cgroup",   "processes", "task_clock",
+                                        "proportional", "resident", "node",      "mixed"};
+    return names[by];
+}

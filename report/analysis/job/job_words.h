@@ -7,6 +7,9 @@
 // "its cpuset", "the time limit". For JSON: "cpuset", "limit"; NULL for none.
 const char *job_basis_text(job_basis basis);
 const char *job_basis_name(job_basis basis);
+// "its control group", "its processes, what they share counted in each: at most"; "" where there is nothing to say.
+const char *job_measure_text(job_measure by);
+const char *job_measure_name(job_measure by); // NULL: nothing
 // "4 CPUs a node: its cpuset", "the memory requested, on n04", "the time limit; 47 min 30 s were left". Returns text.
 const char *job_efficiency_text(char *text, size_t size, const job_report *r, job_efficiency_of of);
 

@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/text.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -152,6 +153,22 @@ static words_text job_text_amount(job_efficiency_of of, double amount)
     return of == JOB_EFFICIENCY_MEMORY ? words_binary(amount) : words_duration(amount);
 }
 
+// "CPU time by its control group; memory, at most, by its processes, what they share counted in each".
+static void job_text_measures(FILE *to, const job_report *job)
+{
+    const job_efficiency *cpu = &job->efficiency[JOB_EFFICIENCY_CPU], *memory = &job->efficiency[JOB_EFFICIENCY_MEMORY];
+    char *text = NULL;
+    if (cpu->by) text_append(&text, "CPU time%s %s", cpu->lower_bound ? ", at least," : "", job_measure_text(cpu->by));
+    if (memory->by)
+        text_append(&text, "%s%s %s", !text ? "Memory" : "; memory",
+                    memory->upper_bound   ? ", at most,"
+                    : memory->lower_bound ? ", at least,"
+                                          : "",
+                    job_measure_text(memory->by));
+    if (text) job_text_folded(to, job_text_shown(text), 0);
+    free(text);
+}
+
 // As seff and jobstats have it, and against what it was measured.
 static void job_text_efficiency(FILE *to, const job_report *job)
 {
@@ -167,13 +184,16 @@ static void job_text_efficiency(FILE *to, const job_report *job)
         char against[400];
         if (isnan(e->used) || isnan(e->of)) continue;
         table_cell(t, PLAIN, names[i]);
-        table_cell(t, PLAIN, isfinite(e->of) ? words_share(e->used / e->of).text : NULL);
-        table_cell(t, PLAIN, words_at_least(e->lower_bound, job_text_amount((job_efficiency_of)i, e->used)).text);
+        words_text share = words_at_most(e->upper_bound, words_at_least(e->lower_bound, words_share(e->used / e->of)));
+        table_cell(t, PLAIN, isfinite(e->of) ? share.text : NULL);
+        words_text used = job_text_amount((job_efficiency_of)i, e->used);
+        table_cell(t, PLAIN, words_at_most(e->upper_bound, words_at_least(e->lower_bound, used)).text);
         table_cell(t, PLAIN, job_text_amount((job_efficiency_of)i, e->of).text);
         table_cell(t, DIM, job_efficiency_text(against, sizeof against, job, (job_efficiency_of)i));
     }
     if (table_lines(t)) putc('\n', to);
     table_end(t, to, 0);
+    job_text_measures(to, job);
 }
 
 // ---- use of the nodes ----
@@ -223,7 +243,7 @@ static void job_text_use(FILE *to, const job_report *job)
         const job_use *use = job_text_use_of(job, shown[i]);
         if (!use || !job_text_is_worth(job, use)) continue;
         table_cell(t, PLAIN, job_meter_of(shown[i])->title);
-        table_cell(t, PLAIN, job_text_value(shown[i], use->mean).text);
+        table_cell(t, PLAIN, words_at_most(use->upper_bound, job_text_value(shown[i], use->mean)).text);
         table_cell(t, DIM,
                    use->capacity > 0 && *job_meter_of(shown[i])->unit ? job_text_value(shown[i], use->capacity).text
                                                                       : NULL);

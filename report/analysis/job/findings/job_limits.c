@@ -128,12 +128,25 @@ static void job_find_gpu_idle(job_report *r)
     job_add_finding(r, x);
 }
 
+// What is judged of a node's memory: what its job used, but for sums that count some of it more than once: these accuse
+// nobody, and the node's own memory is looked at instead.
+static const job_lane *job_judged_memory(const job_report *r, size_t node)
+{
+    const job_lane *lane = r->nodes[node].lanes[JOB_MEMORY];
+    return lane && lane->upper_bound ? r->nodes[node].lanes[JOB_NODE_MEMORY] : lane;
+}
+
+static const char *job_whose_memory(const job_lane *lane)
+{
+    return lane->meter == JOB_NODE_MEMORY ? "the node\u2019s memory" : "memory";
+}
+
 static void job_find_memory_peak(job_report *r)
 {
     double most = 0;
     size_t worst = JOB_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
-        const job_lane *lane = r->nodes[i].lanes[JOB_MEMORY];
+        const job_lane *lane = job_judged_memory(r, i);
         double share = lane && lane->capacity > 0 ? lane->high / lane->capacity : NAN;
         count += job_judge_high(&limits[MEMORY_PEAK], share) > 0;
         if (share > most) most = share, worst = i;
@@ -142,15 +155,16 @@ static void job_find_memory_peak(job_report *r)
     if (!s || worst == JOB_NONE) return;
     char who[300];
     words_text share = words_share(most);
-    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
+    const job_lane *lane = job_judged_memory(r, worst);
     job_finding x = job_limit_finding(r, &limits[MEMORY_PEAK], s, most, "of the limit");
-    x.meter = JOB_MEMORY;
+    x.meter = lane->meter;
     x.node = worst;
     x.nodes = count;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    x.claim = memory_format("%s: memory was at %s of %s (%s)", who, words_binary(lane->high).text,
+    x.claim = memory_format("%s: %s was at %s of %s (%s)", who, job_whose_memory(lane), words_binary(lane->high).text,
                             words_binary(lane->capacity).text, share.text);
-    x.title = memory_format("%s: memory reached %s of its limit", r->nodes[worst].name, share.text);
+    x.title = memory_format("%s: %s reached %s of %s", r->nodes[worst].name, job_whose_memory(lane), share.text,
+                            lane->meter == JOB_NODE_MEMORY ? "what there is" : "its limit");
     job_add_finding(r, x);
 }
 
@@ -182,7 +196,7 @@ static line job_fit_line(const job_report *r, const job_lane *lane, double from_
 
 static double job_time_to_full(const job_report *r, size_t node, line *l)
 {
-    const job_lane *lane = r->nodes[node].lanes[JOB_MEMORY];
+    const job_lane *lane = job_judged_memory(r, node);
     if (!lane || !(lane->capacity > 0) || isnan(lane->last)) return NAN;
     double to = r->nodes[node].end_s, from = (r->nodes[node].begin_s + to) / 2;
     if (to - from < limits[MEMORY_GROWTH].least_s / 2) return NAN;
@@ -207,16 +221,16 @@ static void job_find_memory_growth(job_report *r)
     if (!s || worst == JOB_NONE) return;
     char who[300];
     words_text full = words_duration(soonest);
-    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
+    const job_lane *lane = job_judged_memory(r, worst);
     job_finding x = job_limit_finding(r, &limits[MEMORY_GROWTH], s, soonest, "s");
-    x.meter = JOB_MEMORY;
+    x.meter = lane->meter;
     x.node = worst;
     x.nodes = count;
     x.from_s = of.from_s;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    x.claim =
-        memory_format("%s: memory grows %s/min, %s of %s at the end: full in %s", who, words_binary(of.slope * 60).text,
-                      words_binary(lane->last).text, words_binary(lane->capacity).text, full.text);
+    x.claim = memory_format("%s: %s grows %s/min, %s of %s at the end: full in %s", who, job_whose_memory(lane),
+                            words_binary(of.slope * 60).text, words_binary(lane->last).text,
+                            words_binary(lane->capacity).text, full.text);
     x.title = memory_format("%s\u2019s memory is full in %s", r->nodes[worst].name, full.text);
     job_add_finding(r, x);
 }

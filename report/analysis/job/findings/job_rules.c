@@ -92,7 +92,8 @@ static void job_weigh_pressure(job_report *r)
         job_node_finding *x = &r->reader->found[i];
         const job_node *node = &r->nodes[x->node];
         const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
-        if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
+        if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || !own) continue;
+        if (node->scope[JOB_CPU] != JOB_SCOPE_JOB && node->scope[JOB_CPU] != JOB_SCOPE_GROUP) continue;
         bool known = !isnan(r->reader->nodes[x->node].waited_s),
              others = known || (all && own->mean < works * all->mean);
         bool told = false; // better

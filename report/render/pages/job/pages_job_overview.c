@@ -90,7 +90,8 @@ static void job_overview_split_value(const job_view *v, const job_use *u, use_ro
         of = job_overview_is_virtual(u->meter) ? ", in no network figure"
              : u->capacity > 0 ? arena_format(v->memory, " of %s", job_view_text(u->meter, u->capacity).text)
                                : ", no limit known";
-    row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
+    row->value = arena_format(v->memory, "%s%.*s", u->upper_bound ? "\xe2\x89\xa4 " : "",
+                              (int)(unit ? unit - whole : (ptrdiff_t)strlen(whole)), whole);
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
 }
 
@@ -117,6 +118,7 @@ static size_t job_overview_add_given(const job_view *v, use_row *rows)
         bool memory = i == JOB_EFFICIENCY_MEMORY;
         if (!(e->used >= 0 && e->of > 0) || !isfinite(e->of) || e->basis == JOB_BASIS_NODE_MEMORY) continue;
         const char *used = arena_text(v->memory, memory ? number_binary(e->used).text : number_duration(e->used).text);
+        if (memory && e->upper_bound) continue; // a bar would say that it was so much
         const char *of = arena_text(v->memory, memory ? number_binary(e->of).text : number_duration(e->of).text),
                    *unit = strstr(used, space);
         rows[n] = (use_row){
@@ -136,8 +138,9 @@ static size_t job_overview_add_efficiency(const job_view *v, fact_row *facts)
     if (!(e->used >= 0 && e->of > 0)) return 0;
     const char *of = arena_text(v->memory, number_duration(e->of).text);
     facts[0] = (fact_row){"CPU time",
-                          arena_format(v->memory, "%s%s of %s (%s)", e->lower_bound ? "\xe2\x89\xa5 " : "",
-                                       number_duration(e->used).text, of, number_percent(e->used / e->of).text),
+                          arena_format(v->memory, "%s%s of %s (%s)%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "",
+                                       number_duration(e->used).text, of, number_percent(e->used / e->of).text,
+                                       e->by ? ", " : "", job_measure_text(e->by)),
                           true};
     facts[1] = (fact_row){
         "CPUs given", arena_text(v->memory, job_efficiency_text(against, sizeof against, v->job, JOB_EFFICIENCY_CPU)),

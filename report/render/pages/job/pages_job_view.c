@@ -339,6 +339,7 @@ theme_ink job_view_ink(job_meter meter, bool pale)
     case JOB_POWER_DRAM:
     case JOB_POWER_GPU: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 5);
     case JOB_PAUSED:
+    case JOB_HOLDING:
     case JOB_RETRIES:
     case JOB_THROTTLED:
     case JOB_GPU_THROTTLED: return pale ? INK_WATCH_PALE : INK_WATCH;
@@ -360,7 +361,8 @@ const char *job_view_scope_of(const job_use *u)
     static const job_meter scoped[] = {JOB_CPU,           JOB_MEMORY,    JOB_FILES_READ,
                                        JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
     for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
-        if (scoped[i] == u->meter) return job_view_scope_words(u->scope);
+        if (scoped[i] == u->meter)
+            return u->upper_bound ? "of the job's processes, at most" : job_view_scope_words(u->scope);
     return "";
 }
 
