@@ -138,14 +138,14 @@ static size_t job_overview_add_efficiency(const job_view *v, fact_row *facts)
     if (!(e->used >= 0 && e->of > 0)) return 0;
     const char *of = arena_text(v->memory, number_duration(e->of).text);
     facts[0] = (fact_row){"CPU time",
-                          arena_format(v->memory, "%s%s of %s (%s)%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "",
-                                       number_duration(e->used).text, of, number_percent(e->used / e->of).text,
-                                       e->by ? ", " : "", job_measure_text(e->by)),
+                          arena_format(v->memory, "%s%s of %s (%s)", e->lower_bound ? "\xe2\x89\xa5 " : "",
+                                       number_duration(e->used).text, of, number_percent(e->used / e->of).text),
                           true};
     facts[1] = (fact_row){
         "CPUs given", arena_text(v->memory, job_efficiency_text(against, sizeof against, v->job, JOB_EFFICIENCY_CPU)),
         false};
-    return 2;
+    facts[2] = (fact_row){"Measured", job_measure_text(e->by), false};
+    return e->by ? 3 : 2;
 }
 
 static void job_overview_add_use(const job_view *v, document *doc)
@@ -160,7 +160,7 @@ static void job_overview_add_use(const job_view *v, document *doc)
                                           {JOB_VIRTUAL_RECEIVED, JOB_VIRTUAL_RECEIVED},
                                           {JOB_POWER, JOB_POWER}};
     enum { METERS = sizeof meters / sizeof *meters, FACTS = 9 };
-    enum { GIVEN = 2 };
+    enum { GIVEN = 3 };
     const job_report *job = v->job;
     use_row rows[METERS + JOB_EFFICIENCIES];
     fact_row facts[FACTS + GIVEN + 1];
