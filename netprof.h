@@ -14024,7 +14024,11 @@ static netprof_err netprof__write_origin(netprof_writer *w, netprof_error *error
         netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
         netprof__write_fact_if(w, "rank_count", given > 0 ? size : netprof__launcher("size"), error))
         return error ? error->code : NETPROF_ERR_IO;
+#ifdef NETPROF__MORE_ORIGIN /* of libnetprof-mpi.so */
+    return (netprof_err)NETPROF__MORE_ORIGIN(w, error);
+#else
     return NETPROF_OK;
+#endif
 }
 
 /* Lists a device with its facts, and those of its counters that the regions have, from `at` on. Returns where the next

@@ -14,7 +14,7 @@ setup() {
 @test "the planted rank and the region are in the title, the tree in its order" {
     netprof report -o a.pdf ranks
     pdftotext -layout a.pdf a.txt
-    head -n 8 a.txt | tr '\n' ' ' | grep -q 'Rank 17 .*halo_exchange'
+    head -n 8 a.txt | tr '\n' ' ' | grep -q 'Rank 17 .*is held in wait'
     grep -q 'Region table' a.txt
     grep -q 'too short for its counters' a.txt
     # A parent stands before its children.

@@ -47,7 +47,7 @@ SUPPORT void job_begin(job_rank *r, long rank, const char *host)
     r->version = NETPROF_VERSION_STRING;
     r->mode = NETPROF_MODE_TIME;
     r->wall_ns = INT64_C(1700000000000000000) + rank;
-    r->elapsed_ns = INT64_C(1000000000);
+    r->elapsed_ns = 0; // as long as the top-level regions of the thread with the most
 }
 
 SUPPORT job_node *job_find(job_rank *r, uint32_t thread, const char *path)
@@ -174,6 +174,18 @@ SUPPORT void job_number(netprof_writer *w, const char *key, long value)
     if (value >= 0) job_fact(w, key, text);
 }
 
+SUPPORT int64_t job_elapsed(const job_rank *r)
+{
+    uint64_t most = 0;
+    for (uint32_t thread = 0; thread < JOB_NODES; thread++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < r->node_count; i++)
+            if (r->nodes[i].thread == thread && !strchr(r->nodes[i].path, '/')) sum += job_sum(&r->nodes[i]);
+        if (sum > most) most = sum;
+    }
+    return (int64_t)most;
+}
+
 // To any writer; facts first, as netprof.h does it.
 SUPPORT void job_put(job_rank *r, netprof_writer *w)
 {
@@ -192,7 +204,7 @@ SUPPORT void job_put(job_rank *r, netprof_writer *w)
                            .counter_count = r->schema ? r->schema->counter_count : 0,
                            .mode = r->mode,
                            .wall_ns = r->wall_ns,
-                           .elapsed_ns = r->elapsed_ns,
+                           .elapsed_ns = r->elapsed_ns ? r->elapsed_ns : job_elapsed(r),
                            .threads = 1,
                            .mismatched = r->mismatched,
                            .dropped = r->dropped,
@@ -213,19 +225,26 @@ SUPPORT void job_put(job_rank *r, netprof_writer *w)
     assert_int_equal(netprof_write_regions(w, &all, NULL), NETPROF_OK);
 }
 
-// TREE/rank-RANK-PID.netprof; the name is in one of tree_path()'s buffers.
-SUPPORT const char *job_write(job_rank *r, const char *tree)
+// TREE/rank-RANK-PID.netprof; the name is in one of tree_path()'s buffers. With more facts before the others.
+SUPPORT const char *job_write_with(job_rank *r, const char *tree, const netprof_fact *facts, size_t count)
 {
     netprof_writer *w = NULL;
     char name[64];
     struct sink sink = {0};
     snprintf(name, sizeof name, "rank-%ld-%ld.netprof", r->rank, r->pid);
     assert_int_equal(netprof_writer_open_fn(&w, sink_write, &sink, NULL), NETPROF_OK);
+    for (size_t i = 0; i < count; i++)
+        job_fact(w, facts[i].key, facts[i].value);
     job_put(r, w);
     assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
     tree_write_bytes(tree, name, sink.data, sink.size);
     sink_free(&sink);
     return tree_path(tree, name);
+}
+
+SUPPORT const char *job_write(job_rank *r, const char *tree)
+{
+    return job_write_with(r, tree, NULL, 0);
 }
 
 #endif

@@ -2,12 +2,19 @@
 // Each wrapper asks the MPI library to do the work by the name that MPI keeps for such tools (PMPI_...), or, for
 // Fortran, by the next definition of the same name.
 #define NETPROF_IMPLEMENTATION
+#define NETPROF__MORE_ORIGIN write_facts
+typedef struct netprof_writer netprof_writer;
+typedef struct netprof_error netprof_error;
+static int write_facts(netprof_writer *w, netprof_error *error);
 #include "netprof.h"
 
+#include "blocks.h"
 #include "calls.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -21,6 +28,18 @@ typedef struct call {
 
 // A library that calls itself, or C from Fortran, is within the call that is counted already.
 static __thread bool inside __attribute__((tls_model("initial-exec")));
+static __thread uint64_t entered __attribute__((tls_model("initial-exec"))); // ticks
+
+// From the end of MPI_Init to the beginning of MPI_Finalize.
+static struct {
+    atomic_flag lock;
+    atomic_bool counts;
+    _Atomic(uint64_t) open; // ticks at the entry of the call that is open; 0: none
+    uint64_t anchor_ticks;
+    int64_t began_ns, ended_ns;  // by the wall clock; 0: not yet
+    int64_t cpu_ns, cpu_wait_ns; // when it began; -1: unknown
+    blocks inside;
+} run = {.lock = ATOMIC_FLAG_INIT};
 
 static abi_function call_find(call *c)
 {
@@ -45,11 +64,29 @@ static bool call_begin(call *c)
         atomic_store_explicit(&c->region, region, memory_order_relaxed);
     }
     netprof_begin(region);
+    entered = netprof__ticks();
+    atomic_store_explicit(&run.open, entered, memory_order_relaxed);
     return true;
+}
+
+// The time in calls shorter than this is no waiting, and keeping it would cost them more than it tells.
+enum { KEPT_NS = 1000 };
+
+static void run_add(uint64_t from, uint64_t to)
+{
+    uint64_t ns = netprof__ticks_to_ns(to - from);
+    if (ns < KEPT_NS || to < from || from < run.anchor_ticks) return;
+    while (atomic_flag_test_and_set_explicit(&run.lock, memory_order_acquire))
+        sched_yield();
+    int64_t begin = run.began_ns + (int64_t)netprof__ticks_to_ns(from - run.anchor_ticks);
+    blocks_add(&run.inside, begin, begin + (int64_t)ns);
+    atomic_flag_clear_explicit(&run.lock, memory_order_release);
 }
 
 static void call_end(const call *c, int64_t bytes)
 {
+    if (atomic_load_explicit(&run.counts, memory_order_acquire)) run_add(entered, netprof__ticks());
+    atomic_store_explicit(&run.open, 0, memory_order_relaxed);
     if (bytes > 0) netprof_bytes((uint64_t)bytes);
     netprof_end(atomic_load_explicit(&c->region, memory_order_relaxed));
     inside = false;
@@ -57,12 +94,126 @@ static void call_end(const call *c, int64_t bytes)
 
 // ---- start and end ----
 
+static int64_t wall_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static int started(void)
 {
     uintptr_t world = abi_number(&abi_here()->world);
     int size = bytes_members(world);
     if (size > 0) netprof_set_rank(bytes_rank(world), size);
     return 0;
+}
+
+// CPU time of all threads, and how long the first one, which calls MPI, waited for a CPU; -1: unknown.
+static int64_t cpu_now(void)
+{
+    struct timespec used;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) ? -1 : (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static int64_t cpu_wait_now(void)
+{
+    char text[80];
+    unsigned long long ran, waited;
+    if (netprof__read_line(AT_FDCWD, "/proc/self/schedstat", text, sizeof text) < 0 ||
+        sscanf(text, "%llu %llu", &ran, &waited) != 2)
+        return -1;
+    return (int64_t)waited;
+}
+
+static void run_begins(void)
+{
+    if (run.began_ns) return;
+    run.cpu_ns = cpu_now();
+    run.cpu_wait_ns = cpu_wait_now();
+    run.anchor_ticks = netprof__ticks();
+    run.began_ns = wall_now();
+    atomic_store_explicit(&run.counts, true, memory_order_release);
+}
+
+static void run_ends(void)
+{
+    if (!run.began_ns || run.ended_ns) return;
+    atomic_store_explicit(&run.counts, false, memory_order_release);
+    run.ended_ns = run.began_ns + (int64_t)netprof__ticks_to_ns(netprof__ticks() - run.anchor_ticks);
+}
+
+// ---- what this process says of itself in its file, beside what netprof.h does ----
+
+// The CPUs that it may use: "0-3,8".
+static void cpus_text(char *text, size_t size)
+{
+    cpu_set_t set;
+    size_t used = 0;
+    text[0] = 0;
+    if (sched_getaffinity(0, sizeof set, &set)) return;
+    for (size_t i = 0, end; i < CPU_SETSIZE; i = end + 1) {
+        for (end = i; end < CPU_SETSIZE && CPU_ISSET(end, &set); end++)
+            continue;
+        if (end == i || used + 16 > size) continue;
+        used += (size_t)snprintf(text + used, size - used, end > i + 1 ? "%s%zu-%zu" : "%s%zu", used ? "," : "", i,
+                                 end - 1);
+    }
+}
+
+static netprof_err write_number(netprof_writer *w, const char *key, int64_t value, netprof_error *error)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return netprof_write_fact(w, key, text, error);
+}
+
+static netprof_err write_cpus(netprof_writer *w, netprof_error *error)
+{
+    char text[512];
+    int64_t ran = cpu_now(), waited = cpu_wait_now();
+    cpus_text(text, sizeof text);
+    if ((*text && netprof_write_fact(w, "cpus_allowed", text, error)) ||
+        (ran >= run.cpu_ns && run.cpu_ns >= 0 && write_number(w, "cpu_ns", ran - run.cpu_ns, error)) ||
+        (waited >= run.cpu_wait_ns && run.cpu_wait_ns >= 0 &&
+         write_number(w, "cpu_wait_ns", waited - run.cpu_wait_ns, error)))
+        return NETPROF_ERR_IO;
+    return NETPROF_OK;
+}
+
+static int64_t run_now(uint64_t ticks)
+{
+    return run.began_ns + (int64_t)netprof__ticks_to_ns(ticks - run.anchor_ticks);
+}
+
+static netprof_err write_blocks(netprof_writer *w, const blocks *b, netprof_error *error)
+{
+    char text[BLOCKS_TEXT];
+    blocks_text(b, text);
+    if (!b->count) return NETPROF_OK;
+    if (write_number(w, "mpi_block_ns", (int64_t)1 << b->shift, error) ||
+        write_number(w, "mpi_first_block", b->first, error) || netprof_write_fact(w, "mpi_inside", text, error))
+        return NETPROF_ERR_IO;
+    return NETPROF_OK;
+}
+
+// A call that is open counts up to now: who hangs is seen to wait.
+static int write_facts(netprof_writer *w, netprof_error *error)
+{
+    uint64_t ticks = netprof__ticks(), open = atomic_load_explicit(&run.open, memory_order_relaxed);
+    if (!run.began_ns) return NETPROF_OK;
+    while (atomic_flag_test_and_set_explicit(&run.lock, memory_order_acquire))
+        sched_yield();
+    blocks inside_now = run.inside;
+    atomic_flag_clear_explicit(&run.lock, memory_order_release);
+    int64_t ended = run.ended_ns ? run.ended_ns : run_now(ticks);
+    bool waits = !run.ended_ns && open > run.anchor_ticks && ticks > open;
+    if (waits) blocks_add(&inside_now, run_now(open), run_now(ticks));
+    if (write_number(w, "mpi_began_ns", run.began_ns, error) || write_number(w, "mpi_ended_ns", ended, error) ||
+        (waits && write_number(w, "mpi_open_ns", run_now(ticks) - run_now(open), error)) || write_cpus(w, error) ||
+        write_blocks(w, &inside_now, error))
+        return error && error->code ? (int)error->code : NETPROF_ERR_IO;
+    return NETPROF_OK;
 }
 
 // Also at exit, but launchers are quick to kill what has come so far.

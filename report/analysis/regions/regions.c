@@ -359,7 +359,10 @@ static netprof_err regions_read_all(regions *r, const char *const *paths, size_t
     if (failed) return failed;
     if (!r->rank_count) return regions_nothing_found(r, error);
     regions_sort(r);
+    regions_tell_runs(r);
     regions_balance(r);
+    regions_tell_times(r);
+    regions_find_late(r);
     regions_judge(r, options->rules, options->threads);
     regions_conclude(r);
     return NETPROF_OK;

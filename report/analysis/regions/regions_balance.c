@@ -12,7 +12,7 @@ static int regions_compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double regions_median(double *values, size_t count) // sorts them
+double regions_median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, regions_compare_doubles);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
@@ -139,6 +139,12 @@ static void regions_add_ranks(regions *r)
     r->overhead_share = r->time_ns ? overhead_ns / (double)r->time_ns : 0;
 }
 
+void regions_node_share(regions_node *node, double lived_ns)
+{
+    node->run_share = lived_ns > 0 ? (double)node->sums.inclusive_ns / lived_ns : 0;
+    node->own_run_share = lived_ns > 0 ? (double)node->sums.exclusive_ns / lived_ns : 0;
+}
+
 void regions_balance(regions *r)
 {
     for (size_t i = r->node_count; i-- > 0;)
@@ -146,10 +152,13 @@ void regions_balance(regions *r)
     for (size_t i = 0; i < r->node_count; i++)
         regions_add_to_ranks(r, &r->nodes[i]);
     regions_add_ranks(r);
+    for (size_t i = 0; i < r->rank_count; i++) // threads may have been in more regions than there was time
+        r->lived_ns += fmax((double)r->ranks[i].elapsed_ns, (double)r->ranks[i].time_ns);
     for (size_t i = 0; i < r->node_count; i++)
         regions_node_balance(&r->store->arena, &r->nodes[i], r->time_ns, r->rank_count);
     for (size_t i = r->node_count; i-- > 0;) {
         regions_node *node = &r->nodes[i];
+        regions_node_share(node, r->lived_ns);
         node->bytes = sum_capped(node->bytes, node->sums.bytes);
         if (node->parent != REGIONS_NONE)
             r->nodes[node->parent].bytes = sum_capped(r->nodes[node->parent].bytes, node->bytes);

@@ -135,10 +135,14 @@ static void regions_flatten_name(regions_flattener *f, size_t first)
 {
     regions_flat *flat = f->flat;
     regions_node *to = &flat->nodes[flat->node_count++];
-    *to = (regions_node){.name = f->r->nodes[first].name, .parent = REGIONS_NONE, .end = flat->node_count};
+    *to = (regions_node){.name = f->r->nodes[first].name,
+                         .kind = f->r->nodes[first].kind,
+                         .parent = REGIONS_NONE,
+                         .end = flat->node_count};
     regions_join_ranks(f, first, to);
     regions_join_readings(f, first, to);
     regions_node_balance(&flat->store->arena, to, f->r->time_ns, f->r->rank_count);
+    regions_node_share(to, f->r->lived_ns);
     to->bytes = regions_declared(f, first);
     for (size_t i = 0; i < to->reading_count; i++)
         regions_measure(f->r, 0, to, &to->readings[i], NULL);

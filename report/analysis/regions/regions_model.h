@@ -4,6 +4,7 @@
 #define NETPROF_REGIONS_MODEL_H
 
 #include "analysis/rules/findings.h"
+#include "regions_calls.h"
 
 #define REGIONS_NONE ((size_t)-1)
 
@@ -21,6 +22,28 @@ typedef struct regions_host {
     // The devices and counters that its ranks read for their regions; NULL without counters.
     const netprof_schema *schema;
 } regions_host;
+
+// How a rank spent the run: in MPI from the end of MPI_Init to the beginning of MPI_Finalize, else within its regions.
+typedef struct regions_times {
+    bool known;        // can work and waiting be told apart?
+    double run_ns;     // = work_ns + peer_ns + all_ns
+    double apart_ns;   // MPI_Init and MPI_Finalize, beside the run
+    double mpi_ns;     // of the run, in MPI
+    double peer_ns;    // waiting for some other rank
+    double all_ns;     // waiting in collectives
+    double work_ns;    // all else
+    uint64_t meetings; // how often it waited, as far as one wait is independent of another
+    uint64_t polls;
+} regions_times;
+
+// How much of each of many equally long stretches of the wall clock a rank was inside MPI (libnetprof-mpi.so).
+enum { REGIONS_BLOCKS = 64 };
+typedef struct regions_blocks {
+    int64_t began_ns, ended_ns;      // the run; 0 unknown
+    int64_t block_ns, first;         // length of a block; the wall clock at the first one over that length
+    size_t count;                    // 0 unknown
+    uint16_t inside[REGIONS_BLOCKS]; // ten-thousandths of a block
+} regions_blocks;
 
 // One process.
 typedef struct regions_rank {
@@ -44,6 +67,13 @@ typedef struct regions_rank {
     uint64_t dropped;     // begins that could not be counted
     uint64_t overhead_ps; // of an empty begin/end pair, where it was measured at start
     bool complete;        // false: its file is cut or damaged, and this is what could be read
+    regions_times times;
+    regions_blocks blocks;
+    const char *cpus;            // that it may use, "0-3,8"; "" unknown
+    int64_t cpu_ns, cpu_wait_ns; // CPU time of all threads; how long the main thread waited for a CPU; -1: not known
+    int64_t open_ns;             // how long the call of MPI had lasted that was open when the file was written; or 0
+    bool ended;                  // it left MPI_Finalize
+    size_t run;                  // 0; higher: of a later run whose files lie in the same place
 } regions_rank;
 
 // ---- what ----
@@ -139,9 +169,10 @@ typedef struct regions_finding {
 // lowest rank that has them first used them.
 typedef struct regions_node {
     const char *name; // of the region
-    size_t parent;    // < its own index, or REGIONS_NONE
-    size_t end;       // index after its last descendant
-    uint32_t depth;   // 0 at the top
+    regions_class kind;
+    size_t parent;  // < its own index, or REGIONS_NONE
+    size_t end;     // index after its last descendant
+    uint32_t depth; // 0 at the top
     uint32_t child_count;
     regions_cell *cells; // [cell_count], ranks rising
     size_t cell_count;
@@ -151,6 +182,8 @@ typedef struct regions_node {
     bool sampled;       // measured < calls
     double share;       // of the time of all top-level regions, 0..1
     double own_share;   // likewise of the exclusive time
+    double run_share;   // of the run: what all ranks lived, from their first region to the writing of their files
+    double own_run_share;
     // Statistics of the inclusive times of the ranks that have it (cells):
     double mean_ns, median_ns, deviation_ns; // deviation: of the ranks, not of the calls
     uint64_t fastest_ns, slowest_ns;
@@ -168,11 +201,45 @@ typedef struct regions_node {
     const unsigned char *histogram;      // private
 } regions_node;
 
+// ---- who waited for whom ----
+
+// A rank that the others waited for, over the whole run or a stretch of it.
+typedef struct regions_late {
+    size_t rank;
+    double excess_ns;       // its work beyond the median of the others'
+    double from_s, until_s; // of the run
+} regions_late;
+
+typedef struct regions_waits {
+    bool known;                               // on all ranks; if not, nothing below is
+    bool mpi;                                 // MPI itself was measured
+    double run_ns, longest_ns;                // mean and longest run of a rank
+    double mpi_share, wait_share, poll_share; // of all ranks' runs; mpi_share is NAN without mpi
+    double work_ns, wait_ns;                  // medians of the ranks
+    regions_late *late; // stb_ds: through the whole run; or, in_turn, the stretches in which one rank was late
+    size_t late_count;
+    bool in_turn;
+    size_t host;     // whose ranks all are late, and nobody else is; or REGIONS_NONE
+    double gain_ns;  // at most, if the late ones were as the others
+    size_t where;    // the region where the (first) late rank works so much longer; or REGIONS_NONE
+    size_t waits_in; // the region where the others wait for it; or REGIONS_NONE
+    // A rank that works as the others do, waits longer somewhere, and comes so much later to where all meet:
+    size_t held, held_in, held_until; // a rank and two nodes; or REGIONS_NONE
+    double held_ns;
+    size_t early;   // a rank that has much less work than all others; or REGIONS_NONE
+    double even_ns; // by how much the run would be shorter if all work were spread evenly, at most
+    // The host with most ranks for each CPU, where they are more; or REGIONS_NONE.
+    size_t crowded, crowded_cpus;
+    double cpu_wait_share; // of the time of the rank that waited for a CPU most; NAN unknown
+    bool crowd_explains;   // the late rank waited so much longer for a CPU than the others
+} regions_waits;
+
 // ---- all of it ----
 
 typedef struct regions_note {
     severity severity; // OK: a good sign; INFO: context
     char *text;        // one sentence
+    char *title;       // the same in a few words; NULL: never a title
     size_t node, rank; // its subject, or REGIONS_NONE
 } regions_note;
 
@@ -198,9 +265,12 @@ typedef struct regions {
     size_t missing_count;        // all of them
     int64_t wall_ns, elapsed_ns; // from the first begin of a region to the last writing of a file; 0 unknown
     uint64_t time_ns;            // of the top-level regions of all ranks and threads: share 1
+    double lived_ns;             // of all ranks: run_share 1
     uint64_t calls, mismatched, dropped;
+    regions_waits waits;
+    size_t runs;           // 1; more: files of several runs, one after the other; they are not compared
     double overhead_share; // estimated share of that time spent measuring: calls times the cost of an empty pair
-    char *title;           // one sentence: the main thing
+    char *title;           // a short sentence: the main thing, of the first note
     regions_note *notes;   // the verdict, worst first
     size_t note_count;
     severity severity;           // of the worst note
@@ -216,6 +286,8 @@ void regions_free(regions *r);
 
 // The cell of a rank, or NULL. any thread.
 const regions_cell *regions_cell_of(const regions_node *node, size_t rank);
+// The run in figures: its length, the share of MPI and of waiting; "" when nothing of it is known. free() it.
+char *regions_run_text(const regions *r);
 // "main/step/halo"; a slash within a name is "\/", a backslash "\\". free() it.
 char *regions_path(const regions *r, size_t node);
 // The node of such a path, or REGIONS_NONE.

@@ -6,68 +6,25 @@
 #include "analysis/base/words.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-REGIONS_PRINTF(5, 6)
-static void regions_say(regions *r, severity s, size_t node, size_t rank, const char *format, ...)
+// ---- where work and waiting cannot be told apart: region by region ----
+
+// Does it stand for itself? Where ranks meet, a long time is a wait.
+static bool regions_may_blame(const regions *r, const regions_node *n)
 {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    arrput(r->notes, ((regions_note){s, memory_strdup(text), node, rank}));
-    r->note_count++;
+    return n->kind == REGIONS_WORK && n->odd_notable && n->odd_distance_ns >= 0.01 * regions_run_ns(r);
 }
 
-// ---- numbers ----
-
-static words_text regions_time_text(double ns)
-{
-    return words_duration(ns / 1e9);
-}
-
-// ---- who ----
-
-// "Rank 17 (h3)"
-static const char *regions_rank_text(const regions *r, size_t rank, char *text, size_t size)
-{
-    const char *host = r->hosts[r->ranks[rank].host].name;
-    bool told = r->host_count < 2 || !*host || strstr(r->ranks[rank].label, "(");
-    snprintf(text, size, "Rank %s%s%s%s", r->ranks[rank].label, told ? "" : " (", told ? "" : host, told ? "" : ")");
-    return text;
-}
-
-static double regions_run_ns(const regions *r)
-{
-    return (double)r->time_ns / (double)r->rank_count;
-}
-
-// How bad it is to lose so much of the run: our own choice.
-static severity regions_cost_severity(const regions *r, double ns)
-{
-    double share = regions_run_ns(r) > 0 ? ns / regions_run_ns(r) : 0;
-    return share >= 0.1    ? SEVERITY_HIGH
-           : share >= 0.05 ? SEVERITY_WARN
-           : share >= 0.01 ? SEVERITY_WATCH
-                           : SEVERITY_INFO;
-}
-
-// The notable odd rank that costs most, on the long side or on the short. Of nested regions that show nearly the same,
-// the outermost.
-static size_t regions_costliest_odd(const regions *r, bool is_long)
+// The notable odd rank that costs most. Of nested regions that show nearly the same, the outermost.
+static size_t regions_costliest_odd(const regions *r)
 {
     double most = 0;
-    for (size_t i = 0; i < r->node_count; i++) {
-        const regions_node *n = &r->nodes[i];
-        if (n->odd_notable && (n->odd_distance_ns > 0) == is_long) most = fmax(most, fabs(n->odd_distance_ns));
-    }
-    for (size_t i = 0; i < r->node_count && most > 0; i++) {
-        const regions_node *n = &r->nodes[i];
-        if (n->odd_notable && (n->odd_distance_ns > 0) == is_long && fabs(n->odd_distance_ns) >= 0.9 * most) return i;
-    }
+    for (size_t i = 0; i < r->node_count; i++)
+        if (regions_may_blame(r, &r->nodes[i])) most = fmax(most, r->nodes[i].odd_distance_ns);
+    for (size_t i = 0; i < r->node_count && most > 0; i++)
+        if (regions_may_blame(r, &r->nodes[i]) && r->nodes[i].odd_distance_ns >= 0.9 * most) return i;
     return REGIONS_NONE;
 }
 
@@ -78,8 +35,8 @@ static size_t regions_next_to_odd(const regions_node *n)
     double farthest = 0.1 * n->median_ns;
     for (size_t i = 0; i < n->cell_count; i++) {
         double apart = (double)n->cells[i].sums.inclusive_ns - n->median_ns;
-        if (i == n->odd || (apart > 0) != (n->odd_distance_ns > 0) || fabs(apart) <= farthest) continue;
-        farthest = fabs(apart);
+        if (i == n->odd || apart <= farthest) continue;
+        farthest = apart;
         best = i;
     }
     return best;
@@ -90,64 +47,41 @@ static void regions_say_slow(regions *r, size_t number)
     const regions_node *n = &r->nodes[number];
     const regions_cell *odd = &n->cells[n->odd];
     size_t next = regions_next_to_odd(n);
+    double gain = fmin(n->odd_distance_ns, regions_run_ns(r));
     char who[512], behind[512] = "";
     if (next != REGIONS_NONE)
-        snprintf(behind, sizeof behind, "; rank %s is next (+%s)", r->ranks[n->cells[next].rank].label,
-                 words_share((double)n->cells[next].sums.inclusive_ns / n->median_ns - 1).text);
-    regions_say(r, regions_cost_severity(r, n->odd_distance_ns), number, odd->rank,
-                "%s: %s takes %s, %s above the median of %s%s", regions_rank_text(r, odd->rank, who, sizeof who),
-                n->name, regions_time_text((double)odd->sums.inclusive_ns).text,
-                n->median_ns > 0 ? words_share(n->odd_over_median - 1).text : "far",
+        snprintf(behind, sizeof behind, "; rank %s is next (%s)", r->ranks[n->cells[next].rank].label,
+                 regions_above_text((double)n->cells[next].sums.inclusive_ns / n->median_ns).text);
+    regions_rank_text(r, odd->rank, who, sizeof who);
+    regions_say(r, regions_cost_severity(r, gain), number, odd->rank,
+                memory_format("%s is slowest in %s, %s", who, n->name, regions_above_text(n->odd_over_median).text),
+                "%s is slowest in %s: %s, %s of %s%s", who, n->name,
+                regions_time_text((double)odd->sums.inclusive_ns).text, regions_above_text(n->odd_over_median).text,
                 regions_time_text(n->median_ns).text, behind);
-    regions_say(r, SEVERITY_INFO, number, odd->rank,
-                "If it took the median there, at most %s of %s (%s) would be gained, as the others wait for it",
-                regions_time_text(n->odd_distance_ns).text, regions_time_text(regions_run_ns(r)).text,
-                words_share(n->odd_distance_ns / regions_run_ns(r)).text);
-}
-
-// A rank that is short where the others wait. If it is the one that is slow elsewhere, they wait for it.
-static void regions_say_short(regions *r, size_t number, size_t slow_rank)
-{
-    const regions_node *n = &r->nodes[number];
-    const regions_cell *odd = &n->cells[n->odd];
-    char who[512];
-    if (odd->rank == slow_rank)
-        regions_say(r, SEVERITY_INFO, number, odd->rank,
-                    "The others wait for it: %s takes %s in the median and %s on rank %s", n->name,
-                    regions_time_text(n->median_ns).text, regions_time_text((double)odd->sums.inclusive_ns).text,
-                    r->ranks[odd->rank].label);
-    else
-        regions_say(r, regions_cost_severity(r, -n->odd_distance_ns), number, odd->rank,
-                    "%s: %s takes %s, the median is %s: if the ranks meet there, the others wait up to %s for it",
-                    regions_rank_text(r, odd->rank, who, sizeof who), n->name,
-                    regions_time_text((double)odd->sums.inclusive_ns).text, regions_time_text(n->median_ns).text,
-                    regions_time_text(-n->odd_distance_ns).text);
+    regions_say(r, SEVERITY_INFO, number, odd->rank, NULL,
+                "If it took the median there, at most %s of %s (%s) would be gained, if the others wait for it",
+                regions_time_text(gain).text, regions_time_text(regions_run_ns(r)).text,
+                words_share(gain / regions_run_ns(r)).text);
 }
 
 // Uneven, though no single rank stands out.
-static void regions_say_uneven(regions *r, size_t not_this)
+static void regions_say_uneven(regions *r)
 {
     size_t best = REGIONS_NONE;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
-        if (i == not_this || n->odd_notable || n->cell_count < 2) continue;
+        if (n->kind != REGIONS_WORK || n->cell_count < 2) continue;
         if (best == REGIONS_NONE || n->imbalance_ns > r->nodes[best].imbalance_ns) best = i;
     }
     if (best == REGIONS_NONE || r->nodes[best].imbalance_ns < 0.05 * regions_run_ns(r)) return;
     const regions_node *n = &r->nodes[best];
-    const regions_cell *slowest = &n->cells[n->slowest];
-    regions_say(r, SEVERITY_WATCH, best, slowest->rank,
-                "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%s)", n->name,
-                regions_time_text((double)n->slowest_ns).text, r->ranks[slowest->rank].label,
-                regions_time_text(n->mean_ns).text, n->cell_count, words_number(n->max_over_mean).text);
+    regions_say(r, SEVERITY_WATCH, best, REGIONS_NONE, memory_format("%s is uneven over the ranks", n->name),
+                "%s is uneven: %s on rank %s, %s in the mean of %zu ranks", n->name,
+                regions_time_text((double)n->slowest_ns).text, r->ranks[n->cells[n->slowest].rank].label,
+                regions_time_text(n->mean_ns).text, n->cell_count);
 }
 
 // ---- NICs ----
-
-static const char *regions_device_name(const regions *r, const regions_finding *x)
-{
-    return x->device == DIFFERENCE_NONE ? "" : r->hosts[x->host].schema->devices[x->device].name;
-}
 
 static bool regions_is_told(const regions_finding *const *told, size_t count, const rule *x)
 {
@@ -182,8 +116,11 @@ static void regions_say_troubles(regions *r, const regions_finding *const *worst
         const char *host = r->hosts[x->host].name, *device = regions_device_name(r, x);
         char others[64] = "";
         if (x->places > 1) snprintf(others, sizeof others, " (and at %zu more places)", x->places - 1);
-        regions_say(r, x->severity, x->node, REGIONS_NONE, "%s%s%s in %s: %s%s", host, *host && *device ? " " : "",
-                    device, r->nodes[x->node].name, x->claim, others);
+        regions_say(r, x->severity, x->node, REGIONS_NONE,
+                    memory_format("%s%s%s in %s: %.*s", host, *host && *device ? " " : "", device,
+                                  r->nodes[x->node].name, (int)strcspn(x->claim, ":;"), x->claim),
+                    "%s%s%s in %s: %s%s", host, *host && *device ? " " : "", device, r->nodes[x->node].name, x->claim,
+                    others);
     }
 }
 
@@ -200,7 +137,7 @@ static void regions_say_too_short(regions *r)
     double call = n->sums.measured ? (double)n->sums.total_ns / (double)n->sums.measured : 0;
     char more[48] = "";
     if (count > 1) snprintf(more, sizeof more, " and %zu more regions", count - 1);
-    regions_say(r, SEVERITY_WATCH, first, REGIONS_NONE,
+    regions_say(r, SEVERITY_INFO, first, REGIONS_NONE, NULL,
                 "%s%s: %s per call, too short for the counters (limit %s): the time is exact, bytes are not shown",
                 n->name, more, regions_time_text(call).text, regions_time_text((double)n->nic.limit_ns).text);
 }
@@ -285,6 +222,7 @@ static void regions_say_moved(regions *r)
         double k = n->nic.sent_over_declared;
         regions_say(
             r, k > EXTRA_WARN ? SEVERITY_WARN : SEVERITY_WATCH, most, REGIONS_NONE,
+            memory_format("%s: the NICs sent %s bytes for each that the program moved", n->name, words_number(k).text),
             "%s: the NICs sent %s bytes for each byte that the program moved there: small messages, repetition, or "
             "traffic of others",
             n->name, words_number(k).text);
@@ -292,6 +230,7 @@ static void regions_say_moved(regions *r)
     if (least != REGIONS_NONE)
         regions_say(
             r, SEVERITY_WATCH, least, REGIONS_NONE,
+            memory_format("%s: not all bytes took the NICs that were counted", r->nodes[least].name),
             "%s: the NICs sent and received %s bytes for each byte that the program moved there: the rest took a "
             "way that was not counted",
             r->nodes[least].name, words_number(regions_seen_over_declared(&r->nodes[least])).text);
@@ -306,8 +245,28 @@ static void regions_say_missing(regions *r)
     if (!r->missing_count) return;
     for (size_t i = 0; i < r->missing_count && i < 8; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%ld", i ? ", " : "", r->missing[i]);
-    regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%zu of %ld ranks left no file: %s%s", r->missing_count,
-                r->rank_count_told, list, r->missing_count > 8 ? ", ..." : "");
+    bool blamed = r->waits.late_count > 0;
+    regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                memory_format("%zu of %ld ranks left no file: who was late cannot be told", r->missing_count,
+                              r->rank_count_told),
+                "%zu of %ld ranks left no file: %s%s%s", r->missing_count, r->rank_count_told, list,
+                r->missing_count > 8 ? ", ..." : "",
+                blamed ? "; one of them may have been later" : "; so who was late cannot be told");
+}
+
+// Where one run ended before another began.
+static void regions_say_runs(regions *r)
+{
+    size_t last = 0;
+    if (r->runs < 2) return;
+    for (size_t i = 0; i < r->rank_count; i++)
+        last += r->ranks[i].run == r->runs - 1;
+    regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                memory_format("Files of %zu runs, one after the other: not compared", r->runs),
+                "The files are of %zu runs, one after the other: their ranks are not compared; the last run has %s. "
+                "Name its files alone, "
+                "or give each run a directory",
+                r->runs, words_many(last, "file").text);
 }
 
 static void regions_say_open(regions *r)
@@ -320,7 +279,7 @@ static void regions_say_open(regions *r)
             if (!ranks++) first = n->cells[k].rank;
         }
         if (!ranks) continue;
-        regions_say(r, SEVERITY_INFO, i, first,
+        regions_say(r, SEVERITY_INFO, i, first, NULL,
                     "%s was open on %s when the file was written: its time is at least that of the regions within",
                     n->name, words_many(ranks, "rank").text);
         return; // the outermost
@@ -333,19 +292,24 @@ static void regions_say_wrong(regions *r)
     for (size_t i = 0; i < r->rank_count && !*first; i++)
         first = r->ranks[i].warning;
     if (r->mismatched)
-        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s %s not of the innermost region%s%s",
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                    memory_strdup("Regions do not nest: some times are wrong"), "%s %s not of the innermost region%s%s",
                     words_count((double)r->mismatched).text, words_noun(r->mismatched, "end was|ends were").text,
                     *first ? "; the first: " : "", first);
     else if (*first)
-        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "A process said: %s", first);
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, memory_format("A process said: %s", first),
+                    "A process said: %s", first);
     if (r->dropped)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                    memory_format("%s begins of regions could not be counted", words_count((double)r->dropped).text),
                     "%s begins could not be counted: too deep, or too many regions",
                     words_count((double)r->dropped).text);
     if (r->store->jobs_differ)
-        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, memory_strdup("The files are of several jobs"),
+                    "The files are of several jobs");
     if (r->store->versions_differ)
-        regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, "The files are of several versions of netprof.h");
+        regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, NULL,
+                    "The files are of several versions of netprof.h");
 }
 
 static void regions_say_complete(regions *r)
@@ -355,11 +319,12 @@ static void regions_say_complete(regions *r)
         cut += !r->ranks[i].complete;
     if (cut || r->damaged) {
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                    memory_strdup("Files are damaged: not all ranks are known"),
                     "Files are damaged or could not be read: %s; what could be read of %s is here",
                     words_many(r->warning_count, "warning").text, words_many(r->rank_count, "rank").text);
         return;
     }
-    regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE,
+    regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, NULL,
                 "%s %s complete; %s %s%s; measuring took %s of the time (estimated)",
                 r->rank_count == 1 ? "The" : "All", words_many(r->rank_count, "rank file is|rank files are").text,
                 words_count((double)r->calls).text, words_noun(r->calls, "call").text,
@@ -368,44 +333,51 @@ static void regions_say_complete(regions *r)
 
 // ---- the title ----
 
-static const regions_finding *regions_finding_at(const regions *r, const regions_finding *const *worst, size_t count,
-                                                 size_t rank)
+static size_t regions_busiest(const regions *r, bool waiting)
 {
-    for (size_t i = 0; i < count; i++)
-        if (worst[i]->host == r->ranks[rank].host && worst[i]->severity >= SEVERITY_WARN) return worst[i];
-    return NULL;
-}
-
-static char *regions_busiest_title(const regions *r)
-{
-    const regions_node *best = NULL;
-    for (size_t i = 0; i < r->node_count; i++)
-        if (!best || r->nodes[i].own_share > best->own_share) best = &r->nodes[i];
-    if (!best || !r->time_ns) return memory_format("No time was measured");
-    return memory_format("%s: most time in %s (%s)",
-                         r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions", best->name,
-                         words_share(best->own_share).text);
-}
-
-static char *regions_make_title(const regions *r, size_t slow, const regions_finding *const *worst, size_t count)
-{
-    char who[512];
-    if (slow != REGIONS_NONE && regions_cost_severity(r, r->nodes[slow].odd_distance_ns) >= SEVERITY_WATCH) {
-        const regions_node *n = &r->nodes[slow];
-        size_t rank = n->cells[n->odd].rank;
-        const regions_finding *x = regions_finding_at(r, worst, count, rank);
-        const char *device = x ? regions_device_name(r, x) : "";
-        regions_rank_text(r, rank, who, sizeof who);
-        if (x)
-            return memory_format("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
-                                 x->claim);
-        return memory_format("%s is slowest in %s, %s above the median", who, n->name,
-                             n->median_ns > 0 ? words_share(n->odd_over_median - 1).text : "far");
+    size_t best = REGIONS_NONE;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const regions_node *n = &r->nodes[i];
+        if (n->kind == REGIONS_APART || (waiting && !regions_class_waits(n->kind))) continue;
+        if (best == REGIONS_NONE || n->own_run_share > r->nodes[best].own_run_share) best = i;
     }
-    if (count && worst[0]->severity >= SEVERITY_WARN)
-        return memory_format("%s %s in %s: %s", r->hosts[worst[0]->host].name, regions_device_name(r, worst[0]),
-                             r->nodes[worst[0]->node].name, worst[0]->claim);
-    return regions_busiest_title(r);
+    return best;
+}
+
+// What there is to say when nothing is wrong: of the run, not of the time in regions.
+static char *regions_plain_title(const regions *r)
+{
+    const regions_waits *w = &r->waits;
+    const char *who =
+        r->rank_count > 1 && (w->known || r->rank_count >= REGIONS_ODD_RANKS) ? "No rank stands out: " : "";
+    size_t best = regions_busiest(r, false), wait = regions_busiest(r, true);
+    if (w->mpi && w->run_ns > 0) {
+        if (w->wait_share < 0.05 || wait == REGIONS_NONE)
+            return memory_format("%sMPI takes %s of the run", who, words_share(w->mpi_share).text);
+        return memory_format("%sMPI takes %s of the run, most in %s", who, words_share(w->mpi_share).text,
+                             r->nodes[wait].name);
+    }
+    if (best == REGIONS_NONE || !r->time_ns) return memory_strdup("No time was measured");
+    return memory_format("%s%s time in %s (%s)", who, *who ? "most" : "Most", r->nodes[best].name,
+                         words_share(r->nodes[best].own_run_share).text);
+}
+
+char *regions_run_text(const regions *r)
+{
+    const regions_waits *w = &r->waits;
+    double apart = 0;
+    if (r->runs > 1 || !(w->run_ns > 0) || !(w->mpi || w->known)) return memory_strdup("");
+    for (size_t i = 0; i < r->rank_count; i++)
+        apart = fmax(apart, r->ranks[i].times.apart_ns);
+    const char *run = regions_time_text(w->longest_ns).text;
+    char *text;
+    if (!w->mpi)
+        text = memory_format("run %s, waiting %s", run, words_share(w->wait_share).text);
+    else
+        text = memory_format("run %s, MPI %s of it, waiting or moving data %s; MPI_Init and MPI_Finalize %s beside it",
+                             run, words_share(w->mpi_share).text, words_share(w->wait_share).text,
+                             regions_time_text(apart).text);
+    return text;
 }
 
 // ---- all of it ----
@@ -426,12 +398,16 @@ void regions_conclude(regions *r)
 {
     enum { FINDINGS_TOLD = 3 };
     const regions_finding *worst[FINDINGS_TOLD];
-    size_t slow = regions_costliest_odd(r, true), late = regions_costliest_odd(r, false),
-           count = regions_worst_findings(r, worst, FINDINGS_TOLD);
-    if (slow != REGIONS_NONE) regions_say_slow(r, slow);
-    if (late != REGIONS_NONE)
-        regions_say_short(r, late, slow == REGIONS_NONE ? REGIONS_NONE : r->nodes[slow].cells[r->nodes[slow].odd].rank);
-    if (slow == REGIONS_NONE && late == REGIONS_NONE) regions_say_uneven(r, REGIONS_NONE);
+    size_t count = regions_worst_findings(r, worst, FINDINGS_TOLD);
+    bool blamed = regions_blame(r, worst, count);
+    if (!blamed && !r->waits.known && r->runs == 1) {
+        size_t slow = regions_costliest_odd(r);
+        if (slow != REGIONS_NONE)
+            regions_say_slow(r, slow);
+        else
+            regions_say_uneven(r);
+    }
+    regions_say_runs(r);
     regions_say_troubles(r, worst, count);
     regions_say_moved(r);
     regions_say_too_short(r);
@@ -440,6 +416,8 @@ void regions_conclude(regions *r)
     regions_say_wrong(r);
     regions_say_complete(r);
     regions_sort_notes(r);
-    r->severity = r->note_count ? r->notes[0].severity : SEVERITY_OK;
-    r->title = regions_make_title(r, slow, worst, count);
+    const regions_note *first = r->note_count ? &r->notes[0] : NULL;
+    r->severity = first ? first->severity : SEVERITY_OK;
+    r->title = first && first->title && first->severity >= SEVERITY_WATCH ? memory_strdup(first->title)
+                                                                          : regions_plain_title(r);
 }

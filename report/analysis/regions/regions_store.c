@@ -180,8 +180,11 @@ void regions_free(regions *r)
     }
     for (size_t i = 0; i < r->finding_count; i++)
         free(r->findings[i].claim);
-    for (size_t i = 0; i < r->note_count; i++)
+    for (size_t i = 0; i < r->note_count; i++) {
         free(r->notes[i].text);
+        free(r->notes[i].title);
+    }
+    arrfree(r->waits.late);
     for (size_t i = 0; i < r->warning_count; i++)
         free(r->warnings[i].text);
     arrfree(r->nodes);

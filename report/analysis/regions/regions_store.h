@@ -5,6 +5,7 @@
 #include "analysis/base/map_key.h"
 #include "analysis/base/saturating_sum.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
 #include "regions_model.h"
 #include "regions_pack.h"
 
@@ -109,9 +110,31 @@ void regions_join(regions *r, const regions_part *part, const regions_origin *or
 
 // After the last file, in this order.
 void regions_sort(regions *r);                                 // ranks, hosts, nodes and cells into their order
+void regions_tell_runs(regions *r);                            // files of several runs
 void regions_balance(regions *r);                              // sums, shares, odd ranks
+void regions_tell_times(regions *r);                           // work and waiting of each rank
+void regions_find_late(regions *r);                            // who waited for whom
 void regions_judge(regions *r, const rules *set, int threads); // NICs and findings
 void regions_conclude(regions *r);                             // notes and title
+
+void regions_node_share(regions_node *node, double lived_ns); // of the run
+double regions_median(double *values, size_t count);          // sorts them
+
+// ---- sentences ----
+
+// A note, with a title unless that is NULL.
+void regions_say(regions *r, severity s, size_t node, size_t rank, char *title, const char *format, ...)
+    REGIONS_PRINTF(6, 7);
+const char *regions_rank_text(const regions *r, size_t rank, char *text, size_t size); // "Rank 17 (h3)"
+words_text regions_time_text(double ns);
+words_text regions_above_text(double over_median); // "16 % above the median", "about 1000 times the median"
+double regions_run_ns(const regions *r);           // of a rank
+severity regions_cost_severity(const regions *r, double ns);
+bool regions_blame(regions *r, const regions_finding *const *worst, size_t count); // false: nobody was blamed or held
+const char *regions_device_name(const regions *r, const regions_finding *x);
+// The worst finding on the NICs of the rank's host that a title may name, or NULL.
+const regions_finding *regions_finding_at(const regions *r, const regions_finding *const *worst, size_t count,
+                                          size_t rank);
 
 // Statistics of one node whose cells are sorted; `time_ns` is share 1, `ranks` how many there are in all.
 void regions_node_balance(regions_arena *arena, regions_node *node, uint64_t time_ns, size_t ranks);

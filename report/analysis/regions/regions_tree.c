@@ -1,4 +1,5 @@
 // The tree: processes are added one after the other, then everything is put in order.
+#include "regions_blocks.h"
 #include "regions_store.h"
 
 #include "analysis/base/text.h"
@@ -18,7 +19,7 @@ static const char *regions_fact_of(const regions_origin *origin, const char *key
 static long regions_number(const char *text)
 {
     char *end;
-    if (*text < '0' || *text > '9' || strlen(text) > 15) return -1;
+    if (*text < '0' || *text > '9' || strlen(text) > 18) return -1;
     long number = strtol(text, &end, 10);
     return *end ? -1 : number;
 }
@@ -79,7 +80,13 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
                          .mismatched = from->mismatched,
                          .dropped = from->dropped,
                          .overhead_ps = from->overhead_ps,
-                         .complete = !origin->damaged};
+                         .complete = !origin->damaged,
+                         .cpus = regions_keep_text(arena, regions_fact_of(origin, "cpus_allowed")),
+                         .cpu_ns = regions_number(regions_fact_of(origin, "cpu_ns")),
+                         .cpu_wait_ns = regions_number(regions_fact_of(origin, "cpu_wait_ns")),
+                         .open_ns = regions_number(regions_fact_of(origin, "mpi_open_ns"))};
+    if (rank.open_ns < 0) rank.open_ns = 0;
+    regions_blocks_read(&rank.blocks, origin->facts, arrlenu(origin->facts));
     regions_compare_text(&s->job, &s->jobs_differ, regions_keep_text(arena, regions_fact_of(origin, "job")));
     regions_compare_text(&s->command, &s->commands_differ, rank.command);
     arrput(r->ranks, rank);

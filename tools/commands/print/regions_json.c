@@ -18,6 +18,20 @@ static json_object *regions_json_number_or_null(long number)
 
 // ---- who ----
 
+// From MPI_Init's end to MPI_Finalize's begin; null where work and waiting cannot be told apart.
+static json_object *regions_json_times(const regions *job, const regions_rank *rank)
+{
+    const regions_times *t = &rank->times;
+    if (!t->known || (!job->waits.mpi && !job->waits.known)) return NULL;
+    json_object *o = json_new_object();
+    json_put(o, "elapsed_ns", json_number_value(t->run_ns));
+    json_put(o, "work_ns", json_number_value(t->work_ns));
+    json_put(o, "waiting_ns", json_number_value(t->peer_ns + t->all_ns));
+    json_put(o, "mpi_ns", job->waits.mpi ? json_number_value(t->mpi_ns) : NULL);
+    json_put(o, "mpi_init_and_finalize_ns", job->waits.mpi ? json_number_value(t->apart_ns) : NULL);
+    return o;
+}
+
 static json_object *regions_json_rank(const regions *job, const regions_rank *rank)
 {
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
@@ -40,6 +54,10 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     json_put_exact(o, "overhead_ps_per_call", rank->overhead_ps);
     json_put(o, "sweep_ns", rank->sweep_ns ? json_new_int64(rank->sweep_ns) : NULL);
     json_put(o, "interval_ns", rank->interval_ns ? json_new_int64(rank->interval_ns) : NULL);
+    json_put(o, "run", regions_json_times(job, rank));
+    json_put(o, "cpu_ns", rank->cpu_ns < 0 ? NULL : json_new_int64(rank->cpu_ns));
+    json_put(o, "waited_for_cpu_ns", rank->cpu_wait_ns < 0 ? NULL : json_new_int64(rank->cpu_wait_ns));
+    json_put(o, "cpus", *rank->cpus ? json_text_value(rank->cpus) : NULL);
     json_put(o, "complete", json_new_boolean(rank->complete));
     if (*rank->warning) json_put_text(o, "warning", rank->warning);
     return o;
@@ -238,7 +256,10 @@ static json_object *regions_json_node(const regions_view *view, size_t number)
     json_put_exact(o, "threads", n->threads);
     regions_json_add_calls(o, &n->sums);
     json_put_exact(o, "declared_bytes_with_parts", n->bytes);
+    json_put_text(o, "kind", regions_class_name(n->kind));
     json_put(o, "share", json_number_value(n->share));
+    json_put(o, "share_of_run", json_number_value(n->run_share));
+    json_put(o, "own_share_of_run", json_number_value(n->own_run_share));
     json_put(o, "own_share", json_number_value(n->own_share));
     json_put(o, "balance", regions_json_balance(view, n));
     regions_json_add_durations(o, n);
@@ -310,6 +331,41 @@ static json_object *regions_json_warnings(const regions *job)
     return list;
 }
 
+static json_object *regions_json_late(const regions *job)
+{
+    const regions_waits *w = &job->waits;
+    json_object *list = json_new_array();
+    for (size_t i = 0; i < w->late_count; i++) {
+        const regions_late *x = &w->late[i];
+        json_object *o = json_new_object();
+        json_put(o, "rank_index", json_exact_value(x->rank));
+        json_put(o, "rank", regions_json_number_or_null(job->ranks[x->rank].number));
+        json_put(o, "longer_work_ns", json_number_value(x->excess_ns));
+        json_put(o, "from_s", json_number_value(x->from_s));
+        json_put(o, "until_s", json_number_value(x->until_s));
+        json_append(list, o);
+    }
+    return list;
+}
+
+// Work and waiting of all ranks; null where they cannot be told apart.
+static json_object *regions_json_run(const regions *job)
+{
+    const regions_waits *w = &job->waits;
+    if (job->runs > 1 || !(w->known || w->mpi)) return NULL;
+    json_object *o = json_new_object();
+    json_put(o, "longest_ns", json_number_value(w->longest_ns));
+    json_put(o, "mpi_share", json_number_value(w->mpi_share));
+    json_put(o, "waiting_share", json_number_value(w->wait_share));
+    json_put(o, "late", regions_json_late(job));
+    json_put(o, "late_in_turn", json_new_boolean(w->in_turn));
+    json_put(o, "gain_at_most_ns", w->late_count ? json_number_value(w->gain_ns) : NULL);
+    json_put(o, "held_rank_index", regions_json_index(w->held));
+    json_put(o, "most_ranks_host", w->crowded == REGIONS_NONE ? NULL : json_text_value(job->hosts[w->crowded].name));
+    json_put(o, "cpus_of_that_host", w->crowded == REGIONS_NONE ? NULL : json_exact_value(w->crowded_cpus));
+    return o;
+}
+
 static void regions_json_add_head(json_object *o, const regions *job)
 {
     json_object *verdict = json_new_object(), *missing = json_new_array();
@@ -325,6 +381,8 @@ static void regions_json_add_head(json_object *o, const regions *job)
     for (size_t i = 0; i < job->missing_count && i < 1000; i++)
         json_append(missing, json_new_int64(job->missing[i]));
     json_put(o, "ranks_missing", missing);
+    json_put(o, "run", regions_json_run(job));
+    json_put_exact(o, "runs", job->runs);
     json_put_exact(o, "regions_ns", job->time_ns);
     json_put_exact(o, "calls", job->calls);
     json_put_exact(o, "mismatched_ends", job->mismatched);

@@ -24,7 +24,7 @@ static const char *regions_text_rank_label(const regions_view *view, const regio
 
 static const char *regions_text_severity_colour(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[2m", "\033[33m",
                                                       "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
@@ -33,10 +33,17 @@ static void regions_text_where(const regions *job, FILE *to)
 {
     if (*job->job) fprintf(to, "job %s, ", safe(job->job));
     if (*job->command) fprintf(to, "%s, ", safe(job->command));
-    fprintf(to, "%s on %s", words_many(job->rank_count, "rank").text, words_many(job->host_count, "host").text);
+    if (job->runs > 1)
+        fprintf(to, "%s of %s", words_many(job->rank_count, "file").text, words_many(job->runs, "run").text);
+    else
+        fprintf(to, "%s", words_many(job->rank_count, "rank").text);
+    fprintf(to, " on %s", words_many(job->host_count, "host").text);
     if (job->wall_ns)
         fprintf(to, ", %s, %s", words_time(job->wall_ns).text, safe(regions_text_time((double)job->elapsed_ns).text));
     putc('\n', to);
+    char *run = regions_run_text(job);
+    if (*run) fprintf(to, "%s\n", safe(run));
+    free(run);
 }
 
 static void regions_text_verdict(const regions *job, FILE *to)
@@ -76,13 +83,16 @@ static void regions_text_duration_cells(table *t, const regions_node *n)
 
 static void regions_text_odd_cell(table *t, const regions_view *view, const regions_node *n)
 {
+    colour style = n->kind == REGIONS_WORK ? WARNING : PLAIN; // who waits long is no culprit
     if (!n->odd_notable)
         table_cell(t, PLAIN, NULL);
+    else if (n->odd_over_median >= 10)
+        table_printf(t, style, "%s >10x", regions_text_rank_label(view, n, n->odd));
     else if (isnan(n->odd_over_median))
-        table_printf(t, WARNING, "%s +%s", regions_text_rank_label(view, n, n->odd),
+        table_printf(t, style, "%s +%s", regions_text_rank_label(view, n, n->odd),
                      regions_text_time(n->odd_distance_ns).text);
     else
-        table_printf(t, WARNING, "%s x%.2f", regions_text_rank_label(view, n, n->odd), n->odd_over_median);
+        table_printf(t, style, "%s x%.2f", regions_text_rank_label(view, n, n->odd), n->odd_over_median);
 }
 
 static void regions_text_nic_cells(table *t, const regions_view *view, const regions_node *n)
@@ -118,7 +128,7 @@ static void regions_text_region_line(table *t, const regions_view *view, const r
     table_cell(t, BOLD, regions_text_time(n->mean_ns).text);
     table_cell(t, PLAIN,
                n->cell_count ? regions_text_time((double)n->sums.exclusive_ns / (double)n->cell_count).text : NULL);
-    table_cell(t, PLAIN, words_share(n->share).text);
+    table_cell(t, PLAIN, words_share(n->run_share).text);
     regions_text_duration_cells(t, n);
     table_cell(t, PLAIN, n->cell_count < ranks ? words_exact(n->cell_count).text : NULL);
     table_cell(t, PLAIN, n->threads > n->cell_count ? words_exact(n->threads).text : NULL);
@@ -170,7 +180,7 @@ static void regions_text_regions(const regions_view *view, FILE *to)
                                      {"CALLS", COLUMN_RIGHT},
                                      {"TIME", COLUMN_RIGHT},
                                      {"OWN", COLUMN_RIGHT},
-                                     {"SHARE", COLUMN_RIGHT},
+                                     {"OF RUN", COLUMN_RIGHT},
                                      {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"99 % WITHIN", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"RANKS", COLUMN_RIGHT | COLUMN_LEAN},
@@ -189,6 +199,70 @@ static void regions_text_regions(const regions_view *view, FILE *to)
         regions_text_region_line(t, view, &view->nodes[view->order[i]]);
     table_end(t, to, 0);
     regions_text_footnotes(view, to);
+}
+
+// ---- the run of each rank ----
+
+static words_text regions_text_part(double ns, double whole)
+{
+    return whole > 0 ? words_share(ns / whole) : (words_text){"-"};
+}
+
+static int regions_text_compare_work(const void *a, const void *b, void *ranks)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    double x = ((const regions_rank *)ranks)[i].times.work_ns, y = ((const regions_rank *)ranks)[k].times.work_ns;
+    return x > y ? -1 : x < y ? 1 : i < k ? -1 : i > k;
+}
+
+static void regions_text_run_line(table *t, const regions *job, const regions_rank *rank)
+{
+    const regions_times *x = &rank->times;
+    double waiting = x->peer_ns + x->all_ns;
+    table_cell(t, PLAIN, rank->label);
+    table_cell(t, PLAIN, job->hosts[rank->host].name);
+    table_cell(t, PLAIN, regions_text_time(x->run_ns).text);
+    table_cell(t, BOLD, regions_text_time(x->work_ns).text);
+    table_cell(t, PLAIN, regions_text_time(waiting).text);
+    table_cell(t, PLAIN, regions_text_part(waiting, x->run_ns).text);
+    table_cell(t, PLAIN, job->waits.mpi ? regions_text_time(x->mpi_ns).text : NULL);
+    table_cell(t, PLAIN, job->waits.mpi ? regions_text_part(x->mpi_ns, x->run_ns).text : NULL);
+    table_cell(t, PLAIN, rank->cpu_ns < 0 ? NULL : regions_text_time((double)rank->cpu_ns).text);
+    table_cell(t, PLAIN, rank->cpu_wait_ns < 0 ? NULL : regions_text_time((double)rank->cpu_wait_ns).text);
+}
+
+// The ranks by their work: who works longest is who the others wait for. Of many those at both ends.
+static void regions_text_runs(const regions *job, FILE *to)
+{
+    enum { ALL_UP_TO = 12, AT_AN_END = 5, COLUMNS = 10 };
+    static const column columns[COLUMNS] = {{"RANK", 0},
+                                            {"HOST", 0},
+                                            {"RUN", COLUMN_RIGHT},
+                                            {"WORK", COLUMN_RIGHT},
+                                            {"WAITING", COLUMN_RIGHT},
+                                            {"OF RUN", COLUMN_RIGHT},
+                                            {"MPI", COLUMN_RIGHT | COLUMN_LEAN},
+                                            {"OF RUN", COLUMN_RIGHT | COLUMN_LEAN},
+                                            {"CPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                            {"WAITED FOR CPU", COLUMN_RIGHT | COLUMN_LEAN}};
+    size_t n = job->rank_count, *order = memory_array(NULL, n + 1, sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, n, sizeof *order, regions_text_compare_work, job->ranks);
+    table *t = table_begin(columns, COLUMNS);
+    heading(to, "Ranks, the longest work first: who works waits for nobody, who waits long is early");
+    for (size_t i = 0; i < n; i++) {
+        if (n > ALL_UP_TO && i == AT_AN_END) {
+            i = n - AT_AN_END;
+            table_cell(t, DIM, "...");
+            table_printf(t, DIM, "%zu more", n - 2 * AT_AN_END);
+            for (int k = 2; k < COLUMNS; k++)
+                table_cell(t, PLAIN, NULL);
+        }
+        regions_text_run_line(t, job, &job->ranks[order[i]]);
+    }
+    table_end(t, to, 0);
+    free(order);
 }
 
 // ---- one rank beside the others ----
@@ -526,6 +600,7 @@ void regions_print_text(const regions_view *view, FILE *to)
     }
     regions_text_verdict(view->job, to);
     if (view->ranks == RANKS_TOGETHER) {
+        if (view->job->waits.known && view->job->runs == 1) regions_text_runs(view->job, to);
         regions_text_regions(view, to);
         regions_text_findings(view, REGIONS_NONE, to);
         return;

@@ -1,0 +1,264 @@
+// Who waited for whom, in sentences. A rank is blamed only for work; who waits long is a victim and never blamed.
+#include "regions_store.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- who ----
+
+// "Ranks 0, 1, 2 and 5 more"
+static void regions_late_list(const regions *r, char *text, size_t size)
+{
+    enum { NAMED = 4 };
+    const regions_waits *w = &r->waits;
+    size_t used = (size_t)snprintf(text, size, "Ranks"), shown = w->late_count <= NAMED ? w->late_count : NAMED - 1;
+    for (size_t i = 0; i < shown && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 !i                       ? " "
+                                 : i + 1 == w->late_count ? " and "
+                                                          : ", ",
+                                 r->ranks[w->late[i].rank].label);
+    if (shown < w->late_count && used < size)
+        snprintf(text + used, size - used, " and %zu more", w->late_count - shown);
+}
+
+static void regions_late_who(const regions *r, char *text, size_t size)
+{
+    const regions_waits *w = &r->waits;
+    if (w->host != REGIONS_NONE)
+        snprintf(text, size, "Host %s", r->hosts[w->host].name);
+    else if (w->late_count > 1)
+        regions_late_list(r, text, size);
+    else
+        regions_rank_text(r, w->late[0].rank, text, size);
+}
+
+// ---- CPUs: said before any rank is blamed ----
+
+static bool regions_lacks_cpus(const regions_waits *w)
+{
+    return w->crowded != REGIONS_NONE;
+}
+
+// "4 ranks shared 2 CPUs"
+static void regions_crowd_text(const regions *r, char *text, size_t size)
+{
+    const regions_waits *w = &r->waits;
+    const regions_host *host = &r->hosts[w->crowded];
+    snprintf(text, size, "%s%s%s shared %s", words_many(host->rank_count, "rank").text, r->host_count > 1 ? " of " : "",
+             r->host_count > 1 ? host->name : "", words_many(w->crowded_cpus, "CPU").text);
+}
+
+static void regions_say_crowd(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    char text[300], waited[200] = "";
+    bool waits = w->cpu_wait_share >= 0.05;
+    if (!regions_lacks_cpus(w) && !waits) return;
+    if (!regions_lacks_cpus(w)) {
+        regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, NULL,
+                    "A rank waited for a CPU for %s of its run: others ran there", words_share(w->cpu_wait_share).text);
+        return;
+    }
+    regions_crowd_text(r, text, sizeof text);
+    if (waits)
+        snprintf(waited, sizeof waited, "; a rank waited for one for up to %s of the run",
+                 words_share(w->cpu_wait_share).text);
+    // With nobody blamed, this is what there is to be said.
+    severity s = !w->late_count && waits ? SEVERITY_WATCH : SEVERITY_INFO;
+    regions_say(r, s, REGIONS_NONE, REGIONS_NONE, memory_format("%s; no rank stands out", text), "%s%s", text, waited);
+}
+
+// ---- late ----
+
+static severity regions_lower(severity s)
+{
+    return s == SEVERITY_HIGH ? SEVERITY_WARN : s == SEVERITY_WARN ? SEVERITY_WATCH : s;
+}
+
+static severity regions_late_severity(const regions *r)
+{
+    severity s = regions_cost_severity(r, r->waits.gain_ns);
+    return regions_lacks_cpus(&r->waits) || r->waits.crowd_explains || r->missing_count ? regions_lower(s) : s;
+}
+
+// "it works 1.00 s, most of it in compute"
+static void regions_work_text(const regions *r, char *text, size_t size)
+{
+    const regions_waits *w = &r->waits;
+    bool many = w->late_count > 1;
+    snprintf(text, size, "%s works %s%s%s%s",
+             w->host != REGIONS_NONE ? "each of its ranks"
+             : many                  ? "each"
+                                     : "it",
+             many ? "about " : "", regions_time_text(r->ranks[w->late[0].rank].times.work_ns).text,
+             w->where == REGIONS_NONE ? "" : ", most of that in ",
+             w->where == REGIONS_NONE ? "" : r->nodes[w->where].name);
+}
+
+static void regions_say_late(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    char who[512], crowd[300] = "", works[512], waits_in[300] = "";
+    const char *is = w->late_count > 1 && w->host == REGIONS_NONE ? "are" : "is";
+    double others = r->ranks[w->late[0].rank].times.work_ns - w->late[0].excess_ns;
+    regions_late_who(r, who, sizeof who);
+    regions_work_text(r, works, sizeof works);
+    if (w->waits_in != REGIONS_NONE) snprintf(waits_in, sizeof waits_in, " in %s", r->nodes[w->waits_in].name);
+    if (regions_lacks_cpus(w)) {
+        regions_crowd_text(r, crowd, sizeof crowd);
+        strncat(crowd, w->crowd_explains ? ": " : "; even so ", sizeof crowd - strlen(crowd) - 1);
+    }
+    bool two = r->rank_count == 2;
+    char *title = memory_format("%s %s late: the other%s %s of %s", who, is, two ? " waits" : "s wait",
+                                regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text);
+    if (*crowd) *who = (char)tolower((unsigned char)*who);
+    regions_say(r, regions_late_severity(r), w->where, w->late[0].rank, title,
+                "%s%s %s late: %s; the other%s %s%s, and wait%s%s", crowd, who, is, works, two ? " works" : "s work",
+                regions_time_text(fmax(others, 0)).text, two ? "" : " in the median", two ? "s" : "", waits_in);
+    regions_say(r, SEVERITY_INFO, w->where, w->late[0].rank, NULL,
+                "If it worked as the others do, at most %s of %s (%s) would be gained",
+                regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text,
+                words_share(w->gain_ns / w->longest_ns).text);
+}
+
+// Why, as far as the CPU tells: facts, no blame.
+static void regions_say_cpu_of_late(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    const regions_rank *first = &r->ranks[w->late[0].rank];
+    if (w->crowd_explains) {
+        regions_say(r, SEVERITY_INFO, REGIONS_NONE, w->late[0].rank, NULL,
+                    "Rank %s waited %s for a CPU, which explains that it came late", first->label,
+                    regions_time_text((double)first->cpu_wait_ns).text);
+        return;
+    }
+    if (first->cpu_ns >= 0 && (double)first->cpu_ns < 0.5 * first->times.work_ns)
+        regions_say(
+            r, SEVERITY_INFO, REGIONS_NONE, w->late[0].rank, NULL,
+            "In all its run rank %s used a CPU for %s: for most of its work it slept, or waited for files or for a "
+            "CPU",
+            first->label, regions_time_text((double)first->cpu_ns).text);
+}
+
+static void regions_say_polls(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    const regions_times *t = &r->ranks[w->late[0].rank].times;
+    if (t->polls < 1000 || (double)t->polls < 100 * t->work_ns / 1e9) return;
+    regions_say(r, SEVERITY_INFO, REGIONS_NONE, w->late[0].rank, NULL,
+                "Rank %s asked %s whether something had come (MPI_Test, MPI_Iprobe): what it does in between counts as "
+                "work, and may be waiting",
+                r->ranks[w->late[0].rank].label, words_many(t->polls, "time").text);
+}
+
+static void regions_say_turns(regions *r)
+{
+    enum { TOLD = 6 };
+    const regions_waits *w = &r->waits;
+    char text[700];
+    bool one = true;
+    size_t used = 0, shown = w->late_count < TOLD ? w->late_count : TOLD;
+    for (size_t i = 1; i < w->late_count; i++)
+        one &= w->late[i].rank == w->late[0].rank;
+    for (size_t i = 0; i < shown; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%srank %s from %s to %s", i ? ", " : "",
+                                 r->ranks[w->late[i].rank].label, words_duration(w->late[i].from_s).text,
+                                 words_duration(w->late[i].until_s).text);
+    char who[512];
+    regions_rank_text(r, w->late[0].rank, who, sizeof who);
+    char *title = one ? memory_format("%s is late for a part of the run: the others wait %s", who,
+                                      regions_time_text(w->gain_ns).text)
+                      : memory_format("Ranks are late in turn: the others wait %s of %s",
+                                      regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text);
+    regions_say(r, regions_late_severity(r), REGIONS_NONE, one ? w->late[0].rank : REGIONS_NONE, title,
+                "%s: %s%s; the others wait for them, up to %s of %s (%s)",
+                one ? "A rank is late for a part of the run" : "Ranks are late in turn", text,
+                shown < w->late_count ? ", ..." : "", regions_time_text(w->gain_ns).text,
+                regions_time_text(w->longest_ns).text, words_share(w->gain_ns / w->longest_ns).text);
+}
+
+// ---- held ----
+
+// What happened to the network of its host meanwhile; the rank itself is a victim.
+static void regions_say_held(regions *r, const regions_finding *x)
+{
+    const regions_waits *w = &r->waits;
+    const char *in = w->held_in == REGIONS_NONE ? "its waits" : r->nodes[w->held_in].name;
+    const char *until = w->held_until == REGIONS_NONE ? "where all meet" : r->nodes[w->held_until].name;
+    char who[512], cause[600] = "", brief[300] = "";
+    regions_rank_text(r, w->held, who, sizeof who);
+    if (x) {
+        const char *device = regions_device_name(r, x);
+        snprintf(cause, sizeof cause, "; meanwhile on its host%s%s: %s", *device ? " " : "", device, x->claim);
+        snprintf(brief, sizeof brief, "; %s%s%.*s", device, *device ? ": " : "", (int)strcspn(x->claim, ":;"),
+                 x->claim);
+    }
+    severity cost = regions_cost_severity(r, w->held_ns);
+    severity s = !x ? (cost > SEVERITY_WATCH ? SEVERITY_WATCH : cost) : cost > x->severity ? cost : x->severity;
+    if (!x)
+        snprintf(brief, sizeof brief, ": the others wait %s of %s", regions_time_text(w->held_ns).text,
+                 regions_time_text(w->longest_ns).text);
+    regions_say(r, s, w->held_in, w->held, memory_format("%s is held in %s%s", who, in, brief),
+                "%s is held in %s, %s longer than the others in the median, and so is the last in %s, where the others "
+                "wait for it%s%s",
+                who, in, regions_time_text(w->held_ns).text, until,
+                x ? "" : ": it does not work longer; what it waits for is its partner or the way to it", cause);
+    regions_say(r, SEVERITY_INFO, w->held_in, w->held, NULL, "At most %s of %s (%s) would be gained without",
+                regions_time_text(w->held_ns).text, regions_time_text(w->longest_ns).text,
+                words_share(w->held_ns / w->longest_ns).text);
+}
+
+// ---- nobody ----
+
+static void regions_say_early(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        least = fmin(least, r->ranks[i].times.work_ns);
+        most = fmax(most, r->ranks[i].times.work_ns);
+    }
+    if (!w->late_count && w->held == REGIONS_NONE && w->even_ns >= 0.1 * w->run_ns) // chance alone is below
+        regions_say(
+            r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+            memory_format("No single rank is late: work is uneven, %s to %s", regions_time_text(least).text,
+                          regions_time_text(most).text),
+            "Work is uneven: %s to %s on a rank, %s in the median; spread evenly, at most %s of %s (%s) would be "
+            "gained",
+            regions_time_text(least).text, regions_time_text(most).text, regions_time_text(w->work_ns).text,
+            regions_time_text(w->even_ns).text, regions_time_text(w->longest_ns).text,
+            words_share(w->even_ns / w->longest_ns).text);
+    if (w->early == REGIONS_NONE || least > 0.9 * w->work_ns) return;
+    char who[512];
+    regions_say(r, SEVERITY_INFO, REGIONS_NONE, w->early, NULL,
+                "%s has the least work, %s: it waits for the others, and nobody waits for it",
+                regions_rank_text(r, w->early, who, sizeof who), regions_time_text(least).text);
+}
+
+// ---- all of it ----
+
+bool regions_blame(regions *r, const regions_finding *const *worst, size_t count)
+{
+    const regions_waits *w = &r->waits;
+    if (r->runs > 1) return false;
+    if (!w->known) {
+        regions_say_crowd(r);
+        return false;
+    }
+    if (w->in_turn)
+        regions_say_turns(r);
+    else if (w->late_count)
+        regions_say_late(r);
+    else if (w->held != REGIONS_NONE)
+        regions_say_held(r, regions_finding_at(r, worst, count, w->held));
+    regions_say_crowd(r);
+    if (w->late_count && !w->in_turn) {
+        regions_say_cpu_of_late(r);
+        regions_say_polls(r);
+    }
+    regions_say_early(r);
+    return w->late_count || w->held != REGIONS_NONE;
+}
