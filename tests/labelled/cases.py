@@ -3,8 +3,8 @@
 A label is RULE@DEVICE, both regular expressions for the whole name ("egress-paused@cxi2", "drops@cxi.*"; without @ any device), or
 ~TEXT, a regular expression to be found in the claim. A fault has one label for each thing that was planted; a label may name several
 rules (a|b) where either is right. `allowed` are true consequences. What is neither planted nor allowed and watch or worse is a false
-accusation; on healthy, idle and odd nodes every one is. `forbidden` (~TEXT) is what the verdict's sentence must not say, `most` the worst
-severity that it may have."""
+accusation; on healthy, idle and odd nodes every one is. `forbidden` (~TEXT) is what the verdict's sentence must not say, `says` what it
+must, `most` the worst severity that it may have."""
 import math
 import os
 import random
@@ -17,8 +17,8 @@ from model import Node, count
 class Case:
     """kind: single, pair, node (all devices of a node), fabric (all nodes), healthy, idle, odd, unjudged."""
 
-    def __init__(self, name, kind, argv, first=(), planted=None, allowed=(), forbidden=(), exits=None, strength=1, most="critical"):
-        self.name, self.kind, self.argv, self.strength, self.most = name, kind, argv, strength, most
+    def __init__(self, name, kind, argv, first=(), planted=None, allowed=(), forbidden=(), exits=None, strength=1, most="critical", says=""):
+        self.name, self.kind, self.argv, self.strength, self.most, self.says = name, kind, argv, strength, most, says
         self.first = [first] if isinstance(first, str) else list(first)
         self.planted = self.first if planted is None else list(planted)
         self.allowed, self.forbidden, self.exits = list(allowed), list(forbidden), exits
@@ -69,9 +69,9 @@ LOADS = (0.001, 0.01, 0.1, 0.3, 0.8)
 class Cassini:
     """One tree; each case is one step of it. What a case leaves behind (values) is the past of the next one."""
 
-    def __init__(self, bin_folder, folder, seed, nics=4, name="node"):
+    def __init__(self, bin_folder, folder, seed, nics=4, name="node", more=()):
         self.bin, self.folder, self.tree, self.steps = bin_folder, folder, os.path.join(folder, "tree-" + name), 0
-        self.sim("create", self.tree, "--nics", str(nics), "--seed", str(seed), "--host", name)
+        self.sim("create", self.tree, "--nics", str(nics), "--seed", str(seed), "--host", name, *more)
         self.last = self.collect()
 
     def sim(self, *words):
@@ -166,6 +166,76 @@ def cassini(bin_folder, folder, seed):
     yield Case("cassini-unreadable", "unjudged", t.step(change=("fault", "garbage", "*")), [], allowed=["x-time"], exits={1, 5})
 
 
+def cassini_variants(bin_folder, folder, seed):
+    """Other numbers of NICs, Cassini-2, pause as 802.3x, other lengths of time, and counters that pass their width."""
+    rng = random.Random(seed + 1)
+    rows = {name: (row, values, rule, more) for name, row, values, rule, more in CASSINI}
+    rail = "(nic-.*|.*silent.*|.*rail.*|.*peer.*|.*quiet.*)"
+    some = ("egress-paused", "host-writes", "uncorrected", "timeouts", "fifo-overflow")
+    for name, nics, more in (("eight", 8, ()), ("two", 2, ()), ("one", 1, ()), ("c2", 4, ("--asic", "c2")), ("global", 4, ("--global-pause",))):
+        t = Cassini(bin_folder, folder, seed, nics, name, more)
+        yield Case("cassini-%s-healthy" % name, "healthy", t.step(60), exits={0})
+        for fault in some:
+            row, values, rule, brings = rows[fault]
+            n = rng.randrange(nics)
+            yield Case("cassini-%s-%s" % (name, fault), "single", t.step(rows=[row.format(n=n, v=values[0])]), "(%s)@cxi%d" % (rule, n),
+                       allowed=["(%s)@cxi%d" % (brings, n)] if brings else [])
+        if nics == 2:  # of two, nobody knows which is the odd one
+            yield Case("cassini-odd-two-single-rail", "odd", t.step(60, [*load_rows(0.4), *load_rows(0, 1)]), exits={0})
+        elif nics > 2:
+            n = rng.randrange(nics)
+            yield Case("cassini-%s-silent" % name, "single", t.step(rows=[*load_rows(0.4), *load_rows(0, n)]), "%s@cxi%d" % (rail, n))
+    t = Cassini(bin_folder, folder, seed, 4, "times")
+    for seconds in (5, 3600):
+        for fault in some:
+            row, values, rule, brings = rows[fault]
+            n = rng.randrange(4)
+            yield Case("cassini-%s-in-%ds" % (fault, seconds), "single", t.step(seconds, [row.format(n=n, v=values[0])]), "(%s)@cxi%d" % (rule, n),
+                       allowed=["(%s)@cxi%d" % (brings, n)] if brings else [])
+    for fault in ("host-writes", "host-reads", "uncorrected", "egress-paused"):
+        row, values, rule, brings = rows[fault]
+        n = rng.randrange(4)
+        # The job of this node runs on one NIC; its fault is there.
+        yield Case("cassini-%s-others-idle" % fault, "single", t.step(rows=[*load_rows(0.0002), *load_rows(0.4, n), row.format(n=n, v=values[0])]),
+                   "(%s)@cxi%d" % (rule, n), allowed=["(%s)@cxi%d" % (brings, n)] if brings else [])
+    t.step(1, scenario="wrap")
+    yield Case("cassini-odd-wrap", "odd", t.step(10, scenario="wrap"), exits={0})
+
+
+# ---- several nodes at once ----
+
+def nodes(folder, seed):
+    """`check` of four to eight nodes of which one is bad, or none, or all."""
+    table = {row[0]: row for row in ETHERNET}
+    rng = random.Random(seed)
+    for fault in (None, "crc", "ring", "paused", "fec", "mtu"):
+        for number in (4, 8):
+            bad, files, case = rng.randrange(number), [], "nodes-%s-of-%d" % (fault or "healthy", number)
+            for i in range(number):
+                node, _, d, e = base("n%02d" % i, seed)
+                if fault and i == bad:
+                    table[fault][1](node, d, e, table[fault][2][0])
+                files.append(saved(folder, "%s-%d" % (case, i), node)[1])
+            if fault:
+                yield Case(case, "single", ["check", *files], "~^n%02d eth0" % bad)
+            else:
+                yield Case(case, "healthy", ["check", *files], exits={0})
+    case, files = "nodes-all-paused", []
+    for i in range(6):
+        node, _, d, e = base("n%02d" % i, seed)
+        table["paused"][1](node, d, e, 0.3)
+        files.append(saved(folder, "%s-%d" % (case, i), node)[1])
+    yield Case(case, "fabric", ["check", *files], "eth-pause-rx|.*fabric.*|.*congest.*", allowed=["~."])
+    case, files = "nodes-one-gone-port", []
+    for i in range(4):
+        node, r, _, _ = base("n%02d" % i, seed)
+        model.ethernet(node, r, "eth1", 0.1)
+        if i == 2:
+            node.gone = {("netdev", "eth1"), ("ethtool", "eth1")}
+        files.append(saved(folder, "%s-%d" % (case, i), node)[1])
+    yield Case(case, "unjudged", ["check", *files], "~^n02 eth1", exits={1, 5})
+
+
 # ---- Ethernet ----
 
 def base(name, seed, seconds=44, load=0.2, driver="mlx5", speed=100000, **more):
@@ -217,7 +287,7 @@ ETHERNET_ONCE = (
     ("module-hot", lambda n, d, e: e.add("module_high_temp", 2), "eth-phy-fault", ""),
     ("storm", lambda n, d, e: e.add("tx_pause_storm_error_events", 1), "eth-pause-storm", ""),
     ("link-down", lambda n, d, e: (d.after.update(carrier=0), d.add("carrier_down_count", 1), set_fact(d, operstate="down")),
-     "eth-link-flap|.*link-down.*|.*port.*", ""),
+     "eth-link-flap|.*link-(down|lost).*|.*port.*", "eth-link-flap"),
 )
 ETHERNET_PAIRS = (("crc", "qdisc", "crc"), ("ring", "paused", None), ("pauses", "ring", None), ("fec", "stack", "fec"), ("mtu", "paused", None),
                   ("tx-drop", "fec-margin", None))
@@ -281,6 +351,12 @@ def ethernet_other(folder, seed):
     for dev, tool in [(d, e), *more]:
         tool.add("rx_crc_errors_phy", part(dev, "rx", 0.001))
     yield Case(case, "node", saved(folder, case, node), "eth-crc")
+    for name, later, rule in (("slower", {"speed_mbps": "10000"}, "link-slower|eth-speed-.*|.*slower.*"),
+                              ("replaced", {"pci": "0000:e1:00.0", "mac": "02:00:00:99:99:99"}, "device-other|.*replaced.*|.*other.*")):
+        case = "ethernet-" + name
+        node, _, d, e = base(case, seed, load=0.05)
+        node.later = {("netdev", "eth0"): later}
+        yield Case(case, "single", saved(folder, case, node), "(%s)@eth0" % rule, allowed=["device-.*"])
     case = "ethernet-gone"
     node, rng, d, e = base(case, seed)
     model.ethernet(node, rng, "eth1", 0.2)
@@ -296,6 +372,25 @@ def ethernet_other(folder, seed):
 
 
 def ethernet_odd(folder, seed):
+    case = "ethernet-odd-containers"  # virtual interfaces come and go
+    node, rng, d, e = base(case, seed)
+    for name in ("veth1", "veth2"):
+        model.ethernet(node, rng, name, 0.0001, None, 1500, "veth", kind="veth")
+    node.gone = {("netdev", "veth1"), ("ethtool", "veth1")}
+    node.new = {("netdev", "veth2"), ("ethtool", "veth2")}
+    yield Case(case, "odd", saved(folder, case, node), exits={0})
+    case = "ethernet-odd-port-comes-up"
+    node, rng, d, e = base(case, seed)
+    two, _ = model.ethernet(node, rng, "eth1", (0, 0), 100000, 9000, carrier=0)
+    two.after["carrier"] = 1
+    two.add("carrier_up_count", 1)
+    node.later = {("netdev", "eth1"): {"operstate": "up", "carrier": "1"}}
+    yield Case(case, "odd", saved(folder, case, node), exits={0})
+    case = "ethernet-odd-new-port"
+    node, rng, d, e = base(case, seed)
+    model.ethernet(node, rng, "eth1", 0.1)
+    node.new = {("netdev", "eth1"), ("ethtool", "eth1")}
+    yield Case(case, "odd", saved(folder, case, node), exits={0})
     case = "ethernet-idle"
     yield Case(case, "idle", saved(folder, case, base(case, seed, 60, 0.0)[0]), exits={0})
     case = "ethernet-odd-unused-port-down"

@@ -55,6 +55,7 @@ class Node:
 
     def __init__(self, host, seconds=10, facts=None):
         self.host, self.seconds, self.devices, self.facts = host, seconds, [], dict(facts or {})
+        self.file_facts, self.new, self.later = {}, set(), {}  # devices of the second snapshot only; facts there, by (source, name)
         self.gone, self.absent, self.boot, self.sweep_ns = set(), [], host + "-boot", 400000
 
     def device(self, source, name, facts=None, physical=True):
@@ -65,14 +66,14 @@ class Node:
     def find(self, source, name):
         return next(d for d in self.devices if d.source == source and d.name == name)
 
-    def schema(self, gone):
-        devices = [d for d in self.devices if (d.source, d.name) not in gone]
+    def schema(self, without, later):
+        devices = [d for d in self.devices if (d.source, d.name) not in without]
         sources = sorted({d.source for d in self.devices})
         rows = [{"name": s, "status": "ok", "errno": 0, "path": "", "devices": sum(d.source == s for d in devices)} for s in sources]
         rows += [{"name": s, "status": status, "errno": number, "path": path, "devices": 0} for s, status, number, path in self.absent]
         return {"facts": {"host": self.host, "boot_id": self.boot, "kernel": "6.1.0", "netprof": "0.1.0", **self.facts}, "sources": rows,
                 "devices": [{"source": d.source, "name": d.name, "identity": 100 + self.devices.index(d), "physical": d.physical, "virtual": not d.physical,
-                             "facts": d.facts, "counters": list(d.counters.values())} for d in devices]}, devices
+                             "facts": {**d.facts, **later.get((d.source, d.name), {})}, "counters": list(d.counters.values())} for d in devices]}, devices
 
     def snapshot(self, schema, devices, t, after):
         ns, rows = 10**12 + round(t * SECOND), []
@@ -87,14 +88,14 @@ class Node:
                 "stamp_error_ns": 0, "devices": rows}
 
     def write(self, path):
-        first, devices = self.schema(set())
+        first, devices = self.schema(self.new, {})
         schemas, left = [first], devices
-        if self.gone:
-            second, left = self.schema(self.gone)
+        if self.gone or self.new or self.later:
+            second, left = self.schema(self.gone, self.later)
             schemas.append(second)
         snapshots = [self.snapshot(0, devices, 0, False), self.snapshot(len(schemas) - 1, left, self.seconds, True)]
         with open(path, "w", encoding="ascii") as to:
-            json.dump({"format": "netprof", "version": 1, "facts": {}, "schemas": schemas, "snapshots": snapshots, "deltas": []}, to,
+            json.dump({"format": "netprof", "version": 1, "facts": self.file_facts, "schemas": schemas, "snapshots": snapshots, "deltas": []}, to,
                       separators=(",", ":"))
 
 
