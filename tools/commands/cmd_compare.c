@@ -20,7 +20,7 @@ static const struct poptOption options[] = {
     {"per", 'p', POPT_ARG_STRING, &per, 0, "rank by the counts of a second, or of a byte (both: the milder of the two)",
      "second|byte|both"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "also what is within chance, every check, every gauge", NULL},
-    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 when the faulty side is worse by a check this bad",
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse (high)",
      "watch|warn|high|critical"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
@@ -93,14 +93,16 @@ static int cmd_compare_sides(comparison *c, const comparison_options *how)
 {
     rules set = {0};
     netprof_error error;
-    severity limit = SEVERITIES;
+    severity limit = SEVERITY_HIGH;
     if (fail_on) severity_parse(fail_on, &limit);
     int code = inputs_rules(&set, rules_path);
     if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
     if (!code) code = cmd_compare_print(c);
     if (!code && !comparison_compared(c))
         code = EXIT_NOTHING;
-    else if (!code && fail_on && c->severity >= limit)
+    else if (!code && c->severity == SEVERITY_UNKNOWN)
+        code = EXIT_UNKNOWN;
+    else if (!code && c->severity >= limit)
         code = EXIT_WORTH_FAILING;
     comparison_free(c);
     rules_free(&set);
@@ -132,19 +134,30 @@ const command command_compare = {
     .summary = "tell what differs between healthy runs and faulty ones",
     .arguments = "HEALTHY... -- FAULTY...",
     .text =
-        "Compares runs that went well with runs that did not: which checks turned, which counters changed most "
+        "Compares runs that went well with runs that did not. The first line answers: was it the same work, was it\n"
+        "slower, and what else differs? Then what differs in the order of how bad it is: how the commands ended, time "
+        "or\n"
+        "throughput, configuration (MTU, speed, driver, CPUs, NICs), checks that turned, counters that changed "
         "(errors\n"
-        "before stalls before traffic), on which device, and what is new or gone. Counts are taken per second and per\n"
-        "byte, so that runs of different length or work can be compared. Several healthy runs give a range, of "
-        "several\n"
-        "faulty ones the worst counts. A file with several snapshots (netprof run -o, netprof collect) is a run; two\n"
-        "files with one snapshot each of the same host are a run, the earlier one first.",
+        "before stalls before traffic). Counts are taken per second and per byte, so that runs of different length or\n"
+        "work can be compared.\n"
+        "Several runs of a side are compared by their middle and by ranks, never by the worst one. Counters without a\n"
+        "rule are findings only where runs that differ in nothing would show any at most once in 100 comparisons: "
+        "this\n"
+        "takes 5 and 5 runs, or 5 and 4. With one run a side a time or throughput is a finding when it differs by "
+        "half\n"
+        "or more; how much runs vary is not known then.\n"
+        "A file with several snapshots (netprof run -o, netprof collect) is a run; two files with one snapshot each "
+        "of\n"
+        "the same host are a run, the earlier one first.",
     .examples = "netprof compare good.netprof -- bad.netprof\n"
                 "netprof compare good.netprof bad.netprof --top 10\n"
                 "netprof compare before.netprof after.netprof -- bad.netprof --json\n"
                 "netprof compare good.netprof good.netprof -- bad.netprof --per second -o comparison.txt",
-    .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, or parts of the files were\n"
-             "damaged, 2 wrong usage, 3 a file could not be used, 4 no counter could be compared.",
+    .exits =
+        "0 done, 1 a finding as bad as --fail-on (high when it is not given), or parts of the files were damaged,\n"
+        "2 wrong usage, 3 a file could not be used, 4 no counter could be compared, 5 it could not be judged whether\n"
+        "anything went worse.",
     .options = options,
     .run = cmd_compare_run,
     .json = &as_json,

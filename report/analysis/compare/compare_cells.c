@@ -1,5 +1,6 @@
 // The arithmetic of one counter of one device: rates of both sides, chance, score.
 #include "compare_cells.h"
+#include "compare_chance.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static double cells_exposure(const sample *s, comparison_basis basis)
     return basis == COMPARISON_PER_BYTE ? s->bytes : s->seconds;
 }
 
-static double cells_rate(const sample *s, comparison_basis basis)
+double cells_rate(const sample *s, comparison_basis basis)
 {
     double exposure = cells_exposure(s, basis);
     return s->known && exposure > 0 ? s->count / exposure : NAN;
@@ -57,6 +58,12 @@ static const char *cells_reason(const evaluation *e, size_t i)
     uint8_t before = delta->before_status[i], after = delta->after_status[i];
     if (e->d->rows[i].flag != NETPROF_FLAG_UNKNOWN) return netprof_flag_name((netprof_flag)e->d->rows[i].flag);
     return netprof_status_name((netprof_status)(after == NETPROF_STATUS_OK ? before : after));
+}
+
+static void cells_set_event(const comparer *m, const comparison_line *line, sample *s, size_t place)
+{
+    double units = cells_units_per_second(line->unit, evaluation_clock(&m->runs[s->run], place));
+    s->event = units > 0 && s->seconds > 0 ? fmax(1, time_event * units * s->seconds) : 1;
 }
 
 sample cells_sample(const comparer *m, const comparison_line *line, size_t device, size_t run)
@@ -73,17 +80,38 @@ sample cells_sample(const comparer *m, const comparison_line *line, size_t devic
     if (i == DIFFERENCE_NONE) return s;
     const difference_row *row = &e->d->rows[i];
     int64_t elapsed_ns = e->d->delta->elapsed_ns[i];
-    double units;
     s.reason = cells_reason(e, i);
     s.known = (row->flag == NETPROF_FLAG_OK || row->flag == NETPROF_FLAG_WRAPPED) && !row->negative;
     if (!s.known) return s;
     s.exact = row->magnitude;
     s.count = (double)row->magnitude;
     s.seconds = elapsed_ns > 0 ? (double)elapsed_ns / 1e9 : NAN;
-    units = cells_units_per_second(line->unit, evaluation_clock(e, place));
-    s.event = units > 0 && s.seconds > 0 ? fmax(1, time_event * units * s.seconds) : 1;
+    cells_set_event(m, line, &s, place);
     if (line->time_driven) s.bytes = NAN;
     return s;
+}
+
+void cells_assume_nothing(const comparer *m, const comparison_line *line, size_t device, sample *samples)
+{
+    const comparison *c = m->c;
+    size_t has[COMPARISON_SIDES] = {0, 0};
+    for (size_t r = 0; r < c->run_count; r++) {
+        if (comparer_place(m, device, r) == DIFFERENCE_NONE) return;
+        has[samples[r].side] += strcmp(samples[r].reason, "absent") != 0;
+    }
+    if (!has[0] == !has[1] || !m->same_makers[device]) return;
+    comparison_side side = has[COMPARISON_HEALTHY] ? COMPARISON_FAULTY : COMPARISON_HEALTHY;
+    for (size_t r = 0; r < c->run_count; r++) {
+        sample *s = &samples[r];
+        size_t place = comparer_place(m, device, r);
+        int64_t elapsed_ns = c->runs[r]->d.devices[place].elapsed_ns;
+        if (s->side != side) continue;
+        s->known = true;
+        s->exact = 0;
+        s->count = 0;
+        s->seconds = elapsed_ns > 0 ? (double)elapsed_ns / 1e9 : NAN;
+        cells_set_event(m, line, s, place);
+    }
 }
 
 static size_t cells_values(const sample *samples, size_t count, comparison_side side, comparison_basis basis,
@@ -112,6 +140,27 @@ static yardstick cells_yardstick(const sample *samples, size_t count, comparison
     y.event = comparison_median(values, k);
     y.known = n > 0;
     return y;
+}
+
+// One or two healthy runs tell nothing of how much a device varies; devices that are alike do.
+cells_peers cells_peers_of(const comparer *m, const comparison_line *line, const sample *samples, double *values)
+{
+    enum { LEAST_DEVICES = 3, ENOUGH_RUNS = 3 };
+    const comparison *c = m->c;
+    cells_peers peers = {{{NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}}};
+    if (c->side_count[COMPARISON_HEALTHY] >= ENOUGH_RUNS) return peers;
+    for (int basis = COMPARISON_PER_SECOND; basis <= COMPARISON_PER_BYTE; basis++) {
+        size_t n = 0, devices = 0;
+        for (size_t i = 0; i < line->device_count; i++) {
+            if (!c->devices[line->first_device + i].physical) continue;
+            size_t more = cells_values(&samples[i * c->run_count], c->run_count, COMPARISON_HEALTHY,
+                                       (comparison_basis)basis, values + n);
+            devices += more > 0;
+            n += more;
+        }
+        if (devices >= LEAST_DEVICES) peers.by[basis] = comparison_range_of(values, n);
+    }
+    return peers;
 }
 
 // More than chance: counts vary as their root does, in events.
@@ -209,16 +258,27 @@ static void cells_choose_state(comparison_cell *cell, const sample *samples, siz
         cell->state = any[COMPARISON_FAULTY] ? COMPARISON_CHANGED : COMPARISON_GONE;
 }
 
-// The faulty run that deviates most; of runs that do not, the one with the largest rate.
+// Of an even number the milder of the two in the middle; 0 when they disagree on the direction.
+static double cells_middle(double *deviations, size_t count)
+{
+    (void)comparison_median(deviations, count); // in order
+    double a = deviations[(count - 1) / 2], b = deviations[count / 2];
+    if (a * b < 0) return 0;
+    return fabs(a) < fabs(b) ? a : b;
+}
+
+// The faulty run that deviates most; of runs that do not, the one with the largest rate. What counts is the middle one.
 static const sample *cells_find_worst(const comparison *c, const comparison_line *line, comparison_cell *cell,
-                                      const sample *samples, size_t count, const yardstick *by)
+                                      const sample *samples, size_t count, const yardstick *by, double *deviations)
 {
     const sample *worst = NULL;
     double most = 0;
+    size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         const sample *s = &samples[i];
         if (s->side != COMPARISON_FAULTY || !s->known) continue;
         double deviates = cells_judged_deviation(c, line, s, by);
+        deviations[known++] = deviates;
         cell->outside += fabs(deviates) > 0;
         bool further =
             fabs(deviates) > fabs(most) || (fabs(deviates) >= fabs(most) && worst && s->count > worst->count);
@@ -226,8 +286,9 @@ static const sample *cells_find_worst(const comparison *c, const comparison_line
         worst = s;
         most = deviates;
     }
-    cell->direction = most > 0 ? 1 : most < 0 ? -1 : 0;
-    cell->score = fabs(most) * comparison_weight(line->kind);
+    double middle = cells_middle(deviations, known);
+    cell->direction = middle > 0 ? 1 : middle < 0 ? -1 : 0;
+    cell->score = fabs(middle) * comparison_weight(line->kind);
     return worst;
 }
 
@@ -239,10 +300,20 @@ const char *cells_unknown_reason(const sample *samples, size_t count, comparison
     return reason;
 }
 
-comparison_cell cells_make(const comparison *c, const comparison_line *line, const sample *samples, size_t count,
-                           double *values)
+// How the runs' ranks fall: by the basis that they are compared by.
+static double cells_chance(const comparison *c, const sample *samples, size_t count, int direction, double *values)
 {
-    comparison_cell cell = {.ratio_per_s = NAN,
+    comparison_basis basis = c->basis == COMPARISON_PER_BYTE ? COMPARISON_PER_BYTE : COMPARISON_PER_SECOND;
+    size_t h = cells_values(samples, count, COMPARISON_HEALTHY, basis, values);
+    size_t f = cells_values(samples, count, COMPARISON_FAULTY, basis, values + h);
+    return h && f && direction ? chance_of_ranks(values, h, values + h, f, direction) : NAN;
+}
+
+comparison_cell cells_make(const comparison *c, const comparison_line *line, const sample *samples, size_t count,
+                           const cells_peers *peers, double *values)
+{
+    comparison_cell cell = {.chance = NAN,
+                            .ratio_per_s = NAN,
                             .ratio_per_byte = NAN,
                             .worst_per_s = NAN,
                             .worst_per_byte = NAN,
@@ -254,15 +325,21 @@ comparison_cell cells_make(const comparison *c, const comparison_line *line, con
         if (!cell.side[side].runs) cell.reason = cells_unknown_reason(samples, count, (comparison_side)side);
     }
     if (cell.reason) return cell;
-    for (int basis = COMPARISON_PER_SECOND; basis <= COMPARISON_PER_BYTE; basis++)
+    for (int basis = COMPARISON_PER_SECOND; basis <= COMPARISON_PER_BYTE; basis++) {
         by[basis] = cells_yardstick(samples, count, (comparison_basis)basis, values);
-    const sample *worst = cells_find_worst(c, line, &cell, samples, count, by);
+        if (!by[basis].known || isnan(peers->by[basis].median)) continue;
+        by[basis].healthy.min = fmin(by[basis].healthy.min, peers->by[basis].min);
+        by[basis].healthy.max = fmax(by[basis].healthy.max, peers->by[basis].max);
+    }
+    const sample *worst = cells_find_worst(c, line, &cell, samples, count, by, values);
     cells_choose_state(&cell, samples, count);
     cell.worst_run = worst->run;
     cell.worst_per_s = cells_rate(worst, COMPARISON_PER_SECOND);
     cell.worst_per_byte = cells_rate(worst, COMPARISON_PER_BYTE);
-    cell.ratio_per_s = cells_ratio(cell.worst_per_s, by[COMPARISON_PER_SECOND].healthy.median);
-    cell.ratio_per_byte = cells_ratio(cell.worst_per_byte, by[COMPARISON_PER_BYTE].healthy.median);
-    cell.z = cells_robust_z(samples, count, &by[COMPARISON_PER_SECOND], cell.worst_per_s, values);
+    const comparison_amount *middle = &cell.side[COMPARISON_FAULTY];
+    cell.ratio_per_s = cells_ratio(middle->per_s.median, by[COMPARISON_PER_SECOND].healthy.median);
+    cell.ratio_per_byte = cells_ratio(middle->per_byte.median, by[COMPARISON_PER_BYTE].healthy.median);
+    cell.z = cells_robust_z(samples, count, &by[COMPARISON_PER_SECOND], middle->per_s.median, values);
+    cell.chance = cells_chance(c, samples, count, cell.direction, values);
     return cell;
 }

@@ -1,4 +1,5 @@
 // The rules on both sides, device by device.
+#include "compare_chance.h"
 #include "comparer.h"
 
 #include "analysis/base/stb_ds.h"
@@ -29,35 +30,104 @@ static bool checks_is_small_bad(const rule *x)
     return false;
 }
 
-// One run's judgement; the worst of a side stays.
-static void checks_add_verdict(comparison_verdict *v, const comparison *c, size_t run, const finding_check *check)
+static const comparison_verdict no_verdict = {
+    .value = {NAN, NAN}, .run = {DIFFERENCE_NONE, DIFFERENCE_NONE}, .chance = NAN};
+
+// The judgements of all runs on one device, [run_count]; NULL: nothing to judge.
+typedef const finding_check *check_record;
+
+static double checks_badness(const finding_check *x)
 {
-    comparison_side side = c->runs[run]->side;
-    if (!check->judged) {
-        if (v->judged[side] == COMPARISON_NOT_THERE) v->judged[side] = COMPARISON_NOT_KNOWN;
-        return;
-    }
-    bool further = checks_is_small_bad(check->rule) ? check->value < v->value[side] : check->value > v->value[side];
-    bool worse = check->severity > v->severity[side] || (check->severity == v->severity[side] && further);
-    if (v->judged[side] == COMPARISON_JUDGED && !worse) return;
-    v->judged[side] = COMPARISON_JUDGED;
-    v->severity[side] = check->severity;
-    v->value[side] = check->value;
-    v->run[side] = run;
-    v->finding[side] = check->severity ? checks_finding(&c->runs[run]->f, check->rule, check->device) : NULL;
+    return checks_is_small_bad(x->rule) ? -x->value : x->value;
 }
 
-static const comparison_verdict no_verdict = {.value = {NAN, NAN}, .run = {DIFFERENCE_NONE, DIFFERENCE_NONE}};
+// Mildest first: of an even number the milder of the two in the middle counts.
+static int checks_by_badness(const void *a, const void *b)
+{
+    const finding_check *x = *(const check_record *)a, *y = *(const check_record *)b;
+    if (x->severity != y->severity) return x->severity < y->severity ? -1 : 1;
+    double p = checks_badness(x), q = checks_badness(y);
+    return p < q ? -1 : p > q;
+}
+
+static void checks_take_middle(comparison_verdict *v, const comparison *c, comparison_side side, check_record *records)
+{
+    check_record *judged = NULL;
+    for (size_t r = 0; r < c->run_count; r++) {
+        if (c->runs[r]->side != side || !records[r]) continue;
+        if (!records[r]->judged) v->judged[side] = COMPARISON_NOT_KNOWN;
+        if (!records[r]->judged) continue;
+        arrput(judged, records[r]);
+    }
+    v->runs[side] = arrlenu(judged);
+    if (judged) {
+        qsort(judged, v->runs[side], sizeof *judged, checks_by_badness);
+        const finding_check *middle = judged[(v->runs[side] - 1) / 2];
+        while (records[++v->run[side]] != middle) // from DIFFERENCE_NONE, one before the first
+            ;
+        v->judged[side] = COMPARISON_JUDGED;
+        v->severity[side] = middle->severity;
+        v->value[side] = middle->value;
+        v->finding[side] =
+            middle->severity ? checks_finding(&c->runs[v->run[side]]->f, middle->rule, middle->device) : NULL;
+    }
+    arrfree(judged);
+}
+
+// How many runs of each side are as bad as the middle faulty one: watch or worse.
+static void checks_count_found(comparison_verdict *v, const comparison *c, check_record *records)
+{
+    int least = v->judged[COMPARISON_FAULTY] == COMPARISON_JUDGED ? checks_mark(v->severity[COMPARISON_FAULTY]) : 0;
+    for (size_t r = 0; r < c->run_count; r++)
+        if (records[r] && records[r]->judged)
+            v->found[c->runs[r]->side] += checks_mark(records[r]->severity) >= (least ? least : 1);
+}
+
+// How the runs' values rank.
+static void checks_rank(comparison_verdict *v, const comparison *c, check_record *records)
+{
+    double *values = memory_calloc(c->run_count, sizeof *values);
+    size_t n[COMPARISON_SIDES] = {0, 0};
+    for (size_t r = 0; r < c->run_count; r++)
+        if (records[r] && records[r]->judged) {
+            values[n[0] + n[1]] = checks_badness(records[r]);
+            n[c->runs[r]->side]++;
+        }
+    if (n[0] && n[1]) v->chance = chance_of_ranks(values, n[0], values + n[0], n[1], 1);
+    free(values);
+}
+
+// Does the middle faulty run lie among the healthy ones, or hardly beside them? Of one or two healthy runs those of the
+// devices that are alike count as well.
+static bool checks_is_near(const comparison *c, const comparison_check *check, size_t cell, check_record *records)
+{
+    enum { ENOUGH_RUNS = 3 };
+    static const double beside = 1.25;
+    const comparison_verdict *v = &check->cells[cell];
+    bool peers = c->side_count[COMPARISON_HEALTHY] < ENOUGH_RUNS && check->cell_count > 2;
+    bool small = checks_is_small_bad(check->rule);
+    double worst = NAN, value = v->value[COMPARISON_FAULTY];
+    for (size_t i = peers ? 0 : cell; i < (peers ? check->cell_count : cell + 1); i++)
+        for (size_t r = 0; r < c->side_count[COMPARISON_HEALTHY]; r++) {
+            const finding_check *x = records[i * c->run_count + r];
+            if (x && x->judged) worst = small ? fmin(worst, x->value) : fmax(worst, x->value);
+        }
+    if (isnan(worst) || isnan(value) || worst * value < 0) return false;
+    return small ? value * beside > worst : value < worst * beside;
+}
 
 // A side that has nothing to judge shows no trouble; one that could not be judged shows nothing.
-static void checks_conclude_verdict(comparison_verdict *v)
+static void checks_conclude_verdict(const comparison *c, comparison_check *check, size_t cell, check_record *records)
 {
+    comparison_verdict *v = &check->cells[cell];
     int marks[COMPARISON_SIDES];
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         if (v->judged[side] == COMPARISON_NOT_KNOWN) return;
         marks[side] = v->judged[side] == COMPARISON_JUDGED ? checks_mark(v->severity[side]) : 0;
     }
     v->flipped = marks[COMPARISON_HEALTHY] != marks[COMPARISON_FAULTY];
+    if (marks[COMPARISON_FAULTY] > marks[COMPARISON_HEALTHY] && checks_is_near(c, check, cell, records))
+        v->flipped = false;
 }
 
 static bool checks_is_worse(const comparison_verdict *a, const comparison_verdict *b)
@@ -70,12 +140,16 @@ static bool checks_is_worse(const comparison_verdict *a, const comparison_verdic
     return false;
 }
 
-static bool checks_conclude(comparison_check *check)
+static bool checks_conclude(const comparison *c, comparison_check *check, check_record *records)
 {
     bool any = false;
     for (size_t i = 0; i < check->cell_count; i++) {
         comparison_verdict *v = &check->cells[i];
-        checks_conclude_verdict(v);
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            checks_take_middle(v, c, (comparison_side)side, records + i * c->run_count);
+        checks_count_found(v, c, records + i * c->run_count);
+        checks_rank(v, c, records + i * c->run_count);
+        checks_conclude_verdict(c, check, i, records);
         if (checks_is_worse(v, &check->cells[check->worst])) check->worst = i;
         for (int side = 0; side < COMPARISON_SIDES; side++) {
             any |= v->judged[side] == COMPARISON_JUDGED;
@@ -88,15 +162,15 @@ static bool checks_conclude(comparison_check *check)
 }
 
 // For each run where a rule's records begin in its list: they are in the rules' order.
-static void checks_gather(comparer *m, comparison_check *check, size_t *at)
+static void checks_gather(comparer *m, const comparison_check *check, check_record *records, size_t *at)
 {
-    comparison *c = m->c;
+    const comparison *c = m->c;
     for (size_t r = 0; r < c->run_count; r++) {
         const findings *f = &c->runs[r]->f;
         for (; at[r] < f->check_count && f->checks[at[r]].rule == check->rule; at[r]++) {
             const finding_check *x = &f->checks[at[r]];
             size_t cell = x->device == DIFFERENCE_NONE ? 0 : m->back[r][x->device] - check->first_device;
-            checks_add_verdict(&check->cells[cell], c, r, x);
+            records[cell * c->run_count + r] = x;
         }
     }
 }
@@ -137,11 +211,13 @@ void comparer_checks(comparer *m)
         check.cells = memory_array(NULL, check.cell_count, sizeof *check.cells);
         for (size_t k = 0; k < check.cell_count; k++)
             check.cells[k] = no_verdict;
-        checks_gather(m, &check, at);
-        if (checks_conclude(&check))
+        check_record *records = memory_calloc(check.cell_count * c->run_count, sizeof *records);
+        checks_gather(m, &check, records, at);
+        if (checks_conclude(c, &check, records))
             arrput(c->checks, check);
         else
             free(check.cells);
+        free(records);
     }
     free(at);
     c->check_count = arrlenu(c->checks);

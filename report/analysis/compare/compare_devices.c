@@ -2,6 +2,7 @@
 #include "comparer.h"
 
 #include "analysis/base/index_map.h"
+#include "analysis/data/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +52,45 @@ static void devices_map_back(comparer *m)
     }
 }
 
+static bool devices_same_fact(const netprof_fact *a, size_t m, const netprof_fact *b, size_t n, const char *key)
+{
+    const char *x = netprof_fact_of(a, m, key), *y = netprof_fact_of(b, n, key);
+    return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
+// Where the kernel, netprof or the driver is another one, counters come and go for that reason; likewise where only a
+// part of the counters was asked for.
+static bool devices_same_makers(const comparer *m, size_t device, size_t a, size_t b)
+{
+    static const char *const of_node[] = {"kernel", "netprof"};
+    static const char *const of_device[] = {"driver", "driver_rev", "fw_ver", "fw_version"};
+    const netprof_schema *x = m->c->runs[a]->d.delta->schema, *y = m->c->runs[b]->d.delta->schema;
+    const netprof_device *p = &x->devices[comparer_place(m, device, a)], *q = &y->devices[comparer_place(m, device, b)];
+    bool same = true;
+    size_t common = 0;
+    for (size_t i = 0; i < sizeof of_node / sizeof *of_node; i++)
+        same = same && devices_same_fact(x->facts, x->fact_count, y->facts, y->fact_count, of_node[i]);
+    for (size_t i = 0; i < sizeof of_device / sizeof *of_device; i++)
+        same = same && devices_same_fact(p->facts, p->fact_count, q->facts, q->fact_count, of_device[i]);
+    for (size_t i = p->first; same && i < (size_t)p->first + p->count; i++)
+        common += evaluation_counter(&m->runs[b], comparer_place(m, device, b), x->counters[i].name) != DIFFERENCE_NONE;
+    return same && 2 * common >= p->count && 2 * common >= q->count;
+}
+
+// Of the first run with the device on each side.
+static void devices_find_makers(comparer *m)
+{
+    const comparison *c = m->c;
+    m->same_makers = memory_calloc(c->device_count + 1, sizeof *m->same_makers);
+    for (size_t i = 0; i < c->device_count; i++) {
+        size_t first[COMPARISON_SIDES] = {DIFFERENCE_NONE, DIFFERENCE_NONE};
+        for (size_t r = c->run_count; r-- > 0;)
+            if (c->devices[i].places[r] != DIFFERENCE_NONE) first[c->runs[r]->side] = r;
+        m->same_makers[i] =
+            first[0] != DIFFERENCE_NONE && first[1] != DIFFERENCE_NONE && devices_same_makers(m, i, first[0], first[1]);
+    }
+}
+
 void comparer_devices(comparer *m)
 {
     comparison *c = m->c;
@@ -72,6 +112,7 @@ void comparer_devices(comparer *m)
     hmfree(by_name);
     devices_order(c);
     devices_map_back(m);
+    devices_find_makers(m);
 }
 
 // ---- bytes ----
@@ -128,6 +169,20 @@ static double devices_node_bytes(const evaluation *e)
         if (schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL && !evaluation_counts_again(e, i))
             sum = devices_both(sum, devices_own_bytes(e->d, i));
     return isnan(sum) ? devices_ip_bytes(e) : sum;
+}
+
+// Likewise the packets, of ports alone.
+static double devices_node_packets(const evaluation *e)
+{
+    traffic *ports = traffic_make(e->d);
+    double sum = NAN;
+    for (size_t i = 0; i < e->d->delta->schema->device_count; i++) {
+        bool port = e->d->delta->schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL && !ports[i].repeated;
+        for (int way = 0; way < 2 && port; way++)
+            if (ports[i].packets_known[way]) sum = devices_both(sum, (double)ports[i].packets[way]);
+    }
+    free(ports);
+    return sum;
 }
 
 static double devices_bytes_by(const comparer *m, comparison_bytes basis, size_t device, size_t run)
@@ -204,8 +259,10 @@ void comparer_bytes(comparer *m)
     comparison *c = m->c;
     double *values = memory_calloc(c->run_count, sizeof *values);
     m->bytes = memory_calloc(c->run_count * c->device_count, sizeof *m->bytes);
-    for (size_t r = 0; r < c->run_count; r++)
+    for (size_t r = 0; r < c->run_count; r++) {
         c->runs[r]->bytes = devices_node_bytes(&m->runs[r]);
+        c->runs[r]->packets = devices_node_packets(&m->runs[r]);
+    }
     for (size_t i = 0; i < c->device_count; i++) {
         devices_choose_basis(m, i);
         devices_measure(m, i, values);

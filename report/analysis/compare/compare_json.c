@@ -23,6 +23,9 @@ static json_object *compare_run_json(const comparison_run *run)
     if (run->wall_ns) json_put(o, "wall_ns", json_new_int64(run->wall_ns));
     json_put_number(o, "elapsed_s", run->elapsed_ns > 0 ? (double)run->elapsed_ns / 1e9 : NAN);
     json_put_number(o, "bytes", run->bytes);
+    json_put_number(o, "packets", run->packets);
+    json_put_text(o, "exit_status", run->exit_status);
+    json_put_text(o, "signal", run->signal);
     json_put(o, "damaged", json_new_boolean(run->damaged));
     json_put_text(verdict, "severity", severity_name(run->f.severity));
     json_put_text(verdict, "text", run->f.verdict);
@@ -35,6 +38,50 @@ static json_object *compare_sentence_json(severity s, const char *text)
     json_object *o = json_new_object();
     json_put_text(o, "severity", severity_name(s));
     json_put_text(o, "text", text);
+    return o;
+}
+
+static json_object *compare_finding_json(const comparison *c, const comparison_sentence *x)
+{
+    json_object *o = json_new_object();
+    json_put_text(o, "severity", severity_name(x->severity));
+    json_put_text(o, "subject", comparison_subject_name(x->subject));
+    json_put_text(o, "rule", x->rule);
+    json_put_text(o, "device", x->device == DIFFERENCE_NONE ? NULL : c->devices[x->device].name);
+    json_put_text(o, "claim", x->text);
+    json_put_number(o, "cost_s", x->cost_s);
+    return o;
+}
+
+static json_object *compare_work_json(const comparison_work *w)
+{
+    json_object *o = json_new_object();
+    json_put_text(o, "same", comparison_same_name(w->same));
+    json_put_text(o, "slower_by", isnan(w->slower) ? NULL : w->by_throughput ? "throughput" : "duration");
+    json_put_number(o, "times_slower", w->slower);
+    json_put_number(o, "times_slower_of_the_nearest_runs", w->gap);
+    json_put_number(o, "chance", w->chance);
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        json_object *s = json_new_object();
+        json_put(s, "seconds", compare_range_json(&w->seconds[side]));
+        json_put(s, "bytes", compare_range_json(&w->bytes[side]));
+        json_put(s, "packets", compare_range_json(&w->packets[side]));
+        json_put(s, "bytes_per_s", compare_range_json(&w->bytes_per_s[side]));
+        json_put_exact(s, "commands_that_ended", w->ended[side]);
+        json_put_exact(s, "commands_that_failed", w->failed[side]);
+        json_put(o, comparison_side_name((comparison_side)side), s);
+    }
+    return o;
+}
+
+static json_object *compare_missing_json(const comparison *c, const comparison_missing *x)
+{
+    json_object *o = json_new_object();
+    json_put_text(o, "device", c->devices[x->device].name);
+    json_put_text(o, "source", c->devices[x->device].source);
+    json_put_text(o, "counter", x->name);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        json_put_text(o, comparison_side_name((comparison_side)side), x->reason[side]);
     return o;
 }
 
@@ -67,6 +114,8 @@ static json_object *compare_cell_json(const comparison *c, const comparison_line
     json_put_number(o, "ratio_per_s", cell->ratio_per_s);
     json_put_number(o, "ratio_per_byte", cell->ratio_per_byte);
     json_put_number(o, "robust_z", cell->z);
+    json_put_number(o, "chance", cell->chance);
+    json_put(o, "beyond_chance", json_new_boolean(cell->beyond));
     json_put(o, "direction", json_new_int(cell->direction));
     json_put_number(o, "score", cell->score);
     return o;
@@ -106,8 +155,11 @@ static json_object *compare_verdict_json(const comparison *c, const comparison_c
         json_put_text(s, "severity", none ? none : severity_name(v->severity[side]));
         json_put_number(s, "value", v->value[side]);
         if (v->finding[side]) json_put_text(s, "claim", v->finding[side]->claim);
+        json_put_exact(s, "runs", v->runs[side]);
+        json_put_exact(s, "found_in", v->found[side]);
         json_put(o, comparison_side_name((comparison_side)side), s);
     }
+    json_put_number(o, "chance", v->chance);
     return o;
 }
 
@@ -202,6 +254,15 @@ static json_object *compare_counts_json(const comparison *c)
     return o;
 }
 
+static json_object *compare_findings_json(const comparison *c)
+{
+    json_object *list = json_new_array();
+    for (size_t i = 0; i < c->sentence_count; i++)
+        if (c->sentences[i].subject != COMPARISON_OF_CONTEXT)
+            json_append(list, compare_finding_json(c, &c->sentences[i]));
+    return list;
+}
+
 json_object *comparison_json(const comparison *c, size_t top, bool all)
 {
     json_object *o = json_new_object();
@@ -209,9 +270,12 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     json_put_text(o, "format", "netprof-comparison");
     json_put(o, "version", json_new_int(1));
     json_put(o, "verdict", compare_sentence_json(c->severity, c->title));
+    json_put(o, "findings", compare_findings_json(c));
+    json_put(o, "work", compare_work_json(&c->work));
     json_put_text(o, "basis", comparison_basis_name(c->basis));
     json_put_number(o, "bytes_ratio", c->bytes_ratio);
     json_put_number(o, "seconds_ratio", c->seconds_ratio);
+    json_put_number(o, "splits", c->splits);
 #define LIST(key, count, value)                                                                                        \
     do {                                                                                                               \
         json_object *list = json_new_array();                                                                          \
@@ -227,6 +291,7 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     LIST("histograms", c->shape_count, compare_shape_json(c, &c->shapes[i]));
     LIST("gauges", c->gauge_count, compare_gauge_json(c, &c->gauges[i]));
     LIST("facts", c->fact_count, compare_fact_json(c, &c->facts[i]));
+    LIST("not_compared", c->missing_count, compare_missing_json(c, &c->missing[i]));
     LIST("devices", c->device_count, compare_device_json(&c->devices[i]));
 #undef LIST
     json_put(o, "counts", compare_counts_json(c));

@@ -1,5 +1,6 @@
 // Lines of the comparison: a counter over the devices of its source.
 #include "compare_cells.h"
+#include "compare_chance.h"
 #include "analysis/base/index_map.h"
 
 #include <math.h>
@@ -39,9 +40,9 @@ static bool compare_lines_is_network(const char *source)
 
 typedef struct line_maker {
     comparer *m;
-    index_map *seen; // from (first device of the source, name)
-    sample *samples; // [run_count]
-    double *values;
+    index_map *seen;  // from (first device of the source, name)
+    sample *samples;  // [devices of the source][run_count]
+    double *values;   // as many, twice
     uint64_t *hashes; // of the lines
 } line_maker;
 
@@ -59,24 +60,50 @@ static void compare_lines_count_only(comparison *c, const sample *samples, size_
         c->counts.only[side] += there[side] && !there[!side];
 }
 
+// Counts a cell, and keeps the names of those that could not be compared.
+static void compare_lines_count(comparison *c, const comparison_line *line, size_t i, const sample *samples)
+{
+    comparison_missing missing = {.device = line->first_device + i, .name = line->name};
+    bool exists = false;
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        bool known = line->cells[i].side[side].runs > 0;
+        missing.reason[side] = known ? "ok" : cells_unknown_reason(samples, c->run_count, (comparison_side)side);
+        exists = exists || strcmp(missing.reason[side], "absent") != 0;
+    }
+    if (!exists) return;
+    c->counts.states[line->cells[i].state]++;
+    if (line->cells[i].state != COMPARISON_UNKNOWN) return;
+    compare_lines_count_only(c, samples, c->run_count);
+    arrput(c->missing, missing);
+    c->missing_count = arrlenu(c->missing);
+}
+
+static void compare_lines_sample(line_maker *l, const comparison_line *line, uint64_t *hash)
+{
+    const comparison *c = l->m->c;
+    *hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < line->device_count; i++) {
+        sample *samples = &l->samples[i * c->run_count];
+        for (size_t r = 0; r < c->run_count; r++) {
+            samples[r] = cells_sample(l->m, line, line->first_device + i, r);
+            if (samples[r].known && samples[r].exact)
+                *hash = compare_lines_mix(compare_lines_mix(*hash, i * c->run_count + r), samples[r].exact);
+        }
+        cells_assume_nothing(l->m, line, line->first_device + i, samples);
+    }
+}
+
 // Fills in the cells. False when there is nothing to show: 0 or unknown everywhere.
 static bool compare_lines_fill(line_maker *l, comparison_line *line, uint64_t *hash)
 {
     comparison *c = l->m->c;
     bool any = false;
-    *hash = UINT64_C(14695981039346656037);
+    compare_lines_sample(l, line, hash);
+    cells_peers peers = cells_peers_of(l->m, line, l->samples, l->values);
     for (size_t i = 0; i < line->device_count; i++) {
-        size_t device = line->first_device + i;
-        for (size_t r = 0; r < c->run_count; r++) {
-            l->samples[r] = cells_sample(l->m, line, device, r);
-            if (l->samples[r].known && l->samples[r].exact)
-                *hash = compare_lines_mix(compare_lines_mix(*hash, i * c->run_count + r), l->samples[r].exact);
-        }
-        line->cells[i] = cells_make(c, line, l->samples, c->run_count, l->values);
-        bool exists = strcmp(cells_unknown_reason(l->samples, c->run_count, COMPARISON_HEALTHY), "absent") != 0 ||
-                      strcmp(cells_unknown_reason(l->samples, c->run_count, COMPARISON_FAULTY), "absent") != 0;
-        compare_lines_count_only(c, l->samples, c->run_count);
-        if (exists) c->counts.states[line->cells[i].state]++;
+        const sample *samples = &l->samples[i * c->run_count];
+        line->cells[i] = cells_make(c, line, samples, c->run_count, &peers, l->values);
+        compare_lines_count(c, line, i, samples);
         any |= line->cells[i].state >= COMPARISON_SAME;
         if (line->cells[i].score > line->cells[line->worst].score) line->worst = i;
     }
@@ -266,8 +293,8 @@ void comparer_lines(comparer *m)
 {
     comparison *c = m->c;
     line_maker l = {.m = m};
-    l.samples = memory_calloc(c->run_count, sizeof *l.samples);
-    l.values = memory_calloc(c->run_count, sizeof *l.values);
+    l.samples = memory_calloc(c->run_count * c->device_count, sizeof *l.samples);
+    l.values = memory_calloc(2 * c->run_count * c->device_count, sizeof *l.values);
     compare_lines_make(&l);
     compare_lines_fold_equal(c, l.hashes);
     if (c->line_count) qsort(c->lines, c->line_count, sizeof *c->lines, compare_lines_by_score);
@@ -279,4 +306,82 @@ void comparer_lines(comparer *m)
     free(l.samples);
     free(l.values);
     arrfree(l.hashes);
+}
+
+// ---- what is beyond chance ----
+
+// The cells of errors and stalls that have a value in all runs, as quantities for chance_of_many().
+typedef struct line_chances {
+    chance_quantity *quantities;
+    comparison_cell **cells;
+} line_chances;
+
+// The logarithm of the rates, with one event more.
+static double *compare_lines_view(const comparison *c, const sample *samples, comparison_basis basis, double *work)
+{
+    double *view = memory_calloc(c->run_count, sizeof *view);
+    for (size_t r = 0; r < c->run_count; r++)
+        work[r] = samples[r].event / (basis == COMPARISON_PER_BYTE ? samples[r].bytes : samples[r].seconds);
+    double event = comparison_median(work, c->run_count);
+    for (size_t r = 0; r < c->run_count; r++)
+        view[r] = log(cells_rate(&samples[r], basis) + event);
+    return view;
+}
+
+static bool compare_lines_known(const comparison *c, const sample *samples, comparison_basis basis)
+{
+    for (size_t r = 0; r < c->run_count; r++)
+        if (isnan(cells_rate(&samples[r], basis))) return false;
+    return true;
+}
+
+static void compare_lines_add_chance(line_chances *all, const comparison *c, const comparison_line *line,
+                                     comparison_cell *cell, const sample *samples, double *work)
+{
+    static const double least = 0.05; // no counter is taken to be steadier than 5 %
+    bool per_byte =
+        !line->time_driven && c->basis != COMPARISON_PER_SECOND && compare_lines_known(c, samples, COMPARISON_PER_BYTE);
+    bool per_s = c->basis != COMPARISON_PER_BYTE && compare_lines_known(c, samples, COMPARISON_PER_SECOND);
+    chance_quantity q = {.values = {NULL, NULL}};
+    if (!per_byte && !per_s) return;
+    if (per_s) q.values[0] = compare_lines_view(c, samples, COMPARISON_PER_SECOND, work);
+    if (per_byte) q.values[per_s] = compare_lines_view(c, samples, COMPARISON_PER_BYTE, work);
+    for (size_t r = 0; r < c->run_count; r++)
+        work[r] = samples[r].count / samples[r].event;
+    q.floor = sqrt(least * least + 1 / (comparison_median(work, c->run_count) + 1)); // counts vary as their root does
+    arrput(all->quantities, q);
+    arrput(all->cells, cell);
+}
+
+void comparer_chance(comparer *m)
+{
+    static const double limit = 0.01;
+    comparison *c = m->c;
+    line_chances all = {NULL, NULL};
+    if (limit * c->splits < 1) return; // the runs are too few
+    sample *samples = memory_calloc(c->run_count, sizeof *samples);
+    double *work = memory_calloc(c->run_count, sizeof *work);
+    for (size_t i = 0; i < c->line_count; i++) {
+        const comparison_line *line = &c->lines[i];
+        for (size_t k = 0; k < line->device_count && line->kind <= COMPARISON_STALLS; k++) {
+            if (line->cells[k].state < COMPARISON_SAME) continue;
+            for (size_t r = 0; r < c->run_count; r++)
+                samples[r] = cells_sample(m, line, line->first_device + k, r);
+            cells_assume_nothing(m, line, line->first_device + k, samples);
+            compare_lines_add_chance(&all, c, line, &line->cells[k], samples, work);
+        }
+    }
+    bool *beyond = memory_calloc(arrlenu(all.cells) + 1, sizeof *beyond);
+    chance_of_many(all.quantities, arrlenu(all.cells), c->side_count[COMPARISON_HEALTHY],
+                   c->side_count[COMPARISON_FAULTY], limit, beyond);
+    for (size_t i = 0; i < arrlenu(all.cells); i++) {
+        all.cells[i]->beyond = beyond[i];
+        for (int view = 0; view < 2; view++)
+            free((double *)(uintptr_t)all.quantities[i].values[view]);
+    }
+    arrfree(all.quantities);
+    arrfree(all.cells);
+    free(beyond);
+    free(work);
+    free(samples);
 }

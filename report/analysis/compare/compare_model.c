@@ -2,6 +2,8 @@
 
 #include "analysis/base/stb_ds.h"
 
+#include <string.h>
+
 const char *comparison_side_name(comparison_side side)
 {
     return side == COMPARISON_HEALTHY ? "healthy" : "faulty";
@@ -32,6 +34,23 @@ const char *comparison_basis_name(comparison_basis basis)
 {
     static const char *const names[] = {"milder", "second", "byte"};
     return basis <= COMPARISON_PER_BYTE ? names[basis] : "";
+}
+
+const char *comparison_subject_name(comparison_subject subject)
+{
+    static const char *const names[] = {"outcome", "speed", "setup", "check", "counter", "context"};
+    return subject <= COMPARISON_OF_CONTEXT ? names[subject] : "";
+}
+
+const char *comparison_same_name(comparison_same same)
+{
+    static const char *const names[] = {"unknown", "same", "other"};
+    return same <= COMPARISON_WORK_OTHER ? names[same] : "";
+}
+
+bool comparison_failed(const comparison_run *run)
+{
+    return run->signal || (run->exit_status && strcmp(run->exit_status, "0") != 0);
 }
 
 bool comparison_compared(const comparison *c)
@@ -87,6 +106,8 @@ void comparison_free(comparison *c)
     arrfree(c->notes);
     arrfree(c->gauges);
     arrfree(c->facts);
+    arrfree(c->missing);
+    free(c->work.headline);
     free(c->title);
     *c = (comparison){0};
 }

@@ -46,12 +46,16 @@ typedef struct comparison_run {
     char *host;         // "" if the files do not say; hostile text
     char *command;      // of the run, NULL if the files do not say; hostile text
     int64_t wall_ns;    // when it began, ns since 1970; 0 unknown
-    int64_t elapsed_ns; // the longest of its counters'; 0 unknown
+    int64_t elapsed_ns; // of the command when the files say it, else the longest of its counters'; 0 unknown
     bool damaged;       // parts of its files are missing
+    const char *exit_status, *signal; // of the command, NULL unknown, or none; borrowed
+    const dataset_run *first;         // borrowed
     difference d;
-    findings f;   // filled in by comparison_make()
-    double bytes; // moved by the node, each byte once; NAN unknown
+    findings f;            // filled in by comparison_make()
+    double bytes, packets; // moved by the node, each once; NAN unknown
 } comparison_run;
+
+bool comparison_failed(const comparison_run *run); // did its command fail? False also when that is not known
 
 // The bytes that a device's counters are divided by.
 typedef enum comparison_bytes {
@@ -90,16 +94,18 @@ typedef struct comparison_amount {
 typedef struct comparison_cell {
     comparison_state state;
     comparison_amount side[COMPARISON_SIDES];
-    // Faulty over healthy, of the worst faulty run and the healthy median; NAN when one of them is 0 or unknown, and
-    // per byte also where it means nothing (line.time_driven, no bytes).
+    // Faulty over healthy, of the medians; NAN when one of them is 0 or unknown, and per byte also where it means
+    // nothing (line.time_driven, no bytes).
     double ratio_per_s, ratio_per_byte;
     double worst_per_s, worst_per_byte; // of the worst faulty run
     size_t worst_run;                   // index of that run, DIFFERENCE_NONE without one
     size_t outside;                     // how many faulty runs lie outside the healthy range and chance
-    double z;                           // robust: (worst - median) / (1.4826 MAD) per second; NAN below 3 healthy runs
-    int direction;                      // of the worst run: 1 more, -1 less, 0 the same
-    double score;                       // 0 unless CHANGED, NEW or GONE
-    const char *reason;                 // of UNKNOWN: "reset", "denied", "absent", ...; else NULL
+    double z;                           // robust: (middle - median) / (1.4826 MAD) per second; NAN below 3 healthy runs
+    double chance;                      // in how many of all splits of these runs the faulty ones lie as far out, 0..1
+    bool beyond;        // all counters together, runs split at random show such a one at most once in 100
+    int direction;      // of the middle run: 1 more, -1 less, 0 the same
+    double score;       // of the middle run; 0 unless CHANGED, NEW or GONE
+    const char *reason; // of UNKNOWN: "reset", "denied", "absent", ...; else NULL
 } comparison_cell;
 
 // A counter, over the devices of its source.
@@ -142,7 +148,9 @@ typedef struct comparison_gauge {
 // A fact of a device, or of the node (device DIFFERENCE_NONE), that is not the same on both sides.
 typedef struct comparison_fact {
     size_t device;
-    const char *key, *side[COMPARISON_SIDES]; // NULL: not there; hostile text
+    const char *key, *words;            // "speed_mbps", "speed (Mb/s)"
+    bool context;                       // it says who measured: no reason for a difference
+    const char *side[COMPARISON_SIDES]; // hostile text
 } comparison_fact;
 
 typedef enum comparison_judgement {
@@ -151,13 +159,16 @@ typedef enum comparison_judgement {
     COMPARISON_JUDGED
 } comparison_judgement;
 
-// One rule on one device: the worst of each side's runs.
+// One rule on one device: the middle of each side's runs (of two middle ones the milder).
 typedef struct comparison_verdict {
     comparison_judgement judged[COMPARISON_SIDES];
     severity severity[COMPARISON_SIDES];      // when JUDGED
     double value[COMPARISON_SIDES];           // the rule's value, in rule->unit; NAN unless JUDGED
-    const finding *finding[COMPARISON_SIDES]; // of the worst run; NULL when it was OK
+    const finding *finding[COMPARISON_SIDES]; // of that run; NULL when it was OK
     size_t run[COMPARISON_SIDES];             // which run that was, DIFFERENCE_NONE unless JUDGED
+    size_t runs[COMPARISON_SIDES];            // how many runs were judged ...
+    size_t found[COMPARISON_SIDES];           // ... and how many of them are worth watching, or worse
+    double chance;                            // as in comparison_cell; NAN unless both sides were JUDGED
     // The two sides' marks differ: fine (ok, info), doubtful (watch, warn), bad (high, critical). A side where there was
     // nothing to judge counts as OK; one that could not be judged never flips.
     bool flipped;
@@ -174,10 +185,50 @@ typedef struct comparison_check {
     bool flipped;
 } comparison_check;
 
+// Was the same work done, and how much slower? All NAN where it is not known.
+typedef enum comparison_same {
+    COMPARISON_WORK_UNKNOWN = 0,
+    COMPARISON_WORK_SAME, // the same bytes; or next to none, by the same command
+    COMPARISON_WORK_OTHER
+} comparison_same;
+
+typedef struct comparison_work {
+    comparison_same same;
+    comparison_range seconds[COMPARISON_SIDES], bytes[COMPARISON_SIDES], packets[COMPARISON_SIDES],
+        bytes_per_s[COMPARISON_SIDES];
+    size_t failed[COMPARISON_SIDES], ended[COMPARISON_SIDES]; // runs that failed, of those that say how they ended
+    bool by_throughput;                                       // other work, or no times: slower by the bytes per second
+    double slower;  // how many times: of the medians, in duration or throughput; below 1 the faulty side was faster
+    double gap;     // the same between the nearest runs of the two sides; below 1 the ranges meet
+    double chance;  // how often runs split at random differ as much; NAN where the runs are too few to say
+    char *headline; // in few words, NULL unknown: "11.4 times slower for the same work"
+} comparison_work;
+
+// What a sentence is about. Equally bad ones come in this order.
+typedef enum comparison_subject {
+    COMPARISON_OF_OUTCOME = 0, // how the commands ended
+    COMPARISON_OF_SPEED,
+    COMPARISON_OF_SETUP, // configuration, devices
+    COMPARISON_OF_CHECK,
+    COMPARISON_OF_COUNTER,
+    COMPARISON_OF_CONTEXT // what is alike, or better: no finding
+} comparison_subject;
+
 typedef struct comparison_sentence {
-    severity severity; // OK: a good sign; INFO: context
+    severity severity; // OK: a good sign; INFO: context, or no more than chance may do
     char *text;        // one sentence, names from outside as they are: hostile text
+    comparison_subject subject;
+    const char *rule; // a rule's name, or "exit-status", "duration", "throughput", "configuration", ...
+    size_t device;    // or DIFFERENCE_NONE
+    double cost_s;    // time that the faulty runs took longer; NAN unknown
+    size_t order;     // private
 } comparison_sentence;
+
+// A counter with no value on one side at least.
+typedef struct comparison_missing {
+    size_t device;
+    const char *name, *reason[COMPARISON_SIDES]; // "ok" where there is one
+} comparison_missing;
 
 // How many counters were compared, and why the others were not.
 typedef struct comparison_counts {
@@ -210,12 +261,16 @@ typedef struct comparison {
     comparison_check *checks; // flipped first, then the worst first; rules that nothing could judge are left out
     size_t check_count;
     comparison_counts counts;
+    comparison_missing *missing; // counts.states[COMPARISON_UNKNOWN] of them
+    size_t missing_count;
+    comparison_work work;
+    double splits; // in how many ways these runs can be split as they are: 252 for 5 and 5
     double bytes[COMPARISON_SIDES], seconds[COMPARISON_SIDES]; // of a run, medians; NAN unknown
     double bytes_ratio, seconds_ratio;                         // faulty over healthy; NAN unknown
-    // Of the worst check that flipped for the worse. Without one: WATCH when counters show more errors or stalls, or
-    // when nothing could be judged; INFO when only the traffic differs, or less went wrong; OK.
+    // Of the worst sentence. Without one of WATCH or worse: UNKNOWN when nothing could be judged, or when it is not known
+    // whether the same work took longer; INFO when anything differs; OK.
     severity severity;
-    char *title;                    // one sentence: the main difference
+    char *title;                    // the same work? slower? what else differs first?
     comparison_sentence *sentences; // the verdict, worst first
     size_t sentence_count;
     char **notes; // differences in the data: hosts, devices, counters, drivers, lengths
@@ -226,10 +281,12 @@ void comparison_free(comparison *c);
 
 bool comparison_compared(const comparison *c); // is there a counter with values on both sides
 
-const char *comparison_side_name(comparison_side side);    // "healthy", "faulty"
-const char *comparison_class_name(comparison_class kind);  // "errors", "stalls", "packets", "bytes"
-const char *comparison_state_name(comparison_state state); // "unknown", "zero", "same", "changed", "new", "gone"
-const char *comparison_basis_name(comparison_basis basis); // "milder", "second", "byte"
+const char *comparison_side_name(comparison_side side);          // "healthy", "faulty"
+const char *comparison_class_name(comparison_class kind);        // "errors", "stalls", "packets", "bytes"
+const char *comparison_state_name(comparison_state state);       // "unknown", "zero", "same", "changed", "new", "gone"
+const char *comparison_basis_name(comparison_basis basis);       // "milder", "second", "byte"
+const char *comparison_subject_name(comparison_subject subject); // "outcome", "speed", ...
+const char *comparison_same_name(comparison_same same);          // "unknown", "same", "other"
 double comparison_weight(comparison_class kind);
 
 #endif

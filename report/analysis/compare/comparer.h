@@ -3,14 +3,16 @@
 #define NETPROF_COMPARER_H
 
 #include "compare_model.h"
+#include "analysis/base/words.h"
 #include "analysis/rules/evaluate.h"
 
 typedef struct comparer {
     comparison *c;
     const rules *set;
-    evaluation *runs; // [run_count]
-    double *bytes;    // [run_count * device_count]: of a device in a run, by its basis; NAN unknown
-    size_t **back;    // [run_count][its devices]: from a run's device to the comparison's
+    evaluation *runs;  // [run_count]
+    double *bytes;     // [run_count * device_count]: of a device in a run, by its basis; NAN unknown
+    size_t **back;     // [run_count][its devices]: from a run's device to the comparison's
+    bool *same_makers; // [device_count]: the same software made its counters on both sides
 } comparer;
 
 // The device's index in the run's schema; DIFFERENCE_NONE when the run does not have it.
@@ -19,6 +21,7 @@ static inline size_t comparer_place(const comparer *m, size_t device, size_t run
     return m->c->devices[device].places[run];
 }
 
+bool comparer_same_text(const char *a, const char *b);              // both NULL, or equal
 double comparison_median(double *values, size_t count);             // sorts them; NAN of none
 comparison_range comparison_range_of(double *values, size_t count); // likewise; NANs count as missing
 
@@ -26,17 +29,31 @@ comparison_range comparison_range_of(double *values, size_t count); // likewise;
 size_t comparer_source_end(const comparison *c, size_t first);
 bool comparer_is_gauge(const netprof_counter *counter);
 
-// The steps of comparison_make(), in this order: devices and their bytes, checks by rules, lines, histograms, gauges,
-// facts that differ, notes, the verdict.
+// The steps of comparison_make(), in this order: devices and their bytes, the work and its time, checks by rules, lines
+// and what of them is beyond chance, histograms, gauges, facts that differ, notes, the verdict.
 void comparer_devices(comparer *m);
 void comparer_bytes(comparer *m);
+void comparer_work(comparer *m);
 void comparer_checks(comparer *m);
 void comparer_lines(comparer *m);
+void comparer_chance(comparer *m);
 void comparer_shapes(comparer *m);
 void comparer_gauges(comparer *m);
 void comparer_facts(comparer *m);
 void comparer_notes(comparer *m);
 void comparer_conclude(comparer *m);
+
+// Takes over the text, which may be NULL: none. The verdict's order is made at the end.
+void comparer_say(comparison *c, severity s, comparison_subject subject, const char *name, size_t device, char *text);
+severity comparer_speed_severity(const comparison *c); // of what comparer_work() found, OK when nothing
+void comparer_say_work(comparison *c);
+void comparer_say_setup(comparison *c);
+void comparer_say_checks(comparison *c);
+void comparer_say_lines(comparison *c);
+void comparer_say_context(comparison *c);
+
+// "1 of 252 splits": how often as the runs can be split.
+words_text comparer_splits_text(const comparison *c, double chance);
 
 // Fills in line->pattern_text.
 void comparer_pattern_text(const comparison *c, comparison_line *line);

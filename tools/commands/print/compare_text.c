@@ -36,7 +36,7 @@ static void compare_text_folded(FILE *to, const char *text, size_t indent)
 
 static const char *compare_text_paint(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[2m", "\033[33m",
                                                       "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
@@ -90,7 +90,7 @@ static void compare_text_sentences(FILE *to, const comparison *c)
         fprintf(to, "  %s%-8s%s ", coloured ? compare_text_paint(s) : "", severity_name(s), coloured ? "\033[0m" : "");
         compare_text_folded(to, safe(c->sentences[i].text), 11);
     }
-    if (!c->sentence_count) fputs("  ok       nothing differs beyond chance\n", to);
+    if (!c->sentence_count) fprintf(to, "  %-8s %s\n", severity_name(c->severity), "nothing differs beyond chance");
 }
 
 // ---- counters ----
@@ -110,9 +110,9 @@ static void compare_text_line_row(table *t, const comparison *c, const compariso
                      compare_text_rate_cell(healthy->max, line->unit).text);
     else
         table_cell(t, PLAIN, compare_text_rate_cell(healthy->median, line->unit).text);
-    table_cell(t, PLAIN, compare_text_rate_cell(cell->worst_per_s, line->unit).text);
+    table_cell(t, PLAIN, compare_text_rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit).text);
     if (c->side_count[COMPARISON_FAULTY] > 1)
-        table_cell(t, PLAIN, compare_text_rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit).text);
+        table_cell(t, PLAIN, compare_text_rate_cell(cell->worst_per_s, line->unit).text);
     else
         table_cell(t, PLAIN, NULL);
     table_cell(t, mark, apart ? comparison_state_name(cell->state) : compare_text_ratio(cell->ratio_per_s).text);
@@ -132,7 +132,7 @@ static size_t compare_text_class(FILE *to, const comparison *c, comparison_class
     static const column columns[] = {{"COUNTER", 0},
                                      {"HEALTHY/s", COLUMN_RIGHT},
                                      {"FAULTY/s", COLUMN_RIGHT},
-                                     {"MEDIAN/s", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"WORST/s", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"x/s", COLUMN_RIGHT},
                                      {"x/byte", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"WHERE", 0}};
@@ -319,6 +319,22 @@ static void compare_text_gauges(FILE *to, const comparison *c, bool all)
     if (!all && c->gauge_count > SHOWN) fprintf(to, "  ... and %zu more (--all)\n", c->gauge_count - SHOWN);
 }
 
+// Those without a value on a side, and why.
+static void compare_text_missing(FILE *to, const comparison *c, bool all)
+{
+    static const column columns[] = {{"DEVICE", 0}, {"COUNTER", 0}, {"HEALTHY", 0}, {"FAULTY", 0}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; all && i < c->missing_count; i++) {
+        const comparison_missing *x = &c->missing[i];
+        table_cell(t, PLAIN, c->devices[x->device].name);
+        table_cell(t, PLAIN, x->name);
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            table_cell(t, strcmp(x->reason[side], "ok") == 0 ? PLAIN : DIM, x->reason[side]);
+    }
+    if (table_lines(t)) heading(to, "Could not be compared");
+    table_end(t, to, 2);
+}
+
 static void compare_text_counts(FILE *to, const comparison *c)
 {
     const comparison_counts *n = &c->counts;
@@ -347,5 +363,6 @@ void compare_print_text(FILE *to, const comparison *c, size_t top, bool all)
     compare_text_shapes(to, c, all);
     compare_text_gauges(to, c, all);
     compare_text_equal(to, c, all);
+    compare_text_missing(to, c, all);
     compare_text_counts(to, c);
 }

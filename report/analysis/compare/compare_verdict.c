@@ -1,0 +1,146 @@
+// The verdict: all sentences in order, and the first line, which answers: the same work? slower? what else differs?
+#include "comparer.h"
+
+#include "analysis/base/stb_ds.h"
+#include "analysis/base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void comparer_say(comparison *c, severity s, comparison_subject subject, const char *name, size_t device, char *text)
+{
+    comparison_sentence made = {s, text, subject, name, device, NAN, c->sentence_count};
+    if (!text) return;
+    arrput(c->sentences, made);
+    c->sentence_count = arrlenu(c->sentences);
+}
+
+static int verdict_by_order(const void *a, const void *b)
+{
+    const comparison_sentence *x = a, *y = b;
+    bool p = x->subject == COMPARISON_OF_CONTEXT, q = y->subject == COMPARISON_OF_CONTEXT;
+    if (p != q) return p ? 1 : -1; // what is no finding comes last
+    if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
+    if (x->subject != y->subject) return x->subject < y->subject ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+// Checks on both sides, or at least the same work and its time.
+static bool verdict_judged_any(const comparison *c)
+{
+    if (c->work.same == COMPARISON_WORK_SAME && !isnan(c->work.slower)) return true;
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        size_t judged = 0;
+        for (size_t r = 0; r < c->run_count; r++)
+            if (c->runs[r]->side == (comparison_side)side) judged += c->runs[r]->f.judged;
+        if (!judged) return false;
+    }
+    return true;
+}
+
+static bool verdict_differs(const comparison *c)
+{
+    return c->ranked_count || (c->check_count && c->checks[0].flipped);
+}
+
+static severity verdict_severity(const comparison *c)
+{
+    severity worst = SEVERITY_OK;
+    for (size_t i = 0; i < c->sentence_count; i++)
+        if (c->sentences[i].subject != COMPARISON_OF_CONTEXT && c->sentences[i].severity > worst)
+            worst = c->sentences[i].severity;
+    if (worst < SEVERITY_UNKNOWN && (!verdict_judged_any(c) || !comparison_compared(c))) return SEVERITY_UNKNOWN;
+    return worst == SEVERITY_OK && verdict_differs(c) ? SEVERITY_INFO : worst;
+}
+
+// ---- the first line ----
+
+static const comparison_sentence *verdict_first(const comparison *c, comparison_subject subject, severity least)
+{
+    for (size_t i = 0; i < c->sentence_count; i++)
+        if (c->sentences[i].subject == subject && c->sentences[i].severity >= least) return &c->sentences[i];
+    return NULL;
+}
+
+// What else differs: the worst finding of a setting, a check or a counter; else a setting or counter that is context.
+static const comparison_sentence *verdict_reason(const comparison *c, bool slower)
+{
+    for (size_t i = 0; i < c->sentence_count; i++) {
+        const comparison_sentence *x = &c->sentences[i];
+        if (x->subject >= COMPARISON_OF_SETUP && x->subject <= COMPARISON_OF_COUNTER && x->severity >= SEVERITY_WATCH)
+            return x;
+    }
+    if (!slower) return NULL;
+    const comparison_sentence *setting = verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_INFO);
+    return setting ? setting : verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO);
+}
+
+static void verdict_append_capital(char **text, const char *words)
+{
+    bool lower = words[0] >= 'a' && words[0] <= 'z';
+    text_append(text, "%c%s", lower ? words[0] - 'a' + 'A' : words[0], words + 1);
+}
+
+static void verdict_append_nothing(const comparison *c, char **text, const comparison_sentence *speed)
+{
+    const char *work = c->work.headline;
+    if (!comparison_compared(c)) {
+        text_append(text, "Nothing to compare: no counter has values on both sides");
+        return;
+    }
+    if (!verdict_judged_any(c)) text_append(text, "Could not be judged: no check was possible on one side at least. ");
+    if (speed && speed->severity == SEVERITY_UNKNOWN) {
+        text_append(text, "Could not be judged: %s; whether less was to be done is not known", work);
+        return;
+    }
+    if (speed) {
+        verdict_append_capital(text, work);
+        text_append(text, ", which may be chance; nothing else went worse");
+        return;
+    }
+    const comparison_sentence *counter = verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO);
+    if (counter)
+        text_append(text, "%s; most changed: %s",
+                    c->run_count > 2 ? "Nothing went worse beyond chance"
+                                     : "Nothing went worse that one run on each side can show",
+                    counter->text);
+    else
+        text_append(text, verdict_differs(c) ? "Nothing went worse" : "No difference beyond chance");
+    for (size_t i = 0; i < c->sentence_count; i++)
+        if (work && (strcmp(c->sentences[i].rule, "duration") == 0 || strcmp(c->sentences[i].rule, "throughput") == 0))
+            text_append(text, ". %s", c->sentences[i].text);
+}
+
+static void verdict_choose_title(comparison *c)
+{
+    const comparison_sentence *outcome = verdict_first(c, COMPARISON_OF_OUTCOME, SEVERITY_INFO),
+                              *speed = verdict_first(c, COMPARISON_OF_SPEED, SEVERITY_INFO);
+    bool slower = speed && speed->severity >= SEVERITY_WATCH;
+    const comparison_sentence *reason = verdict_reason(c, outcome || slower);
+    char *text = NULL;
+    if (outcome)
+        text_append(&text, "%s", outcome->text);
+    else if (slower)
+        verdict_append_capital(&text, c->work.headline);
+    if (text && reason) text_append(&text, "; what differs: %s", reason->text);
+    if (!text && reason) {
+        text_append(&text, "%s", reason->text);
+        if (c->work.headline) text_append(&text, "; %s", c->work.headline);
+    }
+    if (!text) verdict_append_nothing(c, &text, speed);
+    c->title = text;
+}
+
+void comparer_conclude(comparer *m)
+{
+    comparison *c = m->c;
+    comparer_say_work(c);
+    comparer_say_setup(c);
+    comparer_say_checks(c);
+    comparer_say_lines(c);
+    comparer_say_context(c);
+    if (c->sentence_count) qsort(c->sentences, c->sentence_count, sizeof *c->sentences, verdict_by_order);
+    c->severity = verdict_severity(c);
+    verdict_choose_title(c);
+}
