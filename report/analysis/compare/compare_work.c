@@ -178,9 +178,10 @@ severity comparer_speed_severity(const comparison *c)
         severity by_chance = w->slower >= 2 ? SEVERITY_HIGH : w->slower >= 1.25 ? SEVERITY_WARN : SEVERITY_WATCH;
         if (by_chance > s) s = by_chance;
     }
-    // Another program does other work; without commands nobody knows whether less was to be done.
+    // Another program does other work; without commands nobody knows whether less was to be done where less was moved.
+    bool less = w->by_throughput && w->bytes[COMPARISON_FAULTY].median < w->bytes[COMPARISON_HEALTHY].median;
     if (command == WORK_OTHER_PROGRAM && s > SEVERITY_WATCH) s = SEVERITY_WATCH;
-    if (command == WORK_NO_COMMAND && w->by_throughput) s = w->slower >= 2 ? SEVERITY_UNKNOWN : SEVERITY_INFO;
+    if (command == WORK_NO_COMMAND && less) s = w->slower >= 2 ? SEVERITY_UNKNOWN : SEVERITY_INFO;
     return s;
 }
 
