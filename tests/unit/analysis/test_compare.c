@@ -413,7 +413,8 @@ static void nothing_differs(void **state)
     (void)state;
     compare_two(&b, "cxi", "hni_pcs_uncorrected_cw=0 hni_sts_rx_ok_octets=1000000",
                 "hni_pcs_uncorrected_cw=0 hni_sts_rx_ok_octets=1000500");
-    assert_string_equal(b.c.title, "No difference beyond chance. Same work in the same time: 1.00 MB moved on both sides in 10 s");
+    assert_string_equal(b.c.title,
+                        "No difference beyond chance. Same work in the same time: 1.00 MB moved on both sides in 10 s");
     assert_int_equal(b.c.severity, SEVERITY_OK);
     assert_int_equal(b.c.ranked_count, 0);
     clear(&b);
