@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void comparer_say(comparison *c, severity s, comparison_subject subject, const char *name, size_t device, char *text)
-{
-    comparison_sentence made = {s, text, subject, name, device, NAN, c->sentence_count};
-    if (!text) return;
-    arrput(c->sentences, made);
-    c->sentence_count = arrlenu(c->sentences);
-}
-
 static int verdict_by_order(const void *a, const void *b)
 {
     const comparison_sentence *x = a, *y = b;

@@ -7,7 +7,6 @@
 #include "analysis/base/words.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,19 +185,6 @@ severity comparer_speed_severity(const comparison *c)
 }
 
 // ---- words ----
-
-words_text comparer_splits_text(const comparison *c, double chance)
-{
-    words_text text = {""};
-    double count = fmax(1, round(chance * c->splits));
-    if (c->splits <= 1e5)
-        snprintf(text.text, sizeof text.text, "%.0f of %.0f splits", count, c->splits);
-    else if (chance > 1e-6)
-        snprintf(text.text, sizeof text.text, "1 of %.40s splits", words_count(1 / chance).text);
-    else
-        snprintf(text.text, sizeof text.text, "fewer than 1 of a million splits");
-    return text;
-}
 
 static words_text work_factor(double factor)
 {

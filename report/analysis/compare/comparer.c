@@ -1,6 +1,9 @@
 #include "comparer.h"
 
+#include "analysis/base/stb_ds.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,4 +40,25 @@ size_t comparer_source_end(const comparison *c, size_t first)
 bool comparer_is_gauge(const netprof_counter *counter)
 {
     return counter->kind == NETPROF_KIND_GAUGE || counter->kind == NETPROF_KIND_STATE;
+}
+
+void comparer_say(comparison *c, severity s, comparison_subject subject, const char *name, size_t device, char *text)
+{
+    comparison_sentence made = {s, text, subject, name, device, NAN, c->sentence_count};
+    if (!text) return;
+    arrput(c->sentences, made);
+    c->sentence_count = arrlenu(c->sentences);
+}
+
+words_text comparer_splits_text(const comparison *c, double chance)
+{
+    words_text text = {""};
+    double count = fmax(1, round(chance * c->splits));
+    if (c->splits <= 1e5)
+        snprintf(text.text, sizeof text.text, "%.0f of %.0f splits", count, c->splits);
+    else if (chance > 1e-6)
+        snprintf(text.text, sizeof text.text, "1 of %.40s splits", words_count(1 / chance).text);
+    else
+        snprintf(text.text, sizeof text.text, "fewer than 1 of a million splits");
+    return text;
 }
