@@ -102,9 +102,9 @@ static void checks_rank(comparison_verdict *v, const comparison *c, check_record
 static bool checks_is_near(const comparison *c, const comparison_check *check, size_t cell, check_record *records)
 {
     enum { ENOUGH_RUNS = 3 };
-    static const double beside = 1.25;
     const comparison_verdict *v = &check->cells[cell];
-    bool peers = c->side_count[COMPARISON_HEALTHY] < ENOUGH_RUNS && check->cell_count > 2;
+    bool few = c->side_count[COMPARISON_HEALTHY] < ENOUGH_RUNS, peers = few && check->cell_count > 2;
+    double beside = few ? 1.5 : 1.25;
     bool small = checks_is_small_bad(check->rule);
     double worst = NAN, value = v->value[COMPARISON_FAULTY];
     for (size_t i = peers ? 0 : cell; i < (peers ? check->cell_count : cell + 1); i++)
@@ -126,8 +126,8 @@ static void checks_conclude_verdict(const comparison *c, comparison_check *check
         marks[side] = v->judged[side] == COMPARISON_JUDGED ? checks_mark(v->severity[side]) : 0;
     }
     v->flipped = marks[COMPARISON_HEALTHY] != marks[COMPARISON_FAULTY];
-    if (marks[COMPARISON_FAULTY] > marks[COMPARISON_HEALTHY] && checks_is_near(c, check, cell, records))
-        v->flipped = false;
+    if (marks[COMPARISON_FAULTY] > marks[COMPARISON_HEALTHY] && checks_is_near(c, check, cell, records)) v->near = true;
+    if (v->near) v->flipped = false;
 }
 
 static bool checks_is_worse(const comparison_verdict *a, const comparison_verdict *b)

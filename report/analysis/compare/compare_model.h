@@ -170,8 +170,9 @@ typedef struct comparison_verdict {
     size_t found[COMPARISON_SIDES];           // ... and how many of them are worth watching, or worse
     double chance;                            // as in comparison_cell; NAN unless both sides were JUDGED
     // The two sides' marks differ: fine (ok, info), doubtful (watch, warn), bad (high, critical). A side where there was
-    // nothing to judge counts as OK; one that could not be judged never flips.
-    bool flipped;
+    // nothing to judge counts as OK; one that could not be judged never flips, nor does one whose middle faulty run lies
+    // near the healthy ones, or near what alike devices had in one or two healthy runs.
+    bool flipped, near;
 } comparison_verdict;
 
 // A rule over the devices of its source.

@@ -170,6 +170,9 @@ static void compare_words_say_flips(comparison *c)
 {
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
+        if (check->cells[check->worst].near)
+            comparer_say(c, SEVERITY_INFO, COMPARISON_OF_CHECK, check->rule->name, compare_words_check_device(check),
+                         compare_words_check(c, check, COMPARISON_FAULTY));
         if (compare_words_is_worse(check))
             comparer_say(c, compare_words_check_severity(check), COMPARISON_OF_CHECK, check->rule->name,
                          compare_words_check_device(check), compare_words_check(c, check, COMPARISON_FAULTY));
