@@ -491,6 +491,51 @@ static void a_rate_limit_on_the_way(void **state)
     if (!tbf) skip();
 }
 
+// The same transfer with something set up otherwise on the sender's own port, which must be named before any counter.
+static void set_up_otherwise(const char *before, const char *change, const char *words, const char *counter)
+{
+    bench b = {0};
+    netprof_error error;
+    bool done = make_router() && run(SENDER, "%s", before);
+    if (!done) print_message("skipped: needs veth\n");
+    if (done) measure(&b, COMPARISON_HEALTHY, 6400);
+    done = done && run(SENDER, "%s", change);
+    if (done) measure(&b, COMPARISON_FAULTY, 6500);
+    for (int side = 0; side < COMPARISON_SIDES && done; side++)
+        assert_int_equal(comparison_add(&b.c, (comparison_side)side, &b.sets[side], NULL, &error), NETPROF_OK);
+    if (done) {
+        const comparison_sentence *first = NULL;
+        assert_int_equal(comparison_make(&b.c, &built_in, NULL, &error), NETPROF_OK);
+        print_message("    %s\n", b.c.title);
+        for (size_t i = b.c.sentence_count; i-- > 0;)
+            if (b.c.sentences[i].subject == COMPARISON_OF_SETUP) first = &b.c.sentences[i];
+        assert_non_null(first);
+        assert_string_equal(first->text, words);
+        // How much slower depends on the machine; where it is, the setting is the reason that the first line names.
+        if (b.c.sentences[0].subject == COMPARISON_OF_SPEED && b.c.sentences[0].severity >= SEVERITY_WATCH)
+            assert_true(strstr(b.c.title, " times") && strstr(b.c.title, words));
+        if (counter)
+            assert_int_equal(find_line(&b.c, counter)->cells[find_line(&b.c, counter)->worst].state, COMPARISON_NEW);
+    }
+    clear(&b);
+    if (!done) skip();
+}
+
+static void a_shaper_on_the_port(void **state)
+{
+    (void)state;
+    if (why_not) skip();
+    set_up_otherwise("true", "tc qdisc add dev e0 root tbf rate 100mbit burst 32k limit 64k 2>/dev/null",
+                     "queueing discipline tbf instead of noqueue on e0", "qdisc_overlimits");
+}
+
+static void a_smaller_mtu(void **state)
+{
+    (void)state;
+    if (why_not) skip();
+    set_up_otherwise("ip link set e0 mtu 9000", "ip link set e0 mtu 1500", "MTU 1500 instead of 9000 on e0", NULL);
+}
+
 static void packets_dropped_on_the_way(void **state)
 {
     enum { EVERY = 50 };
@@ -530,6 +575,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_limit_on_the_way),
+        cmocka_unit_test(a_shaper_on_the_port),
+        cmocka_unit_test(a_smaller_mtu),
         cmocka_unit_test(packets_dropped_on_the_way),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -83,18 +83,41 @@ static void checks_count_found(comparison_verdict *v, const comparison *c, check
             v->found[c->runs[r]->side] += checks_mark(records[r]->severity) >= (least ? least : 1);
 }
 
-// How the runs' values rank.
-static void checks_rank(comparison_verdict *v, const comparison *c, check_record *records)
+// The values of the runs that were judged, larger for worse, the healthy ones first. Returns room for all runs.
+static double *checks_values(const comparison *c, check_record *records, size_t n[COMPARISON_SIDES])
 {
     double *values = memory_calloc(c->run_count, sizeof *values);
-    size_t n[COMPARISON_SIDES] = {0, 0};
+    n[COMPARISON_HEALTHY] = n[COMPARISON_FAULTY] = 0;
     for (size_t r = 0; r < c->run_count; r++)
         if (records[r] && records[r]->judged) {
             values[n[0] + n[1]] = checks_badness(records[r]);
             n[c->runs[r]->side]++;
         }
+    return values;
+}
+
+// How the runs' values rank.
+static void checks_rank(comparison_verdict *v, const comparison *c, check_record *records)
+{
+    size_t n[COMPARISON_SIDES];
+    double *values = checks_values(c, records, n);
     if (n[0] && n[1]) v->chance = chance_of_ranks(values, n[0], values + n[0], n[1], 1);
     free(values);
+}
+
+// Several runs whose values, even if their ranges do not meet, are no further apart than runs like these would be once in
+// a hundred times.
+static bool checks_is_noise(const comparison *c, check_record *records)
+{
+    static const double limit = 0.01, apart = 2;
+    size_t n[COMPARISON_SIDES];
+    double *values = checks_values(c, records, n);
+    bool known = n[0] > 0 && n[1] > 0;
+    double chance = known ? chance_of_means(values, n[0], values + n[0], n[1]) : NAN;
+    comparison_range h = comparison_range_of(values, n[0]), f = comparison_range_of(values + n[0], n[1]);
+    double ratio = h.max > 0 ? f.min / h.max : h.max < 0 ? h.max / f.min : INFINITY; // negative where small is bad
+    free(values);
+    return known && chance > limit && ratio < apart;
 }
 
 // Does the middle faulty run lie among the healthy ones, or hardly beside them? Of one or two healthy runs those of the
@@ -112,6 +135,7 @@ static bool checks_is_near(const comparison *c, const comparison_check *check, s
             const finding_check *x = records[i * c->run_count + r];
             if (x && x->judged) worst = small ? fmin(worst, x->value) : fmax(worst, x->value);
         }
+    if (!few && checks_is_noise(c, records + cell * c->run_count)) return true;
     if (isnan(worst) || isnan(value) || worst * value < 0) return false;
     return small ? value * beside > worst : value < worst * beside;
 }
