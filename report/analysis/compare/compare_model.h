@@ -145,11 +145,18 @@ typedef struct comparison_gauge {
     comparison_range side[COMPARISON_SIDES];
 } comparison_gauge;
 
+// How good a reason a fact is for a difference.
+typedef enum comparison_reason {
+    COMPARISON_SETTING = 0, // MTU, speed, CPUs: "configuration"
+    COMPARISON_MAKE,        // driver, firmware, kernel, model: "software"
+    COMPARISON_MEASURING    // who measured: none
+} comparison_reason;
+
 // A fact of a device, or of the node (device DIFFERENCE_NONE), that is not the same on both sides.
 typedef struct comparison_fact {
     size_t device;
-    const char *key, *words;            // "speed_mbps", "speed (Mb/s)"
-    bool context;                       // it says who measured: no reason for a difference
+    const char *key, *words; // "speed_mbps", "speed (Mb/s)"
+    comparison_reason reason;
     const char *side[COMPARISON_SIDES]; // hostile text
 } comparison_fact;
 

@@ -10,52 +10,53 @@
 #include <string.h>
 
 // Facts that may explain a difference, those that do it most often first; names, addresses, serial numbers and times are
-// not among them: they always differ. What only says who measured is never more than context.
+// not among them: they always differ. Software and hardware of another make are weaker reasons than settings, and what
+// only says who measured is never more than context.
 typedef struct setup_fact {
     const char *key, *words;
-    bool context;
+    comparison_reason reason;
 } setup_fact;
 
 static const setup_fact of_device[] = {
-    {"mtu", "MTU", false},
-    {"hpc_mtu", "HPC MTU", false},
-    {"speed_mbps", "speed (Mb/s)", false},
-    {"port_speed", "port speed", false},
-    {"rate", "rate", false},
-    {"rate_bps", "rate (bit/s)", false},
-    {"duplex", "duplex", false},
-    {"link", "link", false},
-    {"operstate", "state", false},
-    {"phys_state", "physical state", false},
-    {"qdisc", "queueing discipline", false},
-    {"pci_speed", "PCIe speed", false},
-    {"pci_width", "PCIe width", false},
-    {"esm_link_speed", "PCIe speed", false},
-    {"pause", "pause frames", false},
-    {"link_layer", "link layer", false},
-    {"link_layer_retry", "link-layer retry", false},
-    {"loopback", "loopback", false},
-    {"media", "medium", false},
-    {"driver", "driver", false},
-    {"driver_rev", "driver", false},
-    {"version", "driver version", false},
-    {"fw_version", "firmware", false},
-    {"fw_ver", "firmware", false},
-    {"numa_node", "NUMA node", false},
-    {"kind", "kind", false},
-    {"model", "model", false},
-    {"hca_type", "model", false},
-    {"cassini_version", "Cassini version", false},
-    {"pci_max_speed", "highest PCIe speed", false},
-    {"pci_max_width", "highest PCIe width", false},
+    {"mtu", "MTU", COMPARISON_SETTING},
+    {"hpc_mtu", "HPC MTU", COMPARISON_SETTING},
+    {"speed_mbps", "speed (Mb/s)", COMPARISON_SETTING},
+    {"port_speed", "port speed", COMPARISON_SETTING},
+    {"rate", "rate", COMPARISON_SETTING},
+    {"rate_bps", "rate (bit/s)", COMPARISON_SETTING},
+    {"duplex", "duplex", COMPARISON_SETTING},
+    {"link", "link", COMPARISON_SETTING},
+    {"operstate", "state", COMPARISON_SETTING},
+    {"phys_state", "physical state", COMPARISON_SETTING},
+    {"qdisc", "queueing discipline", COMPARISON_SETTING},
+    {"pci_speed", "PCIe speed", COMPARISON_SETTING},
+    {"pci_width", "PCIe width", COMPARISON_SETTING},
+    {"esm_link_speed", "PCIe speed", COMPARISON_SETTING},
+    {"pause", "pause frames", COMPARISON_SETTING},
+    {"link_layer", "link layer", COMPARISON_SETTING},
+    {"link_layer_retry", "link-layer retry", COMPARISON_SETTING},
+    {"loopback", "loopback", COMPARISON_SETTING},
+    {"media", "medium", COMPARISON_MAKE},
+    {"driver", "driver", COMPARISON_MAKE},
+    {"driver_rev", "driver", COMPARISON_MAKE},
+    {"version", "driver version", COMPARISON_MAKE},
+    {"fw_version", "firmware", COMPARISON_MAKE},
+    {"fw_ver", "firmware", COMPARISON_MAKE},
+    {"numa_node", "NUMA node", COMPARISON_MAKE},
+    {"kind", "kind", COMPARISON_MAKE},
+    {"model", "model", COMPARISON_MAKE},
+    {"hca_type", "model", COMPARISON_MAKE},
+    {"cassini_version", "Cassini version", COMPARISON_MAKE},
+    {"pci_max_speed", "highest PCIe speed", COMPARISON_MAKE},
+    {"pci_max_width", "highest PCIe width", COMPARISON_MAKE},
 };
 static const setup_fact of_node[] = {
-    {"cpus_allowed", "CPUs that the command may use", false},
-    {"cpus", "CPUs", false},
-    {"cpu_governor", "CPU governor", false},
-    {"kernel", "kernel", false},
-    {"machine", "machine", false},
-    {"netprof", "netprof", true},
+    {"cpus_allowed", "CPUs that the command may use", COMPARISON_SETTING},
+    {"cpus", "CPUs", COMPARISON_SETTING},
+    {"cpu_governor", "CPU governor", COMPARISON_SETTING},
+    {"kernel", "kernel", COMPARISON_MAKE},
+    {"machine", "machine", COMPARISON_MAKE},
+    {"netprof", "netprof", COMPARISON_MEASURING},
 };
 enum { OF_DEVICE = sizeof of_device / sizeof *of_device, OF_NODE = sizeof of_node / sizeof *of_node, NAMED = 3 };
 
@@ -86,13 +87,20 @@ static const char *setup_fact_of_side(const comparison *c, size_t device, const 
     return found;
 }
 
+// A port that is up on the faulty side, and was still coming up on the other.
+static bool setup_is_fine(const char *key, const char *faulty)
+{
+    return (strcmp(key, "operstate") == 0 && strcmp(faulty, "up") == 0) ||
+           (strcmp(key, "phys_state") == 0 && strstr(faulty, "LinkUp"));
+}
+
 static void setup_compare_fact(comparison *c, size_t device, const setup_fact *about)
 {
-    comparison_fact fact = {.device = device, .key = about->key, .words = about->words, .context = about->context};
+    comparison_fact fact = {.device = device, .key = about->key, .words = about->words, .reason = about->reason};
     for (int side = 0; side < COMPARISON_SIDES; side++)
         fact.side[side] = setup_fact_of_side(c, device, about->key, (comparison_side)side);
     const char *h = fact.side[COMPARISON_HEALTHY], *f = fact.side[COMPARISON_FAULTY];
-    if (!h || !f || !*h || !*f || strcmp(h, f) == 0) return;
+    if (!h || !f || !*h || !*f || strcmp(h, f) == 0 || setup_is_fine(about->key, f)) return;
     arrput(c->facts, fact);
     c->fact_count = arrlenu(c->facts);
 }
@@ -139,16 +147,25 @@ static void setup_say_fact(comparison *c, size_t i, severity s)
         names++;
     }
     if (names > NAMED) text_append(&text, " and %zu more", names - NAMED);
-    comparer_say(c, s, COMPARISON_OF_SETUP, "configuration", fact->device, text);
+    comparer_say(c, s, COMPARISON_OF_SETUP, fact->reason == COMPARISON_SETTING ? "configuration" : "software",
+                 fact->device, text);
 }
 
-static void setup_say_facts(comparison *c, bool slower)
+// Only where the run went worse, too, is it more than context.
+static severity setup_severity(const comparison *c, comparison_reason reason)
+{
+    severity slower = c->work.failed[COMPARISON_FAULTY] ? SEVERITY_WATCH : comparer_speed_severity(c);
+    if (slower < SEVERITY_WATCH || reason == COMPARISON_MEASURING) return SEVERITY_INFO;
+    return slower >= SEVERITY_WARN && reason == COMPARISON_SETTING ? SEVERITY_WARN : SEVERITY_WATCH;
+}
+
+static void setup_say_facts(comparison *c)
 {
     for (size_t i = 0; i < c->fact_count; i++) {
         bool before = false;
         for (size_t k = 0; k < i; k++)
             before |= setup_same_fact(&c->facts[k], &c->facts[i]);
-        if (!before) setup_say_fact(c, i, slower && !c->facts[i].context ? SEVERITY_WATCH : SEVERITY_INFO);
+        if (!before) setup_say_fact(c, i, setup_severity(c, c->facts[i].reason));
     }
 }
 
@@ -227,8 +244,7 @@ static void setup_say_virtual(comparison *c)
 
 void comparer_say_setup(comparison *c)
 {
-    bool slower = comparer_speed_severity(c) >= SEVERITY_WATCH || c->work.failed[COMPARISON_FAULTY];
     setup_say_ports(c);
     setup_say_virtual(c);
-    setup_say_facts(c, slower);
+    setup_say_facts(c);
 }

@@ -55,9 +55,12 @@ static const comparison_sentence *verdict_first(const comparison *c, comparison_
     return NULL;
 }
 
-// What else differs: the worst finding of a setting, a check or a counter; else a setting or counter that is context.
+// What else differs: where it was slower a setting, or a port that is missing; else the worst finding of a check or a
+// counter; else what is context.
 static const comparison_sentence *verdict_reason(const comparison *c, bool slower)
 {
+    const comparison_sentence *set = verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_WATCH);
+    if (slower && set && strcmp(set->rule, "software") != 0) return set;
     for (size_t i = 0; i < c->sentence_count; i++) {
         const comparison_sentence *x = &c->sentences[i];
         if (x->subject >= COMPARISON_OF_SETUP && x->subject <= COMPARISON_OF_COUNTER && x->severity >= SEVERITY_WATCH)

@@ -287,7 +287,9 @@ static void work_say_other(comparison *c)
     work_command command = work_compare_commands(c);
     severity s = comparer_speed_severity(c);
     char *text = NULL;
-    text_append(&text, "Not the same work: ");
+    // More may be the same work, with what was sent again.
+    bool more = w->by_throughput && w->bytes[COMPARISON_FAULTY].median > w->bytes[COMPARISON_HEALTHY].median;
+    text_append(&text, more ? "More was moved: " : "Not the same work: ");
     if (!w->by_throughput) {
         text_append(&text, command == WORK_OTHER_PROGRAM ? "another program, and next to no traffic on both sides"
                                                          : "another command, and next to no traffic on both sides");
@@ -306,8 +308,9 @@ static void work_say_other(comparison *c)
     }
     comparer_say(c, s ? s : SEVERITY_INFO, s ? COMPARISON_OF_SPEED : COMPARISON_OF_CONTEXT, "throughput",
                  DIFFERENCE_NONE, text);
-    c->work.headline = isnan(w->slower) ? memory_strdup("not the same work")
-                                        : memory_format("not the same work: %s instead of %s, throughput %s times",
+    c->work.headline = isnan(w->slower) ? memory_strdup(more ? "more was moved" : "not the same work")
+                                        : memory_format("%s: %s instead of %s, throughput %s times",
+                                                        more ? "more was moved" : "not the same work",
                                                         work_bytes_text(w->bytes[COMPARISON_FAULTY].median).text,
                                                         work_bytes_text(w->bytes[COMPARISON_HEALTHY].median).text,
                                                         words_number(1 / w->slower).text);

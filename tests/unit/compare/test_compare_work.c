@@ -281,7 +281,7 @@ static void configuration_comes_before_counters(void **state)
     expect(&b, SEVERITY_WARN, "3 times slower for the same work; what differs: MTU 1500 instead of 9000 on dev0");
     assert_string_equal(b.c.sentences[0].rule, "duration");
     assert_string_equal(b.c.sentences[1].rule, "configuration");
-    assert_int_equal(b.c.sentences[1].severity, SEVERITY_WATCH);
+    assert_int_equal(b.c.sentences[1].severity, SEVERITY_WARN);
     assert_true(says(&b.c, "200 MB moved on both sides, in 6.25 times the packets"));
     clear(&b);
     // Where nothing is slower it is context.
