@@ -120,6 +120,23 @@ static bool checks_is_noise(const comparison *c, check_record *records)
     return known && chance > limit && ratio < apart;
 }
 
+// What alike devices had in the healthy runs: would one more of them have as far a value once in a thousand times? The
+// logarithms, as ratios and rates spread.
+static bool checks_is_like_peers(const comparison *c, const comparison_check *check, check_record *records,
+                                 double value)
+{
+    static const double limit = 0.001;
+    double *logs = NULL, own = log(value);
+    for (size_t i = 0; i < check->cell_count; i++)
+        for (size_t r = 0; r < c->side_count[COMPARISON_HEALTHY]; r++) {
+            const finding_check *x = records[i * c->run_count + r];
+            if (x && x->judged && x->value > 0) arrput(logs, log(x->value));
+        }
+    bool like = arrlenu(logs) > 2 && isfinite(own) && chance_of_means(logs, arrlenu(logs), &own, 1) > limit;
+    arrfree(logs);
+    return like;
+}
+
 // Does the middle faulty run lie among the healthy ones, or hardly beside them? Of one or two healthy runs those of the
 // devices that are alike count as well.
 static bool checks_is_near(const comparison *c, const comparison_check *check, size_t cell, check_record *records)
@@ -136,6 +153,7 @@ static bool checks_is_near(const comparison *c, const comparison_check *check, s
             if (x && x->judged) worst = small ? fmin(worst, x->value) : fmax(worst, x->value);
         }
     if (!few && checks_is_noise(c, records + cell * c->run_count)) return true;
+    if (peers && checks_is_like_peers(c, check, records, value)) return true;
     if (isnan(worst) || isnan(value) || worst * value < 0) return false;
     return small ? value * beside > worst : value < worst * beside;
 }
