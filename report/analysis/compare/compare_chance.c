@@ -90,7 +90,7 @@ double chance_of_ranks(const double *healthy, size_t healthy_count, const double
 // ---- means ----
 
 // P(|T| > t) with whole degrees of freedom, by the finite sums (Abramowitz and Stegun 26.7.3 and 26.7.4).
-static double chance_student(double t, size_t freedom)
+double chance_of_student(double t, size_t freedom)
 {
     double angle = atan(fabs(t) / sqrt((double)freedom)), cosine = cos(angle), sine = sin(angle);
     bool odd = freedom % 2;
@@ -125,7 +125,7 @@ double chance_of_means(const double *healthy, size_t healthy_count, const double
     double spread = sqrt((h.squares + f.squares) / (double)(count - 2));
     double error = spread * sqrt(1 / (double)healthy_count + 1 / (double)faulty_count), step = fabs(f.mean - h.mean);
     if (!(error > 0)) return step > 0 ? 0 : 1;
-    return chance_student(step / error, count - 2);
+    return chance_of_student(step / error, count - 2);
 }
 
 // ---- many quantities at once ----

@@ -18,6 +18,8 @@ double chance_of_ranks(const double *healthy, size_t healthy_count, const double
 // far apart, if the values are normal. NAN for fewer than three values together.
 double chance_of_means(const double *healthy, size_t healthy_count, const double *faulty, size_t faulty_count);
 
+double chance_of_student(double t, size_t freedom); // P(|T| > t) with so many degrees of freedom
+
 // Many quantities of the same runs at once: which of them stand out so far that splits of these runs show any that does
 // in at most the share `limit`? Whatever the quantities' distributions, and however they hang together (the largest
 // statistic over all quantities, of all splits). With too few runs none does: 5 and 4 runs are needed for 1 %.

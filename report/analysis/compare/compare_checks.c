@@ -120,21 +120,47 @@ static bool checks_is_noise(const comparison *c, check_record *records)
     return known && chance > limit && ratio < apart;
 }
 
-// What alike devices had in the healthy runs: would one more of them have as far a value once in a thousand times? The
-// logarithms, as ratios and rates spread.
-static bool checks_is_like_peers(const comparison *c, const comparison_check *check, check_record *records,
-                                 double value)
+// The logarithms of the healthy values on one device, or on all from `from` to `end`: how many, mean, squares.
+typedef struct checks_spread {
+    double count, sum, squares;
+} checks_spread;
+
+static checks_spread checks_spread_of(const comparison *c, check_record *records, size_t from, size_t end)
 {
-    static const double limit = 0.001;
-    double *logs = NULL, own = log(value);
-    for (size_t i = 0; i < check->cell_count; i++)
-        for (size_t r = 0; r < c->side_count[COMPARISON_HEALTHY]; r++) {
-            const finding_check *x = records[i * c->run_count + r];
-            if (x && x->judged && x->value > 0) arrput(logs, log(x->value));
-        }
-    bool like = arrlenu(logs) > 2 && isfinite(own) && chance_of_means(logs, arrlenu(logs), &own, 1) > limit;
-    arrfree(logs);
-    return like;
+    checks_spread s = {0, 0, 0};
+    for (size_t i = from * c->run_count; i < end * c->run_count; i++) {
+        const finding_check *x = i % c->run_count < c->side_count[COMPARISON_HEALTHY] ? records[i] : NULL;
+        if (!x || !x->judged || !(x->value > 0)) continue;
+        s.count++;
+        s.sum += log(x->value);
+        s.squares += log(x->value) * log(x->value);
+    }
+    return s;
+}
+
+// Would a device that is alike have as far a value once in a thousand times? Ratios and rates spread as their logarithms
+// do. How much is told by the devices together: of several healthy runs each around its own mean, of one run around the
+// mean of all. Nothing is taken to be steadier than 5 %.
+static bool checks_is_like_peers(const comparison *c, const comparison_check *check, size_t cell, check_record *records)
+{
+    static const double limit = 0.001, least = 0.05;
+    const comparison_verdict *v = &check->cells[cell];
+    bool several = c->side_count[COMPARISON_HEALTHY] > 1;
+    double squares = 0, freedom = 0, step = log(v->value[COMPARISON_FAULTY]);
+    checks_spread own = checks_spread_of(c, records, several ? cell : 0, several ? cell + 1 : check->cell_count);
+    for (size_t i = 0; i < check->cell_count && several; i++) {
+        checks_spread s = checks_spread_of(c, records, i, i + 1);
+        if (s.count > 1) squares += s.squares - s.sum * s.sum / s.count;
+        freedom += s.count > 1 ? s.count - 1 : 0;
+    }
+    if (!several && own.count > 1) {
+        squares = own.squares - own.sum * own.sum / own.count;
+        freedom = own.count - 1;
+    }
+    if (freedom < 2 || !(own.count > 0) || !isfinite(step)) return false;
+    double spread = sqrt(fmax(squares / freedom, least * least));
+    double error = spread * sqrt(1 / (double)v->runs[COMPARISON_FAULTY] + 1 / own.count);
+    return chance_of_student((step - own.sum / own.count) / error, (size_t)freedom) > limit;
 }
 
 // Does the middle faulty run lie among the healthy ones, or hardly beside them? Of one or two healthy runs those of the
@@ -153,7 +179,7 @@ static bool checks_is_near(const comparison *c, const comparison_check *check, s
             if (x && x->judged) worst = small ? fmin(worst, x->value) : fmax(worst, x->value);
         }
     if (!few && checks_is_noise(c, records + cell * c->run_count)) return true;
-    if (peers && checks_is_like_peers(c, check, records, value)) return true;
+    if (check->cell_count > 2 && checks_is_like_peers(c, check, cell, records)) return true;
     if (isnan(worst) || isnan(value) || worst * value < 0) return false;
     return small ? value * beside > worst : value < worst * beside;
 }

@@ -71,6 +71,12 @@ static const comparison_sentence *verdict_reason(const comparison *c, bool slowe
     return setting ? setting : verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO);
 }
 
+// What and where, without the figures of the other side.
+static void verdict_append_brief(char **text, const comparison_sentence *x)
+{
+    text_append(text, "%.*s", (int)(x->brief ? x->brief : strlen(x->text)), x->text);
+}
+
 static void verdict_append_capital(char **text, const char *words)
 {
     bool lower = words[0] >= 'a' && words[0] <= 'z';
@@ -96,10 +102,11 @@ static void verdict_append_nothing(const comparison *c, char **text, const compa
     }
     const comparison_sentence *counter = verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO);
     if (counter)
-        text_append(text, "%s; most changed: %s",
+        text_append(text, "%s; most changed: ",
                     c->run_count > 2 ? "Nothing went worse beyond chance"
-                                     : "Nothing went worse that one run on each side can show",
-                    counter->text);
+                                     : "Nothing went worse that one run on each side can show");
+    if (counter)
+        verdict_append_brief(text, counter);
     else
         text_append(text, verdict_differs(c) ? "Nothing went worse" : "No difference beyond chance");
     for (size_t i = 0; i < c->sentence_count; i++)
@@ -118,9 +125,10 @@ static void verdict_choose_title(comparison *c)
         text_append(&text, "%s", outcome->text);
     else if (slower)
         verdict_append_capital(&text, c->work.headline);
-    if (text && reason) text_append(&text, "; what differs: %s", reason->text);
-    if (!text && reason) {
-        text_append(&text, "%s", reason->text);
+    if (reason && text) text_append(&text, "; what differs: ");
+    bool first = reason && !text;
+    if (reason) verdict_append_brief(&text, reason);
+    if (first) {
         if (c->work.headline) text_append(&text, "; %s", c->work.headline);
     }
     if (!text) verdict_append_nothing(c, &text, speed);

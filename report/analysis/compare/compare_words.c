@@ -122,7 +122,8 @@ static void compare_words_append_counts(const comparison *c, char **text, const 
         text_append(text, " (values this far apart: by chance in %s)", comparer_splits_text(c, v->chance).text);
 }
 
-static char *compare_words_check(const comparison *c, const comparison_check *check, comparison_side side)
+static char *compare_words_check(const comparison *c, const comparison_check *check, comparison_side side,
+                                 size_t *brief)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     const finding *x = v->finding[side];
@@ -133,6 +134,7 @@ static char *compare_words_check(const comparison *c, const comparison_check *ch
         compare_words_append_claim(&text, x);
     else
         text_append(&text, "%s", check->rule->name);
+    *brief = strlen(text);
     compare_words_append_other(c, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
     compare_words_append_counts(c, &text, v);
     if (side == COMPARISON_FAULTY && x && x->explained_by) text_append(&text, " (explained by %s)", x->explained_by);
@@ -166,16 +168,20 @@ static size_t compare_words_check_device(const comparison_check *check)
     return check->of_node ? DIFFERENCE_NONE : check->first_device + check->worst;
 }
 
+static void compare_words_say_check(comparison *c, severity s, const comparison_check *check)
+{
+    size_t brief;
+    char *text = compare_words_check(c, check, COMPARISON_FAULTY, &brief);
+    comparer_say(c, s, COMPARISON_OF_CHECK, check->rule->name, compare_words_check_device(check), text);
+    c->sentences[c->sentence_count - 1].brief = brief;
+}
+
 static void compare_words_say_flips(comparison *c)
 {
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
-        if (check->cells[check->worst].near)
-            comparer_say(c, SEVERITY_INFO, COMPARISON_OF_CHECK, check->rule->name, compare_words_check_device(check),
-                         compare_words_check(c, check, COMPARISON_FAULTY));
-        if (compare_words_is_worse(check))
-            comparer_say(c, compare_words_check_severity(check), COMPARISON_OF_CHECK, check->rule->name,
-                         compare_words_check_device(check), compare_words_check(c, check, COMPARISON_FAULTY));
+        if (check->cells[check->worst].near) compare_words_say_check(c, SEVERITY_INFO, check);
+        if (compare_words_is_worse(check)) compare_words_say_check(c, compare_words_check_severity(check), check);
     }
 }
 
@@ -253,7 +259,7 @@ static void compare_words_append_line_chance(const comparison *c, char **text, c
 }
 
 // "cxi2: hni_rx_paused_0 310 M cycles/s; healthy run 0 (new): receive buffer asked to pause".
-static char *compare_words_line(const comparison *c, const comparison_line *line)
+static char *compare_words_line(const comparison *c, const comparison_line *line, size_t *brief)
 {
     const comparison_cell *cell = &line->cells[line->worst];
     char *text = NULL, healthy[80], faulty[80], ratio[32];
@@ -274,10 +280,31 @@ static char *compare_words_line(const comparison *c, const comparison_line *line
         text_append(&text, " (%s times)", rules_format(ratio, sizeof ratio, "x", cell->ratio_per_s));
     else if (cell->state != COMPARISON_CHANGED)
         text_append(&text, " (%s)", comparison_state_name(cell->state));
+    *brief = strlen(text);
     if (line->pattern != COMPARISON_ALONE) text_append(&text, "; %s", line->pattern_text);
     if (*line->gloss) text_append(&text, ": %s", line->gloss);
     compare_words_append_line_chance(c, &text, cell);
     return text;
+}
+
+// Nearly the same change on the same devices, or a device of which a rule spoke: the same event once more.
+static bool compare_words_is_again(const comparison *c, const comparison_line *line, const comparison_line *const *said,
+                                   size_t count)
+{
+    size_t device = line->first_device + line->worst;
+    const comparison_cell *x = &line->cells[line->worst];
+    for (size_t i = 0; i < c->check_count; i++) {
+        const comparison_check *check = &c->checks[i];
+        if (compare_words_is_worse(check) && compare_words_check_device(check) == device) return true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const comparison_cell *y = &said[i]->cells[said[i]->worst];
+        bool near = x->ratio_per_s / y->ratio_per_s > 0.8 && x->ratio_per_s / y->ratio_per_s < 1.25;
+        if (said[i]->kind == line->kind && said[i]->first_device + said[i]->worst == device &&
+            (near || (isnan(x->ratio_per_s) && isnan(y->ratio_per_s) && strcmp(said[i]->unit, line->unit) == 0)))
+            return true;
+    }
+    return false;
 }
 
 // Errors and stalls that no rule spoke of: findings where the runs are enough to show that it is not chance, else what
@@ -285,16 +312,18 @@ static char *compare_words_line(const comparison *c, const comparison_line *line
 static void compare_words_say_lines(comparison *c)
 {
     enum { SAID = 3 };
-    size_t said = 0;
+    const comparison_line *said[SAID];
+    size_t count = 0, brief;
     for (int beyond = 1; beyond >= 0; beyond--)
-        for (size_t i = 0; i < c->ranked_count && said < SAID; i++) {
+        for (size_t i = 0; i < c->ranked_count && count < SAID; i++) {
             const comparison_line *line = &c->lines[i];
             const comparison_cell *cell = &line->cells[line->worst];
             if (line->kind > COMPARISON_STALLS || cell->direction <= 0 || cell->beyond != (bool)beyond) continue;
-            if (compare_words_is_said(c, line)) continue;
+            if (compare_words_is_said(c, line) || compare_words_is_again(c, line, said, count)) continue;
             comparer_say(c, beyond ? SEVERITY_WATCH : SEVERITY_INFO, COMPARISON_OF_COUNTER, line->name,
-                         line->first_device + line->worst, compare_words_line(c, line));
-            said++;
+                         line->first_device + line->worst, compare_words_line(c, line, &brief));
+            c->sentences[c->sentence_count - 1].brief = brief;
+            said[count++] = line;
         }
 }
 
@@ -309,7 +338,8 @@ static void compare_words_say_better(comparison *c)
         char *text = NULL;
         if (!check->flipped || compare_words_is_worse(check) || !check->cells[check->worst].finding[COMPARISON_HEALTHY])
             continue;
-        char *inner = compare_words_check(c, check, COMPARISON_HEALTHY);
+        size_t brief;
+        char *inner = compare_words_check(c, check, COMPARISON_HEALTHY, &brief);
         text_append(&text, "Only on the healthy side: %s", inner);
         free(inner);
         comparer_say(c, SEVERITY_INFO, COMPARISON_OF_CONTEXT, check->rule->name, compare_words_check_device(check),

@@ -44,7 +44,13 @@ bool comparer_is_gauge(const netprof_counter *counter)
 
 void comparer_say(comparison *c, severity s, comparison_subject subject, const char *name, size_t device, char *text)
 {
-    comparison_sentence made = {s, text, subject, name, device, NAN, c->sentence_count};
+    comparison_sentence made = {.severity = s,
+                                .text = text,
+                                .subject = subject,
+                                .rule = name,
+                                .device = device,
+                                .cost_s = NAN,
+                                .order = c->sentence_count};
     if (!text) return;
     arrput(c->sentences, made);
     c->sentence_count = arrlenu(c->sentences);

@@ -272,7 +272,7 @@ static void runs_alike_are_not_told_apart(void **state)
     static const spread spreads[] = {{0.05, 0.05}, {0.1, 0.05}, {0.2, 0.05}, {0.3, 0.05},
                                      {0.1, 0.1},   {0.2, 0.2},  {0.3, 0.3}};
     const char *given = getenv("NETPROF_TEST_ROUNDS");
-    int rounds = given ? atoi(given) : 2;
+    int rounds = given ? atoi(given) : 2, total = 0, accused = 0, warned = 0;
     (void)state;
     random_state = 17;
     print_message("    healthy faulty  NICs  counters  comparisons  watch  warn  high (or worse)\n");
@@ -283,9 +283,13 @@ static void runs_alike_are_not_told_apart(void **state)
             print_message("    %7zu %6zu  %2.0f %%      %2.0f %%  %11d  %5d  %4d  %4d\n", sides[i][0], sides[i][1],
                           100 * spreads[k].nics, 100 * spreads[k].counters, rounds, fired[SEVERITY_WATCH],
                           fired[SEVERITY_WARN], fired[SEVERITY_HIGH]);
-            // Where related counters vary by 20 % for themselves, shares leave what their rules expect.
-            if (spreads[k].counters <= 0.1) assert_true(fired[SEVERITY_WATCH] <= (rounds + 99) / 100 - (rounds < 100));
+            total += rounds;
+            accused += fired[SEVERITY_WATCH];
+            warned += fired[SEVERITY_WARN];
         }
+    print_message("    all: %d of %d accuse, %d with warn or worse\n", accused, total, warned);
+    assert_true(warned * 100 <= total); // at most 1 in 100
+    assert_true(accused * 100 <= total);
 }
 
 int main(void)
