@@ -193,9 +193,9 @@
      document that is written with them.
 
      Exit codes of the commands: 0 done, 1 done but worth failing for, 2 wrong usage, 3 a file could not be read or
-     written (or memory ran out), 4 nothing to read on this node. They are fixed, also while MAJOR is 0: a code never
-     changes its meaning, and a new one comes only with a new minor version. `netprof run` ends with the exit status of
-     the command that it ran.
+     written (or memory ran out), 4 nothing to read on this node, 5 done but what matters could not be judged. They are
+     fixed, also while MAJOR is 0: a code never changes its meaning, and a new one comes only with a new minor version.
+     `netprof run` ends with the exit status of the command that it ran.
 
      Names, units and widths of counters come from kernels and drivers: nothing is promised about them. */
 

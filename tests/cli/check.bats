@@ -28,7 +28,8 @@ two_snapshots() {
 @test "nothing wrong: 0" {
     two_snapshots
     [ "$(status_of netprof check before.netprof after.netprof)" = 0 ]
-    grep -q '^No fault found' out
+    # 390625000 codewords of 5440 bits in ten seconds are the line; there are no bytes, so nothing is said of the load
+    grep -qE '^No fault found on cxi0, cxi1 by [0-9]+ checks' out
 }
 
 @test "a fault: the finding, its evidence, threshold and advice; 1" {
@@ -64,9 +65,70 @@ two_snapshots() {
     two_snapshots
     printf 'garbage\n' >tree/sys/class/cxi/cxi1/device/telemetry/hni_pcs_uncorrected_cw
     netprof collect --root tree -o after.netprof
-    netprof check before.netprof after.netprof --json >out
-    [ "$(jq -c '[.unknown[] | select(.rule == "uncorrected-codewords") | [.device, .counter]]' out)" = '[["cxi1","hni_pcs_uncorrected_cw"]]' ]
-    netprof check before.netprof after.netprof | grep -q '^Could not be judged$'
+    file=tree/sys/class/cxi/cxi1/device/telemetry/hni_pcs_uncorrected_cw
+    [ "$(status_of netprof check before.netprof after.netprof --json)" = 5 ]
+    [ "$(jq -c .verdict.severity out)" = '"unknown"' ]
+    [ "$(jq -c '.unknown[] | select(.rule == "uncorrected-codewords") | [.source, .device, .counter, .path, .errno, .reason, .hides, .matters]' out)" = "[\"cxi\",\"cxi1\",\"hni_pcs_uncorrected_cw\",\"$file\",74,\"unreadable\",\"critical\",true]" ] # EBADMSG
+    [ "$(status_of netprof check before.netprof after.netprof)" = 5 ]
+    grep -q "^Could not be judged: cxi1: hni_pcs_uncorrected_cw: not a number ($file); this" out
+    grep -q "^  cxi1: hni_pcs_uncorrected_cw: not a number ($file): hides 1 check, uncorrected-codewords (at worst critical)$" out
+}
+
+@test "what could not be judged: --fail-on decides what it means; a fault that was found comes first" {
+    two_snapshots pct_trs_rsp_nack_drops 2 # a warning
+    printf 'garbage\n' >tree/sys/class/cxi/cxi0/device/telemetry/hni_pcs_uncorrected_cw
+    netprof collect --root tree -o after.netprof
+    check=(netprof check before.netprof after.netprof)
+    [ "$(status_of "${check[@]}")" = 5 ]
+    grep -q '^Warning: cxi1: .*; .* could not be made.* (cxi0)$' out
+    [ "$(status_of "${check[@]}" --fail-on warn)" = 1 ]
+    [ "$(status_of "${check[@]}" --fail-on high,unknown)" = 1 ]
+    [ "$(status_of "${check[@]}" --fail-on unknown)" = 1 ]
+    [ "$(status_of "${check[@]}" --fail-on judged)" = 0 ]
+    [ "$(status_of "${check[@]}" --fail-on judged,warn)" = 1 ]
+    for wrong in high,warn judged,unknown info unknown, '' ; do
+        [ "$(status_of "${check[@]}" --fail-on "$wrong")" = 2 ]
+    done
+}
+
+# as_nobody COMMAND…: as a user without rights, of whom permissions hold.
+as_nobody() {
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+@test "a source that may not be read is no good news: 5, and it is named" {
+    [ "$(id -u)" = 0 ] || skip "needs root to become nobody"
+    make_eth tree
+    mkdir -p tree/sys/class/infiniband/mlx5_0
+    chmod 000 tree/sys/class/infiniband
+    chmod o+x "$BATS_RUN_TMPDIR"
+    cp "$(command -v netprof)" . # where nobody may run it
+    PATH=$PWD:$PATH
+    as_nobody test -r tree/sys/class/net/eth0/ifindex || skip "nobody may not look in here"
+    [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
+    grep -q '^Could not be judged: source rdma: tree/sys/class/infiniband: Permission denied; this hides [0-9]* checks, the one that was made, on eth0, found no fault$' out
+    [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms --json)" = 5 ]
+    [ "$(jq -c '.unknown[0] | [.source, .rule, .path, .errno, .reason, .matters]' out)" = '["rdma",null,"tree/sys/class/infiniband",13,"denied",true]' ]
+    # nothing else is there
+    rm -r tree/sys/class/net
+    [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
+    chmod 755 tree/sys/class/infiniband
+}
+
+# make_eth ROOT: an Ethernet port that counts.
+make_eth() {
+    local dir=$1/sys/class/net/eth0
+    mkdir -p $dir/statistics $dir/device "$1/proc/sys/kernel"
+    echo 2 >$dir/ifindex
+    echo 1 >$dir/type
+    echo 1 >$dir/carrier
+    echo 3 >$dir/carrier_down_count
+    for counter in rx_bytes tx_bytes rx_packets tx_packets rx_crc_errors rx_dropped; do echo 7 >$dir/statistics/$counter; done
+}
+
+@test "few file descriptors: 5, and the sources that suffered are named" {
+    [ "$(status_of bash -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 5; exec netprof check --now --interval 10ms --json')" = 5 ]
+    [ "$(jq -c '[.unknown[] | select(.rule == null) | [.source, .errno]] | any(.[1] == 24)' out)" = true ] # EMFILE
 }
 
 @test "rules of one's own: bad lines are refused by number, the others hold" {
@@ -95,14 +157,14 @@ node_run() {
     node_run b.netprof node2 3000000000
     node_run c.netprof node3 200000000
     [ "$(status_of netprof check a.netprof b.netprof c.netprof)" = 1 ]
-    grep -q '^high on 1 of 3 nodes or runs, first node2: Serious: cxi0: the network held this NIC 30 % of the time' out
+    grep -q '^high on 1 of 3 nodes, first node2: Serious: cxi0: the network held this NIC 30 % of the time' out
     [ "$(sed -n '/VERDICT/,/^$/p' out | awk 'NR > 1 { print $1, $2, $3 }' | head -n 3 | tr '\n' ' ')" = 'high node2 1 warn node3 1 ok node1 0 ' ]
     grep -q '^---- node2 (b.netprof)$' out
     refute grep -q '^---- node1' out
     [ "$(status_of netprof check a.netprof b.netprof c.netprof --json)" = 1 ]
     [ "$(jq -c '[.verdict.severity, [.findings[] | [.host, .rule, .severity]], [.hosts[] | [.host, .verdict.severity]]]' out)" = '["high",[["node2","egress-paused","high"],["node3","egress-paused","warn"]],[["node2","high"],["node3","warn"],["node1","ok"]]]' ]
     [ "$(status_of netprof check a.netprof c.netprof)" = 0 ] # two runs of different nodes
-    grep -q '^warn on 1 of 2 nodes' out
+    grep -q '^warn on 1 of 2 nodes, first' out
     [ "$(status_of netprof check a.netprof c.netprof --fail-on warn)" = 1 ]
     [ "$(status_of netprof check a.netprof b.netprof missing.netprof)" = 3 ]
 }
@@ -125,7 +187,11 @@ node_run() {
 
 @test "--now" {
     two_snapshots
-    [ "$(status_of netprof check --now --root tree --interval 10ms)" = 0 ]
+    # Nobody counts in this tree, and its NICs' own clocks stand still.
+    [ "$(status_of netprof check --now --root tree --interval 10ms)" = 5 ]
+    grep -q '^Could not be judged: cxi0, cxi1: no time is known; this hides' out
+    make_eth eth
+    [ "$(status_of netprof check --now --root eth --interval 10ms)" = 0 ]
     [ "$(status_of netprof check --now before.netprof)" = 2 ]
     mkdir empty
     [ "$(status_of netprof check --now --root empty --interval 10ms)" = 4 ]
@@ -140,13 +206,13 @@ node_run() {
     [ "$(status_of netprof check --intervall 3 --now)" = 2 ]
 }
 
-@test "nothing that a rule could judge: 4" {
+@test "nothing that a rule could judge: 5" {
     make_nic tree cxi0 some_counter=0
     netprof collect --root tree --include 'cxi0/some_counter' -o before.netprof
     set_counter tree cxi0 some_counter 7 1
     netprof collect --root tree --include 'cxi0/some_counter' -o after.netprof
-    [ "$(status_of netprof check before.netprof after.netprof)" = 4 ]
-    grep -q '^Nothing could be judged' out
+    [ "$(status_of netprof check before.netprof after.netprof)" = 5 ]
+    grep -q '^Could not be judged: no rule found its counters$' out
 }
 
 @test "names from outside are harmless" {
@@ -166,7 +232,7 @@ node_run() {
 @test "the real node: nearly idle, no fault, two NICs to watch" {
     need_aurora
     netprof check "$aurora/before.txt" "$aurora/after.txt" >out
-    grep -q '^Nearly idle, no fault found' out
+    grep -q '^Worth watching: cxi2 and another: .*; nearly idle, too little traffic to judge performance' out
     grep -q '^watch     host-write-back-pressure: cxi2 5.67, cxi3 5.63$' out
     refute grep -qE '^(warn|high|critical)' out
 }

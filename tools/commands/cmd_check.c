@@ -1,12 +1,13 @@
 // netprof check: what the rules find, and an exit code for prologues.
 #include "commands.h"
 #include "analysis/base/memory.h"
-#include "analysis/compare/link_pairs.h"
 #include "analysis/rules/findings.h"
+#include "cli/fail_on.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "measure/node_options.h"
+#include "commands/print/check_output.h"
 #include "analysis/data/runs.h"
 #include "analysis/base/words.h"
 
@@ -16,14 +17,16 @@
 #include <time.h>
 
 static int now, as_json, force, all, pair;
-static char *interval_text, *rules_path, *fail_on, *names;
+static char *interval_text, *rules_path, *fail_on_text, *names;
+static fail_on failing;
 
 static const struct poptOption options[] = {
     {"now", 0, POPT_ARG_NONE, &now, 0, "read this node twice instead of files", NULL},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "time between the two readings (1s): 500ms, 10s, 1m", "TIME"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
-    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse (high)",
-     "watch|warn|high|critical"},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
+     "exit with 1 for a finding this bad or worse (high); unknown: also for what could not be judged",
+     FAIL_ON_ARGUMENT},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, and every check that could not be made",
      NULL},
     {"pair", 0, POPT_ARG_NONE, &pair, 0,
@@ -36,143 +39,7 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-// ---- text ----
-
-static const char *cmd_check_paint(severity s)
-{
-    static const char *const sequences[SEVERITIES] = {"",         "\033[2m",  "\033[2m", "\033[33m",
-                                                      "\033[33m", "\033[31m", "\033[31m"};
-    return sequences[s];
-}
-
-// "cxi0", or of several findings alike "cxi0 5.67".
-static char *cmd_check_device_text(const findings *f, const finding *x, bool alone)
-{
-    char value[48];
-    const char *shown = alone ? "" : finding_value_text(x, value, sizeof value);
-    return memory_format("%s%s%s", safe(finding_device(f, x)), *shown ? " " : "", shown);
-}
-
-static bool cmd_check_alike(const finding *a, const finding *b)
-{
-    bool alike = a->rule == b->rule && a->severity == b->severity;
-    return alike && (!a->rule->in_words || strcmp(a->claim, b->claim) == 0);
-}
-
-// The devices of all findings like this one: "cxi0 5.67, cxi1 5.63 and 6 more".
-static char *cmd_check_devices_text(const findings *f, size_t from, bool *done)
-{
-    enum { SHOWN = 8 };
-    size_t count = 0, listed = 0;
-    for (size_t i = from; i < f->count; i++)
-        count += cmd_check_alike(&f->items[i], &f->items[from]);
-    char *text = memory_strdup("");
-    for (size_t i = from; i < f->count; i++) {
-        if (!cmd_check_alike(&f->items[i], &f->items[from]) || (all && i != from)) continue;
-        done[i] = true;
-        if (listed++ >= SHOWN) continue;
-        char *device = cmd_check_device_text(f, &f->items[i], all || count == 1);
-        char *longer = memory_format("%s%s%s", text, listed > 1 ? ", " : "", device);
-        free(device);
-        free(text);
-        text = longer;
-    }
-    if (listed <= SHOWN) return text;
-    char *longer = memory_format("%s and %zu more", text, listed - SHOWN);
-    free(text);
-    return longer;
-}
-
-static void cmd_check_print_evidence(const finding *x)
-{
-    for (size_t i = 0; i < x->evidence_count; i++) {
-        const finding_evidence *e = &x->evidence[i];
-        const words_text value = e->counter == DIFFERENCE_NONE ? words_amount(e->number, "") : words_exact(e->value);
-        printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value.text,
-               *e->unit ? " " : "", safe(e->unit));
-    }
-    if (x->evidence_count) putchar('\n');
-}
-
-static const char *cmd_check_sign_of(const rule_threshold *t)
-{
-    static const char *const signs[] = {"<", "<=", ">", ">="};
-    return signs[t->op - EXPRESSION_LESS];
-}
-
-static void cmd_check_print_finding(const findings *f, size_t i, bool *done)
-{
-    const finding *x = &f->items[i];
-    char *devices = cmd_check_devices_text(f, i, done);
-    const char *colour_on = output_colour(stdout) ? cmd_check_paint(x->severity) : "";
-    printf("%s%-8s%s  %s: %s\n          %s\n", colour_on, severity_name(x->severity), *colour_on ? "\033[0m" : "",
-           safe(x->rule->name), devices, safe(x->claim));
-    free(devices);
-}
-
-static void cmd_check_print_details(const finding *x)
-{
-    cmd_check_print_evidence(x);
-    printf("          threshold: %s %.6g%s%s (%s)\n", cmd_check_sign_of(x->threshold), x->threshold->value,
-           *x->rule->unit ? " " : "", safe(x->rule->unit), safe(x->threshold->origin));
-    if (x->explained_by) printf("          explained by: %s\n", safe(x->explained_by));
-    if (*x->rule->advice) printf("          do: %s\n", safe(x->rule->advice));
-}
-
-static void cmd_check_print_findings(const findings *f)
-{
-    bool *done = memory_calloc(f->count + 1, sizeof *done);
-    for (size_t i = 0; i < f->count; i++) {
-        if (done[i]) continue;
-        putchar('\n');
-        cmd_check_print_finding(f, i, done);
-        if (all || f->items[i].severity >= SEVERITY_WATCH) cmd_check_print_details(&f->items[i]);
-    }
-    free(done);
-}
-
-static void cmd_check_print_background(const findings *f)
-{
-    if (!f->background_count) return;
-    heading(stdout, "Alike on all devices, no fault of one of them");
-    for (size_t i = 0; i < f->background_count; i++) {
-        const finding_background *b = &f->background[i];
-        printf("  %s: %s to %s %s on each of %zu devices (%s)\n", safe(b->counter), words_exact(b->min).text,
-               words_exact(b->max).text, safe(b->unit), b->devices, safe(b->source));
-    }
-}
-
-static void cmd_check_print_unknown(const findings *f)
-{
-    enum { SHOWN = 5 };
-    if (!f->unknown_count) return;
-    heading(stdout, "Could not be judged");
-    for (size_t i = 0; i < f->unknown_count && (all || i < SHOWN); i++) {
-        const finding_unknown *u = &f->unknown[i];
-        const char *device =
-            u->device == DIFFERENCE_NONE ? u->rule->source : f->d->delta->schema->devices[u->device].name;
-        printf("  %s: %s: %s%s%s\n", safe(device), safe(u->rule->name), u->counter ? safe(u->counter) : "",
-               u->counter ? ": " : "", safe(u->reason));
-    }
-    if (!all && f->unknown_count > SHOWN) printf("  and %zu more (--all)\n", f->unknown_count - SHOWN);
-}
-
-static void cmd_check_print_text(const findings *f)
-{
-    heading(stdout, "%s", safe(f->verdict));
-    cmd_check_print_findings(f);
-    cmd_check_print_background(f);
-    cmd_check_print_unknown(f);
-}
-
 // ---- what is judged ----
-
-static severity cmd_check_limit_wanted(void)
-{
-    severity limit = SEVERITY_HIGH;
-    if (fail_on) severity_parse(fail_on, &limit);
-    return limit;
-}
 
 static int cmd_check_judge(const difference *d)
 {
@@ -184,10 +51,9 @@ static int cmd_check_judge(const difference *d)
         if (as_json)
             json_print(stdout, memory_check(findings_json(&f)));
         else
-            cmd_check_print_text(&f);
+            check_print_text(&f, all);
         code = output_close();
-        bool found = f.count && f.items[0].severity >= cmd_check_limit_wanted();
-        if (!code) code = !f.judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
+        if (!code) code = fail_on_code(&failing, f.severity, f.is_blind);
     }
     findings_free(&f);
     rules_free(&set);
@@ -196,232 +62,46 @@ static int cmd_check_judge(const difference *d)
 
 // ---- several nodes, or several runs ----
 
-typedef struct node {
-    const node_run *run;
-    findings f;
-    size_t order;
-} node;
-
-// ---- --pair ----
-
-static ends_pair between;
-
-// The links are those of the first two runs; printed nodes are in another order.
-static const node *cmd_check_node_of(const node *nodes, size_t order)
+static void cmd_check_make_node(check_node *n, const run_list *list, size_t i, const ends_pair *between,
+                                const rules *set)
 {
-    return nodes[0].order == order ? &nodes[0] : &nodes[1];
+    n->run = list->items[i];
+    n->order = i;
+    findings_far far = {0};
+    if (between) far = (findings_far){.d = &list->items[!i]->d, .devices = between->of[i & 1]};
+    findings_make_pair(&n->f, &n->run->d, between ? &far : NULL, set);
 }
 
-static const char *cmd_check_link_device(const node *n, const ends_link *link)
+static int cmd_check_print_nodes(check_nodes *n)
 {
-    return n->run->d.delta->schema->devices[link->device[n->order]].name;
-}
-
-static void cmd_check_find_pair(const run_list *list)
-{
-    ends_find(&between, &list->items[0]->d, &list->items[1]->d);
-}
-
-static void cmd_check_make_findings(node *n, const run_list *list, const rules *set)
-{
-    findings_far far = {.d = pair ? &list->items[!n->order]->d : NULL, .devices = between.of[n->order & 1]};
-    findings_make_pair(&n->f, &n->run->d, pair ? &far : NULL, set);
-}
-
-static int cmd_check_compare_nodes(const void *a, const void *b)
-{
-    const node *x = a, *y = b;
-    size_t i = 0;
-    if (x->f.severity != y->f.severity) return x->f.severity > y->f.severity ? -1 : 1;
-    // Of equally bad ones: whose findings are worse, one by one.
-    for (; i < x->f.count && i < y->f.count; i++)
-        if (x->f.items[i].severity != y->f.items[i].severity)
-            return x->f.items[i].severity > y->f.items[i].severity ? -1 : 1;
-    if (x->f.count != y->f.count) return x->f.count > y->f.count ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static const char *cmd_check_node_name(const node *n)
-{
-    return *n->run->first->host ? n->run->first->host : n->run->label;
-}
-
-static size_t cmd_check_count_worrying(const findings *f)
-{
-    size_t count = 0;
-    while (count < f->count && f->items[count].severity >= SEVERITY_WATCH)
-        count++;
-    return count;
-}
-
-// "critical on 1 of 3 runs: n04: cxi2: ...": the worst first, and how many are as bad.
-static char *cmd_check_overall_text(const node *nodes, size_t count)
-{
-    size_t alike_count = 0;
-    severity worst = nodes[0].f.severity;
-    for (size_t i = 0; i < count; i++)
-        alike_count += nodes[i].f.severity == worst;
-    if (worst < SEVERITY_WATCH) return memory_format("No fault found on %zu nodes or runs", count);
-    return memory_format("%s on %zu of %zu nodes or runs, first %s: %s", severity_name(worst), alike_count, count,
-                         cmd_check_node_name(&nodes[0]), nodes[0].f.verdict);
-}
-
-static void cmd_check_print_way(const node *from, const node *to, const ends_link *link)
-{
-    uint64_t sent = link->sent[from->order], received = link->received[from->order];
-    char *begin = memory_format("%s %s", safe(cmd_check_node_name(from)), safe(cmd_check_link_device(from, link)));
-    printf("  %s sent %s packets; ", begin, words_exact(sent).text);
-    printf("%s %s received %s", safe(cmd_check_node_name(to)), safe(cmd_check_link_device(to, link)),
-           words_exact(received).text);
-    if (received > sent)
-        printf(": %s more, so it was not only this pair that sent", words_exact(received - sent).text);
-    else if (received < sent)
-        printf(": %s did not arrive", words_exact(sent - received).text);
+    bool blind = false;
+    for (size_t i = 0; i < n->count; i++)
+        blind |= n->items[i].f.is_blind;
+    check_nodes_sort(n);
+    if (as_json)
+        check_nodes_print_json(n);
     else
-        printf(": all");
-    putchar('\n');
-    free(begin);
-}
-
-static void cmd_check_print_pair(const node *nodes)
-{
-    const node *a = cmd_check_node_of(nodes, 0), *b = cmd_check_node_of(nodes, 1);
-    heading(stdout, "Between the two nodes");
-    if (!between.count)
-        printf("  No port of one received about what a port of the other sent: this was no closed pair.\n");
-    for (size_t i = 0; i < between.count; i++) {
-        cmd_check_print_way(a, b, &between.links[i]);
-        cmd_check_print_way(b, a, &between.links[i]);
-    }
-    if (between.count && between.apart_ns >= 0)
-        printf("  They were read up to %s apart, by their clocks: exact only if nothing moved meanwhile.\n",
-               safe(words_duration((double)between.apart_ns * 1e-9).text));
-}
-
-static void cmd_check_print_nodes(const node *nodes, size_t count)
-{
-    static const column columns[] = {{"VERDICT", 0}, {"NODE", 0}, {"FINDINGS", COLUMN_RIGHT}, {"UNKNOWN", COLUMN_RIGHT},
-                                     {"FIRST", 0},   {"FILES", 0}};
-    table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    char *text = cmd_check_overall_text(nodes, count);
-    heading(stdout, "%s", safe(text));
-    free(text);
-    for (size_t i = 0; i < count; i++) {
-        const findings *f = &nodes[i].f;
-        colour c = f->severity >= SEVERITY_HIGH ? ALARM : f->severity >= SEVERITY_WATCH ? WARNING : PLAIN;
-        table_cell(t, c, severity_name(f->severity));
-        table_cell(t, PLAIN, cmd_check_node_name(&nodes[i]));
-        table_cell(t, PLAIN, words_exact(cmd_check_count_worrying(f)).text);
-        table_cell(t, PLAIN, words_exact(f->unknown_count).text);
-        table_cell(t, PLAIN, f->count && cmd_check_count_worrying(f) ? f->items[0].rule->name : NULL);
-        table_cell(t, PLAIN, nodes[i].run->label);
-    }
-    table_end(t, stdout, 2);
-    if (pair) cmd_check_print_pair(nodes);
-    for (size_t i = 0; i < count; i++) {
-        if (nodes[i].f.severity < SEVERITY_WATCH && !all) continue;
-        heading(stdout, "---- %s (%s)", safe(cmd_check_node_name(&nodes[i])), safe(nodes[i].run->label));
-        cmd_check_print_text(&nodes[i].f);
-    }
-}
-
-static json_object *cmd_check_way_json(const node *from, const node *to, const ends_link *link)
-{
-    json_object *o = json_new_object();
-    json_put_text(o, "from", cmd_check_node_name(from));
-    json_put_text(o, "from_device", cmd_check_link_device(from, link));
-    json_put_text(o, "to", cmd_check_node_name(to));
-    json_put_text(o, "to_device", cmd_check_link_device(to, link));
-    json_put(o, "sent_packets", json_exact_value(link->sent[from->order]));
-    json_put(o, "received_packets", json_exact_value(link->received[from->order]));
-    return o;
-}
-
-static json_object *cmd_check_pair_json(const node *nodes)
-{
-    json_object *list = json_new_array();
-    const node *a = cmd_check_node_of(nodes, 0), *b = cmd_check_node_of(nodes, 1);
-    for (size_t i = 0; i < between.count; i++) {
-        json_append(list, cmd_check_way_json(a, b, &between.links[i]));
-        json_append(list, cmd_check_way_json(b, a, &between.links[i]));
-    }
-    return list;
-}
-
-// As of one node, and each finding says whose it is; "hosts" has the rest of each node.
-static json_object *cmd_check_nodes_json(const node *nodes, size_t count)
-{
-    json_object *o = json_document("findings"), *verdict = json_new_object();
-    json_object *hosts = json_new_array(), *merged = json_new_array();
-    char *text = cmd_check_overall_text(nodes, count);
-    json_put_text(verdict, "severity", severity_name(nodes[0].f.severity));
-    json_put_text(verdict, "text", text);
-    free(text);
-    json_put(o, "verdict", verdict);
-    for (size_t i = 0; i < count; i++) {
-        json_object *one = memory_check(findings_json(&nodes[i].f)), *list = NULL;
-        json_object_object_del(one, "format");
-        json_object_object_del(one, "version");
-        json_put_text(one, "host", nodes[i].run->first->host);
-        json_put_text(one, "files", nodes[i].run->label);
-        json_append(hosts, one);
-        if (!json_object_object_get_ex(one, "findings", &list)) continue;
-        for (size_t k = 0; k < json_object_array_length(list); k++) {
-            json_object *x = json_object_array_get_idx(list, k);
-            json_put_text(x, "host", nodes[i].run->first->host);
-            json_append(merged, json_object_get(x));
-        }
-    }
-    json_put(o, "findings", merged);
-    json_put(o, "hosts", hosts);
-    if (pair) json_put(o, "pair", cmd_check_pair_json(nodes));
-    return o;
-}
-
-// The findings of all nodes, the worst first.
-static int cmd_check_compare_merged(const void *a, const void *b)
-{
-    json_object *const *x = a, *const *y = b;
-    severity p = SEVERITY_OK, q = SEVERITY_OK;
-    json_object *value;
-    if (json_object_object_get_ex(*x, "severity", &value)) severity_parse(json_object_get_string(value), &p);
-    if (json_object_object_get_ex(*y, "severity", &value)) severity_parse(json_object_get_string(value), &q);
-    return (int)q - (int)p;
-}
-
-static void cmd_check_print_nodes_json(const node *nodes, size_t count)
-{
-    json_object *o = cmd_check_nodes_json(nodes, count), *merged = NULL;
-    if (json_object_object_get_ex(o, "findings", &merged)) json_object_array_sort(merged, cmd_check_compare_merged);
-    json_print(stdout, o);
+        check_nodes_print_text(n);
+    int code = output_close();
+    return code ? code : fail_on_code(&failing, n->items[0].f.severity, blind);
 }
 
 static int cmd_check_judge_nodes(const run_list *list)
 {
     rules set = {0};
-    size_t judged = 0;
-    node *nodes = memory_calloc(list->count + 1, sizeof *nodes);
+    ends_pair between = {0};
+    check_nodes nodes = {.items = memory_calloc(list->count + 1, sizeof *nodes.items),
+                         .count = list->count,
+                         .between = pair ? &between : NULL,
+                         .all = all};
     int code = inputs_rules(&set, rules_path);
-    if (!code && pair) cmd_check_find_pair(list);
-    for (size_t i = 0; i < list->count && !code; i++) {
-        nodes[i].run = list->items[i];
-        nodes[i].order = i;
-        cmd_check_make_findings(&nodes[i], list, &set);
-        judged += nodes[i].f.judged;
-    }
-    if (!code) {
-        qsort(nodes, list->count, sizeof *nodes, cmd_check_compare_nodes);
-        if (as_json)
-            cmd_check_print_nodes_json(nodes, list->count);
-        else
-            cmd_check_print_nodes(nodes, list->count);
-        code = output_close();
-        bool found = nodes[0].f.count && nodes[0].f.items[0].severity >= cmd_check_limit_wanted();
-        if (!code) code = !judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
-    }
+    if (!code && pair) ends_find(&between, &list->items[0]->d, &list->items[1]->d);
+    for (size_t i = 0; i < list->count && !code; i++)
+        cmd_check_make_node(&nodes.items[i], list, i, nodes.between, &set);
+    if (!code) code = cmd_check_print_nodes(&nodes);
     for (size_t i = 0; i < list->count; i++)
-        findings_free(&nodes[i].f);
-    free(nodes);
+        findings_free(&nodes.items[i].f);
+    free(nodes.items);
     ends_free(&between);
     rules_free(&set);
     return code;
@@ -472,6 +152,18 @@ static void cmd_check_wait_for(int64_t ns)
         continue;
 }
 
+// A source is there and cannot be read: that is not the same as nothing to read.
+static bool cmd_check_is_kept_out(const netprof *np)
+{
+    const netprof_schema *schema = netprof_get_schema(np);
+    bool failed = false;
+    for (size_t i = 0; i < schema->source_count; i++)
+        failed |= schema->sources[i].status != NETPROF_STATUS_OK &&
+                  schema->sources[i].status != NETPROF_STATUS_ABSENT &&
+                  schema->sources[i].status != NETPROF_STATUS_UNSUPPORTED;
+    return failed;
+}
+
 static int cmd_check_now(int64_t interval_ns)
 {
     netprof *np;
@@ -481,7 +173,7 @@ static int cmd_check_now(int64_t interval_ns)
     difference d = {0};
     if (!reading_set(&set, NETPROF_SET_ALL)) return EXIT_USAGE;
     int code = reading_open(&np, NULL);
-    if (code == EXIT_NOTHING) code = reading_nothing(np);
+    if (code == EXIT_NOTHING) code = cmd_check_is_kept_out(np) ? EXIT_DONE : reading_nothing(np);
     if (!code && netprof_take(np, &before, set, &error)) code = fail_error(NULL, &error);
     if (!code) cmd_check_wait_for(interval_ns);
     if (!code && netprof_take(np, &after, set, &error)) code = fail_error(NULL, &error);
@@ -497,9 +189,7 @@ static int cmd_check_now(int64_t interval_ns)
 static int cmd_check_run(const char **paths, size_t count)
 {
     int64_t interval_ns = 1000000000;
-    severity limit;
-    if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
-        return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
+    if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
     if (interval_text && !parse_duration(interval_text, &interval_ns))
         return fail_usage("--interval: %s: expected a time like 500ms, 10s or 1m", safe(interval_text));
     if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
@@ -528,7 +218,7 @@ const command command_check = {
                 "netprof check --now --interval 10s --fail-on high\n"
                 "netprof check --now --rules site-rules.csv",
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 a file could not be used,\n"
-             "4 nothing to read, or nothing that a rule could judge.",
+             "4 nothing to read here, 5 something that matters could not be judged (see --fail-on).",
     .options = options,
     .source_names = reading_source_names,
     .run = cmd_check_run,

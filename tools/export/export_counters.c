@@ -306,7 +306,7 @@ static int export_put_findings(feed *f, const difference *d, const rules *set)
     findings_make(&all, d, set);
     ROW(f, EXPORT_VERDICTS, cell_u64(f->in->run), cell_text(f->in->host), cell_time(d->delta->wall_begin_ns),
         cell_time(d->delta->wall_end_ns), cell_text(severity_name(all.severity)), cell_text(all.verdict),
-        cell_u64(all.judged), cell_u64(all.unknown_count));
+        cell_u64(all.judged), cell_u64(all.unknown_checks));
     for (size_t i = 0; i < all.count; i++)
         export_put_finding(f, d, &all.items[i]);
     findings_free(&all);

@@ -108,6 +108,7 @@ netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *befor
     if (err) return err;
     d->delta = &d->own;
     difference_fill(d, before, after);
+    difference_keep_errors(d, before, after);
     return NETPROF_OK;
 }
 
@@ -125,6 +126,7 @@ netprof_err difference_of_dataset(difference *d, const dataset *set, bool force,
     else
         err =
             difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1], force, error);
+    if (!err) difference_keep_facts(d, last->facts, last->fact_count);
     if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
     return err;
 }
@@ -133,6 +135,8 @@ void difference_free(difference *d)
 {
     if (!d) return;
     netprof_delta_free(&d->own);
+    netprof_schema_release(d->first);
+    difference_keep_facts(d, NULL, 0);
     free(d->rows);
     free(d->devices);
     device_changes_free(&d->changes);

@@ -31,6 +31,7 @@ typedef struct difference_row {
     double rate_per_s;          // over the counter's own two stamps; NAN for gauges and where no time is known
     uint64_t raw_magnitude;     // |after - before| of the plain values, as net_prof takes it ...
     bool raw_negative;          // ... and its sign
+    uint8_t sys_errno;          // of one without a difference: why it could not be read; 0: not known
 } difference_row;
 
 typedef struct difference_counts {
@@ -50,6 +51,9 @@ typedef struct difference {
     difference_counts total;
     device_change *changes; // devices that are not what they were, the gravest first; an stb_ds array
     size_t change_count;
+    const netprof_schema *first; // of the first snapshot; NULL when it was made of a delta
+    netprof_fact *run_facts;     // of the run ("exit_status", "signal", "command"); copies, see difference_keep_facts()
+    size_t run_fact_count;
     netprof_delta own; // private
 } difference;
 
@@ -66,6 +70,11 @@ void difference_free(difference *d);
 const device_change *difference_change(const difference *d, size_t device, device_change_kind kind);
 // Whether the device is there at both ends: no comparison with others counts one that is gone or new.
 bool difference_has_both_ends(const difference *d, size_t device);
+// Keeps copies of a run's facts: of the command whose run it is.
+void difference_keep_facts(difference *d, const netprof_fact *facts, size_t count);
+// The same for what the two snapshots know and their delta does not: why a counter could not be read, and what the
+// first one's sources were.
+void difference_keep_errors(difference *d, const netprof_snapshot *before, const netprof_snapshot *after);
 void difference_move(difference *to, difference *from); // leaves `from` empty; `to` must be empty
 
 // ---- choosing and ordering counters ----

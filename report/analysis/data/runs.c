@@ -57,6 +57,7 @@ static netprof_err runs_add_run(run_list *list, const dataset_run *first, const 
         runs_free_run(run);
         return err;
     }
+    difference_keep_facts(&run->d, last->facts, last->fact_count);
     run->wall_ns = run->d.delta->wall_begin_ns;
     run->elapsed_ns = run->d.total.elapsed_ns ? run->d.total.elapsed_ns : run->d.delta->interval_ns;
     arrput(list->items, run);

@@ -228,9 +228,15 @@ static reading evaluate_none(void)
     return (reading){.status = READING_NONE};
 }
 
-static reading evaluate_unknown(const char *counter, const char *reason)
+static reading evaluate_unknown(const char *reason)
 {
-    return (reading){.status = READING_UNKNOWN, .reason = reason, .counter = counter};
+    return (reading){.status = READING_UNKNOWN, .reason = reason};
+}
+
+static reading evaluate_unknown_counter(const evaluation *e, size_t i, const char *reason)
+{
+    const char *name = e->d->delta->schema->counters[i].name;
+    return (reading){.status = READING_UNKNOWN, .reason = reason, .counter = name, .at = i + 1};
 }
 
 static bool evaluate_has_value(uint8_t status)
@@ -243,8 +249,9 @@ static reading evaluate_unread(const evaluation *e, size_t i, uint8_t status)
     const char *name = e->d->delta->schema->counters[i].name;
     if (status == NETPROF_STATUS_ABSENT || status == NETPROF_STATUS_UNSUPPORTED) return evaluate_none();
     if (status == NETPROF_STATUS_SKIPPED)
-        return (reading){.status = READING_SKIPPED, .reason = "not in the set that was read", .counter = name};
-    return evaluate_unknown(name, netprof_status_name((netprof_status)status));
+        return (reading){
+            .status = READING_SKIPPED, .reason = "not in the set that was read", .counter = name, .at = i + 1};
+    return evaluate_unknown_counter(e, i, netprof_status_name((netprof_status)status));
 }
 
 // Hardware errata: such counters are no evidence.
@@ -266,7 +273,7 @@ static reading evaluate_difference_of(const evaluation *e, size_t i)
     case NETPROF_FLAG_UNKNOWN:
         return evaluate_unread(
             e, i, evaluate_has_value(delta->after_status[i]) ? delta->before_status[i] : delta->after_status[i]);
-    default: return evaluate_unknown(delta->schema->counters[i].name, netprof_flag_name((netprof_flag)row->flag));
+    default: return evaluate_unknown_counter(e, i, netprof_flag_name((netprof_flag)row->flag));
     }
 }
 
@@ -276,7 +283,7 @@ static reading evaluate_value_of(const evaluation *e, size_t i, expression_op op
     uint8_t status = op == EXPRESSION_BEFORE ? delta->before_status[i] : delta->after_status[i];
     uint64_t value = op == EXPRESSION_BEFORE ? delta->before[i] : delta->after[i];
     const netprof_counter *counter = &delta->schema->counters[i];
-    if (status == NETPROF_STATUS_SATURATED) return evaluate_unknown(counter->name, "saturated");
+    if (status == NETPROF_STATUS_SATURATED) return evaluate_unknown_counter(e, i, "saturated");
     if (status != NETPROF_STATUS_OK) return evaluate_unread(e, i, status);
     return evaluate_good(counter->flags & NETPROF_SIGNED ? (double)(int64_t)value : (double)value);
 }
@@ -510,7 +517,7 @@ static double evaluate_sibling_count(const evaluation *e)
 
 static reading evaluate_when_positive(double number, const char *reason)
 {
-    return number > 0 ? evaluate_good(number) : evaluate_unknown(NULL, reason);
+    return number > 0 ? evaluate_good(number) : evaluate_unknown(reason);
 }
 
 static reading evaluate_variable_reading(const evaluation *e, uint32_t variable)
@@ -540,7 +547,8 @@ static const char *evaluate_fact_text(const evaluation *e, const char *key)
 {
     if (e->device == DIFFERENCE_NONE) {
         const netprof_schema *schema = e->d->delta->schema;
-        return netprof_fact_of(schema->facts, schema->fact_count, key);
+        const char *node = netprof_fact_of(schema->facts, schema->fact_count, key);
+        return node ? node : netprof_fact_of(e->d->run_facts, e->d->run_fact_count, key);
     }
     const char *text = evaluate_own_fact(e, e->device, key);
     return text || e->twins[e->device] == DIFFERENCE_NONE ? text : evaluate_own_fact(e, e->twins[e->device], key);

@@ -18,6 +18,7 @@ typedef struct reading {
     reading_status status;
     const char *reason;  // of SKIPPED and UNKNOWN: "reset", "denied", ...
     const char *counter; // whose; NULL when it is not about one
+    size_t at;           // 1 + its index
 } reading;
 
 // A device in the chains of those that share its network interface, and of those that have one master. Indexes of devices

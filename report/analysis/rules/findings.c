@@ -18,7 +18,7 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
 {
     findings_free(f);
     f->d = d;
-    findings_making m = {.f = f};
+    findings_making m = {.f = f, .set = set};
     evaluation other = {0};
     // A rule about the node as a whole uses the first place even where there are no devices.
     findings_judgement *all = memory_calloc(d->delta->schema->device_count + 1, sizeof *all);
@@ -28,8 +28,9 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
         m.e.far = &other;
         m.e.far_devices = far->devices;
     }
-    m.load = findings_weigh(&m);
-    m.e.line_share = m.load.devices && m.load.is_whole ? m.load.share : NAN;
+    f->load = findings_weigh(&m);
+    m.e.line_share = f->load.devices && f->load.is_whole ? f->load.share : NAN;
+    findings_add_blind_sources(&m);
     for (size_t i = 0; i < set->count; i++)
         findings_apply(&m, set->items[i], all);
     free(all);
@@ -37,6 +38,8 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
         findings_explain(&m, &f->items[i]);
     findings_find_background(&m);
     findings_sort(f, set);
+    findings_find_gaps(&m);
+    findings_find_places(&m);
     findings_conclude(&m);
     evaluation_end(&other);
     evaluation_end(&m.e);

@@ -53,10 +53,19 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
 static json_object *findings_unknown_json(const findings *f, const finding_unknown *u)
 {
     json_object *o = json_new_object();
-    json_put_text(o, "rule", u->rule->name);
-    json_put_text(o, "device", u->device == DIFFERENCE_NONE ? u->rule->source : findings_device_name(f, u->device));
+    json_put_text(o, "source", u->source);
+    json_put_text(o, "rule", u->rule ? u->rule->name : NULL);
+    if (u->device != DIFFERENCE_NONE)
+        json_put_text(o, "device", findings_device_name(f, u->device));
+    else
+        json_put_text(o, "device", u->rule ? u->source : NULL);
     json_put_text(o, "counter", u->counter);
+    json_put_text(o, "path", u->path);
+    json_put_exact(o, "errno", (uint64_t)u->sys_errno);
     json_put_text(o, "reason", u->reason);
+    json_put_exact(o, "checks", u->checks);
+    json_put_text(o, "hides", severity_name(u->hides));
+    json_put(o, "matters", json_new_boolean(u->matters));
     return o;
 }
 

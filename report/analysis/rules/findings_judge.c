@@ -16,14 +16,6 @@ static severity findings_judge(evaluation *e, const rule *x, double value)
     return SEVERITY_OK;
 }
 
-static void findings_add_unknown(findings_making *m, const rule *x, size_t device, reading r)
-{
-    findings *f = m->f;
-    finding_unknown made = {x, device, r.counter, r.reason ? r.reason : "unknown"};
-    arrput(f->unknown, made);
-    f->unknown_count = arrlenu(f->unknown);
-}
-
 static void findings_add_check(findings_making *m, finding_check check)
 {
     findings *f = m->f;

@@ -26,6 +26,9 @@ static bool findings_has_role(const findings_making *m, size_t device)
     return found;
 }
 
+// Of a port whose speed nobody tells: a thousandth of the slowest that there are.
+enum { IDLE_BITS_PER_S = 1000000 };
+
 findings_load findings_weigh(const findings_making *m)
 {
     findings_load l = {.share = 0, .is_whole = true};
@@ -40,7 +43,8 @@ findings_load findings_weigh(const findings_making *m)
         l.rate[1] += isnan(out) ? 0 : out;
         l.devices++;
         if (speed > 0) l.share = fmax(l.share, 8 * fmax(in, out) / speed);
-        l.idle += speed > 0 && 8 * fmax(in, out) / speed < 0.001;
+        double bits = 8 * fmax(isnan(in) ? 0 : in, isnan(out) ? 0 : out);
+        l.idle += speed > 0 ? bits / speed < 0.001 : bits < IDLE_BITS_PER_S;
     }
     return l;
 }

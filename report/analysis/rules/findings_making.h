@@ -5,17 +5,10 @@
 #include "evaluate.h"
 #include "findings_model.h"
 
-// Bytes per second in and out, and the largest share of a line, over the physical devices.
-typedef struct findings_load {
-    double rate[2], share;
-    size_t devices, idle;
-    bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
-} findings_load;
-
 typedef struct findings_making {
     findings *f;
     evaluation e;
-    findings_load load;
+    const rules *set;
 } findings_making;
 
 findings_load findings_weigh(const findings_making *m);
@@ -34,6 +27,11 @@ bool findings_names_rule(const char *list, const char *name); // is it one of th
 void findings_explain(findings_making *m, finding *x);
 void findings_sort(findings *f, const rules *set);
 void findings_find_background(findings_making *m);
+// What could not be judged: a rule's reading on a device; sources, before any rule; and at the end, causes.
+void findings_add_unknown(findings_making *m, const rule *x, size_t device, reading r);
+void findings_add_blind_sources(findings_making *m);
+void findings_find_gaps(findings_making *m);
+void findings_find_places(findings_making *m);
 void findings_conclude(findings_making *m);
 
 #endif

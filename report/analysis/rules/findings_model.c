@@ -12,10 +12,19 @@ void findings_free(findings *f)
         free(f->items[i].explained_by);
     }
     arrfree(f->items);
+    for (size_t i = 0; i < f->unknown_count; i++)
+        free(f->unknown[i].path);
+    for (size_t i = 0; i < f->gap_count; i++) {
+        free(f->gaps[i].where);
+        free(f->gaps[i].why);
+        free(f->gaps[i].cause);
+    }
+    arrfree(f->gaps);
     arrfree(f->unknown);
     arrfree(f->checks);
     arrfree(f->background);
     free(f->verdict);
+    free(f->places);
     *f = (findings){0};
 }
 

@@ -30,13 +30,47 @@ typedef struct finding {
     double peers_min, peers_max;
 } finding;
 
-// A rule that should have been judged and could not.
+// Why something could not be judged.
+typedef enum finding_cause {
+    FINDING_NOT_KNOWN = 0, // a fact that nobody tells: the speed of a virtual port
+    FINDING_SKIPPED,       // not in the set that was read
+    FINDING_SATURATED,     // stuck at its largest value
+    FINDING_SUSPECT,       // so narrow that it may have passed its end more than once
+    FINDING_NEW,           // was not there at the begin
+    FINDING_TIMELESS,      // no time passed that is known
+    FINDING_RESET,
+    FINDING_GONE,
+    FINDING_VANISHED,
+    FINDING_UNREADABLE,
+    FINDING_DENIED
+} finding_cause;
+
+// A rule that should have been judged and could not; or a source that is there and could not be read, with all its rules.
 typedef struct finding_unknown {
-    const rule *rule;
+    const rule *rule; // NULL: the source
+    const char *source;
     size_t device;       // or DIFFERENCE_NONE
     const char *counter; // or NULL
     const char *reason;
+    char *path; // of the file; NULL: not known
+    finding_cause cause;
+    int sys_errno;           // 0: not known
+    size_t checks;           // 1; of a source: how many rules it has
+    severity hides;          // the worst that could have been found
+    const char *hides_class; // and of what class
+    bool matters;            // it may hide a fault that a verdict must not pass over
 } finding_unknown;
+
+// Those with one cause on one group of devices: a line of text.
+typedef struct finding_gap {
+    char *where;    // "cxi0-cxi7", "source rdma"
+    char *why;      // "hni_pcs_uncorrected_cw: Permission denied (/sys/...)"
+    char *cause;    // "Permission denied"
+    size_t unknown; // the first of findings.unknown
+    size_t checks;  // how many it hides
+    severity hides; // the worst of them
+    bool matters;
+} finding_gap;
 
 // The outcome of one rule on one device. Where there was nothing to judge (no such counter, too little traffic) there is
 // no record.
@@ -56,6 +90,13 @@ typedef struct finding_background {
     double rate_per_s; // of one device, NAN unknown
 } finding_background;
 
+// Bytes per second in and out, and the largest share of a line, over the physical devices.
+typedef struct findings_load {
+    double rate[2], share;
+    size_t devices, idle;
+    bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
+} findings_load;
+
 // Start from {0}.
 typedef struct findings {
     const difference *d;
@@ -63,13 +104,19 @@ typedef struct findings {
     size_t count;
     finding_unknown *unknown;
     size_t unknown_count;
+    finding_gap *gaps; // the unknown ones by their cause, what hides most first
+    size_t gap_count;
+    size_t unknown_checks; // how many checks could not be made
+    bool is_blind;         // something that matters could not be judged
     finding_check *checks; // in the rules' order, then the devices'
     size_t check_count;
     finding_background *background;
     size_t background_count;
+    findings_load load;
     size_t judged; // how often a rule could be judged, without those about the data themselves
     severity severity;
     char *verdict; // one sentence
+    char *places;  // the devices that were judged: "cxi0-cxi7 and the host"; NULL: none
 } findings;
 
 // The node that this one is linked with.
@@ -79,6 +126,10 @@ typedef struct findings_far {
 } findings_far;
 
 void findings_free(findings *f);
+// What a gap is and hides, as a line of text: free() it.
+char *finding_gap_text(const findings *f, const finding_gap *gap);
+// Names in few words, "cxi0-cxi7", "eth0, eth1, eth5 and 12 more"; free() it. NULL for none.
+char *findings_names_text(const char *const *names, size_t count);
 // Are its devices the job or the node as a whole?
 bool findings_source_is_whole(const char *source);
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source

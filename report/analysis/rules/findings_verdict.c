@@ -1,15 +1,81 @@
-// The verdict in one sentence.
+// The verdict in one sentence: what was found, or on what nothing was found, and what could not be judged.
 #include "findings_making.h"
 
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 #include "analysis/base/words.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+// ---- where ----
+
+// For each device: was a rule about it judged (and not only one about the data)?
+static bool *findings_judged_devices(const findings *f)
+{
+    bool *judged = memory_calloc(f->d->delta->schema->device_count + 1, sizeof *judged);
+    int data = rules_class_rank("data");
+    for (size_t i = 0; i < f->check_count; i++) {
+        const finding_check *c = &f->checks[i];
+        if (c->judged && c->device != DIFFERENCE_NONE && c->rule->class_rank < data) judged[c->device] = true;
+    }
+    return judged;
+}
+
+static const char *findings_check_source(const findings *f, const finding_check *c)
+{
+    return c->device == DIFFERENCE_NONE ? c->rule->source : f->d->delta->schema->devices[c->device].source;
+}
+
+// Was anything judged of a source that is no network's?
+static bool findings_is_host_judged(const findings *f)
+{
+    for (size_t i = 0; i < f->check_count; i++) {
+        const char *source = findings_check_source(f, &f->checks[i]);
+        if (f->checks[i].judged && strcmp(source, "*") != 0 && !expression_is_source(source, strlen(source)))
+            return true;
+    }
+    return false;
+}
+
+// Ports first; where there is none any device of the network, each port once.
+static const char **findings_judged_names(const findings_making *m, const bool *judged, bool physical)
+{
+    const netprof_schema *schema = m->f->d->delta->schema;
+    const char **names = NULL;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        const netprof_device *dev = &schema->devices[i];
+        if (!expression_is_source(dev->source, strlen(dev->source)) || evaluation_counts_again(&m->e, i)) continue;
+        if (physical && !(dev->flags & NETPROF_DEVICE_PHYSICAL)) continue;
+        if (judged[i]) arrput(names, dev->name);
+    }
+    return names;
+}
+
+void findings_find_places(findings_making *m)
+{
+    findings *f = m->f;
+    bool *judged = findings_judged_devices(f);
+    const char **names = findings_judged_names(m, judged, true);
+    if (!arrlenu(names)) {
+        arrfree(names);
+        names = findings_judged_names(m, judged, false);
+    }
+    free(judged);
+    f->places = findings_names_text(names, arrlenu(names));
+    arrfree(names);
+    if (findings_is_host_judged(f)) text_append(&f->places, "%sthe host", f->places ? " and " : "");
+    if (!f->places && f->judged) f->places = memory_strdup("the kernel's protocols");
+}
+
+// ---- the sentence ----
+
 static void findings_append_load(char **text, const findings_load *l)
 {
-    if (!l->devices) return;
-    text_append(text, "%s/s in, %s/s out on %s", words_quantity(8 * l->rate[0], "b").text,
-                words_quantity(8 * l->rate[1], "b").text, words_many(l->devices, "port").text);
-    if (l->share > 0) text_append(text, ", at most %s of a line", words_share(l->share).text);
+    const char *least = l->is_whole ? "" : "at least ";
+    text_append(text, "%s%s/s in, %s/s out", least, words_quantity(8 * l->rate[0], "b").text,
+                words_quantity(8 * l->rate[1], "b").text);
 }
 
 // How many devices have this finding, and how many findings there are besides.
@@ -36,30 +102,126 @@ static void findings_append_worst(findings *f)
     if (others) text_append(&f->verdict, " (and %s)", words_many(others, "more finding").text);
 }
 
+static const char *findings_class_words(const char *class_name)
+{
+    static const struct {
+        const char *name, *words;
+    } rows[] = {{"link-down", "a link that was down"},       {"link-errors", "errors of a link"},
+                {"host-loss", "loss on this host"},          {"back-pressure", "a host that is too slow"},
+                {"congestion", "congestion in the network"}, {"transport", "lost or repeated messages"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, class_name) == 0) return rows[i].words;
+    return "a fault";
+}
+
+// How many of the checks that could not be made could have been a warning or worse; the worst of them.
+static size_t findings_count_hidden(const findings *f, const finding_unknown **worst)
+{
+    size_t count = 0;
+    *worst = NULL;
+    for (size_t i = 0; i < f->unknown_count; i++) {
+        const finding_unknown *u = &f->unknown[i];
+        if (u->hides < SEVERITY_WARN) continue;
+        count += u->checks;
+        if (!*worst || u->matters > (*worst)->matters ||
+            (u->matters == (*worst)->matters && u->hides > (*worst)->hides))
+            *worst = u;
+    }
+    return count;
+}
+
+static severity findings_worst_hidden(const findings *f)
+{
+    severity worst = SEVERITY_OK;
+    for (size_t i = 0; i < f->unknown_count; i++)
+        if (f->unknown[i].hides > worst) worst = f->unknown[i].hides;
+    return worst;
+}
+
+static void findings_append_unmade(findings *f)
+{
+    const finding_unknown *u;
+    size_t hidden = findings_count_hidden(f, &u);
+    if (!f->unknown_checks) return;
+    text_append(&f->verdict, "; %s could not be made", words_many(f->unknown_checks, "check").text);
+    if (!hidden) {
+        text_append(&f->verdict, ", which could have shown nothing worse than %s",
+                    severity_name(findings_worst_hidden(f)));
+        return;
+    }
+    const char *where = u->device == DIFFERENCE_NONE ? u->source : f->d->delta->schema->devices[u->device].name;
+    if (f->unknown_checks == 1)
+        text_append(&f->verdict, ", which could have shown");
+    else if (hidden == f->unknown_checks)
+        text_append(&f->verdict, ", which could have shown faults such as");
+    else
+        text_append(&f->verdict, ", of which %zu could have shown", hidden);
+    text_append(&f->verdict, " %s (%s)", findings_class_words(u->hides_class), where);
+}
+
+static void findings_conclude_blind(findings *f)
+{
+    const finding_gap *gap = f->gaps;
+    size_t causes = 0, checks = 0;
+    if (!f->gap_count) {
+        text_append(&f->verdict, "Could not be judged: no rule found its counters");
+        return;
+    }
+    for (size_t i = 0; i < f->gap_count; i++) {
+        if (f->gaps[i].matters != gap->matters) continue;
+        causes++;
+        checks += f->gaps[i].checks;
+    }
+    text_append(&f->verdict, "Could not be judged: %s: %s; this", gap->where, gap->why);
+    if (causes > 1) text_append(&f->verdict, " and %s", words_many(causes - 1, "other cause").text);
+    text_append(&f->verdict, " %s %s", causes > 1 ? "hide" : "hides", words_many(checks, "check").text);
+    if (f->judged == 1)
+        text_append(&f->verdict, ", the one that was made, on %s, found no fault", f->places);
+    else if (f->judged)
+        text_append(&f->verdict, ", the %zu that were made, on %s, found no fault", f->judged, f->places);
+}
+
+static bool findings_is_idle(const findings *f)
+{
+    return f->load.devices && f->load.idle == f->load.devices;
+}
+
+static void findings_conclude_good(findings *f)
+{
+    const findings_load *l = &f->load;
+    if (findings_is_idle(f)) {
+        text_append(&f->verdict, "Nearly idle: ");
+        findings_append_load(&f->verdict, l);
+        text_append(&f->verdict, " on %s, too little traffic to judge performance; no fault found by %s", f->places,
+                    words_many(f->judged, "check").text);
+        return;
+    }
+    text_append(&f->verdict, "No fault found on %s by %s", f->places, words_many(f->judged, "check").text);
+    if (!l->devices) return;
+    text_append(&f->verdict, " at ");
+    findings_append_load(&f->verdict, l);
+    if (l->share > 0) text_append(&f->verdict, " (at most %s of a line)", words_share(l->share).text);
+}
+
 void findings_conclude(findings_making *m)
 {
     static const char *const begins[SEVERITIES] = {
         "", "", "", "Worth watching: ", "Warning: ", "Serious: ", "Critical: "};
     findings *f = m->f;
-    const findings_load *l = &m->load;
-    bool idle = l->devices && l->idle == l->devices;
     f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
-    if (!f->judged) {
-        f->severity = SEVERITY_WATCH;
-        text_append(&f->verdict, "Nothing could be judged: no rule found its counters");
-    } else if (f->severity <= SEVERITY_WATCH) {
-        text_append(&f->verdict, idle ? "Nearly idle, no fault found" : "No fault found");
-        if (l->devices) text_append(&f->verdict, ": ");
-        findings_append_load(&f->verdict, l);
-        if (idle) text_append(&f->verdict, ": too little traffic to judge performance");
-        if (f->severity == SEVERITY_WATCH) {
-            text_append(&f->verdict, "; worth watching: ");
-            findings_append_worst(f);
-        }
+    f->is_blind |= !f->judged;
+    if (f->is_blind && f->severity < SEVERITY_UNKNOWN) f->severity = SEVERITY_UNKNOWN;
+    if (f->severity == SEVERITY_UNKNOWN) {
+        findings_conclude_blind(f);
+        return;
+    }
+    if (f->severity < SEVERITY_UNKNOWN) {
+        findings_conclude_good(f);
     } else {
         text_append(&f->verdict, "%s", begins[f->severity]);
         findings_append_worst(f);
+        if (f->severity == SEVERITY_WATCH && findings_is_idle(f))
+            text_append(&f->verdict, "; nearly idle, too little traffic to judge performance");
     }
-    if (f->judged && f->unknown_count)
-        text_append(&f->verdict, "; %s could not be made", words_many(f->unknown_count, "check").text);
+    findings_append_unmade(f);
 }

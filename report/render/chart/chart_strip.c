@@ -14,7 +14,7 @@ typedef struct strip {
     size_t count;
 } strip;
 
-static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 40, gap = 2;
+static const double pitch = 13.2, cell_height = 11.6, head_height = 13, gap = 2;
 
 static double chart_strip_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
@@ -44,25 +44,40 @@ static const strip_cell *strip_worst_of(const strip *s, const strip_row *r)
     return worst;
 }
 
-static bool strip_any_unknown(const strip *s, const strip_row *r)
+static size_t strip_count_unknown(const strip *s, const strip_row *r)
 {
+    size_t count = 0;
     for (size_t i = 0; i < s->column_count; i++)
-        if (r->cells[i].state == STRIP_UNKNOWN) return true;
-    return false;
+        count += r->cells[i].state == STRIP_UNKNOWN;
+    return count;
+}
+
+// "OK", or "OK, 1 not read".
+static double strip_word_width(const strip *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strip_worst_of(s, &s->rows[i]) && strip_count_unknown(s, &s->rows[i])) return 70;
+    return 40;
 }
 
 // Mark and word of the row: what a reader of plain text gets.
-static void strip_draw_word(canvas *c, const strip *s, const strip_row *r, double x, double y)
+static void strip_draw_word(canvas *c, const strip *s, const strip_row *r, double x, double y, double width)
 {
     const strip_cell *worst = strip_worst_of(s, r);
-    bool unknown = strip_any_unknown(s, r);
-    if (!worst || (unknown && worst->severity == SEVERITY_OK)) {
-        canvas_text(c, x, y, unknown ? "not read" : NUMBER_UNKNOWN, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT,
-                    word_width - 4);
+    size_t unknown = strip_count_unknown(s, r);
+    if (!worst) {
+        canvas_text(c, x, y, unknown ? "not read" : NUMBER_UNKNOWN, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width - 4);
+        return;
+    }
+    if (unknown) { // never the good word alone
+        char text[48];
+        snprintf(text, sizeof text, "%s, %zu not read", theme_severity_word(worst->severity), unknown);
+        canvas_text(c, x, y, text, TYPE_AXIS, worst->severity ? theme_severity_ink(worst->severity) : INK_SECONDARY,
+                    ALIGN_LEFT, width - 4);
         return;
     }
     canvas_text(c, x, y, theme_severity_word(worst->severity), TYPE_AXIS, theme_severity_ink(worst->severity),
-                ALIGN_LEFT, word_width - 4);
+                ALIGN_LEFT, width - 4);
 }
 
 static void strip_draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
@@ -137,7 +152,7 @@ static void strip_folded_heads(canvas *c, canvas_box box)
 static void strip_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const strip *s = x->data;
-    double label = 0, y = box.y + head_height;
+    double label = 0, y = box.y + head_height, word_width = strip_word_width(s);
     bool folded = s->column_count > STRIP_COLUMNS;
     for (size_t i = 0; i < s->count; i++)
         label = fmax(label, canvas_text_width(c, s->rows[i].label, TYPE_TABLE));
@@ -153,7 +168,7 @@ static void strip_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
         const strip_row *row = &s->rows[r];
         double base = y + tall / 2 + 2.6;
         canvas_text(c, box.x, base, row->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, first - box.x - word_width - 6);
-        strip_draw_word(c, s, row, first - word_width, base);
+        strip_draw_word(c, s, row, first - word_width, base, word_width);
         if (folded) strip_draw_folded(c, s, row, (canvas_box){first, y, width, tall});
         for (size_t i = 0; i < s->column_count && !folded; i++)
             strip_draw_cell(c, &row->cells[i], (canvas_box){first + step * (double)i + gap, y, step - gap, tall});

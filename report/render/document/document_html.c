@@ -261,8 +261,7 @@ static void html_write_verdict(writer *w)
     const document *d = w->d;
     severity worst = document_severity(d);
     if (!d->verdict_count) return;
-    // As on paper: nothing that costs time for sure.
-    if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK;
+    if (worst == SEVERITY_INFO) worst = SEVERITY_OK; // as on paper
     buffer_printf(w->out, "<section class=\"verdict\" style=\"--mark:var(--i%d);--wash:var(--i%d)\">\n",
                   (int)theme_severity_ink(worst), (int)theme_severity_field(worst));
     buffer_text(w->out, "<h2>VERDICT</h2>\n<ul>\n");

@@ -100,7 +100,7 @@ static void sheets_verdict(flow *f)
     for (size_t i = 0; i < d->verdict_count; i++)
         height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 3) + 2;
     severity worst = document_severity(d);
-    if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK; // nothing that costs time for sure
+    if (worst == SEVERITY_INFO) worst = SEVERITY_OK; // context alone is no news
     theme_ink ink = theme_severity_ink(worst);
     canvas_group(f->c, "Verdict", d->title ? d->title : "");
     canvas_rect(f->c, (canvas_box){f->left, f->y, f->inner, height}, theme_severity_field(worst), 0);

@@ -381,7 +381,7 @@ static void appendix_add_quality(pair *p, document *doc)
     appendix_put_flags(p, &t);
     appendix_put_warnings(p, &t);
     appendix_put_fact(&t, "Checks",
-                      arena_format(p->memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
+                      arena_format(p->memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_checks));
     sheet_end(&t, doc, (chart_head){"quality", "Quality of the data", "can these numbers be trusted?"}, columns);
 }
 

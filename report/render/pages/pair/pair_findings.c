@@ -2,6 +2,7 @@
 #include "render/base/arena.h"
 #include "render/base/buffer.h"
 #include "render/base/number.h"
+#include "analysis/base/words.h"
 #include "pair.h"
 #include "render/pages/sheet.h"
 
@@ -175,24 +176,26 @@ static void pair_findings_add_background(pair *p, document *doc)
 static void pair_findings_add_unknown(pair *p, document *doc)
 {
     enum { MOST = 40 };
-    static const table_column columns[] = {
-        {"check", TABLE_TEXT, 0}, {"device", TABLE_TEXT, 0}, {"counter", TABLE_NAME, 1}, {"reason", TABLE_TEXT, 1}};
+    static const table_column columns[] = {{"where", TABLE_TEXT, 0},
+                                           {"what, and why", TABLE_TEXT, 1},
+                                           {"hides", TABLE_TEXT, 0},
+                                           {"at worst", TABLE_TEXT, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const findings *f = p->f;
     sheet t = sheet_open(COLUMNS);
-    size_t shown = f->unknown_count < MOST ? f->unknown_count : MOST;
+    size_t shown = f->gap_count < MOST ? f->gap_count : MOST;
     for (size_t i = 0; i < shown; i++) {
-        const finding_unknown *u = &f->unknown[i];
-        sheet_text(&t, u->rule->name);
-        sheet_text(&t, u->device == DIFFERENCE_NONE ? u->rule->source : p->schema->devices[u->device].name);
-        sheet_text(&t, u->counter ? u->counter : "");
-        sheet_text(&t, u->reason ? u->reason : "");
+        const finding_gap *gap = &f->gaps[i];
+        sheet_text(&t, gap->where);
+        sheet_text(&t, gap->why);
+        sheet_text(&t, arena_text(p->memory, words_many(gap->checks, "check").text));
+        sheet_text(&t, severity_name(gap->hides));
     }
-    chart_head head = {"unknown", "Could not be judged", "never taken for good"};
+    chart_head head = {"unknown", "Could not be judged", "never taken for good; netprof check --all names every check"};
     sheet_end(&t, doc, head, columns);
-    if (shown < f->unknown_count)
-        document_note(
-            doc, arena_format(p->memory, "and %zu more; netprof check --all lists them", f->unknown_count - shown));
+    if (shown < f->gap_count)
+        document_note(doc,
+                      arena_format(p->memory, "and %zu more; netprof check --all lists them", f->gap_count - shown));
 }
 
 // ---- other sources ----

@@ -69,15 +69,33 @@ static void overview_append_virtual_title(const pair *p, buffer *b)
     overview_append_virtual(p, b);
 }
 
+static void overview_append_blind_title(const findings *f, buffer *b)
+{
+    const finding_gap *gap = f->gap_count ? &f->gaps[0] : NULL;
+    buffer_text(b, "Could not be judged: ");
+    if (gap)
+        buffer_printf(b, "%s: %s", gap->where, gap->cause);
+    else
+        buffer_text(b, "no rule found its counters");
+}
+
+static void overview_append_good_title(const pair *p, buffer *b)
+{
+    buffer_text(b, overview_is_idle(p) ? "Nearly idle network, no fault seen" : "No fault seen");
+    if (p->is_virtual)
+        overview_append_virtual_title(p, b);
+    else if (p->f->places)
+        buffer_printf(b, " on %s", p->f->places);
+}
+
 static void overview_set_title(const pair *p, document *doc)
 {
     const findings *f = p->f;
     buffer b = {0};
-    if (!f->judged) {
-        buffer_text(&b, "Nothing could be judged: no rule found its counters");
-    } else if (!f->count || f->severity <= SEVERITY_WATCH) {
-        buffer_text(&b, overview_is_idle(p) ? "Nearly idle network, no fault seen" : "No fault seen");
-        if (p->is_virtual) overview_append_virtual_title(p, &b);
+    if (f->severity == SEVERITY_UNKNOWN) {
+        overview_append_blind_title(f, &b);
+    } else if (f->severity < SEVERITY_UNKNOWN) {
+        overview_append_good_title(p, &b);
     } else {
         const finding *x = &f->items[0];
         size_t same = overview_alike(f, x);
@@ -188,29 +206,44 @@ static size_t overview_finding_lines(const pair *p, document *doc, severity from
     return lines;
 }
 
-// "up all the time by their codewords"
-static bool overview_links_line(pair *p, document *doc)
+// "up all the time by their codewords": of those that could be read, and which that was not.
+static void overview_links_line(pair *p, document *doc)
 {
     size_t up = 0, known = 0, device = 0;
     const pair_source *s = p->source_count ? &p->sources[0] : NULL;
-    if (!s || strcmp(s->name, "cxi") != 0) return false;
+    const char *unread[4] = {NULL};
+    if (!s || strcmp(s->name, "cxi") != 0) return;
     for (size_t i = 0; i < s->count; i++) {
         double line = evaluation_line_rate(&p->e, s->devices[i]);
         double share = line > 0 ? 5440 * pair_counter_rate(p, s->devices[i], "hni_pcs_good_cw") / line : NAN;
         reading bad = pair_value(p, "hni_pcs_uncorrected_cw", s->devices[i]);
-        if (isnan(share) || bad.status != READING_OK) continue;
+        if (isnan(share) || bad.status != READING_OK) {
+            if (i - known < 4) unread[i - known] = overview_device_name(p, s->devices[i]);
+            continue;
+        }
         known++;
         up += share > .9999 && share < 1.0001 && !(bad.number > 0);
         device = s->devices[i];
     }
-    if (!known || up < s->count) return false;
+    if (!known || up < known) return;
     double rate = pair_counter_rate(p, device, "hni_pcs_good_cw");
-    char text[320];
-    snprintf(text, sizeof text, "%s up all the time at %.1f Gb/s on the wire (%s codewords/s%s), none uncorrected.",
-             s->count == 1 ? "The link was" : "All links were", rate * 5440 / 1e9, number_prefixed(rate, "").text,
-             s->count == 1 ? "" : " each");
-    document_verdict(doc, SEVERITY_OK, text);
-    return true;
+    buffer b = {0};
+    if (known < s->count)
+        buffer_printf(&b, "%zu of %zu links %s", known, s->count, words_noun(known, "was|were").text);
+    else
+        buffer_text(&b, s->count == 1 ? "The link was" : "All links were");
+    buffer_printf(&b, " up all the time at %.1f Gb/s on the wire (%s codewords/s%s), none uncorrected",
+                  rate * 5440 / 1e9, number_prefixed(rate, "").text, known == 1 ? "" : " each");
+    if (known < s->count) {
+        size_t count = s->count - known;
+        char *names = findings_names_text(unread, count < 4 ? count : 4);
+        buffer_printf(&b, "; %s%s %s not read", names, count > 4 ? " and more" : "",
+                      words_noun(count, "was|were").text);
+        free(names);
+    }
+    buffer_text(&b, ".");
+    document_verdict(doc, SEVERITY_OK, b.data ? b.data : "");
+    buffer_free(&b);
 }
 
 // The two devices that carried nearly everything, where there are more than two.
@@ -331,40 +364,50 @@ static void overview_generic_clean(const pair *p, document *doc)
     document_verdict(doc, SEVERITY_OK, text);
 }
 
-static void overview_unknown_line(const pair *p, document *doc)
+// What could not be judged: a line for each cause that matters, or one for all that do not.
+static void overview_unknown_lines(const pair *p, document *doc)
 {
+    enum { NAMED = 3 };
     const findings *f = p->f;
-    buffer b = {0};
-    if (!f->unknown_count) return;
-    buffer_printf(&b, "%s could not be made", words_many(f->unknown_count, "check").text);
-    for (size_t i = 0; i < f->unknown_count && i < 3; i++)
-        buffer_printf(&b, "%s%s on %s (%s)", i ? ", " : ": ", f->unknown[i].rule->name,
-                      f->unknown[i].device == DIFFERENCE_NONE ? "the node"
-                                                              : overview_device_name(p, f->unknown[i].device),
-                      f->unknown[i].reason ? f->unknown[i].reason : "not known");
-    if (f->unknown_count > 3) buffer_text(&b, ", \xe2\x80\xa6");
-    document_verdict(doc, SEVERITY_WATCH, b.data ? b.data : "");
-    buffer_free(&b);
+    size_t mattering = 0;
+    for (size_t i = 0; i < f->gap_count; i++)
+        mattering += f->gaps[i].matters;
+    for (size_t i = 0; i < mattering && i < NAMED; i++) { // they come first
+        char *text = finding_gap_text(f, &f->gaps[i]);
+        document_verdict(doc, SEVERITY_UNKNOWN, text);
+        free(text);
+    }
+    if (mattering > NAMED)
+        document_verdict(doc, SEVERITY_UNKNOWN,
+                         arena_format(p->memory, "and %s: see what could not be judged",
+                                      words_many(mattering - NAMED, "other cause").text));
+    if (mattering || !f->gap_count) return;
+    char *text = finding_gap_text(f, &f->gaps[0]);
+    document_verdict(doc, SEVERITY_INFO,
+                     arena_format(p->memory, "%s could not be made: %s%s", words_many(f->unknown_checks, "check").text,
+                                  text, f->gap_count > 1 ? ", \xe2\x80\xa6" : ""));
+    free(text);
 }
 
 static void overview_add_verdict(pair *p, document *doc)
 {
     if (!p->f->judged)
-        document_verdict(doc, SEVERITY_WATCH, "No rule found its counters in these files: nothing could be judged.");
+        document_verdict(doc, SEVERITY_UNKNOWN, "No rule found its counters in these files: nothing could be judged.");
     if (p->f->severity > SEVERITY_WATCH) {
         size_t lines = overview_finding_lines(p, doc, SEVERITY_WARN, SEVERITY_CRITICAL, VERDICT_LINES - 2);
         overview_finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, lines < 4 ? 4 - lines : 1);
-        overview_unknown_line(p, doc);
+        overview_unknown_lines(p, doc);
         overview_traffic_line(p, doc);
         return;
     }
-    overview_clean_line(p, doc);
+    size_t lines = overview_finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, 3);
+    if (p->f->is_blind) overview_unknown_lines(p, doc);
+    if (p->d->total.elapsed_ns > 0) overview_clean_line(p, doc);
     overview_generic_clean(p, doc);
     overview_links_line(p, doc);
     overview_traffic_line(p, doc);
-    size_t lines = overview_finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, 3);
     overview_finding_lines(p, doc, SEVERITY_INFO, SEVERITY_INFO, lines ? 1 : 2);
-    overview_unknown_line(p, doc);
+    if (!p->f->is_blind) overview_unknown_lines(p, doc);
 }
 
 // ---- traffic ----
