@@ -31,6 +31,9 @@ void findings_find_background(findings_making *m);
 void findings_add_unknown(findings_making *m, const rule *x, size_t device, reading r);
 void findings_add_blind_sources(findings_making *m);
 void findings_find_gaps(findings_making *m);
+// Sources of the node as a whole in which a fault would show. The job's own (process, cgroup), energy and what recording
+// costs are none.
+bool findings_is_host(const char *source);
 void findings_find_places(findings_making *m);
 void findings_conclude(findings_making *m);
 

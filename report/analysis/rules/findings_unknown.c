@@ -22,9 +22,7 @@ static bool findings_is_network(const char *source)
     return expression_is_source(source, strlen(source));
 }
 
-// Sources of the node as a whole in which a fault would show. The job's own (process, cgroup), energy and what recording
-// costs are none.
-static bool findings_is_host(const char *source)
+bool findings_is_host(const char *source)
 {
     static const char *const names[] = {"ip", "cpu", "memory", "pressure", "edac", "gpu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -28,13 +28,11 @@ static const char *findings_check_source(const findings *f, const finding_check 
     return c->device == DIFFERENCE_NONE ? c->rule->source : f->d->delta->schema->devices[c->device].source;
 }
 
-// Was anything judged of a source that is no network's?
 static bool findings_is_host_judged(const findings *f)
 {
     for (size_t i = 0; i < f->check_count; i++) {
         const char *source = findings_check_source(f, &f->checks[i]);
-        if (f->checks[i].judged && strcmp(source, "*") != 0 && !expression_is_source(source, strlen(source)))
-            return true;
+        if (f->checks[i].judged && strcmp(source, "ip") != 0 && findings_is_host(source)) return true;
     }
     return false;
 }
@@ -66,7 +64,7 @@ void findings_find_places(findings_making *m)
     f->places = findings_names_text(names, arrlenu(names));
     arrfree(names);
     if (findings_is_host_judged(f)) text_append(&f->places, "%sthe host", f->places ? " and " : "");
-    if (!f->places && f->judged) f->places = memory_strdup("the kernel's protocols");
+    if (!f->places && f->judged) f->places = memory_strdup("what was read");
 }
 
 // ---- the sentence ----
@@ -192,7 +190,7 @@ static void findings_conclude_good(findings *f)
     if (findings_is_idle(f)) {
         text_append(&f->verdict, "Nearly idle: ");
         findings_append_load(&f->verdict, l);
-        text_append(&f->verdict, " on %s, too little traffic to judge performance; no fault found by %s", f->places,
+        text_append(&f->verdict, ", too little traffic to judge performance; no fault found on %s by %s", f->places,
                     words_many(f->judged, "check").text);
         return;
     }
