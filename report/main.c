@@ -2,6 +2,7 @@
 #include "analysis/base/memory.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/whole_file.h"
 #include "main_make.h"
 #include "main_nccl.h"
 #include "render/pages/job/pages_job.h"
@@ -375,8 +376,8 @@ static int report_run(const char **paths, size_t count)
         return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
     if (two_sides && (!a.count || !a.before_count))
         return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
-    int code = explain_only ? report_explain(&a) : EXIT_DONE;
-    if (!explain_only) code = (chosen = report_choose_row(&a)) ? chosen->make(&a, &order) : a.failure;
+    int code = explain_only ? report_explain(&a) : whole_file_refuse_inputs(output, a.paths, a.count);
+    if (!explain_only && !code) code = (chosen = report_choose_row(&a)) ? chosen->make(&a, &order) : a.failure;
     arguments_free(&a);
     return code;
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // wcwidth
 #include "output.h"
 
+#include "analysis/base/output_file.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/utf8.h"
 #include "analysis/base/csv.h"
@@ -32,6 +33,7 @@ static void output_hold_standard_streams(void)
 void output_init(void)
 {
     output_hold_standard_streams();
+    output_file_signals();
     setlocale(LC_CTYPE, ""); // nothing else: numbers keep their point
 }
 

@@ -116,6 +116,7 @@ static int cmd_compare_run(const char **paths, size_t count)
     comparison_options how = {0};
     size_t healthy;
     int code = cmd_compare_split(count, &healthy);
+    if (!code) code = whole_file_refuse_inputs(output, paths, count);
     if (!code) code = cmd_compare_choose(&how);
     if (!code) code = cmd_compare_read_side(&c, &sides[COMPARISON_HEALTHY], COMPARISON_HEALTHY, paths, healthy, &how);
     if (!code)

@@ -65,6 +65,7 @@ static int cmd_convert_run(const char **arguments, size_t count)
     dataset set = {0};
     if (count != 2) return fail_usage("expected IN and OUT");
     if (cmd_convert_check_from()) return EXIT_USAGE;
+    if (whole_file_refuse_inputs(arguments[1], arguments, 1)) return EXIT_USAGE;
     if (snapshot_number < 0) return fail_usage("--snapshot: %d: expected 1 or more", snapshot_number);
     convert_format format = to ? convert_format_named(to) : convert_format_of_path(arguments[1]);
     if (!format && to) return fail_usage("--to: %s: expected netprof, json, net_prof or csv", safe(to));

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/whole_file.h"
+#include "analysis/base/output_file.h"
 #include "analysis/data/file_parts.h"
 #include "analysis/base/words.h"
 
@@ -17,6 +18,8 @@
 
 static char *output;
 static int force, quiet, as_json;
+static const char **named_paths; // as given, directories not looked into
+static size_t named_count;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof, or - for the standard output", "FILE"},
@@ -60,12 +63,14 @@ static int cmd_merge_add_paths(listing *files, const char *const *arguments, siz
     return code;
 }
 
-// The output of an earlier call may lie in the directory that is joined again.
-static bool cmd_merge_is_output(const char *path)
+// The output of an earlier call may lie in the directory that is joined again: it holds several files. One that holds a
+// single file is a node's own, and is joined before it is replaced; so is one that is named.
+static bool cmd_merge_is_earlier_output(const char *path, const parts *all)
 {
-    struct stat a, b;
-    return strcmp(output, "-") != 0 && stat(path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    bool named = false;
+    for (size_t i = 0; i < named_count; i++)
+        named |= strcmp(named_paths[i], path) == 0;
+    return !named && all->count > 1 && output_file_is(output, path);
 }
 
 // ---- what a piece holds ----
@@ -200,13 +205,13 @@ static int cmd_merge_add_file(merging *m, const char *path)
 {
     netprof_error error = {.code = NETPROF_OK};
     parts all = {0};
-    if (cmd_merge_is_output(path)) return EXIT_DONE;
     if (parts_open(&all, path, &error)) {
         if (error.code == NETPROF_ERR_FORMAT)
             return fail(EXIT_FILE, "%s: expected a .netprof file; netprof convert makes one of others", safe(path));
         return fail_error(path, &error);
     }
     int code = EXIT_DONE;
+    if (cmd_merge_is_earlier_output(path, &all)) all.count = 0;
     for (size_t i = 0; i < all.count && !code; i++) {
         piece *p = arraddnptr(m->pieces, 1);
         m->count = arrlenu(m->pieces);
@@ -505,6 +510,8 @@ static int cmd_merge_run(const char **arguments, size_t count)
     clocks c = {0};
     if (!count) return fail_usage("expected the files of a job, or a directory of them");
     if (!output) return fail_usage("-o FILE is needed");
+    named_paths = arguments;
+    named_count = count;
     if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
     int code = cmd_merge_add_paths(&m.files, arguments, count);
     for (size_t i = 0; i < m.files.count && !code; i++)

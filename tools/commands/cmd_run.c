@@ -11,6 +11,7 @@
 #include "commands/print/summary.h"
 #include "measure/witness.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/output_file.h"
 #include "analysis/base/unfinished.h"
 
 #include <errno.h>
@@ -106,6 +107,7 @@ static void cmd_run_become_command(const execution *e, const struct sigaction *c
 {
     sigaction(SIGCHLD, child_action, NULL);
     sigprocmask(SIG_SETMASK, &e->clock.old_mask, NULL);
+    output_file_signals_restore();
     execvp(e->words[0], (char **)(uintptr_t)e->words);
     int error = errno;
     if (write(report, &error, sizeof error) != (ssize_t)sizeof error) _exit(EXIT_CANNOT_START);

@@ -546,7 +546,7 @@ int export_files(export_sink *sink, const char **paths, size_t count)
         all.damaged = true;
         code = EXIT_DONE;
     }
-    if (!code && !(kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS)) &&
+    if (!code && !export_failed(sink) && !(kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS)) &&
         !(all.region_count && f.o->what & WHAT_REGIONS) && !(all.program_count && f.o->what & WHAT_PROGRAMS))
         code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
     bool damaged = all.damaged;

@@ -1,5 +1,6 @@
 // netprof-export: snapshots, series, regions and findings as tables for other programs.
 #include "cli/command.h"
+#include "cli/whole_file.h"
 #include "export_formats.h"
 #include "cli/output.h"
 #include "cli/nearest.h"
@@ -124,6 +125,7 @@ static int export_run(const char **paths, size_t count)
 {
     export_options o = {0};
     int code = export_check_options(&o, count);
+    if (!code) code = whole_file_refuse_inputs(output, paths, count);
     if (code) return code;
     o.include = export_globs(include);
     o.exclude = export_globs(exclude);

@@ -2,7 +2,10 @@
 #define _GNU_SOURCE // renameat2
 #include "export.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/output_file.h"
 #include "analysis/base/unfinished.h"
+#include "analysis/base/pipe_write.h"
+#include "cli/whole_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,12 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 struct export_sink {
     export_options o;
     bool directory;                     // the output is one
     char *work;                         // the temporary name; NULL: the standard output
+    output_place place;                 // of a file
     void *state;                        // the driver's
     export_table tables[EXPORT_TABLES]; // columns are NULL where nothing has begun
     char *failure;
@@ -25,9 +30,22 @@ struct export_sink {
 
 static volatile sig_atomic_t interrupted;
 
+// Something that cannot be waited for any longer (a pipe that nobody writes, a hung file system) holds the program.
+static void sink_end(int number)
+{
+    static const char text[] = "netprof export: interrupted; nothing was written\n";
+    (void)number;
+    unfinished_remove();
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(EXIT_FILE);
+    _exit(EXIT_FILE);
+}
+
+// The export ends at the next row; if there is none soon, at once.
 static void sink_interrupt(int number)
 {
+    static const struct itimerval soon = {.it_value = {.tv_usec = 500000}};
     interrupted = number;
+    setitimer(ITIMER_REAL, &soon, NULL);
 }
 
 // ---- opening ----
@@ -62,7 +80,7 @@ static bool sink_may_replace(const char *path, const char *ending)
     return all;
 }
 
-static bool sink_make_work(export_sink *s)
+static bool sink_make_directory(export_sink *s)
 {
     mode_t mask = umask(0);
     umask(mask);
@@ -70,19 +88,32 @@ static bool sink_make_work(export_sink *s)
     while (n > 1 && s->o.path[n - 1] == '/')
         n--;
     s->work = memory_format("%.*s.XXXXXX", (int)n, s->o.path);
-    if (s->directory) {
-        if (mkdtemp(s->work)) {
-            unfinished_begin(s->work);
-            return chmod(s->work, 0777 & ~mask) == 0 || true;
-        }
+    if (!mkdtemp(s->work)) return false;
+    if (chmod(s->work, 0777 & ~mask)) errno = 0; // it is then only less readable
+    return true;
+}
+
+// What cannot be replaced (a device, a pipe) gets a copy at the end: formats such as SQLite's seek.
+static bool sink_make_file(export_sink *s)
+{
+    const char *directory = getenv("TMPDIR");
+    int fd;
+    if (s->place.in_place) {
+        s->work = memory_format("%s/netprof-export.XXXXXX", directory && *directory ? directory : "/tmp");
+        fd = mkstemp(s->work);
     } else {
-        int fd = mkstemp(s->work);
-        if (fd >= 0) {
-            unfinished_begin(s->work);
-            bool set = fchmod(fd, 0666 & ~mask) == 0;
-            close(fd);
-            return set || true; // the file is then only less readable
-        }
+        fd = output_place_beside(&s->place, &s->work);
+    }
+    if (fd < 0) return false;
+    close(fd);
+    return true;
+}
+
+static bool sink_make_work(export_sink *s)
+{
+    if (s->directory ? sink_make_directory(s) : sink_make_file(s)) {
+        unfinished_begin(s->work);
+        return true;
     }
     fail(EXIT_FILE, "%s: %s", safe(s->o.path), strerror(errno));
     free(s->work);
@@ -90,13 +121,12 @@ static bool sink_make_work(export_sink *s)
     return false;
 }
 
-static bool sink_check_place(const export_sink *s)
+static bool sink_check_place(export_sink *s)
 {
-    struct stat st;
     if (s->directory) return sink_may_replace(s->o.path, s->o.driver->name);
-    if (stat(s->o.path, &st) == 0 && S_ISDIR(st.st_mode))
-        return fail(EXIT_FILE, "%s: %s", safe(s->o.path), strerror(EISDIR)), false;
-    return true;
+    if (output_place_find(&s->place, s->o.path)) return true;
+    fail(EXIT_FILE, "%s: %s", safe(s->o.path), s->place.refused);
+    return false;
 }
 
 export_sink *export_open(const export_options *options)
@@ -110,12 +140,15 @@ export_sink *export_open(const export_options *options)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = sink_end;
+    sigaction(SIGALRM, &action, NULL);
     if (standard || (sink_check_place(s) && sink_make_work(s))) {
         s->state = options->driver->open(s, s->work ? s->work : "-");
         if (s->state && !s->failure) return s;
         export_close(s, false);
         return NULL;
     }
+    output_place_free(&s->place);
     free(s);
     return NULL;
 }
@@ -229,11 +262,40 @@ static int sink_place_directory(export_sink *s)
     return 0;
 }
 
+static int sink_copy_all(int from, int to)
+{
+    char block[65536];
+    ssize_t n;
+    while ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
+        int error = n > 0 ? pipe_write(&to, block, (size_t)n) : 0;
+        if (error) return error;
+    }
+    return n < 0 ? errno : 0;
+}
+
+// Signals that end programs are held back, for a pending one interrupts the wait for a pipe's reader.
+static int sink_copy(const export_sink *s)
+{
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    int from = open(s->work, O_RDONLY | O_CLOEXEC), to = from < 0 ? -1 : output_place_open(&s->place, whole_file_waits);
+    int error = to < 0 ? errno : sink_copy_all(from, to);
+    if (to >= 0 && close(to) && !error) error = errno;
+    if (from >= 0) close(from);
+    unfinished_drop(s->work);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
 static int sink_place(export_sink *s)
 {
     if (s->directory) return sink_place_directory(s);
+    if (s->place.in_place) return sink_copy(s);
     int error = sink_sync_path(s->work);
-    return error ? error : rename(s->work, s->o.path) ? errno : 0;
+    return error ? error : output_place_publish(&s->place, s->work);
 }
 
 int export_close(export_sink *sink, bool keep)
@@ -253,6 +315,7 @@ int export_close(export_sink *sink, bool keep)
         sink_free_table(&sink->tables[i]);
     free(sink->failure);
     unfinished_end(sink->work);
+    output_place_free(&sink->place);
     free(sink->work);
     free(sink);
     return code;

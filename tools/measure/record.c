@@ -3,7 +3,8 @@
 
 #include "cli/output.h"
 #include "cli/whole_file.h"
-#include "cli/pipes.h"
+#include "analysis/base/output_file.h"
+#include "analysis/base/pipe_write.h"
 #include "analysis/base/memory.h"
 
 #include <errno.h>
@@ -183,7 +184,7 @@ static recorder *record_give_up(recorder *r)
 
 static netprof_err record_open_pipe(recorder *r)
 {
-    r->pipe = pipe_open(r->path);
+    r->pipe = pipe_open(r->path, whole_file_waits);
     if (r->pipe >= 0) return netprof_writer_open_fn(&r->writer, pipe_write, &r->pipe, &r->error);
     bool ended = errno == EINTR;
     r->error = (netprof_error){.code = NETPROF_ERR_IO, .sys_errno = ended ? 0 : errno};

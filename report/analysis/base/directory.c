@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // DT_REG
 #include "directory.h"
 
 #include "memory.h"
@@ -35,6 +36,16 @@ static int listing_by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+// Opening a named pipe or a device that somebody put there could wait for ever. What cannot be looked at is listed:
+// opening it says why.
+static bool listing_is_file(DIR *d, const struct dirent *x)
+{
+    struct stat st;
+    if (x->d_type == DT_REG) return true;
+    if (x->d_type != DT_LNK && x->d_type != DT_UNKNOWN) return false;
+    return fstatat(dirfd(d), x->d_name, &st, 0) || S_ISREG(st.st_mode);
+}
+
 netprof_err listing_add_directory(listing *l, const char *directory, const char *const *endings)
 {
     DIR *d = opendir(directory);
@@ -42,7 +53,7 @@ netprof_err listing_add_directory(listing *l, const char *directory, const char 
     if (!d && errno == ENOMEM) memory_exhausted();
     if (!d) return NETPROF_ERR_IO;
     for (struct dirent *x; (x = readdir(d));)
-        if (x->d_name[0] != '.' && listing_ends_in(x->d_name, endings))
+        if (x->d_name[0] != '.' && listing_ends_in(x->d_name, endings) && listing_is_file(d, x))
             listing_take(l, memory_format("%s%s%s", directory, n && directory[n - 1] == '/' ? "" : "/", x->d_name));
     closedir(d);
     if (l->count > first) qsort(l->paths + first, l->count - first, sizeof *l->paths, listing_by_text);

@@ -13,8 +13,8 @@ typedef struct listing {
 } listing;
 
 void listing_add(listing *l, const char *path); // copies it
-// Adds, in byte order, the files of a directory whose names end in one of the endings (a list up to NULL), except hidden
-// ones. _IO: see errno.
+// Adds, in byte order, the regular files of a directory whose names end in one of the endings (a list up to NULL), except
+// hidden ones. _IO: see errno.
 netprof_err listing_add_directory(listing *l, const char *directory, const char *const *endings);
 // Sorts all paths in byte order and removes duplicates.
 void listing_sort(listing *l);

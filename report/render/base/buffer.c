@@ -2,6 +2,7 @@
 #include "buffer.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/output_file.h"
 #include "analysis/base/utf8.h"
 
 #include <errno.h>
@@ -147,52 +148,24 @@ static int buffer_write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
-// Creates a file with a temporary name beside its final one.
-static int buffer_open_beside(const char *path, char *name, size_t size)
-{
-    for (int i = 0; i < 10; i++) {
-        snprintf(name, size, "%s.%ld.%d", path, (long)getpid(), i);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
-}
-
-static int buffer_write_beside(const char *path, const void *data, size_t size)
-{
-    size_t room = strlen(path) + 40;
-    char *name = memory_alloc(room);
-    int fd = buffer_open_beside(path, name, room);
-    int code = fd < 0 ? errno : buffer_write_all(fd, data, size);
-    if (fd >= 0) {
-        if (!code && fsync(fd) && errno != EINVAL) code = errno;
-        if (close(fd) && !code) code = errno;
-        if (!code && rename(name, path)) code = errno;
-        if (code) unlink(name);
-    }
-    free(name);
-    return code;
-}
-
+// Writes a whole file by the rules of output_file.h.
 netprof_err file_write(const char *path, const void *data, size_t size, netprof_error *error)
 {
-    struct stat st;
-    int code;
+    const char *why = NULL;
+    output_file *file = NULL;
+    int code = 0;
     if (strcmp(path, "-") == 0) {
         fflush(stdout);
         code = buffer_write_all(STDOUT_FILENO, data, size);
-    } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
-        code = fd < 0 ? errno : buffer_write_all(fd, data, size);
-        if (fd >= 0 && close(fd) && !code) code = errno;
-    } else {
-        code = buffer_write_beside(path, data, size);
+    } else if ((file = output_file_open(path, NULL, &why))) {
+        output_file_write(file, data, size);
+        code = output_file_close(file, true);
     }
-    if (!code) return NETPROF_OK;
+    if (!code && !why) return NETPROF_OK;
     if (error) {
         *error = (netprof_error){.code = NETPROF_ERR_IO, .sys_errno = code};
         snprintf(error->path, sizeof error->path, "%s", path);
-        snprintf(error->text, sizeof error->text, "cannot write: %s", strerror(code));
+        snprintf(error->text, sizeof error->text, "cannot write: %s", why ? why : strerror(code));
     }
     return NETPROF_ERR_IO;
 }

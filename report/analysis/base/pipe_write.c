@@ -1,11 +1,10 @@
-#include "pipes.h"
-
-#include "common.h"
+#include "pipe_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,18 +20,20 @@ static bool pipe_is_interrupted(void)
     return false;
 }
 
-int pipe_open(const char *path)
+int pipe_open(const char *path, void (*waits)(const char *path, int begins))
 {
+    bool waiting = false;
     int fd;
     while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) { // nobody reads it yet
-        progress("waiting for a reader of %s", safe(path));
+        if (waits && !waiting) waits(path, 1);
+        waiting = true;
         poll(NULL, 0, LOOK_MS);
         if (!pipe_is_interrupted()) continue;
         errno = EINTR;
         break;
     }
     int error = errno;
-    progress_end();
+    if (waits && waiting) waits(path, 0);
     errno = error;
     return fd;
 }
