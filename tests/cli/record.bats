@@ -99,20 +99,107 @@ ended_by() {
     [ "$(jq -r .facts.ended_by s.json)" = "stop file" ]
 }
 
-@test "record: a file that is removed, replaced or cut while it grows is said" {
+@test "record: a file that is cut while it grows is said, and ends it" {
     cd "$BATS_TEST_TMPDIR"
-    for harm in 'rm' 'cp /dev/null other; mv other' 'truncate -s 0'; do
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --checkpoint 100ms --job none --sources cpu 2>err &
+    recorder=$!
+    wait_for_readings r.netprof 8
+    truncate -s 0 r.netprof
+    status=0
+    wait $recorder || status=$?
+    cat err
+    [ "$status" -eq 3 ]
+    [[ $(cat err) == *"r.netprof: the file was cut while it grew: readings of it are lost" ]]
+}
+
+@test "record: a file that is removed or replaced while it grows is said, and what comes is kept" {
+    cd "$BATS_TEST_TMPDIR"
+    for harm in 'rm' 'cp /dev/null other; mv other'; do
         netprof record -q -o r.netprof --interval 50ms --duration 60s --checkpoint 100ms --job none --sources cpu 2>err &
         recorder=$!
         wait_for_readings r.netprof 8
         eval "$harm r.netprof"
+        wait_for_readings r.netprof 8
+        kill $recorder
         status=0
         wait $recorder || status=$?
         cat err
         [ "$status" -eq 3 ]
-        [[ $(cat err) == *"r.netprof: the file was "*" while it grew: "*"lost" ]]
+        [ "$(cat err)" = "netprof record: r.netprof: the file was removed while it grew: its readings are lost; going on in a new one" ]
+        netprof diff r.netprof
         rm -f r.netprof
     done
+}
+
+@test "record: a file that logrotate renamed is written on until SIGHUP, then a new one" {
+    cd "$BATS_TEST_TMPDIR"
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --checkpoint 100ms --job none --sources cpu 2>err &
+    recorder=$!
+    wait_for_readings r.netprof 8
+    mv r.netprof r.netprof.1
+    before=$(stat -c %s r.netprof.1)
+    sleep 0.3
+    [ "$(stat -c %s r.netprof.1)" -gt "$before" ]
+    [ ! -e r.netprof ]
+    kill -HUP $recorder
+    wait_for_readings r.netprof 8
+    kill $recorder
+    wait $recorder
+    [ ! -s err ]
+    netprof diff r.netprof # both are whole, with all facts
+    netprof diff r.netprof.1
+    netprof convert r.netprof new.json
+    grep -q '"interval_ns": *"50000000"' new.json
+}
+
+@test "record --rotate: by time and by size, every file whole; %t in the name" {
+    cd "$BATS_TEST_TMPDIR"
+    netprof record -q -o r.netprof --interval 20ms --duration 1s --rotate 300ms --job none --sources cpu
+    [ "$(ls r*.netprof | tr '\n' ' ')" = "r.1.netprof r.2.netprof r.3.netprof r.netprof " ]
+    for f in r*.netprof; do netprof diff "$f" >/dev/null; done
+    netprof record -q -o s.netprof --interval 5ms --duration 1s --rotate 4kB --job none --sources cpu
+    [ -e s.2.netprof ]
+    [ "$(stat -c %s s.1.netprof)" -lt 8000 ]
+    netprof record -q -o t-%t.netprof --interval 50ms --duration 100ms --job none --sources cpu
+    [[ $(ls t-*) =~ ^t-20[0-9]{6}T[0-9]{6}Z\.netprof$ ]]
+    run netprof record -q -o x.netprof --rotate 12parsecs
+    [ "$status" -eq 2 ]
+    [[ $output == *"--rotate: 12parsecs: expected a time like 1h or a size like 500MB"* ]]
+}
+
+@test "record: a recording that is there is never replaced, not even one that kill -9 left" {
+    cd "$BATS_TEST_TMPDIR"
+    netprof record -q -o r.netprof --interval 20ms --duration 60s --job none --sources cpu &
+    recorder=$!
+    wait_for_readings r.netprof 8
+    kill -9 $recorder
+    wait $recorder || true
+    size=$(stat -c %s r.netprof)
+    cp r.netprof old.netprof
+    run netprof record -o r.netprof --interval 20ms --duration 200ms --job none --sources cpu
+    [ "$status" -eq 0 ]
+    [[ $output == *"r.netprof: holds a recording already; this one is put behind it"* ]]
+    cmp -n "$size" r.netprof old.netprof
+    netprof export r.netprof --to csv --table counter_values -o new.csv || [ $? -eq 1 ]
+    netprof export old.netprof --to csv --table counter_values -o old.csv || [ $? -eq 1 ]
+    [ "$(wc -l <new.csv)" -gt "$(wc -l <old.csv)" ]
+    # What is no recording is not touched.
+    echo "my thesis" >thesis.netprof
+    run netprof record -q -o thesis.netprof --duration 100ms --job none --sources cpu
+    [ "$status" -eq 3 ]
+    [[ $output == *"thesis.netprof: exists and is no recording: it is not replaced"* ]]
+    [ "$(cat thesis.netprof)" = "my thesis" ]
+    # JSON cannot be continued: the next name.
+    for i in 1 2; do netprof record -q -o j.json --duration 50ms -t 20ms --job none --sources cpu; done
+    [ -s j.json ] && [ -s j.1.json ]
+}
+
+@test "record: %j names array tasks and attempts apart" {
+    cd "$BATS_TEST_TMPDIR"
+    SLURM_JOB_ID=12 SLURM_ARRAY_JOB_ID=10 SLURM_ARRAY_TASK_ID=0 netprof record -q -o %j.netprof -d 50ms --job none --sources cpu
+    SLURM_JOB_ID=13 SLURM_RESTART_COUNT=2 netprof record -q -o %j.netprof -d 50ms --job none --sources cpu
+    SLURM_JOB_ID=14 SLURM_RESTART_COUNT=0 netprof record -q -o %j.netprof -d 50ms --job none --sources cpu
+    [ "$(ls *.netprof | tr '\n' ' ')" = "10_0.netprof 13-r2.netprof 14.netprof " ]
 }
 
 @test "record: ends when the stop file appears, and when it changes" {

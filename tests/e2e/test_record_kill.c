@@ -286,29 +286,67 @@ static void signals_end_it_with_a_whole_file(void **state)
 
 // ---- disks ----
 
-static void a_full_disk_ends_it_and_keeps_what_fitted(void **state)
+// A small file system of its own, on which the recording is *full.
+static bool mount_small(char mount_point[128], char full[160])
+{
+    snprintf(mount_point, 128, "%s/small", root);
+    snprintf(full, 160, "%s/r.netprof", mount_point);
+    assert_int_equal(mkdir(mount_point, 0755), 0);
+    if (!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+        !mount("none", mount_point, "tmpfs", 0, "size=16k"))
+        return true;
+    rmdir(mount_point);
+    return false;
+}
+
+static void look_until_full(witness *w, const char *full)
+{
+    struct stat st = {.st_size = 0};
+    for (int64_t until = now_ns() + INT64_C(50000000000); st.st_size < 16384;) {
+        witness_look(w, now_ns() + 1000000);
+        if (stat(full, &st)) st.st_size = 0;
+        assert_true(now_ns() < until);
+    }
+}
+
+// Nobody makes room: what fitted is kept, and the exit code says that it is not all.
+static void a_disk_that_stays_full_keeps_what_fitted(void **state)
 {
     (void)state;
     char mount_point[128], full[160];
-    snprintf(mount_point, sizeof mount_point, "%s/small", root);
-    snprintf(full, sizeof full, "%s/r.netprof", mount_point);
-    assert_int_equal(mkdir(mount_point, 0755), 0);
-    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("none", mount_point, "tmpfs", 0, "size=16k")) {
-        rmdir(mount_point);
-        skip();
-    }
+    if (!mount_small(mount_point, full)) skip();
     witness w;
     witness_open(&w);
     pid_t pid = record(full, "1ms");
-    int status = 0;
-    for (int64_t until = now_ns() + INT64_C(60000000000); waitpid(pid, &status, WNOHANG) == 0;) {
-        witness_look(&w, now_ns() + 1000000);
-        assert_true(now_ns() < until); // it ends by itself
-    }
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3); // a file could not be written
+    look_until_full(&w, full);
+    int status = end(pid, SIGTERM);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     content c = read_back(full);
     assert_true(c.readable && c.snapshots > 10 && !c.complete && c.damages <= 1);
+    witness_close(&w);
+    assert_int_equal(umount(mount_point), 0);
+    rmdir(mount_point);
+}
+
+// Somebody else's file filled the disk for a while: every reading is there afterwards.
+static void a_disk_that_was_full_costs_nothing(void **state)
+{
+    (void)state;
+    char mount_point[128], full[160];
+    if (!mount_small(mount_point, full)) skip();
+    witness w;
+    witness_open(&w);
+    pid_t pid = record(full, "2ms");
+    look_until_full(&w, full);
+    witness_look(&w, now_ns() + 500000000);
+    assert_int_equal(mount("none", mount_point, "tmpfs", MS_REMOUNT, "size=4m"), 0);
+    witness_look(&w, now_ns() + 500000000);
+    int status = end(pid, SIGTERM);
+    witness_look(&w, now_ns());
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    content c = read_back(full);
+    assert_true(c.complete && c.damages == 0 && !c.lost);
+    assert_true(c.snapshots + 1 >= w.reads && c.snapshots > 100);
     witness_close(&w);
     assert_int_equal(umount(mount_point), 0);
     rmdir(mount_point);
@@ -369,7 +407,8 @@ int main(void)
         cmocka_unit_test(kill_9_loses_no_complete_reading),
         cmocka_unit_test(signals_end_it_with_a_whole_file),
         cmocka_unit_test(a_file_that_is_removed_is_said),
-        cmocka_unit_test(a_full_disk_ends_it_and_keeps_what_fitted),
+        cmocka_unit_test(a_disk_that_stays_full_keeps_what_fitted),
+        cmocka_unit_test(a_disk_that_was_full_costs_nothing),
     };
     return cmocka_run_group_tests(tests, make_root, drop_root);
 }

@@ -100,7 +100,7 @@ static int cmd_collect_check(collection *c)
 static int cmd_collect_all(collection *c)
 {
     if (!cmd_collect_start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
-    c->to = recorder_open(output, wanted == 0);
+    c->to = recorder_open(output, wanted == 0 ? RECORDER_LIVE : RECORDER_WHOLE);
     if (!c->to) return EXIT_FILE;
     recorder_job(c->to);
     int code = cmd_collect_take_all(c);

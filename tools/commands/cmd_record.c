@@ -16,12 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_text, *stop_file, *job_text, *cgroup;
+static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_text, *stop_file, *job_text, *cgroup,
+    *rotate_text;
 static int per_cpu, quiet, background;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %n node, %h host, %j job, %r rank, %p process",
-     "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0,
+     "where to: .netprof; %n node, %h host, %j job, %r rank, %p process, %t time", "FILE"},
+    {"rotate", 0, POPT_ARG_STRING, &rotate_text, 0, "go on in the next file so often, or at this size: 1h, 500MB",
+     "TIME|SIZE"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
     {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the fast set of the ports so often beside it", "TIME"},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
@@ -50,6 +53,8 @@ typedef struct track {
 
 typedef struct recording {
     int64_t interval_ns, fast_ns, duration_ns, checkpoint_ns;
+    int64_t rotate_ns, rotate_bytes; // 0: not
+    int64_t file_begin_ns;           // of the file that is written
     track tracks[TRACKS];
     size_t track_count;
     schedule clock; // a row for each track, then the checkpoint's
@@ -73,6 +78,29 @@ static int cmd_record_parse_time(const char *name, const char *text, const char 
     return fail_usage("%s: %s: expected a time like 100ms, 2s or 1m", name, safe(text));
 }
 
+// "1h", or "500MB" (powers of ten; MiB: of two).
+static bool cmd_record_parse_rotation(recording *r)
+{
+    static const struct {
+        const char *unit;
+        int64_t bytes;
+    } units[] = {{"kB", 1000},
+                 {"KB", 1000},
+                 {"MB", 1000000},
+                 {"GB", 1000000000},
+                 {"KiB", INT64_C(1) << 10},
+                 {"MiB", INT64_C(1) << 20},
+                 {"GiB", INT64_C(1) << 30}};
+    char *end;
+    if (!rotate_text || (parse_duration(rotate_text, &r->rotate_ns) && r->rotate_ns > 0)) return true;
+    double number = strtod(rotate_text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && number < 1e9)
+            r->rotate_bytes = (int64_t)(number * (double)units[i].bytes);
+    r->rotate_ns = 0;
+    return r->rotate_bytes > 0;
+}
+
 // Younger than this process: whoever wrote the file meant this recording, which had not begun yet.
 static bool cmd_record_is_younger(const struct stat *file)
 {
@@ -90,6 +118,8 @@ static int cmd_record_check(recording *r, size_t count)
         cmd_record_parse_time("--duration", duration_text, NULL, &r->duration_ns) ||
         cmd_record_parse_time("--checkpoint", checkpoint_text, "60s", &r->checkpoint_ns))
         return EXIT_USAGE;
+    if (!cmd_record_parse_rotation(r))
+        return fail_usage("--rotate: %s: expected a time like 1h or a size like 500MB", safe(rotate_text));
     if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
     r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0 && !cmd_record_is_younger(&r->stop);
     r->job.sources.per_cpu = per_cpu != 0;
@@ -179,6 +209,34 @@ static bool cmd_record_is_stopped(const recording *r)
            now.st_mtim.tv_nsec != r->stop.st_mtim.tv_nsec || now.st_size != r->stop.st_size;
 }
 
+// The file before ends with a reading, and the next begins with one: each is whole for itself.
+static void cmd_record_rotate(recording *r, bool reopens)
+{
+    bool same = reopens && recorder_reopen(r->to);
+    if (!same) recorder_rotate(r->to);
+    r->file_begin_ns = schedule_now();
+    for (size_t i = 0; i < r->track_count; i++)
+        cmd_record_take(r, &r->tracks[i], r->tracks[i].set);
+}
+
+static bool cmd_record_is_full(const recording *r)
+{
+    return (r->rotate_ns && schedule_now() - r->file_begin_ns >= r->rotate_ns) ||
+           (r->rotate_bytes && recorder_size(r->to) >= (uint64_t)r->rotate_bytes);
+}
+
+// SIGHUP is the terminal's end, or logrotate's word that the file has another name now.
+static void cmd_record_hear(recording *r, int number)
+{
+    bool hang_up = number == SIGHUP;
+    if (number == SIGUSR1)
+        recorder_sync(r->to);
+    else if (hang_up && (rotate_text || background || recorder_is_elsewhere(r->to)))
+        cmd_record_rotate(r, true);
+    else
+        r->end = "signal";
+}
+
 static void cmd_record_loop(recording *r)
 {
     siginfo_t info;
@@ -187,8 +245,7 @@ static void cmd_record_loop(recording *r)
         if (event == SCHEDULE_END) {
             r->end = "duration";
         } else if (event == SCHEDULE_SIGNAL) {
-            r->end = info.si_signo == SIGUSR1 ? NULL : "signal";
-            if (!r->end) recorder_sync(r->to);
+            cmd_record_hear(r, info.si_signo);
         } else if ((size_t)event == r->track_count) {
             recorder_sync(r->to);
             if (recorder_failed(r->to)) r->end = "file";
@@ -197,6 +254,7 @@ static void cmd_record_loop(recording *r)
             if (event != SLOW && !recorder_failed(r->to)) continue;
             job_slurm_look(&r->slurm, r->to);
             cmd_record_show(r);
+            if (cmd_record_is_full(r)) cmd_record_rotate(r, false);
             if (recorder_failed(r->to))
                 r->end = "file";
             else if (cmd_record_is_stopped(r))
@@ -209,7 +267,7 @@ static void cmd_record_loop(recording *r)
 
 static void cmd_record_begin(recording *r)
 {
-    r->begin_ns = schedule_now();
+    r->begin_ns = r->file_begin_ns = schedule_now();
     for (size_t i = 0; i < r->track_count; i++) {
         r->tracks[i].row->next_ns += r->begin_ns;
         cmd_record_take(r, &r->tracks[i], r->tracks[i].set);
@@ -229,8 +287,10 @@ static int cmd_record_open_all(recording *r)
     int code = cmd_record_open_track(r, r->interval_ns, r->set, true, "recorder");
     if (!code && r->fast_ns) code = cmd_record_open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
     if (code) return code;
-    r->to = recorder_open(output, true);
+    r->to = recorder_open(output, RECORDER_KEEPS);
     if (!r->to) return EXIT_FILE;
+    if (recorder_appends(r->to) && !quiet)
+        warn("%s: holds a recording already; this one is put behind it", safe(recorder_path(r->to)));
     recorder_job(r->to);
     recorder_clock(r->to, "clock");
     job_facts(&r->job, r->to);
@@ -316,13 +376,23 @@ const command command_record = {
     .name = "record",
     .summary = "record what this node does, tick by tick",
     .arguments = "-o FILE",
-    .text = "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and "
-            "appends each\n"
-            "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
-            "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or "
-            "SIGHUP;\n"
-            "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
-            "the job is found by itself, and %n and %j name the files apart; netprof merge joins them.",
+    .text =
+        "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and "
+        "appends each\n"
+        "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
+        "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT or SIGTERM.\n"
+        "SIGUSR1 forces the file to the disk. SIGHUP ends it, too, unless the file was renamed (as logrotate does), "
+        "or\n"
+        "with --rotate or --background: then the recording goes on in a new file.\n"
+        "A recording that is there is never replaced: the new one is put behind it, and netprof job tells them\n"
+        "apart. A thread of its own writes: a disk that is full, slow or frozen delays no reading. Up to 8 MiB wait "
+        "in\n"
+        "memory; what does not fit is left out, the file names each gap (facts gap_1, ...), and the exit code is "
+        "1.\n"
+        "Inside a job of Slurm, PBS or OAR one recorder a node is enough: the job is found by itself, and %n and %j\n"
+        "name the files apart (%j of an array is JOB_TASK, of a job that was started again JOB-rN); netprof merge "
+        "joins\n"
+        "them.",
     .examples = "netprof record -o node.netprof --duration 2s\n"
                 "netprof record -o job.netprof --interval 500ms --fast-network 10ms --duration 1s\n"
                 "netprof record -o cpu.netprof --sources cpu,memory --duration 1s\n"

@@ -503,7 +503,7 @@ static int cmd_run_open_all(execution *e)
         char *path = e->temporary ? memory_strdup(e->temporary)
                      : as_mpi     ? mpi_run_pattern(&e->mpi, "run.netprof")
                                   : memory_strdup(output);
-        e->to = recorder_open(path, e->interval_ns > 0);
+        e->to = recorder_open(path, e->interval_ns > 0 ? RECORDER_LIVE : RECORDER_WHOLE);
         free(path);
         if (!e->to) return EXIT_FILE;
     }

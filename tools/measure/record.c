@@ -1,6 +1,9 @@
 #define _GNU_SOURCE // ppoll
 #include "record.h"
 
+#include "record_file.h"
+#include "record_path.h"
+
 #include "cli/output.h"
 #include "cli/whole_file.h"
 #include "analysis/base/output_file.h"
@@ -8,31 +11,34 @@
 #include "analysis/base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
 struct recorder {
-    char *path;
+    char *pattern, *path;
+    recorder_kind kind;
     netprof_error error; // the first; later calls do nothing
     netprof_writer *writer;
-    bool live;
-    struct stat opened; // the live file, as it was when it was last looked at
-    bool begun;         // it was looked at with a reading in it
-    int lock;           // a descriptor that holds its lock; -1: none
-    int pipe;           // a named pipe that is written to; -1: none
-    // JSON: kept until the end
-    bool is_json;
-    netprof_fact *facts;
+    // where its bytes go: one of these
+    record_file *live;
+    output_file *whole;
+    int pipe;            // a named pipe; -1: none
+    bool begun;          // a reading is in it
+    bool is_json;        // kept until the end
+    netprof_fact *facts; // all so far: a file that follows this one holds them as well
     netprof_snapshot *snapshots;
     size_t fact_count, snapshot_count;
+    // readings that were left out, because the file took none and memory was full
+    uint64_t lost, gap, gaps;       // in all; since the file took one; how often that was
+    int64_t gap_from_ns, gap_to_ns; // wall clock
+    int gap_error;
+    bool was_removed; // and goes on in a new file
+    bool was_cut;
 };
 
 // ---- facts of the run ----
@@ -116,123 +122,134 @@ char *shell_line(const char *const *words)
 
 // ---- where it goes ----
 
-// A '/' in a value (a job name, say) must not lead elsewhere.
-static void record_put_value(FILE *to, const char *value)
-{
-    for (; *value; value++)
-        putc(*value == '/' ? '_' : *value, to);
-}
-
-static char *record_expand_path(const char *pattern)
-{
-    char *path = NULL, host[256] = "host";
-    size_t size;
-    FILE *to = memory_check(open_memstream(&path, &size));
-    gethostname(host, sizeof host - 1);
-    const char *node = getenv("SLURMD_NODENAME");
-    for (; *pattern; pattern++) {
-        const char *job = record_job_fact(0), *rank = record_job_fact(5);
-        char after = *pattern == '%' ? pattern[1] : 0;
-        if (after == 'h')
-            record_put_value(to, host);
-        else if (after == 'n')
-            record_put_value(to, node && *node ? node : host);
-        else if (after == 'j')
-            record_put_value(to, job ? job : "nojob");
-        else if (after == 'r')
-            record_put_value(to, rank ? rank : "0");
-        else if (after == 'p')
-            fprintf(to, "%ld", (long)getpid());
-        else if (after == '%')
-            putc('%', to);
-        else {
-            putc(*pattern, to);
-            continue;
-        }
-        pattern++;
-    }
-    if (fclose(to)) memory_exhausted();
-    return path;
-}
-
 static bool record_ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// Two that write one live file destroy each other's readings. False when somebody else writes it; where the file system
-// has no locks, nobody can know. The lock comes before the writer, which empties the file: so it may have to be made
-// here.
-static bool record_lock_live(recorder *r)
-{
-    r->lock = open(r->path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (r->lock < 0 || flock(r->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
-    fail(EXIT_FILE, "%s: another recorder is writing it (in the name, %%n is the node, %%p the process)",
-         safe(r->path));
-    return false;
-}
-
-static recorder *record_give_up(recorder *r)
-{
-    if (r->lock >= 0) close(r->lock);
-    if (r->pipe >= 0) close(r->pipe);
-    free(r->path);
-    free(r);
-    return NULL;
-}
-
-static netprof_err record_open_pipe(recorder *r)
-{
-    r->pipe = pipe_open(r->path, whole_file_waits);
-    if (r->pipe >= 0) return netprof_writer_open_fn(&r->writer, pipe_write, &r->pipe, &r->error);
-    bool ended = errno == EINTR;
-    r->error = (netprof_error){.code = NETPROF_ERR_IO, .sys_errno = ended ? 0 : errno};
-    snprintf(r->error.text, sizeof r->error.text,
-             ended ? "ended by a signal while nobody read this pipe" : "cannot open");
-    return NETPROF_ERR_IO;
-}
-
 static recorder *recorder_latest; // the one that is open
 
-// A live file without a reading cannot be read: it goes, unless somebody has put another in its place.
-static void record_remove_empty(const recorder *r)
+static void recorder_free(recorder *r)
 {
-    struct stat now;
-    if (!r->live || r->begun || stat(r->path, &now)) return;
-    if (now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev) unlink(r->path);
+    for (size_t i = 0; i < r->fact_count; i++) {
+        free((void *)(uintptr_t)r->facts[i].key);
+        free((void *)(uintptr_t)r->facts[i].value);
+    }
+    for (size_t i = 0; i < r->snapshot_count; i++)
+        netprof_snapshot_free(&r->snapshots[i]);
+    if (r->pipe >= 0) close(r->pipe);
+    free(r->facts);
+    free(r->snapshots);
+    free(r->pattern);
+    free(r->path);
+    free(r);
+}
+
+static int recorder_open_pipe(recorder *r)
+{
+    r->pipe = pipe_open(r->path, whole_file_waits);
+    if (r->pipe >= 0) return EXIT_DONE;
+    return errno == EINTR ? fail(EXIT_FILE, "%s: ended by a signal while nobody read this pipe", safe(r->path))
+                          : fail(EXIT_FILE, "%s: cannot open: %s", safe(r->path), strerror(errno));
+}
+
+// A pipe or a device is anybody's: it is written in place, neither locked nor removed.
+static bool recorder_is_in_place(const char *path, bool *is_pipe)
+{
+    output_place place;
+    bool found = output_place_find(&place, path), in_place = found && place.in_place;
+    *is_pipe = found && place.is_pipe;
+    output_place_free(&place);
+    return in_place;
+}
+
+static int recorder_open_target(recorder *r)
+{
+    const char *why;
+    bool is_pipe, in_place = recorder_is_in_place(r->path, &is_pipe);
+    if (is_pipe) return recorder_open_pipe(r);
+    if (r->kind != RECORDER_WHOLE && !in_place) {
+        r->live = record_file_open(r->path, r->kind == RECORDER_KEEPS ? RECORD_APPEND : RECORD_REPLACE);
+        return r->live ? EXIT_DONE : EXIT_FILE;
+    }
+    r->whole = output_file_open(r->path, whole_file_waits, &why);
+    return r->whole ? EXIT_DONE : fail(EXIT_FILE, "%s: %s", safe(r->path), why);
+}
+
+static netprof_err recorder_open_writer(recorder *r)
+{
+    if (r->live) return netprof_writer_open_fn(&r->writer, record_file_write, r->live, &r->error);
+    if (r->whole) return netprof_writer_open_fn(&r->writer, output_file_write, r->whole, &r->error);
+    return netprof_writer_open_fn(&r->writer, pipe_write, &r->pipe, &r->error);
+}
+
+// A live file without a reading cannot be read: it goes, or is again what it was.
+static int recorder_close_target(recorder *r, bool keep, uint64_t *unwritten)
+{
+    static const int64_t patience_ns = 5000000000;
+    int error = 0;
+    *unwritten = 0;
+    if (r->live) error = record_file_close(r->live, keep && r->begun, patience_ns, unwritten);
+    if (r->whole) error = output_file_close(r->whole, keep);
+    if (r->pipe >= 0) close(r->pipe);
+    r->live = NULL;
+    r->whole = NULL;
+    r->pipe = -1;
+    return error;
 }
 
 // Only a live file may end early: the others appear whole or not at all.
 static void recorder_at_exhaustion(void)
 {
+    uint64_t unwritten;
     recorder *r = recorder_latest;
     recorder_latest = NULL;
     if (!r) return;
-    netprof_writer_close(r->writer, r->live, NULL);
-    record_remove_empty(r);
+    netprof_writer_close(r->writer, r->live && r->begun, NULL);
+    recorder_close_target(r, r->live != NULL, &unwritten);
 }
 
-recorder *recorder_open(const char *path, bool live)
+void recorder_rescue(void)
 {
-    struct stat there;
-    recorder *r = memory_calloc(1, sizeof *r);
-    r->path = strcmp(path, "-") == 0 ? memory_strdup(path) : record_expand_path(path);
-    r->live = live;
-    r->lock = r->pipe = -1;
-    r->is_json = strcmp(path, "-") == 0 || record_ends_with(path, ".json");
-    if (r->is_json) return r;
-    bool exists = stat(r->path, &there) == 0;
-    r->live =
-        live && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
-    if (r->live && !record_lock_live(r)) return record_give_up(r);
-    bool is_pipe = exists && S_ISFIFO(there.st_mode);
-    if (is_pipe ? record_open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
-        if (r->live && !exists) unlink(r->path); // it was made for its lock
-        fail_error(r->path, &r->error);
-        return record_give_up(r);
+    uint64_t unwritten;
+    recorder *r = recorder_latest;
+    recorder_latest = NULL;
+    if (!r) return;
+    netprof_writer_close(r->writer, r->begun, NULL);
+    recorder_close_target(r, r->begun, &unwritten);
+}
+
+static int recorder_start(recorder *r)
+{
+    uint64_t unwritten;
+    int code = recorder_open_target(r);
+    if (code) return code;
+    if (recorder_open_writer(r)) {
+        code = fail_error(r->path, &r->error);
+        recorder_close_target(r, false, &unwritten);
     }
-    if (r->live && stat(r->path, &r->opened)) r->live = false; // it cannot be looked at again
+    return code;
+}
+
+recorder *recorder_open(const char *path, recorder_kind kind)
+{
+    recorder *r = memory_calloc(1, sizeof *r);
+    r->pattern = memory_strdup(path);
+    r->path = strcmp(path, "-") == 0 ? memory_strdup(path) : record_path_expand(path);
+    r->kind = kind;
+    r->pipe = -1;
+    r->is_json = strcmp(path, "-") == 0 || record_ends_with(path, ".json");
+    if (r->is_json && kind == RECORDER_KEEPS && strcmp(path, "-") != 0) {
+        char *next = record_path_next(r->path); // JSON cannot be continued
+        free(r->path);
+        r->path = next;
+    }
+    if (r->is_json) return r;
+    if (recorder_start(r)) {
+        recorder_free(r);
+        return NULL;
+    }
     recorder_latest = r;
     memory_at_exhaustion(recorder_at_exhaustion);
     return r;
@@ -243,13 +260,15 @@ const char *recorder_path(const recorder *r)
     return r->path;
 }
 
+bool recorder_appends(const recorder *r)
+{
+    return r->live && record_file_appends(r->live);
+}
+
 void recorder_fact(recorder *r, const char *key, const char *value)
 {
     if (!r || !value) return;
-    if (!r->is_json) {
-        if (!r->error.code) netprof_write_fact(r->writer, key, value, &r->error);
-        return;
-    }
+    if (!r->is_json && !r->error.code) netprof_write_fact(r->writer, key, value, &r->error);
     r->facts = memory_realloc(r->facts, (r->fact_count + 1) * sizeof *r->facts);
     r->facts[r->fact_count++] = (netprof_fact){memory_strdup(key), memory_strdup(value)};
 }
@@ -259,29 +278,112 @@ void recorder_number(recorder *r, const char *key, int64_t value)
     recorder_fact(r, key, words_integer(value).text);
 }
 
-// A growing file must still exist under its name: whatever is written to a removed file is lost.
-static bool record_is_there(recorder *r)
+// ---- readings that were left out ----
+
+// When the file takes readings again, it says what it lacks: how many, of which time, and why.
+static void recorder_name_gap(recorder *r)
 {
-    struct stat now;
-    if (!r->live || r->is_json || r->error.code) return true;
-    bool ours = stat(r->path, &now) == 0 && now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev;
-    bool cut = ours && S_ISREG(now.st_mode) && now.st_size < r->opened.st_size;
-    if (ours) r->opened = now;
-    if (ours && !cut) return true;
-    r->error = (netprof_error){.code = NETPROF_ERR_IO};
-    snprintf(r->error.text, sizeof r->error.text,
-             cut ? "the file was cut while it grew: readings of it are lost"
-                 : "the file was removed or replaced while it grew: its readings are lost");
-    return ours;
+    if (!r->gap) return;
+    char *key = memory_format("gap_%llu", (unsigned long long)++r->gaps);
+    char *text = memory_format("%llu readings from %lld to %lld: %s", (unsigned long long)r->gap,
+                               (long long)r->gap_from_ns, (long long)r->gap_to_ns,
+                               r->gap_error ? strerror(r->gap_error) : "the file system did not answer");
+    netprof_write_fact(r->writer, key, text, &r->error);
+    r->gap = 0;
+    free(key);
+    free(text);
 }
+
+static bool recorder_leaves_out(recorder *r, const netprof_snapshot *snapshot)
+{
+    bool cut;
+    if (!r->live || record_file_has_room(r->live)) return false;
+    if (!r->gap++) r->gap_from_ns = snapshot->wall_ns;
+    r->gap_to_ns = snapshot->wall_ns;
+    r->gap_error = record_file_error(r->live, &cut);
+    r->lost++;
+    return true;
+}
+
+// ---- another file ----
+
+// The next file gets all facts so far.
+static void recorder_go_on_in(recorder *r, char *path)
+{
+    uint64_t unwritten;
+    netprof_error error = {.code = NETPROF_OK};
+    if (r->writer) netprof_writer_close(r->writer, true, &error);
+    r->writer = NULL;
+    int failed = recorder_close_target(r, true, &unwritten);
+    if (failed) warn("%s: %s", safe(r->path), strerror(failed));
+    free(r->path);
+    r->path = path;
+    r->error = (netprof_error){.code = NETPROF_OK};
+    r->begun = false;
+    if (recorder_start(r)) {
+        r->error = (netprof_error){.code = NETPROF_ERR_IO};
+        snprintf(r->error.text, sizeof r->error.text, "cannot go on in this file");
+    }
+    for (size_t i = 0; i < r->fact_count && !r->error.code; i++)
+        netprof_write_fact(r->writer, r->facts[i].key, r->facts[i].value, &r->error);
+}
+
+void recorder_rotate(recorder *r)
+{
+    if (!r || !r->live || r->error.code) return;
+    char *path = record_path_expand(r->pattern), *next = record_path_next(path);
+    free(path);
+    recorder_go_on_in(r, next);
+}
+
+bool recorder_is_elsewhere(const recorder *r)
+{
+    bool gone;
+    return r->live && record_file_is_elsewhere(r->live, &gone);
+}
+
+uint64_t recorder_size(const recorder *r)
+{
+    return r->live ? record_file_size(r->live) : 0;
+}
+
+bool recorder_reopen(recorder *r)
+{
+    bool gone;
+    if (!r || !r->live || r->error.code || !record_file_is_elsewhere(r->live, &gone)) return false;
+    recorder_go_on_in(r, memory_strdup(r->path));
+    return true;
+}
+
+// A file that was removed goes on in a new one: what it held is lost, what comes is not. One that was only renamed is
+// written on: SIGHUP begins the next.
+static void recorder_look(recorder *r)
+{
+    bool gone, cut;
+    if (!r->live) return;
+    record_file_error(r->live, &cut);
+    if (!cut && r->error.code) return;
+    if (cut) {
+        r->error = (netprof_error){.code = NETPROF_ERR_IO};
+        snprintf(r->error.text, sizeof r->error.text, "the file was cut while it grew: readings of it are lost");
+        r->was_cut = true;
+    } else if (record_file_is_elsewhere(r->live, &gone) && gone) {
+        warn("%s: the file was removed while it grew: its readings are lost; going on in a new one", safe(r->path));
+        r->was_removed = true;
+        recorder_go_on_in(r, memory_strdup(r->path));
+    }
+}
+
+// ---- readings ----
 
 void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
 {
     if (!r || r->error.code) return;
     if (!r->is_json) {
-        netprof_write_snapshot(r->writer, snapshot, &r->error);
-        // Its size before was next to nothing: a file that is cut soon would have grown over it again unnoticed.
-        if (!r->begun && !r->error.code) r->begun = record_is_there(r);
+        if (recorder_leaves_out(r, snapshot)) return;
+        recorder_name_gap(r);
+        if (!r->error.code) netprof_write_snapshot(r->writer, snapshot, &r->error);
+        r->begun |= !r->error.code;
         return;
     }
     r->snapshots = memory_realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots);
@@ -291,17 +393,17 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
 
 void recorder_sync(recorder *r)
 {
-    if (!r || !r->live || r->is_json || !record_is_there(r)) return;
-    int fd = open(r->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    fdatasync(fd);
-    close(fd);
+    if (!r || !r->live) return;
+    recorder_look(r);
+    if (r->live) record_file_sync(r->live);
 }
 
 bool recorder_failed(const recorder *r)
 {
     return r && r->error.code;
 }
+
+// ---- the end ----
 
 static int record_write_json(recorder *r)
 {
@@ -314,43 +416,36 @@ static int record_write_json(recorder *r)
     return result && !code ? fail_error(r->path, &r->error) : code;
 }
 
+static int recorder_say_end(const recorder *r, int failed, uint64_t unwritten)
+{
+    if (unwritten && !r->was_cut)
+        return fail(EXIT_FILE, "%s: the last %s could not be written: %s", safe(r->path),
+                    words_amount((double)unwritten, "bytes").text, strerror(failed));
+    if (r->error.code) return fail_error(r->path, &r->error);
+    if (failed) return fail(EXIT_FILE, "%s: %s", safe(r->path), strerror(failed));
+    if (r->lost)
+        return fail(EXIT_WORTH_FAILING, "%s: %s left out while the file took none; it names the gaps", safe(r->path),
+                    words_many(r->lost, "reading was|readings were").text);
+    return r->was_removed ? EXIT_FILE : EXIT_DONE; // said before
+}
+
 int recorder_close(recorder *r, bool keep)
 {
     int code = EXIT_DONE;
+    uint64_t unwritten = 0;
     if (!r) return code;
+    if (r->writer && keep) recorder_look(r);
     if (r->writer) {
-        bool ours = record_is_there(r);
         netprof_error error = {.code = NETPROF_OK};
         recorder_latest = NULL;
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
-        if (r->live && !keep && ours) unlink(r->path);
-        if (keep && r->error.code == NETPROF_ERR_NOMEM) record_remove_empty(r);
-        if (r->error.code && keep) code = fail_error(r->path, &r->error);
+        int failed = recorder_close_target(r, keep && !(r->whole && r->error.code), &unwritten);
+        if (keep) code = recorder_say_end(r, failed, unwritten);
     } else if (keep) {
-        code = r->error.code ? fail_error(r->path, &r->error) : record_write_json(r);
+        code = r->is_json && !r->error.code ? record_write_json(r) : fail_error(r->path, &r->error);
     }
-    if (r->lock >= 0) close(r->lock);
-    if (r->pipe >= 0) close(r->pipe);
-    for (size_t i = 0; i < r->fact_count; i++) {
-        free((void *)(uintptr_t)r->facts[i].key);
-        free((void *)(uintptr_t)r->facts[i].value);
-    }
-    for (size_t i = 0; i < r->snapshot_count; i++)
-        netprof_snapshot_free(&r->snapshots[i]);
-    free(r->facts);
-    free(r->snapshots);
-    free(r->path);
-    free(r);
+    recorder_free(r);
     return code;
-}
-
-void recorder_rescue(void)
-{
-    recorder *r = recorder_latest;
-    recorder_latest = NULL;
-    if (!r) return;
-    netprof_writer_close(r->writer, r->begun, NULL);
-    record_remove_empty(r);
 }
 
 // ---- schedule ----

@@ -8,16 +8,28 @@
 
 typedef struct recorder recorder;
 
-// The path determines the format: names in .json, and "-" (standard output), are JSON; all others .netprof. %h (host),
-// %n (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are
-// replaced. live: a .netprof file appears at once and grows; otherwise, and JSON always, the file appears whole at the
-// end. NULL after saying why.
-recorder *recorder_open(const char *path, bool live);
+typedef enum recorder_kind {
+    RECORDER_WHOLE, // the file appears whole at the end
+    RECORDER_LIVE,  // it appears at once and grows; one that is there is replaced
+    RECORDER_KEEPS  // the same, but a recording that is there is kept: the new one is put behind it
+} recorder_kind;
+
+// The path determines the format: names in .json, and "-" (standard output), are JSON, which always appears whole at
+// the end (RECORDER_KEEPS: under the next free name); all others .netprof. %h and so on are replaced, see record_path.h.
+// NULL after saying why.
+recorder *recorder_open(const char *path, recorder_kind kind);
+bool recorder_appends(const recorder *r); // is there an older recording in the file?
+// Goes on in the file that the pattern names now, or in the next one with a number (live files only).
+void recorder_rotate(recorder *r);
+// Goes on in a new file of the same name, if its name leads to it no more. False: nothing to do.
+bool recorder_reopen(recorder *r);
+bool recorder_is_elsewhere(const recorder *r); // was the live file renamed or removed?
+uint64_t recorder_size(const recorder *r); // bytes of a live file
 const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);
 void recorder_number(recorder *r, const char *key, int64_t value);
 void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot);
-// Returns when all snapshots so far are on the disk (live .netprof files only).
+// Asks for all snapshots so far to be on the disk, without waiting (live .netprof files only).
 void recorder_sync(recorder *r);
 // Nothing more can be kept: the disk is full, say, or somebody removed the file. recorder_close() says why.
 bool recorder_failed(const recorder *r);
