@@ -5,7 +5,7 @@ import random
 import subprocess
 
 import model
-from cases import Case, base, saved
+from cases import STEPS, Case, base, saved
 from model import SECOND, WALL, Node, count
 
 GIB = 2**30
@@ -279,6 +279,45 @@ def compare(folder, seed):
     for d in other.devices:
         d.name = "x" + d.name
     yield Case(case, "unjudged", ["compare", *side(case, ["h"]), "--", saved(folder, case + "-other", other)[1]], [], forbidden=["~^Nothing went worse"])
+
+
+# ---- ranks of an MPI program ----
+
+def mpi(bin_folder, folder, seed):
+    make = os.environ.get("MAKE_RANKS") or os.path.join(bin_folder, "..", "tests", "make_ranks")
+    if not os.path.exists(make):
+        return
+
+    def ranks(name, **options):
+        path = os.path.join(folder, name)
+        os.makedirs(path, exist_ok=True)
+        words = [x for key, value in options.items() for x in ("-" + key, str(value))]
+        subprocess.run([make, "-d", str(seed + sum(map(ord, name))), *words, path], check=True)
+        return ["regions", path]
+
+    for call in ("MPI_Barrier", "MPI_Allreduce", "MPI_Recv", "MPI_Waitall"):
+        for strength, by in ((1, 1.0), (2, 0.3), (3, 0.1)):
+            name = "mpi-late-%s-%s" % (call[4:].lower(), STEPS[strength - 1][1])
+            yield Case(name, "single", ranks(name, n=8, k="late", r=5, x=by, c=call, e=0.02), "~^(Rank|rank) 5\\b", strength=strength)
+        name = "mpi-odd-early-" + call[4:].lower()  # who comes first waits; nobody waits for it
+        yield Case(name, "single", ranks(name, n=8, k="early", r=1, x=0.9, c=call, e=0.02), [], allowed=["~^Work is uneven"], most="watch",
+                   forbidden=["~[Rr]ank \\d+ .*(slow|late)"])
+        for noise in (0.01, 0.1, 0.3):
+            name = "mpi-healthy-%s-%g" % (call[4:].lower(), noise)
+            yield Case(name, "healthy", ranks(name, n=16, k="even", c=call, e=noise))
+    for number in (4, 64, 256):
+        name = "mpi-late-of-%d" % number
+        yield Case(name, "single", ranks(name, n=number, p=16, k="late", r=2, x=0.5, e=0.03), "~^(Rank|rank) 2\\b")
+        name = "mpi-healthy-of-%d" % number
+        yield Case(name, "healthy", ranks(name, n=number, p=16, k="even", e=0.1))
+    name = "mpi-late-host"
+    yield Case(name, "node", ranks(name, n=16, p=4, k="host", r=9, x=0.5, e=0.02), "~h2|[Rr]anks 8")
+    name = "mpi-two-in-turn"
+    yield Case(name, "pair", ranks(name, n=8, k="turns", r=2, x=1.0, e=0.02), "~[Rr]anks? (0|1)\\b", allowed=["~[Rr]ank"])
+    name = "mpi-drifting"
+    yield Case(name, "single", ranks(name, n=8, p=8, k="drifts", x=2.0, e=0.02), "~[Rr]anks? [0-3]\\b|turn|drift|one after", allowed=["~[Rr]ank"])
+    name = "mpi-odd-once"  # one step of 200 was 3 steps long
+    yield Case(name, "odd", ranks(name, n=8, k="once", r=3, x=3, e=0.05))
 
 
 # ---- NCCL ----

@@ -19,6 +19,8 @@ class Said:
         verdict = document.get("verdict") or {}
         self.severity, self.text = verdict.get("severity", ""), verdict.get("text", "")
         rows = inner if inner is not None else document.get("sentences") or []  # compare of version 1
+        if document.get("format") == "netprof-regions":  # its findings are what counters say; its verdict is of ranks
+            rows = verdict.get("notes") or []
         self.findings = [{"rule": f.get("rule", ""), "severity": f.get("severity", ""), "device": f.get("device", ""),
                           "host": f.get("host") or f.get("node") or "", "claim": f.get("claim") or f.get("text") or ""} for f in rows]
 
