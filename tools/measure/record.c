@@ -52,6 +52,8 @@ static const struct {
     {"job_name", {"SLURM_JOB_NAME", "PBS_JOBNAME", "LSB_JOBNAME", "JOB_NAME"}},
     {"job_step", {"SLURM_STEP_ID"}},
     {"job_array_task", {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX"}},
+    {"job_array", {"SLURM_ARRAY_JOB_ID"}},
+    {"job_restart", {"SLURM_RESTART_COUNT"}},
     {"job_nodes", {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}},
     {"rank",
      {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE",

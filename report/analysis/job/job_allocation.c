@@ -1,4 +1,5 @@
 // The resources that the job was given on each node, and how much of them it used, as seff and jobstats report them.
+#include "job_nodelist.h"
 #include "job_words.h"
 #include "job_store.h"
 #include "analysis/base/words.h"
@@ -58,12 +59,33 @@ static void job_take_first(double *to, double value)
     if (isnan(*to)) *to = value;
 }
 
+// The parts of a heterogeneous job have lists of their own.
+static void job_take_nodes(job_report *r, const char *list, double count)
+{
+    job_reader *reader = r->reader;
+    if (count >= 1 && count <= JOB_NODELIST_MOST && count > (double)reader->given_count)
+        reader->given_count = (size_t)count;
+    if (!list || (reader->given_list && strcmp(reader->given_list, list) == 0)) return;
+    char **names = job_nodelist(list);
+    size_t before = arrlenu(reader->given_nodes); // a list does not repeat itself
+    for (size_t i = 0; i < arrlenu(names); i++) {
+        bool known = false;
+        for (size_t k = 0; k < before && !known; k++)
+            known = strcmp(reader->given_nodes[k], names[i]) == 0;
+        if (!known) arrput(reader->given_nodes, memory_strdup(names[i]));
+    }
+    job_nodelist_free(names);
+    free(reader->given_list);
+    reader->given_list = memory_strdup(list);
+}
+
 void job_take_allocation(job_report *r, size_t node, const dataset_run *run)
 {
     job_node_reader *more = &r->reader->nodes[node];
     const char *limit = dataset_fact(run, "job_time_limit_s");
     job_take_first(&more->scheduler_cpus, job_fact_number(run, "job_cpus_on_node"));
     job_take_first(&more->scheduler_memory, job_fact_number(run, "job_memory_on_node"));
+    job_take_nodes(r, dataset_fact(run, "job_nodes"), job_fact_number(run, "job_node_count"));
     job_take_first(&r->reader->start_s, job_fact_number(run, "job_start_s"));
     job_take_first(&r->reader->limit_s,
                    limit && strcmp(limit, "unlimited") == 0 ? INFINITY : job_fact_number(run, "job_time_limit_s"));

@@ -75,6 +75,7 @@ static void job_sort_nodes(job_report *r)
         reader->found[i].node = places[reader->found[i].node];
     for (size_t i = 0; i < arrlenu(reader->runs); i++)
         reader->runs[i].node = places[reader->runs[i].node];
+    if (reader->worst_ended != JOB_NONE) reader->worst_ended = places[reader->worst_ended];
     for (size_t i = 0; i < r->event_count; i++)
         for (size_t k = 0; k < r->events[i].lane_count; k++)
             r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];

@@ -289,6 +289,8 @@ typedef struct job_report {
     job_fact *facts;
     size_t fact_count;
     const char *job_id, *job_name; // "" unknown; of the facts
+    char *state;                   // how it ended: "COMPLETED, exit code 0", "not known: ..."
+    size_t given_nodes;            // that the scheduler gave; 0: not known
     job_efficiency efficiency[JOB_EFFICIENCIES];
     job_use uses[JOB_METERS];
     size_t use_count; // only meters that any node knows

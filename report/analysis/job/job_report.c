@@ -1,4 +1,5 @@
 #include "job_report.h"
+#include "job_nodelist.h"
 #include "job_regions.h"
 #include "job_store.h"
 
@@ -77,6 +78,20 @@ static void job_tell_end(job_run *to, const dataset_run *run)
         run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
 }
 
+// How the command of a run ended: of several the worst counts.
+static void job_take_end(job_report *r, size_t node, const dataset_run *run)
+{
+    const char *status = dataset_fact(run, "exit_status"), *number = dataset_fact(run, "signal");
+    job_reader *reader = r->reader;
+    int code = status ? (int)strtol(status, NULL, 10) : 0, by = number ? (int)strtol(number, NULL, 10) : 0;
+    if (!status && !number) return;
+    reader->ended_runs++;
+    if ((!code && !by) || reader->worst_signal || (reader->worst_status && !by)) return;
+    reader->worst_status = code;
+    reader->worst_signal = by;
+    reader->worst_ended = node;
+}
+
 static void job_use_run(job_report *r, dataset_run *run, job_run *own)
 {
     const dataset one = {.runs = run, .run_count = 1};
@@ -92,6 +107,7 @@ static void job_use_run(job_report *r, dataset_run *run, job_run *own)
     job_take_allocation(r, own->node, run);
     job_take_account(r, own->node, run);
     job_tell_end(own, run);
+    job_take_end(r, own->node, run);
     if (r->reader->options->rules) job_judge_node(r, own->node, &one);
 }
 
@@ -171,6 +187,8 @@ static void job_free_reader(job_report *r)
         free(reader->region_paths[i]);
     arrfree(reader->nodes);
     arrfree(reader->episodes);
+    job_nodelist_free(reader->given_nodes);
+    free(reader->given_list);
     arrfree(reader->told);
     arrfree(reader->found);
     for (size_t i = 0; i < arrlenu(reader->troubles); i++)
@@ -247,6 +265,7 @@ void job_report_free(job_report *r)
     arrfree(r->events);
     arrfree(r->warnings);
     free(r->title);
+    free(r->state);
     free(r->clock_text);
     free(r->clock_note);
     regions_free(&r->regions);
@@ -305,6 +324,7 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     r->reader = memory_calloc(1, sizeof *r->reader);
     r->reader->options = options;
     r->reader->start_s = r->reader->limit_s = NAN;
+    r->reader->worst_ended = JOB_NONE;
     job_list_files(r, &files, paths, count);
     job_read_files(r, &files);
     listing_free(&files);

@@ -390,7 +390,9 @@ json_object *job_report_json(const job_report *r)
     json_put_number(o, "elapsed_s", r->end_s);
     json_put_number(o, "interval_s", r->interval_s);
     json_put_number(o, "bin_s", r->bin_s);
+    json_put_text(o, "state", r->state);
     json_put_exact(o, "node_count", r->node_count);
+    if (r->given_nodes) json_put_exact(o, "given_nodes", r->given_nodes);
     json_put_exact(o, "samples", r->samples);
     json_put_exact(o, "expected", r->expected);
     json_put(o, "clocks_aligned", json_new_boolean(r->clocks_aligned));

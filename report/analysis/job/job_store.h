@@ -113,6 +113,12 @@ typedef struct job_reader {
     job_region_place *places;
     netprof_error first; // of the first file that could not be used
     size_t judged, unknown;
+    char **given_nodes; // that the scheduler gave, by all files; stb_ds
+    char *given_list;   // the last list
+    size_t given_count; // how many those are, where only that is told
+    size_t ended_runs;  // that say how their command ended
+    size_t worst_ended; // a node on which one failed, or JOB_NONE
+    int worst_status, worst_signal;
     double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 

@@ -118,17 +118,21 @@ static void job_text_job(FILE *to, const job_report *job)
         free(text);
         text = longer;
     }
-    char *line = memory_format("%s%s, %s, %s", text, words_many(job->node_count, "node").text,
-                               words_time(job->begin_ns).text, words_duration(job->end_s).text);
+    bool lacks = job->given_nodes > job->node_count;
+    char *count = lacks ? memory_format("%zu of %zu nodes", job->node_count, job->given_nodes)
+                        : memory_strdup(words_many(job->node_count, "node").text);
+    char *line =
+        memory_format("%s%s, %s, %s", text, count, words_time(job->begin_ns).text, words_duration(job->end_s).text);
     job_text_folded(to, safe(line), 0);
     free(line);
+    free(count);
     free(text);
-    const char *ran = job_text_fact_of(job, "command"), *exit_status = job_text_fact_of(job, "exit_status"),
-               *by = job_text_fact_of(job, "signal");
+    line = memory_format("state: %s", job->state);
+    job_text_folded(to, safe(line), 0);
+    free(line);
+    const char *ran = job_text_fact_of(job, "command");
     if (!ran) return;
-    line = by            ? memory_format("command %s, ended by signal %s", ran, by)
-           : exit_status ? memory_format("command %s, exit status %s", ran, exit_status)
-                         : memory_format("command %s", ran);
+    line = memory_format("command %s", ran);
     // A long command line is cut: the files have it.
     if (strlen(line) > 2 * WIDTH) strcpy(line + 2 * WIDTH - 3, "...");
     job_text_folded(to, safe(line), 0);

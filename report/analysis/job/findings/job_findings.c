@@ -22,6 +22,7 @@ void job_make_findings(job_report *r)
     job_add_incidents(r);
     job_fold_rules(r);
     job_find_limits(r);
+    job_find_end(r);
     job_find_slow(r);
     job_finish_events(r);
     if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, job_by_weight);

@@ -163,8 +163,8 @@ static void job_note_findings(job_report *r)
     size_t shown = 0, worth = 0;
     for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
-        worth += x->severity >= SEVERITY_WATCH;
-        if (x->severity < SEVERITY_WATCH || shown >= SHOWN) continue;
+        worth += x->severity >= SEVERITY_UNKNOWN;
+        if (x->severity < SEVERITY_UNKNOWN || shown >= SHOWN) continue;
         job_add_note(r, x->severity, memory_strdup(x->claim), i);
         shown++;
         if (x->incident && shown < SHOWN) job_note_effect(r, i);
@@ -276,7 +276,7 @@ static char *job_clock_words(const job_report *r)
 
 void job_make_notes(job_report *r)
 {
-    bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
+    bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_UNKNOWN;
     const job_finding *slow = job_slow_finding(r);
     r->title = bad ? memory_strdup(r->findings[0].title) : slow ? memory_strdup(slow->title) : job_summary(r);
     r->clock_text = job_clock_words(r);
