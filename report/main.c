@@ -16,7 +16,7 @@
 #include <strings.h>
 
 static int brief, all_nics, list_charts, explain_only, no_gnuplot, force, check_layout;
-static char *peak, *jobid, *config_path, *compare, *charts;
+static char *peak, *jobid, *job_id, *config_path, *compare, *charts;
 static size_t before_dashes;
 static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
 
@@ -43,6 +43,8 @@ static const struct poptOption options[] = {
      "FILE"},
     {"no-gnuplot", 0, POPT_ARG_NONE, &no_gnuplot, 0, "leave out what gnuplot draws", NULL},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
+    {"job", 0, POPT_ARG_STRING, &job_id, 0,
+     "only this job, where recordings are of several; of an array 4_1; 4:2 is the second attempt", "ID"},
     {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of a job: lines TIME NAME, in seconds since 1970 (date +%s.%N)",
      "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
@@ -364,6 +366,7 @@ static int report_run(const char **paths, size_t count)
                           .rules = rules_path,
                           .names = names,
                           .phases = phases,
+                          .job = job_id,
                           .peak = peak,
                           .config = config_path,
                           .compare = compare,

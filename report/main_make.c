@@ -1,6 +1,8 @@
 #include "main_make.h"
 
 #include "analysis/compare/compare.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
 #include "analysis/nsys/nsys.h"
 #include "analysis/regions/regions.h"
@@ -106,6 +108,21 @@ static int make_programs(document *doc, const job_report *job, nsys_job *program
     return EXIT_DONE;
 }
 
+// One page tells of one job.
+static int make_choose_job(job_list *list, const char *name)
+{
+    char *names = job_list_names(list);
+    int code = EXIT_DONE;
+    if (name && !job_list_choose(list, name))
+        code = fail(EXIT_FILE, "--job %s: no file is of this job; jobs: %s", safe(name), safe(names));
+    else if (list->count > 1)
+        code = fail(EXIT_FILE,
+                    "files of %zu jobs, or of attempts of one (%s): choose one with --job, or give its files alone",
+                    list->count, safe(names));
+    free(names);
+    return code;
+}
+
 int make_job(arguments *a, const report_order *order)
 {
     nsys_job programs = {0};
@@ -116,7 +133,12 @@ int make_job(arguments *a, const report_order *order)
     arguments_forget_reading(a);
     int code = inputs_rules(&all, order->rules);
     const job_report_options how = {.rules = &all, .phases = order->phases, .progress = make_say_reading};
-    if (!code && job_report_read(&job, a->paths, a->count, &how, &error)) code = make_failed(&error, a->paths[0]);
+    job_list list = {0};
+    if (!code) job_list_read(&list, a->paths, a->count);
+    if (!code) code = make_choose_job(&list, order->job);
+    const char *const *paths = order->job && list.count ? list.items[0].paths : a->paths;
+    size_t count = order->job && list.count ? arrlenu(list.items[0].paths) : a->count;
+    if (!code && job_report_read(&job, paths, count, &how, &error)) code = make_failed(&error, a->paths[0]);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) doc = pages_job(&job, order->brief);
@@ -126,6 +148,7 @@ int make_job(arguments *a, const report_order *order)
     document_close(doc);
     nsys_job_free(&programs);
     job_report_free(&job);
+    job_list_free(&list);
     rules_free(&all);
     return code;
 }

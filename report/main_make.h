@@ -10,6 +10,7 @@
 typedef struct report_order {
     bool brief, all_nics, force;
     const char *rules, *names, *phases;
+    const char *job;                     // the one of several; NULL: there is one
     const char *peak, *config, *compare; // of NCCL logs
     const char *charts;                  // of NCCL logs: a directory for single charts; NULL: none
     bool only_charts;                    // no document beside them

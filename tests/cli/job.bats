@@ -231,6 +231,56 @@ END
     [ ! -e bad ]
 }
 
+@test "job: files of several jobs, tasks and attempts are told apart" {
+    mkdir files
+    for t in 1 2 3; do
+        SLURM_JOB_ID=$((3 + t)) SLURM_ARRAY_JOB_ID=4 SLURM_ARRAY_TASK_ID=$t netprof run -q --interval 50ms \
+            -o files/t$t.netprof -- sh -c "sleep 0.2; exit $((t == 2))" || [ $t = 2 ]
+    done
+    SLURM_JOB_ID=9 netprof run -q --interval 50ms -o files/a.netprof -- sleep 0.2
+    SLURM_JOB_ID=9 SLURM_RESTART_COUNT=1 netprof run -q --interval 50ms -o files/b.netprof -- sleep 0.2
+    run --separate-stderr netprof job files --fail-on critical
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ $output == *"---- job 9, attempt 1"*"---- job 9, attempt 2"* ]]
+    [ "$(grep -cE '^4_[123] ' <<<"$output")" = 3 ]
+    grep -qE '^4_2 +warn +exit status 1 ' <<<"$output"
+    # Each has its own figures: nothing was added up, nothing left out as an overlap.
+    netprof job files --json --fail-on critical >jobs.json
+    [ "$(jq -c '[.jobs[] | .facts.job_id]' jobs.json)" = '["4","5","6","9","9"]' ]
+    jq -e '[.jobs[].elapsed_s] | min > 0.15 and max < 20' jobs.json
+    [ "$(jq -r '.verdict.text' jobs.json | grep -cE '^findings on [0-5] of 5 jobs$')" = 1 ]
+    run netprof job files --job 4_2 --fail-on critical
+    [[ $output == *"state: the command ended with exit status 1"* ]]
+    [ "$(netprof job files --job 9:2 --json --fail-on critical | jq -r .facts.job_restart)" = 1 ]
+    [ "$(netprof job files --job 4 --json --fail-on critical | jq '.jobs | length')" = 3 ]
+    run netprof job files --job 77
+    [ "$status" -eq 3 ]
+    [[ $output == *"no file is of this job; jobs: 4_1; 4_2; 4_3; 9, attempt 1; 9, attempt 2"* ]]
+    # A recording that tells of no job belongs to the only one there is.
+    mkdir one
+    cp files/a.netprof one
+    netprof run -q --interval 50ms -o one/x.netprof -- sleep 0.2
+    [ "$(netprof job one --json --fail-on critical | jq -r '.facts.job_id')" = 9 ]
+    command -v netprof-report || skip 'built without drawing'
+    run netprof report -o x.pdf files
+    [ "$status" -eq 3 ]
+    [[ $output == *"files of 5 jobs"*"choose one with --job"* ]]
+    netprof report -o x.pdf --job 4_2 files
+    [ -s x.pdf ]
+}
+
+@test "job: a node of the job without a recording" {
+    SLURM_JOB_ID=8 SLURM_JOB_NODELIST='n[1-3]' SLURMD_NODENAME=n1 netprof record -q --job none --interval 50ms -d 300ms -o 1.netprof
+    SLURM_JOB_ID=8 SLURM_JOB_NODELIST='n[1-3]' SLURMD_NODENAME=n2 netprof record -q --job none --interval 50ms -d 300ms -o 2.netprof
+    run netprof job --fail-on critical 1.netprof 2.netprof
+    [ "$status" -eq 0 ]
+    [[ $output == *"2 of 3 nodes"*"n3: no recording; 2 of 3 nodes were recorded"* ]]
+    [[ $output == *"state: not known"*"duration"* ]]
+    run netprof job --fail-on critical 1.netprof # one node alone: may be meant, but nothing is known of the others
+    [[ $output != *"No fault found"* ]]
+}
+
 @test "job: the same input gives the same output" {
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.3
     netprof job r.netprof --json --fail-on critical >one

@@ -1,8 +1,12 @@
 // netprof job: what recordings say of a job, in a page of text.
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
+#include "cli/fail_on.h"
 #include "cli/inputs.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/json_values.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
 #include "commands/print/job_text.h"
 #include "cli/options.h"
@@ -12,26 +16,21 @@
 #include <string.h>
 
 static int as_json, all, quiet;
-static char *rules_path, *fail_on, *phases;
+static char *rules_path, *fail_on_text, *phases, *job_id;
 
 static const struct poptOption options[] = {
     {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of the job: lines TIME NAME, TIME in seconds since 1970",
      "FILE"},
+    {"job", 0, POPT_ARG_STRING, &job_id, 0,
+     "only this job, where files are of several; of an array 4_1, or 4 for all of it; 4:2 is the second attempt", "ID"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
-    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse (high)",
-     "watch|warn|high|critical"},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0, "exit with 1 for a finding this bad or worse (high)",
+     FAIL_ON_ARGUMENT},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its threshold and advice, and a line for each node", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress on a terminal", NULL},
     POPT_TABLEEND,
 };
-
-static severity cmd_job_limit_wanted(void)
-{
-    severity limit = SEVERITY_HIGH;
-    if (fail_on) severity_parse(fail_on, &limit);
-    return limit;
-}
 
 static void cmd_job_say_progress(void *user, size_t done, size_t count)
 {
@@ -56,30 +55,113 @@ static void cmd_job_say_warnings(const job_report *job)
     if (job->warning_count > SAID) warn("%zu more such lines", job->warning_count - SAID);
 }
 
+// ---- one job ----
+
+static severity worst; // of all jobs
+static size_t worse;   // jobs that have one of watch or worse
+static bool judged;    // anything of any of them
+
+static int cmd_job_read(job_report *job, const char *const *paths, size_t count, const rules *set)
+{
+    netprof_error error;
+    const job_report_options how = {.rules = set, .phases = phases, .progress = cmd_job_say_progress};
+    if (job_report_read(job, paths, count, &how, &error)) return fail_error(NULL, &error);
+    cmd_job_say_warnings(job);
+    if (job->severity > worst) worst = job->severity;
+    worse += job->severity >= SEVERITY_WATCH;
+    judged |= job->use_count || job->finding_count;
+    return EXIT_DONE;
+}
+
+static int cmd_job_one(const char *const *paths, size_t count, const rules *set)
+{
+    job_report job = {0};
+    int code = cmd_job_read(&job, paths, count, set);
+    if (!code && as_json)
+        json_print(stdout, memory_check(job_report_json(&job)));
+    else if (!code)
+        job_print(stdout, &job, all != 0);
+    job_report_free(&job);
+    return code;
+}
+
+// ---- several ----
+
+static json_object *cmd_job_json_of_several(size_t count)
+{
+    json_object *o = json_document("job"), *verdict = json_new_object();
+    char *text = memory_format("findings on %zu of %zu jobs", worse, count);
+    json_put_text(verdict, "severity", severity_name(worst));
+    json_put_text(verdict, "text", text);
+    free(text);
+    json_put(o, "verdict", verdict);
+    return o;
+}
+
+// A block each; the tasks of an array are lines of a table, but with --all.
+static int cmd_job_several(const job_list *list, const rules *set)
+{
+    json_object *found = json_new_array();
+    job_lines *lines = job_lines_begin();
+    size_t blocks = 0;
+    int code = EXIT_DONE, one;
+    for (size_t i = 0; i < list->count; i++) {
+        const job_listed *x = &list->items[i];
+        job_report job = {0};
+        char *name = job_listed_name(list, i);
+        if ((one = cmd_job_read(&job, x->paths, arrlenu(x->paths), set))) {
+            code = one; // said already; the others are shown all the same
+        } else if (as_json) {
+            json_append(found, memory_check(job_report_json(&job)));
+        } else if (*x->array && !all) {
+            job_lines_add(lines, &job, name);
+        } else {
+            blocks++;
+            heading(stdout, "---- job %s", safe(name));
+            job_print(stdout, &job, all != 0);
+        }
+        free(name);
+        job_report_free(&job);
+    }
+    if (!as_json && !all && list->count > blocks && blocks) putchar('\n');
+    job_lines_end(lines, stdout);
+    json_object *o = cmd_job_json_of_several(list->count);
+    json_put(o, "jobs", found);
+    if (as_json)
+        json_print(stdout, o);
+    else
+        json_object_put(o);
+    return code;
+}
+
+static int cmd_job_all(job_list *list, const char **paths, size_t count, const rules *set)
+{
+    char *names = job_list_names(list);
+    int code = EXIT_DONE;
+    if (job_id && !job_list_choose(list, job_id))
+        code = fail(EXIT_FILE, "--job %s: no file is of this job; jobs: %s", safe(job_id), names);
+    free(names);
+    if (code) return code;
+    if (list->count > 1) return cmd_job_several(list, set);
+    if (job_id) return cmd_job_one(list->items[0].paths, arrlenu(list->items[0].paths), set);
+    return cmd_job_one(paths, count, set);
+}
+
 static int cmd_job_run(const char **paths, size_t count)
 {
     rules set = {0};
-    job_report job = {0};
-    netprof_error error;
-    severity limit;
-    if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
-        return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
+    job_list list = {0};
+    fail_on limit;
+    if (!fail_on_parse(&limit, fail_on_text)) return EXIT_USAGE;
     if (!count) return fail_usage("expected recordings, or the directory that holds them");
     int code = inputs_rules(&set, rules_path);
-    const job_report_options how = {.rules = &set, .phases = phases, .progress = cmd_job_say_progress};
-    if (!code && job_report_read(&job, paths, count, &how, &error)) {
-        code = fail_error(NULL, &error);
-    } else if (!code) {
-        cmd_job_say_warnings(&job);
-        if (as_json)
-            json_print(stdout, memory_check(job_report_json(&job)));
-        else
-            job_print(stdout, &job, all != 0);
-        code = output_close();
-        if (!code && !job.use_count && !job.finding_count) code = EXIT_NOTHING;
-        if (!code && job.severity >= cmd_job_limit_wanted()) code = EXIT_WORTH_FAILING;
-    }
-    job_report_free(&job);
+    if (!code) job_list_read(&list, paths, count);
+    if (!code) code = cmd_job_all(&list, paths, count, &set);
+    int closed = output_close();
+    if (!code) code = closed;
+    if (!code && !judged) code = EXIT_NOTHING;
+    if (!code) code = fail_on_code(&limit, worst, worst == SEVERITY_UNKNOWN);
+    job_list_free(&list);
     rules_free(&set);
     return code;
 }
@@ -93,13 +175,16 @@ const command command_job = {
         "on\n"
         "one time axis and tells in a page how well CPUs, memory, GPUs, network and disks were used, how much energy\n"
         "that took, what each phase did, and what went wrong: from when to when, on which node, and what it cost the\n"
-        "others. Of a directory every *.netprof is read, and phases from *.phases.",
+        "others. Of a directory every *.netprof is read, and phases from *.phases. Files of several jobs, or of "
+        "several attempts\n"
+        "of one, are told apart: a block each, a line for each task of an array.",
     .examples = "netprof job node.netprof\n"
                 "netprof job . --fail-on critical\n"
                 "netprof job node.netprof --phases job.phases --all\n"
-                "netprof job node.netprof --json",
+                "netprof job node.netprof --json\n"
+                "netprof job files --job 51877",
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 no file could be used,\n"
-             "4 nothing in them that could be judged.",
+             "4 nothing in them that could be judged, 5 what matters could not be judged.",
     .options = options,
     .run = cmd_job_run,
     .json = &as_json,

@@ -441,3 +441,64 @@ void job_print(FILE *to, const job_report *job, bool all)
     if (all) job_text_findings(to, job);
     job_text_foot(to, job);
 }
+
+// ---- a line a job ----
+
+job_lines *job_lines_begin(void)
+{
+    static const column columns[] = {{"JOB", 0},
+                                     {"VERDICT", 0},
+                                     {"STATE", COLUMN_LEAN},
+                                     {"NODES", COLUMN_RIGHT},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"CPU TIME", COLUMN_RIGHT},
+                                     {"SHARE", COLUMN_RIGHT},
+                                     {"MEMORY", COLUMN_RIGHT},
+                                     {"FIRST FINDING", COLUMN_LEAN}};
+    return table_begin(columns, sizeof columns / sizeof *columns);
+}
+
+// "FAILED", "exit status 3"; what is longer is in the job's own block.
+static words_text job_text_short_state(const job_report *job)
+{
+    words_text w;
+    const char *state = job_text_fact_of(job, "job_state"), *status = job_text_fact_of(job, "exit_status"),
+               *number = job_text_fact_of(job, "signal");
+    if (state)
+        snprintf(w.text, sizeof w.text, "%.*s", (int)strcspn(state, " "), state);
+    else if (number)
+        snprintf(w.text, sizeof w.text, "signal %.20s", number);
+    else if (status)
+        snprintf(w.text, sizeof w.text, "exit status %.20s", status);
+    else
+        snprintf(w.text, sizeof w.text, "not known");
+    return w;
+}
+
+void job_lines_add(job_lines *t, const job_report *job, const char *name)
+{
+    const job_efficiency *cpu = &job->efficiency[JOB_EFFICIENCY_CPU], *memory = &job->efficiency[JOB_EFFICIENCY_MEMORY];
+    bool worth = job->finding_count && job->findings[0].severity >= SEVERITY_UNKNOWN;
+    table_cell(t, PLAIN, name);
+    table_cell(t,
+               job->severity >= SEVERITY_HIGH    ? ALARM
+               : job->severity >= SEVERITY_WATCH ? WARNING
+                                                 : PLAIN,
+               severity_name(job->severity));
+    table_cell(t, PLAIN, job_text_short_state(job).text);
+    table_cell(t, PLAIN, words_exact(job->node_count).text);
+    table_cell(t, PLAIN, words_duration(job->end_s).text);
+    table_cell(t, PLAIN,
+               isnan(cpu->used)
+                   ? NULL
+                   : words_at_least(cpu->lower_bound, job_text_amount(JOB_EFFICIENCY_CPU, cpu->used)).text);
+    table_cell(t, PLAIN, cpu->of > 0 ? words_share(cpu->used / cpu->of).text : NULL);
+    table_cell(t, PLAIN,
+               isnan(memory->used) ? NULL : words_at_most(memory->upper_bound, words_binary(memory->used)).text);
+    table_cell(t, PLAIN, worth ? job->findings[0].rule : NULL);
+}
+
+void job_lines_end(job_lines *t, FILE *to)
+{
+    table_end(t, to, 0);
+}
