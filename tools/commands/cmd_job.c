@@ -22,7 +22,7 @@ static const struct poptOption options[] = {
     {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of the job: lines TIME NAME, TIME in seconds since 1970",
      "FILE"},
     {"job", 0, POPT_ARG_STRING, &job_id, 0,
-     "only this job, where files are of several; of an array 4_1, or 4 for all of it; 4:2 is the second attempt", "ID"},
+     "only this job of several; 4_1 of an array, 4 for all of it; 4:2 the second attempt", "ID"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0, "exit with 1 for a finding this bad or worse (high)",
      FAIL_ON_ARGUMENT},
@@ -181,8 +181,7 @@ const command command_job = {
     .examples = "netprof job node.netprof\n"
                 "netprof job . --fail-on critical\n"
                 "netprof job node.netprof --phases job.phases --all\n"
-                "netprof job node.netprof --json\n"
-                "netprof job files --job 51877",
+                "netprof job node.netprof --json",
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 no file could be used,\n"
              "4 nothing in them that could be judged, 5 what matters could not be judged.",
     .options = options,
