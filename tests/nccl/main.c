@@ -22,6 +22,13 @@ static const struct option {
              {"--late-us", "by so much (200)"},
              {"--slow-node", "a node with slow links"},
              {"--slow-factor", "by so much (2)"},
+             {"--proxy", "1: nested records of proxies, 2: flat, 3: flat, times only (version 4.3 on)"},
+             {"--slow-sender", "a rank whose data are slow on the wire"},
+             {"--slow-receiver", "a rank for which they are; with both: between the two"},
+             {"--slow-gpu", "a rank whose GPU produces data slowly"},
+             {"--slow-credit", "a rank whose senders wait for room"},
+             {"--slow-flush", "a rank with a slow flush"},
+             {"--peer-factor", "by so much (3)"},
              {"--drop", "probability that a record is lost"},
              {"--corrupt", "lines of nonsense"}};
 
@@ -37,7 +44,8 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
 {
     char *end;
     double number = strtod(value, &end);
-    bool whole = strcmp(name, "--late-us") && strcmp(name, "--slow-factor") && strcmp(name, "--drop");
+    bool whole = strcmp(name, "--late-us") && strcmp(name, "--slow-factor") && strcmp(name, "--peer-factor") &&
+                 strcmp(name, "--drop");
     if (strcmp(name, "--packing") &&
         (end == value || *end || !(number >= 0) || number > 1e15 || (whole && number != floor(number))))
         return -1;
@@ -65,6 +73,20 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
         p->slow_node = 1 + (int)number;
     else if (strcmp(name, "--slow-factor") == 0)
         p->slow_factor = number;
+    else if (strcmp(name, "--proxy") == 0)
+        p->proxy = (int)number;
+    else if (strcmp(name, "--slow-sender") == 0)
+        p->slow_sender = 1 + (int)number;
+    else if (strcmp(name, "--slow-receiver") == 0)
+        p->slow_receiver = 1 + (int)number;
+    else if (strcmp(name, "--slow-gpu") == 0)
+        p->slow_gpu = 1 + (int)number;
+    else if (strcmp(name, "--slow-credit") == 0)
+        p->slow_credit = 1 + (int)number;
+    else if (strcmp(name, "--slow-flush") == 0)
+        p->slow_flush = 1 + (int)number;
+    else if (strcmp(name, "--peer-factor") == 0)
+        p->peer_factor = number;
     else if (strcmp(name, "--drop") == 0)
         p->drop = number;
     else if (strcmp(name, "--corrupt") == 0)
@@ -89,8 +111,14 @@ static const char *impossible(const nccl_generate_plan *p)
 
 int main(int argc, char **argv)
 {
-    nccl_generate_plan plan = {
-        .records = 100000, .side = 2, .gpus = 8, .seed = 1, .packing = "", .late_us = 200, .slow_factor = 2};
+    nccl_generate_plan plan = {.records = 100000,
+                               .side = 2,
+                               .gpus = 8,
+                               .seed = 1,
+                               .packing = "",
+                               .late_us = 200,
+                               .slow_factor = 2,
+                               .peer_factor = 3};
     nccl_generate_truth truth;
     if (argc < 2 || argv[1][0] == '-' || argc % 2) return usage();
     plan.directory = argv[1];

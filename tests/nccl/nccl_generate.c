@@ -198,7 +198,7 @@ static void write_batch(world *w, int r, int comm, uint64_t dump_us)
     batch *b = &w->ranks[r].batches[comm];
     const communicator *c = &w->comms[comm];
     char text[1024];
-    if (!b->records) return;
+    if (!b->size) return;
     put_context(w, text, sizeof text, c, member_index(c, r), r, dump_us);
     fprintf(w->ranks[r].file,
             "{%s\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":0,\"coll_dropped_since_last_dump\":0,"
@@ -260,6 +260,103 @@ static void put_record(world *w, int comm, int index, const operation *o, uint64
     put_line(w, r, comm, text, (size_t)size);
 }
 
+// ---- records of the proxy threads ----
+
+enum { STEPS = 4 };
+
+// Where a step's time goes; a receiver: waiting for the data, flush, GPU.
+typedef struct step_times {
+    double gpu, credit, wire, flush, consume;
+} step_times;
+
+static double around(double mean)
+{
+    return mean * exp(0.1 * normal());
+}
+
+static step_times make_step(const nccl_generate_plan *p, int from, int to)
+{
+    double factor = p->peer_factor > 0 ? p->peer_factor : 3;
+    bool sender = p->slow_sender == from + 1, receiver = p->slow_receiver == to + 1;
+    bool slow = p->slow_sender && p->slow_receiver ? sender && receiver : sender || receiver;
+    return (step_times){.gpu = around(20) * (p->slow_gpu == from + 1 ? factor : 1),
+                        .credit = around(8) * (p->slow_credit == to + 1 ? factor : 1),
+                        .wire = around(40) * (slow ? factor : 1),
+                        .flush = around(6) * (p->slow_flush == to + 1 ? factor : 1),
+                        .consume = around(10)};
+}
+
+static int put_step(const nccl_generate_plan *p, char *to, size_t size, bool sends, const step_times *t, uint64_t at)
+{
+    uint64_t phases[3] = {(uint64_t)(sends ? t->gpu : t->gpu + t->credit + t->wire),
+                          (uint64_t)(sends ? t->credit : t->flush), (uint64_t)(sends ? t->wire : t->consume)};
+    int used = snprintf(to, size, "\"trans_size_bytes\":%d", 1 << 19);
+    if (p->proxy < 3)
+        return used +
+               snprintf(to + used, size - (size_t)used,
+                        sends ? ",\"total_us\":%llu,\"gpu_produce_us\":%llu,\"peer_credit_us\":%llu,\"wire_us\":%llu"
+                              : ",\"total_us\":%llu,\"wire_us\":%llu,\"flush_us\":%llu,\"gpu_consume_us\":%llu",
+                        (unsigned long long)(phases[0] + phases[1] + phases[2] + 1), (unsigned long long)phases[0],
+                        (unsigned long long)phases[1], (unsigned long long)phases[2]);
+    static const char *const names[2][3] = {{"recv_wait", "recv_flush_wait", "recv_gpu_wait"},
+                                            {"send_gpu_wait", "send_peer_wait", "send_wait"}};
+    used += snprintf(to + used, size - (size_t)used, ",\"event_trace_ts\":{\"proxy_step_start_ts\":%llu",
+                     (unsigned long long)at);
+    for (int i = 0; i < 3; i++) {
+        used += snprintf(to + used, size - (size_t)used, ",\"%s_ts\":%llu", names[sends][i], (unsigned long long)at);
+        at += phases[i];
+    }
+    return used + snprintf(to + used, size - (size_t)used, ",\"proxy_step_stop_ts\":%llu}", (unsigned long long)at);
+}
+
+// One operation of a proxy: what rank r sent to, or received from, its peer in one call.
+static void put_proxy(world *w, int comm, int index, int peer, bool sends, const step_times *steps, uint64_t sn,
+                      uint64_t at)
+{
+    const nccl_generate_plan *p = w->plan;
+    int r = w->comms[comm].members[index], size;
+    char text[4096], head[400];
+    snprintf(head, sizeof head,
+             "\"parent_type\":\"coll\",\"parent_sn\":%llu,\"proxy_op_sn\":%llu,\"channel_id\":0,\"peer\":%d,"
+             "\"direction\":\"%s\"",
+             (unsigned long long)sn, (unsigned long long)w->truth->instances, peer, sends ? "send" : "recv");
+    for (int i = 0; i < STEPS && p->proxy > 1; i++) {
+        size = snprintf(text, sizeof text, "{\"proxy_trace\":{\"record_type\":\"proxy_step\",%s,\"step\":%d,", head, i);
+        size += put_step(p, text + size, sizeof text - (size_t)size, sends, &steps[i], at);
+        size += snprintf(text + size, sizeof text - (size_t)size, "}}\n");
+        put_line(w, r, comm, text, (size_t)size);
+        w->ranks[r].batches[comm].records--; // of collectives
+    }
+    size = snprintf(text, sizeof text,
+                    "{\"proxy_trace\":{\"record_type\":\"proxy_op\",%s,\"rank\":%d,\"n_steps_completed\":%d,"
+                    "\"n_steps_dropped\":0,\"trans_size_bytes\":%d,\"total_us\":%d",
+                    head, index, STEPS, STEPS << 19, 400);
+    if (p->proxy == 1) size += snprintf(text + size, sizeof text - (size_t)size, ",\"is_final\":true,\"steps\":[");
+    for (int i = 0; i < STEPS && p->proxy == 1; i++) {
+        size += snprintf(text + size, sizeof text - (size_t)size, "%s{\"step\":%d,", i ? "," : "", i);
+        size += put_step(p, text + size, sizeof text - (size_t)size, sends, &steps[i], at);
+        size += snprintf(text + size, sizeof text - (size_t)size, "}");
+    }
+    size += snprintf(text + size, sizeof text - (size_t)size, "%s}}\n", p->proxy == 1 ? "]" : "");
+    put_line(w, r, comm, text, (size_t)size);
+    w->ranks[r].batches[comm].records--;
+}
+
+// A ring; within a node no proxy is needed.
+static void put_proxies(world *w, int comm, uint64_t sn, uint64_t at)
+{
+    const communicator *c = &w->comms[comm];
+    for (int i = 0; c->nodes > 1 && i < c->count; i++) {
+        step_times steps[STEPS];
+        int next = (i + 1) % c->count, from = c->members[i], to = c->members[next];
+        if (from / w->plan->gpus == to / w->plan->gpus) continue;
+        for (int k = 0; k < STEPS; k++)
+            steps[k] = make_step(w->plan, from, to);
+        put_proxy(w, comm, i, next, true, steps, sn, at);
+        put_proxy(w, comm, next, i, false, steps, sn, at);
+    }
+}
+
 // ---- time ----
 
 static bool has_node(const world *w, const communicator *c, int node)
@@ -318,6 +415,7 @@ static void one_call(world *w, int comm, const operation *o)
         }
         put_record(w, comm, i, o, sn, us ? us : 1, end);
     }
+    if (w->plan->proxy && w->plan->minor >= 3) put_proxies(w, comm, sn, end);
     w->truth->instances++;
     w->now_us += last + wire + 20 + 380 * uniform();
 }

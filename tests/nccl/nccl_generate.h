@@ -22,6 +22,11 @@ typedef struct nccl_generate_plan {
     int late_node; // 1 + node of which one rank, another each time, is late_us late
     int slow_node; // 1 + node whose links between nodes have 1 / slow_factor of their bandwidth
     double slow_factor;
+    int proxy; // records of the proxy threads, minor 3 or 4: 1 nested, 2 a line each, 3 likewise with times of phases only
+    // By peer_factor: 1 + rank whose data are slow on the wire to all, of that for which they are from all, or with both
+    // between these two alone; whose GPU produces slowly; to which senders wait for room.
+    int slow_sender, slow_receiver, slow_gpu, slow_credit, slow_flush;
+    double peer_factor;
     double drop;               // probability that a record is lost
     int corrupt;               // lines of nonsense
     int cut_tails, cut_packed; // files whose last line, or last packed bytes, are missing

@@ -214,8 +214,9 @@ static void nccl_print_logs(const nccl *n)
     printf("  %zu files, %s, %llu lines; %zu hosts, %zu processes, %zu communicators", n->file_count,
            words_amount((double)n->size, "bytes").text, (unsigned long long)n->lines, n->host_count, n->process_count,
            n->communicator_count);
-    for (int minor = 0; minor < 10; minor++)
-        if (n->versions >> minor & 1) printf(", v4.%d", minor);
+    char version[16];
+    for (int i = 0; i < NCCL_VERSIONS; i++)
+        if (n->versions >> i & 1) printf(", %s", nccl_version_name(i, version, sizeof version));
     printf("%s\n", n->foreign_version ? ", and a version that is not known" : "");
     if (n->member_count)
         printf("  written %s to %s\n",

@@ -388,14 +388,14 @@ static void tables_proxies_csv(const nccl *n, nccl_out *o)
 {
     tables_head(o, "id,communicator,comm_type,rank,host,pid,direction,peer,operations,steps,steps_dropped,bytes,"
                    "total_us,"
-                   "gpu_produce_us,peer_credit_us,wire_us");
+                   "gpu_produce_us,peer_credit_us,wire_us,flush_us,timed_steps,step_bytes");
     for (size_t i = 0; i < n->proxy_count; i++) {
         const nccl_proxy *p = &n->proxies[i];
         tables_member_cells(n, &n->members[p->member], o);
         nccl_csv_name(o, p->direction);
         tables_peer_cell(o, p->peer);
-        const uint64_t values[] = {p->operations, p->steps,  p->steps_dropped, p->bytes,
-                                   p->total_us,   p->gpu_us, p->credit_us,     p->wire_us};
+        const uint64_t values[] = {p->operations, p->steps,   p->steps_dropped, p->bytes, p->total_us,  p->gpu_us,
+                                   p->credit_us,  p->wire_us, p->flush_us,      p->timed, p->step_bytes};
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
             nccl_csv_u64(o, values[k]);
         nccl_csv_line_end(o);

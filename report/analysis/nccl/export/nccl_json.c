@@ -98,10 +98,9 @@ static json_object *nccl_json_logs(const nccl *n)
     json_put_exact(o, "conflicts", n->conflicts);
     json_put_exact(o, "invalid_sizes", n->invalid_sizes);
     json_put_exact(o, "disagreeing", n->disagreeing);
-    for (int minor = 0; minor < 10; minor++) {
-        char text[8];
-        snprintf(text, sizeof text, "v4.%d", minor);
-        if (n->versions >> minor & 1) json_append(list, json_new_string(text));
+    for (int i = 0; i < NCCL_VERSIONS; i++) {
+        char text[16];
+        if (n->versions >> i & 1) json_append(list, json_new_string(nccl_version_name(i, text, sizeof text)));
     }
     json_put(o, "versions", list);
     if (n->member_count) {

@@ -19,6 +19,9 @@ enum {
     NCCL_RULE_WIRE_CHANGE,
     NCCL_RULE_SKEW,
     NCCL_RULE_SLOW_PAIR,
+    NCCL_RULE_SLOW_SENDER,
+    NCCL_RULE_SLOW_RECEIVER,
+    NCCL_RULE_SLOW_LINK,
     NCCL_RULE_PLUGIN_DROPPED,
     NCCL_RULE_RECORDS_MISSING,
     NCCL_RULE_LOGS_DAMAGED,
@@ -79,6 +82,7 @@ void nccl_findings_below_peak(nccl_findings_making *m);
 void nccl_findings_wire_changes(nccl_findings_making *m);
 void nccl_findings_skew(nccl_findings_making *m);
 void nccl_findings_misleading_mean(nccl_findings_making *m);
+void nccl_findings_peers(nccl_findings_making *m);
 void nccl_findings_slow_pairs(nccl_findings_making *m);
 void nccl_findings_missing(nccl_findings_making *m);
 void nccl_findings_dropped(nccl_findings_making *m);

@@ -249,6 +249,9 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
     x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
     x->credit_us = sum_capped(x->credit_us, p->credit_us);
     x->wire_us = sum_capped(x->wire_us, p->wire_us);
+    x->flush_us = sum_capped(x->flush_us, p->flush_us);
+    x->timed = sum_capped(x->timed, p->timed);
+    x->step_bytes = sum_capped(x->step_bytes, p->step_bytes);
 }
 
 static void chunk_add_stats(nccl_chunk *c, uint32_t member, const nccl_line *line)

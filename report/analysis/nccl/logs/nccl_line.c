@@ -185,6 +185,17 @@ static const char *line_skip_number(const char *p)
     return p;
 }
 
+static double line_slow_number(const char *p, const char *end);
+
+// "5663.0", "1e3": a whole number that was written as another.
+static bool line_whole_of_number(const char *p, const char *end, uint64_t *value)
+{
+    double number = line_slow_number(p, end);
+    bool whole = number < 9007199254740992.0 && number == floor(number);
+    *value = whole ? (uint64_t)number : 0;
+    return whole;
+}
+
 // *fits: it is a whole number without a sign below 2^64. A larger one is UINT64_MAX, what is no whole number 0.
 static const char *line_read_whole(const char *p, uint64_t *value, bool *fits)
 {
@@ -197,6 +208,10 @@ static const char *line_read_whole(const char *p, uint64_t *value, bool *fits)
     *fits = true;
     if (digits > 0 && digits < 20 && (*begin != '0' || digits == 1) && *p != '.' && (*p | 0x20) != 'e') return p;
     const char *end = line_skip_number(begin);
+    if (end && end != p && digits < 20) {
+        *fits = line_whole_of_number(begin, end, value);
+        return end;
+    }
     *fits = end && end == p && digits == 20 && strncmp(begin, "18446744073709551615", 20) <= 0;
     if (!*fits) *value = end == p && digits >= 20 ? UINT64_MAX : 0;
     return end;
@@ -423,32 +438,77 @@ static const field stats_fields[] = {{NAME("coll_records"), 0, WHOLE, AT(nccl_st
                                      {NAME("proxy_records"), 4, WHOLE, AT(nccl_stats_line, proxy_records), NULL}};
 static const object stats_object = {stats_fields, sizeof stats_fields / sizeof *stats_fields, NULL};
 
-static void line_fold_step(void *into, const void *element)
+enum { PROXY_BYTES = 3, PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE, PROXY_FLUSH = 12, PROXY_CONSUME, PROXY_AT };
+#define PROXY_PHASES (1u << PROXY_GPU | 1u << PROXY_CREDIT | 1u << PROXY_WIRE | 1u << PROXY_FLUSH | 1u << PROXY_CONSUME)
+
+// Older plugins write when a step entered its phases, but not how long they were.
+static void line_add_phase(nccl_proxy_line *p, int bit, uint64_t *us, uint64_t from, uint64_t to)
 {
-    nccl_proxy_line *p = into;
-    const nccl_proxy_line *step = element;
-    p->gpu_us = sum_capped(p->gpu_us, step->gpu_us);
-    p->credit_us = sum_capped(p->credit_us, step->credit_us);
-    p->wire_us = sum_capped(p->wire_us, step->wire_us);
+    if (p->seen >> bit & 1 || !from || to < from) return;
+    *us = to - from;
+    p->seen |= UINT32_C(1) << bit;
 }
 
-enum { PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE };
-static const field step_fields[] = {{NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},
-                                    {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},
-                                    {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL}};
+static void line_finish_step(nccl_proxy_line *p)
+{
+    const nccl_proxy_times *at = &p->at;
+    line_add_phase(p, PROXY_GPU, &p->gpu_us, at->send_gpu_us, at->send_peer_us);
+    line_add_phase(p, PROXY_CREDIT, &p->credit_us, at->send_peer_us, at->send_us);
+    line_add_phase(p, PROXY_WIRE, &p->wire_us, at->send_us, at->stop_us);
+    line_add_phase(p, PROXY_WIRE, &p->wire_us, at->recv_us, at->recv_flush_us);
+    line_add_phase(p, PROXY_FLUSH, &p->flush_us, at->recv_flush_us, at->recv_gpu_us);
+    if (!(p->seen >> PROXY_GPU & 1)) line_add_phase(p, PROXY_CONSUME, &p->gpu_us, at->recv_gpu_us, at->stop_us);
+    p->timed = (p->seen & PROXY_PHASES) != 0;
+    p->step_bytes = p->bytes;
+}
+
+static void line_fold_step(void *into, const void *element)
+{
+    nccl_proxy_line *p = into, step = *(const nccl_proxy_line *)element;
+    line_finish_step(&step);
+    p->gpu_us = sum_capped(p->gpu_us, step.gpu_us);
+    p->credit_us = sum_capped(p->credit_us, step.credit_us);
+    p->wire_us = sum_capped(p->wire_us, step.wire_us);
+    p->flush_us = sum_capped(p->flush_us, step.flush_us);
+    p->step_bytes = sum_capped(p->step_bytes, step.step_bytes);
+    p->timed += step.timed;
+}
+
+#define PROXY_TIME(name, member)                                                                                       \
+    {                                                                                                                  \
+        NAME(name), PROXY_AT, WHOLE, AT(nccl_proxy_line, at.member), NULL                                              \
+    }
+static const field proxy_time_fields[] = {PROXY_TIME("send_gpu_wait_ts", send_gpu_us),
+                                          PROXY_TIME("send_peer_wait_ts", send_peer_us),
+                                          PROXY_TIME("send_wait_ts", send_us),
+                                          PROXY_TIME("recv_wait_ts", recv_us),
+                                          PROXY_TIME("recv_flush_wait_ts", recv_flush_us),
+                                          PROXY_TIME("recv_gpu_wait_ts", recv_gpu_us),
+                                          PROXY_TIME("proxy_step_stop_ts", stop_us)};
+static const object proxy_time_object = {proxy_time_fields, sizeof proxy_time_fields / sizeof *proxy_time_fields, NULL};
+
+#define PROXY_STEP_FIELDS                                                                                              \
+    {NAME("trans_size_bytes"), PROXY_BYTES, WHOLE, AT(nccl_proxy_line, bytes), NULL},                                  \
+        {NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},                                 \
+        {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},                           \
+        {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL},                                      \
+        {NAME("flush_us"), PROXY_FLUSH, WHOLE, AT(nccl_proxy_line, flush_us), NULL},                                   \
+        {NAME("gpu_consume_us"), PROXY_CONSUME, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},                             \
+    {                                                                                                                  \
+        NAME("event_trace_ts"), PROXY_AT, SAME, 0, &proxy_time_object                                                  \
+    }
+
+static const field step_fields[] = {PROXY_STEP_FIELDS};
 static const object step_object = {step_fields, sizeof step_fields / sizeof *step_fields, line_fold_step};
 static const field proxy_fields[] = {
     {NAME("record_type"), NCCL_PROXY_KIND, TEXT, AT(nccl_proxy_line, kind), NULL},
     {NAME("direction"), NCCL_PROXY_DIRECTION, TEXT, AT(nccl_proxy_line, direction), NULL},
     {NAME("peer"), NCCL_PROXY_PEER, WHOLE, AT(nccl_proxy_line, peer), NULL},
-    {NAME("trans_size_bytes"), 3, WHOLE, AT(nccl_proxy_line, bytes), NULL},
     {NAME("total_us"), 4, WHOLE, AT(nccl_proxy_line, total_us), NULL},
     {NAME("n_steps_completed"), 5, WHOLE, AT(nccl_proxy_line, steps), NULL},
     {NAME("n_steps_dropped"), 6, WHOLE, AT(nccl_proxy_line, steps_dropped), NULL},
     {NAME("is_final"), 7, FLAG, AT(nccl_proxy_line, final), NULL},
-    {NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},
-    {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},
-    {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL},
+    PROXY_STEP_FIELDS,
     {NAME("steps"), 11, LIST, 0, &step_object}};
 static const object proxy_object = {proxy_fields, sizeof proxy_fields / sizeof *proxy_fields, NULL};
 
@@ -587,11 +647,19 @@ static bool line_has(uint32_t seen, uint32_t bits)
     return (seen & bits) == bits;
 }
 
+// "v4.3" is 3, "v5.1" is 17.
 static int line_minor(const nccl_text *version)
 {
-    return version->length == 4 && memcmp(version->at, "v4.", 3) == 0 && version->at[3] >= '0' && version->at[3] <= '9'
-               ? version->at[3] - '0'
-               : -1;
+    const char *t = version->at;
+    size_t digits = version->length - 3;
+    if (version->length < 4 || version->length > 5 || t[0] != 'v' || t[2] != '.' || (t[1] != '4' && t[1] != '5'))
+        return -1;
+    int minor = 0;
+    for (size_t i = 3; i < 3 + digits; i++) {
+        if (t[i] < '0' || t[i] > '9') return -1;
+        minor = 10 * minor + t[i] - '0';
+    }
+    return minor >= NCCL_MINORS ? -1 : (t[1] - '4') * NCCL_MINORS + minor;
 }
 
 // Of header and metadata together: who says it.
@@ -645,6 +713,8 @@ static void line_judge(nccl_line *line, top *t)
         line_judge_perf(line, t, &t->coll, NCCL_COLL);
     } else if (known & TOP_PROXY) {
         line->proxy = t->proxy;
+        if (line->proxy.kind.length == 10 && memcmp(line->proxy.kind.at, "proxy_step", 10) == 0)
+            line_finish_step(&line->proxy);
         line->bare = !(known & TOP_HEADER);
         line->outcome = line->bare ? NCCL_PROXY : line_judge_context(t, NCCL_PROXY);
         if (line->outcome == NCCL_PROXY && t->wrong & TOP_PROXY) line->outcome = NCCL_BAD_VALUE;

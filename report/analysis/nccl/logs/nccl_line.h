@@ -54,11 +54,19 @@ typedef struct nccl_stats_line {
     uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped, proxy_records;
 } nccl_stats_line;
 
+// When a step entered its phases, us since the epoch; 0: not seen.
+typedef struct nccl_proxy_times {
+    uint64_t send_gpu_us, send_peer_us, send_us, recv_us, recv_flush_us, recv_gpu_us, stop_us;
+} nccl_proxy_times;
+
 typedef struct nccl_proxy_line {
     uint32_t seen, wrong;
     nccl_text kind, direction; // record_type: proxy_op, proxy_op_start, proxy_op_segment, proxy_step
     uint64_t peer, bytes, total_us, steps, steps_dropped;
-    uint64_t gpu_us, credit_us, wire_us; // of this line itself (a step), or summed over its steps
+    // Of this line itself (a step), or summed over its steps; gpu: producing when sending, consuming when receiving.
+    uint64_t gpu_us, credit_us, wire_us, flush_us;
+    uint64_t timed, step_bytes; // steps with any of these times, and what they moved
+    nccl_proxy_times at;
     bool final;
 } nccl_proxy_line;
 enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
@@ -67,7 +75,7 @@ typedef struct nccl_line {
     nccl_outcome outcome; // judged by this line alone
     bool invalid_size;
     bool bare; // no header: context comes from the last dump_stats
-    int minor; // of the version "v4.minor"; -1: another, or none
+    int minor; // of the version "v4.minor", 16 + minor of "v5.minor"; -1: another, or none
     nccl_header header;
     nccl_metadata metadata;
     nccl_perf perf;        // NCCL_COLL, NCCL_P2P

@@ -58,3 +58,9 @@ const nccl_member *nccl_widest_member(const nccl *n, uint32_t process)
     }
     return best;
 }
+
+const char *nccl_version_name(int bit, char *text, size_t size)
+{
+    snprintf(text, size, "v%d.%d", 4 + bit / NCCL_MINORS, bit % NCCL_MINORS);
+    return text;
+}

@@ -258,14 +258,18 @@ typedef struct nccl_p2p {
     nccl_spread time_us, bus_gbs; // bus as logged
 } nccl_p2p;
 
-// All proxy operations of one member, peer and direction.
+// All proxy operations of one member, peer and direction. Times are those of the proxy thread on the CPU; steps overlap,
+// so that sums over them are no time that passed.
 typedef struct nccl_proxy {
     uint32_t member;
     int64_t peer;
     const char *direction; // "send", "recv"
     uint64_t operations, steps, steps_dropped;
     uint64_t bytes, total_us;
-    uint64_t gpu_us, credit_us, wire_us; // of its steps: producing, waiting for the peer, on the wire
+    uint64_t timed, step_bytes; // steps whose times were logged, and what they moved
+    // Of those: waiting for the own GPU (to produce, to consume), for the receiver's credit, on the wire (a receiver:
+    // for the data, whoever is late), and for the flush.
+    uint64_t gpu_us, credit_us, wire_us, flush_us;
 } nccl_proxy;
 
 // A sample of a .prom file: an average over a window with an unknown number of calls.
@@ -317,7 +321,7 @@ typedef struct nccl {
     size_t metric_count;
     uint64_t outcomes[NCCL_OUTCOMES], lines, bytes, size;
     uint64_t duplicates, conflicts, invalid_sizes, disagreeing;
-    uint64_t versions;                    // bits 1 << minor of "v4.minor" that occurred
+    uint64_t versions;                    // that occurred: see nccl_version_name()
     bool foreign_version;                 // a version that is not known occurred
     uint64_t first_dump_us, last_dump_us; // when lines were written; no collective's start or end
     bool has_dump_stats, has_traces, has_algorithms;
@@ -331,6 +335,10 @@ typedef struct nccl_peak {
 } nccl_peak;
 
 void nccl_free(nccl *n);
+
+enum { NCCL_MINORS = 16, NCCL_VERSIONS = 2 * NCCL_MINORS };
+// "v4.3" of the third bit of nccl.versions, "v5.1" of the seventeenth. Returns text.
+const char *nccl_version_name(int bit, char *text, size_t size);
 
 uint32_t nccl_record_member(const nccl *n, const nccl_record *r); // index in n->members
 // The process' member in its largest communicator: people know its rank there. NULL: it is in none.

@@ -136,6 +136,9 @@ static void p2p_add_proxy(nccl_proxy *to, const nccl_proxy *from)
     to->gpu_us = sum_capped(to->gpu_us, from->gpu_us);
     to->credit_us = sum_capped(to->credit_us, from->credit_us);
     to->wire_us = sum_capped(to->wire_us, from->wire_us);
+    to->flush_us = sum_capped(to->flush_us, from->flush_us);
+    to->timed = sum_capped(to->timed, from->timed);
+    to->step_bytes = sum_capped(to->step_bytes, from->step_bytes);
 }
 
 // Parts of one file are summed; of copies of it the one with most operations counts.

@@ -26,8 +26,10 @@ bool nccl_view_is_damaged(const nccl_file *f)
 static const char *nccl_view_versions(nccl_view_making *m)
 {
     const char *text = "";
-    for (int minor = 0; minor < 10; minor++)
-        if (m->n->versions >> minor & 1) text = nccl_view_format(m->v, "%s%sv4.%d", text, *text ? ", " : "", minor);
+    char name[16];
+    for (int i = 0; i < NCCL_VERSIONS; i++)
+        if (m->n->versions >> i & 1)
+            text = nccl_view_format(m->v, "%s%s%s", text, *text ? ", " : "", nccl_version_name(i, name, sizeof name));
     return m->n->foreign_version ? nccl_view_format(m->v, "%s%sand one that is not known", text, *text ? ", " : "")
                                  : text;
 }

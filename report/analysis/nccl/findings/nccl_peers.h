@@ -1,0 +1,40 @@
+// Who sent to whom, and what that waited for: from the records of NCCL's proxy threads, a matrix of senders (rows) and
+// receivers (columns) for each communicator. Thread rule: one thread at a time.
+#ifndef NETPROF_NCCL_PEERS_H
+#define NETPROF_NCCL_PEERS_H
+
+#include "analysis/nccl/logs/nccl_model.h"
+
+// What a step's time went to. The first three are the sender's, the last is the receiver's.
+typedef enum nccl_wait {
+    NCCL_WAIT_GPU = 0, // the sender's GPU had not produced the data
+    NCCL_WAIT_CREDIT,  // the receiver had no room
+    NCCL_WAIT_WIRE,    // the network had not delivered them
+    NCCL_WAIT_FLUSH,   // they were not yet visible to the receiver's GPU
+    NCCL_WAITS
+} nccl_wait;
+const char *nccl_wait_name(nccl_wait w); // "own GPU", "credit", "wire", "flush"
+
+// A cell of the matrix: all that one member sent to another.
+typedef struct nccl_peer {
+    uint32_t sender, receiver; // members; NCCL_NONE: its log is missing
+    uint32_t communicator;
+    uint64_t bytes;                // as the sender saw it, else the receiver
+    uint64_t sent, received;       // timed steps of either side
+    double wait_us[NCCL_WAITS];    // summed over them
+    double receive_us, consume_us; // the receiver: waiting for the data, whoever was late, and for its GPU
+    double beside[NCCL_WAITS];     // wait of a step beside the middle of all cells like it (1: alike); NAN unknown
+} nccl_peer;
+
+// Start from {0}; nccl_peers_free() at the end.
+typedef struct nccl_peers {
+    nccl_peer *items; // by communicator, sender, receiver
+    size_t count;
+} nccl_peers;
+
+void nccl_peers_make(nccl_peers *p, const nccl *n);
+void nccl_peers_free(nccl_peers *p);
+// Of one step, us; NAN when there are none.
+double nccl_peer_wait(const nccl_peer *x, nccl_wait w);
+
+#endif
