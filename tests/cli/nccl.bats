@@ -105,6 +105,21 @@ logs() {
     [ "$(jq -r '.view.sentences[0].text' saved/nccl.json)" = "$(jq -r .findings.verdict.text saved/nccl.json)." ]
 }
 
+@test "what transfers waited for: the slow sender, the shares of its time, the matrices" {
+    nccl-generate job --records 4000 --gpus 2 --minor 4 --proxy 1 --slow-sender 2 >/dev/null
+    netprof nccl job -o results >out
+    head -1 out | grep -qF 'Rank 2 of world, on host sim-002, sends slowly: whoever receives, its data are on the wire 1'
+    grep -q '^What did transfers wait for?' out
+    netprof nccl job --json >out
+    [ "$(jq -r '.findings.findings[0] | .rule, .severity, .device' out | tr '\n' ' ')" = 'nccl-slow-sender warn sim-002 ' ]
+    # row sender, column receiver: of the rows of wire times those of rank 2 are three times the others
+    jq -e '[.peers[] | .wire_us as $m | .communicator as $c | range(.n_ranks) as $i | range(.n_ranks) as $k | select($m[$i][$k]) | $m[$i][$k]] | (map(select(. > 100)) | length) == 2 and (map(select(. < 60)) | length) > 6 and length == (map(select(. > 100 or . < 60)) | length)' out
+    jq -e '.peers[0] | .bytes | length == 8 and (.[0] | length == 8)' out
+    [ "$(jq '[.proxies[].sent_bytes] | add' out)" = "$(jq '[.proxies[].received_bytes] | add' out)" ]
+    [ "$(jq '[.proxies[].sent_bytes] | add' out)" = "$(jq '[.peers[].bytes[][] | values] | add' out)" ]
+    [ "$(jq '[.proxies[].sent_bytes] | add' out)" = "$(python3 -c 'import csv; print(sum(int(r["bytes"]) for r in csv.DictReader(open("results/peers.csv"))))')" ]
+}
+
 @test "tables and the exporter's tree" {
     logs job
     netprof nccl job -o results >/dev/null

@@ -3,6 +3,7 @@
 
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_peers.h"
 #include "expect.h"
 
 #include <math.h>
@@ -50,6 +51,22 @@ static void check(const nccl *n)
     }
 }
 
+// Each cell joins two members of one communicator; nothing is there that no side logged.
+static void check_peers(const nccl *n)
+{
+    nccl_peers p;
+    nccl_peers_make(&p, n);
+    for (size_t i = 0; i < p.count; i++) {
+        const nccl_peer *x = &p.items[i];
+        expect(x->sender != NCCL_NONE || x->receiver != NCCL_NONE);
+        expect(x->sender == NCCL_NONE || n->members[x->sender].communicator == x->communicator);
+        expect(x->receiver == NCCL_NONE || n->members[x->receiver].communicator == x->communicator);
+        for (int w = 0; w < NCCL_WAITS; w++)
+            expect(isnan(x->beside[w]) || x->beside[w] >= 0);
+    }
+    nccl_peers_free(&p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -73,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         n.outcomes[i] = chunk.outcomes[i];
     expect(n.record_count == chunk.outcomes[NCCL_COLL]);
     check(&n);
+    check_peers(&n);
     nccl_findings_make(&f, &n, NULL);
     for (int t = 0; t < NCCL_TABLES; t++)
         expect(nccl_export(&n, (nccl_table)t, NULL, discard, &written) == NETPROF_OK);

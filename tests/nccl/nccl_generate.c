@@ -279,9 +279,13 @@ static step_times make_step(const nccl_generate_plan *p, int from, int to)
     double factor = p->peer_factor > 0 ? p->peer_factor : 3;
     bool sender = p->slow_sender == from + 1, receiver = p->slow_receiver == to + 1;
     bool slow = p->slow_sender && p->slow_receiver ? sender && receiver : sender || receiver;
+    int node = p->slow_node - 1;
+    bool slow_node = p->slow_node && (from / p->gpus == node || to / p->gpus == node);
     return (step_times){.gpu = around(20) * (p->slow_gpu == from + 1 ? factor : 1),
                         .credit = around(8) * (p->slow_credit == to + 1 ? factor : 1),
-                        .wire = around(40) * (slow ? factor : 1),
+                        .wire = around(40) * (slow        ? factor
+                                              : slow_node ? p->slow_factor
+                                                          : 1),
                         .flush = around(6) * (p->slow_flush == to + 1 ? factor : 1),
                         .consume = around(10)};
 }

@@ -325,7 +325,7 @@ const command command_nccl = {
     .name = "nccl",
     .summary = "logs of the NCCL Inspector: who is late, how fast was the wire, what is missing",
     .arguments = "DIR|FILE...",
-    .text = "Reads logs of the NCCL Inspector (versions 4.0 to 4.4, plain, .gz or .zst, whole or cut) and "
+    .text = "Reads logs of the NCCL Inspector (versions 4.0 to 5.x, plain, .gz or .zst, whole or cut) and "
             "tells, for every\n"
             "communicator, collective and size, the time on the wire apart from the time that ranks waited "
             "for each other;\n"

@@ -5,6 +5,7 @@
 #include "analysis/nccl/findings/nccl_counters.h"
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_peers.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "support.h"
 
@@ -719,6 +720,53 @@ static void p2p_and_proxies(void **unused)
     tree_remove(tree);
 }
 
+// A record of version 4.3 for each step with the times at which phases began; one of later ones with how long they took.
+static void proxy_steps(void **unused)
+{
+    static log_text l;
+    char *tree = tree_make();
+    nccl n;
+    nccl_peers p;
+    who sender = {"0x7", "h", 0, 2, 2, 9, 1000, "v4.3"}, receiver = {"0x7", "k", 1, 2, 2, 10, 1000, "v5.1"};
+    (void)unused;
+    l.size = 0;
+    add(&l, "{");
+    add_who(&l, &sender);
+    add(&l, ",\"proxy_trace\":{\"record_type\":\"proxy_step\",\"peer\":1,\"direction\":\"send\",\"step\":0,"
+            "\"trans_size_bytes\":512,\"event_trace_ts\":{\"proxy_step_start_ts\":90,\"send_gpu_wait_ts\":100,"
+            "\"send_peer_wait_ts\":107,\"send_wait_ts\":109,\"proxy_step_stop_ts\":140}}}\n{");
+    add_who(&l, &sender); // not seen: 0, and what is not there
+    add(&l, ",\"proxy_trace\":{\"record_type\":\"proxy_step\",\"peer\":1,\"direction\":\"send\",\"step\":1,"
+            "\"trans_size_bytes\":512.0,\"event_trace_ts\":{\"send_gpu_wait_ts\":0,\"send_peer_wait_ts\":107,"
+            "\"send_wait_ts\":100,\"proxy_step_stop_ts\":104}}}\n{");
+    add_who(&l, &receiver);
+    add(&l, ",\"proxy_trace\":{\"record_type\":\"proxy_step\",\"peer\":0,\"direction\":\"recv\",\"step\":0,"
+            "\"trans_size_bytes\":1024,\"total_us\":60,\"wire_us\":50,\"flush_us\":6,\"gpu_consume_us\":3,"
+            "\"event_trace_ts\":{\"recv_wait_ts\":1,\"recv_flush_wait_ts\":9,\"recv_gpu_wait_ts\":9,"
+            "\"proxy_step_stop_ts\":99}}}\n");
+    save(tree, "a.log", l.text, l.size);
+    assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
+    assert_int_equal(n.outcomes[NCCL_PROXY], 3);
+    assert_int_equal(n.versions, 1u << 3 | 1u << 17);
+    assert_false(n.foreign_version);
+    nccl_peers_make(&p, &n);
+    assert_int_equal(p.count, 1); // both sides are one cell
+    const nccl_peer *x = &p.items[0];
+    assert_int_equal(n.members[x->sender].rank, 0);
+    assert_int_equal(n.members[x->receiver].rank, 1);
+    assert_int_equal(x->bytes, 1024);
+    assert_int_equal(x->sent, 2);
+    assert_int_equal(x->received, 1);
+    assert_true(x->wait_us[NCCL_WAIT_GPU] == 7);
+    assert_true(x->wait_us[NCCL_WAIT_CREDIT] == 2); // 107 to 100 is no time
+    assert_true(x->wait_us[NCCL_WAIT_WIRE] == 31 + 4);
+    assert_true(x->wait_us[NCCL_WAIT_FLUSH] == 6);
+    assert_true(x->receive_us == 50 && x->consume_us == 3); // what is said holds, not what times make
+    nccl_peers_free(&p);
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
 static void prometheus(void **unused)
 {
     static const char text[] = "nccl_bus_bandwidth_gbs{version=\"v5.1\",node=\"h\\\"1\",collective="
@@ -853,16 +901,13 @@ static void counters(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instances),         cmocka_unit_test(waiting),
-        cmocka_unit_test(bandwidth),         cmocka_unit_test(completeness),
-        cmocka_unit_test(quantiles),         cmocka_unit_test(duplicates),
-        cmocka_unit_test(restarts),          cmocka_unit_test(appended_twice),
-        cmocka_unit_test(bare_lines),        cmocka_unit_test(packed),
-        cmocka_unit_test(damaged_gzip),      cmocka_unit_test(parts),
-        cmocka_unit_test(long_lines),        cmocka_unit_test(hostile),
-        cmocka_unit_test(largest),           cmocka_unit_test(nothing),
-        cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(prometheus),
-        cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
+        cmocka_unit_test(instances),    cmocka_unit_test(waiting),           cmocka_unit_test(bandwidth),
+        cmocka_unit_test(completeness), cmocka_unit_test(quantiles),         cmocka_unit_test(duplicates),
+        cmocka_unit_test(restarts),     cmocka_unit_test(appended_twice),    cmocka_unit_test(bare_lines),
+        cmocka_unit_test(packed),       cmocka_unit_test(damaged_gzip),      cmocka_unit_test(parts),
+        cmocka_unit_test(long_lines),   cmocka_unit_test(hostile),           cmocka_unit_test(largest),
+        cmocka_unit_test(nothing),      cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(proxy_steps),
+        cmocka_unit_test(prometheus),   cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
         cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,6 +324,79 @@ static void late_host_by_little(void **unused)
     }
 }
 
+// What transfers waited for: a row, a column, a cell of the matrix of senders and receivers, in all three forms.
+static void peers(void **unused)
+{
+    static const struct {
+        nccl_generate_plan plan;
+        const char *rule, *says;
+    } cases[] = {
+        {{.slow_sender = 6}, "nccl-slow-sender", "whoever receives, its data are on the wire"},
+        {{.slow_receiver = 6}, "nccl-slow-receiver", "whoever sends, the data for it are on the wire"},
+        {{.slow_sender = 6, .slow_receiver = 14}, "nccl-slow-link", "to rank 1 on host sim-004"},
+        {{.slow_gpu = 6}, "nccl-slow-sender", "its own GPU takes"},
+        {{.slow_credit = 6}, "nccl-slow-receiver", "its senders wait for room"},
+        {{.slow_flush = 6}, "nccl-slow-receiver", "the flush to its GPU takes"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (int form = 1; form <= 3; form++) {
+            outcome o;
+            nccl_generate_plan plan = cases[i].plan;
+            plan.seed = 10 * i + (uint64_t)form;
+            plan.side = 2;
+            plan.records = 6000;
+            plan.minor = form == 2 ? 4 : 3;
+            plan.proxy = form;
+            make(&o, plan);
+            assert_true(o.f.count > 0);
+            const nccl_finding *x = &o.f.items[0];
+            assert_string_equal(x->rule->name, cases[i].rule);
+            assert_string_equal(x->device, "sim-002");
+            assert_non_null(strstr(x->claim, cases[i].says));
+            assert_true(x->value > 2.8 && x->value < 3.4); // three times; whole us are logged
+            assert_int_equal(x->severity, SEVERITY_WARN);
+            accuses_only(&o.f, 1);
+            end(&o);
+        }
+}
+
+// All that a host sends and receives is slow, which is in half of all cells: it is the first finding, as host.
+static void peers_of_slow_host(void **unused)
+{
+    outcome o;
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 4, .side = 2, .minor = 4, .proxy = 1, .slow_node = 2, .slow_factor = 2});
+    assert_string_equal(o.f.items[0].rule->name, "nccl-slow-host");
+    assert_string_equal(find(&o.f, "nccl-slow-sender")->device, "sim-002");
+    assert_string_equal(find(&o.f, "nccl-slow-receiver")->device, "sim-002");
+    assert_non_null(strstr(find(&o.f, "nccl-slow-sender")->claim, "host sim-002 sends slowly"));
+    assert_true(fabs(find(&o.f, "nccl-slow-sender")->value / 2 - 1) < 0.05);
+    assert_null(find(&o.f, "nccl-slow-link"));
+    accuses_only(&o.f, 3);
+    end(&o);
+}
+
+static void peers_clean(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = seed,
+                                      .rows = seed % 3 ? 2 : 1,
+                                      .side = 2 + (int)(seed % 2),
+                                      .gpus = 1 + (int)(seed % 4),
+                                      .records = 3000,
+                                      .minor = 3 + (int)(seed % 2),
+                                      .proxy = 1 + (int)(seed % 3)});
+        assert_true(o.n.proxy_count > 0);
+        assert_int_equal(o.n.outcomes[NCCL_COLL], o.truth.records);
+        assert_int_equal(o.n.outcomes[NCCL_BAD_VALUE] + o.n.outcomes[NCCL_OTHER] + o.n.outcomes[NCCL_NO_CONTEXT], 0);
+        accuses_only(&o.f, 0);
+        end(&o);
+    }
+}
+
 static void compared(void **unused)
 {
     outcome before, same, slow;
@@ -479,6 +552,9 @@ int main(void)
         cmocka_unit_test(slow_node_of_few),
         cmocka_unit_test(late_and_slow),
         cmocka_unit_test(late_host_by_little),
+        cmocka_unit_test(peers),
+        cmocka_unit_test(peers_of_slow_host),
+        cmocka_unit_test(peers_clean),
         cmocka_unit_test(compared),
         cmocka_unit_test(drops),
         cmocka_unit_test(damage),

@@ -1,6 +1,7 @@
 #include "nccl_print.h"
 
 #include "cli/output.h"
+#include "analysis/nccl/findings/nccl_peers.h"
 #include "analysis/base/memory.h"
 
 #include <math.h>
@@ -26,8 +27,11 @@ static void nccl_print_cost(const nccl_finding *x)
 {
     const nccl_cost_step *step = nccl_cost_steps;
     if (isnan(x->cost_share)) return;
-    printf("          cost: %s, %s of the time in collectives (", words_duration(x->cost_us / 1e6).text,
-           words_share(x->cost_share).text);
+    if (isnan(x->cost_us))
+        printf("          cost: %s of the time of its steps (", words_share(x->cost_share).text);
+    else
+        printf("          cost: %s, %s of the time in collectives (", words_duration(x->cost_us / 1e6).text,
+               words_share(x->cost_share).text);
     for (; step->share > 0; step++)
         printf("%s from %s on%s", severity_name(step->severity), words_share(step->share).text,
                step[1].share > 0 ? ", " : ")\n");
@@ -176,6 +180,81 @@ static void nccl_print_late(const nccl *n, bool all)
     free(order);
 }
 
+// ---- where transfers waited ----
+
+typedef struct nccl_print_split {
+    const nccl_process *process;
+    nccl_split split;
+    double time_us;
+} nccl_print_split;
+
+static int nccl_print_by_step_time(const void *a, const void *b)
+{
+    const nccl_print_split *x = a, *y = b;
+    if (x->time_us != y->time_us) return x->time_us > y->time_us ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+static void nccl_print_share_cell(table *t, double part, double of)
+{
+    table_cell(t, PLAIN, of > 0 ? words_share(part / of).text : NULL);
+}
+
+static void nccl_print_split_line(const nccl *n, const nccl_print_split *x, table *t)
+{
+    const nccl_split *s = &x->split;
+    double send = s->gpu_us + s->credit_us + s->wire_us, receive = s->receive_us + s->flush_us + s->consume_us;
+    table_cell(t, PLAIN, n->hosts[x->process->host].name);
+    table_printf(t, PLAIN, "%lld", (long long)x->process->pid);
+    table_cell(t, PLAIN, words_amount((double)s->sent_bytes, "bytes").text);
+    nccl_print_number_cell(t, "%.1f", s->sent ? send / (double)s->sent : NAN);
+    nccl_print_share_cell(t, s->gpu_us, send);
+    nccl_print_share_cell(t, s->credit_us, send);
+    nccl_print_share_cell(t, s->wire_us, send);
+    table_cell(t, PLAIN, words_amount((double)s->received_bytes, "bytes").text);
+    nccl_print_number_cell(t, "%.1f", s->received ? receive / (double)s->received : NAN);
+    nccl_print_share_cell(t, s->receive_us, receive);
+    nccl_print_share_cell(t, s->flush_us, receive);
+    nccl_print_share_cell(t, s->consume_us, receive);
+}
+
+static void nccl_print_proxies(const nccl *n, bool all)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {{"host", 0},
+                                     {"pid", COLUMN_RIGHT},
+                                     {"sent", COLUMN_RIGHT},
+                                     {"us a step", COLUMN_RIGHT},
+                                     {"own GPU", COLUMN_RIGHT},
+                                     {"credit", COLUMN_RIGHT},
+                                     {"wire", COLUMN_RIGHT},
+                                     {"received", COLUMN_RIGHT},
+                                     {"us a step", COLUMN_RIGHT},
+                                     {"data", COLUMN_RIGHT},
+                                     {"flush", COLUMN_RIGHT},
+                                     {"own GPU", COLUMN_RIGHT}};
+    nccl_print_split *order = memory_array(NULL, n->process_count, sizeof *order);
+    nccl_split *splits = nccl_splits_make(n);
+    size_t count = 0;
+    for (size_t i = 0; i < n->process_count; i++) {
+        const nccl_split *s = &splits[i];
+        if (s->sent || s->received)
+            order[count++] =
+                (nccl_print_split){&n->processes[i], *s, s->gpu_us + s->credit_us + s->wire_us + s->flush_us};
+    }
+    if (count) {
+        qsort(order, count, sizeof *order, nccl_print_by_step_time);
+        heading(stdout, "What did transfers wait for? (steps of NCCL's proxies, which overlap)");
+        table *t = table_begin(columns, sizeof columns / sizeof *columns);
+        for (size_t i = 0; i < count && (all || i < SHOWN); i++)
+            nccl_print_split_line(n, &order[i], t);
+        table_end(t, stdout, 2);
+        if (!all && count > SHOWN) printf("  and %zu more (--all)\n", count - SHOWN);
+    }
+    free(order);
+    free(splits);
+}
+
 // ---- two jobs ----
 
 static void nccl_print_comparison(const nccl_comparison *c, bool all)
@@ -283,6 +362,7 @@ void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_compariso
     if (counters) nccl_print_counters(counters);
     nccl_print_collectives(n, all);
     nccl_print_late(n, all);
+    nccl_print_proxies(n, all);
     nccl_print_unknown(f, all);
     nccl_print_logs(n);
 }

@@ -34,6 +34,8 @@ static const char *const text_columns[] = {"algo",
                                            "packing",
                                            "problem",
                                            "proto",
+                                           "receiver_host",
+                                           "sender_host",
                                            "slurm_job_id",
                                            "timing",
                                            "version"};

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE // gmtime_r
 #include "nccl_export.h"
 
+#include "nccl_peers_export.h"
+
 #include "nccl_text.h"
 #include "analysis/base/memory.h"
 
@@ -523,8 +525,8 @@ static void tables_bulk_ndjson(const nccl *n, nccl_out *o, const ordered *order,
 // ---- all tables ----
 
 static const char *const table_files[NCCL_TABLES] = {
-    "lines.csv", "instances.csv", "communicators.csv", "types.csv",        "ranks.csv",
-    "p2p.csv",   "proxies.csv",   "metrics.csv",       "instances.ndjson", "bulk.ndjson"};
+    "lines.csv",   "instances.csv", "communicators.csv", "types.csv",        "ranks.csv",  "p2p.csv",
+    "proxies.csv", "peers.csv",     "metrics.csv",       "instances.ndjson", "bulk.ndjson"};
 
 const char *nccl_table_file(nccl_table table)
 {
@@ -535,7 +537,8 @@ bool nccl_table_empty(const nccl *n, nccl_table table)
 {
     switch (table) {
     case NCCL_P2P_CSV: return !n->p2p_count;
-    case NCCL_PROXIES_CSV: return !n->proxy_count;
+    case NCCL_PROXIES_CSV:
+    case NCCL_PEERS_CSV: return !n->proxy_count;
     case NCCL_METRICS_CSV: return !n->metric_count;
     default: return false;
     }
@@ -557,6 +560,7 @@ netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_optio
     case NCCL_RANKS_CSV: tables_ranks_csv(n, &o); break;
     case NCCL_P2P_CSV: tables_p2p_csv(n, &o); break;
     case NCCL_PROXIES_CSV: tables_proxies_csv(n, &o); break;
+    case NCCL_PEERS_CSV: nccl_peers_csv(n, &o); break;
     case NCCL_METRICS_CSV: tables_metrics_csv(n, &o); break;
     case NCCL_INSTANCES_NDJSON: tables_instances_ndjson(n, &o, order); break;
     default: tables_bulk_ndjson(n, &o, order, options ? options : &none); break;

@@ -15,6 +15,7 @@ typedef enum nccl_table {
     NCCL_RANKS_CSV,
     NCCL_P2P_CSV,
     NCCL_PROXIES_CSV,
+    NCCL_PEERS_CSV, // matrices of senders and receivers
     NCCL_METRICS_CSV,
     NCCL_INSTANCES_NDJSON, // an object for each instance
     NCCL_BULK_NDJSON,      // for Elasticsearch's _bulk: detailed and summary documents

@@ -1,6 +1,8 @@
 // The results as JSON.
 #include "nccl_export.h"
 
+#include "nccl_peers_export.h"
+
 #include "analysis/base/json_values.h"
 
 #include <math.h>
@@ -351,6 +353,8 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
     json_put(o, "ranks", ranks);
     json_put(o, "hosts", hosts);
     json_put(o, "p2p", pairs);
+    if (n->proxy_count) json_put(o, "proxies", nccl_proxies_json(n));
+    if (n->proxy_count) json_put(o, "peers", nccl_peers_json(n));
     if (comparison) json_put(o, "comparison", nccl_json_comparison(comparison));
     return o;
 }

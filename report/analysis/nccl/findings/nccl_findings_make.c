@@ -56,17 +56,19 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
                              "look at the path between the two ranks"},
     [NCCL_RULE_SLOW_SENDER] =
         {"nccl-slow-sender", "wire", "x", 1.5,
-         "own: a step waits half longer than the middle of all, with nine of ten partners, theirs "
+         "own: a step waits half longer than the lower quartile of all, with nine of ten partners, theirs "
          "with others do not, and it is far from how others spread (z > 5)",
          "look at this GPU and its NIC: clocks, PCIe width, cable, netprof check", true},
-    [NCCL_RULE_SLOW_RECEIVER] = {"nccl-slow-receiver", "wire", "x", 1.5,
-                                 "own: a step waits half longer than the middle of all, with nine of ten partners, "
-                                 "theirs with others do not, and it is far from how others spread (z > 5)",
-                                 "look at this GPU and its NIC: PCIe width, GPUDirect, memory, netprof check", true},
-    [NCCL_RULE_SLOW_LINK] = {"nccl-slow-link", "wire", "x", 1.5,
-                             "own: a step is on the wire half longer than the middle of all, and it is far from how "
-                             "others spread (z > 5); with other partners neither side is slow",
-                             "look at the path between the two: switches, rails, routing, what else uses it", true},
+    [NCCL_RULE_SLOW_RECEIVER] =
+        {"nccl-slow-receiver", "wire", "x", 1.5,
+         "own: a step waits half longer than the lower quartile of all, with nine of ten partners, "
+         "theirs with others do not, and it is far from how others spread (z > 5)",
+         "look at this GPU and its NIC: PCIe width, GPUDirect, memory, netprof check", true},
+    [NCCL_RULE_SLOW_LINK] =
+        {"nccl-slow-link", "wire", "x", 1.5,
+         "own: a step is on the wire half longer than the lower quartile of all, and it is far from how "
+         "others spread (z > 5); with other partners neither side is slow",
+         "look at the path between the two: switches, rails, routing, what else uses it", true},
     [NCCL_RULE_PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
                                   "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
     [NCCL_RULE_RECORDS_MISSING] =

@@ -37,14 +37,22 @@ static bool peers_is_known(const peers_judging *j, const nccl_peer *x)
            !isnan(x->beside[j->wait]);
 }
 
-// Which cells stand out: half longer than the middle, two us at least, and far from how others spread.
+// How far normal values lie from each other, in the log: from those below the lower quartile, which few slow ones touch.
+static double peers_spread(const peers_judging *j, double *work, size_t *count)
+{
+    for (size_t i = 0; i < j->p.count; i++)
+        if (peers_is_known(j, &j->p.items[i])) work[(*count)++] = log(fmax(j->p.items[i].beside[j->wait], 0.1));
+    if (*count < PEERS_LEAST_CELLS) return 1;
+    nccl_spread s = nccl_spread_of(work, *count);
+    return fmax((s.p25 - s.p5) / 0.97, 0.02); // of normal values: 1.645 - 0.674 standard deviations
+}
+
+// Which cells stand out: half longer than the lower quartile, two us at least, and far from how others spread.
 static bool peers_find_slow(peers_judging *j)
 {
     double *work = memory_array(NULL, j->p.count, sizeof *work);
     size_t count = 0;
-    for (size_t i = 0; i < j->p.count; i++)
-        if (peers_is_known(j, &j->p.items[i])) work[count++] = fabs(log(fmax(j->p.items[i].beside[j->wait], 0.1)));
-    double spread = count ? fmax(1.4826 * nccl_median_of(work, count), 0.02) : 1;
+    double spread = peers_spread(j, work, &count);
     for (size_t i = 0; i < j->p.count; i++) {
         const nccl_peer *x = &j->p.items[i];
         double beside = x->beside[j->wait], wait = nccl_peer_wait(x, j->wait);
@@ -183,6 +191,12 @@ static void peers_report_units(peers_judging *j, bool rows)
 static void peers_report_links(peers_judging *j)
 {
     const nccl *n = j->m->n;
+    size_t known = 0, left = 0;
+    for (size_t i = 0; i < j->p.count; i++) {
+        known += peers_is_known(j, &j->p.items[i]);
+        left += j->slow[i] && !j->explained[i];
+    }
+    if (5 * left > known) return; // near and far pairs, not faults
     for (size_t i = 0; i < j->p.count; i++) {
         const nccl_peer *c = &j->p.items[i];
         if (!j->slow[i] || j->explained[i]) continue;

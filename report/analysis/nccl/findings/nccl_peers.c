@@ -1,6 +1,7 @@
 #include "nccl_peers.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/nccl/logs/nccl_spread.h"
 
 #include <math.h>
@@ -70,8 +71,8 @@ static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
 static void peers_join(nccl_peer *to, const nccl_peer *from)
 {
     to->bytes = to->sent ? to->bytes : from->sent ? from->bytes : to->bytes > from->bytes ? to->bytes : from->bytes;
-    to->sent += from->sent;
-    to->received += from->received;
+    to->sent = sum_capped(to->sent, from->sent);
+    to->received = sum_capped(to->received, from->received);
     for (int w = 0; w < NCCL_WAITS; w++)
         to->wait_us[w] += from->wait_us[w];
     to->receive_us += from->receive_us;
@@ -93,11 +94,11 @@ static void peers_compare(nccl_peers *p, const nccl *n, size_t first, bool *done
         for (size_t i = first; i < p->count; i++)
             if (peers_are_alike(n, &p->items[first], &p->items[i]) && !isnan(nccl_peer_wait(&p->items[i], w)))
                 work[count++] = nccl_peer_wait(&p->items[i], w);
-        // Whole us are logged: what is below that is no time.
-        double middle = count ? fmax(nccl_median_of(work, count), 1) : NAN;
+        // Half of all may be slow ones' cells: normal is the lower quartile. Whole us are logged: less is no time.
+        double normal = count ? fmax(nccl_spread_of(work, count).p25, 1) : NAN;
         for (size_t i = first; i < p->count; i++) {
             if (!peers_are_alike(n, &p->items[first], &p->items[i])) continue;
-            p->items[i].beside[w] = nccl_peer_wait(&p->items[i], w) / middle;
+            p->items[i].beside[w] = nccl_peer_wait(&p->items[i], w) / normal;
             done[i] = true;
         }
     }
@@ -131,4 +132,30 @@ void nccl_peers_free(nccl_peers *p)
 {
     free(p->items);
     *p = (nccl_peers){0};
+}
+
+// ---- by process ----
+
+nccl_split *nccl_splits_make(const nccl *n)
+{
+    nccl_split *splits = memory_calloc(n->process_count, sizeof *splits);
+    for (size_t i = 0; i < n->proxy_count; i++) {
+        const nccl_proxy *p = &n->proxies[i];
+        nccl_split *s = &splits[n->members[p->member].process];
+        uint64_t bytes = p->bytes > p->step_bytes ? p->bytes : p->step_bytes;
+        if (strcmp(p->direction, "send") == 0) {
+            s->sent = sum_capped(s->sent, p->timed);
+            s->sent_bytes = sum_capped(s->sent_bytes, bytes);
+            s->gpu_us += (double)p->gpu_us;
+            s->credit_us += (double)p->credit_us;
+            s->wire_us += (double)p->wire_us;
+        } else if (strcmp(p->direction, "recv") == 0) {
+            s->received = sum_capped(s->received, p->timed);
+            s->received_bytes = sum_capped(s->received_bytes, bytes);
+            s->receive_us += (double)p->wire_us;
+            s->flush_us += (double)p->flush_us;
+            s->consume_us += (double)p->gpu_us;
+        }
+    }
+    return splits;
 }

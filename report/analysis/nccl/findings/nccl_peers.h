@@ -23,7 +23,7 @@ typedef struct nccl_peer {
     uint64_t sent, received;       // timed steps of either side
     double wait_us[NCCL_WAITS];    // summed over them
     double receive_us, consume_us; // the receiver: waiting for the data, whoever was late, and for its GPU
-    double beside[NCCL_WAITS];     // wait of a step beside the middle of all cells like it (1: alike); NAN unknown
+    double beside[NCCL_WAITS];     // wait of a step beside the lower quartile of all cells like it; NAN unknown
 } nccl_peer;
 
 // Start from {0}; nccl_peers_free() at the end.
@@ -36,5 +36,14 @@ void nccl_peers_make(nccl_peers *p, const nccl *n);
 void nccl_peers_free(nccl_peers *p);
 // Of one step, us; NAN when there are none.
 double nccl_peer_wait(const nccl_peer *x, nccl_wait w);
+
+// Where the steps' time of one process went, over all its peers.
+typedef struct nccl_split {
+    uint64_t sent, received, sent_bytes, received_bytes; // timed steps
+    double gpu_us, credit_us, wire_us;                   // sending
+    double receive_us, flush_us, consume_us;             // receiving
+} nccl_split;
+
+nccl_split *nccl_splits_make(const nccl *n); // by process; free()
 
 #endif

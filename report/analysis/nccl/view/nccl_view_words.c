@@ -200,6 +200,10 @@ const char *nccl_view_title(nccl_view_making *m)
         return nccl_view_format(m->v, "%s%s is slow on the wire: %s times its equals, %s lost",
                                 x->host != NCCL_NONE ? "Host " : "", x->device, words_number(x->value).text,
                                 say_seconds(m, x->cost_us));
+    if (strcmp(name, "nccl-slow-sender") == 0 || strcmp(name, "nccl-slow-receiver") == 0)
+        return nccl_view_format(m->v, "%s on %s: steps wait %s times as long as others'",
+                                strcmp(name, "nccl-slow-sender") == 0 ? "Slow sender" : "Slow receiver", x->device,
+                                words_number(x->value).text);
     bool late = strcmp(name, "nccl-late-rank") == 0 || strcmp(name, "nccl-often-late") == 0 ||
                 strcmp(name, "nccl-late-host") == 0;
     return late ? say_late_title(m, x) : nccl_view_text(m->v, m->f->verdict);

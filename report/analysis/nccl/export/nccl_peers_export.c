@@ -1,0 +1,139 @@
+#include "nccl_peers_export.h"
+
+#include "analysis/base/json_values.h"
+#include "analysis/base/memory.h"
+#include "analysis/nccl/findings/nccl_peers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- CSV ----
+
+static void peers_member_cells(const nccl *n, uint32_t member, nccl_out *o)
+{
+    if (member == NCCL_NONE) {
+        for (int i = 0; i < 3; i++)
+            nccl_csv_name(o, "");
+        return;
+    }
+    const nccl_process *p = &n->processes[n->members[member].process];
+    nccl_csv_i64(o, n->members[member].rank);
+    nccl_csv_name(o, n->hosts[p->host].name);
+    nccl_csv_i64(o, p->pid);
+}
+
+void nccl_peers_csv(const nccl *n, nccl_out *o)
+{
+    nccl_peers p;
+    nccl_peers_make(&p, n);
+    nccl_out_text(o,
+                  "id,communicator,comm_type,sender,sender_host,sender_pid,receiver,receiver_host,receiver_pid,bytes,"
+                  "sent_steps,received_steps,own_gpu_us,credit_us,wire_us,flush_us,receive_us,consume_us,"
+                  "own_gpu_beside,credit_beside,wire_beside,flush_beside\n");
+    for (size_t i = 0; i < p.count; i++) {
+        const nccl_peer *x = &p.items[i];
+        const nccl_communicator *c = &n->communicators[x->communicator];
+        nccl_csv_name(o, c->id);
+        nccl_csv_name(o, c->label);
+        nccl_csv_name(o, nccl_class_name(c->type));
+        peers_member_cells(n, x->sender, o);
+        peers_member_cells(n, x->receiver, o);
+        nccl_csv_u64(o, x->bytes);
+        nccl_csv_u64(o, x->sent);
+        nccl_csv_u64(o, x->received);
+        for (int w = 0; w < NCCL_WAITS; w++)
+            nccl_csv_number(o, x->wait_us[w]);
+        nccl_csv_number(o, x->receive_us);
+        nccl_csv_number(o, x->consume_us);
+        for (int w = 0; w < NCCL_WAITS; w++)
+            nccl_csv_number(o, x->beside[w]);
+        nccl_csv_line_end(o);
+    }
+    nccl_peers_free(&p);
+}
+
+// ---- matrices ----
+
+enum { PEERS_BYTES = NCCL_WAITS, PEERS_MATRICES };
+
+static json_object *peers_value(const nccl_peer *x, int which)
+{
+    if (which == PEERS_BYTES) return json_exact_value(x->bytes);
+    return json_number_value(nccl_peer_wait(x, (nccl_wait)which));
+}
+
+// cells: by row and column, or NULL.
+static json_object *peers_matrix(const nccl_peer *const *cells, size_t ranks, int which)
+{
+    json_object *rows = json_new_array();
+    for (size_t i = 0; i < ranks; i++) {
+        json_object *row = json_new_array();
+        for (size_t k = 0; k < ranks; k++)
+            json_append(row, cells[i * ranks + k] ? peers_value(cells[i * ranks + k], which) : NULL);
+        json_append(rows, row);
+    }
+    return rows;
+}
+
+static json_object *peers_communicator(const nccl *n, const nccl_peer *first, size_t count)
+{
+    static const char *const names[PEERS_MATRICES] = {"own_gpu_us", "credit_us", "wire_us", "flush_us", "bytes"};
+    const nccl_communicator *c = &n->communicators[first->communicator];
+    json_object *o = json_new_object();
+    json_put_text(o, "communicator", c->label);
+    json_put_text(o, "id", c->id);
+    json_put_exact(o, "n_ranks", (uint64_t)c->ranks);
+    if (c->ranks > NCCL_PEERS_RANKS) return o;
+    size_t ranks = (size_t)c->ranks;
+    const nccl_peer **cells = memory_calloc(ranks * ranks, sizeof *cells);
+    for (size_t i = 0; i < count; i++)
+        if (first[i].sender != NCCL_NONE && first[i].receiver != NCCL_NONE)
+            cells[(size_t)n->members[first[i].sender].rank * ranks + (size_t)n->members[first[i].receiver].rank] =
+                &first[i];
+    for (int i = 0; i < PEERS_MATRICES; i++)
+        json_put(o, names[i], peers_matrix(cells, ranks, i));
+    free(cells);
+    return o;
+}
+
+json_object *nccl_peers_json(const nccl *n)
+{
+    json_object *list = json_new_array();
+    nccl_peers p;
+    nccl_peers_make(&p, n);
+    for (size_t i = 0, k; i < p.count; i = k) {
+        for (k = i + 1; k < p.count && p.items[k].communicator == p.items[i].communicator;)
+            k++;
+        json_append(list, peers_communicator(n, &p.items[i], k - i));
+    }
+    nccl_peers_free(&p);
+    return list;
+}
+
+// ---- by process ----
+
+json_object *nccl_proxies_json(const nccl *n)
+{
+    json_object *list = json_new_array();
+    nccl_split *splits = nccl_splits_make(n);
+    for (size_t i = 0; i < n->process_count; i++) {
+        const nccl_split *s = &splits[i];
+        if (!s->sent && !s->received) continue;
+        json_object *o = json_new_object();
+        json_put_text(o, "host", n->hosts[n->processes[i].host].name);
+        json_put(o, "pid", json_new_int64(n->processes[i].pid));
+        json_put_exact(o, "sent_bytes", s->sent_bytes);
+        json_put_exact(o, "sent_steps", s->sent);
+        json_put_number(o, "own_gpu_us", s->gpu_us);
+        json_put_number(o, "credit_us", s->credit_us);
+        json_put_number(o, "wire_us", s->wire_us);
+        json_put_exact(o, "received_bytes", s->received_bytes);
+        json_put_exact(o, "received_steps", s->received);
+        json_put_number(o, "receive_us", s->receive_us);
+        json_put_number(o, "flush_us", s->flush_us);
+        json_put_number(o, "consume_us", s->consume_us);
+        json_append(list, o);
+    }
+    free(splits);
+    return list;
+}
