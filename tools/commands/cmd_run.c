@@ -419,7 +419,7 @@ static void cmd_run_summarize(const execution *e)
         cmd_run_summary_json(to, e, &d);
     else
         cmd_run_summary_text(to, e, &d);
-    if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi);
+    if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi, e->status ? cmd_run_ending(e) : NULL);
     difference_free(&d);
     if (!summary_path) return;
     if (fclose(to)) memory_exhausted();

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE // realpath, mkdtemp
 #include "mpi_run.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/unfinished.h"
@@ -123,12 +124,29 @@ static void mpi_run_set_output(const mpi_run *m)
     free(pattern);
 }
 
+// Ranks that are killed leave what they had written by then: so they write now and then, unless the user says otherwise.
+// netprof.h wants plain seconds; here a unit is understood, as everywhere else.
+static void mpi_run_set_flush(void)
+{
+    const char *given = getenv("NETPROF_FLUSH");
+    char seconds[48], *end;
+    int64_t ns = 10 * INT64_C(1000000000);
+    if (given && *given) {
+        double number = strtod(given, &end);
+        if (end != given && !*end && number >= 0) return;
+        if (!parse_duration(given, &ns)) warn("NETPROF_FLUSH: %s: expected a time like 10s; 10 s is used", safe(given));
+    }
+    snprintf(seconds, sizeof seconds, "%.12g", (double)ns / 1e9);
+    setenv("NETPROF_FLUSH", seconds, 1);
+}
+
 int mpi_run_open(mpi_run *m, const char *directory)
 {
     *m = (mpi_run){0};
     int code = directory ? mpi_run_make_directory(m, directory) : mpi_run_make_temporary(m);
     if (!code) code = mpi_run_set_preload();
     if (!code) mpi_run_set_output(m);
+    if (!code) mpi_run_set_flush();
     return code;
 }
 
@@ -202,7 +220,7 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
     static const column columns[] = {{"REGION", 0},
                                      {"CALLS", COLUMN_RIGHT},
                                      {"TIME PER RANK", COLUMN_RIGHT},
-                                     {"OWN", COLUMN_RIGHT},
+                                     {"OF RUN", COLUMN_RIGHT},
                                      {"PER CALL", COLUMN_RIGHT},
                                      {"SLOWEST/MEAN", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"BYTES", COLUMN_RIGHT | COLUMN_LEAN}};
@@ -214,7 +232,7 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
         table_cell(t, PLAIN, n->name);
         table_cell(t, PLAIN, words_exact(n->sums.calls).text);
         table_cell(t, PLAIN, n->sums.measured ? words_duration(n->mean_ns / 1e9).text : NULL);
-        table_cell(t, PLAIN, n->sums.measured ? words_share(n->own_share).text : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? words_share(n->own_run_share).text : NULL);
         table_cell(t, PLAIN, n->sums.measured ? words_duration(per_call_s).text : NULL);
         if (n->cell_count > 1 && !isnan(n->max_over_mean))
             table_printf(t, PLAIN, "%.2f", n->max_over_mean);
@@ -227,8 +245,16 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
     free(list);
 }
 
-static void mpi_run_print_absence(FILE *to, const mpi_run *m)
+static void mpi_run_print_absence(FILE *to, const mpi_run *m, const char *ending)
 {
+    if (ending) {
+        fprintf(
+            to,
+            "  no regions: the command %s before a rank wrote its file, which it does every %s s (NETPROF_FLUSH) and "
+            "at its end.\n",
+            ending, getenv("NETPROF_FLUSH") ? safe(getenv("NETPROF_FLUSH")) : "10");
+        return;
+    }
     fprintf(to,
             "  no regions: no process called MPI and could write into %s.\n"
             "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT "
@@ -237,18 +263,28 @@ static void mpi_run_print_absence(FILE *to, const mpi_run *m)
             safe(m->directory));
 }
 
-void mpi_run_summary(FILE *to, const mpi_run *m)
+// The verdict and the run in figures, before any table.
+static void mpi_run_print_verdict(FILE *to, const regions *job)
+{
+    char *run = regions_run_text(job);
+    fprintf(to, "  %s\n", safe(job->title));
+    if (*run) fprintf(to, "  %s\n", safe(run));
+    free(run);
+}
+
+void mpi_run_summary(FILE *to, const mpi_run *m, const char *ending)
 {
     joined j = {0};
     size_t files = mpi_run_files(m);
     if (!files) {
-        mpi_run_print_absence(to, m);
+        mpi_run_print_absence(to, m, ending);
         return;
     }
     if (!mpi_run_join(&j, m)) return;
     fprintf(to, "  regions of %s", words_many(files, "process|processes").text);
     if (!m->temporary) fprintf(to, "; 'netprof regions %s' tells more", safe(m->directory));
     fprintf(to, ":\n");
+    mpi_run_print_verdict(to, &j.job);
     mpi_run_print_regions(to, &j);
     if (j.job.missing_count)
         fprintf(to, "  %zu of %ld ranks have left no file: not in these figures\n", j.job.missing_count,
@@ -278,6 +314,14 @@ json_object *mpi_run_json(const mpi_run *m)
     json_put(o, "directory", m->temporary ? NULL : json_text_value(m->directory));
     json_put(o, "files", json_exact_value(mpi_run_files(m)));
     bool there = mpi_run_join(&j, m);
+    if (there) {
+        json_object *verdict = json_new_object();
+        json_put_text(verdict, "severity", severity_name(j.job.severity));
+        json_put_text(verdict, "text", j.job.title);
+        json_put(o, "verdict", verdict);
+        json_put(o, "mpi_share", json_number_value(j.job.waits.mpi_share));
+        json_put(o, "waiting_share", json_number_value(j.job.waits.wait_share));
+    }
     json_put(o, "missing_ranks", json_exact_value(j.job.missing_count));
     const regions_node **nodes = mpi_run_sorted(&j);
     for (size_t i = 0; there && i < j.flat.node_count; i++)

@@ -18,8 +18,9 @@ int mpi_run_open(mpi_run *m, const char *directory);
 char *mpi_run_pattern(const mpi_run *m, const char *name);
 // How many files of regions the ranks have written.
 size_t mpi_run_files(const mpi_run *m);
-// Prints what the ranks measured, or why there is nothing.
-void mpi_run_summary(FILE *to, const mpi_run *m);
+// Prints what the ranks measured, or why there is nothing. ending: how the command failed, "was killed by ..."; NULL: it
+// did not.
+void mpi_run_summary(FILE *to, const mpi_run *m, const char *ending);
 json_object *mpi_run_json(const mpi_run *m);
 // Removes what is temporary, and a directory with nothing in it.
 void mpi_run_close(mpi_run *m);

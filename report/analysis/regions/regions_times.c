@@ -5,8 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-// Some calls depend on each other (a rank receives from each neighbour in turn): of so many, one counts as a meeting.
-enum { CALLS_PER_MEETING = 8 };
+// Some calls depend on each other (a rank receives from each neighbour in turn): so many of them are one meeting.
+enum { CALLS_MOST = 8 };
+
+static uint64_t regions_calls_per_meeting(const regions *r)
+{
+    return r->rank_count < 2 ? 1 : r->rank_count - 1 < CALLS_MOST ? r->rank_count - 1 : CALLS_MOST;
+}
 
 static bool regions_any_mpi(const regions *r)
 {
@@ -27,33 +32,36 @@ static double regions_wait_of(const regions *r, const regions_node *node, const 
 
 static void regions_add_times(regions *r, const regions_node *node)
 {
+    uint64_t apart = regions_calls_per_meeting(r);
     for (size_t i = 0; i < node->cell_count; i++) {
         const regions_cell *cell = &node->cells[i];
         regions_times *t = &r->ranks[cell->rank].times;
         double ns = regions_wait_of(r, node, cell);
+        if (!node->depth) t->run_ns = fmax(t->run_ns, (double)cell->longest_ns);
         if (node->kind == REGIONS_APART)
             t->apart_ns += ns;
         else if (regions_is_mpi_name(node->name))
             t->mpi_ns += ns;
         if (!regions_class_waits(node->kind)) continue;
+        t->known &= cell->threads <= 1;
         *(node->kind == REGIONS_ALL ? &t->all_ns : &t->peer_ns) += ns;
         if (node->kind == REGIONS_POLLS)
             t->polls += cell->sums.calls;
         else
-            t->meetings += node->kind == REGIONS_ALL ? cell->sums.calls * CALLS_PER_MEETING : cell->sums.calls;
+            t->meetings += node->kind == REGIONS_ALL ? cell->sums.calls * apart : cell->sums.calls;
     }
 }
 
 // Without MPI the ranks are compared from the first region to the last: what comes before and after is not known to be
-// part of the same run.
+// part of the same run. Of several threads, the run is the longest region at the top of one of them.
 static double regions_run_of(const regions_rank *rank, bool mpi)
 {
     if (rank->blocks.began_ns) return (double)(rank->blocks.ended_ns - rank->blocks.began_ns);
     if (mpi) return fmax((double)rank->elapsed_ns - rank->times.apart_ns, 0);
-    return (double)rank->time_ns;
+    return rank->threads <= 1 ? (double)rank->time_ns : rank->times.run_ns;
 }
 
-static void regions_end_times(regions_rank *rank, bool mpi)
+static void regions_end_times(regions_rank *rank, bool mpi, uint64_t apart)
 {
     regions_times *t = &rank->times;
     t->run_ns = regions_run_of(rank, mpi);
@@ -65,9 +73,9 @@ static void regions_end_times(regions_rank *rank, bool mpi)
     }
     t->mpi_ns = fmin(t->mpi_ns, t->run_ns);
     t->work_ns = t->run_ns - waiting;
-    t->meetings /= CALLS_PER_MEETING;
-    // Regions of several threads that overlap have no one time that could be divided.
-    t->known = t->run_ns > 0 && (mpi || rank->threads <= 1);
+    t->meetings /= apart;
+    // Waits of several threads that overlap have no one time that could be divided.
+    t->known = t->run_ns > 0 && (mpi || t->known);
 }
 
 // Ranks that were killed wrote their files at different moments: what all of them have is compared.
@@ -121,6 +129,8 @@ void regions_tell_times(regions *r)
 {
     regions_waits *w = &r->waits;
     w->mpi = regions_any_mpi(r);
+    for (size_t i = 0; i < r->rank_count; i++)
+        r->ranks[i].times.known = true;
     for (size_t i = 0; i < r->node_count; i++) {
         regions_node *node = &r->nodes[i];
         node->kind = regions_class_of(node->name, !w->mpi);
@@ -130,7 +140,7 @@ void regions_tell_times(regions *r)
         regions_add_times(r, node);
     }
     for (size_t i = 0; i < r->rank_count; i++)
-        regions_end_times(&r->ranks[i], w->mpi);
+        regions_end_times(&r->ranks[i], w->mpi, regions_calls_per_meeting(r));
     if (w->mpi) regions_times_in_common(r);
     regions_sum_times(r, w);
 }

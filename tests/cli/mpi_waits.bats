@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# Who waited for whom under netprof run --mpi: ranks whose work is known (tests/mpi/waits.c), under MPICH and Open MPI.
+# All kinds of calls: tests/mpi/long.
+
+load common
+
+programs=$NETPROF_TEST_BUILD/tests/mpi
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset NETPROF_FLUSH
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR
+    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
+
+needs() {
+    mpirun=$(sed -n "s/^$1 //p" "$programs/launchers")
+    [ -n "$mpirun" ] || skip "$1 was not found when netprof was configured"
+}
+
+# job MPI RANKS KIND WHO STEPS MILLISECONDS: regions.json is what netprof says of it.
+job() {
+    needs "$1"
+    rm -rf job
+    netprof run -q --mpi -o job -- "$mpirun" -n "$2" "$programs/waits-$1" "${@:3}"
+    netprof regions --json job/netprof-*.netprof >regions.json
+    jq -r '.verdict.notes[] | "\(.severity) \(.text)"' regions.json
+}
+
+# The numbers of the ranks in lines of watch or worse.
+accused() {
+    jq -r '.ranks as $r | [.verdict.notes[] | select(.severity | IN("watch", "warn", "high")) | .rank_index
+        | select(. != null) | $r[.].rank] | unique | join(" ")' regions.json
+}
+
+# The late rank is the first line, nobody else is accused, the gain is within the run and title and first line agree.
+expect_late() {
+    [ "$(accused)" = "$1" ]
+    [ "$(jq '.ranks[.verdict.notes[0].rank_index].rank' regions.json)" = "$1" ]
+    [[ $(jq -r .verdict.text regions.json) == "Rank $1 is late: the other"* ]]
+    [ "$(jq '.run.gain_at_most_ns <= .run.longest_ns and .run.gain_at_most_ns > 0.5 * .run.longest_ns' regions.json)" = true ]
+}
+
+@test "MPICH: the straggler of four is late, in a barrier and in receives" {
+    job mpich 4 barrier late 5 100
+    expect_late 1
+    job mpich 4 recv late 5 100
+    expect_late 1
+}
+
+@test "Open MPI: the straggler of four is late, in a reduction and in Waitany" {
+    job openmpi 4 allreduce late 5 100
+    expect_late 1
+    job openmpi 4 waitany late 5 100
+    expect_late 1
+}
+
+@test "of two ranks the one that works longer is late, whichever waits" {
+    job mpich 2 waitall late 8 60
+    expect_late 1
+    job openmpi 2 recv early 8 60
+    expect_late 0
+}
+
+@test "who comes early is not accused: it waits for the others" {
+    for mpi in mpich openmpi; do
+        for kind in barrier waitany; do
+            job $mpi 4 $kind early 5 100
+            [ -z "$(accused)" ]
+            [[ $(jq -r .verdict.text regions.json) != 'Rank '* ]]
+        done
+    done
+}
+
+@test "ranks on fewer CPUs than there are of them: said, and in the same breath as the blame" {
+    command -v taskset >/dev/null || skip 'no taskset'
+    needs mpich
+    netprof run -q --mpi -o job -- taskset -c 0 "$mpirun" -n 3 "$programs/waits-mpich" barrier late 5 100
+    netprof regions job/netprof-*.netprof >text
+    grep -qE '^(warn|watch) +3 ranks shared 1 CPU(; even so|:) rank 1 is late' text
+    grep -q '^info  *3 ranks shared 1 CPU' text
+}
+
+@test "the run in figures comes first, in the summary and in netprof regions" {
+    needs mpich
+    netprof run --mpi -o job -- "$mpirun" -n 2 "$programs/waits-mpich" allreduce noise 2 50 2>err
+    netprof regions job/netprof-*.netprof >text
+    sed -n 3p text | grep -qE '^run [0-9.]+ ms, MPI [0-9.]+ % of it, waiting or moving data [0-9.]+ %; MPI_Init and MPI_Finalize .* beside it$'
+    grep -qF "  $(sed -n 3p text)" err
+    grep -qF "  $(sed -n 1p text)" err
+    grep -q '^RANK .* WORK .*WAITING .*MPI' text
+}
+
+@test "a job that is killed keeps its regions, and who hung is told" {
+    needs mpich
+    # rank 1 never comes to its last barrier, and all are killed
+    NETPROF_FLUSH=300ms netprof run --mpi -o job -- timeout -s KILL 2.5 "$mpirun" -n 3 "$programs/waits-mpich" barrier \
+        late 2 50 hang 2>err || true
+    [ "$(ls job/netprof-*.netprof | wc -l)" = 3 ]
+    netprof regions --json job/netprof-*.netprof >regions.json
+    [ "$(accused)" = 1 ]
+    # killed before it wrote anything: no word of linking
+    status=0
+    netprof run --mpi -o none -- timeout -s KILL 1 "$mpirun" -n 2 "$programs/waits-mpich" barrier late 2 50 hang 2>err || status=$?
+    [ "$status" -ne 0 ]
+    grep -q '^  no regions: the command .* before a rank wrote its file, which it does every 10 s (NETPROF_FLUSH)' err
+    refute grep -q 'linked dynamically' err
+}
+
+@test "NETPROF_FLUSH: 10 s, or the user's, with any unit" {
+    [ "$(netprof run -q --mpi -- printenv NETPROF_FLUSH)" = 10 ]
+    [ "$(NETPROF_FLUSH=500ms netprof run -q --mpi -- printenv NETPROF_FLUSH)" = 0.5 ]
+    [ "$(NETPROF_FLUSH=0 netprof run -q --mpi -- printenv NETPROF_FLUSH)" = 0 ]
+    [ "$(NETPROF_FLUSH=abc netprof run -q --mpi -- printenv NETPROF_FLUSH 2>err)" = 10 ]
+    grep -q 'NETPROF_FLUSH: abc: expected a time like 10s' err
+    [ -z "$(netprof run -q -- sh -c 'echo $NETPROF_FLUSH')" ]
+}
+
+@test "a second run in one directory is no second rank" {
+    needs mpich
+    for run in 1 2; do
+        netprof run -q --mpi -o job$run -- "$mpirun" -n 2 "$programs/waits-mpich" barrier late 3 30
+    done
+    mkdir both
+    cp job1/netprof-*.netprof job2/netprof-*.netprof both
+    netprof regions both >text
+    [ "$(head -1 text)" = 'Files of 2 runs, one after the other: not compared' ]
+    grep -q ', 4 files of 2 runs on 1 host' text
+    refute grep -q 'is late' text
+}
