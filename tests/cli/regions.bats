@@ -170,7 +170,7 @@ json() {
     [ "$(json '.regions[] | select(.region == "allreduce_residual") | .balance.odd | .rank, .less_median_ns < -3e9' | xargs)" = '17 true' ]
     [ "$(json '[.regions[] | select(.balance.odd.notable) | .region] | join(" ")')" = 'halo_exchange wait allreduce_residual' ]
     # long in a wait: a victim, and named as one; what its NIC met meanwhile stands beside it
-    [[ $(json .verdict.text) == 'Rank 17 (h3) is held in wait; cxi0: the network held this NIC '* ]]
+    [[ $(json .verdict.text) == 'Rank 17 (h3) is held in wait; trouble on cxi0' ]]
     [ "$(json '.verdict.notes[0] | .severity, .rank_index' | xargs)" = 'high 17' ]
     json '.verdict.notes[0].text' | grep -q 'the last in allreduce_residual, where the others wait for it; meanwhile on its host cxi0'
     [ "$(json '.ranks[17].run | .work_ns + .waiting_ns == .elapsed_ns')" = true ]

@@ -56,19 +56,16 @@ static void regions_say_crowd(regions *r)
     const regions_waits *w = &r->waits;
     char text[300], waited[200] = "";
     bool waits = w->cpu_wait_share >= 0.05;
-    if (!regions_lacks_cpus(w) && !waits) return;
-    if (!regions_lacks_cpus(w)) {
-        regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, NULL,
-                    "A rank waited for a CPU for %s of its run: others ran there", words_share(w->cpu_wait_share).text);
+    if (waits)
+        snprintf(waited, sizeof waited, "rank waited for a CPU for up to %s of the run",
+                 words_share(w->cpu_wait_share).text);
+    if (!regions_lacks_cpus(w) || w->late_count) { // where the blame has said that CPUs were shared
+        if (waits) regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, NULL, "A %s", waited);
         return;
     }
     regions_crowd_text(r, text, sizeof text);
-    if (waits)
-        snprintf(waited, sizeof waited, "; a rank waited for one for up to %s of the run",
-                 words_share(w->cpu_wait_share).text);
-    // With nobody blamed, this is what there is to be said.
-    severity s = !w->late_count && waits ? SEVERITY_WATCH : SEVERITY_INFO;
-    regions_say(r, s, REGIONS_NONE, REGIONS_NONE, memory_format("%s; no rank stands out", text), "%s%s", text, waited);
+    regions_say(r, waits ? SEVERITY_WATCH : SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE,
+                memory_format("%s; no rank stands out", text), "%s%s%s", text, waits ? "; a " : "", waited);
 }
 
 // ---- late ----
@@ -193,8 +190,7 @@ static void regions_say_held(regions *r, const regions_finding *x)
     if (x) {
         const char *device = regions_device_name(r, x);
         snprintf(cause, sizeof cause, "; meanwhile on its host%s%s: %s", *device ? " " : "", device, x->claim);
-        snprintf(brief, sizeof brief, "; %s%s%.*s", device, *device ? ": " : "", (int)strcspn(x->claim, ":;"),
-                 x->claim);
+        snprintf(brief, sizeof brief, "; trouble on %s", *device ? device : "its host");
     }
     severity cost = regions_cost_severity(r, w->held_ns);
     severity s = !x ? (cost > SEVERITY_WATCH ? SEVERITY_WATCH : cost) : cost > x->severity ? cost : x->severity;
@@ -240,7 +236,19 @@ static void regions_say_early(regions *r)
 
 // ---- all of it ----
 
-bool regions_blame(regions *r, const regions_finding *const *worst, size_t count)
+// The finding that it is told with is told: it leaves the list.
+static void regions_blame_held(regions *r, const regions_finding **worst, size_t *count)
+{
+    const regions_finding *x = regions_finding_at(r, worst, *count, r->waits.held);
+    size_t kept = 0;
+    regions_say_held(r, x);
+    for (size_t i = 0; i < *count; i++)
+        if (worst[i] != x) worst[kept++] = worst[i];
+    *count = kept;
+}
+
+// `worst` loses what is told here.
+bool regions_blame(regions *r, const regions_finding **worst, size_t *count)
 {
     const regions_waits *w = &r->waits;
     if (r->runs > 1) return false;
@@ -253,7 +261,7 @@ bool regions_blame(regions *r, const regions_finding *const *worst, size_t count
     else if (w->late_count)
         regions_say_late(r);
     else if (w->held != REGIONS_NONE)
-        regions_say_held(r, regions_finding_at(r, worst, count, w->held));
+        regions_blame_held(r, worst, count);
     regions_say_crowd(r);
     if (w->late_count && !w->in_turn) {
         regions_say_cpu_of_late(r);

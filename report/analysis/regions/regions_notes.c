@@ -399,7 +399,7 @@ void regions_conclude(regions *r)
     enum { FINDINGS_TOLD = 3 };
     const regions_finding *worst[FINDINGS_TOLD];
     size_t count = regions_worst_findings(r, worst, FINDINGS_TOLD);
-    bool blamed = regions_blame(r, worst, count);
+    bool blamed = regions_blame(r, worst, &count);
     if (!blamed && !r->waits.known && r->runs == 1) {
         size_t slow = regions_costliest_odd(r);
         if (slow != REGIONS_NONE)

@@ -130,7 +130,8 @@ words_text regions_time_text(double ns);
 words_text regions_above_text(double over_median); // "16 % above the median", "about 1000 times the median"
 double regions_run_ns(const regions *r);           // of a rank
 severity regions_cost_severity(const regions *r, double ns);
-bool regions_blame(regions *r, const regions_finding *const *worst, size_t count); // false: nobody was blamed or held
+// False: nobody was blamed or held. The list loses the finding that was told with it.
+bool regions_blame(regions *r, const regions_finding **worst, size_t *count);
 const char *regions_device_name(const regions *r, const regions_finding *x);
 // The worst finding on the NICs of the rank's host that a title may name, or NULL.
 const regions_finding *regions_finding_at(const regions *r, const regions_finding *const *worst, size_t count,

@@ -20,7 +20,7 @@ static const double folded = .01; // regions below this share are left out of a 
 
 const pages_kind pages_regions_kind = {
     "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
-    "regions icicle balance durations bytes findings all-regions ranks"};
+    "runs regions icicle balance durations bytes findings all-regions ranks"};
 
 typedef struct regions_page {
     const regions *r;
@@ -36,11 +36,18 @@ static void regions_page_add_head(regions_page *p)
     buffer b = {0};
     document_title(p->doc, r->title ? r->title : "");
     if (r->command && *r->command) buffer_printf(&b, "%s" DOT, r->command);
-    buffer_printf(&b, "%s on %s", words_many(r->rank_count, "rank").text, words_many(r->host_count, "host").text);
+    if (r->runs > 1)
+        buffer_printf(&b, "%s of %s", words_many(r->rank_count, "file").text, words_many(r->runs, "run").text);
+    else
+        buffer_printf(&b, "%s", words_many(r->rank_count, "rank").text);
+    buffer_printf(&b, " on %s", words_many(r->host_count, "host").text);
     if (r->job && *r->job) buffer_printf(&b, DOT "job %s", r->job);
     if (r->wall_ns) buffer_printf(&b, DOT "%s UTC", number_utc(r->wall_ns, 0).text);
     if (r->elapsed_ns) buffer_printf(&b, DOT "%s", number_duration((double)r->elapsed_ns / 1e9).text);
     buffer_printf(&b, DOT "%s calls", number_prefixed((double)r->calls, "").text);
+    char *run = regions_run_text(r);
+    if (*run) buffer_printf(&b, DOT "%s", run);
+    free(run);
     document_subline(p->doc, b.data ? b.data : "");
     buffer_free(&b);
     for (size_t i = 0; i < r->note_count && i < VERDICT_LINES; i++)
@@ -84,14 +91,17 @@ static void regions_page_fill_nic(regions_page *p, const regions_node *n, region
 static region_row regions_page_row_of(regions_page *p, const regions_node *n)
 {
     const regions *r = p->r;
-    region_row row = {.name = n->name, .depth = n->depth, .share = n->share, .own_share = n->own_share, .odd = ""};
+    region_row row = {
+        .name = n->name, .depth = n->depth, .share = n->run_share, .own_share = n->own_run_share, .odd = ""};
     row.calls = arena_text(p->memory, number_prefixed((double)n->sums.calls, "").text);
     row.time = regions_page_duration(p, n->mean_ns);
     row.own = regions_page_duration(p, n->cell_count ? (double)n->sums.exclusive_ns / (double)n->cell_count : NAN);
     if (n->odd != REGIONS_NONE && n->odd_notable && isfinite(n->odd_over_median)) {
-        row.odd = arena_format(p->memory, "%s " TIMES "%s", r->ranks[n->cells[n->odd].rank].label,
-                               number_fixed(n->odd_over_median, 2).text);
-        row.odd_strong = true;
+        const char *label = r->ranks[n->cells[n->odd].rank].label;
+        row.odd = n->odd_over_median >= 10
+                      ? arena_format(p->memory, "%s > " TIMES "10", label)
+                      : arena_format(p->memory, "%s " TIMES "%s", label, number_fixed(n->odd_over_median, 2).text);
+        row.odd_strong = n->kind == REGIONS_WORK; // who waits long is no culprit
     }
     row.severity = regions_page_node_severity(r, n);
     row.tip =
@@ -120,7 +130,8 @@ static void regions_page_add_tree(regions_page *p, bool whole)
     }
     snprintf(
         note, sizeof note,
-        "Dark: own time, without children. Time: mean of the ranks that have the region. Odd rank: farthest from the "
+        "Bars: share of the run; dark: own time, without children. Time: mean of the ranks that have the region. Odd "
+        "rank: farthest from the "
         "median, where notable. "
         "NIC counters belong to the device: what other programs and ranks of the host moved meanwhile is in them.%s",
         left_out ? " Regions below 1 % are left out." : "");
@@ -132,6 +143,59 @@ static void regions_page_add_tree(regions_page *p, bool whole)
     document_add(p->doc, chart_icicle((chart_head){"icicle", "Time and traffic",
                                                    "width is time, colour is bytes sent per second and host (log)"},
                                       rows, count, "Hatched: not measured. Grey: nothing was sent."));
+}
+
+// ---- the ranks' runs ----
+
+static int regions_page_by_work(const void *a, const void *b)
+{
+    const regions_rank *x = *(const regions_rank *const *)a, *y = *(const regions_rank *const *)b;
+    if (x->times.work_ns != y->times.work_ns) return x->times.work_ns > y->times.work_ns ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void regions_page_run_row(regions_page *p, sheet *t, const regions_rank *x)
+{
+    const regions_times *times = &x->times;
+    double waiting = times->peer_ns + times->all_ns;
+    sheet_text(t, x->label);
+    sheet_text(t, p->r->hosts[x->host].name);
+    sheet_text(t, regions_page_duration(p, times->run_ns));
+    sheet_text(t, regions_page_duration(p, times->work_ns));
+    sheet_text(t, regions_page_duration(p, waiting));
+    sheet_number(t, number_percent(times->run_ns > 0 ? waiting / times->run_ns : NAN));
+    if (!p->r->waits.mpi) return;
+    sheet_number(t, number_percent(times->run_ns > 0 ? times->mpi_ns / times->run_ns : NAN));
+    sheet_text(t, x->cpu_ns < 0 ? NUMBER_UNKNOWN : regions_page_duration(p, (double)x->cpu_ns));
+    sheet_text(t, x->cpu_wait_ns < 0 ? NUMBER_UNKNOWN : regions_page_duration(p, (double)x->cpu_wait_ns));
+}
+
+// Of many ranks those at both ends: the others wait for the first of them, the last ones wait most.
+static void regions_page_add_runs(regions_page *p)
+{
+    enum { COLUMNS = 9, WITHOUT_MPI = 6, ALL_UP_TO = 12, AT_AN_END = 5 };
+    static const table_column columns[COLUMNS] = {
+        {"rank", TABLE_TEXT, 0},         {"host", TABLE_TEXT, 1},       {"run", TABLE_NUMBER, 0},
+        {"work", TABLE_NUMBER, 0},       {"waiting", TABLE_NUMBER, 0},  {"of run", TABLE_NUMBER, 0},
+        {"MPI of run", TABLE_NUMBER, 0}, {"CPU time", TABLE_NUMBER, 0}, {"waited for CPU", TABLE_NUMBER, 0}};
+    const regions *r = p->r;
+    const regions_waits *w = &r->waits;
+    if (!w->known || r->runs > 1 || (!w->mpi && !w->late_count && w->early == REGIONS_NONE)) return;
+    const regions_rank **ranks = arena_make(p->memory, r->rank_count + 1, sizeof *ranks);
+    for (size_t i = 0; i < r->rank_count; i++)
+        ranks[i] = &r->ranks[i];
+    qsort(ranks, r->rank_count, sizeof *ranks, regions_page_by_work);
+    sheet t = sheet_open(w->mpi ? COLUMNS : WITHOUT_MPI);
+    for (size_t i = 0; i < r->rank_count; i++)
+        if (r->rank_count <= ALL_UP_TO || i < AT_AN_END || i >= r->rank_count - AT_AN_END)
+            regions_page_run_row(p, &t, ranks[i]);
+    const char *which = r->rank_count > ALL_UP_TO
+                            ? arena_format(p->memory,
+                                           "the %d with most work and the %d with least of %zu: the others "
+                                           "wait for those that work",
+                                           AT_AN_END, AT_AN_END, r->rank_count)
+                            : "the longest work first: the others wait for those that work";
+    sheet_end(&t, p->doc, (chart_head){"runs", "Work and waiting", which}, columns);
 }
 
 // ---- balance ----
@@ -166,7 +230,8 @@ static void regions_page_add_balance(regions_page *p)
     for (size_t i = 0; i < r->rank_count; i++)
         columns[i] = r->ranks[i].label;
     for (size_t i = 0; i < r->node_count; i++)
-        if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0) nodes[count++] = &r->nodes[i];
+        if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0 && r->nodes[i].kind != REGIONS_APART)
+            nodes[count++] = &r->nodes[i];
     qsort(nodes, count, sizeof *nodes, regions_page_by_imbalance);
     if (count > HEAT_ROWS) count = HEAT_ROWS;
     qsort(nodes, count, sizeof *nodes, regions_page_by_place);
@@ -199,7 +264,7 @@ static const regions_node *regions_page_telling_node(const regions *r)
     const regions_node *best = NULL;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
-        if (!n->sums.measured || n->sums.measured < 8) continue;
+        if (!n->sums.measured || n->sums.measured < 8 || n->kind == REGIONS_APART) continue;
         if (!best || (n->odd_notable && !best->odd_notable) ||
             (n->odd_notable == best->odd_notable &&
              (n->odd_notable ? fabs(n->odd_distance_ns) > fabs(best->odd_distance_ns)
@@ -359,6 +424,7 @@ document *pages_regions(const regions *r, bool brief)
 {
     regions_page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
     regions_page_add_head(&p);
+    regions_page_add_runs(&p);
     regions_page_add_tree(&p, false);
     regions_page_add_balance(&p);
     regions_page_add_calls_and_bytes(&p);
@@ -369,10 +435,11 @@ document *pages_regions(const regions *r, bool brief)
         regions_page_add_ranks(&p);
         regions_page_add_data(&p);
     }
-    document_foot(p.doc, arena_format(p.memory,
-                                      "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank" DOT
-                                      "NIC counters: by device, shared by the ranks of a host",
-                                      r->rank_count, netprof_version()));
+    document_foot(p.doc,
+                  arena_format(p.memory,
+                               "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank; share: of the run" DOT
+                               "NIC counters: by device, shared by the ranks of a host",
+                               r->rank_count, netprof_version()));
     document_metadata(p.doc, "in-code regions", "netprof, regions, MPI, network", r->wall_ns);
     arena_close(p.memory);
     return p.doc;
