@@ -14634,6 +14634,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
      netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the
      differences of a renamed device are formed, and none between two devices that had the same name one after the
      other (before: the values of the second as RESET). netprof_delta has device_before and device_after.
+     Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
+     mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
+     cpus_allowed, cpu_ns and cpu_wait_ns.
      Nothing yet in the .netprof format (version 2), the JSON document (version 1) or the exit codes.
 
    0.1.0, the first version

@@ -116,6 +116,16 @@ expect_late() {
     [ "$(status_of netprof run -q -- printenv NETPROF_FLUSH)" = 1 ] # not set
 }
 
+@test "netprof check of the directory says what the regions say" {
+    job mpich 2 barrier late 8 60
+    [ "$(status_of netprof check --fail-on high job)" = 1 ]
+    [ "$(head -n 1 out)" = "Regions of 2 processes: $(jq -r .verdict.text regions.json)" ]
+    grep -q '^high  *Rank 1 is late' out
+    netprof check --json job >check.json 2>err || true
+    grep -qF "$(jq -r .verdict.text regions.json)" err
+    jq -e .verdict check.json >/dev/null
+}
+
 @test "a second run in one directory is no second rank" {
     needs mpich
     for run in 1 2; do

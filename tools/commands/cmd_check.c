@@ -4,6 +4,7 @@
 #include "analysis/rules/findings.h"
 #include "cli/fail_on.h"
 #include "cli/inputs.h"
+#include "commands/print/check_regions.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "measure/node_options.h"
@@ -126,7 +127,7 @@ static int cmd_check_runs(const dataset *set)
     return code;
 }
 
-static int cmd_check_files(const char **paths, size_t count)
+static int cmd_check_readings(const char **paths, size_t count)
 {
     dataset set = {0};
     difference d = {0};
@@ -143,6 +144,14 @@ static int cmd_check_files(const char **paths, size_t count)
     difference_free(&d);
     dataset_free(&set);
     return code;
+}
+
+// Regions among the files have a verdict of their own, which counts as well.
+static int cmd_check_files(const char **paths, size_t count)
+{
+    severity waits = check_regions(paths, count, as_json);
+    int code = cmd_check_readings(paths, count);
+    return code == EXIT_DONE && waits >= cmd_check_limit_wanted() ? EXIT_WORTH_FAILING : code;
 }
 
 static void cmd_check_wait_for(int64_t ns)

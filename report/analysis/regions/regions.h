@@ -15,13 +15,17 @@
 // TIME. The time of a rank in a node is the sum over its threads, so that own time and children always add up to the
 // parent, and the top level to the whole. With one thread it is elapsed time; with several (cell.threads),
 // cell.longest_ns is the time of the thread that spent most. Calls that were counted and not timed (NETPROF_EVERY) are in
-// `calls`, but not in `measured` nor in any time. Shares are of the time of the top-level regions of all ranks.
+// `calls`, but not in `measured` nor in any time. Shares are of the time of the top-level regions of all ranks; run_share of
+// what the ranks lived.
+//
+// WAITING. Time in calls that end only when another rank did its part is waiting (regions_calls.h), the rest of a rank's run
+// is work (regions_times). A rank is blamed only for work, by regions.waits: in a run that all ranks share, who works
+// longest waits least. Where nothing is known to wait (regions of the user alone, named after what they do), regions are
+// compared one by one.
 //
 // BALANCE. Mean, median and the odd rank are over the ranks that have the node, which may be fewer than all. The odd rank
-// is the one farthest from the median, in either direction: in a collective the culprit is the one that waits least. With
-// fewer than REGIONS_ODD_RANKS ranks there is none. Its distance from the median is an upper bound of how long the others
-// waited for it (odd rank long), or of how long each of them waited there (odd rank short): by so much the region could
-// become shorter, which need not shorten the run.
+// is the one farthest from the median, in either direction. With fewer than REGIONS_ODD_RANKS ranks there is none. It
+// accuses nobody: where ranks meet, the one that waits least is late.
 //
 // NIC COUNTERS belong to the device: every process of a host that had the region open saw the same bytes, and adding them
 // up would count those once per rank. So one thread's reading is used per host: among threads that read the same devices,

@@ -57,10 +57,13 @@ static void regions_say_crowd(regions *r)
     char text[300], waited[200] = "";
     bool waits = w->cpu_wait_share >= 0.05;
     if (waits)
-        snprintf(waited, sizeof waited, "rank waited for a CPU for up to %s of the run",
-                 words_share(w->cpu_wait_share).text);
+        snprintf(waited, sizeof waited, "rank waited for a CPU for %s of the run", words_share(w->cpu_wait_share).text);
     if (!regions_lacks_cpus(w) || w->late_count) { // where the blame has said that CPUs were shared
-        if (waits) regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, NULL, "A %s", waited);
+        severity s = !w->late_count && w->cpu_wait_share >= 0.1 ? SEVERITY_WATCH : SEVERITY_INFO;
+        if (waits)
+            regions_say(r, s, REGIONS_NONE, REGIONS_NONE,
+                        memory_format("A rank waited for a CPU for %s of the run", words_share(w->cpu_wait_share).text),
+                        "A %s: something else ran there", waited);
         return;
     }
     regions_crowd_text(r, text, sizeof text);
@@ -116,9 +119,9 @@ static void regions_say_late(regions *r)
                 "%s%s %s late: %s; the other%s %s%s, and wait%s%s", crowd, who, is, works, two ? " works" : "s work",
                 regions_time_text(fmax(others, 0)).text, two ? "" : " in the median", two ? "s" : "", waits_in);
     regions_say(r, SEVERITY_INFO, w->where, w->late[0].rank, NULL,
-                "If it worked as the others do, at most %s of %s (%s) would be gained",
-                regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text,
-                words_share(w->gain_ns / w->longest_ns).text);
+                "If %s worked as the others do, at most %s of %s (%s) would be gained",
+                w->late_count > 1 ? "they" : "it", regions_time_text(w->gain_ns).text,
+                regions_time_text(w->longest_ns).text, words_share(w->gain_ns / w->longest_ns).text);
 }
 
 // Why, as far as the CPU tells: facts, no blame.
