@@ -151,7 +151,8 @@ static int cmd_check_files(const char **paths, size_t count)
 {
     severity waits = check_regions(paths, count, as_json);
     int code = cmd_check_readings(paths, count);
-    return code == EXIT_DONE && waits >= cmd_check_limit_wanted() ? EXIT_WORTH_FAILING : code;
+    bool fails = fail_on_code(&failing, waits, false) == EXIT_WORTH_FAILING;
+    return fails && (code == EXIT_DONE || code == EXIT_UNKNOWN) ? EXIT_WORTH_FAILING : code;
 }
 
 static void cmd_check_wait_for(int64_t ns)
