@@ -192,7 +192,8 @@ int main(int argc, char **argv)
     if (kind == kinds + sizeof kinds / sizeof *kinds) MPI_Abort(MPI_COMM_WORLD, 2);
     int steps = atoi(argv[3]);
     srand((unsigned)rank + 1);
-    if (kind->meet == fence) MPI_Win_create(more, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    char *shown; // the window's memory
+    if (kind->meet == fence) MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &shown, &window);
     if (kind->meet == write_all)
         MPI_File_open(MPI_COMM_WORLD, "waits.data", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
     for (int i = 0; i < steps; i++) {
