@@ -1,6 +1,8 @@
 // netprof check: what the rules find, and an exit code for prologues.
 #include "commands.h"
 #include "analysis/base/memory.h"
+#include "analysis/job/job_check.h"
+#include "analysis/job/job_list.h"
 #include "analysis/rules/findings.h"
 #include "cli/fail_on.h"
 #include "cli/inputs.h"
@@ -40,15 +42,56 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
+// ---- what the samples in between tell ----
+
+// The recordings as a job, beside which their ends are judged.
+typedef struct cmd_check_samples {
+    const char *const *paths; // NULL: no recordings
+    size_t count;
+    bool there;
+    job_report job;
+    job_check added;
+} cmd_check_samples;
+
+static cmd_check_samples between_ends;
+
+// Files of several jobs have no report in common.
+static void cmd_check_read_samples(const rules *set)
+{
+    cmd_check_samples *x = &between_ends;
+    job_list list = {0};
+    if (!x->paths || pair || names || !job_report_wants(x->paths, x->count)) return;
+    job_list_read(&list, x->paths, x->count);
+    const job_report_options how = {.rules = set};
+    x->there = list.count == 1 && !job_report_read(&x->job, x->paths, x->count, &how, NULL);
+    job_list_free(&list);
+}
+
+static void cmd_check_add_samples(findings *f, const dataset_run *run, const rules *set)
+{
+    cmd_check_samples *x = &between_ends;
+    size_t node = x->there ? job_check_node(&x->job, run) : JOB_NONE;
+    if (node != JOB_NONE) job_check_add(&x->added, f, &x->job, node, set);
+}
+
+static void cmd_check_free_samples(void)
+{
+    job_check_free(&between_ends.added);
+    job_report_free(&between_ends.job);
+    between_ends = (cmd_check_samples){0};
+}
+
 // ---- what is judged ----
 
-static int cmd_check_judge(const difference *d)
+static int cmd_check_judge(const difference *d, const dataset_run *run)
 {
     rules set = {0};
     findings f = {0};
     int code = inputs_rules(&set, rules_path);
     if (!code) {
         findings_make(&f, d, &set);
+        if (run) cmd_check_read_samples(&set);
+        if (run) cmd_check_add_samples(&f, run, &set);
         if (as_json)
             json_print(stdout, memory_check(findings_json(&f)));
         else
@@ -57,6 +100,7 @@ static int cmd_check_judge(const difference *d)
         if (!code) code = fail_on_code(&failing, f.severity, f.is_blind);
     }
     findings_free(&f);
+    cmd_check_free_samples();
     rules_free(&set);
     return code;
 }
@@ -71,6 +115,7 @@ static void cmd_check_make_node(check_node *n, const run_list *list, size_t i, c
     findings_far far = {0};
     if (between) far = (findings_far){.d = &list->items[!i]->d, .devices = between->of[i & 1]};
     findings_make_pair(&n->f, &n->run->d, between ? &far : NULL, set);
+    if (!between) cmd_check_add_samples(&n->f, n->run->first, set);
 }
 
 static int cmd_check_print_nodes(check_nodes *n)
@@ -97,12 +142,14 @@ static int cmd_check_judge_nodes(const run_list *list)
                          .all = all};
     int code = inputs_rules(&set, rules_path);
     if (!code && pair) ends_find(&between, &list->items[0]->d, &list->items[1]->d);
+    if (!code) cmd_check_read_samples(&set);
     for (size_t i = 0; i < list->count && !code; i++)
         cmd_check_make_node(&nodes.items[i], list, i, nodes.between, &set);
     if (!code) code = cmd_check_print_nodes(&nodes);
     for (size_t i = 0; i < list->count; i++)
         findings_free(&nodes.items[i].f);
     free(nodes.items);
+    cmd_check_free_samples();
     ends_free(&between);
     rules_free(&set);
     return code;
@@ -134,13 +181,14 @@ static int cmd_check_readings(const char **paths, size_t count)
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
     inputs_drop_series(&set);
+    between_ends = (cmd_check_samples){.paths = paths, .count = count};
     if (!code && (pair || !inputs_are_one_run(&set))) {
         code = cmd_check_runs(&set);
         dataset_free(&set);
         return code;
     }
     if (!code) code = inputs_compare(&d, &set, force);
-    if (!code) code = cmd_check_judge(&d);
+    if (!code) code = cmd_check_judge(&d, set.run_count == 1 ? &set.runs[0] : NULL);
     difference_free(&d);
     dataset_free(&set);
     return code;
@@ -188,7 +236,7 @@ static int cmd_check_now(int64_t interval_ns)
     if (!code) cmd_check_wait_for(interval_ns);
     if (!code && netprof_take(np, &after, set, &error)) code = fail_error(NULL, &error);
     if (!code && difference_of_snapshots(&d, &before, &after, force, &error)) code = fail_error(NULL, &error);
-    if (!code) code = cmd_check_judge(&d);
+    if (!code) code = cmd_check_judge(&d, NULL);
     difference_free(&d);
     netprof_snapshot_free(&before);
     netprof_snapshot_free(&after);

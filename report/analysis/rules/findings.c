@@ -40,7 +40,17 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
     findings_sort(f, set);
     findings_find_gaps(&m);
     findings_find_places(&m);
-    findings_conclude(&m);
+    findings_conclude(f);
     evaluation_end(&other);
     evaluation_end(&m.e);
+}
+
+void findings_replace(findings *f, finding *items)
+{
+    arrfree(f->items);
+    f->items = items;
+    f->count = arrlenu(items);
+    free(f->verdict);
+    f->verdict = NULL;
+    findings_conclude(f);
 }

@@ -35,6 +35,6 @@ void findings_find_gaps(findings_making *m);
 // costs are none.
 bool findings_is_host(const char *source);
 void findings_find_places(findings_making *m);
-void findings_conclude(findings_making *m);
+void findings_conclude(findings *f);
 
 #endif

@@ -201,11 +201,10 @@ static void findings_conclude_good(findings *f)
     if (l->share > 0) text_append(&f->verdict, " (at most %s of a line)", words_share(l->share).text);
 }
 
-void findings_conclude(findings_making *m)
+void findings_conclude(findings *f)
 {
     static const char *const begins[SEVERITIES] = {
         "", "", "", "Worth watching: ", "Warning: ", "Serious: ", "Critical: "};
-    findings *f = m->f;
     f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
     f->is_blind |= !f->judged;
     if (f->is_blind && f->severity < SEVERITY_UNKNOWN) f->severity = SEVERITY_UNKNOWN;

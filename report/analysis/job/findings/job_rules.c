@@ -59,6 +59,29 @@ static void job_keep_finding(job_report *r, size_t node, const findings *f, cons
     job_mark_events(r, f, x);
 }
 
+// What could not be judged of a node, and matters: no good news without it.
+static void job_keep_blind(job_report *r, size_t node, const findings *f)
+{
+    const finding_gap *gap = f->gap_count && f->gaps[0].matters ? &f->gaps[0] : NULL;
+    char *claim = gap ? finding_gap_text(f, gap) : memory_strdup("no rule found its counters");
+    job_node_finding new = {
+        .node = node,
+        .severity = SEVERITY_UNKNOWN,
+        .class_rank = rules_class_rank("data"),
+        .rule = memory_strdup("not-judged"),
+        .device = memory_strdup(""),
+        .source = memory_strdup(""),
+        .claim = memory_format("could not be judged: %s", claim),
+        .advice = memory_strdup("Give the recorder the right to read it, or see why it could not be read"),
+        .origin = memory_strdup("what could not be read is not taken for good"),
+        .unit = memory_strdup("checks"),
+        .value_text = memory_strdup(""),
+        .value = (double)f->unknown_checks,
+        .threshold = 1};
+    free(claim);
+    arrput(r->reader->found, new);
+}
+
 void job_judge_node(job_report *r, size_t node, const dataset *set)
 {
     difference d = {0};
@@ -70,6 +93,7 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
         findings_make(&f, &d, r->reader->options->rules);
     for (size_t i = 0; i < f.count; i++)
         if (f.items[i].severity >= SEVERITY_WATCH) job_keep_finding(r, node, &f, &f.items[i]);
+    if (f.is_blind) job_keep_blind(r, node, &f);
     r->reader->judged += f.judged;
     r->reader->unknown += f.unknown_count;
     findings_free(&f);

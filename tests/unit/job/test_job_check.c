@@ -1,0 +1,156 @@
+// netprof check and netprof job say the same: what the samples tell joins the findings of the ends.
+#define _GNU_SOURCE
+#include "netprof.h"
+
+#include "job_cluster.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/job/job_check.h"
+
+static rules set;
+
+static int load_rules(void **state)
+{
+    (void)state;
+    rules_builtin(&set);
+    return 0;
+}
+
+static int free_rules(void **state)
+{
+    (void)state;
+    rules_free(&set);
+    return 0;
+}
+
+// n1's cxi0 is held for 44 % of the fourth of five minutes, and all nodes send less; or nothing happens, or n1's NICs may
+// not be read.
+static void record_node(int node, bool held, bool denied)
+{
+    char name[16], file[32];
+    snprintf(name, sizeof name, "n%d", node);
+    snprintf(file, sizeof file, "n%d.netprof", node);
+    node_file f = node_open(tree_path(tree, file), &(node_shape){.name = name, .parts = NODE_CPU, .interval_s = 1});
+    for (size_t i = 0; denied && i < f.x.schema->counter_count; i++)
+        if (strcmp(f.x.schema->devices[f.x.schema->counters[i].device].source, "cxi") == 0)
+            f.x.status[i] = NETPROF_STATUS_DENIED;
+    for (int t = 0; t <= 300; t++) {
+        bool then = held && t >= 180 && t < 240;
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", then ? 3.2e9 : 5e9);
+        node_add(&f, "cxi1", "hni_sts_tx_ok_octets", then ? 3.2e9 : 5e9);
+        node_add(&f, "cxi0", "hni_tx_paused_0", then && node == 1 ? 0.44e9 : 0);
+        node_add(&f, "cpu", "user", 3.9e6);
+        node_add(&f, "cpu", "idle", 0.1e6);
+    }
+    node_close(&f);
+}
+
+// One node, as netprof check judges it.
+typedef struct checked {
+    dataset data;
+    difference d;
+    findings f;
+    job_check added;
+} checked;
+
+static void check_node(checked *c, const char *file, const job_report *job, size_t node)
+{
+    dataset_options how = {.ends_only = 1};
+    assert_int_equal(dataset_read(&c->data, tree_path(tree, file), &how, NULL), NETPROF_OK);
+    assert_int_equal(difference_of_dataset(&c->d, &c->data, false, NULL), NETPROF_OK);
+    findings_make(&c->f, &c->d, &set);
+    assert_int_equal(job_check_node(job, &c->data.runs[0]), node);
+    job_check_add(&c->added, &c->f, job, node, &set);
+}
+
+static void free_checked(checked *c)
+{
+    findings_free(&c->f);
+    job_check_free(&c->added);
+    difference_free(&c->d);
+    dataset_free(&c->data);
+}
+
+static job_report report_of_tree(void)
+{
+    job_report job = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    if (job_report_read(&job, (const char *const[]){tree}, 1, &(job_report_options){.rules = &set}, &error))
+        fail_msg("%s: %s", error.path, error.text);
+    return job;
+}
+
+// ---- tests ----
+
+// 44 % of one minute of five is 8.8 % of the whole: the ends alone would warn, and not say when.
+static void an_incident_is_a_finding_of_check(void **state)
+{
+    (void)state;
+    record_node(1, true, false);
+    record_node(2, true, false);
+    job_report job = report_of_tree();
+    checked one = {0}, other = {0};
+    assert_string_equal(job.findings[0].rule, "nic-paused");
+    check_node(&one, "n1.netprof", &job, 0);
+    assert_int_equal(one.f.severity, job.severity);
+    assert_string_equal(one.f.items[0].rule->name, "nic-paused");
+    assert_string_equal(one.f.items[0].claim, job.findings[0].claim);
+    assert_string_equal(finding_device(&one.f, &one.f.items[0]), "cxi0");
+    assert_string_equal(one.f.items[0].rule->class_name, "congestion");
+    assert_non_null(strstr(one.f.verdict, "3:00-4:00"));
+    // The rule about the whole time is told by the incident.
+    for (size_t i = 0; i < one.f.count; i++)
+        if (strcmp(one.f.items[i].rule->name, "egress-paused") == 0)
+            assert_int_equal(one.f.items[i].severity, SEVERITY_INFO);
+    json_object *o = findings_json(&one.f);
+    assert_non_null(o);
+    json_object_put(o);
+    check_node(&other, "n2.netprof", &job, 1);
+    assert_true(other.f.severity < SEVERITY_UNKNOWN);
+    free_checked(&one);
+    free_checked(&other);
+    job_report_free(&job);
+}
+
+static void nothing_stays_nothing(void **state)
+{
+    (void)state;
+    record_node(1, false, false);
+    job_report job = report_of_tree();
+    checked one = {0};
+    check_node(&one, "n1.netprof", &job, 0);
+    assert_true(job.severity < SEVERITY_UNKNOWN);
+    assert_true(one.f.severity < SEVERITY_UNKNOWN);
+    assert_non_null(strstr(one.f.verdict, "No fault found"));
+    free_checked(&one);
+    job_report_free(&job);
+}
+
+static void what_could_not_be_judged(void **state)
+{
+    (void)state;
+    record_node(1, false, true);
+    job_report job = report_of_tree();
+    checked one = {0};
+    check_node(&one, "n1.netprof", &job, 0);
+    assert_int_equal(one.f.severity, SEVERITY_UNKNOWN);
+    assert_int_equal(job.severity, SEVERITY_UNKNOWN);
+    assert_string_equal(job.findings[0].rule, "not-judged");
+    assert_null(strstr(job.title, "No fault found"));
+    assert_non_null(strstr(job.title, "n1: could not be judged"));
+    free_checked(&one);
+    job_report_free(&job);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_incident_is_a_finding_of_check),
+        TEST(nothing_stays_nothing),
+        TEST(what_could_not_be_judged),
+    };
+    return cmocka_run_group_tests(tests, load_rules, free_rules);
+}
