@@ -153,3 +153,11 @@ open("go").read()' &
     [ "$status" -ne 77 ] || skip 'no Chromium'
     [ "$status" -eq 0 ] || { cat said; return 1; }
 }
+
+@test "report of a job: of a node without a figure no value is called known" {
+    netprof record -q -o a.netprof --interval 50ms --duration 300ms --job none --sources cpu,memory
+    SLURMD_NODENAME=n2 netprof record -q -o b.netprof --interval 50ms --duration 300ms --job none --sources cpu
+    netprof report -o x.svg --chart memory-nodes a.netprof b.netprof
+    grep -q '>n2<' x.svg
+    refute grep -q '>known<' x.svg
+}

@@ -40,13 +40,24 @@ void history_add(history *h, const netprof_snapshot *s)
     history_drop_first(set, old);
 }
 
+// The reading that the last one's rates begin at. A recording ends with a reading of its own, right behind a tick: what
+// happened in a thousandth of a second is no rate.
+static size_t history_before_last(const struct history_set *set)
+{
+    size_t last = set->count - 1;
+    if (set->count < 3) return last - 1;
+    int64_t step = set->items[last].begin_ns - set->items[last - 1].begin_ns,
+            usual = set->items[last - 1].begin_ns - set->items[last - 2].begin_ns;
+    return step < usual / 4 ? last - 2 : last - 1;
+}
+
 netprof_set history_shown(const history *h)
 {
     const struct history_set *all = &h->sets[NETPROF_SET_ALL], *fast = &h->sets[NETPROF_SET_FAST];
     if (fast->count < 2) return NETPROF_SET_ALL;
     if (all->count < 2) return NETPROF_SET_FAST;
     int64_t behind = fast->items[fast->count - 1].begin_ns - all->items[all->count - 1].begin_ns;
-    int64_t step = all->items[all->count - 1].begin_ns - all->items[all->count - 2].begin_ns;
+    int64_t step = all->items[all->count - 1].begin_ns - all->items[history_before_last(all)].begin_ns;
     return behind > 2 * step ? NETPROF_SET_FAST : NETPROF_SET_ALL;
 }
 
@@ -56,7 +67,7 @@ bool history_last(const history *h, const netprof_snapshot **first, const netpro
     const struct history_set *set = &h->sets[history_shown(h)];
     if (set->count < 2) return false;
     *first = &set->items[0];
-    *before = &set->items[set->count - 2];
+    *before = &set->items[history_before_last(set)];
     *last = &set->items[set->count - 1];
     return true;
 }

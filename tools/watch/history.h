@@ -23,7 +23,7 @@ typedef struct history {
 void history_add(history *h, const netprof_snapshot *s);
 // The set whose readings are shown: all counters, unless their last reading is much older than the fast set's.
 netprof_set history_shown(const history *h);
-// The last reading of the shown set, the one before, and the oldest within the window; false when there are not two.
+// The last reading of the shown set, the one before (but for one right before it), and the oldest within the window; false when there are not two.
 bool history_last(const history *h, const netprof_snapshot **first, const netprof_snapshot **before,
                   const netprof_snapshot **last);
 void history_free(history *h);

@@ -222,6 +222,11 @@ static void the_window_reaches_back_and_no_further(void **state)
     assert_int_equal(last->begin_ns, 3100000000);
     assert_int_equal(before->begin_ns, 2800000000);
     assert_int_equal(first->begin_ns, 1900000000); // the last one at or before 2.1 s
+    // The last reading of a recording, right behind a tick: rates are of the whole interval all the same.
+    add_at(&h, schema, NETPROF_SET_ALL, 3101);
+    assert_true(history_last(&h, &first, &before, &last));
+    assert_int_equal(last->begin_ns, 3101000000);
+    assert_int_equal(before->begin_ns, 2800000000);
     // The fast set is shown only when the other has stopped.
     for (int64_t ms = 3000; ms <= 3600; ms += 100)
         add_at(&h, schema, NETPROF_SET_FAST, ms);

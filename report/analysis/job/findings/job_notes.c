@@ -165,7 +165,10 @@ static void job_note_findings(job_report *r)
         const job_finding *x = &r->findings[i];
         worth += x->severity >= SEVERITY_UNKNOWN;
         if (x->severity < SEVERITY_UNKNOWN || shown >= SHOWN) continue;
-        job_add_note(r, x->severity, memory_strdup(x->claim), i);
+        // Below its own words as a headline a line says what to do.
+        bool repeats = strcmp(x->claim, r->title) == 0 && *x->advice;
+        job_add_note(r, x->severity, repeats ? memory_format("%s. %s", x->claim, x->advice) : memory_strdup(x->claim),
+                     i);
         shown++;
         if (x->incident && shown < SHOWN) job_note_effect(r, i);
     }

@@ -205,7 +205,7 @@ static void job_meters_add_node_map(const job_view *v, document *doc, const grou
         rows[n] = (map_row){.label = job_view_node_label(v, &shown, i),
                             .values = job_view_values(v, job_view_columns(v, meter, shown.nodes[i]), JOB_MEAN, 1),
                             .right = arena_text(v->memory, lane ? job_view_text(meter, lane->mean).text
-                                                                : job_view_why_not(v->job, meter))};
+                                                                : job_view_why_node_not(node, meter))};
         if (!rows[n++].values) return;
     }
     map_style style = job_meters_map_over(v, meter);

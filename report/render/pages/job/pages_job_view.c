@@ -9,11 +9,23 @@ enum { PHASE_INKS = 6, COLUMNS = MAP_COLUMNS, INCIDENTS = 4 };
 
 // ---- columns of time ----
 
+// Where samples are few, columns as wide as they would not lie where they do: each is drawn in up to four parts, so that
+// its edges are off by an eighth of it at most.
+static double job_view_parts_of_sample(const job_report *job, double samples)
+{
+    enum { MOST = 4 };
+    double room = floor(COLUMNS / 2 / fmax(samples, 1)),
+           finest = job->bin_s > 0 ? floor(job->interval_s / job->bin_s) : 1;
+    double parts = fmin(fmin(room, MOST), finest); // NAN: no interval is known
+    return parts >= 1 ? parts : 1;
+}
+
 static void job_view_choose_columns(job_view *v)
 {
     const job_report *job = v->job;
     double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
     if (least > 0 && job->end_s > 0) count = floor(job->end_s / least + .01);
+    count *= job_view_parts_of_sample(job, count);
     v->time = (pages_time){0, job->end_s, count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count};
     v->column_s = pages_time_column_s(&v->time);
 }
@@ -371,9 +383,18 @@ const char *job_view_why_not(const job_report *job, job_meter meter)
     static const char *const words[] = {[JOB_ABSENT] = "not recorded",
                                         [JOB_DENIED] = "may not be read (rights)",
                                         [JOB_UNREADABLE] = "could not be read",
-                                        [JOB_KNOWN] = "known"};
+                                        [JOB_KNOWN] = "not known"}; // read, but never twice
     job_state most = JOB_ABSENT;
     for (size_t i = 0; i < job->node_count; i++)
         if (job->nodes[i].state[meter] > most) most = job->nodes[i].state[meter];
     return words[most];
+}
+
+const char *job_view_why_node_not(const job_node *node, job_meter meter)
+{
+    static const char *const words[] = {[JOB_ABSENT] = NUMBER_UNKNOWN,
+                                        [JOB_DENIED] = "denied",
+                                        [JOB_UNREADABLE] = "unreadable",
+                                        [JOB_KNOWN] = NUMBER_UNKNOWN};
+    return words[node->state[meter]];
 }

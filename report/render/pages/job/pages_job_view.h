@@ -68,6 +68,7 @@ theme_ink job_view_ink(job_meter meter, bool pale);
 const char *job_view_scope_of(const job_use *u);
 // Why nothing is known: "not recorded", "may not be read", "could not be read".
 const char *job_view_why_not(const job_report *job, job_meter meter);
+const char *job_view_why_node_not(const job_node *node, job_meter meter); // the same of one node, in a word
 // "mean of each 10 s": what a column is.
 const char *job_view_column_words(const job_view *v);
 
