@@ -44,13 +44,3 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
     evaluation_end(&other);
     evaluation_end(&m.e);
 }
-
-void findings_replace(findings *f, finding *items)
-{
-    arrfree(f->items);
-    f->items = items;
-    f->count = arrlenu(items);
-    free(f->verdict);
-    f->verdict = NULL;
-    findings_conclude(f);
-}

@@ -9,12 +9,13 @@
 
 #include "analysis/base/json.h"
 
-void findings_make(findings *f, const difference *d, const rules *set);
-// For one of two linked nodes: far is what far() in a rule's formula refers to; may be NULL.
-void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set);
 // Takes an array of stb_ds of other findings, the worst first, in the place of those that there are (whose texts are the
 // caller's now), and makes the verdict anew.
 void findings_replace(findings *f, finding *items);
+
+void findings_make(findings *f, const difference *d, const rules *set);
+// For one of two linked nodes: far is what far() in a rule's formula refers to; may be NULL.
+void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set);
 
 json_object *findings_json(const findings *f); // {"format":"netprof-findings",...}; never NULL
 

@@ -222,3 +222,13 @@ void findings_conclude(findings *f)
     }
     findings_append_unmade(f);
 }
+
+void findings_replace(findings *f, finding *items)
+{
+    arrfree(f->items);
+    f->items = items;
+    f->count = arrlenu(items);
+    free(f->verdict);
+    f->verdict = NULL;
+    findings_conclude(f);
+}
