@@ -28,7 +28,6 @@ typedef struct call {
 
 // A library that calls itself, or C from Fortran, is within the call that is counted already.
 static __thread bool inside __attribute__((tls_model("initial-exec")));
-static __thread uint64_t entered __attribute__((tls_model("initial-exec"))); // ticks
 
 // From the end of MPI_Init to the beginning of MPI_Finalize.
 static struct {
@@ -54,6 +53,15 @@ static abi_function call_find(call *c)
     return real;
 }
 
+// The innermost open region of this thread, if that is the call's. The clock is not asked again: when the call began, and
+// how long it took, is known there.
+static netprof__frame *call_frame(netprof_region_id region)
+{
+    netprof__thread *t = netprof__this_thread;
+    netprof__frame *f = t && t->depth && t->depth <= NETPROF_MAX_DEPTH ? &t->frames[t->depth] : NULL;
+    return f && f->region == region && f->node ? f : NULL;
+}
+
 static bool call_begin(call *c)
 {
     netprof_region_id region = atomic_load_explicit(&c->region, memory_order_relaxed);
@@ -64,18 +72,17 @@ static bool call_begin(call *c)
         atomic_store_explicit(&c->region, region, memory_order_relaxed);
     }
     netprof_begin(region);
-    entered = netprof__ticks();
-    atomic_store_explicit(&run.open, entered, memory_order_relaxed);
+    const netprof__frame *f = call_frame(region);
+    if (f) atomic_store_explicit(&run.open, f->begin, memory_order_relaxed);
     return true;
 }
 
 // The time in calls shorter than this is no waiting, and keeping it would cost them more than it tells.
 enum { KEPT_NS = 1000 };
 
-static void run_add(uint64_t from, uint64_t to)
+static void run_add(uint64_t from, uint64_t ns)
 {
-    uint64_t ns = netprof__ticks_to_ns(to - from);
-    if (ns < KEPT_NS || to < from || from < run.anchor_ticks) return;
+    if (ns < KEPT_NS || from < run.anchor_ticks) return;
     while (atomic_flag_test_and_set_explicit(&run.lock, memory_order_acquire))
         sched_yield();
     int64_t begin = run.began_ns + (int64_t)netprof__ticks_to_ns(from - run.anchor_ticks);
@@ -85,10 +92,14 @@ static void run_add(uint64_t from, uint64_t to)
 
 static void call_end(const call *c, int64_t bytes)
 {
-    if (atomic_load_explicit(&run.counts, memory_order_acquire)) run_add(entered, netprof__ticks());
+    netprof_region_id region = atomic_load_explicit(&c->region, memory_order_relaxed);
+    const netprof__frame *f = call_frame(region);
+    const netprof__node *node = f && atomic_load_explicit(&run.counts, memory_order_acquire) ? f->node : NULL;
+    uint64_t from = node ? f->begin : 0, before = node ? node->tally.inclusive : 0;
     atomic_store_explicit(&run.open, 0, memory_order_relaxed);
     if (bytes > 0) netprof_bytes((uint64_t)bytes);
-    netprof_end(atomic_load_explicit(&c->region, memory_order_relaxed));
+    netprof_end(region);
+    if (node) run_add(from, node->tally.inclusive - before);
     inside = false;
 }
 

@@ -48,16 +48,19 @@ static int regions_compare_places(const void *a, const void *b)
 static size_t regions_outliers(const regions_place *places, size_t n, size_t most)
 {
     size_t found = 0;
+    double sum = 0, squares = 0, middle = n ? places[n / 2].value : 0; // sums of distances from the middle, of the rest
+    for (size_t i = 0; i < n; i++) {
+        sum += places[i].value - middle;
+        squares += (places[i].value - middle) * (places[i].value - middle);
+    }
     for (size_t k = 1; k <= most && k < n; k++) {
-        size_t others = n - k;
-        double mean = 0, squares = 0;
-        for (size_t i = k; i < n; i++)
-            mean += places[i].value / (double)others;
-        for (size_t i = k; i < n; i++)
-            squares += (places[i].value - mean) * (places[i].value - mean);
-        double deviation = others > 1 ? sqrt(squares / (double)(others - 1)) : INFINITY;
-        double apart = places[k - 1].value - mean, gap = places[k - 1].value - places[k].value;
-        double factor = regions_chance(others) * sqrt(1 + 1 / (double)others) * (k > 1 ? 1.5 : 1);
+        double taken = places[k - 1].value - middle, others = (double)(n - k);
+        sum -= taken;
+        squares = fmax(squares - taken * taken, 0);
+        double mean = sum / others, rest = fmax(squares - sum * mean, 0);
+        double deviation = n - k > 1 ? sqrt(rest / (others - 1)) : INFINITY;
+        double apart = taken - mean, gap = places[k - 1].value - places[k].value;
+        double factor = regions_chance(n - k) * sqrt(1 + 1 / others) * (k > 1 ? 1.5 : 1);
         if (apart > factor * deviation && gap > 0.5 * apart && apart > 0) found = k;
     }
     return found;
@@ -165,12 +168,11 @@ static void regions_find_late_of_many(regions *r)
 {
     regions_place *places = regions_sorted_places(r, regions_work_of, 1);
     size_t n = r->rank_count, count = regions_outliers(places, n, n / 2);
-    for (size_t i = 0; i < count; i++) {
-        double rest = 0;
-        for (size_t k = count; k < n; k++)
-            rest += places[k].value / (double)(n - count);
+    double rest = 0;
+    for (size_t k = count; k < n; k++)
+        rest += places[k].value / (double)(n - count);
+    for (size_t i = 0; i < count; i++)
         regions_add_late(r, places[i].rank, NAN, NAN, places[i].value - rest);
-    }
     free(places);
 }
 
@@ -253,6 +255,13 @@ static void regions_find_gain(regions *r)
     w->gain_ns = fmax(fmin(fmin(w->in_turn ? sum : least, waited), w->longest_ns), 0);
 }
 
+// Is there so much time in the region at all? A median is at most twice the mean.
+static bool regions_may_hold(const regions_node *n, double sign, double least_ns)
+{
+    double all = (double)n->sums.exclusive_ns, others = (double)n->cell_count - 1;
+    return n->sums.open || (sign > 0 ? all >= least_ns : 2 * all >= least_ns * others);
+}
+
 // The region in which `rank` has most more (sign 1) or less (-1) own time than the median of the others; of the classes
 // that `wanted` accepts.
 static size_t regions_unlike(const regions *r, size_t rank, double sign, bool (*wanted)(regions_class), double least_ns)
@@ -263,7 +272,7 @@ static size_t regions_unlike(const regions *r, size_t rank, double sign, bool (*
         const regions_node *n = &r->nodes[i];
         double own = 0;
         size_t count = 0;
-        if (!wanted(n->kind)) continue;
+        if (!wanted(n->kind) || !regions_may_hold(n, sign, least_ns)) continue;
         for (size_t k = 0; k < n->cell_count; k++) {
             double ns = (double)n->cells[k].sums.exclusive_ns;
             if (n->cells[k].sums.open && regions_is_mpi_name(n->name)) ns += (double)r->ranks[n->cells[k].rank].open_ns;
