@@ -99,6 +99,7 @@ expect_late() {
     [ "$(find job -name 'netprof-*.netprof' | wc -l)" = 3 ]
     netprof regions --json job/netprof-*.netprof >regions.json
     [ "$(accused)" = 1 ]
+    jq -r '.verdict.notes[].text' regions.json | grep -q '^3 of 3 ranks did not come to the end of MPI_Finalize'
     # killed before it wrote anything: no word of linking
     status=0
     netprof run --mpi -o none -- timeout -s KILL 1 "$mpirun" -n 2 "$programs/waits-mpich" barrier late 2 50 hang 2>err || status=$?

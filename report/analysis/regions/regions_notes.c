@@ -254,6 +254,22 @@ static void regions_say_missing(regions *r)
                 blamed ? "; one of them may have been later" : "; so who was late cannot be told");
 }
 
+// A rank that never left MPI_Finalize was killed, or it is running.
+static void regions_say_not_ended(regions *r)
+{
+    size_t count = 0;
+    if (!r->waits.mpi || r->runs > 1) return;
+    for (size_t i = 0; i < r->rank_count; i++)
+        count += r->ranks[i].blocks.began_ns && !r->ranks[i].ended;
+    if (count)
+        regions_say(
+            r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+            memory_format("%zu of %zu ranks did not come to the end of MPI", count, r->rank_count),
+            "%zu of %zu ranks did not come to the end of MPI_Finalize: they were killed, or they run; what they did "
+            "is known up to the last time that they wrote their files",
+            count, r->rank_count);
+}
+
 // Where one run ended before another began.
 static void regions_say_runs(regions *r)
 {
@@ -412,6 +428,7 @@ void regions_conclude(regions *r)
     regions_say_moved(r);
     regions_say_too_short(r);
     regions_say_missing(r);
+    regions_say_not_ended(r);
     regions_say_open(r);
     regions_say_wrong(r);
     regions_say_complete(r);
