@@ -247,12 +247,11 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
 
 static void mpi_run_print_absence(FILE *to, const mpi_run *m, const char *ending)
 {
+    const char *flush = getenv("NETPROF_FLUSH"); // as mpi_run_set_flush() left it
     if (ending) {
-        fprintf(
-            to,
-            "  no regions: the command %s before a rank wrote its file, which it does every %s s (NETPROF_FLUSH) and "
-            "at its end.\n",
-            ending, getenv("NETPROF_FLUSH") ? safe(getenv("NETPROF_FLUSH")) : "10");
+        fprintf(to, "  no regions: the command %s before a rank wrote its file, which it does ", ending);
+        if (flush && strtod(flush, NULL) > 0) fprintf(to, "every %s s (NETPROF_FLUSH) and ", safe(flush));
+        fputs("at its end;\n  or no process called MPI.\n", to);
         return;
     }
     fprintf(to,
