@@ -651,6 +651,10 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
    instant costs at most the chunk being written. To a function: it gets the file's bytes in order, and no more once it
    returned an errno.
 
+   A symbolic link stays, and its target is replaced, with the mode that it had; the superuser uses no link of another
+   user. Devices and pipes are written in place; a named pipe that nobody reads within a second is an error. A file-size limit and a
+   reader that goes away are errors of the call: their signals (SIGXFSZ, SIGPIPE) do not reach the program.
+
    The first failure sticks: every later call returns it. The writer holds references to the schemas that it wrote, not
    to the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG. object. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error);
@@ -989,6 +993,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -1061,10 +1066,22 @@ extern "C" {
 #define NETPROF_OS_CLOCK(clock, timespec) clock_gettime((clock), (timespec))
 #endif
 #ifndef NETPROF_OS_GETENV
-#define NETPROF_OS_GETENV(name) getenv(name)
+#define NETPROF_OS_GETENV(name) netprof__getenv(name)
 #endif
 
 /* >>7.2 memory, errors, clocks */
+
+static int netprof__is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+/* A set-uid program, or one with file capabilities, takes nothing from the environment, which is its caller's: a name of
+   an output there would have any file replaced. */
+static __attribute__((unused)) const char *netprof__getenv(const char *name)
+{
+    return netprof__is_privileged() ? NULL : getenv(name);
+}
 
 #if !defined(NETPROF_MALLOC) && !defined(NETPROF_REALLOC) && !defined(NETPROF_FREE)
 #define NETPROF_MALLOC(size)           malloc(size)
@@ -9819,6 +9836,43 @@ struct netprof_writer {
     uint32_t crc[NETPROF__CRC_TABLES];
 };
 
+/* A file-size limit and a pipe whose reader is gone are errors of a write here; their signals must not end the program
+   that we measure. They are held back in this thread for the time of the call, and taken away if the call raised them. */
+typedef struct netprof__quiet {
+    sigset_t signals, before, pending;
+} netprof__quiet;
+
+static void netprof__quiet_begin(netprof__quiet *q)
+{
+    sigemptyset(&q->signals);
+    sigaddset(&q->signals, SIGXFSZ);
+    sigaddset(&q->signals, SIGPIPE);
+    sigpending(&q->pending);
+#ifndef NETPROF_NO_THREADS
+    pthread_sigmask(SIG_BLOCK, &q->signals, &q->before);
+#else
+    sigprocmask(SIG_BLOCK, &q->signals, &q->before);
+#endif
+}
+
+/* failed: the errno of the call, 0 if it did not fail. errno stays. */
+static void netprof__quiet_end(netprof__quiet *q, int failed)
+{
+    struct timespec now = {0, 0};
+    int saved = errno, number = failed == EFBIG ? SIGXFSZ : failed == EPIPE ? SIGPIPE : 0;
+    if (number && sigismember(&q->pending, number) == 0) {
+        sigemptyset(&q->signals);
+        sigaddset(&q->signals, number);
+        sigtimedwait(&q->signals, NULL, &now);
+    }
+#ifndef NETPROF_NO_THREADS
+    pthread_sigmask(SIG_SETMASK, &q->before, NULL);
+#else
+    sigprocmask(SIG_SETMASK, &q->before, NULL);
+#endif
+    errno = saved;
+}
+
 static netprof_err netprof__writer_failed(netprof_writer *w, netprof_error *error)
 {
     if (error) *error = w->error;
@@ -9831,6 +9885,8 @@ static netprof_err netprof__write_all(netprof_writer *w, const unsigned char *da
     if (w->write) {
         failed = w->write(w->user, data, size);
     } else {
+        netprof__quiet quiet;
+        netprof__quiet_begin(&quiet);
         while (size && !failed) {
             ssize_t n = NETPROF_OS_WRITE(w->fd, data, size);
             if (n < 0 && errno == EINTR) continue;
@@ -9841,6 +9897,7 @@ static netprof_err netprof__write_all(netprof_writer *w, const unsigned char *da
                 size -= (size_t)n;
             }
         }
+        netprof__quiet_end(&quiet, failed);
     }
     if (failed) netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write");
     return w->error.code;
@@ -9928,6 +9985,32 @@ static void netprof__temporary_name(char *to, size_t size, const char *path, con
              (unsigned long)(uintptr_t)unique);
 }
 
+/* Somebody else could have put a link there to have a file of the superuser's replaced. */
+static int netprof__is_trap(const char *path)
+{
+    struct stat st;
+    return geteuid() == 0 && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != 0 &&
+           !(strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/", 5) == 0);
+}
+
+/* Opens what is written in place. A named pipe that nobody reads within a second is an error: waiting could take for
+   ever. */
+static int netprof__open_in_place(const char *path, int flags)
+{
+    struct stat st;
+    struct timespec nap = {0, 10000000};
+    int is_pipe = stat(path, &st) == 0 && S_ISFIFO(st.st_mode), tries = 100, fd, old;
+    for (;;) {
+        fd = NETPROF_OS_CREATE(path, flags | (is_pipe ? O_NONBLOCK : 0));
+        if (fd < 0 && errno == EINTR) continue;
+        if (fd >= 0 || errno != ENXIO || !is_pipe || !tries--) break;
+        nanosleep(&nap, NULL);
+        errno = ENXIO;
+    }
+    if (is_pipe && fd >= 0 && (old = fcntl(fd, F_GETFL)) >= 0) fcntl(fd, F_SETFL, old & ~O_NONBLOCK);
+    return fd;
+}
+
 /* Creates a temporary file next to the file (or next to the target of a link); the file itself if it is live or not a
    regular file. */
 static netprof_err netprof__writer_create(netprof_writer *w, const char *path, int live)
@@ -9935,6 +10018,10 @@ static netprof_err netprof__writer_create(netprof_writer *w, const char *path, i
     int flags = O_TRUNC | O_APPEND, replace = !live && !netprof__written_in_place(path);
     const char *name = path;
     char target[PATH_MAX];
+    struct stat there;
+    if (netprof__is_trap(path))
+        return netprof__fail(&w->error, NETPROF_ERR_IO, EACCES, path,
+                             "a symbolic link of another user: the superuser does not write there");
     w->path = netprof__strdup(&w->alloc, replace && realpath(path, target) ? target : path);
     if (!w->path) return netprof__no_memory(&w->error);
     if (replace) {
@@ -9946,9 +10033,9 @@ static netprof_err netprof__writer_create(netprof_writer *w, const char *path, i
         name = w->temporary;
         flags = O_EXCL;
     }
-    do
-        w->fd = NETPROF_OS_CREATE(name, flags);
-    while (w->fd < 0 && errno == EINTR);
+    w->fd = netprof__open_in_place(name, flags);
+    if (w->fd >= 0 && replace && stat(w->path, &there) == 0 && fchmod(w->fd, there.st_mode & 0777) != 0)
+        errno = 0; /* it is then only less readable */
     if (w->fd < 0) {
         netprof__fail(&w->error, NETPROF_ERR_IO, errno, path, "cannot create the file");
         netprof__release(&w->alloc, w->temporary);
@@ -13366,6 +13453,7 @@ static netprof_mode netprof__mode_setting(struct netprof__regions_state *g)
     static const char *const names[] = {"off", "time", "fast", "sampler"};
     const char *text = NETPROF_OS_GETENV("NETPROF");
     int i;
+    if (netprof__is_privileged()) return NETPROF_MODE_OFF;
     for (i = 0; text && *text && i < 4; i++)
         if (strcmp(text, names[i]) == 0) return (netprof_mode)(i + 1);
     if (text && *text) netprof__warn(g, "NETPROF=%.40s is none of off, time, fast, sampler: time is used", text);
@@ -14149,11 +14237,14 @@ static const char netprof__meeting_name[] = "netprof-regions-1";
 static netprof__meeting *netprof__meeting_make(const netprof__calls *calls)
 {
 #ifdef SYS_memfd_create
-    int fd = (int)syscall(SYS_memfd_create, netprof__meeting_name, 1u /* MFD_CLOEXEC */);
+    int fd = (int)syscall(SYS_memfd_create, netprof__meeting_name, 1u /* MFD_CLOEXEC */), failed;
     void *page = MAP_FAILED;
+    netprof__quiet quiet;
     if (fd < 0) return NULL;
-    if (ftruncate(fd, sizeof(netprof__meeting)) == 0)
-        page = mmap(NULL, sizeof(netprof__meeting), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    netprof__quiet_begin(&quiet);
+    failed = ftruncate(fd, sizeof(netprof__meeting)) == 0 ? 0 : errno;
+    netprof__quiet_end(&quiet, failed);
+    if (!failed) page = mmap(NULL, sizeof(netprof__meeting), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     close(fd);
     if (page != MAP_FAILED) {
         netprof__meeting *m = (netprof__meeting *)page;
@@ -14637,6 +14728,11 @@ static void netprof__series_end(struct netprof__regions_state *g)
      Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
      mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
      cpus_allowed, cpu_ns and cpu_wait_ns.
+     Files: a size limit (SIGXFSZ), a pipe whose reader is gone (SIGPIPE) or that nobody reads are errors of the call and
+     neither end nor hold the program, with NETPROF=off as well; the superuser follows no symbolic link of another user;
+     a file that is replaced passes on its mode.
+     A set-uid program, or one with file capabilities, uses nothing of the environment, and its regions are off unless it
+     calls netprof_set_mode().
      Nothing yet in the .netprof format (version 2), the JSON document (version 1) or the exit codes.
 
    0.1.0, the first version
