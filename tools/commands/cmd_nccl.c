@@ -38,9 +38,7 @@ static const struct poptOption options[] = {
     {"parquet", 0, POPT_ARG_NONE, &parquet, 0, "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
     {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report of it: .pdf, .html, .svg or .png", "FILE"},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
-     "exit with 1 for a finding this bad or worse (high), with 5 for what could not be judged: with 1 after ,unknown, "
-     "with 0 after ,judged",
-     FAIL_ON_ARGUMENT},
+     "exit with 1 for a finding this bad (high), with 5 if something was not judged", FAIL_ON_ARGUMENT},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"threads", 0, POPT_ARG_INT, &threads, 0, "read with so many threads (one for each processor)", "N"},
