@@ -269,3 +269,20 @@ are_gone() {
     [ "$(status_of netprof run --sources cpu --interval 20ms -o pipe -- sh -c 'until [ -e gone ]; do sleep 0.02; done; exit 7')" = 7 ]
     grep -q 'pipe: cannot write: Broken pipe' err
 }
+
+# A port that moved one packet does not hide what the loopback moved.
+@test "run: the summary hides what is small, not what is virtual" {
+    cat >send.py <<'END'
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+peer, _ = server.accept()
+for _ in range(200):
+    client.sendall(b"x" * 65536)
+    left = 65536
+    while left: left -= len(peer.recv(left))
+END
+    netprof run -- python3 send.py 2>err
+    cat err
+    grep -Eq '^  lo +[0-9.]+ [MG]B ' err
+}

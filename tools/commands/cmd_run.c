@@ -255,12 +255,27 @@ static bool cmd_run_chosen(const difference *d, const traffic *t, bool physical)
     return t->known && !t->repeated && is_physical == physical && traffic_moved(t);
 }
 
-static size_t cmd_run_count_chosen(const difference *d, const traffic *list, bool physical)
+static double cmd_run_bytes(const traffic *t)
+{
+    double in = t->bytes_known[IN] ? (double)t->bytes[IN] : 0, out = t->bytes_known[OUT] ? (double)t->bytes[OUT] : 0;
+    return in > out ? in : out;
+}
+
+static size_t cmd_run_count_chosen(const difference *d, const traffic *list, bool physical, double least)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->delta->schema->device_count; i++)
-        n += cmd_run_chosen(d, &list[i], physical);
+        n += cmd_run_chosen(d, &list[i], physical) && cmd_run_bytes(&list[i]) >= least;
     return n;
+}
+
+// A hundredth of what the busiest port moved: a virtual device that moved less beside it is not worth a line.
+static double cmd_run_worth_of_virtual(const difference *d, const traffic *list)
+{
+    double most = 0;
+    for (size_t i = 0; i < d->delta->schema->device_count; i++)
+        if (cmd_run_chosen(d, &list[i], true) && cmd_run_bytes(&list[i]) > most) most = cmd_run_bytes(&list[i]);
+    return most / 100;
 }
 
 static void cmd_run_add_traffic(traffic *sum, const traffic *x)
@@ -276,7 +291,7 @@ static void cmd_run_add_traffic(traffic *sum, const traffic *x)
     }
 }
 
-static void cmd_run_summary_devices(FILE *to, const difference *d, const traffic *list, bool physical)
+static void cmd_run_summary_devices(FILE *to, const difference *d, const traffic *list, bool physical, double least)
 {
     static const column columns[] = {{"", 0},
                                      {"RECEIVED", COLUMN_RIGHT},
@@ -291,7 +306,7 @@ static void cmd_run_summary_devices(FILE *to, const difference *d, const traffic
     traffic sum = {.known = true, .bytes_known = {true, true}, .packets_known = {true, true}};
     size_t added = 0;
     for (size_t i = 0; i < schema->device_count; i++) {
-        if (!cmd_run_chosen(d, &list[i], physical)) continue;
+        if (!cmd_run_chosen(d, &list[i], physical) || cmd_run_bytes(&list[i]) < least) continue;
         table_cell(t, PLAIN, schema->devices[i].name);
         print_traffic_cells(t, PLAIN, &list[i]);
         table_cell(t, PLAIN, traffic_share(&list[i]).text);
@@ -336,11 +351,14 @@ static void cmd_run_summary_text(FILE *to, const execution *e, const difference 
             safe(words_duration(elapsed).text), safe(words_duration(cpu).text));
     if (!d->delta) return;
     traffic *list = summary_traffic(d);
-    bool physical = cmd_run_count_chosen(d, list, true) > 0;
-    bool moved = physical || cmd_run_count_chosen(d, list, false);
+    bool physical = cmd_run_count_chosen(d, list, true, 0) > 0;
+    double least = cmd_run_worth_of_virtual(d, list);
+    bool moved = cmd_run_count_chosen(d, list, false, least) > 0;
     if (!physical)
         fprintf(to, moved ? "  nothing through physical ports; through virtual ones:\n" : "  no network traffic\n");
-    if (moved) cmd_run_summary_devices(to, d, list, physical);
+    if (physical) cmd_run_summary_devices(to, d, list, true, 0);
+    if (physical && moved) fprintf(to, "  through virtual ones, in no sum:\n");
+    if (moved) cmd_run_summary_devices(to, d, list, false, least);
     cmd_run_summary_troubles_text(to, d);
     free(list);
 }
