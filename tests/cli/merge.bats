@@ -179,10 +179,10 @@ three_nodes() {
     sleep 1
     netprof record -q -o second.netprof --interval 50ms --duration 300ms --job none --sources cpu
     netprof merge -q first.netprof second.netprof -o both.netprof
-    netprof job --json --fail-on critical both.netprof >both.json
+    netprof job --json --fail-on critical,judged both.netprof >both.json
     jq -e '.nodes[0].gaps | map(select(.between_recordings)) | length == 1 and .[0].to_s - .[0].from_s > 0.9' both.json
     # As many as each alone: the second between them would be 20 more.
-    for file in first second; do netprof job --json --fail-on critical $file.netprof | jq .expected; done >alone
+    for file in first second; do netprof job --json --fail-on critical,judged $file.netprof | jq .expected; done >alone
     [ "$(jq .expected both.json)" = "$(awk '{ sum += $1 } END { print sum }' alone)" ]
     netprof record -q -o killed.netprof --interval 50ms --duration 20s --job none --sources cpu &
     recorder=$!
@@ -193,7 +193,7 @@ three_nodes() {
     netprof record -q -o third.netprof --interval 50ms --duration 200ms --job none --sources cpu
     mkdir killed
     mv killed.netprof third.netprof killed
-    netprof job --json --fail-on critical killed >killed.json 2>/dev/null
+    netprof job --json --fail-on critical,judged killed >killed.json 2>/dev/null
     jq -e '.nodes[0].gaps | map(select(.between_recordings)) | length == 0' killed.json
     jq -e '.nodes[0].gaps | length >= 1' killed.json
     jq -e '.expected > .samples' killed.json
