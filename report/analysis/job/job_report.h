@@ -24,8 +24,10 @@
 // (longer than 2.5 intervals) a bin knows nothing: gap, no mean. What was counted meanwhile is in the totals all the same
 // (lane.total, phases, energy), for a cumulative counter crosses gaps.
 //
-// JOB OR NODE. CPU, memory and files are the job's where the recording followed its processes, else its control group's,
-// else the node's: see job_node.scope, per meter.
+// JOB OR NODE. CPU time and memory are by the best account there is (job_basis.c: job_node.cpu_by, memory_by), files the
+// job's where the recording followed its processes, else its control group's, else the node's: job_node.scope, per meter.
+//
+// BLAME. findings/job_blame.h: who holds and who is held, and what evidence a cause takes.
 //
 // UNKNOWN IS NOT ZERO. A figure that is not known is NAN, a lane that is not there is NULL, and job_node.state[] tells
 // why. Nothing here is 0 unless it was read as 0.
