@@ -132,6 +132,72 @@ ends_of() {
     [ "$(status_of netprof compare bad.json good.json --fail-on watch)" = 0 ]
 }
 
+@test "a command that failed, one that a signal ended, and both: first line, exit code" {
+    netprof run -q -o good -- true
+    netprof run -q -o bad -- false || [ $? -eq 1 ]
+    netprof run -q -o killed -- sh -c 'kill -SEGV $$' || [ $? -eq 139 ]
+    [ "$(status_of netprof compare good -- bad)" = 1 ]
+    head -n 1 out | grep -q '^The faulty run failed (exit status 1), the healthy one did not'
+    grep -q '^  high     The faulty run failed (exit status 1)' out
+    [ "$(status_of netprof compare good -- killed)" = 1 ]
+    head -n 1 out | grep -q '^The faulty run failed (signal 11)'
+    [ "$(status_of netprof compare bad -- killed --json)" = 5 ]
+    [ "$(jq -c '[.verdict.severity, .findings[0].rule, .runs[0].exit_status, .runs[1].signal]' out)" = '["unknown","exit-status","1","11"]' ]
+    [ "$(status_of netprof compare bad -- killed --fail-on high,unknown)" = 1 ]
+    [ "$(status_of netprof compare bad -- killed --fail-on judged)" = 0 ]
+    [ "$(status_of netprof compare good -- bad --fail-on critical)" = 0 ]
+}
+
+@test "the same command, many times slower; another program" {
+    netprof run -q -o fast -- sh -c '[ -e slow ] && sleep 2; :'
+    touch slow
+    netprof run -q -o slow.netprof -- sh -c '[ -e slow ] && sleep 2; :'
+    netprof run -q -o other -- sleep 0.01
+    # How long the first one took depends on the machine; that it took less than a tenth of two seconds does not quite.
+    netprof compare fast -- slow.netprof --json --fail-on critical >out
+    [ "$(jq -c '[.work.same, .work.slower_by]' out)" = '["same","duration"]' ]
+    [ "$(jq '.work.times_slower > 1' out)" = true ]
+    [ "$(jq -r '.findings[0].rule' out)" = duration ]
+    jq -r .verdict.text out | grep -qE '^[0-9.k ]+ times slower for the same work'
+    netprof compare fast -- other --json --fail-on critical >out
+    [ "$(jq -r .work.same out)" = other ]
+    jq -e '[.sentences[].text] | any(startswith("Not the same work: another program"))' out >/dev/null
+}
+
+@test "a NIC that is missing is a finding" {
+    netprof-sim create node --nics 4 --seed 2
+    for side in good bad; do
+        netprof collect -q --root node --sources cxi -o $side.0
+        netprof-sim step node --seconds 10
+        netprof collect -q --root node --sources cxi -o $side.1
+        [ $side = bad ] || netprof-sim remove node --nic 2
+    done
+    [ "$(status_of netprof compare good.0 good.1 -- bad.0 bad.1 --fail-on warn)" = 1 ]
+    grep -q '^  warn     Port missing on the faulty side: cxi2 (cxi); 3 instead of 4' out
+    [ "$(netprof compare good.0 good.1 -- bad.0 bad.1 --json --fail-on critical | jq -r '[.findings[] | select(.rule == "device-missing")][0].severity')" = warn ]
+    # Nothing that went with it is taken for a difference of a counter; --all and JSON name it.
+    netprof compare good.0 good.1 -- bad.0 bad.1 --fail-on critical >out
+    refute grep -q '^Could not be compared' out
+    netprof compare good.0 good.1 -- bad.0 bad.1 --all --fail-on critical >out
+    sed -n '/^Could not be compared/,/^Counters/p' out | grep -qE '^  cxi2 +hni_sts_tx_ok_octets +ok +absent'
+    [ "$(netprof compare good.0 good.1 -- bad.0 bad.1 --json --fail-on critical | jq '[.not_compared[] | select(.device == "cxi2")] | length > 1000')" = true ]
+}
+
+@test "text, JSON and report tell the same in the same order" {
+    command -v netprof-report >/dev/null || skip "built without cairo"
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000 pct_retry_srb_requests 20480
+    compare good.json -- bad.json --json >out.json
+    compare good.json -- bad.json >out
+    [ "$(grep -cE '^  (high|warn|watch|info|ok|unknown) ' out)" = "$(jq '.sentences | length' out.json)" ]
+    [ "$(sed -nE '/^Verdict/,/^$/s/^  ([a-z]+) +.*/\1/p' out | tr '\n' ' ')" = "$(jq -r '.sentences[].severity' out.json | tr '\n' ' ')" ]
+    [ "$(jq -c '[.sentences[0:(.findings | length)][].text]' out.json)" = "$(jq -c '[.findings[].claim]' out.json)" ]
+    netprof report -o out.html good.json -- bad.json
+    jq -r '.sentences[:6][].text' out.json | while read -r text; do
+        sed 's/<[^>]*>//g; s/&#39;/'"'"'/g' out.html | grep -qF "$text"
+    done
+}
+
 @test "-o: whole or not at all" {
     run_of good.json
     run_of bad.json hni_tx_paused_1 3100000000

@@ -34,6 +34,20 @@ setup() {
     refute grep -qw BAD a.txt
 }
 
+@test "checks that turned, with both marks and the threshold; small values have digits; rows have names of their own" {
+    # shellcheck disable=SC2086
+    netprof report -o a.pdf $runs
+    pdftotext -layout a.pdf - | sed 's/\xc2\xa0\|\xe2\x80\xaf/ /g' >a.txt
+    grep -qE 'OK *→ *HIGH' a.txt
+    grep -q 'The work and its time' a.txt
+    grep -qE 'throughput +[0-9.]+.*B/s' a.txt
+    sed -n '/Checks that turned/,/What changed most/p' a.txt | grep -qE 'egress-paused +cxi[0-9] +OK → HIGH .*% .*% +(>|≥) *[0-9]+ *% +1 of 1 +0 of 2'
+    refute grep -qF '<.1' a.txt
+    # shellcheck disable=SC2086
+    netprof report --chart by-device -o a.svg $runs
+    [ -z "$(grep -oE '>[a-z][^<]{12,}<' a.svg | grep -vE '^>(only|cxi[0-9]:)' | sort | uniq -d)" ]
+}
+
 @test "nothing lies over another text or outside, on both papers" {
     for paper in a4 letter; do
         # shellcheck disable=SC2086

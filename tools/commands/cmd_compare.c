@@ -1,6 +1,7 @@
 // netprof compare: healthy runs against faulty ones.
 #include "commands.h"
 #include "commands/print/compare_text.h"
+#include "cli/fail_on.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 static int top = -1, as_json, all, force;
-static char *per, *fail_on, *rules_path, *names, *output;
+static char *per, *fail_on_text, *rules_path, *names, *output;
 static size_t healthy_count;
 
 static const struct poptOption options[] = {
@@ -20,8 +21,8 @@ static const struct poptOption options[] = {
     {"per", 'p', POPT_ARG_STRING, &per, 0, "rank by the counts of a second, or of a byte (both: the milder of the two)",
      "second|byte|both"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "also what is within chance, every check, every gauge", NULL},
-    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse (high)",
-     "watch|warn|high|critical"},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0, "exit with 1 for a finding this bad or worse (high)",
+     FAIL_ON_ARGUMENT},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "take two snapshots of different boots for a run", NULL},
@@ -32,11 +33,10 @@ static const struct poptOption options[] = {
 
 static int cmd_compare_choose(comparison_options *how)
 {
-    severity limit;
+    fail_on limit;
     how->force = force;
     if (top < -1) return fail_usage("--top: %d: expected 0 or more", top);
-    if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
-        return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
+    if (!fail_on_parse(&limit, fail_on_text)) return EXIT_USAGE;
     if (!per || strcmp(per, "both") == 0) return EXIT_DONE;
     how->basis = strcmp(per, "second") == 0 ? COMPARISON_PER_SECOND : COMPARISON_PER_BYTE;
     if (how->basis == COMPARISON_PER_SECOND || strcmp(per, "byte") == 0) return EXIT_DONE;
@@ -93,17 +93,15 @@ static int cmd_compare_sides(comparison *c, const comparison_options *how)
 {
     rules set = {0};
     netprof_error error;
-    severity limit = SEVERITY_HIGH;
-    if (fail_on) severity_parse(fail_on, &limit);
+    fail_on limit;
+    (void)fail_on_parse(&limit, fail_on_text);
     int code = inputs_rules(&set, rules_path);
     if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
     if (!code) code = cmd_compare_print(c);
     if (!code && !comparison_compared(c))
         code = EXIT_NOTHING;
-    else if (!code && c->severity == SEVERITY_UNKNOWN)
-        code = EXIT_UNKNOWN;
-    else if (!code && c->severity >= limit)
-        code = EXIT_WORTH_FAILING;
+    else if (!code)
+        code = fail_on_code(&limit, c->severity, c->severity == SEVERITY_UNKNOWN);
     comparison_free(c);
     rules_free(&set);
     return code;

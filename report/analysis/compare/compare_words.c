@@ -307,6 +307,12 @@ static bool compare_words_is_again(const comparison *c, const comparison_line *l
     return false;
 }
 
+// A few events more or less are nothing for the first line.
+static bool compare_words_is_many(const comparison_cell *cell)
+{
+    return cell->side[COMPARISON_FAULTY].count >= 100;
+}
+
 // Errors and stalls that no rule spoke of: findings where the runs are enough to show that it is not chance, else what
 // differs most. Those beyond chance first.
 static void compare_words_say_lines(comparison *c)
@@ -320,7 +326,9 @@ static void compare_words_say_lines(comparison *c)
             const comparison_cell *cell = &line->cells[line->worst];
             if (line->kind > COMPARISON_STALLS || cell->direction <= 0 || cell->beyond != (bool)beyond) continue;
             if (compare_words_is_said(c, line) || compare_words_is_again(c, line, said, count)) continue;
-            comparer_say(c, beyond ? SEVERITY_WATCH : SEVERITY_INFO, COMPARISON_OF_COUNTER, line->name,
+            comparison_subject subject =
+                beyond || compare_words_is_many(cell) ? COMPARISON_OF_COUNTER : COMPARISON_OF_CONTEXT;
+            comparer_say(c, beyond ? SEVERITY_WATCH : SEVERITY_INFO, subject, line->name,
                          line->first_device + line->worst, compare_words_line(c, line, &brief));
             c->sentences[c->sentence_count - 1].brief = brief;
             said[count++] = line;

@@ -162,7 +162,7 @@ void comparer_work(comparer *m)
 
 static severity work_severity_of_gap(double gap)
 {
-    return gap >= 4 ? SEVERITY_HIGH : gap >= 2 ? SEVERITY_WARN : gap >= 1.5 ? SEVERITY_WATCH : SEVERITY_INFO;
+    return gap >= 10 ? SEVERITY_HIGH : gap >= 4 ? SEVERITY_WARN : gap >= 2 ? SEVERITY_WATCH : SEVERITY_INFO;
 }
 
 // One run a side says nothing of chance: only a large factor counts. With more, what chance gives at most once in 100.

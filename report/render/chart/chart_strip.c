@@ -52,17 +52,23 @@ static size_t strip_count_unknown(const strip *s, const strip_row *r)
     return count;
 }
 
-// "OK", or "OK, 1 not read".
+// "OK", "OK, 1 not read", "OK to HIGH".
 static double strip_word_width(const strip *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (strip_worst_of(s, &s->rows[i]) && strip_count_unknown(s, &s->rows[i])) return 70;
+        if (s->rows[i].word || (strip_worst_of(s, &s->rows[i]) && strip_count_unknown(s, &s->rows[i]))) return 70;
     return 40;
 }
 
 // Mark and word of the row: what a reader of plain text gets.
 static void strip_draw_word(canvas *c, const strip *s, const strip_row *r, double x, double y, double width)
 {
+    if (r->word && !strip_count_unknown(s, r)) {
+        const strip_cell *shown = strip_worst_of(s, r);
+        canvas_text(c, x, y, r->word, TYPE_AXIS, shown ? theme_severity_ink(shown->severity) : INK_SECONDARY,
+                    ALIGN_LEFT, width - 4);
+        return;
+    }
     const strip_cell *worst = strip_worst_of(s, r);
     size_t unknown = strip_count_unknown(s, r);
     if (!worst) {
@@ -83,7 +89,11 @@ static void strip_draw_word(canvas *c, const strip *s, const strip_row *r, doubl
 static void strip_draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
 {
     double base = box.y + box.height / 2 + 2.6, right = box.x + box.width - 4;
-    bool marked = box.width >= 38, calm = cell->severity == SEVERITY_OK;
+    bool marked = box.width >= 38 || (cell->before && box.width >= 28), calm = cell->severity == SEVERITY_OK;
+    bool both = cell->before && box.width >= 38;
+    // A number is never cut: where both do not fit, it goes before the mark.
+    if (marked && !both && cell->before && canvas_text_width(c, cell->text, TYPE_CELL_STRONG) > right - box.x - 10)
+        marked = false;
     if (cell->tip) canvas_tip(c, cell->tip);
     if (cell->state == STRIP_UNKNOWN) {
         canvas_hatch(c, box);
@@ -95,11 +105,15 @@ static void strip_draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
         return;
     }
     canvas_rect(c, box, theme_severity_field(cell->severity), 0);
-    if (marked) canvas_mark(c, box.x + (cell->before ? 14 : 8), box.y + box.height / 2, cell->severity);
-    if (marked && cell->before) canvas_mark(c, box.x + 5, box.y + box.height / 2, cell->before_severity);
+    if (marked) canvas_mark(c, box.x + (both ? 14 : cell->before ? 5 : 8), box.y + box.height / 2, cell->severity);
+    if (both) canvas_mark(c, box.x + 5, box.y + box.height / 2, cell->before_severity);
     canvas_text(c, right, base, cell->text, calm ? TYPE_CELL : TYPE_CELL_STRONG,
                 calm || marked ? INK_TEXT : theme_severity_ink(cell->severity), ALIGN_RIGHT,
-                right - box.x - (marked ? cell->before ? 19 : 13 : 1));
+                right - box.x -
+                    (both                     ? 19
+                     : marked && cell->before ? 10
+                     : marked                 ? 13
+                                              : 1));
 }
 
 // Counts of each state, and the worst device: what 64 columns come down to.
@@ -181,6 +195,9 @@ static void strip_twin_cell(chart_twin *t, const strip_cell *cell)
         chart_cell(t, "not read");
     else if (cell->state == STRIP_ABSENT)
         chart_cell(t, NUMBER_UNKNOWN);
+    else if (cell->before)
+        chart_cellf(t, "%s %s (%s %s)", theme_severity_word(cell->severity), cell->text,
+                    theme_severity_word(cell->before_severity), cell->before);
     else
         chart_cellf(t, "%s %s", theme_severity_word(cell->severity), cell->text);
 }
@@ -223,6 +240,7 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
     s->count = row_count;
     for (size_t r = 0; r < row_count; r++) {
         s->rows[r].label = arena_text(s->memory, rows[r].label);
+        s->rows[r].word = rows[r].word ? arena_text(s->memory, rows[r].word) : NULL;
         s->rows[r].cells = strip_copy_cells(s->memory, rows[r].cells, s->column_count);
     }
     x.rows = s->count ? s->count : 1;

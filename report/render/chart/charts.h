@@ -48,6 +48,7 @@ typedef struct strip_cell {
 
 typedef struct strip_row {
     const char *label;
+    const char *word;        // in place of the worst cell's severity: "OK to HIGH"; NULL: that
     const strip_cell *cells; // [columns]
 } strip_row;
 

@@ -13,11 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICT_LINES = 6, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
+#define NUMBER_ELLIPSIS "\xe2\x80\xa6"
+
+enum { VERDICT_LINES = 8, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
 
 const pages_kind pages_compare_kind = {
-    "Comparison of runs", "verdict, what changed most, checks, traffic, what is new and gone; all changes, runs",
-    "changes health node-checks traffic new-and-gone by-device all-changes shapes gauges facts runs"};
+    "Comparison of runs",
+    "verdict, the work and its time, checks that turned, what changed most, traffic, what is new and gone; all "
+    "changes, runs",
+    "work turned changes health traffic new-and-gone by-device all-changes shapes gauges facts runs"};
 
 typedef struct compare_page {
     const comparison *c;
@@ -59,6 +63,61 @@ static void compare_page_add_head(compare_page *p)
         document_verdict(p->doc, c->sentences[i].severity, c->sentences[i].text);
 }
 
+// ---- the work ----
+
+// "4.32 s", of several runs "4.32 s (4.10 s to 4.90 s)".
+static const char *compare_page_range_text(compare_page *p, const comparison_range *r, number_text (*number)(double))
+{
+    if (!isfinite(r->median)) return NUMBER_UNKNOWN;
+    if (!(r->min < r->max)) return arena_text(p->memory, number(r->median).text);
+    return arena_format(p->memory, "%s (%s to %s)", number(r->median).text, number(r->min).text, number(r->max).text);
+}
+
+static number_text compare_page_bytes(double bytes)
+{
+    return number_volume(bytes, "bytes");
+}
+
+static number_text compare_page_packets(double packets)
+{
+    return number_volume(packets, "packets");
+}
+
+static number_text compare_page_rate(double bytes_per_s)
+{
+    return number_volume_rate(bytes_per_s, "bytes");
+}
+
+// The first question: the same work, and slower?
+static void compare_page_add_work(compare_page *p)
+{
+    static const table_column columns[] = {{"of a run", TABLE_TEXT, 0},
+                                           {"healthy", TABLE_NUMBER, 1},
+                                           {"faulty", TABLE_NUMBER, 1},
+                                           {TIMES, TABLE_NUMBER, 0}};
+    const comparison_work *w = &p->c->work;
+    const struct {
+        const char *name;
+        const comparison_range *sides;
+        number_text (*number)(double);
+    } rows[] = {{"time", w->seconds, number_duration},
+                {"moved", w->bytes, compare_page_bytes},
+                {"packets", w->packets, compare_page_packets},
+                {"throughput", w->bytes_per_s, compare_page_rate}};
+    sheet t = sheet_open(4);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const comparison_range *h = &rows[i].sides[COMPARISON_HEALTHY], *f = &rows[i].sides[COMPARISON_FAULTY];
+        if (!isfinite(h->median) && !isfinite(f->median)) continue;
+        sheet_text(&t, rows[i].name);
+        sheet_text(&t, compare_page_range_text(p, h, rows[i].number));
+        sheet_text(&t, compare_page_range_text(p, f, rows[i].number));
+        sheet_text(&t, h->median > 0 && f->median > 0 ? arena_text(p->memory, number_plain(f->median / h->median).text)
+                                                      : NUMBER_UNKNOWN);
+    }
+    sheet_end(&t, p->doc,
+              (chart_head){"work", "The work and its time", "medians of the runs, their ranges in brackets"}, columns);
+}
+
 // ---- which devices are the columns ----
 
 static void compare_page_choose_devices(compare_page *p)
@@ -89,11 +148,19 @@ static const comparison_cell *compare_page_cell_of(const comparison_line *l, siz
 
 // ---- what changed most ----
 
+// "2e-12": no zeros in the exponent.
+static const char *compare_page_power_text(compare_page *p, double value)
+{
+    int exponent = (int)floor(log10(fabs(value)));
+    return arena_format(p->memory, "%.0fe%d", value / pow(10, exponent), exponent);
+}
+
 static const char *compare_page_ratio_text(compare_page *p, double ratio, comparison_state state)
 {
     if (state == COMPARISON_NEW) return "new";
     if (state == COMPARISON_GONE) return "gone";
     if (!isfinite(ratio)) return NUMBER_UNKNOWN;
+    if (ratio < 1e-3) return compare_page_power_text(p, ratio);
     return arena_text(p->memory, ratio >= 100   ? number_prefixed(ratio, "").text
                                  : ratio >= .01 ? number_fixed(ratio, 2).text
                                                 : number_plain(ratio).text);
@@ -112,15 +179,51 @@ static const char *compare_page_name_text(compare_page *p, const comparison_line
     return l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
 }
 
+// Does a text that is cut there end with a word that wants another one?
+static bool compare_page_dangles(const char *text, size_t cut)
+{
+    static const char *const words[] = {" for", " of", " the", " a", " to", " with", " on", " in", " by", " that"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (cut > n && memcmp(text + cut - n, words[i], n) == 0) return true;
+    }
+    return false;
+}
+
+// The description as far as it fits, by whole words; what would be cut in the middle makes rows alike.
+static const char *compare_page_gloss(compare_page *p, const comparison_line *l, size_t room)
+{
+    size_t length = strlen(l->gloss), cut = 0;
+    if (length <= room) return l->gloss;
+    for (size_t i = 8; i <= room; i++)
+        if (l->gloss[i] == ' ') cut = i;
+    while (cut > 4 && (strchr(" ,;:(", l->gloss[cut - 1]) || compare_page_dangles(l->gloss, cut)))
+        do
+            cut--;
+        while (cut > 4 && l->gloss[cut] != ' ');
+    return cut ? arena_format(p->memory, "%.*s" NUMBER_ELLIPSIS, (int)cut, l->gloss) : l->name;
+}
+
+// The description, or the name where another row has the same one.
+static const char *compare_page_label(compare_page *p, const comparison_line *l, const comparison_line *const *others,
+                                      size_t count)
+{
+    enum { ROOM = 38 };
+    const char *gloss = compare_page_gloss(p, l, ROOM);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(compare_page_gloss(p, others[i], ROOM), gloss) == 0) return l->name;
+    return *gloss ? gloss : l->name;
+}
+
 static dumbbell_row compare_page_row_of(compare_page *p, const comparison_line *l)
 {
     const comparison_cell *x = &l->cells[l->worst];
     const comparison_range *h = &x->side[COMPARISON_HEALTHY].per_s;
     dumbbell_row r = {.name = l->name,
-                      .gloss = l->gloss,
+                      .gloss = compare_page_gloss(p, l, 29),
                       .device = compare_page_where_text(p, l),
                       .before = h->median,
-                      .after = x->worst_per_s,
+                      .after = x->side[COMPARISON_FAULTY].per_s.median,
                       .low = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->min : NAN,
                       .high = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->max : NAN};
     bool large = x->state == COMPARISON_NEW || (isfinite(x->ratio_per_s) && x->ratio_per_s > 2);
@@ -139,6 +242,14 @@ static dumbbell_row compare_page_row_of(compare_page *p, const comparison_line *
     return r;
 }
 
+// Nearly the same ratio on the same device: the same event, counted once more.
+static bool compare_page_is_again(const comparison_line *a, const comparison_line *b)
+{
+    const comparison_cell *x = &a->cells[a->worst], *y = &b->cells[b->worst];
+    double ratio = x->ratio_per_s / y->ratio_per_s;
+    return a->kind == b->kind && a->first_device + a->worst == b->first_device + b->worst && ratio > .9 && ratio < 1.1;
+}
+
 // The best of the ranking, at most ALIKE of a class and unit: the counters of a family say the same.
 static size_t compare_page_pick_lines(const comparison *c, size_t *picked)
 {
@@ -148,6 +259,7 @@ static size_t compare_page_pick_lines(const comparison *c, size_t *picked)
         for (size_t k = 0; k < count; k++) {
             const comparison_line *other = &c->lines[picked[k]];
             alike += other->kind == c->lines[i].kind && strcmp(other->unit, c->lines[i].unit) == 0;
+            if (compare_page_is_again(other, &c->lines[i])) alike = ALIKE;
         }
         if (alike < ALIKE) picked[count++] = i;
     }
@@ -200,7 +312,8 @@ static const char *compare_page_value_text(compare_page *p, const comparison_ver
     size_t prefix = 0;
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
     if (value == 0) return "0";
-    if (size < .05) return value < 0 ? ">" NUMBER_MINUS ".1" : "<.1";
+    if (size < 1e-3) return compare_page_power_text(p, value);
+    if (size < .05) return arena_format(p->memory, "%.1g", value);
     for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)
         size /= 1000;
     return arena_format(p->memory, size < 9.95 ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? NUMBER_MINUS : "", size,
@@ -226,6 +339,20 @@ static strip_cell compare_page_strip_of(compare_page *p, const comparison_check 
     return cell;
 }
 
+static const char *compare_page_severity_word(const comparison_verdict *v, comparison_side side)
+{
+    if (v->judged[side] == COMPARISON_JUDGED) return theme_severity_word(v->severity[side]);
+    return v->judged[side] == COMPARISON_NOT_KNOWN ? "not read" : NUMBER_UNKNOWN;
+}
+
+// "OK -> HIGH"; "OK" where both are alike.
+static const char *compare_page_turn_text(compare_page *p, const comparison_verdict *v)
+{
+    const char *h = compare_page_severity_word(v, COMPARISON_HEALTHY),
+               *f = compare_page_severity_word(v, COMPARISON_FAULTY);
+    return strcmp(h, f) == 0 ? h : arena_format(p->memory, "%s" ARROW "%s", h, f);
+}
+
 static void compare_page_add_health(compare_page *p)
 {
     const comparison *c = p->c;
@@ -240,37 +367,67 @@ static void compare_page_add_health(compare_page *p)
             cells[d] = inside ? compare_page_strip_of(p, k, &k->cells[p->devices[d] - k->first_device])
                               : (strip_cell){.state = STRIP_ABSENT, .text = ""};
         }
-        rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
-                                                 compare_page_is_share(k->rule) ? "% " : "", k->rule->unit),
-                                    cells};
+        rows[count++] =
+            (strip_row){.label = arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
+                                              compare_page_is_share(k->rule) ? "% " : "", k->rule->unit),
+                        .word = compare_page_turn_text(p, &k->cells[k->worst]),
+                        .cells = cells};
     }
     if (!count) return;
-    chart_head head = {"health", "Checks", "left mark healthy, right mark and number faulty"};
+    chart_head head = {"health", "Checks",
+                       "the worst device of each row: healthy" ARROW "faulty; numbers are the faulty side's"};
     document_add(p->doc, chart_strip(head, p->labels, p->count, rows, count));
 }
 
-// Rules over the whole node: one line each.
-static void compare_page_add_node_checks(compare_page *p)
+// "> 5 % of the time": the one that the faulty side crossed.
+static const char *compare_page_threshold_text(compare_page *p, const rule *x, severity s)
 {
-    static const table_column columns[] = {{"check of the node", TABLE_TEXT, 0},
-                                           {"healthy", TABLE_TEXT, 0},
-                                           {"faulty", TABLE_TEXT, 0},
-                                           {"faulty run", TABLE_TEXT, 1}};
+    static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
+    char number[64];
+    const rule_threshold *t = s > SEVERITY_OK ? &x->thresholds[s] : NULL;
+    if (!t || t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) return NUMBER_UNKNOWN;
+    const char *shown = finding_number_text(x, t->value, number, sizeof number);
+    return arena_format(p->memory, "%s %s", signs[t->op - EXPRESSION_LESS],
+                        *shown ? shown : number_plain(t->value).text);
+}
+
+static const char *compare_page_side_value(compare_page *p, const comparison_check *k, comparison_side side)
+{
+    char number[64];
+    const comparison_verdict *v = &k->cells[k->worst];
+    if (v->judged[side] != COMPARISON_JUDGED) return NUMBER_UNKNOWN;
+    const char *shown = finding_number_text(k->rule, v->value[side], number, sizeof number);
+    return *shown ? arena_text(p->memory, shown) : arena_text(p->memory, number_plain(v->value[side]).text);
+}
+
+// Checks that turned, or are bad on both sides: one line each, by its worst device.
+static void compare_page_add_turned(compare_page *p)
+{
+    static const table_column columns[] = {{"check", TABLE_TEXT, 1},
+                                           {"on", TABLE_TEXT, 0},
+                                           {"turned", TABLE_TEXT, 0},
+                                           {"healthy", TABLE_NUMBER, 0},
+                                           {"faulty", TABLE_NUMBER, 0},
+                                           {"threshold", TABLE_NUMBER, 0},
+                                           {"in faulty runs", TABLE_NUMBER, 0},
+                                           {"healthy runs", TABLE_NUMBER, 0}};
     const comparison *c = p->c;
-    sheet t = sheet_open(4);
+    sheet t = sheet_open(8);
     for (size_t i = 0; i < c->check_count && sheet_rows(&t) < CHECKS; i++) {
         const comparison_check *k = &c->checks[i];
         const comparison_verdict *v = &k->cells[k->worst];
-        if (!k->of_node || !k->cell_count || (v->severity[0] == SEVERITY_OK && v->severity[1] == SEVERITY_OK)) continue;
+        if (!v->flipped && v->severity[0] < SEVERITY_WATCH && v->severity[1] < SEVERITY_WATCH) continue;
         sheet_text(&t, k->rule->name);
-        for (int side = 0; side < COMPARISON_SIDES; side++)
-            sheet_text(&t,
-                       v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side]) : NUMBER_UNKNOWN);
-        sheet_text(&t, v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim
-                           ? v->finding[COMPARISON_FAULTY]->claim
-                           : "");
+        sheet_text(&t, k->of_node ? k->rule->source : c->devices[k->first_device + k->worst].name);
+        sheet_text(&t, compare_page_turn_text(p, v));
+        sheet_text(&t, compare_page_side_value(p, k, COMPARISON_HEALTHY));
+        sheet_text(&t, compare_page_side_value(p, k, COMPARISON_FAULTY));
+        sheet_text(&t, compare_page_threshold_text(p, k->rule, v->severity[COMPARISON_FAULTY]));
+        sheet_format(&t, "%zu of %zu", v->found[COMPARISON_FAULTY], v->runs[COMPARISON_FAULTY]);
+        sheet_format(&t, "%zu of %zu", v->found[COMPARISON_HEALTHY], v->runs[COMPARISON_HEALTHY]);
     }
-    sheet_end(&t, p->doc, (chart_head){"node-checks", "Checks of the node", "what its layers above the ports say"},
+    sheet_end(&t, p->doc,
+              (chart_head){"turned", "Checks that turned", "the device that tells most, and the runs that have it"},
               columns);
 }
 
@@ -357,12 +514,18 @@ static void compare_page_add_heat(compare_page *p)
 {
     const comparison *c = p->c;
     heat_row rows[HEAT_ROWS];
+    const comparison_line *shown[HEAT_ROWS];
     size_t count = 0;
     for (size_t i = 0; i < c->ranked_count && count < HEAT_ROWS && p->count > 1; i++) {
         const comparison_line *l = &c->lines[i];
         double *values = arena_make(p->memory, p->count, sizeof *values);
         const char **texts = arena_make(p->memory, p->count, sizeof *texts);
-        if (strcmp(l->source, p->source) != 0) continue;
+        bool again = strcmp(l->source, p->source) != 0;
+        for (size_t k = 0; k < count; k++)
+            again = again || compare_page_is_again(shown[k], l);
+        if (again) continue;
+        const char *label = compare_page_label(p, l, shown, count);
+        shown[count] = l;
         for (size_t d = 0; d < p->count; d++) {
             const comparison_cell *x = compare_page_cell_of(l, p->devices[d]);
             bool ratio = x && (x->state == COMPARISON_CHANGED || x->state == COMPARISON_SAME) && x->ratio_per_s > 0;
@@ -375,7 +538,7 @@ static void compare_page_add_heat(compare_page *p)
                        : x && x->state == COMPARISON_ZERO ? "0"
                                                           : "";
         }
-        rows[count++] = (heat_row){.label = *l->gloss ? l->gloss : l->name,
+        rows[count++] = (heat_row){.label = label,
                                    .unit = "",
                                    .band = 0,
                                    .ramp = INK_DIVERGING,
@@ -525,7 +688,10 @@ static void compare_page_add_method(compare_page *p)
     document_note(p->doc, text);
     document_note(
         p->doc,
-        "Ranked by |log2((faulty + e) / (healthy + e))| times the weight of the class (errors, stalls, packets, "
+        "Several runs count by their middle and by ranks, never by the worst one; counters without a rule accuse only "
+        "where runs "
+        "that differ in nothing would show any at most once in 100 comparisons. Ranked by |log2((faulty + e) / "
+        "(healthy + e))| times the weight of the class (errors, stalls, packets, "
         "bytes), "
         "where e is one event in the interval, per second and per byte, the milder of the two. What lies within "
         "chance, "
@@ -535,11 +701,12 @@ static void compare_page_add_method(compare_page *p)
 static void compare_page_add_pages(compare_page *p, bool brief)
 {
     compare_page_add_head(p);
+    compare_page_add_work(p);
+    compare_page_add_turned(p);
     compare_page_add_ranking(p);
     compare_page_add_health(p);
     compare_page_add_traffic_and_new(p);
     compare_page_add_heat(p);
-    compare_page_add_node_checks(p);
     if (brief) return;
     document_part(p->doc, "Everything that differs");
     compare_page_add_all_lines(p);
