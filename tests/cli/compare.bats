@@ -133,9 +133,10 @@ ends_of() {
 }
 
 @test "a command that failed, one that a signal ended, and both: first line, exit code" {
-    netprof run -q -o good -- true
-    netprof run -q -o bad -- false || [ $? -eq 1 ]
-    netprof run -q -o killed -- sh -c 'kill -SEGV $$' || [ $? -eq 139 ]
+    new_tree # whose counters other programs leave alone
+    netprof run -q --root tree -o good -- true
+    netprof run -q --root tree -o bad -- false || [ $? -eq 1 ]
+    netprof run -q --root tree -o killed -- sh -c 'kill -SEGV $$' || [ $? -eq 139 ]
     [ "$(status_of netprof compare good -- bad)" = 1 ]
     head -n 1 out | grep -q '^The faulty run failed (exit status 1), the healthy one did not'
     grep -q '^  high     The faulty run failed (exit status 1)' out
@@ -149,19 +150,30 @@ ends_of() {
 }
 
 @test "the same command, many times slower; another program" {
-    netprof run -q -o fast -- sh -c '[ -e slow ] && sleep 2; :'
+    new_tree
+    netprof run -q --root tree -o fast -- sh -c '[ -e slow ] && sleep 2; :'
     touch slow
-    netprof run -q -o slow.netprof -- sh -c '[ -e slow ] && sleep 2; :'
-    netprof run -q -o other -- sleep 0.01
+    netprof run -q --root tree -o slow.netprof -- sh -c '[ -e slow ] && sleep 2; :'
+    netprof run -q --root tree -o other -- sleep 0.01
     # How long the first one took depends on the machine; that it took less than a tenth of two seconds does not quite.
-    netprof compare fast -- slow.netprof --json --fail-on critical >out
+    netprof compare fast -- slow.netprof --json --fail-on critical,judged >out
     [ "$(jq -c '[.work.same, .work.slower_by]' out)" = '["same","duration"]' ]
     [ "$(jq '.work.times_slower > 1' out)" = true ]
     [ "$(jq -r '.findings[0].rule' out)" = duration ]
     jq -r .verdict.text out | grep -qE '^[0-9.k ]+ times slower for the same work'
-    netprof compare fast -- other --json --fail-on critical >out
+    netprof compare fast -- other --json --fail-on critical,judged >out
     [ "$(jq -r .work.same out)" = other ]
     jq -e '[.sentences[].text] | any(startswith("Not the same work: another program"))' out >/dev/null
+}
+
+@test "CPUs that the command may use" {
+    [ "$(nproc)" -gt 1 ] || skip "one CPU"
+    new_tree
+    netprof run -q --root tree -o all -- true
+    taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" netprof run -q --root tree -o one -- true
+    compare all -- one --json >out
+    [ "$(jq -r '.facts[] | select(.fact == "cpus_allowed") | .faulty' out)" = 1 ]
+    jq -e --arg n "$(nproc)" '[.findings[].claim] | any(. == "CPUs that the command may use 1 instead of \($n)")' out >/dev/null
 }
 
 @test "a NIC that is missing is a finding" {

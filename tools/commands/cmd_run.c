@@ -530,6 +530,7 @@ static int cmd_run_open_all(execution *e)
         sigaddset(&signals, watched[i]);
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
+    recorder_cpus(e->to);
     job_slurm_facts(e->to, false);
     // Before the snapshots: readers find missing ticks by it.
     if (e->to && e->interval_ns) recorder_number(e->to, "interval_ns", e->interval_ns);

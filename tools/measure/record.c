@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -100,6 +101,18 @@ void recorder_clock(recorder *r, const char *when)
     record_clock_fact(r, when, "offset_ns", words_integer(t.status & STA_NANO ? t.offset : t.offset * 1000).text);
     record_clock_fact(r, when, "frequency_ppb",
                       words_integer((int64_t)t.freq * 1000 / 65536).text); // ppm with 16 binary places
+}
+
+void recorder_cpus(recorder *r)
+{
+    cpu_set_t allowed;
+    char governor[64];
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "re");
+    recorder_number(r, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) // fails on more CPUs than a set holds
+        recorder_number(r, "cpus_allowed", CPU_COUNT(&allowed));
+    if (f && fscanf(f, "%63s", governor) == 1) recorder_fact(r, "cpu_governor", governor);
+    if (f) fclose(f);
 }
 
 char *shell_line(const char *const *words)

@@ -45,6 +45,9 @@ void recorder_job(recorder *r);
 // The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be
 // from UTC. when: "clock" at the begin, "clock_end" at the end.
 void recorder_clock(recorder *r, const char *when);
+// The CPUs of the node (cpus), those that this process and what it starts may use (cpus_allowed), and the governor of
+// their clock (cpu_governor).
+void recorder_cpus(recorder *r);
 // The words as one line that a shell reads as the same words; free it.
 char *shell_line(const char *const *words);
 

@@ -50,6 +50,11 @@ static const setup_fact of_device[] = {
     {"pci_max_speed", "highest PCIe speed", COMPARISON_MAKE},
     {"pci_max_width", "highest PCIe width", COMPARISON_MAKE},
 };
+// Of one host: a name that another card has now.
+static const setup_fact of_place[] = {
+    {"pci", "another card under the same name, PCI address", COMPARISON_SETTING},
+    {"bus", "another card under the same name, bus address", COMPARISON_SETTING},
+};
 static const setup_fact of_node[] = {
     {"cpus_allowed", "CPUs that the command may use", COMPARISON_SETTING},
     {"cpus", "CPUs", COMPARISON_SETTING},
@@ -58,7 +63,12 @@ static const setup_fact of_node[] = {
     {"machine", "machine", COMPARISON_MAKE},
     {"netprof", "netprof", COMPARISON_MEASURING},
 };
-enum { OF_DEVICE = sizeof of_device / sizeof *of_device, OF_NODE = sizeof of_node / sizeof *of_node, NAMED = 3 };
+enum {
+    OF_DEVICE = sizeof of_device / sizeof *of_device,
+    OF_NODE = sizeof of_node / sizeof *of_node,
+    OF_PLACE = sizeof of_place / sizeof *of_place,
+    NAMED = 3
+};
 
 // ---- facts ----
 
@@ -105,9 +115,19 @@ static void setup_compare_fact(comparison *c, size_t device, const setup_fact *a
     c->fact_count = arrlenu(c->facts);
 }
 
+static bool setup_one_host(const comparison *c)
+{
+    for (size_t r = 0; r < c->run_count; r++)
+        if (!*c->runs[r]->host || strcmp(c->runs[r]->host, c->runs[0]->host) != 0) return false;
+    return true;
+}
+
 void comparer_facts(comparer *m)
 {
     comparison *c = m->c;
+    for (size_t k = 0; k < OF_PLACE && setup_one_host(c); k++)
+        for (size_t i = 0; i < c->device_count; i++)
+            if (c->devices[i].runs[0] && c->devices[i].runs[1]) setup_compare_fact(c, i, &of_place[k]);
     for (size_t k = 0; k < OF_DEVICE; k++)
         for (size_t i = 0; i < c->device_count; i++)
             if (c->devices[i].runs[0] && c->devices[i].runs[1]) setup_compare_fact(c, i, &of_device[k]);

@@ -165,6 +165,14 @@ static severity work_severity_of_gap(double gap)
     return gap >= 10 ? SEVERITY_HIGH : gap >= 4 ? SEVERITY_WARN : gap >= 2 ? SEVERITY_WATCH : SEVERITY_INFO;
 }
 
+// Of what takes milliseconds the machine decides how many.
+static bool work_is_long(const comparison_work *w)
+{
+    static const double least_s = 0.1;
+    double healthy = w->seconds[COMPARISON_HEALTHY].median, faulty = w->seconds[COMPARISON_FAULTY].median;
+    return w->by_throughput ? faulty >= least_s : faulty - healthy >= least_s;
+}
+
 // One run a side says nothing of chance: only a large factor counts. With more, what chance gives at most once in 100.
 severity comparer_speed_severity(const comparison *c)
 {
@@ -172,6 +180,7 @@ severity comparer_speed_severity(const comparison *c)
     const comparison_work *w = &c->work;
     work_command command = work_compare_commands(c);
     if (!(w->slower >= least)) return SEVERITY_OK;
+    if (!work_is_long(w)) return SEVERITY_INFO;
     severity s = work_severity_of_gap(w->gap);
     if (w->chance <= limit) {
         severity by_chance = w->slower >= 2 ? SEVERITY_HIGH : w->slower >= 1.25 ? SEVERITY_WARN : SEVERITY_WATCH;

@@ -309,6 +309,23 @@ static void facts_of_the_node_count_and_those_of_the_run_do_not(void **state)
     clear(&b);
 }
 
+static void another_card_under_the_same_name(void **state)
+{
+    bench b = {0};
+    (void)state;
+    compare_two(&b, "cxi", "@pci=0000:21:00.0 pct_no_tct_nacks=10", "@pci=0000:a1:00.0 pct_no_tct_nacks=10");
+    assert_true(
+        says(&b.c, "another card under the same name, PCI address 0000:a1:00.0 instead of 0000:21:00.0 on dev0"));
+    clear(&b);
+    // On another host cards have other places.
+    add_run(&b, COMPARISON_HEALTHY, "cxi", "@pci=0000:21:00.0 pct_no_tct_nacks=10");
+    add_run(&b, COMPARISON_FAULTY, "cxi", "@pci=0000:a1:00.0 pct_no_tct_nacks=10");
+    b.sides[COMPARISON_FAULTY].runs[0].host = "node2";
+    assert_int_equal(make(&b, NULL), NETPROF_OK);
+    assert_int_equal(b.c.fact_count, 0);
+    clear(&b);
+}
+
 static void a_port_that_one_side_lacks(void **state)
 {
     bench b;
@@ -474,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_signal),
         cmocka_unit_test(configuration_comes_before_counters),
         cmocka_unit_test(facts_of_the_node_count_and_those_of_the_run_do_not),
+        cmocka_unit_test(another_card_under_the_same_name),
         cmocka_unit_test(a_port_that_one_side_lacks),
         cmocka_unit_test(a_counter_that_only_one_side_has_is_new),
         cmocka_unit_test(counters_of_other_software_are_not_compared),
