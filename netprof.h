@@ -14720,6 +14720,8 @@ static void netprof__series_end(struct netprof__regions_state *g)
 /* >>13 what each version changed
 
    next
+     JSON of `netprof compare`, document version 2: ratios, scores, directions and checks are those of the middle faulty
+     run (before: of the worst one); findings, work, splits, chance and not_compared are new.
      netprof_reader_next: an allocation that fails while regions are read gives NETPROF_ERR_NOMEM, no longer an item of
      type NETPROF_ITEM_DAMAGE.
      netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the

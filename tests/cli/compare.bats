@@ -103,7 +103,7 @@ ends_of() {
     run_of good.json
     run_of bad.json hni_tx_paused_1 3100000000
     compare good.json -- bad.json --json >out
-    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-comparison 1 high ' ]
+    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-comparison 2 high ' ]
     [ "$(jq -c '.differences[0] | [.counter, .class, .state, .device, .where]' out)" = '["hni_tx_paused_1","stalls","new","cxi1","only cxi1"]' ]
     [ "$(jq -c '.differences[0].devices[1] | [.healthy.count, .faulty.count, .ratio_per_s]' out)" = '[0,3100000000,null]' ]
     [ "$(jq -c '.checks[0] | [.rule, .flipped, .devices[1].faulty.severity, .devices[1].healthy.value]' out)" = '["egress-paused",true,"high",0]' ]

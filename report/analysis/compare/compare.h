@@ -13,8 +13,10 @@
 // counters match by source and name, across hosts as well. A counter that was reset, is saturated, or could not be
 // read has no value: it is unknown, never 0.
 //
-// Several runs on a side: the healthy ones give a median and a range, the faulty ones a median and the worst, which is
-// the one farthest from the healthy median. What is ranked is the worst.
+// Several runs on a side count by their middle and by ranks, never by the worst one: the healthy ones give a median and a
+// range, the faulty ones a median; what is ranked is the middle faulty run (of two the milder). One or two healthy runs
+// tell nothing of how much a device varies: what devices that are alike had counts as their range. What may accuse beyond
+// the rules, and how often chance would, is said in compare_chance.h and in netprof-compare(1).
 //
 // Score of a cell: |log2((f + e) / (h + e))| times the weight of the counter's class, where h and f are the counts of a
 // second (or of a byte), and e is one event in the whole interval. For counters of time e is 0.01 % of the interval.
@@ -40,7 +42,7 @@ netprof_err comparison_add(comparison *c, comparison_side side, const dataset *s
 // Compares. The rules must outlive the comparison. Errors: _ARG (a side without a run).
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error);
 
-// {"format":"netprof-comparison","version":1,...}; `top` lines (0: all ranked), with all = true also those within
+// {"format":"netprof-comparison","version":2,...}; `top` lines (0: all ranked), with all = true also those within
 // chance.
 json_object *comparison_json(const comparison *c, size_t top, bool all);
 

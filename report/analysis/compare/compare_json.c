@@ -268,7 +268,7 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     json_object *o = json_new_object();
     size_t lines = all ? c->line_count : c->ranked_count;
     json_put_text(o, "format", "netprof-comparison");
-    json_put(o, "version", json_new_int(1));
+    json_put(o, "version", json_new_int(2));
     json_put(o, "verdict", compare_sentence_json(c->severity, c->title));
     json_put(o, "findings", compare_findings_json(c));
     json_put(o, "work", compare_work_json(&c->work));

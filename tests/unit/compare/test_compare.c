@@ -534,7 +534,7 @@ static void as_json(void **state)
                 "hni_sts_rx_ok_octets=1000000 pct_no_tct_nacks=900 pct_sct_timeouts=3");
     json_object *o = comparison_json(&b.c, 1, false);
     assert_string_equal(json_object_get_string(get(o, "/format")), "netprof-comparison");
-    assert_int_equal(json_object_get_int(get(o, "/version")), 1);
+    assert_int_equal(json_object_get_int(get(o, "/version")), 2);
     assert_string_equal(json_object_get_string(get(o, "/verdict/text")), b.c.title);
     assert_string_equal(json_object_get_string(get(o, "/runs/1/side")), "faulty");
     assert_int_equal(json_object_array_length(get(o, "/differences")), 1);
