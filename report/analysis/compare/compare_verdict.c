@@ -90,7 +90,8 @@ static void verdict_append_nothing(const comparison *c, char **text, const compa
         text_append(text, "Nothing to compare: no counter has values on both sides");
         return;
     }
-    if (!verdict_judged_any(c)) text_append(text, "Could not be judged: no check was possible on one side at least. ");
+    bool judged = verdict_judged_any(c);
+    if (!judged) text_append(text, "Could not be judged: no check was possible on one side at least");
     if (speed && speed->severity == SEVERITY_UNKNOWN) {
         text_append(text, "Could not be judged: %s; whether less was to be done is not known", work);
         return;
@@ -100,14 +101,21 @@ static void verdict_append_nothing(const comparison *c, char **text, const compa
         text_append(text, ", which may be chance; nothing else went worse");
         return;
     }
-    const comparison_sentence *counter = verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO);
-    if (counter)
+    const comparison_sentence *counter = verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO),
+                              *setting = verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_INFO);
+    if (setting && strcmp(setting->rule, "configuration") != 0) setting = NULL;
+    if (setting) {
+        text_append(text, "%s; what differs: ", judged ? "Nothing went worse" : "");
+        verdict_append_brief(text, setting);
+        counter = NULL;
+    } else if (counter)
         text_append(text, "%s; most changed: ",
-                    c->run_count > 2 ? "Nothing went worse beyond chance"
-                                     : "Nothing went worse that one run on each side can show");
+                    !judged            ? ""
+                    : c->run_count > 2 ? "Nothing went worse beyond chance"
+                                       : "Nothing went worse that one run on each side can show");
     if (counter)
         verdict_append_brief(text, counter);
-    else
+    else if (judged && !setting)
         text_append(text, verdict_differs(c) ? "Nothing went worse" : "No difference beyond chance");
     for (size_t i = 0; i < c->sentence_count; i++)
         if (work && (strcmp(c->sentences[i].rule, "duration") == 0 || strcmp(c->sentences[i].rule, "throughput") == 0))

@@ -287,6 +287,7 @@ static void configuration_comes_before_counters(void **state)
     // Where nothing is slower it is context.
     compare_two(&b, "netdev", "@mtu=9000 rx_bytes=200000000", "@mtu=1500 rx_bytes=200000000");
     assert_int_equal(find_sentence(&b.c, "configuration")->severity, SEVERITY_INFO);
+    assert_non_null(strstr(b.c.title, "Nothing went worse; what differs: MTU 1500 instead of 9000 on dev0"));
     assert_int_equal(b.c.severity, SEVERITY_INFO);
     clear(&b);
 }
