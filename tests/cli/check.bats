@@ -197,6 +197,89 @@ node_run() {
     [ "$(status_of netprof check --now --root empty --interval 10ms)" = 4 ]
 }
 
+# while_counting FUNCTION COMMAND…: the status of a command during which FUNCTION is called again and again.
+while_counting() {
+    local count=$1 loop
+    (while sleep 0.02; do "$count"; done) 3>&- &
+    loop=$!
+    status_of "${@:2}"
+    kill "$loop"
+    wait "$loop" 2>/dev/null || true
+}
+
+memory_errors() { echo $((++errors)) >tree/sys/devices/system/edac/mc/mc0/ue_count; }
+waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 50000))" >tree/proc/pressure/cpu; }
+
+@test "--now looks at the host as well: its memory's errors, threads that wait for a CPU" {
+    make_eth tree
+    mkdir -p tree/sys/devices/system/edac/mc/mc0 tree/proc/pressure
+    echo 0 >tree/sys/devices/system/edac/mc/mc0/ce_count
+    errors=0
+    memory_errors
+    [ "$(while_counting memory_errors netprof check --now --root tree --interval 500ms)" = 1 ]
+    grep -q '^Critical: mc0: ' out
+    rm -r tree/sys/devices
+    stalled=0
+    waiting
+    [ "$(while_counting waiting netprof check --now --root tree --interval 1100ms --fail-on warn)" = 1 ]
+    grep -q '^Warning: pressure: threads waited for a CPU' out
+    [ "$(while_counting waiting netprof check --now --root tree --interval 1100ms --fail-on warn --sources netdev)" = 0 ]
+}
+
+@test "--sources all: in every command that reads" {
+    make_eth tree
+    mkdir -p tree/proc/pressure
+    stalled=0
+    waiting
+    for command in list 'collect -o x.json' 'run -q -o y.json -- true'; do
+        # shellcheck disable=SC2086 # words
+        netprof ${command%% *} --root tree --sources all ${command#"${command%% *}"} >out
+        [ "$command" != list ] || cp out list
+    done
+    grep -q '^pressure  *ok' list
+    grep -q '^netdev  *ok' list
+    [ "$(jq -c '[.schemas[0].sources[].name] | [index("netdev"), index("pressure")] | map(. != null)' x.json)" = '[true,true]' ]
+    [ "$(jq -c '[.schemas[0].sources[].name] | [index("netdev"), index("pressure")] | map(. != null)' y.json)" = '[true,true]' ]
+    netprof help check | grep -q 'all'
+}
+
+@test "--expect: ports that must be here, by name and as they were" {
+    make_eth tree
+    echo 100000 >tree/sys/class/net/eth0/speed
+    check=(netprof check --now --root tree --interval 10ms)
+    [ "$(status_of "${check[@]}" --expect eth0@100G)" = 0 ]
+    [ "$(status_of "${check[@]}" --expect eth0-1)" = 1 ]
+    grep -q '^Critical: eth1: is expected on this node and was not found' out
+    netprof collect -q --root tree -o well.netprof
+    [ "$(status_of "${check[@]}" --expect well.netprof)" = 0 ]
+    echo 25000 >tree/sys/class/net/eth0/speed
+    [ "$(status_of "${check[@]}" --expect well.netprof)" = 1 ]
+    grep -q '^Serious: eth0: its link runs at 25 Gb/s, expected is 100 Gb/s' out
+    echo 0 >tree/sys/class/net/eth0/carrier
+    [ "$(status_of "${check[@]}" --expect eth0 --json)" = 1 ]
+    [ "$(jq -c '.findings[0] | [.rule, .severity, .device]' out)" = '["expected-down","high","eth0"]' ]
+    [ "$(status_of "${check[@]}" --expect well.netprof,)" = 2 ]
+    [ "$(status_of "${check[@]}" --expect nosuch.netprof)" = 3 ]
+    [ "$(status_of netprof check --pair --expect eth0 well.netprof well.netprof)" = 2 ]
+}
+
+@test "the command of a run that failed" {
+    make_eth tree
+    failing_run() { netprof run -q --root tree -o "$1" -- sh -c "$2" || true; }
+    failing_run good.netprof 'exit 0'
+    failing_run bad.netprof 'exit 3'
+    failing_run dead.netprof 'kill -SEGV $$'
+    refute grep -q command- <(netprof check good.netprof --json --fail-on judged)
+    [ "$(status_of netprof check bad.netprof --fail-on warn)" = 1 ]
+    grep -q '^Warning: node: the command ended with exit status 3' out
+    [ "$(status_of netprof check dead.netprof)" = 1 ]
+    grep -q '^Serious: node: the command was ended by signal 11' out
+    for file in bad dead; do # and netprof job says the same
+        [ "$(netprof check $file.netprof --json --fail-on judged,critical | jq -c '.findings[0] | [.rule, .severity]')" = \
+            "$(netprof job $file.netprof --json --fail-on critical | jq -c '.findings[0] | [.rule, .severity]')" ]
+    done
+}
+
 @test "files that cannot be used: 3; wrong usage: 2" {
     two_snapshots
     [ "$(status_of netprof check before.netprof)" = 3 ]

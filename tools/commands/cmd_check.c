@@ -1,6 +1,7 @@
 // netprof check: what the rules find, and an exit code for prologues.
 #include "commands.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/job/job_check.h"
 #include "analysis/job/job_list.h"
 #include "analysis/rules/findings.h"
@@ -18,9 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int now, as_json, force, all, pair;
-static char *interval_text, *rules_path, *fail_on_text, *names;
+static char *interval_text, *rules_path, *fail_on_text, *names, *expect;
 static fail_on failing;
 
 static const struct poptOption options[] = {
@@ -30,6 +32,8 @@ static const struct poptOption options[] = {
     {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
      "exit with 1 for a finding this bad or worse (high); unknown: also for what could not be judged",
      FAIL_ON_ARGUMENT},
+    {"expect", 0, POPT_ARG_STRING, &expect, 0,
+     "ports that must be here, up and as fast: cxi0-7,hsn0@200G, or a file from when all was well", "NAMES|FILE"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, and every check that could not be made",
      NULL},
     {"pair", 0, POPT_ARG_NONE, &pair, 0,
@@ -83,13 +87,54 @@ static void cmd_check_free_samples(void)
 
 // ---- what is judged ----
 
+static bool cmd_check_is_file(const char *text)
+{
+    size_t n = strlen(text), end = strlen(".netprof");
+    return access(text, F_OK) == 0 || (n > end && strcmp(text + n - end, ".netprof") == 0);
+}
+
+static int cmd_check_expect_file(expected_devices *x)
+{
+    dataset set = {0};
+    dataset_options how = {.names = names, .ends_only = 1};
+    difference d = {0};
+    netprof_error error;
+    const char *path = expect;
+    int code = inputs_read(&set, &path, 1, &how);
+    const dataset_run *run = set.run_count ? &set.runs[set.run_count - 1] : NULL;
+    if (!code && (!run || !run->snapshot_count)) code = fail(EXIT_FILE, "--expect: %s: holds no snapshot", safe(path));
+    if (!code) {
+        const netprof_snapshot *s = &run->snapshots[run->snapshot_count - 1];
+        if (difference_of_snapshots(&d, s, s, true, &error)) code = fail_error(path, &error);
+    }
+    if (!code) expected_of_node(x, &d);
+    if (!code && !arrlenu(x->items))
+        code = fail(EXIT_FILE, "--expect: %s: holds no port whose link was up", safe(path));
+    difference_free(&d);
+    dataset_free(&set);
+    return code;
+}
+
+static int cmd_check_expected(expected_devices *x)
+{
+    char *problem = NULL;
+    if (!expect) return EXIT_DONE;
+    if (cmd_check_is_file(expect)) return cmd_check_expect_file(x);
+    if (expected_parse(x, expect, &problem)) return EXIT_DONE;
+    int code = fail_usage("--expect: %s", safe(problem));
+    free(problem);
+    return code;
+}
+
 static int cmd_check_judge(const difference *d, const dataset_run *run)
 {
     rules set = {0};
     findings f = {0};
-    int code = inputs_rules(&set, rules_path);
+    expected_devices wanted = {0};
+    int code = cmd_check_expected(&wanted);
+    if (!code) code = inputs_rules(&set, rules_path);
     if (!code) {
-        findings_make(&f, d, &set);
+        findings_make_expecting(&f, d, &wanted, &set);
         if (run) cmd_check_read_samples(&set);
         if (run) cmd_check_add_samples(&f, run, &set);
         if (as_json)
@@ -102,6 +147,7 @@ static int cmd_check_judge(const difference *d, const dataset_run *run)
     findings_free(&f);
     cmd_check_free_samples();
     rules_free(&set);
+    expected_free(&wanted);
     return code;
 }
 
@@ -183,6 +229,10 @@ static int cmd_check_readings(const char **paths, size_t count)
     inputs_drop_series(&set);
     between_ends = (cmd_check_samples){.paths = paths, .count = count};
     if (!code && (pair || !inputs_are_one_run(&set))) {
+        if (expect) {
+            dataset_free(&set);
+            return fail_usage("--expect: expected --now or one run, not the runs of several nodes");
+        }
         code = cmd_check_runs(&set);
         dataset_free(&set);
         return code;
@@ -216,11 +266,13 @@ static bool cmd_check_is_kept_out(const netprof *np)
     const netprof_schema *schema = netprof_get_schema(np);
     bool failed = false;
     for (size_t i = 0; i < schema->source_count; i++)
-        failed |= schema->sources[i].status != NETPROF_STATUS_OK &&
-                  schema->sources[i].status != NETPROF_STATUS_ABSENT &&
-                  schema->sources[i].status != NETPROF_STATUS_UNSUPPORTED;
+        failed |= schema->sources[i].status == NETPROF_STATUS_DENIED ||
+                  schema->sources[i].status == NETPROF_STATUS_UNREADABLE;
     return failed;
 }
+
+// What else of the node may be at fault. The job's own sources are left out: a prologue has no job yet.
+#define HOST_SOURCES "cpu,memory,pressure,edac,gpu"
 
 static int cmd_check_now(int64_t interval_ns)
 {
@@ -230,7 +282,7 @@ static int cmd_check_now(int64_t interval_ns)
     netprof_error error;
     difference d = {0};
     if (!reading_set(&set, NETPROF_SET_ALL)) return EXIT_USAGE;
-    int code = reading_open(&np, NULL);
+    int code = reading_open_with(&np, HOST_SOURCES);
     if (code == EXIT_NOTHING) code = cmd_check_is_kept_out(np) ? EXIT_DONE : reading_nothing(np);
     if (!code && netprof_take(np, &before, set, &error)) code = fail_error(NULL, &error);
     if (!code) cmd_check_wait_for(interval_ns);
@@ -250,6 +302,7 @@ static int cmd_check_run(const char **paths, size_t count)
     if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
     if (interval_text && !parse_duration(interval_text, &interval_ns))
         return fail_usage("--interval: %s: expected a time like 500ms, 10s or 1m", safe(interval_text));
+    if (expect && pair) return fail_usage("--expect: expected --now or one run, not --pair");
     if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
     if (now && count) return fail_usage("--now reads this node; files are not needed");
     if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");
@@ -262,18 +315,20 @@ const command command_check = {
     .arguments = "[BEFORE [AFTER] | RUN...]",
     .text =
         "Judges what happened between two snapshots by rules: findings, the worst first, each with its evidence, the\n"
-        "threshold and where that is from, and what to do. Fit for a job's prologue: the exit code tells whether\n"
-        "something is bad. What could not be read is named and never taken for good. More files, or two that are runs "
-        "of\n"
-        "different nodes, are judged run by run, the worst first: a file with several snapshots is a run, and so are "
-        "two\n"
-        "files with one snapshot each of the same host. Of two nodes that talked with each other alone (a benchmark),\n"
-        "read before it began and after it ended, --pair tells what got lost between them.",
+        "threshold and where that is from, and what to do. What could not be read is named and never taken for good.\n"
+        "Fit for a job's prologue: the exit code tells whether something is bad, or could not be judged. --now reads\n"
+        "the network and the host (CPU, memory, pressure, EDAC, GPUs) twice, in a few hundredths of a second of CPU\n"
+        "time each; it cannot see that a port is missing since before: --expect says what must be here. More files,\n"
+        "or two that are runs of different nodes, are judged run by run, the worst first: a file with several\n"
+        "snapshots is a run, and so are two files with one snapshot each of the same host. Of two nodes that talked\n"
+        "with each other alone (a benchmark), read before it began and after it ended, --pair tells what got lost\n"
+        "between them.",
     .examples = "netprof check before.netprof after.netprof\n"
                 "netprof check run.netprof --json\n"
                 "netprof check node*.netprof\n"
                 "netprof check --pair node1.netprof node2.netprof\n"
                 "netprof check --now --interval 10s --fail-on high\n"
+                "netprof check --now --expect cxi0-7@200G --fail-on high,unknown\n"
                 "netprof check --now --rules site-rules.csv",
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 a file could not be used,\n"
              "4 nothing to read here, 5 something that matters could not be judged (see --fail-on).",

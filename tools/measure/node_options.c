@@ -17,7 +17,7 @@ static struct {
 const struct poptOption reading_options[] = {
     {"root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"},
     {"pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"},
-    {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...", "NAMES"},
+    {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...; all", "NAMES"},
     {"perf", 0, POPT_ARG_STRING, &reading.perf, 0, "these performance events and groups, by commas: flops,cycles,...",
      "EVENTS"},
     {"include", 'i', POPT_ARG_ARGV, &reading.include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
@@ -35,19 +35,26 @@ const struct poptOption set_option[] = {
     POPT_TABLEEND,
 };
 
+#define NETWORK_SOURCES "cxi,netdev,ethtool,rdma,ip" // those of netprof.h
+
 const char *reading_perf(void)
 {
     return reading.perf;
 }
 
+static void node_options_add_name(char **list, const char *name)
+{
+    char *longer = *list ? memory_format("%s,%s", *list, name) : memory_strdup(name);
+    free(*list);
+    *list = longer;
+}
+
 char *reading_source_names(void)
 {
-    char *names = memory_strdup("cxi,netdev,ethtool,rdma,ip"); // those of netprof.h
-    for (size_t i = 0; sources_at(i); i++) {
-        char *longer = memory_format("%s,%s", names, sources_at(i)->name);
-        free(names);
-        names = longer;
-    }
+    char *names = memory_strdup(NETWORK_SOURCES);
+    for (size_t i = 0; sources_at(i); i++)
+        node_options_add_name(&names, sources_at(i)->name);
+    node_options_add_name(&names, "all");
     return names;
 }
 
@@ -116,6 +123,20 @@ static int node_options_check_places(void)
     return EXIT_DONE;
 }
 
+// Those that read this machine whatever the root is.
+static bool node_options_is_of_machine(const char *name)
+{
+    return strcmp(name, "gpu") == 0 || strcmp(name, "perf") == 0 || strcmp(name, "self") == 0;
+}
+
+// "all": everything that there is.
+static void node_options_add_all(char **node)
+{
+    for (size_t i = 0; sources_at(i); i++)
+        if (!reading.root || !node_options_is_of_machine(sources_at(i)->name))
+            node_options_add_name(node, sources_at(i)->name);
+}
+
 // Splits --sources: names of tools/sources/ into node (free it), the rest is returned (free it). NULL: none given.
 static char *node_options_network_sources(char **node)
 {
@@ -127,10 +148,11 @@ static char *node_options_network_sources(char **node)
     // An argument may itself be a list.
     for (char *word; at && (word = strsep(&at, ","));) {
         network = memory_realloc(network, (kept + 2) * sizeof *network);
-        if (sources_find(word)) {
-            char *longer = *node ? memory_format("%s,%s", *node, word) : memory_strdup(word);
-            free(*node);
-            *node = longer;
+        if (strcmp(word, "all") == 0) {
+            node_options_add_all(node);
+            network[kept++] = NETWORK_SOURCES;
+        } else if (sources_find(word)) {
+            node_options_add_name(node, word);
         } else {
             network[kept++] = word;
         }
@@ -151,15 +173,22 @@ static bool node_options_is_listed(const char *list, const char *name)
     return false;
 }
 
-static int node_options_add_node_sources(netprof *np, const char *named, const sources_job *job, bool all)
+// named: by --sources, NULL without it; then those of `otherwise`, by commas, or "all".
+static bool node_options_wants(const char *name, const char *named, const char *otherwise)
+{
+    if (reading.perf && strcmp(name, "perf") == 0) return true;
+    if (named) return node_options_is_listed(named, name);
+    if (strcmp(otherwise, "all") == 0) return !reading.root; // another root is another node, or a saved one
+    return node_options_is_listed(otherwise, name) && !(reading.root && node_options_is_of_machine(name));
+}
+
+static int node_options_add_node_sources(netprof *np, const char *named, const sources_job *job, const char *otherwise)
 {
     netprof_error error;
     for (size_t i = 0; sources_at(i); i++) {
         const sources_entry *s = sources_at(i);
-        // Another root is another node, or a saved one: the job's processes are not in it.
-        bool wanted = named ? node_options_is_listed(named, s->name) : all && !reading.root;
-        wanted |= reading.perf && strcmp(s->name, "perf") == 0;
-        if (!wanted || (s->job && reading.root)) continue;
+        // The job's processes are not below another root.
+        if (!node_options_wants(s->name, named, otherwise) || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
         if (strcmp(s->name, "cgroup") == 0 && !job->pid_count && !job->cgroup && job->elsewhere) continue;
         netprof_err result = s->add(np, job, &error);
@@ -171,7 +200,7 @@ static int node_options_add_node_sources(netprof *np, const char *named, const s
 
 // network: the sources of netprof.h without --sources; NULL: all of them.
 static int node_options_open_reading(netprof **np, const char *const *globs, const sources_job *job,
-                                     const char *network, bool node)
+                                     const char *network, const char *node)
 {
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
@@ -205,12 +234,19 @@ int reading_open(netprof **np, const char *const *globs)
 {
     static sources_job nobody;
     nobody.perf = reading_perf();
-    return node_options_open_reading(np, globs, &nobody, NULL, false);
+    return node_options_open_reading(np, globs, &nobody, NULL, "");
+}
+
+int reading_open_with(netprof **np, const char *node)
+{
+    static sources_job nobody;
+    nobody.perf = reading_perf();
+    return node_options_open_reading(np, NULL, &nobody, NULL, node);
 }
 
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
 {
-    return node_options_open_reading(np, NULL, job, network ? NULL : "none", node);
+    return node_options_open_reading(np, NULL, job, network ? NULL : "none", node ? "all" : "");
 }
 
 static bool node_options_has_devices(const netprof_schema *schema, const char *source)
@@ -230,7 +266,7 @@ int reading_open_ports(netprof **np, const netprof *all)
         if (*names) strcat(names, ",");
         strcat(names, ports[i]);
     }
-    return node_options_open_reading(np, NULL, &nobody, *names ? names : "none", false);
+    return node_options_open_reading(np, NULL, &nobody, *names ? names : "none", "");
 }
 
 int reading_nothing(const netprof *np)

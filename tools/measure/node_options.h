@@ -13,6 +13,8 @@ extern const struct poptOption set_option[]; // --set all|fast
 // Opens what the options say; `globs` (NULL-terminated, may be NULL) are added to --include. Returns an exit code
 // after saying what is wrong. EXIT_NOTHING: nothing was found, the context is open all the same and nothing was said.
 int reading_open(netprof **np, const char *const *globs);
+// The same, and without --sources also these sources of tools/sources/, by commas. Below another root those of its files.
+int reading_open_with(netprof **np, const char *node);
 // The same with the sources of tools/sources/ that --sources names; without --sources all of them when `node`, and
 // the network's when `network`. The job's own sources are left out when `job` holds no process and no group.
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node);

@@ -314,8 +314,7 @@ static void change_find_unreadable(change_finder *f, size_t device, const change
 
 // ---- links ----
 
-// The state of the link at both ends, 1 up, 0 down; false: not known.
-static bool change_link(const netprof_delta *delta, size_t device, bool up[2])
+bool device_link_states(const netprof_delta *delta, size_t device, bool up[2])
 {
     static const struct {
         const char *source, *counter;
@@ -337,7 +336,7 @@ static bool change_link(const netprof_delta *delta, size_t device, bool up[2])
 static void change_find_link(change_finder *f, size_t device)
 {
     bool up[2];
-    if (!change_link(f->delta, device, up) || up[0] == up[1]) return;
+    if (!device_link_states(f->delta, device, up) || up[0] == up[1]) return;
     char *mark = change_in_brackets(&f->delta->schema->devices[device]);
     change_tell(f, up[0] ? DEVICE_LINK_DOWN : DEVICE_LINK_UP, device, up[0] ? "up" : "down", up[1] ? "up" : "down",
                 memory_format("its link was %s at the start and is %s at the end%s", up[0] ? "up" : "down",

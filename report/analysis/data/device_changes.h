@@ -43,5 +43,7 @@ void device_changes_free(device_change **changes);
 
 const char *device_change_name(device_change_kind kind); // "gone", "other", "link-down", ...
 bool device_change_parse(const char *text, device_change_kind *kind);
+// Was its link up, at the start and at the end? False: not known.
+bool device_link_states(const netprof_delta *delta, size_t device, bool up[2]);
 bool device_is_watched(const netprof_device *device); // is it one whose changes are told?
 #endif

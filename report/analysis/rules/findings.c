@@ -9,12 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void findings_make(findings *f, const difference *d, const rules *set)
-{
-    findings_make_pair(f, d, NULL, set);
-}
-
-void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set)
+static void findings_make_all(findings *f, const difference *d, const findings_far *far, const expected_devices *x,
+                              const rules *set)
 {
     findings_free(f);
     f->d = d;
@@ -34,6 +30,7 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
     for (size_t i = 0; i < set->count; i++)
         findings_apply(&m, set->items[i], all);
     free(all);
+    findings_look_for_expected(&m, x);
     for (size_t i = 0; i < f->count; i++)
         findings_explain(&m, &f->items[i]);
     findings_find_background(&m);
@@ -43,4 +40,19 @@ void findings_make_pair(findings *f, const difference *d, const findings_far *fa
     findings_conclude(f);
     evaluation_end(&other);
     evaluation_end(&m.e);
+}
+
+void findings_make(findings *f, const difference *d, const rules *set)
+{
+    findings_make_all(f, d, NULL, NULL, set);
+}
+
+void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set)
+{
+    findings_make_all(f, d, far, NULL, set);
+}
+
+void findings_make_expecting(findings *f, const difference *d, const expected_devices *x, const rules *set)
+{
+    findings_make_all(f, d, NULL, x, set);
 }

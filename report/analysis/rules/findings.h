@@ -5,6 +5,7 @@
 #ifndef NETPROF_FINDINGS_H
 #define NETPROF_FINDINGS_H
 
+#include "findings_expect.h"
 #include "findings_model.h"
 
 #include "analysis/base/json.h"
@@ -16,6 +17,8 @@ void findings_replace(findings *f, finding *items);
 void findings_make(findings *f, const difference *d, const rules *set);
 // For one of two linked nodes: far is what far() in a rule's formula refers to; may be NULL.
 void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set);
+// With what is expected of the node; may be NULL.
+void findings_make_expecting(findings *f, const difference *d, const expected_devices *x, const rules *set);
 
 json_object *findings_json(const findings *f); // {"format":"netprof-findings",...}; never NULL
 

@@ -9,6 +9,7 @@ void findings_free(findings *f)
 {
     for (size_t i = 0; i < f->count; i++) {
         free(f->items[i].claim);
+        free(f->items[i].subject);
         free(f->items[i].explained_by);
     }
     arrfree(f->items);
@@ -30,6 +31,7 @@ void findings_free(findings *f)
 
 const char *finding_device(const findings *f, const finding *x)
 {
+    if (x->subject) return x->subject;
     if (x->device != DIFFERENCE_NONE) return f->d->delta->schema->devices[x->device].name;
     return strcmp(x->rule->source, "*") == 0 ? "node" : x->rule->source;
 }

@@ -24,6 +24,7 @@ typedef struct finding {
     char *claim;
     finding_evidence evidence[FINDINGS_EVIDENCE];
     size_t evidence_count;
+    char *subject;                   // what it is about where it is no device that was read; NULL otherwise
     const rule_threshold *threshold; // the one that was crossed
     char *explained_by;              // names of rules, by commas; NULL: nothing explains it
     size_t peers;                    // other devices of the source with a value, and its range there
@@ -124,6 +125,18 @@ typedef struct findings_far {
     const difference *d;
     const size_t *devices; // for each device here the one at the other end of its link, or DIFFERENCE_NONE
 } findings_far;
+
+// What must be on a node: findings_expect.h.
+typedef struct expected_device {
+    char *name;
+    char *source;      // NULL: of whichever
+    double bits_per_s; // 0: of whatever speed
+} expected_device;
+
+// Start from {0}; expected_free() at the end.
+typedef struct expected_devices {
+    expected_device *items; // an stb_ds array
+} expected_devices;
 
 void findings_free(findings *f);
 // What a gap is and hides, as a line of text: free() it.

@@ -146,8 +146,16 @@ static bool findings_uses_source(const rule *x, const char *source)
     return !x->per_node && uses;
 }
 
-static bool findings_is_failed(const netprof_source_state *s)
+// Below another root it is a saved tree, of which parts were not saved.
+static bool findings_is_other_root(const netprof_schema *schema)
 {
+    const char *root = netprof_fact_of(schema->facts, schema->fact_count, "root");
+    return root && *root && strcmp(root, "/") != 0;
+}
+
+static bool findings_is_failed(const netprof_schema *schema, const netprof_source_state *s)
+{
+    if (s->status == NETPROF_STATUS_VANISHED && !s->device_count && findings_is_other_root(schema)) return false;
     return s->status == NETPROF_STATUS_DENIED || s->status == NETPROF_STATUS_VANISHED ||
            s->status == NETPROF_STATUS_UNREADABLE;
 }
@@ -193,10 +201,10 @@ void findings_add_blind_sources(findings_making *m)
 {
     const netprof_schema *schema = m->f->d->delta->schema, *first = m->f->d->first;
     for (size_t i = 0; i < schema->source_count; i++)
-        if (findings_is_failed(&schema->sources[i])) findings_add_blind_source(m, &schema->sources[i]);
+        if (findings_is_failed(schema, &schema->sources[i])) findings_add_blind_source(m, &schema->sources[i]);
     for (size_t i = 0; first && i < first->source_count; i++) {
         const netprof_source_state *later = findings_find_source(schema, first->sources[i].name);
-        if (findings_is_failed(&first->sources[i]) && !(later && findings_is_failed(later)))
+        if (findings_is_failed(first, &first->sources[i]) && !(later && findings_is_failed(schema, later)))
             findings_add_blind_source(m, &first->sources[i]);
     }
 }

@@ -883,7 +883,8 @@ static bool has_case(const rule *x, int step)
 {
     char text[96];
     if (strcmp(x->name, "x-pair") == 0) return true; // of two nodes: test_ends
-    if (x->in_words) return true;                    // of other devices at the two ends: test_device_changes
+    if (strcmp(x->source, "expect") == 0 || strcmp(x->class_name, "command") == 0) return true; // test_expect
+    if (x->in_words) return true; // of other devices at the two ends: test_device_changes
     for (size_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].rule, x->name) == 0 && rows[i].expected == step) return true;
     snprintf(text, sizeof text, "%s %s", x->name, severity_name((severity)step));

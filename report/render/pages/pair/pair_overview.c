@@ -142,6 +142,7 @@ static void overview_add_sublines(pair *p, document *doc)
     const dataset *set = p->in->set;
     const char *host = set && set->run_count ? set->runs[set->run_count - 1].host : "";
     const char *command = overview_run_fact(p, "command"), *job = overview_run_fact(p, "job_id");
+    const char *status = overview_run_fact(p, "exit_status"), *signal = overview_run_fact(p, "signal");
     int64_t elapsed = p->d->total.elapsed_ns ? p->d->total.elapsed_ns : delta->interval_ns;
     buffer b = {0};
     for (size_t i = 0; i < p->source_count; i++)
@@ -155,6 +156,9 @@ static void overview_add_sublines(pair *p, document *doc)
     if (host && *host) buffer_printf(&b, "Node %s", host);
     if (job && *job) buffer_printf(&b, "%sjob %s", b.size ? DOT : "", job);
     if (command && *command) buffer_printf(&b, "%scommand: %s", b.size ? DOT : "", command);
+    if (signal || (status && strcmp(status, "0") != 0))
+        buffer_printf(&b, "%s%s %s", b.size ? ", " : "", signal ? "ended by signal" : "exit status",
+                      signal ? signal : status);
     if (b.size) document_subline(doc, b.data);
     if (delta->wall_end_ns < delta->wall_begin_ns)
         document_subline(doc, "The second snapshot is older than the first: were they given the wrong way round?");

@@ -1,0 +1,160 @@
+// What is expected of a node, and how the command of a run ended.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "netprof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin_rules.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/rules/findings.h"
+#include "situation.h"
+
+static void lists_of_names(void **state)
+{
+    static const struct {
+        const char *list;
+        size_t count;
+        const char *first, *last;
+        double bits_per_s;
+    } good[] = {{"cxi0", 1, "cxi0", "cxi0", 0},
+                {"cxi0-7", 8, "cxi0", "cxi7", 0},
+                {"cxi8-cxi11@200G", 4, "cxi8", "cxi11", 200e9},
+                {"hsn0,mlx5_0/1@2.5Gb/s", 2, "hsn0", "mlx5_0/1", 2.5e9},
+                {"br-0", 1, "br-0", "br-0", 0},                   // no number before the dash
+                {"enp1s0f7-3", 1, "enp1s0f7-3", "enp1s0f7-3", 0}, // no range that ends after it begins
+                {"eth0@100000M", 1, "eth0", "eth0", 100e9}};
+    static const char *const bad[] = {"", "cxi0,", "cxi0@", "cxi0@fast", "cxi0@200", "cxi0@-1G", "@200G", "cxi0-99999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        expected_devices x = {0};
+        char *problem = NULL;
+        assert_true(expected_parse(&x, good[i].list, &problem));
+        assert_int_equal(arrlenu(x.items), good[i].count);
+        assert_string_equal(x.items[0].name, good[i].first);
+        assert_string_equal(x.items[good[i].count - 1].name, good[i].last);
+        assert_true(x.items[good[i].count - 1].bits_per_s == good[i].bits_per_s);
+        expected_free(&x);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        expected_devices x = {0};
+        char *problem = NULL;
+        if (expected_parse(&x, bad[i], &problem)) fail_msg("'%s' was taken", bad[i]);
+        assert_non_null(problem);
+        free(problem);
+        expected_free(&x);
+    }
+}
+
+static const finding *find(const findings *f, const char *rule_name)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->items[i].rule->name, rule_name) == 0) return &f->items[i];
+    return NULL;
+}
+
+// dev0 is a port of 100 Gb/s whose link is up, dev1 one whose link is down.
+#define PORTS "@speed_mbps=100000 carrier=1>1 carrier_down_count=0 peer:@speed_mbps=100000 peer:carrier=0>0"
+
+static void what_is_not_as_expected(void **state)
+{
+    static const struct {
+        const char *list, *rule, *device;
+        severity severity;
+    } cases[] = {{"dev0", NULL, NULL, SEVERITY_OK},
+                 {"dev0@100G", NULL, NULL, SEVERITY_OK},
+                 {"dev0@200G", "expected-slow", "dev0", SEVERITY_HIGH},
+                 {"dev1", "expected-down", "dev1", SEVERITY_HIGH},
+                 {"dev0,dev2", "expected-missing", "dev2", SEVERITY_CRITICAL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        situation s;
+        findings f = {0};
+        expected_devices x = {0};
+        char *problem = NULL;
+        situation_make(&s, "netdev", PORTS);
+        assert_true(expected_parse(&x, cases[i].list, &problem));
+        findings_make_expecting(&f, &s.d, &x, &built_in);
+        if (!cases[i].rule) {
+            assert_null(find(&f, "expected-slow"));
+            assert_null(find(&f, "expected-down"));
+            assert_null(find(&f, "expected-missing"));
+        } else {
+            const finding *found = find(&f, cases[i].rule);
+            assert_non_null(found);
+            assert_ptr_equal(found, &f.items[0]);
+            assert_int_equal(found->severity, cases[i].severity);
+            assert_string_equal(finding_device(&f, found), cases[i].device);
+        }
+        findings_free(&f);
+        expected_free(&x);
+        situation_free(&s);
+    }
+}
+
+// What was up when the node was well: dev0, not dev1.
+static void as_it_was_when_all_was_well(void **state)
+{
+    situation s;
+    expected_devices x = {0};
+    (void)state;
+    situation_make(&s, "netdev", PORTS);
+    expected_of_node(&x, &s.d);
+    assert_int_equal(arrlenu(x.items), 1);
+    assert_string_equal(x.items[0].name, "dev0");
+    assert_string_equal(x.items[0].source, "netdev");
+    assert_true(x.items[0].bits_per_s == 100e9);
+    expected_free(&x);
+    situation_free(&s);
+}
+
+static void how_the_command_ended(void **state)
+{
+    static const struct {
+        const char *status, *signal, *rule;
+        severity severity;
+    } cases[] = {{"0", NULL, NULL, SEVERITY_OK},
+                 {"1", NULL, "command-failed", SEVERITY_WARN},
+                 {"139", NULL, "command-failed", SEVERITY_HIGH}, // 128 + SIGSEGV, below a shell
+                 {"143", NULL, "command-failed", SEVERITY_WARN}, // 128 + SIGTERM
+                 {"139", "11", "command-killed", SEVERITY_HIGH},
+                 {"137", "9", "command-killed", SEVERITY_HIGH},
+                 {"143", "15", "command-killed", SEVERITY_WARN},
+                 {"130", "2", "command-killed", SEVERITY_WARN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        situation s;
+        findings f = {0};
+        const netprof_fact facts[] = {{"exit_status", cases[i].status}, {"signal", cases[i].signal}};
+        situation_make(&s, "netdev", PORTS);
+        difference_keep_facts(&s.d, facts, cases[i].signal ? 2 : 1);
+        findings_make(&f, &s.d, &built_in);
+        const finding *failed = find(&f, "command-failed"), *killed = find(&f, "command-killed");
+        assert_true(!failed || !killed);
+        const finding *x = failed ? failed : killed;
+        assert_int_equal(x != NULL, cases[i].rule != NULL);
+        if (x) {
+            assert_string_equal(x->rule->name, cases[i].rule);
+            assert_int_equal(x->severity, cases[i].severity);
+            assert_ptr_equal(x, &f.items[0]);
+        }
+        findings_free(&f);
+        situation_free(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_of_names),
+        cmocka_unit_test(what_is_not_as_expected),
+        cmocka_unit_test(as_it_was_when_all_was_well),
+        cmocka_unit_test(how_the_command_ended),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
