@@ -3214,6 +3214,18 @@ static netprof_err netprof__cxi_device(netprof__cxi *cxi, netprof_list *list, co
     return netprof__dir_group(&cxi->files, list, path, "rh:", netprof__parse_int32, netprof__cxi_describe_rh);
 }
 
+/* The state of a source whose class directory cannot be listed. It is absent where there is no such hardware; without
+   /sys nobody knows whether there is. (Another root may be a tree of which only parts were saved.) */
+static void netprof__class_state(netprof_list *list, int failed, const char *path)
+{
+    if (failed == -ENOENT && (*list->root || access("/sys/class", F_OK) == 0))
+        netprof_list_state(list, NETPROF_STATUS_ABSENT, ENOENT, path);
+    else if (failed == -ENOENT)
+        netprof_list_state(list, NETPROF_STATUS_UNREADABLE, ENOENT, "/sys/class");
+    else
+        netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
+}
+
 static netprof_err netprof__cxi_discover(void *user, netprof_list *list)
 {
     netprof__cxi *cxi = (netprof__cxi *)user;
@@ -3225,9 +3237,7 @@ static netprof_err netprof__cxi_discover(void *user, netprof_list *list)
     snprintf(cxi->class_path, sizeof cxi->class_path, "%s/sys/class/cxi", list->root);
     cxi->signature = netprof__dir_signature(cxi->class_path);
     result = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, cxi->class_path, &names);
-    if (result)
-        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result), -result,
-                           cxi->class_path);
+    if (result) netprof__class_state(list, result, cxi->class_path);
     for (i = 0; !failed && result != -ENOMEM && i < names.count; i++)
         failed = netprof__cxi_device(cxi, list, names.names[i]);
     netprof__names_free(&names);
@@ -6184,9 +6194,7 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
     snprintf(rdma->class_path, sizeof rdma->class_path, "%s/sys/class/infiniband", list->root);
     rdma->signature = netprof__dir_signature(rdma->class_path);
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, rdma->class_path, &names);
-    if (result)
-        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result), -result,
-                           rdma->class_path);
+    if (result) netprof__class_state(list, result, rdma->class_path);
 #ifndef NETPROF_NO_NETLINK
     /* Only if there are adapters: opening the socket could load the kernel module, and must not. */
     if (!result && names.count) failed = netprof__rdma_adapters(rdma);
@@ -14735,7 +14743,11 @@ static void netprof__series_end(struct netprof__regions_state *g)
      a file that is replaced passes on its mode.
      A set-uid program, or one with file capabilities, uses nothing of the environment, and its regions are off unless it
      calls netprof_set_mode().
-     Nothing yet in the .netprof format (version 2), the JSON document (version 1) or the exit codes.
+     Exit code 5 of the commands that judge: what matters could not be judged. Before, such a check ended with 0, or with
+     4 where no rule found its counters.
+     A source whose directory is missing because the whole of /sys is has the status NETPROF_STATUS_UNREADABLE, no longer
+     _ABSENT.
+     Nothing yet in the .netprof format (version 2) or the JSON document (version 1).
 
    0.1.0, the first version
      Sources cxi, netdev, ethtool, rdma and ip; tcp and user for what the program adds; sources of your own.

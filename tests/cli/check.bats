@@ -126,6 +126,12 @@ make_eth() {
     for counter in rx_bytes tx_bytes rx_packets tx_packets rx_crc_errors rx_dropped; do echo 7 >$dir/statistics/$counter; done
 }
 
+@test "without /sys nobody knows what hardware there is: 5" {
+    unshare --mount true 2>/dev/null || skip "needs a mount namespace"
+    [ "$(status_of unshare --mount bash -c 'mount -t tmpfs none /sys && exec netprof check --now --interval 10ms')" = 5 ]
+    grep -q '^Could not be judged: source rdma: /sys/class: No such file or directory; this and [0-9]* other cause' out
+}
+
 @test "few file descriptors: 5, and the sources that suffered are named" {
     [ "$(status_of bash -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 5; exec netprof check --now --interval 10ms --json')" = 5 ]
     [ "$(jq -c '[.unknown[] | select(.rule == null) | [.source, .errno]] | any(.[1] == 24)' out)" = true ] # EMFILE
@@ -274,6 +280,10 @@ waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 500
     grep -q '^Warning: node: the command ended with exit status 3' out
     [ "$(status_of netprof check dead.netprof)" = 1 ]
     grep -q '^Serious: node: the command was ended by signal 11' out
+    failing_run both.netprof 'echo 5 >tree/sys/class/net/eth0/carrier_down_count; exit 3' # and the link went down
+    [ "$(status_of netprof check both.netprof)" = 1 ]
+    grep -q '^Serious: eth0: the link went down 2 times' out
+    [[ $(sed -n 2p out) == sh\ -c\ *' ended with exit status 3' ]]
     for file in bad dead; do # and netprof job says the same
         [ "$(netprof check $file.netprof --json --fail-on judged,critical | jq -c '.findings[0] | [.rule, .severity]')" = \
             "$(netprof job $file.netprof --json --fail-on critical | jq -c '.findings[0] | [.rule, .severity]')" ]

@@ -137,9 +137,24 @@ static void check_text_print_unknown(const findings *f, bool all)
     if (!all && f->gap_count > SHOWN) printf("  and %zu more (--all)\n", f->gap_count - SHOWN);
 }
 
+// How the command of the run ended, unless the verdict says so.
+static void check_text_print_command(const findings *f)
+{
+    const difference *d = f->d;
+    const char *status = netprof_fact_of(d->run_facts, d->run_fact_count, "exit_status"),
+               *killed = netprof_fact_of(d->run_facts, d->run_fact_count, "signal"),
+               *command = netprof_fact_of(d->run_facts, d->run_fact_count, "command");
+    bool failed = killed || (status && strcmp(status, "0") != 0);
+    if (!failed || (f->count && strcmp(f->items[0].rule->class_name, "command") == 0)) return;
+    char *name = memory_strdup(command ? safe(command) : "The command");
+    printf("%s ended %s %s\n", name, killed ? "by signal" : "with exit status", safe(killed ? killed : status));
+    free(name);
+}
+
 void check_print_text(const findings *f, bool all)
 {
     heading(stdout, "%s", safe(f->verdict));
+    check_text_print_command(f);
     check_text_print_findings(f, all);
     check_text_print_background(f);
     check_text_print_unknown(f, all);
