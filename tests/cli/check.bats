@@ -275,11 +275,11 @@ waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 500
     failing_run good.netprof 'exit 0'
     failing_run bad.netprof 'exit 3'
     failing_run dead.netprof 'kill -SEGV $$'
-    refute grep -q command- <(netprof check good.netprof --json --fail-on judged)
+    refute grep -q job-failed <(netprof check good.netprof --json --fail-on judged)
     [ "$(status_of netprof check bad.netprof --fail-on warn)" = 1 ]
-    grep -q '^Warning: node: the command ended with exit status 3' out
-    [ "$(status_of netprof check dead.netprof)" = 1 ]
-    grep -q '^Serious: node: the command was ended by signal 11' out
+    grep -q '^Warning: node: the command failed with exit status 3' out
+    [ "$(status_of netprof check dead.netprof --fail-on warn)" = 1 ]
+    grep -q '^Warning: node: the command was ended by signal 11' out
     failing_run both.netprof 'echo 5 >tree/sys/class/net/eth0/carrier_down_count; exit 3' # and the link went down
     [ "$(status_of netprof check both.netprof)" = 1 ]
     grep -q '^Serious: eth0: the link went down 2 times' out

@@ -376,7 +376,7 @@ static void compare_words_say_links(comparison *c)
     size_t judged = 0;
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
-        if (check->rule->class_rank > 1) continue; // link-down, link-errors
+        if (check->rule->class_rank > rules_class_rank("link-errors")) continue; // link-down, link-errors
         if (check->severity[0] >= SEVERITY_WATCH || check->severity[1] >= SEVERITY_WATCH) return;
         judged++;
     }

@@ -33,8 +33,8 @@ static bool job_check_is_of_table(const rules *set, const char *name)
 
 static const char *job_check_class(int rank)
 {
-    static const char *const names[] = {"link-down",  "link-errors", "host-loss",   "back-pressure",
-                                        "congestion", "transport",   "utilisation", "data"};
+    static const char *const names[] = {"command",    "link-down", "link-errors", "host-loss", "back-pressure",
+                                        "congestion", "transport", "utilisation", "data"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (rules_class_rank(names[i]) == rank) return names[i];
     return "data";

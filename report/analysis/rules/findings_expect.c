@@ -122,29 +122,10 @@ void expected_of_node(expected_devices *x, const difference *d)
 
 // ---- findings ----
 
-// claim: NULL for the rule's own.
 static void expected_add(findings_making *m, const char *rule_name, const expected_device *want, size_t device,
                          char *claim)
 {
-    findings *f = m->f;
-    const rule *x = rules_find(m->set, rule_name);
-    int s = SEVERITY_CRITICAL;
-    while (x && s > SEVERITY_OK && !findings_crosses(&x->thresholds[s], 1))
-        s--;
-    if (!x || s == SEVERITY_OK) {
-        free(claim);
-        return;
-    }
-    if (!claim) claim = memory_strdup(x->part_count ? x->claim[0].text : x->name);
-    finding made = {.rule = x,
-                    .severity = (severity)s,
-                    .device = device,
-                    .value = 1,
-                    .claim = claim,
-                    .threshold = &x->thresholds[s],
-                    .subject = device == DIFFERENCE_NONE ? memory_strdup(want->name) : NULL};
-    arrput(f->items, made);
-    f->count = arrlenu(f->items);
+    findings_add_told(m, rule_name, device, device == DIFFERENCE_NONE ? want->name : NULL, 1, claim);
 }
 
 static bool expected_is_gone(const findings *f, size_t device)

@@ -30,6 +30,11 @@ void findings_find_background(findings_making *m);
 // What could not be judged: a rule's reading on a device; sources, before any rule; and at the end, causes.
 void findings_add_unknown(findings_making *m, const rule *x, size_t device, reading r);
 void findings_add_blind_sources(findings_making *m);
+// A finding of this rule, if the value crosses a threshold of it. subject: as finding.subject; claim: from malloc(), NULL
+// for the rule's own.
+void findings_add_told(findings_making *m, const char *rule_name, size_t device, const char *subject, double value,
+                       char *claim);
+void findings_look_at_command(findings_making *m);
 void findings_look_for_expected(findings_making *m, const expected_devices *x);
 void findings_find_gaps(findings_making *m);
 // Sources of the node as a whole in which a fault would show. The job's own (process, cgroup), energy and what recording

@@ -27,8 +27,8 @@ static const struct {
               {"rules_node.csv", rules_node_lines}, {"rules_data.csv", rules_data_lines}};
 
 static const char *const severities[SEVERITIES] = {"ok", "info", "unknown", "watch", "warn", "high", "critical"};
-static const char *const classes[] = {"link-down", "link-errors", "host-loss",   "back-pressure", "congestion",
-                                      "transport", "command",     "utilisation", "data"};
+static const char *const classes[] = {"command",    "link-down", "link-errors", "host-loss", "back-pressure",
+                                      "congestion", "transport", "utilisation", "data"};
 
 int rules_class_rank(const char *class_name)
 {

@@ -4,7 +4,7 @@
 // columns, in any order:
 //
 //     name          host-write-back-pressure
-//     class         link-down, link-errors, host-loss, back-pressure, congestion, transport, command, utilisation or data:
+//     class         link-down, link-errors, host-loss, back-pressure, congestion, transport, utilisation, data or command:
 //                   of equally bad findings the earlier class comes first
 //     source        cxi, netdev, ...; * for all
 //     per           device, or node: once over all devices of the source

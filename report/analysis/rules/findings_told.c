@@ -1,0 +1,47 @@
+// Findings that no formula makes: a rule of the tables gives severity, threshold and advice.
+#include "findings_making.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void findings_add_told(findings_making *m, const char *rule_name, size_t device, const char *subject, double value,
+                       char *claim)
+{
+    findings *f = m->f;
+    const rule *x = rules_find(m->set, rule_name);
+    int s = SEVERITY_CRITICAL;
+    while (x && s > SEVERITY_OK && !findings_crosses(&x->thresholds[s], value))
+        s--;
+    if (!x || s == SEVERITY_OK) {
+        free(claim);
+        return;
+    }
+    if (!claim) claim = memory_strdup(x->part_count ? x->claim[0].text : x->name);
+    finding made = {.rule = x,
+                    .severity = (severity)s,
+                    .device = device,
+                    .value = value,
+                    .claim = claim,
+                    .threshold = &x->thresholds[s],
+                    .subject = subject ? memory_strdup(subject) : NULL};
+    arrput(f->items, made);
+    f->count = arrlenu(f->items);
+}
+
+// The command whose run it is.
+void findings_look_at_command(findings_making *m)
+{
+    const difference *d = m->f->d;
+    const char *status = netprof_fact_of(d->run_facts, d->run_fact_count, "exit_status"),
+               *killed = netprof_fact_of(d->run_facts, d->run_fact_count, "signal");
+    double value = status ? strtod(status, NULL) : 0;
+    if (killed)
+        findings_add_told(m, "job-failed", DIFFERENCE_NONE, "node", value > 0 ? value : 1,
+                          memory_format("the command was ended by signal %s", killed));
+    else if (value > 0)
+        findings_add_told(m, "job-failed", DIFFERENCE_NONE, "node", value,
+                          memory_format("the command failed with exit status %s", status));
+}
