@@ -8683,7 +8683,7 @@ static netprof_err netprof__may_compare(netprof__pair *pair, int force, netprof_
     pair->clock_step_ns = netprof__clock_step(pair);
     if (force || (same_boot && back_ns == 0)) return NETPROF_OK;
     if (same_boot)
-        snprintf(text, sizeof text, "AFTER was taken %.3f s before BEFORE (swapped?)", (double)back_ns / 1e9);
+        snprintf(text, sizeof text, "given in the wrong order: the second was read %.3f s before the first", (double)back_ns / 1e9);
     return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
 }
 

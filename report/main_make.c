@@ -70,16 +70,9 @@ static int make_pair_pages(arguments *a, const difference *d, const report_order
 static int make_counters(arguments *a, const report_order *order, bool over_time)
 {
     const dataset *set = &a->set;
-    const char *first = a->paths[0], *last = a->paths[a->count - 1];
+    const char *first = a->paths[0];
     difference d = {0};
-    netprof_error error;
-    int code = EXIT_DONE;
-    if (set->run_count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
-        code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(first));
-    if (!code && difference_of_dataset(&d, set, order->force, &error))
-        code = error.code == NETPROF_ERR_MISMATCH ? fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same",
-                                                         safe(first), safe(last), error_text(&error))
-                                                  : fail_error(first, &error);
+    int code = inputs_compare(&d, set, order->force);
     if (!code && !d.total.counters)
         code = fail(EXIT_NOTHING, "%s: holds no counter: there is nothing to report about", safe(first));
     if (!code) code = make_pair_pages(a, &d, order, over_time);

@@ -99,7 +99,7 @@ of() { # COUNTER FILTER, of all.json
     for command in diff check; do
         [ "$(status_of netprof $command after.netprof before.netprof)" = 3 ]
         cat err
-        grep -Eq "^netprof $command: after.netprof and before.netprof: AFTER was taken [0-9.]+ s before BEFORE \(swapped\?\); --force" err
+        grep -Eq "^netprof $command: after.netprof and before.netprof: given in the wrong order: the second was read [0-9.]+ s before the first; --force" err
         [ ! -s out ]
     done
     [ "$(status_of netprof diff --force after.netprof before.netprof --json)" = 0 ]

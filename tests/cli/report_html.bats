@@ -73,7 +73,7 @@ END
     "$series" large.json --snapshots 6 --largest
     "$series" back.json --snapshots 12 --backwards 6
     [ "$(status_of netprof-report -o back.html back.json)" -eq 3 ]
-    grep -q 'AFTER was taken' err
+    grep -q 'given in the wrong order' err
     for name in many one large back; do
         netprof-report --force --check-layout "$name.json"
         netprof-report --force -o "$name.html" "$name.json"

@@ -1,11 +1,13 @@
 #include "inputs.h"
 
 #include "common.h"
+#include "analysis/base/text.h"
 #include "analysis/regions/regions.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void inputs_say_warning(const dataset_warning *w)
 {
@@ -139,20 +141,44 @@ static void inputs_say_sets(const dataset *set)
              before == NETPROF_SET_FAST ? "first" : "last");
 }
 
+static bool inputs_are_one_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (strcmp(a, b) == 0) return true;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+// Why the first and the last file are no run.
+static int inputs_refuse(const dataset_run *first, const dataset_run *last, const netprof_error *error)
+{
+    char *names = NULL;
+    text_append(&names, "%s", safe(first->path));
+    if (first == last)
+        text_append(&names, ": first and last snapshot");
+    else
+        text_append(&names, " and %s", safe(last->path));
+    int code = error->code == NETPROF_ERR_ARG        ? EXIT_USAGE
+               : error->code == NETPROF_ERR_NOSOURCE ? EXIT_NOTHING
+                                                     : EXIT_FILE;
+    fail(code, "%s: %s%s", names, error_text(error),
+         error->code == NETPROF_ERR_MISMATCH ? "; --force compares them all the same" : "");
+    free(names);
+    return code;
+}
+
 int inputs_compare(difference *d, const dataset *set, bool force)
 {
     const dataset_run *first = &set->runs[0], *last = &set->runs[set->run_count - 1];
     netprof_error error;
     if (first == last && first->snapshot_count < 2 && !first->delta_count)
         return fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(first->path));
+    if (first != last && !last->part && inputs_are_one_file(first->path, last->path))
+        return fail(EXIT_USAGE, "%s was given twice; expected the reading before, and the one after", safe(last->path));
     inputs_say_sets(set);
     if (!difference_of_dataset(d, set, force, &error)) return EXIT_DONE;
-    if (error.code != NETPROF_ERR_MISMATCH) return fail_error(first->path, &error);
-    if (first == last)
-        return fail(EXIT_FILE, "%s: first and last snapshot: %s; --force compares them all the same", safe(first->path),
-                    error_text(&error));
-    return fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same", safe(first->path), safe(last->path),
-                error_text(&error));
+    bool of_both = error.code == NETPROF_ERR_MISMATCH || error.code == NETPROF_ERR_NOSOURCE ||
+                   (error.code == NETPROF_ERR_ARG && first != last && first->snapshot_count && last->snapshot_count);
+    return of_both ? inputs_refuse(first, last, &error) : fail_error(first->path, &error);
 }
 
 int inputs_rules(rules *set, const char *path)

@@ -21,7 +21,7 @@ void inputs_drop_series(dataset *set);
 // True if the runs are one, from the first to the last; otherwise each is a run of another node.
 bool inputs_are_one_run(const dataset *set);
 // Compares the first snapshot of the first run with the last of the last. Returns an exit code, after saying what forbids
-// it: one snapshot only, different hosts or boots, the wrong order.
+// it: one snapshot only, a file given twice, different hosts or boots, no device in common, the wrong order.
 int inputs_compare(difference *d, const dataset *set, bool force);
 // The built-in rules, and those of the file (NULL: none); its bad lines are said.
 int inputs_rules(rules *set, const char *path);

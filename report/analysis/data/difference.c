@@ -112,6 +112,52 @@ netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *befor
     return NETPROF_OK;
 }
 
+static bool difference_same_values(const netprof_snapshot *a, const netprof_snapshot *b)
+{
+    size_t n = a->schema->counter_count;
+    bool stamped = a->begin_ns || a->wall_ns;
+    for (size_t i = 0; i < n; i++)
+        stamped |= a->stamps_ns[i] != 0;
+    return stamped && n && memcmp(a->values, b->values, n * sizeof *a->values) == 0 &&
+           memcmp(a->status, b->status, n) == 0 && memcmp(a->stamps_ns, b->stamps_ns, n * sizeof *a->stamps_ns) == 0;
+}
+
+// One reading in two files: same times and same values. Without any time equal values prove nothing.
+static bool difference_is_same_reading(const netprof_snapshot *a, const netprof_snapshot *b)
+{
+    return a->schema->counter_count == b->schema->counter_count && a->schema->device_count == b->schema->device_count &&
+           a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->wall_ns == b->wall_ns &&
+           difference_same_values(a, b);
+}
+
+static bool difference_has_common_device(const difference *d)
+{
+    for (size_t i = 0; i < d->delta->schema->device_count; i++)
+        if (difference_has_both_ends(d, i)) return true;
+    return d->delta->schema->device_count == 0; // then that is what there is to say
+}
+
+netprof_err difference_of_ends(difference *d, const dataset_run *first, const dataset_run *last, bool force,
+                               netprof_error *error)
+{
+    const netprof_snapshot *before = &first->snapshots[0], *after = &last->snapshots[last->snapshot_count - 1];
+    const char *hosts[2] = {dataset_node(first, before->schema), dataset_node(last, after->schema)};
+    bool known = *hosts[0] && *hosts[1], same = known && strcmp(hosts[0], hosts[1]) == 0;
+    difference_free(d);
+    if (first != last && difference_is_same_reading(before, after))
+        return difference_fail(error, NETPROF_ERR_ARG, "the same reading in both; two are needed, a start and an end");
+    if (known && !same && !force) {
+        netprof_err err = difference_fail(error, NETPROF_ERR_MISMATCH, "");
+        if (error) snprintf(error->text, sizeof error->text, "host differs: %.60s and %.60s", hosts[0], hosts[1]);
+        return err;
+    }
+    netprof_err err = difference_of_snapshots(d, before, after, force, error);
+    if (err || same || difference_has_common_device(d)) return err;
+    difference_free(d);
+    return difference_fail(error, force ? NETPROF_ERR_NOSOURCE : NETPROF_ERR_MISMATCH,
+                           "no device in common: they are of different nodes, or of different devices of one");
+}
+
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error)
 {
     if (!set->run_count) return difference_fail(error, NETPROF_ERR_ARG, "no data");
@@ -124,8 +170,7 @@ netprof_err difference_of_dataset(difference *d, const dataset *set, bool force,
     else if (!first->snapshot_count || !last->snapshot_count)
         err = difference_fail(error, NETPROF_ERR_ARG, "no snapshot; expected one in each file");
     else
-        err =
-            difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1], force, error);
+        err = difference_of_ends(d, first, last, force, error);
     if (!err) difference_keep_facts(d, last->facts, last->fact_count);
     if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
     return err;

@@ -64,6 +64,11 @@ typedef struct difference {
 netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
                                     bool force, netprof_error *error);
 void difference_of_delta(difference *d, const netprof_delta *delta);
+// From the first reading of a file to the last of another, or of the same. Refuses more: two files that hold the same
+// reading (_ARG, whatever force says), of two hosts by their facts (_MISMATCH), and readings without a device in common
+// unless both name the same host (_MISMATCH; forced _NOSOURCE: there is nothing to compare).
+netprof_err difference_of_ends(difference *d, const dataset_run *first, const dataset_run *last, bool force,
+                               netprof_error *error);
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error);
 void difference_free(difference *d);
 // The device's change of this kind, or NULL.

@@ -36,11 +36,16 @@ static netprof_err runs_subtract(node_run *run, bool force, netprof_error *error
         difference_of_delta(&run->d, &first->deltas[0]);
         return NETPROF_OK;
     }
-    if (begin->wall_ns && end->wall_ns && end->wall_ns < begin->wall_ns)
+    // Within a boot netprof_diff() tells which is earlier: there the wall clock may have been set back.
+    bool one_boot = !force && dataset_fact(first, "boot_id") && dataset_fact(last, "boot_id");
+    bool backwards = !one_boot && begin->wall_ns && end->wall_ns && end->wall_ns < begin->wall_ns;
+    netprof_error wrong = {.code = NETPROF_OK};
+    netprof_err err = backwards ? NETPROF_ERR_MISMATCH : difference_of_ends(&run->d, first, last, force, &wrong);
+    if (backwards || (err && strncmp(wrong.text, "given in the wrong order", 24) == 0))
         return runs_fail(error, NETPROF_ERR_ARG, last->path, "is earlier than %.90s; expected the earlier one first",
                          first == last ? "its first snapshot" : first->path);
-    netprof_err err = difference_of_snapshots(&run->d, begin, end, force, error);
-    if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
+    if (err && error) *error = wrong;
+    if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", run->label);
     return err;
 }
 

@@ -265,6 +265,26 @@ static json_object *diff_json_warnings(const dataset *set)
     return list;
 }
 
+static json_object *diff_json_changes(const difference *d)
+{
+    json_object *list = json_new_array();
+    for (size_t i = 0; i < d->change_count; i++) {
+        const device_change *c = &d->changes[i];
+        json_object *o = json_new_object();
+        json_put_text(o, "device", d->delta->schema->devices[c->device].name);
+        json_put_text(o, "source", d->delta->schema->devices[c->device].source);
+        json_put_text(o, "change", device_change_name(c->kind));
+        json_put(o, "physical", json_new_boolean(c->physical));
+        json_put(o, "repeated", json_new_boolean(c->repeated));
+        json_put_text(o, "was", *c->was ? c->was : NULL);
+        json_put_text(o, "is", *c->is ? c->is : NULL);
+        json_put_text(o, "mark", *c->mark ? c->mark : NULL);
+        json_put_text(o, "text", c->text);
+        json_append(list, o);
+    }
+    return list;
+}
+
 json_object *diff_json(const diff_view *view)
 {
     const difference *d = view->difference;
@@ -281,6 +301,7 @@ json_object *diff_json(const diff_view *view)
     json_put_text(o, "rank", view->raw ? "raw" : "unit");
     diff_json_add_counts(totals, &d->total);
     json_put(o, "totals", totals);
+    json_put(o, "changes", diff_json_changes(d));
     json_put(o, "devices", diff_json_devices(view));
     json_put(o, "troubles", diff_json_troubles(view));
     json_put(o, "sums", diff_json_sums(view, view->top));

@@ -55,6 +55,18 @@ size_t *diff_top(const diff_view *view, size_t device, size_t *count)
     return difference_select(view->difference, &query, count);
 }
 
+// A device that changed, in the columns of counters: of the kind "device", flagged with what happened.
+static void diff_output_change_line(const diff_view *view, const device_change *c, size_t columns)
+{
+    const netprof_device *device = &view->difference->delta->schema->devices[c->device];
+    const char *cells[] = {device->name, device->source, NULL, NULL, "device", device_change_name(c->kind),
+                           c->was,       c->is};
+    if (view->host) csv_cell(stdout, view->host);
+    for (size_t i = 0; i < columns; i++)
+        csv_cell(stdout, i < sizeof cells / sizeof *cells && cells[i] && *cells[i] ? cells[i] : NULL);
+    csv_end(stdout);
+}
+
 void diff_print_csv(const diff_view *view)
 {
     static const char *const titles[] = {"device",     "source",        "counter",     "unit",  "kind",
@@ -73,6 +85,8 @@ void diff_print_csv(const diff_view *view)
         if (view->host) csv_cell(stdout, "host");
         csv_line(stdout, titles, sizeof titles / sizeof *titles);
     }
+    for (size_t k = 0; k < d->change_count; k++)
+        diff_output_change_line(view, &d->changes[k], sizeof titles / sizeof *titles);
     for (size_t k = 0; k < count; k++) {
         size_t i = rows[k];
         const netprof_counter *c = &delta->schema->counters[i];
@@ -87,7 +101,10 @@ void diff_print_csv(const diff_view *view)
         csv_cell(stdout, row->flag == NETPROF_FLAG_NEW ? NULL : words_exact(delta->before[i]).text);
         csv_cell(stdout, row->flag == NETPROF_FLAG_GONE ? NULL : words_exact(delta->after[i]).text);
         csv_cell(stdout, row->compared ? delta_text(row).text : NULL);
-        csv_printf(stdout, "%.9f", (double)delta->elapsed_ns[i] / 1e9);
+        if (delta->elapsed_ns[i] > 0)
+            csv_printf(stdout, "%.9f", (double)delta->elapsed_ns[i] / 1e9);
+        else
+            csv_cell(stdout, NULL); // one and the same reading, give or take what clocks differ
         if (isnan(row->rate_per_s))
             csv_cell(stdout, NULL);
         else

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void diff_text_more_line(size_t shown, size_t there)
+{
+    if (shown < there) printf("... and %zu more; --all shows them\n", there - shown);
+}
+
 // Sweeps blur the edges of the interval for counters without stamps of their own.
 static bool diff_text_blurred(const difference *d)
 {
@@ -39,6 +44,27 @@ static void diff_text_header(const diff_view *view)
         printf("; the files keep the counters' own times to within %s",
                safe(words_duration((double)delta->stamp_error_ns / 1e9).text));
     printf("\n");
+}
+
+// What befell one device, or several: before all numbers.
+static void diff_text_changes(const diff_view *view)
+{
+    enum { SHOWN = 20 };
+    static const column columns[] = {{"DEVICE", 0}, {"SOURCE", 0}, {"CHANGE", 0}, {"WHAT", COLUMN_WRAP | COLUMN_LEAN}};
+    const difference *d = view->difference;
+    size_t shown = view->all || d->change_count <= SHOWN ? d->change_count : SHOWN;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < shown; i++) {
+        const device_change *c = &d->changes[i];
+        const netprof_device *device = &d->delta->schema->devices[c->device];
+        table_cell(t, PLAIN, device->name);
+        table_cell(t, PLAIN, device->source);
+        table_cell(t, c->physical ? WARNING : PLAIN, device_change_name(c->kind));
+        table_cell(t, PLAIN, c->text);
+    }
+    if (shown) heading(stdout, "Devices that changed");
+    table_end(t, stdout, 0);
+    diff_text_more_line(shown, d->change_count);
 }
 
 static void diff_text_traffic_line(table *t, const difference *d, const traffic *x)
@@ -106,11 +132,6 @@ static const column counter_columns[] = {{"DEVICE", COLUMN_LEAN},
                                          {"FLAG", COLUMN_LEAN},
                                          {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
 enum { COUNTER_COLUMNS = sizeof counter_columns / sizeof *counter_columns };
-
-static void diff_text_more_line(size_t shown, size_t there)
-{
-    if (shown < there) printf("... and %zu more; --all shows them\n", there - shown);
-}
 
 static void diff_text_balance(const diff_view *view)
 {
@@ -189,6 +210,7 @@ static size_t diff_text_sums(const diff_view *view, const size_t *rows, size_t r
     difference_sum *sums = difference_sums(view->difference, rows, row_count, top, &count);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
+        if (!sums[i].value && sums[i].lower_bound) continue; // started again, and nothing since: nobody knows
         if (leading && !catalog_unit_is_leading(sums[i].unit)) {
             left_out++;
             continue;
@@ -367,8 +389,10 @@ static void diff_text_quality(const diff_view *view)
                               .flags = ~plain,
                               .unchanged = true};
     size_t found, count = 0, *rows = difference_select(d, &query, &found);
-    for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
-        if (view->all || !diff_text_is_skipped(delta, rows[k])) rows[count++] = rows[k];
+    for (size_t k = 0; k < found; k++) // what was not asked for is no surprise, what is gone as a whole is told
+        if (view->all || (!diff_text_is_skipped(delta, rows[k]) &&
+                          difference_has_both_ends(d, delta->schema->counters[rows[k]].device)))
+            rows[count++] = rows[k];
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t k = 0; k < shown; k++) {
@@ -406,6 +430,7 @@ void diff_print_text(const diff_view *view)
     const difference *d = view->difference;
     bool lists = view->all || view->top_given || view->raw;
     diff_text_header(view);
+    diff_text_changes(view);
     if (view->groups) {
         diff_text_groups(view);
         diff_text_gauges(view);
