@@ -523,8 +523,9 @@ typedef struct netprof_item {
     const netprof_snapshot *snapshot; /* NULL: it was passed over */
     const netprof_delta *delta;
     const struct netprof_regions *regions;
-    const char *text; /* DAMAGE: what was lost, in words */
-    int complete;     /* END, FILE */
+    const char *text;             /* DAMAGE: what was lost, in words */
+    int complete;                 /* END, FILE */
+    const netprof_schema *schema; /* SNAPSHOT: its schema, also if it was passed over */
 } netprof_item;
 
 /* ---- >>5 functions ----
@@ -8683,7 +8684,8 @@ static netprof_err netprof__may_compare(netprof__pair *pair, int force, netprof_
     pair->clock_step_ns = netprof__clock_step(pair);
     if (force || (same_boot && back_ns == 0)) return NETPROF_OK;
     if (same_boot)
-        snprintf(text, sizeof text, "given in the wrong order: the second was read %.3f s before the first", (double)back_ns / 1e9);
+        snprintf(text, sizeof text, "given in the wrong order: the second was read %.3f s before the first",
+                 (double)back_ns / 1e9);
     return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
 }
 
@@ -10456,6 +10458,7 @@ struct netprof_reader {
     uint64_t memory, chunks;
     uint64_t pass_until, needs; /* needs: of the last snapshot; passed: it was not decoded */
     int passed;
+    const netprof_schema *passed_schema;
     int foreign; /* the chunks here belong to another file, whose beginning is lost */
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
@@ -11131,6 +11134,7 @@ static int netprof__pass_step(netprof_reader *r, netprof__read_schema *row, uint
     row->passed = at < r->pass_until || (position && row->passed);
     if (!row->passed) return 0;
     r->passed = row->chain.begun = 1;
+    r->passed_schema = row->schema;
     row->chain.position = position;
     row->chain.link = netprof__chunk_sum(r);
     return 1;
@@ -11600,6 +11604,7 @@ static void netprof__item_of(const netprof_reader *r, netprof_item *item, netpro
     item->fact = type == NETPROF_ITEM_FACT ? &r->fact : NULL;
     item->snapshot = type == NETPROF_ITEM_SNAPSHOT && !r->passed ? &r->snapshot : NULL;
     item->needs = type == NETPROF_ITEM_SNAPSHOT ? r->needs : 0;
+    item->schema = type != NETPROF_ITEM_SNAPSHOT ? NULL : r->passed ? r->passed_schema : r->snapshot.schema;
     item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
     item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
 }
@@ -14734,7 +14739,8 @@ static void netprof__series_end(struct netprof__regions_state *g)
      type NETPROF_ITEM_DAMAGE.
      netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the
      differences of a renamed device are formed, and none between two devices that had the same name one after the
-     other (before: the values of the second as RESET). netprof_delta has device_before and device_after.
+     other (before: the values of the second as RESET). netprof_delta has device_before and device_after, and
+     netprof_item has schema.
      Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
      mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
      cpus_allowed, cpu_ns and cpu_wait_ns.

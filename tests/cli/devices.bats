@@ -146,6 +146,17 @@ SH
     netprof diff a.json b.json >out
 }
 
+@test "no negative times, and no bound that is 0" {
+    before
+    netprof-sim run tree --seconds 1 --scenario reset --nic 1 2>/dev/null || netprof-sim step tree --seconds 1 --scenario reset --nic 1
+    after
+    netprof diff before.netprof after.netprof >out
+    grep -q 'reset' out
+    refute grep -Eq '^ *(packets|events|[a-z_0-9]*) +[a-z_0-9]+ +≥ 0 ' out
+    netprof diff before.netprof after.netprof --csv --all >out.csv
+    [ "$(cut -d, -f10 out.csv | grep -c '^-')" = 0 ]
+}
+
 @test "readings with no device in common: refused, and forced nothing is found" {
     before
     printf '{"counters":[{"interface":9,"name":"hni_sts_rx_ok_octets","value":5,"timestamp":"1700000000.000000000"}]}' >nobody.json
@@ -164,6 +175,24 @@ SH
         [ "$(status_of netprof check before.netprof after.netprof)" = 1 ]
         grep -q 'none of 4 NICs is left' out
     fi
+}
+
+@test "what is wrong in a file is named by its line, once" {
+    printf '{"format":"netprof",\n"version":1' >cut.json
+    [ "$(status_of netprof diff cut.json cut.json)" = 3 ]
+    grep -Eq '^netprof diff: cut.json: line 2: [^0-9]+$' err
+    printf '[{"ifname":"lo",\n"mtu":1500}]\n' >ip.json
+    [ "$(status_of netprof diff ip.json ip.json)" = 3 ]
+    grep -q "ip.json: JSON, but neither netprof's nor net_prof's" err
+    refute grep -q 'counter 1 of the list' err
+    entry='"interface":1,"name":"hni_sts_rx_ok_octets","timestamp":170000000%s.5'
+    # shellcheck disable=SC2059 # the entries are formats
+    for n in 1 2; do
+        printf "{\n\"counters\": [\n{$entry,\"value\":1},\n {\"interface\":1,\n\"name\":\"a[{,\\\\\"\",\"value\":2},\n\n {\"interface\":0,\"value\":3}]}\n" $n >$n.json
+    done
+    [ "$(status_of netprof diff 1.json 2.json)" = 1 ]
+    grep -q '1.json: line 7: counter 3 of the list' err
+    refute grep -q 'byte 0' err
 }
 
 @test "readings in the wrong order: of each kind of file" {

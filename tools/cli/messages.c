@@ -123,7 +123,7 @@ int fail_error(const char *path, const netprof_error *error)
                                                    : EXIT_FILE;
     if (!path && *error->path) path = error->path;
     if (!path) return fail(code, "%s", error_text(error));
-    if (error->offset && !error->sys_errno)
+    if (error->offset && !error->sys_errno && strncmp(error->text, "line ", 5) != 0)
         return fail(code, "%s: %s %llu: %s", safe(path), error->code == NETPROF_ERR_PARSE ? "line" : "byte",
                     (unsigned long long)error->offset, error_text(error));
     return fail(code, "%s: %s", safe(path), error_text(error));

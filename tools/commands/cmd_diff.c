@@ -157,7 +157,8 @@ const command command_diff = {
                 "netprof diff run.netprof --top 10\n"
                 "netprof diff before.json after.json --group NetTraffic\n"
                 "netprof diff --rank raw --top 20 before.netprof after.netprof --json",
-    .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be used.",
+    .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage or the same reading twice, 3 a file\n"
+             "could not be used, 4 with --force too there is no device in common.",
     .options = options,
     .run = cmd_diff_run,
     .json = &as_json,

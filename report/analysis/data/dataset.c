@@ -38,6 +38,7 @@ static netprof_err dataset_take_item(dataset_input *in, const netprof_item *item
     case NETPROF_ITEM_FACT: dataset_add_fact(in, item->fact->key, item->fact->value); return NETPROF_OK;
     case NETPROF_ITEM_SNAPSHOT:
         if (item->snapshot) return dataset_add_snapshot(in, item->snapshot);
+        dataset_note_devices(in, in->run.snapshot_count + (size_t)in->run.skipped, item->schema);
         in->run.skipped++;
         return NETPROF_OK;
     case NETPROF_ITEM_DELTA: return dataset_copy_delta(in, item->delta);

@@ -1,6 +1,7 @@
 #include "dataset_build.h"
 
 #include "analysis/base/stb_ds.h"
+#include "device_changes.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -82,10 +83,59 @@ static netprof_err dataset_call_each(const dataset_input *in, size_t index, cons
     return in->options->each ? in->options->each(in->options->user, &run, index, snapshot) : NETPROF_OK;
 }
 
+static bool dataset_has_source(const netprof_schema *schema, const char *source)
+{
+    for (size_t i = 0; i < schema->source_count; i++)
+        if (strcmp(schema->sources[i].name, source) == 0) return true;
+    return false;
+}
+
+static bool dataset_has_device(const netprof_schema *schema, const netprof_device *device)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].name, device->name) == 0 &&
+            strcmp(schema->devices[i].source, device->source) == 0)
+            return true;
+    return false;
+}
+
+// The absence of the device that has not ended, or NULL.
+static dataset_absence *dataset_open_absence(const dataset_run *run, const netprof_device *device)
+{
+    for (size_t i = 0; i < run->absence_count; i++) {
+        dataset_absence *a = &run->absences[i];
+        if (!a->to && strcmp(a->name, device->name) == 0 && strcmp(a->source, device->source) == 0) return a;
+    }
+    return NULL;
+}
+
+void dataset_note_devices(dataset_input *in, size_t index, const netprof_schema *schema)
+{
+    dataset_run *run = &in->run;
+    if (run->seen == schema) return;
+    netprof_schema_retain(schema);
+    netprof_schema_release(run->seen);
+    run->seen = schema;
+    if (!run->snapshot_count) return;
+    const netprof_schema *first = run->snapshots[0].schema;
+    for (size_t i = 0; i < first->device_count; i++) {
+        const netprof_device *device = &first->devices[i];
+        if (!device_is_watched(device) || !dataset_has_source(schema, device->source)) continue;
+        dataset_absence *open = dataset_open_absence(run, device);
+        bool there = dataset_has_device(schema, device);
+        if (there && open) open->to = index;
+        if (there || open) continue;
+        dataset_absence made = {memory_strdup(device->source), memory_strdup(device->name), index, 0};
+        arrput(run->absences, made);
+        run->absence_count = arrlenu(run->absences);
+    }
+}
+
 netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snapshot)
 {
     dataset_run *run = &in->run;
     size_t index = run->snapshot_count + (size_t)run->skipped;
+    dataset_note_devices(in, index, snapshot->schema);
     netprof_err err = dataset_call_each(in, index, snapshot);
     if (err) return dataset_fail(in, err, 0, "%s (at snapshot %zu)", netprof_strerror(err), index + 1);
     if (in->options->ends_only && run->snapshot_count == 2) {

@@ -30,6 +30,9 @@ uint64_t dataset_line_at(const dataset_input *in, size_t offset);
 void dataset_add_fact(dataset_input *in, const char *key, const char *value);
 // Adds a copy of the snapshot where snapshots are kept.
 netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snapshot);
+// Notes what devices snapshot `index` of the file has: those of the first one that are missing. dataset_add_snapshot()
+// does it by itself.
+void dataset_note_devices(dataset_input *in, size_t index, const netprof_schema *schema);
 // Adds the delta itself; its arrays must be one block from malloc(), kept in delta->memory.
 netprof_err dataset_add_delta(dataset_input *in, netprof_delta *delta);
 // dataset_blank_delta() with the schema retained.

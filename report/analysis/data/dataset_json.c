@@ -575,6 +575,38 @@ static const char *json_fault_of(json_object *entry, reading *r)
     return NULL;
 }
 
+// Where the list begins: at the document's '[', or behind "counters".
+static size_t json_list_begin(const dataset_input *in)
+{
+    static const char key[] = "\"counters\"";
+    size_t at = 0;
+    while (at < in->size && in->data[at] && strchr(" \t\r\n", in->data[at]))
+        at++;
+    if (at == in->size || in->data[at] == '[') return at;
+    for (size_t i = at; i + sizeof key <= in->size; i++)
+        if (memcmp(in->data + i, key, sizeof key - 1) == 0) return i + sizeof key - 1;
+    return at;
+}
+
+// The line of an entry of the list. The text is known to be JSON.
+static uint64_t json_line_of_entry(const dataset_input *in, size_t entry)
+{
+    size_t at = json_list_begin(in), depth = 0, passed = 0;
+    bool quoted = false;
+    for (; at < in->size; at++) {
+        char c = in->data[at];
+        bool begins = !quoted && depth == 1 && passed == entry && !strchr(" \t\r\n,]", c);
+        if (begins) break;
+        if (c == '\\' && quoted) at++;
+        if (c == '"') quoted = !quoted;
+        if (quoted) continue;
+        if (depth == 1 && c == ',') passed++;
+        if (c == '[' || c == '{') depth++;
+        if ((c == ']' || c == '}') && (!depth || !--depth)) break;
+    }
+    return dataset_line_at(in, at);
+}
+
 // Of two entries for the same counter the first counts, as in net_prof. Returns an stb_ds array of readings.
 static reading *json_collect_readings(dataset_input *in, json_object *list)
 {
@@ -590,7 +622,7 @@ static reading *json_collect_readings(dataset_input *in, json_object *list)
             continue;
         }
         in->run.complete = false;
-        dataset_warn(in, 0, 0, "counter %zu of the list: %s", i + 1, fault);
+        dataset_warn(in, json_line_of_entry(in, i), 0, "counter %zu of the list: %s", i + 1, fault);
     }
     hmfree(seen);
     return readings;
@@ -675,6 +707,18 @@ static netprof_err json_read_own(dataset_input *in, json_object *root)
     return err;
 }
 
+// Any list of objects may be JSON; entries of net_prof have a value.
+static bool json_is_net_prof(json_object *list)
+{
+    json_object *value;
+    bool found = json_length_of(list) == 0;
+    for (size_t i = 0; i < json_length_of(list) && !found; i++) {
+        json_object *entry = json_object_array_get_idx(list, i);
+        found = json_object_is_type(entry, json_type_object) && json_object_object_get_ex(entry, "value", &value);
+    }
+    return found;
+}
+
 static netprof_err json_read_root(dataset_input *in, json_object *root)
 {
     const char *format = json_text_of(root, "format");
@@ -689,6 +733,9 @@ static netprof_err json_read_root(dataset_input *in, json_object *root)
     if (!counters)
         return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
                             "expected \"format\": \"netprof\" (netprof), or a list \"counters\" (net_prof)");
+    if (!json_is_net_prof(counters))
+        return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
+                            "JSON, but neither netprof's nor net_prof's: no entry of the list has a \"value\"");
     in->run.format = DATASET_NET_PROF_JSON;
     json_read_facts(in, json_member(root, "meta", json_type_object));
     return json_read_net_prof(in, counters);

@@ -40,6 +40,12 @@ void dataset_run_free(dataset_run *run)
     arrfree(run->snapshots);
     arrfree(run->deltas);
     arrfree(run->facts);
+    for (size_t i = 0; i < run->absence_count; i++) {
+        free(run->absences[i].source);
+        free(run->absences[i].name);
+    }
+    arrfree(run->absences);
+    netprof_schema_release(run->seen);
     free(run->path);
 }
 

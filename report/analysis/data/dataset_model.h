@@ -21,6 +21,12 @@ typedef struct dataset_warning {
     char *text;
 } dataset_warning;
 
+// A device that the first snapshot has, and that was missing in some in between.
+typedef struct dataset_absence {
+    char *source, *name;
+    size_t from, to; // in the snapshots [from, to), counted over all of the file; to 0: it did not come back
+} dataset_absence;
+
 // One file, or one part of it. Arrays are stb_ds arrays of the data set and end with it.
 typedef struct dataset_run {
     char *path;
@@ -35,6 +41,9 @@ typedef struct dataset_run {
     size_t snapshot_count;
     netprof_delta *deltas;
     size_t delta_count;
+    dataset_absence *absences; // also between the snapshots that were left out
+    size_t absence_count;
+    const netprof_schema *seen; // private: of the last snapshot, also if that was left out
 } dataset_run;
 
 // Start from {0}; dataset_free() at the end.

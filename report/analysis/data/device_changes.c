@@ -422,14 +422,52 @@ static int change_order(const void *a, const void *b)
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
+static void change_sort(change_finder *f)
+{
+    change_mark_repeated(f);
+    if (f->found) qsort(f->found, arrlenu(f->found), sizeof *f->found, change_order);
+}
+
+// "3 of 40 readings"
+static void change_append_missing(char **text, const char *before, size_t missing, size_t readings)
+{
+    text_append(text, "%s%zu of %s", before, missing, words_many(readings, "reading").text);
+}
+
+void device_changes_add_absence(device_change **changes, const netprof_delta *delta, const char *source,
+                                const char *name, size_t missing, size_t readings)
+{
+    change_finder f = {.delta = delta, .found = *changes};
+    const netprof_schema *schema = delta->schema;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        const netprof_device *d = &schema->devices[i];
+        if (strcmp(d->name, name) != 0 || strcmp(d->source, source) != 0) continue;
+        if (delta->device_before && (delta->device_before[i] == NETPROF_NONE || delta->device_after[i] == NETPROF_NONE))
+            continue;
+        device_change *known = NULL;
+        for (size_t k = 0; k < arrlenu(f.found); k++)
+            if (f.found[k].device == i && f.found[k].kind == DEVICE_RECREATED) known = &f.found[k];
+        if (known) {
+            change_append_missing(&known->text, "; it was missing in ", missing, readings);
+            continue;
+        }
+        char *text = NULL, *mark = change_in_brackets(d);
+        change_append_missing(&text, "was missing in ", missing, readings);
+        text_append(&text, " and came back%s", mark);
+        free(mark);
+        change_tell(&f, DEVICE_RETURNED, i, NULL, NULL, text);
+    }
+    change_sort(&f);
+    *changes = f.found;
+}
+
 device_change *device_changes_of(const netprof_delta *delta, const netprof_snapshot *before,
                                  const netprof_snapshot *after)
 {
     change_finder f = {.delta = delta, .before = before, .after = after};
     for (size_t i = 0; i < delta->schema->device_count; i++)
         if (device_is_watched(&delta->schema->devices[i])) change_find(&f, i);
-    change_mark_repeated(&f);
-    if (f.found) qsort(f.found, arrlenu(f.found), sizeof *f.found, change_order);
+    change_sort(&f);
     return f.found;
 }
 

@@ -137,6 +137,26 @@ static bool difference_has_common_device(const difference *d)
     return d->delta->schema->device_count == 0; // then that is what there is to say
 }
 
+// Devices that were there at both ends and not all the time.
+static void difference_add_absences(difference *d, const dataset_run *run)
+{
+    for (size_t i = 0; i < run->absence_count; i++) {
+        const dataset_absence *a = &run->absences[i];
+        size_t missing = 0;
+        bool first = true;
+        for (size_t k = 0; k < run->absence_count; k++) {
+            const dataset_absence *b = &run->absences[k];
+            if (strcmp(a->name, b->name) != 0 || strcmp(a->source, b->source) != 0 || !b->to) continue;
+            first &= k >= i;
+            missing += b->to - b->from;
+        }
+        if (a->to && first)
+            device_changes_add_absence(&d->changes, d->delta, a->source, a->name, missing,
+                                       run->snapshot_count + (size_t)run->skipped);
+    }
+    d->change_count = arrlenu(d->changes);
+}
+
 netprof_err difference_of_ends(difference *d, const dataset_run *first, const dataset_run *last, bool force,
                                netprof_error *error)
 {
@@ -152,6 +172,8 @@ netprof_err difference_of_ends(difference *d, const dataset_run *first, const da
         return err;
     }
     netprof_err err = difference_of_snapshots(d, before, after, force, error);
+    if (!err) difference_add_absences(d, first);
+    if (!err && first != last) difference_add_absences(d, last);
     if (err || same || difference_has_common_device(d)) return err;
     difference_free(d);
     return difference_fail(error, force ? NETPROF_ERR_NOSOURCE : NETPROF_ERR_MISMATCH,

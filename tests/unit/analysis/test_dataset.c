@@ -368,10 +368,10 @@ static void net_prof_json_is_read(void **state)
                      INT64_C(1752853654346846812));
     assert_int_equal(value_of(s, "cxi0", "hni_sts_tx_ok_octets"), 8); // the first of two, as in net_prof
     assert_int_equal(value_of(s, "cxi0", "z"), 12);
-    assert_true(warned(&set, 0, "counter 4 of the list: there before"));
-    assert_true(warned(&set, 0, "counter 5 of the list: expected an interface"));
-    assert_true(warned(&set, 0, "counter 6 of the list: no counter_name"));
-    assert_true(warned(&set, 0, "counter 7 of the list: expected a whole value"));
+    assert_true(warned(&set, 6, "counter 4 of the list: there before"));
+    assert_true(warned(&set, 7, "counter 5 of the list: expected an interface"));
+    assert_true(warned(&set, 8, "counter 6 of the list: no counter_name"));
+    assert_true(warned(&set, 9, "counter 7 of the list: expected a whole value"));
     assert_int_equal(set.warning_count, 4);
     dataset_free(&set);
 

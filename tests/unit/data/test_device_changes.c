@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 enum { MOST = 6 };
@@ -252,6 +253,62 @@ static void unreadable(void **state)
     check_changes("never readable", &now, &now, NULL, 0);
 }
 
+// A recording of so many snapshots in which `gap` was read from snapshot `from` to before `to`, and its first device was
+// made anew behind that if `anew`. Only the ends are read.
+static void check_recording(const made_node *all, const made_node *gap, size_t from, size_t to, uint64_t anew,
+                            const char *kind, const char *text, const char *expected)
+{
+    enum { SNAPSHOTS = 200 };
+    netprof_snapshot made[SNAPSHOTS];
+    made_node later = *all;
+    char path[] = "/tmp/netprof-changes-XXXXXX";
+    int fd = mkstemp(path);
+    dataset set = {0};
+    dataset_options how = {.ends_only = 1};
+    difference d = {0};
+    rules built_in = {0};
+    findings f = {0};
+    if (anew) later.devices[0].identity = anew;
+    for (size_t i = 0; i < SNAPSHOTS; i++)
+        made[i] = made_snapshot(i < from ? all : i < to ? gap : &later, 1000000000 * (int64_t)(i + 1));
+    assert_true(fd >= 0 && close(fd) == 0);
+    assert_int_equal(netprof_save_file(path, made, SNAPSHOTS, NULL), NETPROF_OK);
+    assert_int_equal(dataset_read(&set, path, &how, NULL), NETPROF_OK);
+    unlink(path);
+    assert_int_equal(set.runs[0].snapshot_count + set.runs[0].skipped, SNAPSHOTS);
+    assert_int_equal(difference_of_dataset(&d, &set, false, NULL), NETPROF_OK);
+    rules_builtin(&built_in);
+    findings_make(&f, &d, &built_in);
+    assert_int_equal(d.change_count, kind ? 1 : 0);
+    if (kind) {
+        assert_string_equal(device_change_name(d.changes[0].kind), kind);
+        assert_non_null(strstr(d.changes[0].text, text));
+        assert_non_null(strstr(f.items[0].claim, text));
+        assert_string_equal(severity_name(f.items[0].severity), expected);
+    }
+    findings_free(&f);
+    rules_free(&built_in);
+    difference_free(&d);
+    dataset_free(&set);
+    for (size_t i = 0; i < SNAPSHOTS; i++)
+        netprof_snapshot_free(&made[i]);
+}
+
+static void away_in_the_middle(void **state)
+{
+    (void)state;
+    made_node all = {{cards.devices[0], cards.devices[1]}, NULL}, one = {{cards.devices[1]}, NULL};
+    made_node no_source = {{{"netdev", "v0", NULL, 4, 0, 0, 0}}, NULL}, veth = no_source, none = {{{0}}, "netdev"};
+    // among those that are decoded, and among those that are passed over
+    check_recording(&all, &one, 3, 5, 0, "returned",
+                    "was missing in 2 of 200 readings and came back (PCI 0000:21:00.0)", "high");
+    check_recording(&all, &one, 120, 121, 0, "returned", "was missing in 1 of 200 readings and came back", "high");
+    check_recording(&all, &one, 120, 125, 77, "recreated", "from zero; it was missing in 5 of 200 readings", "high");
+    check_recording(&veth, &none, 120, 125, 0, "returned", "was missing in 5 of 200", "info");
+    check_recording(&all, &no_source, 120, 125, 0, NULL, NULL, NULL); // cxi was not asked for there
+    check_recording(&all, &all, 120, 125, 0, NULL, NULL, NULL);
+}
+
 // Processes come and go.
 static void others_are_not_told(void **state)
 {
@@ -274,6 +331,7 @@ int main(void)
         cmocka_unit_test(links),
         cmocka_unit_test(unreadable),
         cmocka_unit_test(others_are_not_told),
+        cmocka_unit_test(away_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
