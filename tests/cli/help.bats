@@ -226,9 +226,10 @@ END
 @test "a standard output that is full or closed is an error" {
     [ -e /dev/full ] || skip 'no /dev/full'
     netprof collect -q -o a.netprof
-    for command in list 'list --json' 'list --csv' 'list --counters' 'diff a.netprof a.netprof' \
-        'diff --json a.netprof a.netprof' 'diff --csv a.netprof a.netprof' 'collect -q -o -' \
-        'compare a.netprof a.netprof -- a.netprof a.netprof' 'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
+    netprof collect -q -o b.netprof
+    for command in list 'list --json' 'list --csv' 'list --counters' 'diff a.netprof b.netprof' \
+        'diff --json a.netprof b.netprof' 'diff --csv a.netprof b.netprof' 'collect -q -o -' \
+        'compare a.netprof b.netprof -- a.netprof b.netprof' 'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
         echo "$command"
         status=0
         # shellcheck disable=SC2086
@@ -246,10 +247,11 @@ END
 # A limit of the file size stands for it: 4 KiB are written, then no more.
 @test "a file that cannot be written to its end: said once, what was there stays, nothing is left" {
     netprof collect -q -o a.netprof
+    netprof collect -q -o b.netprof
     netprof record -q -o r.netprof --interval 20ms --duration 300ms --job none --sources cpu,memory,netdev
     mkdir full
     for command in 'convert r.netprof full/out.json' 'convert r.netprof full/out.csv' 'merge a.netprof r.netprof -o full/out.netprof' \
-        'compare --all --json a.netprof a.netprof -- a.netprof a.netprof -o full/out.json'; do
+        'compare --all --json a.netprof b.netprof -- a.netprof b.netprof -o full/out.json'; do
         echo "$command"
         echo before >"full/${command##*/}"
         status=0

@@ -25,7 +25,8 @@ clean() {
     netprof collect --root tree -o a.netprof 2>err
     netprof list --root tree --counters >list
     netprof list --root tree --devices >devices
-    netprof diff a.netprof a.netprof >diff
+    netprof collect -q --root tree -o b.netprof
+    netprof diff a.netprof b.netprof >diff
     sed -i 's/^1@1700000000/9@1700000001/' "tree/sys/class/cxi/$device/device/telemetry/plain"
     printf '9@1700000001.000000000\n' >"tree/sys/class/cxi/$device/device/telemetry/$esc"
     netprof collect --root tree -o b.netprof
@@ -51,7 +52,8 @@ clean() {
 @test "JSON stays JSON" {
     netprof list --root tree --counters --json >list.json
     netprof collect --root tree -o a.json
-    netprof diff --json a.json a.json --all >diff.json
+    netprof collect -q --root tree -o b.json
+    netprof diff --json a.json b.json --all >diff.json
     for file in list.json a.json diff.json; do
         jq empty "$file"
         iconv -f UTF-8 -t UTF-8 "$file" >/dev/null
@@ -66,7 +68,8 @@ clean() {
     netprof list --root tree --counters --csv >list.csv
     netprof collect --root tree -o a.netprof
     netprof convert a.netprof a.csv
-    netprof diff --csv --all a.netprof a.netprof >diff.csv
+    netprof collect -q --root tree -o b.netprof
+    netprof diff --csv --all a.netprof b.netprof >diff.csv
     python3 - <<'END'
 import csv
 for name in ("list.csv", "a.csv", "diff.csv"):
@@ -104,7 +107,8 @@ END
     make_nic sheet cxi0 =1+1=5 +1+1=5 -x=5 @x=5 $'\tx=5' 'a"b,c=5' $'end\nof line=5'
     netprof collect -q --root sheet -o x.netprof
     netprof list --root sheet --counters --csv >list.csv
-    netprof diff x.netprof x.netprof --all --csv >diff.csv
+    netprof collect -q --root sheet -o y.netprof
+    netprof diff x.netprof y.netprof --all --csv >diff.csv
     netprof convert x.netprof convert.csv
     netprof export x.netprof --to csv --table counter_values -o export.csv
     cat >regions.c <<'END'

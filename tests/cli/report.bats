@@ -118,8 +118,9 @@ text_of() {
 @test "nothing changed, counters that cannot be read, a counter that was reset" {
     make_nic tree cxi0 hni_sts_rx_ok_octets=5 hni_sts_tx_ok_octets=5 hni_pcs_uncorrected_cw=0
     netprof collect -q --root tree -o before.netprof
-    check_layout before.netprof before.netprof
-    netprof report -o a.pdf before.netprof before.netprof
+    netprof collect -q --root tree -o same.netprof
+    check_layout before.netprof same.netprof
+    netprof report -o a.pdf before.netprof same.netprof
     text_of a.pdf | grep -q '0 of 3 counters changed'
     set_counter tree cxi0 hni_sts_rx_ok_octets 2 10 # smaller: it was reset
     echo nonsense >tree/sys/class/cxi/cxi0/device/telemetry/hni_pcs_uncorrected_cw
@@ -142,8 +143,8 @@ text_of() {
     check_layout before.netprof after.netprof
     netprof report -o a.pdf before.netprof after.netprof
     text_of a.pdf >a.txt
-    grep -qE 'cxi0: .*gone' a.txt
-    grep -qE 'cxi2: .*new' a.txt
+    grep -q 'cxi0: gone since the start (PCI' a.txt
+    grep -q 'new: not there at the start' a.txt
 }
 
 @test "before and after swapped are said" {
@@ -203,15 +204,16 @@ text_of() {
     [ "$(cat err)" = 'netprof report: missing.netprof: No such file or directory' ]
     make_nic tree cxi0 hni_sts_rx_ok_octets=5
     netprof collect -q --root tree -o before.netprof
+    netprof collect -q --root tree -o same.netprof
     [ "$(status_of netprof report before.netprof)" = 3 ]
     grep -q 'a second one is needed' err
-    [ "$(status_of netprof report -o no/such/a.pdf before.netprof before.netprof)" = 3 ]
+    [ "$(status_of netprof report -o no/such/a.pdf before.netprof same.netprof)" = 3 ]
     grep -q '^netprof report: no/such/a.pdf: ' err
     [ -z "$(ls -- *.pdf* 2>/dev/null)" ]
     if [ -e /dev/full ]; then
-        [ "$(status_of netprof report -o /dev/full --format pdf before.netprof before.netprof)" = 3 ]
+        [ "$(status_of netprof report -o /dev/full --format pdf before.netprof same.netprof)" = 3 ]
     fi
-    netprof report -o - before.netprof before.netprof | head -c 5 | grep -q '%PDF-'
+    netprof report -o - before.netprof same.netprof | head -c 5 | grep -q '%PDF-'
 }
 
 @test "a report of a run; its snapshots go where they are asked for, or nowhere" {

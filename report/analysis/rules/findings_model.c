@@ -69,7 +69,8 @@ static const char *findings_value_format(const rule *x)
 const char *finding_number_text(const rule *x, double value, char *text, size_t size)
 {
     const char *format = findings_value_format(x);
-    return format ? rules_format(text, size, format, value) : "";
+    if (size) *text = 0; // callers print the text itself
+    return format ? rules_format(text, size, format, value) : text;
 }
 
 const char *finding_value_text(const finding *x, char *text, size_t size)

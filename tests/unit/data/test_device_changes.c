@@ -120,6 +120,9 @@ static void check_changes(const char *what, const made_node *before, const made_
                      w ? w->text : "");
         const finding *x = made_finding(&f, &d, w);
         const char *found = x ? severity_name(x->severity) : "none";
+        char value[16] = "left over";
+        if (x) assert_string_equal(finding_value_text(x, value, sizeof value), ""); // there is none to show ...
+        if (x) assert_string_equal(value, "");                                      // ... and nothing else is
         if (strcmp(found, w->severity ? w->severity : "none") != 0)
             fail_msg("%s: %s %s is %s", what, w->kind, w->device, found);
     }
