@@ -710,6 +710,10 @@ static const struct row {
     {"fd-limit", "open_files_peak=0>900 open_files_limit=1000>1000", WARN},
     {"gpu-ecc", "ecc_uncorrected=0", OK},
     {"gpu-ecc", "ecc_uncorrected=1", CRITICAL},
+    {"link-unused", "properties/link=0>0 peer:properties/link=1>1 peer2:properties/link=1>1", INFO},
+    {"link-unused", "properties/link=1>0 peer:properties/link=1>1", OK}, // it was up: link-lost
+    {"link-unused", "properties/link=0>0 peer:properties/link=0>0", OK}, // as all of them
+    {"link-unused", "properties/link=1>1 peer:properties/link=1>1", OK},
     {"gpu-rows-failed", "rows_failed=0>0", OK},
     {"gpu-rows-failed", "rows_failed=1>1", CRITICAL}, // long ago, and still so
     {"gpu-rows-uncorrected", "rows_remapped_uncorrected=511>511", OK},
