@@ -574,7 +574,9 @@ static void backwards_is_refused(void **state)
         a.begin_ns = cases[i].mono_a * 1000000000, b.begin_ns = cases[i].mono_b * 1000000000;
         a.wall_ns = cases[i].wall_a * 1000000000, b.wall_ns = cases[i].wall_b * 1000000000;
         assert_int_equal(netprof_diff(&a, &b, NULL, &d, &error), cases[i].expected);
-        if (cases[i].expected) assert_non_null(strstr(error.text, "given in the wrong order: the second was read 7.000 s before the first"));
+        if (cases[i].expected)
+            assert_non_null(
+                strstr(error.text, "given in the wrong order: the second was read 7.000 s before the first"));
         if (cases[i].expected) assert_null(d.schema);
         assert_int_equal(netprof_diff(&a, &b, &force, &d, NULL), NETPROF_OK);
         assert_int_equal(d.interval_ns, cases[i].interval * 1000000000);
