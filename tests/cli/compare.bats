@@ -55,8 +55,8 @@ ends_of() {
     run_of good.json
     run_of bad.json hni_tx_paused_1 3100000000 pct_retry_srb_requests 20480
     compare good.json -- bad.json >out
-    head -n 2 out | tr '\n' ' ' | grep -q '^cxi1: the network held this NIC 31 % of the time: congestion in the fabric or at a receiver[; ]'
-    grep -q '^  high     cxi1: the network held this NIC 31 % of the time' out
+    head -n 2 out | tr '\n' ' ' | grep -q '^cxi1: transmit blocked by the network 31 % of the time (.* s of .* s, priority 1)'
+    grep -q '^  high     cxi1: transmit blocked by the network 31 % of the time' out
     grep -qE '^    pct_retry_srb_requests +1 +2048 +2048 +2048 +only cxi1$' out
     grep -qE '^    hni_tx_paused_1 +0 +310 M +new +only cxi1$' out
     grep -qE '^  egress-paused +ok 0 % +high 31 % +cxi1$' out
@@ -71,7 +71,7 @@ ends_of() {
     cmp one two
     compare bad.json -- good.json >three
     grep -q '^Nothing went worse' three
-    grep -q 'Only on the healthy side: cxi1: the network held this NIC' three
+    grep -q 'Only on the healthy side: cxi1: transmit blocked by the network' three
 }
 
 @test "files with one snapshot are paired; one that is left is refused" {

@@ -136,7 +136,7 @@ static size_t evaluate_first_linked(const evaluation *e, size_t device)
 void evaluation_begin(evaluation *e, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN};
+    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN, .wire_bytes = NAN};
     e->twins = memory_calloc(schema->device_count, sizeof *e->twins);
     e->groups = memory_calloc(schema->device_count, sizeof *e->groups);
     evaluate_find_twins(e);
@@ -254,11 +254,12 @@ static reading evaluate_unread(const evaluation *e, size_t i, uint8_t status)
     return evaluate_unknown_counter(e, i, netprof_status_name((netprof_status)status));
 }
 
-// Hardware errata: such counters are no evidence.
+// Hardware errata that make a counter show more than there was: no evidence. One that is merely unreliable is: what was
+// lost is not excused, and a finding says the erratum.
 static bool evaluate_is_bad(const evaluation *e, size_t i)
 {
     const catalog_entry *entry = e->d->rows[i].entry;
-    return entry && entry->marks & (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS);
+    return entry && entry->marks & (CATALOG_UNUSABLE | CATALOG_OVERCOUNTS);
 }
 
 static reading evaluate_difference_of(const evaluation *e, size_t i)
@@ -327,10 +328,10 @@ static void evaluate_each_match(const evaluation *e, const expression_node *n,
 
 typedef struct gathering {
     const evaluation *e;
-    expression_op op, of; // of: what is taken of a counter (its difference, or BEFORE, AFTER)
-    double sum, max, min;
-    size_t count, changed;
-    reading worst; // of those without a value
+    expression_op op, of;           // of: what is taken of a counter (its difference, or BEFORE, AFTER)
+    double sum, max, min, second;   // second: the next after the largest
+    size_t count, changed, largest; // largest: the counter
+    reading worst;                  // of those without a value
 } gathering;
 
 static void evaluate_gather(gathering *g, reading r)
@@ -339,6 +340,7 @@ static void evaluate_gather(gathering *g, reading r)
         if (r.status > g->worst.status) g->worst = r;
         return;
     }
+    g->second = !g->count ? -INFINITY : r.number > g->max ? g->max : fmax(g->second, r.number);
     g->max = g->count ? fmax(g->max, r.number) : r.number;
     g->min = g->count ? fmin(g->min, r.number) : r.number;
     g->sum += r.number;
@@ -348,12 +350,31 @@ static void evaluate_gather(gathering *g, reading r)
 static void evaluate_gather_counter(void *user, size_t counter)
 {
     gathering *g = user;
-    evaluate_gather(g, g->of == EXPRESSION_COUNTER ? evaluate_difference_of(g->e, counter)
-                                                   : evaluate_value_of(g->e, counter, g->of));
+    reading r =
+        g->of == EXPRESSION_COUNTER ? evaluate_difference_of(g->e, counter) : evaluate_value_of(g->e, counter, g->of);
+    if (r.status == READING_OK && (!g->count || r.number > g->max)) g->largest = counter;
+    evaluate_gather(g, r);
     if (g->op == EXPRESSION_CHANGED) {
         evaluate_gather(g, evaluate_value_of(g->e, counter, EXPRESSION_BEFORE));
         g->changed += g->e->d->rows[counter].changed;
     }
+}
+
+// The last number in a name: 3 of "tx_prio3_pause_duration" and of "hni_tx_paused_3".
+static reading evaluate_name_number(const char *name)
+{
+    size_t end = strlen(name), first;
+    while (end && !(name[end - 1] >= '0' && name[end - 1] <= '9'))
+        end--;
+    for (first = end; first && name[first - 1] >= '0' && name[first - 1] <= '9';)
+        first--;
+    return end ? evaluate_good(strtod(name + first, NULL)) : evaluate_none();
+}
+
+static reading evaluate_which(const gathering *g)
+{
+    if (!(g->max > 0) || g->second >= 0.99 * g->max) return evaluate_none();
+    return evaluate_name_number(g->e->d->delta->schema->counters[g->largest].name);
 }
 
 // Missing values are left out, unread ones too as long as one was read; an unknown value makes the result unknown.
@@ -367,6 +388,7 @@ static reading evaluate_gathered(const gathering *g)
     case EXPRESSION_MEAN: return evaluate_good(g->sum / (double)g->count);
     case EXPRESSION_COUNT: return evaluate_good((double)g->count);
     case EXPRESSION_CHANGED: return evaluate_good((double)g->changed);
+    case EXPRESSION_WHICH: return evaluate_which(g);
     case EXPRESSION_SPREAD: return g->sum > 0 ? evaluate_good(g->max / (g->sum / (double)g->count)) : evaluate_none();
     default: return evaluate_good(g->sum);
     }
@@ -405,6 +427,24 @@ static reading evaluate_devices_reading(const evaluation *e, const expression *x
         evaluate_gather(&g, evaluate_node(&other, x, n->first));
     }
     return evaluate_gathered(&g);
+}
+
+// How many have at least 0.01 % of the largest.
+static reading evaluate_used_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    gathering g = {.e = e, .op = EXPRESSION_MAX};
+    size_t used = 0;
+    for (size_t k = 0; k < 2 * evaluate_device_count(e); k++) { // once for the largest, once to count
+        size_t i = k % evaluate_device_count(e);
+        if (!evaluate_is_sibling(e, i)) continue;
+        evaluation other = *e;
+        evaluation_of(&other, e->rule, i);
+        reading r = evaluate_node(&other, x, n->first);
+        if (k == i) evaluate_gather(&g, r);
+        used += k != i && !r.status && r.number > 0 && r.number >= 1e-4 * g.max;
+    }
+    reading most = evaluate_gathered(&g);
+    return most.status ? most : evaluate_good((double)used);
 }
 
 static reading evaluate_far_reading(const evaluation *e, const expression *x, const expression_node *n)
@@ -531,6 +571,7 @@ static reading evaluate_variable_reading(const evaluation *e, uint32_t variable)
     case EXPRESSION_SWEEP: return evaluate_when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
     case EXPRESSION_LINE: return isnan(e->line_share) ? evaluate_none() : evaluate_good(e->line_share);
     case EXPRESSION_LOSSES: return evaluate_good((double)e->losses);
+    case EXPRESSION_WIRE: return isnan(e->wire_bytes) ? evaluate_none() : evaluate_good(e->wire_bytes);
     default: break;
     }
     if (node) return evaluate_none();
@@ -672,6 +713,7 @@ static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
     case EXPRESSION_MIN:
     case EXPRESSION_MEAN:
     case EXPRESSION_COUNT:
+    case EXPRESSION_WHICH:
     case EXPRESSION_CHANGED: return evaluate_list_reading(e, x, n);
     case EXPRESSION_FIRST: return evaluate_first_reading(e, x, n);
     case EXPRESSION_BEFORE:
@@ -686,6 +728,7 @@ static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
     case EXPRESSION_PEERS:
     case EXPRESSION_SPREAD:
     case EXPRESSION_TOTAL: return evaluate_devices_reading(e, x, n);
+    case EXPRESSION_USED: return evaluate_used_reading(e, x, n);
     case EXPRESSION_MEMBERS: return evaluate_members_reading(e, x, n);
     case EXPRESSION_BEST: return evaluate_best_reading(e, x, n);
     case EXPRESSION_FAR: return evaluate_far_reading(e, x, n);

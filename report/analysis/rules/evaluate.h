@@ -37,6 +37,7 @@ typedef struct evaluation {
     // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known),
     // and how many findings there are so far that speak against the network
     double line_share;
+    double wire_bytes; // in and out of its own network interfaces, NAN: it has none that could be read
     size_t losses;
     // the rule and device at hand
     const rule *rule;

@@ -25,31 +25,22 @@ static const struct function {
     bool words;           // arguments are words, no formulas
     bool iterates;
 } functions[] = {
-    {"sum", EXPRESSION_SUM, 1, 64, false, false},
-    {"max", EXPRESSION_MAX, 1, 64, false, false},
-    {"min", EXPRESSION_MIN, 1, 64, false, false},
-    {"mean", EXPRESSION_MEAN, 1, 64, false, false},
-    {"count", EXPRESSION_COUNT, 1, 64, false, false},
-    {"first", EXPRESSION_FIRST, 1, 64, false, false},
-    {"known", EXPRESSION_KNOWN, 1, 1, false, false},
-    {"rate", EXPRESSION_RATE, 1, 1, false, false},
-    {"before", EXPRESSION_BEFORE, 1, 1, false, false},
-    {"after", EXPRESSION_AFTER, 1, 1, false, false},
-    {"changed", EXPRESSION_CHANGED, 1, 1, false, false},
-    {"fact", EXPRESSION_FACT, 1, 1, true, false},
-    {"is", EXPRESSION_IS, 2, 2, true, false},
-    {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false},
-    {"device", EXPRESSION_DEVICE, 1, 1, true, false},
-    {"peers", EXPRESSION_PEERS, 1, 1, false, true},
-    {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
-    {"total", EXPRESSION_TOTAL, 1, 1, false, true},
-    {"members", EXPRESSION_MEMBERS, 1, 1, false, true},
-    {"best", EXPRESSION_BEST, 2, 2, false, true},
+    {"sum", EXPRESSION_SUM, 1, 64, false, false},       {"max", EXPRESSION_MAX, 1, 64, false, false},
+    {"min", EXPRESSION_MIN, 1, 64, false, false},       {"mean", EXPRESSION_MEAN, 1, 64, false, false},
+    {"count", EXPRESSION_COUNT, 1, 64, false, false},   {"first", EXPRESSION_FIRST, 1, 64, false, false},
+    {"which", EXPRESSION_WHICH, 1, 64, false, false},   {"known", EXPRESSION_KNOWN, 1, 1, false, false},
+    {"rate", EXPRESSION_RATE, 1, 1, false, false},      {"before", EXPRESSION_BEFORE, 1, 1, false, false},
+    {"after", EXPRESSION_AFTER, 1, 1, false, false},    {"changed", EXPRESSION_CHANGED, 1, 1, false, false},
+    {"fact", EXPRESSION_FACT, 1, 1, true, false},       {"is", EXPRESSION_IS, 2, 2, true, false},
+    {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false}, {"device", EXPRESSION_DEVICE, 1, 1, true, false},
+    {"peers", EXPRESSION_PEERS, 1, 1, false, true},     {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
+    {"total", EXPRESSION_TOTAL, 1, 1, false, true},     {"used", EXPRESSION_USED, 1, 1, false, true},
+    {"members", EXPRESSION_MEMBERS, 1, 1, false, true}, {"best", EXPRESSION_BEST, 2, 2, false, true},
     {"far", EXPRESSION_FAR, 1, 1, false, true},
 };
 
-static const char *const variables[] = {"value",   "T",        "CLK",   "R",    "SPEED",
-                                        "DEVICES", "PHYSICAL", "SWEEP", "LINE", "LOSSES"};
+static const char *const variables[] = {"value",    "T",     "CLK",  "R",      "SPEED", "DEVICES",
+                                        "PHYSICAL", "SWEEP", "LINE", "LOSSES", "WIRE"};
 static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -190,7 +181,8 @@ static uint32_t expression_parse_name(parser *p)
     for (size_t i = 0; i < p->names->count; i++)
         if (strlen(p->names->locals[i]) == n && strncmp(p->names->locals[i], text, n) == 0) {
             if (p->names->iterate[i]) {
-                if (p->iterating) return expression_fail(p, "peers, spread, total, members, best and far do not nest");
+                if (p->iterating)
+                    return expression_fail(p, "peers, spread, total, used, members, best and far do not nest");
                 p->e->iterates = true;
             }
             return expression_indexed_node(p, EXPRESSION_LOCAL, i);
@@ -253,7 +245,7 @@ static uint32_t expression_parse_function(parser *p, size_t n)
         const struct function *f = &functions[i];
         if (strlen(f->name) != n || strncmp(f->name, p->at, n) != 0) continue;
         if (f->iterates && p->iterating)
-            return expression_fail(p, "peers, spread, total, members, best and far do not nest");
+            return expression_fail(p, "peers, spread, total, used, members, best and far do not nest");
         p->at += n + 1;
         p->iterating += f->iterates;
         uint32_t first = expression_parse_arguments(p, f);

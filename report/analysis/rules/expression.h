@@ -40,8 +40,9 @@ typedef enum expression_op {
     EXPRESSION_MAX,
     EXPRESSION_MIN,
     EXPRESSION_MEAN,
-    EXPRESSION_COUNT,   // how many exist
-    EXPRESSION_FIRST,   // the first that exists, whether or not its value is known
+    EXPRESSION_COUNT, // how many exist
+    EXPRESSION_FIRST, // the first that exists, whether or not its value is known
+    EXPRESSION_WHICH, // the last number in the name of the counter that grew most; none where another grew as much (1 %)
     EXPRESSION_KNOWN,   // 1 when the value is known, else 0
     EXPRESSION_RATE,    // per second
     EXPRESSION_BEFORE,  // a gauge's or counter's own value at the beginning ...
@@ -54,6 +55,7 @@ typedef enum expression_op {
     EXPRESSION_PEERS,   // mean over the other devices of the source
     EXPRESSION_SPREAD,  // largest over mean of the source's devices
     EXPRESSION_TOTAL,   // sum over the source's devices
+    EXPRESSION_USED,    // how many of the source's devices have at least 0.01 % of what the largest one has
     EXPRESSION_MEMBERS, // sum over the members of this bond or bridge (the interfaces whose fact "master" names it)
     EXPRESSION_BEST,    // best(fact, formula): largest over the source's other devices with the same fact
     EXPRESSION_FAR      // at the other end of this device's link, on another node, where that is known
@@ -69,7 +71,8 @@ typedef enum expression_variable {
     EXPRESSION_PHYSICAL,  // "PHYSICAL": 1 for a port of the node
     EXPRESSION_SWEEP,     // "SWEEP": seconds that the longer of the two readings took
     EXPRESSION_LINE,      // "LINE": largest share of its line that a port of the node used
-    EXPRESSION_LOSSES     // "LOSSES": findings of rules before this one on a network that is down, slow or loses
+    EXPRESSION_LOSSES,    // "LOSSES": findings of rules before this one on a network that is down, slow or loses
+    EXPRESSION_WIRE // "WIRE": bytes in and out of the node's own network interfaces (RDMA that passes them by is not in it)
 } expression_variable;
 
 typedef struct expression_node {

@@ -8,7 +8,7 @@
 
 static bool findings_is_trouble(const difference_row *row, const char *name)
 {
-    static const char *const words[] = {"error", "drop", "reject", "discard"};
+    static const char *const words[] = {"error", "drop", "reject", "discard", "bad", "oflw"};
     if (row->entry && row->entry->marks & (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)) return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(name, words[i])) return true;

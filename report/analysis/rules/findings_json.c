@@ -32,6 +32,8 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
     json_put_text(o, "claim", x->claim);
     json_put_number(o, "value", x->value);
     json_put_text(o, "unit", x->rule->unit);
+    if (x->cost_s > 0) json_put_number(o, "cost_s", x->cost_s);
+    if (x->alike) json_put_exact(o, "alike", x->alike);
     for (size_t i = 0; i < x->evidence_count; i++)
         json_append(list, findings_evidence_json(f, &x->evidence[i]));
     json_put(o, "evidence", list);

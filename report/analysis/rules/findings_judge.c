@@ -68,13 +68,27 @@ static bool findings_speaks_against_network(const findings *f, const finding *x)
            x->rule->class_rank < rules_class_rank("utilisation");
 }
 
+// Seconds of the interval, NAN where the rule does not know.
+static double findings_cost(findings_making *m, const rule *x)
+{
+    if (!x->cost.root) return NAN;
+    reading share = evaluate(&m->e, &x->cost);
+    const difference *d = m->f->d;
+    int64_t elapsed = m->e.device == DIFFERENCE_NONE ? d->total.elapsed_ns : d->devices[m->e.device].elapsed_ns;
+    return share.status || elapsed <= 0 ? NAN : fmin(fmax(share.number, 0), 1) * (double)elapsed / 1e9;
+}
+
 static void findings_add_finding(findings_making *m, const rule *x, size_t device, const findings_judgement *all,
-                                 size_t count, severity s)
+                                 size_t count, severity s, const rule_threshold *crossed)
 {
     findings *f = m->f;
     const netprof_schema *schema = f->d->delta->schema;
-    finding made = {
-        .rule = x, .severity = s, .device = device, .value = m->e.value.number, .threshold = &x->thresholds[s]};
+    finding made = {.rule = x,
+                    .severity = s,
+                    .device = device,
+                    .value = m->e.value.number,
+                    .cost_s = findings_cost(m, x),
+                    .threshold = crossed};
     for (size_t i = 0; i < count; i++) {
         if (i == device || !all[i].applies || strcmp(schema->devices[i].source, schema->devices[device].source) != 0)
             continue;
@@ -91,7 +105,7 @@ static void findings_add_finding(findings_making *m, const rule *x, size_t devic
 }
 
 static void findings_judge_one(findings_making *m, const rule *x, size_t device, const findings_judgement *all,
-                               size_t count)
+                               size_t count, bool background)
 {
     const findings_judgement *own = device == DIFFERENCE_NONE ? all : &all[device];
     if (own->value.status >= READING_SKIPPED) {
@@ -103,18 +117,23 @@ static void findings_judge_one(findings_making *m, const rule *x, size_t device,
     evaluation_of(&m->e, x, device);
     m->e.value = own->value;
     severity s = findings_judge(&m->e, x, own->value.number);
+    if (background && s) s = SEVERITY_INFO;
     findings_add_check(
         m, (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
-    if (s) findings_add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
+    if (s)
+        findings_add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s,
+                             background ? &x->background : &x->thresholds[s]);
 }
 
-// Moved alike on three devices or more.
-static bool findings_is_background(const findings_judgement *all, size_t count)
+// The rule's value moved alike (to 1 %) on three devices or more, and at no more than the rate that is let pass.
+static bool findings_is_background(const findings_making *m, const rule *x, const findings_judgement *all, size_t count)
 {
     double low = INFINITY, high = 0;
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         if (!all[i].applies) continue;
+        double seconds = (double)m->f->d->devices[i].elapsed_ns / 1e9;
+        if (!(seconds > 0) || !findings_crosses(&x->background, all[i].value.number / seconds)) return false;
         low = fmin(low, all[i].value.number);
         high = fmax(high, all[i].value.number);
         n++;
@@ -122,26 +141,31 @@ static bool findings_is_background(const findings_judgement *all, size_t count)
     return n >= 3 && low > 0 && high <= low * 1.01;
 }
 
+static void findings_apply_to_node(findings_making *m, const rule *x, findings_judgement *place)
+{
+    const netprof_schema *schema = m->f->d->delta->schema;
+    bool any = false;
+    for (size_t i = 0; i < schema->device_count && !any; i++)
+        any = evaluation_applies(&m->e, x, i);
+    *place = any ? findings_measure(m, x, DIFFERENCE_NONE) : (findings_judgement){.value = {.status = READING_NONE}};
+    findings_judge_one(m, x, DIFFERENCE_NONE, place, 1, false);
+}
+
 void findings_apply(findings_making *m, const rule *x, findings_judgement *all)
 {
     const netprof_schema *schema = m->f->d->delta->schema;
+    size_t first = m->f->count, judged = 0;
     if (x->per_node) {
-        bool any = false;
-        for (size_t i = 0; i < schema->device_count && !any; i++)
-            any = evaluation_applies(&m->e, x, i);
-        all[0] =
-            any ? findings_measure(m, x, DIFFERENCE_NONE) : (findings_judgement){.value = {.status = READING_NONE}};
-        findings_judge_one(m, x, DIFFERENCE_NONE, all, 1);
+        findings_apply_to_node(m, x, all);
         return;
     }
-    for (size_t i = 0; i < schema->device_count; i++)
+    for (size_t i = 0; i < schema->device_count; i++) {
         all[i] = evaluation_applies(&m->e, x, i) ? findings_measure(m, x, i)
                                                  : (findings_judgement){.value = {.status = READING_NONE}};
-    bool background = x->background && findings_is_background(all, schema->device_count);
-    for (size_t i = 0; i < schema->device_count && background; i++)
-        if (all[i].applies)
-            findings_add_check(m,
-                               (finding_check){.rule = x, .device = i, .judged = true, .value = all[i].value.number});
-    for (size_t i = 0; i < schema->device_count && !background; i++)
-        findings_judge_one(m, x, i, all, schema->device_count);
+        judged += all[i].applies;
+    }
+    bool background = x->background.op != EXPRESSION_NUMBER && findings_is_background(m, x, all, schema->device_count);
+    for (size_t i = 0; i < schema->device_count; i++)
+        findings_judge_one(m, x, i, all, schema->device_count, background);
+    findings_mark_alike(m, x, first, judged);
 }

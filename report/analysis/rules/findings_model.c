@@ -2,6 +2,7 @@
 
 #include "analysis/base/stb_ds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,38 @@ const char *finding_device(const findings *f, const finding *x)
     if (x->subject) return x->subject;
     if (x->device != DIFFERENCE_NONE) return f->d->delta->schema->devices[x->device].name;
     return strcmp(x->rule->source, "*") == 0 ? "node" : x->rule->source;
+}
+
+static const char *findings_noun(const char *source)
+{
+    static const char *const nouns[][2] = {
+        {"cxi", "NIC"}, {"rdma", "port"}, {"netdev", "interface"}, {"gpu", "GPU"}, {"cpu", "core"}};
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++)
+        if (strcmp(source, nouns[i][0]) == 0) return nouns[i][1];
+    return "device";
+}
+
+words_text finding_who(const findings *f, const finding *x)
+{
+    words_text who;
+    const char *noun = findings_noun(x->rule->source);
+    if (!x->alike)
+        snprintf(who.text, sizeof who.text, "%s", finding_device(f, x));
+    else if (x->alike < x->alike_of)
+        snprintf(who.text, sizeof who.text, "%zu of %zu %ss", x->alike, x->alike_of, noun);
+    else if (x->alike == 2)
+        snprintf(who.text, sizeof who.text, "both %ss", noun);
+    else
+        snprintf(who.text, sizeof who.text, "all %zu %ss", x->alike, noun);
+    return who;
+}
+
+const char *finding_evidence_device(const findings *f, const finding *x, const finding_evidence *e)
+{
+    if (!x->rule->per_node || e->counter == DIFFERENCE_NONE) return NULL;
+    const netprof_schema *schema = f->d->delta->schema;
+    const netprof_device *dev = &schema->devices[schema->counters[e->counter].device];
+    return dev->flags & NETPROF_DEVICE_PHYSICAL ? dev->name : NULL;
 }
 
 bool findings_source_is_whole(const char *source)

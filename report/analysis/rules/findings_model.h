@@ -3,9 +3,10 @@
 #define NETPROF_FINDINGS_MODEL_H
 
 #include "analysis/data/difference.h"
+#include "analysis/base/words.h"
 #include "rules.h"
 
-enum { FINDINGS_EVIDENCE = 12 };
+enum { FINDINGS_EVIDENCE = 24 };
 
 // A counter or fact that a finding rests on.
 typedef struct finding_evidence {
@@ -21,6 +22,7 @@ typedef struct finding {
     severity severity;
     size_t device; // index, or DIFFERENCE_NONE: the node
     double value;
+    double cost_s; // seconds of the interval that it blocked or cost, NAN unknown
     char *claim;
     finding_evidence evidence[FINDINGS_EVIDENCE];
     size_t evidence_count;
@@ -29,6 +31,8 @@ typedef struct finding {
     char *explained_by;              // names of rules, by commas; NULL: nothing explains it
     size_t peers;                    // other devices of the source with a value, and its range there
     double peers_min, peers_max;
+    // Of `alike_of` devices that were judged, so many have this finding, with much the same value: 0 where it stands alone.
+    size_t alike, alike_of;
 } finding;
 
 // Why something could not be judged.
@@ -94,6 +98,7 @@ typedef struct finding_background {
 // Bytes per second in and out, and the largest share of a line, over the physical devices.
 typedef struct findings_load {
     double rate[2], share;
+    double wire_bytes; // in and out of the node's own network interfaces, NAN: there is none with a value
     size_t devices, idle;
     bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
 } findings_load;
@@ -146,8 +151,12 @@ char *findings_names_text(const char *const *names, size_t count);
 // Are its devices the job or the node as a whole?
 bool findings_source_is_whole(const char *source);
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source
+// Whom it is about: its device, or where no single one may be named "all 8 NICs", "both GPUs", "7 of 8 NICs".
+words_text finding_who(const findings *f, const finding *x);
 // The value as the claim shows it, "" when the claim does not; returns text.
 const char *finding_value_text(const finding *x, char *text, size_t size);
+// The device that a piece of evidence is of, where that is not plain: in findings about several. Otherwise NULL.
+const char *finding_evidence_device(const findings *f, const finding *x, const finding_evidence *e);
 // A value as the rule's claim shows it, "" when the claim does not; returns text.
 const char *finding_number_text(const rule *x, double value, char *text, size_t size);
 bool findings_crosses(const rule_threshold *t, double value); // is it on the bad side of a threshold?

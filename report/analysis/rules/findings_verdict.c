@@ -82,7 +82,7 @@ static size_t findings_alike(const findings *f, const finding *x, size_t *others
     size_t count = 0;
     *others = 0;
     for (size_t i = 0; i < f->count; i++) {
-        bool same = f->items[i].rule == x->rule && f->items[i].severity == x->severity;
+        bool same = f->items[i].rule == x->rule && (x->alike || f->items[i].severity == x->severity);
         count += same;
         *others += !same && f->items[i].severity >= SEVERITY_WATCH;
     }
@@ -93,9 +93,9 @@ static void findings_append_worst(findings *f)
 {
     const finding *x = &f->items[0];
     size_t others, same = findings_alike(f, x, &others);
-    text_append(&f->verdict, "%s", finding_device(f, x));
-    if (same == 2) text_append(&f->verdict, " and another");
-    if (same > 2) text_append(&f->verdict, " and %zu others", same - 1);
+    text_append(&f->verdict, "%s", finding_who(f, x).text);
+    if (!x->alike && same == 2) text_append(&f->verdict, " and another");
+    if (!x->alike && same > 2) text_append(&f->verdict, " and %zu others", same - 1);
     text_append(&f->verdict, ": %s", x->claim ? x->claim : "");
     if (others) text_append(&f->verdict, " (and %s)", words_many(others, "more finding").text);
 }

@@ -52,7 +52,9 @@ enum column {
     WARN,
     HIGH,
     CRITICAL,
+    COST,
     CLAIM,
+    ALIKE,
     ADVICE,
     EXPLAINED_BY,
     BACKGROUND,
@@ -60,9 +62,10 @@ enum column {
     MARKS,
     COLUMNS
 };
-static const char *const column_names[COLUMNS] = {
-    "name", "class", "source",   "per",   "define", "value",        "unit",       "needs",    "info", "watch",
-    "warn", "high",  "critical", "claim", "advice", "explained_by", "background", "evidence", "marks"};
+static const char *const column_names[COLUMNS] = {"name",       "class",    "source", "per",   "define", "value",
+                                                  "unit",       "needs",    "info",   "watch", "warn",   "high",
+                                                  "critical",   "cost",     "claim",  "alike", "advice", "explained_by",
+                                                  "background", "evidence", "marks"};
 
 enum { MAX_FIELDS = 32, MAX_LINE = 16384, MAX_FILE = 4 << 20, MAX_RULES = 4096, MAX_PROBLEMS = 1000 };
 
@@ -232,6 +235,14 @@ static bool rules_parse_threshold(reader *r, const rule *x, rule_threshold *t, e
     }
     end += strspn(end, " ");
     t->origin = "own";
+    if (*end == '{') {
+        char *close = strchr(end, '}');
+        if (!close) return rules_refuse(r, "%s: { without }", column_names[column]);
+        *close = 0;
+        t->shown = end + 1;
+        end = close + 1;
+        end += strspn(end, " ");
+    }
     if (*end == '[') {
         char *close = strchr(end, ']');
         if (!close) return rules_refuse(r, "%s: [ without ]", column_names[column]);
@@ -242,15 +253,29 @@ static bool rules_parse_threshold(reader *r, const rule *x, rule_threshold *t, e
     }
     if (!*end) return true;
     if (strncmp(end, "if ", 3) != 0) return rules_refuse(r, "%s: expected 'if' and a condition", column_names[column]);
+    t->if_text = end + 3;
     return rules_parse(r, x, &t->condition, column, end + 3);
 }
 
 static bool rules_is_format(const char *format)
 {
-    static const char *const formats[] = {"", "x", "%", "i", "B", "b", "e", "c"};
+    static const char *const formats[] = {"", "x", "%", "p", "i", "B", "b", "e", "s", "-", "c"};
+    if (*format == '#' || *format == '?') return format[1] && strlen(format) < 64;
     for (size_t i = 0; i < LENGTH(formats); i++)
         if (strcmp(formats[i], format) == 0) return true;
     return false;
+}
+
+// "[, lane {number}]": a stretch that is said where its number is known. Other brackets are text.
+static void rules_find_optional(rule_part *part, char *text, char *open, char *close)
+{
+    char *lead = open, *end = close + strcspn(close, "]{[");
+    while (lead > text && *lead != '[' && *lead != ']')
+        lead--;
+    if (*lead != '[' || *end != ']') return;
+    *lead = *end = 0;
+    part->lead = lead + 1;
+    part->tail = close + 1;
 }
 
 // "text {formula|format} text ..."
@@ -262,6 +287,7 @@ static bool rules_parse_claim(reader *r, rule *x, char *text)
         char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
         part->text = text;
         part->format = "";
+        if (close) rules_find_optional(part, text, open, close);
         if (!open) return true;
         if (!close) return rules_refuse(r, "claim: { without }");
         *open = *close = 0;
@@ -273,7 +299,7 @@ static bool rules_parse_claim(reader *r, rule *x, char *text)
             if (!rules_is_format(part->format)) return rules_refuse(r, "claim: no such format: '%.20s'", part->format);
         }
         if (!rules_parse(r, x, &part->number, CLAIM, open + 1)) return false;
-        text = close + 1;
+        text = part->tail ? close + 1 + strlen(part->tail) + 1 : close + 1;
     }
     return true;
 }
@@ -302,13 +328,11 @@ static bool rules_parse_words(reader *r, rule *x, char *const value[COLUMNS])
     x->advice = value[ADVICE];
     x->explained_by = value[EXPLAINED_BY];
     x->per_node = strcmp(value[PER], "node") == 0;
-    x->background = strcmp(value[BACKGROUND], "yes") == 0;
+    x->alike = value[ALIKE];
     x->is_pause = strcmp(value[MARKS], "pause") == 0;
     if (!*x->source) return rules_refuse(r, "source is missing");
     if (*value[PER] && !x->per_node && strcmp(value[PER], "device") != 0)
         return rules_refuse(r, "per: '%.40s': expected device or node", value[PER]);
-    if (*value[BACKGROUND] && !x->background && strcmp(value[BACKGROUND], "no") != 0)
-        return rules_refuse(r, "background: '%.40s': expected yes or no", value[BACKGROUND]);
     if (*value[MARKS] && !x->is_pause) return rules_refuse(r, "marks: '%.40s': expected pause", value[MARKS]);
     return rules_parse_class(r, x, value[CLASS]);
 }
@@ -322,6 +346,18 @@ static bool rules_parse_evidence(reader *r, rule *x, const char *text)
     return ok;
 }
 
+// "< 100 [own]"; "yes" and "no" as in tables of version 0.1
+static bool rules_parse_background(reader *r, rule *x, char *text)
+{
+    static const rule_threshold low = {.op = EXPRESSION_LESS, .value = 1, .origin = "own"};
+    if (strcmp(text, "no") == 0) return true;
+    if (strcmp(text, "yes") == 0) {
+        x->background = low;
+        return true;
+    }
+    return rules_parse_threshold(r, x, &x->background, BACKGROUND, text);
+}
+
 static bool rules_parse_rule(reader *r, rule *x, char *const value[COLUMNS])
 {
     bool any = false;
@@ -329,6 +365,8 @@ static bool rules_parse_rule(reader *r, rule *x, char *const value[COLUMNS])
     if (!*value[VALUE]) return rules_refuse(r, "value is missing");
     if (!rules_parse(r, x, &x->value, VALUE, value[VALUE])) return false;
     if (*value[NEEDS] && !rules_parse(r, x, &x->needs, NEEDS, value[NEEDS])) return false;
+    if (*value[COST] && !rules_parse(r, x, &x->cost, COST, value[COST])) return false;
+    if (!rules_parse_background(r, x, value[BACKGROUND])) return false;
     static const struct {
         severity severity;
         enum column column;
@@ -358,6 +396,8 @@ static void rules_free_rule(rule *x)
         expression_free(&x->thresholds[i].condition);
     expression_free(&x->value);
     expression_free(&x->needs);
+    expression_free(&x->cost);
+    expression_free(&x->background.condition);
     expression_free(&x->evidence);
     free(x->memory);
     free(x);
@@ -529,15 +569,68 @@ const rule *rules_find(const rules *set, const char *name)
 
 // ---- numbers ----
 
+// "1.23 %", and below the percents that one reads "5.00 in a million".
+static words_text rules_part_text(double share)
+{
+    static const struct {
+        double of;
+        const char *name;
+    } steps[] = {{1e6, "a million"}, {1e9, "a billion"}, {1e12, "a trillion"}};
+    words_text w;
+    double size = fabs(share);
+    if (size >= 1e-4 || size < 1e-15) return words_share(share); // not small, 0, or not a number
+    size_t i = 0;
+    while (i + 1 < LENGTH(steps) && size * steps[i].of < 0.9995)
+        i++;
+    snprintf(w.text, sizeof w.text, "%.40s in %s", words_number(share * steps[i].of).text, steps[i].name);
+    return w;
+}
+
+// Exactly one takes the singular: a rate of 0.5 has none.
+static words_text rules_noun_text(const char *noun, double number)
+{
+    char copy[64];
+    snprintf(copy, sizeof copy, "%s", noun);
+    for (char *slash = strchr(copy, '/'); slash; slash = NULL)
+        *slash = '|';
+    return words_noun(fabs(number - 1) < 1e-9 ? 1 : 2, copy);
+}
+
 const char *rules_format(char *text, size_t size, const char *format, double number)
 {
+    if (*format == '#') {
+        snprintf(text, size, "%s %s", words_count(number).text, rules_noun_text(format + 1, number).text);
+        return text;
+    }
     words_text w = *format == '%'   ? words_share(number)
+                   : *format == 'p' ? rules_part_text(number)
                    : *format == 'i' ? words_whole(number)
                    : *format == 'e' ? words_scientific(number)
                    : *format == 'B' ? words_quantity(number, "B")
                    : *format == 'b' ? words_quantity(number, "b")
                    : *format == 'x' ? words_number(number)
+                   : *format == 's' ? words_duration(number)
+                   : *format == '-' ? (words_text){""}
+                   : *format == '?' ? rules_noun_text(format + 1, number)
                                     : words_count(number);
     snprintf(text, size, "%s", w.text);
+    return text;
+}
+
+const char *rules_threshold_text(const rule *x, const rule_threshold *t, const char *const signs[4],
+                                 char text[RULES_THRESHOLD_TEXT])
+{
+    static const char *const plain[] = {"<", "<=", ">", ">="};
+    char number[64];
+    bool share = strncmp(x->unit, "of ", 3) == 0;
+    *text = 0;
+    if (t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) return text;
+    if (t->shown) {
+        snprintf(text, RULES_THRESHOLD_TEXT, "%s", t->shown);
+        return text;
+    }
+    rules_format(number, sizeof number, share ? "p" : t->value != 0 && fabs(t->value) < 1e-3 ? "e" : "", t->value);
+    snprintf(text, RULES_THRESHOLD_TEXT, "%s %s%s%s%s%s", (signs ? signs : plain)[t->op - EXPRESSION_LESS], number,
+             *x->unit ? " " : "", x->unit, t->if_text ? ", if " : "", t->if_text ? t->if_text : "");
     return text;
 }

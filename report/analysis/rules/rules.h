@@ -14,11 +14,20 @@
 //     needs         the condition under which the value can be judged at all (traffic, known speed)
 //     info, watch, warn, high, critical
 //                   thresholds: > 3 [HPE: more than a few cycles per packet] if blocked > 1%
-//                   an operator, a number, where the number is from (without brackets: own), a condition
-//     claim         what is said: {value|x} blocked cycles per packet; formats: see rules_format()
+//                   an operator, a number, where the number is from (without brackets: own), a condition; what
+//                   stands in braces before the brackets, > 0 {1 % of the datagrams, or 10/s} [netdata] if ..., is
+//                   shown for all three
+//     cost          the share (0 to 1) of the interval that the fault blocked or lost; empty where that is not known
+//     claim         what is said: {value|x} blocked cycles per packet; formats: see rules_format(). A stretch in
+//                   square brackets with one number, [, priority {which(hni_tx_paused_*)|i}], is said where the
+//                   number is known; as a division by zero has no value, {x / (x > 0)|x} is where x is positive
+//     alike         what is said in addition where (nearly) all devices of the source have this finding, within a
+//                   factor of two: no single one is named first then
 //     advice        what to do
 //     explained_by  rules whose finding on the same device is the cause of this one
-//     background    yes: when it is equal (within 1 %) on all devices it is no finding of one of them
+//     background    a threshold for the value per second of a device, < 100 [own: ...]: where it is equal (within 1 %)
+//                   on all of three devices or more and this low, it is an event around them: info, whatever the
+//                   thresholds say. "yes" is < 1. Never for what is lost: a fault of the fabric looks the same
 //     evidence      counters shown beside those of the formula: a comma list
 //     marks         what reports look for: pause (the value is the share of the time that the network let the device
 //                   not send)
@@ -42,31 +51,33 @@ typedef enum severity {
     SEVERITIES
 } severity;
 
-enum { RULES_LOCALS = 8, RULES_PARTS = 16 };
+enum { RULES_LOCALS = 8, RULES_PARTS = 16, RULES_THRESHOLD_TEXT = 512 };
 
 typedef struct rule_threshold {
     expression_op op; // EXPRESSION_GREATER, ..., or EXPRESSION_NUMBER: there is no threshold
     double value;
-    const char *origin; // "own", "HPE: ..."
+    const char *origin;  // "own", "HPE: ..."
+    const char *shown;   // instead of operator, number, unit and condition; or NULL
+    const char *if_text; // the condition as it is written; or NULL
     expression condition;
 } rule_threshold;
 
-// A piece of a claim: text, then a number.
+// A piece of a claim: text, then a number. With a lead, lead, number and tail are said where the number is known.
 typedef struct rule_part {
-    const char *text, *format;
+    const char *text, *lead, *format, *tail; // lead, tail: NULL
     expression number;
 } rule_part;
 
 typedef struct rule {
-    const char *name, *class_name, *source, *unit, *advice, *explained_by;
+    const char *name, *class_name, *source, *unit, *advice, *explained_by, *alike;
     int class_rank;
-    bool per_node, background, is_pause;
+    bool per_node, is_pause;
     bool in_words; // the claim tells what happened to this very device: no two are alike
     const char *local_names[RULES_LOCALS];
     expression locals[RULES_LOCALS];
     size_t local_count;
-    expression value, needs, evidence; // root 0: none
-    rule_threshold thresholds[SEVERITIES];
+    expression value, needs, evidence, cost; // root 0: none
+    rule_threshold thresholds[SEVERITIES], background;
     rule_part claim[RULES_PARTS];
     size_t part_count;
     char *memory;
@@ -101,8 +112,14 @@ const char *severity_name(severity s);        // "ok", "info", ...
 bool severity_parse(const char *text, severity *s);
 
 // A number as a claim shows it, in a format: "" three digits, SI prefix for the large; "x" three digits;
-// "%" percent; "i" whole; "B" bytes, "b" bits with SI prefix; "e" as 1.2e-10. "c" is for device(...): the words of
-// the change, no number. Returns text.
+// "%" percent; "p" percent, what is small as "5 in a million"; "i" whole; "B" bytes, "b" bits with SI prefix; "e" as
+// 1.2e-10; "s" a duration of so many seconds; "-" nothing (it decides a stretch in square brackets); "#packet" a count
+// with its noun, "1 packet", "2.40 M packets" (another plural follows a slash: "#entry/entries"); "?was/were" the noun
+// alone; "c" is for device(...): the words of the change, no number. Returns text.
 const char *rules_format(char *text, size_t size, const char *format, double number);
+
+// A threshold as it is shown: ">= 1 % of the time, if slow". Signs: "<", "<=", ">", ">=" or those given. Returns text.
+const char *rules_threshold_text(const rule *x, const rule_threshold *t, const char *const signs[4],
+                                 char text[RULES_THRESHOLD_TEXT]);
 
 #endif

@@ -760,7 +760,7 @@ static void a_busy_node_is_weighed_by_the_job(void **state)
         {5, 1, 4, "runqueue-wait",
          "n1: the job's threads were ready and waited for a CPU 33.3 % of the time that they could have run",
          SEVERITY_HIGH},
-        {-1, 1, 4, "cpu-pressure", "n1: threads waited for a CPU 100 % of the time", SEVERITY_WARN},
+        {-1, 1, 4, "cpu-pressure", "n1: threads waited for a CPU 100 % of the time (10 s of 10 s)", SEVERITY_WARN},
         {-1, 0.1, 4, NULL, NULL, SEVERITY_OK}, // a fortieth of the work is its own
     };
     (void)state;

@@ -53,21 +53,16 @@ static char *check_text_devices_text(const findings *f, size_t from, bool all, b
     return longer;
 }
 
-static void check_text_print_evidence(const finding *x)
+static void check_text_print_evidence(const findings *f, const finding *x)
 {
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
         const words_text value = e->counter == DIFFERENCE_NONE ? words_amount(e->number, "") : words_exact(e->value);
-        printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value.text,
-               *e->unit ? " " : "", safe(e->unit));
+        const char *device = finding_evidence_device(f, x, e);
+        printf("%s%s%s%s%s %s%s%s", i ? ", " : "          ", device ? safe(device) : "", device ? " " : "",
+               safe(e->name), e->gauge ? " is" : "", value.text, *e->unit ? " " : "", safe(e->unit));
     }
     if (x->evidence_count) putchar('\n');
-}
-
-static const char *check_text_sign_of(const rule_threshold *t)
-{
-    static const char *const signs[] = {"<", "<=", ">", ">="};
-    return signs[t->op - EXPRESSION_LESS];
 }
 
 static void check_text_print_finding(const findings *f, size_t i, bool all, bool *done)
@@ -80,11 +75,12 @@ static void check_text_print_finding(const findings *f, size_t i, bool all, bool
     free(devices);
 }
 
-static void check_text_print_details(const finding *x)
+static void check_text_print_details(const findings *f, const finding *x)
 {
-    check_text_print_evidence(x);
-    printf("          threshold: %s %.6g%s%s (%s)\n", check_text_sign_of(x->threshold), x->threshold->value,
-           *x->rule->unit ? " " : "", safe(x->rule->unit), safe(x->threshold->origin));
+    char threshold[RULES_THRESHOLD_TEXT];
+    check_text_print_evidence(f, x);
+    printf("          threshold: %s (%s)\n", safe(rules_threshold_text(x->rule, x->threshold, NULL, threshold)),
+           safe(x->threshold->origin));
     if (x->explained_by) printf("          explained by: %s\n", safe(x->explained_by));
     if (*x->rule->advice) printf("          do: %s\n", safe(x->rule->advice));
 }
@@ -96,7 +92,7 @@ static void check_text_print_findings(const findings *f, bool all)
         if (done[i]) continue;
         putchar('\n');
         check_text_print_finding(f, i, all, done);
-        if (all || f->items[i].severity >= SEVERITY_WATCH) check_text_print_details(&f->items[i]);
+        if (all || f->items[i].severity >= SEVERITY_WATCH) check_text_print_details(f, &f->items[i]);
     }
     free(done);
 }

@@ -391,15 +391,13 @@ static const char *appendix_thresholds_text(const rule *r, arena *a)
 {
     static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
     const char *text = "";
-    bool share = strncmp(r->unit, "of ", 3) == 0;
     for (int s = SEVERITY_INFO; s < SEVERITIES; s++) {
         const rule_threshold *t = &r->thresholds[s];
-        char number[32];
-        if (t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) continue;
-        rules_format(number, sizeof number, share ? "%" : t->value != 0 && fabs(t->value) < 1e-3 ? "e" : "", t->value);
-        text = arena_format(a, "%s%s%s %s %s%s%s%s", text, *text ? ", " : "", severity_name((severity)s),
-                            signs[t->op - EXPRESSION_LESS], number, strcmp(t->origin, "own") ? " [" : "",
-                            strcmp(t->origin, "own") ? t->origin : "", strcmp(t->origin, "own") ? "]" : "");
+        char limit[RULES_THRESHOLD_TEXT];
+        if (!*rules_threshold_text(r, t, signs, limit)) continue;
+        text = arena_format(a, "%s%s%s %s%s%s%s", text, *text ? "; " : "", severity_name((severity)s), limit,
+                            strcmp(t->origin, "own") ? " [" : "", strcmp(t->origin, "own") ? t->origin : "",
+                            strcmp(t->origin, "own") ? "]" : "");
     }
     return text;
 }

@@ -33,13 +33,10 @@ static const char *pair_findings_threshold_text(const finding *x, arena *a)
 {
     static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
     const rule_threshold *t = x->threshold;
-    char number[32];
-    bool share = strncmp(x->rule->unit, "of ", 3) == 0;
-    if (!t || t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) return "";
-    rules_format(number, sizeof number, share ? "%" : t->value != 0 && fabs(t->value) < 1e-3 ? "e" : "", t->value);
+    char text[RULES_THRESHOLD_TEXT];
+    if (!t || !*rules_threshold_text(x->rule, t, signs, text)) return "";
     const char *origin = !t->origin || strcmp(t->origin, "own") == 0 ? "our own judgement" : t->origin;
-    return arena_format(a, "%s %s%s%s is \xe2\x80\x9c%s\xe2\x80\x9d (%s)", signs[t->op - EXPRESSION_LESS], number,
-                        *x->rule->unit ? " " : "", x->rule->unit, severity_name(x->severity), origin);
+    return arena_format(a, "%s is \xe2\x80\x9c%s\xe2\x80\x9d (%s)", text, severity_name(x->severity), origin);
 }
 
 static void pair_findings_fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
@@ -49,7 +46,8 @@ static void pair_findings_fill_evidence(pair *p, const finding *x, findings_row 
         const finding_evidence *from = &x->evidence[i];
         bool counter = from->counter != DIFFERENCE_NONE;
         double rate = counter && !from->gauge ? p->d->rows[from->counter].rate_per_s : NAN;
-        e[i].name = from->name;
+        const char *device = finding_evidence_device(p->f, x, from);
+        e[i].name = device ? arena_format(a, "%s %s", device, from->name) : from->name;
         e[i].value = arena_format(a, "%s%s %s", from->gauge ? "is " : "",
                                   counter ? number_grouped(from->value).text : number_prefixed(from->number, "").text,
                                   from->unit ? from->unit : "");
