@@ -112,8 +112,9 @@ static void regions_say_late(regions *r)
         strncat(crowd, w->crowd_explains ? ": " : "; even so ", sizeof crowd - strlen(crowd) - 1);
     }
     bool two = r->rank_count == 2;
-    char *title = memory_format("%s %s late: the other%s %s of %s", who, is, two ? " waits" : "s wait",
-                                regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text);
+    char *title = memory_format("%s %s late: the other%s %s%s%s", who, is, two ? " waits" : "s wait",
+                                regions_time_text(w->gain_ns).text, w->late_count > 1 ? "" : " of ",
+                                w->late_count > 1 ? "" : regions_time_text(w->longest_ns).text);
     if (*crowd) *who = (char)tolower((unsigned char)*who);
     regions_say(r, regions_late_severity(r), w->where, w->late[0].rank, title,
                 "%s%s %s late: %s; the other%s %s%s, and wait%s%s", crowd, who, is, works, two ? " works" : "s work",

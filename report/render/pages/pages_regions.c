@@ -230,7 +230,8 @@ static void regions_page_add_balance(regions_page *p)
     for (size_t i = 0; i < r->rank_count; i++)
         columns[i] = r->ranks[i].label;
     for (size_t i = 0; i < r->node_count; i++)
-        if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0 && r->nodes[i].kind != REGIONS_APART)
+        if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0 && r->nodes[i].kind != REGIONS_APART &&
+            (!r->waits.mpi || r->nodes[i].run_share >= folded)) // of many calls of MPI most take no time worth a look
             nodes[count++] = &r->nodes[i];
     qsort(nodes, count, sizeof *nodes, regions_page_by_imbalance);
     if (count > HEAT_ROWS) count = HEAT_ROWS;
