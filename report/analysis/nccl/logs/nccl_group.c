@@ -183,6 +183,7 @@ static void group_fill_instance(nccl *n, nccl_instance *x, uint32_t series, size
     *x = (nccl_instance){.series = series,
                          .first = first,
                          .sn = r->sn,
+                         .first_late = slots[r->slot].member, // unless another is below UINT64_MAX
                          .min_us = UINT64_MAX,
                          .second_us = UINT64_MAX,
                          .first_dump_us = UINT64_MAX,
