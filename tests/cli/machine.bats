@@ -124,3 +124,10 @@ print("\n".join(runs))' "$seed")
     # More than one of 20, where one of 100 is expected, is a chance of 1 in 60.
     [ "$(grep -cE '^(watch|warn|high|critical)' said)" -le 1 ]
 }
+
+@test "real data of an Aurora node: nothing above info" {
+    need_aurora
+    netprof check --json "$aurora/before.txt" "$aurora/after.txt" >aurora.json
+    jq -e '.verdict.severity | IN("ok", "info")' aurora.json
+    jq -e '[.findings[].severity] - ["info"] == []' aurora.json
+}
