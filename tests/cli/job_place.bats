@@ -10,6 +10,7 @@ setup() {
 }
 
 record() {
+    rm -f r.netprof # a recording that is there is kept: this one would be put behind it, and its facts with it
     netprof record -q -o r.netprof --interval 50ms --duration 120ms --sources cpu,process "$@"
     netprof convert r.netprof r.json
 }
