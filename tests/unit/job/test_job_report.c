@@ -887,7 +887,9 @@ static void swap_that_is_full(void **state)
 static void idle_gpus(void **state)
 {
     (void)state;
-    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_RECORDER, .interval_s = 10, .gpus = 1});
+    const char *const facts[] = {"job_id", "17", NULL};
+    node_shape shape = {.parts = NODE_RECORDER, .interval_s = 10, .gpus = 1, .facts = facts};
+    node_file f = usual_node("n1", "n1.netprof", &shape);
     for (int t = 0; t <= 400; t += 10) {
         node_set(&f, "gpu0", "busy", t < 200 ? 30 : 10);
         node_set(&f, "recorder", "late", 2e6);
@@ -905,6 +907,37 @@ static void idle_gpus(void **state)
     assert_int_equal(job.nodes[0].missed, 3);
     expect_close(job.nodes[0].late_s, 0.002, 1e-9);
     job_report_free(&job);
+}
+
+// Two nodes, the CPUs and GPUs of one half as busy as those of the other: a finding where there is a job, and only there.
+static void nodes_without_a_job_may_idle(void **state)
+{
+    static const struct {
+        const char *key, *value;
+        bool is_job;
+    } rows[] = {
+        {"kernel", "6.1.0", false}, {"job_id", "17", true}, {"scheduler", "slurm", true}, {"command", "a", true}};
+    static const char *const rules_of_jobs[] = {"cpu-low", "imbalance", "gpu-idle"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *const facts[] = {rows[i].key, rows[i].value, NULL};
+        node_shape shape = {.parts = NODE_CPU, .interval_s = 10, .gpus = 1, .facts = facts};
+        for (int n = 1; n <= 2; n++) {
+            node_file f = usual_node(n == 1 ? "n1" : "n2", n == 1 ? "n1.netprof" : "n2.netprof", &shape);
+            for (int t = 0; t <= 400; t += 10) {
+                node_set(&f, "gpu0", "busy", 10 * n);
+                node_take(&f, t);
+                node_add(&f, "cpu", "user", n * 5e6);
+                node_add(&f, "cpu", "idle", 40e6 - n * 5e6);
+            }
+            node_close(&f);
+        }
+        job_report job = report_of(NULL);
+        for (size_t k = 0; k < COUNT(rules_of_jobs); k++)
+            assert_int_equal(finding_of(&job, rules_of_jobs[k]) != NULL, rows[i].is_job);
+        if (!rows[i].is_job) assert_int_equal(job.severity, SEVERITY_OK);
+        job_report_free(&job);
+    }
 }
 
 static void the_nodes_own_meter_holds_the_parts(void **state)
@@ -1261,6 +1294,7 @@ int main(void)
         TEST(time_between_recordings),
         TEST(swap_that_is_full),
         TEST(idle_gpus),
+        TEST(nodes_without_a_job_may_idle),
         TEST(the_nodes_own_meter_holds_the_parts),
         TEST(tracks_of_two_rates),
         TEST(files_of_one_node),

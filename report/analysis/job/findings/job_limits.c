@@ -72,6 +72,20 @@ static const job_use *job_find_use(const job_report *r, job_meter meter)
     return NULL;
 }
 
+// Is this of a job, or of nodes on which anything or nothing may have run? By what its scheduler or `netprof run` told, by
+// ranks, or by processes or a control group that were followed.
+static bool job_is_known(const job_report *r)
+{
+    static const char *const told[] = {"job_id", "job_name", "job_step", "scheduler", "rank_count", "command"};
+    for (size_t i = 0; i < r->fact_count; i++)
+        for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+            if (strcmp(r->facts[i].key, told[k]) == 0) return true;
+    for (size_t i = 0; i < r->node_count; i++)
+        for (int m = 0; m < JOB_METERS; m++)
+            if (r->nodes[i].scope[m] == JOB_SCOPE_JOB || r->nodes[i].scope[m] == JOB_SCOPE_GROUP) return true;
+    return r->rank_count > 0 || r->region_place_count > 0;
+}
+
 static void job_find_cpu_low(job_report *r)
 {
     const job_use *use = job_find_use(r, JOB_CPU), *gpu = job_find_use(r, JOB_GPU_BUSY);
@@ -312,13 +326,15 @@ static void job_find_missing(job_report *r)
 
 void job_find_limits(job_report *r)
 {
-    job_find_cpu_low(r);
-    job_find_gpu_idle(r);
+    if (job_is_known(r)) { // nodes without one may idle, and need not do the same
+        job_find_cpu_low(r);
+        job_find_gpu_idle(r);
+        job_find_imbalance(r, JOB_CPU);
+        job_find_imbalance(r, JOB_GPU_BUSY);
+        job_find_imbalance(r, JOB_SENT);
+    }
     job_find_memory_peak(r);
     job_find_memory_growth(r);
-    job_find_imbalance(r, JOB_CPU);
-    job_find_imbalance(r, JOB_GPU_BUSY);
-    job_find_imbalance(r, JOB_SENT);
     job_find_power_cap(r, JOB_POWER_GPU, "GPUs");
     job_find_power_cap(r, JOB_POWER_CPU, "CPUs");
     job_find_missing(r);
