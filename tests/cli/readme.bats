@@ -81,6 +81,20 @@ run_block() {
     [ "$(head -c 5 why.pdf)" = %PDF- ]
 }
 
+@test "recipe: a prologue" {
+    block sh 7 >recipe
+    [ "$(head -n 1 recipe)" = '#!/bin/sh' ]
+    [[ $(sed -n 2p recipe) == *"# made once: netprof collect -o /etc/netprof/well.netprof"* ]]
+    netprof collect -q -o well.netprof
+    sed "s:/etc/netprof/:$PWD/:; s/ --now/ --now -t 200ms --fail-on critical,judged/" recipe >prologue
+    # The exit code is that of this machine's state, which is not for this test.
+    status=0
+    sh prologue >out 2>err || status=$?
+    cat out err
+    [ "$status" -le 1 ]
+    refute grep -q 'missing' out
+}
+
 @test "recipe: an MPI program" {
     command -v mpirun >/dev/null || skip "no mpirun"
     program=$(find "$NETPROF_TEST_BIN" -name 'mpi_halo*' | head -n 1)
@@ -92,7 +106,7 @@ run_block() {
     chmod +x mpirun
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
-    block sh 7 >recipe
+    block sh 8 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out
 }
@@ -103,7 +117,7 @@ run_block() {
         printf '{"header":{"id":"0xab","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1749490000000000,"hostname":"h1","pid":%d},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":1000000,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":10,"coll_busbw_gbs":10}}\n' \
             $rank $rank $((100 + rank)) >inspector_logs/h1-$rank.log
     done
-    block sh 8 >recipe
+    block sh 9 >recipe
     bash -euo pipefail recipe >out
     [ -s results/instances.csv ]
     [ "$(head -c 5 nccl.pdf)" = %PDF- ]
@@ -114,7 +128,7 @@ run_block() {
         "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 "rank$rank.sqlite" rank="$rank" pid="$((40 + rank))"
     done
     netprof run -q --interval 100ms -o node0.netprof -- ./my_program >out
-    block sh 9 >recipe
+    block sh 10 >recipe
     [ "$(grep -c . recipe)" -eq 3 ]
     [ -n "${NETPROF_DUCKDB-}" ] || sed -i 's/parquet/csv/' recipe
     bash -euo pipefail recipe >out

@@ -48,8 +48,9 @@ static const char old_content[] = "an old file\n";
 typedef enum kind {
     SAME, // the undisturbed run always gives the same
     LIVE, // reads this machine and the time: files need only be readable
-    GROW, // LIVE, with a file that grows from the start: an old one is emptied first
-    RUN   // GROW, and starts a command that exits with 7 and leaves the files began and done
+    GROW, // LIVE, with a recording that grows from the start; one that is there is kept, and grows
+    RUN // LIVE, with a recording that replaces an old one; starts a command that exits with 7 and leaves the files began
+        // and done
 } kind;
 
 typedef struct test_case {
@@ -116,10 +117,10 @@ static file read_file(const char *path)
     return f;
 }
 
-static void write_file(const char *path, const char *text)
+static void write_bytes(const char *path, const char *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0 || write(fd, text, strlen(text)) < 0 || close(fd)) die("%s: %s", path, strerror(errno));
+    if (fd < 0 || write(fd, data, size) < 0 || close(fd)) die("%s: %s", path, strerror(errno));
 }
 
 static bool same_data(const file *a, const file *b)
@@ -300,7 +301,11 @@ static void run(const test_case *c, uint64_t fail_at, bool onward, const folder 
     empty_folder(temporary);
     for (size_t i = 0; old && i < old->count; i++) {
         snprintf(path, sizeof path, "%s/%s", outputs, old->files[i].path);
-        if (may_be_old(c, old->files[i].path)) write_file(path, old_content);
+        if (!may_be_old(c, old->files[i].path)) continue;
+        if (c->kind == GROW)
+            write_bytes(path, old->files[i].data, old->files[i].size);
+        else
+            write_bytes(path, old_content, strlen(old_content));
     }
     *control = (faults_control){.fail_at = fail_at, .onward = onward};
     split_line(c->line, words);
@@ -354,7 +359,10 @@ static const char *judge_files(const test_case *c, const result *whole, const re
     for (size_t i = 0; i < r->files.count; i++) {
         const file *f = &r->files.files[i], *expected = file_of(&whole->files, f->path);
         const bool is_old = had_old && f->size == strlen(old_content) && memcmp(f->data, old_content, f->size) == 0;
+        const bool is_kept = !had_old || c->kind != GROW || !expected ||
+                             (f->size >= expected->size && memcmp(f->data, expected->data, expected->size) == 0);
         const char *fault = !expected         ? "is left"
+                            : !is_kept        ? "lost what it held"
                             : is_old          ? NULL
                             : c->kind == SAME ? (same_data(f, expected) ? NULL : "is neither old nor complete")
                             : is_recording(f->path) && !is_readable(f->path) ? "cannot be read"
@@ -363,7 +371,8 @@ static const char *judge_files(const test_case *c, const result *whole, const re
         snprintf(text, size, "%s %s (%zu bytes)", f->path, fault, f->size);
         return text;
     }
-    for (size_t i = 0; had_old && (c->kind == SAME || c->kind == LIVE) && i < whole->files.count; i++) {
+    for (size_t i = 0; had_old && (c->kind == SAME || c->kind == LIVE || c->kind == GROW) && i < whole->files.count;
+         i++) {
         const char *path = whole->files.files[i].path;
         if (!may_be_old(c, path) || file_of(&r->files, path)) continue;
         snprintf(text, size, "the old %s is gone", path);
