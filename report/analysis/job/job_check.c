@@ -76,6 +76,7 @@ static finding job_check_finding(job_check *c, const findings *f, const job_repo
                      .severity = x->severity,
                      .device = job_check_device(f, r, x),
                      .value = x->value,
+                     .cost_s = x->cost_s,
                      .claim = memory_strdup(x->claim),
                      .threshold = &made->thresholds[x->severity],
                      .explained_by = *x->explained_by ? memory_strdup(x->explained_by) : NULL};

@@ -429,19 +429,18 @@ static reading evaluate_devices_reading(const evaluation *e, const expression *x
     return evaluate_gathered(&g);
 }
 
-// How many have at least 0.01 % of the largest.
+// How many have at least 0.1 %, of a share of their line: as little as makes a port idle.
 static reading evaluate_used_reading(const evaluation *e, const expression *x, const expression_node *n)
 {
     gathering g = {.e = e, .op = EXPRESSION_MAX};
     size_t used = 0;
-    for (size_t k = 0; k < 2 * evaluate_device_count(e); k++) { // once for the largest, once to count
-        size_t i = k % evaluate_device_count(e);
+    for (size_t i = 0; i < evaluate_device_count(e); i++) {
         if (!evaluate_is_sibling(e, i)) continue;
         evaluation other = *e;
         evaluation_of(&other, e->rule, i);
         reading r = evaluate_node(&other, x, n->first);
-        if (k == i) evaluate_gather(&g, r);
-        used += k != i && !r.status && r.number > 0 && r.number >= 1e-4 * g.max;
+        evaluate_gather(&g, r);
+        used += !r.status && r.number >= 1e-3;
     }
     reading most = evaluate_gathered(&g);
     return most.status ? most : evaluate_good((double)used);

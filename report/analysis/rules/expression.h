@@ -55,7 +55,7 @@ typedef enum expression_op {
     EXPRESSION_PEERS,   // mean over the other devices of the source
     EXPRESSION_SPREAD,  // largest over mean of the source's devices
     EXPRESSION_TOTAL,   // sum over the source's devices
-    EXPRESSION_USED,    // how many of the source's devices have at least 0.01 % of what the largest one has
+    EXPRESSION_USED,    // how many of the source's devices have at least 0.1 %, of a share of their line
     EXPRESSION_MEMBERS, // sum over the members of this bond or bridge (the interfaces whose fact "master" names it)
     EXPRESSION_BEST,    // best(fact, formula): largest over the source's other devices with the same fact
     EXPRESSION_FAR      // at the other end of this device's link, on another node, where that is known

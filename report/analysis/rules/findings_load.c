@@ -27,26 +27,52 @@ static bool findings_has_role(const findings_making *m, size_t device)
     return found;
 }
 
+// How far a counter moved; NAN: there is none, or it has no value.
+static double findings_moved(const findings_making *m, size_t device, const char *counter)
+{
+    size_t c = evaluation_counter(&m->e, device, counter);
+    const difference_row *row = c == DIFFERENCE_NONE ? NULL : &m->f->d->rows[c];
+    bool known = row && (row->flag == NETPROF_FLAG_OK || row->flag == NETPROF_FLAG_WRAPPED);
+    return known ? (double)row->magnitude : NAN;
+}
+
+// NAN as long as nothing is known.
+static void findings_add_known(double *sum, double more)
+{
+    if (!isnan(more)) *sum = (isnan(*sum) ? 0 : *sum) + more;
+}
+
+static bool findings_is_loopback(const netprof_device *dev)
+{
+    const char *kind = netprof_fact_of(dev->facts, dev->fact_count, "kind");
+    return strcmp(dev->name, "lo") == 0 || (kind && strcmp(kind, "loopback") == 0);
+}
+
 // What went over the wire as the kernel sees it: what TCP and UDP moved is compared with it. In a container without a port of
-// the node its other interfaces lead out.
+// the node its other interfaces lead out. What the loopback carried of the IP bytes went nowhere else, whatever ports forward;
+// where nothing but a loopback is known, it and the IP bytes are not read at one instant: a quarter may differ.
 static double findings_wire_bytes(const findings_making *m)
 {
     const netprof_schema *schema = m->f->d->delta->schema;
-    double sums[2] = {NAN, NAN}; // ports of the node, others
+    double ports = NAN, others = NAN, loop = NAN, ip = NAN;
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *dev = &schema->devices[i];
-        const char *kind = netprof_fact_of(dev->facts, dev->fact_count, "kind");
-        double *sum = &sums[!(dev->flags & NETPROF_DEVICE_PHYSICAL)];
-        if (strcmp(dev->source, "netdev") != 0 || strcmp(dev->name, "lo") == 0) continue;
-        if (kind && strcmp(kind, "loopback") == 0) continue;
-        for (int out = 0; out < 2; out++) {
-            size_t c = evaluation_counter(&m->e, i, out ? "tx_bytes" : "rx_bytes");
-            const difference_row *row = c == DIFFERENCE_NONE ? NULL : &m->f->d->rows[c];
-            if (row && (row->flag == NETPROF_FLAG_OK || row->flag == NETPROF_FLAG_WRAPPED))
-                *sum = (isnan(*sum) ? 0 : *sum) + (double)row->magnitude;
+        if (strcmp(dev->source, "netdev") == 0) {
+            bool is_port = dev->flags & NETPROF_DEVICE_PHYSICAL;
+            double *sum = findings_is_loopback(dev) ? &loop : is_port ? &ports : &others;
+            findings_add_known(sum, findings_moved(m, i, "rx_bytes"));
+            findings_add_known(sum, findings_moved(m, i, "tx_bytes"));
+        } else if (strcmp(dev->source, "ip") == 0) {
+            bool old = strcmp(dev->name, "IpExt") == 0;
+            if (!old && strcmp(dev->name, "snmp6") != 0) continue;
+            findings_add_known(&ip, findings_moved(m, i, old ? "InOctets" : "Ip6InOctets"));
+            findings_add_known(&ip, findings_moved(m, i, old ? "OutOctets" : "Ip6OutOctets"));
         }
     }
-    return isnan(sums[0]) ? sums[1] : sums[0];
+    double wire = isnan(ports) ? others : ports, beyond = fmax(ip - loop, 0);
+    if (isnan(ip) || isnan(loop)) return wire;
+    if (isnan(wire)) return beyond < 0.25 * ip ? 0 : beyond;
+    return fmin(wire, beyond);
 }
 
 // Of a port whose speed nobody tells: a thousandth of the slowest that there are.

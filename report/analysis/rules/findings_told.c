@@ -4,6 +4,7 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void findings_add_told(findings_making *m, const char *rule_name, size_t device,
                     .severity = (severity)s,
                     .device = device,
                     .value = value,
+                    .cost_s = NAN,
                     .claim = claim,
                     .threshold = &x->thresholds[s],
                     .subject = subject ? memory_strdup(subject) : NULL};

@@ -136,6 +136,7 @@ static const struct planted {
     {"healthy", NULL, false, SEVERITY_INFO},
     {"idle", NULL, false, SEVERITY_INFO},
     {"light", NULL, false, SEVERITY_INFO},
+    {"slack", NULL, false, SEVERITY_INFO},
     {"history", NULL, false, SEVERITY_WARN}, // days of mixed life: retries, late receives
     {"congestion", "egress-paused", false, 0},
     {"write-pressure", "host-write-back-pressure", false, 0},
@@ -710,6 +711,33 @@ static void a_timer_is_no_symptom_of_repeats(void **state)
     situation_free(&s);
 }
 
+// A link that was lost is one event: that it went down explains itself by that, and comes behind it.
+static void a_lost_link_explains_its_flap(void **state)
+{
+    situation s;
+    findings f = {0};
+    (void)state;
+    situation_make(&s, "netdev", "@speed_mbps=100000 carrier=1>0 carrier_down_count=1 rx_packets=5 tx_packets=5");
+    findings_make(&f, &s.d, &built_in);
+    assert_string_equal(f.items[0].rule->name, "link-lost");
+    assert_non_null(find(&f, "eth-link-flap", NULL)->explained_by);
+    assert_string_equal(find(&f, "eth-link-flap", NULL)->explained_by, "link-lost");
+    findings_free(&f);
+    situation_free(&s);
+    situation_make(&s, "cxi", "@netdev=dev0 properties/link=1>0 netdev/carrier_down_count=1 netdev/carrier=1>0");
+    findings_make(&f, &s.d, &built_in);
+    assert_string_equal(f.items[0].rule->name, "link-lost");
+    assert_string_equal(find(&f, "link-flaps", NULL)->explained_by, "link-lost");
+    findings_free(&f);
+    situation_free(&s);
+    situation_make(&s, "rdma", "@rate_bps=100000000000 state=4>1 link_downed=1");
+    findings_make(&f, &s.d, &built_in);
+    assert_string_equal(f.items[0].rule->name, "ib-port-state");
+    assert_string_equal(find(&f, "ib-link-downed", NULL)->explained_by, "ib-port-state");
+    findings_free(&f);
+    situation_free(&s);
+}
+
 static void loopback_is_said(void **state)
 {
     situation s;
@@ -875,6 +903,7 @@ int main(void)
         cmocka_unit_test(gpus_far_below_their_clock),
         cmocka_unit_test(the_dearer_comes_first),
         cmocka_unit_test(a_timer_is_no_symptom_of_repeats),
+        cmocka_unit_test(a_lost_link_explains_its_flap),
         cmocka_unit_test(loopback_is_said),
         cmocka_unit_test(evidence_says_whose_it_is),
         cmocka_unit_test(the_host_comes_before_its_victims),

@@ -101,6 +101,8 @@ static void formulas(void **state)
         {"used(a)", 3},
         {"used(b)", 2},
         {"used(p_0)", 1},
+        {"used(p_0 / 1000)", 1},
+        {"used(p_0 / 1001)", 0},
         {"spread(a)", 20 / (37 / 3.0)},
         {"members(a)", 27},
         {"members(1)", 2},
@@ -226,6 +228,8 @@ static void patterns(void **state)
 #define RAILS     "@rate_bps=16000000000 peer:@rate_bps=16000000000 "
 // All of it stayed on the node, or went over a port.
 #define LOCAL   "netdev/rx_bytes=99 netdev/tx_bytes=0 IpExt/InOctets=500 IpExt/OutOctets=500 "
+#define LOOP    "netdev/@kind=loopback netdev/rx_bytes=510 netdev/tx_bytes=510 IpExt/InOctets=500 IpExt/OutOctets=500 "
+#define LOOPING "peer:netdev/@kind=loopback peer:netdev/rx_bytes=460 peer:netdev/tx_bytes=460 "
 #define WIRED   "netdev/rx_bytes=50 netdev/tx_bytes=50 IpExt/InOctets=500 IpExt/OutOctets=500 "
 #define TCP_MEM "sockstat/TCP_mem_pressure=500>500 sockstat/TCP_mem_limit=1000>1000 "
 #define TRACKED "conntrack/drop/cpu0=0 conntrack/early_drop/cpu0=0 "
@@ -402,9 +406,9 @@ static const struct row {
     {"nic-balance", CXI PEER_LINE "hni_sts_tx_ok_octets=7500000001 peer:hni_sts_tx_ok_octets=2499999999", WARN},
     {"nic-balance", CXI PEER_LINE "hni_sts_tx_ok_octets=3700000000 peer:hni_sts_tx_ok_octets=1299999999",
      OK}, // under 1 % of the lines
-    {"nic-balance", CXI PEER_LINE "hni_sts_tx_ok_octets=10000000000 peer:hni_sts_tx_ok_octets=1000001", WARN},
-    {"nic-balance", CXI PEER_LINE "hni_sts_tx_ok_octets=10000000000 peer:hni_sts_tx_ok_octets=999999",
-     INFO}, // one rail
+    {"nic-balance", CXI PEER_LINE "hni_sts_tx_ok_octets=10000000000 peer:hni_sts_tx_ok_octets=250000000", WARN},
+    {"nic-balance", CXI PEER_LINE "hni_sts_tx_ok_octets=10000000000 peer:hni_sts_tx_ok_octets=249999999",
+     INFO}, // one rail: the other is under 0.1 % of its line
     {"nic-balance",
      CXI PEER_LINE
      "hni_sts_tx_octets_opt=5000000000 peer:hni_sts_tx_octets_opt=5000000000 hni_sts_tx_ok_octets=95000000000 "
@@ -580,7 +584,7 @@ static const struct row {
     {"roce-ecn-marked", IB "np_ecn_marked_roce_packets=10000", WARN},
     {"roce-ecn-marked", IB "np_ecn_marked_roce_packets=100000", HIGH},
     {"roce-cnp-ignored", IB "rp_cnp_ignored=4 rp_cnp_handled=5", OK},
-    {"roce-cnp-ignored", IB "rp_cnp_ignored=4 rp_cnp_handled=6", WATCH},
+    {"roce-cnp-ignored", IB "rp_cnp_ignored=4 rp_cnp_handled=6", INFO},
     {"roce-cnp-ignored", IB "rp_cnp_ignored=10 rp_cnp_handled=11", WARN},
     {"roce-cnp-ignored", IB "rp_cnp_ignored=10 rp_cnp_handled=10", HIGH},
     {"roce-cnp-not-sent", IB "np_ecn_marked_roce_packets=99 np_cnp_sent=0", OK},
@@ -600,7 +604,8 @@ static const struct row {
     {"rdma-seq-nak", IB "packet_seq_err=60 implied_nak_seq_err=40", HIGH},
     {"rdma-oos", IB "out_of_sequence=99999", INFO}, // adaptive routing
     {"rdma-oos", IB "out_of_sequence=100000", WATCH},
-    {"rdma-oos", IB "out_of_sequence=1 packet_seq_err=1", WATCH},
+    {"rdma-oos", IB "out_of_sequence=9 packet_seq_err=1", INFO},
+    {"rdma-oos", IB "out_of_sequence=10 packet_seq_err=1", WATCH},
     {"rdma-oos", IB "out_of_sequence=100 duplicate_request=9", WATCH},
     {"rdma-oos", IB "out_of_sequence=100 duplicate_request=10", WARN},
     {"rdma-rnr-local", "port_rcv_packets=99999 out_of_buffer=1", INFO},
@@ -613,7 +618,8 @@ static const struct row {
     {"rdma-rnr-remote", IB "rnr_nak_retry_err=10", WARN},
     {"rdma-rnr-remote", IB "rnr_nak_retry_err=100", HIGH},
     {"rdma-rnr-remote", "port_xmit_packets=50 rnr_nak_retry_err=100", HIGH},
-    {"rdma-adaptive-retrans", IB "roce_adp_retrans=9", WATCH},
+    {"rdma-adaptive-retrans", IB "roce_adp_retrans=9", INFO},
+    {"rdma-adaptive-retrans", "port_xmit_packets=2000000 roce_adp_retrans=10", WATCH},
     {"rdma-adaptive-retrans", IB "roce_adp_retrans=10", WARN},
     {"rdma-duplicate", IB "duplicate_request=9", INFO},
     {"rdma-duplicate", IB "duplicate_request=10", WATCH},
@@ -631,7 +637,7 @@ static const struct row {
     {"efa-timeout", "retrans_timeout_events=0 impaired_remote_conn_events=3 unresponsive_remote_events=0", WARN},
     {"efa-timeout", "retrans_timeout_events=0 impaired_remote_conn_events=0 unresponsive_remote_events=1", HIGH},
     {"efa-drops", "rx_pkts=1000000 rx_drops=9", OK},
-    {"efa-drops", "rx_pkts=100000 rx_drops=9", WATCH},
+    {"efa-drops", "rx_pkts=100000 rx_drops=9", INFO},
     {"efa-drops", "rx_pkts=1000000 rx_drops=10", WARN},
     {"rdma-rail-imbalance", RAILS "port_xmit_data=1499999999 peer:port_xmit_data=500000001", OK},
     {"rdma-rail-imbalance", RAILS "port_xmit_data=1500000000 peer:port_xmit_data=500000000", WATCH},
@@ -697,6 +703,7 @@ static const struct row {
     {"ip-fragments", "Ip/OutRequests=10000 Ip/FragCreates=0 Ip/ReasmFails=9 Ip/ReasmReqds=100", OK},
     {"ip-fragments", "Ip/OutRequests=10000 Ip/FragCreates=0 Ip/ReasmFails=10 Ip/ReasmReqds=1000", HIGH},
     {"ip-discards", "Ip/InReceives=1000000 Ip/InDiscards=9", INFO},
+    {"ip-discards", "Ip/InReceives=10000 Ip/InDiscards=9", INFO},
     {"ip-discards", "Ip/InReceives=1000000 Ip/InDiscards=10", WATCH},
     {"ip-discards", "Ip/InReceives=1000000 Ip/OutNoRoutes=1000", WARN},
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=0 IpExt/InOctets=0", OK},
@@ -710,6 +717,9 @@ static const struct row {
     {"ecn-marked", "IpExt/InCEPkts=100 IpExt/InECT0Pkts=9900", WATCH},
     {"ecn-marked", "IpExt/InCEPkts=1000 IpExt/InECT0Pkts=9000", WARN},
     {"tcp-retrans-ratio", "Tcp/OutSegs=8999 Tcp/RetransSegs=999", INFO},
+    {"tcp-retrans-ratio", "Tcp/OutSegs=19289 Tcp/RetransSegs=1", INFO}, // chance
+    {"tcp-retrans-ratio", "Tcp/OutSegs=19289 Tcp/RetransSegs=9", INFO},
+    {"tcp-retrans-ratio", "Tcp/OutSegs=19289 Tcp/RetransSegs=10", WATCH},
     {"tcp-retrans-ratio", TCP "Tcp/RetransSegs=45", INFO},
     {"tcp-retrans-ratio", TCP "Tcp/RetransSegs=46", WATCH},
     {"tcp-retrans-ratio", TCP "Tcp/RetransSegs=1000", WARN},
@@ -717,6 +727,10 @@ static const struct row {
     {"tcp-retrans-ratio", TCP "Tcp/RetransSegs=30000", CRITICAL},
     {"tcp-retrans-ratio", TCP LOCAL "Tcp/RetransSegs=30000", INFO}, // nothing went over the wire
     {"tcp-retrans-ratio", TCP WIRED "Tcp/RetransSegs=30000", CRITICAL},
+    {"tcp-retrans-ratio", TCP LOOP "Tcp/RetransSegs=30000", INFO}, // a container that has nothing but its loopback
+    {"tcp-retrans-ratio", TCP WIRED LOOPING "Tcp/RetransSegs=30000", INFO}, // the ports forward for others
+    {"tcp-zero-window", LOOP "TcpExt/TCPToZeroWindowAdv=100", INFO},
+    {"tcp-rto", TCP LOOP "TcpExt/TCPTimeouts=10", INFO},
     {"tcp-rto", "Tcp/OutSegs=999 TcpExt/TCPTimeouts=9", INFO},
     {"tcp-rto", TCP "TcpExt/TCPTimeouts=0", OK},
     {"tcp-rto", TCP "TcpExt/TCPTimeouts=2", WATCH},
@@ -725,7 +739,8 @@ static const struct row {
     {"tcp-rto", TCP LOCAL "TcpExt/TCPTimeouts=10", INFO},
     {"tcp-lost-retransmit", "Tcp/RetransSegs=99 TcpExt/TCPLostRetransmit=99", OK},
     {"tcp-lost-retransmit", LOCAL "Tcp/RetransSegs=100 TcpExt/TCPLostRetransmit=10", INFO},
-    {"tcp-lost-retransmit", "Tcp/RetransSegs=100 TcpExt/TCPLostRetransmit=1", WATCH},
+    {"tcp-lost-retransmit", "Tcp/RetransSegs=100 TcpExt/TCPLostRetransmit=9", INFO},
+    {"tcp-lost-retransmit", "Tcp/RetransSegs=1000 TcpExt/TCPLostRetransmit=10", WATCH},
     {"tcp-lost-retransmit", "Tcp/RetransSegs=100 TcpExt/TCPLostRetransmit=10", WARN},
     {"tcp-spurious", "Tcp/RetransSegs=100 TcpExt/TCPDSACKRecv=49", OK},
     {"tcp-spurious", LOCAL "Tcp/RetransSegs=100 TcpExt/TCPDSACKRecv=50", INFO},
@@ -734,7 +749,8 @@ static const struct row {
     {"tcp-host-queue", "TcpExt/TCPSpuriousRtxHostQueues=9", INFO},
     {"tcp-host-queue", "TcpExt/TCPSpuriousRtxHostQueues=10", WATCH},
     {"tcp-syn-retrans", "Tcp/ActiveOpens=19 TcpExt/TCPSynRetrans=19", OK},
-    {"tcp-syn-retrans", "Tcp/ActiveOpens=20 TcpExt/TCPSynRetrans=4", WATCH},
+    {"tcp-syn-retrans", "Tcp/ActiveOpens=20 TcpExt/TCPSynRetrans=9", INFO},
+    {"tcp-syn-retrans", "Tcp/ActiveOpens=1000 TcpExt/TCPSynRetrans=10", WATCH},
     {"tcp-syn-retrans", "Tcp/ActiveOpens=200 TcpExt/TCPSynRetrans=10", WARN},
     {"tcp-syn-retrans", "Tcp/ActiveOpens=50 TcpExt/TCPSynRetrans=10", HIGH},
     {"tcp-out-of-order", TCP "TcpExt/TCPOFOQueue=9999", OK},
