@@ -374,3 +374,20 @@ ports_of() {
     [ "$(status_of netprof check --pair a.netprof b.netprof c.netprof)" = 2 ]
     [ "$(status_of netprof check --pair --now)" = 2 ]
 }
+
+@test "what all NICs of several nodes have is no single node's: host and device are null" {
+    python3 -B - "$NETPROF_TEST_TOP/tests/labelled" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import runs
+job = runs.Job("all", 1, nodes=3)
+job.faults.append(lambda x, node, nic, part: x.update(paused=0.3) if 0.4 <= part < 0.65 else None)
+job.write(".")
+END
+    netprof check --json all-n0*.json >check.json || true
+    [ "$(jq -c '.findings[0] | [.rule, .host, .device, .nodes, .devices]' check.json)" = '["nic-paused",null,null,3,12]' ]
+    [[ $(jq -r .verdict.text check.json) == 'high across 3 nodes: Serious: network: '* ]]
+    netprof job --json all-n0*.json >job.json || true
+    [ "$(jq -c '.findings[0] | [.rule, has("node"), .node, has("device"), .device, .nodes, .devices]' job.json)" = \
+        '["nic-paused",true,null,true,null,3,12]' ]
+}

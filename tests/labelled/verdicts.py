@@ -21,7 +21,7 @@ class Said:
         rows = inner if inner is not None else document.get("sentences") or []  # compare of version 1
         if document.get("format") == "netprof-regions":  # its findings are what counters say; its verdict is of ranks
             rows = verdict.get("notes") or []
-        self.findings = [{"rule": f.get("rule", ""), "severity": f.get("severity", ""), "device": f.get("device", ""),
+        self.findings = [{"rule": f.get("rule", ""), "severity": f.get("severity", ""), "device": f.get("device") or "",
                           "host": f.get("host") or f.get("node") or "", "claim": f.get("claim") or f.get("text") or ""} for f in rows]
 
     @property

@@ -72,7 +72,11 @@ static const rule *job_check_rule(job_check *c, const job_finding *x)
 static finding job_check_finding(job_check *c, const findings *f, const job_report *r, const job_finding *x)
 {
     const rule *made = job_check_rule(c, x);
+    bool of_all = x->devices > 1 && x->device == JOB_NONE; // and none alone
     return (finding){.rule = made,
+                     .subject = of_all ? memory_strdup(x->meter == JOB_GPU_THROTTLED ? "GPUs" : "network") : NULL,
+                     .of_nodes = x->node == JOB_NONE ? x->nodes : 0,
+                     .of_devices = of_all ? x->devices : 0,
                      .severity = x->severity,
                      .device = job_check_device(f, r, x),
                      .value = x->value,

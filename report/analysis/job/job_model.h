@@ -236,6 +236,7 @@ typedef struct job_finding {
     size_t node;             // the worst, or JOB_NONE: the job
     size_t device;           // in job_report.devices, or JOB_NONE
     size_t nodes;            // how many have it
+    size_t devices;          // of an incident: how many have it
     job_meter meter;         // that it is about, or JOB_METERS
     double value, threshold; // in `unit`; NAN
     char *unit;

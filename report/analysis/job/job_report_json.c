@@ -206,7 +206,10 @@ static json_object *job_json_of_finding(const job_report *r, const job_finding *
     if (*x->advice) json_put_text(o, "advice", x->advice);
     json_put_text(o, "node", job_json_node_name(r, x->node));
     if (x->device != JOB_NONE) json_put_text(o, "device", r->devices[x->device].name);
+    if (x->devices > 1 && x->node == JOB_NONE) json_put(o, "node", NULL);
+    if (x->devices > 1 && x->device == JOB_NONE) json_put(o, "device", NULL);
     json_put_exact(o, "nodes", x->nodes);
+    if (x->devices) json_put_exact(o, "devices", x->devices);
     json_put_number(o, "value", x->value);
     json_put_text(o, "unit", x->unit);
     json_put_number(o, "threshold", x->threshold);

@@ -27,7 +27,10 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
     json_object *o = json_new_object(), *list = json_new_array(), *threshold = json_new_object();
     json_put_text(o, "rule", x->rule->name);
     json_put_text(o, "severity", severity_name(x->severity));
-    json_put_text(o, "device", finding_device(f, x));
+    json_put_text(o, "device", x->of_devices ? NULL : finding_device(f, x));
+    if (x->of_devices) json_put(o, "device", NULL);
+    if (x->of_devices) json_put_exact(o, "devices", x->of_devices);
+    if (x->of_nodes) json_put_exact(o, "nodes", x->of_nodes);
     json_put_text(o, "class", x->rule->class_name);
     json_put_text(o, "claim", x->claim);
     json_put_number(o, "value", x->value);

@@ -27,6 +27,7 @@ typedef struct finding {
     finding_evidence evidence[FINDINGS_EVIDENCE];
     size_t evidence_count;
     char *subject;                   // what it is about where it is no device that was read; NULL otherwise
+    size_t of_nodes, of_devices;     // that have it together, and none alone; 0: it is this node's, this device's
     const rule_threshold *threshold; // the one that was crossed
     char *explained_by;              // names of rules, by commas; NULL: nothing explains it
     size_t peers;                    // other devices of the source with a value, and its range there

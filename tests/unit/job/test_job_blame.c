@@ -137,6 +137,9 @@ static void pressure_of_the_fabric_accuses_no_single_nic(void **state)
     expect_in(x->claim, "congestion in the fabric or at receivers outside");
     expect_in(x->claim, "all 8 nodes sent ");
     assert_int_equal(x->nodes, 8);
+    assert_int_equal(x->devices, 32);
+    assert_int_equal(x->node, JOB_NONE); // who reads the JSON drains no node for it
+    assert_int_equal(x->device, JOB_NONE);
     assert_true(fabs(x->cost_s - 18) < 0.1); // blocked, of 60 s
     assert_true(isnan(x->lost_s));
     expect_nowhere(&job, "slowed");

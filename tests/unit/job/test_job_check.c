@@ -23,8 +23,10 @@ static int free_rules(void **state)
     return 0;
 }
 
-// n1's cxi0 is held for 44 % of the fourth of five minutes, and all nodes send less; or nothing happens, or n1's NICs may
-// not be read.
+// n1's cxi0, or every NIC, is held for 44 % of the fourth of five minutes, and all nodes send less; or nothing happens, or
+// n1's NICs may not be read.
+static bool all_are_held;
+
 static void record_node(int node, bool held, bool denied)
 {
     char name[16], file[32];
@@ -39,7 +41,8 @@ static void record_node(int node, bool held, bool denied)
         node_take(&f, t);
         node_add(&f, "cxi0", "hni_sts_tx_ok_octets", then ? 3.2e9 : 5e9);
         node_add(&f, "cxi1", "hni_sts_tx_ok_octets", then ? 3.2e9 : 5e9);
-        node_add(&f, "cxi0", "hni_tx_paused_0", then && node == 1 ? 0.44e9 : 0);
+        node_add(&f, "cxi0", "hni_tx_paused_0", then && (node == 1 || all_are_held) ? 0.44e9 : 0);
+        node_add(&f, "cxi1", "hni_tx_paused_0", then && all_are_held ? 0.44e9 : 0);
         node_add(&f, "cpu", "user", 3.9e6);
         node_add(&f, "cpu", "idle", 0.1e6);
     }
@@ -113,6 +116,33 @@ static void an_incident_is_a_finding_of_check(void **state)
     job_report_free(&job);
 }
 
+// What all have is no single node's and no single NIC's.
+static void what_all_have_accuses_none(void **state)
+{
+    (void)state;
+    all_are_held = true;
+    record_node(1, true, false);
+    record_node(2, true, false);
+    all_are_held = false;
+    job_report job = report_of_tree();
+    checked one = {0};
+    json_object *list = NULL, *value;
+    check_node(&one, "n1.netprof", &job, 0);
+    assert_string_equal(one.f.items[0].rule->name, "nic-paused");
+    assert_int_equal(one.f.items[0].of_nodes, 2);
+    assert_int_equal(one.f.items[0].of_devices, 4);
+    assert_null(strstr(one.f.verdict, "cxi"));
+    json_object *o = findings_json(&one.f);
+    assert_true(json_object_object_get_ex(o, "findings", &list));
+    json_object *first = json_object_array_get_idx(list, 0);
+    assert_true(json_object_object_get_ex(first, "device", &value) && !value);
+    assert_true(json_object_object_get_ex(first, "devices", &value));
+    assert_int_equal(json_object_get_int(value), 4);
+    json_object_put(o);
+    free_checked(&one);
+    job_report_free(&job);
+}
+
 static void nothing_stays_nothing(void **state)
 {
     (void)state;
@@ -149,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_incident_is_a_finding_of_check),
+        TEST(what_all_have_accuses_none),
         TEST(nothing_stays_nothing),
         TEST(what_could_not_be_judged),
     };

@@ -427,6 +427,7 @@ static void memory_that_grows_and_a_node_that_idles(void **state)
     x = finding_of(&job, "imbalance");
     assert_non_null(x);
     assert_string_equal(job.nodes[x->node].name, "n3");
+    assert_string_equal(x->title, x->claim); // of what it did less
     expect_close(x->value, 0.25, 1e-4);
     x = finding_of(&job, "cpu-low");
     assert_non_null(x);

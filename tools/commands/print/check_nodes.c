@@ -106,11 +106,15 @@ static char *check_nodes_overall_text(const check_nodes *n)
         if (strncmp(verdict, blind_begin, strlen(blind_begin)) == 0) verdict += strlen(blind_begin);
         text_append(&text, "Could not be judged on %zu of %s, first %s: %s", alike_count, counted,
                     check_nodes_node_name(&nodes[0]), verdict);
+    } else if (nodes[0].f.items[0].of_nodes > 1) {
+        text_append(&text, "%s across %s: %s", severity_name(worst),
+                    words_many(nodes[0].f.items[0].of_nodes, "node").text, verdict);
     } else {
         text_append(&text, "%s on %zu of %s, first %s: %s", severity_name(worst), alike_count, counted,
                     check_nodes_node_name(&nodes[0]), verdict);
-        if (blind) text_append(&text, "; %s could not be judged", words_many(blind, "other").text);
     }
+    if (worst > SEVERITY_UNKNOWN && blind)
+        text_append(&text, "; %s could not be judged", words_many(blind, "other").text);
     free(counted);
     return text;
 }
@@ -148,6 +152,17 @@ static void check_nodes_print_pair(const check_nodes *n)
                safe(words_duration((double)between->apart_ns * 1e-9).text));
 }
 
+// What is of several nodes stands at one of them.
+static void check_nodes_name_cell(table *t, const check_node *n)
+{
+    size_t of = n->f.count && n->f.severity >= SEVERITY_WATCH ? n->f.items[0].of_nodes : 0;
+    char *others = of > 1 ? memory_format(" and %s", words_many(of - 1, "other").text) : memory_strdup("");
+    char *text = memory_format("%s%s", check_nodes_node_name(n), others);
+    table_cell(t, PLAIN, text);
+    free(text);
+    free(others);
+}
+
 void check_nodes_print_text(const check_nodes *n)
 {
     const check_node *nodes = n->items;
@@ -164,7 +179,7 @@ void check_nodes_print_text(const check_nodes *n)
                    : f->severity == SEVERITY_UNKNOWN ? DIM
                                                      : PLAIN;
         table_cell(t, c, severity_name(f->severity));
-        table_cell(t, PLAIN, check_nodes_node_name(&nodes[i]));
+        check_nodes_name_cell(t, &nodes[i]);
         table_cell(t, PLAIN, words_exact(check_nodes_count_worrying(f)).text);
         table_cell(t, PLAIN, words_exact(f->unknown_checks).text);
         table_cell(t, PLAIN, f->count && check_nodes_count_worrying(f) ? f->items[0].rule->name : NULL);
@@ -224,7 +239,10 @@ static json_object *check_nodes_json(const check_nodes *n)
         if (!json_object_object_get_ex(one, "findings", &list)) continue;
         for (size_t k = 0; k < json_object_array_length(list); k++) {
             json_object *x = json_object_array_get_idx(list, k);
-            json_put_text(x, "host", nodes[i].run->first->host);
+            if (nodes[i].f.items[k].of_nodes > 1)
+                json_put(x, "host", NULL); // several nodes', and none alone
+            else
+                json_put_text(x, "host", nodes[i].run->first->host);
             json_append(merged, json_object_get(x));
         }
     }

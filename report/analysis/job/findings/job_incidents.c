@@ -253,6 +253,10 @@ static void job_incident_add(job_report *r, const job_group *g)
     made.node = r->devices[g->worst->device].node;
     made.device = g->worst->device;
     made.nodes = g->nodes;
+    made.devices = g->devices;
+    // What all have is no single one's: who reads this must not take the worst of them out of service.
+    if (job_group_is_of_all(g)) made.device = JOB_NONE;
+    if (job_group_is_of_all(g) && g->nodes > 1) made.node = JOB_NONE;
     made.meter = g->worst->meter;
     made.value = g->worst->mean;
     made.threshold = row->limit;

@@ -278,7 +278,7 @@ static void job_find_imbalance(job_report *r, job_meter meter)
     x.nodes = 1;
     x.claim = memory_format("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share.text,
                             n == 2 ? "the other" : "the median");
-    x.title = memory_format("%s did less than the other nodes", r->nodes[low].name);
+    x.title = memory_strdup(x.claim);
     job_add_finding(r, x);
 }
 

@@ -87,10 +87,12 @@ static bool job_slow_is_clean(const job_report *r, double from_s, double to_s)
         job_column again = job_lane_span(r, retries, from_s, to_s);
         if (!quiet || (retries && again.mean > 2 * retries->mean + 0.1)) return false;
     }
-    for (size_t i = 0; i < r->finding_count; i++)
-        if (r->findings[i].device != JOB_NONE && r->findings[i].severity >= SEVERITY_WATCH &&
-            r->devices[r->findings[i].device].lanes[JOB_SENT])
-            return false;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const job_finding *x = &r->findings[i];
+        bool of_nics = x->meter == JOB_PAUSED || x->meter == JOB_HOLDING ||
+                       (x->device != JOB_NONE && r->devices[x->device].lanes[JOB_SENT]);
+        if (of_nics && x->severity >= SEVERITY_WATCH) return false;
+    }
     return known;
 }
 
