@@ -94,8 +94,9 @@
         9.1 opening and discovery
         9.2 snapshots
         9.3 deltas
-           9.3.1 matching two schemas
-           9.3.2 comparing two snapshots
+           9.3.1 which device is which
+           9.3.2 joining two schemas
+           9.3.3 comparing two snapshots
         9.4 statistics of regions, as callers and readers get them
      10 implementation: .netprof files
         10.1 the file format .netprof, version 2
@@ -14735,6 +14736,10 @@ static void netprof__series_end(struct netprof__regions_state *g)
    next
      JSON of `netprof compare`, document version 2: ratios, scores, directions and checks are those of the middle faulty
      run (before: of the worst one); findings, work, splits, chance and not_compared are new.
+     JSON of `netprof job`: state (how the job ended, and whether a part of its energy or a row of its use is known),
+     given_nodes, upper_bound, by (and cpu_by and memory_by of a node: what measured it), and of a finding cost_s and
+     explained_by are new; lost_s is null where there is no evidence that work was lost. Files of several jobs give one
+     document, with {"jobs": [...]}, each as it is alone.
      netprof_reader_next: an allocation that fails while regions are read gives NETPROF_ERR_NOMEM, no longer an item of
      type NETPROF_ITEM_DAMAGE.
      netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the
@@ -14749,8 +14754,10 @@ static void netprof__series_end(struct netprof__regions_state *g)
      a file that is replaced passes on its mode.
      A set-uid program, or one with file capabilities, uses nothing of the environment, and its regions are off unless it
      calls netprof_set_mode().
-     Exit code 5 of the commands that judge: what matters could not be judged. Before, such a check ended with 0, or with
-     4 where no rule found its counters.
+     Exit code 5 of the commands that judge (check, job, compare, and nccl with --fail-on): what matters could not be
+     judged. Before, such a check ended with 0, or with 4 where no rule found its counters. `netprof compare` ends with 1
+     for a finding that is high or worse without --fail-on as well, with 2 for a run that is on both sides, and with 3 for
+     sides without a device in common (before: 0, 0 and 4).
      A source whose directory is missing because the whole of /sys is has the status NETPROF_STATUS_UNREADABLE, no longer
      _ABSENT.
      Nothing yet in the .netprof format (version 2) or the JSON document (version 1).

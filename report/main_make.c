@@ -8,6 +8,7 @@
 #include "analysis/regions/regions.h"
 #include "analysis/rules/findings.h"
 #include "cli/common.h"
+#include "cli/compare_inputs.h"
 #include "cli/inputs.h"
 #include "render/pages/job/pages_job.h"
 #include "render/pages/pages.h"
@@ -202,6 +203,7 @@ int make_comparison(arguments *a, const report_order *order)
         if (!code && comparison_add(&c, (comparison_side)side, &sets[side], &options_of, &error))
             code = make_failed(&error, paths[side][0]);
     }
+    if (!code) code = compare_inputs_check(&c, order->force);
     if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
     if (!code && !comparison_compared(&c))
         code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(a->paths[0]));

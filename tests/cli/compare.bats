@@ -220,7 +220,7 @@ ends_of() {
     grep -q 'no/such/directory.txt' err
 }
 
-@test "nothing in common: 4; what cannot be used: 3" {
+@test "nothing in common: 3, forced 4; what cannot be used: 3" {
     make_nic tree cxi0 hni_tx_paused_1=0
     netprof collect -q --root tree -o a.0
     set_counter tree cxi0 hni_tx_paused_1 5 10
@@ -229,7 +229,9 @@ ends_of() {
     netprof collect -q --root other -o b.0
     set_counter other cxi7 hni_rx_paused_1 5 10
     netprof collect -q --root other -o b.1
-    [ "$(status_of netprof compare a.0 a.1 -- b.0 b.1)" = 4 ]
+    [ "$(status_of netprof compare a.0 a.1 -- b.0 b.1)" = 3 ]
+    grep -q 'a.0, a.1 and b.0, b.1: no device in common' err
+    [ "$(status_of netprof compare --force a.0 a.1 -- b.0 b.1)" = 4 ]
     grep -q '^Nothing to compare' out
     grep -q 'note: device only on the healthy side, not compared: cxi0 (cxi)' out
     [ "$(status_of netprof compare a.0 a.1 -- missing)" = 3 ]
@@ -276,9 +278,67 @@ ends_of() {
     [ "$(sed '/^What changed most/,/^Checks/d' out | awk 'length > 80' | wc -l)" = 0 ]
 }
 
+@test "a run on both sides, linked, copied or converted: wrong usage, not compared" {
+    ends_of a
+    ends_of b
+    run_of good.netprof
+    run_of bad.netprof hni_tx_paused_1 3100000000
+    ln -s good.netprof link.netprof
+    cp good.netprof copy.netprof
+    netprof convert good.netprof good.json
+    for other in good link copy; do
+        for options in '' '--force' '--json'; do
+            # shellcheck disable=SC2086
+            [ "$(status_of netprof compare $options good.netprof -- bad.netprof $other.netprof)" = 2 ]
+            grep -qE "(^|[^a-z])$other.netprof(: the same run on both sides| was given on both sides)" err out
+            refute grep -q 'No difference' out
+        done
+    done
+    [ "$(status_of netprof compare good.netprof good.json)" = 2 ]
+    grep -q 'good.netprof and good.json: the same run on both sides' err
+    [ "$(status_of netprof compare a.0 a.1 -- a.0 a.1)" = 2 ]
+    grep -q 'a.0, a.1 were given on both sides' err
+    # text without any time: a copy is known by its bytes
+    for end in 5 6; do
+        printf '{"counters":[{"id":1,"interface":1,"name":"hni_sts_rx_ok_octets","value":%s}]}' $end >$end.json
+        cp $end.json copy$end.json
+    done
+    [ "$(status_of netprof compare 5.json 6.json -- copy5.json copy6.json)" = 2 ]
+    # the end of the one may be the start of the other
+    [ "$(status_of netprof compare a.0 a.1 -- a.1 b.1)" != 2 ]
+    if command -v netprof-report >/dev/null; then
+        [ "$(status_of netprof report -o r.pdf good.netprof -- copy.netprof)" = 2 ]
+        grep -q 'good.netprof and copy.netprof: the same run on both sides' err
+        [ ! -e r.pdf ]
+    fi
+}
+
+@test "sides without a device in common, of hosts that are not the same: refused, and forced nothing is found" {
+    for end in 5 6; do
+        printf '{"counters":[{"id":1,"interface":1,"name":"hni_sts_rx_ok_octets","value":%s}]}' $end >a$end.json
+        printf '{"counters":[{"id":1,"interface":2,"name":"hni_sts_rx_ok_octets","value":%s}]}' $end >b$end.json
+    done
+    [ "$(status_of netprof compare a5.json a6.json -- b5.json b6.json)" = 3 ]
+    cat err
+    grep -q 'a5.json, a6.json and b5.json, b6.json: no device in common' err
+    grep -q -- '--force' err
+    [ ! -s out ]
+    [ "$(status_of netprof compare --force a5.json a6.json -- b5.json b6.json)" = 4 ]
+    grep -q '^Nothing to compare' out
+    if command -v netprof-report >/dev/null; then
+        [ "$(status_of netprof report -o r.pdf a5.json a6.json -- b5.json b6.json)" = 3 ]
+        [ "$(status_of netprof report --force -o r.pdf a5.json a6.json -- b5.json b6.json)" = 4 ]
+        [ ! -e r.pdf ]
+    fi
+}
+
 @test "a real node against itself: no difference" {
     need_aurora
-    compare "$aurora/before.txt" "$aurora/after.txt" -- "$aurora/before.txt" "$aurora/after.txt" >out
+    # The same, an hour and a bit later: a run of its own.
+    for file in before after; do
+        sed -E 's/@17462/@17466/' "$aurora/$file.txt" >later.$file.txt
+    done
+    compare "$aurora/before.txt" "$aurora/after.txt" -- later.before.txt later.after.txt >out
     grep -q '^No difference beyond chance' out
     refute grep -q '^What changed most' out
 }

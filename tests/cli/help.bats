@@ -227,9 +227,10 @@ END
     [ -e /dev/full ] || skip 'no /dev/full'
     netprof collect -q -o a.netprof
     netprof collect -q -o b.netprof
+    netprof collect -q -o c.netprof
     for command in list 'list --json' 'list --csv' 'list --counters' 'diff a.netprof b.netprof' \
         'diff --json a.netprof b.netprof' 'diff --csv a.netprof b.netprof' 'collect -q -o -' \
-        'compare a.netprof b.netprof -- a.netprof b.netprof' 'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
+        'compare a.netprof b.netprof -- b.netprof c.netprof' 'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
         echo "$command"
         status=0
         # shellcheck disable=SC2086
@@ -248,10 +249,11 @@ END
 @test "a file that cannot be written to its end: said once, what was there stays, nothing is left" {
     netprof collect -q -o a.netprof
     netprof collect -q -o b.netprof
+    netprof collect -q -o c.netprof
     netprof record -q -o r.netprof --interval 20ms --duration 300ms --job none --sources cpu,memory,netdev
     mkdir full
     for command in 'convert r.netprof full/out.json' 'convert r.netprof full/out.csv' 'merge a.netprof r.netprof -o full/out.netprof' \
-        'compare --all --json a.netprof b.netprof -- a.netprof b.netprof -o full/out.json'; do
+        'compare --all --json a.netprof b.netprof -- b.netprof c.netprof -o full/out.json'; do
         echo "$command"
         echo before >"full/${command##*/}"
         status=0

@@ -154,7 +154,7 @@ text_of() {
     set_counter tree cxi0 hni_sts_rx_ok_octets 50 10
     netprof collect -q --root tree -o after.netprof
     [ "$(status_of netprof report -o a.pdf after.netprof before.netprof)" = 3 ]
-    grep -q 'swapped' err
+    grep -q 'given in the wrong order' err
     [ ! -e a.pdf ]
     netprof report --force -o a.pdf after.netprof before.netprof
     text_of a.pdf | grep -q 'older than the first'

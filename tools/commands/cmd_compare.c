@@ -1,6 +1,7 @@
 // netprof compare: healthy runs against faulty ones.
 #include "commands.h"
 #include "commands/print/compare_text.h"
+#include "cli/compare_inputs.h"
 #include "cli/fail_on.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -25,7 +26,8 @@ static const struct poptOption options[] = {
      FAIL_ON_ARGUMENT},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
-    {"force", 'f', POPT_ARG_NONE, &force, 0, "take two snapshots of different boots for a run", NULL},
+    {"force", 'f', POPT_ARG_NONE, &force, 0,
+     "take two snapshots of different boots for a run, and sides without a device in common", NULL},
     {"output", 'o', POPT_ARG_STRING, &output, 0, "into FILE instead of the standard output", "FILE"},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     POPT_TABLEEND,
@@ -120,6 +122,7 @@ static int cmd_compare_run(const char **paths, size_t count)
     if (!code)
         code = cmd_compare_read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy,
                                      &how);
+    if (!code) code = compare_inputs_check(&c, force);
     if (!code) code = cmd_compare_sides(&c, &how);
     if (!code && (inputs_damaged(&sides[0]) || inputs_damaged(&sides[1]))) code = EXIT_WORTH_FAILING;
     comparison_free(&c);

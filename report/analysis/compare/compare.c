@@ -34,6 +34,7 @@ static void compare_take_run(comparison *c, comparison_side side, node_run *from
     run->exit_status = dataset_fact(from->last, "exit_status");
     run->signal = dataset_fact(from->last, "signal");
     run->first = from->first;
+    run->last = from->last;
     run->label = from->label;
     from->label = NULL;
     difference_move(&run->d, &from->d);

@@ -49,7 +49,7 @@ typedef struct comparison_run {
     int64_t elapsed_ns; // of the command when the files say it, else the longest of its counters'; 0 unknown
     bool damaged;       // parts of its files are missing
     const char *exit_status, *signal; // of the command, NULL unknown, or none; borrowed
-    const dataset_run *first;         // borrowed
+    const dataset_run *first, *last;  // its files, the same when one holds the whole run; borrowed
     difference d;
     findings f;            // filled in by comparison_make()
     double bytes, packets; // moved by the node, each once; NAN unknown

@@ -56,7 +56,7 @@ static const comparison_sentence *verdict_first(const comparison *c, comparison_
 }
 
 // What else differs: where it was slower a setting, or a port that is missing; else the worst finding of a check or a
-// counter; else what is context.
+// counter; else a setting that is context. Not a counter that is none: it may be chance.
 static const comparison_sentence *verdict_reason(const comparison *c, bool slower)
 {
     const comparison_sentence *set = verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_WATCH);
@@ -67,8 +67,7 @@ static const comparison_sentence *verdict_reason(const comparison *c, bool slowe
             return x;
     }
     if (!slower) return NULL;
-    const comparison_sentence *setting = verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_INFO);
-    return setting ? setting : verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO);
+    return verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_INFO);
 }
 
 // What and where, without the figures of the other side.

@@ -122,8 +122,7 @@ static bool difference_same_values(const netprof_snapshot *a, const netprof_snap
            memcmp(a->status, b->status, n) == 0 && memcmp(a->stamps_ns, b->stamps_ns, n * sizeof *a->stamps_ns) == 0;
 }
 
-// One reading in two files: same times and same values. Without any time equal values prove nothing.
-static bool difference_is_same_reading(const netprof_snapshot *a, const netprof_snapshot *b)
+bool difference_is_same_reading(const netprof_snapshot *a, const netprof_snapshot *b)
 {
     return a->schema->counter_count == b->schema->counter_count && a->schema->device_count == b->schema->device_count &&
            a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->wall_ns == b->wall_ns &&

@@ -64,6 +64,8 @@ typedef struct difference {
 netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
                                     bool force, netprof_error *error);
 void difference_of_delta(difference *d, const netprof_delta *delta);
+// One reading in two files: same times and same values. Without any time equal values prove nothing.
+bool difference_is_same_reading(const netprof_snapshot *a, const netprof_snapshot *b);
 // From the first reading of a file to the last of another, or of the same. Refuses more: two files that hold the same
 // reading (_ARG, whatever force says), of two hosts by their facts (_MISMATCH), and readings without a device in common
 // unless both name the same host (_MISMATCH; forced _NOSOURCE: there is nothing to compare).

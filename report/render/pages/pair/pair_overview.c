@@ -99,8 +99,8 @@ static void overview_set_title(const pair *p, document *doc)
     } else {
         const finding *x = &f->items[0];
         size_t same = overview_alike(f, x);
-        buffer_text(&b, finding_device(f, x));
-        if (same > 1) buffer_printf(&b, " and %s", words_many(same - 1, "other").text);
+        buffer_text(&b, finding_who(f, x).text);
+        if (same > 1 && !x->alike) buffer_printf(&b, " and %s", words_many(same - 1, "other").text);
         if (x->claim) buffer_printf(&b, ": %.*s", overview_claim_length(x->claim), x->claim);
     }
     document_title(doc, b.data ? b.data : "");
