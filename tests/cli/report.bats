@@ -312,7 +312,7 @@ explained() {
     explained 1 'NCCL collectives' '' h.log
     netprof report --explain n1.json -- h.log | grep -q '^Row 1: '
     explained 2 none '' --peak 400 before.netprof after.netprof
-    explained 3 'Comparison of runs' '' n1.json -- n1.json
+    explained 3 'Comparison of runs' '' n1.json -- three.json
     explained 5 none '' before.netprof raw.nsys-rep
     explained 6 'GPU program tables' '' rank0.sqlite
     explained 7 'Job time series' 'GPU programs' rank0.sqlite run.netprof
