@@ -100,7 +100,7 @@ static void regions_times_in_common(regions *r)
 
 static void regions_sum_times(regions *r, regions_waits *w)
 {
-    double run = 0, mpi = 0, waiting = 0, polls = 0;
+    double run = 0, mpi = 0, waiting = 0;
     size_t n = r->rank_count;
     double *work = memory_array(NULL, n, sizeof *work), *waits = memory_array(NULL, n, sizeof *waits);
     w->known = n > 0;
@@ -112,7 +112,6 @@ static void regions_sum_times(regions *r, regions_waits *w)
         work[i] = t->work_ns;
         waits[i] = t->peer_ns + t->all_ns;
         waiting += waits[i];
-        polls += (double)t->polls;
         w->longest_ns = fmax(w->longest_ns, t->run_ns);
     }
     w->run_ns = n ? run / (double)n : 0;

@@ -39,7 +39,7 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
                           "compare nodes, placement, NCCL version and settings (NCCL_DEBUG=INFO) of the two jobs",
                           true},
     [NCCL_RULE_FASTER] = {"nccl-faster", "wire", "x", 1 + NCCL_COMPARE_CHANGE,
-                          "own: median wire time of the compared job - 9 %, and not by chance (z > 5)", ""},
+                          "own: median wire time of the compared job - 9 %, and not by chance (z > 5)", "", false},
     [NCCL_RULE_BELOW_PEAK] = {"nccl-below-peak", "wire", "of the peak", 0.5,
                               "own: the largest message reaches less than half of the given peak",
                               "check algorithm and protocol, number of channels and NICs that are used, and the peak "
@@ -53,7 +53,7 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
                         "ranks do not arrive together: balance their work before the collective", true},
     [NCCL_RULE_SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
                              "own: the median time of this pair is half above that of its equals",
-                             "look at the path between the two ranks"},
+                             "look at the path between the two ranks", false},
     [NCCL_RULE_SLOW_SENDER] =
         {"nccl-slow-sender", "wire", "x", 1.5,
          "own: a step waits half longer than the lower quartile of all, with nine of ten partners, theirs "
@@ -70,30 +70,31 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
          "others spread (z > 5); with other partners neither side is slow",
          "look at the path between the two: switches, rails, routing, what else uses it", true},
     [NCCL_RULE_PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
-                                  "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
+                                  "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often", false},
     [NCCL_RULE_RECORDS_MISSING] =
         {"nccl-records-missing", "data", "of calls", 0.05, "own: more than 5 % of the calls lack records of some ranks",
-         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
+         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often", false},
     [NCCL_RULE_LOGS_DAMAGED] = {"nccl-logs-damaged", "data", "of lines", 0.01,
                                 "own: a file is cut, or 1 % of the lines cannot be used",
-                                "see lines.csv for the files; were processes killed before they wrote, or disks full?"},
+                                "see lines.csv for the files; were processes killed before they wrote, or disks full?",
+                                false},
     [NCCL_RULE_CONFLICTS] = {"nccl-conflicting-records", "data", "of records", 0,
-                             "own: a rank has two times for one call", "are logs of several jobs mixed here?"},
+                             "own: a rank has two times for one call", "are logs of several jobs mixed here?", false},
     [NCCL_RULE_DISAGREEING] = {"nccl-disagreeing-bandwidth", "data", "of records", 0.001,
                                "own: logged and recomputed bandwidth differ by more than 0.1 %",
-                               "the recomputed one is used; which version of the plugin wrote these logs?"},
-    [NCCL_RULE_INVALID_SIZES] =
-        {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
-         "the plugin writes such sizes for data types that it does not know; they are left out"},
+                               "the recomputed one is used; which version of the plugin wrote these logs?", false},
+    [NCCL_RULE_INVALID_SIZES] = {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
+                                 "the plugin writes such sizes for data types that it does not know; they are left out",
+                                 false},
     [NCCL_RULE_DUPLICATES] = {"nccl-duplicates", "data", "records", 0, "the same record was read before",
-                              "are files here twice, plain and compressed?"},
+                              "are files here twice, plain and compressed?", false},
     [NCCL_RULE_MEAN_MISLEADS] = {"nccl-mean-misleads", "late", "of the wire's", 0.8,
                                  "own: the mean over ranks is below 80 % of what the wire moves",
-                                 "read the wire time: a mean over ranks counts waiting as network"},
+                                 "read the wire time: a mean over ranks counts waiting as network", false},
     [NCCL_RULE_NIC_COUNTERS] = {"nccl-nic-counters", "network", "counters that moved", 0,
                                 "what a recording of the same host and time holds",
-                                "netprof check on the recording judges them"},
-    [NCCL_RULES] = {NULL, NULL, NULL, 0, NULL, NULL}};
+                                "netprof check on the recording judges them", false},
+    [NCCL_RULES] = {NULL, NULL, NULL, 0, NULL, NULL, false}};
 
 const nccl_rule *nccl_rules(void)
 {

@@ -92,13 +92,14 @@ static void peers_compare(nccl_peers *p, const nccl *n, size_t first, bool *done
     for (int w = 0; w < NCCL_WAITS; w++) {
         size_t count = 0;
         for (size_t i = first; i < p->count; i++)
-            if (peers_are_alike(n, &p->items[first], &p->items[i]) && !isnan(nccl_peer_wait(&p->items[i], w)))
-                work[count++] = nccl_peer_wait(&p->items[i], w);
+            if (peers_are_alike(n, &p->items[first], &p->items[i]) &&
+                !isnan(nccl_peer_wait(&p->items[i], (nccl_wait)w)))
+                work[count++] = nccl_peer_wait(&p->items[i], (nccl_wait)w);
         // Half of all may be slow ones' cells: normal is the lower quartile. Whole us are logged: less is no time.
         double normal = count ? fmax(nccl_spread_of(work, count).p25, 1) : NAN;
         for (size_t i = first; i < p->count; i++) {
             if (!peers_are_alike(n, &p->items[first], &p->items[i])) continue;
-            p->items[i].beside[w] = nccl_peer_wait(&p->items[i], w) / normal;
+            p->items[i].beside[w] = nccl_peer_wait(&p->items[i], (nccl_wait)w) / normal;
             done[i] = true;
         }
     }
