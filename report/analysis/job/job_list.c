@@ -40,6 +40,7 @@ static netprof_err job_list_look(void *user, const dataset_run *run, size_t inde
     job_listed *x = user;
     (void)index;
     (void)snapshot;
+    if (x->id) return NETPROF_ERR_LIMIT; // a file of several recordings goes by its first
     const char *restart = dataset_fact(run, "job_restart");
     x->id = job_listed_fact(run, "job_id");
     x->array = job_listed_fact(run, "job_array");
