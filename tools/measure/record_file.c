@@ -27,7 +27,7 @@ enum {
 struct record_file {
     char *path;
     int fd;
-    bool appends;
+    bool appends, locked;
     uint64_t before; // its size when it was opened
     pthread_t thread;
     pthread_mutex_t lock;
@@ -185,7 +185,7 @@ static bool record_file_open_at(record_file *file, const char *target, record_ex
     file->fd = open(target, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file->fd < 0 || fstat(file->fd, &st)) return record_file_refuse(file, strerror(errno));
     if (!S_ISREG(st.st_mode)) return record_file_refuse(file, "is no file any more");
-    if (!record_file_lock(file)) return false;
+    if (!(file->locked = record_file_lock(file))) return false;
     if (existing == RECORD_APPEND && !record_file_is_recording(target, (uint64_t)st.st_size))
         return record_file_refuse(file, "exists and is no recording: it is not replaced; choose another name");
     if (existing == RECORD_REPLACE && st.st_size && ftruncate(file->fd, 0))
@@ -214,7 +214,7 @@ record_file *record_file_open(const char *path, record_existing existing)
     bool good = output_place_find(&place, path) || record_file_refuse(file, place.refused);
     good = good && record_file_open_at(file, place.target, existing);
     if (good && !record_file_start(file)) good = record_file_refuse(file, strerror(errno));
-    if (!good && file->fd >= 0 && made) unlink(place.target);
+    if (!good && file->locked && made) unlink(place.target); // without the lock it is another recorder's
     output_place_free(&place);
     if (good) return file;
     record_file_free(file);
