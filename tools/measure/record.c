@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include "record_file.h"
+#include "record_job.h"
 #include "record_path.h"
 
 #include "cli/output.h"
@@ -44,41 +45,10 @@ struct recorder {
 
 // ---- facts of the run ----
 
-// The first variable of a row that is set gives the fact.
-static const struct {
-    const char *key;
-    const char *variables[8];
-} job_facts[] = {
-    {"job_id", {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID", "OAR_JOB_ID"}},
-    {"job_name", {"SLURM_JOB_NAME", "PBS_JOBNAME", "LSB_JOBNAME", "JOB_NAME"}},
-    {"job_step", {"SLURM_STEP_ID"}},
-    {"job_array_task", {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX"}},
-    {"job_array", {"SLURM_ARRAY_JOB_ID"}},
-    {"job_restart", {"SLURM_RESTART_COUNT"}},
-    {"job_nodes", {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}},
-    {"rank",
-     {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE",
-      "MV2_COMM_WORLD_RANK"}},
-    {"rank_count", {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE"}},
-    {"local_rank", {"OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID", "MV2_COMM_WORLD_LOCAL_RANK"}},
-    {"job_user", {"SLURM_JOB_USER", "PBS_O_LOGNAME", "OAR_USER"}},
-    {"job_account", {"SLURM_JOB_ACCOUNT", "PBS_ACCOUNT", "OAR_PROJECT_NAME"}},
-    {"job_partition", {"SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE", "OAR_QUEUE"}},
-};
-
-static const char *record_job_fact(size_t row)
-{
-    for (const char *const *name = job_facts[row].variables; *name; name++) {
-        const char *value = getenv(*name);
-        if (value && *value) return value;
-    }
-    return NULL;
-}
-
 void recorder_job(recorder *r)
 {
-    for (size_t i = 0; i < sizeof job_facts / sizeof *job_facts; i++)
-        if (record_job_fact(i)) recorder_fact(r, job_facts[i].key, record_job_fact(i));
+    for (size_t i = 0; record_job_key(i); i++)
+        recorder_fact(r, record_job_key(i), record_job_fact(record_job_key(i)));
 }
 
 static void record_clock_fact(recorder *r, const char *when, const char *what, const char *value)

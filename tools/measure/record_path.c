@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // gethostname
 #include "record_path.h"
 
+#include "record_job.h"
 #include "analysis/base/memory.h"
 
 #include <stdbool.h>
@@ -10,38 +11,23 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *record_path_variable(const char *const *names)
-{
-    for (; *names; names++) {
-        const char *value = getenv(*names);
-        if (value && *value) return value;
-    }
-    return NULL;
-}
-
 static void record_path_put(FILE *to, const char *value)
 {
     for (; *value; value++)
         putc(*value == '/' ? '_' : *value, to);
 }
 
+// PBS has the task in the job's number; LSF says 0 outside an array.
 static void record_path_put_job(FILE *to)
 {
-    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",  "JOB_ID",
-                                       "COBALT_JOBID", "FLUX_JOB_ID", "OAR_JOB_ID", NULL};
-    static const char *const array[] = {"SLURM_ARRAY_JOB_ID", NULL}, *const task[] = {"SLURM_ARRAY_TASK_ID", NULL};
-    static const char *const lsf[] = {"LSB_JOBINDEX", NULL}, *const restarts[] = {"SLURM_RESTART_COUNT", NULL};
-    const char *of_array = record_path_variable(array), *index = record_path_variable(task), *job;
-    job = of_array && index ? of_array : record_path_variable(jobs);
-    record_path_put(to, job ? job : "nojob");
-    if (!of_array) index = record_path_variable(lsf); // 0 outside an array; PBS has it in the job's name
-    if (job && index && strcmp(index, "0") != 0) {
+    const char *job = record_job_fact("job_id"), *array = record_job_fact("job_array");
+    const char *task = record_job_fact("job_array_task"), *again = record_job_fact("job_restart");
+    bool has_task = task && (array || strcmp(task, "0") != 0) && !getenv("PBS_JOBID");
+    record_path_put(to, array && has_task ? array : job ? job : "nojob");
+    if (job && has_task) {
         putc('_', to);
-        record_path_put(to, index);
-    } else if (job && index && of_array) {
-        fputs("_0", to);
+        record_path_put(to, task);
     }
-    const char *again = record_path_variable(restarts);
     if (job && again && strcmp(again, "0") != 0) {
         fputs("-r", to);
         record_path_put(to, again);
@@ -59,16 +45,12 @@ static void record_path_put_time(FILE *to)
 // False: no code of ours.
 static bool record_path_put_code(FILE *to, char code)
 {
-    static const char *const nodes[] = {"SLURMD_NODENAME", NULL};
-    static const char *const ranks[] = {
-        "OMPI_COMM_WORLD_RANK", "PMIX_RANK",           "PMI_RANK", "PALS_RANKID", "SLURM_PROCID",
-        "ALPS_APP_PE",          "MV2_COMM_WORLD_RANK", NULL};
     char host[256] = "host";
     gethostname(host, sizeof host - 1);
-    const char *node = record_path_variable(nodes), *rank = record_path_variable(ranks);
+    const char *node = getenv("SLURMD_NODENAME"), *rank = record_job_fact("rank");
     switch (code) {
     case 'h': record_path_put(to, host); return true;
-    case 'n': record_path_put(to, node ? node : host); return true;
+    case 'n': record_path_put(to, node && *node ? node : host); return true;
     case 'j': record_path_put_job(to); return true;
     case 'r': record_path_put(to, rank ? rank : "0"); return true;
     case 'p': fprintf(to, "%ld", (long)getpid()); return true;
