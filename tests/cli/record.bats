@@ -138,8 +138,8 @@ ended_by() {
     wait_for_readings r.netprof 8
     mv r.netprof r.netprof.1
     before=$(stat -c %s r.netprof.1)
-    sleep 0.3
-    [ "$(stat -c %s r.netprof.1)" -gt "$before" ]
+    grown() { [ "$(stat -c %s r.netprof.1)" -gt "$before" ]; }
+    wait_until 20 grown
     [ ! -e r.netprof ]
     kill -HUP $recorder
     wait_for_readings r.netprof 8
@@ -154,7 +154,7 @@ ended_by() {
 
 @test "record --rotate: by time and by size, every file whole; %t in the name" {
     cd "$BATS_TEST_TMPDIR"
-    netprof record -q -o r.netprof --interval 20ms --duration 1s --rotate 300ms --job none --sources cpu
+    netprof record -q -o r.netprof --interval 20ms --duration 1150ms --rotate 300ms --job none --sources cpu
     [ "$(ls r*.netprof | tr '\n' ' ')" = "r.1.netprof r.2.netprof r.3.netprof r.netprof " ]
     for f in r*.netprof; do netprof diff "$f" >/dev/null; done
     netprof record -q -o s.netprof --interval 5ms --duration 1s --rotate 4kB --job none --sources cpu

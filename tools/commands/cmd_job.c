@@ -6,6 +6,7 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/json_values.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/text.h"
 #include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
 #include "commands/print/job_text.h"
@@ -57,9 +58,11 @@ static void cmd_job_say_warnings(const job_report *job)
 
 // ---- one job ----
 
-static severity worst; // of all jobs
-static size_t worse;   // jobs that have one of watch or worse
-static bool judged;    // anything of any of them
+static severity worst;  // of all jobs
+static size_t worse;    // jobs that have one of watch or worse
+static size_t unjudged; // jobs of which something that matters could not be judged
+static size_t read_jobs;
+static bool judged; // anything of any of them
 
 static int cmd_job_read(job_report *job, const char *const *paths, size_t count, const rules *set)
 {
@@ -69,6 +72,11 @@ static int cmd_job_read(job_report *job, const char *const *paths, size_t count,
     cmd_job_say_warnings(job);
     if (job->severity > worst) worst = job->severity;
     worse += job->severity >= SEVERITY_WATCH;
+    bool blind = job->severity == SEVERITY_UNKNOWN;
+    for (size_t i = 0; i < job->finding_count; i++)
+        blind |= strcmp(job->findings[i].rule, "not-judged") == 0;
+    unjudged += blind;
+    read_jobs++;
     judged |= job->use_count || job->finding_count;
     return EXIT_DONE;
 }
@@ -87,10 +95,11 @@ static int cmd_job_one(const char *const *paths, size_t count, const rules *set)
 
 // ---- several ----
 
-static json_object *cmd_job_json_of_several(size_t count)
+static json_object *cmd_job_json_of_several(void)
 {
     json_object *o = json_document("job"), *verdict = json_new_object();
-    char *text = memory_format("findings on %zu of %zu jobs", worse, count);
+    char *text = memory_format("findings on %zu of %s", worse, words_many(read_jobs, "job").text);
+    if (unjudged) text_append(&text, "; %s could not be judged in all that matters", words_many(unjudged, "job").text);
     json_put_text(verdict, "severity", severity_name(worst));
     json_put_text(verdict, "text", text);
     free(text);
@@ -125,12 +134,13 @@ static int cmd_job_several(const job_list *list, const rules *set)
     }
     if (!as_json && !all && list->count > blocks && blocks) putchar('\n');
     job_lines_end(lines, stdout);
-    json_object *o = cmd_job_json_of_several(list->count);
+    json_object *o = as_json ? cmd_job_json_of_several() : NULL;
+    if (!o) {
+        json_object_put(found);
+        return code;
+    }
     json_put(o, "jobs", found);
-    if (as_json)
-        json_print(stdout, o);
-    else
-        json_object_put(o);
+    json_print(stdout, o);
     return code;
 }
 
@@ -139,7 +149,7 @@ static int cmd_job_all(job_list *list, const char **paths, size_t count, const r
     char *names = job_list_names(list);
     int code = EXIT_DONE;
     if (job_id && !job_list_choose(list, job_id))
-        code = fail(EXIT_FILE, "--job %s: no file is of this job; jobs: %s", safe(job_id), names);
+        code = fail(EXIT_FILE, "--job %s: no file is of this job; jobs: %s", safe(job_id), safe(names));
     free(names);
     if (code) return code;
     if (list->count > 1) return cmd_job_several(list, set);
@@ -160,7 +170,7 @@ static int cmd_job_run(const char **paths, size_t count)
     int closed = output_close();
     if (!code) code = closed;
     if (!code && !judged) code = EXIT_NOTHING;
-    if (!code) code = fail_on_code(&limit, worst, worst == SEVERITY_UNKNOWN);
+    if (!code) code = fail_on_code(&limit, worst, unjudged > 0);
     job_list_free(&list);
     rules_free(&set);
     return code;

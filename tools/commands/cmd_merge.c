@@ -18,8 +18,6 @@
 
 static char *output;
 static int force, quiet, as_json;
-static const char **named_paths; // as given, directories not looked into
-static size_t named_count;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof, or - for the standard output", "FILE"},
@@ -61,16 +59,6 @@ static int cmd_merge_add_paths(listing *files, const char *const *arguments, siz
             listing_add(files, arguments[i]);
     }
     return code;
-}
-
-// The output of an earlier call may lie in the directory that is joined again: it holds several files. One that holds a
-// single file is a node's own, and is joined before it is replaced; so is one that is named.
-static bool cmd_merge_is_earlier_output(const char *path, const parts *all)
-{
-    bool named = false;
-    for (size_t i = 0; i < named_count; i++)
-        named |= strcmp(named_paths[i], path) == 0;
-    return !named && all->count > 1 && output_file_is(output, path);
 }
 
 // ---- what a piece holds ----
@@ -211,7 +199,6 @@ static int cmd_merge_add_file(merging *m, const char *path)
         return fail_error(path, &error);
     }
     int code = EXIT_DONE;
-    if (cmd_merge_is_earlier_output(path, &all)) all.count = 0;
     for (size_t i = 0; i < all.count && !code; i++) {
         piece *p = arraddnptr(m->pieces, 1);
         m->count = arrlenu(m->pieces);
@@ -304,7 +291,8 @@ static int cmd_merge_drop_duplicates(merging *m)
             if (!same) continue;
             shorter->dropped = true;
             m->duplicates++;
-            if (!quiet)
+            // The output of an earlier call, which is joined again like any file, holds the others once more.
+            if (!quiet && !output_file_is(output, a->path) && !output_file_is(output, b->path))
                 warn("%s: %s as %s: left out", safe(shorter->path),
                      shorter->size == longer->size ? "the same" : "an earlier copy of the same", safe(longer->path));
             if (shorter == a) break;
@@ -510,8 +498,6 @@ static int cmd_merge_run(const char **arguments, size_t count)
     clocks c = {0};
     if (!count) return fail_usage("expected the files of a job, or a directory of them");
     if (!output) return fail_usage("-o FILE is needed");
-    named_paths = arguments;
-    named_count = count;
     if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
     int code = cmd_merge_add_paths(&m.files, arguments, count);
     for (size_t i = 0; i < m.files.count && !code; i++)

@@ -231,7 +231,7 @@ static void cmd_record_hear(recording *r, int number)
     bool hang_up = number == SIGHUP;
     if (number == SIGUSR1)
         recorder_sync(r->to);
-    else if (hang_up && (rotate_text || background || recorder_is_elsewhere(r->to)))
+    else if (hang_up && recorder_is_live(r->to) && (rotate_text || background || recorder_is_elsewhere(r->to)))
         cmd_record_rotate(r, true);
     else
         r->end = "signal";
@@ -289,6 +289,8 @@ static int cmd_record_open_all(recording *r)
     if (code) return code;
     r->to = recorder_open(output, RECORDER_KEEPS);
     if (!r->to) return EXIT_FILE;
+    if (rotate_text && !recorder_is_live(r->to))
+        return fail_usage("--rotate: %s: only a .netprof file can go on in another", safe(output));
     if (recorder_appends(r->to) && !quiet)
         warn("%s: holds a recording already; this one is put behind it", safe(recorder_path(r->to)));
     recorder_job(r->to);

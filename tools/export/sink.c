@@ -29,14 +29,16 @@ struct export_sink {
 };
 
 static volatile sig_atomic_t interrupted;
+static bool in_place; // what is written is seen at once: the standard output, a device, a pipe
 
 // Something that cannot be waited for any longer (a pipe that nobody writes, a hung file system) holds the program.
 static void sink_end(int number)
 {
-    static const char text[] = "netprof export: interrupted; nothing was written\n";
+    static const char nothing[] = "netprof export: interrupted; nothing was written\n",
+                      some[] = "netprof export: interrupted; what was written is incomplete\n";
     (void)number;
     unfinished_remove();
-    ssize_t said = write(STDERR_FILENO, text, sizeof text - 1);
+    ssize_t said = write(STDERR_FILENO, in_place ? some : nothing, (in_place ? sizeof some : sizeof nothing) - 1);
     (void)said; // there is nothing left to say it to
     _exit(EXIT_FILE);
 }
@@ -144,6 +146,7 @@ export_sink *export_open(const export_options *options)
     action.sa_handler = sink_end;
     sigaction(SIGALRM, &action, NULL);
     if (standard || (sink_check_place(s) && sink_make_work(s))) {
+        in_place = standard || s->place.in_place;
         s->state = options->driver->open(s, s->work ? s->work : "-");
         if (s->state && !s->failure) return s;
         export_close(s, false);
@@ -293,6 +296,7 @@ static int sink_copy(const export_sink *s)
 
 static int sink_place(export_sink *s)
 {
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL); // it ends soon, one way or the other
     if (s->directory) return sink_place_directory(s);
     if (s->place.in_place) return sink_copy(s);
     int error = sink_sync_path(s->work);
@@ -303,7 +307,9 @@ int export_close(export_sink *sink, bool keep)
 {
     int code = EXIT_DONE, error;
     if (!sink) return EXIT_DONE;
-    if (keep && interrupted) export_fail(sink, "interrupted; nothing was written");
+    if (keep && interrupted)
+        export_fail(sink,
+                    in_place ? "interrupted; what was written is incomplete" : "interrupted; nothing was written");
     if (sink->state) sink->o.driver->close(sink->state, keep && !sink->failure);
     if (sink->failure) code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), sink->failure);
     if (!keep || sink->failure) {

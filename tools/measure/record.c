@@ -39,7 +39,7 @@ struct recorder {
     uint64_t lost, gap, gaps;       // in all; since the file took one; how often that was
     int64_t gap_from_ns, gap_to_ns; // wall clock
     int gap_error;
-    bool was_removed; // and goes on in a new file
+    bool lost_before; // readings of an earlier file; said before
     bool was_cut;
 };
 
@@ -117,6 +117,7 @@ static recorder *recorder_latest; // the one that is open
 
 static void recorder_free(recorder *r)
 {
+    if (recorder_latest == r) recorder_latest = NULL;
     for (size_t i = 0; i < r->fact_count; i++) {
         free((void *)(uintptr_t)r->facts[i].key);
         free((void *)(uintptr_t)r->facts[i].value);
@@ -245,6 +246,11 @@ const char *recorder_path(const recorder *r)
     return r->path;
 }
 
+bool recorder_is_live(const recorder *r)
+{
+    return r->live != NULL;
+}
+
 bool recorder_appends(const recorder *r)
 {
     return r->live && record_file_appends(r->live);
@@ -268,7 +274,7 @@ void recorder_number(recorder *r, const char *key, int64_t value)
 // When the file takes readings again, it says what it lacks: how many, of which time, and why.
 static void recorder_name_gap(recorder *r)
 {
-    if (!r->gap) return;
+    if (!r->gap || !r->writer || r->error.code) return;
     char *key = memory_format("gap_%llu", (unsigned long long)++r->gaps);
     char *text = memory_format("%llu readings from %lld to %lld: %s", (unsigned long long)r->gap,
                                (long long)r->gap_from_ns, (long long)r->gap_to_ns,
@@ -296,11 +302,14 @@ static bool recorder_leaves_out(recorder *r, const netprof_snapshot *snapshot)
 static void recorder_go_on_in(recorder *r, char *path)
 {
     uint64_t unwritten;
-    netprof_error error = {.code = NETPROF_OK};
-    if (r->writer) netprof_writer_close(r->writer, true, &error);
+    recorder_name_gap(r); // in the file that lacks it
+    if (r->writer) netprof_writer_close(r->writer, true, NULL);
     r->writer = NULL;
     int failed = recorder_close_target(r, true, &unwritten);
-    if (failed) warn("%s: %s", safe(r->path), strerror(failed));
+    if (failed && !r->lost_before)
+        warn("%s: the last %s could not be written: %s", safe(r->path), words_amount((double)unwritten, "bytes").text,
+             strerror(failed));
+    r->lost_before |= failed != 0;
     free(r->path);
     r->path = path;
     r->error = (netprof_error){.code = NETPROF_OK};
@@ -354,7 +363,7 @@ static void recorder_look(recorder *r)
         r->was_cut = true;
     } else if (record_file_is_elsewhere(r->live, &gone) && gone) {
         warn("%s: the file was removed while it grew: its readings are lost; going on in a new one", safe(r->path));
-        r->was_removed = true;
+        r->lost_before = true;
         recorder_go_on_in(r, memory_strdup(r->path));
     }
 }
@@ -411,7 +420,7 @@ static int recorder_say_end(const recorder *r, int failed, uint64_t unwritten)
     if (r->lost)
         return fail(EXIT_WORTH_FAILING, "%s: %s left out while the file took none; it names the gaps", safe(r->path),
                     words_many(r->lost, "reading was|readings were").text);
-    return r->was_removed ? EXIT_FILE : EXIT_DONE; // said before
+    return r->lost_before ? EXIT_FILE : EXIT_DONE; // said before
 }
 
 int recorder_close(recorder *r, bool keep)
@@ -420,6 +429,7 @@ int recorder_close(recorder *r, bool keep)
     uint64_t unwritten = 0;
     if (!r) return code;
     if (r->writer && keep) recorder_look(r);
+    if (keep) recorder_name_gap(r);
     if (r->writer) {
         netprof_error error = {.code = NETPROF_OK};
         recorder_latest = NULL;

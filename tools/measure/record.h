@@ -18,6 +18,7 @@ typedef enum recorder_kind {
 // the end (RECORDER_KEEPS: under the next free name); all others .netprof. %h and so on are replaced, see record_path.h.
 // NULL after saying why.
 recorder *recorder_open(const char *path, recorder_kind kind);
+bool recorder_is_live(const recorder *r); // a .netprof file that grows
 bool recorder_appends(const recorder *r); // is there an older recording in the file?
 // Goes on in the file that the pattern names now, or in the next one with a number (live files only).
 void recorder_rotate(recorder *r);

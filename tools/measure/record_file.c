@@ -36,8 +36,9 @@ struct record_file {
     char *ring;
     uint64_t put, taken; // bytes, ever
     bool sync, ending, ended, slow, cut;
-    int error;  // that does not pass
-    int passes; // the one that is being tried again, 0: none
+    int error;   // that does not pass
+    int retried; // the error after which the write is being tried again, 0: none
+    int unsafe;  // a flush failed: what was written may not be on the disk
 };
 
 static int64_t record_file_now(clockid_t clock)
@@ -96,16 +97,17 @@ static void record_file_turn(record_file *file)
     if (cut && !file->error) file->error = EIO;
     if (cut) return;
     file->taken += written;
-    file->passes = record_file_may_pass(error) ? error : 0;
-    if (error && !file->passes) file->error = error;
+    file->retried = record_file_may_pass(error) ? error : 0;
+    if (error && !file->retried) file->error = error;
 }
 
 static void record_file_flush(record_file *file)
 {
     file->sync = false;
     pthread_mutex_unlock(&file->lock);
-    fdatasync(file->fd); // what it finds, the next write says
+    int error = fdatasync(file->fd) && errno != EINVAL && errno != ENOSYS ? errno : 0;
     pthread_mutex_lock(&file->lock);
+    if (error && !file->unsafe) file->unsafe = error;
 }
 
 static void *record_file_run(void *user)
@@ -115,7 +117,7 @@ static void *record_file_run(void *user)
     while (!file->error) {
         bool waits = file->taken < file->put;
         if (waits) record_file_turn(file);
-        if (file->passes) {
+        if (file->retried) {
             struct timespec again = record_file_in(AGAIN_NS);
             pthread_cond_timedwait(&file->work, &file->lock, &again);
             continue;
@@ -184,7 +186,7 @@ static bool record_file_open_at(record_file *file, const char *target, record_ex
     struct stat st;
     file->fd = open(target, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file->fd < 0 || fstat(file->fd, &st)) return record_file_refuse(file, strerror(errno));
-    if (!S_ISREG(st.st_mode)) return record_file_refuse(file, "is no file any more");
+    if (!S_ISREG(st.st_mode)) return record_file_refuse(file, "is not a regular file");
     if (!(file->locked = record_file_lock(file))) return false;
     if (existing == RECORD_APPEND && !record_file_is_recording(target, (uint64_t)st.st_size))
         return record_file_refuse(file, "exists and is no recording: it is not replaced; choose another name");
@@ -195,12 +197,14 @@ static bool record_file_open_at(record_file *file, const char *target, record_ex
     return true;
 }
 
-static void record_file_free(record_file *file)
+// Returns 0 or an errno: some file systems say only now that there is no room.
+static int record_file_free(record_file *file)
 {
-    if (file->fd >= 0) close(file->fd);
+    int error = file->fd >= 0 && close(file->fd) && errno != EINTR ? errno : 0;
     free(file->ring);
     free(file->path);
     free(file);
+    return error;
 }
 
 record_file *record_file_open(const char *path, record_existing existing)
@@ -237,7 +241,8 @@ static void record_file_put(record_file *file, const char *data, size_t size)
     file->put += size;
 }
 
-// A disk that is quick has it before this returns; for another one nobody waits twice.
+// Waits up to 5 ms, so that a quick disk has the data on return; once the disk was slow, does not wait again until it has
+// caught up.
 static void record_file_wait_a_moment(record_file *file)
 {
     struct timespec until = record_file_in(PATIENCE_NS);
@@ -300,7 +305,7 @@ uint64_t record_file_size(record_file *file)
 int record_file_error(record_file *file, bool *cut)
 {
     pthread_mutex_lock(&file->lock);
-    int error = file->error ? file->error : file->passes;
+    int error = file->error ? file->error : file->retried;
     *cut = file->cut;
     pthread_mutex_unlock(&file->lock);
     return error;
@@ -335,13 +340,13 @@ int record_file_close(record_file *file, bool keep, int64_t patience_ns, uint64_
 {
     pthread_mutex_lock(&file->lock);
     bool ended = record_file_wait_end(file, patience_ns);
-    int error = file->error ? file->error : file->passes;
+    int error = file->error ? file->error : file->retried ? file->retried : file->unsafe;
     *unwritten = file->put - file->taken;
     if (!error && *unwritten) error = ETIMEDOUT;
     pthread_mutex_unlock(&file->lock);
     if (!ended) return error ? error : ETIMEDOUT; // it hangs in a call that nothing interrupts: it keeps what it has
     pthread_join(file->thread, NULL);
     if (!keep) record_file_drop(file);
-    record_file_free(file);
-    return error;
+    int closed = record_file_free(file);
+    return error ? error : closed;
 }

@@ -31,15 +31,6 @@ static bool job_check_is_of_table(const rules *set, const char *name)
     return false;
 }
 
-static const char *job_check_class(int rank)
-{
-    static const char *const names[] = {"command",    "link-down", "link-errors", "host-loss", "back-pressure",
-                                        "congestion", "transport", "utilisation", "data"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (rules_class_rank(names[i]) == rank) return names[i];
-    return "data";
-}
-
 static size_t job_check_device(const findings *f, const job_report *r, const job_finding *x)
 {
     const netprof_schema *schema = f->d->delta->schema;
@@ -55,7 +46,7 @@ static const rule *job_check_rule(job_check *c, const job_finding *x)
 {
     rule *made = memory_calloc(1, sizeof *made);
     made->name = x->rule;
-    made->class_name = job_check_class(x->class_rank);
+    made->class_name = rules_class_name(x->class_rank);
     made->class_rank = x->class_rank;
     made->source = "*";
     made->unit = x->unit;

@@ -30,6 +30,11 @@ static const char *const severities[SEVERITIES] = {"ok", "info", "unknown", "wat
 static const char *const classes[] = {"command",    "link-down", "link-errors", "host-loss", "back-pressure",
                                       "congestion", "transport", "utilisation", "data"};
 
+const char *rules_class_name(int rank)
+{
+    return rank >= 0 && (size_t)rank < sizeof classes / sizeof *classes ? classes[rank] : "data";
+}
+
 int rules_class_rank(const char *class_name)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)

@@ -107,6 +107,7 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
 void rules_free(rules *set);
 
 const rule *rules_find(const rules *set, const char *name);
+const char *rules_class_name(int rank);       // of a rank that rules_class_rank() gave; else "data"
 int rules_class_rank(const char *class_name); // of equally bad findings the lower comes first; -1: no such class
 const char *severity_name(severity s);        // "ok", "info", ...
 bool severity_parse(const char *text, severity *s);

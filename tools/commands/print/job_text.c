@@ -492,7 +492,7 @@ void job_lines_add(job_lines *t, const job_report *job, const char *name)
                isnan(cpu->used)
                    ? NULL
                    : words_at_least(cpu->lower_bound, job_text_amount(JOB_EFFICIENCY_CPU, cpu->used)).text);
-    table_cell(t, PLAIN, cpu->of > 0 ? words_share(cpu->used / cpu->of).text : NULL);
+    table_cell(t, PLAIN, cpu->of > 0 ? words_at_least(cpu->lower_bound, words_share(cpu->used / cpu->of)).text : NULL);
     table_cell(t, PLAIN,
                isnan(memory->used) ? NULL : words_at_most(memory->upper_bound, words_binary(memory->used)).text);
     table_cell(t, PLAIN, worth ? job->findings[0].rule : NULL);

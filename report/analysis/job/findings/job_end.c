@@ -94,7 +94,7 @@ static void job_end_find_failure(job_report *r)
     x.severity = job_end_severity(state, status, number);
     if (!x.severity) return;
     bool several = r->reader->ended_runs > 1;
-    x.class_rank = 0;
+    x.class_rank = rules_class_rank("command");
     x.rule = (char *)(uintptr_t) "job-failed";
     x.origin = (char *)(uintptr_t) "the scheduler's state, and exit codes";
     x.advice =
@@ -149,7 +149,7 @@ static void job_end_find_missing(job_report *r)
         job_finding x = job_finding_blank;
         // Who recorded one node alone may have meant to.
         x.severity = r->node_count > 1 ? SEVERITY_WATCH : SEVERITY_UNKNOWN;
-        x.class_rank = 0;
+        x.class_rank = rules_class_rank("command");
         x.rule = (char *)(uintptr_t) "node-missing";
         x.origin = (char *)(uintptr_t) "the scheduler's list of nodes";
         x.advice = (char *)(uintptr_t) "See whether these nodes were down, or why no recorder ran there: nothing here "

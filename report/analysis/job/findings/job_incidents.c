@@ -128,14 +128,17 @@ static void job_incident_add_cause(char **text, const job_report *r, const job_g
         text_append(text, "; %s %s was receive blocked in that time: its host drains slowly",
                     r->nodes[r->devices[b->holder].node].name, r->devices[b->holder].label);
     else if (b->why == JOB_WHY_UNKNOWN && job_group_is_of_all(g) && g->worst->meter == JOB_PAUSED)
-        text_append(text, ": congestion in the fabric or at receivers outside");
+        text_append(text, ": congestion in the fabric or at receivers");
 }
 
 static void job_incident_add_effect(char **text, const job_report *r, const job_blame *b, const job_effect *x)
 {
     char *less = job_effect_text(r, x);
     if (b->paused && *less)
-        text_append(text, "; %s and %s: the program paused by itself, nothing was lost", less, b->paused);
+        text_append(text,
+                    "; %s and %s: more than the blocked time explains, so the program seems to have paused by itself, "
+                    "and nothing is counted as lost",
+                    less, b->paused);
     else if (*less)
         text_append(text, "; %s meanwhile", less);
     free(less);

@@ -78,22 +78,26 @@ static bool job_slow_lane_is_quiet(const job_report *r, const job_lane *lane, do
 // Nothing blocked, nothing sent again more than usual, no finding about the network. False also where that is not known.
 static bool job_slow_is_clean(const job_report *r, double from_s, double to_s)
 {
-    bool known = false;
+    bool any = false;
     for (size_t i = 0; i < r->device_count; i++) {
         const job_device *d = &r->devices[i];
+        bool known = false;
         bool quiet = job_slow_lane_is_quiet(r, d->lanes[JOB_PAUSED], from_s, to_s, &known) &&
                      job_slow_lane_is_quiet(r, d->lanes[JOB_HOLDING], from_s, to_s, &known);
         const job_lane *retries = d->lanes[JOB_RETRIES];
         job_column again = job_lane_span(r, retries, from_s, to_s);
         if (!quiet || (retries && again.mean > 2 * retries->mean + 0.1)) return false;
+        if (!known && d->lanes[JOB_SENT]) return false;
+        any |= known;
     }
     for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
         bool of_nics = x->meter == JOB_PAUSED || x->meter == JOB_HOLDING ||
                        (x->device != JOB_NONE && r->devices[x->device].lanes[JOB_SENT]);
         if (of_nics && x->severity >= SEVERITY_WATCH) return false;
+        if (strcmp(x->rule, "not-judged") == 0) return false;
     }
-    return known;
+    return any;
 }
 
 static void job_slow_add_pressure(char **text, const job_report *r, double from_s, double to_s)
@@ -136,8 +140,9 @@ static void job_slow_add(job_report *r, const slow_axis *a, size_t from, size_t 
         x.cpu_ratio = e.cpu;
         x.gpu_ratio = e.gpu;
         x.power_ratio = e.power;
-        text_append(&x.claim, "%s-%s: work slowed and the network was clean: %s, no NIC was blocked", begin.text,
-                    end.text, less);
+        text_append(&x.claim,
+                    "%s-%s: work slowed and the network was clean: %s, no NIC was blocked for 1 %% of the time",
+                    begin.text, end.text, less);
         if (e.gpu < 0.95) text_append(&x.claim, "; GPUs were busy %s less", words_share(1 - e.gpu).text);
         if (e.cpu < 0.95) text_append(&x.claim, "; CPUs were busy %s less", words_share(1 - e.cpu).text);
         job_slow_add_pressure(&x.claim, r, x.from_s, x.to_s);
