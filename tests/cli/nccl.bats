@@ -94,9 +94,12 @@ logs() {
 @test "a node at two thirds of the others' bandwidth among four: in words, as JSON, as the report's title" {
     nccl-generate job --records 6000 --gpus 2 --seed 101 --slow-node 1 --slow-factor 1.5 >/dev/null
     netprof nccl job >out
-    head -1 out | grep -qE '^Communicators between nodes with host sim-002 are slow on the wire, those without it are not: .* takes 1\.(4[7-9]|5[0-3]?) times as long'
+    head -1 out | grep -qE '^Communicators between nodes with host sim-002 are slow on the wire \([1-9][0-9]* of [1-9][0-9]* judged; without it 0 of [1-9][0-9]*\): .* takes 1\.(4[7-9]|5[0-3]?) times as long'
     netprof nccl job --json >out
     [ "$(jq -r '.findings | .verdict.severity, (.findings[0] | .rule, .severity, .device)' out | tr '\n' ' ')" = 'high nccl-slow-host high sim-002 ' ]
+    # What is said to be slow and not slow is what was judged.
+    [ "$(jq -r '.findings.findings[0].claim | capture("\\((?<with>[0-9]+ of [0-9]+) judged; without it 0 of (?<without>[0-9]+)\\)") | .with, .without' out)" = \
+        "$(jq -r '[.findings.findings[0].evidence[] | select(.counter // .name | startswith("communicators with")) | .value] | "\(.[0]) of \(.[0])", .[1]' out)" ]
     jq -e '.findings.findings[0] | .cost_us > 0 and .cost_share > 0.1 and .cost_share < 0.34' out
     [ "$(jq '[.findings.findings[] | select(.severity != "info")] | length' out)" = 1 ]
     command -v netprof-report >/dev/null || return 0

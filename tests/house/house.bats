@@ -116,6 +116,30 @@ broken() {
     [[ $output == *'nothing was checked'* ]]
 }
 
+@test "a pointer into what a function returned, kept longer than the statement, is named" {
+    cat >>"$top/report/analysis/job/job.c" <<'END'
+typedef struct words_text {
+    char text[80];
+} words_text;
+words_text words_share(int x), words_count(int x), words_name(int x), words_time(int x);
+int text_use(const char *one, const char *other);
+
+const char *job_text(int x)
+{
+    const char *kept = x ? words_share(x).text : "-";
+    const char *cells[] = {words_count(x).text, "x = words_time(x).text;"}; // y = words_time(x).text;
+    const words_text good = words_time(x);
+    if (text_use(words_time(x).text, kept) && words_time(x).text[0]) return words_name(x).text;
+    return text_use(good.text, cells[0]) ? kept : (const char *)0;
+}
+END
+    broken
+    [[ $output == *'report/analysis/job/job.c:16: keeps a pointer into what words_share() returned'* ]]
+    [[ $output == *'job.c:17: keeps a pointer into what words_count()'* ]]
+    [[ $output == *'job.c:19: keeps a pointer into what words_name()'* ]]
+    [[ $output != *'words_time()'* ]]
+}
+
 @test "every test that starts threads runs under the thread sanitizer" {
     local threaded source name
     command -v jq >/dev/null || skip 'no jq'

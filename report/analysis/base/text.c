@@ -29,6 +29,11 @@ void text_append(char **text, const char *format, ...)
     va_end(arguments);
 }
 
+void text_capital(char *text)
+{
+    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+}
+
 // [m-n]: a decimal number of the text within the range; the whole run of digits, as long as it is. Returns the
 // number of characters taken, 0 for none; *pattern moves past the bracket.
 static size_t match_range(const char **pattern, const char *text)

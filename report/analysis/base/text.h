@@ -8,6 +8,9 @@
 // Appends to *text, which is NULL (empty) or from malloc(); it moves.
 void text_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Makes the first letter a capital, where it is one of a to z.
+void text_capital(char *text);
+
 // True if the pattern matches the whole text: '*' any characters, '?' one, [m-n] a decimal number in this range.
 bool text_like(const char *pattern, const char *text);
 

@@ -237,7 +237,7 @@ static void setup_say_ports(comparison *c)
     else
         text_append(&text, "%s only on the faulty side: %s (%s)", words_noun(won, "port").text, come, source);
     text_append(&text, "; %zu instead of %zu", faulty, healthy);
-    if (text[0] >= 'a' && text[0] <= 'z') text[0] = (char)(text[0] - 'a' + 'A');
+    text_capital(text);
     comparer_say(c, fewer ? SEVERITY_WARN : SEVERITY_INFO, COMPARISON_OF_SETUP, name, DIFFERENCE_NONE, text);
     free(gone);
     free(come);

@@ -385,15 +385,11 @@ char *regions_run_text(const regions *r)
     if (r->runs > 1 || !(w->run_ns > 0) || !(w->mpi || w->known)) return memory_strdup("");
     for (size_t i = 0; i < r->rank_count; i++)
         apart = fmax(apart, r->ranks[i].times.apart_ns);
-    const char *run = regions_time_text(w->longest_ns).text;
-    char *text;
-    if (!w->mpi)
-        text = memory_format("run %s, waiting %s", run, words_share(w->wait_share).text);
-    else
-        text = memory_format("run %s, MPI %s of it, waiting or moving data %s; MPI_Init and MPI_Finalize %s beside it",
-                             run, words_share(w->mpi_share).text, words_share(w->wait_share).text,
-                             regions_time_text(apart).text);
-    return text;
+    const words_text run = regions_time_text(w->longest_ns);
+    if (!w->mpi) return memory_format("run %s, waiting %s", run.text, words_share(w->wait_share).text);
+    return memory_format("run %s, MPI %s of it, waiting or moving data %s; MPI_Init and MPI_Finalize %s beside it",
+                         run.text, words_share(w->mpi_share).text, words_share(w->wait_share).text,
+                         regions_time_text(apart).text);
 }
 
 // ---- all of it ----

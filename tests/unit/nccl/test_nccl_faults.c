@@ -6,6 +6,7 @@
 #include "nccl_generate.h"
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/logs/nccl_logs.h"
+#include "analysis/nccl/view/nccl_view.h"
 #include "support.h"
 
 #include <math.h>
@@ -177,6 +178,26 @@ static void severity_by_cost(void **unused)
     }
 }
 
+// Whoever was found late is not denied, in the verdict or in the report's title, when it cost next to nothing.
+static void lateness_that_costs_nothing_is_not_denied(void **unused)
+{
+    static const char *const denied[] = {"No late rank", "No costly lateness among 16 ranks"};
+    (void)unused;
+    for (int late = 0; late < 2; late++) {
+        outcome o;
+        nccl_view v;
+        make(&o, (nccl_generate_plan){.seed = 11, .side = 2, .late_rank = late ? 6 : -1, .late_us = late ? 10 : 0});
+        nccl_view_make(&v, &o.n, &o.f, NULL, NULL);
+        const nccl_finding *x = find(&o.f, "nccl-late-rank");
+        assert_int_equal(x != NULL, late);
+        if (x) assert_int_equal(x->severity, SEVERITY_INFO);
+        if (!strstr(o.f.verdict, denied[late]) || !strstr(v.verdict, denied[late]))
+            fail_msg("%s / %s", o.f.verdict, v.verdict);
+        nccl_view_free(&v);
+        end(&o);
+    }
+}
+
 static void late_rank(void **unused)
 {
     (void)unused;
@@ -220,8 +241,8 @@ static void late_from_the_middle(void **unused)
     const nccl_operation *op = &o.n.operations[x->operation];
     uint64_t last = 0;
     for (uint32_t s = op->first_series; s < op->first_series + op->series_count; s++) {
-        const nccl_series *series = &o.n.series[s];
-        uint64_t sn = o.n.instances[series->first_instance + series->instance_count - 1].sn;
+        const nccl_series *calls_of = &o.n.series[s];
+        uint64_t sn = o.n.instances[calls_of->first_instance + calls_of->instance_count - 1].sn;
         if (sn > last) last = sn;
     }
     assert_in_range(x->first_sn, last * 55 / 100, last * 65 / 100);
@@ -544,6 +565,7 @@ int main(void)
         cmocka_unit_test(late_in_few_calls),
         cmocka_unit_test(too_few_calls),
         cmocka_unit_test(severity_by_cost),
+        cmocka_unit_test(lateness_that_costs_nothing_is_not_denied),
         cmocka_unit_test(late_rank),
         cmocka_unit_test(cost_of_late_rank),
         cmocka_unit_test(late_from_the_middle),

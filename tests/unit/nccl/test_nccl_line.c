@@ -66,6 +66,10 @@ static const struct outcome_case {
     {"{" HEADER "," METADATA "," COLL("65536.5", "1", "1") "}", NCCL_BAD_VALUE, false},
     {"{" HEADER "," METADATA "," COLL("1e300", "1", "1") "}", NCCL_BAD_VALUE, false},
     {"{" HEADER "," METADATA "," COLL("65536", "-1", "1") "}", NCCL_BAD_VALUE, false},
+    {"{" HEADER "," METADATA "," COLL("65536", "-5e0", "1") "}", NCCL_BAD_VALUE, false},
+    {"{" HEADER "," METADATA "," COLL("-5.0", "1", "1") "}", NCCL_BAD_VALUE, false},
+    {"{" HEADER "," METADATA "," COLL("65536", "1", "0") "}", NCCL_COLL, false},
+    {"{" HEADER "," METADATA "," COLL("65536", "1", "-5") "}", NCCL_BAD_VALUE, false}, // no bandwidth is below 0
     {"{" HEADER "," METADATA "," COLL("65536", "1", "\"nan\"") "}", NCCL_BAD_VALUE, false},
     {"{" HEADER "," METADATA "," COLL("65536", "1", "1,5") "}", NCCL_BAD_JSON, false}, // a decimal comma
     {"{" HEADER "," METADATA "," COLL("65536", "1", "1e999") "}", NCCL_BAD_VALUE, false},

@@ -173,14 +173,15 @@ static char *late_claim_pooled(const nccl *n, const late *x, const char *cost)
 {
     const nccl_member *of = x->member == NCCL_NONE ? nccl_widest_member(n, x->process) : &n->members[x->member];
     const char *label = n->communicators[of->communicator].label;
-    const char *host = n->hosts[n->processes[x->process].host].name, *share = words_share(x->share).text;
+    const char *host = n->hosts[n->processes[x->process].host].name;
+    const words_text share = words_share(x->share);
     if (x->member == NCCL_NONE)
         return memory_format("rank %lld of %s, on host %s, was last in %s of the %llu complete calls of all its "
                              "collectives together and cost %s of their time",
-                             (long long)of->rank, label, host, share, (unsigned long long)x->calls, cost);
+                             (long long)of->rank, label, host, share.text, (unsigned long long)x->calls, cost);
     return memory_format("rank %lld on host %s was last in %s of the %llu complete calls of communicator %s and cost "
                          "%s of the time of its collectives",
-                         (long long)of->rank, host, share, (unsigned long long)x->calls, label, cost);
+                         (long long)of->rank, host, share.text, (unsigned long long)x->calls, label, cost);
 }
 
 // others: in how many other collectives it is late as well.

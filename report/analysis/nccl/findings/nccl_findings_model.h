@@ -9,6 +9,7 @@
 #include "analysis/rules/rules.h"
 
 #include "analysis/base/json.h"
+#include "analysis/base/words.h"
 
 enum { NCCL_EVIDENCE = 12 };
 
@@ -74,6 +75,10 @@ typedef struct nccl_findings {
 } nccl_findings;
 
 void nccl_findings_free(nccl_findings *f);
+// "15 ranks", "12 of 15 ranks".
+words_text nccl_judged_text(size_t judged, size_t all, const char *noun);
+// Was something of the class found whose severity follows from its cost? Where nothing bad was found, it cost little.
+bool nccl_findings_mention(const nccl_findings *f, const char *class_name);
 // All rules, ended by one without a name.
 const nccl_rule *nccl_rules(void);
 

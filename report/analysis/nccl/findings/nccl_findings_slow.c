@@ -152,7 +152,8 @@ static slow_kind slow_dearest_kind(slow_finding *s, uint32_t host)
 // In communicators with the host, summed; and what it is for each of its ranks in them, beside their time.
 typedef struct slow_cost {
     double time_us, base_us, lost_us, rank_time_us;
-    size_t with, without;
+    size_t with, slow_with, without, slow_without; // that were judged; without: neither it nor another slow host
+    bool others;                                   // there are other slow hosts
 } slow_cost;
 
 static slow_cost slow_cost_of(const slow_finding *s, uint32_t host)
@@ -164,10 +165,13 @@ static slow_cost slow_cost_of(const slow_finding *s, uint32_t host)
         const slow_pace *p = &s->paces[i];
         if (!slow_is_of(s, i) || !slow_pace_is_judged(p)) continue;
         if (!slow_has_host(&s->w, i, host)) {
+            cost.others |= s->w.has_slow[i];
             cost.without += !s->w.has_slow[i];
+            cost.slow_without += !s->w.has_slow[i] && slow_pace_is_slow(p);
             continue;
         }
         cost.with++;
+        cost.slow_with += slow_pace_is_slow(p);
         cost.time_us += p->time_us;
         cost.base_us += p->base_us;
         for (uint32_t k = c->first_member; k < c->first_member + c->member_count; k++)
@@ -184,14 +188,15 @@ static void slow_report_host(slow_finding *s, uint32_t host)
     const nccl *n = s->m->n;
     slow_kind k = slow_dearest_kind(s, host);
     slow_cost cost = slow_cost_of(s, host);
-    if (!k.series || !cost.with) return;
+    if (!k.series || !cost.slow_with) return;
     double excess = cost.time_us - cost.base_us, share = cost.lost_us / cost.rank_time_us,
            ratio = k.with_us / k.base_us;
     nccl_finding *x = nccl_finding_add(
         s->m, NCCL_RULE_SLOW_HOST, nccl_finding_severity(share), ratio,
-        memory_format("communicators %s with host %s are slow on the wire, those without it are not: %s of %s takes "
-                      "%s times as long (%s, not %s), which cost %s of the time of its collectives",
-                      s->between ? "between nodes" : "within a node", n->hosts[host].name, n->colls[k.series->coll],
+        memory_format("communicators %s with host %s are slow on the wire (%zu of %zu judged; without %s %zu of %zu): "
+                      "%s of %s takes %s times as long (%s, not %s), which cost %s of the time of its collectives",
+                      s->between ? "between nodes" : "within a node", n->hosts[host].name, cost.slow_with, cost.with,
+                      cost.others ? "a slow host" : "it", cost.slow_without, cost.without, n->colls[k.series->coll],
                       words_binary((double)k.series->size).text, words_number(ratio).text,
                       nccl_finding_time(k.with_us).text, nccl_finding_time(k.base_us).text,
                       nccl_finding_cost(excess, share).text));

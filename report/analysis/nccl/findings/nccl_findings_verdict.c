@@ -2,6 +2,7 @@
 #include "nccl_findings_make.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,8 +91,7 @@ static void judged_count_wires(nccl_findings_making *m)
 
 // ---- the sentence ----
 
-// "15 ranks", "12 of 15 ranks"
-static words_text judged_many(size_t judged, size_t all, const char *noun)
+words_text nccl_judged_text(size_t judged, size_t all, const char *noun)
 {
     words_text t;
     if (judged == all)
@@ -101,8 +101,7 @@ static words_text judged_many(size_t judged, size_t all, const char *noun)
     return t;
 }
 
-// Where something was found that costs nothing to speak of.
-static bool judged_mentions(const nccl_findings *f, const char *class_name)
+bool nccl_findings_mention(const nccl_findings *f, const char *class_name)
 {
     for (size_t i = 0; i < f->count; i++)
         if (strcmp(f->items[i].rule->class_name, class_name) == 0 && f->items[i].rule->by_cost) return true;
@@ -114,8 +113,8 @@ static char *judged_late_part(const nccl_findings *f, size_t calls)
     const nccl_judged *what = &f->what;
     if (!what->late) return memory_strdup("Too few complete calls to judge whether ranks are late");
     return memory_format("No %s among %s in %s (one %s behind the others in every call would have been found)",
-                         judged_mentions(f, "late") ? "costly lateness" : "late rank",
-                         judged_many(what->late, what->ranks, "rank").text, words_many(calls, "collective").text,
+                         nccl_findings_mention(f, "late") ? "costly lateness" : "late rank",
+                         nccl_judged_text(what->late, what->ranks, "rank").text, words_many(calls, "collective").text,
                          nccl_finding_time(what->late_us).text);
 }
 
@@ -129,8 +128,8 @@ static char *judged_wire_part(const nccl_findings *f)
         snprintf(found, sizeof found, " (one %s times as slow as its equals would have been found)",
                  words_number(what->wire_ratio).text);
     return memory_format("%s no %s in %s%s", what->late ? " and" : ";",
-                         judged_mentions(f, "wire") ? "costly slowness of the wire" : "slow wire",
-                         judged_many(what->wires, what->communicators, "communicator").text, found);
+                         nccl_findings_mention(f, "wire") ? "costly slowness of the wire" : "slow wire",
+                         nccl_judged_text(what->wires, what->communicators, "communicator").text, found);
 }
 
 static char *judged_good(const nccl_findings *f, const nccl *n)
@@ -157,13 +156,13 @@ static char *judged_bad(const nccl_findings *f)
     char *text;
     if (late && wire)
         text = memory_format("%s (not judged: lateness of %s, wire of %zu)", claim,
-                             judged_many(late, what->ranks, "rank").text, wire);
+                             nccl_judged_text(late, what->ranks, "rank").text, wire);
     else if (late || wire)
         text = memory_format("%s (not judged: %s of %s)", claim, late ? "lateness" : "wire",
-                             judged_many(late + wire, what->ranks, "rank").text);
+                             nccl_judged_text(late + wire, what->ranks, "rank").text);
     else
         text = memory_strdup(claim);
-    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+    text_capital(text);
     return text;
 }
 

@@ -191,7 +191,7 @@ static double line_slow_number(const char *p, const char *end);
 static bool line_whole_of_number(const char *p, const char *end, uint64_t *value)
 {
     double number = line_slow_number(p, end);
-    bool whole = number < 9007199254740992.0 && number == floor(number);
+    bool whole = number >= 0 && number < 9007199254740992.0 && number == floor(number);
     *value = whole ? (uint64_t)number : 0;
     return whole;
 }
@@ -684,7 +684,7 @@ static bool line_perf_is_good(const nccl_perf *perf)
             1 << NCCL_PERF_COLL | 1 << NCCL_PERF_SN | 1 << NCCL_PERF_SIZE | 1 << NCCL_PERF_TIME | 1 << NCCL_PERF_BUS
     };
     return line_has(perf->seen, NEEDED) && perf->size <= NCCL_SIZE_LIMIT && isfinite(perf->bus_gbs) &&
-           perf->peer <= INT32_MAX;
+           perf->bus_gbs >= 0 && perf->peer <= INT32_MAX;
 }
 
 static void line_judge_perf(nccl_line *line, const top *t, const nccl_perf *perf, nccl_outcome good)

@@ -1,6 +1,7 @@
 // Findings and the sentences of the first page.
 #include "nccl_view_parts.h"
 
+#include "analysis/base/text.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ enum { SENTENCES = 6 };
 static const char *say_capital(nccl_view_making *m, const char *text)
 {
     char *copy = (char *)(uintptr_t)nccl_view_text(m->v, text);
-    if (*copy >= 'a' && *copy <= 'z') *copy = (char)(*copy - 'a' + 'A');
+    text_capital(copy);
     return copy;
 }
 
@@ -155,23 +156,19 @@ void nccl_view_say_all(nccl_view_making *m)
 
 // ---- the heading ----
 
-// "16 ranks", "12 of 16 ranks"
-static const char *say_many(nccl_view_making *m, size_t judged, size_t all, const char *noun)
-{
-    return judged == all ? nccl_view_text(m->v, words_many(all, noun).text)
-                         : nccl_view_format(m->v, "%zu of %s", judged, words_many(all, noun).text);
-}
-
 static const char *say_good_title(nccl_view_making *m)
 {
     const nccl_judged *what = &m->f->what;
     if (!what->ranks || (!what->late && !what->wires)) return nccl_view_text(m->v, m->f->verdict);
     const char *late = "Lateness not judged", *wire = "; wire not judged";
     if (what->late)
-        late = nccl_view_format(m->v, "No late rank among %s", say_many(m, what->late, what->ranks, "rank"));
+        late = nccl_view_format(m->v, "No %s among %s",
+                                nccl_findings_mention(m->f, "late") ? "costly lateness" : "late rank",
+                                nccl_judged_text(what->late, what->ranks, "rank").text);
     if (what->wires)
-        wire = nccl_view_format(m->v, ", no slow wire in %s",
-                                say_many(m, what->wires, what->communicators, "communicator"));
+        wire = nccl_view_format(m->v, ", no %s in %s",
+                                nccl_findings_mention(m->f, "wire") ? "costly slowness of the wire" : "slow wire",
+                                nccl_judged_text(what->wires, what->communicators, "communicator").text);
     return nccl_view_format(m->v, "%s%s", late, wire);
 }
 

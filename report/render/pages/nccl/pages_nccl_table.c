@@ -208,20 +208,15 @@ static void nccl_table_fill_twin(chart *x, const grid *g)
         chart_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < g->count; i++) {
         const row *r = &g->rows[i];
-        const char *cells[] = {r->r.label,
-                               r->r.coll,
-                               r->size,
-                               r->calls,
-                               number_grouped(r->r.incomplete).text,
-                               r->bytes,
-                               r->time,
-                               r->wire[0],
-                               r->wire[1],
-                               r->skew[0],
-                               r->skew[1],
-                               r->bus,
-                               r->share,
-                               r->r.severity >= SEVERITY_WATCH ? theme_severity_word((severity)r->r.severity) : ""};
+        const number_text incomplete = number_grouped(r->r.incomplete);
+        const char *cells[] = {
+            r->r.label,      r->r.coll,
+            r->size,         r->calls,
+            incomplete.text, r->bytes,
+            r->time,         r->wire[0],
+            r->wire[1],      r->skew[0],
+            r->skew[1],      r->bus,
+            r->share,        r->r.severity >= SEVERITY_WATCH ? theme_severity_word((severity)r->r.severity) : ""};
         for (size_t k = 0; k < x->twin.columns; k++)
             chart_cell(&x->twin, cells[k]);
     }

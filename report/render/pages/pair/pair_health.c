@@ -5,6 +5,7 @@
 #include "pair.h"
 
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -156,7 +157,7 @@ static const char *health_rule_label(arena *a, const char *name)
     char *label = arena_copy(a, name, strlen(name) + 1, 1);
     for (char *at = label; *at; at++)
         if (*at == '-') *at = ' ';
-    if (*label >= 'a' && *label <= 'z') *label = (char)(*label - 'a' + 'A');
+    text_capital(label);
     return label;
 }
 
