@@ -354,10 +354,10 @@ typedef struct netprof_snapshot {
     int64_t *device_end_ns;       /* [device_count] ... and ended; both 0 if it was not read */
     int64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC around the whole sweep */
     int64_t wall_ns;              /* CLOCK_REALTIME at begin_ns, ns since 1970-01-01 UTC */
-    /* 0: stamps_ns are exact. A file of many snapshots keeps stamps only as precisely as needed; they are off by at
-       most this much. Each time it is written, a snapshot adds at most 65,536 ns and at most 1/8192 of the time since
-       the snapshot before. The first 8 snapshots of a schema in a file are exact, and so is a file of two. Everything
-       else is always exact. */
+    /* 0: stamps_ns are exact. A file keeps stamps only as precisely as needed; they are off by at most this much. Each
+       time it is written, a snapshot adds at most 65,536 ns and at most 1/8192 of the time since the snapshot before;
+       the first 8 of a schema in a file at most 1/8192 of the time that the snapshot took. Everything else is always
+       exact. */
     int64_t stamp_error_ns;
     netprof_set set;
     uint32_t not_ok; /* requested counters without a value */
@@ -8826,9 +8826,9 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             stamp is predicted as wall_ns + T; each other one as the stamp before it, plus its own T minus that one's T
             (both from before this snapshot) if both had been seen. A writer may leave stamps off by as much as
             stamp_error_ns says: at most 2^16 ns, and at most 1/8192 of the shortest time between two snapshots so far
-            in this chain and in the one before; by nothing in its first 8 snapshots of a schema. If snapshots come
-            faster than recently, the rate up to the first such one may therefore be off by more than 1/4096, as
-            stamp_error_ns shows.
+            in this chain and in the one before; in its first 8 snapshots of a schema also at most 1/8192 of end_ns -
+            begin_ns. If later ones come faster than recently, the rate up to the first such one may therefore be off by
+            more than 1/4096, as stamp_error_ns shows.
    "SNAP" (version 1) = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns,
             varint stamp_error_ns, u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same
             schema in the file, varint number of that key (keys count from 0 for each schema; a key snapshot gives its
@@ -9319,7 +9319,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
 #define NETPROF__AS_BEFORE       254 /* status of a run: each as in the previous snapshot */
 #define NETPROF__AS_ASKED        255 /* OK for what the set includes, SKIPPED for the rest */
 #define NETPROF__STAMP_SLACK     4   /* cells: the most that a stamp may be off */
-#define NETPROF__STAMPS_EXACT    8   /* snapshots of a schema whose stamps are exact */
+#define NETPROF__STAMPS_PACE     8   /* snapshots of a schema after which its pace is known */
 #define NETPROF__STAMP_CELL_MOST 14  /* a cell has at most 2^14 ns when written ... */
 #define NETPROF__STAMP_CELL_READ 62  /* ... and at most 2^62 ns when read */
 
@@ -9758,15 +9758,16 @@ static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, n
 }
 
 /* The interval that limits the rounding of stamps: the shortest one, since the next snapshot may come sooner and its
-   rate should be as sharp. 0 (exact) until the pace is known, so that a pair of snapshots is exact. */
-static int64_t netprof__stamp_interval(netprof__chain *chain, int64_t begin_ns)
+   rate should be as sharp. Until the pace is known, the time that this snapshot took: none begins before it ends. */
+static int64_t netprof__stamp_interval(netprof__chain *chain, const netprof_snapshot *s)
 {
-    int64_t interval_ns = netprof__minus(begin_ns, chain->begin_ns);
-    if (chain->written++ == 0) return 0;
-    if (interval_ns < 0) interval_ns = 0; /* begin_ns is of another clock: the pace is unknown */
-    if (interval_ns < chain->shortest_ns) chain->shortest_ns = interval_ns;
-    if (chain->written <= NETPROF__STAMPS_EXACT) return 0;
-    return chain->shortest_ns < chain->shortest_then_ns ? chain->shortest_ns : chain->shortest_then_ns;
+    int64_t since_ns = netprof__minus(s->begin_ns, chain->begin_ns), interval_ns = chain->shortest_then_ns;
+    if (since_ns < 0) since_ns = 0; /* begin_ns is of another clock: the pace is unknown */
+    if (chain->written && since_ns < chain->shortest_ns) chain->shortest_ns = since_ns;
+    if (chain->shortest_ns < interval_ns) interval_ns = chain->shortest_ns;
+    if (chain->written++ >= NETPROF__STAMPS_PACE) return interval_ns;
+    since_ns = netprof__minus(s->end_ns, s->begin_ns);
+    return since_ns < interval_ns ? since_ns : interval_ns;
 }
 
 /* Writes a STEP chunk's payload, and begins a new chain where one is due. */
@@ -9780,7 +9781,7 @@ static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, net
         chain->shortest_then_ns = chain->begun ? chain->shortest_ns : INT64_MAX;
         chain->shortest_ns = INT64_MAX;
     }
-    interval_ns = netprof__stamp_interval(chain, s->begin_ns);
+    interval_ns = netprof__stamp_interval(chain, s);
     if (begins)
         netprof__chain_begin(chain, s->schema);
     else
@@ -14760,7 +14761,10 @@ static void netprof__series_end(struct netprof__regions_state *g)
      sides without a device in common (before: 0, 0 and 4).
      A source whose directory is missing because the whole of /sys is has the status NETPROF_STATUS_UNREADABLE, no longer
      _ABSENT.
-     Nothing yet in the .netprof format (version 2) or the JSON document (version 1).
+     .netprof files, format version 2 as before: stamps of the first 8 snapshots of a schema may be off by as much as
+     stamp_error_ns says, at most 1/8192 of the time that the snapshot took (before: exact). A file of two full snapshots
+     of eight NICs is half as long, and no rate is off by more than 1/4096.
+     Nothing yet in the JSON document (version 1).
 
    0.1.0, the first version
      Sources cxi, netdev, ethtool, rdma and ip; tcp and user for what the program adds; sources of your own.

@@ -167,6 +167,7 @@ static int real(const netprof_snapshot *like, netprof_snapshot *before, netprof_
              netprof_snapshot_copy(before, like, NULL) != NETPROF_OK ||
              netprof_snapshot_copy(after, like, NULL) != NETPROF_OK;
     if (!failed) {
+        after->begin_ns = before->begin_ns + b.stamps[0] - a.stamps[0];
         put_dump(before, &a, &list);
         put_dump(after, &b, &list);
         keep_changes(before, after, 1506);

@@ -40,7 +40,7 @@ static void diff_text_header(const diff_view *view)
     if (sweep > 0) printf("; a reading took %s", safe(words_duration(sweep).text));
     if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && diff_text_blurred(d))
         printf(", so that rates may be off by %s", words_share(sweep / elapsed).text);
-    if (delta->stamp_error_ns > 0)
+    if (delta->stamp_error_ns > elapsed_ns / 10000) // less is seen in no number
         printf("; the files keep the counters' own times to within %s",
                safe(words_duration((double)delta->stamp_error_ns / 1e9).text));
     printf("\n");
