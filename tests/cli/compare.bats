@@ -63,6 +63,38 @@ ends_of() {
     grep -qE '^  cxi0 +cxi +500 MB/s -> 500 MB/s +1 ' out
 }
 
+@test "a value near the healthy one, on the other side of a threshold, is not listed as found" {
+    command -v netprof-report >/dev/null || skip "built without cairo"
+    # 1.2 % of the time beside 0.9 %, and half of it beside that; the threshold is 1 %
+    run_of good.json hni_tx_paused_1 90000000
+    run_of near.json hni_tx_paused_1 120000000
+    run_of bad.json hni_tx_paused_1 5000000000
+    for run in near bad; do
+        netprof report -o $run.html good.json -- $run.json
+    done
+    for run in near bad; do # the rows of that table
+        sed -n '/<figure[^>]*id="turned"/,/<\/figure>/p' $run.html >$run.rows
+    done
+    grep -q egress-paused bad.rows
+    grep -q retries near.rows # a warning on both sides
+    refute grep -q egress-paused near.rows
+    netprof compare good.json -- near.json | grep -q '^  info     cxi1: transmit blocked by the network 1.20 % .*' # it is said
+}
+
+@test "no counter on both sides: not judged, and nothing is called alike" {
+    local run counter
+    for run in good bad; do
+        counter=pct_no_t$([ $run = good ] && echo c || echo r)t_nacks
+        rm -rf tree
+        make_nic tree cxi0 $counter=0
+        netprof run -q --root tree -o $run.json -- true
+    done
+    [ "$(status_of netprof compare good.json -- bad.json -o text)" = 4 ]
+    grep -q '^  unknown  Nothing to compare: no counter has values on both sides$' text
+    refute grep -q 'differs beyond chance' text
+    [ "$(netprof compare --json good.json -- bad.json | jq -r '.findings[0] | .severity, .rule' | tr '\n' ' ')" = 'unknown not-judged ' ]
+}
+
 @test "two files need no --; the order of the sides matters" {
     run_of good.json
     run_of bad.json hni_tx_paused_1 3100000000

@@ -41,7 +41,7 @@ setup() {
     grep -qE 'OK *→ *HIGH' a.txt
     grep -q 'The work and its time' a.txt
     grep -qE 'throughput +[0-9.]+.*B/s' a.txt
-    sed -n '/Checks that turned/,/What changed most/p' a.txt | grep -qE 'egress-paused +cxi[0-9] +OK → HIGH .*% .*% +(>|≥) *[0-9]+ *% +1 of 1 +0 of 2'
+    sed -n '/Checks that found something/,/What changed most/p' a.txt | grep -qE 'egress-paused +cxi[0-9] +OK → HIGH .*% .*% +(>|≥) *[0-9]+ *% +1 of 1 +0 of 2'
     refute grep -qF '<.1' a.txt
     # shellcheck disable=SC2086
     netprof report --chart by-device -o a.svg $runs

@@ -146,9 +146,9 @@ const command command_compare = {
         "Several runs of a side are compared by their middle and by ranks, never by the worst one. Counters without a\n"
         "rule are findings only where runs that differ in nothing would show any at most once in 100 comparisons: "
         "this\n"
-        "takes 5 and 5 runs, or 5 and 4. With one run a side a time or throughput is a finding when it differs by "
-        "half\n"
-        "or more; how much runs vary is not known then.\n"
+        "takes 5 and 5 runs, or 5 and 4. With one run a side a time or throughput is a finding where it takes "
+        "twice\n"
+        "as long or half as much is moved, or worse; how much runs vary is not known then.\n"
         "A file with several snapshots (netprof run -o, netprof collect) is a run; two files with one snapshot each "
         "of\n"
         "the same host are a run, the earlier one first.",

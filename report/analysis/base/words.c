@@ -85,6 +85,22 @@ words_text words_scientific(double value)
     return w;
 }
 
+words_text words_power(double value)
+{
+    words_text w;
+    if (!isfinite(value) || value == 0) return words_number(value);
+    snprintf(w.text, SIZE, "%.0e", value); // "2e-12", "1e-03"
+    char *digits = strchr(w.text, 'e') + 1;
+    if (*digits == '+')
+        memmove(digits, digits + 1, strlen(digits));
+    else if (*digits == '-')
+        digits++;
+    size_t zeros = strspn(digits, "0");
+    if (!digits[zeros]) zeros--;
+    memmove(digits, digits + zeros, strlen(digits + zeros) + 1);
+    return w;
+}
+
 static words_text words_prefixed(double value, bool whole, const char *unit)
 {
     size_t i = 0;

@@ -25,6 +25,7 @@ typedef struct words_text {
 words_text words_number(double value);                   // "5.67", "0.00858", "12300": three digits, no prefix
 words_text words_fixed(double value, unsigned decimals); // for columns: "0.86"; "< 0.01" for what would be written as 0
 words_text words_scientific(double value);               // "1.2e-12"
+words_text words_power(double value);                    // for narrow cells, one digit: "2e-12", "1e-3" for 9.6e-4
 words_text words_count(double value);                    // "12345", "1.23 M"
 words_text words_whole(double value);                    // "12345678": all digits of a value, rounded
 words_text words_exact(uint64_t value);                  // "18446744073709551615"

@@ -208,7 +208,8 @@ typedef struct comparison_work {
     bool by_throughput;                                       // other work, or no times: slower by the bytes per second
     double slower;  // how many times: of the medians, in duration or throughput; below 1 the faulty side was faster
     double gap;     // the same between the nearest runs of the two sides; below 1 the ranges meet
-    double chance;  // how often runs split at random differ as much; NAN where the runs are too few to say
+    double chance;  // how often runs that differ in nothing are as far apart; NAN where the runs are too few to say
+    bool by_spread; // that is told by how much they vary, not by their ranks in all splits
     char *headline; // in few words, NULL unknown: "11.4 times slower for the same work"
 } comparison_work;
 

@@ -18,10 +18,8 @@ static int verdict_by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-// Checks on both sides, or at least the same work and its time.
-static bool verdict_judged_any(const comparison *c)
+static bool verdict_judged_checks(const comparison *c)
 {
-    if (c->work.same == COMPARISON_WORK_SAME && !isnan(c->work.slower)) return true;
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         size_t judged = 0;
         for (size_t r = 0; r < c->run_count; r++)
@@ -29,6 +27,12 @@ static bool verdict_judged_any(const comparison *c)
         if (!judged) return false;
     }
     return true;
+}
+
+// Checks on both sides, or at least the same work and its time.
+static bool verdict_judged_any(const comparison *c)
+{
+    return verdict_judged_checks(c) || (c->work.same == COMPARISON_WORK_SAME && !isnan(c->work.slower));
 }
 
 static bool verdict_differs(const comparison *c)
@@ -44,6 +48,20 @@ static severity verdict_severity(const comparison *c)
             worst = c->sentences[i].severity;
     if (worst < SEVERITY_UNKNOWN && (!verdict_judged_any(c) || !comparison_compared(c))) return SEVERITY_UNKNOWN;
     return worst == SEVERITY_OK && verdict_differs(c) ? SEVERITY_INFO : worst;
+}
+
+static const char verdict_blind[] = "no check was possible on one side at least",
+                  verdict_nothing[] = "Nothing to compare: no counter has values on both sides";
+
+// A verdict that is unknown says why, where no sentence does.
+static void verdict_say_unknown(comparison *c)
+{
+    if (c->severity != SEVERITY_UNKNOWN) return;
+    for (size_t i = 0; i < c->sentence_count; i++)
+        if (c->sentences[i].severity == SEVERITY_UNKNOWN) return;
+    comparer_say(c, SEVERITY_UNKNOWN, COMPARISON_OF_CHECK, "not-judged", DIFFERENCE_NONE,
+                 comparison_compared(c) ? memory_format("Could not be judged: %s", verdict_blind)
+                                        : memory_strdup(verdict_nothing));
 }
 
 // ---- the first line ----
@@ -76,49 +94,65 @@ static void verdict_append_brief(char **text, const comparison_sentence *x)
     text_append(text, "%.*s", (int)(x->brief ? x->brief : strlen(x->text)), x->text);
 }
 
-static void verdict_append_capital(char **text, const char *words)
+static void verdict_append_part(char **text, const char *part)
 {
-    bool lower = words[0] >= 'a' && words[0] <= 'z';
-    text_append(text, "%c%s", lower ? words[0] - 'a' + 'A' : words[0], words + 1);
+    bool first = !*text;
+    text_append(text, "%s%s", first ? "" : "; ", part);
+    if (first) text_capital(*text);
+}
+
+// How the time of the work is no finding, and what no check could judge.
+static void verdict_append_judged(const comparison *c, char **text, const comparison_sentence *speed)
+{
+    bool checks = verdict_judged_checks(c);
+    if (!verdict_judged_any(c)) text_append(text, "Could not be judged: %s", verdict_blind);
+    if (speed) {
+        verdict_append_part(text, c->work.headline);
+        text_append(text, ", which may be chance");
+    }
+    if (speed && checks) verdict_append_part(text, "nothing else went worse");
+    if (!checks && verdict_judged_any(c)) {
+        if (!speed) verdict_append_part(text, c->work.headline);
+        verdict_append_part(text, verdict_blind);
+    }
+}
+
+static void verdict_append_work(const comparison *c, char **text)
+{
+    for (size_t i = 0; i < c->sentence_count; i++)
+        if (c->work.headline &&
+            (strcmp(c->sentences[i].rule, "duration") == 0 || strcmp(c->sentences[i].rule, "throughput") == 0))
+            text_append(text, ". %s", c->sentences[i].text);
 }
 
 static void verdict_append_nothing(const comparison *c, char **text, const comparison_sentence *speed)
 {
-    const char *work = c->work.headline;
     if (!comparison_compared(c)) {
-        text_append(text, "Nothing to compare: no counter has values on both sides");
+        text_append(text, "%s", verdict_nothing);
         return;
     }
-    bool judged = verdict_judged_any(c);
-    if (!judged) text_append(text, "Could not be judged: no check was possible on one side at least");
     if (speed && speed->severity == SEVERITY_UNKNOWN) {
-        text_append(text, "Could not be judged: %s; whether less was to be done is not known", work);
+        text_append(text, "Could not be judged: %s; whether less was to be done is not known", c->work.headline);
         return;
     }
-    if (speed) {
-        verdict_append_capital(text, work);
-        text_append(text, ", which may be chance; nothing else went worse");
-        return;
-    }
+    verdict_append_judged(c, text, speed);
+    if (speed) return;
     const comparison_sentence *counter = verdict_first(c, COMPARISON_OF_COUNTER, SEVERITY_INFO),
                               *setting = verdict_first(c, COMPARISON_OF_SETUP, SEVERITY_INFO);
     if (setting && strcmp(setting->rule, "configuration") != 0) setting = NULL;
-    if (setting) {
-        text_append(text, "%s; what differs: ", judged ? "Nothing went worse" : "");
-        verdict_append_brief(text, setting);
-        counter = NULL;
-    } else if (counter)
-        text_append(text, "%s; most changed: ",
-                    !judged            ? ""
-                    : c->run_count > 2 ? "Nothing went worse beyond chance"
-                                       : "Nothing went worse that one run on each side can show");
-    if (counter)
-        verdict_append_brief(text, counter);
-    else if (judged && !setting)
-        text_append(text, verdict_differs(c) ? "Nothing went worse" : "No difference beyond chance");
-    for (size_t i = 0; i < c->sentence_count; i++)
-        if (work && (strcmp(c->sentences[i].rule, "duration") == 0 || strcmp(c->sentences[i].rule, "throughput") == 0))
-            text_append(text, ". %s", c->sentences[i].text);
+    bool told = *text;
+    if (!told && (setting || (verdict_differs(c) && !counter)))
+        text_append(text, "Nothing went worse");
+    else if (!told && counter)
+        text_append(text, c->run_count > 2 ? "Nothing went worse beyond chance"
+                                           : "Nothing went worse that one run on each side can show");
+    else if (!told)
+        text_append(text, "No difference beyond chance");
+    if (setting || counter) {
+        text_append(text, setting ? "; what differs: " : "; most changed: ");
+        verdict_append_brief(text, setting ? setting : counter);
+    }
+    if (!told || !verdict_judged_any(c)) verdict_append_work(c, text);
 }
 
 static void verdict_choose_title(comparison *c)
@@ -131,7 +165,7 @@ static void verdict_choose_title(comparison *c)
     if (outcome)
         text_append(&text, "%s", outcome->text);
     else if (slower)
-        verdict_append_capital(&text, c->work.headline);
+        verdict_append_part(&text, c->work.headline);
     if (reason && text) text_append(&text, "; what differs: ");
     bool first = reason && !text;
     if (reason) verdict_append_brief(&text, reason);
@@ -150,7 +184,8 @@ void comparer_conclude(comparer *m)
     comparer_say_checks(c);
     comparer_say_lines(c);
     comparer_say_context(c);
-    if (c->sentence_count) qsort(c->sentences, c->sentence_count, sizeof *c->sentences, verdict_by_order);
     c->severity = verdict_severity(c);
+    verdict_say_unknown(c);
+    if (c->sentence_count) qsort(c->sentences, c->sentence_count, sizeof *c->sentences, verdict_by_order);
     verdict_choose_title(c);
 }

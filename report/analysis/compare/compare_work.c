@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double chance_limit = 0.01; // what chance does at most so often is a finding
+
 // ---- what was done ----
 
 static bool work_is_near(double ratio, double tolerance)
@@ -93,6 +95,18 @@ static bool work_is_traffic(const comparison_work *w)
     return false;
 }
 
+// By the ranks, where the runs are enough for them to tell anything; of fewer whose ranges do not meet, by how much they
+// vary. Which of the two is not chosen by what they say: the smaller of both would be too small.
+static void work_judge_chance(comparison *c, double *values)
+{
+    comparison_work *w = &c->work;
+    size_t h = c->side_count[COMPARISON_HEALTHY], f = c->side_count[COMPARISON_FAULTY];
+    bool meet = w->slower >= 1 ? w->gap < 1 : w->gap > 1;
+    w->by_spread = !meet && 2 / c->splits > chance_limit;
+    w->chance = w->by_spread ? chance_of_means(values, h, values + h, f)
+                             : fmin(1, 2 * chance_of_ranks(values, h, values + h, f, w->slower >= 1 ? 1 : -1));
+}
+
 // Larger means slower: seconds, or seconds a byte. The logarithms, for the test of the means.
 static void work_judge_slower(comparison *c, const double *slowness)
 {
@@ -109,12 +123,7 @@ static void work_judge_slower(comparison *c, const double *slowness)
         values[r] = log(slowness[r]);
         known = known && isfinite(values[r]);
     }
-    if (known && c->run_count > 2) {
-        double ranks = 2 * chance_of_ranks(values, h, values + h, f, w->slower >= 1 ? 1 : -1);
-        double means = chance_of_means(values, h, values + h, f);
-        bool meet = w->slower >= 1 ? w->gap < 1 : w->gap > 1;
-        w->chance = meet ? fmin(1, ranks) : fmin(fmin(1, ranks), means);
-    }
+    if (known && c->run_count > 2) work_judge_chance(c, values);
     free(values);
 }
 
@@ -176,13 +185,13 @@ static bool work_is_long(const comparison_work *w)
 // One run a side says nothing of chance: only a large factor counts. With more, what chance gives at most once in 100.
 severity comparer_speed_severity(const comparison *c)
 {
-    static const double least = 1.05, limit = 0.01;
+    static const double least = 1.05;
     const comparison_work *w = &c->work;
     work_command command = work_compare_commands(c);
     if (!(w->slower >= least)) return SEVERITY_OK;
     if (!work_is_long(w)) return SEVERITY_INFO;
     severity s = work_severity_of_gap(w->gap);
-    if (w->chance <= limit) {
+    if (w->chance <= chance_limit) {
         severity by_chance = w->slower >= 2 ? SEVERITY_HIGH : w->slower >= 1.25 ? SEVERITY_WARN : SEVERITY_WATCH;
         if (by_chance > s) s = by_chance;
     }
@@ -230,12 +239,14 @@ static void work_append_chance(const comparison *c, char **text)
 {
     const comparison_work *w = &c->work;
     bool meet = w->slower >= 1 ? w->gap < 1 : w->gap > 1;
-    if (c->run_count == 2)
+    if (c->run_count == 2) {
         text_append(text, "; one run on each side: how much runs vary is not known");
-    else if (meet)
-        text_append(text, "; the ranges of the two sides meet");
-    else
-        text_append(text, "; the ranges do not meet: by chance in %s", comparer_splits_text(c, 1 / c->splits).text);
+        return;
+    }
+    text_append(text, meet ? "; the ranges of the two sides meet" : "; the ranges do not meet");
+    if (isnan(w->chance)) return;
+    const words_text often = w->by_spread ? comparer_spread_text(w->chance) : comparer_splits_text(c, w->chance);
+    text_append(text, ": so far apart by chance in %s", often.text);
 }
 
 static void work_append_packets(const comparison_work *w, char **text)
@@ -343,9 +354,23 @@ static void work_append_failed(const comparison *c, char **text, comparison_side
     if (c->side_count[side] == 1)
         text_append(text, "the %s run failed (", comparison_side_name(side));
     else
-        text_append(text, "%zu of %zu %s runs failed (", w->failed[side], w->ended[side], comparison_side_name(side));
+        text_append(text,
+                    w->ended[side] == c->side_count[side] ? "%zu of %zu %s runs failed ("
+                                                          : "%zu of the %zu %s runs that say how they ended failed (",
+                    w->failed[side], w->ended[side], comparison_side_name(side));
     work_append_end(c, text, side);
     text_append(text, ")");
+}
+
+// Of a side without a run that failed: only what is known.
+static void work_append_did_not(const comparison *c, char **text, comparison_side side)
+{
+    size_t ended = c->work.ended[side], all = c->side_count[side];
+    const char *name = comparison_side_name(side);
+    if (ended == all)
+        text_append(text, ", the %s %s did not", name, all == 1 ? "one" : "ones");
+    else if (ended)
+        text_append(text, ", %zu of %zu %s ones did not; how the others ended is not known", ended, all, name);
 }
 
 static void work_say_outcome(comparison *c)
@@ -358,9 +383,7 @@ static void work_say_outcome(comparison *c)
     if (f && !h) {
         s = 2 * f > w->ended[COMPARISON_FAULTY] ? SEVERITY_HIGH : SEVERITY_WATCH;
         work_append_failed(c, &text, COMPARISON_FAULTY);
-        if (w->ended[COMPARISON_HEALTHY])
-            text_append(&text, ", %s did not",
-                        c->side_count[COMPARISON_HEALTHY] == 1 ? "the healthy one" : "the healthy ones");
+        work_append_did_not(c, &text, COMPARISON_HEALTHY);
     } else if (f && h) {
         text_append(&text, "on both sides the command failed: ");
         work_append_failed(c, &text, COMPARISON_FAULTY);
@@ -368,10 +391,9 @@ static void work_say_outcome(comparison *c)
         work_append_failed(c, &text, COMPARISON_HEALTHY);
     } else {
         work_append_failed(c, &text, COMPARISON_HEALTHY);
-        text_append(&text, ", %s did not",
-                    c->side_count[COMPARISON_FAULTY] == 1 ? "the faulty one" : "the faulty ones");
+        work_append_did_not(c, &text, COMPARISON_FAULTY);
     }
-    if (text[0] >= 'a' && text[0] <= 'z') text[0] = (char)(text[0] - 'a' + 'A');
+    text_capital(text);
     comparer_say(c, s, COMPARISON_OF_OUTCOME, "exit-status", DIFFERENCE_NONE, text);
 }
 

@@ -56,6 +56,18 @@ void comparer_say(comparison *c, severity s, comparison_subject subject, const c
     c->sentence_count = arrlenu(c->sentences);
 }
 
+words_text comparer_spread_text(double chance)
+{
+    words_text text;
+    if (chance >= 0.01)
+        snprintf(text.text, sizeof text.text, "%.40s of such comparisons", words_share(chance).text);
+    else if (chance > 1e-6)
+        snprintf(text.text, sizeof text.text, "1 of %.40s such comparisons", words_count(round(1 / chance)).text);
+    else
+        snprintf(text.text, sizeof text.text, "fewer than 1 of a million such comparisons");
+    return text;
+}
+
 words_text comparer_splits_text(const comparison *c, double chance)
 {
     words_text text = {""};

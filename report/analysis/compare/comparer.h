@@ -21,7 +21,6 @@ static inline size_t comparer_place(const comparer *m, size_t device, size_t run
     return m->c->devices[device].places[run];
 }
 
-bool comparer_same_text(const char *a, const char *b);              // both NULL, or equal
 double comparison_median(double *values, size_t count);             // sorts them; NAN of none
 comparison_range comparison_range_of(double *values, size_t count); // likewise; NANs count as missing
 
@@ -54,6 +53,8 @@ void comparer_say_context(comparison *c);
 
 // "1 of 252 splits": how often as the runs can be split.
 words_text comparer_splits_text(const comparison *c, double chance);
+// Where how much the runs vary tells it, not how they rank: "2.30 % of such comparisons", "1 of 385 such comparisons".
+words_text comparer_spread_text(double chance);
 
 // Fills in line->pattern_text.
 void comparer_pattern_text(const comparison *c, comparison_line *line);

@@ -19,7 +19,8 @@ enum { VERDICT_LINES = 8, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED =
 
 const pages_kind pages_compare_kind = {
     "Comparison of runs",
-    "verdict, the work and its time, checks that turned, what changed most, traffic, what is new and gone; all "
+    "verdict, the work and its time, checks that found something, what changed most, traffic, what is new and gone; "
+    "all "
     "changes, runs",
     "work turned changes health traffic new-and-gone by-device all-changes shapes gauges facts runs"};
 
@@ -148,19 +149,12 @@ static const comparison_cell *compare_page_cell_of(const comparison_line *l, siz
 
 // ---- what changed most ----
 
-// "2e-12": no zeros in the exponent.
-static const char *compare_page_power_text(compare_page *p, double value)
-{
-    int exponent = (int)floor(log10(fabs(value)));
-    return arena_format(p->memory, "%.0fe%d", value / pow(10, exponent), exponent);
-}
-
 static const char *compare_page_ratio_text(compare_page *p, double ratio, comparison_state state)
 {
     if (state == COMPARISON_NEW) return "new";
     if (state == COMPARISON_GONE) return "gone";
     if (!isfinite(ratio)) return NUMBER_UNKNOWN;
-    if (ratio < 1e-3) return compare_page_power_text(p, ratio);
+    if (ratio < 1e-3) return arena_text(p->memory, words_power(ratio).text);
     return arena_text(p->memory, ratio >= 100   ? number_prefixed(ratio, "").text
                                  : ratio >= .01 ? number_fixed(ratio, 2).text
                                                 : number_plain(ratio).text);
@@ -312,7 +306,7 @@ static const char *compare_page_value_text(compare_page *p, const comparison_ver
     size_t prefix = 0;
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
     if (value == 0) return "0";
-    if (size < 1e-3) return compare_page_power_text(p, value);
+    if (size < 1e-3) return arena_text(p->memory, words_power(value).text);
     if (size < .05) return arena_format(p->memory, "%.1g", value);
     for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)
         size /= 1000;
@@ -400,12 +394,13 @@ static const char *compare_page_side_value(compare_page *p, const comparison_che
     return *shown ? arena_text(p->memory, shown) : arena_text(p->memory, number_plain(v->value[side]).text);
 }
 
-// Checks that turned, or are bad on both sides: one line each, by its worst device.
+// Checks that turned, or are bad on a side: one line each, by its worst device. Not those whose values are near each
+// other on both sides of a threshold.
 static void compare_page_add_turned(compare_page *p)
 {
     static const table_column columns[] = {{"check", TABLE_TEXT, 1},
                                            {"on", TABLE_TEXT, 0},
-                                           {"turned", TABLE_TEXT, 0},
+                                           {"healthy" ARROW "faulty", TABLE_TEXT, 0},
                                            {"healthy", TABLE_NUMBER, 0},
                                            {"faulty", TABLE_NUMBER, 0},
                                            {"threshold", TABLE_NUMBER, 0},
@@ -416,7 +411,7 @@ static void compare_page_add_turned(compare_page *p)
     for (size_t i = 0; i < c->check_count && sheet_rows(&t) < CHECKS; i++) {
         const comparison_check *k = &c->checks[i];
         const comparison_verdict *v = &k->cells[k->worst];
-        if (!v->flipped && v->severity[0] < SEVERITY_WATCH && v->severity[1] < SEVERITY_WATCH) continue;
+        if (v->near || (v->severity[0] < SEVERITY_WATCH && v->severity[1] < SEVERITY_WATCH)) continue;
         sheet_text(&t, k->rule->name);
         sheet_text(&t, k->of_node ? k->rule->source : c->devices[k->first_device + k->worst].name);
         sheet_text(&t, compare_page_turn_text(p, v));
@@ -427,7 +422,8 @@ static void compare_page_add_turned(compare_page *p)
         sheet_format(&t, "%zu of %zu", v->found[COMPARISON_HEALTHY], v->runs[COMPARISON_HEALTHY]);
     }
     sheet_end(&t, p->doc,
-              (chart_head){"turned", "Checks that turned", "the device that tells most, and the runs that have it"},
+              (chart_head){"turned", "Checks that found something",
+                           "those that turned first; the device that tells most, and the runs that have it"},
               columns);
 }
 

@@ -39,6 +39,13 @@ static void three_digits(void **state)
     assert_string_equal(words_whole(3789560.4).text, "3789560");
     assert_string_equal(words_whole(-0.3).text, "0");
     assert_string_equal(words_scientific(2.24e-11).text, "2.2e-11");
+    assert_string_equal(words_power(2.24e-12).text, "2e-12");
+    assert_string_equal(words_power(9.4e-4).text, "9e-4");
+    assert_string_equal(words_power(9.6e-4).text, "1e-3"); // not 10e-4
+    assert_string_equal(words_power(-3e-5).text, "-3e-5");
+    assert_string_equal(words_power(6e100).text, "6e100");
+    assert_string_equal(words_power(2).text, "2e0");
+    assert_string_equal(words_power(0).text, "0");
 }
 
 static void fixed_decimals(void **state)

@@ -184,13 +184,16 @@ static void several_runs_by_their_middle(void **state)
          {120, 121, 122, 123, 124},
          SEVERITY_WATCH,
          "in 2 min 02 s (2 min 00 s to 2 min 04 s) instead of 102 s (100 s to 104 s); the ranges do not "
-         "meet: by chance in 1 of 252 splits"},
+         "meet: so far apart by chance in 2 of 252 splits"},
         {{100, 101, 102, 103, 104}, {150, 151, 152, 153, 154}, SEVERITY_WARN, "do not meet"},
         {{100, 101, 102, 103, 104}, {250, 251, 252, 253, 254}, SEVERITY_HIGH, "do not meet"},
         // one odd run of five
         {{100, 101, 102, 103, 104}, {100, 101, 102, 103, 900}, SEVERITY_OK, "Same work in the same time"},
         // the ranges meet
-        {{100, 110, 120, 130, 140}, {105, 120, 130, 140, 150}, SEVERITY_INFO, "the ranges of the two sides meet"},
+        {{100, 110, 120, 130, 140},
+         {105, 120, 130, 140, 150},
+         SEVERITY_INFO,
+         "the ranges of the two sides meet: so far apart by chance in "},
         // wide, but the ranks leave no doubt
         {{100, 150, 200, 250, 300}, {310, 400, 500, 600, 700}, SEVERITY_HIGH, "do not meet"},
     };
@@ -202,11 +205,16 @@ static void several_runs_by_their_middle(void **state)
         assert_int_equal(make(&b, NULL), NETPROF_OK);
         if (b.c.severity != rows[i].s || !says(&b.c, rows[i].words))
             fail_msg("row %zu: %s: %s", i, severity_name(b.c.severity), b.c.sentences[0].text);
+        // The chance that is used is the one that is told.
+        char told[80];
+        snprintf(told, sizeof told, "by chance in %.0f of 252 splits", b.c.work.chance * 252);
+        if (strstr(rows[i].words, "meet") && !says(&b.c, told)) fail_msg("row %zu: expected %s", i, told);
         clear(&b);
     }
 }
 
-// Three and two runs: ten splits show nothing by ranks, but a step far beyond their spread does.
+// Three and two runs: ten splits show nothing by ranks, but a step far beyond their spread does. The chances are those of
+// Student's test of the logarithms, integrated elsewhere: 6.470e-5 and 0.1148.
 static void few_runs_by_their_spread(void **state)
 {
     bench b = {0};
@@ -215,11 +223,53 @@ static void few_runs_by_their_spread(void **state)
     add_times(&b, COMPARISON_FAULTY, (int[]){130, 131}, 2);
     assert_int_equal(make(&b, NULL), NETPROF_OK);
     assert_int_equal(find_sentence(&b.c, "duration")->severity, SEVERITY_WARN);
+    assert_true(fabs(b.c.work.chance - 6.470e-5) < 1e-8);
+    assert_true(says(&b.c, "do not meet: so far apart by chance in 1 of 15455 such comparisons"));
     clear(&b);
     add_times(&b, COMPARISON_HEALTHY, (int[]){100, 120, 140}, 3);
     add_times(&b, COMPARISON_FAULTY, (int[]){150, 170}, 2);
     assert_int_equal(make(&b, NULL), NETPROF_OK);
     assert_int_equal(find_sentence(&b.c, "duration")->severity, SEVERITY_INFO);
+    assert_true(says(&b.c, "do not meet: so far apart by chance in 11.5 % of such comparisons"));
+    clear(&b);
+}
+
+// ---- what could not be judged ----
+
+// Runs of a port that counts its bytes and nothing else: there is nothing to check.
+static void compare_unchecked(bench *b, double healthy_mb, int healthy_s, double faulty_mb, int faulty_s)
+{
+    memset(b, 0, sizeof *b);
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        char text[80];
+        snprintf(text, sizeof text, "rx_bytes=%.0f", (side ? faulty_mb : healthy_mb) * 1e6);
+        add_run(b, (comparison_side)side, "netdev", text);
+        last_for(b, (comparison_side)side, side ? faulty_s : healthy_s);
+        dataset_run *run = &b->sides[side].runs[0];
+        run->facts = facts[side][0];
+        run->fact_count = 1;
+        run->facts[0] = (netprof_fact){"command", side ? "./transfer -x" : "./transfer"};
+    }
+    assert_int_equal(make(b, NULL), NETPROF_OK);
+}
+
+static void no_good_news_of_what_no_check_judged(void **state)
+{
+    bench b;
+    (void)state;
+    compare_unchecked(&b, 200, 10, 200, 10);
+    expect(&b, SEVERITY_OK, "Same work in the same time; no check was possible on one side at least");
+    clear(&b);
+    compare_unchecked(&b, 200, 10, 200, 15);
+    expect(&b, SEVERITY_INFO,
+           "1.50 times slower for the same work, which may be chance; no check was possible on one side at least");
+    clear(&b);
+    compare_unchecked(&b, 200, 10, 150, 9);
+    expect(&b, SEVERITY_UNKNOWN,
+           "Could not be judged: no check was possible on one side at least; not the same work: 150 MB instead of 200 "
+           "MB, throughput 0.833 times, which may be chance");
+    assert_string_equal(b.c.sentences[0].text, "Could not be judged: no check was possible on one side at least");
+    assert_int_equal(b.c.sentences[0].severity, SEVERITY_UNKNOWN);
     clear(&b);
 }
 
@@ -259,6 +309,18 @@ static void a_command_that_failed(void **state)
          SEVERITY_HIGH,
          "2 of 3 faulty runs failed (exit status 7), the healthy ones did not"},
         {{NULL}, {"1"}, 1, SEVERITY_HIGH, "The faulty run failed (exit status 1)"},
+        {{"1"}, {NULL}, 1, SEVERITY_UNKNOWN, "The healthy run failed (exit status 1)"},
+        // of those that do not say how they ended nothing is said
+        {{"0", NULL, "0"},
+         {"7", "7", "7"},
+         3,
+         SEVERITY_HIGH,
+         "3 of 3 faulty runs failed (exit status 7), 2 of 3 healthy ones did not; how the others ended is not known"},
+        {{NULL, "7", "7"},
+         {NULL, NULL, NULL},
+         3,
+         SEVERITY_UNKNOWN,
+         "2 of the 2 healthy runs that say how they ended failed (exit status 7)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -307,7 +369,8 @@ static void configuration_comes_before_counters(void **state)
     // Where nothing is slower it is context.
     compare_two(&b, "netdev", "@mtu=9000 rx_bytes=200000000", "@mtu=1500 rx_bytes=200000000");
     assert_int_equal(find_sentence(&b.c, "configuration")->severity, SEVERITY_INFO);
-    assert_non_null(strstr(b.c.title, "Nothing went worse; what differs: MTU 1500 instead of 9000 on dev0"));
+    assert_string_equal(b.c.title, "Same work in the same time; no check was possible on one side at least; what "
+                                   "differs: MTU 1500 instead of 9000 on dev0");
     assert_int_equal(b.c.severity, SEVERITY_INFO);
     clear(&b);
 }
@@ -509,6 +572,7 @@ int main(void)
         cmocka_unit_test(next_to_no_traffic_the_command_is_the_work),
         cmocka_unit_test(several_runs_by_their_middle),
         cmocka_unit_test(few_runs_by_their_spread),
+        cmocka_unit_test(no_good_news_of_what_no_check_judged),
         cmocka_unit_test(a_command_that_failed),
         cmocka_unit_test(a_signal),
         cmocka_unit_test(configuration_comes_before_counters),

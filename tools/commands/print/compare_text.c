@@ -90,7 +90,10 @@ static void compare_text_sentences(FILE *to, const comparison *c)
         fprintf(to, "  %s%-8s%s ", coloured ? compare_text_paint(s) : "", severity_name(s), coloured ? "\033[0m" : "");
         compare_text_folded(to, safe(c->sentences[i].text), 11);
     }
-    if (!c->sentence_count) fprintf(to, "  %-8s %s\n", severity_name(c->severity), "nothing differs beyond chance");
+    if (c->sentence_count) return;
+    fprintf(to, "  %-8s %s\n", severity_name(c->severity),
+            c->severity == SEVERITY_OK ? "nothing differs beyond chance"
+                                       : "nothing went worse; what changed stands below");
 }
 
 // ---- counters ----
