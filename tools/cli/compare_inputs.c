@@ -1,6 +1,7 @@
 #include "compare_inputs.h"
 
 #include "common.h"
+#include "analysis/base/map_key.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/text.h"
 
@@ -11,9 +12,15 @@
 
 // ---- a run on both sides ----
 
-// What tells the files of a run from others. Asked once for each run: there may be thousands on a side.
+// What tells a file from others. Asked once, and read at most once, whatever the number of runs on the other side.
+typedef struct compare_file {
+    struct stat at; // st_nlink is 0 where it could not be asked
+    bool is_read, is_readable;
+    map_key key; // of its bytes
+} compare_file;
+
 typedef struct compare_files {
-    struct stat at[2]; // the first file and the last; st_nlink is 0 where it could not be asked
+    compare_file ends[2]; // the first file of a run and the last
 } compare_files;
 
 static compare_files compare_inputs_ask(const comparison_run *run)
@@ -21,34 +28,42 @@ static compare_files compare_inputs_ask(const comparison_run *run)
     const dataset_run *ends[2] = {run->first, run->last};
     compare_files files = {0};
     for (int i = 0; i < 2; i++)
-        if (stat(ends[i]->path, &files.at[i])) files.at[i] = (struct stat){0};
+        if (stat(ends[i]->path, &files.ends[i].at)) files.ends[i].at = (struct stat){0};
     return files;
 }
 
-static bool compare_inputs_same_bytes(const char *a, const char *b)
+static void compare_inputs_read(compare_file *x, const char *path)
 {
-    enum { PIECE = 1 << 14 };
-    static char x[PIECE], y[PIECE];
-    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
-    bool same = f && g;
-    for (size_t n = PIECE; same && n == PIECE;) {
-        n = fread(x, 1, PIECE, f);
-        same = fread(y, 1, PIECE, g) == n && memcmp(x, y, n) == 0 && !ferror(f) && !ferror(g);
+    enum { PIECE = 1 << 16 };
+    static char piece[PIECE];
+    if (x->is_read) return;
+    x->is_read = true;
+    FILE *f = fopen(path, "rbe");
+    if (!f) return;
+    for (size_t n = PIECE; n == PIECE;) {
+        n = fread(piece, 1, PIECE, f);
+        x->key = map_key_siphash_128(piece, n, x->key.a, x->key.b);
     }
-    if (f) fclose(f);
-    if (g) fclose(g);
-    return same;
+    x->is_readable = !ferror(f);
+    fclose(f);
 }
 
-static bool compare_inputs_same_file(const dataset_run *a, const struct stat *x, const dataset_run *b,
-                                     const struct stat *y)
+static bool compare_inputs_same_bytes(compare_file *x, const char *a, compare_file *y, const char *b)
 {
+    compare_inputs_read(x, a);
+    compare_inputs_read(y, b);
+    return x->is_readable && y->is_readable && x->key.a == y->key.a && x->key.b == y->key.b;
+}
+
+static bool compare_inputs_same_file(const dataset_run *a, compare_file *x, const dataset_run *b, compare_file *y)
+{
+    const struct stat *p = &x->at, *q = &y->at;
     if (a->part != b->part) return false;
     if (strcmp(a->path, b->path) == 0) return true;
-    if (!x->st_nlink || !y->st_nlink) return false;
-    if (x->st_dev == y->st_dev && x->st_ino == y->st_ino) return true;
-    return S_ISREG(x->st_mode) && S_ISREG(y->st_mode) && x->st_size == y->st_size &&
-           compare_inputs_same_bytes(a->path, b->path);
+    if (!p->st_nlink || !q->st_nlink) return false;
+    if (p->st_dev == q->st_dev && p->st_ino == q->st_ino) return true;
+    return S_ISREG(p->st_mode) && S_ISREG(q->st_mode) && p->st_size == q->st_size &&
+           compare_inputs_same_bytes(x, a->path, y, b->path);
 }
 
 static bool compare_inputs_same_readings(const comparison_run *a, const comparison_run *b)
@@ -60,11 +75,11 @@ static bool compare_inputs_same_readings(const comparison_run *a, const comparis
 }
 
 // One reading on both sides is no fault: the end of the healthy run may be the start of the faulty one.
-static int compare_inputs_check_pair(const comparison_run *a, const compare_files *x, const comparison_run *b,
-                                     const compare_files *y)
+static int compare_inputs_check_pair(const comparison_run *a, compare_files *x, const comparison_run *b,
+                                     compare_files *y)
 {
-    bool file = compare_inputs_same_file(a->first, &x->at[0], b->first, &y->at[0]) &&
-                compare_inputs_same_file(a->last, &x->at[1], b->last, &y->at[1]);
+    bool file = compare_inputs_same_file(a->first, &x->ends[0], b->first, &y->ends[0]) &&
+                compare_inputs_same_file(a->last, &x->ends[1], b->last, &y->ends[1]);
     if (!file && !compare_inputs_same_readings(a, b)) return EXIT_DONE;
     if (strcmp(a->label, b->label) == 0)
         return fail(EXIT_USAGE, "%s %s given on both sides; expected healthy runs, and other ones that are faulty",

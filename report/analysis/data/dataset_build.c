@@ -83,13 +83,6 @@ static netprof_err dataset_call_each(const dataset_input *in, size_t index, cons
     return in->options->each ? in->options->each(in->options->user, &run, index, snapshot) : NETPROF_OK;
 }
 
-static bool dataset_has_source(const netprof_schema *schema, const char *source)
-{
-    for (size_t i = 0; i < schema->source_count; i++)
-        if (strcmp(schema->sources[i].name, source) == 0) return true;
-    return false;
-}
-
 static bool dataset_has_device(const netprof_schema *schema, const netprof_device *device)
 {
     for (size_t i = 0; i < schema->device_count; i++)
@@ -120,7 +113,7 @@ void dataset_note_devices(dataset_input *in, size_t index, const netprof_schema 
     const netprof_schema *first = run->snapshots[0].schema;
     for (size_t i = 0; i < first->device_count; i++) {
         const netprof_device *device = &first->devices[i];
-        if (!device_is_watched(device) || !dataset_has_source(schema, device->source)) continue;
+        if (!device_is_watched(device) || !dataset_could_see(schema, device->source)) continue;
         dataset_absence *open = dataset_open_absence(run, device);
         bool there = dataset_has_device(schema, device);
         if (there && open) open->to = index;

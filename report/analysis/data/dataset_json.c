@@ -588,23 +588,36 @@ static size_t json_list_begin(const dataset_input *in)
     return at;
 }
 
-// The line of an entry of the list. The text is known to be JSON.
-static uint64_t json_line_of_entry(const dataset_input *in, size_t entry)
+// How far a list was searched for its entries, which are asked for in their order: none is searched from the begin.
+typedef struct json_place {
+    size_t at, depth, passed; // passed: commas between entries
+    bool quoted;
+    size_t counted; // up to here lines are counted
+    uint64_t line;
+} json_place;
+
+static uint64_t json_line_of_place(const dataset_input *in, json_place *p)
 {
-    size_t at = json_list_begin(in), depth = 0, passed = 0;
-    bool quoted = false;
-    for (; at < in->size; at++) {
-        char c = in->data[at];
-        bool begins = !quoted && depth == 1 && passed == entry && !strchr(" \t\r\n,]", c);
+    for (; p->counted < p->at && p->counted < in->size; p->counted++)
+        p->line += in->data[p->counted] == '\n';
+    return p->line;
+}
+
+// The line of an entry of the list. The text is known to be JSON.
+static uint64_t json_line_of_entry(const dataset_input *in, json_place *p, size_t entry)
+{
+    for (; p->at < in->size; p->at++) {
+        char c = in->data[p->at];
+        bool begins = !p->quoted && p->depth == 1 && p->passed == entry && !strchr(" \t\r\n,]", c);
         if (begins) break;
-        if (c == '\\' && quoted) at++;
-        if (c == '"') quoted = !quoted;
-        if (quoted) continue;
-        if (depth == 1 && c == ',') passed++;
-        if (c == '[' || c == '{') depth++;
-        if ((c == ']' || c == '}') && (!depth || !--depth)) break;
+        if (c == '\\' && p->quoted) p->at++;
+        if (c == '"') p->quoted = !p->quoted;
+        if (p->quoted) continue;
+        if (p->depth == 1 && c == ',') p->passed++;
+        if (c == '[' || c == '{') p->depth++;
+        if ((c == ']' || c == '}') && (!p->depth || !--p->depth)) break;
     }
-    return dataset_line_at(in, at);
+    return json_line_of_place(in, p);
 }
 
 // Of two entries for the same counter the first counts, as in net_prof. Returns an stb_ds array of readings.
@@ -612,6 +625,7 @@ static reading *json_collect_readings(dataset_input *in, json_object *list)
 {
     index_map *seen = NULL;
     reading *readings = NULL;
+    json_place place = {.at = json_list_begin(in), .line = 1};
     for (size_t i = 0; i < json_length_of(list); i++) {
         reading r = {.order = arrlenu(readings)};
         const char *fault = json_fault_of(json_object_array_get_idx(list, i), &r);
@@ -622,7 +636,7 @@ static reading *json_collect_readings(dataset_input *in, json_object *list)
             continue;
         }
         in->run.complete = false;
-        dataset_warn(in, json_line_of_entry(in, i), 0, "counter %zu of the list: %s", i + 1, fault);
+        dataset_warn(in, json_line_of_entry(in, &place, i), 0, "counter %zu of the list: %s", i + 1, fault);
     }
     hmfree(seen);
     return readings;

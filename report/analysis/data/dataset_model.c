@@ -77,6 +77,19 @@ void dataset_free(dataset *set)
     *set = (dataset){0};
 }
 
+const netprof_source_state *dataset_source(const netprof_schema *schema, const char *name)
+{
+    for (size_t i = 0; i < schema->source_count; i++)
+        if (strcmp(schema->sources[i].name, name) == 0) return &schema->sources[i];
+    return NULL;
+}
+
+bool dataset_could_see(const netprof_schema *schema, const char *source)
+{
+    const netprof_source_state *s = dataset_source(schema, source);
+    return s && (s->status == NETPROF_STATUS_OK || s->status == NETPROF_STATUS_ABSENT);
+}
+
 const char *dataset_fact(const dataset_run *run, const char *key)
 {
     const char *value = netprof_fact_of(run->facts, run->fact_count, key);

@@ -78,6 +78,11 @@ void dataset_run_free(dataset_run *run);                // frees its contents
 void dataset_drop_warnings(dataset *set, size_t from);  // all but the first `from`
 const char *dataset_format_name(dataset_format format); // ".netprof", "netprof JSON", ...
 
+// The state of a source, NULL: it was not asked for.
+const netprof_source_state *dataset_source(const netprof_schema *schema, const char *name);
+// Would a device of this source be in the schema if it were there? Not where the source was left out, or could not be read.
+bool dataset_could_see(const netprof_schema *schema, const char *source);
+
 // A fact of the run, or else of its first schema; NULL if there is none.
 const char *dataset_fact(const dataset_run *run, const char *key);
 // The name of the run's node: its pod, else the scheduler's name of the node (one host may have several), else its host

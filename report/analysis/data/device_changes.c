@@ -1,5 +1,7 @@
 #include "device_changes.h"
 
+#include "dataset_model.h"
+
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
@@ -102,13 +104,6 @@ static change_ends change_ends_of(const change_finder *f, size_t device)
     return e;
 }
 
-static const netprof_source_state *change_source(const netprof_schema *schema, const char *name)
-{
-    for (size_t i = 0; i < schema->source_count; i++)
-        if (strcmp(schema->sources[i].name, name) == 0) return &schema->sources[i];
-    return NULL;
-}
-
 // All of the device's counters have the flag; without counters none has.
 static bool change_all_flagged(const netprof_delta *delta, size_t device, netprof_flag flag)
 {
@@ -121,7 +116,7 @@ static bool change_all_flagged(const netprof_delta *delta, size_t device, netpro
 // Was the source asked for in the snapshot that lacks the device?
 static bool change_was_asked(const netprof_snapshot *snapshot, const char *source)
 {
-    return !snapshot || change_source(snapshot->schema, source);
+    return !snapshot || dataset_source(snapshot->schema, source);
 }
 
 static bool change_is_gone(const change_finder *f, size_t device)
@@ -210,7 +205,7 @@ static char *change_in_brackets(const netprof_device *device)
 static bool change_tell_denied(change_finder *f, size_t device)
 {
     const char *source = f->delta->schema->devices[device].source;
-    const netprof_source_state *s = f->after ? change_source(f->after->schema, source) : NULL;
+    const netprof_source_state *s = f->after ? dataset_source(f->after->schema, source) : NULL;
     if (!s || s->status == NETPROF_STATUS_OK || s->status == NETPROF_STATUS_ABSENT) return false;
     change_tell(f, DEVICE_UNREADABLE, device, NULL, NULL,
                 memory_format("could be read at the start, but not at the end: %s%s%s", *s->path ? s->path : source,
@@ -422,7 +417,7 @@ static int change_order(const void *a, const void *b)
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
-static void change_sort(change_finder *f)
+static void change_sort(const change_finder *f)
 {
     change_mark_repeated(f);
     if (f->found) qsort(f->found, arrlenu(f->found), sizeof *f->found, change_order);
@@ -457,8 +452,12 @@ void device_changes_add_absence(device_change **changes, const netprof_delta *de
         free(mark);
         change_tell(&f, DEVICE_RETURNED, i, NULL, NULL, text);
     }
-    change_sort(&f);
     *changes = f.found;
+}
+
+void device_changes_sort(device_change *changes, const netprof_delta *delta)
+{
+    change_sort(&(change_finder){.delta = delta, .found = changes});
 }
 
 device_change *device_changes_of(const netprof_delta *delta, const netprof_snapshot *before,

@@ -40,8 +40,10 @@ typedef struct device_change {
 device_change *device_changes_of(const netprof_delta *delta, const netprof_snapshot *before,
                                  const netprof_snapshot *after);
 // Adds that a device was missing in some readings in between: that it came back, or more about how it was made anew.
+// device_changes_sort() puts all that was added into its place.
 void device_changes_add_absence(device_change **changes, const netprof_delta *delta, const char *source,
                                 const char *name, size_t missing, size_t readings);
+void device_changes_sort(device_change *changes, const netprof_delta *delta);
 void device_changes_free(device_change **changes);
 
 const char *device_change_name(device_change_kind kind); // "gone", "other", "link-down", ...

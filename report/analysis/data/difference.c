@@ -1,6 +1,7 @@
 #include "difference.h"
 
 #include "analysis/base/index_map.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 
 #include <math.h>
@@ -136,23 +137,38 @@ static bool difference_has_common_device(const difference *d)
     return d->delta->schema->device_count == 0; // then that is what there is to say
 }
 
+// In how many readings each device was missing that came back; the devices in the order of their first absence.
+static size_t *difference_count_missing(const dataset_run *run, const dataset_absence ***devices)
+{
+    index_map *known = NULL;
+    size_t *missing = NULL;
+    for (size_t i = 0; i < run->absence_count; i++) {
+        const dataset_absence *a = &run->absences[i];
+        if (!a->to) continue;
+        char *name = memory_format("%s %s", a->source, a->name); // a source's name has no blank
+        size_t k = index_map_put(&known, map_key_of_name(0, name), arrlenu(missing));
+        free(name);
+        if (k == arrlenu(missing)) {
+            arrput(missing, 0);
+            arrput(*devices, a);
+        }
+        missing[k] += a->to - a->from;
+    }
+    hmfree(known);
+    return missing;
+}
+
 // Devices that were there at both ends and not all the time.
 static void difference_add_absences(difference *d, const dataset_run *run)
 {
-    for (size_t i = 0; i < run->absence_count; i++) {
-        const dataset_absence *a = &run->absences[i];
-        size_t missing = 0;
-        bool first = true;
-        for (size_t k = 0; k < run->absence_count; k++) {
-            const dataset_absence *b = &run->absences[k];
-            if (strcmp(a->name, b->name) != 0 || strcmp(a->source, b->source) != 0 || !b->to) continue;
-            first &= k >= i;
-            missing += b->to - b->from;
-        }
-        if (a->to && first)
-            device_changes_add_absence(&d->changes, d->delta, a->source, a->name, missing,
-                                       run->snapshot_count + (size_t)run->skipped);
-    }
+    const dataset_absence **devices = NULL;
+    size_t *missing = difference_count_missing(run, &devices);
+    for (size_t i = 0; i < arrlenu(devices); i++)
+        device_changes_add_absence(&d->changes, d->delta, devices[i]->source, devices[i]->name, missing[i],
+                                   run->snapshot_count + (size_t)run->skipped);
+    if (devices) device_changes_sort(d->changes, d->delta);
+    arrfree(missing);
+    arrfree(devices);
     d->change_count = arrlenu(d->changes);
 }
 

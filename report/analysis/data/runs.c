@@ -27,6 +27,19 @@ static void runs_free_run(node_run *run)
     free(run);
 }
 
+// Within a boot CLOCK_MONOTONIC tells which is earlier: there the wall clock may have been set back.
+static bool runs_is_backwards(const dataset_run *first, const dataset_run *last, const netprof_snapshot *begin,
+                              const netprof_snapshot *end, bool force)
+{
+    const char *boots[2] = {dataset_fact(first, "boot_id"), dataset_fact(last, "boot_id")};
+    bool known = !force && boots[0] && boots[1], timed = begin->begin_ns && end->begin_ns;
+    bool back = timed && end->begin_ns < begin->begin_ns, walls = begin->wall_ns && end->wall_ns;
+    if (known && strcmp(boots[0], boots[1]) != 0) return false; // that is said instead
+    if (known && timed) return back;
+    if (walls && end->wall_ns < begin->wall_ns) return true;
+    return !force && back && (!walls || end->wall_ns == begin->wall_ns);
+}
+
 static netprof_err runs_subtract(node_run *run, bool force, netprof_error *error)
 {
     const dataset_run *first = run->first, *last = run->last;
@@ -36,12 +49,10 @@ static netprof_err runs_subtract(node_run *run, bool force, netprof_error *error
         difference_of_delta(&run->d, &first->deltas[0]);
         return NETPROF_OK;
     }
-    // Within a boot netprof_diff() tells which is earlier: there the wall clock may have been set back.
-    bool one_boot = !force && dataset_fact(first, "boot_id") && dataset_fact(last, "boot_id");
-    bool backwards = !one_boot && begin->wall_ns && end->wall_ns && end->wall_ns < begin->wall_ns;
     netprof_error wrong = {.code = NETPROF_OK};
-    netprof_err err = backwards ? NETPROF_ERR_MISMATCH : difference_of_ends(&run->d, first, last, force, &wrong);
-    if (backwards || (err && strncmp(wrong.text, "given in the wrong order", 24) == 0))
+    bool backwards = runs_is_backwards(first, last, begin, end, force);
+    netprof_err err = backwards ? NETPROF_OK : difference_of_ends(&run->d, first, last, force, &wrong);
+    if (backwards)
         return runs_fail(error, NETPROF_ERR_ARG, last->path, "is earlier than %.90s; expected the earlier one first",
                          first == last ? "its first snapshot" : first->path);
     if (err && error) *error = wrong;

@@ -189,13 +189,6 @@ static void findings_add_blind_source(findings_making *m, const netprof_source_s
     findings_put_unknown(m->f, u);
 }
 
-static const netprof_source_state *findings_find_source(const netprof_schema *schema, const char *name)
-{
-    for (size_t i = 0; i < schema->source_count; i++)
-        if (strcmp(schema->sources[i].name, name) == 0) return &schema->sources[i];
-    return NULL;
-}
-
 // As the last snapshot saw them; what only the first could not read is missing as well.
 void findings_add_blind_sources(findings_making *m)
 {
@@ -203,7 +196,7 @@ void findings_add_blind_sources(findings_making *m)
     for (size_t i = 0; i < schema->source_count; i++)
         if (findings_is_failed(schema, &schema->sources[i])) findings_add_blind_source(m, &schema->sources[i]);
     for (size_t i = 0; first && i < first->source_count; i++) {
-        const netprof_source_state *later = findings_find_source(schema, first->sources[i].name);
+        const netprof_source_state *later = dataset_source(schema, first->sources[i].name);
         if (findings_is_failed(first, &first->sources[i]) && !(later && findings_is_failed(schema, later)))
             findings_add_blind_source(m, &first->sources[i]);
     }

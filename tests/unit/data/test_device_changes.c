@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/stb_ds.h"
 #include "analysis/data/difference.h"
 #include "analysis/rules/findings.h"
 
@@ -310,6 +311,36 @@ static void away_in_the_middle(void **state)
     check_recording(&veth, &none, 120, 125, 0, "returned", "was missing in 5 of 200", "info");
     check_recording(&all, &no_source, 120, 125, 0, NULL, NULL, NULL); // cxi was not asked for there
     check_recording(&all, &all, 120, 125, 0, NULL, NULL, NULL);
+    made_node denied = {{{"netdev", "v0", NULL, 4, 0, 0, 0}}, "denied:cxi"};
+    check_recording(&all, &denied, 120, 125, 0, NULL, NULL, NULL); // nobody could see whether they were there
+}
+
+// Each device once, with all the readings in which it was missing.
+static void away_more_than_once(void **state)
+{
+    (void)state;
+    made_node all = {{cards.devices[0], cards.devices[1]}, NULL};
+    dataset_run run = {.skipped = 98};
+    difference d = {0};
+    arrput(run.snapshots, made_snapshot(&all, 1000000000));
+    arrput(run.snapshots, made_snapshot(&all, 101000000000));
+    run.snapshot_count = 2;
+    arrput(run.absences, ((dataset_absence){"cxi", "cxi1", 3, 5}));
+    arrput(run.absences, ((dataset_absence){"cxi", "cxi0", 4, 5}));
+    arrput(run.absences, ((dataset_absence){"cxi", "cxi1", 10, 13}));
+    arrput(run.absences, ((dataset_absence){"cxi", "cxi0", 99, 0})); // did not come back: it is gone, which is told
+    run.absence_count = 4;
+    assert_int_equal(difference_of_ends(&d, &run, &run, false, NULL), NETPROF_OK);
+    assert_int_equal(d.change_count, 2);
+    assert_int_equal(d.changes[0].device, 0); // in the order of the devices
+    assert_non_null(strstr(d.changes[0].text, "was missing in 1 of 100 readings"));
+    assert_int_equal(d.changes[1].device, 1);
+    assert_non_null(strstr(d.changes[1].text, "was missing in 5 of 100 readings"));
+    difference_free(&d);
+    netprof_snapshot_free(&run.snapshots[0]);
+    netprof_snapshot_free(&run.snapshots[1]);
+    arrfree(run.snapshots);
+    arrfree(run.absences);
 }
 
 // Processes come and go.
@@ -335,6 +366,7 @@ int main(void)
         cmocka_unit_test(unreadable),
         cmocka_unit_test(others_are_not_told),
         cmocka_unit_test(away_in_the_middle),
+        cmocka_unit_test(away_more_than_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
