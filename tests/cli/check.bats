@@ -106,7 +106,7 @@ as_nobody() {
     PATH=$PWD:$PATH
     as_nobody test -r tree/sys/class/net/eth0/ifindex || skip "nobody may not look in here"
     [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
-    grep -q '^Could not be judged: source rdma: tree/sys/class/infiniband: Permission denied; this hides [0-9]* checks, the one that was made, on eth0, found no fault$' out
+    grep -q '^Could not be judged: source rdma: tree/sys/class/infiniband: Permission denied; this hides [0-9]* checks; the one that was made, on eth0, found no fault$' out
     [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms --json)" = 5 ]
     [ "$(jq -c '.unknown[0] | [.source, .rule, .path, .errno, .reason, .matters]' out)" = '["rdma",null,"tree/sys/class/infiniband",13,"denied",true]' ]
     # nothing else is there
@@ -267,6 +267,39 @@ waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 500
     [ "$(status_of "${check[@]}" --expect well.netprof,)" = 2 ]
     [ "$(status_of "${check[@]}" --expect nosuch.netprof)" = 3 ]
     [ "$(status_of netprof check --pair --expect eth0 well.netprof well.netprof)" = 2 ]
+}
+
+@test "--expect, --rules: a mistake in them is told before anything is measured" {
+    make_eth tree
+    printf 'name,value\n' >bad.csv
+    hour=(timeout 60 netprof check --now --root tree --interval 1h)
+    [ "$(status_of "${hour[@]}" --expect eth0@fast)" = 2 ]
+    [ "$(status_of "${hour[@]}" --expect nosuch.netprof)" = 3 ]
+    [ "$(status_of "${hour[@]}" --rules nosuch.csv)" = 3 ]
+    [ "$(status_of "${hour[@]}" --rules bad.csv)" = 3 ]
+}
+
+@test "--expect: a port whose source was left out is not missing, and not well" {
+    make_eth tree
+    [ "$(status_of netprof check --now --root tree --interval 10ms --sources netdev --expect eth0,cxi0-3)" = 5 ]
+    grep -q '^Could not be judged: cxi0-cxi3: its source was not read' out
+    refute grep -q expected-missing out
+}
+
+@test "regions among the files: judged by --rules, and no silence where they cannot be read" {
+    make_eth tree
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 1 -d 1 job
+    for i in 1 2; do netprof collect -q --root tree -o "job/r$i.netprof"; done
+    printf 'name,class,source,value,critical,claim\nsite-octets,congestion,cxi,hni_sts_tx_ok_octets,> 0 [site],too much was sent\n' >site.csv
+    [ "$(status_of netprof check job)" = 0 ]
+    [ "$(status_of netprof check --rules site.csv job)" = 1 ]
+    grep -q '^Regions of 1 process: .* too much was sent' out
+    # the file of the regions is cut where they begin
+    file=$(echo job/netprof-*.netprof)
+    truncate -s $(($(grep -abo REGN "$file" | head -n 1 | cut -d: -f1) + 100)) "$file"
+    [ "$(status_of netprof check job)" = 5 ]
+    grep -q 'job/netprof-.*: its regions could not be judged: ' err
+    [ "$(status_of netprof check --fail-on judged job)" = 0 ]
 }
 
 @test "the command of a run that failed" {

@@ -92,7 +92,7 @@ on_node() {
         echo "exit $status"; cat err
         case $line in
         # What it judges is this machine, as it happens to be.
-        'netprof check --pair '*) [[ $status == [015] ]] || ! unshare --uts true 2>/dev/null ;;
+        'netprof check --pair '*) [[ $status == [015] ]] || refute unshare --uts true 2>/dev/null ;;
         'netprof check '*)
             [[ $status == [015] ]]
             [ -s out ]

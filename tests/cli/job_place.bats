@@ -101,7 +101,8 @@ fact() {
     [ "$(fact pod_uid)" = u-1 ]
     [ "$(fact node)" = worker7 ]
     start=$(fact pod_start_s)
-    [ "$start" -gt 1500000000 ] && [ "$start" -le $((begin + 3)) ]
+    [ "$start" -gt 1500000000 ]
+    [ "$start" -le $((begin + 3)) ]
     netprof diff --json r.netprof >d.json
     [ "$(jq -r .host d.json)" = trainer-0 ]
     # Without a downward API the host name is the pod's.

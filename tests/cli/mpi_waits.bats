@@ -94,7 +94,7 @@ expect_late() {
 @test "a job that is killed keeps its regions, and who hung is told" {
     needs mpich
     # rank 1 never comes to its last barrier, and all are killed
-    NETPROF_FLUSH=300ms netprof run --mpi -o job -- timeout -s KILL 2.5 "$mpirun" -n 3 "$programs/waits-mpich" barrier \
+    NETPROF_FLUSH=300ms netprof run --mpi -o job -- timeout -s KILL 8 "$mpirun" -n 3 "$programs/waits-mpich" barrier \
         late 2 50 hang 2>err || true
     [ "$(find job -name 'netprof-*.netprof' | wc -l)" = 3 ]
     netprof regions --json job/netprof-*.netprof >regions.json

@@ -73,7 +73,8 @@ setup() {
     [ "$(head -c 1 target.json)" = "{" ]
     ln -s later.json early.json # its target does not exist yet
     netprof export a.netprof --to json -o early.json
-    [ -L early.json ] && [ -s later.json ]
+    [ -L early.json ]
+    [ -s later.json ]
 }
 
 @test "outputs: the mode and the owner of a file that is replaced stay" {

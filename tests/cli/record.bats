@@ -191,7 +191,8 @@ ended_by() {
     [ "$(cat thesis.netprof)" = "my thesis" ]
     # JSON cannot be continued: the next name.
     for i in 1 2; do netprof record -q -o j.json --duration 50ms -t 20ms --job none --sources cpu; done
-    [ -s j.json ] && [ -s j.1.json ]
+    [ -s j.json ]
+    [ -s j.1.json ]
 }
 
 @test "record: %j names array tasks and attempts apart" {

@@ -55,8 +55,10 @@ merge 0" ]
     # 4 times 4 and 12 blocks of 256,000 bytes: each node has its own processes, though both are on this host.
     n1=$(written job.netprof n1) n2=$(written job.netprof n2)
     echo "n1 $n1 n2 $n2"
-    [ "$n1" -ge 4096000 ] && [ "$n1" -lt 5000000 ]
-    [ "$n2" -ge 12288000 ] && [ "$n2" -lt 13200000 ]
+    [ "$n1" -ge 4096000 ]
+    [ "$n1" -lt 5000000 ]
+    [ "$n2" -ge 12288000 ]
+    [ "$n2" -lt 13200000 ]
 }
 
 @test "slurm: what the job was given and how it ended, as Slurm itself says" {
@@ -108,7 +110,8 @@ merge 0" ]
         [ "$(fact "hooks/2-$node.netprof" ended_by)" = "stop file" ]
         bytes=$(written "hooks/2-$node.netprof" "$node")
         echo "$node $bytes"
-        [ "$bytes" -ge 12288000 ] && [ "$bytes" -lt 13200000 ]
+        [ "$bytes" -ge 12288000 ]
+        [ "$bytes" -lt 13200000 ]
     done
 }
 

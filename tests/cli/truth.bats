@@ -280,7 +280,8 @@ for i in range(700):
     [ "$(of Udp OutDatagrams)" -eq 700 ]
     # InDatagrams counts at the socket's queue or at the reading, by kernel; both ends are known.
     received=$(of Udp InDatagrams)
-    [ "$received" -ge 600 ] && [ "$received" -le 700 ]
+    [ "$received" -ge 600 ]
+    [ "$received" -le 700 ]
     # 700 packets of 8 + 20 + 100 bytes.
     [ "$(of lo tx_bytes)" -eq $((700 * 128)) ]
     [ "$(of lo tx_packets)" -eq 700 ]

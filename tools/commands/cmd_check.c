@@ -46,46 +46,15 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-// ---- what the samples in between tell ----
+// ---- what is asked for ----
 
-// The recordings as a job, beside which their ends are judged.
-typedef struct cmd_check_samples {
-    const char *const *paths; // NULL: no recordings
-    size_t count;
-    bool there;
-    job_report job;
-    job_check added;
-} cmd_check_samples;
+// Read before anything is measured: a mistake in it costs no waiting.
+typedef struct cmd_check_asked {
+    rules set;
+    expected_devices wanted;
+} cmd_check_asked;
 
-static cmd_check_samples between_ends;
-
-// Files of several jobs have no report in common.
-static void cmd_check_read_samples(const rules *set)
-{
-    cmd_check_samples *x = &between_ends;
-    job_list list = {0};
-    if (!x->paths || pair || names || !job_report_wants(x->paths, x->count)) return;
-    job_list_read(&list, x->paths, x->count);
-    const job_report_options how = {.rules = set};
-    x->there = list.count == 1 && !job_report_read(&x->job, x->paths, x->count, &how, NULL);
-    job_list_free(&list);
-}
-
-static void cmd_check_add_samples(findings *f, const dataset_run *run, const rules *set)
-{
-    cmd_check_samples *x = &between_ends;
-    size_t node = x->there ? job_check_node(&x->job, run) : JOB_NONE;
-    if (node != JOB_NONE) job_check_add(&x->added, f, &x->job, node, set);
-}
-
-static void cmd_check_free_samples(void)
-{
-    job_check_free(&between_ends.added);
-    job_report_free(&between_ends.job);
-    between_ends = (cmd_check_samples){0};
-}
-
-// ---- what is judged ----
+static cmd_check_asked asked;
 
 static bool cmd_check_is_file(const char *text)
 {
@@ -126,42 +95,92 @@ static int cmd_check_expected(expected_devices *x)
     return code;
 }
 
+static int cmd_check_read_asked(void)
+{
+    int code = cmd_check_expected(&asked.wanted);
+    return code ? code : inputs_rules(&asked.set, rules_path);
+}
+
+static void cmd_check_free_asked(void)
+{
+    rules_free(&asked.set);
+    expected_free(&asked.wanted);
+    asked = (cmd_check_asked){0};
+}
+
+// ---- what the samples in between tell ----
+
+// The recordings as a job, beside which their ends are judged.
+typedef struct cmd_check_samples {
+    const char *const *paths; // NULL: no recordings
+    size_t count;
+    bool there;
+    job_report job;
+    job_check added;
+} cmd_check_samples;
+
+static cmd_check_samples between_ends;
+
+// Files of several jobs have no report in common.
+static void cmd_check_read_samples(void)
+{
+    cmd_check_samples *x = &between_ends;
+    job_list list = {0};
+    netprof_error error;
+    if (!x->paths || pair || names || !job_report_wants(x->paths, x->count)) return;
+    job_list_read(&list, x->paths, x->count);
+    const job_report_options how = {.rules = &asked.set};
+    if (list.count == 1) {
+        x->there = !job_report_read(&x->job, x->paths, x->count, &how, &error);
+        if (!x->there)
+            warn("%s: only the first and the last reading were judged: %s", safe(error.path), error_text(&error));
+    }
+    job_list_free(&list);
+}
+
+static void cmd_check_add_samples(findings *f, const dataset_run *run)
+{
+    cmd_check_samples *x = &between_ends;
+    size_t node = x->there ? job_check_node(&x->job, run) : JOB_NONE;
+    if (node != JOB_NONE) job_check_add(&x->added, f, &x->job, node, &asked.set);
+}
+
+static void cmd_check_free_samples(void)
+{
+    job_check_free(&between_ends.added);
+    job_report_free(&between_ends.job);
+    between_ends = (cmd_check_samples){0};
+}
+
+// ---- what is judged ----
+
 static int cmd_check_judge(const difference *d, const dataset_run *run)
 {
-    rules set = {0};
     findings f = {0};
-    expected_devices wanted = {0};
-    int code = cmd_check_expected(&wanted);
-    if (!code) code = inputs_rules(&set, rules_path);
-    if (!code) {
-        findings_make_expecting(&f, d, &wanted, &set);
-        if (run) cmd_check_read_samples(&set);
-        if (run) cmd_check_add_samples(&f, run, &set);
-        if (as_json)
-            json_print(stdout, memory_check(findings_json(&f)));
-        else
-            check_print_text(&f, all);
-        code = output_close();
-        if (!code) code = fail_on_code(&failing, f.severity, f.is_blind);
-    }
+    findings_make_expecting(&f, d, &asked.wanted, &asked.set);
+    if (run) cmd_check_read_samples();
+    if (run) cmd_check_add_samples(&f, run);
+    if (as_json)
+        json_print(stdout, memory_check(findings_json(&f)));
+    else
+        check_print_text(&f, all);
+    int code = output_close();
+    if (!code) code = fail_on_code(&failing, f.severity, f.is_blind);
     findings_free(&f);
     cmd_check_free_samples();
-    rules_free(&set);
-    expected_free(&wanted);
     return code;
 }
 
 // ---- several nodes, or several runs ----
 
-static void cmd_check_make_node(check_node *n, const run_list *list, size_t i, const ends_pair *between,
-                                const rules *set)
+static void cmd_check_make_node(check_node *n, const run_list *list, size_t i, const ends_pair *between)
 {
     n->run = list->items[i];
     n->order = i;
     findings_far far = {0};
     if (between) far = (findings_far){.d = &list->items[!i]->d, .devices = between->of[i & 1]};
-    findings_make_pair(&n->f, &n->run->d, between ? &far : NULL, set);
-    if (!between) cmd_check_add_samples(&n->f, n->run->first, set);
+    findings_make_pair(&n->f, &n->run->d, between ? &far : NULL, &asked.set);
+    if (!between) cmd_check_add_samples(&n->f, n->run->first);
 }
 
 static int cmd_check_print_nodes(check_nodes *n)
@@ -180,24 +199,21 @@ static int cmd_check_print_nodes(check_nodes *n)
 
 static int cmd_check_judge_nodes(const run_list *list)
 {
-    rules set = {0};
     ends_pair between = {0};
     check_nodes nodes = {.items = memory_calloc(list->count + 1, sizeof *nodes.items),
                          .count = list->count,
                          .between = pair ? &between : NULL,
                          .all = all};
-    int code = inputs_rules(&set, rules_path);
-    if (!code && pair) ends_find(&between, &list->items[0]->d, &list->items[1]->d);
-    if (!code) cmd_check_read_samples(&set);
-    for (size_t i = 0; i < list->count && !code; i++)
-        cmd_check_make_node(&nodes.items[i], list, i, nodes.between, &set);
-    if (!code) code = cmd_check_print_nodes(&nodes);
+    if (pair) ends_find(&between, &list->items[0]->d, &list->items[1]->d);
+    cmd_check_read_samples();
+    for (size_t i = 0; i < list->count; i++)
+        cmd_check_make_node(&nodes.items[i], list, i, nodes.between);
+    int code = cmd_check_print_nodes(&nodes);
     for (size_t i = 0; i < list->count; i++)
         findings_free(&nodes.items[i].f);
     free(nodes.items);
     cmd_check_free_samples();
     ends_free(&between);
-    rules_free(&set);
     return code;
 }
 
@@ -247,10 +263,11 @@ static int cmd_check_readings(const char **paths, size_t count)
 // Regions among the files have a verdict of their own, which counts as well.
 static int cmd_check_files(const char **paths, size_t count)
 {
-    severity waits = check_regions(paths, count, as_json);
-    int code = cmd_check_readings(paths, count);
-    bool fails = fail_on_code(&failing, waits, false) == EXIT_WORTH_FAILING;
-    return fails && (code == EXIT_DONE || code == EXIT_UNKNOWN) ? EXIT_WORTH_FAILING : code;
+    bool blind = false;
+    severity waits = check_regions(paths, count, &asked.set, as_json, &blind);
+    int code = cmd_check_readings(paths, count), of_waits = fail_on_code(&failing, waits, blind);
+    if (of_waits == EXIT_WORTH_FAILING && code == EXIT_UNKNOWN) return of_waits;
+    return code == EXIT_DONE ? of_waits : code;
 }
 
 static void cmd_check_wait_for(int64_t ns)
@@ -271,9 +288,6 @@ static bool cmd_check_is_kept_out(const netprof *np)
     return failed;
 }
 
-// What else of the node may be at fault. The job's own sources are left out: a prologue has no job yet.
-#define HOST_SOURCES "cpu,memory,pressure,edac,gpu"
-
 static int cmd_check_now(int64_t interval_ns)
 {
     netprof *np;
@@ -282,7 +296,7 @@ static int cmd_check_now(int64_t interval_ns)
     netprof_error error;
     difference d = {0};
     if (!reading_set(&set, NETPROF_SET_ALL)) return EXIT_USAGE;
-    int code = reading_open_with(&np, HOST_SOURCES);
+    int code = reading_open_with(&np, FINDINGS_HOST_SOURCES);
     if (code == EXIT_NOTHING) code = cmd_check_is_kept_out(np) ? EXIT_DONE : reading_nothing(np);
     if (!code && netprof_take(np, &before, set, &error)) code = fail_error(NULL, &error);
     if (!code) cmd_check_wait_for(interval_ns);
@@ -306,7 +320,10 @@ static int cmd_check_run(const char **paths, size_t count)
     if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
     if (now && count) return fail_usage("--now reads this node; files are not needed");
     if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");
-    return now ? cmd_check_now(interval_ns) : cmd_check_files(paths, count);
+    int code = cmd_check_read_asked();
+    if (!code) code = now ? cmd_check_now(interval_ns) : cmd_check_files(paths, count);
+    cmd_check_free_asked();
+    return code;
 }
 
 const command command_check = {

@@ -309,29 +309,46 @@ static void change_find_unreadable(change_finder *f, size_t device, const change
 
 // ---- links ----
 
-bool device_link_states(const netprof_delta *delta, size_t device, bool up[2])
+// The counter that tells it, or NETPROF_NONE, and its value when the link is up.
+static size_t change_link_counter(const netprof_schema *schema, size_t device, uint64_t *up)
 {
     static const struct {
         const char *source, *counter;
         uint64_t up;
     } rows[] = {{"cxi", "properties/link", 1}, {"netdev", "carrier", 1}, {"rdma", "state", 4}};
-    const netprof_device *d = &delta->schema->devices[device];
+    const netprof_device *d = &schema->devices[device];
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (strcmp(rows[k].source, d->source) != 0) continue;
-        for (size_t i = d->first; i < (size_t)d->first + d->count; i++) {
-            if (strcmp(delta->schema->counters[i].name, rows[k].counter) != 0) continue;
-            up[0] = delta->before[i] == rows[k].up;
-            up[1] = delta->after[i] == rows[k].up;
-            return change_has_value(delta->before_status[i]) && change_has_value(delta->after_status[i]);
-        }
+        *up = rows[k].up;
+        for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
+            if (strcmp(schema->counters[i].name, rows[k].counter) == 0) return i;
     }
-    return false;
+    return NETPROF_NONE;
+}
+
+device_link device_link_at_end(const netprof_delta *delta, size_t device, size_t *counter)
+{
+    uint64_t up = 0;
+    size_t i = *counter = change_link_counter(delta->schema, device, &up);
+    if (i == NETPROF_NONE || !change_has_value(delta->after_status[i])) return DEVICE_LINK_NOT_KNOWN;
+    return delta->after[i] == up ? DEVICE_LINK_IS_UP : DEVICE_LINK_IS_DOWN;
+}
+
+// Was its link up, at the start and at the end? False: not known.
+static bool change_link_states(const netprof_delta *delta, size_t device, bool is_up[2])
+{
+    uint64_t up = 0;
+    size_t i = change_link_counter(delta->schema, device, &up);
+    if (i == NETPROF_NONE) return false;
+    is_up[0] = delta->before[i] == up;
+    is_up[1] = delta->after[i] == up;
+    return change_has_value(delta->before_status[i]) && change_has_value(delta->after_status[i]);
 }
 
 static void change_find_link(change_finder *f, size_t device)
 {
     bool up[2];
-    if (!device_link_states(f->delta, device, up) || up[0] == up[1]) return;
+    if (!change_link_states(f->delta, device, up) || up[0] == up[1]) return;
     char *mark = change_in_brackets(&f->delta->schema->devices[device]);
     change_tell(f, up[0] ? DEVICE_LINK_DOWN : DEVICE_LINK_UP, device, up[0] ? "up" : "down", up[1] ? "up" : "down",
                 memory_format("its link was %s at the start and is %s at the end%s", up[0] ? "up" : "down",

@@ -48,7 +48,8 @@ void device_changes_free(device_change **changes);
 
 const char *device_change_name(device_change_kind kind); // "gone", "other", "link-down", ...
 bool device_change_parse(const char *text, device_change_kind *kind);
-// Was its link up, at the start and at the end? False: not known.
-bool device_link_states(const netprof_delta *delta, size_t device, bool up[2]);
+typedef enum device_link { DEVICE_LINK_NOT_KNOWN = 0, DEVICE_LINK_IS_UP, DEVICE_LINK_IS_DOWN } device_link;
+// *counter: the one that tells it, NETPROF_NONE where the device has none.
+device_link device_link_at_end(const netprof_delta *delta, size_t device, size_t *counter);
 bool device_is_watched(const netprof_device *device); // is it one whose changes are told?
 #endif

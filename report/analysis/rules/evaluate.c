@@ -429,7 +429,7 @@ static reading evaluate_devices_reading(const evaluation *e, const expression *x
     return evaluate_gathered(&g);
 }
 
-// How many have at least 0.1 %, of a share of their line: as little as makes a port idle.
+// How many are not idle, of a share of their line.
 static reading evaluate_used_reading(const evaluation *e, const expression *x, const expression_node *n)
 {
     gathering g = {.e = e, .op = EXPRESSION_MAX};
@@ -440,7 +440,7 @@ static reading evaluate_used_reading(const evaluation *e, const expression *x, c
         evaluation_of(&other, e->rule, i);
         reading r = evaluate_node(&other, x, n->first);
         evaluate_gather(&g, r);
-        used += !r.status && r.number >= 1e-3;
+        used += !r.status && r.number >= EVALUATION_IDLE_SHARE;
     }
     reading most = evaluate_gathered(&g);
     return most.status ? most : evaluate_good((double)used);
@@ -571,6 +571,7 @@ static reading evaluate_variable_reading(const evaluation *e, uint32_t variable)
     case EXPRESSION_LINE: return isnan(e->line_share) ? evaluate_none() : evaluate_good(e->line_share);
     case EXPRESSION_LOSSES: return evaluate_good((double)e->losses);
     case EXPRESSION_WIRE: return isnan(e->wire_bytes) ? evaluate_none() : evaluate_good(e->wire_bytes);
+    case EXPRESSION_WITHIN: return isnan(e->within) ? evaluate_unknown("IP bytes not read") : evaluate_good(e->within);
     default: break;
     }
     if (node) return evaluate_none();

@@ -5,6 +5,8 @@
 #include "analysis/data/difference.h"
 #include "rules.h"
 
+#define EVALUATION_IDLE_SHARE 0.001 // of its line: a port that carries less is idle
+
 // Worse is larger: a formula with several parts gets the worst of their statuses.
 typedef enum reading_status {
     READING_OK = 0,
@@ -38,6 +40,7 @@ typedef struct evaluation {
     // and how many findings there are so far that speak against the network
     double line_share;
     double wire_bytes; // in and out of its own network interfaces, NAN: it has none that could be read
+    double within;     // 1: next to nothing of the IP bytes went over them; NAN: it has IP bytes that could not be read
     size_t losses;
     // the rule and device at hand
     const rule *rule;

@@ -40,7 +40,7 @@ static const struct function {
 };
 
 static const char *const variables[] = {"value",    "T",     "CLK",  "R",      "SPEED", "DEVICES",
-                                        "PHYSICAL", "SWEEP", "LINE", "LOSSES", "WIRE"};
+                                        "PHYSICAL", "SWEEP", "LINE", "LOSSES", "WIRE",  "WITHIN"};
 static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

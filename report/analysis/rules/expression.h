@@ -72,7 +72,8 @@ typedef enum expression_variable {
     EXPRESSION_SWEEP,     // "SWEEP": seconds that the longer of the two readings took
     EXPRESSION_LINE,      // "LINE": largest share of its line that a port of the node used
     EXPRESSION_LOSSES,    // "LOSSES": findings of rules before this one on a network that is down, slow or loses
-    EXPRESSION_WIRE // "WIRE": bytes in and out of the node's own network interfaces (RDMA that passes them by is not in it)
+    EXPRESSION_WIRE, // "WIRE": bytes in and out of the node's own network interfaces (RDMA that passes them by is not in it)
+    EXPRESSION_WITHIN // "WITHIN": 1 where less than a tenth of the IP bytes went over WIRE: they stayed on the node
 } expression_variable;
 
 typedef struct expression_node {

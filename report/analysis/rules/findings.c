@@ -26,6 +26,7 @@ static void findings_make_all(findings *f, const difference *d, const findings_f
     }
     f->load = findings_weigh(&m);
     m.e.wire_bytes = f->load.wire_bytes;
+    m.e.within = f->load.within;
     m.e.line_share = f->load.devices && f->load.is_whole ? f->load.share : NAN;
     findings_add_blind_sources(&m);
     for (size_t i = 0; i < set->count; i++)

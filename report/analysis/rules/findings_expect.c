@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPECTED_MOST = 4096 };
+enum { EXPECTED_MOST = 4096, EXPECTED_DIGITS = 6 };
 
 void expected_free(expected_devices *x)
 {
@@ -41,22 +41,29 @@ static size_t expected_digits_from(const char *text, size_t length)
 static bool expected_is_number(const char *text)
 {
     size_t n = strlen(text);
-    return n && n <= 6 && strspn(text, "0123456789") == n;
+    return n && n <= EXPECTED_DIGITS && strspn(text, "0123456789") == n;
 }
 
-// "cxi0-7", "cxi0-cxi7": where the numbers begin and what they are. False: one name.
-static bool expected_is_range(const char *word, size_t *stem, unsigned long *first, unsigned long *last)
+// "cxi0-7", "cxi0-cxi7", "port08-11".
+typedef struct expected_range {
+    size_t stem, digits; // of the first name: before its number, and of that
+    unsigned long first, last;
+} expected_range;
+
+// False: one name.
+static bool expected_is_range(const char *word, expected_range *r)
 {
     const char *dash = strrchr(word, '-');
     if (!dash || dash == word) return false;
-    *stem = expected_digits_from(word, (size_t)(dash - word));
-    if (*stem == (size_t)(dash - word)) return false;
+    r->stem = expected_digits_from(word, (size_t)(dash - word));
+    r->digits = (size_t)(dash - word) - r->stem;
+    if (!r->digits || r->digits > EXPECTED_DIGITS) return false;
     const char *end = dash + 1;
-    if (strncmp(end, word, *stem) == 0) end += *stem;
+    if (strncmp(end, word, r->stem) == 0) end += r->stem;
     if (!expected_is_number(end)) return false;
-    *first = strtoul(word + *stem, NULL, 10);
-    *last = strtoul(end, NULL, 10);
-    return *last >= *first;
+    r->first = strtoul(word + r->stem, NULL, 10);
+    r->last = strtoul(end, NULL, 10);
+    return r->last >= r->first;
 }
 
 // "200G", "2.5G", "100000M": bit/s.
@@ -72,20 +79,23 @@ static bool expected_speed(const char *text, double *bits_per_s)
 
 static bool expected_add_word(expected_devices *x, char *word, char **problem)
 {
-    size_t stem = 0;
-    unsigned long first = 0, last = 0;
+    expected_range r;
     double speed = 0;
     char *at = strchr(word, '@');
     if (at && !expected_speed(at + 1, &speed)) return expected_refuse(problem, word, "expected a speed like 200G");
     if (at) *at = 0;
     if (!*word) return expected_refuse(problem, "an empty name", "expected names like cxi0-7,hsn0@200G");
-    if (!expected_is_range(word, &stem, &first, &last)) {
-        arrput(x->items, ((expected_device){memory_strdup(word), NULL, speed}));
+    if (strpbrk(word, "[]")) return expected_refuse(problem, word, "expected a range like cxi0-7");
+    if (!expected_is_range(word, &r)) {
+        arrput(x->items, ((expected_device){.name = memory_strdup(word), .bits_per_s = speed}));
         return true;
     }
-    if (last - first >= EXPECTED_MOST) return expected_refuse(problem, word, "more than 4096 devices");
-    for (unsigned long i = first; i <= last; i++)
-        arrput(x->items, ((expected_device){memory_format("%.*s%lu", (int)stem, word, i), NULL, speed}));
+    if (arrlenu(x->items) + (r.last - r.first) >= EXPECTED_MOST)
+        return expected_refuse(problem, word, "more than 4096 devices in all");
+    for (unsigned long i = r.first; i <= r.last; i++) {
+        char *name = memory_format("%.*s%0*lu", (int)r.stem, word, (int)r.digits, i);
+        arrput(x->items, ((expected_device){.name = name, .bits_per_s = speed}));
+    }
     return true;
 }
 
@@ -110,12 +120,14 @@ void expected_of_node(expected_devices *x, const difference *d)
     evaluation_begin(&e, d);
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *dev = &schema->devices[i];
-        bool up[2];
-        if (!(dev->flags & NETPROF_DEVICE_PHYSICAL) || !expression_is_source(dev->source, strlen(dev->source)))
-            continue;
-        if (strcmp(dev->source, "ethtool") == 0 || (device_link_states(d->delta, i, up) && !up[1])) continue;
-        arrput(x->items,
-               ((expected_device){memory_strdup(dev->name), memory_strdup(dev->source), evaluation_speed(&e, i)}));
+        size_t counter;
+        device_link link = device_link_at_end(d->delta, i, &counter);
+        if (!(dev->flags & NETPROF_DEVICE_PHYSICAL) || !findings_is_network(dev->source)) continue;
+        if (strcmp(dev->source, "ethtool") == 0 || link == DEVICE_LINK_IS_DOWN) continue;
+        arrput(x->items, ((expected_device){.name = memory_strdup(dev->name),
+                                            .source = memory_strdup(dev->source),
+                                            .bits_per_s = evaluation_speed(&e, i),
+                                            .any_link = link == DEVICE_LINK_NOT_KNOWN}));
     }
     evaluation_end(&e);
 }
@@ -126,6 +138,12 @@ static void expected_add(findings_making *m, const char *rule_name, const expect
                          char *claim)
 {
     findings_add_told(m, rule_name, device, device == DIFFERENCE_NONE ? want->name : NULL, 1, claim);
+}
+
+static void expected_add_unknown(findings_making *m, const char *rule_name, size_t device, reading r)
+{
+    const rule *x = rules_find(m->set, rule_name);
+    if (x) findings_add_unknown(m, x, device, r);
 }
 
 static bool expected_is_gone(const findings *f, size_t device)
@@ -148,23 +166,67 @@ static size_t expected_find(const findings *f, const expected_device *want)
     return found;
 }
 
-static void expected_look(findings_making *m, const expected_device *want)
+// Where a device of this name is listed: an interface's name has no slash.
+static const char *expected_source(const expected_device *want)
 {
-    findings *f = m->f;
-    size_t i = expected_find(f, want);
-    bool up[2];
-    if (i == DIFFERENCE_NONE) {
-        expected_add(m, "expected-missing", want, i, NULL);
+    bool is_nic = strncmp(want->name, "cxi", 3) == 0 && expected_is_number(want->name + 3);
+    if (want->source) return want->source;
+    return strchr(want->name, '/') ? "rdma" : is_nic ? "cxi" : "netdev";
+}
+
+static void expected_look_for_missing(findings_making *m, const expected_device *want)
+{
+    const char *source = expected_source(want);
+    if (dataset_could_see(m->f->d->delta->schema, source))
+        expected_add(m, "expected-missing", want, DIFFERENCE_NONE, NULL);
+    else
+        findings_add_unseen(m, "expected-missing", source, want->name);
+}
+
+static void expected_look_at_link(findings_making *m, const expected_device *want, size_t i, device_link link,
+                                  size_t counter)
+{
+    reading r = {.status = READING_UNKNOWN, .reason = "the state of its link is not known"};
+    if (want->any_link) return;
+    if (link == DEVICE_LINK_NOT_KNOWN && counter != NETPROF_NONE) {
+        r.at = counter + 1;
+        r.counter = m->f->d->delta->schema->counters[counter].name;
+        r.reason = netprof_status_name(m->f->d->delta->after_status[counter]);
+    }
+    if (link == DEVICE_LINK_NOT_KNOWN)
+        expected_add_unknown(m, "expected-down", i, r);
+    else
+        m->f->judged++;
+    if (link == DEVICE_LINK_IS_DOWN) expected_add(m, "expected-down", want, i, NULL);
+}
+
+static void expected_look_at_speed(findings_making *m, const expected_device *want, size_t i)
+{
+    double speed = evaluation_speed(&m->e, i);
+    if (!(speed > 0)) {
+        expected_add_unknown(m, "expected-slow", i,
+                             (reading){.status = READING_UNKNOWN, .reason = "its speed is not known"});
         return;
     }
-    if (expected_is_gone(f, i)) return; // a finding of its own
-    f->judged++;
-    if (device_link_states(f->d->delta, i, up) && !up[1]) expected_add(m, "expected-down", want, i, NULL);
-    double speed = evaluation_speed(&m->e, i);
-    if (want->bits_per_s > 0 && speed > 0 && speed < 0.999 * want->bits_per_s)
+    m->f->judged++;
+    if (speed < 0.999 * want->bits_per_s)
         expected_add(m, "expected-slow", want, i,
                      memory_format("its link runs at %s, expected is %s", words_link_speed(speed).text,
                                    words_link_speed(want->bits_per_s).text));
+}
+
+static void expected_look(findings_making *m, const expected_device *want)
+{
+    size_t i = expected_find(m->f, want), counter = NETPROF_NONE;
+    if (i == DIFFERENCE_NONE) {
+        expected_look_for_missing(m, want);
+        return;
+    }
+    if (expected_is_gone(m->f, i)) return; // a finding of its own
+    device_link link = device_link_at_end(m->f->d->delta, i, &counter);
+    expected_look_at_link(m, want, i, link, counter);
+    // Without a link it has no speed.
+    if (want->bits_per_s > 0 && link != DEVICE_LINK_IS_DOWN) expected_look_at_speed(m, want, i);
 }
 
 void findings_look_for_expected(findings_making *m, const expected_devices *x)

@@ -19,6 +19,11 @@ typedef struct gap_part {
     bool done;
 } gap_part;
 
+static bool findings_is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static bool findings_is_same_cause(const finding_unknown *a, const finding_unknown *b)
 {
     if (!a->rule || !b->rule || a->cause != b->cause || a->sys_errno != b->sys_errno) return false;
@@ -26,15 +31,15 @@ static bool findings_is_same_cause(const finding_unknown *a, const finding_unkno
     return a->cause != FINDING_NOT_KNOWN || strcmp(a->reason, b->reason) == 0;
 }
 
-static bool findings_is_same_counter(const char *a, const char *b)
+static bool findings_is_same_place(const finding_unknown *a, const finding_unknown *b)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return a->device == b->device && findings_is_same_text(a->subject, b->subject);
 }
 
 static void findings_join_part(const findings *f, gap_part *p, size_t i)
 {
     const finding_unknown *u = &f->unknown[i];
-    p->several |= !findings_is_same_counter(u->counter, f->unknown[p->first].counter);
+    p->several |= !findings_is_same_text(u->counter, f->unknown[p->first].counter);
     p->checks += u->checks;
     p->matters |= u->matters;
     if (u->hides <= p->hides) return;
@@ -48,7 +53,7 @@ static gap_part *findings_make_parts(const findings *f)
     for (size_t i = 0; i < f->unknown_count; i++) {
         const finding_unknown *u = &f->unknown[i];
         size_t k = arrlenu(parts);
-        while (k > 0 && !(f->unknown[parts[k - 1].first].device == u->device &&
+        while (k > 0 && !(findings_is_same_place(&f->unknown[parts[k - 1].first], u) &&
                           findings_is_same_cause(&f->unknown[parts[k - 1].first], u)))
             k--;
         if (k)
@@ -70,8 +75,7 @@ static const char *findings_cause_words(const finding_unknown *u)
     case FINDING_GONE: return "gone at the end";
     case FINDING_RESET: return "started again from zero";
     case FINDING_NOT_KNOWN:
-    case FINDING_SKIPPED:
-    case FINDING_TIMELESS: return u->reason;
+    case FINDING_SKIPPED: return u->reason;
     default: break;
     }
     if (u->sys_errno == EBADMSG) return "not a number";
@@ -94,18 +98,11 @@ static char *findings_why(const findings *f, const gap_part *p)
     return text;
 }
 
-static const char *findings_where(const findings *f, size_t unknown)
-{
-    const finding_unknown *u = &f->unknown[unknown];
-    if (u->device != DIFFERENCE_NONE) return f->d->delta->schema->devices[u->device].name;
-    return strcmp(u->source, "*") == 0 ? "node" : u->source;
-}
-
 static bool findings_is_same_gap(const findings *f, const gap_part *a, const gap_part *b)
 {
     return !b->done && a->checks == b->checks && a->hides == b->hides && a->several == b->several &&
            f->unknown[a->first].rule && findings_is_same_cause(&f->unknown[a->first], &f->unknown[b->first]) &&
-           (a->several || findings_is_same_counter(f->unknown[a->first].counter, f->unknown[b->first].counter));
+           (a->several || findings_is_same_text(f->unknown[a->first].counter, f->unknown[b->first].counter));
 }
 
 static void findings_add_gap(findings *f, gap_part *parts, size_t from)
@@ -117,7 +114,7 @@ static void findings_add_gap(findings *f, gap_part *parts, size_t from)
         parts[i].done = true;
         gap.checks += parts[i].checks;
         gap.matters |= parts[i].matters;
-        arrput(names, findings_where(f, parts[i].first));
+        arrput(names, finding_unknown_place(f, &f->unknown[parts[i].first]));
     }
     gap.where = f->unknown[gap.unknown].rule ? findings_names_text(names, arrlenu(names))
                                              : memory_format("source %s", f->unknown[gap.unknown].source);

@@ -60,7 +60,9 @@ static json_object *findings_unknown_json(const findings *f, const finding_unkno
     json_object *o = json_new_object();
     json_put_text(o, "source", u->source);
     json_put_text(o, "rule", u->rule ? u->rule->name : NULL);
-    if (u->device != DIFFERENCE_NONE)
+    if (u->subject)
+        json_put_text(o, "device", u->subject);
+    else if (u->device != DIFFERENCE_NONE)
         json_put_text(o, "device", findings_device_name(f, u->device));
     else
         json_put_text(o, "device", u->rule ? u->source : NULL);

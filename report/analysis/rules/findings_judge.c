@@ -64,7 +64,7 @@ static bool findings_speaks_against_network(const findings *f, const finding *x)
     const char *source = x->rule->source;
     if (strcmp(source, "*") == 0 && x->device != DIFFERENCE_NONE)
         source = f->d->delta->schema->devices[x->device].source;
-    return expression_is_source(source, strlen(source)) && x->severity >= SEVERITY_WATCH &&
+    return findings_is_network(source) && x->severity >= SEVERITY_WATCH &&
            x->rule->class_rank < rules_class_rank("utilisation");
 }
 

@@ -25,13 +25,15 @@ void findings_make_claim(findings_making *m, finding *x);
 // Where (nearly) all devices have much the same finding of the rule, no single one is named. From the item `first` on.
 void findings_mark_alike(findings_making *m, const rule *x, size_t first, size_t judged);
 
-bool findings_names_rule(const char *list, const char *name); // is it one of the rules that a list names?
+bool findings_names_rule(const char *list, const char *name); // is it one of the rules, or sources, that a list names?
 void findings_explain(findings_making *m, finding *x);
 void findings_sort(findings *f, const rules *set);
 void findings_find_background(findings_making *m);
 // What could not be judged: a rule's reading on a device; sources, before any rule; and at the end, causes.
 void findings_add_unknown(findings_making *m, const rule *x, size_t device, reading r);
 void findings_add_blind_sources(findings_making *m);
+// The same of a device that may be there or not: its source was left out, or could not be read.
+void findings_add_unseen(findings_making *m, const char *rule_name, const char *source, const char *device);
 // A finding of this rule, if the value crosses a threshold of it. subject: as finding.subject; claim: from malloc(), NULL
 // for the rule's own.
 void findings_add_told(findings_making *m, const char *rule_name, size_t device, const char *subject, double value,
@@ -39,8 +41,8 @@ void findings_add_told(findings_making *m, const char *rule_name, size_t device,
 void findings_look_at_command(findings_making *m);
 void findings_look_for_expected(findings_making *m, const expected_devices *x);
 void findings_find_gaps(findings_making *m);
-// Sources of the node as a whole in which a fault would show. The job's own (process, cgroup), energy and what recording
-// costs are none.
+bool findings_is_network(const char *source);
+// Sources of the node as a whole in which a fault would show: the kernel's protocols, and FINDINGS_HOST_SOURCES.
 bool findings_is_host(const char *source);
 void findings_find_places(findings_making *m);
 void findings_conclude(findings *f);

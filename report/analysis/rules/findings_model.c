@@ -14,8 +14,10 @@ void findings_free(findings *f)
         free(f->items[i].explained_by);
     }
     arrfree(f->items);
-    for (size_t i = 0; i < f->unknown_count; i++)
+    for (size_t i = 0; i < f->unknown_count; i++) {
         free(f->unknown[i].path);
+        free(f->unknown[i].subject);
+    }
     for (size_t i = 0; i < f->gap_count; i++) {
         free(f->gaps[i].where);
         free(f->gaps[i].why);
@@ -28,6 +30,13 @@ void findings_free(findings *f)
     free(f->verdict);
     free(f->places);
     *f = (findings){0};
+}
+
+const char *finding_unknown_place(const findings *f, const finding_unknown *u)
+{
+    if (u->subject) return u->subject;
+    if (u->device != DIFFERENCE_NONE) return f->d->delta->schema->devices[u->device].name;
+    return strcmp(u->source, "*") == 0 ? "node" : u->source;
 }
 
 const char *finding_device(const findings *f, const finding *x)

@@ -8,6 +8,10 @@
 
 enum { FINDINGS_EVIDENCE = 24 };
 
+// What of the node beside its network may be at fault. The job's own sources (process, cgroup), energy and what recording
+// costs are not among them.
+#define FINDINGS_HOST_SOURCES "cpu,memory,pressure,edac,gpu"
+
 // A counter or fact that a finding rests on.
 typedef struct finding_evidence {
     const char *name, *unit;
@@ -38,12 +42,11 @@ typedef struct finding {
 
 // Why something could not be judged.
 typedef enum finding_cause {
-    FINDING_NOT_KNOWN = 0, // a fact that nobody tells: the speed of a virtual port
+    FINDING_NOT_KNOWN = 0, // a fact that nobody tells: the speed of a virtual port; that any time passed
     FINDING_SKIPPED,       // not in the set that was read
     FINDING_SATURATED,     // stuck at its largest value
     FINDING_SUSPECT,       // so narrow that it may have passed its end more than once
     FINDING_NEW,           // was not there at the begin
-    FINDING_TIMELESS,      // no time passed that is known
     FINDING_RESET,
     FINDING_GONE,
     FINDING_VANISHED,
@@ -55,6 +58,7 @@ typedef enum finding_cause {
 typedef struct finding_unknown {
     const rule *rule; // NULL: the source
     const char *source;
+    char *subject;       // as finding.subject
     size_t device;       // or DIFFERENCE_NONE
     const char *counter; // or NULL
     const char *reason;
@@ -100,6 +104,7 @@ typedef struct finding_background {
 typedef struct findings_load {
     double rate[2], share;
     double wire_bytes; // in and out of the node's own network interfaces, NAN: there is none with a value
+    double within; // 1: less than a tenth of the IP bytes went over them, 0: more, or not known; NAN: IP bytes unread
     size_t devices, idle;
     bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
 } findings_load;
@@ -122,8 +127,9 @@ typedef struct findings {
     findings_load load;
     size_t judged; // how often a rule could be judged, without those about the data themselves
     severity severity;
-    char *verdict; // one sentence
-    char *places;  // the devices that were judged: "cxi0-cxi7 and the host"; NULL: none
+    char *verdict;   // one sentence
+    size_t blind_at; // where in it the cause begins, behind "Could not be judged: "; 0: that is not what it says
+    char *places;    // the devices that were judged: "cxi0-cxi7 and the host"; NULL: none
 } findings;
 
 // The node that this one is linked with.
@@ -137,6 +143,7 @@ typedef struct expected_device {
     char *name;
     char *source;      // NULL: of whichever
     double bits_per_s; // 0: of whatever speed
+    bool any_link;     // whether its link is up is not asked: it was not known when all was well
 } expected_device;
 
 // Start from {0}; expected_free() at the end.
@@ -151,6 +158,7 @@ char *finding_gap_text(const findings *f, const finding_gap *gap);
 char *findings_names_text(const char *const *names, size_t count);
 // Are its devices the job or the node as a whole?
 bool findings_source_is_whole(const char *source);
+const char *finding_unknown_place(const findings *f, const finding_unknown *u); // where it is: "cxi0", "cpu", "node"
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source
 // Whom it is about: its device, or where no single one may be named "all 8 NICs", "both GPUs", "7 of 8 NICs".
 words_text finding_who(const findings *f, const finding *x);

@@ -17,17 +17,14 @@ static severity findings_reach(const rule *x)
     return (severity)s;
 }
 
-static bool findings_is_network(const char *source)
+bool findings_is_network(const char *source)
 {
     return expression_is_source(source, strlen(source));
 }
 
 bool findings_is_host(const char *source)
 {
-    static const char *const names[] = {"ip", "cpu", "memory", "pressure", "edac", "gpu"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(source, names[i]) == 0) return true;
-    return false;
+    return strcmp(source, "ip") == 0 || findings_names_rule(FINDINGS_HOST_SOURCES, source);
 }
 
 static bool findings_is_device_new(const findings *f, size_t device)
@@ -40,6 +37,7 @@ static bool findings_is_device_new(const findings *f, size_t device)
 // speed of a virtual port), what was not asked for, and what is said by a finding of its own (saturated) is not among it.
 static bool findings_matters(const findings *f, const finding_unknown *u)
 {
+    if (strcmp(u->rule->source, "expect") == 0) return true; // the user asks for it
     if (u->cause < FINDING_NEW || u->rule->class_rank >= rules_class_rank("utilisation")) return false;
     if (u->device == DIFFERENCE_NONE) return findings_is_host(u->source) && u->hides >= SEVERITY_HIGH;
     if (u->cause == FINDING_NEW && !findings_is_device_new(f, u->device)) return false;
@@ -118,8 +116,6 @@ void findings_add_unknown(findings_making *m, const rule *x, size_t device, read
         u.cause = findings_cause_of_counter(delta, &f->d->rows[r.at - 1], r.at - 1);
         u.sys_errno = f->d->rows[r.at - 1].sys_errno;
         if (u.cause >= FINDING_VANISHED) u.path = findings_counter_path(delta->schema, r.at - 1);
-    } else if (strcmp(u.reason, "no time is known") == 0) {
-        u.cause = FINDING_TIMELESS;
     } else if (r.status == READING_SKIPPED) {
         u.cause = FINDING_SKIPPED;
     }
@@ -186,6 +182,26 @@ static void findings_add_blind_source(findings_making *m, const netprof_source_s
     if (!u.checks) return;
     if (s->path && *s->path) u.path = memory_strdup(s->path);
     u.matters = findings_source_matters(s, &u);
+    findings_put_unknown(m->f, u);
+}
+
+void findings_add_unseen(findings_making *m, const char *rule_name, const char *source, const char *device)
+{
+    const rule *x = rules_find(m->set, rule_name);
+    const netprof_source_state *s = dataset_source(m->f->d->delta->schema, source);
+    if (!x) return;
+    finding_unknown u = {.rule = x,
+                         .source = x->source,
+                         .subject = memory_strdup(device),
+                         .device = DIFFERENCE_NONE,
+                         .reason = s ? netprof_status_name(s->status) : "its source was not read",
+                         .cause = s ? findings_cause_of_status((uint8_t)s->status) : FINDING_SKIPPED,
+                         .sys_errno = s ? s->sys_errno : 0,
+                         .checks = 1,
+                         .hides = findings_reach(x),
+                         .hides_class = x->class_name};
+    if (s && *s->path) u.path = memory_strdup(s->path);
+    u.matters = findings_matters(m->f, &u);
     findings_put_unknown(m->f, u);
 }
 

@@ -44,7 +44,7 @@ static const char **findings_judged_names(const findings_making *m, const bool *
     const char **names = NULL;
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *dev = &schema->devices[i];
-        if (!expression_is_source(dev->source, strlen(dev->source)) || evaluation_counts_again(&m->e, i)) continue;
+        if (!findings_is_network(dev->source) || evaluation_counts_again(&m->e, i)) continue;
         if (physical && !(dev->flags & NETPROF_DEVICE_PHYSICAL)) continue;
         if (judged[i]) arrput(names, dev->name);
     }
@@ -100,6 +100,7 @@ static void findings_append_worst(findings *f)
     if (others) text_append(&f->verdict, " (and %s)", words_many(others, "more finding").text);
 }
 
+// NULL: of no class that is a fault of its own kind.
 static const char *findings_class_words(const char *class_name)
 {
     static const struct {
@@ -109,7 +110,7 @@ static const char *findings_class_words(const char *class_name)
                 {"congestion", "congestion in the network"}, {"transport", "lost or repeated messages"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, class_name) == 0) return rows[i].words;
-    return "a fault";
+    return NULL;
 }
 
 // How many of the checks that could not be made could have been a warning or worse; the worst of them.
@@ -147,22 +148,25 @@ static void findings_append_unmade(findings *f)
                     severity_name(findings_worst_hidden(f)));
         return;
     }
-    const char *where = u->device == DIFFERENCE_NONE ? u->source : f->d->delta->schema->devices[u->device].name;
-    if (f->unknown_checks == 1)
+    const char *words = findings_class_words(u->hides_class), *where = finding_unknown_place(f, u);
+    if (hidden == f->unknown_checks)
         text_append(&f->verdict, ", which could have shown");
-    else if (hidden == f->unknown_checks)
-        text_append(&f->verdict, ", which could have shown faults such as");
     else
         text_append(&f->verdict, ", of which %zu could have shown", hidden);
-    text_append(&f->verdict, " %s (%s)", findings_class_words(u->hides_class), where);
+    if (hidden > 1)
+        text_append(&f->verdict, " faults%s%s (%s)", words ? " such as " : "", words ? words : "", where);
+    else
+        text_append(&f->verdict, " %s (%s)", words ? words : "a fault", where);
 }
 
 static void findings_conclude_blind(findings *f)
 {
     const finding_gap *gap = f->gaps;
     size_t causes = 0, checks = 0;
+    text_append(&f->verdict, "Could not be judged: ");
+    f->blind_at = strlen(f->verdict);
     if (!f->gap_count) {
-        text_append(&f->verdict, "Could not be judged: no rule found its counters");
+        text_append(&f->verdict, "no rule found its counters");
         return;
     }
     for (size_t i = 0; i < f->gap_count; i++) {
@@ -170,13 +174,13 @@ static void findings_conclude_blind(findings *f)
         causes++;
         checks += f->gaps[i].checks;
     }
-    text_append(&f->verdict, "Could not be judged: %s: %s; this", gap->where, gap->why);
+    text_append(&f->verdict, "%s: %s; this", gap->where, gap->why);
     if (causes > 1) text_append(&f->verdict, " and %s", words_many(causes - 1, "other cause").text);
     text_append(&f->verdict, " %s %s", causes > 1 ? "hide" : "hides", words_many(checks, "check").text);
     if (f->judged == 1)
-        text_append(&f->verdict, ", the one that was made, on %s, found no fault", f->places);
+        text_append(&f->verdict, "; the one that was made, on %s, found no fault", f->places);
     else if (f->judged)
-        text_append(&f->verdict, ", the %zu that were made, on %s, found no fault", f->judged, f->places);
+        text_append(&f->verdict, "; the %zu that were made, on %s, found no fault", f->judged, f->places);
 }
 
 static bool findings_is_idle(const findings *f)
@@ -207,6 +211,7 @@ void findings_conclude(findings *f)
         "", "", "", "Worth watching: ", "Warning: ", "Serious: ", "Critical: "};
     f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
     f->is_blind |= !f->judged;
+    f->blind_at = 0;
     if (f->is_blind && f->severity < SEVERITY_UNKNOWN) f->severity = SEVERITY_UNKNOWN;
     if (f->severity == SEVERITY_UNKNOWN) {
         findings_conclude_blind(f);

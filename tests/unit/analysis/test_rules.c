@@ -93,6 +93,7 @@ static void formulas(void **state)
         {"SPEED", 200e9},
         {"DEVICES", 3},
         {"PHYSICAL", 1},
+        {"WITHIN", 0},
         {"fact(pci_width)", 16},
         {"is(port_speed, BS_200G)", 1},
         {"is(port_speed, CD_50G)", 0},
@@ -728,6 +729,7 @@ static const struct row {
     {"tcp-retrans-ratio", TCP LOCAL "Tcp/RetransSegs=30000", INFO}, // nothing went over the wire
     {"tcp-retrans-ratio", TCP WIRED "Tcp/RetransSegs=30000", CRITICAL},
     {"tcp-retrans-ratio", TCP LOOP "Tcp/RetransSegs=30000", INFO}, // a container that has nothing but its loopback
+    {"tcp-retrans-ratio", TCP "netdev/rx_bytes=50 netdev/tx_bytes=50 IpExt/InOctets=9u Tcp/RetransSegs=30000", INFO},
     {"tcp-retrans-ratio", TCP WIRED LOOPING "Tcp/RetransSegs=30000", INFO}, // the ports forward for others
     {"tcp-zero-window", LOOP "TcpExt/TCPToZeroWindowAdv=100", INFO},
     {"tcp-rto", TCP LOOP "TcpExt/TCPTimeouts=10", INFO},

@@ -90,7 +90,6 @@ static char *check_nodes_good_text(const check_nodes *n, const char *counted)
 // "critical on 1 of 3 nodes, first n04: cxi2: ...": the worst first, and how many are as bad.
 static char *check_nodes_overall_text(const check_nodes *n)
 {
-    static const char blind_begin[] = "Could not be judged: ";
     const check_node *nodes = n->items;
     severity worst = nodes[0].f.severity;
     size_t alike_count = 0, blind = 0;
@@ -103,9 +102,8 @@ static char *check_nodes_overall_text(const check_nodes *n)
     if (worst < SEVERITY_UNKNOWN) {
         text = check_nodes_good_text(n, counted);
     } else if (worst == SEVERITY_UNKNOWN) {
-        if (strncmp(verdict, blind_begin, strlen(blind_begin)) == 0) verdict += strlen(blind_begin);
         text_append(&text, "Could not be judged on %zu of %s, first %s: %s", alike_count, counted,
-                    check_nodes_node_name(&nodes[0]), verdict);
+                    check_nodes_node_name(&nodes[0]), verdict + nodes[0].f.blind_at);
     } else if (nodes[0].f.items[0].of_nodes > 1) {
         text_append(&text, "%s across %s: %s", severity_name(worst),
                     words_many(nodes[0].f.items[0].of_nodes, "node").text, verdict);

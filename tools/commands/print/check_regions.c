@@ -17,14 +17,18 @@ static void check_regions_print(const regions *job, const char *path)
     printf("'netprof regions %s' tells more.\n\n", safe(path));
 }
 
-static severity check_regions_of(const char *path, bool json)
+static severity check_regions_of(const char *path, const rules *set, bool json, bool *blind)
 {
     regions job = {0};
-    rules set = {0};
     netprof_error error;
     severity found = SEVERITY_OK;
-    if (!(inputs_hold(path) & PARTS_REGIONS) || inputs_rules(&set, NULL)) return found;
-    if (!regions_read(&job, &path, 1, &(regions_options){.rules = &set}, &error)) {
+    if (!(inputs_hold(path) & PARTS_REGIONS)) return found;
+    if (regions_read(&job, &path, 1, &(regions_options){.rules = set}, &error)) {
+        *blind = true;
+        char *where = memory_strdup(safe(*error.path ? error.path : path));
+        warn("%s: its regions could not be judged: %s", where, error_text(&error));
+        free(where);
+    } else {
         found = job.severity;
         if (json)
             warn("%s: regions of %s, not in this document: %s", safe(path),
@@ -33,15 +37,14 @@ static severity check_regions_of(const char *path, bool json)
             check_regions_print(&job, path);
     }
     regions_free(&job);
-    rules_free(&set);
     return found;
 }
 
-severity check_regions(const char *const *paths, size_t count, bool json)
+severity check_regions(const char *const *paths, size_t count, const rules *set, bool json, bool *blind)
 {
     severity worst = SEVERITY_OK;
     for (size_t i = 0; i < count; i++) {
-        severity found = listing_is_directory(paths[i]) ? check_regions_of(paths[i], json) : SEVERITY_OK;
+        severity found = listing_is_directory(paths[i]) ? check_regions_of(paths[i], set, json, blind) : SEVERITY_OK;
         if (found > worst) worst = found;
     }
     return worst;

@@ -113,9 +113,8 @@ static void check_text_print_unmade(const findings *f)
     for (size_t i = 0; i < f->unknown_count; i++) {
         const finding_unknown *u = &f->unknown[i];
         if (!u->rule) continue;
-        const char *device = u->device == DIFFERENCE_NONE ? u->source : f->d->delta->schema->devices[u->device].name;
-        printf("    %s: %s: %s%s%s\n", safe(device), safe(u->rule->name), u->counter ? safe(u->counter) : "",
-               u->counter ? ": " : "", safe(u->reason));
+        printf("    %s: %s: %s%s%s\n", safe(finding_unknown_place(f, u)), safe(u->rule->name),
+               u->counter ? safe(u->counter) : "", u->counter ? ": " : "", safe(u->reason));
     }
 }
 

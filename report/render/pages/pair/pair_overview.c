@@ -27,7 +27,7 @@ static bool overview_is_idle(const pair *p)
         double most = fmax(pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
                            pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES));
         known += speed > 0;
-        idle += speed > 0 && 8 * most / speed < 0.001;
+        idle += speed > 0 && 8 * most / speed < EVALUATION_IDLE_SHARE;
     }
     return known && idle == known && known == p->traffic_count;
 }
