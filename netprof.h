@@ -11509,7 +11509,7 @@ static int netprof__resync(netprof_reader *r)
     for (;;) {
         size_t skip = 1;
         while (r->at + skip + 16 <= r->size && !netprof__may_begin(r->data[r->at + skip]))
-            skip++;
+            skip += netprof__get_le(r->data + r->at + skip, 8) ? 1 : 8; /* a hole of a sparse file holds zeros */
         netprof__skip_damaged(r, skip);
         if (netprof__fill_window(r, 16) < 12 || r->searched / 16 > r->base + r->at + (1 << 26)) break;
         if (netprof__is_header(r)) return 1;

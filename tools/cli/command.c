@@ -2,6 +2,7 @@
 
 #include "options.h"
 #include "output.h"
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
 
 #include <stdlib.h>
@@ -103,9 +104,18 @@ static int command_dashes(const command *c, int argc, const char **argv)
     return i < argc ? i : argc;
 }
 
+static void command_waits(const char *path, int begins)
+{
+    if (begins)
+        progress("waiting for a writer of %s", safe(path));
+    else
+        progress_end();
+}
+
 int command_execute(const command *c, int argc, const char **argv)
 {
     bool help_wanted = false;
+    readable_on_wait(command_waits);
     atexit(command_at_exit);
     const char **words = NULL; // an array of stb_ds
     int first = command_dashes(c, argc, argv);

@@ -1,6 +1,7 @@
 #include "nccl_inputs.h"
 
 #include "output.h"
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
 
 #include <errno.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_CONFIG = 1 << 20 }; // bytes
 
 // ---- the configuration file: [section], key = value, # and ; begin comments ----
 
@@ -55,11 +58,14 @@ static int nccl_inputs_read_line(nccl_config *config, char *section, size_t size
 
 int nccl_config_read(nccl_config *config, const char *path)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = readable_stream(path);
     char section[64] = "", *line = NULL;
     size_t room = 0, number = 0;
     int code = EXIT_DONE;
-    if (!file) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    struct stat st;
+    if (!file) return fail(EXIT_FILE, "%s: %s", safe(path), readable_error(errno));
+    if (fstat(fileno(file), &st) == 0 && st.st_size > MOST_CONFIG)
+        code = fail(EXIT_FILE, "%s: larger than 1 MiB", safe(path));
     while (!code && getline(&line, &room, file) >= 0) {
         number++;
         if (nccl_inputs_read_line(config, section, sizeof section, line))

@@ -181,7 +181,11 @@ static int cmd_merge_look(merging *m, piece *p, const parts *of)
     netprof_err failed = netprof_reader_open_fn(&reader, cmd_merge_read_hashing, &bytes, NULL, &error);
     while (!failed && item.type != NETPROF_ITEM_END) {
         failed = netprof_reader_next(reader, &item, &error);
-        if (!failed) cmd_merge_take_item(m, p, &item, &facts);
+        if (failed) break;
+        if (!parts_is_to_come(of, p->part, &item))
+            cmd_merge_take_item(m, p, &item, &facts);
+        else if (item.type == NETPROF_ITEM_END)
+            warn("%s: %s", safe(p->path), PARTS_GROWS);
     }
     p->size = bytes.size, p->hash = bytes.hash;
     cmd_merge_take_facts(p, &facts);

@@ -69,7 +69,11 @@ static int export_input_walk_netprof(const struct export_input *in, const input_
     netprof_err err = parts_reader(&in->file->parts, in->part, &stream, NULL, &reader, &error);
     while (!err && item.type != NETPROF_ITEM_END && !export_input_stopped(v)) {
         err = netprof_reader_next(reader, &item, &error);
-        if (!err) export_input_take_item(&item, v, f);
+        if (err) break;
+        if (!parts_is_to_come(&in->file->parts, in->part, &item))
+            export_input_take_item(&item, v, f);
+        else if (item.type == NETPROF_ITEM_END && f->speak)
+            warn("%s: %s", safe(f->path), PARTS_GROWS);
     }
     netprof_reader_close(reader);
     return err ? fail_error(in->path, &error) : EXIT_DONE;
@@ -162,7 +166,7 @@ int input_file_open(input_file *f, const char *path, const char *names)
 {
     netprof_error error;
     *f = (input_file){.path = path, .count = 1};
-    netprof_err err = strcmp(path, "-") == 0 ? NETPROF_ERR_FORMAT : parts_open(&f->parts, path, &error);
+    netprof_err err = parts_open(&f->parts, path, &error);
     if (!err) {
         f->count = f->parts.count;
         return EXIT_DONE;

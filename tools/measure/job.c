@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ static const struct {
     {"oar", "OAR_JOB_ID", NULL},
 };
 
-enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5 };
+enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5, NODE_FILE = 64 << 20 };
 #define YOUNG_NS INT64_C(3000000000) // first looks at a process, within which it may still become another program
 
 // ---- one process ----
@@ -343,6 +344,17 @@ static void job_tell_container(recorder *to)
 
 // The job's nodes by the node file of PBS or OAR, and what this one is called in it. On other nodes than the first the
 // file is often missing, or nobody's to read: then the recordings' job number joins them all the same.
+static FILE *job_open_node_file(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= NODE_FILE) return fdopen(fd, "r");
+    int error = fd < 0 ? errno : EMEDIUMTYPE; // a pipe or a device would hold the recorder
+    if (fd >= 0) close(fd);
+    errno = error;
+    return NULL;
+}
+
 static void job_tell_nodes(recorder *to)
 {
     static const char *const variables[] = {"PBS_NODEFILE", "OAR_NODEFILE", "OAR_FILE_NODES"};
@@ -351,7 +363,7 @@ static void job_tell_nodes(recorder *to)
         char host[256] = "", *all, *why = NULL;
         size_t count = 0;
         if (!path || !*path) continue;
-        FILE *file = fopen(path, "re");
+        FILE *file = job_open_node_file(path);
         all = file ? membership_nodes(file, &count) : NULL;
         if (!all) why = memory_format("%s: %s: %s", variables[i], path, file ? "names no node" : strerror(errno));
         if (file) fclose(file);

@@ -21,7 +21,8 @@ enum {
     ROOM = RING / 2,   // when more waits, readings are left out: one that was begun always fits
     AT_ONCE = 1 << 20, // one write: an error is noticed soon
     PATIENCE_NS = 5000000,
-    AGAIN_NS = 100000000
+    AGAIN_NS = 100000000,
+    LOCK_TRIES = 10
 };
 
 struct record_file {
@@ -177,7 +178,12 @@ static bool record_file_refuse(const record_file *file, const char *why)
 // Two that write one file destroy each other's readings. Where the file system has no locks, nobody can know.
 static bool record_file_lock(const record_file *file)
 {
-    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    static const struct timespec moment = {.tv_nsec = 20000000};
+    // Who reads the file asks by a lock of an instant whether it grows.
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (i) nanosleep(&moment, NULL);
+        if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    }
     return record_file_refuse(file, "another recorder is writing it (in the name, %n is the node, %p the process)");
 }
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER = 16, COMPACT_ITEMS = 256 };
+enum { HEADER = 16, COMPACT_ITEMS = 256, PIECE = 8 << 20, MOST_TAIL = 64 << 20 };
 
 // A chunk, as the reader reported it.
 typedef struct item {
@@ -86,17 +86,19 @@ static netprof_err follow_open_file(follow *f, netprof_error *error)
     return NETPROF_OK;
 }
 
+// At most a piece: a long recording is not kept whole.
 static netprof_err follow_read_more(follow *f, netprof_error *error)
 {
-    for (;;) {
+    for (size_t before = f->size; f->size - before < PIECE;) {
         if (f->room - f->size < 65536) f->data = memory_realloc(f->data, f->room = 2 * f->room + 65536);
         ssize_t n = pread(f->fd, f->data + f->size, f->room - f->size, f->read);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return follow_failed(error, NETPROF_ERR_IO, f, "cannot read");
-        if (n == 0) return NETPROF_OK;
+        if (n == 0) break;
         f->size += (size_t)n;
         f->read += n;
     }
+    return NETPROF_OK;
 }
 
 // Did the recorder close the file? Once chunks were given up, only the whole file shows it.
@@ -221,12 +223,16 @@ static void follow_compact(follow *f)
 netprof_err follow_look(follow *f, follow_take *take, void *user, netprof_error *error)
 {
     netprof_err err = follow_open_file(f, error);
-    size_t before = f->size;
-    if (!err) err = follow_read_more(f, error);
-    if (err || f->size == before) return err;
-    if (f->size < HEADER) return NETPROF_OK; // it has just begun
-    err = follow_pass(f, take, user, error);
-    if (!err && arrlenu(f->items) > f->compact_at) follow_compact(f);
+    while (!err) {
+        size_t before = f->size;
+        err = follow_read_more(f, error);
+        if (err || f->size == before) return err;
+        if (f->size < HEADER) continue; // it has just begun
+        err = follow_pass(f, take, user, error);
+        if (!err && arrlenu(f->items) > f->compact_at) follow_compact(f);
+        if (!err && f->size - f->delivered > MOST_TAIL)
+            err = follow_failed(error, NETPROF_ERR_FORMAT, f, "more than 64 MiB that are no whole reading");
+    }
     return err;
 }
 

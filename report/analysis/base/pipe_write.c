@@ -10,7 +10,7 @@
 
 enum { LOOK_MS = 50 };
 
-static bool pipe_is_interrupted(void)
+bool pipe_is_interrupted(void)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t pending;

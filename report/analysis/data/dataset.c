@@ -4,8 +4,10 @@
 #include "dataset_json.h"
 #include "dataset_net_prof.h"
 #include "file_parts.h"
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,10 @@ static netprof_err dataset_copy_delta(dataset_input *in, const netprof_delta *fr
 
 static netprof_err dataset_take_item(dataset_input *in, const netprof_item *item)
 {
+    if (in->parts && parts_is_to_come(in->parts, in->part, item)) {
+        if (item->type == NETPROF_ITEM_END) dataset_warn(in, 0, item->offset, PARTS_GROWS);
+        return NETPROF_OK;
+    }
     switch (item->type) {
     case NETPROF_ITEM_FACT: dataset_add_fact(in, item->fact->key, item->fact->value); return NETPROF_OK;
     case NETPROF_ITEM_SNAPSHOT:
@@ -165,6 +171,27 @@ dataset_format dataset_recognise(const void *data, size_t size)
     return strstr(head, "\"netprof") ? DATASET_JSON : DATASET_NET_PROF_JSON;
 }
 
+static netprof_err dataset_refuse(dataset_input *in)
+{
+    return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
+                        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
+}
+
+// What begins like nothing that is known is not read to its end.
+static netprof_err dataset_look_at_head(dataset_input *in, const char *path)
+{
+    char head[4096];
+    FILE *file = readable_stream(path);
+    if (!file) return dataset_fail(in, NETPROF_ERR_IO, 0, "%s", readable_error(errno));
+    size_t n = fread(head, 1, sizeof head, file), blank = 0;
+    fclose(file);
+    size_t mark = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (blank < n - mark && head[mark + blank] && strchr(" \t\r\n", head[mark + blank]))
+        blank++;
+    bool known = n < sizeof head || mark + blank == n || dataset_recognise(head + mark, n - mark) != DATASET_UNKNOWN;
+    return known ? NETPROF_OK : dataset_refuse(in);
+}
+
 static netprof_err dataset_read_input(dataset_input *in)
 {
     in->run.format = in->parts ? DATASET_NETPROF : dataset_recognise(in->data, in->size);
@@ -176,8 +203,7 @@ static netprof_err dataset_read_input(dataset_input *in)
     case DATASET_UNKNOWN: break;
     }
     if (!in->size) return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "empty");
-    return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
-                        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
+    return dataset_refuse(in);
 }
 
 static netprof_err dataset_add_run(dataset_input *in)
@@ -294,12 +320,13 @@ netprof_err dataset_read(dataset *set, const char *path, const dataset_options *
     parts p = {0};
     netprof_err err = dataset_begin(&in, set, path, options, error);
     if (err) return err;
-    if (strcmp(path, "-") != 0 && !parts_open(&p, path, NULL)) {
+    if (!parts_open(&p, path, NULL)) {
         err = dataset_add_parts(&in, &p);
         parts_close(&p);
         return err;
     }
-    err = dataset_slurp(&in, path, &data, &size);
+    err = dataset_look_at_head(&in, path);
+    if (!err) err = dataset_slurp(&in, path, &data, &size);
     if (err) return err;
     err = dataset_add_memory(&in, data, size);
     free(data);

@@ -1,5 +1,6 @@
 #include "dataset_build.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
 #include "device_changes.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_WARNINGS = 1000 };
 #define DEFAULT_MAX_BYTES ((uint64_t)1 << 30)
@@ -172,20 +174,23 @@ uint64_t dataset_max_bytes(const dataset_options *options)
 netprof_err dataset_slurp(dataset_input *in, const char *path, char **data, size_t *size)
 {
     uint64_t limit = dataset_max_bytes(in->options);
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!file) return dataset_fail(in, NETPROF_ERR_IO, 0, "%s", strerror(errno));
+    struct stat st;
+    FILE *file = readable_stream(path);
+    if (!file) return dataset_fail(in, NETPROF_ERR_IO, 0, "%s", readable_error(errno));
     char *text = NULL;
     size_t used = 0, capacity = 1 << 15;
+    // What is too large is not read first: the program would seem to hang.
+    bool large = fstat(fileno(file), &st) == 0 && st.st_size > 0 && (uint64_t)st.st_size > limit;
     netprof_err err = NETPROF_OK;
     do {
         capacity *= 2;
         text = memory_realloc(text, capacity);
-        used += fread(text + used, 1, capacity - 1 - used, file);
+        if (!large) used += fread(text + used, 1, capacity - 1 - used, file);
         if (ferror(file)) err = dataset_fail(in, NETPROF_ERR_IO, 0, "%s", strerror(errno));
-        if (used > limit)
+        if (large || used > limit)
             err = dataset_fail(in, NETPROF_ERR_LIMIT, 0, "larger than %llu bytes", (unsigned long long)limit);
     } while (!err && used == capacity - 1);
-    if (file != stdin) fclose(file);
+    fclose(file);
     if (err) {
         free(text);
         return err;

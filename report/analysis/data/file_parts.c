@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // memmem
 #include "file_parts.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
 
 #include <errno.h>
@@ -79,10 +80,19 @@ static void parts_add(parts *p, uint64_t at)
     p->count = arrlenu(p->at);
 }
 
+// A hole holds zeros, and no header. It is skipped but for the bytes that a header across its edges could have.
+static uint64_t parts_skip_hole(int fd, uint64_t at)
+{
+    off_t data = lseek(fd, (off_t)at, SEEK_DATA), end = data < 0 ? lseek(fd, 0, SEEK_END) : 0;
+    uint64_t next = (uint64_t)(data >= 0 ? data : end > 0 ? end : 0);
+    return next > at + HEADER ? next - HEADER : at;
+}
+
 // Windows overlap by a header less one byte: one that lies across two is found in the second.
 static netprof_err parts_find_headers(parts *p, char *window, netprof_error *error)
 {
     for (uint64_t begin = 0;;) {
+        begin = parts_skip_hole(p->fd, begin);
         ssize_t n = parts_read_at(p->fd, window, WINDOW, begin);
         if (n < 0) return parts_fail(error, NETPROF_ERR_IO, errno, "cannot read");
         size_t size = (size_t)n;
@@ -98,12 +108,13 @@ netprof_err parts_open(parts *p, const char *path, netprof_error *error)
 {
     struct stat st;
     unsigned char head[HEADER];
-    *p = (parts){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)}; // a pipe without a writer must not hang us
+    *p = (parts){.fd = readable_open(path)};
     p->open = p->fd >= 0;
-    netprof_err err = p->open ? NETPROF_OK : parts_fail(error, NETPROF_ERR_IO, errno, "cannot open");
+    netprof_err err = p->open ? NETPROF_OK : parts_fail(error, NETPROF_ERR_IO, 0, readable_error(errno));
     if (!err && (fstat(p->fd, &st) || !S_ISREG(st.st_mode) || parts_read_at(p->fd, head, HEADER, 0) != HEADER ||
                  !parts_is_header(head, HEADER)))
         err = parts_fail(error, NETPROF_ERR_FORMAT, 0, "not a .netprof file (its first bytes are others)");
+    if (!err) p->grows = readable_grows(p->fd);
     if (!err) {
         char *window = memory_alloc(WINDOW);
         parts_add(p, 0);
@@ -118,6 +129,13 @@ netprof_err parts_open(parts *p, const char *path, netprof_error *error)
 uint64_t parts_size(const parts *p, size_t part)
 {
     return (part + 1 < p->count ? p->at[part + 1] : p->size) - p->at[part];
+}
+
+bool parts_is_to_come(const parts *p, size_t part, const netprof_item *item)
+{
+    if (!p->grows || part + 1 < p->count) return false;
+    if (item->type == NETPROF_ITEM_END) return !item->complete;
+    return item->type == NETPROF_ITEM_DAMAGE && item->offset + item->size == parts_size(p, part);
 }
 
 parts_stream parts_begin(const parts *p, size_t part)
@@ -193,7 +211,7 @@ unsigned parts_hold(const char *path)
 {
     struct stat st;
     unsigned found = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = readable_open(path);
     if (fd < 0) return 0;
     walk *w = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? memory_alloc(sizeof *w) : NULL;
     if (w) {

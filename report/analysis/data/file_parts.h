@@ -18,6 +18,7 @@ typedef struct parts {
     uint64_t *at; // [count]: offsets, rising; at[0] is 0
     size_t count;
     uint64_t size; // of the whole file
+    bool grows;    // a recorder is writing it
 } parts;
 
 enum {                   // what a file holds
@@ -31,9 +32,12 @@ bool parts_is_header(const void *data, size_t size);
 size_t parts_next(const void *data, size_t size, size_t from);
 size_t parts_count(const void *data, size_t size);
 
-// The parts of a regular file; it is read once, in pieces. _FORMAT: no .netprof, or no regular file; _IO.
+// The parts of a file, opened as base/readable.h says; it is read once, in pieces. _FORMAT: no .netprof; _IO.
 netprof_err parts_open(parts *p, const char *path, netprof_error *error);
 uint64_t parts_size(const parts *p, size_t part);
+// True for an item that is no fault in a file that grows: its end, or the beginning of a chunk before it.
+bool parts_is_to_come(const parts *p, size_t part, const netprof_item *item);
+#define PARTS_GROWS "still being recorded: this is what it holds so far"
 // The state of reading a part.
 typedef struct parts_stream {
     int fd; // of the parts, which must stay open

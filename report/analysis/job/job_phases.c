@@ -1,4 +1,5 @@
 // Phases that the user marked, incidents as phases, and the processes that left regions.
+#include "analysis/base/readable.h"
 #include "job_columns.h"
 #include "job_store.h"
 
@@ -72,9 +73,9 @@ void job_parse_phases(job_report *r, const char *path, const char *text, size_t 
 
 void job_read_phases(job_report *r, const char *path)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = readable_stream(path);
     if (!file) {
-        job_warn(r, path, "%s", strerror(errno));
+        job_warn(r, path, "%s", readable_error(errno));
         r->damaged = true;
         return;
     }

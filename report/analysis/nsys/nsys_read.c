@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "nsys_reading.h"
+#include "analysis/base/readable.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 
@@ -326,7 +327,7 @@ void nsys_free(nsys *n)
 static bool nsys_read_head(const char *path, char head[16])
 {
     errno = 0;
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
+    FILE *file = readable_stream(path);
     if (!file && errno == ENOMEM) memory_exhausted();
     bool got = file && fread(head, 1, 16, file) == 16;
     if (file) fclose(file);
@@ -348,7 +349,7 @@ bool nsys_is_report(const char *path)
         size_t n = strlen(endings[i]);
         named |= size > n && strcasecmp(path + size - n, endings[i]) == 0;
     }
-    FILE *file = named ? fopen(path, "rbe") : NULL; // a missing file is reported as missing
+    FILE *file = named ? readable_stream(path) : NULL; // a missing file is reported as missing
     if (file) fclose(file);
     return file && !nsys_in_file(path);
 }

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "nsys_sqlite.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/memory.h"
 
 #include <ctype.h>
@@ -95,8 +96,8 @@ static netprof_err sqlite_check_head(const char *path, netprof_error *error)
     unsigned char head[100];
     char text[160];
     struct stat st;
-    FILE *file = fopen(path, "rbe");
-    if (!file) return sqlite_fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
+    FILE *file = readable_stream(path);
+    if (!file) return sqlite_fail(error, NETPROF_ERR_IO, errno, path, readable_error(errno));
     bool known = fstat(fileno(file), &st) == 0;
     size_t got = known && S_ISREG(st.st_mode) ? fread(head, 1, sizeof head, file) : 0;
     int sys_errno = ferror(file) ? errno : 0;
@@ -119,7 +120,8 @@ static netprof_err sqlite_check_head(const char *path, netprof_error *error)
 netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *error)
 {
     *s = (nsys_sqlite){0};
-    if (access(path, R_OK)) return sqlite_fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
+    if (strcmp(path, "-") != 0 && access(path, R_OK))
+        return sqlite_fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
     netprof_err err = sqlite_check_head(path, error);
     if (!err) err = sqlite_check_whole(path, error);
     if (err) return err;
@@ -127,7 +129,10 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
     if (!s->library || !sqlite_find_functions(s))
         return sqlite_fail(error, NETPROF_ERR_IO, 0, path,
                            "SQLite's library (libsqlite3.so.0) is needed to read this and is not here");
-    char *uri = sqlite_uri(path);
+    char *opened = readable_path(path); // SQLite opens it by itself, and a pipe was read already
+    if (!opened) return sqlite_fail(error, NETPROF_ERR_IO, errno, path, readable_error(errno));
+    char *uri = sqlite_uri(opened);
+    free(opened);
     int result = s->open_v2(uri, &s->db, OPEN_READONLY | OPEN_URI, NULL);
     free(uri);
     memory_check(s->db); // without memory there is no database, not even one that says what went wrong

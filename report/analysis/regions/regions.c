@@ -391,12 +391,19 @@ int regions_series_in_file(const char *path)
 {
     netprof_reader *reader = NULL;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
-    if (netprof_reader_open(&reader, path, NULL, NULL)) return 0;
+    parts all = {0};
+    parts_stream stream;
+    if (parts_open(&all, path, NULL)) return 0;
+    if (parts_reader(&all, 0, &stream, NULL, &reader, NULL)) {
+        parts_close(&all);
+        return 0;
+    }
     while (!netprof_reader_next(reader, &item, NULL) && item.type != NETPROF_ITEM_END &&
            item.type != NETPROF_ITEM_SNAPSHOT)
         continue;
     int found = item.type == NETPROF_ITEM_SNAPSHOT && regions_series(item.snapshot->schema);
     netprof_reader_close(reader);
+    parts_close(&all);
     return found;
 }
 

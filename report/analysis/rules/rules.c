@@ -1,5 +1,6 @@
 #include "rules.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
 
 #include <ctype.h>
@@ -524,10 +525,10 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
 
 netprof_err rules_read(rules *set, const char *path, netprof_error *error)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = readable_stream(path);
     char *text = NULL;
     size_t n = 1;
-    if (!file) return rules_fail(error, NETPROF_ERR_IO, path, strerror(errno), errno);
+    if (!file) return rules_fail(error, NETPROF_ERR_IO, path, readable_error(errno), errno);
     while (n && arrlenu(text) <= MAX_FILE) {
         enum { PIECE = 65536 };
         char *at = arraddnptr(text, PIECE);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "nccl_stream.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/memory.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ nccl_stream *nccl_stream_open(const char *path, uint64_t offset)
 {
     nccl_stream *s = memory_alloc(sizeof *s);
     memset(s, 0, offsetof(nccl_stream, input));
-    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us
+    s->fd = readable_open(path);
     if (s->fd >= 0 && offset && lseek(s->fd, (off_t)offset, SEEK_SET) < 0) s->error = errno;
     if (s->fd >= 0 && !s->error && !offset) stream_begin_unpacking(s);
     int error = s->fd < 0 ? errno : s->error;

@@ -1,6 +1,7 @@
 // One table of fields (nccl_view_memory.c) serves writing and reading.
 #include "nccl_view_json.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/json_values.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/nccl/export/nccl_export.h"
@@ -288,7 +289,7 @@ netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof
 static char *view_json_read_file(const char *path)
 {
     enum { STEP = 64 << 10 };
-    FILE *file = fopen(path, "re");
+    FILE *file = readable_stream(path);
     char *text = NULL;
     size_t got = 0;
     while (file) {
@@ -322,7 +323,7 @@ netprof_err nccl_view_read(nccl_view *v, const char *path, netprof_error *error)
 bool nccl_view_recognise(const char *path)
 {
     char text[200] = "";
-    FILE *file = fopen(path, "re");
+    FILE *file = readable_stream(path);
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file) fclose(file);
     const char *at = text + strspn(text, " \t\r\n");

@@ -1,0 +1,23 @@
+// Opening inputs, by one set of rules: nothing hangs unsaid, nothing is read without end, and nothing is read twice that can
+// be read only once.
+//
+// A regular file is opened. A pipe, a terminal and "-" (the standard input) are read once, to their end, into a temporary
+// file without a name; whoever opens them again gets the same bytes. A named pipe that nobody writes yet is waited for,
+// and that is said. Devices are refused, but for /dev/null, which is empty. Thread rule: any.
+#ifndef NETPROF_READABLE_H
+#define NETPROF_READABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+int readable_open(const char *path);     // a descriptor at the first byte that can seek; -1 with errno
+FILE *readable_stream(const char *path); // the same; NULL with errno
+const char *readable_error(int number);  // words for that errno
+// A path that others can open by themselves: the same one, or that of the temporary file. NULL with errno; free() it.
+char *readable_path(const char *path);
+// Is another process writing it? Recorders lock the file that they write.
+bool readable_grows(int fd);
+// Called when nobody writes a named pipe yet (true), and when the waiting is over (false).
+void readable_on_wait(void (*waits)(const char *path, int begins));
+
+#endif
