@@ -746,6 +746,9 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
      off      one load and a branch per call
      time     times and bytes
      fast     also the fast set of counters, read at both edges of each call: exact, but each reading costs microseconds
+              (5 with 4 links; more with every NIC). It is in no region's time: clocks of open regions stand still. The
+              kernel's TCP, UDP and IP statistics, text that costs 90 us more, are read only if NETPROF_SOURCES or
+              NETPROF_INCLUDE is set
      sampler  also the fast set, as a thread last read it: costs nanoseconds, and is at most NETPROF_INTERVAL old if
               that thread gets to run. A call without a reading between its edges is too_short: its counters are unknown
 
@@ -825,7 +828,11 @@ typedef struct netprof_regions {
     uint64_t overhead_ps; /* measured cost of an empty begin/end pair, in picoseconds; never subtracted */
     int64_t sweep_ns;     /* how long one reading of the counters takes */
     int64_t interval_ns;  /* sampler: time between readings */
-    const char *clock;    /* "tsc" or "clock_gettime" */
+    uint64_t readings;    /* of the counters, since the start or the last reset ... */
+    /* ... and how long they took. Mode fast: of all threads; they are in no region's time. Sampler: the processor time of
+       its thread. */
+    uint64_t reading_ns;
+    const char *clock; /* "tsc" or "clock_gettime" */
     /* "", or the first of: a setting that was not understood, counters that failed, a mismatch with both names. */
     const char *warning;
     void *memory;
@@ -843,6 +850,8 @@ typedef struct netprof_span {
 typedef struct netprof_site {
     const char *name;
     netprof_region_id region;
+    unsigned line;
+    const char *file;
 } netprof_site;
 
 #ifndef NETPROF_DISABLE
@@ -891,12 +900,19 @@ static int netprof__mode_now __attribute__((unused)) = 0;
 extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #endif
 
-/* >>6.3 macros: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES */
+/* >>6.3 macros: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES
 
+   Names are string literals, since a call site keeps its region: any other name does not compile. The macros that end
+   in _DYNAMIC take any text, which is copied and looked up at each call (some 40 ns). */
+
+#define NETPROF__SITE(name)                                                                                            \
+    {                                                                                                                  \
+        "" name "", 0, __LINE__, __FILE__                                                                              \
+    }
 #define NETPROF__IS_ON (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
 #define NETPROF__AT(call, name)                                                                                        \
     do {                                                                                                               \
-        static netprof_site netprof__site = {name, 0};                                                                 \
+        static netprof_site netprof__site = NETPROF__SITE(name);                                                       \
         if (NETPROF__IS_ON) call(&netprof__site);                                                                      \
     } while (0)
 #define NETPROF_BEGIN(name) NETPROF__AT(netprof__enter, name)
@@ -905,17 +921,30 @@ extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
     do {                                                                                                               \
         if (NETPROF__IS_ON) netprof_bytes(n);                                                                          \
     } while (0)
+#define NETPROF_BEGIN_DYNAMIC(name)                                                                                    \
+    do {                                                                                                               \
+        if (NETPROF__IS_ON) netprof_begin(netprof_region(name));                                                       \
+    } while (0)
+#define NETPROF_END_DYNAMIC(name)                                                                                      \
+    do {                                                                                                               \
+        if (NETPROF__IS_ON) netprof_end(netprof_region(name));                                                         \
+    } while (0)
 
 #else
-#define NETPROF_BEGIN(name) ((void)0)
-#define NETPROF_END(name)   ((void)0)
-#define NETPROF_BYTES(n)    ((void)0)
+#define NETPROF_BEGIN(name)         ((void)0)
+#define NETPROF_END(name)           ((void)0)
+#define NETPROF_BYTES(n)            ((void)0)
+#define NETPROF_BEGIN_DYNAMIC(name) ((void)0)
+#define NETPROF_END_DYNAMIC(name)   ((void)0)
 #endif
 
 #define NETPROF__JOIN2(a, b) a##b
 #define NETPROF__JOIN(a, b)  NETPROF__JOIN2(a, b)
+/* NETPROF_SCOPE_ID takes an id of netprof_region(); what it begins ends with the block, as with NETPROF_SCOPE. */
 #ifdef NETPROF_DISABLE
-#define NETPROF_SCOPE(name) ((void)0)
+#define NETPROF_SCOPE(name)         ((void)0)
+#define NETPROF_SCOPE_DYNAMIC(name) ((void)0)
+#define NETPROF_SCOPE_ID(id)        ((void)0)
 #elif defined(__cplusplus)
 } /* extern "C" */
 class netprof_scope
@@ -934,9 +963,26 @@ class netprof_scope
         if (site) netprof__leave(site);
     }
 };
+class netprof_scope_id
+{
+    netprof_region_id region;
+    netprof_scope_id(const netprof_scope_id &);
+    netprof_scope_id &operator=(const netprof_scope_id &);
+
+  public:
+    explicit netprof_scope_id(netprof_region_id id) : region(NETPROF__IS_ON ? id : 0)
+    {
+        if (region) netprof_begin(region);
+    }
+    ~netprof_scope_id()
+    {
+        if (region) netprof_end(region);
+    }
+};
+#define NETPROF_SCOPE_ID(id) netprof_scope_id NETPROF__JOIN(netprof__scope_, __LINE__)(id)
 extern "C" {
 #define NETPROF_SCOPE(name)                                                                                            \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = NETPROF__SITE(name);                                 \
     netprof_scope NETPROF__JOIN(netprof__scope_, __LINE__)(&NETPROF__JOIN(netprof__site_, __LINE__))
 #else
 static inline __attribute__((unused)) netprof_site *netprof__scope_begin(netprof_site *site)
@@ -949,10 +995,26 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
 {
     if (*site) netprof__leave(*site);
 }
+static inline __attribute__((unused)) netprof_region_id netprof__scope_begin_id(netprof_region_id region)
+{
+    if (!NETPROF__IS_ON) return 0;
+    if (region) netprof_begin(region);
+    return region;
+}
+static inline __attribute__((unused)) void netprof__scope_end_id(netprof_region_id *region)
+{
+    if (*region) netprof_end(*region);
+}
+#define NETPROF_SCOPE_ID(id)                                                                                           \
+    netprof_region_id NETPROF__JOIN(netprof__scope_, __LINE__)                                                         \
+        __attribute__((cleanup(netprof__scope_end_id), unused)) = netprof__scope_begin_id(id)
 #define NETPROF_SCOPE(name)                                                                                            \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = NETPROF__SITE(name);                                 \
     netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__) __attribute__((cleanup(netprof__scope_end), unused)) =      \
         netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
+#endif
+#ifndef NETPROF_DISABLE
+#define NETPROF_SCOPE_DYNAMIC(name) NETPROF_SCOPE_ID(NETPROF__IS_ON ? netprof_region(name) : 0)
 #endif
 
 /* >>6.4 statistics that were taken or read */
@@ -8857,7 +8919,9 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             many texts; varint number of stats, each: varint thread, node, parent + 1 (0 = none), name, calls, measured,
             open, spans, inclusive_ns, exclusive_ns, min_ns, max_ns, bytes, aborted, too_short, counted, concurrency,
             total_ns; variance_ns2 as an IEEE double in 8 bytes; in the zero code 496 buckets; in the zero code the sums
-            of the counters.
+            of the counters. Then, up to the end of the chunk, parts: u8 kind, u32 length, content; readers skip kinds
+            that they do not know, and whatever follows in a part what they know of it. Kind 1: varint readings,
+            reading_ns.
    "END " = varint number of chunks before it: the file was closed properly. */
 
 /* >>10.2 integers, checksums, bit codes */
@@ -10300,6 +10364,32 @@ static void netprof__region_number(netprof__region_names *n, const netprof_regio
     n->numbers[i] = n->count++;
 }
 
+/* The parts at the end of the chunk: kinds, and where one begins. */
+enum netprof__region_part { NETPROF__PART_READINGS = 1 };
+
+static size_t netprof__part_begin(netprof__buffer *b, unsigned kind)
+{
+    netprof__put_byte(b, kind);
+    netprof__put(b, "\0\0\0", 4);
+    return b->size;
+}
+
+static void netprof__part_end(netprof__buffer *b, size_t begin)
+{
+    if (!b->failed) netprof__put_le(b->data + begin - 4, b->size - begin, 4);
+}
+
+static void netprof__put_region_parts(netprof__buffer *b, const netprof_regions *r)
+{
+    size_t at;
+    if (r->readings) {
+        at = netprof__part_begin(b, NETPROF__PART_READINGS);
+        netprof__put_varint(b, r->readings);
+        netprof__put_varint(b, r->reading_ns);
+        netprof__part_end(b, at);
+    }
+}
+
 static netprof_err netprof__put_regions(netprof_writer *w, const netprof_regions *r, size_t schema)
 {
     netprof__region_names names;
@@ -10324,6 +10414,7 @@ static netprof_err netprof__put_regions(netprof_writer *w, const netprof_regions
     for (i = 0; i < r->count; i++)
         netprof__put_stat(&w->buffer, &r->stats[i], names.numbers[i], r->counter_count);
     netprof__release(&w->alloc, names.slots);
+    netprof__put_region_parts(&w->buffer, r);
     return NETPROF_OK;
 }
 
@@ -11328,6 +11419,24 @@ static const char **netprof__take_region_names(netprof_reader *r, netprof__curso
     return names;
 }
 
+/* Reads the parts after the stats. Returns NULL, or what is wrong. */
+static const char *netprof__take_region_parts(netprof__cursor *c, netprof_regions *to)
+{
+    while (!c->bad && c->at < c->end) {
+        unsigned kind = netprof__take_byte(c);
+        uint32_t length = netprof__take_u32(c);
+        netprof__cursor part = *c;
+        if (c->bad || length > (size_t)(c->end - c->at)) return "regions whose parts do not decode";
+        part.end = c->at += length;
+        if (kind == NETPROF__PART_READINGS) {
+            to->readings = netprof__take_varint(&part);
+            to->reading_ns = netprof__take_varint(&part);
+        }
+        if (part.bad) return "regions whose parts do not decode";
+    }
+    return c->bad ? "regions whose parts do not decode" : NULL;
+}
+
 static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor *c, const netprof_regions *head,
                                               netprof__cursor *counters, const size_t *texts)
 {
@@ -11360,7 +11469,7 @@ static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor
     }
     to->clock = text + texts[0];
     to->warning = text + texts[1];
-    return c->bad ? "regions that do not decode" : NULL;
+    return c->bad ? "regions that do not decode" : netprof__take_region_parts(c, to);
 }
 
 static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
@@ -12303,7 +12412,8 @@ enum netprof__mark {
     NETPROF__NESTED = 1,  /* inner call of a recursion */
     NETPROF__SKIPPED = 2, /* not measured (NETPROF_EVERY) */
     NETPROF__COUNTED = 4, /* with counters */
-    NETPROF__LOST = 8     /* without a node: out of memory, or no such region */
+    NETPROF__LOST = 8,    /* without a node: out of memory, or no such region */
+    NETPROF__APART = 16   /* counters were read meanwhile */
 };
 
 /* One open call. */
@@ -12312,6 +12422,7 @@ typedef struct netprof__frame {
     uint64_t begin, inside; /* begin in ticks; ns of the regions inside */
     netprof__sample *sample;
     uint32_t region, marks;
+    uint64_t apart; /* ticks that went into reading counters; only with the mark */
 } netprof__frame;
 
 /* Where a schema has the counters of the regions; UINT32_MAX: it lacks that one. */
@@ -12319,6 +12430,8 @@ typedef struct netprof__columns {
     const netprof_schema *schema;
     uint32_t *at;
 } netprof__columns;
+
+#define NETPROF__SITE_WORDS 8 /* of a call site's text, which may be read while it is written */
 
 /* One thread, or several that followed each other: its open calls and its tree of nodes. */
 typedef struct netprof__thread {
@@ -12338,7 +12451,9 @@ typedef struct netprof__thread {
     int in_use; /* by a living thread */
     uint64_t mismatched, dropped;
     uint64_t mismatch; /* the first one: region that was ended << 32 | innermost region */
-    netprof *np;       /* in mode fast */
+    uint64_t mismatch_site[NETPROF__SITE_WORDS];
+    uint64_t readings, reading; /* of the counters; reading in ticks */
+    netprof *np;                /* in mode fast */
     netprof_snapshot snapshot;
     netprof__columns columns;
     netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
@@ -12348,6 +12463,7 @@ typedef struct netprof__thread {
 typedef struct netprof__region {
     char *name;
     uint32_t every;
+    uint64_t site[NETPROF__SITE_WORDS]; /* "solver.c:120", where it was first begun; "" unknown */
 } netprof__region;
 
 enum netprof__series_column {
@@ -12418,6 +12534,7 @@ static struct netprof__regions_state {
     uint64_t begin_ticks, reset_ticks;
     int64_t begin_ns, since_ns, since_wall_ns; /* begin: of the clock's calibration; since: of the statistics */
     uint64_t overhead_ps;
+    uint64_t sampler_readings, sampler_ns, sampler_base[2]; /* base: of both, at the last reset */
     uint64_t dropped, bounded; /* calls without a region; counter sums that are lower bounds */
     const netprof_schema *schema;
     uint32_t *counters;
@@ -12620,12 +12737,32 @@ static netprof__sample *netprof__sample_take(netprof__thread *t)
     return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t) : netprof__sample_shared(t);
 }
 
+/* Counters were read for so many ticks while this call was open: its clock stood still. */
+static void netprof__frame_apart(netprof__frame *f, uint64_t ticks)
+{
+    NETPROF__SET(f->apart, (f->marks & NETPROF__APART ? f->apart : 0) + ticks);
+    NETPROF__SET(f->marks, f->marks | NETPROF__APART);
+}
+
+/* The time since then went into reading counters. */
+static uint64_t netprof__reading_end(netprof__thread *t, uint64_t since)
+{
+    uint64_t ticks = netprof__ticks() - since;
+    if ((int64_t)ticks < 0) ticks = 0;
+    NETPROF__ADD(t->readings, 1);
+    NETPROF__ADD(t->reading, ticks);
+    return ticks;
+}
+
 static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
 {
+    int reads = netprof__regions_state.started == NETPROF_MODE_FAST;
+    uint64_t since = reads ? netprof__ticks() : 0;
     __atomic_add_fetch(&netprof__regions_state.open, 1, __ATOMIC_RELAXED);
     NETPROF__SET(f->marks, f->marks | NETPROF__COUNTED);
     f->sample = netprof__sample_take(t);
     if (f->sample) f->sample->frames++;
+    if (reads) netprof__frame_apart(f - 1, netprof__reading_end(t, since));
 }
 
 static void netprof__frame_release(netprof__frame *f)
@@ -12729,6 +12866,7 @@ static void netprof__frame_renew(netprof__frame *f, uint64_t now)
 {
     if (f->marks & NETPROF__LOST) return;
     NETPROF__SET(f->inside, 0);
+    NETPROF__SET(f->marks, f->marks & ~(uint32_t)NETPROF__APART);
     if ((int64_t)(now - f->begin) > 0) NETPROF__SET(f->begin, now);
     netprof__frame_release(f);
     NETPROF__ADD(f->node->tally.calls, 1);
@@ -12740,6 +12878,8 @@ static void netprof__thread_renew(netprof__thread *t)
     uint32_t i;
     NETPROF__SET(t->mismatched, 0);
     NETPROF__SET(t->dropped, 0);
+    NETPROF__SET(t->readings, 0);
+    NETPROF__SET(t->reading, 0);
     for (n = t->made; n; n = n->made_before)
         netprof__node_renew(n);
     for (i = 1; i <= t->depth; i++)
@@ -12837,6 +12977,9 @@ NETPROF__COLD void netprof__begin_lost(netprof__thread *t, netprof__frame *f)
     NETPROF__ADD(t->dropped, 1);
 }
 
+static int netprof__regions_lock(void);
+static void netprof__regions_unlock(void);
+
 /* The part of a begin for recursion, NETPROF_EVERY and counters. */
 NETPROF__COLD void netprof__begin_marked(netprof__thread *t, netprof__frame *f)
 {
@@ -12874,14 +13017,16 @@ NETPROF__HOT void netprof__begin_at(netprof__thread *t, uint32_t region)
     NETPROF__SET(f->begin, netprof__ticks());
 }
 
-/* Removes the innermost frame; `now` is when it ended. */
+/* Removes the innermost frame; `now` is when it ended, and no reading of counters has been made since. */
 static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted)
 {
     netprof__frame *f = &t->frames[t->depth];
     netprof__node *n = f->node;
     const netprof__sample *after = NULL;
     uint64_t ns = f->inside; /* what an unmeasured call passes on to its parent */
-    if (f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED)) after = netprof__sample_take(t);
+    uint64_t apart = f->marks & NETPROF__APART ? f->apart : 0;
+    int reads = f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED);
+    if (reads) after = netprof__sample_take(t);
     NETPROF__SET(t->depth, t->depth - 1);
     if (!(f->marks & NETPROF__LOST)) {
         netprof__node_open(n);
@@ -12890,31 +13035,47 @@ static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted)
         if (f->marks & NETPROF__SKIPPED) {
             NETPROF__ADD(n->tally.skipped, 1);
         } else {
-            ns = netprof__ticks_to_ns(now - f->begin);
+            ns = netprof__ticks_to_ns(now - f->begin - apart);
             netprof__tally_call(n, ns, f->inside, f->marks & NETPROF__NESTED);
         }
         netprof__node_close(n);
     }
     netprof__frame_release(f);
     NETPROF__ADD(f[-1].inside, ns);
+    if (reads && netprof__regions_state.started == NETPROF_MODE_FAST) apart += netprof__reading_end(t, now);
+    if (apart) netprof__frame_apart(f - 1, apart);
+}
+
+/* Keeps "FILE:LINE" of a call site, without the directory: the text of a shared object goes when that is closed. */
+static void netprof__keep_site(uint64_t *words, const netprof_site *site)
+{
+    uint64_t text[NETPROF__SITE_WORDS] = {0};
+    const char *name = site && site->file ? strrchr(site->file, '/') : NULL;
+    size_t i;
+    if (site && site->file) snprintf((char *)text, sizeof text, "%.48s:%u", name ? name + 1 : site->file, site->line);
+    for (i = 0; i < NETPROF__SITE_WORDS; i++)
+        NETPROF__SET(words[i], text[i]);
 }
 
 /* An end whose begin is not the innermost also ends the calls inside it. An end without a begin is only counted. */
-static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now)
+static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now, const netprof_site *site)
 {
     uint32_t d = t->depth;
-    if (!t->mismatched) NETPROF__SET(t->mismatch, (uint64_t)region << 32 | (d ? t->frames[d].region : 0));
+    if (!t->mismatched) {
+        NETPROF__SET(t->mismatch, (uint64_t)region << 32 | (d ? t->frames[d].region : 0));
+        netprof__keep_site(t->mismatch_site, site);
+    }
     NETPROF__ADD(t->mismatched, 1);
     while (d && t->frames[d].region != region)
         d--;
     if (!d) return;
-    while (t->depth > d)
+    for (; t->depth > d; now = netprof__ticks())
         netprof__pop_frame(t, now, 1);
     netprof__pop_frame(t, now, 0);
 }
 
 /* The part of an end for calls beyond the depth, marked frames and mismatches. */
-NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint64_t now)
+NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint64_t now, const netprof_site *site)
 {
     if (t->too_deep && t->deep[region % 64]) {
         t->deep[region % 64]--;
@@ -12925,16 +13086,16 @@ NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint
     if (t->depth && t->frames[t->depth].region == region)
         netprof__pop_frame(t, now, 0);
     else
-        netprof__end_other(t, region, now);
+        netprof__end_other(t, region, now, site);
 }
 
-NETPROF__HOT void netprof__end_at(netprof__thread *t, uint32_t region, uint64_t now)
+NETPROF__HOT void netprof__end_at(netprof__thread *t, uint32_t region, uint64_t now, const netprof_site *site)
 {
     netprof__frame *f = &t->frames[t->depth];
     netprof__node *n = f->node;
     uint64_t ns;
     if (NETPROF__UNLIKELY(f->region != region || (f->marks | t->too_deep))) {
-        netprof__end_marked(t, region, now);
+        netprof__end_marked(t, region, now, site);
         return;
     }
     ns = netprof__ticks_to_ns(now - f->begin);
@@ -12956,7 +13117,7 @@ NETPROF__HOT void netprof__begin_now(uint32_t region)
     netprof__thread_leave(t);
 }
 
-NETPROF__HOT void netprof__end_now(uint32_t region)
+NETPROF__HOT void netprof__end_now(uint32_t region, const netprof_site *site)
 {
     uint64_t now = netprof__ticks();
     netprof__thread *t = netprof__thread_enter();
@@ -12964,7 +13125,7 @@ NETPROF__HOT void netprof__end_now(uint32_t region)
         if (netprof__regions_state.first) netprof__regions_state.first->end(region);
         return;
     }
-    netprof__end_at(t, region, now);
+    netprof__end_at(t, region, now, site);
     netprof__thread_leave(t);
 }
 
@@ -12984,7 +13145,7 @@ NETPROF_API void netprof_begin(netprof_region_id region)
 
 NETPROF_API void netprof_end(netprof_region_id region)
 {
-    if (NETPROF__IS_ON && region) netprof__end_now(region);
+    if (NETPROF__IS_ON && region) netprof__end_now(region, NULL);
 }
 
 NETPROF__COLD netprof_region_id netprof__site_find(netprof_site *site)
@@ -12994,11 +13155,23 @@ NETPROF__COLD netprof_region_id netprof__site_find(netprof_site *site)
     return id;
 }
 
+/* The first use of a place that begins a region; where several do, the first of them is kept. */
+NETPROF__COLD netprof_region_id netprof__site_enter(netprof_site *site)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_region_id id = netprof__site_find(site);
+    if (id && !NETPROF__GET(g->first) && id <= NETPROF__GET(g->region_count) && netprof__regions_lock()) {
+        if (!g->regions[id]->site[0]) netprof__keep_site(g->regions[id]->site, site);
+        netprof__regions_unlock();
+    }
+    return id;
+}
+
 NETPROF_API void netprof__enter(netprof_site *site)
 {
     netprof_region_id id = NETPROF__GET(site->region);
     if (NETPROF__UNLIKELY(!id)) {
-        id = netprof__site_find(site);
+        id = netprof__site_enter(site);
         netprof_begin(id); /* the mode may only be known now */
         return;
     }
@@ -13010,10 +13183,9 @@ NETPROF_API void netprof__leave(netprof_site *site)
     netprof_region_id id = NETPROF__GET(site->region);
     if (NETPROF__UNLIKELY(!id)) {
         id = netprof__site_find(site);
-        netprof_end(id);
-        return;
+        if (!id || !NETPROF__IS_ON) return;
     }
-    netprof__end_now(id);
+    netprof__end_now(id, site);
 }
 
 NETPROF_API netprof_span netprof_span_begin(netprof_region_id region)
@@ -13224,12 +13396,16 @@ NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n)
 
 /* >>12.6 threads */
 
-/* Opens a context for reading the fast set; filters and root come from the environment. */
-static netprof *netprof__region_context(void)
+/* Opens a context for reading the fast set; filters and root come from the environment. Mode fast leaves source ip out
+   unless the environment chooses sources or counters: its files are text for all processors of the node, and cost ten
+   times as much as all links together. */
+static netprof *netprof__region_context(int fast)
 {
     netprof_config config;
     netprof *np = NULL;
+    const char *sources = NETPROF_OS_GETENV("NETPROF_SOURCES"), *include = NETPROF_OS_GETENV("NETPROF_INCLUDE");
     memset(&config, 0, sizeof config);
+    if (fast && !(sources && *sources) && !(include && *include)) config.sources = "cxi,netdev,ethtool,rdma";
     config.no_rescan = 1; /* the columns of all threads must stay the same */
     if (netprof_open(&np, &config, NULL)) {
         netprof_close(np);
@@ -13304,7 +13480,7 @@ static netprof__thread *netprof__thread_make(void)
     }
     netprof__regions_unlock();
     if (!t) return NULL;
-    if (g->started == NETPROF_MODE_FAST) t->np = netprof__region_context();
+    if (g->started == NETPROF_MODE_FAST) t->np = netprof__region_context(1);
     netprof__this_thread = t;
 #ifndef NETPROF_NO_THREADS
     pthread_setspecific(netprof__thread_key, t);
@@ -13319,7 +13495,7 @@ static void netprof__process_begin(netprof__thread *t)
     struct netprof__regions_state *g = &netprof__regions_state;
     if (g->started == NETPROF_MODE_FAST) { /* its sockets are also the parent's */
         netprof_close(t->np);
-        t->np = netprof__region_context();
+        t->np = netprof__region_context(1);
     }
     if (!netprof__regions_lock()) return;
     NETPROF__SET(g->used, 1);
@@ -13387,7 +13563,26 @@ typedef struct netprof__scratch {
     netprof__node node;
 } netprof__scratch;
 
-/* Measures an empty begin/end pair in a scratch thread block, in ps: the smallest mean of 8 times 32 pairs. */
+/* For the sampler's pairs, with counters. */
+static void netprof__scratch_counters(struct netprof__regions_state *g, netprof__scratch *scratch)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    if (g->started == NETPROF_MODE_SAMPLER)
+        scratch->node.sums = (uint64_t *)netprof__zalloc(&a, g->counter_count * sizeof(uint64_t));
+}
+
+static void netprof__scratch_free(netprof__scratch *scratch)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t i;
+    for (i = 0; i <= NETPROF_MAX_DEPTH; i++)
+        netprof__release(&a, scratch->thread.samples[i].values);
+    netprof__release(&a, scratch->node.sums);
+    netprof__release(&a, scratch);
+}
+
+/* Measures an empty begin/end pair in a scratch thread block, in ps: the smallest mean of 8 times 32 pairs. In mode fast
+   it is a pair without counters, since their readings are measured one by one. */
 static void netprof__measure_overhead(struct netprof__regions_state *g)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
@@ -13400,17 +13595,18 @@ static void netprof__measure_overhead(struct netprof__regions_state *g)
     scratch->node.every = &every;
     scratch->thread.root.recent = &scratch->node;
     scratch->thread.frames[0].node = &scratch->thread.root;
+    netprof__scratch_counters(g, scratch);
     for (i = 0; i < 8; i++) {
         begin = netprof__ticks();
         for (k = 0; k < 32; k++) {
             netprof__begin_at(&scratch->thread, 1);
-            netprof__end_at(&scratch->thread, 1, netprof__ticks());
+            netprof__end_at(&scratch->thread, 1, netprof__ticks(), NULL);
         }
         ticks = netprof__ticks() - begin;
         best = ticks < best ? ticks : best;
     }
     g->overhead_ps = (best * g->ns_per_tick_24 / 32 * 1000) >> 24;
-    netprof__release(&a, scratch);
+    netprof__scratch_free(scratch);
 }
 
 /* Parses seconds as a decimal number, whatever the locale. */
@@ -13547,6 +13743,14 @@ static int netprof__beat_due(netprof__beat *b)
 
 static void netprof__series_tick(struct netprof__regions_state *g);
 
+static void netprof__sampler_tick(struct netprof__regions_state *g, netprof *np)
+{
+    int64_t before = netprof__clock(CLOCK_THREAD_CPUTIME_ID);
+    if (netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK) netprof__publish_sample(g, &g->snapshot);
+    NETPROF__ADD(g->sampler_readings, 1);
+    NETPROF__ADD(g->sampler_ns, (uint64_t)(netprof__clock(CLOCK_THREAD_CPUTIME_ID) - before));
+}
+
 /* The background thread: the sampler, and the writer for NETPROF_FLUSH and NETPROF_SERIES. */
 static void *netprof__background(void *argument)
 {
@@ -13567,8 +13771,7 @@ static void *netprof__background(void *argument)
         for (i = 0; i < 3; i++)
             if (beats[i].step_ns && beats[i].next_ns < wake) wake = beats[i].next_ns;
         netprof__sleep_until(wake);
-        if (netprof__beat_due(&beats[0]) && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK)
-            netprof__publish_sample(g, &g->snapshot);
+        if (netprof__beat_due(&beats[0])) netprof__sampler_tick(g, np);
         if (netprof__beat_due(&beats[2])) netprof__series_tick(g);
         if (netprof__beat_due(&beats[1])) netprof__flush(1, NULL);
     }
@@ -13598,7 +13801,7 @@ static void netprof__background_check(struct netprof__regions_state *g)
     int sampler = g->started == NETPROF_MODE_SAMPLER;
     if (!g->background) g->series.last_ns = g->since_ns;
     if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns && !g->series_ns)) return;
-    if (sampler && !g->np) g->np = netprof__region_context();
+    if (sampler && !g->np) g->np = netprof__region_context(0);
     g->background = netprof__background_start(sampler ? g->np : NULL);
     if (!g->background)
         netprof__warn(g, "the %s thread cannot be started",
@@ -13622,7 +13825,7 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
         return NETPROF_MODE_TIME;
     }
 #endif
-    np = netprof__region_context();
+    np = netprof__region_context(mode == NETPROF_MODE_FAST);
     fine = np && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK &&
            netprof__choose_counters(g, &g->snapshot);
     if (fine && mode == NETPROF_MODE_SAMPLER) {
@@ -13719,6 +13922,8 @@ static void netprof__fork_child(void)
     netprof__fork_threads(g);
     g->background = g->used = g->ended = g->flush_lock = 0;
     g->dropped = g->bounded = 0;
+    g->sampler_base[0] = g->sampler_readings;
+    g->sampler_base[1] = g->sampler_ns;
     g->sequence &= ~(uint64_t)1;
     g->past_np = g->np; /* perhaps interrupted while reading */
     g->past_snapshot = g->snapshot;
@@ -13778,6 +13983,7 @@ static void netprof__regions_start(void)
         mode = NETPROF_MODE_OFF;
     }
     __atomic_store_n(&netprof__mode_now, (int)mode, __ATOMIC_RELAXED);
+    if (!g->first && mode == NETPROF_MODE_SAMPLER) netprof__measure_overhead(g); /* with counters */
     if (*g->warning && NETPROF_OS_GETENV("NETPROF_VERBOSE")) fprintf(stderr, "netprof: %s\n", g->warning);
 }
 
@@ -13895,6 +14101,8 @@ static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thre
     if (!current) return;
     r->mismatched += NETPROF__GET(t->mismatched);
     r->dropped += NETPROF__GET(t->dropped);
+    r->readings += NETPROF__GET(t->readings);
+    r->reading_ns += netprof__scale_ns(netprof__ticks_to_ns(NETPROF__GET(t->reading)), factor);
 }
 
 /* Copies the names into the block; names[id] points to them. Returns the place after them. */
@@ -13916,7 +14124,29 @@ static const char *netprof__region_name(uint32_t region)
     return !region ? "nothing" : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name : "no region";
 }
 
-#define NETPROF__WARNING_SIZE 200
+#define NETPROF__WARNING_SIZE 400
+
+/* A region's name, with the place in the code if that is known: "halo (solver.c:120)". */
+static void netprof__region_at(char *to, size_t size, uint32_t region, const char *before, const uint64_t *site)
+{
+    uint64_t text[NETPROF__SITE_WORDS] = {0};
+    size_t i;
+    for (i = 0; site && i < NETPROF__SITE_WORDS; i++)
+        text[i] = NETPROF__GET(site[i]);
+    snprintf(to, size, text[0] ? "%.80s (%s%.60s)" : "%.80s", netprof__region_name(region), before, (const char *)text);
+}
+
+/* The first mismatch of a thread. */
+static void netprof__mismatch_text(const struct netprof__regions_state *g, const netprof__thread *t, char *to)
+{
+    uint64_t both = NETPROF__GET(t->mismatch);
+    uint32_t inner = (uint32_t)both;
+    char ended[160], open[160];
+    netprof__region_at(ended, sizeof ended, (uint32_t)(both >> 32), "", t->mismatch_site);
+    netprof__region_at(open, sizeof open, inner, "begun at ",
+                       inner && inner <= NETPROF__GET(g->region_count) ? g->regions[inner]->site : NULL);
+    snprintf(to, NETPROF__WARNING_SIZE, "end of %s while %s is the innermost region", ended, open);
+}
 
 /* The warning: a fault in the settings, else counters that failed, else the first mismatch. */
 static void netprof__collect_warning(const struct netprof__regions_state *g, char *to)
@@ -13929,11 +14159,7 @@ static void netprof__collect_warning(const struct netprof__regions_state *g, cha
                  "a counter could not be read or started again %llu times: counter sums are lower bounds",
                  (unsigned long long)bounded);
     for (t = g->threads; t && !*to; t = t->next)
-        if (NETPROF__GET(t->mismatched)) {
-            uint64_t both = NETPROF__GET(t->mismatch);
-            snprintf(to, NETPROF__WARNING_SIZE, "end of %.80s while %.80s is the innermost region",
-                     netprof__region_name((uint32_t)(both >> 32)), netprof__region_name((uint32_t)both));
-        }
+        if (NETPROF__GET(t->mismatched)) netprof__mismatch_text(g, t, to);
 }
 
 static void netprof__collect_head(netprof_regions *r, const struct netprof__regions_state *g)
@@ -13950,6 +14176,8 @@ static void netprof__collect_head(netprof_regions *r, const struct netprof__regi
     r->dropped = NETPROF__GET(g->dropped);
     r->overhead_ps = g->overhead_ps;
     r->sweep_ns = NETPROF__GET(g->sweep_ns);
+    r->readings = NETPROF__GET(g->sampler_readings) - g->sampler_base[0];
+    r->reading_ns = NETPROF__GET(g->sampler_ns) - g->sampler_base[1];
     r->interval_ns = g->started == NETPROF_MODE_SAMPLER ? g->interval_ns : 0;
     r->clock = g->use_tsc ? "tsc" : "clock_gettime";
 }
@@ -14012,6 +14240,8 @@ NETPROF_API void netprof_regions_reset(void)
         NETPROF__SET(g->reset_ticks, netprof__ticks());
         NETPROF__SET(g->dropped, 0);
         NETPROF__SET(g->bounded, 0);
+        g->sampler_base[0] = NETPROF__GET(g->sampler_readings);
+        g->sampler_base[1] = NETPROF__GET(g->sampler_ns);
         NETPROF__SET(g->resets, g->resets + 1);
         netprof__new_epoch(g);
     }
@@ -14326,7 +14556,7 @@ static const netprof__calls *netprof__first_copy(void)
 
 typedef struct netprof__open_frame {
     const netprof__node *node;
-    uint64_t begin, inside;
+    uint64_t begin, inside, apart;
     uint32_t marks;
     netprof__tally tally;
 } netprof__open_frame;
@@ -14407,6 +14637,7 @@ static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof
     o->begin = NETPROF__GET(f->begin);
     o->inside = NETPROF__GET(f->inside);
     o->marks = NETPROF__GET(f->marks);
+    o->apart = o->marks & NETPROF__APART ? NETPROF__GET(f->apart) : 0;
     if (!NETPROF__GET(t->ready)) return 0;
     return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node && NETPROF__GET(f->begin) == o->begin &&
            NETPROF__GET(f->marks) == o->marks && NETPROF__GET(o->node->tally.calls) == o->tally.calls &&
@@ -14448,7 +14679,7 @@ static void netprof__series_open(netprof__series *s, const netprof__open_frame *
         const netprof__open_frame *o = &open[count];
         int known = all || count + 1 < innermost;
         netprof__series_row *row = netprof__series_row_of(s, (netprof__node *)(uintptr_t)o->node);
-        uint64_t ns = netprof__ticks_to_ns(now - o->begin), parts = o->inside + inner;
+        uint64_t ns = netprof__ticks_to_ns(now - o->begin - o->apart), parts = o->inside + inner;
         if (o->marks & NETPROF__SKIPPED) {
             inner = parts;
             continue;
@@ -14761,6 +14992,15 @@ static void netprof__series_end(struct netprof__regions_state *g)
      sides without a device in common (before: 0, 0 and 4).
      A source whose directory is missing because the whole of /sys is has the status NETPROF_STATUS_UNREADABLE, no longer
      _ABSENT.
+     Regions. The time that mode fast spends reading counters is in no region's time (before: the parent's own):
+     netprof_regions.readings and .reading_ns. Mode fast leaves source ip out unless NETPROF_SOURCES or NETPROF_INCLUDE is
+     set. NETPROF_BEGIN, NETPROF_END and NETPROF_SCOPE take string literals only, in C++ as well (before: the first name
+     for all calls); for other names there are NETPROF_BEGIN_DYNAMIC, NETPROF_END_DYNAMIC, NETPROF_SCOPE_DYNAMIC and
+     NETPROF_SCOPE_ID. netprof_site has line and file, which the warning about a mismatch names.
+     .netprof format, still version 2: REGN chunks end in parts (see section 10.1), which older readers pass over.
+     JSON of `netprof regions`: readings, reading_ns, uncertain_share and no_port are new, and so is the state
+     "uncertain" of nics: bytes without rates, of calls that the reading of exact counters takes long beside.
+     share_of_time_measuring is at most 1, and contains the readings.
      .netprof files, format version 2 as before: stamps of the first 8 snapshots of a schema may be off by as much as
      stamp_error_ns says, at most 1/8192 of the time that the snapshot took (before: exact). A file of two full snapshots
      of eight NICs is half as long, and no rate is off by more than 1/4096.

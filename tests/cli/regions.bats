@@ -137,20 +137,21 @@ json() {
     make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5 zz_counter_of_no_set=7
     make_nic tree cxi1 zz_counter_of_no_set=7
     counter=$PWD/tree/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets
-    # On a machine that stands still for long, a reading may take long, and nothing be told of a third of a second, or
-    # something of a region that takes no time.
+    # On a machine that stands still for long, a reading may take long, and no rate be told of a third of a second.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rm -f ./*.netprof
         set_counter tree cxi0 hni_sts_tx_ok_octets 1000 0
         NETPROF=fast NETPROF_ROOT=$PWD/tree NETPROF_SOURCES=cxi ./nic "$counter"
         netprof regions . --json >regions.json
-        [ "$(json '[.regions[].nics.state] | join(",")')" != 'known,known,too short' ] || break
+        [ "$(json '[.regions[].nics.state] | join(",")')" != 'known,known,uncertain' ] || break
     done
     [ "$(json '[.regions[].region] | join(" ")')" = 'quiet send pack' ]
     [ "$(json '.regions[0].nics | .state, .tx_bytes, .rx_bytes' | xargs)" = 'known 0 0' ]
     [ "$(json '.regions[1].nics | .state, .tx_bytes, .sent_over_declared' | xargs)" = 'known 5432 1.0864' ]
-    [ "$(json '.regions[2].nics | .state, .tx_bytes' | xargs)" = 'too short null' ]
-    netprof regions . | grep -q '^pack .*too short'
+    [ "$(json '.regions[2].nics | .state, .tx_bytes' | xargs)" = 'uncertain 0' ]
+    [ "$(json '.regions[2].nics | .uncertain_share > 0.5, .tx_bytes_per_s_and_host' | xargs)" = 'true null' ]
+    [ "$(json '.readings, (.reading_ns > 0)' | xargs)" = '6 true' ]
+    netprof regions . | grep -qE '^netprof +6 '
     # the file has the counters of the regions and no others, nor devices without any
     refute grep -q zz_counter_of_no_set ./*.netprof
     [ "$(json '.hosts[0].devices | join(" ")')" = cxi0 ]

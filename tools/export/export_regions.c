@@ -163,11 +163,11 @@ static void export_regions_put_counters(export_sink *to, const regions *r, const
 
 static void export_regions_put_readings(export_sink *to, const regions *r, const regions_node *n, const char *path)
 {
-    static const char *const states[] = {"no counters", "too short", "known"};
+    static const char *const states[] = {"no counters", "too short", "uncertain", "known"};
     for (size_t i = 0; i < n->reading_count; i++) {
         const regions_reading *x = &n->readings[i];
         const regions_host *host = &r->hosts[x->host];
-        bool known = x->state == REGIONS_KNOWN;
+        bool known = x->state >= REGIONS_UNCERTAIN;
         ROW(to, EXPORT_REGION_NICS, cell_text(path), cell_text(host->name), export_regions_rank_cell(r, x->rank),
             cell_u64(x->readers), cell_text(states[x->state]), cell_u64(x->calls), cell_u64(x->unread),
             cell_u64(x->time_ns), cell_f64(x->open), export_regions_known_u64(known && x->bytes_known[0], x->bytes[0]),

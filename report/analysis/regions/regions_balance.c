@@ -126,17 +126,33 @@ static void regions_add_to_ranks(regions *r, const regions_node *node)
     }
 }
 
+// Time of the rank's threads that went into reading counters; a sampler has a thread of its own.
+static double regions_apart_ns(const regions_rank *rank)
+{
+    return rank->mode == NETPROF_MODE_SAMPLER ? 0 : (double)rank->reading_ns;
+}
+
+// What measuring cost a rank, and the time that it is a share of: a rank with several threads had more than it lived.
+static void regions_add_measuring(const regions_rank *rank, double *cost_ns, double *of_ns)
+{
+    double cost = (double)rank->calls * (double)rank->overhead_ps / 1e3 + (double)rank->reading_ns;
+    *cost_ns += cost;
+    *of_ns += fmax(fmax((double)rank->elapsed_ns, (double)rank->time_ns + regions_apart_ns(rank)), cost);
+}
+
 static void regions_add_ranks(regions *r)
 {
-    double overhead_ns = 0;
+    double overhead_ns = 0, of_ns = 0;
     for (size_t i = 0; i < r->rank_count; i++) {
         const regions_rank *rank = &r->ranks[i];
         r->calls = sum_capped(r->calls, rank->calls);
         r->mismatched = sum_capped(r->mismatched, rank->mismatched);
         r->dropped = sum_capped(r->dropped, rank->dropped);
-        overhead_ns += (double)rank->calls * (double)rank->overhead_ps / 1e3;
+        r->readings = sum_capped(r->readings, rank->readings);
+        r->reading_ns = sum_capped(r->reading_ns, rank->reading_ns);
+        regions_add_measuring(rank, &overhead_ns, &of_ns);
     }
-    r->overhead_share = r->time_ns ? overhead_ns / (double)r->time_ns : 0;
+    r->overhead_share = of_ns > 0 ? overhead_ns / of_ns : 0;
 }
 
 void regions_node_share(regions_node *node, double lived_ns)
@@ -153,7 +169,8 @@ void regions_balance(regions *r)
         regions_add_to_ranks(r, &r->nodes[i]);
     regions_add_ranks(r);
     for (size_t i = 0; i < r->rank_count; i++) // threads may have been in more regions than there was time
-        r->lived_ns += fmax((double)r->ranks[i].elapsed_ns, (double)r->ranks[i].time_ns);
+        r->lived_ns +=
+            fmax((double)r->ranks[i].elapsed_ns, (double)r->ranks[i].time_ns + regions_apart_ns(&r->ranks[i]));
     for (size_t i = 0; i < r->node_count; i++)
         regions_node_balance(&r->store->arena, &r->nodes[i], r->time_ns, r->rank_count);
     for (size_t i = r->node_count; i-- > 0;) {

@@ -40,7 +40,7 @@ netprof_err regions_counters_make(regions_counters *c, const regions *r, const r
     const netprof_schema *view = r->store->views[hv->view].schema;
     int64_t time_ns = seen->time_ns < INT64_MAX ? (int64_t)seen->time_ns : INT64_MAX;
     *c = (regions_counters){.d = {0}};
-    if (seen->state != REGIONS_KNOWN)
+    if (seen->state < REGIONS_UNCERTAIN)
         return regions_fail(error, NETPROF_ERR_ARG, NULL, "the region has no counters there");
     uint64_t *values = memory_calloc(view->counter_count, sizeof *values);
     regions_unpack_add(seen->values, values, view->counter_count);

@@ -66,7 +66,9 @@ typedef struct regions_rank {
     uint64_t mismatched;  // ends of a region that was not the innermost open one
     uint64_t dropped;     // begins that could not be counted
     uint64_t overhead_ps; // of an empty begin/end pair, where it was measured at start
-    bool complete;        // false: its file is cut or damaged, and this is what could be read
+    // Of the counters: mode fast: by its threads, in no region's time; sampler: by a thread of its own, CPU time.
+    uint64_t readings, reading_ns;
+    bool complete; // false: its file is cut or damaged, and this is what could be read
     regions_times times;
     regions_blocks blocks;
     const char *cpus;            // that it may use, "0-3,8"; "" unknown
@@ -103,10 +105,11 @@ typedef struct regions_cell {
 typedef enum regions_state {
     REGIONS_NO_COUNTERS = 0, // none were read
     REGIONS_TOO_SHORT,       // the region is too short for its counters: there are no figures
+    REGIONS_UNCERTAIN,       // so short that reading took long beside it: bytes and retries, but no rates nor findings
     REGIONS_KNOWN
 } regions_state;
 
-// The NICs of one host during a node; the figures are valid only when the state is KNOWN.
+// The NICs of one host during a node; the figures are valid only when the state is UNCERTAIN or KNOWN.
 typedef struct regions_reading {
     size_t host, rank; // whose reading it is
     uint32_t thread;
@@ -117,6 +120,10 @@ typedef struct regions_reading {
     uint64_t time_ns; // time within these calls; scaled down in proportion when some have no counters
     double open;      // regions with counters that were open in the process when calls ended, counting this one
                       // and those around it; above depth + 1, other threads had some open too
+    // How much of the time between the readings at both ends of a call was not the call: so much of the bytes may have
+    // passed just before and after it. 0 where the counters were not read then and there (sampler).
+    double uncertain;
+    bool no_port; // the host has no NIC among its devices: the bytes are those of lo and other interfaces without one
     // Sums over the physical devices of the host, counting each byte once; [TRAFFIC_RECEIVED], [TRAFFIC_SENT].
     bool bytes_known[2];
     uint64_t bytes[2];
@@ -134,7 +141,9 @@ typedef struct regions_reading {
 
 // All hosts of a node together.
 typedef struct regions_nic {
-    regions_state state; // KNOWN when it is on at least one host
+    regions_state state; // the best of the hosts
+    double uncertain;    // the largest of the readings'
+    bool no_port;        // of some reading
     size_t hosts;        // hosts whose readings are included
     uint64_t limit_ns;   // calls shorter than this on average are too short; 0 without counters
     bool bytes_known[2];
@@ -268,10 +277,13 @@ typedef struct regions {
     double lived_ns;             // of all ranks: run_share 1
     uint64_t calls, mismatched, dropped;
     regions_waits waits;
-    size_t runs;           // 1; more: files of several runs, one after the other; they are not compared
-    double overhead_share; // estimated share of that time spent measuring: calls times the cost of an empty pair
-    char *title;           // a short sentence: the main thing, of the first note
-    regions_note *notes;   // the verdict, worst first
+    size_t runs;                   // 1; more: files of several runs, one after the other; they are not compared
+    uint64_t readings, reading_ns; // of the counters, of all ranks
+    // Share of the run (or of the threads' time in regions, where that is more) that went into measuring: calls times the
+    // cost of an empty pair, and the readings. At most 1.
+    double overhead_share;
+    char *title;         // a short sentence: the main thing, of the first note
+    regions_note *notes; // the verdict, worst first
     size_t note_count;
     severity severity;           // of the worst note
     regions_warning *warnings;   // problems with files

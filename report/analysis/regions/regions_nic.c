@@ -22,17 +22,42 @@ static uint64_t regions_limit_ns(const regions *r, const regions_reading *seen)
     return ns > UINT64_MAX / REGIONS_TOO_SHORT_FOLD ? UINT64_MAX : ns * REGIONS_TOO_SHORT_FOLD;
 }
 
-static regions_state regions_state_of(const regions *r, const regions_node *node, const regions_reading *seen)
+static bool regions_is_sampler(const regions_rank *rank)
 {
-    if (!seen->calls)
-        return r->ranks[seen->rank].mode == NETPROF_MODE_SAMPLER ? REGIONS_TOO_SHORT : REGIONS_NO_COUNTERS;
-    return regions_reading_call_ns(node, seen) < (double)regions_limit_ns(r, seen) ? REGIONS_TOO_SHORT : REGIONS_KNOWN;
+    return rank->interval_ns > 0;
 }
 
-// Do its bytes count for the host? Ports do; where two devices count the same bytes, one of them does.
-static bool regions_is_counted(const netprof_schema *schema, const traffic *t)
+// Counters that were read at both edges of each call are exact, for a little more time than the call took.
+static regions_state regions_state_of(const regions *r, const regions_node *node, const regions_reading *seen)
 {
-    return t->known && !t->repeated && schema->devices[t->device].flags & NETPROF_DEVICE_PHYSICAL;
+    const regions_rank *rank = &r->ranks[seen->rank];
+    if (!seen->calls) return rank->mode == NETPROF_MODE_SAMPLER ? REGIONS_TOO_SHORT : REGIONS_NO_COUNTERS;
+    if (regions_reading_call_ns(node, seen) >= (double)regions_limit_ns(r, seen)) return REGIONS_KNOWN;
+    return regions_is_sampler(rank) ? REGIONS_TOO_SHORT : REGIONS_UNCERTAIN;
+}
+
+// The share of the time between two readings that was not the call between them.
+static double regions_uncertain(const regions *r, const regions_node *node, const regions_reading *seen)
+{
+    const regions_rank *rank = &r->ranks[seen->rank];
+    if (!seen->calls || regions_is_sampler(rank)) return 0;
+    double one = rank->readings ? (double)rank->reading_ns / (double)rank->readings : (double)rank->sweep_ns;
+    double call = regions_reading_call_ns(node, seen);
+    return one > 0 ? 2 * one / (call + 2 * one) : 0;
+}
+
+// Do its bytes count for the host? Ports do, or, where there is none, all interfaces; where two devices count the same
+// bytes, one of them does.
+static bool regions_is_counted(const netprof_schema *schema, const traffic *t, bool any)
+{
+    return t->known && !t->repeated && (any || schema->devices[t->device].flags & NETPROF_DEVICE_PHYSICAL);
+}
+
+static bool regions_has_port(const netprof_schema *schema, const traffic *all)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (regions_is_counted(schema, &all[i], false)) return true;
+    return false;
 }
 
 static void regions_add_way(regions_reading *seen, const traffic *t, int way)
@@ -49,9 +74,10 @@ static void regions_add_traffic(regions_reading *seen, const netprof_schema *sch
     bool rates_known = true;
     seen->bytes_per_s[TRAFFIC_RECEIVED] = seen->bytes_per_s[TRAFFIC_SENT] = seen->share = NAN;
     seen->busiest = REGIONS_NONE;
+    seen->no_port = !regions_has_port(schema, all);
     for (size_t i = 0; i < schema->device_count; i++) {
         const traffic *t = &all[i];
-        if (!regions_is_counted(schema, t)) continue;
+        if (!regions_is_counted(schema, t, seen->no_port)) continue;
         regions_add_way(seen, t, TRAFFIC_RECEIVED);
         regions_add_way(seen, t, TRAFFIC_SENT);
         rates_known &= t->line_rate > 0;
@@ -127,12 +153,21 @@ static void regions_find_troubles(regions_finding **found, const difference *d, 
     findings_free(&f);
 }
 
+// What passed is known, in which time is not.
+static void regions_forget_rates(regions_reading *seen)
+{
+    seen->bytes_per_s[TRAFFIC_RECEIVED] = seen->bytes_per_s[TRAFFIC_SENT] = seen->share = NAN;
+    seen->busiest = REGIONS_NONE;
+    seen->line_bytes_per_s = 0;
+}
+
 void regions_measure(const regions *r, size_t node, const regions_node *of, regions_reading *seen,
                      regions_finding **found)
 {
     const rules *set = r->store->rules;
     regions_counters c;
     seen->state = regions_state_of(r, of, seen);
+    seen->uncertain = regions_uncertain(r, of, seen);
     seen->bytes_per_s[0] = seen->bytes_per_s[1] = seen->share = seen->paused = NAN;
     seen->busiest = seen->most_paused = REGIONS_NONE;
     seen->bytes_known[0] = seen->bytes_known[1] = seen->retries_known = false;
@@ -141,9 +176,12 @@ void regions_measure(const regions *r, size_t node, const regions_node *of, regi
     if (regions_counters_make(&c, r, of, seen, NULL)) return; // it is not KNOWN
     traffic *all = traffic_make(&c.d);
     regions_add_traffic(seen, c.d.delta->schema, all);
-    if (set) regions_add_pauses(seen, &c.d, set);
     regions_add_retries(seen, &c.d);
-    if (set && found) regions_find_troubles(found, &c.d, set, node, seen);
+    if (seen->state == REGIONS_UNCERTAIN)
+        regions_forget_rates(seen);
+    else if (set)
+        regions_add_pauses(seen, &c.d, set);
+    if (set && found && seen->state == REGIONS_KNOWN) regions_find_troubles(found, &c.d, set, node, seen);
     free(all);
     regions_counters_free(&c);
 }
@@ -168,9 +206,9 @@ static void regions_add_to_nic(regions_nic *nic, const regions_reading *seen, si
         if (!seen->bytes_known[way]) continue;
         nic->bytes_known[way] = true;
         nic->bytes[way] = sum_capped(nic->bytes[way], seen->bytes[way]);
-        rates[way] += seen->bytes_per_s[way];
+        rates[way] += seen->bytes_per_s[way]; // NAN if one of them is not known
     }
-    if (seen->bytes_known[0] || seen->bytes_known[1]) {
+    if (seen->bytes_known[0] || seen->bytes_known[1]) { // of UNCERTAIN ones no line rate is told
         *known &= seen->line_bytes_per_s > 0;
         nic->line_bytes_per_s += seen->line_bytes_per_s;
     }
@@ -231,7 +269,9 @@ void regions_sum_readings(const regions *r, regions_node *node)
         uint64_t limit = regions_limit_ns(r, seen);
         if (limit > nic->limit_ns) nic->limit_ns = limit;
         if (seen->state > nic->state) nic->state = seen->state;
-        if (seen->state != REGIONS_KNOWN) continue;
+        if (seen->state < REGIONS_UNCERTAIN) continue;
+        nic->no_port |= seen->no_port && (seen->bytes_known[0] || seen->bytes_known[1]);
+        nic->uncertain = fmax(nic->uncertain, seen->uncertain);
         nic->hosts += seen->host != last;
         last = seen->host;
         regions_add_to_nic(nic, seen, i, rates, &lines_known);

@@ -211,7 +211,7 @@ static void regions_say_moved(regions *r)
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
         double sent = n->nic.sent_over_declared;
-        if (isnan(sent) || !regions_is_plain(r, i)) continue;
+        if (isnan(sent) || n->nic.no_port || !regions_is_plain(r, i)) continue;
         if (sent > EXTRA_WATCH && (most == REGIONS_NONE || sent > r->nodes[most].nic.sent_over_declared)) most = i;
         if (regions_must_pass_nics(r, n) && regions_seen_over_declared(n) < TOO_LITTLE &&
             (least == REGIONS_NONE || sent < r->nodes[least].nic.sent_over_declared))
@@ -328,8 +328,50 @@ static void regions_say_wrong(regions *r)
                     "The files are of several versions of netprof.h");
 }
 
+// The region with most calls: where measuring costs most.
+static size_t regions_most_called(const regions *r)
+{
+    size_t best = REGIONS_NONE;
+    for (size_t i = 0; i < r->node_count; i++)
+        if (best == REGIONS_NONE || r->nodes[i].sums.calls > r->nodes[best].sums.calls) best = i;
+    return best;
+}
+
+// When measuring itself took much of the run: our own choice of what is much.
+static void regions_say_measuring(regions *r)
+{
+    size_t most = regions_most_called(r);
+    if (r->overhead_share < 0.1 || most == REGIONS_NONE) return;
+    const regions_node *n = &r->nodes[most];
+    char share[40];
+    double pairs_ns = 0;
+    bool sampler = false;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        pairs_ns += (double)r->ranks[i].calls * (double)r->ranks[i].overhead_ps / 1e3;
+        sampler |= r->ranks[i].interval_ns > 0;
+    }
+    snprintf(share, sizeof share, "%.30s", words_share(r->overhead_share).text);
+    if ((double)r->reading_ns > pairs_ns && sampler)
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                    memory_format("The sampler's thread used a CPU for %s of the time", share),
+                    "The sampler's thread used a CPU for %s of the time; a longer NETPROF_INTERVAL costs less", share);
+    else if ((double)r->reading_ns > pairs_ns)
+        regions_say(
+            r, SEVERITY_WATCH, most, REGIONS_NONE,
+            memory_format("Reading counters took %s of the time: it is no time of the regions", share),
+            "Reading counters took %s of the time, most of it around %s (%s %s): the run was longer by that, and "
+            "no region's time contains it; NETPROF=sampler or NETPROF=time costs less",
+            share, n->name, words_count((double)n->sums.calls).text, words_noun(n->sums.calls, "call").text);
+    else
+        regions_say(r, SEVERITY_WATCH, most, REGIONS_NONE, memory_format("Measuring took about %s of the time", share),
+                    "Measuring took about %s of the time, most of it in %s (%s %s): regions this short cost as much as "
+                    "they measure; NETPROF_EVERY measures some of their calls",
+                    share, n->name, words_count((double)n->sums.calls).text, words_noun(n->sums.calls, "call").text);
+}
+
 static void regions_say_complete(regions *r)
 {
+    bool much = r->overhead_share >= 0.1; // has a line of its own
     size_t cut = 0;
     for (size_t i = 0; i < r->rank_count; i++)
         cut += !r->ranks[i].complete;
@@ -340,11 +382,11 @@ static void regions_say_complete(regions *r)
                     words_many(r->warning_count, "warning").text, words_many(r->rank_count, "rank").text);
         return;
     }
-    regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, NULL,
-                "%s %s complete; %s %s%s; measuring took %s of the time (estimated)",
+    regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, NULL, "%s %s complete; %s %s%s%s%s%s",
                 r->rank_count == 1 ? "The" : "All", words_many(r->rank_count, "rank file is|rank files are").text,
                 words_count((double)r->calls).text, words_noun(r->calls, "call").text,
-                r->mismatched ? "" : ", none unmatched", words_share(r->overhead_share).text);
+                r->mismatched ? "" : ", none unmatched", much ? "" : "; measuring took ",
+                much ? "" : words_share(r->overhead_share).text, much ? "" : " of the time (estimated)");
 }
 
 // ---- the title ----
@@ -427,6 +469,7 @@ void regions_conclude(regions *r)
     regions_say_not_ended(r);
     regions_say_open(r);
     regions_say_wrong(r);
+    regions_say_measuring(r);
     regions_say_complete(r);
     regions_sort_notes(r);
     const regions_note *first = r->note_count ? &r->notes[0] : NULL;

@@ -80,6 +80,8 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
                          .mismatched = from->mismatched,
                          .dropped = from->dropped,
                          .overhead_ps = from->overhead_ps,
+                         .readings = from->readings,
+                         .reading_ns = from->reading_ns,
                          .complete = !origin->damaged,
                          .cpus = regions_keep_text(arena, regions_fact_of(origin, "cpus_allowed")),
                          .cpu_ns = regions_number(regions_fact_of(origin, "cpu_ns")),

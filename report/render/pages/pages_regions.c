@@ -75,6 +75,10 @@ static void regions_page_fill_nic(regions_page *p, const regions_node *n, region
     row->sent = row->paused = row->retries = NUMBER_UNKNOWN;
     row->sent_share = row->bytes_per_s = NAN;
     if (nic->state == REGIONS_TOO_SHORT) row->note = "WATCH  too short for its counters";
+    if (nic->state == REGIONS_UNCERTAIN && nic->bytes_known[TRAFFIC_SENT])
+        row->sent =
+            arena_format(p->memory, "%s \xc2\xb1%s", number_volume((double)nic->bytes[TRAFFIC_SENT], "bytes").text,
+                         number_percent(nic->uncertain).text);
     if (nic->state != REGIONS_KNOWN) return;
     double rate = nic->bytes_per_s[TRAFFIC_SENT];
     row->bytes_per_s = nic->bytes_known[TRAFFIC_SENT] ? rate : NAN;
@@ -329,7 +333,7 @@ static bool regions_page_make_bytes(regions_page *p, chart *x)
     sheet t = sheet_open(4);
     for (size_t i = 0; i < r->node_count && sheet_rows(&t) < BYTES_ROWS; i++) {
         const regions_node *n = &r->nodes[i];
-        bool nic = n->nic.state == REGIONS_KNOWN && n->nic.bytes_known[TRAFFIC_SENT];
+        bool nic = n->nic.state >= REGIONS_UNCERTAIN && n->nic.bytes_known[TRAFFIC_SENT];
         if (!n->bytes) continue;
         sheet_text(&t, n->name);
         sheet_number(&t, number_volume((double)n->bytes, "bytes"));
@@ -413,11 +417,15 @@ static void regions_page_add_data(regions_page *p)
     for (size_t i = 0; i < r->warning_count && i < 10; i++)
         document_note(p->doc, arena_format(p->memory, "%.250s: %.250s", r->warnings[i].path, r->warnings[i].text));
     snprintf(text, sizeof text,
-             "%zu files. Measuring took about %s of the time of the regions. Bytes and rates of a region are those of "
+             "%zu files. Measuring took about %s of the time%s. Bytes and rates of a region are those of "
              "all NICs of the host while "
              "it was open: a lower bound of what the host did, not attributable to one process. A region shorter than "
-             "%d times what its counters can tell has no figures of them.",
-             r->files, number_percent(r->overhead_share).text, REGIONS_TOO_SHORT_FOLD);
+             "%d times what its counters can tell has no rates of them.",
+             r->files, number_percent(r->overhead_share).text,
+             r->readings ? arena_format(p->memory, "; reading the counters took %s, which is in no region's time",
+                                        number_duration((double)r->reading_ns / 1e9).text)
+                         : "",
+             REGIONS_TOO_SHORT_FOLD);
     document_note(p->doc, text);
 }
 

@@ -96,6 +96,7 @@ static void regions_csv_nic_cells(FILE *to, const regions_nic *nic)
     regions_csv_number_cell(to, nic->share);
     regions_csv_number_cell(to, nic->paused);
     csv_cell(to, nic->retries_known ? words_exact(nic->retries).text : NULL);
+    regions_csv_number_cell(to, nic->state >= REGIONS_UNCERTAIN ? nic->uncertain : NAN);
 }
 
 static void regions_csv_region_lines(const regions_view *view, FILE *to)
@@ -128,7 +129,8 @@ static void regions_csv_region_lines(const regions_view *view, FILE *to)
                                          "tx_bytes_per_s_and_host",
                                          "share_of_line_rate",
                                          "share_of_time_paused",
-                                         "retries"};
+                                         "retries",
+                                         "nic_uncertain_share"};
     csv_line(to, titles, sizeof titles / sizeof *titles);
     for (size_t k = 0; k < view->order_count; k++) {
         const regions_node *n = &view->nodes[view->order[k]];

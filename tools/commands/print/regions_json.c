@@ -52,6 +52,8 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     json_put_exact(o, "mismatched_ends", rank->mismatched);
     json_put_exact(o, "dropped_begins", rank->dropped);
     json_put_exact(o, "overhead_ps_per_call", rank->overhead_ps);
+    json_put_exact(o, "readings", rank->readings);
+    json_put_exact(o, "reading_ns", rank->reading_ns);
     json_put(o, "sweep_ns", rank->sweep_ns ? json_new_int64(rank->sweep_ns) : NULL);
     json_put(o, "interval_ns", rank->interval_ns ? json_new_int64(rank->interval_ns) : NULL);
     json_put(o, "run", regions_json_times(job, rank));
@@ -196,7 +198,7 @@ static json_object *regions_json_device(const regions *job, size_t host, size_t 
 static json_object *regions_json_reading(const regions *job, const regions_reading *x)
 {
     json_object *o = json_new_object();
-    bool known = x->state == REGIONS_KNOWN;
+    bool known = x->state >= REGIONS_UNCERTAIN;
     json_put_text(o, "host", job->hosts[x->host].name);
     json_put_text(o, "state", regions_state_name(x->state));
     json_put_text(o, "read_by_rank", job->ranks[x->rank].label);
@@ -205,6 +207,8 @@ static json_object *regions_json_reading(const regions *job, const regions_readi
     json_put_exact(o, "calls", x->calls);
     json_put_exact(o, "calls_without_counters", x->unread);
     json_put_exact(o, "inside_ns", x->time_ns);
+    json_put(o, "uncertain_share", known ? json_number_value(x->uncertain) : NULL);
+    json_put(o, "no_port", json_new_boolean(known && x->no_port));
     json_put(o, "open_regions", x->calls ? json_number_value(x->open) : NULL);
     for (int way = IN; way <= OUT; way++) {
         json_put(o, way_keys[way][0], known && x->bytes_known[way] ? json_exact_value(x->bytes[way]) : NULL);
@@ -226,6 +230,8 @@ static json_object *regions_json_nic(const regions *job, const regions_node *n)
     json_object *o = json_new_object(), *list = json_new_array();
     json_put_text(o, "state", regions_state_name(nic->state));
     json_put_exact(o, "hosts", nic->hosts);
+    json_put(o, "uncertain_share", nic->state >= REGIONS_UNCERTAIN ? json_number_value(nic->uncertain) : NULL);
+    json_put(o, "no_port", json_new_boolean(nic->no_port));
     json_put(o, "shortest_call_ns", nic->limit_ns ? json_exact_value(nic->limit_ns) : NULL);
     for (int way = IN; way <= OUT; way++) {
         json_put(o, way_keys[way][0], nic->bytes_known[way] ? json_exact_value(nic->bytes[way]) : NULL);
@@ -388,6 +394,8 @@ static void regions_json_add_head(json_object *o, const regions *job)
     json_put_exact(o, "mismatched_ends", job->mismatched);
     json_put_exact(o, "dropped_begins", job->dropped);
     json_put(o, "share_of_time_measuring", json_number_value(job->overhead_share));
+    json_put_exact(o, "readings", job->readings);
+    json_put_exact(o, "reading_ns", job->reading_ns);
 }
 
 void regions_print_json(const regions_view *view, FILE *to)

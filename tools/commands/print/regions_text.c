@@ -105,8 +105,12 @@ static void regions_text_nic_cells(table *t, const regions_view *view, const reg
             table_cell(t, PLAIN, NULL);
         return;
     }
-    bool sent = nic->state == REGIONS_KNOWN && nic->bytes_known[OUT];
-    table_cell(t, PLAIN, sent ? words_amount((double)nic->bytes[OUT], "bytes").text : NULL);
+    bool sent = nic->state >= REGIONS_UNCERTAIN && nic->bytes_known[OUT];
+    if (sent && nic->bytes[OUT] && nic->uncertain >= 0.01)
+        table_printf(t, PLAIN, "%s \302\261%s", words_amount((double)nic->bytes[OUT], "bytes").text,
+                     words_share(nic->uncertain).text);
+    else
+        table_cell(t, PLAIN, sent ? words_amount((double)nic->bytes[OUT], "bytes").text : NULL);
     table_cell(t, PLAIN,
                sent && !isnan(nic->bytes_per_s[OUT]) ? words_amount_rate(nic->bytes_per_s[OUT], "bytes").text : NULL);
     table_cell(t, PLAIN, isnan(nic->share) ? NULL : words_share(nic->share).text);
@@ -155,6 +159,27 @@ static bool regions_text_any_sampled(const regions_view *view)
     return false;
 }
 
+static bool regions_text_any_uncertain(const regions_view *view)
+{
+    for (size_t i = 0; i < view->node_count; i++)
+        if (view->nodes[i].nic.uncertain >= 0.01 && view->nodes[i].nic.bytes[OUT]) return true;
+    return false;
+}
+
+static bool regions_text_any_without_port(const regions_view *view)
+{
+    for (size_t i = 0; i < view->node_count; i++)
+        if (view->nodes[i].nic.no_port && view->nodes[i].nic.bytes_known[OUT]) return true;
+    return false;
+}
+
+static bool regions_text_any_sampler(const regions *job)
+{
+    for (size_t i = 0; i < job->rank_count; i++)
+        if (job->ranks[i].interval_ns) return true;
+    return false;
+}
+
 static void regions_text_footnotes(const regions_view *view, FILE *to)
 {
     const regions *job = view->job;
@@ -167,11 +192,35 @@ static void regions_text_footnotes(const regions_view *view, FILE *to)
     fputs(job->rank_count > 1 ? "; own: without the regions within.\n" : ".\n", to);
     if (regions_text_any_sampled(view))
         fputs("Some calls were counted and not timed (NETPROF_EVERY): times are of the others.\n", to);
+    if (view->job->readings)
+        fputs(regions_text_any_sampler(view->job)
+                  ? "netprof: the sampler's thread, which read the counters: processor time.\n"
+                  : "netprof: reading the counters, which is in no region's time.\n",
+              to);
     if (!regions_text_any_counters(view)) return;
+    if (regions_text_any_uncertain(view))
+        fputs("\302\261: so much may have passed while the counters were read, just before and after the calls.\n", to);
+    if (regions_text_any_without_port(view))
+        fputs("There is no NIC here: what is said to be sent by NICs is what lo and other interfaces counted.\n", to);
     fputs(
         "NIC counters belong to the device: one rank's reading of each host, all traffic while it was inside, whoever\n"
         "sent it. Program: bytes that it declared itself, with those of the regions within.\n",
         to);
+}
+
+// What netprof itself did: no region.
+static void regions_text_own_line(table *t, const regions *job, size_t columns)
+{
+    double ranks = (double)job->rank_count, ns = (double)job->reading_ns;
+    if (!job->readings) return;
+    table_cell(t, DIM, "netprof");
+    table_cell(t, DIM, words_count((double)job->readings / ranks).text);
+    table_cell(t, DIM, regions_text_time(ns / ranks).text);
+    table_cell(t, DIM, regions_text_time(ns / ranks).text);
+    table_cell(t, DIM, words_share(job->lived_ns > 0 ? ns / job->lived_ns : 0).text);
+    table_cell(t, DIM, regions_text_time(ns / (double)job->readings).text);
+    for (size_t i = 6; i < columns; i++)
+        table_cell(t, PLAIN, NULL);
 }
 
 static void regions_text_regions(const regions_view *view, FILE *to)
@@ -197,6 +246,7 @@ static void regions_text_regions(const regions_view *view, FILE *to)
     heading(to, "%s", view->flat ? "Regions by name" : "Regions");
     for (size_t i = 0; i < view->order_count; i++)
         regions_text_region_line(t, view, &view->nodes[view->order[i]]);
+    regions_text_own_line(t, view->job, sizeof columns / sizeof *columns);
     table_end(t, to, 0);
     regions_text_footnotes(view, to);
 }
@@ -478,7 +528,7 @@ static void regions_text_reading_line(table *t, const regions_view *view, const 
     table_cell(t, PLAIN, view->job->ranks[x->rank].label);
     table_printf(t, PLAIN, "%u", (unsigned)x->readers);
     table_cell(t, PLAIN, regions_text_time((double)x->time_ns).text);
-    if (x->state != REGIONS_KNOWN) {
+    if (x->state < REGIONS_UNCERTAIN) {
         table_cell(t, WARNING, regions_state_name(x->state));
         return;
     }
@@ -499,7 +549,7 @@ static const regions_reading *regions_text_telling_reading(const regions_node *n
     if (n->nic.most_paused != REGIONS_NONE && n->nic.paused > 0) return &n->readings[n->nic.most_paused];
     if (n->nic.busiest != REGIONS_NONE) return &n->readings[n->nic.busiest];
     for (size_t i = 0; i < n->reading_count; i++)
-        if (n->readings[i].state == REGIONS_KNOWN) return &n->readings[i];
+        if (n->readings[i].state >= REGIONS_UNCERTAIN) return &n->readings[i];
     return NULL;
 }
 
@@ -560,7 +610,7 @@ static void regions_text_nics(const regions_view *view, const regions_node *n, F
     heading(to, "NICs: one rank's reading of each host");
     for (size_t i = 0; i < n->reading_count && i < SHOWN; i++) {
         regions_text_reading_line(t, view, &n->readings[i]);
-        if (n->readings[i].state == REGIONS_KNOWN) continue;
+        if (n->readings[i].state >= REGIONS_UNCERTAIN) continue;
         for (int k = 5; k < COLUMNS; k++)
             table_cell(t, PLAIN, NULL);
     }
@@ -574,6 +624,10 @@ static void regions_text_nics(const regions_view *view, const regions_node *n, F
     else
         fprintf(to, "Open: regions with counters at the end of a call, this one and those around it (%u) included.\n",
                 (unsigned)n->depth + 1);
+    if (n->nic.uncertain >= 0.01)
+        fprintf(to,
+                "Up to %s of the bytes may have passed while the counters were read, just before and after a call.\n",
+                words_share(n->nic.uncertain).text);
     regions_text_counters(view, n, to);
 }
 

@@ -17,7 +17,7 @@ double regions_mean_call_ns(const regions_calls *calls)
 
 const char *regions_state_name(regions_state state)
 {
-    static const char *const names[] = {"no counters", "too short", "known"};
+    static const char *const names[] = {"no counters", "too short", "uncertain", "known"};
     return names[state];
 }
 

@@ -23,7 +23,7 @@ typedef struct regions_view {
 
 bool regions_is_wanted(const regions_view *view, size_t rank); // by --rank
 double regions_mean_call_ns(const regions_calls *calls);       // NAN without a measured call
-const char *regions_state_name(regions_state state);           // "no counters", "too short", "known"
+const char *regions_state_name(regions_state state);           // "no counters", "too short", "uncertain", "known"
 // "main/step/halo" in a tree, the name in a list; free it.
 char *regions_node_path(const regions_view *view, size_t node);
 
