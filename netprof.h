@@ -14980,7 +14980,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
      netprof_item has schema.
      Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
      mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
-     cpus_allowed, cpu_ns and cpu_wait_ns.
+     mpi_cpus (those that the process may use, "0-3,8"), cpu_ns and cpu_wait_ns.
      Files: a size limit (SIGXFSZ), a pipe whose reader is gone (SIGPIPE) or that nobody reads are errors of the call and
      neither end nor hold the program, with NETPROF=off as well; the superuser follows no symbolic link of another user;
      a file that is replaced passes on its mode.

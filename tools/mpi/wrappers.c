@@ -9,6 +9,7 @@ static int write_facts(netprof_writer *w, netprof_error *error);
 #include "netprof.h"
 
 #include "blocks.h"
+#include "cpus.h"
 #include "calls.h"
 
 #include <sched.h>
@@ -156,22 +157,6 @@ static void run_ends(void)
 
 // ---- what this process says of itself in its file, beside what netprof.h does ----
 
-// The CPUs that it may use: "0-3,8".
-static void cpus_text(char *text, size_t size)
-{
-    cpu_set_t set;
-    size_t used = 0;
-    text[0] = 0;
-    if (sched_getaffinity(0, sizeof set, &set)) return;
-    for (size_t i = 0, end; i < CPU_SETSIZE; i = end + 1) {
-        for (end = i; end < CPU_SETSIZE && CPU_ISSET(end, &set); end++)
-            continue;
-        if (end == i || used + 16 > size) continue;
-        used += (size_t)snprintf(text + used, size - used, end > i + 1 ? "%s%zu-%zu" : "%s%zu", used ? "," : "", i,
-                                 end - 1);
-    }
-}
-
 static netprof_err write_number(netprof_writer *w, const char *key, int64_t value, netprof_error *error)
 {
     char text[24];
@@ -181,10 +166,11 @@ static netprof_err write_number(netprof_writer *w, const char *key, int64_t valu
 
 static netprof_err write_cpus(netprof_writer *w, netprof_error *error)
 {
-    char text[512];
+    char text[512] = "";
+    cpu_set_t set;
     int64_t ran = cpu_now(), waited = cpu_wait_now();
-    cpus_text(text, sizeof text);
-    if ((*text && netprof_write_fact(w, "cpus_allowed", text, error)) ||
+    if (sched_getaffinity(0, sizeof set, &set) == 0) cpus_list(&set, text, sizeof text);
+    if ((*text && netprof_write_fact(w, "mpi_cpus", text, error)) ||
         (ran >= run.cpu_ns && run.cpu_ns >= 0 && write_number(w, "cpu_ns", ran - run.cpu_ns, error)) ||
         (waited >= run.cpu_wait_ns && run.cpu_wait_ns >= 0 &&
          write_number(w, "cpu_wait_ns", waited - run.cpu_wait_ns, error)))

@@ -51,6 +51,25 @@ static void regions_crowd_text(const regions *r, char *text, size_t size)
              r->host_count > 1 ? host->name : "", words_many(w->crowded_cpus, "CPU").text);
 }
 
+// Before a rank is named: "4 ranks shared 2 CPUs; even so ", and in few words for the title. "" where they did not.
+static void regions_crowd_before(const regions *r, const char *joint, char *text, size_t size, char *title, size_t room)
+{
+    const regions_waits *w = &r->waits;
+    *text = *title = 0;
+    if (!regions_lacks_cpus(w)) return;
+    regions_crowd_text(r, text, size);
+    strncat(text, joint, size - strlen(text) - 1);
+    const regions_host *host = &r->hosts[w->crowded];
+    snprintf(title, room, "%s on %s%s%s; ", words_many(host->rank_count, "rank").text,
+             words_many(w->crowded_cpus, "CPU").text, r->host_count > 1 ? " of " : "",
+             r->host_count > 1 ? host->name : "");
+}
+
+static void regions_lower_first(char *text)
+{
+    *text = (char)tolower((unsigned char)*text);
+}
+
 static void regions_say_crowd(regions *r)
 {
     const regions_waits *w = &r->waits;
@@ -58,12 +77,12 @@ static void regions_say_crowd(regions *r)
     bool waits = w->cpu_wait_share >= 0.05;
     if (waits)
         snprintf(waited, sizeof waited, "rank waited for a CPU for %s of the run", words_share(w->cpu_wait_share).text);
-    if (!regions_lacks_cpus(w) || w->late_count) { // where the blame has said that CPUs were shared
+    if (!regions_lacks_cpus(w) || w->late_count || w->held != REGIONS_NONE) { // who was named has had it said before
         severity s = !w->late_count && w->cpu_wait_share >= 0.1 ? SEVERITY_WATCH : SEVERITY_INFO;
         if (waits)
             regions_say(r, s, REGIONS_NONE, REGIONS_NONE,
                         memory_format("A rank waited for a CPU for %s of the run", words_share(w->cpu_wait_share).text),
-                        "A %s: something else ran there", waited);
+                        "A %s", waited);
         return;
     }
     regions_crowd_text(r, text, sizeof text);
@@ -101,21 +120,22 @@ static void regions_work_text(const regions *r, char *text, size_t size)
 static void regions_say_late(regions *r)
 {
     const regions_waits *w = &r->waits;
-    char who[512], crowd[300] = "", works[512], waits_in[300] = "";
+    char who[512], crowd[300], brief[300], works[512], waits_in[300] = "";
     const char *is = w->late_count > 1 && w->host == REGIONS_NONE ? "are" : "is";
     double others = r->ranks[w->late[0].rank].times.work_ns - w->late[0].excess_ns;
     regions_late_who(r, who, sizeof who);
     regions_work_text(r, works, sizeof works);
     if (w->waits_in != REGIONS_NONE) snprintf(waits_in, sizeof waits_in, " in %s", r->nodes[w->waits_in].name);
-    if (regions_lacks_cpus(w)) {
-        regions_crowd_text(r, crowd, sizeof crowd);
-        strncat(crowd, w->crowd_explains ? ": " : "; even so ", sizeof crowd - strlen(crowd) - 1);
-    }
+    regions_crowd_before(r,
+                         w->crowd_explains                            ? ": "
+                         : r->ranks[w->late[0].rank].cpu_wait_ns >= 0 ? "; even so "
+                                                                      : "; ",
+                         crowd, sizeof crowd, brief, sizeof brief);
     bool two = r->rank_count == 2;
-    char *title = memory_format("%s %s late: the other%s %s%s%s", who, is, two ? " waits" : "s wait",
+    if (*crowd) regions_lower_first(who);
+    char *title = memory_format("%s%s %s late: the other%s %s%s%s", brief, who, is, two ? " waits" : "s wait",
                                 regions_time_text(w->gain_ns).text, w->late_count > 1 ? "" : " of ",
                                 w->late_count > 1 ? "" : regions_time_text(w->longest_ns).text);
-    if (*crowd) *who = (char)tolower((unsigned char)*who);
     regions_say(r, regions_late_severity(r), w->where, w->late[0].rank, title,
                 "%s%s %s late: %s; the other%s %s%s, and wait%s%s", crowd, who, is, works, two ? " works" : "s work",
                 regions_time_text(fmax(others, 0)).text, two ? "" : " in the median", two ? "s" : "", waits_in);
@@ -168,32 +188,39 @@ static void regions_say_turns(regions *r)
         used += (size_t)snprintf(text + used, sizeof text - used, "%srank %s from %s to %s", i ? ", " : "",
                                  r->ranks[w->late[i].rank].label, words_duration(w->late[i].from_s).text,
                                  words_duration(w->late[i].until_s).text);
-    char who[512];
-    regions_rank_text(r, w->late[0].rank, who, sizeof who);
-    char *title = one ? memory_format("%s is late for a part of the run: the others wait %s", who,
+    char who[512] = "Ranks", crowd[300], brief[300], what[64] = "Ranks are late in turn";
+    if (one) regions_rank_text(r, w->late[0].rank, who, sizeof who);
+    if (one) snprintf(what, sizeof what, "A rank is late for a part of the run");
+    regions_crowd_before(r, "; ", crowd, sizeof crowd, brief, sizeof brief);
+    if (*crowd) regions_lower_first(who);
+    if (*crowd) regions_lower_first(what);
+    char *title = one ? memory_format("%s%s is late for a part of the run: the others wait %s", brief, who,
                                       regions_time_text(w->gain_ns).text)
-                      : memory_format("Ranks are late in turn: the others wait %s of %s",
+                      : memory_format("%s%s are late in turn: the others wait %s of %s", brief, who,
                                       regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text);
     regions_say(r, regions_late_severity(r), REGIONS_NONE, one ? w->late[0].rank : REGIONS_NONE, title,
-                "%s: %s%s; the others wait for them, up to %s of %s (%s)",
-                one ? "A rank is late for a part of the run" : "Ranks are late in turn", text,
-                shown < w->late_count ? ", ..." : "", regions_time_text(w->gain_ns).text,
+                "%s%s: %s%s; the others wait for %s, up to %s of %s (%s)", crowd, what, text,
+                shown < w->late_count ? ", ..." : "", one ? "it" : "them", regions_time_text(w->gain_ns).text,
                 regions_time_text(w->longest_ns).text, words_share(w->gain_ns / w->longest_ns).text);
 }
 
 // ---- held ----
 
-// What happened to the network of its host meanwhile; the rank itself is a victim.
+// What happened to the network of its host in the region where it is held, or in one around that; the rank itself is a
+// victim.
 static void regions_say_held(regions *r, const regions_finding *x)
 {
     const regions_waits *w = &r->waits;
     const char *in = w->held_in == REGIONS_NONE ? "its waits" : r->nodes[w->held_in].name;
     const char *until = w->held_until == REGIONS_NONE ? "where all meet" : r->nodes[w->held_until].name;
-    char who[512], cause[600] = "", brief[300] = "";
+    char who[512], cause[600] = "", brief[300] = "", crowd[300], crowded[300];
     regions_rank_text(r, w->held, who, sizeof who);
+    regions_crowd_before(r, "; ", crowd, sizeof crowd, crowded, sizeof crowded);
+    if (*crowd) regions_lower_first(who);
     if (x) {
         const char *device = regions_device_name(r, x);
-        snprintf(cause, sizeof cause, "; meanwhile on its host%s%s: %s", *device ? " " : "", device, x->claim);
+        snprintf(cause, sizeof cause, "; in %s meanwhile, on its host%s%s: %s", r->nodes[x->node].name,
+                 *device ? " " : "", device, x->claim);
         snprintf(brief, sizeof brief, "; trouble on %s", *device ? device : "its host");
     }
     severity cost = regions_cost_severity(r, w->held_ns);
@@ -201,11 +228,12 @@ static void regions_say_held(regions *r, const regions_finding *x)
     if (!x)
         snprintf(brief, sizeof brief, ": the others wait %s of %s", regions_time_text(w->held_ns).text,
                  regions_time_text(w->longest_ns).text);
-    regions_say(r, s, w->held_in, w->held, memory_format("%s is held in %s%s", who, in, brief),
-                "%s is held in %s, %s longer than the others in the median, and so is the last in %s, where the others "
-                "wait for it%s%s",
-                who, in, regions_time_text(w->held_ns).text, until,
-                x ? "" : ": it does not work longer; what it waits for is its partner or the way to it", cause);
+    regions_say(
+        r, s, w->held_in, w->held, memory_format("%s%s is held in %s%s", crowded, who, in, brief),
+        "%s%s is held in %s, %s longer than the others in the median, and so is the last in %s, where the others "
+        "wait for it%s%s",
+        crowd, who, in, regions_time_text(w->held_ns).text, until,
+        x ? "" : ": it does not work longer; what it waits for is its partner or the way to it", cause);
     regions_say(r, SEVERITY_INFO, w->held_in, w->held, NULL, "At most %s of %s (%s) would be gained without",
                 regions_time_text(w->held_ns).text, regions_time_text(w->longest_ns).text,
                 words_share(w->held_ns / w->longest_ns).text);
@@ -243,7 +271,7 @@ static void regions_say_early(regions *r)
 // The finding that it is told with is told: it leaves the list.
 static void regions_blame_held(regions *r, const regions_finding **worst, size_t *count)
 {
-    const regions_finding *x = regions_finding_at(r, worst, *count, r->waits.held);
+    const regions_finding *x = regions_finding_around(r, worst, *count, r->waits.held, r->waits.held_in);
     size_t kept = 0;
     regions_say_held(r, x);
     for (size_t i = 0; i < *count; i++)

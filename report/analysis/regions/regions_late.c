@@ -168,11 +168,10 @@ static void regions_find_late_of_many(regions *r)
 {
     regions_place *places = regions_sorted_places(r, regions_work_of, 1);
     size_t n = r->rank_count, count = regions_outliers(places, n, n / 2);
-    double rest = 0;
-    for (size_t k = count; k < n; k++)
-        rest += places[k].value / (double)(n - count);
+    size_t low = count + (n - count - 1) / 2,
+           high = count + (n - count) / 2; // the middle of the others, which are sorted
     for (size_t i = 0; i < count; i++)
-        regions_add_late(r, places[i].rank, NAN, NAN, places[i].value - rest);
+        regions_add_late(r, places[i].rank, NAN, NAN, places[i].value - (places[low].value + places[high].value) / 2);
     free(places);
 }
 

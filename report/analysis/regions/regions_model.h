@@ -215,7 +215,7 @@ typedef struct regions_node {
 // A rank that the others waited for, over the whole run or a stretch of it.
 typedef struct regions_late {
     size_t rank;
-    double excess_ns;       // its work beyond the median of the others'
+    double excess_ns;       // its work beyond the median of those that are not late
     double from_s, until_s; // of the run
 } regions_late;
 

@@ -71,10 +71,12 @@ const char *regions_device_name(const regions *r, const regions_finding *x)
     return x->device == DIFFERENCE_NONE ? "" : r->hosts[x->host].schema->devices[x->device].name;
 }
 
-const regions_finding *regions_finding_at(const regions *r, const regions_finding *const *worst, size_t count,
-                                          size_t rank)
+const regions_finding *regions_finding_around(const regions *r, const regions_finding *const *worst, size_t count,
+                                              size_t rank, size_t node)
 {
-    for (size_t i = 0; i < count; i++)
-        if (worst[i]->host == r->ranks[rank].host && worst[i]->severity >= SEVERITY_WARN) return worst[i];
+    for (size_t i = 0; i < count && node != REGIONS_NONE; i++) {
+        bool around = worst[i]->node <= node && node < r->nodes[worst[i]->node].end;
+        if (around && worst[i]->host == r->ranks[rank].host && worst[i]->severity >= SEVERITY_WARN) return worst[i];
+    }
     return NULL;
 }

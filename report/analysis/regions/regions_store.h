@@ -133,9 +133,9 @@ severity regions_cost_severity(const regions *r, double ns);
 // False: nobody was blamed or held. The list loses the finding that was told with it.
 bool regions_blame(regions *r, const regions_finding **worst, size_t *count);
 const char *regions_device_name(const regions *r, const regions_finding *x);
-// The worst finding on the NICs of the rank's host that a title may name, or NULL.
-const regions_finding *regions_finding_at(const regions *r, const regions_finding *const *worst, size_t count,
-                                          size_t rank);
+// The worst finding on the NICs of the rank's host, in the node or one around it, that a title may name; or NULL.
+const regions_finding *regions_finding_around(const regions *r, const regions_finding *const *worst, size_t count,
+                                              size_t rank, size_t node);
 
 // Statistics of one node whose cells are sorted; `time_ns` is share 1, `ranks` how many there are in all.
 void regions_node_balance(regions_arena *arena, regions_node *node, uint64_t time_ns, size_t ranks);

@@ -83,7 +83,7 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
                          .readings = from->readings,
                          .reading_ns = from->reading_ns,
                          .complete = !origin->damaged,
-                         .cpus = regions_keep_text(arena, regions_fact_of(origin, "cpus_allowed")),
+                         .cpus = regions_keep_text(arena, regions_fact_of(origin, "mpi_cpus")),
                          .cpu_ns = regions_number(regions_fact_of(origin, "cpu_ns")),
                          .cpu_wait_ns = regions_number(regions_fact_of(origin, "cpu_wait_ns")),
                          .open_ns = regions_number(regions_fact_of(origin, "mpi_open_ns"))};

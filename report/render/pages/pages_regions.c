@@ -174,7 +174,7 @@ static void regions_page_run_row(regions_page *p, sheet *t, const regions_rank *
     sheet_text(t, x->cpu_wait_ns < 0 ? NUMBER_UNKNOWN : regions_page_duration(p, (double)x->cpu_wait_ns));
 }
 
-// Of many ranks those at both ends: the others wait for the first of them, the last ones wait most.
+// Of many ranks those at both ends.
 static void regions_page_add_runs(regions_page *p)
 {
     enum { COLUMNS = 9, WITHOUT_MPI = 6, ALL_UP_TO = 12, AT_AN_END = 5 };
@@ -194,11 +194,9 @@ static void regions_page_add_runs(regions_page *p)
         if (r->rank_count <= ALL_UP_TO || i < AT_AN_END || i >= r->rank_count - AT_AN_END)
             regions_page_run_row(p, &t, ranks[i]);
     const char *which = r->rank_count > ALL_UP_TO
-                            ? arena_format(p->memory,
-                                           "the %d with most work and the %d with least of %zu: the others "
-                                           "wait for those that work",
-                                           AT_AN_END, AT_AN_END, r->rank_count)
-                            : "the longest work first: the others wait for those that work";
+                            ? arena_format(p->memory, "the %d with most work and the %d with least of %zu", AT_AN_END,
+                                           AT_AN_END, r->rank_count)
+                            : "the longest work first";
     sheet_end(&t, p->doc, (chart_head){"runs", "Work and waiting", which}, columns);
 }
 

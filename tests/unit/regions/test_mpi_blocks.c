@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "../../../tools/mpi/blocks.c"
+#include "../../../tools/mpi/cpus.c"
 
 static const int64_t start = INT64_C(1700000000123456789);
 
@@ -62,10 +63,39 @@ static void a_clock_that_was_set_back_adds_nothing_before_the_first(void **state
     assert_string_equal(text, "");
 }
 
+// A list that does not fit is none: a part of it would be fewer CPUs than there are.
+static void lists_of_cpus(void **state)
+{
+    cpu_set_t set;
+    char text[512], small[8], longest[4096];
+    (void)state;
+    CPU_ZERO(&set);
+    cpus_list(&set, text, sizeof text);
+    assert_string_equal(text, "");
+    for (size_t i = 0; i < 4; i++)
+        CPU_SET(i, &set);
+    cpus_list(&set, text, sizeof text);
+    assert_string_equal(text, "0-3");
+    CPU_SET(8, &set);
+    CPU_SET(1023, &set);
+    cpus_list(&set, text, sizeof text);
+    assert_string_equal(text, "0-3,8,1023");
+    cpus_list(&set, small, sizeof small);
+    assert_string_equal(small, "");
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < CPU_SETSIZE; i += 2) // every other one of 1024
+        CPU_SET(i, &set);
+    cpus_list(&set, text, sizeof text);
+    assert_string_equal(text, "");
+    cpus_list(&set, longest, sizeof longest);
+    assert_int_equal(strncmp(longest, "0,2,4,", 6), 0);
+    assert_string_equal(longest + strlen(longest) - 10, ",1020,1022");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_when_blocks_double),
-                                       cmocka_unit_test(a_long_wait_lies_in_all_its_blocks),
-                                       cmocka_unit_test(a_clock_that_was_set_back_adds_nothing_before_the_first)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_lost_when_blocks_double), cmocka_unit_test(a_long_wait_lies_in_all_its_blocks),
+        cmocka_unit_test(a_clock_that_was_set_back_adds_nothing_before_the_first), cmocka_unit_test(lists_of_cpus)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -738,6 +738,46 @@ static void findings_of_a_region(void **state)
     (void)state;
 }
 
+// A rank that is held longer than the others in its Waitall, each on a host of its own. The trouble of its NIC explains
+// that only where it was in that region or in one around it, and the region is named.
+static void trouble_elsewhere_explains_no_wait(void **state)
+{
+    static const char *const places[] = {"main/MPI_Waitall", "main", "main/io"};
+    (void)state;
+    for (size_t place = 0; place < COUNT(places); place++) {
+        const netprof_schema *schema = cxi_schema(two_nics, 2);
+        char *tree = tree_make();
+        for (long i = 0; i < 8; i++) {
+            char host[8];
+            uint64_t held = i == 5 ? 20000000 : 0;
+            snprintf(host, sizeof host, "h%ld", i);
+            begin_counting(i, host, schema);
+            job_call(&rank_, 0, "MPI_Init", 10);
+            job_call(&rank_, 0, "main", 1000000000);
+            job_calls(&rank_, 0, "main/MPI_Waitall", 10, 10000000 + held + (uint64_t)i);
+            job_call(&rank_, 0, "main/io", 200000000);
+            job_calls(&rank_, 0, "main/MPI_Allreduce", 10, 30000000 - held - (uint64_t)i);
+            if (i == 5) job_count(&rank_, 0, places[place], PAUSED, 200000000);
+            job_write(&rank_, tree);
+        }
+        regions r = read_tree(tree);
+        assert_int_equal(r.waits.held, 5);
+        const regions_note *held = NULL;
+        for (size_t i = 0; i < r.note_count && !held; i++)
+            if (r.notes[i].rank == 5) held = &r.notes[i];
+        assert_non_null(held);
+        char cause[80];
+        snprintf(cause, sizeof cause, "; in %s meanwhile, on its host cxi0: transmit blocked by the network",
+                 r.nodes[node_at(&r, places[place]) - r.nodes].name);
+        if (!strstr(held->text, cause) != (place == 2)) fail_msg("%s", held->text);
+        assert_int_equal(held->severity, place == 2 ? SEVERITY_WATCH : SEVERITY_HIGH);
+        assert_int_equal(!strstr(held->text, "transmit blocked"), place == 2);
+        regions_free(&r);
+        netprof_schema_release(schema);
+        tree_remove(tree);
+    }
+}
+
 // 64 ranks by the generator's sums are in tests/cli/regions.bats; here 12 with counters, read in every way.
 static void order_and_threads_do_not_matter(void **state)
 {
@@ -908,6 +948,7 @@ int main(void)
         cmocka_unit_test(ranks_that_read_different_nics),
         cmocka_unit_test(too_short_for_the_counters),
         cmocka_unit_test(findings_of_a_region),
+        cmocka_unit_test(trouble_elsewhere_explains_no_wait),
         cmocka_unit_test(order_and_threads_do_not_matter),
         cmocka_unit_test(a_cut_file_costs_only_itself),
         cmocka_unit_test(other_files_are_left_alone),

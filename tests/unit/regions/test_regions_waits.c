@@ -81,6 +81,7 @@ typedef struct steps {
     double (*load)(size_t rank, size_t step); // times STEP_NS
     const char *wait;
     bool blocks;
+    const char *cpus; // that each may use; NULL: not known
 } steps;
 
 static double even(size_t rank, size_t step)
@@ -118,7 +119,8 @@ static double drifting(size_t rank, size_t step)
 }
 
 // As the wrapper of MPI writes them.
-static void write_with_blocks(job_rank *r, const char *tree, const double *inside, size_t count, int64_t block_ns)
+static void write_with_blocks(job_rank *r, const char *tree, const double *inside, size_t count, int64_t block_ns,
+                              const char *cpus)
 {
     char list[8 * REGIONS_BLOCKS], number[4][32];
     size_t used = 0;
@@ -129,12 +131,10 @@ static void write_with_blocks(job_rank *r, const char *tree, const double *insid
     snprintf(number[1], 32, "%lld", (long long)((first + (int64_t)count) * block_ns));
     snprintf(number[2], 32, "%lld", (long long)block_ns);
     snprintf(number[3], 32, "%lld", (long long)first);
-    const netprof_fact facts[] = {{"mpi_began_ns", number[0]},
-                                  {"mpi_ended_ns", number[1]},
-                                  {"mpi_block_ns", number[2]},
-                                  {"mpi_first_block", number[3]},
-                                  {"mpi_inside", list}};
-    job_write_with(r, tree, facts, sizeof facts / sizeof *facts);
+    const netprof_fact facts[] = {{"mpi_began_ns", number[0]}, {"mpi_ended_ns", number[1]},
+                                  {"mpi_block_ns", number[2]}, {"mpi_first_block", number[3]},
+                                  {"mpi_inside", list},        {"mpi_cpus", cpus}};
+    job_write_with(r, tree, facts, sizeof facts / sizeof *facts - !cpus);
 }
 
 // Every step ends where all meet: each waits for the one that works longest.
@@ -169,7 +169,7 @@ static regions run_steps(const steps *s)
         job_call(&rank_, 0, "MPI_Finalize", 1000000);
         rank_.elapsed_ns = (int64_t)run + 2000000;
         if (s->blocks)
-            write_with_blocks(&rank_, tree, inside, REGIONS_BLOCKS, (int64_t)(run / REGIONS_BLOCKS));
+            write_with_blocks(&rank_, tree, inside, REGIONS_BLOCKS, (int64_t)(run / REGIONS_BLOCKS), s->cpus);
         else
             job_write(&rank_, tree);
     }
@@ -189,7 +189,7 @@ static void a_straggler_is_first_and_nobody_else(void **state)
         for (size_t k = 0; k < sizeof noise / sizeof *noise; k++) {
             seed = i * 10 + k;
             odd_one = ranks[i] / 2;
-            const steps s = {ranks[i], 8, 64, noise[k], straggler, "MPI_Allreduce", true};
+            const steps s = {ranks[i], 8, 64, noise[k], straggler, "MPI_Allreduce", true, NULL};
             regions r = run_steps(&s);
             expect_first(&r, odd_one);
             assert_true(r.severity >= SEVERITY_HIGH);
@@ -206,19 +206,19 @@ static void an_early_bird_is_never_accused(void **state)
         for (size_t k = 0; k < 5; k++) {
             seed = i * 100 + k;
             odd_one = 1;
-            const steps s = {ranks[i], 8, 64, 0.02, early_bird, "MPI_Barrier", k % 2 == 0};
+            const steps s = {ranks[i], 8, 64, 0.02, early_bird, "MPI_Barrier", k % 2 == 0, NULL};
             regions r = run_steps(&s);
             expect_nobody(&r);
             assert_null(strstr(r.title, "Rank"));
             regions_free(&r);
         }
     odd_one = 1;
-    const steps s = {4, 8, 64, 0.02, early_bird, "MPI_Barrier", true};
+    const steps s = {4, 8, 64, 0.02, early_bird, "MPI_Barrier", true, NULL};
     regions r = run_steps(&s);
     assert_true(is_told(&r, "Rank 1 has the least work"));
     regions_free(&r);
     // Of two ranks the other one is late.
-    const steps two = {2, 8, 64, 0.02, early_bird, "MPI_Barrier", true};
+    const steps two = {2, 8, 64, 0.02, early_bird, "MPI_Barrier", true, NULL};
     r = run_steps(&two);
     expect_first(&r, 0);
     regions_free(&r);
@@ -235,7 +235,7 @@ static void noise_alone_accuses_nobody(void **state)
                 seed = i * 10000 + k * 1000 + again;
                 const steps s = {ranks[i], 8,    again % 3 ? 64 : STEPS_MOST,
                                  noise[k], even, again % 2 ? "MPI_Recv" : "MPI_Barrier",
-                                 true};
+                                 true,     NULL};
                 regions r = run_steps(&s);
                 expect_nobody(&r);
                 if (!strstr(r.title, "No rank stands out")) fail_msg("%s", r.title);
@@ -248,7 +248,7 @@ static void a_slow_host_is_named_as_a_whole(void **state)
     (void)state;
     for (size_t n = 16; n <= 64; n *= 2) {
         seed = n;
-        const steps s = {n, 4, 64, 0.05, slow_host, "MPI_Allreduce", true};
+        const steps s = {n, 4, 64, 0.05, slow_host, "MPI_Allreduce", true, NULL};
         regions r = run_steps(&s);
         if (strncmp(r.title, "Host h1 is late", 15) != 0) fail_msg("%s", r.title);
         assert_int_equal(r.waits.late_count, 4);
@@ -261,7 +261,7 @@ static void two_that_alternate_are_both_late(void **state)
     (void)state;
     for (size_t n = 4; n <= 64; n *= 4) {
         seed = n;
-        const steps s = {n, 8, 64, 0.02, two_in_turn, "MPI_Barrier", true};
+        const steps s = {n, 8, 64, 0.02, two_in_turn, "MPI_Barrier", true, NULL};
         regions r = run_steps(&s);
         assert_int_equal(r.waits.late_count, 2);
         if (strncmp(r.notes[0].text, "Ranks ", 6) != 0 || !strstr(r.notes[0].text, "late"))
@@ -275,7 +275,7 @@ static void all_in_turn_is_nobody(void **state)
 {
     (void)state;
     seed = 1;
-    const steps s = {4, 8, 64, 0.02, all_in_turn, "MPI_Barrier", true};
+    const steps s = {4, 8, 64, 0.02, all_in_turn, "MPI_Barrier", true, NULL};
     regions r = run_steps(&s);
     expect_nobody(&r);
     assert_true(r.waits.wait_share > 0.3);
@@ -287,12 +287,50 @@ static void a_drifting_straggler_is_late_in_turn(void **state)
 {
     (void)state;
     seed = 3;
-    const steps s = {4, 8, STEPS_MOST, 0.05, drifting, "MPI_Barrier", true};
+    const steps s = {4, 8, STEPS_MOST, 0.05, drifting, "MPI_Barrier", true, NULL};
     regions r = run_steps(&s);
     if (strncmp(r.title, "Ranks are late in turn", 22) != 0) fail_msg("%s", r.title);
     assert_int_equal(r.waits.late_count, 4);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(r.waits.late[i].rank, i);
+    regions_free(&r);
+}
+
+// CPUs that were shared are said in the same sentence, before any rank, and in the title.
+static void who_is_late_in_turn_on_shared_cpus(void **state)
+{
+    (void)state;
+    for (int crowded = 0; crowded < 2; crowded++) {
+        seed = 3;
+        const steps s = {4, 8, STEPS_MOST, 0.05, drifting, "MPI_Barrier", true, crowded ? "0-1" : "0-3"};
+        regions r = run_steps(&s);
+        const char *title = crowded ? "4 ranks on 2 CPUs; ranks are late in turn" : "Ranks are late in turn",
+                   *first = crowded ? "4 ranks shared 2 CPUs; ranks are late in turn: rank 0 from "
+                                    : "Ranks are late in turn: rank 0 from ";
+        if (strncmp(r.title, title, strlen(title)) != 0) fail_msg("%s", r.title);
+        if (strncmp(r.notes[0].text, first, strlen(first)) != 0) fail_msg("%s", r.notes[0].text);
+        assert_int_equal(r.severity, crowded ? SEVERITY_WARN : SEVERITY_HIGH);
+        regions_free(&r);
+    }
+}
+
+static double three_loads(size_t rank, size_t step)
+{
+    (void)step;
+    return rank == 3 ? 4 : rank < 3 ? 0.7 + 0.05 * (double)rank : 1.3;
+}
+
+// What the others work is their middle, as the sentence says, not their mean.
+static void the_others_are_their_median(void **state)
+{
+    (void)state;
+    seed = 5;
+    const steps s = {8, 8, 64, 0, three_loads, "MPI_Allreduce", true, NULL};
+    regions r = run_steps(&s);
+    expect_first(&r, 3);
+    // 64 steps of 10 ms: four of seven work 1.3 of them
+    assert_true(is_told(&r, "the others work 832 ms in the median"));
+    assert_true(fabs(r.waits.late[0].excess_ns - 64 * STEP_NS * 2.7) < 1e6);
     regions_free(&r);
 }
 
@@ -416,7 +454,7 @@ static void who_shares_cpus_is_blamed_with_care(void **state)
     (void)state;
     for (int crowded = 0; crowded < 3; crowded++) {
         for (long i = 0; i < 4; i++) {
-            const netprof_fact facts[] = {{"cpus_allowed", crowded ? "0-1" : "0,2,4-5"},
+            const netprof_fact facts[] = {{"mpi_cpus", crowded ? "0-1" : "0,2,4-5"},
                                           {"cpu_wait_ns", crowded == 2 && i == 1 ? "700000" : "1000"}};
             job_begin(&rank_, i, "h");
             job_call(&rank_, 0, "MPI_Init", 10);
@@ -427,6 +465,8 @@ static void who_shares_cpus_is_blamed_with_care(void **state)
         regions r = read_job(tree);
         expect_first(&r, 1);
         assert_int_equal(r.severity, crowded ? SEVERITY_WARN : SEVERITY_HIGH);
+        const char *title = crowded ? "4 ranks on 2 CPUs; rank 1 is late: " : "Rank 1 is late: ";
+        if (strncmp(r.title, title, strlen(title)) != 0) fail_msg("%s", r.title);
         assert_int_equal(is_told(&r, "4 ranks shared 2 CPUs; even so rank 1 is late"), crowded == 1);
         assert_int_equal(is_told(&r, "4 ranks shared 2 CPUs: rank 1 is late"), crowded == 2);
         assert_int_equal(is_told(&r, "which explains that it came late"), crowded == 2);
@@ -510,6 +550,8 @@ int main(void)
         cmocka_unit_test(two_that_alternate_are_both_late),
         cmocka_unit_test(all_in_turn_is_nobody),
         cmocka_unit_test(a_drifting_straggler_is_late_in_turn),
+        cmocka_unit_test(who_is_late_in_turn_on_shared_cpus),
+        cmocka_unit_test(the_others_are_their_median),
         cmocka_unit_test(its_own_region_is_named),
         cmocka_unit_test(who_is_held_is_no_culprit),
         cmocka_unit_test(shares_are_of_the_run),

@@ -281,7 +281,7 @@ static void regions_text_run_line(table *t, const regions *job, const regions_ra
     table_cell(t, PLAIN, rank->cpu_wait_ns < 0 ? NULL : regions_text_time((double)rank->cpu_wait_ns).text);
 }
 
-// The ranks by their work: who works longest is who the others wait for. Of many those at both ends.
+// The ranks by their work. Of many those at both ends.
 static void regions_text_runs(const regions *job, FILE *to)
 {
     enum { ALL_UP_TO = 12, AT_AN_END = 5, COLUMNS = 10 };
@@ -300,7 +300,7 @@ static void regions_text_runs(const regions *job, FILE *to)
         order[i] = i;
     qsort_r(order, n, sizeof *order, regions_text_compare_work, job->ranks);
     table *t = table_begin(columns, COLUMNS);
-    heading(to, "Ranks, the longest work first: who works waits for nobody, who waits long is early");
+    heading(to, "Ranks, the longest work first");
     for (size_t i = 0; i < n; i++) {
         if (n > ALL_UP_TO && i == AT_AN_END) {
             i = n - AT_AN_END;
