@@ -654,8 +654,8 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
    returned an errno.
 
    A symbolic link stays, and its target is replaced, with the mode that it had; the superuser uses no link of another
-   user. Devices and pipes are written in place; a named pipe that nobody reads within a second is an error. A file-size limit and a
-   reader that goes away are errors of the call: their signals (SIGXFSZ, SIGPIPE) do not reach the program.
+   user. Devices and pipes are written in place; a named pipe that nobody reads within a second is an error. A file-size
+   limit and a reader that goes away are errors of the call: their signals (SIGXFSZ, SIGPIPE) do not reach the program.
 
    The first failure sticks: every later call returns it. The writer holds references to the schemas that it wrote, not
    to the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG. object. */

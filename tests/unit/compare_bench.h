@@ -14,6 +14,20 @@ static const int64_t SECOND = INT64_C(1000000000);
 
 enum { most_runs = 24 };
 
+static inline netprof_snapshot snapshot_of(const char *root, const char *sources)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_snapshot s = NETPROF_ZERO;
+    netprof *np = NULL;
+    config.root = root;
+    config.sources = sources;
+    config.hold = NETPROF_HOLD_NONE;
+    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    netprof_close(np);
+    return s;
+}
+
 // Files as a data set holds them: each with the two snapshots of a situation, or with one.
 typedef struct files {
     dataset set;

@@ -3,6 +3,7 @@
 #ifndef NETPROF_TESTS_JOB_CLUSTER_H
 #define NETPROF_TESTS_JOB_CLUSTER_H
 
+#include "analysis/job/job_report.h"
 #include "support.h"
 
 #include <math.h>
@@ -57,6 +58,24 @@ static int teardown(void **state)
     (void)state;
     tree_remove(tree);
     return 0;
+}
+
+// Of all recordings in the directory; rules may be NULL.
+SUPPORT job_report report_of_tree(const rules *judged_by)
+{
+    job_report job = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    if (job_report_read(&job, (const char *const[]){tree}, 1, &(job_report_options){.rules = judged_by}, &error))
+        fail_msg("%s: %s", error.path, error.text);
+    return job;
+}
+
+// The first of the rule, or NULL.
+SUPPORT const job_finding *finding_of(const job_report *job, const char *name)
+{
+    for (size_t i = 0; i < job->finding_count; i++)
+        if (strcmp(job->findings[i].rule, name) == 0) return &job->findings[i];
+    return NULL;
 }
 
 typedef struct node_file {

@@ -65,7 +65,7 @@ static double cmd_regions_imbalance_of(const regions_node *n)
 
 static const struct sort_key {
     const char *name;
-    double (*value)(const regions_node *n); // largest first; NULL: see is_before()
+    double (*value)(const regions_node *n); // largest first; NULL: see cmd_regions_compare_nodes()
 } sort_keys[] = {{"code", NULL},
                  {"name", NULL},
                  {"time", cmd_regions_time_of},

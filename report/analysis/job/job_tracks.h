@@ -28,7 +28,7 @@ typedef enum other {
 } other;
 
 typedef struct followed {
-    size_t from;               // index in the file's schema; first, for cut_snapshot()
+    size_t from;               // index in the file's schema; first, for snapshot_subset()
     const job_source_row *row; // NULL: no meter is made of it
     other other;
     size_t local; // device, or JOB_NONE

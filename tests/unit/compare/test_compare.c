@@ -555,20 +555,6 @@ static void as_json(void **state)
 
 enum { NICS = 2, STEP = 10 };
 
-static netprof_snapshot snapshot_of(const char *root)
-{
-    netprof_config config = NETPROF_ZERO;
-    netprof_snapshot s = NETPROF_ZERO;
-    netprof *np = NULL;
-    config.root = root;
-    config.sources = "cxi,netdev";
-    config.hold = NETPROF_HOLD_NONE;
-    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
-    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
-    netprof_close(np);
-    return s;
-}
-
 static void step_to(sim *s, const char *scenario, const int *nic)
 {
     assert_int_equal(
@@ -580,7 +566,7 @@ static void step_to(sim *s, const char *scenario, const int *nic)
 static netprof_snapshot step_after(sim *s, const netprof_snapshot *before, const char *scenario, const int *nic)
 {
     step_to(s, scenario, nic);
-    netprof_snapshot x = snapshot_of(tree_root);
+    netprof_snapshot x = snapshot_of(tree_root, "cxi,netdev");
     if (!before) return x;
     int64_t shift = STEP * SECOND - (x.begin_ns - before->begin_ns);
     x.begin_ns += shift;

@@ -190,29 +190,15 @@ enum { NICS = 4, SECONDS = 10 };
 
 static netprof_snapshot base[2];
 
-static netprof_snapshot snapshot_of(void)
-{
-    netprof_config config = NETPROF_ZERO;
-    netprof_snapshot s = NETPROF_ZERO;
-    netprof *np = NULL;
-    config.root = tree_root;
-    config.sources = "cxi";
-    config.hold = NETPROF_HOLD_NONE;
-    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
-    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
-    netprof_close(np);
-    return s;
-}
-
 static int nics_setup(void **state)
 {
     if (tree_setup(state)) return -1;
     tree_remove("");
     assert_int_equal(sim_create(tree_root, &(sim_options){.nics = NICS, .seed = 21}), 0);
     sim *s = sim_open(tree_root);
-    base[0] = snapshot_of();
+    base[0] = snapshot_of(tree_root, "cxi");
     assert_int_equal(sim_step(s, &(sim_step_options){.seconds = SECONDS, .scenario = "healthy"}), 0);
-    base[1] = snapshot_of();
+    base[1] = snapshot_of(tree_root, "cxi");
     return sim_close(s);
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "builtin_rules.h"
 #include "job_cluster.h"
 
 #include "analysis/base/memory.h"
@@ -63,39 +64,11 @@ static void record_node(const scene *s, int node)
     node_close(&f);
 }
 
-static rules set;
-
-static int load_rules(void **state)
-{
-    (void)state;
-    rules_builtin(&set);
-    return 0;
-}
-
-static int free_rules(void **state)
-{
-    (void)state;
-    rules_free(&set);
-    return 0;
-}
-
 static job_report report_of(const scene *s)
 {
-    job_report job = {0};
-    netprof_error error = {.code = NETPROF_OK};
-    const char *paths[] = {tree};
     for (int node = 0; node < NODES; node++)
         record_node(s, node);
-    if (job_report_read(&job, paths, 1, &(job_report_options){.rules = &set}, &error))
-        fail_msg("%s: %s", error.path, error.text);
-    return job;
-}
-
-static const job_finding *finding_of(const job_report *job, const char *name)
-{
-    for (size_t i = 0; i < job->finding_count; i++)
-        if (strcmp(job->findings[i].rule, name) == 0) return &job->findings[i];
-    return NULL;
+    return report_of_tree(&built_in);
 }
 
 static void expect_in(const char *text, const char *part)
@@ -346,5 +319,5 @@ int main(void)
         TEST(work_that_slowed_on_a_clean_network),
         TEST(what_is_no_slow_stretch),
     };
-    return cmocka_run_group_tests(tests, load_rules, free_rules);
+    return cmocka_run_group_tests(tests, load, unload);
 }

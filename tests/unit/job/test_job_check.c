@@ -2,26 +2,11 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "builtin_rules.h"
 #include "job_cluster.h"
 
 #include "analysis/base/memory.h"
 #include "analysis/job/job_check.h"
-
-static rules set;
-
-static int load_rules(void **state)
-{
-    (void)state;
-    rules_builtin(&set);
-    return 0;
-}
-
-static int free_rules(void **state)
-{
-    (void)state;
-    rules_free(&set);
-    return 0;
-}
 
 // n1's cxi0, or every NIC, is held for 44 % of the fourth of five minutes, and all nodes send less; or nothing happens, or
 // n1's NICs may not be read.
@@ -62,9 +47,9 @@ static void check_node(checked *c, const char *file, const job_report *job, size
     dataset_options how = {.ends_only = 1};
     assert_int_equal(dataset_read(&c->data, tree_path(tree, file), &how, NULL), NETPROF_OK);
     assert_int_equal(difference_of_dataset(&c->d, &c->data, false, NULL), NETPROF_OK);
-    findings_make(&c->f, &c->d, &set);
+    findings_make(&c->f, &c->d, &built_in);
     assert_int_equal(job_check_node(job, &c->data.runs[0]), node);
-    job_check_add(&c->added, &c->f, job, node, &set);
+    job_check_add(&c->added, &c->f, job, node, &built_in);
 }
 
 static void free_checked(checked *c)
@@ -75,15 +60,6 @@ static void free_checked(checked *c)
     dataset_free(&c->data);
 }
 
-static job_report report_of_tree(void)
-{
-    job_report job = {0};
-    netprof_error error = {.code = NETPROF_OK};
-    if (job_report_read(&job, (const char *const[]){tree}, 1, &(job_report_options){.rules = &set}, &error))
-        fail_msg("%s: %s", error.path, error.text);
-    return job;
-}
-
 // ---- tests ----
 
 // 44 % of one minute of five is 8.8 % of the whole: the ends alone would warn, and not say when.
@@ -92,7 +68,7 @@ static void an_incident_is_a_finding_of_check(void **state)
     (void)state;
     record_node(1, true, false);
     record_node(2, true, false);
-    job_report job = report_of_tree();
+    job_report job = report_of_tree(&built_in);
     checked one = {0}, other = {0};
     assert_string_equal(job.findings[0].rule, "nic-paused");
     check_node(&one, "n1.netprof", &job, 0);
@@ -124,7 +100,7 @@ static void what_all_have_accuses_none(void **state)
     record_node(1, true, false);
     record_node(2, true, false);
     all_are_held = false;
-    job_report job = report_of_tree();
+    job_report job = report_of_tree(&built_in);
     checked one = {0};
     json_object *list = NULL, *value;
     check_node(&one, "n1.netprof", &job, 0);
@@ -147,7 +123,7 @@ static void nothing_stays_nothing(void **state)
 {
     (void)state;
     record_node(1, false, false);
-    job_report job = report_of_tree();
+    job_report job = report_of_tree(&built_in);
     checked one = {0};
     check_node(&one, "n1.netprof", &job, 0);
     assert_true(job.severity < SEVERITY_UNKNOWN);
@@ -161,7 +137,7 @@ static void what_could_not_be_judged(void **state)
 {
     (void)state;
     record_node(1, false, true);
-    job_report job = report_of_tree();
+    job_report job = report_of_tree(&built_in);
     checked one = {0};
     check_node(&one, "n1.netprof", &job, 0);
     assert_int_equal(one.f.severity, SEVERITY_UNKNOWN);
@@ -183,5 +159,5 @@ int main(void)
         TEST(nothing_stays_nothing),
         TEST(what_could_not_be_judged),
     };
-    return cmocka_run_group_tests(tests, load_rules, free_rules);
+    return cmocka_run_group_tests(tests, load, unload);
 }

@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+// Own heuristics.
+#define JOB_BLAME_DENSER 2        // damage counts at so many times the rate of the other time,
+#define JOB_BLAME_HELD   0.5      // a holder from so much of the held share on, over so much of its time
+#define JOB_BLAME_PEERS  (1 / 3.) // alone is who is held with its peers at less than this share of it
+
 bool job_group_is_of_all(const job_group *g)
 {
     return g->devices > 1 && 2 * g->devices > g->all;
@@ -19,7 +24,7 @@ static double job_blame_damage(const job_report *r, size_t device, double from_s
         if (t->device != device || !t->bins) continue;
         double then = job_bins_span(t->bins, job_ns_of(r, from_s), job_ns_of(r, to_s)).integral, other = t->sum - then;
         double rest_s = r->end_s - (to_s - from_s);
-        bool denser = rest_s <= 0 || then / (to_s - from_s) > 2 * other / rest_s;
+        bool denser = rest_s <= 0 || then / (to_s - from_s) > JOB_BLAME_DENSER * other / rest_s;
         if (!(then >= 0.5) || !denser || then <= most) continue;
         most = round(then);
         *unit = r->events[t->event].unit;
@@ -53,8 +58,10 @@ static size_t job_blame_holder(const job_report *r, const job_group *g)
         if (e->meter != JOB_HOLDING) continue;
         int64_t from = e->from_ns > g->worst->from_ns ? e->from_ns : g->worst->from_ns,
                 to = e->to_ns < g->worst->to_ns ? e->to_ns : g->worst->to_ns;
-        if ((to - from) * 2 <= g->worst->to_ns - g->worst->from_ns) continue;
-        if (e->mean > row->limit && e->mean >= 0.5 * g->worst->mean && e->mean > most) most = e->mean, best = e->device;
+        if ((double)(to - from) <= JOB_BLAME_HELD * (double)(g->worst->to_ns - g->worst->from_ns)) continue;
+        if (e->mean <= row->limit || e->mean < JOB_BLAME_HELD * g->worst->mean || e->mean <= most) continue;
+        most = e->mean;
+        best = e->device;
     }
     return best;
 }
@@ -63,7 +70,7 @@ static size_t job_blame_holder(const job_report *r, const job_group *g)
 static bool job_blame_is_first(const job_report *r, const job_group *g, const job_effect *x)
 {
     double slack_s = 1 + (r->interval_s > 0 ? r->interval_s : 0) + r->bin_s;
-    bool alone = g->devices == 1 && g->all > 1 && g->others < g->worst->mean / 3;
+    bool alone = g->devices == 1 && g->all > 1 && g->others < JOB_BLAME_PEERS * g->worst->mean;
     return alone && x->fell_s >= g->from_s - slack_s;
 }
 
@@ -85,7 +92,7 @@ job_blame job_blame_of(const job_report *r, const job_group *g, const job_effect
         b.why = JOB_WHY_HOLDER;
     }
     bool mechanism = b.why == JOB_WHY_LINK || (b.why == JOB_WHY_HOLDER && g->worst->meter == JOB_HOLDING);
-    b.slowed = mechanism && !large && x->sent < 0.95 && x->slowed > 1 && job_blame_is_first(r, g, x);
+    b.slowed = mechanism && !large && job_effect_fell(x) && x->slowed > 1 && job_blame_is_first(r, g, x);
     if (large) b.paused = job_effect_pause(x);
     if (b.why == JOB_WHY_UNKNOWN && b.paused && !job_group_is_of_all(g)) b.why = JOB_WHY_PROGRAM;
     return b;

@@ -7,6 +7,15 @@
 
 #include <string.h>
 
+// Own heuristics, as shares of what was usual.
+#define JOB_EFFECT_FALL       0.95 // the job's traffic fell, and
+#define JOB_EFFECT_NODE_FALL  0.9  // a node's, which varies more
+#define JOB_EFFECT_EXPLAINED  1.25 // a NIC that is held for a share of the time explains so much of that less, and
+#define JOB_EFFECT_UNEXACT    0.05 // so much more, which is as exact as the means are
+#define JOB_EFFECT_PAUSE      0.5  // CPUs or GPUs at less: the program waits for something of its own
+#define JOB_EFFECT_WRITES     2    // writes at more, and
+#define JOB_EFFECT_WRITES_B_S 1e6  // bytes/s a node at least: the program writes
+
 job_around job_around_of(const job_report *r, double from_s, double to_s)
 {
     double middle = (from_s + to_s) / 2, length = to_s - from_s;
@@ -54,7 +63,7 @@ static double job_effect_fall(const job_report *r, const job_around *a, double f
     size_t count = step > 0 ? (size_t)fmin(COLUMNS, ceil((to_s - begin) / step)) : 0;
     double before = job_mean_between(r, JOB_SENT, JOB_ALL_NODES, a->from_s, from_s - step),
            then = job_mean_between(r, JOB_SENT, JOB_ALL_NODES, from_s, to_s);
-    if (!count || !(then < 0.95 * before)) return NAN;
+    if (!count || !(then < JOB_EFFECT_FALL * before)) return NAN;
     if (!job_report_columns(r, JOB_SENT, JOB_ALL_NODES, begin, to_s, columns, count)) return NAN;
     for (size_t i = 0; i < count; i++)
         if (columns[i].mean < (before + then) / 2) return begin + (to_s - begin) * (double)i / (double)count;
@@ -77,15 +86,20 @@ job_effect job_effect_of(const job_report *r, double from_s, double to_s)
     for (size_t i = 0; i < r->node_count; i++) {
         double ratio = job_effect_ratio(r, JOB_SENT, i, &a, from_s, to_s);
         x.known += isnan(ratio) ? 0 : 1;
-        x.slowed += ratio < 0.9;
+        x.slowed += ratio < JOB_EFFECT_NODE_FALL;
     }
     x.fell_s = job_effect_fall(r, &a, from_s, to_s);
     return x;
 }
 
+bool job_effect_fell(const job_effect *x)
+{
+    return x->sent < JOB_EFFECT_FALL;
+}
+
 char *job_effect_text(const job_report *r, const job_effect *x)
 {
-    if (!(x->sent < 0.95)) return memory_strdup("");
+    if (!job_effect_fell(x)) return memory_strdup("");
     words_text less = words_share(1 - x->sent);
     if (r->node_count == 1) return memory_format("the node sent %s less", less.text);
     if (x->slowed == r->node_count) return memory_format("all %zu nodes sent %s less", r->node_count, less.text);
@@ -96,16 +110,16 @@ char *job_effect_text(const job_report *r, const job_effect *x)
 // One that is held for a share of the time can keep all others waiting for as long, and hardly for longer.
 bool job_effect_is_too_large(const job_effect *x, double blocked)
 {
-    return 1 - x->sent > 1.25 * blocked + 0.05;
+    return 1 - x->sent > JOB_EFFECT_EXPLAINED * blocked + JOB_EFFECT_UNEXACT;
 }
 
 char *job_effect_pause(const job_effect *x)
 {
-    bool writes = x->written > 2 * x->written_before && x->written > 1e6;
+    bool writes = x->written > JOB_EFFECT_WRITES * x->written_before && x->written > JOB_EFFECT_WRITES_B_S;
     if (writes)
         return memory_format("wrote %s/s a node instead of %s/s", words_quantity(x->written, "B").text,
                              words_quantity(x->written_before, "B").text);
-    if (x->gpu < 0.5) return memory_format("kept its GPUs busy %s less", words_share(1 - x->gpu).text);
-    if (x->cpu < 0.5) return memory_format("used its CPUs %s less", words_share(1 - x->cpu).text);
+    if (x->gpu < JOB_EFFECT_PAUSE) return memory_format("kept its GPUs busy %s less", words_share(1 - x->gpu).text);
+    if (x->cpu < JOB_EFFECT_PAUSE) return memory_format("used its CPUs %s less", words_share(1 - x->cpu).text);
     return NULL;
 }

@@ -19,6 +19,7 @@ typedef struct job_effect {
 
 job_around job_around_of(const job_report *r, double from_s, double to_s);
 job_effect job_effect_of(const job_report *r, double from_s, double to_s);
+bool job_effect_fell(const job_effect *x); // did all nodes together send less than the means may differ?
 // "all 8 nodes sent 36.0 % less", "3 of 8 nodes sent less, all together 12 %"; "" when none did. free() it.
 char *job_effect_text(const job_report *r, const job_effect *x);
 // Is the fall of traffic far more than a NIC's blocked share can explain?

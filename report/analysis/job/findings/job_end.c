@@ -64,6 +64,9 @@ static char *job_end_state(const job_report *r)
         job_end_add_signal(&text, reader->worst_signal);
     } else if (reader->ended_runs) {
         text_append(&text, "the command ended with exit status %d", reader->worst_status);
+        if (!reader->worst_status && reader->ended_runs < r->files)
+            text_append(&text, ", as %zu of %zu recordings %s", reader->ended_runs, r->files,
+                        reader->ended_runs == 1 ? "says" : "say");
     } else {
         text_append(&text, "not known: no exit code was recorded%s%s", by ? "; the recording was ended by: " : "",
                     by ? by : "");

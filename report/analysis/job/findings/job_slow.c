@@ -12,7 +12,8 @@
 
 // Own heuristics: what falls by less may be noise, what falls by more is a phase of the program; and only where traffic is
 // steady otherwise can it fall.
-static const double least_s = 30, falls_below = 0.85, falls_above = 0.25, alike = 0.10, steady = 0.6, clean = 0.01;
+static const double job_slow_least_s = 30, job_slow_below = 0.85, job_slow_above = 0.25, job_slow_alike = 0.10,
+                    job_slow_steady = 0.6, job_slow_clean = 0.01;
 enum { COLUMNS = 1024, LEAST_COLUMNS = 3, RHYTHM = 3 };
 
 typedef struct slow_axis {
@@ -29,8 +30,8 @@ static double job_slow_level(const slow_axis *a)
         if (!isnan(a->columns[i].mean)) sorted[known++] = a->columns[i].mean;
     double level = job_median(sorted, known);
     for (size_t i = 0; i < known; i++)
-        near += fabs(sorted[i] - level) <= alike * level;
-    return level > 0 && (double)near >= steady * (double)known ? level : NAN;
+        near += fabs(sorted[i] - level) <= job_slow_alike * level;
+    return level > 0 && (double)near >= job_slow_steady * (double)known ? level : NAN;
 }
 
 static bool job_slow_axis_of(const job_report *r, slow_axis *a)
@@ -47,7 +48,8 @@ static bool job_slow_axis_of(const job_report *r, slow_axis *a)
 
 static bool job_slow_is_low(const slow_axis *a, size_t i)
 {
-    return i < a->count && a->columns[i].mean < falls_below * a->level && a->columns[i].mean > falls_above * a->level;
+    return i < a->count && a->columns[i].mean < job_slow_below * a->level &&
+           a->columns[i].mean > job_slow_above * a->level;
 }
 
 static double job_slow_mean(const slow_axis *a, size_t from, size_t to)
@@ -64,7 +66,7 @@ static bool job_slow_is_between(const slow_axis *a, size_t from, size_t to)
     size_t least = (to - from + 1) / 2;
     if (from < least + 1 || a->count < to + 1 + least) return false;
     double before = job_slow_mean(a, from - 1 - least, from - 1), after = job_slow_mean(a, to + 1, to + 1 + least);
-    return fabs(before - a->level) <= alike * a->level && fabs(after - a->level) <= alike * a->level;
+    return fabs(before - a->level) <= job_slow_alike * a->level && fabs(after - a->level) <= job_slow_alike * a->level;
 }
 
 static bool job_slow_lane_is_quiet(const job_report *r, const job_lane *lane, double from_s, double to_s, bool *known)
@@ -72,7 +74,7 @@ static bool job_slow_lane_is_quiet(const job_report *r, const job_lane *lane, do
     job_column c = job_lane_span(r, lane, from_s, to_s);
     if (isnan(c.mean)) return true;
     *known = true;
-    return c.mean < clean;
+    return c.mean < job_slow_clean;
 }
 
 // Nothing blocked, nothing sent again more than usual, no finding about the network. False also where that is not known.
@@ -121,7 +123,7 @@ static void job_slow_add(job_report *r, const slow_axis *a, size_t from, size_t 
     x.to_s = a->width * (double)to;
     job_effect e = job_effect_of(r, x.from_s, x.to_s);
     char *pause = job_effect_pause(&e), *less = job_effect_text(r, &e);
-    bool fits = !pause && e.sent < falls_below && e.slowed > 0 && e.slowed * 2 >= e.known;
+    bool fits = !pause && e.sent < job_slow_below && e.slowed > 0 && e.slowed * 2 >= e.known;
     if (fits && job_slow_is_clean(r, x.from_s, x.to_s)) {
         words_text begin = words_moment(x.from_s, r->end_s), end = words_moment(x.to_s, r->end_s);
         x.severity = SEVERITY_INFO;
@@ -136,7 +138,7 @@ static void job_slow_add(job_report *r, const slow_axis *a, size_t from, size_t 
         x.nodes = e.slowed;
         x.meter = JOB_SENT;
         x.value = x.sent_ratio = e.sent;
-        x.threshold = falls_below;
+        x.threshold = job_slow_below;
         x.cpu_ratio = e.cpu;
         x.gpu_ratio = e.gpu;
         x.power_ratio = e.power;
@@ -163,7 +165,7 @@ void job_find_slow(job_report *r)
             for (to = from; job_slow_is_low(a, to);)
                 to++;
             double length = a->width * (double)(to - from);
-            if (to - from < LEAST_COLUMNS || length < least_s || !job_slow_is_between(a, from, to)) continue;
+            if (to - from < LEAST_COLUMNS || length < job_slow_least_s || !job_slow_is_between(a, from, to)) continue;
             count++;
             if (to - from > best_to - best) best = from, best_to = to;
         }
