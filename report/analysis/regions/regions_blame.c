@@ -1,6 +1,8 @@
 // Who waited for whom, in sentences. A rank is blamed only for work; who waits long is a victim and never blamed.
 #include "regions_store.h"
 
+#include "analysis/base/text.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -70,24 +72,40 @@ static void regions_lower_first(char *text)
     *text = (char)tolower((unsigned char)*text);
 }
 
+// "a rank waited for a CPU for 12.3 % of the run", "each rank waited for a CPU for 88.5 % of the run or more"; "" when
+// that is not much, or not known.
+static void regions_cpu_wait_text(const regions *r, char *text, size_t size)
+{
+    static const double told = 0.05;
+    double least = INFINITY;
+    *text = 0;
+    if (!(r->waits.cpu_wait_share >= told)) return;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        const regions_rank *rank = &r->ranks[i];
+        bool known = rank->cpu_wait_ns >= 0 && rank->times.run_ns > 0;
+        least = fmin(least, known ? fmin((double)rank->cpu_wait_ns / rank->times.run_ns, 1) : 0);
+    }
+    bool each = r->rank_count > 1 && least >= told && least >= 0.5 * r->waits.cpu_wait_share;
+    snprintf(text, size,
+             each ? "each rank waited for a CPU for %s of the run or more"
+                  : "a rank waited for a CPU for %s of the run",
+             words_share(each ? least : r->waits.cpu_wait_share).text);
+}
+
 static void regions_say_crowd(regions *r)
 {
     const regions_waits *w = &r->waits;
-    char text[300], waited[200] = "";
-    bool waits = w->cpu_wait_share >= 0.05;
-    if (waits)
-        snprintf(waited, sizeof waited, "rank waited for a CPU for %s of the run", words_share(w->cpu_wait_share).text);
+    char text[600], waited[200];
+    regions_cpu_wait_text(r, waited, sizeof waited);
     if (!regions_lacks_cpus(w) || w->late_count || w->held != REGIONS_NONE) { // who was named has had it said before
         severity s = !w->late_count && w->cpu_wait_share >= 0.1 ? SEVERITY_WATCH : SEVERITY_INFO;
-        if (waits)
-            regions_say(r, s, REGIONS_NONE, REGIONS_NONE,
-                        memory_format("A rank waited for a CPU for %s of the run", words_share(w->cpu_wait_share).text),
-                        "A %s", waited);
+        text_capital(waited);
+        if (*waited) regions_say(r, s, REGIONS_NONE, REGIONS_NONE, memory_strdup(waited), "%s", waited);
         return;
     }
     regions_crowd_text(r, text, sizeof text);
-    regions_say(r, waits ? SEVERITY_WATCH : SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE,
-                memory_format("%s; no rank stands out", text), "%s%s%s", text, waits ? "; a " : "", waited);
+    regions_say(r, *waited ? SEVERITY_WATCH : SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE,
+                memory_format("%s; no rank stands out", text), "%s%s%s", text, *waited ? "; " : "", waited);
 }
 
 // ---- late ----

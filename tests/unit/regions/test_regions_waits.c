@@ -475,6 +475,34 @@ static void who_shares_cpus_is_blamed_with_care(void **state)
     tree_remove(tree);
 }
 
+// How long ranks waited for a CPU: of one rank or of each, as it was; who had the CPU meanwhile is not known.
+static void waits_for_cpus_are_of_one_rank_or_of_each(void **state)
+{
+    static const struct {
+        const char *waited[4], *text;
+    } rows[] = {{{"1000", "250000", "2000", "0"}, "A rank waited for a CPU for 25 % of the run"},
+                {{"300000", "250000", "400000", "350000"}, "Each rank waited for a CPU for 25 % of the run or more"},
+                {{"300000", "20000", "400000", "350000"}, "A rank waited for a CPU for 40 % of the run"},
+                {{"300000", NULL, "400000", "350000"}, "A rank waited for a CPU for 40 % of the run"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char *tree = tree_make();
+        for (long i = 0; i < 4; i++) {
+            const netprof_fact facts[] = {{"mpi_cpus", "0-3"}, {"cpu_wait_ns", rows[k].waited[i]}};
+            job_begin(&rank_, i, "h");
+            job_call(&rank_, 0, "MPI_Init", 10);
+            job_calls(&rank_, 0, "MPI_Barrier", 10, 50000);
+            rank_.elapsed_ns = 1000010;
+            job_write_with(&rank_, tree, facts, rows[k].waited[i] ? 2 : 1);
+        }
+        regions r = read_job(tree);
+        if (strcmp(r.title, rows[k].text) != 0 || strcmp(r.notes[0].text, rows[k].text) != 0) fail_msg("%s", r.title);
+        expect_nobody(&r);
+        regions_free(&r);
+        tree_remove(tree);
+    }
+}
+
 // A job that was killed while all but one rank hang in a barrier: the open call counts.
 static void who_hangs_waits(void **state)
 {
@@ -558,6 +586,7 @@ int main(void)
         cmocka_unit_test(two_runs_are_not_one_job),
         cmocka_unit_test(missing_files_leave_the_question_open),
         cmocka_unit_test(who_shares_cpus_is_blamed_with_care),
+        cmocka_unit_test(waits_for_cpus_are_of_one_rank_or_of_each),
         cmocka_unit_test(who_hangs_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
