@@ -158,12 +158,21 @@
      NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   used where netprof_config leaves the field empty,
                               and for the counters of regions
      NETPROF                  mode of the regions: off, time (default), fast, sampler; see section 6
-     NETPROF_OUTPUT           pattern of the regions' file: %j job, %r rank (0 when unknown), %h host, %p pid, %% for %
+     NETPROF_OUTPUT           pattern of the regions' file: %j job, %r rank, %h host, %p pid, %% for %. What is not known
+                              is left out, with the '-', '_' or '.' before it (otherwise it is 0). A directory takes a
+                              file of the usual name; one that ends in / is made. A relative name begins where the
+                              program was when its regions began. Without %p, a child of fork() adds its number to the
+                              name; without %p and %r, a rank among several adds its rank.
      NETPROF_INTERVAL         seconds between two readings of the sampler: 0.01 (at least 0.0001)
-     NETPROF_FLUSH            seconds between two writes of the regions' file: 0 (only at exit)
+     NETPROF_FLUSH            seconds between two writes of the regions' file, by a thread; 0: only at exit. Not set: where
+                              a region ends, first after 5 seconds, then 10, 20, 40 seconds later and every 60 seconds
+                              (a quarter more or less)
      NETPROF_SERIES           seconds between two samples of all regions over time, kept beside that file: 0 (none)
      NETPROF_EVERY            "halo:10,solve:2": measures every 10th call of halo; the others are only counted
      NETPROF_RANK             rank of this process, where the launcher's environment does not give it
+     NETPROF_RUN              name of the run: `netprof regions` never mixes runs. Needed only where the launcher's
+                              environment does not tell runs apart
+     NETPROF_QUIET            if set, a regions' file that cannot be written is not said on standard error
      NETPROF_VERBOSE          if set, faults in these settings are reported on standard error. Set or not, the first one
                               (an unknown NETPROF_ name, such as a typo, included) is stored in the regions' file as its
                               warning.
@@ -739,8 +748,8 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
    Statistics per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest,
    variance, a histogram, bytes. After the first use of a region in a thread there is no lock, no system call and no
    allocation; only the mode fast makes system calls, as few as the devices' counters need. If any region was used, the
-   process writes one file at exit, atomically: netprof-JOB-RANK-HOST-PID.netprof. `netprof regions` joins the files of
-   a job.
+   process writes one file, atomically: netprof-JOB-RANK-HOST-PID.netprof (without a job or a rank if it has none).
+   `netprof regions` joins the files of a run.
 
    Modes (NETPROF in the environment, or netprof_set_mode()):
      off      one load and a branch per call
@@ -762,14 +771,18 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
    (inclusive) and own_time (exclusive). They never decrease, not even after a reset. Even kill -9 loses no sample that
    was taken. The regions themselves cost no more.
 
-   Ends: exit() and the return from main() write the file. exec, _exit(), abort() and signals lose everything after the
-   last netprof_flush() or NETPROF_FLUSH. When a thread ends, its open regions end (aborted). A child of fork() starts
+   Ends: exit(), quick_exit() and the return from main() write the file, and write it again if static destructors or
+   other threads used regions since. exec, _exit(), abort() and signals lose what came after the last write, a
+   minute or so of a long run (NETPROF_FLUSH). Those writes are made by a thread that lives only as
+   long as they take, and which a region that ends starts; the region waits for the start of the thread, not for the
+   disk. The file says whether the process ended or still ran when it was written. A file that cannot be written is said
+   once on standard error, with the reason. When a thread ends, its open regions end (aborted). A child of fork() starts
    at zero with the regions that its thread had open, and leaves a file of its own once it uses a region.
 
    A process has one set of regions, even if it contains several copies of the implementation (NETPROF_STATIC in some
    files, libraries with hidden symbols): the first copy to begin a region keeps the set, the others forward their calls
-   to it. A copy of another version has no regions. A shared object with the implementation must stay loaded
-   (-Wl,-z,nodelete). */
+   to it. A copy of another version has no regions. A shared object that has used a region stays loaded, whoever closes
+   it. */
 
 /* >>6.1 types */
 
@@ -1047,11 +1060,13 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #undef _FEATURES_H
 #include <features.h>
 #endif
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12448,7 +12463,8 @@ typedef struct netprof__thread {
     netprof__node *made;          /* the newest node */
     netprof__node *collected;     /* `made` when a collection began */
     uint32_t number, node_count;
-    int in_use; /* by a living thread */
+    int in_use;       /* by a living thread */
+    sigset_t signals; /* blocked at its first region */
     uint64_t mismatched, dropped;
     uint64_t mismatch; /* the first one: region that was ended << 32 | innermost region */
     uint64_t mismatch_site[NETPROF__SITE_WORDS];
@@ -12498,6 +12514,9 @@ typedef struct netprof__series_row {
     uint64_t now[NETPROF__SERIES_COLUMNS], written[NETPROF__SERIES_COLUMNS], base[NETPROF__SERIES_COLUMNS];
 } netprof__series_row;
 
+#define NETPROF__OUTPUT_DEFAULT "netprof-%j-%r-%h-%p.netprof"
+#define NETPROF__NAME_SIZE      4400 /* of a file of the regions */
+
 /* Regions over time; see section 12.13. Used by the background thread, then by the flush at exit, under flush_lock. */
 typedef struct netprof__series {
     netprof_writer *writer;
@@ -12513,7 +12532,7 @@ typedef struct netprof__series {
     struct netprof__open_frame *open; /* [NETPROF_MAX_DEPTH], of the current thread */
     dev_t file_device;                /* identifies the file */
     ino_t file_inode;
-    char name[1100], rank[32];
+    char name[NETPROF__NAME_SIZE], rank[32];
 } netprof__series;
 
 /* The one region context of the process. */
@@ -12521,6 +12540,7 @@ static struct netprof__regions_state {
     uint32_t epoch; /* changes with each of the three below; never 0 once ready */
     int use_tsc;
     uint64_t ns_per_tick_24;      /* ns per tick, times 2^24 (16777216) */
+    uint64_t flush_ticks;         /* when the file is due, without NETPROF_FLUSH; UINT64_MAX: never, or being written */
     uint32_t resets, cuts, forks; /* cuts: changes to mode off */
     int lock, flush_lock;         /* of everything but the hot path; of writing the file */
     int ready, used, ended;
@@ -12551,6 +12571,19 @@ static struct netprof__regions_state {
     int rank, size;
     pid_t pid; /* of the process that started the regions */
     char output[1024], every[1024], warning[200];
+    char *directory;      /* where a relative name of the file begins; NULL: the current one */
+    char *written;        /* the file as it was written last */
+    dev_t written_device; /* and what identifies it */
+    ino_t written_inode;
+    int told;                     /* a file that could not be written was said on standard error */
+    const char *end;              /* how the process ended; NULL: it runs */
+    uint64_t end_sum;             /* of all counts when the last file was written; see netprof__at_last() */
+    int64_t flush_step_ns;        /* until the next file without NETPROF_FLUSH; 0: none */
+    int flush_grows;              /* flush_ns: without NETPROF_FLUSH, in the background thread */
+    pid_t parent;                 /* of this process, when its regions began */
+    uint64_t start, parent_start; /* when this process and that began, in clock ticks since boot; 0: not known */
+    dev_t error_device;           /* standard error when the regions began */
+    ino_t error_inode;
     double factor; /* of the clock: fixed while the final file is written, else 0 */
     netprof__series series, past_series;
 } netprof__regions_state;
@@ -12889,6 +12922,7 @@ static void netprof__thread_renew(netprof__thread *t)
 static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted);
 static netprof__thread *netprof__thread_make(void);
 static void netprof__process_begin(netprof__thread *t);
+static void netprof__flush_due(void);
 
 static void netprof__forget_deep(netprof__thread *t)
 {
@@ -13127,6 +13161,7 @@ NETPROF__HOT void netprof__end_now(uint32_t region, const netprof_site *site)
     }
     netprof__end_at(t, region, now, site);
     netprof__thread_leave(t);
+    if (NETPROF__UNLIKELY(now >= NETPROF__PEEK(netprof__regions_state.flush_ticks))) netprof__flush_due();
 }
 
 NETPROF__COLD void netprof__begin_none(void)
@@ -13273,9 +13308,33 @@ static void netprof__unlock(int *lock)
 
 static void netprof__regions_start(void);
 
+#if defined(__PIC__) && !defined(__PIE__)
+static int netprof__find_object(const void *address, Dl_info *object) __attribute__((weakref("dladdr")));
+static void *netprof__open_object(const char *file, int mode) __attribute__((weakref("dlopen")));
+static char *netprof__open_failure(void) __attribute__((weakref("dlerror")));
+
+/* A shared object with regions stays, whoever closes it: threads, exit() and other copies come back to it. Weak
+   references need no library: whoever opened this object has these functions. Not under our lock: another thread may
+   be inside dlopen(), with the loader's lock, and want ours. */
+static void netprof__stay_loaded(void)
+{
+    Dl_info own, program;
+    void *address = (void *)(uintptr_t)getauxval(AT_ENTRY);
+    if (!netprof__find_object || !netprof__open_object ||
+        !netprof__find_object((const void *)&netprof__regions_state, &own) || !own.dli_fname)
+        return;
+    if (netprof__find_object(address, &program) && program.dli_fbase == own.dli_fbase) return;
+    if (!netprof__open_object(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) && netprof__open_failure)
+        netprof__open_failure(); /* the program must not find it */
+}
+#else
+static void netprof__stay_loaded(void) {}
+#endif
+
 /* Takes the lock; the first call sets everything up. */
 static int netprof__regions_lock(void)
 {
+    if (!NETPROF__GET(netprof__regions_state.ready) && !netprof__holds_lock) netprof__stay_loaded();
     if (!netprof__lock(&netprof__regions_state.lock)) return 0;
     if (!netprof__regions_state.ready) netprof__regions_start();
     return 1;
@@ -13293,10 +13352,50 @@ static void netprof__new_epoch(struct netprof__regions_state *g)
     NETPROF__SET(g->epoch, next ? next : 1);
 }
 
+static void netprof__release_text(char **text)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof__release(&a, *text);
+    *text = NULL;
+}
+
 /* Keeps the first warning. */
 static void netprof__warn(struct netprof__regions_state *g, const char *format, const char *what)
 {
     if (!*g->warning) snprintf(g->warning, sizeof g->warning, format, what);
+}
+
+/* A daemon may have closed its standard error and been given the number again, for a socket or a data base: these are
+   open for reading, too. */
+static int netprof__error_is_open(const struct netprof__regions_state *g)
+{
+    struct stat st;
+    int flags = fcntl(2, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(2, &st) != 0) return 0;
+    return (flags & O_ACCMODE) == O_WRONLY || (st.st_dev == g->error_device && st.st_ino == g->error_inode) ||
+           isatty(2);
+}
+
+/* One line on standard error, without its control characters, unless NETPROF_QUIET is set. Does not wait for a reader
+   for ever. */
+static void netprof__say(char *line)
+{
+    struct pollfd to;
+    netprof__quiet quiet;
+    size_t n = strlen(line), i;
+    ssize_t written;
+    to.fd = 2;
+    to.events = POLLOUT;
+    to.revents = 0;
+    for (i = 0; i < n; i++)
+        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = '?';
+    line[n++] = '\n'; /* in place of the 0 */
+    if (NETPROF_OS_GETENV("NETPROF_QUIET") || !netprof__error_is_open(&netprof__regions_state) ||
+        poll(&to, 1, 1000) != 1)
+        return;
+    netprof__quiet_begin(&quiet);
+    written = write(2, line, n);
+    netprof__quiet_end(&quiet, written < 0 ? errno : 0);
 }
 
 /* The n of "NAME:n" in the comma-separated list of NETPROF_EVERY; 0 if it is not there. */
@@ -13329,6 +13428,17 @@ static void netprof__check_every(struct netprof__regions_state *g)
             netprof__warn(g, "NETPROF_EVERY: \"%s\" is no NAME:NUMBER: not used", text);
         }
         item += length + (item[length] == ',');
+    }
+}
+
+static void netprof__check_output(struct netprof__regions_state *g)
+{
+    const char *p = g->output;
+    char code[2] = {0, 0};
+    for (; (p = strchr(p, '%')) != NULL && p[1]; p += 2) {
+        code[0] = p[1];
+        if (!strchr("jrhp%", p[1]))
+            netprof__warn(g, "NETPROF_OUTPUT: %%%s is none of %%j, %%r, %%h, %%p and %%%%: it stays as it is", code);
     }
 }
 
@@ -13484,6 +13594,7 @@ static netprof__thread *netprof__thread_make(void)
     netprof__this_thread = t;
 #ifndef NETPROF_NO_THREADS
     pthread_setspecific(netprof__thread_key, t);
+    pthread_sigmask(SIG_SETMASK, NULL, &t->signals);
 #endif
     return t;
 }
@@ -13641,10 +13752,10 @@ extern char **environ;
 /* Warns of a misspelt variable, which would otherwise be ignored silently. */
 static void netprof__check_environment(struct netprof__regions_state *g)
 {
-    static const char *const known[] = {"NETPROF",          "NETPROF_ROOT",   "NETPROF_SOURCES", "NETPROF_INCLUDE",
-                                        "NETPROF_EXCLUDE",  "NETPROF_OUTPUT", "NETPROF_FLUSH",   "NETPROF_EVERY",
-                                        "NETPROF_INTERVAL", "NETPROF_RANK",   "NETPROF_VERBOSE", "NETPROF_SERIES",
-                                        "NETPROF_DUCKDB",   "NETPROF_GNUPLOT"}; /* these two: of the programs */
+    static const char *const known[] = {
+        "NETPROF",       "NETPROF_ROOT",  "NETPROF_SOURCES",  "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
+        "NETPROF_FLUSH", "NETPROF_EVERY", "NETPROF_INTERVAL", "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES",
+        "NETPROF_QUIET", "NETPROF_RUN",   "NETPROF_DUCKDB",   "NETPROF_GNUPLOT"}; /* these two: of the programs */
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {
@@ -13715,7 +13826,14 @@ static void netprof__publish_sample(struct netprof__regions_state *g, const netp
     NETPROF__SET(g->sweep_ns, s->end_ns - s->begin_ns);
 }
 
+static void netprof__tell_unwritten(const netprof_error *error, int again);
+
 #ifndef NETPROF_NO_THREADS
+#ifndef NETPROF__FLUSH_FIRST_NS
+#define NETPROF__FLUSH_FIRST_NS (5 * (int64_t)1000000000)
+#endif
+#define NETPROF__FLUSH_MOST_NS (60 * (int64_t)1000000000)
+
 static netprof_err netprof__flush(int background, netprof_error *error);
 
 static void netprof__sleep_until(int64_t at_ns)
@@ -13751,6 +13869,12 @@ static void netprof__sampler_tick(struct netprof__regions_state *g, netprof *np)
     NETPROF__ADD(g->sampler_ns, (uint64_t)(netprof__clock(CLOCK_THREAD_CPUTIME_ID) - before));
 }
 
+static void netprof__flush_and_tell(void)
+{
+    netprof_error error;
+    if (netprof__flush(1, &error)) netprof__tell_unwritten(&error, 1);
+}
+
 /* The background thread: the sampler, and the writer for NETPROF_FLUSH and NETPROF_SERIES. */
 static void *netprof__background(void *argument)
 {
@@ -13773,25 +13897,78 @@ static void *netprof__background(void *argument)
         netprof__sleep_until(wake);
         if (netprof__beat_due(&beats[0])) netprof__sampler_tick(g, np);
         if (netprof__beat_due(&beats[2])) netprof__series_tick(g);
-        if (netprof__beat_due(&beats[1])) netprof__flush(1, NULL);
+        if (!netprof__beat_due(&beats[1])) continue;
+        netprof__flush_and_tell();
+        if (g->flush_grows && beats[1].step_ns < NETPROF__FLUSH_MOST_NS) beats[1].step_ns *= 2;
     }
     return NULL;
 }
 
 /* Signals are blocked in the thread: they belong to the program's own threads. */
-static int netprof__background_start(netprof *np)
+static int netprof__thread_start(void *(*function)(void *argument), void *argument)
 {
     sigset_t all, before;
     pthread_t id;
     int failed;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&id, NULL, netprof__background, np);
+    failed = pthread_create(&id, NULL, function, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!failed) pthread_detach(id);
     return !failed;
 }
+
+/* Without NETPROF_FLUSH: a thread that writes the file once, and ends. A region that ends after NETPROF__FLUSH_FIRST_NS
+   starts the first one, and each next after twice the time, up to NETPROF__FLUSH_MOST_NS: a process that is killed loses
+   at most its last minute, and one that ends within seconds has no thread. The region waits for the thread to be
+   created, not for the disk. Ranks that start together do not write together. */
+static void netprof__flush_later(struct netprof__regions_state *g, int64_t ns)
+{
+    double unit = (double)g->ns_per_tick_24 / NETPROF__TICK_UNIT;
+    uint64_t ticks = netprof__ticks();
+    double spread = 0.75 + (double)(((uint32_t)getpid() * 2654435761u) >> 16) / 131072; /* 0.75 to 1.25 */
+    NETPROF__SET(g->flush_ticks, ns ? ticks + (uint64_t)((double)ns * spread / unit) : UINT64_MAX);
+}
+
+static void *netprof__flush_once(void *argument)
+{
+    struct netprof__regions_state *g = (struct netprof__regions_state *)argument;
+    int64_t begin = netprof__clock(CLOCK_MONOTONIC), took;
+    netprof__flush_and_tell();
+    took = netprof__clock(CLOCK_MONOTONIC) - begin;
+    g->flush_step_ns = g->flush_step_ns < NETPROF__FLUSH_MOST_NS / 2 ? 2 * g->flush_step_ns : NETPROF__FLUSH_MOST_NS;
+    netprof__flush_later(g, took > g->flush_step_ns / 100 ? 100 * took : g->flush_step_ns);
+    return NULL;
+}
+
+/* A signal handler may have interrupted what creates threads, too. There, the signal is blocked. */
+static int netprof__may_start(const netprof__thread *t)
+{
+    sigset_t now;
+    int i;
+    if (!t || pthread_sigmask(SIG_SETMASK, NULL, &now)) return 0;
+    for (i = 1; i < 65; i++)
+        if (sigismember(&now, i) == 1 && sigismember(&t->signals, i) != 1) return 0;
+    return 1;
+}
 #endif
+
+/* A region ended, and the file is due. errno stays. */
+NETPROF__COLD void netprof__flush_due(void)
+{
+#ifndef NETPROF_NO_THREADS
+    struct netprof__regions_state *g = &netprof__regions_state;
+    uint64_t due = NETPROF__GET(g->flush_ticks);
+    int saved = errno;
+    if (netprof__ticks() < due ||
+        !__atomic_compare_exchange_n(&g->flush_ticks, &due, UINT64_MAX, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    if (NETPROF__GET(g->ended)) return;
+    if (!netprof__may_start(netprof__this_thread) || !netprof__thread_start(netprof__flush_once, g))
+        netprof__flush_later(g, g->flush_step_ns / 8);
+    errno = saved;
+#endif
+}
 
 /* Starts the thread if it is wanted and not running: at first use, also in a forked process. Call with the lock
    held. */
@@ -13802,7 +13979,13 @@ static void netprof__background_check(struct netprof__regions_state *g)
     if (!g->background) g->series.last_ns = g->since_ns;
     if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns && !g->series_ns)) return;
     if (sampler && !g->np) g->np = netprof__region_context(0);
-    g->background = netprof__background_start(sampler ? g->np : NULL);
+    if (g->flush_step_ns) { /* as there is a thread, it writes the file, too */
+        g->flush_ns = NETPROF__FLUSH_FIRST_NS;
+        g->flush_grows = 1;
+        g->flush_step_ns = 0;
+        netprof__flush_later(g, 0);
+    }
+    g->background = netprof__thread_start(netprof__background, sampler ? g->np : NULL);
     if (!g->background)
         netprof__warn(g, "the %s thread cannot be started",
                       sampler       ? "sampler's"
@@ -13840,10 +14023,63 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
     return NETPROF_MODE_TIME;
 }
 
+/* Changes with every call of a region, in any thread. */
+static uint64_t netprof__all_counts(struct netprof__regions_state *g)
+{
+    uint64_t sum = 0;
+    netprof__thread *t;
+    const netprof__node *n;
+    for (t = NETPROF__GET(g->threads); t; t = t->next)
+        for (n = NETPROF__GET(t->made); n; n = n->made_before)
+            sum += NETPROF__GET(n->tally.calls) + NETPROF__GET(n->tally.measured) + NETPROF__GET(n->tally.skipped) +
+                   NETPROF__GET(n->tally.bytes);
+    return sum;
+}
+
+static void netprof__write_last(const char *how)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_error error;
+    g->end = how;
+    NETPROF__SET(g->flush_ticks, UINT64_MAX);
+    NETPROF__SET(g->ended, 1);
+    if (!NETPROF__GET(g->used)) return;
+    g->end_sum = netprof__all_counts(g);
+    if (netprof_flush(&error)) netprof__tell_unwritten(&error, 0);
+}
+
 static void netprof__at_exit(void)
 {
-    NETPROF__SET(netprof__regions_state.ended, 1);
-    if (NETPROF__GET(netprof__regions_state.used)) netprof_flush(NULL);
+    netprof__write_last("exit");
+}
+
+static void netprof__at_quick_exit(void)
+{
+    netprof__write_last("quick_exit");
+}
+
+/* After the destructors of static objects, which may have used regions when the file was written already, and after
+   other threads that go on during an exit. */
+__attribute__((destructor)) static void netprof__at_last(void)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    if (NETPROF__GET(g->ended) && !g->first && netprof__all_counts(g) != g->end_sum) netprof__write_last(g->end);
+}
+
+/* Declared by <stdlib.h> only in some standards. */
+#ifdef __GLIBC__
+extern int netprof__register_quick_exit(void (*function)(void)) __asm__("at_quick_exit");
+#else
+static int netprof__register_quick_exit(void (*function)(void)) __attribute__((weakref("at_quick_exit")));
+#endif
+
+static void netprof__watch_exit(void)
+{
+    atexit(netprof__at_exit);
+#ifndef __GLIBC__
+    if (!netprof__register_quick_exit) return;
+#endif
+    netprof__register_quick_exit(netprof__at_quick_exit);
 }
 
 /* >>12.9 start, exit, fork */
@@ -13935,6 +14171,16 @@ static void netprof__fork_child(void)
     g->reset_ticks = netprof__ticks();
     g->resets++;
     g->forks++;
+    g->parent = getppid();
+    g->parent_start = g->start;
+    g->start = 0;
+    g->end = NULL;
+    g->told = 0;
+    netprof__release_text(&g->written);
+    if (g->flush_step_ns) {
+        g->flush_step_ns = NETPROF__FLUSH_FIRST_NS;
+        netprof__flush_later(g, g->flush_step_ns);
+    }
     netprof__new_epoch(g);
     if (netprof__fork_locked) netprof__regions_unlock();
 }
@@ -13949,15 +14195,59 @@ __attribute__((constructor)) static void netprof__fork_watch(void)
 
 static const netprof__calls *netprof__first_copy(void);
 
+/* When a process began, in clock ticks since boot (proc(5), stat, field 22): with its number it has no other like it. */
+static uint64_t netprof__start_of(pid_t pid)
+{
+    char path[40], text[1024];
+    const char *p, *end;
+    uint64_t start = 0;
+    int field;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    if (netprof__read_line(AT_FDCWD, path, text, sizeof text) <= 0 || (p = strrchr(text, ')')) == NULL) return 0;
+    for (field = 2; field < 22 && p; field++)
+        p = (p = strchr(p, ' ')) != NULL ? p + 1 : NULL;
+    end = p ? p + strcspn(p, " ") : NULL;
+    return p && netprof__parse_digits(&p, end, &start) == 0 ? start : 0;
+}
+
+/* Who this is, and where it stands: the file is written there, wherever the program goes later. */
+static void netprof__process_note(struct netprof__regions_state *g)
+{
+    char directory[PATH_MAX];
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    struct stat st;
+    if (g->output[0] != '/' && getcwd(directory, sizeof directory) && directory[0] == '/')
+        g->directory = netprof__strdup(&a, directory);
+    if (fstat(2, &st) == 0) {
+        g->error_device = st.st_dev;
+        g->error_inode = st.st_ino;
+    }
+    g->parent = getppid();
+    g->start = netprof__start_of(getpid());
+    g->parent_start = netprof__start_of(g->parent);
+}
+
+/* NETPROF_FLUSH is not given: now and then, without a thread that stays. */
+static void netprof__flush_plan(struct netprof__regions_state *g)
+{
+    if (g->flush_ns >= 0) return;
+    g->flush_ns = 0;
+#ifndef NETPROF_NO_THREADS
+    g->flush_step_ns = NETPROF__FLUSH_FIRST_NS;
+    netprof__flush_later(g, g->flush_step_ns);
+#endif
+}
+
 /* Call with the lock held. */
 static void netprof__regions_start(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof_mode mode = netprof__mode_setting(g);
-    g->ready = 1;
+    NETPROF__SET(g->ready, 1);
     g->epoch = 1;
     g->rank = g->size = -1;
     g->pid = getpid();
+    g->flush_ticks = UINT64_MAX;
     netprof__check_environment(g);
     if (netprof__mode_now) mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
     NETPROF__SET(g->first, netprof__first_copy());
@@ -13965,19 +14255,22 @@ static void netprof__regions_start(void)
         netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
         netprof__check_every(g);
         netprof__check_rank(g);
-        netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output, sizeof g->output);
+        netprof__text_setting(g, "NETPROF_OUTPUT", NETPROF__OUTPUT_DEFAULT, g->output, sizeof g->output);
+        netprof__check_output(g);
         g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
         g->interval_ns = g->interval_ns < 100000 ? 100000 : g->interval_ns;
-        g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", 0);
+        g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", -1);
         g->series_ns = netprof__seconds_setting(g, "NETPROF_SERIES", 0);
         if (g->series_ns && g->series_ns < 1000000) g->series_ns = 1000000;
+        netprof__process_note(g);
         netprof__calibrate(g);
         netprof__measure_overhead(g);
+        netprof__flush_plan(g);
 #ifndef NETPROF_NO_THREADS
         pthread_key_create(&netprof__thread_key, netprof__thread_end);
 #endif
         mode = g->started = netprof__counters_start(g, mode);
-        atexit(netprof__at_exit);
+        netprof__watch_exit();
     } else if (strcmp(g->first->version, NETPROF_VERSION_STRING) != 0) {
         netprof__warn(g, "netprof %s in the same process has the regions: none here", g->first->version);
         mode = NETPROF_MODE_OFF;
@@ -14303,40 +14596,154 @@ static void netprof__rank_text(char *text, size_t size)
         netprof__copy_text(text, size, rank ? rank : "");
 }
 
+/* What a code of the pattern stands for; "": not known. */
+static void netprof__output_code(char code, char *text, size_t size)
+{
+    const char *job = netprof__launcher("job");
+    struct utsname node;
+    switch (code) {
+    case 'j': netprof__copy_text(text, size, job ? job : ""); break;
+    case 'r': netprof__rank_text(text, size); break;
+    case 'h': netprof__copy_text(text, size, uname(&node) == 0 ? node.nodename : "unknown"); break;
+    case 'p': snprintf(text, size, "%ld", (long)getpid()); break;
+    case '%': netprof__copy_text(text, size, "%"); break;
+    default: snprintf(text, size, "%%%c", code); break; /* netprof__check_output() warned of it */
+    }
+}
+
+/* Appends what the pattern says. Of what is not known the separator before it goes, too: "netprof-%j-%p" becomes
+   "netprof-4242", not a job 0. */
+static void netprof__append_pattern(char *name, size_t size, const char *p)
+{
+    char text[80];
+    for (; *p; p++) {
+        size_t at = strlen(name);
+        if (*p != '%' || !p[1]) {
+            if (at + 1 >= size) return;
+            name[at] = *p;
+            name[at + 1] = 0;
+            continue;
+        }
+        netprof__output_code(*++p, text, sizeof text);
+        if (*text)
+            netprof__append_safe(name, size, text);
+        else if (at > 1 && strchr("-_.", name[at - 1]) && name[at - 2] != '/')
+            name[at - 1] = 0;
+        else
+            netprof__append_safe(name, size, "0");
+    }
+}
+
+static int netprof__pattern_has(const char *p, char code)
+{
+    for (; (p = strchr(p, '%')) != NULL && p[1]; p += 2)
+        if (p[1] == code) return 1;
+    return 0;
+}
+
+/* Where the pattern does not tell processes apart, they would replace each other's files: then a child of fork() adds
+   its number, and a rank its rank, before the ending. */
+static void netprof__output_apart(char *name, size_t size)
+{
+    static const char ending[] = ".netprof";
+    const struct netprof__regions_state *g = &netprof__regions_state;
+    const char *told = netprof__launcher("size");
+    size_t n = strlen(name), e = sizeof ending - 1;
+    char rank[32], number[24];
+    int ranks = g->size > 0 ? g->size : told ? atoi(told) : 0;
+    netprof__rank_text(rank, sizeof rank);
+    if (netprof__pattern_has(g->output, 'p') || netprof__written_in_place(name)) return;
+    snprintf(number, sizeof number, "-%ld", (long)getpid());
+    if (n < e || strcmp(name + n - e, ending) != 0) e = 0;
+    name[n - e] = 0;
+    if (!netprof__pattern_has(g->output, 'r') && *rank && (ranks > 1 || strcmp(rank, "0") != 0)) {
+        netprof__append_safe(name, size, "-");
+        netprof__append_safe(name, size, rank);
+    }
+    if (g->pid != getpid()) netprof__append_safe(name, size, number);
+    netprof__append_safe(name, size, e ? ending : "");
+}
+
+/* A directory takes a file of the usual name. */
+static void netprof__output_in_directory(char *name, size_t size)
+{
+    struct stat st;
+    size_t n = strlen(name);
+    if (n && name[n - 1] != '/' && (stat(name, &st) != 0 || !S_ISDIR(st.st_mode))) return;
+    if (n && name[n - 1] != '/' && n + 1 < size) memcpy(name + n, "/", 2);
+    netprof__append_pattern(name, size, NETPROF__OUTPUT_DEFAULT);
+}
+
+/* Makes the directory that NETPROF_OUTPUT=DIRECTORY/ names. */
+static void netprof__output_mkdir(char *name)
+{
+    size_t n = strlen(netprof__regions_state.output);
+    char *slash = strrchr(name, '/');
+    if (!slash || slash == name || !n || netprof__regions_state.output[n - 1] != '/') return;
+    *slash = 0;
+    mkdir(name, 0777);
+    *slash = '/';
+}
+
 /* The file's name, from the pattern in NETPROF_OUTPUT. */
 static void netprof__output_name(char *name, size_t size)
 {
-    const char *p = netprof__regions_state.output, *job = netprof__launcher("job");
-    struct utsname node;
-    char text[80];
+    const struct netprof__regions_state *g = &netprof__regions_state;
     name[0] = 0;
-    for (; *p; p++) {
-        size_t at = strlen(name);
-        text[0] = 0;
-        if (*p != '%' || !p[1]) {
-            if (at + 1 < size) {
-                name[at] = *p;
-                name[at + 1] = 0;
-            }
-            continue;
-        }
-        switch (*++p) {
-        case 'j': netprof__copy_text(text, sizeof text, job ? job : "0"); break;
-        case 'r':
-            netprof__rank_text(text, sizeof text);
-            if (!*text) netprof__copy_text(text, sizeof text, "0");
-            break;
-        case 'h': netprof__copy_text(text, sizeof text, uname(&node) == 0 ? node.nodename : "unknown"); break;
-        case 'p': snprintf(text, sizeof text, "%ld", (long)getpid()); break;
-        default: snprintf(text, sizeof text, "%c", *p); break;
-        }
-        netprof__append_safe(name, size, text);
-    }
+    if (g->output[0] != '/' && g->directory) snprintf(name, size, "%s/", g->directory);
+    netprof__append_pattern(name, size, g->output);
+    netprof__output_in_directory(name, size);
+    netprof__output_apart(name, size);
 }
 
 static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value, netprof_error *error)
 {
     return value && *value ? netprof_write_fact(w, key, value, error) : NETPROF_OK;
+}
+
+static netprof_err netprof__write_number_if(netprof_writer *w, const char *key, uint64_t value, netprof_error *error)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return value ? netprof_write_fact(w, key, text, error) : NETPROF_OK;
+}
+
+/* What the launcher calls this run, the same in all its ranks and in no other run; "" if it does not say. */
+static void netprof__run_text(char *text, size_t size)
+{
+    static const char *const names[][2] = {{"PALS_APID", "pals"}, {"FLUX_JOB_ID", "flux"}, {"ALPS_APP_ID", "alps"}};
+    const char *given = NETPROF_OS_GETENV("NETPROF_RUN"), *space = NETPROF_OS_GETENV("PMIX_NAMESPACE");
+    const char *job = NETPROF_OS_GETENV("SLURM_JOB_ID"), *step = NETPROF_OS_GETENV("SLURM_STEP_ID");
+    size_t i;
+    text[0] = 0;
+    if (given && *given) {
+        snprintf(text, size, "given %s", given);
+    } else if (space && *space && strspn(space, "0123456789") == strlen(space)) {
+        /* Open MPI 4: the lower half numbers what one mpirun started, by MPI_Comm_spawn() for example. */
+        snprintf(text, size, "pmix %lu", strtoul(space, NULL, 10) >> 16);
+    } else if (space && *space) {
+        snprintf(text, size, "pmix %.*s", (int)strcspn(space, "@"), space);
+    } else if (job && step) {
+        snprintf(text, size, "slurm %s.%s", job, step);
+    }
+    for (i = 0; i < sizeof names / sizeof *names && !*text; i++)
+        if ((given = NETPROF_OS_GETENV(names[i][0])) != NULL && *given)
+            snprintf(text, size, "%s %s", names[i][1], given);
+}
+
+/* Facts about where this process comes from: runs, and children, are told apart by them. */
+static netprof_err netprof__write_descent(netprof_writer *w, netprof_error *error)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    char run[256];
+    netprof__run_text(run, sizeof run);
+    if (!g->start) g->start = netprof__start_of(getpid());
+    if (netprof__write_fact_if(w, "run", run, error) || netprof__write_number_if(w, "process_start", g->start, error) ||
+        netprof__write_number_if(w, "parent_pid", (uint64_t)g->parent, error) ||
+        netprof__write_number_if(w, "parent_start", g->parent_start, error) ||
+        netprof__write_number_if(w, "forked", g->pid != getpid(), error))
+        return error ? error->code : NETPROF_ERR_IO;
+    return NETPROF_OK;
 }
 
 /* Facts that identify the process. */
@@ -14355,7 +14762,8 @@ static netprof_err netprof__write_origin(netprof_writer *w, netprof_error *error
         netprof__write_fact_if(w, "job", netprof__launcher("job"), error) ||
         netprof__write_fact_if(w, "rank", rank, error) ||
         netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
-        netprof__write_fact_if(w, "rank_count", given > 0 ? size : netprof__launcher("size"), error))
+        netprof__write_fact_if(w, "rank_count", given > 0 ? size : netprof__launcher("size"), error) ||
+        netprof__write_descent(w, error))
         return error ? error->code : NETPROF_ERR_IO;
 #ifdef NETPROF__MORE_ORIGIN /* of libnetprof-mpi.so */
     return (netprof_err)NETPROF__MORE_ORIGIN(w, error);
@@ -14409,12 +14817,44 @@ static void netprof__regions_trim(netprof_regions *r)
 static void netprof__series_end(struct netprof__regions_state *g);
 #endif
 
+/* A file of this process that was written under another name, before its rank was known for example, goes. */
+static void netprof__keep_one(struct netprof__regions_state *g, const char *name)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    struct stat st;
+    if (g->written && strcmp(g->written, name) != 0 && stat(g->written, &st) == 0 && st.st_dev == g->written_device &&
+        st.st_ino == g->written_inode)
+        unlink(g->written);
+    netprof__release_text(&g->written);
+    if (netprof__written_in_place(name) || stat(name, &st) != 0) return;
+    g->written = netprof__strdup(&a, name);
+    g->written_device = st.st_dev;
+    g->written_inode = st.st_ino;
+}
+
+/* Where the regions began may be out of reach now (another user, another root directory): then here. */
+static netprof_err netprof__output_open(netprof_writer **w, char *name, size_t size, netprof_error *error)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    size_t n;
+    netprof_error second;
+    netprof__output_name(name, size);
+    netprof__output_mkdir(name);
+    if (netprof_writer_open(w, name, 0, error) == NETPROF_OK) return NETPROF_OK;
+    if (!g->directory || g->output[0] == '/' || error->code != NETPROF_ERR_IO) return error->code;
+    n = strlen(g->directory) + 1;
+    if (netprof_writer_open(w, name + n, 0, &second)) return error->code;
+    memmove(name, name + n, strlen(name + n) + 1);
+    return NETPROF_OK;
+}
+
 static netprof_err netprof__flush_locked(netprof_error *error)
 {
+    struct netprof__regions_state *g = &netprof__regions_state;
     netprof_regions r;
     netprof_writer *w = NULL;
     netprof_error own;
-    char name[4096];
+    char name[NETPROF__NAME_SIZE];
     netprof_err failed, ended;
 #ifndef NETPROF_NO_THREADS
     if (NETPROF__GET(netprof__regions_state.ended)) netprof__series_end(&netprof__regions_state);
@@ -14430,13 +14870,30 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     if (failed) return failed;
     if (!error) error = &own;
     netprof__regions_trim(&r);
-    netprof__output_name(name, sizeof name);
-    failed = netprof_writer_open(&w, name, 0, error);
+    failed = netprof__output_open(&w, name, sizeof name, error);
     if (!failed) failed = netprof__write_origin(w, error);
+    if (!failed) failed = netprof_write_fact(w, "ended", g->end ? g->end : "no", error);
     if (!failed) failed = netprof_write_regions(w, &r, error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);
+    if (!failed && !ended) netprof__keep_one(g, name);
     netprof_regions_free(&r);
     return failed ? failed : ended;
+}
+
+/* Says once in the life of a process that its file could not be written. */
+static void netprof__tell_unwritten(const netprof_error *error, int again)
+{
+    char name[NETPROF__NAME_SIZE], line[NETPROF__NAME_SIZE + 400], rank[32];
+    const char *reason = error->sys_errno ? strerror(error->sys_errno)
+                         : *error->text   ? error->text
+                                          : netprof_strerror(error->code);
+    if (__atomic_exchange_n(&netprof__regions_state.told, 1, __ATOMIC_RELAXED)) return;
+    netprof__output_name(name, sizeof name);
+    netprof__rank_text(rank, sizeof rank);
+    snprintf(line, sizeof line - 1, "netprof: the regions of %s%s%sprocess %ld could not be written: %s: %s%s",
+             *rank ? "rank " : "", rank, *rank ? ", " : "", (long)getpid(), name, reason,
+             again ? " (this is tried again)" : "");
+    netprof__say(line);
 }
 
 /* One flush at a time, since there is one file. The background thread stops flushing once the program exits: it could
@@ -14844,6 +15301,7 @@ static netprof_err netprof__series_begin(struct netprof__regions_state *g, netpr
     s->open = (netprof__open_frame *)netprof__zalloc(&a, NETPROF_MAX_DEPTH * sizeof *s->open);
     if (!s->open) return netprof__no_memory(error);
     netprof__series_name(s->name, sizeof s->name);
+    netprof__output_mkdir(s->name);
     if (!netprof__written_in_place(s->name)) unlink(s->name);
     if ((failed = netprof_writer_open(&w, s->name, 1, error)) != NETPROF_OK) return failed;
     if (fstat(w->fd, &file) == 0) {
@@ -14978,6 +15436,12 @@ static void netprof__series_end(struct netprof__regions_state *g)
      differences of a renamed device are formed, and none between two devices that had the same name one after the
      other (before: the values of the second as RESET). netprof_delta has device_before and device_after, and
      netprof_item has schema.
+     Regions: the file is written now and then without NETPROF_FLUSH, by quick_exit(), and again after static destructors;
+     its name lacks a job or a rank that is not known (before: 0), and is relative to where the program was when its
+     regions began (before: at its end); what cannot be written is said on standard error unless NETPROF_QUIET is set. A
+     shared object with regions may be closed. Files of regions have more facts: ended ("no" while the process ran, exit,
+     quick_exit, MPI_Abort), run (what the launcher calls it), process_start, parent_pid, parent_start (in clock ticks
+     since boot) and forked (1 in a child of fork).
      Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
      mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
      mpi_cpus (those that the process may use, "0-3,8"), cpu_ns and cpu_wait_ns.
