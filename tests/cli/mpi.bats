@@ -160,7 +160,7 @@ ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plu
     mkdir expected
     netprof run --mpi -- "$mpirun" -n 2 sh -c "[ \$PMI_RANK = 0 ] || export NETPROF_OUTPUT=/nowhere/file
         exec '$programs/calls_f90-mpich' expected" 2>err
-    grep -q '^netprof: the regions of rank 1, process [0-9]* could not be written: /nowhere/file: No such file' err
+    grep -q '^netprof: the regions of rank 1, process [0-9]* could not be written: /nowhere/file-1: No such file' err
     grep -q '^  1 of 2 ranks have left no file: not in these figures$' err
 }
 

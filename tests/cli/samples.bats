@@ -180,8 +180,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
 try:
     netprof.flush()
 except netprof.Error as error:
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     print(error)
-resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 END
     PYTHONPATH=samples/python LD_LIBRARY_PATH=build/bin python3 program.py >out
     [[ $(head -n 1 out) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
