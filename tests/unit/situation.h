@@ -3,8 +3,8 @@
  *     "@port_speed=BS_200G hni_rx_paused_1=100 state=4>1 peer:hni_rx_paused_1=5 ethtool/rx_crc_errors_phy=3"
  *
  * name=N: a counter that grew by N. name=A>B: a state that was A and became B. @key=text: a fact. "peer:" is a second
- * device of the source, "peer2:" a third; a source's name in front is another source's device with the same name as the first. In the
- * source ip the word before the first '/' is the device. Flags behind the number: r reset, u unreadable, k skipped,
+ * device of the source, "peer2:" a third, "peer7:" an eighth; a source's name in front is another source's device with the
+ * same name as the first. In the source ip the word before the first '/' is the device. Flags behind the number: r reset, u unreadable, k skipped,
  * s saturated. 10 seconds pass. */
 #ifndef SITUATION_H
 #define SITUATION_H
@@ -33,12 +33,13 @@ static inline void situation_device(situation_token *t, const char *source, char
     char *slash = strchr(word, '/');
     snprintf(t->source, sizeof t->source, "%s", source);
     snprintf(t->device, sizeof t->device, "dev0");
-    if (strncmp(word, "peer:", 5) == 0) {
-        snprintf(t->device, sizeof t->device, "dev1");
-        word += 5;
-    } else if (strncmp(word, "peer2:", 6) == 0) {
-        snprintf(t->device, sizeof t->device, "dev2");
-        word += 6;
+    if (strncmp(word, "peer", 4) == 0) {
+        char *end;
+        unsigned long number = strtoul(word + 4, &end, 10);
+        if (*end == ':') {
+            snprintf(t->device, sizeof t->device, "dev%lu", end == word + 4 ? 1 : number);
+            word = end + 1;
+        }
     }
     for (size_t i = 0; slash && i < sizeof sources / sizeof *sources; i++)
         if (strncmp(word, sources[i], (size_t)(slash - word)) == 0 && !sources[i][slash - word]) {

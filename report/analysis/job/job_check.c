@@ -1,5 +1,6 @@
 #include "job_check.h"
 #include "job_store.h"
+#include "job_words.h"
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
@@ -99,6 +100,13 @@ static void job_check_move(finding **to, findings *f, bool *done, const job_repo
     }
 }
 
+static void job_check_drop(finding *x)
+{
+    free(x->claim);
+    free(x->subject);
+    free(x->explained_by);
+}
+
 void job_check_add(job_check *c, findings *f, const job_report *r, size_t node, const rules *set)
 {
     finding *items = NULL;
@@ -106,13 +114,17 @@ void job_check_add(job_check *c, findings *f, const job_report *r, size_t node, 
     for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
         if (strcmp(x->rule, "not-judged") == 0) continue; // said by the findings themselves
-        if (job_check_is_of_table(set, x->rule))
+        if (job_check_is_of_table(set, x->rule) && !job_is_of_peers(x->rule))
             job_check_move(&items, f, done, r, x, node);
         else if (x->node == node || (x->node == JOB_NONE && node == 0))
             arrput(items, job_check_finding(c, f, r, x));
     }
     for (size_t i = 0; i < f->count; i++) {
         if (done[i]) continue;
+        if (job_is_of_peers(f->items[i].rule->name)) { // the samples tell it better
+            job_check_drop(&f->items[i]);
+            continue;
+        }
         // The job tells of it by what happened from when to when, or knows that it was not its own.
         if (f->items[i].severity >= SEVERITY_WATCH && !job_check_told(r, f->items[i].rule->name))
             f->items[i].severity = SEVERITY_INFO;

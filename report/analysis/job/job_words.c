@@ -1,6 +1,7 @@
 #include "job_words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char *job_nodes_text(char *text, size_t size, const char *first, size_t count)
 {
@@ -54,4 +55,24 @@ const char *job_measure_name(job_measure by)
     static const char *const names[] = {NULL,           "cgroup",   "processes", "task_clock",
                                         "proportional", "resident", "node",      "mixed"};
     return names[by];
+}
+
+bool job_is_of_peers(const char *name)
+{
+    static const char *const names[] = {"nic-peers", "rdma-peers", "eth-peers", "gpu-peers", "node-peers"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+bool job_is_known(const job_report *r)
+{
+    static const char *const told[] = {"job_id", "job_name", "job_step", "scheduler", "rank_count", "command"};
+    for (size_t i = 0; i < r->fact_count; i++)
+        for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+            if (strcmp(r->facts[i].key, told[k]) == 0) return true;
+    for (size_t i = 0; i < r->node_count; i++)
+        for (int m = 0; m < JOB_METERS; m++)
+            if (r->nodes[i].scope[m] == JOB_SCOPE_JOB || r->nodes[i].scope[m] == JOB_SCOPE_GROUP) return true;
+    return r->rank_count > 0 || r->region_place_count > 0;
 }

@@ -120,10 +120,15 @@ static void findings_append_errata(findings_making *m, finding *x)
     }
 }
 
-void findings_make_claim(findings_making *m, finding *x)
+void findings_append_claim(findings_making *m, finding *x)
 {
     for (size_t i = 0; i < x->rule->part_count; i++)
         findings_append_part(m, x, &x->rule->claim[i]);
+}
+
+void findings_make_claim(findings_making *m, finding *x)
+{
+    findings_append_claim(m, x);
     if (!x->rule->part_count) {
         char text[32];
         text_append(&x->claim, "%s: %s%s%s", x->rule->name, rules_format(text, sizeof text, "", x->value),

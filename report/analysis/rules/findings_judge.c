@@ -16,13 +16,6 @@ static severity findings_judge(evaluation *e, const rule *x, double value)
     return SEVERITY_OK;
 }
 
-static void findings_add_check(findings_making *m, finding_check check)
-{
-    findings *f = m->f;
-    arrput(f->checks, check);
-    f->check_count = arrlenu(f->checks);
-}
-
 // ---- one rule on all devices ----
 
 static findings_judgement findings_measure(findings_making *m, const rule *x, size_t device)
@@ -163,6 +156,10 @@ void findings_apply(findings_making *m, const rule *x, findings_judgement *all)
         all[i] = evaluation_applies(&m->e, x, i) ? findings_measure(m, x, i)
                                                  : (findings_judgement){.value = {.status = READING_NONE}};
         judged += all[i].applies;
+    }
+    if (x->of_peers) {
+        findings_judge_peers(m, x, all);
+        return;
     }
     bool background = x->background.op != EXPRESSION_NUMBER && findings_is_background(m, x, all, schema->device_count);
     for (size_t i = 0; i < schema->device_count; i++)

@@ -19,9 +19,14 @@ typedef struct findings_judgement {
     bool applies;
 } findings_judgement;
 void findings_apply(findings_making *m, const rule *x, findings_judgement *work);
+void findings_add_check(findings_making *m, finding_check check);
+// Holds devices that are alike against each other, by what was measured of each.
+void findings_judge_peers(findings_making *m, const rule *x, const findings_judgement *measured);
 
 void findings_collect_evidence(findings_making *m, finding *x);
 void findings_make_claim(findings_making *m, finding *x);
+// The claim of the rule alone, of the device at hand.
+void findings_append_claim(findings_making *m, finding *x);
 // Where (nearly) all devices have much the same finding of the rule, no single one is named. From the item `first` on.
 void findings_mark_alike(findings_making *m, const rule *x, size_t first, size_t judged);
 

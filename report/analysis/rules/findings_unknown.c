@@ -217,3 +217,10 @@ void findings_add_blind_sources(findings_making *m)
             findings_add_blind_source(m, &first->sources[i]);
     }
 }
+
+void findings_add_check(findings_making *m, finding_check check)
+{
+    findings *f = m->f;
+    arrput(f->checks, check);
+    f->check_count = arrlenu(f->checks);
+}

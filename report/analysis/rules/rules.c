@@ -334,11 +334,12 @@ static bool rules_parse_words(reader *r, rule *x, char *const value[COLUMNS])
     x->advice = value[ADVICE];
     x->explained_by = value[EXPLAINED_BY];
     x->per_node = strcmp(value[PER], "node") == 0;
+    x->of_peers = strcmp(value[PER], "peers") == 0;
     x->alike = value[ALIKE];
     x->is_pause = strcmp(value[MARKS], "pause") == 0;
     if (!*x->source) return rules_refuse(r, "source is missing");
-    if (*value[PER] && !x->per_node && strcmp(value[PER], "device") != 0)
-        return rules_refuse(r, "per: '%.40s': expected device or node", value[PER]);
+    if (*value[PER] && !x->per_node && !x->of_peers && strcmp(value[PER], "device") != 0)
+        return rules_refuse(r, "per: '%.40s': expected device, node or peers", value[PER]);
     if (*value[MARKS] && !x->is_pause) return rules_refuse(r, "marks: '%.40s': expected pause", value[MARKS]);
     return rules_parse_class(r, x, value[CLASS]);
 }

@@ -7,7 +7,10 @@
 //     class         link-down, link-errors, host-loss, back-pressure, congestion, transport, utilisation, data or command:
 //                   of equally bad findings the earlier class comes first
 //     source        cxi, netdev, ...; * for all
-//     per           device, or node: once over all devices of the source
+//     per           device; node: once over all devices of the source; peers: devices that are alike (source, speed,
+//                   driver, model, bond) are held against each other: value is what each does, and thresholds are how far
+//                   one alone is from the others' middle one (33% is a third less or more), where that is beyond what
+//                   these vary (analysis/peers); a name "nothing" is defined below which one does nothing
 //     define        names for formulas, used in the following columns: lookups = sum(...); misses = sum(...)
 //     value         the formula that is judged; see expression.h
 //     unit          of the value
@@ -71,7 +74,7 @@ typedef struct rule_part {
 typedef struct rule {
     const char *name, *class_name, *source, *unit, *advice, *explained_by, *alike;
     int class_rank;
-    bool per_node, is_pause;
+    bool per_node, of_peers, is_pause;
     bool in_words; // the claim tells what happened to this very device: no two are alike
     const char *local_names[RULES_LOCALS];
     expression locals[RULES_LOCALS];

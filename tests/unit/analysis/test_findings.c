@@ -151,7 +151,7 @@ static const struct planted {
     {"match-overflow", "unexpected-messages", false, 0},
     {"match-depth", "match-depth", false, 0},
     {"translation-misses", "translation-misses", false, 0},
-    {"unbalanced", "nic-balance", true, 0},
+    {"unbalanced", "nic-peers", true, 0},
     {"small-messages", "packet-size", false, 0},
     {"event-queue-overflow", "event-queue-overflow", true, 0},
     {"cancelled", "cancelled", true, 0},
@@ -339,7 +339,6 @@ static const struct host_case {
     {"roce congestion", {"rp_cnp_handled=40000"}, "roce-cnp-throttled", "mlx5_1/1", NULL},
     {"dcqcn off", {"rp_cnp_ignored=100"}, "roce-cnp-ignored", "mlx5_1/1", NULL},
     {"no cnp", {"np_ecn_marked_roce_packets=4000"}, "roce-cnp-not-sent", "mlx5_1/1", NULL},
-    {"one rail", {"port_xmit_data=90000000000"}, "rdma-rail-imbalance", "mlx5_1/1", NULL},
     {"tcp loss", {"Tcp.RetransSegs=60000", "TcpExt.TCPTimeouts=3"}, "tcp-retrans-ratio", "ip", NULL},
     {"tcp timers", {"TcpExt.TCPTimeouts=300"}, "tcp-rto", "ip", NULL},
     {"listen queue", {"TcpExt.ListenOverflows=200"}, "tcp-listen-overflow", "ip", NULL},
@@ -762,12 +761,17 @@ static void evidence_says_whose_it_is(void **state)
 {
     situation s;
     findings f = {0};
+    rules set = {0};
+    static const char table[] = "name,source,per,value,unit,warn,claim\n"
+                                "balance,cxi,node,spread(hni_sts_tx_octets_opt),times the mean,> 1.5,"
+                                "this NIC moved {value|x} times the mean of the node's {DEVICES|#NIC}\n";
     (void)state;
+    assert_int_equal(rules_read_text(&set, "table", table, sizeof table - 1, NULL), NETPROF_OK);
     situation_make(&s, "cxi",
                    "@port_speed=BS_200G peer:@port_speed=BS_200G hni_sts_tx_octets_opt=90000000000 "
                    "peer:hni_sts_tx_octets_opt=10000000000");
-    findings_make(&f, &s.d, &built_in);
-    const finding *x = find(&f, "nic-balance", NULL);
+    findings_make(&f, &s.d, &set);
+    const finding *x = find(&f, "balance", NULL);
     assert_int_equal(x->severity, SEVERITY_WARN);
     assert_int_equal(x->evidence_count, 2);
     assert_string_equal(finding_evidence_device(&f, x, &x->evidence[0]), "dev0");
@@ -775,6 +779,7 @@ static void evidence_says_whose_it_is(void **state)
     assert_string_equal(x->claim, "this NIC moved 1.80 times the mean of the node's 2 NICs");
     findings_free(&f);
     situation_free(&s);
+    rules_free(&set);
 }
 
 // Rule x-throttle-chain: a host that gives the job no CPU comes before what the network suffers from it, at equal badness.

@@ -417,7 +417,7 @@ static void memory_that_grows_and_a_node_that_idles(void **state)
     assert_int_equal(x->nodes, 1);
     assert_non_null(strstr(x->claim, "720 MiB/min"));
     assert_non_null(strstr(x->claim, "n2: the node\u2019s memory grows"));
-    x = finding_of(&job, "imbalance");
+    x = finding_of(&job, "node-peers");
     assert_non_null(x);
     assert_string_equal(job.nodes[x->node].name, "n3");
     assert_string_equal(x->title, x->claim); // of what it did less
@@ -911,7 +911,7 @@ static void nodes_without_a_job_may_idle(void **state)
         bool is_job;
     } rows[] = {
         {"kernel", "6.1.0", false}, {"job_id", "17", true}, {"scheduler", "slurm", true}, {"command", "a", true}};
-    static const char *const rules_of_jobs[] = {"cpu-low", "imbalance", "gpu-idle"};
+    static const char *const rules_of_jobs[] = {"cpu-low", "node-peers", "gpu-idle"};
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *const facts[] = {rows[i].key, rows[i].value, NULL};

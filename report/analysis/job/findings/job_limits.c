@@ -3,6 +3,7 @@
 #include "analysis/job/job_columns.h"
 #include "analysis/job/job_words.h"
 #include "job_finding.h"
+#include "job_findings_make.h"
 #include "analysis/job/job_store.h"
 #include "analysis/base/words.h"
 
@@ -17,7 +18,7 @@ typedef struct limit {
     const char *origin, *advice;
 } limit;
 
-enum { CPU_LOW, GPU_IDLE, MEMORY_PEAK, MEMORY_GROWTH, IMBALANCE, POWER_CAP, SAMPLES_MISSING };
+enum { CPU_LOW, GPU_IDLE, MEMORY_PEAK, MEMORY_GROWTH, POWER_CAP, SAMPLES_MISSING };
 static const limit limits[] = {
     [CPU_LOW] = {"cpu-low", "utilisation", 0.80, 0.65, NAN, 300, "jobstats (Princeton)",
                  "Fewer CPUs or nodes, or more ranks and threads; look for waiting: I/O, one rank, the network"},
@@ -28,8 +29,6 @@ static const limit limits[] = {
     [MEMORY_GROWTH] = {"mem-growth", "utilisation", NAN, 7200, 1800, 60,
                        "own: a straight line reaches the limit in 2 h",
                        "Look for a leak or for buffers that grow with the steps"},
-    [IMBALANCE] = {"imbalance", "utilisation", NAN, 0.75, NAN, 10, "own: below three quarters of the median node",
-                   "Look at how work is divided, and whether this node is slower"},
     [POWER_CAP] = {"power-cap", "back-pressure", 0.95, NAN, NAN, 10, "own",
                    "They run at their power limit: normal at full load; a higher limit is the site's to give"},
     [SAMPLES_MISSING] = {"samples-missing", "data", 0.01, 0.10, NAN, 0, "own",
@@ -70,20 +69,6 @@ static const job_use *job_find_use(const job_report *r, job_meter meter)
     for (size_t i = 0; i < r->use_count; i++)
         if (r->uses[i].meter == meter) return &r->uses[i];
     return NULL;
-}
-
-// Is this of a job, or of nodes on which anything or nothing may have run? By what its scheduler or `netprof run` told, by
-// ranks, or by processes or a control group that were followed.
-static bool job_is_known(const job_report *r)
-{
-    static const char *const told[] = {"job_id", "job_name", "job_step", "scheduler", "rank_count", "command"};
-    for (size_t i = 0; i < r->fact_count; i++)
-        for (size_t k = 0; k < sizeof told / sizeof *told; k++)
-            if (strcmp(r->facts[i].key, told[k]) == 0) return true;
-    for (size_t i = 0; i < r->node_count; i++)
-        for (int m = 0; m < JOB_METERS; m++)
-            if (r->nodes[i].scope[m] == JOB_SCOPE_JOB || r->nodes[i].scope[m] == JOB_SCOPE_GROUP) return true;
-    return r->rank_count > 0 || r->region_place_count > 0;
 }
 
 static void job_find_cpu_low(job_report *r)
@@ -249,39 +234,6 @@ static void job_find_memory_growth(job_report *r)
     job_add_finding(r, x);
 }
 
-// The node farthest below the median.
-static void job_find_imbalance(job_report *r, job_meter meter)
-{
-    double *means = NULL;
-    double least = INFINITY;
-    size_t low = JOB_NONE;
-    for (size_t i = 0; i < r->node_count; i++) {
-        const job_lane *lane = r->nodes[i].lanes[meter];
-        if (!lane || isnan(lane->mean)) continue;
-        if (lane->mean < least) least = lane->mean, low = i;
-        arrput(means, lane->mean);
-    }
-    size_t n = arrlenu(means);
-    double middle = job_median(means, n);
-    if (n == 2) middle = means[1]; // sorted: of two the larger
-    arrfree(means);
-    const job_use *use = job_find_use(r, meter);
-    bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
-    severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s
-                     ? job_judge_low(&limits[IMBALANCE], least / middle)
-                     : SEVERITY_OK;
-    if (!s || low == JOB_NONE) return;
-    words_text share = words_share(least / middle);
-    job_finding x = job_limit_finding(r, &limits[IMBALANCE], s, least / middle, "of the median");
-    x.meter = meter;
-    x.node = low;
-    x.nodes = 1;
-    x.claim = memory_format("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share.text,
-                            n == 2 ? "the other" : "the median");
-    x.title = memory_strdup(x.claim);
-    job_add_finding(r, x);
-}
-
 static void job_find_power_cap(job_report *r, job_meter meter, const char *whose)
 {
     const job_use *use = job_find_use(r, meter);
@@ -329,9 +281,7 @@ void job_find_limits(job_report *r)
     if (job_is_known(r)) { // nodes without one may idle, and need not do the same
         job_find_cpu_low(r);
         job_find_gpu_idle(r);
-        job_find_imbalance(r, JOB_CPU);
-        job_find_imbalance(r, JOB_GPU_BUSY);
-        job_find_imbalance(r, JOB_SENT);
+        job_find_node_peers(r);
     }
     job_find_memory_peak(r);
     job_find_memory_growth(r);

@@ -92,7 +92,8 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
     else
         findings_make(&f, &d, r->reader->options->rules);
     for (size_t i = 0; i < f.count; i++)
-        if (f.items[i].severity >= SEVERITY_WATCH && strcmp(f.items[i].rule->name, "job-failed") != 0) // it knows more
+        if (f.items[i].severity >= SEVERITY_WATCH && strcmp(f.items[i].rule->name, "job-failed") != 0 &&
+            !job_is_of_peers(f.items[i].rule->name)) // it knows more
             job_keep_finding(r, node, &f, &f.items[i]);
     if (f.is_blind) job_keep_blind(r, node, &f);
     r->reader->judged += f.judged;

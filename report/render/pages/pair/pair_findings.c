@@ -78,7 +78,7 @@ static void pair_findings_fill_strip(pair *p, const finding *x, findings_row *r,
     r->values = values;
     r->found = found;
     r->value_count = source->count;
-    r->limit = x->threshold ? x->threshold->value : NAN;
+    r->limit = x->threshold && !x->rule->of_peers ? x->threshold->value : NAN;
     r->unit = x->rule->unit;
 }
 

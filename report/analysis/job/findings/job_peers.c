@@ -1,0 +1,458 @@
+// Devices and nodes of a job that are alike, over time: the one that alone does less, more or nothing, and since when.
+#include "job_findings_make.h"
+#include "job_effect.h"
+#include "job_finding.h"
+
+#include "analysis/base/text.h"
+#include "analysis/base/words.h"
+#include "analysis/job/job_columns.h"
+#include "analysis/job/job_words.h"
+#include "analysis/peers/peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOWS = 64, FEW_NODES = 3 };
+
+// What peers are compared in.
+typedef struct job_peers_of {
+    const char *rule, *source; // source: NULL of nodes
+    job_meter meters[2];       // added; the second may be JOB_METERS
+    const char *noun, *did, *unit;
+    const char *advice;
+} job_peers_of;
+
+static const job_peers_of job_peers_kinds[] = {
+    {"nic-peers",
+     "cxi",
+     {JOB_SENT, JOB_RECEIVED},
+     "NIC",
+     "moved",
+     "B",
+     "See how processes choose their NIC (MPICH_OFI_NIC_POLICY, NCCL's and UCX's list of devices), then its link and "
+     "its "
+     "errors"},
+    {"rdma-peers",
+     "rdma",
+     {JOB_SENT, JOB_RECEIVED},
+     "NIC",
+     "moved",
+     "B",
+     "See how processes choose their port (NCCL's and UCX's list of devices), then its link and its errors"},
+    {"eth-peers",
+     "netdev",
+     {JOB_SENT, JOB_RECEIVED},
+     "NIC",
+     "moved",
+     "B",
+     "See how flows are spread (the bond's hash policy, routes), then its link and its errors"},
+    {"gpu-peers",
+     "gpu",
+     {JOB_GPU_BUSY, JOB_METERS},
+     "GPU",
+     "was busy",
+     "%",
+     "Look at how work is divided among the GPUs, and whether this one is slower"},
+};
+static const job_peers_of job_peers_nodes[] = {
+    {"node-peers",
+     NULL,
+     {JOB_SENT, JOB_RECEIVED},
+     "node",
+     "moved",
+     "B",
+     "Look at how work is divided, and whether this node or its links are slower"},
+    {"node-peers",
+     NULL,
+     {JOB_CPU, JOB_METERS},
+     "node",
+     "kept busy",
+     "CPUs",
+     "Look at how work is divided, and whether this node is slower"},
+    {"node-peers",
+     NULL,
+     {JOB_GPU_BUSY, JOB_METERS},
+     "node",
+     "kept its GPUs busy",
+     "%",
+     "Look at how work is divided, and whether this node is slower"},
+};
+
+// Peers, and what each did in each window.
+typedef struct job_peers_group {
+    const job_peers_of *of;
+    size_t *members; // stb_ds: devices, or nodes
+    size_t *rails;   // stb_ds: of devices, the place within the node
+    size_t nodes, windows;
+    double silent; // below this it is nothing
+    float *values; // [members * windows]
+    peers_mark *marks;
+    peers_outcome outcome;
+} job_peers_group;
+
+// ---- what each did ----
+
+static const job_lane *job_peers_lane(const job_report *r, const job_peers_group *g, size_t member, job_meter meter)
+{
+    return g->of->source ? r->devices[member].lanes[meter] : r->nodes[member].lanes[meter];
+}
+
+static size_t job_peers_windows(const job_report *r)
+{
+    double least = fmax(r->bin_s, r->interval_s > 0 ? r->interval_s : 0);
+    return least > 0 ? (size_t)fmin(WINDOWS, fmax(1, floor(r->end_s / least))) : 1;
+}
+
+static void job_peers_measure(const job_report *r, job_peers_group *g)
+{
+    job_column columns[WINDOWS];
+    size_t count = arrlenu(g->members);
+    g->windows = job_peers_windows(r);
+    g->values = memory_calloc(count * g->windows + 1, sizeof *g->values);
+    g->marks = memory_calloc(count + 1, sizeof *g->marks);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < 2 && g->of->meters[k] != JOB_METERS; k++) {
+            const job_lane *lane = job_peers_lane(r, g, g->members[i], g->of->meters[k]);
+            if (lane) job_lane_columns(r, lane, 0, r->end_s, columns, g->windows);
+            for (size_t w = 0; w < g->windows; w++)
+                g->values[i * g->windows + w] += lane ? (float)columns[w].mean : NAN;
+        }
+}
+
+static void job_peers_free(job_peers_group *g)
+{
+    arrfree(g->members);
+    arrfree(g->rails);
+    free(g->values);
+    free(g->marks);
+}
+
+// ---- who is held against whom ----
+
+static void job_peers_follow_some(job_peers_group *g, const size_t *some, size_t count, peers_outcome *o)
+{
+    float *values = memory_calloc(count * g->windows + 1, sizeof *values);
+    peers_mark *marks = memory_calloc(count + 1, sizeof *marks);
+    for (size_t i = 0; i < count; i++)
+        memcpy(values + i * g->windows, g->values + some[i] * g->windows, g->windows * sizeof *values);
+    peers_follow(o, values, count, g->windows, g->silent, marks);
+    for (size_t i = 0; i < count; i++)
+        g->marks[some[i]] = marks[i];
+    if (o->kind == PEERS_ONE || o->kind == PEERS_TWO) o->odd = some[o->odd];
+    free(values);
+    free(marks);
+}
+
+// The same NIC of every node, where there are nodes enough; else all NICs. The outcome is that of the one that is odd.
+static void job_peers_follow(job_peers_group *g)
+{
+    size_t count = arrlenu(g->members), rails = 0, unlike = 0, *some = NULL;
+    peers_outcome kept = {.kind = PEERS_ALIKE};
+    for (size_t i = 0; i < count && g->rails && g->nodes > FEW_NODES; i++)
+        rails = g->rails[i] + 1 > rails ? g->rails[i] + 1 : rails;
+    for (size_t rail = 0; rail < (rails ? rails : 1); rail++) {
+        peers_outcome o;
+        arrsetlen(some, 0);
+        for (size_t i = 0; i < count; i++)
+            if (!rails || g->rails[i] == rail) arrput(some, i);
+        job_peers_follow_some(g, some, arrlenu(some), &o);
+        if (o.kind >= PEERS_ONE) unlike += o.unlike;
+        if (o.kind > kept.kind || !rail) kept = o;
+    }
+    g->outcome = kept;
+    g->outcome.unlike = kept.kind >= PEERS_ONE ? unlike : kept.unlike;
+    if (unlike > 1) g->outcome.kind = 3 * unlike <= count ? PEERS_SEVERAL : PEERS_SPLIT;
+    arrfree(some);
+}
+
+// ---- words ----
+
+static words_text job_peers_value(const job_peers_group *g, double value)
+{
+    if (strcmp(g->of->unit, "%") == 0) return words_share(value);
+    return strcmp(g->of->unit, "CPUs") == 0 ? words_quantity(value, "CPUs") : words_quantity(value, "B/s");
+}
+
+static size_t job_peers_node(const job_report *r, const job_peers_group *g, size_t i)
+{
+    return g->of->source ? r->devices[g->members[i]].node : g->members[i];
+}
+
+// "n17 NIC 3 (cxi2)", "n17’s NIC 3 (cxi2)", "n17".
+static char *job_peers_who(const job_report *r, const job_peers_group *g, size_t i, bool title)
+{
+    const char *node = r->nodes[job_peers_node(r, g, i)].name;
+    if (!g->of->source) return memory_strdup(node);
+    return memory_format("%s%s %s", node, title ? "\u2019s" : "", r->devices[g->members[i]].label);
+}
+
+static char *job_peers_others(const job_peers_group *g, const peers_outcome *o)
+{
+    words_text low = job_peers_value(g, o->low), high = job_peers_value(g, o->high);
+    size_t n = o->known > o->unlike ? o->known - 1 : 1;
+    char *range = strcmp(low.text, high.text) == 0 ? memory_format("%s%s", low.text, n > 1 ? " each" : "")
+                                                   : memory_format("%s to %s", low.text, high.text);
+    char *text = g->of->source && g->nodes > FEW_NODES
+                     ? memory_format("the same %s of the %zu other nodes %s", g->of->noun, n, range)
+                 : n == 1 ? memory_format("the other %s %s", g->of->noun, range)
+                          : memory_format("the %zu other %ss %s", n, g->of->noun, range);
+    free(range);
+    return text;
+}
+
+static double job_peers_time(const job_report *r, const job_peers_group *g, size_t window)
+{
+    return r->end_s * (double)window / (double)g->windows;
+}
+
+// " from 12:40 on", " from 12:40 to 13:10"; "" all the time.
+static char *job_peers_when(const job_report *r, const job_peers_group *g, const peers_outcome *o)
+{
+    if (o->always) return memory_strdup("");
+    words_text from = words_moment(job_peers_time(r, g, o->from), r->end_s),
+               to = words_moment(job_peers_time(r, g, o->to), r->end_s);
+    if (o->to == g->windows) return memory_format(" from %s on", from.text);
+    return o->from ? memory_format(" from %s to %s", from.text, to.text) : memory_format(" until %s", to.text);
+}
+
+// ---- what is left alone ----
+
+// A node that reads or writes files does so over the network, too: half of what it moved beyond the others.
+static bool job_peers_is_files(const job_report *r, const job_peers_group *g, const peers_outcome *o)
+{
+    static const job_meter files[] = {JOB_FILES_READ, JOB_FILES_WRITTEN};
+    size_t node = job_peers_node(r, g, o->odd);
+    double from = job_peers_time(r, g, o->from), to = job_peers_time(r, g, o->to), own = 0;
+    if (g->of->meters[0] != JOB_SENT || o->value < o->centre) return false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        double mean = job_mean_between(r, files[i], node, from, to);
+        if (mean > 0) own += mean;
+    }
+    return own >= 0.5 * (o->value - o->centre);
+}
+
+static bool job_peers_works(const job_peers_group *g)
+{
+    double most = 0;
+    size_t count = arrlenu(g->members);
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t w = 0; w < g->windows; w++)
+            sum += isnan(g->values[i * g->windows + w]) ? 0 : (double)g->values[i * g->windows + w];
+        most = fmax(most, sum / (double)g->windows);
+    }
+    return most > 0 && most >= 10 * g->silent;
+}
+
+// ---- findings ----
+
+// A finding about the same device, or its node, that is as bad: its cause.
+static const char *job_peers_cause(const job_report *r, size_t node, size_t device)
+{
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const job_finding *x = &r->findings[i];
+        bool here = device == JOB_NONE ? x->node == node : x->device == device;
+        if (here && x->severity >= SEVERITY_WATCH && !job_is_of_peers(x->rule) &&
+            x->class_rank < rules_class_rank("utilisation"))
+            return x->rule;
+    }
+    return "";
+}
+
+static job_finding job_peers_blank(const job_report *r, const job_peers_group *g, severity s)
+{
+    job_finding x = job_finding_blank;
+    x.severity = s;
+    x.class_rank = rules_class_rank("utilisation");
+    x.rule = (char *)(uintptr_t)g->of->rule;
+    x.advice = (char *)(uintptr_t)g->of->advice;
+    x.origin = (char *)(uintptr_t) "own: a third less, or half more, than its peers, and more than these vary";
+    x.unit = (char *)(uintptr_t) "of what its peers did";
+    x.meter = g->of->meters[0];
+    x.to_s = r->end_s;
+    return x;
+}
+
+static void job_peers_add_one(job_report *r, const job_peers_group *g)
+{
+    const peers_outcome *o = &g->outcome;
+    char *who = job_peers_who(r, g, o->odd, false), *others = job_peers_others(g, o), *when = job_peers_when(r, g, o);
+    char *owner = job_peers_who(r, g, o->odd, true), *less = NULL;
+    words_text value = job_peers_value(g, o->value);
+    const char *amount = o->is_silent ? "nothing" : value.text;
+    bool files = job_peers_is_files(r, g, o);
+    job_finding x = job_peers_blank(r, g, files ? SEVERITY_INFO : SEVERITY_WATCH);
+    x.node = job_peers_node(r, g, o->odd);
+    x.device = g->of->source ? g->members[o->odd] : JOB_NONE;
+    x.nodes = x.devices = 1;
+    x.value = o->centre > 0 ? o->value / o->centre : NAN;
+    x.threshold = o->value < o->centre ? 1 / PEERS_APART : PEERS_APART;
+    x.from_s = job_peers_time(r, g, o->from);
+    x.to_s = job_peers_time(r, g, o->to);
+    x.explained_by = (char *)(uintptr_t)job_peers_cause(r, x.node, x.device);
+    text_append(&x.claim, "%s alone %s %s%s; %s", who, g->of->did, amount, when, others);
+    if (files) text_append(&x.claim, "; it read or wrote files, which explains it");
+    if (!o->always && !files && o->value < o->centre) {
+        job_effect e = job_effect_of(r, x.from_s, x.to_s);
+        less = job_effect_text(r, &e);
+        bool waited = e.sent < 0.9 && 2 * e.slowed >= e.known && e.known > 1;
+        if (*less) text_append(&x.claim, "; %s meanwhile", less);
+        if (waited) {
+            x.severity = SEVERITY_WARN;
+            x.cost_s = x.lost_s = (1 - e.sent) * (x.to_s - x.from_s);
+            x.sent_ratio = e.sent;
+        }
+    }
+    x.title = memory_format("%s alone %s %s%s; %s", owner, g->of->did, amount, when, others);
+    job_add_finding(r, x);
+    free(less);
+    free(who);
+    free(owner);
+    free(others);
+    free(when);
+}
+
+// Those that are unlike: all of one node, the same of every node, or no pattern.
+typedef struct job_peers_pattern {
+    size_t nodes, all, first, rail;
+    bool one_rail;
+} job_peers_pattern;
+
+static job_peers_pattern job_peers_pattern_of(const job_report *r, const job_peers_group *g)
+{
+    job_peers_pattern p = {.first = JOB_NONE, .one_rail = true};
+    size_t last = JOB_NONE;
+    for (size_t i = 0; i < arrlenu(g->members); i++) {
+        if (!g->marks[i].unlike) continue;
+        size_t node = job_peers_node(r, g, i);
+        if (p.first == JOB_NONE) p.first = node, p.rail = g->of->source ? g->rails[i] : 0;
+        p.nodes += node != last;
+        if (g->of->source) p.one_rail &= g->rails[i] == p.rail;
+        last = node;
+    }
+    for (size_t i = 0; i < arrlenu(g->members); i++)
+        p.all += job_peers_node(r, g, i) == p.first;
+    return p;
+}
+
+static void job_peers_add_several(job_report *r, const job_peers_group *g)
+{
+    const peers_outcome *o = &g->outcome;
+    job_peers_pattern p = job_peers_pattern_of(r, g);
+    size_t count = arrlenu(g->members);
+    bool of_node = g->of->source && p.nodes == 1, of_rail = g->of->source && p.one_rail && p.nodes == g->nodes;
+    if (of_node && g->nodes > 1 && o->unlike == p.all) return; // said of the node
+    bool meant = of_rail || of_node || o->kind == PEERS_SPLIT;
+    job_finding x = job_peers_blank(r, g, meant ? SEVERITY_INFO : SEVERITY_WATCH);
+    words_text value = job_peers_value(g, o->value), centre = job_peers_value(g, o->centre);
+    x.nodes = p.nodes;
+    x.devices = o->unlike;
+    x.node = of_node ? p.first : JOB_NONE;
+    x.value = o->centre > 0 ? o->value / o->centre : NAN;
+    x.threshold = o->value < o->centre ? 1 / PEERS_APART : PEERS_APART;
+    text_append(&x.claim, "%zu of %s", o->unlike, words_many(count, g->of->noun).text);
+    if (of_node)
+        text_append(&x.claim, ", those of %s,", r->nodes[p.first].name);
+    else if (of_rail)
+        text_append(&x.claim, ", the same one of every node,");
+    else if (g->of->source)
+        text_append(&x.claim, " on %zu of %zu nodes", p.nodes, g->nodes);
+    text_append(&x.claim, " %s %s, the others about %s: none stands alone", g->of->did,
+                o->is_silent ? "nothing" : value.text, centre.text);
+    x.title = memory_strdup(x.claim);
+    job_add_finding(r, x);
+}
+
+static void job_peers_add_info(job_report *r, const job_peers_group *g)
+{
+    const peers_outcome *o = &g->outcome;
+    job_finding x = job_peers_blank(r, g, SEVERITY_INFO);
+    words_text value = job_peers_value(g, o->value), centre = job_peers_value(g, o->centre);
+    x.nodes = g->nodes;
+    x.devices = o->known;
+    x.value = o->centre > 0 ? o->value / o->centre : NAN;
+    x.threshold = 1 / PEERS_APART;
+    x.claim = o->kind == PEERS_TWO
+                  ? memory_format("the two %ss differ, %s and %s: which is the odd one cannot be known from them alone",
+                                  g->of->noun, value.text, centre.text)
+                  : memory_format("some %ss of the %s were not used: it may be meant so", g->of->noun,
+                                  words_many(g->nodes, "node").text);
+    x.title = memory_strdup(x.claim);
+    job_add_finding(r, x);
+}
+
+static void job_peers_judge(job_report *r, job_peers_group *g)
+{
+    static const double least_s = 10;
+    if (arrlenu(g->members) < 2 || !(r->end_s >= least_s)) return;
+    job_peers_measure(r, g);
+    if (!job_peers_works(g)) return;
+    job_peers_follow(g);
+    if (g->outcome.kind == PEERS_ONE)
+        job_peers_add_one(r, g);
+    else if (g->outcome.kind == PEERS_SEVERAL || g->outcome.kind == PEERS_SPLIT)
+        job_peers_add_several(r, g);
+    else if (g->outcome.kind == PEERS_TWO || g->outcome.kind == PEERS_PART)
+        job_peers_add_info(r, g);
+}
+
+// ---- groups ----
+
+static bool job_peers_same_line(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 0.001 * a;
+}
+
+static bool job_peers_takes(const job_report *r, const job_peers_of *of, size_t device)
+{
+    return strcmp(r->devices[device].source, of->source) == 0 && r->devices[device].lanes[of->meters[0]];
+}
+
+// Devices of one source and one speed; of nodes on which anything may run, each node's by themselves.
+static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_job)
+{
+    bool *done = memory_calloc(r->device_count + 1, sizeof *done);
+    for (size_t first = 0; first < r->device_count; first++) {
+        if (done[first] || !job_peers_takes(r, of, first)) continue;
+        double line = r->devices[first].line_rate;
+        job_peers_group g = {.of = of, .silent = strcmp(of->unit, "%") == 0 ? 0.001 : line > 0 ? 0.001 * line : 0};
+        size_t last = JOB_NONE, rail = 0;
+        for (size_t i = first; i < r->device_count; i++) {
+            if (done[i] || !job_peers_takes(r, of, i) || !job_peers_same_line(line, r->devices[i].line_rate)) continue;
+            if (!is_job && r->devices[i].node != r->devices[first].node) break;
+            done[i] = true;
+            rail = r->devices[i].node == last ? rail + 1 : 0;
+            g.nodes += r->devices[i].node != last;
+            last = r->devices[i].node;
+            arrput(g.members, i);
+            arrput(g.rails, rail);
+        }
+        job_peers_judge(r, &g);
+        job_peers_free(&g);
+    }
+    free(done);
+}
+
+void job_find_device_peers(job_report *r)
+{
+    bool is_job = job_is_known(r);
+    for (size_t k = 0; k < sizeof job_peers_kinds / sizeof *job_peers_kinds; k++)
+        if (is_job || job_peers_kinds[k].meters[0] == JOB_SENT) job_peers_of_devices(r, &job_peers_kinds[k], is_job);
+}
+
+// Below a twentieth of what there is, there is too little to divide.
+void job_find_node_peers(job_report *r)
+{
+    for (size_t k = 0; k < sizeof job_peers_nodes / sizeof *job_peers_nodes; k++) {
+        job_peers_group g = {.of = &job_peers_nodes[k]};
+        for (size_t i = 0; i < r->node_count; i++) {
+            const job_lane *lane = r->nodes[i].lanes[g.of->meters[0]];
+            if (!lane || isnan(lane->mean)) continue;
+            if (lane->capacity > 0) g.silent = fmax(g.silent, 0.005 * lane->capacity);
+            arrput(g.members, i);
+            g.nodes++;
+        }
+        job_peers_judge(r, &g);
+        job_peers_free(&g);
+    }
+}

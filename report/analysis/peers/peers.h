@@ -1,0 +1,62 @@
+// Peers: devices, nodes or ranks that are alike and should do the same, and whether one of them alone does not. Too
+// little, too much and nothing at all are told apart; several that are unlike are counted and none of them is chosen; of
+// two nobody can tell which is the odd one, unless it was like the other before.
+//
+// How it judges. The odd one is held against the mean of the others, by Student's t with the spread that these have, in
+// shares and in logarithms (the milder counts), after Bonferroni for all that were looked at. Small groups borrow what is
+// usual elsewhere (PEERS_USUAL: 3 %, worth four peers). A difference below PEERS_APART is no finding, however certain.
+#ifndef NETPROF_PEERS_H
+#define NETPROF_PEERS_H
+
+#include "peers_numbers.h"
+
+#define PEERS_APART 1.5 // times more, or times less: own heuristic
+
+typedef enum peers_kind {
+    PEERS_FEW = 0, // fewer than two values are known
+    PEERS_IDLE,    // none does anything
+    PEERS_ALIKE,
+    PEERS_PART,    // half of them or fewer do anything: as if meant so
+    PEERS_TWO,     // two that differ
+    PEERS_ONE,     // one alone is unlike the others
+    PEERS_SEVERAL, // some are unlike the others, which are most of them
+    PEERS_SPLIT    // two halves: nobody is the odd one
+} peers_kind;
+
+typedef struct peers_outcome {
+    peers_kind kind;
+    size_t known;     // how many values are known
+    size_t unlike;    // ONE: 1; SEVERAL, SPLIT: how many, the fewer ones; PART: how many do something; TWO: 1
+    size_t odd;       // ONE: which; TWO: the smaller
+    double value;     // of the odd one; of several their median
+    double centre;    // median of the others
+    double low, high; // of the others
+    double
+        chance; // of a difference like this among healthy ones, all that were looked at together; NAN: not worked out
+    bool is_silent; // it does nothing
+    // Of values over time: the windows in which it is unlike; always: that is from the first to the last.
+    size_t from, to;
+    bool always;
+} peers_outcome;
+
+// One of several: see peers_outcome.
+typedef struct peers_mark {
+    bool unlike, always, is_silent;
+    double ratio; // of the others' centre
+    size_t from, to;
+} peers_mark;
+
+// Values: of each peer one, no less than 0, NAN unknown. Below `silent` a value is nothing.
+// marks: [count], may be NULL: who is unlike.
+void peers_weigh(peers_outcome *o, const double *values, size_t count, double silent, peers_mark *marks);
+
+// Values over time: values[i * windows + w] of peer i. Windows in which the group as a whole does little are left out.
+// An odd one must be so for three windows or more.
+void peers_follow(peers_outcome *o, const float *values, size_t count, size_t windows, double silent,
+                  peers_mark *marks);
+
+// Words instead of values (a setting); NULL unknown. Only ALIKE, FEW, TWO, ONE, SEVERAL and SPLIT; o->odd is also one of
+// those that are unlike where there are several, and *usual one of the others.
+void peers_weigh_words(peers_outcome *o, const char *const *words, size_t count, size_t *usual);
+
+#endif

@@ -1,0 +1,479 @@
+// Peers over time: who is unlike the others from when to when.
+#include "peers.h"
+
+#include "analysis/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Own. Stretches are searched for, so that the noise of a single one must be excluded far better than what peers differ by.
+static const double follow_noise_chance = 1e-5, follow_two_chance = 1e-4, follow_chance = 5e-3,
+                    follow_least_noise = 0.01, follow_low = 0.2;
+enum { FOLLOW_LEAST = 3, FOLLOW_WHOLE = 12, FOLLOW_JUDGED = 64, FOLLOW_ALONE = 64 };
+
+// The values as shares of the group's, in windows in which the group works.
+typedef struct follow_axis {
+    size_t count, windows;
+    size_t *window;    // [windows]: its index among all
+    double *centre;    // [windows]
+    float *ratio;      // [count * windows]
+    bool *left_out;    // [count]: less than half is known
+    double *sums;      // [windows + 1]: of the peer at hand, its ratios before each window
+    double *own_noise; // [count]
+    double noise;      // of one window, a standard deviation: the middle one's
+    double noise_freedom;
+} follow_axis;
+
+// A stretch of windows in which a peer is unlike.
+typedef struct follow_stretch {
+    size_t from, to;
+    double mean, height; // height: in standard deviations of the noise
+} follow_stretch;
+
+// ---- the axis ----
+
+static double *follow_centres(const float *values, size_t count, size_t windows, const bool *without)
+{
+    double *centres = memory_calloc(windows + 1, sizeof *centres), *column = memory_calloc(count + 1, sizeof *column);
+    for (size_t w = 0; w < windows; w++) {
+        size_t n = 0, of = 0;
+        for (size_t i = 0; i < count; i++) {
+            of += !without[i];
+            if (!without[i] && !isnan(values[i * windows + w])) column[n++] = (double)values[i * windows + w];
+        }
+        centres[w] = 2 * n >= of && n ? peers_median(column, n) : NAN;
+    }
+    free(column);
+    return centres;
+}
+
+// A fifth of what is usual is a pause of the program.
+static double follow_least_centre(const double *centres, size_t windows, double silent)
+{
+    double *sorted = memory_calloc(windows + 1, sizeof *sorted);
+    size_t n = 0;
+    for (size_t w = 0; w < windows; w++)
+        if (centres[w] > silent) sorted[n++] = centres[w];
+    double usual = n ? peers_median(sorted, n) : NAN;
+    free(sorted);
+    return fmax(follow_low * usual, silent);
+}
+
+static void follow_axis_free(follow_axis *a)
+{
+    free(a->window);
+    free(a->centre);
+    free(a->ratio);
+    free(a->left_out);
+    free(a->sums);
+    free(a->own_noise);
+}
+
+// What is not known of a window is taken to be as usual.
+static void follow_fill(follow_axis *a, const float *values, size_t windows, const bool *without)
+{
+    a->ratio = memory_calloc(a->count * a->windows + 1, sizeof *a->ratio);
+    a->left_out = memory_calloc(a->count + 1, sizeof *a->left_out);
+    a->sums = memory_calloc(a->windows + 1, sizeof *a->sums);
+    for (size_t i = 0; i < a->count; i++) {
+        size_t known = 0;
+        float *ratio = a->ratio + i * a->windows;
+        for (size_t v = 0; v < a->windows; v++) {
+            float x = values[i * windows + a->window[v]];
+            known += isnan(x) ? 0 : 1;
+            ratio[v] = isnan(x) ? 1 : (float)((double)x / a->centre[v]);
+        }
+        a->left_out[i] = without[i] || 2 * known < a->windows;
+    }
+}
+
+// By the steps from window to window, of which a lasting change is one.
+static double follow_noise_of(const float *ratio, size_t windows)
+{
+    double squares = 0;
+    for (size_t v = 1; v < windows; v++)
+        squares += ((double)ratio[v] - (double)ratio[v - 1]) * ((double)ratio[v] - (double)ratio[v - 1]);
+    return sqrt(squares / (double)(windows - 1) / 2);
+}
+
+static void follow_weigh(follow_axis *a)
+{
+    double *all = memory_calloc(a->count + 1, sizeof *all);
+    size_t n = 0;
+    a->own_noise = memory_calloc(a->count + 1, sizeof *a->own_noise);
+    for (size_t i = 0; i < a->count; i++)
+        if (!a->left_out[i]) all[n++] = a->own_noise[i] = follow_noise_of(a->ratio + i * a->windows, a->windows);
+    a->noise = fmax(follow_least_noise, n ? peers_median(all, n) : 0);
+    a->noise_freedom = (double)(n * (a->windows - 1)) / 2;
+    free(all);
+}
+
+// without: [count], who is known to be unlike and has no part in what is usual.
+static bool follow_axis_make(follow_axis *a, const float *values, size_t count, size_t windows, double silent,
+                             const bool *without)
+{
+    double *centres = follow_centres(values, count, windows, without);
+    double least = follow_least_centre(centres, windows, silent);
+    *a = (follow_axis){.count = count,
+                       .window = memory_calloc(windows + 1, sizeof *a->window),
+                       .centre = memory_calloc(windows + 1, sizeof *a->centre)};
+    for (size_t w = 0; w < windows; w++) {
+        if (!(centres[w] > least)) continue;
+        a->window[a->windows] = w;
+        a->centre[a->windows++] = centres[w];
+    }
+    free(centres);
+    if (a->windows < 2 * FOLLOW_LEAST) return false;
+    follow_fill(a, values, windows, without);
+    follow_weigh(a);
+    return true;
+}
+
+// ---- one peer ----
+
+static void follow_sum(follow_axis *a, size_t peer)
+{
+    const float *ratio = a->ratio + peer * a->windows;
+    for (size_t v = 0; v < a->windows; v++)
+        a->sums[v + 1] = a->sums[v] + (double)ratio[v] - 1;
+}
+
+static double follow_mean(const follow_axis *a, size_t peer, size_t from, size_t to)
+{
+    const float *ratio = a->ratio + peer * a->windows;
+    double sum = 0;
+    for (size_t v = from; v < to; v++)
+        sum += (double)ratio[v];
+    return sum / (double)(to - from);
+}
+
+// The stretch that stands out most against the noise; what is most of the time is all of it.
+static follow_stretch follow_find(follow_axis *a, size_t peer)
+{
+    follow_stretch best = {0, a->windows, 1, 0};
+    double most = 0;
+    follow_sum(a, peer);
+    for (size_t from = 0; from + FOLLOW_LEAST <= a->windows; from++)
+        for (size_t to = from + FOLLOW_LEAST; to <= a->windows; to++) {
+            double sum = a->sums[to] - a->sums[from], square = sum * sum / (double)(to - from);
+            if (square > most) most = square, best.from = from, best.to = to;
+        }
+    if ((best.to - best.from) * FOLLOW_WHOLE >= a->windows * (FOLLOW_WHOLE - 1)) best.from = 0, best.to = a->windows;
+    best.mean = follow_mean(a, peer, best.from, best.to);
+    double noise = fmax(a->noise, a->own_noise[peer]);
+    best.height = fabs(best.mean - 1) * sqrt((double)(best.to - best.from)) / noise;
+    return best;
+}
+
+static bool follow_is_apart(double ratio)
+{
+    return ratio * PEERS_APART <= 1 || ratio >= PEERS_APART;
+}
+
+static bool follow_is_unlike(const follow_axis *a, const follow_stretch *x)
+{
+    double looks = (double)a->count * (double)a->windows * (double)a->windows / 2;
+    return follow_is_apart(x->mean) && erfc(x->height / sqrt(2)) * looks <= follow_noise_chance;
+}
+
+// ---- against the others ----
+
+static double follow_outside(const follow_axis *a, size_t peer, const follow_stretch *x)
+{
+    size_t outside = a->windows - (x->to - x->from);
+    double all = follow_mean(a, peer, 0, a->windows) * (double)a->windows;
+    double inside = follow_mean(a, peer, x->from, x->to) * (double)(x->to - x->from);
+    return (all - inside) / (double)outside;
+}
+
+// How far others are from the group's level in this stretch, or how far they moved from what they were otherwise.
+static double follow_chance_of(const follow_axis *a, size_t peer, const follow_stretch *x, const bool *unlike,
+                               bool by_change)
+{
+    double *means = memory_calloc(a->count + 1, sizeof *means);
+    double inside = (double)(x->to - x->from), outside = (double)a->windows - inside, own = NAN;
+    for (size_t i = 0; i < a->count; i++) {
+        double mean = a->left_out[i] || (unlike[i] && i != peer) ? NAN : follow_mean(a, i, x->from, x->to);
+        if (by_change && !isnan(mean)) mean += 1 - follow_outside(a, i, x);
+        if (i == peer) own = mean;
+        means[i] = i == peer ? NAN : mean;
+    }
+    peers_sum s = peers_sum_of(means, a->count, NULL);
+    double noise = a->noise * a->noise * (1 / inside + (by_change ? 1 / outside : 0));
+    // What was so all the time says nothing about how much they differ otherwise: their noise is not taken off.
+    peers_error e = peers_error_of(s.variance, s.count, by_change ? noise : 0, by_change ? a->noise_freedom : 1);
+    double chance = peers_chance(own - s.mean, &e, s.count);
+    // Upwards in logarithms as well: noise that multiplies has a long tail.
+    if (own > s.mean && s.mean > 0) chance = fmax(chance, peers_chance(log(own / s.mean), &e, s.count));
+    free(means);
+    return s.count < 2 ? 1 : fmin(1, chance * (double)a->count);
+}
+
+// A part of the time by how they moved; what was so all the time as if it were one value.
+static bool follow_judge(const follow_axis *a, size_t peer, follow_stretch *x, const bool *unlike, double *chance)
+{
+    bool whole = a->windows - (x->to - x->from) < FOLLOW_LEAST;
+    bool moved = !whole && follow_is_apart(x->mean / fmax(follow_outside(a, peer, x), 1e-9));
+    *chance = moved ? follow_chance_of(a, peer, x, unlike, true) : 1;
+    if (*chance <= follow_chance) return true;
+    *x = (follow_stretch){0, a->windows, follow_mean(a, peer, 0, a->windows), x->height};
+    *chance = follow_chance_of(a, peer, x, unlike, false);
+    return follow_is_apart(x->mean) && *chance <= peers_chance_most(a->count);
+}
+
+// ---- the group ----
+
+// It does nothing in the middle of its windows, and all others work.
+static bool follow_is_silent(const follow_axis *a, size_t peer, const follow_stretch *x, double silent)
+{
+    double *own = memory_calloc(a->windows + 1, sizeof *own);
+    for (size_t v = x->from; v < x->to; v++)
+        own[v - x->from] = (double)a->ratio[peer * a->windows + v] * a->centre[v];
+    bool is_silent = peers_median(own, x->to - x->from) <= silent;
+    for (size_t i = 0; i < a->count && is_silent; i++)
+        if (i != peer && !a->left_out[i]) is_silent = follow_mean(a, i, x->from, x->to) >= 0.5;
+    free(own);
+    return is_silent;
+}
+
+static void follow_mark(const follow_axis *a, peers_mark *m, const follow_stretch *x)
+{
+    m->unlike = true;
+    m->ratio = x->mean;
+    m->from = a->window[x->from];
+    m->to = a->window[x->to - 1] + 1;
+    m->always = x->from == 0 && x->to == a->windows;
+}
+
+static double follow_raw_mean(const float *values, size_t windows, size_t peer, size_t from, size_t to)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t w = from; w < to; w++) {
+        float x = values[peer * windows + w];
+        if (isnan(x)) continue;
+        sum += (double)x;
+        known++;
+    }
+    return known ? sum / (double)known : NAN;
+}
+
+// In its windows, the pauses of the program too.
+static void follow_tell_level(peers_outcome *o, const float *values, size_t count, size_t windows,
+                              const peers_mark *marks)
+{
+    double *means = memory_calloc(count + 1, sizeof *means);
+    size_t n = 0;
+    o->low = o->high = NAN;
+    for (size_t i = 0; i < count; i++) {
+        double mean = follow_raw_mean(values, windows, i, o->from, o->to);
+        o->known += isnan(mean) ? 0 : 1;
+        if (marks[i].unlike || isnan(mean)) continue;
+        o->low = fmin(o->low, mean);
+        o->high = fmax(o->high, mean);
+        means[n++] = mean;
+    }
+    o->centre = peers_median(means, n);
+    o->value = follow_raw_mean(values, windows, o->odd, o->from, o->to);
+    free(means);
+}
+
+static void follow_conclude(peers_outcome *o, const float *values, size_t count, size_t windows,
+                            const peers_mark *marks)
+{
+    o->kind = PEERS_ALIKE;
+    for (size_t i = 0; i < count; i++) {
+        if (!marks[i].unlike) continue;
+        o->unlike++;
+        o->odd = i;
+        o->from = marks[i].from;
+        o->to = marks[i].to;
+        o->always = marks[i].always;
+        o->is_silent = marks[i].is_silent;
+    }
+    follow_tell_level(o, values, count, windows, marks);
+    if (o->unlike) o->kind = o->unlike == 1 ? PEERS_ONE : 3 * o->unlike <= o->known ? PEERS_SEVERAL : PEERS_SPLIT;
+}
+
+// Who may be unlike: [count] of stretches and of unlike. Of a small group only the one that stands out most: it disturbs
+// what is usual. Returns how many.
+static size_t follow_candidates(follow_axis *a, follow_stretch *stretches, bool *unlike)
+{
+    size_t candidates = 0, most = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        stretches[i] = (follow_stretch){0, a->windows, 1, 0};
+        if (!a->left_out[i]) stretches[i] = follow_find(a, i);
+        candidates += unlike[i] = !a->left_out[i] && follow_is_unlike(a, &stretches[i]);
+        if (unlike[i] && (!unlike[most] || stretches[i].height > stretches[most].height)) most = i;
+    }
+    for (size_t i = 0; i < a->count && a->count <= FOLLOW_ALONE; i++)
+        unlike[i] &= i == most;
+    return a->count <= FOLLOW_ALONE && candidates ? 1 : candidates;
+}
+
+// Marks those that are; returns how many.
+static size_t follow_round(peers_outcome *o, follow_axis *a, double silent, peers_mark *marks)
+{
+    follow_stretch *stretches = memory_calloc(a->count + 1, sizeof *stretches);
+    bool *unlike = memory_calloc(a->count + 1, sizeof *unlike);
+    size_t candidates = follow_candidates(a, stretches, unlike), found = 0;
+    for (size_t i = 0; i < a->count && candidates <= FOLLOW_JUDGED; i++) {
+        double chance = NAN;
+        if (!unlike[i]) continue;
+        bool is_silent = follow_is_silent(a, i, &stretches[i], silent);
+        if (!is_silent && !follow_judge(a, i, &stretches[i], unlike, &chance)) continue;
+        follow_mark(a, &marks[i], &stretches[i]);
+        marks[i].is_silent = is_silent;
+        o->chance = chance;
+        found++;
+    }
+    free(stretches);
+    free(unlike);
+    return found;
+}
+
+static void follow_group(peers_outcome *o, const float *values, size_t count, size_t windows, double silent,
+                         peers_mark *marks)
+{
+    bool *without = memory_calloc(count + 1, sizeof *without), any = false;
+    peers_mark *found = memory_calloc(count + 1, sizeof *found);
+    peers_outcome over = {.to = windows, .always = true, .chance = NAN};
+    size_t left = count;
+    for (bool more = true; more && (left > 3 || left == count);) {
+        follow_axis a;
+        more = follow_axis_make(&a, values, count, windows, silent, without);
+        any |= more;
+        size_t new = more ? follow_round(&over, &a, silent, found) : 0;
+        left -= new < left ? new : left;
+        more = new > 0 && count <= FOLLOW_ALONE;
+        for (size_t i = 0; i < count; i++)
+            without[i] = found[i].unlike;
+        follow_axis_free(&a);
+    }
+    if (any) {
+        follow_conclude(&over, values, count, windows, found);
+        *o = over;
+        memcpy(marks, found, count * sizeof *marks);
+    }
+    free(found);
+    free(without);
+}
+
+// ---- two ----
+
+// One of two is the odd one where its own level moved and the other's did not.
+static void follow_two_moved(peers_outcome *o, const float *values, size_t windows, const size_t *known, size_t count,
+                             const follow_stretch *x, peers_mark *marks)
+{
+    double moved[2], inside[2];
+    for (size_t i = 0; i < 2; i++) {
+        double in = 0, out = 0;
+        for (size_t v = 0; v < count; v++)
+            *(v >= x->from && v < x->to ? &in : &out) += (double)values[i * windows + known[v]];
+        inside[i] = in / (double)(x->to - x->from);
+        moved[i] = inside[i] / (out / (double)(count - (x->to - x->from)));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        bool other_stays = moved[!i] > 0.8 && moved[!i] < 1.25;
+        if (!other_stays || !follow_is_apart(moved[i])) continue;
+        o->kind = PEERS_ONE;
+        o->odd = i;
+        o->unlike = 1;
+        o->value = inside[i];
+        o->centre = o->low = o->high = inside[!i];
+        o->always = false;
+        marks[i] = (peers_mark){.unlike = true, .ratio = inside[i] / inside[!i]};
+        o->from = marks[i].from = known[x->from];
+        o->to = marks[i].to = known[x->to - 1] + 1;
+    }
+}
+
+// The windows in which the two do something, and the share that the first has of what both do.
+static size_t follow_two_axis(const float *values, size_t windows, double silent, size_t *known, double *share)
+{
+    double most = 0;
+    size_t n = 0;
+    for (size_t w = 0; w < windows; w++)
+        most = fmax(most, (double)values[w] + (double)values[windows + w]); // fmax() passes over NAN
+    for (size_t w = 0; w < windows; w++) {
+        double own = (double)values[w], sum = own + (double)values[windows + w];
+        if (!(sum > silent) || sum < follow_low * most / 2) continue;
+        known[n] = w;
+        share[n++] = own / sum;
+    }
+    return n;
+}
+
+// The stretch whose mean is farthest from that of the rest; where it is at the begin, the rest: what was first is usual.
+static follow_stretch follow_two_find(const double *share, size_t count, double noise)
+{
+    follow_stretch best = {0, count, 0, 0};
+    double *sums = memory_calloc(count + 1, sizeof *sums), n = (double)count, most = 0;
+    for (size_t v = 0; v < count; v++)
+        sums[v + 1] = sums[v] + share[v];
+    for (size_t from = 0; from + FOLLOW_LEAST <= count; from++)
+        for (size_t to = from + FOLLOW_LEAST; to <= count && count - (to - from) >= FOLLOW_LEAST; to++) {
+            double k = (double)(to - from), in = sums[to] - sums[from];
+            double apart = in / k - (sums[count] - in) / (n - k), height = fabs(apart) * sqrt(k * (n - k) / n) / noise;
+            if (height > most) most = height, best = (follow_stretch){from, to, in / k, height};
+        }
+    if (!best.from && best.height > 0) best.from = best.to, best.to = count;
+    free(sums);
+    return best;
+}
+
+static void follow_two(peers_outcome *o, const float *values, size_t windows, double silent, peers_mark *marks)
+{
+    size_t *known = memory_calloc(windows + 1, sizeof *known);
+    double *share = memory_calloc(windows + 1, sizeof *share);
+    float *steady = memory_calloc(windows + 1, sizeof *steady);
+    size_t count = follow_two_axis(values, windows, silent, known, share);
+    if (count >= 2 * FOLLOW_LEAST) {
+        for (size_t v = 0; v < count; v++)
+            steady[v] = (float)share[v];
+        double noise = fmax(follow_least_noise / 2, follow_noise_of(steady, count));
+        follow_stretch x = follow_two_find(share, count, noise);
+        double looks = (double)count * (double)count / 2;
+        if (x.height > 0 && erfc(x.height / sqrt(2)) * looks <= follow_two_chance)
+            follow_two_moved(o, values, windows, known, count, &x, marks);
+        if (o->kind == PEERS_ONE) o->is_silent = marks[o->odd].is_silent = o->value <= silent;
+    }
+    free(known);
+    free(share);
+    free(steady);
+}
+
+// ---- all ----
+
+static void follow_totals(peers_outcome *o, const float *values, size_t count, size_t windows, double silent,
+                          peers_mark *marks)
+{
+    double *means = memory_calloc(count + 1, sizeof *means);
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        size_t known = 0;
+        for (size_t w = 0; w < windows; w++) {
+            if (isnan(values[i * windows + w])) continue;
+            sum += (double)values[i * windows + w];
+            known++;
+        }
+        means[i] = 2 * known >= windows && known ? sum / (double)known : NAN;
+    }
+    peers_weigh(o, means, count, silent, marks);
+    o->to = windows;
+    for (size_t i = 0; marks && i < count; i++)
+        marks[i].to = windows;
+    free(means);
+}
+
+void peers_follow(peers_outcome *o, const float *values, size_t count, size_t windows, double silent, peers_mark *marks)
+{
+    peers_mark *own = marks ? marks : memory_calloc(count + 1, sizeof *own);
+    follow_totals(o, values, count, windows, silent, own);
+    if (o->known == 2 && count == 2)
+        follow_two(o, values, windows, silent, own);
+    else if (o->known > 2 && o->kind != PEERS_IDLE && o->kind != PEERS_PART && o->kind != PEERS_SPLIT)
+        follow_group(o, values, count, windows, silent, own);
+    if (!marks) free(own);
+}

@@ -1,0 +1,438 @@
+// Who alone is unlike its peers: in numbers with noise, over time, and as findings of a node.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/memory.h"
+#include "analysis/base/text.h"
+#include "analysis/peers/peers.h"
+#include "analysis/rules/findings.h"
+#include "situation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOWS = 60 };
+static const double silent = 0.001;
+
+// ---- noise ----
+
+static uint64_t random_state = 1;
+
+static double uniform(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return ((double)(random_state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double gauss(void)
+{
+    double radius = sqrt(-2 * log(uniform()));
+    return radius * cos(2 * 3.14159265358979 * uniform());
+}
+
+// Around 1: Gauss, of logarithms, of a box; none below 0.
+static double noise(int shape, double sd)
+{
+    double g = gauss();
+    return fmax(0, shape == 0 ? 1 + sd * g : shape == 1 ? exp(sd * g) : 1 + sd * sqrt(12) * (uniform() - 0.5));
+}
+
+// ---- one value each ----
+
+static peers_kind kind_of(const double *values, size_t count, peers_outcome *o)
+{
+    peers_weigh(o, values, count, silent, NULL);
+    return o->kind;
+}
+
+static void chances_are_students(void **state)
+{
+    (void)state;
+    // Tables of Student's t: 12.706 at 5 % for 1 degree of freedom, 2.228 for 10, 5.959 at 0.1 % for 6, and Gauss.
+    assert_true(fabs(peers_student(12.706, 1) - 0.05) < 1e-5);
+    assert_true(fabs(peers_student(-2.228, 10) - 0.05) < 1e-4);
+    assert_true(fabs(peers_student(5.959, 6) - 0.001) < 1e-5);
+    assert_true(fabs(peers_student(1.959964, 1e9) - 0.05) < 1e-6);
+    assert_true(peers_student(0, 5) >= 1);
+}
+
+static void medians(void **state)
+{
+    double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2}, same[] = {5, 5, 5, 5, 1};
+    (void)state;
+    assert_true(isnan(peers_median(NULL, 0)));
+    assert_true(fabs(peers_median(odd, 3) - 2) < 1e-12);
+    assert_true(fabs(peers_median(even, 4) - 2.5) < 1e-12);
+    assert_true(fabs(peers_median(same, 5) - 5) < 1e-12);
+}
+
+static void one_alone_is_named(void **state)
+{
+    peers_outcome o;
+    (void)state;
+    assert_int_equal(kind_of((double[]){1, 1.01, 0.5, 0.99}, 4, &o), PEERS_ONE);
+    assert_int_equal(o.odd, 2);
+    assert_false(o.is_silent);
+    assert_true(fabs(o.centre - 1) < 1e-9 && fabs(o.low - 0.99) < 1e-9 && fabs(o.high - 1.01) < 1e-9);
+    assert_int_equal(kind_of((double[]){1, 1.01, 2, 0.99}, 4, &o), PEERS_ONE);
+    assert_int_equal(o.odd, 2);
+    assert_int_equal(kind_of((double[]){1, 0, 0.9, 1.1}, 4, &o), PEERS_ONE);
+    assert_int_equal(o.odd, 1);
+    assert_true(o.is_silent);
+    assert_int_equal(kind_of((double[]){1, NAN, 0, 1}, 4, &o), PEERS_ONE);
+    assert_int_equal(o.odd, 2);
+    assert_int_equal(o.known, 3);
+}
+
+static void others_are_not(void **state)
+{
+    peers_outcome o;
+    (void)state;
+    assert_int_equal(kind_of((double[]){1}, 1, &o), PEERS_FEW);
+    assert_int_equal(kind_of((double[]){0, 0, 0}, 3, &o), PEERS_IDLE);
+    assert_int_equal(kind_of((double[]){1, 1.1, 0.95, 0.8}, 4, &o), PEERS_ALIKE);
+    assert_int_equal(kind_of((double[]){1, 1, 0.7, 1}, 4, &o), PEERS_ALIKE); // certain, and too little
+    assert_int_equal(kind_of((double[]){1, 0, 0, 0}, 4, &o), PEERS_PART);
+    assert_int_equal(o.unlike, 1);
+    assert_int_equal(kind_of((double[]){1, 0}, 2, &o), PEERS_PART);
+    assert_int_equal(kind_of((double[]){1, 0.5}, 2, &o), PEERS_TWO);
+    assert_int_equal(kind_of((double[]){1, 0.9}, 2, &o), PEERS_ALIKE);
+    assert_int_equal(kind_of((double[]){1, 0.5, 1, 0.5}, 4, &o), PEERS_SPLIT);
+    assert_int_equal(kind_of((double[]){1, 0.5, 1, 0.5, 1, 1, 1, 1}, 8, &o), PEERS_SEVERAL);
+    assert_int_equal(o.unlike, 2);
+    assert_int_equal(kind_of((double[]){0.2, 0.5, 1, 2, 4}, 5, &o), PEERS_ALIKE); // no common level
+}
+
+static void words_are_counted(void **state)
+{
+    peers_outcome o;
+    size_t usual;
+    (void)state;
+    peers_weigh_words(&o, (const char *const[]){"9000", "9000", "1500", NULL, "9000"}, 5, &usual);
+    assert_int_equal(o.kind, PEERS_ONE);
+    assert_int_equal(o.odd, 2);
+    assert_int_equal(usual, 0);
+    assert_int_equal(o.known, 4);
+    peers_weigh_words(&o, (const char *const[]){"a", "b"}, 2, &usual);
+    assert_int_equal(o.kind, PEERS_TWO);
+    peers_weigh_words(&o, (const char *const[]){"a", "b", "a", "b"}, 4, &usual);
+    assert_int_equal(o.kind, PEERS_SPLIT);
+    peers_weigh_words(&o, (const char *const[]){"a", "b", "a", "c", "a", "a"}, 6, &usual);
+    assert_int_equal(o.kind, PEERS_SEVERAL);
+    assert_int_equal(o.unlike, 2);
+    peers_weigh_words(&o, (const char *const[]){"a", "a", NULL}, 3, &usual);
+    assert_int_equal(o.kind, PEERS_ALIKE);
+    peers_weigh_words(&o, (const char *const[]){"a", NULL}, 2, &usual);
+    assert_int_equal(o.kind, PEERS_FEW);
+}
+
+// 200 healthy groups of 2 to 1,000 whose noise is 1 to 30 %, lasting.
+static void healthy_groups_are_not_accused(void **state)
+{
+    size_t accused = 0;
+    (void)state;
+    random_state = 20261123;
+    for (int set = 0; set < 200; set++) {
+        size_t count = (size_t)exp(log(2) + uniform() * log(500));
+        double sd = 0.01 + 0.29 * uniform(), *values = memory_calloc(count, sizeof *values);
+        peers_outcome o;
+        for (size_t i = 0; i < count; i++)
+            values[i] = 5e9 * noise(set % 3, sd);
+        peers_weigh(&o, values, count, 5e6, NULL);
+        accused += o.kind == PEERS_ONE || o.kind == PEERS_SEVERAL;
+        free(values);
+    }
+    assert_int_equal(accused, 0);
+}
+
+// ---- over time ----
+
+// Peer `odd` does `share` of what it should from window `from` on; all have noise, and the group's level moves.
+static float *series(size_t count, double sd, size_t odd, size_t from, double share)
+{
+    float *values = memory_calloc(count * WINDOWS, sizeof *values);
+    for (size_t w = 0; w < WINDOWS; w++) {
+        double level = 0.8 + 0.4 * uniform();
+        for (size_t i = 0; i < count; i++)
+            values[i * WINDOWS + w] = (float)(level * noise(0, sd) * (i == odd && w >= from ? share : 1));
+    }
+    return values;
+}
+
+typedef struct hits {
+    size_t of, found, in_time, wrong;
+} hits;
+
+static void look(hits *h, size_t count, double sd, double share)
+{
+    peers_outcome o;
+    size_t odd = (size_t)(uniform() * (double)count), from = 20 + (size_t)(uniform() * 20);
+    float *values = series(count, sd, odd, from, share);
+    peers_follow(&o, values, count, WINDOWS, silent, NULL);
+    bool found = o.kind == PEERS_ONE && o.odd == odd;
+    h->of++;
+    h->found += found;
+    h->in_time += found && o.from <= from + 2 && from <= o.from + 2;
+    h->wrong += o.kind == PEERS_ONE && o.odd != odd;
+    free(values);
+}
+
+// NICs, nodes and ranks, one of them silent, at half or at twice: who and since when.
+static void the_odd_one_and_its_onset(void **state)
+{
+    static const size_t counts[] = {4, 8, 64, 1000};
+    static const double sds[] = {0.01, 0.03, 0.1, 0.2, 0.3}, shares[] = {0, 0.5, 2};
+    (void)state;
+    random_state = 7;
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+        for (size_t s = 0; s < sizeof sds / sizeof *sds; s++)
+            for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+                hits h = {0};
+                for (int turn = 0; turn < (counts[n] > 100 ? 2 : 20); turn++)
+                    look(&h, counts[n], sds[s], shares[k]);
+                assert_int_equal(h.wrong, 0);
+                // What 30 % of noise hides in a group of four, no method finds.
+                size_t most = sds[s] < 0.15 || !k ? h.of : h.of * 3 / 4;
+                if (h.found < most || h.in_time < (sds[s] < 0.15 ? h.of : h.of * 3 / 5))
+                    fail_msg("%zu peers, noise %g, at %g: %zu of %zu found, %zu in time", counts[n], sds[s], shares[k],
+                             h.found, h.of, h.in_time);
+            }
+}
+
+static void one_rank_of_ten_thousand(void **state)
+{
+    hits h = {0};
+    (void)state;
+    random_state = 9;
+    look(&h, 10000, 0.3, 0.5);
+    look(&h, 10000, 0.1, 2);
+    assert_int_equal(h.found, 2);
+}
+
+// The one that changed, while the other went on as before.
+static void of_two_the_one_that_changed(void **state)
+{
+    hits h = {0};
+    (void)state;
+    random_state = 3;
+    for (int turn = 0; turn < 20; turn++) {
+        look(&h, 2, 0.03, 0.5);
+        look(&h, 2, 0.1, 0);
+        look(&h, 2, 0.1, 2);
+    }
+    assert_int_equal(h.found, h.of);
+    assert_int_equal(h.wrong, 0);
+    peers_outcome o;
+    float *values = series(2, 0.03, 1, 0, 0.5); // from the beginning: nobody knows
+    peers_follow(&o, values, 2, WINDOWS, silent, NULL);
+    assert_int_equal(o.kind, PEERS_TWO);
+    free(values);
+}
+
+// What one does for a while, and pauses of all, in which nobody is odd.
+static void a_while_and_pauses(void **state)
+{
+    peers_outcome o;
+    peers_mark marks[8];
+    (void)state;
+    random_state = 5;
+    float *values = series(8, 0.05, 3, 0, 1);
+    for (size_t i = 0; i < 8; i++)
+        for (size_t w = 10; w < 14; w++)
+            values[i * WINDOWS + w] *= i == 0 ? 0.05F : 0.01F; // a checkpoint: the first one writes
+    peers_follow(&o, values, 8, WINDOWS, silent, marks);
+    assert_int_equal(o.kind, PEERS_ALIKE);
+    for (size_t w = 30; w < 45; w++)
+        values[3 * WINDOWS + w] *= 0.4F;
+    peers_follow(&o, values, 8, WINDOWS, silent, marks);
+    assert_int_equal(o.kind, PEERS_ONE);
+    assert_int_equal(o.odd, 3);
+    assert_int_equal(o.from, 30);
+    assert_int_equal(o.to, 45);
+    assert_false(o.always);
+    assert_true(fabs(marks[3].ratio - 0.4) < 0.04);
+    free(values);
+}
+
+static void steady_groups_are_not_accused(void **state)
+{
+    size_t accused = 0;
+    (void)state;
+    random_state = 11;
+    for (int set = 0; set < 200; set++) {
+        size_t count = (size_t)exp(log(2) + uniform() * log(100));
+        double sd = 0.01 + 0.29 * uniform(), lasting = set % 2 ? sd / 2 : 0;
+        float *values = series(count, sd, 0, 0, 1);
+        peers_outcome o;
+        for (size_t i = 0; i < count; i++) {
+            double own = noise(0, lasting);
+            for (size_t w = 0; w < WINDOWS; w++)
+                values[i * WINDOWS + w] *= (float)own;
+        }
+        peers_follow(&o, values, count, WINDOWS, silent, NULL);
+        accused += o.kind == PEERS_ONE || o.kind == PEERS_SEVERAL;
+        free(values);
+    }
+    assert_int_equal(accused, 0);
+}
+
+// ---- as findings of a node ----
+
+static rules built_in;
+
+// Cassini NICs: gigabytes that each moved in the ten seconds, one after the other; -1: its link is down; facts of the last.
+static char *nics_text(const int *gigabytes, size_t count, const char *last)
+{
+    char *text = NULL;
+    for (size_t i = 0; i < count; i++) {
+        char peer[32] = "";
+        if (i) snprintf(peer, sizeof peer, "peer%zu:", i);
+        text_append(&text, "%s%s@cassini_version=1.1 %s@port_speed=BS_200G %s@speed_mbps=%s ", i ? " " : "", peer, peer,
+                    peer, i + 1 == count && last ? last : "200000");
+        text_append(&text, "%shni_sts_tx_octets_opt=%d000000000 %shni_sts_rx_octets_opt=%d000000000", peer,
+                    gigabytes[i] < 0 ? 0 : gigabytes[i], peer, gigabytes[i] < 0 ? 0 : gigabytes[i]);
+        if (gigabytes[i] < 0) text_append(&text, " %s@link_state=down", peer);
+    }
+    return text;
+}
+
+static const finding *peers_finding(const findings *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].rule->of_peers) return &f->items[i];
+    return NULL;
+}
+
+static void nics_of_a_node(void **state)
+{
+    static const struct {
+        int nics[8];
+        size_t count;
+        const char *last;
+        severity severity;
+        const char *device, *claim;
+    } rows[] = {
+        {{50, 50, 0, 50}, 4, NULL, SEVERITY_WATCH, "dev2", "alone moved nothing; its 3 peers 10.0 GB/s each"},
+        {{50, 51, 25, 50},
+         4,
+         NULL,
+         SEVERITY_WATCH,
+         "dev2",
+         "alone moved 5.00 GB/s; its 3 peers 10.0 GB/s to 10.2 GB/s"},
+        {{50, 51, 100, 50},
+         4,
+         NULL,
+         SEVERITY_WATCH,
+         "dev2",
+         "alone moved 20.0 GB/s; its 3 peers 10.0 GB/s to 10.2 GB/s"},
+        {{50, 50, 50, 50, 50, 50, 50, 0},
+         8,
+         NULL,
+         SEVERITY_WATCH,
+         "dev7",
+         "alone moved nothing; its 7 peers 10.0 GB/s each"},
+        {{50, 0, 0, 0}, 4, NULL, SEVERITY_INFO, NULL, "1 of the 4 was used, the others not at all: it may be meant so"},
+        {{50, 0}, 2, NULL, SEVERITY_INFO, NULL, "1 of the 2 was used, the others not at all: it may be meant so"},
+        {{50, 20},
+         2,
+         NULL,
+         SEVERITY_INFO,
+         NULL,
+         "they differ, 4.00 GB/s and 10.0 GB/s: which of two is the odd one cannot be known from them alone"},
+        {{50, 50, 20, 20},
+         4,
+         NULL,
+         SEVERITY_INFO,
+         NULL,
+         "2 of the 4 stand at about 4.00 GB/s, the others 10.0 GB/s: none of them stands alone"},
+        {{50, 50, 50, 50}, 4, NULL, SEVERITY_OK, NULL, NULL},
+        {{50, 50, 50, 35}, 4, NULL, SEVERITY_OK, NULL, NULL},    // less than a third less
+        {{50, 50, 50, 0}, 4, "100000", SEVERITY_OK, NULL, NULL}, // of another speed
+        {{50, 50, 50, 25}, 4, "100000", SEVERITY_OK, NULL, NULL},
+        {{1, 1, 0, 1}, 4, NULL, SEVERITY_OK, NULL, NULL}, // under 1 % of the lines
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        situation s;
+        findings f = {0};
+        char *text = nics_text(rows[i].nics, rows[i].count, rows[i].last);
+        situation_make(&s, "cxi", text);
+        findings_make(&f, &s.d, &built_in);
+        const finding *x = peers_finding(&f);
+        if (!x != !rows[i].severity) fail_msg("row %zu: %s", i, x ? x->claim : "no finding");
+        if (x) {
+            assert_string_equal(x->claim, rows[i].claim);
+            assert_int_equal(x->severity, rows[i].severity);
+            if (rows[i].device) assert_string_equal(finding_device(&f, x), rows[i].device);
+            if (!rows[i].device) assert_int_equal(x->of_devices, rows[i].count);
+        }
+        findings_free(&f);
+        situation_free(&s);
+        free(text);
+    }
+}
+
+// Any counter may be held against that of its peers, by a table of one's own.
+static void a_table_of_ones_own(void **state)
+{
+    static const char table[] = "name,source,per,value,unit,warn,claim\n"
+                                "mine,cxi,peers,lost,frames,>= 100%,lost {value|#frame}\n";
+    rules set = {0};
+    situation s;
+    findings f = {0};
+    (void)state;
+    assert_int_equal(rules_read_text(&set, "table", table, sizeof table - 1, NULL), NETPROF_OK);
+    assert_true(set.items[0]->of_peers);
+    situation_make(&s, "cxi", "lost=500 peer:lost=100 peer2:lost=101 peer3:lost=99");
+    findings_make(&f, &s.d, &set);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.items[0].severity, SEVERITY_WARN);
+    assert_string_equal(f.items[0].claim, "alone lost 500 frames; its 3 peers 99 frames to 101 frames");
+    assert_string_equal(f.verdict, "Warning: dev0: alone lost 500 frames; its 3 peers 99 frames to 101 frames");
+    assert_int_equal(f.check_count, 4);
+    findings_free(&f);
+    situation_free(&s);
+    rules_free(&set);
+}
+
+static int read_rules(void **state)
+{
+    (void)state;
+    rules_builtin(&built_in);
+    return 0;
+}
+
+static int free_rules(void **state)
+{
+    (void)state;
+    rules_free(&built_in);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chances_are_students),
+        cmocka_unit_test(medians),
+        cmocka_unit_test(one_alone_is_named),
+        cmocka_unit_test(others_are_not),
+        cmocka_unit_test(words_are_counted),
+        cmocka_unit_test(healthy_groups_are_not_accused),
+        cmocka_unit_test(the_odd_one_and_its_onset),
+        cmocka_unit_test(one_rank_of_ten_thousand),
+        cmocka_unit_test(of_two_the_one_that_changed),
+        cmocka_unit_test(a_while_and_pauses),
+        cmocka_unit_test(steady_groups_are_not_accused),
+        cmocka_unit_test(nics_of_a_node),
+        cmocka_unit_test(a_table_of_ones_own),
+    };
+    return cmocka_run_group_tests(tests, read_rules, free_rules);
+}
