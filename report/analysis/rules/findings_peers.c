@@ -28,10 +28,10 @@ static char *findings_peers_key(const findings_making *m, const rule *x, size_t 
 {
     static const char *const names[] = {"driver", "hca_type", "model", "master", "link_layer"};
     const netprof_device *dev = &m->f->d->delta->schema->devices[i];
-    bool up[2];
+    size_t counter;
     char *key = NULL;
     if (!(dev->flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) return NULL;
-    if (device_link_states(m->f->d->delta, i, up) && !(up[0] && up[1])) return NULL; // a finding of its own
+    if (device_link_at_end(m->f->d->delta, i, &counter) == DEVICE_LINK_IS_DOWN) return NULL; // a finding of its own
     if (!evaluation_applies(&m->e, x, i) || !difference_has_both_ends(m->f->d, i)) return NULL;
     text_append(&key, "%s %.0f", dev->source, evaluation_speed(&m->e, i) / 1e6);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
