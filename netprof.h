@@ -8,20 +8,16 @@
 
    then, around the code that communicates:
 
-       netprof *np;
-       netprof_snapshot s[2] = NETPROF_ZERO; (before and after)
-       if (netprof_open(&np, NULL, NULL) == NETPROF_OK) {
-           netprof_take(np, &s[0], NETPROF_SET_ALL, NULL);
-           exchange();
-           netprof_take(np, &s[1], NETPROF_SET_ALL, NULL);
-           netprof_save_file("run.netprof", s, 2, NULL);
-           netprof_snapshot_free(&s[0]);
-           netprof_snapshot_free(&s[1]);
-       }
-       netprof_close(np);
+       netprof_meter m = NETPROF_ZERO;
+       netprof_meter_start(&m, NETPROF_SET_FAST, NULL);
+       exchange();
+       if (netprof_meter_stop(&m, NULL) == NETPROF_OK) netprof_print(1, &m.delta, NULL); (1: the standard output)
+       netprof_save_file("run.netprof", m.snapshots, 2, NULL); (for `netprof diff`, `check`, `report`)
+       netprof_meter_free(&m);
 
-   Link with -pthread. `netprof diff run.netprof` prints what happened. To know where a program spends its time, put
-   NETPROF_BEGIN("exchange") and NETPROF_END("exchange") around the call and open nothing: it leaves a file of its own.
+   Link with -pthread. To know where a program spends its time, put NETPROF_BEGIN("exchange") and NETPROF_END("exchange")
+   around the call and open nothing: it leaves a file of its own for `netprof regions`; with NETPROF_PRINT=1 in the
+   environment it also prints its table.
 
    CONTENTS (to reach a section, search for >> and its number; only the section's heading has the two together)
      1 concepts
@@ -43,6 +39,8 @@
         5.6 reading .netprof files
         5.7 JSON
         5.8 building a schema by hand, for readers of other formats
+        5.9 totals, one counter's change, a meter
+        5.10 text for people; a benchmark over sizes of messages
      6 regions: what they measure, modes, files
         6.1 types
         6.2 functions
@@ -98,6 +96,7 @@
            9.3.2 joining two schemas
            9.3.3 comparing two snapshots
         9.4 statistics of regions, as callers and readers get them
+        9.5 totals, one counter's change, a meter
      10 implementation: .netprof files
         10.1 the file format .netprof, version 2
         10.2 integers, checksums, bit codes
@@ -113,7 +112,10 @@
         10.12 reading regions
         10.13 chunks, damage, files put together
         10.14 the reader's functions
-     11 implementation: JSON
+     11 implementation: JSON, text
+        11.1 JSON
+        11.2 text for people
+        11.3 a benchmark over sizes of messages
      12 implementation: regions
         12.1 the data of the hot path
         12.2 clock and nodes
@@ -149,6 +151,7 @@
                               writes no file
      NETPROF_NO_NETLINK       links are read from sysfs; no ethtool groups
      NETPROF_NO_JSON          no JSON writer
+     NETPROF_NO_PRINT         no tables for people, no benchmark (section 5.10)
      NETPROF_DISABLE          no regions: the macros expand to nothing, the functions do not exist; define it in every
                               file
      NETPROF_NO_TSC           uses the kernel's clock instead of the processor's time stamp counter
@@ -173,6 +176,7 @@
      NETPROF_RUN              name of the run: `netprof regions` never mixes runs. Needed only where the launcher's
                               environment does not tell runs apart
      NETPROF_QUIET            if set, a regions' file that cannot be written is not said on standard error
+     NETPROF_PRINT            1: a program that uses regions prints them, and the traffic since the first one, at exit
      NETPROF_VERBOSE          if set, faults in these settings are reported on standard error. Set or not, the first one
                               (an unknown NETPROF_ name, such as a typo, included) is stored in the regions' file as its
                               warning.
@@ -735,6 +739,110 @@ NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_sche
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
+/* >>5.9 totals, one counter's change, a meter */
+
+/* What passed the ports of the node between two snapshots: the devices that are NETPROF_DEVICE_PHYSICAL. A port that two
+   sources count is taken once: a Cassini NIC with its network interface, a link with its ethtool statistics, an
+   InfiniBand port with the IP over it. */
+typedef struct netprof_total {
+    uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets; /* as the devices count: headers of the link included */
+    /* Sums of the rates of the devices, each over the time between its own readings. */
+    double rx_bytes_per_s, tx_bytes_per_s, rx_packets_per_s, tx_packets_per_s;
+    uint64_t errors; /* frames that arrived damaged or were dropped at these ports: 0 also where nothing counts them */
+    double seconds;  /* between the starts of the two sweeps */
+    size_t devices;  /* that were added up; 0: there is none that counts traffic, and the sums mean nothing */
+    size_t unknown;  /* devices with traffic counters of which one was not read twice: it is not in its sum */
+    int lower_bound; /* 1: a sum may be too small, since one is unknown, was reset or saturated */
+} netprof_total;
+
+/* devices NULL: the ports of the node; else comma-separated globs on the names of devices, virtual ones included ("lo",
+   "eth*,cxi0"). any. */
+NETPROF_API netprof_total netprof_totals(const netprof_delta *delta, const char *devices);
+
+/* How one counter changed. */
+typedef struct netprof_change {
+    size_t counter;    /* index into the delta's arrays; NETPROF_NONE: there is no such counter */
+    netprof_flag flag; /* OK, WRAPPED: exact; RESET, SUSPECT: a lower bound; GAUGE: the last value; else no value */
+    uint64_t value;    /* int64_t bits where the counter is NETPROF_SIGNED */
+    double seconds;    /* between its two readings */
+    double per_s;      /* 0 where no time is known, and for gauges */
+} netprof_change;
+
+/* Finds a counter by name, as netprof_find() does. any. */
+NETPROF_API netprof_change netprof_change_of(const netprof_delta *delta, const char *device, const char *counter);
+
+/* Two snapshots and their difference, for who wants one number:
+
+       netprof_meter m = NETPROF_ZERO;
+       netprof_meter_start(&m, NETPROF_SET_FAST, NULL);
+       exchange();
+       if (netprof_meter_stop(&m, NULL) == NETPROF_OK) netprof_print(2, &m.delta, NULL);
+       netprof_meter_free(&m);
+
+   The members may be used and changed (sources of your own: open `np` before the start). */
+typedef struct netprof_meter {
+    netprof *np;                   /* opened at the first start, with the defaults */
+    netprof_snapshot snapshots[2]; /* of the start and of the stop */
+    netprof_delta delta;
+} netprof_meter;
+
+/* Takes the first snapshot. May be called again, after a stop or without one. Errors as of netprof_open() and
+   netprof_take(). object. */
+NETPROF_API netprof_err netprof_meter_start(netprof_meter *meter, netprof_set set, netprof_error *error);
+/* Takes the second snapshot and forms meter->delta; may be called again, for a longer interval. Errors as of
+   netprof_take() and netprof_diff(); NETPROF_ERR_ARG without a start. object. */
+NETPROF_API netprof_err netprof_meter_stop(netprof_meter *meter, netprof_error *error);
+NETPROF_API void netprof_meter_free(netprof_meter *meter); /* object; sets it to NETPROF_ZERO */
+
+/* >>5.10 text for people; a benchmark over sizes of messages */
+
+#ifndef NETPROF_NO_PRINT
+
+/* Writes tables of at most 100 columns, made for reading: they may change with every version. delta: a row for each
+   device that moved something, their sum, errors, and what could not be read; NULL: none. regions: a row for each path
+   of regions, summed over threads; NULL: none. With NETPROF_PRINT=1 in the environment, a program that uses regions
+   prints both on standard error at exit. Names are shown without control characters. any. */
+NETPROF_API netprof_err netprof_print_to(netprof_write_fn write, void *user, const netprof_delta *delta,
+                                         const struct netprof_regions *regions, netprof_error *error);
+/* The same to a descriptor (1: standard output; flush stdio's buffers before), errors ignored. any. */
+NETPROF_API void netprof_print(int fd, const netprof_delta *delta, const struct netprof_regions *regions);
+
+/* A benchmark: calls a function for messages of growing size, each size until its median is steady. */
+typedef struct netprof_bench {
+    int (*run)(void *user, size_t size); /* moves messages of that size; anything but 0, an errno, ends the benchmark */
+    void *user;
+    size_t from, to;   /* sizes in bytes, each twice the one before; 0: from 1, to 4194304 */
+    unsigned messages; /* how many messages one call moves (a window); 0: 1 */
+    unsigned warmup;   /* calls of each size that are not counted; 0: 10 */
+    double steady;     /* done when the median is known this well: 95 % interval, half its width over it; 0: 0.01 */
+    double seconds;    /* for each size, about: done even if not steady; 0: 1 */
+    /* For several processes that must call equally often: gets whether this one wants more calls, returns whether any
+       does (MPI_Allreduce with MPI_LOR). NULL: each for itself. */
+    int (*agree)(void *user, int more);
+    const char *devices; /* whose bytes are counted, as for netprof_totals() */
+    uint64_t end_zero;   /* must be 0, as in netprof_config */
+} netprof_bench;
+
+typedef struct netprof_bench_row {
+    size_t size;
+    uint64_t calls;                      /* that were timed, one by one; at most 65,536 */
+    double median_ns, least_ns, most_ns; /* of one call */
+    double lower_ns, upper_ns;           /* a quarter of the calls took less than lower, a quarter more than upper */
+    int steady;                          /* 0: the time was over before the median was known well enough */
+    double bytes_per_s;                  /* size times messages over the median */
+    netprof_total nic;                   /* of all timed calls together, other programs' traffic included */
+} netprof_bench_row;
+
+/* Fills in at most *count rows and sets *count to their number, also after a failure: _LIMIT (more sizes than rows),
+   _IO (the function's errno), _NOMEM, _ARG. Devices that cannot be read are no error: nic.devices is 0. The environment
+   chooses sources and devices as for netprof_open(). any. */
+NETPROF_API netprof_err netprof_bench_run(const netprof_bench *bench, netprof_bench_row *rows, size_t *count,
+                                          netprof_error *error);
+/* A line for each row. Errors ignored. any. */
+NETPROF_API void netprof_print_bench(int fd, const netprof_bench_row *rows, size_t count);
+
+#endif
+
 /* ---- >>6 regions ----
    A region is a named stretch of code. Around it, in any thread:
 
@@ -1069,6 +1177,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8833,6 +8942,251 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
     return NETPROF_OK;
 }
 
+/* >>9.5 totals, one counter's change, a meter */
+
+enum { NETPROF__RX_BYTES, NETPROF__TX_BYTES, NETPROF__RX_PACKETS, NETPROF__TX_PACKETS, NETPROF__ERRORS, NETPROF__SUMS };
+
+/* The counters that make up the sums of a port. Of several that count the same the largest is taken: the 32-bit ones of
+   an adapter stand beside those of 64 bits. Where parts is not 0 they are added, and it is how many there are. */
+static const struct netprof__summand {
+    const char *source, *counter; /* may have one '*' at its end */
+    unsigned char sum, parts;
+} netprof__summands[] = {{"cxi", "hni_sts_rx_ok_octets", NETPROF__RX_BYTES, 0},
+                         {"cxi", "hni_sts_tx_ok_octets", NETPROF__TX_BYTES, 0},
+                         {"cxi", "hni_rx_ok_*", NETPROF__RX_PACKETS, 12}, /* by size of the frame */
+                         {"cxi", "hni_tx_ok_*", NETPROF__TX_PACKETS, 12},
+                         {"cxi", "hni_pcs_uncorrected_cw", NETPROF__ERRORS, 1},
+                         {"cxi", "hni_discard_cntr_*", NETPROF__ERRORS, 1},
+                         {"netdev", "rx_bytes", NETPROF__RX_BYTES, 0},
+                         {"netdev", "tx_bytes", NETPROF__TX_BYTES, 0},
+                         {"netdev", "rx_packets", NETPROF__RX_PACKETS, 0},
+                         {"netdev", "tx_packets", NETPROF__TX_PACKETS, 0},
+                         {"netdev", "rx_errors", NETPROF__ERRORS, 1},
+                         {"netdev", "tx_errors", NETPROF__ERRORS, 1},
+                         {"netdev", "rx_dropped", NETPROF__ERRORS, 1},
+                         {"netdev", "tx_dropped", NETPROF__ERRORS, 1},
+                         {"rdma", "port_rcv_data", NETPROF__RX_BYTES, 0},
+                         {"rdma", "port_xmit_data", NETPROF__TX_BYTES, 0},
+                         {"rdma", "port_rcv_data_64", NETPROF__RX_BYTES, 0},
+                         {"rdma", "port_xmit_data_64", NETPROF__TX_BYTES, 0},
+                         {"rdma", "rx_bytes", NETPROF__RX_BYTES, 0},
+                         {"rdma", "tx_bytes", NETPROF__TX_BYTES, 0},
+                         {"rdma", "port_rcv_packets", NETPROF__RX_PACKETS, 0},
+                         {"rdma", "port_xmit_packets", NETPROF__TX_PACKETS, 0},
+                         {"rdma", "rx_pkts", NETPROF__RX_PACKETS, 0},
+                         {"rdma", "tx_pkts", NETPROF__TX_PACKETS, 0},
+                         {"rdma", "port_rcv_errors", NETPROF__ERRORS, 1},
+                         {"rdma", "port_xmit_discards", NETPROF__ERRORS, 1}};
+
+typedef struct netprof__sum {
+    uint64_t value;
+    double per_s;
+    unsigned there, found, parts; /* counters of this sum; those with a difference; how many a whole sum has */
+    int lower_bound;
+} netprof__sum;
+
+static double netprof__seconds_of(const netprof_delta *d, size_t i)
+{
+    int64_t ns = d->elapsed_ns[i] > 0 ? d->elapsed_ns[i] : d->interval_ns;
+    return ns > 0 ? (double)ns * 1e-9 : 0;
+}
+
+static double netprof__per_s(uint64_t value, double seconds)
+{
+    return seconds > 0 ? (double)value / seconds : 0;
+}
+
+static void netprof__sum_add(netprof__sum *s, const netprof_delta *d, size_t i, unsigned parts)
+{
+    int bound = d->flags[i] == NETPROF_FLAG_RESET || d->flags[i] == NETPROF_FLAG_SUSPECT;
+    s->there++;
+    s->parts = parts;
+    if (d->flags[i] != NETPROF_FLAG_OK && d->flags[i] != NETPROF_FLAG_WRAPPED && !bound) return;
+    s->found++;
+    if (!parts && s->found > 1 && d->values[i] < s->value) return;
+    s->lower_bound = (parts && s->lower_bound) || bound;
+    s->value = (parts ? s->value : 0) + d->values[i];
+    s->per_s = (parts ? s->per_s : 0) + netprof__per_s(d->values[i], netprof__seconds_of(d, i));
+}
+
+/* The counters of a device must be asked for, or their absence says nothing. */
+static int netprof__is_skipped(const netprof_delta *d, size_t i)
+{
+    return d->flags[i] == NETPROF_FLAG_UNKNOWN &&
+           (d->before_status[i] == NETPROF_STATUS_SKIPPED || d->after_status[i] == NETPROF_STATUS_SKIPPED);
+}
+
+static int netprof__sum_is_known(const netprof__sum *s)
+{
+    return s->found && s->found >= (s->parts > 1 ? s->parts : 1);
+}
+
+static void netprof__sums_of(const netprof_delta *d, const netprof_device *device, netprof__sum *sums)
+{
+    size_t i, k;
+    memset(sums, 0, NETPROF__SUMS * sizeof *sums);
+    for (k = 0; k < sizeof netprof__summands / sizeof *netprof__summands; k++) {
+        const struct netprof__summand *s = &netprof__summands[k];
+        if (strcmp(s->source, device->source) != 0) continue;
+        for (i = device->first; i < (size_t)device->first + device->count; i++)
+            if (netprof__matches_pattern(s->counter, d->schema->counters[i].name) && !netprof__is_skipped(d, i))
+                netprof__sum_add(&sums[s->sum], d, i, s->parts);
+    }
+}
+
+static int netprof__fact_is(const netprof_device *d, const char *key, const char *value)
+{
+    const char *given = netprof_fact_of(d->facts, d->fact_count, key);
+    return given && strcmp(given, value) == 0;
+}
+
+/* True if the first device counts all that the second one counts. RoCE is not in the counts of its link. */
+static int netprof__counts_all_of(const netprof_device *all, const netprof_device *part)
+{
+    if (strcmp(all->source, "cxi") == 0)
+        return strcmp(part->source, "cxi") != 0 && netprof__fact_is(all, "netdev", part->name);
+    return strcmp(all->source, "rdma") == 0 && strcmp(part->source, "netdev") == 0 &&
+           netprof__fact_is(all, "link_layer", "InfiniBand") && netprof__fact_is(all, "netdev", part->name);
+}
+
+/* True if a glob of the list matches the name. */
+static int netprof__list_has(const char *list, const char *name)
+{
+    char pattern[256];
+    while (*list) {
+        size_t n = 0;
+        for (; *list && *list != ','; list++) {
+            if (*list == '\\' && list[1] == ',') list++;
+            if (n + 1 < sizeof pattern) pattern[n++] = *list;
+        }
+        pattern[n] = 0;
+        if (*list) list++;
+        if (fnmatch(pattern, name, 0) == 0) return 1;
+    }
+    return 0;
+}
+
+static int netprof__is_chosen(const netprof_device *d, const char *devices)
+{
+    return devices ? netprof__list_has(devices, d->name) : (d->flags & NETPROF_DEVICE_PHYSICAL) != 0;
+}
+
+/* Its traffic is in the counts of another device that is chosen and was read. */
+static int netprof__is_counted_by_another(const netprof_delta *d, size_t device, const char *devices)
+{
+    const netprof_device *all = d->schema->devices;
+    netprof__sum sums[NETPROF__SUMS];
+    size_t i;
+    for (i = 0; i < d->schema->device_count; i++) {
+        if (i == device || !netprof__is_chosen(&all[i], devices) || !netprof__counts_all_of(&all[i], &all[device]))
+            continue;
+        netprof__sums_of(d, &all[i], sums);
+        if (netprof__sum_is_known(&sums[NETPROF__RX_BYTES])) return 1;
+    }
+    return 0;
+}
+
+static void netprof__total_add(netprof_total *t, const netprof__sum *sums)
+{
+    uint64_t *values[NETPROF__SUMS];
+    double *rates[NETPROF__SUMS];
+    int i, unknown = 0, any = 0;
+    values[NETPROF__RX_BYTES] = &t->rx_bytes;
+    values[NETPROF__TX_BYTES] = &t->tx_bytes;
+    values[NETPROF__RX_PACKETS] = &t->rx_packets;
+    values[NETPROF__TX_PACKETS] = &t->tx_packets;
+    values[NETPROF__ERRORS] = &t->errors;
+    rates[NETPROF__RX_BYTES] = &t->rx_bytes_per_s;
+    rates[NETPROF__TX_BYTES] = &t->tx_bytes_per_s;
+    rates[NETPROF__RX_PACKETS] = &t->rx_packets_per_s;
+    rates[NETPROF__TX_PACKETS] = &t->tx_packets_per_s;
+    rates[NETPROF__ERRORS] = NULL;
+    for (i = 0; i < NETPROF__SUMS; i++) {
+        if (!sums[i].there) continue;
+        if (netprof__sum_is_known(&sums[i])) {
+            *values[i] += sums[i].value;
+            if (rates[i]) *rates[i] += sums[i].per_s;
+            t->lower_bound |= sums[i].lower_bound;
+            any |= i != NETPROF__ERRORS;
+        } else {
+            unknown = 1;
+        }
+    }
+    t->devices += (size_t)any;
+    t->unknown += (size_t)unknown;
+    t->lower_bound |= unknown;
+}
+
+NETPROF_API netprof_total netprof_totals(const netprof_delta *delta, const char *devices)
+{
+    netprof_total t = NETPROF_ZERO;
+    netprof__sum sums[NETPROF__SUMS];
+    size_t i;
+    if (!delta || !delta->schema) return t;
+    t.seconds = delta->interval_ns > 0 ? (double)delta->interval_ns * 1e-9 : 0;
+    for (i = 0; i < delta->schema->device_count; i++) {
+        if (!netprof__is_chosen(&delta->schema->devices[i], devices)) continue;
+        netprof__sums_of(delta, &delta->schema->devices[i], sums);
+        if (!netprof__is_counted_by_another(delta, i, devices)) netprof__total_add(&t, sums);
+    }
+    return t;
+}
+
+NETPROF_API netprof_change netprof_change_of(const netprof_delta *delta, const char *device, const char *counter)
+{
+    netprof_change c;
+    memset(&c, 0, sizeof c);
+    c.counter = NETPROF_NONE;
+    c.flag = NETPROF_FLAG_UNKNOWN;
+    if (delta && delta->schema && device && counter) c.counter = netprof_find(delta->schema, NULL, device, counter);
+    if (c.counter == NETPROF_NONE) return c;
+    c.flag = (netprof_flag)delta->flags[c.counter];
+    c.seconds = netprof__seconds_of(delta, c.counter);
+    if (c.flag == NETPROF_FLAG_GAUGE && !netprof__has_value(delta->after_status[c.counter])) {
+        c.flag = NETPROF_FLAG_UNKNOWN;
+    } else if (c.flag == NETPROF_FLAG_GAUGE) {
+        c.value = delta->after[c.counter];
+    } else {
+        c.value = delta->values[c.counter];
+        c.per_s = netprof__per_s(c.value, c.seconds);
+        if (delta->schema->counters[c.counter].flags & NETPROF_SIGNED && c.seconds > 0)
+            c.per_s = (double)(int64_t)c.value / c.seconds;
+    }
+    return c;
+}
+
+NETPROF_API netprof_err netprof_meter_start(netprof_meter *meter, netprof_set set, netprof_error *error)
+{
+    netprof_err failed = NETPROF_OK;
+    if (!meter) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no meter");
+    if (!meter->np) failed = netprof_open(&meter->np, NULL, error);
+    if (failed) {
+        netprof_close(meter->np);
+        meter->np = NULL;
+        return failed;
+    }
+    return netprof_take(meter->np, &meter->snapshots[0], set, error);
+}
+
+NETPROF_API netprof_err netprof_meter_stop(netprof_meter *meter, netprof_error *error)
+{
+    netprof_err failed;
+    if (!meter || !meter->np || !meter->snapshots[0].schema)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "the meter was not started");
+    failed = netprof_take(meter->np, &meter->snapshots[1], meter->snapshots[0].set, error);
+    return failed ? failed : netprof_diff(&meter->snapshots[0], &meter->snapshots[1], NULL, &meter->delta, error);
+}
+
+NETPROF_API void netprof_meter_free(netprof_meter *meter)
+{
+    if (!meter) return;
+    netprof_delta_free(&meter->delta);
+    netprof_snapshot_free(&meter->snapshots[0]);
+    netprof_snapshot_free(&meter->snapshots[1]);
+    netprof_close(meter->np);
+    meter->np = NULL;
+}
+
 /* ---- >>10 implementation: .netprof files ---- */
 
 /* >>10.1 the file format .netprof, version 2
@@ -11926,7 +12280,9 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
     return failed;
 }
 
-/* ---- >>11 implementation: JSON ----
+/* ---- >>11 implementation: JSON, text ---- */
+
+/* >>11.1 JSON
 
    {"format":"netprof","version":1,"facts":{KEY:VALUE},
     "schemas":[{"facts":{},"sources":[{"name","status","errno","path","devices"}],
@@ -11942,6 +12298,25 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
    Numbers are whole and exact: values go up to 2^64 - 1, which is more than readers with doubles can keep (option
    u64_strings). The members of "counters", "values" and "stamps_ns" are in the schema's order. "stamps_ns" (0 = none)
    appears only if the device stamps its values; "not_ok" only if something has no value or is saturated. */
+
+#if !defined(NETPROF_NO_JSON) || !defined(NETPROF_NO_PRINT)
+/* Length of the UTF-8 sequence at p (RFC 3629); 0 if it is not valid. */
+static size_t netprof__utf8(const unsigned char *p)
+{
+    size_t n = p[0] < 0x80                   ? 1
+               : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+               : (p[0] & 0xf0) == 0xe0       ? 3
+               : (p[0] & 0xf8) == 0xf0       ? 4
+                                             : 0;
+    size_t i;
+    for (i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    if ((n == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) ||
+        (n == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) || p[0] > 0xf4)))
+        return 0;
+    return n;
+}
+#endif
 
 #ifndef NETPROF_NO_JSON
 
@@ -11974,23 +12349,6 @@ static void netprof__json_bytes(netprof__json *j, const char *data, size_t size)
 static void netprof__json_raw(netprof__json *j, const char *text)
 {
     netprof__json_bytes(j, text, strlen(text));
-}
-
-/* Length of the UTF-8 sequence at p (RFC 3629); 0 if it is not valid. */
-static size_t netprof__utf8(const unsigned char *p)
-{
-    size_t n = p[0] < 0x80                   ? 1
-               : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-               : (p[0] & 0xf0) == 0xe0       ? 3
-               : (p[0] & 0xf8) == 0xf0       ? 4
-                                             : 0;
-    size_t i;
-    for (i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    if ((n == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) ||
-        (n == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) || p[0] > 0xf4)))
-        return 0;
-    return n;
 }
 
 /* Writes a string; bytes that are not UTF-8 become U+FFFD. */
@@ -12353,6 +12711,624 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 
 #endif /* NETPROF_NO_JSON */
 
+/* >>11.2 text for people */
+
+#ifndef NETPROF_NO_PRINT
+
+typedef struct netprof__text {
+    netprof_write_fn write;
+    void *user;
+    size_t used;
+    int failed;
+    char data[2048];
+} netprof__text;
+
+static void netprof__text_flush(netprof__text *t)
+{
+    if (!t->failed && t->used) t->failed = t->write(t->user, t->data, t->used);
+    t->used = 0;
+}
+
+__attribute__((format(printf, 2, 3))) static void netprof__text_add(netprof__text *t, const char *format, ...)
+{
+    char line[512];
+    size_t n;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    n = strlen(line);
+    if (t->used + n > sizeof t->data) netprof__text_flush(t);
+    memcpy(t->data + t->used, line, n);
+    t->used += n;
+}
+
+static int netprof__write_fd(void *user, const void *data, size_t size)
+{
+    const char *p = (const char *)data;
+    int fd = *(const int *)user;
+    while (size) {
+        ssize_t n = NETPROF_OS_WRITE(fd, p, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
+        p += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Control characters, those that turn the direction of text, and bytes that are not UTF-8 are not for a terminal. */
+static int netprof__is_printable(const unsigned char *p, size_t n)
+{
+    unsigned code;
+    if (n == 1) return *p >= 0x20 && *p != 0x7f;
+    code = n == 2 ? (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu) : (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+    if (n == 4 || !n) return n == 4;
+    return code >= 0xa0 && !(code >= 0x200b && code <= 0x200f) && !(code >= 0x2028 && code <= 0x202e) &&
+           !(code >= 0x2066 && code <= 0x2069) && code != 0x61c && code != 0xfeff;
+}
+
+/* Adds a name from outside, cut or filled up to the width (in characters). */
+static void netprof__text_name(netprof__text *t, const char *name, int width)
+{
+    const unsigned char *p = (const unsigned char *)name;
+    int used = 0, cut = 0;
+    for (; *p && used < width; used++) {
+        size_t n = netprof__utf8(p);
+        cut = used + 1 == width && p[n ? n : 1];
+        if (cut)
+            netprof__text_add(t, "~");
+        else if (!n || !netprof__is_printable(p, n))
+            netprof__text_add(t, "?");
+        else
+            netprof__text_add(t, "%.*s", (int)n, (const char *)p);
+        p += n ? n : 1;
+    }
+    netprof__text_add(t, "%*s", width - used, "");
+}
+
+/* The same without filling up. */
+static void netprof__text_short_name(netprof__text *t, const char *name, int most)
+{
+    int n = 0;
+    const unsigned char *p = (const unsigned char *)name;
+    for (; *p && n < most; n++) {
+        size_t bytes = netprof__utf8(p);
+        p += bytes ? bytes : 1;
+    }
+    netprof__text_name(t, name, n);
+}
+
+typedef struct netprof__words {
+    char text[24];
+} netprof__words;
+
+/* Three digits and a decimal prefix. */
+static netprof__words netprof__amount(double value, const char *unit)
+{
+    static const char prefixes[] = " kMGTPE";
+    netprof__words w;
+    int prefix = 0;
+    while (value >= 999.5 && prefix < 6) {
+        value /= 1000;
+        prefix++;
+    }
+    snprintf(w.text, sizeof w.text, "%.*f%s%.*s%s",
+             !prefix || value >= 99.95 ? 0
+             : value >= 9.995          ? 1
+                                       : 2,
+             value, prefix || *unit ? " " : "", prefix ? 1 : 0, prefixes + prefix, unit);
+    return w;
+}
+
+static netprof__words netprof__duration(double ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    netprof__words w;
+    int unit = 0;
+    while (ns >= 999.5 && unit < 3) {
+        ns /= 1000;
+        unit++;
+    }
+    snprintf(w.text, sizeof w.text, "%.*f %s", !unit || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2, ns, units[unit]);
+    return w;
+}
+
+/* ">=" where the sum may be too small, "?" where there is none. */
+static void netprof__text_sum(netprof__text *t, const netprof__sum *s, const char *unit, int width)
+{
+    netprof__words w = netprof__amount((double)s->value, unit);
+    char text[32];
+    if (!netprof__sum_is_known(s)) {
+        netprof__text_add(t, " %*s", width, "?");
+        return;
+    }
+    snprintf(text, sizeof text, "%s%s", s->lower_bound ? ">=" : "", w.text);
+    netprof__text_add(t, " %*s", width, text);
+}
+
+static void netprof__text_rates(netprof__text *t, const netprof__sum *rx, const netprof__sum *tx, double line_rate,
+                                uint64_t errors)
+{
+    double most = rx->per_s > tx->per_s ? rx->per_s : tx->per_s;
+    netprof__text_sum(t, rx, "B", 12);
+    netprof__text_add(t, " %10s/s", netprof__sum_is_known(rx) ? netprof__amount(rx->per_s, "B").text : "?");
+    netprof__text_sum(t, tx, "B", 12);
+    netprof__text_add(t, " %10s/s", netprof__sum_is_known(tx) ? netprof__amount(tx->per_s, "B").text : "?");
+    if (line_rate > 0 && netprof__sum_is_known(rx) && netprof__sum_is_known(tx))
+        netprof__text_add(t, " %6.*f %%", most < 0.1 * line_rate ? 1 : 0, most / line_rate * 100);
+    else if (errors)
+        netprof__text_add(t, " %8s", "");
+    if (errors) netprof__text_add(t, " %9s", netprof__amount((double)errors, "").text);
+    netprof__text_add(t, "\n");
+}
+
+enum { NETPROF__QUIET, NETPROF__MOVED, NETPROF__UNREAD, NETPROF__UNTOLD };
+
+static int netprof__traffic_of(const netprof_delta *d, size_t device, netprof__sum *sums)
+{
+    int i, there = 0, moved = 0, unread = 0;
+    netprof__sums_of(d, &d->schema->devices[device], sums);
+    for (i = 0; i < NETPROF__ERRORS; i++) {
+        there |= sums[i].there > 0;
+        moved |= sums[i].value > 0;
+        unread |= sums[i].there && !netprof__sum_is_known(&sums[i]);
+    }
+    if (!there || (!moved && !netprof__is_chosen(&d->schema->devices[device], NULL))) return NETPROF__UNTOLD;
+    if (netprof__is_counted_by_another(d, device, NULL)) return NETPROF__UNTOLD;
+    return moved || sums[NETPROF__ERRORS].value ? NETPROF__MOVED : unread ? NETPROF__UNREAD : NETPROF__QUIET;
+}
+
+static void netprof__text_device(netprof__text *t, const netprof_delta *d, const netprof_device *device,
+                                 const netprof__sum *sums)
+{
+    const char *other = netprof_fact_of(device->facts, device->fact_count, "netdev");
+    char name[128];
+    if (other && strcmp(other, device->name) != 0)
+        snprintf(name, sizeof name, "%s (%s)", device->name, other);
+    else
+        snprintf(name, sizeof name, "%s%s", device->name, device->flags & NETPROF_DEVICE_PHYSICAL ? "" : " (virtual)");
+    (void)d;
+    netprof__text_add(t, "  ");
+    netprof__text_name(t, name, 20);
+    netprof__text_rates(t, &sums[NETPROF__RX_BYTES], &sums[NETPROF__TX_BYTES], (double)netprof__line_rate(device) * 125,
+                        sums[NETPROF__ERRORS].value);
+}
+
+/* Names of the devices in that state, some of them. */
+static void netprof__text_others(netprof__text *t, const netprof_delta *d, int state, const char *what)
+{
+    netprof__sum sums[NETPROF__SUMS];
+    size_t i, count = 0;
+    for (i = 0; i < d->schema->device_count; i++) {
+        if (netprof__traffic_of(d, i, sums) != state) continue;
+        count++;
+        if (count == 1) netprof__text_add(t, "  %s: ", what);
+        if (count > 1 && count <= 6) netprof__text_add(t, ", ");
+        if (count <= 6) netprof__text_short_name(t, d->schema->devices[i].name, 20);
+    }
+    if (count > 6) netprof__text_add(t, " and %lu more", (unsigned long)(count - 6));
+    if (count) netprof__text_add(t, "\n");
+}
+
+static void netprof__text_total(netprof__text *t, const netprof_total *total)
+{
+    netprof__sum rx = NETPROF_ZERO, tx = NETPROF_ZERO;
+    rx.value = total->rx_bytes;
+    rx.per_s = total->rx_bytes_per_s;
+    tx.value = total->tx_bytes;
+    tx.per_s = total->tx_bytes_per_s;
+    rx.found = tx.found = 1;
+    rx.lower_bound = tx.lower_bound = total->lower_bound;
+    netprof__text_add(t, "  all %-16lu", (unsigned long)total->devices);
+    netprof__text_rates(t, &rx, &tx, 0, total->errors);
+}
+
+static void netprof__text_delta(netprof__text *t, const netprof_delta *d)
+{
+    netprof_total total = netprof_totals(d, NULL);
+    netprof__sum sums[NETPROF__SUMS];
+    size_t i, rows = 0, ports = 0;
+    const char *host = netprof_fact_of(d->schema->facts, d->schema->fact_count, "host");
+    netprof__text_add(t, "netprof: %s on ", netprof__duration((double)d->interval_ns).text);
+    netprof__text_short_name(t, host ? host : "this node", 64);
+    netprof__text_add(t, "\n");
+    for (i = 0; i < d->schema->device_count; i++) {
+        if (netprof__traffic_of(d, i, sums) != NETPROF__MOVED) continue;
+        if (!rows++)
+            netprof__text_add(t, "  %-20s %12s %12s %12s %12s %8s %9s\n", "device", "received", "rate", "sent", "rate",
+                              "of line", "errors");
+        ports += (d->schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) != 0;
+        netprof__text_device(t, d, &d->schema->devices[i], sums);
+    }
+    if (ports > 1) netprof__text_total(t, &total);
+    if (!rows)
+        netprof__text_add(t, "  no network traffic%s\n", total.devices ? "" : ": no port of a network is seen here");
+    netprof__text_others(t, d, NETPROF__QUIET, "moved nothing");
+    netprof__text_others(t, d, NETPROF__UNREAD, "not read, or not twice");
+}
+
+/* A path of regions, summed over threads. */
+typedef struct netprof__row {
+    const char *name;
+    size_t parent; /* NETPROF_NONE: top level */
+    uint64_t calls, measured, total_ns, inclusive_ns, exclusive_ns, min_ns, max_ns, bytes, open;
+} netprof__row;
+
+typedef struct netprof__rows {
+    netprof__row *rows;
+    size_t count, *of; /* [stats]: the row of a stat */
+    size_t *slots, slot_count;
+    netprof__row **order;
+} netprof__rows;
+
+static size_t netprof__row_hash(size_t parent, const char *name)
+{
+    uint64_t h = (NETPROF__FNV_BASIS ^ parent) * NETPROF__FNV_PRIME;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * NETPROF__FNV_PRIME;
+    return (size_t)(h ^ h >> 32);
+}
+
+static size_t netprof__row_of(netprof__rows *t, size_t parent, const char *name)
+{
+    size_t at = netprof__row_hash(parent, name) & (t->slot_count - 1);
+    for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
+        netprof__row *r = &t->rows[t->slots[at] - 1];
+        if (r->parent == parent && strcmp(r->name, name) == 0) return t->slots[at] - 1;
+    }
+    memset(&t->rows[t->count], 0, sizeof *t->rows);
+    t->rows[t->count].name = name;
+    t->rows[t->count].parent = parent;
+    t->rows[t->count].min_ns = UINT64_MAX;
+    t->slots[at] = ++t->count;
+    return t->count - 1;
+}
+
+/* The row of a stat; that of its parent comes first. A file may hold any parents: one that is its own forefather, or
+   very deep, stands at the top. */
+static size_t netprof__place(netprof__rows *t, const netprof_regions *r, size_t first, size_t i, unsigned depth)
+{
+    const size_t underway = NETPROF_NONE - 1;
+    size_t above = r->stats[i].parent, parent = NETPROF_NONE;
+    if (t->of[i] != NETPROF_NONE) return t->of[i];
+    t->of[i] = underway;
+    if (above != UINT32_MAX && above < r->count - first && r->stats[first + above].thread == r->stats[i].thread &&
+        t->of[first + above] != underway && depth < 1000)
+        parent = netprof__place(t, r, first, first + above, depth + 1);
+    return t->of[i] = netprof__row_of(t, parent, r->stats[i].region);
+}
+
+static void netprof__row_add(netprof__row *to, const netprof_stat *s)
+{
+    to->calls += s->calls;
+    to->measured += s->measured;
+    to->total_ns += s->total_ns;
+    to->inclusive_ns += s->inclusive_ns;
+    to->exclusive_ns += s->exclusive_ns;
+    to->bytes += s->bytes;
+    to->open += s->open;
+    if (s->measured && s->min_ns < to->min_ns) to->min_ns = s->min_ns;
+    if (s->max_ns > to->max_ns) to->max_ns = s->max_ns;
+}
+
+/* Siblings stand together, the longest first. */
+static int netprof__row_order(const void *a, const void *b)
+{
+    const netprof__row *x = *(netprof__row *const *)a, *y = *(netprof__row *const *)b;
+    if (x->parent != y->parent) return x->parent + 1 < y->parent + 1 ? -1 : 1; /* NETPROF_NONE first */
+    if (x->inclusive_ns != y->inclusive_ns) return x->inclusive_ns > y->inclusive_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static int netprof__rows_make(netprof__rows *t, const netprof_regions *r)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t i, first = 0;
+    memset(t, 0, sizeof *t);
+    for (t->slot_count = 16; t->slot_count < 2 * r->count; t->slot_count *= 2)
+        continue;
+    t->rows = (netprof__row *)netprof__zalloc(&a, (r->count + 1) * sizeof *t->rows);
+    t->of = (size_t *)netprof__zalloc(&a, (r->count + 1) * sizeof *t->of);
+    t->slots = (size_t *)netprof__zalloc(&a, t->slot_count * sizeof *t->slots);
+    t->order = (netprof__row **)netprof__zalloc(&a, (r->count + 1) * sizeof *t->order);
+    if (!t->rows || !t->of || !t->slots || !t->order) return 0;
+    memset(t->of, 0xff, r->count * sizeof *t->of);
+    for (i = 0; i < r->count; i++) {
+        if (i && r->stats[i].thread != r->stats[i - 1].thread) first = i;
+        netprof__row_add(&t->rows[netprof__place(t, r, first, i, 0)], &r->stats[i]);
+    }
+    for (i = 0; i < t->count; i++)
+        t->order[i] = &t->rows[i];
+    qsort(t->order, t->count, sizeof *t->order, netprof__row_order);
+    return 1;
+}
+
+static void netprof__rows_free(netprof__rows *t)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof__release(&a, t->rows);
+    netprof__release(&a, t->of);
+    netprof__release(&a, t->slots);
+    netprof__release(&a, t->order);
+}
+
+static void netprof__text_row(netprof__text *t, const netprof__row *r, unsigned depth, double own_all)
+{
+    int indent = depth < 12 ? (int)(2 * depth) : 24;
+    netprof__text_add(t, "  %*s", indent, "");
+    netprof__text_name(t, r->name, 30 - indent);
+    netprof__text_add(t, " %9s%s", netprof__amount((double)r->calls, "").text, r->measured < r->calls ? "*" : " ");
+    netprof__text_add(t, " %8s", netprof__duration((double)r->inclusive_ns).text);
+    netprof__text_add(t, " %6.1f %%", own_all > 0 ? (double)r->exclusive_ns / own_all * 100 : 0);
+    if (r->measured) {
+        netprof__text_add(t, " %8s", netprof__duration((double)r->total_ns / (double)r->measured).text);
+        netprof__text_add(t, " %8s", netprof__duration((double)r->min_ns).text);
+        netprof__text_add(t, " %8s", netprof__duration((double)r->max_ns).text);
+    } else {
+        netprof__text_add(t, " %8s %8s %8s", "", "", "");
+    }
+    if (r->bytes) netprof__text_add(t, " %8s", netprof__amount((double)r->bytes, "B").text);
+    netprof__text_add(t, "%s\n", r->open ? " open" : "");
+}
+
+/* Where the children of a parent begin in the order. */
+static size_t netprof__children_of(const netprof__rows *t, size_t parent)
+{
+    size_t low = 0, high = t->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->order[middle]->parent + 1 < parent + 1)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void netprof__text_rows(netprof__text *t, const netprof__rows *rows, size_t parent, unsigned depth,
+                               double own_all)
+{
+    size_t i;
+    for (i = netprof__children_of(rows, parent); i < rows->count && rows->order[i]->parent == parent; i++) {
+        netprof__text_row(t, rows->order[i], depth, own_all);
+        netprof__text_rows(t, rows, (size_t)(rows->order[i] - rows->rows), depth + 1, own_all);
+    }
+}
+
+static const char *netprof__mode_text(netprof_mode mode)
+{
+    return mode == NETPROF_MODE_FAST      ? "fast"
+           : mode == NETPROF_MODE_SAMPLER ? "sampler"
+           : mode == NETPROF_MODE_TIME    ? "time"
+                                          : "off";
+}
+
+static netprof_err netprof__text_regions(netprof__text *t, const netprof_regions *r, netprof_error *error)
+{
+    netprof__rows rows;
+    double own_all = 0;
+    size_t i, partly = 0;
+    if (!netprof__rows_make(&rows, r)) {
+        netprof__rows_free(&rows);
+        return netprof__no_memory(error);
+    }
+    for (i = 0; i < rows.count; i++) {
+        own_all += (double)rows.rows[i].exclusive_ns;
+        partly += rows.rows[i].measured < rows.rows[i].calls;
+    }
+    netprof__text_add(t, "regions: %s, %lu thread%s, mode %s\n", netprof__duration((double)r->elapsed_ns).text,
+                      (unsigned long)r->threads, r->threads == 1 ? "" : "s", netprof__mode_text(r->mode));
+    netprof__text_add(t, "  %-30s %9s  %8s %8s %8s %8s %8s %8s\n", "region", "calls", "time", "own", "mean", "least",
+                      "most", "bytes");
+    netprof__text_rows(t, &rows, NETPROF_NONE, 0, own_all);
+    if (partly) netprof__text_add(t, "  * not every call was timed: the times are those of the timed ones\n");
+    if (r->dropped || r->mismatched)
+        netprof__text_add(t, "  begins that could not be counted: %lu; ends that did not fit: %lu\n",
+                          (unsigned long)r->dropped, (unsigned long)r->mismatched);
+    if (*r->warning) {
+        netprof__text_add(t, "  warning: ");
+        netprof__text_short_name(t, r->warning, 200);
+        netprof__text_add(t, "\n");
+    }
+    netprof__rows_free(&rows);
+    return NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_print_to(netprof_write_fn write, void *user, const netprof_delta *delta,
+                                         const netprof_regions *regions, netprof_error *error)
+{
+    netprof__text t;
+    netprof_err failed = NETPROF_OK;
+    if (!write) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to write");
+    t.write = write;
+    t.user = user;
+    t.used = 0;
+    t.failed = 0;
+    if (delta && delta->schema) netprof__text_delta(&t, delta);
+    if (regions && regions->count) failed = netprof__text_regions(&t, regions, error);
+    netprof__text_flush(&t);
+    if (t.failed && !failed) failed = netprof__fail(error, NETPROF_ERR_IO, t.failed, NULL, "cannot write");
+    return failed;
+}
+
+NETPROF_API void netprof_print(int fd, const netprof_delta *delta, const netprof_regions *regions)
+{
+    netprof_print_to(netprof__write_fd, &fd, delta, regions, NULL);
+}
+
+/* >>11.3 a benchmark over sizes of messages */
+
+enum { NETPROF__BENCH_CALLS = 65536, NETPROF__BENCH_FIRST = 32 };
+#define NETPROF__BENCH_LEAST 0.02 /* of its time that a size gets however steady it is: what changes slowly shows */
+
+typedef struct netprof__bench {
+    const netprof_bench *what;
+    double *sorted; /* ns of each call; in order of size after each round */
+    netprof *np;
+    netprof_snapshot before, after;
+    netprof_delta delta;
+} netprof__bench;
+
+static int netprof__double_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The largest whole number whose square is at most n. */
+static size_t netprof__root(size_t n)
+{
+    size_t r = 0;
+    while ((r + 1) * (r + 1) <= n)
+        r++;
+    return r;
+}
+
+static double netprof__middle(const double *sorted, size_t n)
+{
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* The median lies between these two of the sorted durations in 95 of 100 benchmarks: the ranks n/2 -+ 0.98 sqrt(n) (sign
+   test, normal approximation). */
+static int netprof__median_is_steady(const double *sorted, size_t n, double steady)
+{
+    size_t away = netprof__root(n) + 1;
+    if (n < 20) return 0;
+    return sorted[n / 2 + away < n ? n / 2 + away : n - 1] - sorted[n / 2 > away ? n / 2 - away : 0] <=
+           2 * steady * netprof__middle(sorted, n);
+}
+
+static int netprof__bench_calls(netprof__bench *b, size_t size, size_t from, size_t to)
+{
+    size_t i;
+    for (i = from; i < to; i++) {
+        int64_t begin = netprof__clock(CLOCK_MONOTONIC);
+        int failed = b->what->run(b->what->user, size);
+        b->sorted[i] = (double)(netprof__clock(CLOCK_MONOTONIC) - begin);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+static void netprof__bench_result(const netprof__bench *b, netprof_bench_row *row, size_t n)
+{
+    double messages = b->what->messages ? b->what->messages : 1;
+    row->calls = n;
+    row->median_ns = netprof__middle(b->sorted, n);
+    row->least_ns = b->sorted[0];
+    row->most_ns = b->sorted[n - 1];
+    row->lower_ns = b->sorted[n / 4];
+    row->upper_ns = b->sorted[n - 1 - n / 4];
+    row->bytes_per_s = row->median_ns > 0 ? (double)row->size * messages / row->median_ns * 1e9 : 0;
+}
+
+/* Rounds, each as long as all before it, so that processes that agree call equally often. Returns 0 or an errno. */
+static int netprof__bench_size(netprof__bench *b, netprof_bench_row *row)
+{
+    const netprof_bench *w = b->what;
+    size_t n = 0, next = NETPROF__BENCH_FIRST, i;
+    double limit_ns = 1e9 * (w->seconds > 0 ? w->seconds : 1), passed;
+    int more = 1, failed = 0;
+    int64_t begin;
+    for (i = 0; i < (w->warmup ? w->warmup : 10u) && !failed; i++)
+        failed = w->run(w->user, row->size);
+    if (b->np && netprof_take(b->np, &b->before, NETPROF_SET_FAST, NULL)) netprof_snapshot_free(&b->before);
+    begin = netprof__clock(CLOCK_MONOTONIC);
+    while (more && !failed) {
+        failed = netprof__bench_calls(b, row->size, n, next);
+        n = next;
+        qsort(b->sorted, n, sizeof *b->sorted, netprof__double_order);
+        passed = (double)(netprof__clock(CLOCK_MONOTONIC) - begin) / limit_ns;
+        row->steady = netprof__median_is_steady(b->sorted, n, w->steady > 0 ? w->steady : 0.01);
+        next = 2 * n;
+        more = next <= NETPROF__BENCH_CALLS && passed < (row->steady ? NETPROF__BENCH_LEAST : 1);
+        if (w->agree && !failed) more = w->agree(w->user, more) && next <= NETPROF__BENCH_CALLS;
+    }
+    if (failed) return failed;
+    netprof__bench_result(b, row, n);
+    if (b->before.schema && !netprof_take(b->np, &b->after, NETPROF_SET_FAST, NULL) &&
+        !netprof_diff(&b->before, &b->after, NULL, &b->delta, NULL))
+        row->nic = netprof_totals(&b->delta, w->devices);
+    return 0;
+}
+
+static void netprof__bench_end(netprof__bench *b)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof__release(&a, b->sorted);
+    netprof_delta_free(&b->delta);
+    netprof_snapshot_free(&b->before);
+    netprof_snapshot_free(&b->after);
+    netprof_close(b->np);
+}
+
+NETPROF_API netprof_err netprof_bench_run(const netprof_bench *bench, netprof_bench_row *rows, size_t *count,
+                                          netprof_error *error)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t room = count ? *count : 0, size, last;
+    netprof__bench b;
+    int failed = 0;
+    if (count) *count = 0;
+    if (!bench || !bench->run || bench->end_zero || !rows || !count)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a benchmark that was not initialised, or no rows");
+    memset(&b, 0, sizeof b);
+    b.what = bench;
+    b.sorted = (double *)netprof__zalloc(&a, NETPROF__BENCH_CALLS * sizeof *b.sorted);
+    if (!b.sorted) return netprof__no_memory(error);
+    netprof_open(&b.np, NULL, NULL);
+    size = bench->from ? bench->from : 1;
+    last = bench->to ? bench->to : 4194304;
+    for (; size <= last && *count < room && !failed; size *= 2) {
+        memset(&rows[*count], 0, sizeof *rows);
+        rows[*count].size = size;
+        failed = netprof__bench_size(&b, &rows[*count]);
+        *count += !failed;
+        if (size > SIZE_MAX / 2) break;
+    }
+    netprof__bench_end(&b);
+    if (failed) return netprof__fail(error, NETPROF_ERR_IO, failed, NULL, "the benchmark's function failed");
+    return size <= last && size <= SIZE_MAX / 2
+               ? netprof__fail(error, NETPROF_ERR_LIMIT, 0, NULL, "more sizes than rows")
+               : NETPROF_OK;
+}
+
+NETPROF_API void netprof_print_bench(int fd, const netprof_bench_row *rows, size_t count)
+{
+    netprof__text t;
+    size_t i, restless = 0;
+    t.write = netprof__write_fd;
+    t.user = &fd;
+    t.used = 0;
+    t.failed = 0;
+    netprof__text_add(&t, "%12s %8s  %10s %10s %10s %12s  %12s %12s\n", "size", "calls", "median", "25 %", "75 %",
+                      "bandwidth", "NIC sent", "received");
+    netprof__text_add(&t, "%12s %8s  %10s %10s %10s %12s  %12s %12s\n", "bytes", "", "", "", "", "", "a call",
+                      "a call");
+    for (i = 0; i < count; i++) {
+        const netprof_bench_row *r = &rows[i];
+        double calls = (double)r->calls;
+        restless += !r->steady;
+        netprof__text_add(&t, "%12lu %8lu %s%10s %10s", (unsigned long)r->size, (unsigned long)r->calls,
+                          r->steady ? " " : "~", netprof__duration(r->median_ns).text,
+                          netprof__duration(r->lower_ns).text);
+        netprof__text_add(&t, " %10s %10s/s", netprof__duration(r->upper_ns).text,
+                          netprof__amount(r->bytes_per_s, "B").text);
+        netprof__text_add(&t, "  %12s",
+                          r->nic.devices && calls > 0 ? netprof__amount((double)r->nic.tx_bytes / calls, "B").text
+                                                      : "?");
+        netprof__text_add(&t, " %12s\n",
+                          r->nic.devices && calls > 0 ? netprof__amount((double)r->nic.rx_bytes / calls, "B").text
+                                                      : "?");
+    }
+    if (restless) netprof__text_add(&t, "~ the time was over before the median was known well enough\n");
+    netprof__text_flush(&t);
+}
+
+#endif /* NETPROF_NO_PRINT */
+
 /* ---- >>12 implementation: regions ---- */
 
 #ifndef NETPROF_DISABLE
@@ -12564,8 +13540,10 @@ static struct netprof__regions_state {
     uint64_t sequence; /* of `values`: odd while the sampler writes them */
     uint64_t *values;
     unsigned char *known;
-    int background;        /* the background thread runs */
-    netprof *np, *past_np; /* the sampler's */
+    int background;                  /* the background thread runs */
+    netprof *np, *past_np;           /* the sampler's */
+    int print;                       /* NETPROF_PRINT=1 */
+    netprof_meter meter, past_meter; /* for that */
     netprof_snapshot snapshot, past_snapshot;
     netprof__columns columns;
     int rank, size;
@@ -13752,10 +14730,11 @@ extern char **environ;
 /* Warns of a misspelt variable, which would otherwise be ignored silently. */
 static void netprof__check_environment(struct netprof__regions_state *g)
 {
-    static const char *const known[] = {
-        "NETPROF",       "NETPROF_ROOT",  "NETPROF_SOURCES",  "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
-        "NETPROF_FLUSH", "NETPROF_EVERY", "NETPROF_INTERVAL", "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES",
-        "NETPROF_QUIET", "NETPROF_RUN",   "NETPROF_DUCKDB",   "NETPROF_GNUPLOT"}; /* these two: of the programs */
+    static const char *const known[] = {"NETPROF",          "NETPROF_ROOT",   "NETPROF_SOURCES", "NETPROF_INCLUDE",
+                                        "NETPROF_EXCLUDE",  "NETPROF_OUTPUT", "NETPROF_FLUSH",   "NETPROF_EVERY",
+                                        "NETPROF_INTERVAL", "NETPROF_RANK",   "NETPROF_VERBOSE", "NETPROF_SERIES",
+                                        "NETPROF_QUIET",    "NETPROF_RUN",    "NETPROF_PRINT",   "NETPROF_DUCKDB",
+                                        "NETPROF_GNUPLOT"}; /* the last two: of the programs */
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {
@@ -14048,9 +15027,33 @@ static void netprof__write_last(const char *how)
     if (netprof_flush(&error)) netprof__tell_unwritten(&error, 0);
 }
 
+#ifndef NETPROF_NO_PRINT
+static void netprof__print_setting(struct netprof__regions_state *g)
+{
+    const char *text = NETPROF_OS_GETENV("NETPROF_PRINT");
+    g->print = text && strcmp(text, "1") == 0;
+    if (text && *text && !g->print && strcmp(text, "0") != 0)
+        netprof__warn(g, "NETPROF_PRINT=%.40s is neither 0 nor 1", text);
+    if (g->print && netprof_meter_start(&g->meter, NETPROF_SET_FAST, NULL)) netprof_meter_free(&g->meter);
+}
+
+static void netprof__print_at_exit(struct netprof__regions_state *g)
+{
+    netprof_regions r;
+    int moved = g->meter.np && netprof_meter_stop(&g->meter, NULL) == NETPROF_OK;
+    if (netprof_regions_take(&r, NULL) == NETPROF_OK) netprof_print(STDERR_FILENO, moved ? &g->meter.delta : NULL, &r);
+    netprof_regions_free(&r);
+    netprof_meter_free(&g->meter);
+}
+#endif
+
 static void netprof__at_exit(void)
 {
     netprof__write_last("exit");
+#ifndef NETPROF_NO_PRINT
+    if (NETPROF__GET(netprof__regions_state.used) && netprof__regions_state.print)
+        netprof__print_at_exit(&netprof__regions_state);
+#endif
 }
 
 static void netprof__at_quick_exit(void)
@@ -14161,7 +15164,9 @@ static void netprof__fork_child(void)
     g->sampler_base[0] = g->sampler_readings;
     g->sampler_base[1] = g->sampler_ns;
     g->sequence &= ~(uint64_t)1;
-    g->past_np = g->np; /* perhaps interrupted while reading */
+    g->past_np = g->np;       /* perhaps interrupted while reading */
+    g->past_meter = g->meter; /* its traffic is the parent's */
+    memset(&g->meter, 0, sizeof g->meter);
     g->past_snapshot = g->snapshot;
     g->np = NULL;
     memset(&g->snapshot, 0, sizeof g->snapshot);
@@ -14263,6 +15268,9 @@ static void netprof__regions_start(void)
         g->series_ns = netprof__seconds_setting(g, "NETPROF_SERIES", 0);
         if (g->series_ns && g->series_ns < 1000000) g->series_ns = 1000000;
         netprof__process_note(g);
+#ifndef NETPROF_NO_PRINT
+        netprof__print_setting(g);
+#endif
         netprof__calibrate(g);
         netprof__measure_overhead(g);
         netprof__flush_plan(g);
@@ -15468,6 +16476,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
      .netprof files, format version 2 as before: stamps of the first 8 snapshots of a schema may be off by as much as
      stamp_error_ns says, at most 1/8192 of the time that the snapshot took (before: exact). A file of two full snapshots
      of eight NICs is half as long, and no rate is off by more than 1/4096.
+     netprof_totals, netprof_change_of and netprof_meter: first numbers without a file; netprof_print and
+     netprof_print_to: the same and regions as tables; NETPROF_PRINT=1: these at exit; netprof_bench_run: a benchmark over
+     sizes of messages. Switch NETPROF_NO_PRINT.
      Nothing yet in the JSON document (version 1).
 
    0.1.0, the first version

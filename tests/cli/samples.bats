@@ -54,6 +54,27 @@ said() { sed -n "s/.*\(^\|[^0-9]\)\([0-9][0-9]*\) $1.*/\2/p" out; }
     [ "$(rows | wc -l)" -eq "$(grep -c '^| `' "$readme")" ]
 }
 
+@test "message_sizes.c: a row for each size, with the bytes that the loopback counted" {
+    run_sample message_sizes.c
+    cat out
+    [ "$(awk '$1 ~ /^[0-9]+$/' out | wc -l)" -eq 21 ] # 1 to 1048576
+    # There and back, each sent and received on the same device: at least twice the size, with headers and answers.
+    build/bin/netprof list --devices 2>/dev/null | grep -q '^ *lo\b' || skip 'no loopback is read here'
+    awk 'function bytes(value, unit) { return value * (unit == "MB" ? 1e6 : unit == "kB" ? 1e3 : 1) }
+        $1 ~ /^[0-9]+$/ { n = bytes($(NF - 3), $(NF - 2)); if (n < 1.99 * $1) { print; bad = 1 } seen++ }
+        END { exit bad || !seen }' out
+}
+
+@test "NETPROF_PRINT=1: regions and traffic as tables at exit" {
+    NETPROF_PRINT=1 NETPROF_OUTPUT=%p.netprof build/bin/halo_exchange >/dev/null 2>err
+    cat err
+    grep -qE '^netprof: .* on ' err
+    grep -qE '^regions: .* threads?, mode time$' err
+    [ "$(awk '$1 == "step" { print $2 }' err)" = "$(regions ./*.netprof | awk '$1 == "step" { n += $2 } END { print n }')" ]
+    NETPROF_PRINT=0 NETPROF_OUTPUT=%p.netprof build/bin/halo_exchange >/dev/null 2>err
+    [ ! -s err ]
+}
+
 @test "loopback.c" {
     run_sample loopback.c
     # 1000 there and 1000 back, unless the machine is too busy for that within the limit of a phase.
