@@ -13122,6 +13122,9 @@ static netprof_err netprof__text_regions(netprof__text *t, const netprof_regions
     netprof__text_add(t, "  %-30s %9s  %8s %8s %8s %8s %8s %8s\n", "region", "calls", "time", "own", "mean", "least",
                       "most", "bytes");
     netprof__text_rows(t, &rows, NETPROF_NONE, 0, own_all);
+    if (r->readings)
+        netprof__text_add(t, "  reading counters took %s, which is in no region's time\n",
+                          netprof__duration((double)r->reading_ns).text);
     if (partly) netprof__text_add(t, "  * not every call was timed: the times are those of the timed ones\n");
     if (r->dropped || r->mismatched)
         netprof__text_add(t, "  begins that could not be counted: %lu; ends that did not fit: %lu\n",
