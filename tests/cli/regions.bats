@@ -173,7 +173,7 @@ json() {
     # long in a wait: a victim, and named as one; what its NIC met meanwhile stands beside it
     [[ $(json .verdict.text) == 'Rank 17 (h3) is held in wait; trouble on cxi0' ]]
     [ "$(json '.verdict.notes[0] | .severity, .rank_index' | xargs)" = 'high 17' ]
-    json '.verdict.notes[0].text' | grep -q 'the last in allreduce_residual, where the others wait for it; meanwhile on its host cxi0'
+    json '.verdict.notes[0].text' | grep -q 'the last in allreduce_residual, where the others wait for it; in [a-z_]* meanwhile, on its host cxi0: transmit blocked'
     [ "$(json '.ranks[17].run | .work_ns + .waiting_ns == .elapsed_ns')" = true ]
     [ "$(json '.run | .late | length')" = 0 ]
     [ "$(json '.regions[] | select(.region == "pack") | .nics | .state, .tx_bytes' | xargs)" = 'too short null' ]
