@@ -127,7 +127,7 @@ char *membership_nodes(FILE *file, size_t *count)
     size_t room = 0, size = 1;
     while (getline(&line, &room, file) > 0) {
         char *name = line + strspn(line, " \t");
-        name[strcspn(name, " \t\r\n:")] = 0; // "node7:ppn=4", "node7 slots=4"
+        name[strcspn(name, " \t\r\n:,")] = 0; // "node7:ppn=4", "node7 slots=4"; the list's own commas
         if (*name && *name != '#' && !membership_add_node(&l, name)) break;
     }
     free(line);

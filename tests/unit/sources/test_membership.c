@@ -101,7 +101,8 @@ static void node_files(void **state)
     check_nodes("n2\nn1\nn2\n", "n2,n1", 2);
     check_nodes("n1.c.org\nn1\nn2\nn2.c.org\n", "n1.c.org,n2.c.org", 2);
     check_nodes("n1\r\n\r\n  n2 slots=4\n# a remark\nn3:ppn=2\n", "n1,n2,n3", 3);
-    check_nodes("n1", "n1", 1); // without a last line's end
+    check_nodes("n1,n2\n,n3\nn4,\n", "n1,n4", 2); // a list is by commas: none of a name's own
+    check_nodes("n1", "n1", 1);                   // without a last line's end
     check_nodes("", NULL, 0);
     check_nodes("\n\n", NULL, 0);
     (void)state;

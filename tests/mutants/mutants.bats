@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# tests/mutate tells what is killed from what survives, on a tree of three functions: one that is tested, one that is only
+# called, one that is not.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    tree=$BATS_TEST_TMPDIR/tree
+    mkdir "$tree"
+    write_function called 'a > b'
+    write_function never 'a > b'
+    # One line has one fault of a seed at most.
+    cat >"$tree/tested.c" <<'EOF'
+int tested(int a, int b);
+int tested(int a, int b)
+{
+    int larger = a > b;
+    return larger != 0;
+}
+EOF
+    cat >"$tree/main.c" <<'EOF'
+int tested(int a, int b);
+int called(int a, int b);
+
+int main(void)
+{
+    called(1, 1);
+    return tested(1, 1) || !tested(2, 1) || tested(1, 2);
+}
+EOF
+    cd "$BATS_TEST_TMPDIR" || exit
+}
+
+write_function() {
+    printf 'int %s(int a, int b);\nint %s(int a, int b)\n{\n    return %s;\n}\n' "$1" "$1" "$2" >"$tree/$1.c"
+}
+
+# shellcheck disable=SC2016 # the build's shell is to see $MUTANT_OBJECT
+mutate() {
+    "$NETPROF_TEST_TOP/tests/mutate" --top "$tree" --build 'cc -o t ./*.c "$MUTANT_OBJECT"' --test 'all=./t' --slack 5 "$@"
+}
+
+@test "what is tested is killed; what is only called, or never, survives, with its place and change" {
+    find tree -type f -exec cksum {} + | sort >before
+    run mutate --of tested.c:2 --of called.c:1 --of never.c:1
+    printf '%s\n' "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *'tested.c                       2 of   2 killed  100 %'* ]]
+    [[ $output == *'called.c                       0 of   1 killed  0 %'* ]]
+    [[ $output == *'together                       2 of   4 killed  50 %'* ]]
+    [[ $output == *'2 survived:'* ]]
+    [[ $output == *'called.c:4  [comparison]  met by 1 test'* ]]
+    [[ $output == *'never.c:4  [comparison]  met by no test'* ]]
+    grep -Fx '          return a > b;' <<<"$output"
+    grep -E '^        > return a (<|>=) b;$' <<<"$output"
+    # The tree itself is as it was.
+    find tree -type f -exec cksum {} + | sort | cmp - before
+}
+
+@test "a fault that lasts for ever is killed" {
+    cat >"$tree/tested.c" <<'EOF'
+int tested(int a, int b);
+int tested(int a, int b)
+{
+    volatile unsigned long i = 1000;
+    while (i)
+        i -= 1;
+    return a > b;
+}
+EOF
+    # Without its only statement the loop does not end.
+    run mutate --of tested.c:30 --work work
+    printf '%s\n' "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *'all (hangs)'* ]]
+}
+
+@test "a seed gives the same faults again, another one others; survivors can be tried alone" {
+    for i in 1 2 3 4 5 6; do write_function "f$i" "a + $i > b * 3 && a != $i"; done
+    mutate --seed 5 --of 'f*.c:6' --list >one
+    mutate --seed 5 --of 'f*.c:6' --list >two
+    mutate --seed 6 --of 'f*.c:6' --list >three
+    [ "$(grep -c 'seed 5' one)" -eq 6 ]
+    cmp one two
+    refute_same one three
+    mutate --of tested.c:2 --of called.c:1 --work work >first
+    mutate --of tested.c:2 --of called.c:1 --work work --survivors >second
+    grep -E '^trying 3 ' first
+    grep -E '^trying 1 ' second
+    diff <(sed -n '/^seed/,/survived/p' first) <(sed -n '/^seed/,/survived/p' second)
+}
+
+refute_same() {
+    if cmp -s "$1" "$2"; then return 1; fi
+}
+
+@test "what changes nothing that could be seen is listed by hand, with the reason, and counts neither way" {
+    mkdir -p tree/tests/mutants
+    for new in '<' '>='; do
+        printf 'called.c\treturn a > b;\treturn a %s b;\tnobody looks\n' "$new" >>tree/tests/mutants/equivalent.tsv
+    done
+    run mutate --of tested.c:2 --of called.c:1
+    printf '%s\n' "$output"
+    [[ $output == *'called.c                       0 of   0 killed  none tried  (1 equivalent)'* ]]
+    [[ $output == *'together                       2 of   2 killed  100 %'* ]]
+    [[ $output == *'0 survived'* ]]
+}
+
+@test "a test that fails without any fault ends it; wrong usage is said" {
+    printf 'int main(void) { return 1; }\n' >tree/main.c
+    run mutate --of tested.c:1
+    printf '%s\n' "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *'FAILS WITHOUT A FAULT: all'* ]]
+    run mutate --of tested.c
+    [ "$status" -eq 2 ]
+}
+
+@test "lines that equivalent.tsv names are in the tree" {
+    while IFS=$'\t' read -r file before after reason; do
+        [[ $file != \#* && $file ]] || continue
+        [ -n "$after" ] && [ -n "$reason" ]
+        grep -qF -- "$before" "$NETPROF_TEST_TOP/$file" || echo "$file: not there any more: $before"
+    done <"$NETPROF_TEST_TOP/tests/mutants/equivalent.tsv" >gone
+    cat gone
+    [ ! -s gone ]
+}

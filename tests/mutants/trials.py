@@ -1,0 +1,175 @@
+"""Tests run with and without a fault."""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+MOST = 4096  # NETPROF_MUTANTS_MOST
+# Programs of the tree that are tests, but for those that take long and those that compile the header with flags of
+# their own or look at the layout.
+LABELS_OUT = {"long", "bench", "header", "house", "labelled", "faults", "e2e", "mutants"}
+SCRIPTS_OUT = {"cli.readme", "cli.samples", "cli.slurm_prologue", "cli.devices"}
+# Faults may delete or fill what a test handles as root: it gets its own /dev, and everything outside of /tmp and the copy
+# is read-only for it, the tree as well.
+SHIELD = r"""
+set -e
+dev=$1; work=$2; top=$3; shift 3
+mount --make-rprivate /
+mount --bind /tmp /tmp
+mount --bind "$top" "$top"
+mount -o remount,bind,ro "$top"
+mount --bind "$work" "$work"
+mount -t tmpfs dev "$dev"
+cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty "$dev"/
+mkdir "$dev/shm" "$dev/pts"
+mount --rbind /dev/shm "$dev/shm"; mount --rbind /dev/pts "$dev/pts"
+ln -s /proc/self/fd "$dev/fd"; ln -s pts/ptmx "$dev/ptmx"
+for n in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${n%:*}" "$dev/${n#*:}"; done
+mount --move "$dev" /dev
+mount -o remount,bind,ro / 2>/dev/null || true
+exec "$@"
+"""
+
+
+class Test:
+    def __init__(self, name, command, env, script=None, case=None):
+        self.name, self.command, self.env, self.script, self.case = name, command, env, script, case
+        self.met, self.took = set(), 0.0
+
+
+def tests_of(tree, given, names, commands):
+    """Programs, each a test; with `commands` also each case of each script of tests/cli."""
+    if given:
+        return [Test(name, ["sh", "-c", command], {}) for name, command in (g.split("=", 1) for g in given)]
+    out = subprocess.run(["ctest", "--show-only=json-v1"], cwd=tree.out, capture_output=True, text=True, check=True).stdout
+    tests = []
+    for t in json.loads(out)["tests"]:
+        properties = {p["name"]: p["value"] for p in t.get("properties", [])}
+        labels, name = set(properties.get("LABELS", [])), t["name"]
+        if not re.search(names, name):
+            continue
+        env = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
+        if "cli" in labels:
+            if commands and not labels & LABELS_OUT and name not in SCRIPTS_OUT:
+                tests += cases_of(name, t["command"], env)
+        elif not labels & LABELS_OUT:
+            tests.append(Test(name, t["command"], env))
+    return tests
+
+
+def cases_of(name, command, env):
+    script = command[-1]
+    with open(script, encoding="utf-8") as f:
+        titles = re.findall(r'^@test (["\'])(.*)\1 \{$', f.read(), re.M)
+    for number, (_, title) in enumerate(titles, 1):
+        title = title.replace('\\"', '"').replace("\\$", "$").replace("\\`", "`").replace("\\\\", "\\")
+        pattern = "^" + re.sub(r"([][\\.^$*+?(){}|])", r"\\\1", title) + "$"
+        yield Test(f"{name}: {title}", [*command[:-1], "-f", pattern, script], env, script, number)
+
+
+def shielded(tree, command):
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        return command
+    return ["unshare", "--mount", "sh", "-c", SHIELD, "shield", os.path.join(tree.work, "dev"), tree.work, tree.top, *command]
+
+
+def run_test(tree, test, env, limit):
+    """(passed, seconds, output); a test that takes longer than the limit ends with all that it started."""
+    os.makedirs(os.path.join(tree.work, "dev"), exist_ok=True)
+    whole = dict(os.environ, TMPDIR=tree.tmp, **test.env)
+    whole["ASAN_OPTIONS"] = "hard_rss_limit_mb=3000:" + whole.get("ASAN_OPTIONS", "")
+    whole.update(env)
+    begin = time.time()
+    process = subprocess.Popen(shielded(tree, test.command), cwd=tree.out if os.path.isdir(tree.out) else tree.tree, env=whole,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=limit)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        output, status = b"", None
+    try:
+        os.killpg(process.pid, signal.SIGKILL)  # what it left running, too
+    except ProcessLookupError:
+        pass
+    process.communicate()
+    return status == 0, time.time() - begin, output.decode(errors="replace"), status is None
+
+
+def met_in(path):
+    with open(path, "rb") as f:
+        return {i for i, byte in enumerate(f.read()) if byte}
+
+
+def empty(path):
+    with open(path, "wb") as f:
+        f.write(bytes(MOST))
+
+
+def baseline_program(tree, test):
+    path = os.path.join(tree.work, "met", re.sub(r"[^\w.]", "_", test.name))
+    for _ in range(2):  # a test may have met with a busy machine
+        empty(path)
+        passed, test.took, output, _ = run_test(tree, test, {"NETPROF_MUTANTS_MET": path}, 900)
+        if passed:
+            break
+    test.met = met_in(path)
+    return None if passed else (test, output[-3000:])
+
+
+def baseline_script(tree, cases):
+    """One run of a script tells what each of its cases meets."""
+    folder = os.path.join(tree.work, "met")
+    name = os.path.basename(cases[0].script)[:-5]
+    whole = Test(cases[0].name, [cases[0].command[0], "--tap", "--timing", cases[0].script], cases[0].env)
+    for old in os.listdir(folder):
+        if re.fullmatch(re.escape(name) + r"\.\d+", old):
+            os.unlink(os.path.join(folder, old))
+    passed, _, output, _ = run_test(tree, whole, {"NETPROF_MUTANTS_CASES": folder}, 1800)
+    shared = set()
+    if os.path.exists(os.path.join(folder, f"{name}.0")):
+        shared = met_in(os.path.join(folder, f"{name}.0"))
+    times = {int(n): int(ms) / 1000 for n, ms in re.findall(r"^ok (\d+) .* in (\d+)ms", output, re.M)}
+    for case in cases:
+        path = os.path.join(folder, f"{name}.{case.case}")
+        case.met = (met_in(path) if os.path.exists(path) else set()) | shared
+        case.took = times.get(case.case, 0)
+    return None if passed else (whole, "\n".join(line for line in output.split("\n") if not line.startswith("ok"))[-3000:])
+
+
+def baseline(tree, tests, jobs):
+    """What each test meets and how long it takes; those that fail."""
+    os.makedirs(os.path.join(tree.work, "met"), exist_ok=True)
+    scripts = {}
+    for test in tests:
+        if test.script:
+            scripts.setdefault(test.script, []).append(test)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        running = [pool.submit(baseline_program, tree, t) for t in tests if not t.script]
+        running += [pool.submit(baseline_script, tree, cases) for cases in scripts.values()]
+        return [wrong for wrong in (r.result() for r in running) if wrong]
+
+
+def trial(tree, tests, site, budget, slack):
+    """(killed or survived, by which test or why)."""
+    env = {"NETPROF_MUTANT": str(site.number)}
+    meeting = sorted((t for t in tests if site.number in t.met), key=lambda t: (t.script is not None, t.took))
+    spent = 0.0
+    for test in meeting:
+        if test.script and spent > budget:
+            return "survived", f"met by {len(meeting)} tests; the time was up"
+        limit = 10 * test.took + slack
+        passed, took, _, late = run_test(tree, test, env, limit)
+        if test.script:
+            spent += took
+        if late:
+            return "killed", f"{test.name} (hangs)"
+        if not passed and not run_test(tree, test, env, limit)[0]:
+            return "killed", test.name
+    if not meeting:
+        return "survived", "met by no test"
+    return "survived", f"met by {len(meeting)} " + ("test" if len(meeting) == 1 else "tests")
