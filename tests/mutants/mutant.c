@@ -1,5 +1,5 @@
-/* Linked into every program and library of a build with mutants. NETPROF_MUTANT: the number of the one to be alive.
-   NETPROF_MUTANTS_MET: a file of NETPROF_MUTANTS_MOST bytes that is there already; the byte of each mutant that is met
+/* Linked into every program and library of a build with mutants. MUTANT_ALIVE: the number of the one to be alive.
+   MUTANTS_MET: a file of NETPROF_MUTANTS_MOST bytes that is there already; the byte of each mutant that is met
    becomes 1 (shared memory: what was met stays known however the program ends). */
 #include "mutant.h"
 
@@ -10,7 +10,7 @@
 
 __attribute__((constructor)) static void mutant_choose(void)
 {
-    const char *alive = getenv("NETPROF_MUTANT"), *met = getenv("NETPROF_MUTANTS_MET");
+    const char *alive = getenv("MUTANT_ALIVE"), *met = getenv("MUTANTS_MET");
     if (alive && *alive) netprof_mutant_alive = atoi(alive);
     if (!met || !*met) return;
     int file = open(met, O_RDWR | O_CLOEXEC);

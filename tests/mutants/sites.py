@@ -201,14 +201,17 @@ class Body:
                 if self.sign(first) != "&":
                     yield Site("argument", start, stop, f"({self.brace(self.text[start:stop])}) + NETPROF_MUTANT({{n}})",
                                start, old, f"{old} + 1")
-                if k + 1 < len(spans) and spans[k + 1][1] >= spans[k + 1][0]:
-                    a, b = old, self.written(*spans[k + 1], {})
-                    start, stop = self.span(first, spans[k + 1][1])
-                    if a == b:
-                        continue
-                    code = f"NETPROF_MUTANT({{n}}) ? ({self.brace(b)}) : ({self.brace(a)}), " \
-                           f"NETPROF_MUTANT({{n}}) ? ({self.brace(a)}) : ({self.brace(b)})"
-                    yield Site("argument", start, stop, code, start, f"{a}, {b}", f"{b}, {a}")
+                if k + 1 < len(spans) and spans[k + 1][1] >= spans[k + 1][0] and self.sign(i - 1) not in ("->", "."):
+                    other = self.written(*spans[k + 1], {})
+                    if old != other:  # the call as a whole: of two types in ?: one would become the other
+                        yield self.exchanged(i, end, spans[k], spans[k + 1], old, other)
+
+    def exchanged(self, first, last, one, two, old, other):
+        """A call with two of its arguments exchanged."""
+        start, stop = self.span(first, last)
+        code = self.written(first, one[0] - 1, {}) + f"({other}), ({old})" + self.written(two[1] + 1, last, {})
+        code = f"(NETPROF_MUTANT({{n}}) ? {self.brace(code)} : {self.brace(self.text[start:stop])})"
+        return Site("argument", start, stop, code, self.tokens[one[0]][2], f"{old}, {other}", f"{other}, {old}")
 
 
 def bodies(text):

@@ -114,7 +114,7 @@ def baseline_program(tree, test):
     path = os.path.join(tree.work, "met", re.sub(r"[^\w.]", "_", test.name))
     for _ in range(2):  # a test may have met with a busy machine
         empty(path)
-        passed, test.took, output, _ = run_test(tree, test, {"NETPROF_MUTANTS_MET": path}, 900)
+        passed, test.took, output, _ = run_test(tree, test, {"MUTANTS_MET": path}, 900)
         if passed:
             break
     test.met = met_in(path)
@@ -129,7 +129,7 @@ def baseline_script(tree, cases):
     for old in os.listdir(folder):
         if re.fullmatch(re.escape(name) + r"\.\d+", old):
             os.unlink(os.path.join(folder, old))
-    passed, _, output, _ = run_test(tree, whole, {"NETPROF_MUTANTS_CASES": folder}, 1800)
+    passed, _, output, _ = run_test(tree, whole, {"MUTANTS_CASES": folder}, 1800)
     shared = set()
     if os.path.exists(os.path.join(folder, f"{name}.0")):
         shared = met_in(os.path.join(folder, f"{name}.0"))
@@ -156,7 +156,7 @@ def baseline(tree, tests, jobs):
 
 def trial(tree, tests, site, budget, slack):
     """(killed or survived, by which test or why)."""
-    env = {"NETPROF_MUTANT": str(site.number)}
+    env = {"MUTANT_ALIVE": str(site.number)}
     meeting = sorted((t for t in tests if site.number in t.met), key=lambda t: (t.script is not None, t.took))
     spent = 0.0
     for test in meeting:

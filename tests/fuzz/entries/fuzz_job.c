@@ -30,7 +30,8 @@ static void check_nodes(const job_report *r)
     size_t next = 0;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *n = &r->nodes[i];
-        expect(n->first_device == next && *n->name && !(n->begin_s < 0) && !(n->end_s > r->end_s + 1e-6));
+        expect((n->first_device == next || !n->device_count) && *n->name && !(n->begin_s < 0) &&
+               !(n->end_s > r->end_s + 1e-6));
         next += n->device_count;
         for (int m = 0; m < JOB_METERS; m++)
             check_lane(r, n->lanes[m]);
