@@ -15,15 +15,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FLAGS = ["-w", "-Werror=incompatible-pointer-types", "-Werror=int-conversion"]
 
 
-def equivalents(path):
-    """{(file, line before, line after): reason}"""
+def listed(path):
+    """{(file, line before, line after): what stands behind them}"""
     found = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             for line in f:
                 fields = line.rstrip("\n").split("\t")
-                if len(fields) == 4 and not line.startswith("#"):
-                    found[tuple(fields[:3])] = fields[3]
+                if len(fields) >= 3 and not line.startswith("#"):
+                    found[tuple(fields[:3])] = fields[3] if len(fields) > 3 else ""
     return found
 
 
@@ -145,7 +145,24 @@ class Tree:
         text = finding.with_mutants(read(self.originals[name]), planted)
         return read(os.path.join(HERE, "mutant.h")) + f'#line 1 "{os.path.join(self.tree, name)}"\n' + text
 
-    def plant(self, groups, seeds, equivalent):
+    def sites_in(self, name):
+        return finding.sites_of(name, read(self.originals[name]), self.active(name))
+
+    def these(self, wanted, all_sites):
+        """The faults that a file lists."""
+        found = []
+        for name, before, after in wanted:
+            if name not in all_sites:
+                all_sites[name] = self.sites_in(name)
+            sites = [s for s in all_sites[name] if (s.before, s.after) == (before, after)]
+            if not sites:
+                print(f"no such fault: {name}: {before} > {after}")
+            for site in sites[:1]:
+                site.seed, site.group, site.above, site.below = None, "", 0, site.code.count("\n")
+                found.append(site)
+        return found
+
+    def plant(self, groups, seeds, equivalent, these):
         self.write({})
         self.configure()
         self.compile_commands()
@@ -156,14 +173,15 @@ class Tree:
             names[group] = sorted(n for n in found if n in self.originals)
             for name in names[group]:
                 if name not in all_sites:
-                    all_sites[name] = finding.sites_of(name, read(self.originals[name]), self.active(name))
+                    all_sites[name] = self.sites_in(name)
+        given = self.these(these, all_sites)
         draws = []
         for seed in seeds:
             for group in groups:
                 draws.append(Draw(seed, group, [s for n in names[group] for s in all_sites[n]]))
         bad, planted = set(), []
         while True:
-            planted = []
+            planted = [s for s in given if id(s) not in bad]
             for draw in draws:
                 planted += draw.take(planted, bad)
             changed = {}
@@ -177,7 +195,7 @@ class Tree:
                 break
             bad |= set(map(id, refused))
         for site in planted:
-            site.equivalent = equivalent.get((site.path, site.before, site.after))
+            site.equivalent = equivalent.get((site.path, site.before, site.after), "")
         return planted
 
     def build(self):

@@ -121,6 +121,39 @@ static void formulas(void **state)
     }
 }
 
+// before, after and changed are of a counter's two values, not of a number that was worked out.
+static void formulas_that_need_a_counter(void **state)
+{
+    static const char *const texts[] = {"before(a + 1)", "after(a + 1)", "changed(a + 1)",     "before(3)",
+                                        "after(3)",      "changed(3)",   "changed(b, rate(a))"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        expression_error error;
+        expression e = {0};
+        assert_false(expression_parse(&e, texts[i], NULL, &error));
+        if (!strstr(error.text, "expected the name of a counter")) fail_msg("%s: %s", texts[i], error.text);
+        expression_free(&e);
+    }
+}
+
+// --fail-on and tables of rules name severities by these words, and by no others.
+static void words_of_severities(void **state)
+{
+    static const char *const words[] = {"ok", "info", "unknown", "watch", "warn", "high", "critical"};
+    severity s = SEVERITY_OK;
+    (void)state;
+    for (int i = 0; i < SEVERITIES; i++) {
+        assert_string_equal(severity_name((severity)i), words[i]);
+        assert_true(severity_parse(words[i], &s));
+        assert_int_equal(s, i);
+    }
+    assert_false(severity_parse("worst", &s) || severity_parse("", &s) || severity_parse("HIGH", &s) ||
+                 severity_parse("war", &s) || severity_parse("warns", &s));
+    assert_int_equal(s, SEVERITY_CRITICAL); // left alone
+    assert_string_equal(severity_name((severity)-1), "");
+    assert_string_equal(severity_name(SEVERITIES), "");
+}
+
 // What is not there, not read or not comparable has no value, and neither has what is made of it.
 static void formulas_without_a_value(void **state)
 {
@@ -1359,6 +1392,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas),
         cmocka_unit_test(formulas_without_a_value),
+        cmocka_unit_test(formulas_that_need_a_counter),
+        cmocka_unit_test(words_of_severities),
         cmocka_unit_test(refused_formulas),
         cmocka_unit_test(patterns),
         cmocka_unit_test(thresholds),

@@ -608,6 +608,39 @@ static void elapsed_does_not_follow_a_clock_step(void **state)
     }
 }
 
+// Where one reading does not know the wall clock's time, nothing is known of a step either.
+static void no_step_of_an_unknown_clock(void **state)
+{
+    (void)state;
+    const int64_t s = 1000000000;
+    for (int unknown = 0; unknown < 3; unknown++) {
+        netprof_snapshot a = snapshot_of(schema_of_rows(one_device, 4, "n", "x"));
+        netprof_snapshot b = snapshot_of(schema_of_rows(one_device, 4, "n", "x"));
+        netprof_delta d = NETPROF_ZERO;
+        a.begin_ns = 100 * s, b.begin_ns = 107 * s;
+        a.wall_ns = unknown == 1 ? 0 : 50000 * s, b.wall_ns = unknown == 2 ? 0 : 50007 * s;
+        a.stamps_ns[0] = 50000 * s, b.stamps_ns[0] = 50006 * s;
+        assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+        assert_int_equal(d.elapsed_ns[0], 6 * s);
+        netprof_delta_free(&d);
+        netprof_snapshot_free(&a);
+        netprof_snapshot_free(&b);
+    }
+}
+
+static void a_copy_needs_both(void **state)
+{
+    netprof_snapshot s = snapshot_of(schema_of_rows(one_device, 4, "n", "x")), none = NETPROF_ZERO;
+    netprof_error error;
+    (void)state;
+    assert_int_equal(netprof_snapshot_copy(NULL, &s, &error), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_snapshot_copy(&none, NULL, &error), NETPROF_ERR_ARG);
+    assert_string_equal(error.text, "no snapshot");
+    netprof_snapshot_free(&s);
+    assert_int_equal(netprof_snapshot_copy(&none, &s, NULL), NETPROF_ERR_ARG); // s holds nothing any more
+    netprof_snapshot_free(&none);
+}
+
 typedef struct port {
     const char *unit, *fact, *value;
     unsigned flags, scale;
@@ -772,6 +805,8 @@ int main(void)
         cmocka_unit_test(trap_stale_baseline_after_reboot),
         cmocka_unit_test(backwards_is_refused),
         cmocka_unit_test(elapsed_does_not_follow_a_clock_step),
+        cmocka_unit_test(no_step_of_an_unknown_clock),
+        cmocka_unit_test(a_copy_needs_both),
         cmocka_unit_test(narrow_counters_are_bound_by_the_line_rate),
         cmocka_unit_test(joined_schemas_keep_the_sources_states),
         cmocka_unit_test(nothing_at_all),

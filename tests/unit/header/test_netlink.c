@@ -32,6 +32,7 @@ static int fake_ioctl(void);
 
 typedef struct fake_link {
     uint32_t ifindex, master, lower;
+    uint32_t namespace; /* of the lower one: its number and 1, or 0: this one */
     const char *name, *kind;
     uint32_t carrier, up, down;
     uint64_t base;     /* statistic i is base + i */
@@ -157,6 +158,7 @@ static void put_link_message(fake_message *m, const fake_link *l, unsigned flags
     if (l->qdisc) put_text(m, 6, l->qdisc);
     if (l->master) put_u32(m, 10, l->master);
     if (l->lower) put_u32(m, 5, l->lower);
+    if (l->namespace) put_u32(m, 37, l->namespace - 1);
     if (l->kind) {
         size_t nest = begin_nest(m, 18);
         put_text(m, 1, l->kind);
@@ -986,6 +988,62 @@ static void trap_stacked_devices_counted_twice(void **state)
     }
 }
 
+/* The link below is called by its name only where that name is of this namespace: the same number elsewhere is another. */
+static void test_the_link_below(void **state)
+{
+    static const struct {
+        uint32_t lower, namespace;
+        const char *fact;
+    } rows[] = {{3, 0, "below"}, {3, 1, "if3 of namespace 0"}, {3, 8, "if3 of namespace 7"},
+                {9, 0, "if9"},   {9, 4, "if9 of namespace 3"}, {5, 0, NULL},
+                {0, 0, NULL}};
+    size_t i, k;
+    (void)state;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const netprof_schema *s;
+        const char *fact = NULL;
+        netprof *np;
+        netprof_snapshot snapshot;
+        fake_link *upper;
+        setup(NULL);
+        kernel.count = 0;
+        add_link(3, "below", 1000);
+        upper = add_link(5, "vlan5", 2000);
+        upper->kind = "vlan";
+        upper->lower = rows[i].lower;
+        upper->namespace = rows[i].namespace;
+        np = open_with(NULL, 0);
+        snapshot = take(np, NETPROF_SET_ALL);
+        s = snapshot.schema;
+        for (k = 0; k < s->device_count; k++)
+            if (strcmp(s->devices[k].name, "vlan5") == 0)
+                fact = netprof_fact_of(s->devices[k].facts, s->devices[k].fact_count, "lower");
+        if (!rows[i].fact)
+            assert_null(fact);
+        else
+            assert_string_equal(fact, rows[i].fact);
+        netprof_snapshot_free(&snapshot);
+        netprof_close(np);
+    }
+}
+
+/* Attributes of four bytes, of one byte, and of none. */
+static void test_numbers_of_attributes(void **state)
+{
+    static const unsigned char bytes[] = {0x0d, 0xf0, 0xad, 0x8b, 0xff};
+    netprof__attr a = {0, 0, 0};
+    (void)state;
+    a.data = bytes;
+    a.size = 4;
+    assert_int_equal(netprof__attr_u32(&a), 0x8badf00du);
+    a.size = 5;
+    assert_int_equal(netprof__attr_u32(&a), 0x8badf00du);
+    a.size = 1;
+    assert_int_equal(netprof__attr_u32(&a), 0x0d);
+    a.size = 0;
+    assert_int_equal(netprof__attr_u32(&a), 0);
+}
+
 static void test_names_of_representors(void **state)
 {
     (void)state;
@@ -1410,6 +1468,8 @@ int main(void)
         TEST(test_every_allocation_fails_in_turn),
         TEST(trap_stacked_devices_counted_twice),
         TEST(test_names_of_representors),
+        TEST(test_the_link_below),
+        TEST(test_numbers_of_attributes),
         TEST(trap_speed_of_down_link),
         TEST(test_replies_cut_at_every_byte_and_unaligned),
         TEST(test_replies_with_damaged_bytes),

@@ -530,6 +530,31 @@ static void test_bucket_carries(void **state)
     netprof_regions_free(&r);
 }
 
+/* What the clock measured too small is set right in everything that is told of it: here by a quarter more. */
+static void test_the_clock_is_corrected(void **state)
+{
+    netprof_regions r;
+    const netprof_stat *s;
+    (void)state;
+    both_begin(0);
+    timed(1, 1000);
+    timed(1, 3000);
+    made_up_ns += 4000;
+    both_end(0);
+    netprof__fix_factor(&netprof__regions_state, 1.25);
+    netprof_regions_take(&r, NULL);
+    netprof__fix_factor(&netprof__regions_state, 0);
+    s = stat_below(&r, 0, UINT32_MAX, "alpha");
+    assert_int_equal(s->total_ns, 10000);
+    assert_int_equal(s->exclusive_ns, 5000);
+    s = stat_below(&r, 0, s->node, "beta");
+    assert_int_equal(s->inclusive_ns, 5000);
+    assert_int_equal(s->min_ns, 1250);
+    assert_int_equal(s->max_ns, 3750);
+    expect_near(s->variance_ns2, 1250.0 * 1250, 1e-9); /* of 1250 and 3750 */
+    netprof_regions_free(&r);
+}
+
 static void test_clock_steps_back(void **state)
 {
     netprof_regions r;
@@ -867,6 +892,7 @@ int main(void)
         cmocka_unit_test(test_histogram_bounds),
         cmocka_unit_test_setup_teardown(test_variance, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_bucket_carries, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_the_clock_is_corrected, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_clock_steps_back, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_reset_in_open_regions, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_off_in_open_regions, fresh, back_to_real_time),

@@ -564,6 +564,69 @@ static void long_lines(void **unused)
     tree_remove(tree);
 }
 
+// The last line of a file without its end: a whole record counts, what is too long does not, nor does its rest.
+static void last_lines(void **unused)
+{
+    static log_text l;
+    char *tree = tree_make(), *megabyte = malloc(1 << 20);
+    nccl n;
+    who w = {"0x1", "h", 0, 1, 1, 1, 5, NULL};
+    nccl_options small = {.max_line = 300000};
+    (void)unused;
+    memset(megabyte, 'x', 1 << 20);
+    l.size = 0;
+    add_record(&l, &w, 0, 1);
+    add_record(&l, &w, 1, 1);
+    save(tree, "a.log", l.text, l.size - 1); // without the newline
+    assert_int_equal(read_tree(&n, tree, &small), NETPROF_OK);
+    assert_int_equal(n.lines, 2);
+    assert_int_equal(n.outcomes[NCCL_COLL], 2);
+    nccl_free(&n);
+    FILE *f = fopen(tree_path(tree, "a.log"), "ae");
+    fprintf(f, "\n{\"long\":\"%.*s%.*s", 1 << 20, megabyte, 1 << 18, megabyte);
+    fclose(f);
+    assert_int_equal(read_tree(&n, tree, &small), NETPROF_OK);
+    assert_int_equal(n.lines, 3);
+    assert_int_equal(n.outcomes[NCCL_COLL], 2);
+    assert_int_equal(n.outcomes[NCCL_TOO_LONG], 1);
+    assert_int_equal(n.outcomes[NCCL_BAD_JSON], 0);
+    nccl_free(&n);
+    free(megabyte);
+    tree_remove(tree);
+}
+
+// Every row of every table has as many fields as its head has names.
+static void tables_are_whole(void **unused)
+{
+    static log_text l;
+    char *tree = tree_make();
+    nccl n;
+    size_t rows = 0;
+    (void)unused;
+    save_ranks(tree);
+    assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
+    for (int t = 0; t < NCCL_TABLES; t++) {
+        size_t wanted = 0;
+        l.size = 0;
+        assert_int_equal(nccl_export(&n, (nccl_table)t, NULL, to_memory, &l), NETPROF_OK);
+        l.text[l.size] = 0;
+        if (strchr("[{", *l.text)) continue; // JSON
+        for (char *line = l.text, *end; (end = strchr(line, '\n')); line = end + 1) {
+            size_t commas = 0;
+            for (bool quoted = false; line < end; line++) {
+                quoted ^= *line == '"';
+                commas += *line == ',' && !quoted;
+            }
+            if (!wanted) wanted = commas;
+            if (commas != wanted) fail_msg("table %d: %zu commas, its head has %zu", t, commas, wanted);
+            rows++;
+        }
+    }
+    assert_true(rows > 20);
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
 // Hostile values cost their line and change no other.
 static void hostile(void **unused)
 {
@@ -901,14 +964,18 @@ static void counters(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instances),    cmocka_unit_test(waiting),           cmocka_unit_test(bandwidth),
-        cmocka_unit_test(completeness), cmocka_unit_test(quantiles),         cmocka_unit_test(duplicates),
-        cmocka_unit_test(restarts),     cmocka_unit_test(appended_twice),    cmocka_unit_test(bare_lines),
-        cmocka_unit_test(packed),       cmocka_unit_test(damaged_gzip),      cmocka_unit_test(parts),
-        cmocka_unit_test(long_lines),   cmocka_unit_test(hostile),           cmocka_unit_test(largest),
-        cmocka_unit_test(nothing),      cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(proxy_steps),
-        cmocka_unit_test(prometheus),   cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
-        cmocka_unit_test(counters),
+        cmocka_unit_test(instances),       cmocka_unit_test(waiting),
+        cmocka_unit_test(bandwidth),       cmocka_unit_test(completeness),
+        cmocka_unit_test(quantiles),       cmocka_unit_test(duplicates),
+        cmocka_unit_test(last_lines),      cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(restarts),        cmocka_unit_test(appended_twice),
+        cmocka_unit_test(bare_lines),      cmocka_unit_test(packed),
+        cmocka_unit_test(damaged_gzip),    cmocka_unit_test(parts),
+        cmocka_unit_test(long_lines),      cmocka_unit_test(hostile),
+        cmocka_unit_test(largest),         cmocka_unit_test(nothing),
+        cmocka_unit_test(p2p_and_proxies), cmocka_unit_test(proxy_steps),
+        cmocka_unit_test(prometheus),      cmocka_unit_test(sizes_and_classes),
+        cmocka_unit_test(peaks),           cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
