@@ -5,7 +5,6 @@ import os
 import random
 import re
 import shlex
-import shutil
 import subprocess
 
 import sites as finding
@@ -50,27 +49,28 @@ class Tree:
     def copy(self):
         """What has not changed keeps its date, so that it is not built again. (Files with faults are written later.)"""
         os.makedirs(self.tmp, exist_ok=True)
-        self.originals = {}
+        self.originals, self.modes = {}, {}
         wanted = set(self.files())
         for d, _, names in os.walk(self.tree):
             for n in names:
                 path = os.path.join(d, n)
                 if os.path.relpath(path, self.tree) not in wanted:
                     os.unlink(path)
-        for name in wanted:
-            self.originals[name] = os.path.join(self.top, name)
+        for name in wanted:  # kept: the tree may change while this runs
+            with open(os.path.join(self.top, name), "rb") as f:
+                self.originals[name] = f.read()
+            self.modes[name] = os.stat(os.path.join(self.top, name)).st_mode
         subprocess.run(["gcc", "-O1", "-fPIC", "-I", HERE, "-c", os.path.join(HERE, "mutant.c"), "-o", self.object], check=True)
 
     def write(self, changed):
         """The tree as it is, but for the files in `changed`: {name: text}."""
-        for name, source in self.originals.items():
+        for name, original in self.originals.items():
             target = os.path.join(self.tree, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if name in changed:
                 new = changed[name].encode()
             else:
-                with open(source, "rb") as f:
-                    new = f.read()
+                new = original
                 if name == "tests/cli/common.bash":
                     new += b'\n. "%s/met.bash"\n' % HERE.encode()
             old = None
@@ -80,7 +80,7 @@ class Tree:
             if old != new:
                 with open(target, "wb") as f:
                     f.write(new)
-            shutil.copymode(source, target)
+            os.chmod(target, self.modes[name])
 
     def configure(self):
         if self.command or os.path.exists(os.path.join(self.out, "CMakeCache.txt")):
@@ -142,11 +142,11 @@ class Tree:
         return found
 
     def text_with(self, name, planted):
-        text = finding.with_mutants(read(self.originals[name]), planted)
+        text = finding.with_mutants(self.originals[name].decode(), planted)
         return read(os.path.join(HERE, "mutant.h")) + f'#line 1 "{os.path.join(self.tree, name)}"\n' + text
 
     def sites_in(self, name):
-        return finding.sites_of(name, read(self.originals[name]), self.active(name))
+        return finding.sites_of(name, self.originals[name].decode(), self.active(name))
 
     def these(self, wanted, all_sites):
         """The faults that a file lists."""

@@ -144,9 +144,12 @@ class Body:
                 yield self.either("constant", i, "false" if sign == "true" else "true", i, i)
 
     def declared(self, bracket):
-        """An array is declared here, not indexed: a type stands before its name."""
-        return self.tokens[bracket - 2][0] == "name" and self.sign(bracket - 2) not in ("return", "case", "else", "sizeof") \
-            or self.sign(bracket - 2) == "*" and not self.spaced(bracket - 2)
+        """An array is declared here, not indexed: a type stands before its name, or before that of the first one."""
+        first = bracket - 1
+        while first > 0 and self.sign(first - 1) not in (";", "{", "}", "(", ":", "return", "case", "else", "sizeof"):
+            first -= 1
+        second = self.tokens[first + 1] if first + 1 < len(self.tokens) else ("", "", 0, 0)
+        return self.tokens[first][0] == "name" and (second[0] == "name" or second[1] == "*" and not self.spaced(first + 1))
 
     def conditions(self):
         for i, (_, sign, _, _) in enumerate(self.tokens):
