@@ -848,13 +848,23 @@ NETPROF_API void netprof_print_bench(int fd, const netprof_bench_row *rows, size
 
        NETPROF_BEGIN("halo"); exchange(); NETPROF_BYTES(n); NETPROF_END("halo");
        { NETPROF_SCOPE("halo"); exchange(); }                (to the end of the block; C++, or C with gcc and clang)
+       for (i = 0; i < n; i++) { NETPROF_ITERATION("step", i); NETPROF_VALUE("size", m); step(); }
 
    The name is a string constant. For names that are known only at run time, and for other languages, netprof_region()
-   returns an id for netprof_begin() and netprof_end(). Use a span for work that ends in another thread than it began
-   in, or in an order that does not nest.
+   returns an id for netprof_begin() and netprof_end(). Use a span for work that goes on beside, that ends in another
+   thread than it began in, or in an order that does not nest:
+
+       netprof_span s = netprof_span_begin(id); MPI_Isend(...); compute(); netprof_span_wait(&s); MPI_Wait(...);
+       netprof_span_bytes(&s, n); netprof_span_end(s);
+
+   Threads that work for a region of another one say so, or their regions are at the top level:
+
+       netprof_place here = netprof_here();
+       #pragma omp parallel
+       { NETPROF_ADOPT(here); ... }
 
    Statistics per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest,
-   variance, a histogram, bytes. After the first use of a region in a thread there is no lock, no system call and no
+   variance, a histogram, bytes, values. After the first use of a region in a thread there is no lock, no system call and no
    allocation; only the mode fast makes system calls, as few as the devices' counters need. If any region was used, the
    process writes one file, atomically: netprof-JOB-RANK-HOST-PID.netprof (without a job or a rank if it has none).
    `netprof regions` joins the files of a run.
@@ -913,7 +923,7 @@ typedef struct netprof_stat {
     uint64_t calls; /* all calls; `measured` of them were timed (NETPROF_EVERY) */
     uint64_t measured;
     uint64_t open;  /* begun but not yet ended; not in the other figures */
-    uint64_t spans; /* calls that began as a netprof_span, perhaps in another thread */
+    uint64_t spans; /* calls that began as a netprof_span, perhaps in another thread: all or none of a stat's */
     /* Sum over the measured calls, including the inner ones of a recursion: mean = total / measured. */
     uint64_t total_ns;
     /* Inclusive: a region directly inside itself is not counted twice; inside another region inside itself it is a
@@ -927,9 +937,25 @@ typedef struct netprof_stat {
     uint64_t counted;    /* calls whose counters are in counter_sums */
     /* Sum over the counted calls: regions with counters that were open in the process when the call ended. */
     uint64_t concurrency;
+    /* Of the spans: for which the program said when it began to wait (netprof_span_wait), and how long it waited. The rest
+       of their time overlapped with something else. */
+    uint64_t waits, waited_ns;
     const uint64_t *histogram;    /* [NETPROF_HISTOGRAM_BUCKETS]; see netprof_histogram_floor_ns() */
     const uint64_t *counter_sums; /* [netprof_regions.counter_count]; NULL without counters */
 } netprof_stat;
+
+#define NETPROF_VALUE_BUCKETS 64 /* 0: below 1; k: from 2^(k-1) to below 2^k */
+
+/* One value that the program gave (netprof_value) in the calls of one stat. */
+typedef struct netprof_value_stat {
+    size_t stat; /* index in netprof_regions.stats */
+    const char *name;
+    uint64_t count; /* how often it was given */
+    int64_t sum, least, most;
+    int64_t at_longest;                /* in the longest call that had it ... */
+    uint64_t longest_ns;               /* ... which took so long */
+    const uint64_t *counts, *times_ns; /* [NETPROF_VALUE_BUCKETS]; times: of the calls that had it, by its last value */
+} netprof_value_stat;
 
 /* A copy of all statistics, taken or read from a file. It is valid until netprof_regions_free() or, as a reader's item,
    until the reader's next call. */
@@ -957,14 +983,26 @@ typedef struct netprof_regions {
     /* "", or the first of: a setting that was not understood, counters that failed, a mismatch with both names. */
     const char *warning;
     void *memory;
+    netprof_value_stat *values; /* in the order of the stats */
+    size_t value_count;
+    void *values_memory;
 } netprof_regions;
 
-/* A begin that another thread may end; spans may end in any order. Copy it freely, but end it once. It has a duration
-   and nothing else: no parent, no bytes, no counters, and NETPROF_EVERY does not apply. It appears in no statistics
-   until it ends. */
+/* A place in the tree of regions: an open region or a span, of whatever thread. It stays valid. */
+typedef struct netprof_place {
+    const void *node; /* private; NULL: the top level */
+} netprof_place;
+
+/* Work that overlaps with what its thread does meanwhile: a message on its way, a request, a coroutine. Another thread
+   may end it, and spans may end in any order. Copy it freely, but end it once. Its parent is the region that was open
+   where it began; its time is not part of that region's. In modes fast and sampler its counters are what the devices
+   counted while it was open, whatever for: of spans that overlap each counts all of it. NETPROF_EVERY does not apply. It
+   appears in no statistics until it ends. All members are private. */
 typedef struct netprof_span {
     netprof_region_id region;
-    uint64_t begin_ticks;
+    uint32_t sample;
+    uint64_t begin_ticks, wait_ticks, suspend_ticks, bytes;
+    netprof_place place;
 } netprof_span;
 
 /* One per call site; the macros create it. */
@@ -992,9 +1030,31 @@ NETPROF_API void netprof_begin(netprof_region_id region);
 /* Ends the innermost open call of the region in this thread, and everything open inside it (aborted). If none is open,
    nothing ends. Both cases are counted as mismatched, unless the region was the innermost one. hot. */
 NETPROF_API void netprof_end(netprof_region_id region);
-NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
-/* hot; any thread: counted at the top level of the thread that ends it */
-NETPROF_API void netprof_span_end(netprof_span span);
+NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* below the innermost open region. hot */
+NETPROF_API netprof_span netprof_span_begin_at(netprof_region_id region, netprof_place place); /* hot */
+NETPROF_API void netprof_span_bytes(netprof_span *span, uint64_t bytes);                       /* that it moves. hot */
+/* From here on the program waits for the span: MPI_Wait comes next. What was before, it overlapped. hot. */
+NETPROF_API void netprof_span_wait(netprof_span *span);
+/* Between these two the span's clock stands still: a fiber or coroutine that gives up its thread. hot. */
+NETPROF_API void netprof_span_suspend(netprof_span *span);
+NETPROF_API void netprof_span_resume(netprof_span *span);
+NETPROF_API void netprof_span_end(netprof_span span); /* hot; any thread */
+/* The innermost open region of this thread; the top level without one. hot. */
+NETPROF_API netprof_place netprof_here(void);
+/* Inside a span, as the parent of other spans: fibers and coroutines, which may change threads between a begin and its
+   end, nest their regions so. hot; the first use allocates. */
+NETPROF_API netprof_place netprof_span_place(const netprof_span *span);
+/* From here to the next netprof_adopt_end() this thread works for that place: its regions are below it, and its time is
+   part of the time there. For the workers of a parallel region; where the place is open in this thread, it changes nothing.
+   hot; the first use allocates. */
+NETPROF_API void netprof_adopt(netprof_place place);
+NETPROF_API void netprof_adopt_end(void); /* Ends regions that are still open inside (aborted). hot. */
+/* Gives the innermost open region of this thread a value: the size of a message, the peer, the number of an iteration.
+   name is an id of netprof_region(). Counts, sum, least, most, a histogram by powers of two, and the time of the calls by
+   the value; a value that is given again in one call counts again, and the call's time is the last one's. hot. */
+NETPROF_API void netprof_value(netprof_region_id name, int64_t value);
+/* Smallest value of a bucket: INT64_MIN, 1, 2, 4 ...; INT64_MAX for NETPROF_VALUE_BUCKETS and above. any. */
+NETPROF_API int64_t netprof_value_floor(unsigned bucket);
 /* Adds bytes that the program moved to the innermost open region of this thread; without one they are ignored. hot. */
 NETPROF_API void netprof_bytes(uint64_t bytes);
 /* Measures only every n-th call of the region from now on; 0 and 1: every call. any, no lock. */
@@ -1015,6 +1075,7 @@ NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error
 
 NETPROF_API void netprof__enter(netprof_site *site);
 NETPROF_API void netprof__leave(netprof_site *site);
+NETPROF_API void netprof__value(netprof_site *site, int64_t value);
 #ifdef NETPROF_STATIC
 static int netprof__mode_now __attribute__((unused)) = 0;
 #else
@@ -1042,6 +1103,12 @@ extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
     do {                                                                                                               \
         if (NETPROF__IS_ON) netprof_bytes(n);                                                                          \
     } while (0)
+/* A value of the innermost open region; the name is a string literal. */
+#define NETPROF_VALUE(name, value)                                                                                     \
+    do {                                                                                                               \
+        static netprof_site netprof__site = NETPROF__SITE(name);                                                       \
+        if (NETPROF__IS_ON) netprof__value(&netprof__site, (int64_t)(value));                                          \
+    } while (0)
 #define NETPROF_BEGIN_DYNAMIC(name)                                                                                    \
     do {                                                                                                               \
         if (NETPROF__IS_ON) netprof_begin(netprof_region(name));                                                       \
@@ -1055,6 +1122,7 @@ extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #define NETPROF_BEGIN(name)         ((void)0)
 #define NETPROF_END(name)           ((void)0)
 #define NETPROF_BYTES(n)            ((void)0)
+#define NETPROF_VALUE(name, value)  ((void)0)
 #define NETPROF_BEGIN_DYNAMIC(name) ((void)0)
 #define NETPROF_END_DYNAMIC(name)   ((void)0)
 #endif
@@ -1066,6 +1134,7 @@ extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #define NETPROF_SCOPE(name)         ((void)0)
 #define NETPROF_SCOPE_DYNAMIC(name) ((void)0)
 #define NETPROF_SCOPE_ID(id)        ((void)0)
+#define NETPROF_ADOPT(place)        ((void)0)
 #elif defined(__cplusplus)
 } /* extern "C" */
 class netprof_scope
@@ -1101,6 +1170,16 @@ class netprof_scope_id
     }
 };
 #define NETPROF_SCOPE_ID(id) netprof_scope_id NETPROF__JOIN(netprof__scope_, __LINE__)(id)
+class netprof_adoption
+{
+    netprof_adoption(const netprof_adoption &);
+    netprof_adoption &operator=(const netprof_adoption &);
+
+  public:
+    explicit netprof_adoption(netprof_place place) { netprof_adopt(place); }
+    ~netprof_adoption() { netprof_adopt_end(); }
+};
+#define NETPROF_ADOPT(place) netprof_adoption NETPROF__JOIN(netprof__adoption_, __LINE__)(place)
 extern "C" {
 #define NETPROF_SCOPE(name)                                                                                            \
     static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = NETPROF__SITE(name);                                 \
@@ -1116,6 +1195,19 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
 {
     if (*site) netprof__leave(*site);
 }
+static inline __attribute__((unused)) netprof_place netprof__scope_adopt(netprof_place place)
+{
+    netprof_adopt(place);
+    return place;
+}
+static inline __attribute__((unused)) void netprof__scope_adopt_end(netprof_place *place)
+{
+    (void)place;
+    netprof_adopt_end();
+}
+#define NETPROF_ADOPT(place)                                                                                           \
+    netprof_place NETPROF__JOIN(netprof__adoption_, __LINE__)                                                          \
+        __attribute__((cleanup(netprof__scope_adopt_end), unused)) = netprof__scope_adopt(place)
 static inline __attribute__((unused)) netprof_region_id netprof__scope_begin_id(netprof_region_id region)
 {
     if (!NETPROF__IS_ON) return 0;
@@ -1137,6 +1229,11 @@ static inline __attribute__((unused)) void netprof__scope_end_id(netprof_region_
 #ifndef NETPROF_DISABLE
 #define NETPROF_SCOPE_DYNAMIC(name) NETPROF_SCOPE_ID(NETPROF__IS_ON ? netprof_region(name) : 0)
 #endif
+/* One iteration of a loop, to the end of the block: a region with the value "iteration". The report tells which iteration
+   was the longest. */
+#define NETPROF_ITERATION(name, number)                                                                                \
+    NETPROF_SCOPE(name);                                                                                               \
+    NETPROF_VALUE("iteration", number)
 
 /* >>6.4 statistics that were taken or read */
 
@@ -8911,8 +9008,36 @@ NETPROF_API void netprof_regions_free(netprof_regions *r)
     netprof_alloc a = netprof__alloc_or_default(NULL);
     if (!r) return;
     netprof__release(&a, r->memory);
+    netprof__release(&a, r->values_memory);
     netprof_schema_release(r->schema);
     memset(r, 0, sizeof *r);
+}
+
+NETPROF_API int64_t netprof_value_floor(unsigned bucket)
+{
+    if (!bucket) return INT64_MIN;
+    return bucket < NETPROF_VALUE_BUCKETS ? (int64_t)1 << (bucket - 1) : INT64_MAX;
+}
+
+/* Allocates a block for so many values, and `text` bytes for names; value_count stays 0. */
+static netprof_err netprof__values_room(netprof_regions *r, size_t count, size_t text, char **names,
+                                        netprof_error *error)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t one = sizeof(netprof_value_stat) + 2 * NETPROF_VALUE_BUCKETS * sizeof(uint64_t), i;
+    uint64_t *buckets;
+    if (!count) return NETPROF_OK;
+    if (count > (SIZE_MAX / 2) / one) return netprof__no_memory(error);
+    r->values_memory = netprof__zalloc(&a, count * one + text);
+    if (!r->values_memory) return netprof__no_memory(error);
+    r->values = (netprof_value_stat *)r->values_memory;
+    buckets = (uint64_t *)(void *)(r->values + count);
+    for (i = 0; i < count; i++) {
+        r->values[i].counts = buckets + 2 * i * NETPROF_VALUE_BUCKETS;
+        r->values[i].times_ns = r->values[i].counts + NETPROF_VALUE_BUCKETS;
+    }
+    if (names) *names = (char *)(buckets + 2 * count * NETPROF_VALUE_BUCKETS);
+    return NETPROF_OK;
 }
 
 /* Allocates one block: stats, counter sums, histograms, counter indices, and `text` bytes for names. */
@@ -9290,7 +9415,10 @@ NETPROF_API void netprof_meter_free(netprof_meter *meter)
             total_ns; variance_ns2 as an IEEE double in 8 bytes; in the zero code 496 buckets; in the zero code the sums
             of the counters. Then, up to the end of the chunk, parts: u8 kind, u32 length, content; readers skip kinds
             that they do not know, and whatever follows in a part what they know of it. Kind 1: varint readings,
-            reading_ns.
+            reading_ns. Kind 2: varint number of stats whose program waited for spans; for each, varint distance of its index
+            from the one before, waits, waited_ns. Kind 3: varint number of values; for each, varint distance of its
+            stat's index from that of the one before, text name, varint count, signed sum, least, most, at_longest, varint
+            longest_ns; in the zero code 64 counts; in the zero code 64 times.
    "END " = varint number of chunks before it: the file was closed properly. */
 
 /* >>10.2 integers, checksums, bit codes */
@@ -10734,7 +10862,7 @@ static void netprof__region_number(netprof__region_names *n, const netprof_regio
 }
 
 /* The parts at the end of the chunk: kinds, and where one begins. */
-enum netprof__region_part { NETPROF__PART_READINGS = 1 };
+enum netprof__region_part { NETPROF__PART_READINGS = 1, NETPROF__PART_WAITS = 2, NETPROF__PART_VALUES = 3 };
 
 static size_t netprof__part_begin(netprof__buffer *b, unsigned kind)
 {
@@ -10748,9 +10876,52 @@ static void netprof__part_end(netprof__buffer *b, size_t begin)
     if (!b->failed) netprof__put_le(b->data + begin - 4, b->size - begin, 4);
 }
 
+static void netprof__put_waits(netprof__buffer *b, const netprof_regions *r, size_t count)
+{
+    size_t i, before = 0, at = netprof__part_begin(b, NETPROF__PART_WAITS);
+    netprof__put_varint(b, count);
+    for (i = 0; i < r->count; i++) {
+        if (!r->stats[i].waits) continue;
+        netprof__put_varint(b, i - before);
+        netprof__put_varint(b, r->stats[i].waits);
+        netprof__put_varint(b, r->stats[i].waited_ns);
+        before = i;
+    }
+    netprof__part_end(b, at);
+}
+
+static void netprof__put_value(netprof__buffer *b, const netprof_value_stat *v, size_t before)
+{
+    size_t i;
+    netprof__put_varint(b, v->stat - before);
+    netprof__put_text(b, v->name);
+    netprof__put_varint(b, v->count);
+    netprof__put_signed(b, v->sum);
+    netprof__put_signed(b, v->least);
+    netprof__put_signed(b, v->most);
+    netprof__put_signed(b, v->at_longest);
+    netprof__put_varint(b, v->longest_ns);
+    for (i = 0; i < NETPROF_VALUE_BUCKETS; i++)
+        netprof__zero_code(b, v->counts[i]);
+    netprof__zero_code_end(b);
+    for (i = 0; i < NETPROF_VALUE_BUCKETS; i++)
+        netprof__zero_code(b, v->times_ns[i]);
+    netprof__zero_code_end(b);
+}
+
 static void netprof__put_region_parts(netprof__buffer *b, const netprof_regions *r)
 {
-    size_t at;
+    size_t at, i, waits = 0;
+    for (i = 0; i < r->count; i++)
+        waits += r->stats[i].waits != 0;
+    if (waits) netprof__put_waits(b, r, waits);
+    if (r->value_count) {
+        at = netprof__part_begin(b, NETPROF__PART_VALUES);
+        netprof__put_varint(b, r->value_count);
+        for (i = 0; i < r->value_count; i++)
+            netprof__put_value(b, &r->values[i], i ? r->values[i - 1].stat : 0);
+        netprof__part_end(b, at);
+    }
     if (r->readings) {
         at = netprof__part_begin(b, NETPROF__PART_READINGS);
         netprof__put_varint(b, r->readings);
@@ -11788,9 +11959,69 @@ static const char **netprof__take_region_names(netprof_reader *r, netprof__curso
     return names;
 }
 
-/* Reads the parts after the stats. Returns NULL, or what is wrong. */
-static const char *netprof__take_region_parts(netprof__cursor *c, netprof_regions *to)
+static void netprof__take_waits(netprof__cursor *c, netprof_regions *to)
 {
+    uint64_t count = netprof__take_count(c), at = 0;
+    for (; count && !c->bad; count--) {
+        at += netprof__take_varint(c);
+        if (c->bad || at >= to->count) {
+            c->bad = 1;
+            return;
+        }
+        to->stats[at].waits = netprof__take_varint(c);
+        to->stats[at].waited_ns = netprof__take_varint(c);
+    }
+}
+
+/* Reads a value; its name goes to *text, which is moved on. */
+static void netprof__take_value(netprof__cursor *c, netprof_value_stat *v, char **text)
+{
+    uint64_t *counts = (uint64_t *)(uintptr_t)v->counts, *times = (uint64_t *)(uintptr_t)v->times_ns;
+    size_t n = netprof__take_count(c), i;
+    if (c->bad) return;
+    memcpy(*text, c->at, n);
+    v->name = *text;
+    *text += n + 1; /* the block is zeroed */
+    c->at += n;
+    v->count = netprof__take_varint(c);
+    v->sum = netprof__take_signed(c);
+    v->least = netprof__take_signed(c);
+    v->most = netprof__take_signed(c);
+    v->at_longest = netprof__take_signed(c);
+    v->longest_ns = netprof__take_varint(c);
+    for (c->zeros = 0, i = 0; i < NETPROF_VALUE_BUCKETS && !c->bad; i++)
+        counts[i] = netprof__take_zero_code(c);
+    c->bad |= c->zeros != 0;
+    for (c->zeros = 0, i = 0; i < NETPROF_VALUE_BUCKETS && !c->bad; i++)
+        times[i] = netprof__take_zero_code(c);
+    c->bad |= c->zeros != 0;
+}
+
+static const char *netprof__take_region_values(netprof_reader *r, netprof__cursor *c, netprof_regions *to)
+{
+    enum { LEAST = 10 }; /* bytes of one value */
+    size_t count = netprof__take_count(c), i, room = (size_t)(c->end - c->at);
+    uint64_t at = 0, one = sizeof(netprof_value_stat) + 2 * NETPROF_VALUE_BUCKETS * sizeof(uint64_t);
+    char *text = NULL;
+    if (c->bad || count > room / LEAST || to->values_memory) return "values that do not decode";
+    if (r->memory > r->limits.max_memory || count > (r->limits.max_memory - r->memory) / one)
+        return "regions over the limits";
+    if (netprof__values_room(to, count, room + count, &text, NULL)) return netprof__reader_starved(r);
+    for (i = 0; i < count; i++) {
+        at += netprof__take_varint(c);
+        if (c->bad || at >= to->count) return "values that do not decode";
+        to->values[i].stat = (size_t)at;
+        netprof__take_value(c, &to->values[i], &text);
+        if (c->bad) return "values that do not decode";
+        to->value_count++;
+    }
+    return NULL;
+}
+
+/* Reads the parts after the stats. Returns NULL, or what is wrong. */
+static const char *netprof__take_region_parts(netprof_reader *r, netprof__cursor *c, netprof_regions *to)
+{
+    const char *wrong = NULL;
     while (!c->bad && c->at < c->end) {
         unsigned kind = netprof__take_byte(c);
         uint32_t length = netprof__take_u32(c);
@@ -11800,7 +12031,12 @@ static const char *netprof__take_region_parts(netprof__cursor *c, netprof_region
         if (kind == NETPROF__PART_READINGS) {
             to->readings = netprof__take_varint(&part);
             to->reading_ns = netprof__take_varint(&part);
+        } else if (kind == NETPROF__PART_WAITS) {
+            netprof__take_waits(&part, to);
+        } else if (kind == NETPROF__PART_VALUES) {
+            wrong = netprof__take_region_values(r, &part, to);
         }
+        if (wrong) return wrong;
         if (part.bad) return "regions whose parts do not decode";
     }
     return c->bad ? "regions whose parts do not decode" : NULL;
@@ -11838,7 +12074,7 @@ static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor
     }
     to->clock = text + texts[0];
     to->warning = text + texts[1];
-    return c->bad ? "regions that do not decode" : netprof__take_region_parts(c, to);
+    return c->bad ? "regions that do not decode" : netprof__take_region_parts(r, c, to);
 }
 
 static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
@@ -13377,7 +13613,16 @@ typedef struct netprof__tally {
     uint64_t pivot, squares;
     uint64_t recursive; /* time of the inner calls of a recursion */
     uint64_t skipped, spans, bytes, aborted, too_short, counted, concurrency;
+    uint64_t waits, waited, adopted; /* adopted: time of threads that work for it (netprof_adopt) */
 } netprof__tally;
+
+/* A value of a node's calls; the numbers are those of netprof_value_stat. */
+typedef struct netprof__value_node {
+    struct netprof__value_node *next; /* made before */
+    uint32_t name, waiting;           /* waiting: given in a call that is open */
+    uint64_t current, count, sum, least, most, at_longest, longest;
+    uint64_t counts[NETPROF_VALUE_BUCKETS], times[NETPROF_VALUE_BUCKETS];
+} netprof__value_node;
 
 /* One region under one parent, in one thread: its statistics and its place in the tree. */
 typedef struct netprof__node {
@@ -13391,6 +13636,10 @@ typedef struct netprof__node {
     uint32_t *carries;
     uint32_t index;
     uint32_t row; /* used by the series: its row, from 1; 0: not known yet */
+    uint32_t is_span;
+    struct netprof__node *recent_span; /* as recent, of the spans */
+    struct netprof__thread *owner;
+    netprof__value_node *values, *collected_values; /* collected: `values` when a collection began */
     uint32_t histogram[NETPROF_HISTOGRAM_BUCKETS];
 } netprof__node;
 
@@ -13403,11 +13652,15 @@ typedef struct netprof__sample {
 } netprof__sample;
 
 enum netprof__mark {
-    NETPROF__NESTED = 1,  /* inner call of a recursion */
-    NETPROF__SKIPPED = 2, /* not measured (NETPROF_EVERY) */
-    NETPROF__COUNTED = 4, /* with counters */
-    NETPROF__LOST = 8,    /* without a node: out of memory, or no such region */
-    NETPROF__APART = 16   /* counters were read meanwhile */
+    NETPROF__NESTED = 1,   /* inner call of a recursion */
+    NETPROF__SKIPPED = 2,  /* not measured (NETPROF_EVERY) */
+    NETPROF__COUNTED = 4,  /* with counters */
+    NETPROF__LOST = 8,     /* without a node: out of memory, or no such region */
+    NETPROF__APART = 16,   /* counters were read meanwhile */
+    NETPROF__VALUED = 32,  /* has values */
+    NETPROF__ADOPTED = 64, /* no call: work for a place of another thread */
+    NETPROF__BASE = 128,   /* the first of an adoption */
+    NETPROF__AGAIN = 256   /* of an adoption: open in this thread already, so that its time is counted there */
 };
 
 /* One open call. */
@@ -13452,7 +13705,16 @@ typedef struct netprof__thread {
     netprof_snapshot snapshot;
     netprof__columns columns;
     netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
+    const netprof__node *mirrored; /* the last node of another thread that was looked up here, and this thread's own */
+    netprof__node *mirror;
 } netprof__thread;
+
+/* The counters at the begin of a span. */
+typedef struct netprof__span_sample {
+    netprof__sample sample;
+    uint32_t ticket; /* of its span; a number that it does not have again soon */
+    uint32_t next;   /* free one, from 1 */
+} netprof__span_sample;
 
 /* A name; its id is its index in netprof__regions_state.regions. */
 typedef struct netprof__region {
@@ -13484,6 +13746,12 @@ typedef struct netprof__calls {
     netprof_err (*flush)(netprof_error *error);
     void (*reset)(void);
     netprof_err (*take)(netprof_regions *out, netprof_error *error);
+    netprof_span (*span_begin_at)(netprof_region_id region, netprof_place place);
+    netprof_place (*here)(void);
+    netprof_place (*span_place)(const netprof_span *span);
+    void (*adopt)(netprof_place place);
+    void (*adopt_end)(void);
+    void (*value)(netprof_region_id name, int64_t value);
 } netprof__calls;
 
 /* One path of regions over time, summed over threads: sums of this sample, and the values written last. */
@@ -13533,6 +13801,8 @@ static struct netprof__regions_state {
     uint64_t begin_ticks, reset_ticks;
     int64_t begin_ns, since_ns, since_wall_ns; /* begin: of the clock's calibration; since: of the statistics */
     uint64_t overhead_ps;
+    netprof__span_sample **span_samples;
+    uint32_t span_sample_count, span_sample_free;
     uint64_t sampler_readings, sampler_ns, sampler_base[2]; /* base: of both, at the last reset */
     uint64_t dropped, bounded; /* calls without a region; counter sums that are lower bounds */
     const netprof_schema *schema;
@@ -13616,7 +13886,7 @@ NETPROF__HOT unsigned netprof__bucket(uint64_t ns)
 }
 
 /* Adds a node; it becomes visible to readers, complete, with the last store. */
-static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *parent, uint32_t region)
+static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *parent, uint32_t region, int is_span)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     size_t counters = netprof__regions_state.counter_count;
@@ -13626,6 +13896,8 @@ static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *pare
     if (!n) return NULL;
     n->sums = counters ? (uint64_t *)(void *)(n + 1) : NULL;
     n->parent = parent;
+    n->owner = t;
+    n->is_span = (uint32_t)is_span;
     n->region = region;
     n->every = &netprof__regions_state.regions[region]->every;
     n->index = t->node_count++;
@@ -13637,17 +13909,37 @@ static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *pare
     return n;
 }
 
+static netprof__node *netprof__node_child(netprof__thread *t, netprof__node *parent, uint32_t region, int is_span)
+{
+    netprof__node *n;
+    if (!parent) return NULL;
+    for (n = parent->children; n && (n->region != region || n->is_span != (uint32_t)is_span); n = n->sibling)
+        continue;
+    return n ? n : netprof__node_make(t, parent, region, is_span);
+}
+
 /* Finds the node of a region under the innermost open one. A region that calls itself stays in its node. */
 NETPROF__COLD netprof__node *netprof__node_below(netprof__thread *t, netprof__node *parent, uint32_t region)
 {
     netprof__node *n;
     if (!parent) return NULL;
-    if (parent->region == region && parent != &t->root) return parent->recent = parent;
-    for (n = parent->children; n && n->region != region; n = n->sibling)
-        continue;
-    if (!n) n = netprof__node_make(t, parent, region);
+    if (parent->region == region && parent != &t->root && !parent->is_span) return parent->recent = parent;
+    n = netprof__node_child(t, parent, region, 0);
     if (n) parent->recent = n;
     return n;
+}
+
+/* Finds this thread's node for a node of any thread: the same path of names. NULL: out of memory. */
+NETPROF__COLD netprof__node *netprof__node_mirror(netprof__thread *t, const netprof__node *n)
+{
+    netprof__node *parent;
+    if (!n || !n->parent) return &t->root;
+    if (n->owner == t) return (netprof__node *)(uintptr_t)n;
+    if (n == t->mirrored) return t->mirror;
+    parent = netprof__node_mirror(t, n->parent);
+    t->mirror = netprof__node_child(t, parent, n->region, (int)n->is_span);
+    t->mirrored = t->mirror ? n : NULL;
+    return t->mirror;
 }
 
 /* >>12.3 counters at the edges of a call */
@@ -13768,15 +14060,21 @@ static uint64_t netprof__reading_end(netprof__thread *t, uint64_t since)
     return ticks;
 }
 
+NETPROF__COLD netprof__sample *netprof__frame_read(netprof__thread *t, netprof__frame *f)
+{
+    uint64_t since = netprof__ticks();
+    netprof__sample *s = netprof__sample_read(t);
+    netprof__frame_apart(f - 1, netprof__reading_end(t, since));
+    return s;
+}
+
 static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
 {
-    int reads = netprof__regions_state.started == NETPROF_MODE_FAST;
-    uint64_t since = reads ? netprof__ticks() : 0;
     __atomic_add_fetch(&netprof__regions_state.open, 1, __ATOMIC_RELAXED);
     NETPROF__SET(f->marks, f->marks | NETPROF__COUNTED);
-    f->sample = netprof__sample_take(t);
+    f->sample =
+        netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__frame_read(t, f) : netprof__sample_shared(t);
     if (f->sample) f->sample->frames++;
-    if (reads) netprof__frame_apart(f - 1, netprof__reading_end(t, since));
 }
 
 static void netprof__frame_release(netprof__frame *f)
@@ -13785,23 +14083,22 @@ static void netprof__frame_release(netprof__frame *f)
     f->sample = NULL;
 }
 
-/* Adds the change of the counters between the frame's edges. Called while the node's sequence is odd. */
-static void netprof__count_frame(netprof__frame *f, const netprof__sample *after)
+/* Adds the change of the counters between the edges of a call. Called while the node's sequence is odd. */
+static void netprof__count_edges(netprof__node *n, const netprof__sample *before, const netprof__sample *after)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    netprof__node *n = f->node;
     uint64_t open = __atomic_fetch_sub(&g->open, 1, __ATOMIC_RELAXED);
     size_t i;
-    if (!f->sample || !after || after->sequence == f->sample->sequence) {
+    if (!before || !after || after->sequence == before->sequence) {
         NETPROF__ADD(n->tally.too_short, 1);
         return;
     }
     for (i = 0; i < g->counter_count; i++) {
         uint64_t step = 0;
-        int exact = f->sample->known[i] && after->known[i];
+        int exact = before->known[i] && after->known[i];
         if (exact) {
             netprof_flag flag =
-                netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i], after->values[i], &step);
+                netprof_difference(&g->schema->counters[g->counters[i]], before->values[i], after->values[i], &step);
             exact = flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
         }
         if (!exact) __atomic_add_fetch(&g->bounded, 1, __ATOMIC_RELAXED);
@@ -13858,9 +14155,21 @@ NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t in
     if (NETPROF__UNLIKELY(!n->histogram[bucket])) netprof__carry_bucket(n, bucket);
 }
 
+/* All numbers from `current` on. */
+#define NETPROF__VALUE_WORDS ((sizeof(netprof__value_node) - offsetof(netprof__value_node, current)) / sizeof(uint64_t))
+
+static void netprof__value_renew(netprof__value_node *x)
+{
+    size_t i;
+    for (i = 0; i < NETPROF__VALUE_WORDS; i++)
+        NETPROF__SET((&x->current)[i], 0);
+    x->waiting = 0;
+}
+
 /* After a reset the owner empties its nodes before it counts again. */
 static void netprof__node_renew(netprof__node *n)
 {
+    netprof__value_node *x;
     size_t i;
     netprof__node_open(n);
     for (i = 0; i < sizeof n->tally / sizeof(uint64_t); i++)
@@ -13872,6 +14181,8 @@ static void netprof__node_renew(netprof__node *n)
     }
     for (i = 0; n->sums && i < netprof__regions_state.counter_count; i++)
         NETPROF__SET(n->sums[i], 0);
+    for (x = n->values; x; x = x->next)
+        netprof__value_renew(x);
     netprof__node_close(n);
 }
 
@@ -13883,7 +14194,7 @@ static void netprof__frame_renew(netprof__frame *f, uint64_t now)
     NETPROF__SET(f->marks, f->marks & ~(uint32_t)NETPROF__APART);
     if ((int64_t)(now - f->begin) > 0) NETPROF__SET(f->begin, now);
     netprof__frame_release(f);
-    NETPROF__ADD(f->node->tally.calls, 1);
+    if (!(f->marks & NETPROF__ADOPTED)) NETPROF__ADD(f->node->tally.calls, 1);
 }
 
 static void netprof__thread_renew(netprof__thread *t)
@@ -14032,6 +14343,45 @@ NETPROF__HOT void netprof__begin_at(netprof__thread *t, uint32_t region)
     NETPROF__SET(f->begin, netprof__ticks());
 }
 
+/* Ends a frame of an adoption, after so many ticks. Returns the ns that its parent did not do itself. */
+NETPROF__COLD uint64_t netprof__end_adopted(netprof__frame *f, uint64_t ticks)
+{
+    netprof__node *n = f->node;
+    uint64_t ns = netprof__ticks_to_ns(ticks);
+    if (f->marks & (NETPROF__AGAIN | NETPROF__SKIPPED)) return f->inside;
+    netprof__node_open(n);
+    NETPROF__ADD(n->tally.adopted, ns);
+    NETPROF__ADD(n->tally.within, f->inside < ns ? f->inside : ns);
+    netprof__node_close(n);
+    return ns;
+}
+
+NETPROF__HOT unsigned netprof__value_bucket(uint64_t value)
+{
+    return (int64_t)value < 1 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+}
+
+/* A call with values ended: its time belongs to the last value of each name. */
+static __attribute__((noinline)) void netprof__end_values(netprof__node *n, uint64_t ns)
+{
+    netprof__value_node *x;
+    for (x = n->values; x; x = x->next) {
+        if (!x->waiting) continue;
+        x->waiting = 0;
+        NETPROF__ADD(x->times[netprof__value_bucket(x->current)], ns);
+        if (ns < x->longest) continue;
+        NETPROF__SET(x->longest, ns);
+        NETPROF__SET(x->at_longest, x->current);
+    }
+}
+
+/* What a call read, and its own end since `now` (0: nothing), is no time of the call around it either. */
+NETPROF__COLD void netprof__pass_apart(netprof__thread *t, netprof__frame *around, uint64_t apart, uint64_t now)
+{
+    if (now && netprof__regions_state.started == NETPROF_MODE_FAST) apart += netprof__reading_end(t, now);
+    netprof__frame_apart(around, apart);
+}
+
 /* Removes the innermost frame; `now` is when it ended, and no reading of counters has been made since. */
 static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted)
 {
@@ -14043,22 +14393,25 @@ static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted)
     int reads = f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED);
     if (reads) after = netprof__sample_take(t);
     NETPROF__SET(t->depth, t->depth - 1);
-    if (!(f->marks & NETPROF__LOST)) {
+    if (f->marks & NETPROF__ADOPTED) {
+        ns = netprof__end_adopted(f, now - f->begin - apart);
+    } else if (!(f->marks & NETPROF__LOST)) {
         netprof__node_open(n);
         if (aborted) NETPROF__ADD(n->tally.aborted, 1);
-        if (f->marks & NETPROF__COUNTED) netprof__count_frame(f, after);
+        if (f->marks & NETPROF__COUNTED) netprof__count_edges(n, f->sample, after);
         if (f->marks & NETPROF__SKIPPED) {
             NETPROF__ADD(n->tally.skipped, 1);
         } else {
             ns = netprof__ticks_to_ns(now - f->begin - apart);
             netprof__tally_call(n, ns, f->inside, f->marks & NETPROF__NESTED);
         }
+        if (f->marks & NETPROF__VALUED) netprof__end_values(n, f->marks & NETPROF__SKIPPED ? 0 : ns);
         netprof__node_close(n);
     }
     netprof__frame_release(f);
     NETPROF__ADD(f[-1].inside, ns);
-    if (reads && netprof__regions_state.started == NETPROF_MODE_FAST) apart += netprof__reading_end(t, now);
-    if (apart) netprof__frame_apart(f - 1, apart);
+    if (NETPROF__UNLIKELY(apart || (reads && netprof__regions_state.started == NETPROF_MODE_FAST)))
+        netprof__pass_apart(t, f - 1, apart, reads ? now : 0);
 }
 
 /* Keeps "FILE:LINE" of a call site, without the directory: the text of a shared object goes when that is closed. */
@@ -14204,15 +14557,155 @@ NETPROF_API void netprof__leave(netprof_site *site)
     netprof__end_now(id, site);
 }
 
-NETPROF_API netprof_span netprof_span_begin(netprof_region_id region)
+/* The node that is open in this thread; NULL: none. */
+NETPROF__HOT netprof__node *netprof__open_node(netprof__thread *t)
+{
+    uint32_t depth = t ? t->depth : 0;
+    while (depth && !t->frames[depth].node) /* without memory */
+        depth--;
+    return depth ? t->frames[depth].node : NULL;
+}
+
+/* netprof_span.sample: a place to keep the counters at its begin, from 1, and in the upper half its ticket. */
+#define NETPROF__SPAN_SAMPLES 65535
+
+/* A place, from 1; 0: there is none. */
+static uint32_t netprof__span_sample_make(struct netprof__regions_state *g)
+{
+    enum { STEP = 64 };
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    uint32_t i, at = g->span_sample_free;
+    netprof__span_sample **more;
+    if (at) {
+        g->span_sample_free = g->span_samples[at - 1]->next;
+        return at;
+    }
+    if (g->span_sample_count == NETPROF__SPAN_SAMPLES) return 0;
+    if (g->span_sample_count % STEP == 0) {
+        more =
+            (netprof__span_sample **)netprof__resize(&a, g->span_samples, (g->span_sample_count + STEP) * sizeof *more);
+        if (!more) return 0;
+        g->span_samples = more;
+    }
+    i = g->span_sample_count;
+    g->span_samples[i] = (netprof__span_sample *)netprof__zalloc(&a, sizeof **more);
+    if (!g->span_samples[i]) return 0;
+    return ++g->span_sample_count;
+}
+
+/* Keeps the counters at the begin of a span. */
+NETPROF__COLD void netprof__span_read(netprof_span *span)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof__thread *t = netprof__thread_enter();
+    int reads = g->started == NETPROF_MODE_FAST;
+    uint64_t since = netprof__ticks();
+    const netprof__sample *s;
+    netprof__span_sample *keep;
+    uint32_t at;
+    if (!t) return;
+    s = netprof__sample_take(t);
+    if (s && netprof__regions_lock()) {
+        at = netprof__span_sample_make(g);
+        keep = at ? g->span_samples[at - 1] : NULL;
+        if (keep && netprof__sample_room(&keep->sample)) {
+            memcpy(keep->sample.values, s->values, g->counter_count * sizeof *s->values);
+            memcpy(keep->sample.known, s->known, g->counter_count);
+            keep->sample.sequence = reads ? 0 : s->sequence; /* each thread of mode fast counts its own */
+            span->sample = at | keep->ticket << 16;
+            __atomic_add_fetch(&g->open, 1, __ATOMIC_RELAXED);
+        } else if (keep) {
+            keep->next = g->span_sample_free;
+            g->span_sample_free = at;
+        }
+        netprof__regions_unlock();
+    }
+    if (reads) netprof__frame_apart(&t->frames[t->depth], netprof__reading_end(t, since));
+    netprof__thread_leave(t);
+    span->begin_ticks = netprof__ticks();
+}
+
+NETPROF_API netprof_span netprof_span_begin_at(netprof_region_id region, netprof_place place)
 {
     netprof_span span;
+    memset(&span, 0, sizeof span);
     span.region = NETPROF__IS_ON ? region : 0;
-    span.begin_ticks = 0;
+    span.place = place;
     if (!span.region) return span;
-    if (netprof__regions_state.first) return netprof__regions_state.first->span_begin(region);
+    if (netprof__regions_state.first) return netprof__regions_state.first->span_begin_at(region, place);
     span.begin_ticks = netprof__ticks();
+    if (NETPROF__UNLIKELY(netprof__regions_state.counter_count) &&
+        NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)
+        netprof__span_read(&span);
     return span;
+}
+
+NETPROF_API netprof_place netprof_here(void)
+{
+    netprof_place place;
+    place.node = NULL;
+    if (!NETPROF__IS_ON) return place;
+    if (netprof__regions_state.first) return netprof__regions_state.first->here();
+    place.node = netprof__open_node(netprof__this_thread);
+    return place;
+}
+
+NETPROF_API netprof_span netprof_span_begin(netprof_region_id region)
+{
+    netprof_place place;
+    if (netprof__regions_state.first) return netprof__regions_state.first->span_begin(region);
+    place.node = netprof__open_node(netprof__this_thread);
+    return netprof_span_begin_at(region, place);
+}
+
+NETPROF_API void netprof_span_bytes(netprof_span *span, uint64_t bytes)
+{
+    span->bytes += bytes;
+}
+
+NETPROF_API void netprof_span_wait(netprof_span *span)
+{
+    if (span->begin_ticks && !span->wait_ticks) span->wait_ticks = netprof__ticks();
+}
+
+NETPROF_API void netprof_span_suspend(netprof_span *span)
+{
+    if (span->begin_ticks && !span->suspend_ticks) span->suspend_ticks = netprof__ticks();
+}
+
+/* The clock stood still: as if it had begun, and the wait as well, so much later. */
+NETPROF_API void netprof_span_resume(netprof_span *span)
+{
+    uint64_t still = span->suspend_ticks ? netprof__ticks() - span->suspend_ticks : 0;
+    span->suspend_ticks = 0;
+    span->begin_ticks += still;
+    if (span->wait_ticks) span->wait_ticks += still;
+}
+
+/* This thread's node of a span. */
+NETPROF__HOT netprof__node *netprof__span_node(netprof__thread *t, const netprof_span *span)
+{
+    netprof__node *parent = (netprof__node *)(uintptr_t)span->place.node, *n;
+    if (!parent)
+        parent = &t->root;
+    else if (NETPROF__UNLIKELY(parent->owner != t) && (parent = netprof__node_mirror(t, parent)) == NULL)
+        return NULL;
+    n = parent->recent_span;
+    if (NETPROF__LIKELY(n && n->region == span->region)) return n;
+    return parent->recent_span = netprof__node_child(t, parent, span->region, 1);
+}
+
+NETPROF_API netprof_place netprof_span_place(const netprof_span *span)
+{
+    netprof_place place;
+    netprof__thread *t;
+    place.node = NULL;
+    if (!NETPROF__IS_ON || !span->begin_ticks) return place;
+    if ((t = netprof__thread_enter()) == NULL)
+        return netprof__regions_state.first ? netprof__regions_state.first->span_place(span) : place;
+    place.node = netprof__span_node(t, span);
+    netprof__thread_leave(t);
+    return place;
 }
 
 /* When it began, or the last reset if that came later. */
@@ -14222,9 +14715,56 @@ static uint64_t netprof__span_begin_or_reset(uint64_t begin)
     return (int64_t)(reset - begin) > 0 ? reset : begin;
 }
 
+/* Adds the counters of a span. Called while the node's sequence is odd. */
+NETPROF__COLD void netprof__span_count(netprof__node *n, const netprof_span *span, const netprof__sample *after)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    uint32_t at = span->sample & 65535;
+    netprof__span_sample *keep = NULL;
+    if (at && netprof__regions_lock()) {
+        if (at <= g->span_sample_count && (g->span_samples[at - 1]->ticket & 65535) == span->sample >> 16)
+            keep = g->span_samples[at - 1]; /* otherwise it was ended before */
+        if (keep) {
+            netprof__count_edges(n, &keep->sample, after);
+            keep->ticket++;
+            keep->next = g->span_sample_free;
+            g->span_sample_free = at;
+        }
+        netprof__regions_unlock();
+    }
+    if (!keep) NETPROF__ADD(n->tally.too_short, 1);
+}
+
+NETPROF__HOT void netprof__tally_span(netprof__node *n, const netprof_span *span, uint64_t now)
+{
+    uint64_t begin = netprof__span_begin_or_reset(span->begin_ticks), wait = span->wait_ticks;
+    NETPROF__ADD(n->tally.calls, 1);
+    NETPROF__ADD(n->tally.spans, 1);
+    if (span->bytes) NETPROF__ADD(n->tally.bytes, span->bytes);
+    if (wait) {
+        NETPROF__ADD(n->tally.waits, 1);
+        NETPROF__ADD(n->tally.waited, netprof__ticks_to_ns(now - ((int64_t)(begin - wait) > 0 ? begin : wait)));
+    }
+    netprof__tally_call(n, netprof__ticks_to_ns(now - begin), 0, 0);
+}
+
+/* The end of a span with counters. */
+NETPROF__COLD void netprof__span_end_counted(netprof__thread *t, netprof__node *n, const netprof_span *span,
+                                             uint64_t now)
+{
+    uint64_t since = netprof__ticks();
+    const netprof__sample *after = netprof__sample_take(t);
+    netprof__node_open(n);
+    netprof__tally_span(n, span, now);
+    netprof__span_count(n, span, after);
+    netprof__node_close(n);
+    if (netprof__regions_state.started == NETPROF_MODE_FAST)
+        netprof__frame_apart(&t->frames[t->depth], netprof__reading_end(t, since));
+}
+
 NETPROF_API void netprof_span_end(netprof_span span)
 {
-    uint64_t now = netprof__ticks();
+    uint64_t now = span.suspend_ticks ? span.suspend_ticks : netprof__ticks();
     netprof__thread *t;
     netprof__node *n;
     if (!NETPROF__IS_ON || !span.begin_ticks) return;
@@ -14232,17 +14772,157 @@ NETPROF_API void netprof_span_end(netprof_span span)
         if (netprof__regions_state.first) netprof__regions_state.first->span_end(span);
         return;
     }
-    n = netprof__node_below(t, &t->root, span.region);
-    if (n) {
-        netprof__node_open(n);
-        NETPROF__ADD(n->tally.calls, 1);
-        NETPROF__ADD(n->tally.spans, 1);
-        netprof__tally_call(n, netprof__ticks_to_ns(now - netprof__span_begin_or_reset(span.begin_ticks)), 0, 0);
-        netprof__node_close(n);
-    } else {
+    n = netprof__span_node(t, &span);
+    if (NETPROF__UNLIKELY(!n)) {
         NETPROF__ADD(t->dropped, 1);
+    } else if (NETPROF__UNLIKELY(n->sums && NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)) {
+        netprof__span_end_counted(t, n, &span, now);
+    } else {
+        netprof__node_open(n);
+        netprof__tally_span(n, &span, now);
+        netprof__node_close(n);
     }
     netprof__thread_leave(t);
+}
+
+/* -- work for a place of another thread: frames that are no calls -- */
+
+static int netprof__is_open(const netprof__thread *t, const netprof__node *n)
+{
+    uint32_t d;
+    for (d = t->depth; d && t->frames[d].node != n; d--)
+        continue;
+    return d != 0;
+}
+
+static void netprof__push_adopted(netprof__thread *t, netprof__node *n, uint32_t marks)
+{
+    netprof__frame *f = &t->frames[t->depth + 1];
+    NETPROF__ADD(t->depth, 1);
+    f->region = 0; /* no end fits it */
+    NETPROF__SET(f->node, n);
+    NETPROF__SET(f->inside, 0);
+    NETPROF__SET(f->marks, NETPROF__ADOPTED | marks);
+    NETPROF__SET(f->begin, netprof__ticks());
+}
+
+/* The path to the place, without what is open in this thread; the place itself in any case. */
+NETPROF__COLD void netprof__adopt_here(netprof__thread *t, const netprof__node *place)
+{
+    netprof__node *target = netprof__node_mirror(t, place), *n, *path[NETPROF_MAX_DEPTH];
+    uint32_t count = 0, again, base = NETPROF__BASE;
+    for (n = target; n && n->parent && count < NETPROF_MAX_DEPTH; n = n->parent)
+        if (n == target || !netprof__is_open(t, n)) path[count++] = n;
+    if (t->depth + (count ? count : 1) > NETPROF_MAX_DEPTH) {
+        netprof__begin_too_deep(t, 0);
+        return;
+    }
+    if (!count) netprof__push_adopted(t, &t->root, base | NETPROF__AGAIN); /* the top level, or no memory */
+    while (count-- > 0) {
+        again = netprof__is_open(t, path[count]) ? NETPROF__AGAIN : 0;
+        netprof__push_adopted(t, path[count], base | again);
+        base = 0;
+    }
+}
+
+NETPROF_API void netprof_adopt(netprof_place place)
+{
+    netprof__thread *t;
+    if (!NETPROF__IS_ON) return;
+    if ((t = netprof__thread_enter()) == NULL) {
+        if (netprof__regions_state.first) netprof__regions_state.first->adopt(place);
+        return;
+    }
+    netprof__adopt_here(t, (const netprof__node *)place.node);
+    netprof__thread_leave(t);
+}
+
+/* Ends what is open down to the begin of the adoption; calls among it were not ended. */
+NETPROF__COLD void netprof__adopt_end_here(netprof__thread *t)
+{
+    uint32_t d = t->depth, marks;
+    if (t->too_deep && t->deep[0]) {
+        t->deep[0]--;
+        t->too_deep--;
+        return;
+    }
+    while (d && !(t->frames[d].marks & NETPROF__BASE))
+        d--;
+    if (!d) return;
+    if (t->too_deep) netprof__forget_deep(t);
+    do {
+        marks = t->frames[t->depth].marks;
+        if (!(marks & NETPROF__ADOPTED)) NETPROF__ADD(t->mismatched, 1);
+        netprof__pop_frame(t, netprof__ticks(), !(marks & NETPROF__ADOPTED));
+    } while (t->depth >= d);
+}
+
+NETPROF_API void netprof_adopt_end(void)
+{
+    netprof__thread *t;
+    if (!NETPROF__IS_ON) return;
+    if ((t = netprof__thread_enter()) == NULL) {
+        if (netprof__regions_state.first) netprof__regions_state.first->adopt_end();
+        return;
+    }
+    netprof__adopt_end_here(t);
+    netprof__thread_leave(t);
+}
+
+/* -- values -- */
+
+NETPROF__COLD netprof__value_node *netprof__value_make(netprof__node *n, uint32_t name)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof__value_node *x;
+    if (!name || name > NETPROF__GET(netprof__regions_state.region_count)) return NULL;
+    if ((x = (netprof__value_node *)netprof__zalloc(&a, sizeof *x)) == NULL) return NULL;
+    x->name = name;
+    x->next = n->values;
+    NETPROF__SET(n->values, x);
+    return x;
+}
+
+NETPROF__HOT netprof__value_node *netprof__value_of(netprof__node *n, uint32_t name)
+{
+    netprof__value_node *x = n->values;
+    while (x && x->name != name)
+        x = x->next;
+    return NETPROF__LIKELY(x) ? x : netprof__value_make(n, name);
+}
+
+NETPROF_API void netprof_value(netprof_region_id name, int64_t value)
+{
+    netprof__thread *t;
+    netprof__frame *f;
+    netprof__value_node *x;
+    uint64_t v = (uint64_t)value;
+    unsigned bucket = netprof__value_bucket(v);
+    if (!NETPROF__IS_ON) return;
+    if ((t = netprof__thread_enter()) == NULL) {
+        if (netprof__regions_state.first) netprof__regions_state.first->value(name, value);
+        return;
+    }
+    f = t->depth && !t->too_deep ? &t->frames[t->depth] : NULL;
+    if (f && !(f->marks & (NETPROF__LOST | NETPROF__ADOPTED)) && (x = netprof__value_of(f->node, name)) != NULL) {
+        netprof__node_open(f->node);
+        if (!x->count || value < (int64_t)x->least) NETPROF__SET(x->least, v);
+        if (!x->count || value > (int64_t)x->most) NETPROF__SET(x->most, v);
+        NETPROF__ADD(x->count, 1);
+        NETPROF__ADD(x->sum, v);
+        NETPROF__ADD(x->counts[bucket], 1);
+        NETPROF__SET(x->current, v);
+        x->waiting = 1;
+        netprof__node_close(f->node);
+        NETPROF__SET(f->marks, f->marks | NETPROF__VALUED);
+    }
+    netprof__thread_leave(t);
+}
+
+NETPROF_API void netprof__value(netprof_site *site, int64_t value)
+{
+    netprof_region_id id = NETPROF__GET(site->region);
+    netprof_value(NETPROF__LIKELY(id) ? id : netprof__site_find(site), value);
 }
 
 NETPROF_API void netprof_bytes(uint64_t bytes)
@@ -14523,6 +15203,7 @@ static netprof__thread *netprof__thread_new(struct netprof__regions_state *g)
     netprof__thread *t = (netprof__thread *)netprof__zalloc(&a, sizeof *t);
     if (!t) return NULL;
     t->frames[0].node = &t->root;
+    t->root.owner = t;
     t->resets = g->resets;
     t->cuts = g->cuts;
     t->forks = g->forks;
@@ -15374,8 +16055,8 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
     s->open = y->calls > y->measured + y->skipped ? y->calls - y->measured - y->skipped : 0;
     s->spans = y->spans;
     s->total_ns = netprof__scale_ns(total, factor);
-    s->inclusive_ns = netprof__scale_ns(y->inclusive, factor);
-    s->exclusive_ns = netprof__scale_ns(total - y->within, factor);
+    s->inclusive_ns = netprof__scale_ns(y->inclusive + y->adopted, factor);
+    s->exclusive_ns = netprof__scale_ns(total + y->adopted - y->within, factor);
     s->min_ns = y->measured ? netprof__scale_ns(y->min, factor) : 0;
     s->max_ns = netprof__scale_ns(y->max, factor);
     s->variance_ns2 = variance > 0 ? variance * factor * factor : 0;
@@ -15384,6 +16065,39 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
     s->too_short = y->too_short;
     s->counted = y->counted;
     s->concurrency = y->concurrency;
+    s->waits = y->waits;
+    s->waited_ns = netprof__scale_ns(y->waited, factor);
+}
+
+/* Copies the values of a node, those that it had when the collection began. */
+static void netprof__collect_values(netprof_regions *r, size_t stat, netprof__node *n, char **names, double factor)
+{
+    netprof__value_node *x, copy;
+    uint32_t sequence;
+    size_t i;
+    for (x = n->collected_values; x; x = x->next) {
+        netprof_value_stat *v = &r->values[r->value_count];
+        uint64_t *counts = (uint64_t *)(uintptr_t)v->counts, *times = (uint64_t *)(uintptr_t)v->times_ns;
+        do {
+            while ((sequence = NETPROF__GET(n->sequence)) & 1)
+                sched_yield();
+            for (i = 0; i < NETPROF__VALUE_WORDS; i++)
+                (&copy.current)[i] = NETPROF__GET((&x->current)[i]);
+        } while (NETPROF__PEEK(n->sequence) != sequence);
+        if (!copy.count) continue; /* none since the last reset */
+        v->stat = stat;
+        v->name = names[x->name];
+        v->count = copy.count;
+        v->sum = (int64_t)copy.sum;
+        v->least = (int64_t)copy.least;
+        v->most = (int64_t)copy.most;
+        v->at_longest = (int64_t)copy.at_longest;
+        v->longest_ns = netprof__scale_ns(copy.longest, factor);
+        memcpy(counts, copy.counts, sizeof copy.counts);
+        for (i = 0; i < NETPROF_VALUE_BUCKETS; i++)
+            times[i] = netprof__scale_ns(copy.times[i], factor);
+        r->value_count++;
+    }
 }
 
 /* Fills in the stats of one thread, from `at` on. Nodes created meanwhile wait for the next time. A thread that has not
@@ -15401,6 +16115,7 @@ static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thre
                                n->sums ? r->counter_count : 0);
         netprof__stat_fill(s, t, n, &y, factor);
         s->region = names[n->region];
+        if (current) netprof__collect_values(r, (size_t)(s - r->stats), n, names, factor);
     }
     if (!current) return;
     r->mismatched += NETPROF__GET(t->mismatched);
@@ -15491,18 +16206,27 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     char *to = NULL, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
-    size_t stats = 0, text = NETPROF__WARNING_SIZE, at = 0;
+    size_t stats = 0, text = NETPROF__WARNING_SIZE, at = 0, values = 0;
     double factor = netprof__clock_factor(g);
     netprof_err failed;
     netprof__thread *t;
+    netprof__node *n;
+    netprof__value_node *x;
     uint32_t i;
     for (i = 1; i <= g->region_count; i++)
         text += strlen(g->regions[i]->name) + 1;
     for (t = g->threads; t; t = t->next) {
         t->collected = NETPROF__GET(t->made);
         stats += t->collected ? t->collected->index + 1 : 0;
+        for (n = t->collected; n; n = n->made_before)
+            for (x = n->collected_values = NETPROF__GET(n->values); x; x = x->next)
+                values++;
     }
     failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error) : netprof__no_memory(error);
+    if (!failed && netprof__values_room(out, values, 0, NULL, error)) {
+        netprof_regions_free(out);
+        failed = NETPROF_ERR_NOMEM;
+    }
     if (!failed) {
         char *warning = netprof__collect_names(g, to, names);
         netprof__collect_head(out, g);
@@ -15991,10 +16715,11 @@ static netprof__meeting *netprof__meeting_of(const char *line, netprof__meeting 
 /* Finds the copy that has the regions; NULL: this one. */
 static const netprof__calls *netprof__first_copy(void)
 {
-    static const netprof__calls calls = {NETPROF_VERSION_STRING, netprof_region,   netprof_begin, netprof_end,
-                                         netprof_span_begin,     netprof_span_end, netprof_bytes, netprof_region_every,
-                                         netprof_set_mode,       netprof_set_rank, netprof_flush, netprof_regions_reset,
-                                         netprof_regions_take};
+    static const netprof__calls calls = {
+        NETPROF_VERSION_STRING, netprof_region,        netprof_begin,        netprof_end,           netprof_span_begin,
+        netprof_span_end,       netprof_bytes,         netprof_region_every, netprof_set_mode,      netprof_set_rank,
+        netprof_flush,          netprof_regions_reset, netprof_regions_take, netprof_span_begin_at, netprof_here,
+        netprof_span_place,     netprof_adopt,         netprof_adopt_end,    netprof_value};
     netprof__meeting *mine = netprof__meeting_make(&calls), *found = mine;
     char line[512];
     FILE *maps = mine ? fopen("/proc/self/maps", "re") : NULL;
@@ -16148,7 +16873,7 @@ static void netprof__series_open(netprof__series *s, const netprof__open_frame *
         int known = all || count + 1 < innermost;
         netprof__series_row *row = netprof__series_row_of(s, (netprof__node *)(uintptr_t)o->node);
         uint64_t ns = netprof__ticks_to_ns(now - o->begin - o->apart), parts = o->inside + inner;
-        if (o->marks & NETPROF__SKIPPED) {
+        if (o->marks & (NETPROF__SKIPPED | NETPROF__AGAIN)) {
             inner = parts;
             continue;
         }
@@ -16166,8 +16891,9 @@ static void netprof__series_closed(netprof__series *s, netprof__node *n, const n
     if (!row) return;
     row->now[NETPROF__SERIES_CALLS] += y->calls;
     row->now[NETPROF__SERIES_BYTES] += y->bytes;
-    netprof__series_add(row, netprof__scale_ns(y->inclusive, factor),
-                        netprof__scale_ns(y->inclusive + y->recursive - y->within, factor));
+    netprof__series_add(row, netprof__scale_ns(y->inclusive + y->adopted, factor),
+                        n->is_span ? 0
+                                   : netprof__scale_ns(y->inclusive + y->recursive + y->adopted - y->within, factor));
 }
 
 /* A thread that has not yet noticed a reset contributes nothing. */
@@ -16472,8 +17198,12 @@ static void netprof__series_end(struct netprof__regions_state *g)
      set. NETPROF_BEGIN, NETPROF_END and NETPROF_SCOPE take string literals only, in C++ as well (before: the first name
      for all calls); for other names there are NETPROF_BEGIN_DYNAMIC, NETPROF_END_DYNAMIC, NETPROF_SCOPE_DYNAMIC and
      NETPROF_SCOPE_ID. netprof_site has line and file, which the warning about a mismatch names.
+     Spans have a parent (the region where they began; before: none), bytes, counters, a wait and a clock that can stand
+     still; netprof_span grew. New: netprof_here, netprof_span_place, netprof_span_begin_at, netprof_adopt, NETPROF_ADOPT,
+     netprof_value, NETPROF_VALUE, NETPROF_ITERATION; netprof_stat.waits, .waited_ns; netprof_regions.values.
      .netprof format, still version 2: REGN chunks end in parts (see section 10.1), which older readers pass over.
-     JSON of `netprof regions`: readings, reading_ns, uncertain_share and no_port are new, and so is the state
+     JSON of `netprof regions`: spans have the kind "span" and no share (null); spans_waited_for, waited_ns and values are
+     new. readings, reading_ns, uncertain_share and no_port are new, and so is the state
      "uncertain" of nics: bytes without rates, of calls that the reading of exact counters takes long beside.
      share_of_time_measuring is at most 1, and contains the readings.
      .netprof files, format version 2 as before: stamps of the first 8 snapshots of a schema may be off by as much as

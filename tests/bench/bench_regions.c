@@ -105,6 +105,30 @@ static int pairs_span(int pairs)
     return 0;
 }
 
+/* As a program does that sends: where it began, how many bytes, and from when it waits. */
+static int pairs_span_bytes(int pairs)
+{
+    netprof_region_id id = netprof_region("span");
+    int i;
+    for (i = 0; i < pairs; i++) {
+        netprof_span span = netprof_span_begin(id);
+        netprof_span_bytes(&span, 4096);
+        netprof_span_end(span);
+    }
+    return 0;
+}
+
+static int pairs_value(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i++) {
+        NETPROF_BEGIN("valued");
+        NETPROF_VALUE("size", i);
+        NETPROF_END("valued");
+    }
+    return 0;
+}
+
 /* -- the bare things -- */
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -203,6 +227,18 @@ int64_t bench_loop_once(void *state)
     return bench_now() - begin;
 }
 
+/* As bench_loop_prepare, but with the sources that a user has who sets nothing. */
+static void *prepare_default_set(const void *with)
+{
+    const bench_loop *l = with;
+    setenv("NETPROF", l->mode, 1);
+    setenv("NETPROF_OUTPUT", "/dev/null", 1);
+    unsetenv("NETPROF_SOURCES");
+    unsetenv("NETPROF_INCLUDE");
+    if (l->run(8) != 0) return NULL;
+    return (void *)(uintptr_t)with;
+}
+
 /* What threads cost each other, not what a busy machine costs them: processor time of each. */
 typedef struct pair_thread {
     const bench_loop *loop;
@@ -268,7 +304,8 @@ static void time_rows(int n)
     const bench_loop off = {pairs_plain, n, "off"}, time_only = {pairs_plain, n, "time"};
     const bench_loop scope = {pairs_scope, n, "time"}, function = {pairs_function, n, "time"};
     const bench_loop dynamic = {pairs_dynamic, n, "time"}, span = {pairs_span, n, "time"};
-    const bench_loop sampler = {pairs_plain, n, "sampler"};
+    const bench_loop sampler = {pairs_plain, n, "sampler"}, bytes = {pairs_span_bytes, n, "time"};
+    const bench_loop value = {pairs_value, n, "time"};
     const bench_contestant contestants[] = {
         {"empty loop", bench_loop_prepare, bench_loop_once, &empty, NULL},
         {"compiled out", bench_loop_prepare, bench_loop_once, &out, NULL},
@@ -280,9 +317,11 @@ static void time_rows(int n)
         {"dynamic name", bench_loop_prepare, bench_loop_once, &dynamic, NULL},
         {"span", bench_loop_prepare, bench_loop_once, &span, NULL},
         {"sampler", bench_loop_prepare, bench_loop_once, &sampler, NULL},
+        {"span with bytes", bench_loop_prepare, bench_loop_once, &bytes, NULL},
+        {"value", bench_loop_prepare, bench_loop_once, &value, NULL},
     };
     bench_samples s[BENCH_MOST];
-    bench_round(contestants, 10, bench.repeats, s);
+    bench_round(contestants, 12, bench.repeats, s);
     bench_row("empty loop", &s[0], n, "ns", NULL, 0);
     bench_row("region, compiled out", &s[1], n, "ns", &s[0], 0);
     bench_row("region, off", &s[3], n, "ns", NULL, 4);
@@ -292,8 +331,10 @@ static void time_rows(int n)
     bench_row("  netprof_begin, netprof_end", &s[6], n, "ns", &s[2], 0);
     bench_row("  name looked up on both sides", &s[7], n, "ns", &s[2], 0);
     bench_row("  span", &s[8], n, "ns", &s[2], 0);
+    bench_row("  span with bytes", &s[10], n, "ns", &s[2], 1.8);
+    bench_row("  region with a value", &s[11], n, "ns", &s[2], 0);
     bench_row("region, sampler's counters of lo", &s[9], n, "ns", &s[2], 3);
-    bench_samples_free(s, 10);
+    bench_samples_free(s, 12);
 }
 
 static void portable_rows(int n)
@@ -345,12 +386,14 @@ static void counter_rows(int n)
     const bench_contestant contestants[] = {
         {"two bare RTM_GETSTATS", bench_loop_prepare, bench_loop_once, &bare, NULL},
         {"fast", bench_loop_prepare, bench_loop_once, &fast, NULL},
+        {"fast, default set", prepare_default_set, bench_loop_once, &fast, NULL},
     };
     bench_samples s[BENCH_MOST];
-    bench_round(contestants, 2, bench.repeats, s);
+    bench_round(contestants, 3, bench.repeats, s);
     bench_row("two bare RTM_GETSTATS of lo", &s[0], n * 1e3, "us", NULL, 0);
     bench_row("region, fast set of lo by netlink", &s[1], n * 1e3, "us", &s[0], 2);
-    bench_samples_free(s, 2);
+    bench_row("  of all links and NICs, the default", &s[2], n * 1e3, "us", &s[0], 0);
+    bench_samples_free(s, 3);
 }
 
 void bench_regions(void)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int flat, tree, as_json, as_csv, quiet;
+static int flat, tree, as_json, as_csv, values, quiet;
 static char *sort_by, *share_text, *rank_text, *region_path, *rules_path, *output_path;
 
 static const struct poptOption options[] = {
@@ -30,6 +30,7 @@ static const struct poptOption options[] = {
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each region", NULL},
+    {"values", 0, POPT_ARG_NONE, &values, 0, "with --csv: the values that the program gave, by powers of two", NULL},
     {"output", 'o', POPT_ARG_STRING, &output_path, 0, "write to this file", "FILE"},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress on a terminal", NULL},
     POPT_TABLEEND,
@@ -93,7 +94,7 @@ static int cmd_regions_compare_nodes(const void *a, const void *b, void *user)
 
 static bool cmd_regions_is_shown(const regions_view *view, size_t node)
 {
-    return view->nodes[node].share >= view->min_share;
+    return view->nodes[node].span || view->nodes[node].share >= view->min_share;
 }
 
 // Puts siblings from `first` on in order, each followed by its children.
@@ -162,6 +163,8 @@ static int cmd_regions_check_options(regions_view *view, size_t count)
 {
     if (!count) return fail_usage("expected files of regions, or directories that hold them");
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
+    if (values && !as_csv) return fail_usage("--values needs --csv: text and JSON hold them anyway");
+    if (values && rank_text) return fail_usage("--values are of all ranks: not with --rank");
     if (flat && tree) return fail_usage("--flat and --tree exclude each other");
     if (region_path && (as_json || as_csv))
         return fail_usage("--region shows text only; JSON holds all regions anyway");
@@ -210,6 +213,8 @@ static void cmd_regions_print(const regions_view *view, FILE *to)
 {
     if (as_json)
         regions_print_json(view, to);
+    else if (as_csv && values)
+        regions_print_csv_values(view, to);
     else if (as_csv)
         regions_print_csv(view, to);
     else

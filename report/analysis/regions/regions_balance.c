@@ -34,6 +34,7 @@ static void regions_find_extremes(regions_node *node, uint64_t time_ns)
     node->mean_ns = (double)node->sums.inclusive_ns / (double)node->cell_count;
     node->max_over_mean = node->mean_ns > 0 ? (double)node->slowest_ns / node->mean_ns : NAN;
     node->imbalance_ns = fmax((double)node->slowest_ns - node->mean_ns, 0);
+    if (node->span) return;
     node->share = time_ns ? (double)node->sums.inclusive_ns / (double)time_ns : 0;
     node->own_share = time_ns ? (double)node->sums.exclusive_ns / (double)time_ns : 0;
 }
@@ -42,7 +43,7 @@ static void regions_find_extremes(regions_node *node, uint64_t time_ns)
 static void regions_find_odd(regions_node *node, double *times, double run_ns)
 {
     double farthest = 0;
-    if (node->cell_count < REGIONS_ODD_RANKS) return;
+    if (node->cell_count < REGIONS_ODD_RANKS || node->span) return;
     for (size_t i = 0; i < node->cell_count; i++) {
         double apart = (double)node->cells[i].sums.inclusive_ns - node->median_ns;
         times[i] = fabs(apart);
@@ -120,7 +121,7 @@ static void regions_add_to_ranks(regions *r, const regions_node *node)
         const regions_cell *cell = &node->cells[i];
         regions_rank *rank = &r->ranks[cell->rank];
         rank->calls = sum_capped(rank->calls, cell->sums.calls);
-        if (node->depth) continue;
+        if (node->depth || node->span) continue;
         rank->time_ns = sum_capped(rank->time_ns, cell->sums.inclusive_ns);
         r->time_ns = sum_capped(r->time_ns, cell->sums.inclusive_ns);
     }
@@ -157,6 +158,7 @@ static void regions_add_ranks(regions *r)
 
 void regions_node_share(regions_node *node, double lived_ns)
 {
+    if (node->span) return;
     node->run_share = lived_ns > 0 ? (double)node->sums.inclusive_ns / lived_ns : 0;
     node->own_run_share = lived_ns > 0 ? (double)node->sums.exclusive_ns / lived_ns : 0;
 }

@@ -16,7 +16,7 @@ typedef struct regions_flattener {
 static bool regions_is_nested(const regions *r, size_t node)
 {
     for (size_t i = r->nodes[node].parent; i != REGIONS_NONE; i = r->nodes[i].parent)
-        if (strcmp(r->nodes[i].name, r->nodes[node].name) == 0) return true;
+        if (r->nodes[i].span == r->nodes[node].span && strcmp(r->nodes[i].name, r->nodes[node].name) == 0) return true;
     return false;
 }
 
@@ -26,7 +26,7 @@ static size_t *regions_chain_names(regions_flattener *f)
     regions_index *names = NULL;
     size_t *firsts = NULL, *lasts = NULL;
     for (size_t i = 0; i < f->r->node_count; i++) {
-        map_key key = map_key_of_name(0, f->r->nodes[i].name);
+        map_key key = regions_child_key(0, f->r->nodes[i].name, f->r->nodes[i].span);
         ptrdiff_t at = hmgeti(names, key);
         f->next[i] = REGIONS_NONE;
         f->nested[i] = regions_is_nested(f->r, i);
@@ -131,12 +131,21 @@ static uint64_t regions_declared(const regions_flattener *f, size_t first)
     return bytes;
 }
 
+static void regions_join_named_values(regions_flattener *f, size_t first, regions_node *to)
+{
+    for (size_t i = first; i != REGIONS_NONE; i = f->next[i])
+        for (size_t k = 0; k < f->r->nodes[i].value_count; k++)
+            regions_values_add(&f->flat->store->arena, &to->values, &f->r->nodes[i].values[k]);
+    to->value_count = arrlenu(to->values);
+}
+
 static void regions_flatten_name(regions_flattener *f, size_t first)
 {
     regions_flat *flat = f->flat;
     regions_node *to = &flat->nodes[flat->node_count++];
     *to = (regions_node){.name = f->r->nodes[first].name,
                          .kind = f->r->nodes[first].kind,
+                         .span = f->r->nodes[first].span,
                          .parent = REGIONS_NONE,
                          .end = flat->node_count};
     regions_join_ranks(f, first, to);
@@ -144,6 +153,7 @@ static void regions_flatten_name(regions_flattener *f, size_t first)
     regions_node_balance(&flat->store->arena, to, f->r->time_ns, f->r->rank_count);
     regions_node_share(to, f->r->lived_ns);
     to->bytes = regions_declared(f, first);
+    regions_join_named_values(f, first, to);
     for (size_t i = 0; i < to->reading_count; i++)
         regions_measure(f->r, 0, to, &to->readings[i], NULL);
     regions_sum_readings(f->r, to);
@@ -181,6 +191,7 @@ void regions_flat_free(regions_flat *flat)
     for (size_t i = 0; i < flat->node_count; i++) {
         arrfree(flat->nodes[i].cells);
         arrfree(flat->nodes[i].readings);
+        arrfree(flat->nodes[i].values);
     }
     free(flat->nodes);
     if (flat->store) regions_arena_free(&flat->store->arena);

@@ -271,7 +271,7 @@ static size_t regions_unlike(const regions *r, size_t rank, double sign, bool (*
         const regions_node *n = &r->nodes[i];
         double own = 0;
         size_t count = 0;
-        if (!wanted(n->kind) || !regions_may_hold(n, sign, least_ns)) continue;
+        if (n->span || !wanted(n->kind) || !regions_may_hold(n, sign, least_ns)) continue;
         for (size_t k = 0; k < n->cell_count; k++) {
             double ns = (double)n->cells[k].sums.exclusive_ns;
             if (n->cells[k].sums.open && regions_is_mpi_name(n->name)) ns += (double)r->ranks[n->cells[k].rank].open_ns;

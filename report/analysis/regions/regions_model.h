@@ -90,6 +90,7 @@ typedef struct regions_calls {
     uint64_t min_ns, max_ns;             // of a call; only when measured
     double variance_ns2;                 // of the single calls
     uint64_t bytes;                      // declared by the program in this node, not in its children
+    uint64_t waits, waited_ns;           // spans whose program said when it began to wait for them, and how long it did
 } regions_calls;
 
 // One rank in one node.
@@ -174,17 +175,31 @@ typedef struct regions_finding {
     size_t part;
 } regions_finding;
 
+// What the program said of its calls (netprof_value), over all ranks. Sums saturate.
+typedef struct regions_value {
+    const char *name;
+    uint64_t count; // how often it was said
+    int64_t sum, least, most;
+    uint64_t longest_ns;                                                     // the longest call that had it, ...
+    int64_t at_longest;                                                      // ... with this value, ...
+    size_t rank;                                                             // ... on this rank
+    uint64_t counts[NETPROF_VALUE_BUCKETS], times_ns[NETPROF_VALUE_BUCKETS]; // see netprof_value_floor()
+} regions_value;
+
 // A path of names. Nodes are in the order of the code: a parent before its children, children in the order in which the
 // lowest rank that has them first used them.
 typedef struct regions_node {
     const char *name; // of the region
     regions_class kind;
+    bool span;      // work beside what the threads do (netprof_span): no part of any share, of balance or of blame
     size_t parent;  // < its own index, or REGIONS_NONE
     size_t end;     // index after its last descendant
     uint32_t depth; // 0 at the top
     uint32_t child_count;
     regions_cell *cells; // [cell_count], ranks rising
     size_t cell_count;
+    regions_value *values; // [value_count]
+    size_t value_count;
     regions_calls sums; // over all ranks
     uint64_t threads;   // of all ranks that entered it
     uint64_t bytes;     // declared, including the children's
@@ -275,6 +290,7 @@ typedef struct regions {
     int64_t wall_ns, elapsed_ns; // from the first begin of a region to the last writing of a file; 0 unknown
     uint64_t time_ns;            // of the top-level regions of all ranks and threads: share 1
     double lived_ns;             // of all ranks: run_share 1
+    size_t span_nodes;           // nodes that are spans
     uint64_t calls, mismatched, dropped;
     regions_waits waits;
     size_t runs;                   // 1; more: files of several runs, one after the other; they are not compared

@@ -181,7 +181,8 @@ void regions_measure(const regions *r, size_t node, const regions_node *of, regi
         regions_forget_rates(seen);
     else if (set)
         regions_add_pauses(seen, &c.d, set);
-    if (set && found && seen->state == REGIONS_KNOWN) regions_find_troubles(found, &c.d, set, node, seen);
+    if (set && found && seen->state == REGIONS_KNOWN && !of->span) // spans count the same bytes several times
+        regions_find_troubles(found, &c.d, set, node, seen);
     free(all);
     regions_counters_free(&c);
 }

@@ -128,7 +128,7 @@ static void regions_say_too_short(regions *r)
 {
     size_t first = REGIONS_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
-        if (r->nodes[i].nic.state != REGIONS_TOO_SHORT) continue;
+        if (r->nodes[i].nic.state != REGIONS_TOO_SHORT || r->nodes[i].span) continue;
         count++;
         if (first == REGIONS_NONE || r->nodes[i].share > r->nodes[first].share) first = i;
     }
@@ -211,7 +211,7 @@ static void regions_say_moved(regions *r)
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
         double sent = n->nic.sent_over_declared;
-        if (isnan(sent) || n->nic.no_port || !regions_is_plain(r, i)) continue;
+        if (isnan(sent) || n->span || n->nic.no_port || !regions_is_plain(r, i)) continue;
         if (sent > EXTRA_WATCH && (most == REGIONS_NONE || sent > r->nodes[most].nic.sent_over_declared)) most = i;
         if (regions_must_pass_nics(r, n) && regions_seen_over_declared(n) < TOO_LITTLE &&
             (least == REGIONS_NONE || sent < r->nodes[least].nic.sent_over_declared))
@@ -328,6 +328,28 @@ static void regions_say_wrong(regions *r)
                     "The files are of several versions of netprof.h");
 }
 
+// How well the work beside overlapped: of the spans for which the program waited longest.
+static void regions_say_overlap(regions *r)
+{
+    size_t best = REGIONS_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const regions_calls *c = &r->nodes[i].sums;
+        if (!r->nodes[i].span || !c->waits || c->waits < c->measured) continue;
+        count++;
+        if (best == REGIONS_NONE || c->waited_ns > r->nodes[best].sums.waited_ns) best = i;
+    }
+    if (best == REGIONS_NONE || !r->nodes[best].sums.inclusive_ns) return;
+    const regions_node *n = &r->nodes[best];
+    double waited = fmin((double)n->sums.waited_ns / (double)n->sums.inclusive_ns, 1);
+    char overlapped[40];
+    snprintf(overlapped, sizeof overlapped, "%.30s", words_share(1 - waited).text);
+    regions_say(r, SEVERITY_INFO, best, REGIONS_NONE, NULL,
+                "%s: %s of the time of its %s overlapped with other work, %s was waited for (%s)%s", n->name,
+                overlapped, words_many(n->sums.spans, "span").text, words_share(waited).text,
+                regions_time_text((double)n->sums.waited_ns).text,
+                count > 1 ? "; other spans were waited for less" : "");
+}
+
 // The region with most calls: where measuring costs most.
 static size_t regions_most_called(const regions *r)
 {
@@ -396,7 +418,7 @@ static size_t regions_busiest(const regions *r, bool waiting)
     size_t best = REGIONS_NONE;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
-        if (n->kind == REGIONS_APART || (waiting && !regions_class_waits(n->kind))) continue;
+        if (n->span || n->kind == REGIONS_APART || (waiting && !regions_class_waits(n->kind))) continue;
         if (best == REGIONS_NONE || n->own_run_share > r->nodes[best].own_run_share) best = i;
     }
     return best;
@@ -415,7 +437,8 @@ static char *regions_plain_title(const regions *r)
         return memory_format("%sMPI takes %s of the run, most in %s", who, words_share(w->mpi_share).text,
                              r->nodes[wait].name);
     }
-    if (best == REGIONS_NONE || !r->time_ns) return memory_strdup("No time was measured");
+    if (best == REGIONS_NONE || !r->time_ns)
+        return memory_strdup(r->span_nodes ? "Only spans were measured, no time of regions" : "No time was measured");
     return memory_format("%s%s time in %s (%s)", who, *who ? "most" : "Most", r->nodes[best].name,
                          words_share(r->nodes[best].own_run_share).text);
 }
@@ -465,6 +488,7 @@ void regions_conclude(regions *r)
     regions_say_troubles(r, worst, count);
     regions_say_moved(r);
     regions_say_too_short(r);
+    regions_say_overlap(r);
     regions_say_missing(r);
     regions_say_not_ended(r);
     regions_say_open(r);

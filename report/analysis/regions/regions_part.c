@@ -51,16 +51,22 @@ static size_t regions_parent_of(const regions_part *part, size_t place)
                                                                                  : REGIONS_NONE;
 }
 
+static bool regions_is_span(const netprof_stat *s)
+{
+    return s->spans && s->spans >= s->calls;
+}
+
 static void regions_add_stat(regions_part *part, size_t place)
 {
     size_t stat = part->order[place], parent = regions_parent_of(part, place);
-    map_key key = map_key_of_name(parent + 1, part->from->stats[stat].region);
+    bool span = regions_is_span(&part->from->stats[stat]);
+    map_key key = regions_child_key(parent, part->from->stats[stat].region, span);
     ptrdiff_t found = hmgeti(part->index, key);
     part->next[stat] = REGIONS_NONE;
     if (found < 0) {
         part->node_of[stat] = arrlenu(part->nodes);
         hmput(part->index, key, arrlenu(part->nodes));
-        arrput(part->nodes, ((regions_part_node){.parent = parent, .first = stat, .last = stat}));
+        arrput(part->nodes, ((regions_part_node){.parent = parent, .span = span, .first = stat, .last = stat}));
         return;
     }
     part->node_of[stat] = part->index[found].value;
@@ -84,7 +90,9 @@ static regions_calls regions_calls_of(const netprof_stat *s)
                            .min_ns = s->measured ? s->min_ns : UINT64_MAX,
                            .max_ns = s->max_ns,
                            .variance_ns2 = s->variance_ns2 >= 0 ? s->variance_ns2 : 0, // not a number: damage
-                           .bytes = s->bytes};
+                           .bytes = s->bytes,
+                           .waits = s->waits,
+                           .waited_ns = s->waited_ns};
 }
 
 static void regions_pack_histogram(regions_part *part, regions_part_node *node)
@@ -140,7 +148,7 @@ static void regions_pack_node(regions_part *part, regions_part_node *node)
     for (size_t i = node->first; i != REGIONS_NONE; i = part->next[i]) {
         regions_calls one = regions_calls_of(&part->from->stats[i]);
         regions_calls_add(&node->cell.sums, &one);
-        node->cell.threads += one.calls || one.open || one.bytes;
+        node->cell.threads += one.calls || one.open || one.bytes || one.inclusive_ns;
         if (one.inclusive_ns > node->cell.longest_ns) node->cell.longest_ns = one.inclusive_ns;
     }
     regions_pack_histogram(part, node);

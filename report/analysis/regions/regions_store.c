@@ -59,11 +59,50 @@ void regions_calls_add(regions_calls *to, const regions_calls *more)
     to->inclusive_ns = sum_capped(to->inclusive_ns, more->inclusive_ns);
     to->exclusive_ns = sum_capped(to->exclusive_ns, more->exclusive_ns);
     to->bytes = sum_capped(to->bytes, more->bytes);
+    to->waits = sum_capped(to->waits, more->waits);
+    to->waited_ns = sum_capped(to->waited_ns, more->waited_ns);
     if (more->measured && more->min_ns < to->min_ns) to->min_ns = more->min_ns;
     if (more->measured && more->max_ns > to->max_ns) to->max_ns = more->max_ns;
 }
 
+// ---- values ----
+
+static int64_t regions_add_signed(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+void regions_values_add(regions_arena *arena, regions_value **list, const regions_value *more)
+{
+    regions_value *to = NULL;
+    for (size_t i = 0; i < arrlenu(*list) && !to; i++)
+        if (strcmp((*list)[i].name, more->name) == 0) to = &(*list)[i];
+    if (!to) {
+        arrput(*list, *more);
+        arrlast(*list).name = regions_keep_text(arena, more->name);
+        return;
+    }
+    to->count = sum_capped(to->count, more->count);
+    to->sum = regions_add_signed(to->sum, more->sum);
+    if (more->least < to->least) to->least = more->least;
+    if (more->most > to->most) to->most = more->most;
+    for (int i = 0; i < NETPROF_VALUE_BUCKETS; i++) {
+        to->counts[i] = sum_capped(to->counts[i], more->counts[i]);
+        to->times_ns[i] = sum_capped(to->times_ns[i], more->times_ns[i]);
+    }
+    if (more->longest_ns < to->longest_ns || (more->longest_ns == to->longest_ns && more->rank >= to->rank)) return;
+    to->longest_ns = more->longest_ns;
+    to->at_longest = more->at_longest;
+    to->rank = more->rank;
+}
+
 // ---- looking things up ----
+
+map_key regions_child_key(size_t parent, const char *name, bool span)
+{
+    return map_key_of_name((parent + 1) | (span ? (size_t)1 << (sizeof(size_t) * 8 - 1) : 0), name);
+}
 
 const regions_cell *regions_cell_of(const regions_node *node, size_t rank)
 {
@@ -150,6 +189,7 @@ static void regions_free_store(regions_store *s)
     for (size_t i = 0; i < arrlenu(s->growing); i++) {
         arrfree(s->growing[i].cells);
         arrfree(s->growing[i].readings);
+        arrfree(s->growing[i].values);
     }
     for (size_t i = 0; i < arrlenu(s->views); i++)
         netprof_schema_release(s->views[i].schema);
@@ -173,6 +213,7 @@ void regions_free(regions *r)
     for (size_t i = 0; i < r->node_count; i++) {
         arrfree(r->nodes[i].cells);
         arrfree(r->nodes[i].readings);
+        arrfree(r->nodes[i].values);
     }
     for (size_t i = 0; i < r->host_count; i++) {
         arrfree(r->hosts[i].ranks);

@@ -17,6 +17,11 @@ typedef struct regions_index {
     size_t value;
 } regions_index;
 
+// Adds what is said of a value to the list (stb_ds); a new name is kept in the arena.
+void regions_values_add(regions_arena *arena, regions_value **list, const regions_value *more);
+// The key of a child: spans are apart from regions of the same name.
+map_key regions_child_key(size_t parent, const char *name, bool span);
+
 // Returns the code.
 netprof_err regions_fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
     REGIONS_PRINTF(4, 5);
@@ -30,7 +35,8 @@ double regions_reading_call_ns(const regions_node *node,
 // The statistics of one path, chained over the threads.
 typedef struct regions_part_node {
     size_t parent; // in the part, or REGIONS_NONE
-    size_t first;  // index in from->stats; next[] leads on
+    bool span;
+    size_t first; // index in from->stats; next[] leads on
     size_t last;
     regions_cell cell;                    // without rank
     size_t histogram, values, packed_end; // offsets in part.packed
@@ -82,6 +88,8 @@ bool regions_view_make(regions_view *view, const netprof_regions *from);
 typedef struct regions_growing {
     size_t parent;
     const char *name;
+    bool span;
+    regions_value *values;     // stb_ds
     regions_cell *cells;       // stb_ds
     regions_reading *readings; // stb_ds; .view is a regions_host_view
 } regions_growing;

@@ -132,7 +132,8 @@ void regions_tell_times(regions *r)
         r->ranks[i].times.known = true;
     for (size_t i = 0; i < r->node_count; i++) {
         regions_node *node = &r->nodes[i];
-        node->kind = regions_class_of(node->name, !w->mpi);
+        node->kind = node->span ? REGIONS_MOVES : regions_class_of(node->name, !w->mpi);
+        if (node->span) continue;
         if (node->kind == REGIONS_APART && strcmp(node->name, "MPI_Finalize") == 0)
             for (size_t k = 0; k < node->cell_count; k++)
                 r->ranks[node->cells[k].rank].ended = node->cells[k].sums.calls > 0;

@@ -99,14 +99,14 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
 
 // ---- nodes and cells ----
 
-static size_t regions_find_node(regions *r, size_t parent, const char *name)
+static size_t regions_find_node(regions *r, size_t parent, const char *name, bool span)
 {
     regions_store *s = r->store;
-    map_key key = map_key_of_name(parent + 1, name);
+    map_key key = regions_child_key(parent, name, span);
     ptrdiff_t at = hmgeti(s->nodes, key);
     if (at >= 0) return s->nodes[at].value;
     hmput(s->nodes, key, arrlenu(s->growing));
-    arrput(s->growing, ((regions_growing){.parent = parent, .name = regions_keep_text(&s->arena, name)}));
+    arrput(s->growing, ((regions_growing){.parent = parent, .name = regions_keep_text(&s->arena, name), .span = span}));
     return arrlenu(s->growing) - 1;
 }
 
@@ -199,6 +199,27 @@ static void regions_join_reading(regions *r, size_t number, const regions_part *
     regions_set_values(r, &node->readings[place], part->packed + from->values, from->packed_end - from->values);
 }
 
+// ---- values ----
+
+// number: of each node of the part, in the tree.
+static void regions_join_values(regions *r, const regions_part *part, const size_t *number)
+{
+    for (size_t i = 0; i < part->from->value_count; i++) {
+        const netprof_value_stat *v = &part->from->values[i];
+        regions_value more = {.name = v->name,
+                              .count = v->count,
+                              .sum = v->sum,
+                              .least = v->least,
+                              .most = v->most,
+                              .longest_ns = v->longest_ns,
+                              .at_longest = v->at_longest,
+                              .rank = r->rank_count - 1};
+        memcpy(more.counts, v->counts, sizeof more.counts);
+        memcpy(more.times_ns, v->times_ns, sizeof more.times_ns);
+        regions_values_add(&r->store->arena, &r->store->growing[number[part->node_of[v->stat]]].values, &more);
+    }
+}
+
 // ---- one process ----
 
 static void regions_join_nodes(regions *r, const regions_part *part, size_t host_view)
@@ -207,10 +228,11 @@ static void regions_join_nodes(regions *r, const regions_part *part, size_t host
     for (size_t i = 0; i < arrlenu(part->nodes); i++) {
         const regions_part_node *node = &part->nodes[i];
         size_t parent = node->parent == REGIONS_NONE ? REGIONS_NONE : number[node->parent];
-        arrput(number, regions_find_node(r, parent, part->from->stats[node->first].region));
+        arrput(number, regions_find_node(r, parent, part->from->stats[node->first].region, node->span));
         regions_add_cell(r, &r->store->growing[number[i]], part, i);
         if (node->has_reading && host_view != REGIONS_NONE) regions_join_reading(r, number[i], part, node, host_view);
     }
+    regions_join_values(r, part, number);
     arrfree(number);
 }
 
@@ -317,7 +339,7 @@ static int regions_compare_cells(const void *a, const void *b)
 
 static bool regions_is_empty(const regions_cell *cell)
 {
-    return !cell->sums.calls && !cell->sums.open && !cell->sums.bytes;
+    return !cell->sums.calls && !cell->sums.open && !cell->sums.bytes && !cell->sums.inclusive_ns;
 }
 
 // Gives cells and readings of a node their final numbers, and removes those in which nothing happened (after a reset).
@@ -331,6 +353,8 @@ static uint32_t regions_sort_node(regions_growing *node, const size_t *place, co
         node->readings[i].rank = place[node->readings[i].rank];
         node->readings[i].host = host_place[node->readings[i].host];
     }
+    for (size_t i = 0; i < arrlenu(node->values); i++)
+        node->values[i].rank = place[node->values[i].rank];
     if (cells) qsort(node->cells, cells, sizeof *node->cells, regions_compare_cells);
     regions_sort_readings(node->readings, arrlenu(node->readings));
     uint32_t order = cells ? node->cells[0].order : UINT32_MAX;
@@ -368,6 +392,9 @@ static void regions_add_node(regions_tree_builder *b, size_t from, size_t parent
     regions *r = b->r;
     regions_growing *g = &r->store->growing[from];
     regions_node node = {.name = g->name,
+                         .span = g->span,
+                         .values = g->values,
+                         .value_count = arrlenu(g->values),
                          .parent = parent,
                          .depth = parent == REGIONS_NONE ? 0 : r->nodes[parent].depth + 1,
                          .cells = g->cells,
@@ -377,9 +404,11 @@ static void regions_add_node(regions_tree_builder *b, size_t from, size_t parent
                          .odd = REGIONS_NONE};
     arrput(r->nodes, node);
     r->node_count++;
+    r->span_nodes += g->span;
     if (parent != REGIONS_NONE) r->nodes[parent].child_count++;
     g->cells = NULL; // now the node's
     g->readings = NULL;
+    g->values = NULL;
 }
 
 // A parent, then each child with all below it. Not recursive, since paths may be long.

@@ -20,7 +20,7 @@ static const double folded = .01; // regions below this share are left out of a 
 
 const pages_kind pages_regions_kind = {
     "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
-    "runs regions icicle balance durations bytes findings all-regions ranks"};
+    "runs regions icicle balance durations bytes spans values findings all-regions ranks"};
 
 typedef struct regions_page {
     const regions *r;
@@ -123,6 +123,7 @@ static void regions_page_add_tree(regions_page *p, bool whole)
     size_t count = 0, left_out = 0;
     char note[400];
     for (size_t i = 0; i < r->node_count; i++) {
+        if (r->nodes[i].span) continue; // beside: a table of its own
         if (fold && r->nodes[i].share < folded && regions_page_node_severity(r, &r->nodes[i]) < SEVERITY_WATCH)
             left_out++;
         else
@@ -233,6 +234,7 @@ static void regions_page_add_balance(regions_page *p)
         columns[i] = r->ranks[i].label;
     for (size_t i = 0; i < r->node_count; i++)
         if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0 && r->nodes[i].kind != REGIONS_APART &&
+            !r->nodes[i].span &&
             (!r->waits.mpi || r->nodes[i].run_share >= folded)) // of many calls of MPI most take no time worth a look
             nodes[count++] = &r->nodes[i];
     qsort(nodes, count, sizeof *nodes, regions_page_by_imbalance);
@@ -267,7 +269,7 @@ static const regions_node *regions_page_telling_node(const regions *r)
     const regions_node *best = NULL;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
-        if (!n->sums.measured || n->sums.measured < 8 || n->kind == REGIONS_APART) continue;
+        if (!n->sums.measured || n->sums.measured < 8 || n->kind == REGIONS_APART || n->span) continue;
         if (!best || (n->odd_notable && !best->odd_notable) ||
             (n->odd_notable == best->odd_notable &&
              (n->odd_notable ? fabs(n->odd_distance_ns) > fabs(best->odd_distance_ns)
@@ -358,6 +360,72 @@ static void regions_page_add_calls_and_bytes(regions_page *p)
         document_add(p->doc, bytes);
 }
 
+// ---- spans and values ----
+
+static const char *regions_page_path(regions_page *p, size_t node)
+{
+    char *path = regions_path(p->r, node);
+    const char *text = arena_text(p->memory, path);
+    free(path);
+    return text;
+}
+
+static void regions_page_add_spans(regions_page *p)
+{
+    enum { COLUMNS = 7 };
+    static const table_column columns[COLUMNS] = {{"span", TABLE_TEXT, 1},         {"calls", TABLE_NUMBER, 0},
+                                                  {"per call", TABLE_NUMBER, 0},   {"overlapped", TABLE_NUMBER, 0},
+                                                  {"waited for", TABLE_NUMBER, 0}, {"declared", TABLE_NUMBER, 0},
+                                                  {"each at", TABLE_NUMBER, 0}};
+    sheet t = sheet_open(COLUMNS);
+    for (size_t i = 0; i < p->r->node_count && sheet_rows(&t) < TABLE_ROWS; i++) {
+        const regions_node *n = &p->r->nodes[i];
+        const regions_calls *c = &n->sums;
+        double total = (double)c->total_ns, mean = c->measured ? total / (double)c->measured : NAN;
+        bool whole =
+            c->waits && c->waits >= c->measured && total > 0; // of every one it is told how long it was waited for
+        if (!n->span) continue;
+        sheet_text(&t, regions_page_path(p, i));
+        sheet_number(&t, number_prefixed((double)c->calls, ""));
+        sheet_text(&t, regions_page_duration(p, mean));
+        sheet_number(&t, number_percent(whole ? fmax(1 - (double)c->waited_ns / total, 0) : NAN));
+        sheet_text(&t, c->waits ? regions_page_duration(p, (double)c->waited_ns) : NUMBER_UNKNOWN);
+        sheet_number(&t, number_volume(c->bytes ? (double)c->bytes : NAN, "bytes"));
+        sheet_number(&t, number_volume_rate(c->bytes && total > 0 ? (double)c->bytes / (total / 1e9) : NAN, "bytes"));
+    }
+    sheet_end(&t, p->doc,
+              (chart_head){"spans", "Work beside the regions",
+                           "spans are in no region's time; overlapped: until the program began to wait for them"},
+              columns);
+}
+
+static void regions_page_add_values(regions_page *p)
+{
+    enum { COLUMNS = 7 };
+    static const table_column columns[COLUMNS] = {{"region", TABLE_TEXT, 1},
+                                                  {"value", TABLE_TEXT, 0},
+                                                  {"times said", TABLE_NUMBER, 0},
+                                                  {"mean", TABLE_NUMBER, 0},
+                                                  {"least", TABLE_NUMBER, 0},
+                                                  {"most", TABLE_NUMBER, 0},
+                                                  {"in the longest call", TABLE_NUMBER, 0}};
+    sheet t = sheet_open(COLUMNS);
+    for (size_t i = 0; i < p->r->node_count; i++)
+        for (size_t k = 0; k < p->r->nodes[i].value_count && sheet_rows(&t) < TABLE_ROWS; k++) {
+            const regions_value *v = &p->r->nodes[i].values[k];
+            sheet_text(&t, regions_page_path(p, i));
+            sheet_text(&t, v->name);
+            sheet_number(&t, number_prefixed((double)v->count, ""));
+            sheet_format(&t, "%.10g", v->count ? (double)v->sum / (double)v->count : 0);
+            sheet_text(&t, arena_text(p->memory, words_integer(v->least).text));
+            sheet_text(&t, arena_text(p->memory, words_integer(v->most).text));
+            sheet_text(&t, v->longest_ns ? arena_format(p->memory, "%s (%s)", words_integer(v->at_longest).text,
+                                                        number_duration((double)v->longest_ns / 1e9).text)
+                                         : NUMBER_UNKNOWN);
+        }
+    sheet_end(&t, p->doc, (chart_head){"values", "Values that the program gave", "sizes, peers, iterations"}, columns);
+}
+
 // ---- the later pages ----
 
 static void regions_page_add_findings(regions_page *p)
@@ -435,6 +503,8 @@ document *pages_regions(const regions *r, bool brief)
     regions_page_add_tree(&p, false);
     regions_page_add_balance(&p);
     regions_page_add_calls_and_bytes(&p);
+    regions_page_add_spans(&p);
+    regions_page_add_values(&p);
     if (!brief) {
         document_part(p.doc, "Details");
         regions_page_add_findings(&p);

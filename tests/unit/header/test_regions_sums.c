@@ -99,6 +99,18 @@ static int back_to_real_time(void **state)
     return 0;
 }
 
+static int fresh_time(void **state)
+{
+    netprof_set_mode(NETPROF_MODE_TIME);
+    return fresh(state);
+}
+
+static int back_to_fast(void **state)
+{
+    netprof_set_mode(NETPROF_MODE_FAST);
+    return back_to_real_time(state);
+}
+
 static const netprof_stat *stat_of(const netprof_regions *r, const char *name)
 {
     const netprof_stat *found = NULL;
@@ -292,6 +304,330 @@ static void test_mismatch_says_where(void **state)
     netprof_regions_free(&r);
 }
 
+/* -- spans: work beside -- */
+
+static const netprof_stat *parent_of(const netprof_regions *r, const netprof_stat *s)
+{
+    size_t i;
+    for (i = 0; s->parent != UINT32_MAX && i < r->count; i++)
+        if (r->stats[i].thread == s->thread && r->stats[i].node == s->parent) return &r->stats[i];
+    return NULL;
+}
+
+/* Two messages on their way while the step computes: known times, bytes and waits, and nothing of them in the step. */
+static void test_spans_that_overlap(void **state)
+{
+    netprof_region_id id = netprof_region("message");
+    netprof_span a, b;
+    netprof_regions r;
+    const netprof_stat *s, *step;
+    (void)state;
+    NETPROF_BEGIN("step");
+    a = netprof_span_begin(id);
+    spin(100);
+    b = netprof_span_begin(id);
+    NETPROF_BEGIN("compute");
+    spin(1000);
+    NETPROF_END("compute");
+    netprof_span_bytes(&a, 5000);
+    netprof_span_bytes(&a, 7);
+    netprof_span_bytes(&b, 20);
+    NETPROF_BEGIN("wait");
+    netprof_span_wait(&a);
+    spin(40);
+    netprof_span_end(a);
+    netprof_span_wait(&b);
+    spin(2);
+    netprof_span_end(b);
+    NETPROF_END("wait");
+    NETPROF_END("step");
+    r = take();
+    s = stat_of(&r, "message");
+    step = stat_of(&r, "step");
+    assert_ptr_equal(parent_of(&r, s), step);
+    assert_int_equal(s->spans, 2);
+    assert_int_equal(s->calls, 2);
+    assert_int_equal(s->bytes, 5027);
+    assert_int_equal(s->waits, 2);
+    if (r.mode == NETPROF_MODE_TIME) {
+        assert_int_equal(s->inclusive_ns, 1140 + 1042);
+        assert_int_equal(s->waited_ns, 40 + 2);
+    }
+    assert_int_equal(step->inclusive_ns, 1142);
+    assert_int_equal(step->exclusive_ns, 100); /* the rest is in compute and wait; the messages are beside */
+    assert_int_equal(step->bytes, 0);
+    netprof_regions_free(&r);
+}
+
+static void test_spans_have_counters(void **state)
+{
+    netprof_region_id id = netprof_region("message");
+    netprof_span a, b;
+    netprof_regions r;
+    const netprof_stat *s;
+    (void)state;
+    set_octets(1000);
+    a = netprof_span_begin(id);
+    set_octets(1100);
+    b = netprof_span_begin(id);
+    set_octets(1130);
+    netprof_span_end(a); /* 130 */
+    set_octets(2130);
+    netprof_span_end(b); /* 1030: by time, so that 30 are in both */
+    netprof_span_end(b); /* once too often: no counters are taken from it */
+    r = take();
+    s = stat_of(&r, "message");
+    assert_int_equal(s->counted, 2);
+    assert_int_equal(s->too_short, 1);
+    assert_int_equal(s->counter_sums[0], 130 + 1030);
+    assert_int_equal(netprof__regions_state.open, 0);
+    assert_int_equal(parent_of(&r, s) != NULL, 0);
+    netprof_regions_free(&r);
+}
+
+/* A span may be ended by another thread: it is counted below the same path of names there. */
+static void *end_span(void *argument)
+{
+    netprof_span_end(*(netprof_span *)argument);
+    return NULL;
+}
+
+static void in_a_thread(void *(*what)(void *), void *argument)
+{
+    pthread_t id;
+    assert_int_equal(pthread_create(&id, NULL, what, argument), 0);
+    pthread_join(id, NULL);
+}
+
+static void test_spans_between_threads(void **state)
+{
+    netprof_span span;
+    netprof_regions r;
+    const netprof_stat *s;
+    (void)state;
+    NETPROF_BEGIN("outer");
+    NETPROF_BEGIN("inner");
+    span = netprof_span_begin(netprof_region("handed on"));
+    in_a_thread(end_span, &span);
+    NETPROF_END("inner");
+    NETPROF_END("outer");
+    r = take();
+    s = stat_of(&r, "handed on");
+    assert_int_not_equal(s->thread, stat_of(&r, "outer")->thread);
+    assert_string_equal(parent_of(&r, s)->region, "inner");
+    assert_string_equal(parent_of(&r, parent_of(&r, s))->region, "outer");
+    assert_null(parent_of(&r, parent_of(&r, parent_of(&r, s))));
+    netprof_regions_free(&r);
+}
+
+/* Coroutines: spans in spans, each with the time in which it ran, whatever thread runs it. */
+typedef struct fiber {
+    netprof_span outer, inner;
+} fiber;
+
+static void *continue_fiber(void *argument)
+{
+    fiber *f = (fiber *)argument;
+    netprof_span_resume(&f->inner);
+    netprof_span_resume(&f->outer);
+    spin(5);
+    netprof_span_end(f->inner);
+    spin(3);
+    netprof_span_end(f->outer);
+    return NULL;
+}
+
+static void test_fibers(void **state)
+{
+    fiber f[3];
+    netprof_regions r;
+    uint64_t outer = 0, inner = 0;
+    size_t i;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        f[i].outer = netprof_span_begin_at(netprof_region("task"), netprof_here());
+        spin(10);
+        f[i].inner = netprof_span_begin_at(netprof_region("reads"), netprof_span_place(&f[i].outer));
+        spin(20);
+        netprof_span_suspend(&f[i].inner);
+        netprof_span_suspend(&f[i].outer);
+        spin(1000);
+    }
+    for (i = 3; i-- > 0;)
+        in_a_thread(continue_fiber, &f[i]);
+    r = take();
+    for (i = 0; i < r.count; i++) {
+        const netprof_stat *s = &r.stats[i];
+        if (strcmp(s->region, "reads") == 0 && s->calls) {
+            assert_string_equal(parent_of(&r, s)->region, "task");
+            inner += s->calls;
+            if (r.mode == NETPROF_MODE_TIME) assert_int_equal(s->inclusive_ns, 25 * s->calls);
+        }
+        if (strcmp(s->region, "task") != 0 || !s->calls) continue;
+        outer += s->calls;
+        if (r.mode == NETPROF_MODE_TIME) assert_int_equal(s->inclusive_ns, 38 * s->calls);
+    }
+    assert_int_equal(outer, 3);
+    assert_int_equal(inner, 3);
+    assert_int_equal(r.mismatched, 0);
+    netprof_regions_free(&r);
+}
+
+/* -- threads that work for a region of another one -- */
+
+static void *work_for(void *argument)
+{
+    NETPROF_ADOPT(*(netprof_place *)argument);
+    spin(2);
+    NETPROF_BEGIN("iteration");
+    spin(30);
+    NETPROF_END("iteration");
+    return NULL;
+}
+
+static void add_up(const netprof_regions *r, const char *name, uint64_t *calls, uint64_t *inclusive, uint64_t *own)
+{
+    size_t i;
+    *calls = *inclusive = *own = 0;
+    for (i = 0; i < r->count; i++) {
+        if (strcmp(r->stats[i].region, name) != 0) continue;
+        *calls += r->stats[i].calls;
+        *inclusive += r->stats[i].inclusive_ns;
+        *own += r->stats[i].exclusive_ns;
+        if (strcmp(name, "iteration") == 0 && r->stats[i].calls)
+            assert_string_equal(parent_of(r, &r->stats[i])->region, "parallel");
+    }
+}
+
+static void test_adopted_threads(void **state)
+{
+    netprof_place here;
+    netprof_regions r;
+    uint64_t calls, inclusive, own;
+    int i;
+    (void)state;
+    netprof_set_mode(NETPROF_MODE_TIME); /* the threads come one after the other: no readings between them */
+    NETPROF_BEGIN("main");
+    spin(1);
+    NETPROF_BEGIN("parallel");
+    here = netprof_here();
+    work_for(&here);
+    for (i = 0; i < 3; i++)
+        in_a_thread(work_for, &here);
+    NETPROF_END("parallel");
+    NETPROF_END("main");
+    r = take();
+    add_up(&r, "iteration", &calls, &inclusive, &own);
+    assert_int_equal(calls, 4);
+    assert_int_equal(inclusive, 120);
+    /* thread 0 was in it for all 4 * 32, each of the others for its own 32 */
+    add_up(&r, "parallel", &calls, &inclusive, &own);
+    assert_int_equal(calls, 1);
+    assert_int_equal(inclusive, 4 * 32 + 3 * 32);
+    assert_int_equal(own, 4 * 32 + 3 * 32 - 120);
+    add_up(&r, "main", &calls, &inclusive, &own);
+    assert_int_equal(calls, 1);
+    assert_int_equal(inclusive, 1 + 4 * 32 + 3 * 32);
+    assert_int_equal(own, 1);
+    assert_int_equal(r.mismatched, 0);
+    netprof_regions_free(&r);
+    netprof_set_mode(NETPROF_MODE_FAST);
+}
+
+/* Ends that are missing, and ends of what is not there. */
+static void test_adoption_with_faults(void **state)
+{
+    netprof_place nowhere = {NULL}, here;
+    netprof_regions r;
+    (void)state;
+    netprof_adopt_end();
+    NETPROF_BEGIN("main");
+    here = netprof_here();
+    netprof_adopt(here);
+    NETPROF_END("main"); /* ends the adoption with it */
+    netprof_adopt_end();
+    netprof_adopt(here);
+    NETPROF_BEGIN("left open");
+    spin(4);
+    netprof_adopt_end();
+    netprof_adopt(nowhere);
+    NETPROF_BEGIN("top");
+    NETPROF_END("top");
+    netprof_adopt_end();
+    r = take();
+    assert_int_equal(netprof__this_thread->depth, 0);
+    assert_int_equal(stat_of(&r, "left open")->aborted, 1);
+    assert_int_equal(stat_of(&r, "left open")->inclusive_ns, 4);
+    assert_string_equal(parent_of(&r, stat_of(&r, "left open"))->region, "main");
+    assert_null(parent_of(&r, stat_of(&r, "top")));
+    assert_int_equal(stat_of(&r, "main")->calls, 1);
+    assert_int_equal(r.mismatched, 2);
+    netprof_regions_free(&r);
+}
+
+/* -- values -- */
+
+static const netprof_value_stat *value_of(const netprof_regions *r, const char *region, const char *name)
+{
+    size_t i;
+    for (i = 0; i < r->value_count; i++)
+        if (strcmp(r->stats[r->values[i].stat].region, region) == 0 && strcmp(r->values[i].name, name) == 0)
+            return &r->values[i];
+    return NULL;
+}
+
+static void give_values(void)
+{
+    static const int64_t sizes[] = {0, 1, 1000, 1024, 1500, 2047, 1024, -5};
+    size_t i;
+    for (i = 0; i < 8; i++) {
+        NETPROF_ITERATION("send", i);
+        NETPROF_VALUE("size", sizes[i]);
+        netprof_value(netprof_region("peer"), (int64_t)(i % 2));
+        spin(i == 5 ? 900 : 10);
+    }
+    NETPROF_VALUE("size", 1); /* no region is open */
+}
+
+static void test_values(void **state)
+{
+    netprof_regions r;
+    const netprof_value_stat *size, *peer, *iteration;
+    (void)state;
+    give_values();
+    r = take();
+    assert_int_equal(r.value_count, 3);
+    size = value_of(&r, "send", "size");
+    peer = value_of(&r, "send", "peer");
+    iteration = value_of(&r, "send", "iteration");
+    assert_true(size && peer && iteration);
+    assert_int_equal(stat_of(&r, "send")->calls, 8);
+    assert_int_equal(size->count, 8);
+    assert_int_equal(size->sum, 0 + 1 + 1000 + 1024 + 1500 + 2047 + 1024 - 5);
+    assert_int_equal(size->least, -5);
+    assert_int_equal(size->most, 2047);
+    assert_int_equal(size->at_longest, 2047);
+    assert_int_equal(size->longest_ns, 900);
+    assert_int_equal(size->counts[0], 2);  /* 0 and -5 */
+    assert_int_equal(size->counts[1], 1);  /* 1 */
+    assert_int_equal(size->counts[10], 1); /* 512 to 1023 */
+    assert_int_equal(size->counts[11], 4); /* 1024 to 2047 */
+    assert_int_equal(size->times_ns[11], 10 + 10 + 900 + 10);
+    assert_int_equal(peer->sum, 4);
+    assert_int_equal(iteration->at_longest, 5);
+    assert_int_equal(iteration->most, 7);
+    assert_int_equal(netprof_value_floor(11), 1024);
+    assert_int_equal(netprof_value_floor(0), INT64_MIN);
+    assert_int_equal(netprof_value_floor(64), INT64_MAX);
+    netprof_regions_free(&r);
+    netprof_regions_reset();
+    NETPROF_BEGIN("send");
+    NETPROF_END("send");
+    r = take();
+    assert_int_equal(r.value_count, 0);
+    netprof_regions_free(&r);
+}
+
 /* -- in the file -- */
 
 static int write_to(void *user, const void *data, size_t size)
@@ -311,9 +647,15 @@ static void test_round_trip(void **state)
     (void)state;
     memset(&file, 0, sizeof file);
     file.alloc = netprof__alloc_or_default(NULL);
+    size_t i;
+    netprof_span span;
     NETPROF_BEGIN("step");
-    spin(1);
+    span = netprof_span_begin(netprof_region("beside"));
+    netprof_span_wait(&span);
+    spin(77);
+    netprof_span_end(span);
     NETPROF_END("step");
+    give_values();
     r = take();
     assert_int_equal(netprof_writer_open_fn(&w, write_to, &file, NULL), NETPROF_OK);
     assert_int_equal(netprof_write_regions(w, &r, NULL), NETPROF_OK);
@@ -321,9 +663,29 @@ static void test_round_trip(void **state)
     assert_int_equal(netprof_reader_open_memory(&reader, file.data, file.size, NULL, NULL), NETPROF_OK);
     assert_int_equal(netprof_reader_next(reader, &item, NULL), NETPROF_OK);
     assert_int_equal(item.type, NETPROF_ITEM_REGIONS);
-    assert_int_equal(item.regions->readings, 2);
+    assert_int_equal(item.regions->readings, 20); /* at both ends of ten */
     assert_int_equal(item.regions->readings, r.readings);
     assert_int_equal(item.regions->reading_ns, r.reading_ns);
+    assert_int_equal(item.regions->count, r.count);
+    for (i = 0; i < r.count; i++) {
+        assert_int_equal(item.regions->stats[i].waits, r.stats[i].waits);
+        assert_int_equal(item.regions->stats[i].waited_ns, r.stats[i].waited_ns);
+    }
+    assert_int_equal(stat_of(item.regions, "beside")->waits, 1);
+    assert_int_equal(item.regions->value_count, 3);
+    for (i = 0; i < 3; i++) {
+        const netprof_value_stat *a = &r.values[i], *b = &item.regions->values[i];
+        assert_int_equal(a->stat, b->stat);
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->count, b->count);
+        assert_int_equal(a->sum, b->sum);
+        assert_int_equal(a->least, b->least);
+        assert_int_equal(a->most, b->most);
+        assert_int_equal(a->at_longest, b->at_longest);
+        assert_int_equal(a->longest_ns, b->longest_ns);
+        assert_memory_equal(a->counts, b->counts, NETPROF_VALUE_BUCKETS * sizeof *a->counts);
+        assert_memory_equal(a->times_ns, b->times_ns, NETPROF_VALUE_BUCKETS * sizeof *a->times_ns);
+    }
     netprof_reader_close(reader);
     netprof_regions_free(&r);
     netprof__release(&file.alloc, file.data);
@@ -339,6 +701,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_default_of_fast, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_dynamic_names, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_mismatch_says_where, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_spans_that_overlap, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_spans_that_overlap, fresh_time, back_to_fast),
+        cmocka_unit_test_setup_teardown(test_spans_have_counters, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_spans_between_threads, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_fibers, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_fibers, fresh_time, back_to_fast),
+        cmocka_unit_test_setup_teardown(test_adopted_threads, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_adoption_with_faults, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_values, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_round_trip, fresh, back_to_real_time),
     };
     return cmocka_run_group_tests(tests, make_tree, remove_tree);

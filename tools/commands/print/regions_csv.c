@@ -61,7 +61,7 @@ static void regions_csv_rank_lines(const regions_view *view, FILE *to)
 static void regions_csv_balance_cells(FILE *to, const regions_view *view, const regions_node *n)
 {
     bool any = n->cell_count > 0;
-    regions_csv_number_cell(to, n->share);
+    regions_csv_number_cell(to, n->span ? NAN : n->share);
     regions_csv_number_cell(to, any ? n->mean_ns : NAN);
     regions_csv_number_cell(to, any ? n->median_ns : NAN);
     csv_cell(to, any ? words_exact(n->fastest_ns).text : NULL);
@@ -130,7 +130,10 @@ static void regions_csv_region_lines(const regions_view *view, FILE *to)
                                          "share_of_line_rate",
                                          "share_of_time_paused",
                                          "retries",
-                                         "nic_uncertain_share"};
+                                         "nic_uncertain_share",
+                                         "spans",
+                                         "spans_waited_for",
+                                         "waited_ns"};
     csv_line(to, titles, sizeof titles / sizeof *titles);
     for (size_t k = 0; k < view->order_count; k++) {
         const regions_node *n = &view->nodes[view->order[k]];
@@ -144,7 +147,34 @@ static void regions_csv_region_lines(const regions_view *view, FILE *to)
         regions_csv_balance_cells(to, view, n);
         regions_csv_duration_cells(to, n);
         regions_csv_nic_cells(to, &n->nic);
+        csv_cell(to, words_exact(n->sums.spans).text);
+        csv_cell(to, n->sums.waits ? words_exact(n->sums.waits).text : NULL);
+        csv_cell(to, n->sums.waits ? words_exact(n->sums.waited_ns).text : NULL);
         csv_end(to);
+        free(path);
+    }
+}
+
+// A line for each power of two of each value of each region.
+void regions_print_csv_values(const regions_view *view, FILE *to)
+{
+    static const char *const titles[] = {"region", "value", "from", "below", "count", "time_ns"};
+    csv_line(to, titles, sizeof titles / sizeof *titles);
+    for (size_t k = 0; k < view->order_count; k++) {
+        const regions_node *n = &view->nodes[view->order[k]];
+        char *path = regions_node_path(view, view->order[k]);
+        for (size_t i = 0; i < n->value_count; i++)
+            for (unsigned b = 0; b < NETPROF_VALUE_BUCKETS; b++) {
+                const regions_value *v = &n->values[i];
+                if (!v->counts[b]) continue;
+                csv_cell(to, path);
+                csv_cell(to, v->name);
+                csv_cell(to, b ? words_integer(netprof_value_floor(b)).text : NULL);
+                csv_cell(to, b + 1 < NETPROF_VALUE_BUCKETS ? words_integer(netprof_value_floor(b + 1)).text : NULL);
+                csv_cell(to, words_exact(v->counts[b]).text);
+                csv_cell(to, words_exact(v->times_ns[b]).text);
+                csv_end(to);
+            }
         free(path);
     }
 }

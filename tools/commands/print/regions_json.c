@@ -91,6 +91,8 @@ static void regions_json_add_calls(json_object *o, const regions_calls *c)
     json_put_exact(o, "open_calls", c->open);
     json_put_exact(o, "aborted_calls", c->aborted);
     json_put_exact(o, "spans", c->spans);
+    json_put_exact(o, "spans_waited_for", c->waits);
+    json_put_exact(o, "waited_ns", c->waited_ns);
     json_put_exact(o, "inclusive_ns", c->inclusive_ns);
     json_put_exact(o, "exclusive_ns", c->exclusive_ns);
     json_put(o, "min_ns", any ? json_exact_value(c->min_ns) : NULL);
@@ -185,6 +187,40 @@ static json_object *regions_json_ranks(const regions_view *view, const regions_n
     return o;
 }
 
+// ---- values ----
+
+static json_object *regions_json_value(const regions_value *v)
+{
+    json_object *o = json_new_object(), *list = json_new_array();
+    json_put_text(o, "name", v->name);
+    json_put_exact(o, "count", v->count);
+    json_put(o, "sum", json_new_int64(v->sum));
+    json_put(o, "min", json_new_int64(v->least));
+    json_put(o, "max", json_new_int64(v->most));
+    json_put(o, "in_longest_call", v->longest_ns ? json_new_int64(v->at_longest) : NULL);
+    json_put(o, "longest_call_ns", v->longest_ns ? json_exact_value(v->longest_ns) : NULL);
+    json_put(o, "longest_call_rank_index", v->longest_ns ? json_exact_value(v->rank) : NULL);
+    for (unsigned i = 0; i < NETPROF_VALUE_BUCKETS; i++) {
+        if (!v->counts[i]) continue;
+        json_object *bucket = json_new_object();
+        json_put(bucket, "from", i ? json_new_int64(netprof_value_floor(i)) : NULL);
+        json_put(bucket, "below", i + 1 < NETPROF_VALUE_BUCKETS ? json_new_int64(netprof_value_floor(i + 1)) : NULL);
+        json_put_exact(bucket, "count", v->counts[i]);
+        json_put_exact(bucket, "time_ns", v->times_ns[i]);
+        json_append(list, bucket);
+    }
+    json_put(o, "histogram", list);
+    return o;
+}
+
+static json_object *regions_json_values(const regions_node *n)
+{
+    json_object *list = json_new_array();
+    for (size_t i = 0; i < n->value_count; i++)
+        json_append(list, regions_json_value(&n->values[i]));
+    return list;
+}
+
 // ---- NICs ----
 
 static const char *const way_keys[2][2] = {{"rx_bytes", "rx_bytes_per_s"}, {"tx_bytes", "tx_bytes_per_s"}};
@@ -262,14 +298,15 @@ static json_object *regions_json_node(const regions_view *view, size_t number)
     json_put_exact(o, "threads", n->threads);
     regions_json_add_calls(o, &n->sums);
     json_put_exact(o, "declared_bytes_with_parts", n->bytes);
-    json_put_text(o, "kind", regions_class_name(n->kind));
-    json_put(o, "share", json_number_value(n->share));
-    json_put(o, "share_of_run", json_number_value(n->run_share));
-    json_put(o, "own_share_of_run", json_number_value(n->own_run_share));
-    json_put(o, "own_share", json_number_value(n->own_share));
+    json_put_text(o, "kind", n->span ? "span" : regions_class_name(n->kind));
+    json_put(o, "share", n->span ? NULL : json_number_value(n->share));
+    json_put(o, "share_of_run", n->span ? NULL : json_number_value(n->run_share));
+    json_put(o, "own_share_of_run", n->span ? NULL : json_number_value(n->own_run_share));
+    json_put(o, "own_share", n->span ? NULL : json_number_value(n->own_share));
     json_put(o, "balance", regions_json_balance(view, n));
     regions_json_add_durations(o, n);
     json_put(o, "nics", regions_json_nic(view->job, n));
+    json_put(o, "values", regions_json_values(n));
     json_put(o, "ranks", regions_json_ranks(view, n));
     free(path);
     return o;

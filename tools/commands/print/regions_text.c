@@ -64,9 +64,11 @@ static void regions_text_name_cell(table *t, const regions_node *n)
 {
     enum { DEEPEST = 12 };
     int depth = n->depth > DEEPEST ? DEEPEST : (int)n->depth;
-    char *text = memory_format("%*s%s%s", 2 * depth, "", n->depth > DEEPEST ? "... " : "", n->name);
+    char *name = regions_short_text(n->name, REGIONS_NAME_WIDTH);
+    char *text = memory_format("%*s%s%s", 2 * depth, "", n->depth > DEEPEST ? "... " : "", name);
     table_cell(t, PLAIN, text);
     free(text);
+    free(name);
 }
 
 static void regions_text_duration_cells(table *t, const regions_node *n)
@@ -245,7 +247,7 @@ static void regions_text_regions(const regions_view *view, FILE *to)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     heading(to, "%s", view->flat ? "Regions by name" : "Regions");
     for (size_t i = 0; i < view->order_count; i++)
-        regions_text_region_line(t, view, &view->nodes[view->order[i]]);
+        if (!view->nodes[view->order[i]].span) regions_text_region_line(t, view, &view->nodes[view->order[i]]);
     regions_text_own_line(t, view->job, sizeof columns / sizeof *columns);
     table_end(t, to, 0);
     regions_text_footnotes(view, to);
@@ -363,7 +365,7 @@ static void regions_text_rank(const regions_view *view, size_t number, FILE *to)
     for (size_t i = 0; i < view->order_count; i++) {
         const regions_node *n = &view->nodes[view->order[i]];
         const regions_cell *cell = regions_cell_of(n, number);
-        if (cell) regions_text_rank_line(t, n, cell);
+        if (cell && !n->span) regions_text_rank_line(t, n, cell);
     }
     table_end(t, to, 0);
     fputs("Place: 1 is the rank that was inside longest. Program: bytes that it declared in this very region.\n", to);
@@ -388,7 +390,9 @@ static void regions_text_findings(const regions_view *view, size_t only, FILE *t
         const regions_finding *x = &job->findings[i];
         if (only == REGIONS_NONE ? x->part != REGIONS_NONE : x->node != only) continue;
         table_cell(t, x->severity >= SEVERITY_HIGH ? ALARM : WARNING, severity_name(x->severity));
-        table_cell(t, PLAIN, job->nodes[x->node].name);
+        char *name = regions_short_text(job->nodes[x->node].name, REGIONS_NAME_WIDTH);
+        table_cell(t, PLAIN, name);
+        free(name);
         table_cell(t, PLAIN, job->hosts[x->host].name);
         table_cell(t, PLAIN, regions_text_device(job, x));
         table_cell(t, PLAIN, x->rule->name);
@@ -409,13 +413,19 @@ static void regions_text_calls(const regions_node *n, FILE *to)
     if (c->measured < c->calls - c->open) fprintf(to, ", %s of them timed", words_exact(c->measured).text);
     if (c->open) fprintf(to, ", %s open when the file was written", words_exact(c->open).text);
     if (c->aborted) fprintf(to, ", %s ended from outside", words_exact(c->aborted).text);
-    fprintf(to, "; %s of the time", words_share(n->share).text);
+    if (n->span)
+        fputs("; spans, beside the time of the regions", to);
+    else
+        fprintf(to, "; %s of the time", words_share(n->share).text);
     if (n->sums.measured)
         fprintf(to, "\na call: mean %s, deviation %s, shortest %s, longest %s",
                 safe(regions_text_time(regions_mean_call_ns(c)).text),
                 safe(regions_text_time(sqrt(c->variance_ns2)).text), safe(regions_text_time((double)c->min_ns).text),
                 safe(regions_text_time((double)c->max_ns).text));
     putc('\n', to);
+    if (c->waits)
+        fprintf(to, "waited for: %s, in %s\n", safe(regions_text_time((double)c->waited_ns).text),
+                words_many(c->waits, "of the spans|of the spans").text);
     if (n->bytes)
         fprintf(to, "declared by the program: %s%s\n", words_amount((double)n->bytes, "bytes").text,
                 n->end && n->bytes != n->sums.bytes ? ", with the regions within" : "");
@@ -634,11 +644,13 @@ static void regions_text_nics(const regions_view *view, const regions_node *n, F
 static void regions_text_region(const regions_view *view, FILE *to)
 {
     const regions_node *n = &view->job->nodes[view->region];
-    char *path = regions_node_path(view, view->region);
-    heading(to, "%s", safe(path));
+    char *path = regions_node_path(view, view->region), *text = regions_short_text(path, 2 * REGIONS_NAME_WIDTH);
+    heading(to, "%s", safe(text));
+    free(text);
     free(path);
     regions_text_calls(n, to);
     regions_text_durations(n, to);
+    regions_print_histograms(n, to);
     if (n->cell_count > 1) regions_text_ranks(view, n, to);
     regions_text_nics(view, n, to);
     regions_text_findings(view, view->region, to);
@@ -656,6 +668,8 @@ void regions_print_text(const regions_view *view, FILE *to)
     if (view->ranks == RANKS_TOGETHER) {
         if (view->job->waits.known && view->job->runs == 1) regions_text_runs(view->job, to);
         regions_text_regions(view, to);
+        regions_print_spans(view, to);
+        regions_print_values(view, to);
         regions_text_findings(view, REGIONS_NONE, to);
         return;
     }

@@ -26,5 +26,9 @@ double regions_mean_call_ns(const regions_calls *calls);       // NAN without a 
 const char *regions_state_name(regions_state state);           // "no counters", "too short", "uncertain", "known"
 // "main/step/halo" in a tree, the name in a list; free it.
 char *regions_node_path(const regions_view *view, size_t node);
+// A name or path for a table: at most so many characters, the middle of longer ones is "..." (in UTF-8, one character);
+// free it.
+enum { REGIONS_NAME_WIDTH = 60 };
+char *regions_short_text(const char *text, size_t most);
 
 #endif
