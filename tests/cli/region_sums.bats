@@ -51,7 +51,7 @@ json() {
     grep -qx 'step,size,524288,1048576,10,100000000' values.csv
     netprof regions o.netprof --region step | grep -qE '^1000000 +1000000 +10 +100 ms +10 ms$'
     netprof report o.netprof -o page.html
-    sed 's/<[^>]*>/ /g' page.html | tr -s ' \n' ' ' >page.txt
+    LC_ALL=C sed 's/<[^>]*>/ /g; s/\xe2\x80[\x89\xaf]/ /g; s/\xc2\xa0/ /g' page.html | tr -s ' \n' ' ' >page.txt
     grep -q 'step/isend 20 10 ms 80 % 40 ms 20.0 MB 100 MB/s' page.txt
     grep -q 'step size 10 1000000 1000000 1000000' page.txt
 }

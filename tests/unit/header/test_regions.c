@@ -41,6 +41,7 @@ static unsigned every[NAMES];
 
 typedef struct model_node {
     int name, parent; /* -1: none */
+    int is_span;
     uint64_t calls, measured, skipped, aborted, bytes, spans, inclusive, exclusive, total, min, max;
     double mean, squares; /* Welford's: another way than the header's */
     uint64_t histogram[NETPROF_HISTOGRAM_BUCKETS];
@@ -63,15 +64,17 @@ static uint64_t now_ns(void)
     return (uint64_t)made_up_ns;
 }
 
-static int model_child(int parent, int name)
+static int model_child(int parent, int name, int is_span)
 {
     int i;
-    if (parent >= 0 && model.nodes[parent].name == name) return parent;
+    if (!is_span && parent >= 0 && model.nodes[parent].name == name) return parent;
     for (i = 0; i < model.node_count; i++)
-        if (model.nodes[i].parent == parent && model.nodes[i].name == name) return i;
+        if (model.nodes[i].parent == parent && model.nodes[i].name == name && model.nodes[i].is_span == is_span)
+            return i;
     assert_true(model.node_count < MODEL_NODES);
     model.nodes[i].name = name;
     model.nodes[i].parent = parent;
+    model.nodes[i].is_span = is_span;
     model.nodes[i].min = UINT64_MAX;
     model.node_count++;
     return i;
@@ -109,7 +112,7 @@ static void model_begin(int name)
         model.dropped++;
         return;
     }
-    node = model_child(parent, name);
+    node = model_child(parent, name, 0);
     model.stack[model.depth].node = node;
     model.stack[model.depth].nested = node == parent;
     model.stack[model.depth].skipped = every[name] > 1 && model.nodes[node].calls % every[name] != 0;
@@ -187,13 +190,21 @@ static void expect_near(double found, double wanted, double slack)
 
 /* -- comparing -- */
 
+static const netprof_stat *stat_of_kind(const netprof_regions *r, uint32_t thread, uint32_t parent, const char *name,
+                                        int is_span)
+{
+    const netprof_stat *found = NULL; /* after a reset the stat of spans looks like that of the region */
+    size_t i;
+    for (i = 0; i < r->count && !(found && found->calls); i++)
+        if (r->stats[i].thread == thread && r->stats[i].parent == parent && strcmp(r->stats[i].region, name) == 0 &&
+            (r->stats[i].spans != 0) == is_span)
+            found = &r->stats[i];
+    return found;
+}
+
 static const netprof_stat *stat_below(const netprof_regions *r, uint32_t thread, uint32_t parent, const char *name)
 {
-    size_t i;
-    for (i = 0; i < r->count; i++)
-        if (r->stats[i].thread == thread && r->stats[i].parent == parent && strcmp(r->stats[i].region, name) == 0)
-            return &r->stats[i];
-    return NULL;
+    return stat_of_kind(r, thread, parent, name, 0);
 }
 
 static const netprof_stat *stat_of_node(const netprof_regions *r, int node)
@@ -201,7 +212,7 @@ static const netprof_stat *stat_of_node(const netprof_regions *r, int node)
     const netprof_stat *above = NULL;
     const model_node *n = &model.nodes[node];
     if (n->parent >= 0 && (above = stat_of_node(r, n->parent)) == NULL) return NULL;
-    return stat_below(r, 0, above ? above->node : UINT32_MAX, names[n->name]);
+    return stat_of_kind(r, 0, above ? above->node : UINT32_MAX, names[n->name], n->is_span);
 }
 
 static void compare_one(const netprof_stat *s, const model_node *n, uint64_t open)
@@ -312,7 +323,7 @@ static void random_step(int deep)
         netprof_bytes(n);
     } else {
         netprof_span span = netprof_span_begin(ids[name]);
-        int node = model_child(-1, name);
+        int node = model_child(model.depth ? model.stack[model.depth - 1].node : -1, name, 1);
         made_up_ns += 7;
         netprof_span_end(span);
         model.nodes[node].calls++;

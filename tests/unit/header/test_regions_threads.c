@@ -285,7 +285,7 @@ static netprof_span exchange(struct box *box, netprof_span span)
 
 static void hand_on(int worker, netprof_region_id crossing)
 {
-    const netprof_span none = {0, 0};
+    const netprof_span none = NETPROF_ZERO;
     netprof_span_end(exchange(&boxes[(worker + 1) % WORKERS], netprof_span_begin(crossing)));
     netprof_span_end(exchange(&boxes[worker], none));
 }
@@ -293,7 +293,7 @@ static void hand_on(int worker, netprof_region_id crossing)
 /* The last worker ends what is left. */
 static void empty_boxes(void)
 {
-    const netprof_span none = {0, 0};
+    const netprof_span none = NETPROF_ZERO;
     int i;
     if (__atomic_sub_fetch(&workers_left, 1, __ATOMIC_ACQ_REL) > 0) return;
     for (i = 0; i < WORKERS; i++)
