@@ -13669,7 +13669,6 @@ typedef struct netprof__frame {
     uint64_t begin, inside; /* begin in ticks; ns of the regions inside */
     netprof__sample *sample;
     uint32_t region, marks;
-    uint64_t apart; /* ticks that went into reading counters; only with the mark */
 } netprof__frame;
 
 /* Where a schema has the counters of the regions; UINT32_MAX: it lacks that one. */
@@ -13689,6 +13688,8 @@ typedef struct netprof__thread {
     uint32_t too_deep;                   /* calls beyond the depth that have not ended */
     uint32_t epoch, resets, cuts, forks; /* as caught up with */
     netprof__frame frames[NETPROF_MAX_DEPTH + 1];
+    /* For each frame: ticks that went into reading counters meanwhile; only with its mark NETPROF__APART. */
+    uint64_t apart[NETPROF_MAX_DEPTH + 1];
     uint32_t deep[64];            /* too_deep by region modulo 64 */
     struct netprof__thread *next; /* list of all threads; never shortened */
     netprof__node root;           /* parent of the top level; counts nothing itself */
@@ -14038,15 +14039,24 @@ static netprof__sample *netprof__sample_read(netprof__thread *t)
     return t->now = s;
 }
 
-static netprof__sample *netprof__sample_take(netprof__thread *t)
+/* The sampler's last values: mostly those that the thread has copied already. */
+NETPROF__HOT netprof__sample *netprof__sample_latest(netprof__thread *t)
 {
-    return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t) : netprof__sample_shared(t);
+    if (NETPROF__LIKELY(t->now && (t->now->sequence | 1) == (NETPROF__GET(netprof__regions_state.sequence) | 1)))
+        return t->now;
+    return netprof__sample_shared(t);
+}
+
+NETPROF__HOT netprof__sample *netprof__sample_take(netprof__thread *t)
+{
+    return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t) : netprof__sample_latest(t);
 }
 
 /* Counters were read for so many ticks while this call was open: its clock stood still. */
-static void netprof__frame_apart(netprof__frame *f, uint64_t ticks)
+static void netprof__frame_apart(netprof__thread *t, netprof__frame *f, uint64_t ticks)
 {
-    NETPROF__SET(f->apart, (f->marks & NETPROF__APART ? f->apart : 0) + ticks);
+    uint64_t *apart = &t->apart[f - t->frames];
+    NETPROF__SET(*apart, (f->marks & NETPROF__APART ? *apart : 0) + ticks);
     NETPROF__SET(f->marks, f->marks | NETPROF__APART);
 }
 
@@ -14064,7 +14074,7 @@ NETPROF__COLD netprof__sample *netprof__frame_read(netprof__thread *t, netprof__
 {
     uint64_t since = netprof__ticks();
     netprof__sample *s = netprof__sample_read(t);
-    netprof__frame_apart(f - 1, netprof__reading_end(t, since));
+    netprof__frame_apart(t, f - 1, netprof__reading_end(t, since));
     return s;
 }
 
@@ -14073,7 +14083,7 @@ static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
     __atomic_add_fetch(&netprof__regions_state.open, 1, __ATOMIC_RELAXED);
     NETPROF__SET(f->marks, f->marks | NETPROF__COUNTED);
     f->sample =
-        netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__frame_read(t, f) : netprof__sample_shared(t);
+        netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__frame_read(t, f) : netprof__sample_latest(t);
     if (f->sample) f->sample->frames++;
 }
 
@@ -14084,7 +14094,7 @@ static void netprof__frame_release(netprof__frame *f)
 }
 
 /* Adds the change of the counters between the edges of a call. Called while the node's sequence is odd. */
-static void netprof__count_edges(netprof__node *n, const netprof__sample *before, const netprof__sample *after)
+NETPROF__HOT void netprof__count_edges(netprof__node *n, const netprof__sample *before, const netprof__sample *after)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     uint64_t open = __atomic_fetch_sub(&g->open, 1, __ATOMIC_RELAXED);
@@ -14379,7 +14389,7 @@ static __attribute__((noinline)) void netprof__end_values(netprof__node *n, uint
 NETPROF__COLD void netprof__pass_apart(netprof__thread *t, netprof__frame *around, uint64_t apart, uint64_t now)
 {
     if (now && netprof__regions_state.started == NETPROF_MODE_FAST) apart += netprof__reading_end(t, now);
-    netprof__frame_apart(around, apart);
+    netprof__frame_apart(t, around, apart);
 }
 
 /* Removes the innermost frame; `now` is when it ended, and no reading of counters has been made since. */
@@ -14389,7 +14399,7 @@ static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted)
     netprof__node *n = f->node;
     const netprof__sample *after = NULL;
     uint64_t ns = f->inside; /* what an unmeasured call passes on to its parent */
-    uint64_t apart = f->marks & NETPROF__APART ? f->apart : 0;
+    uint64_t apart = f->marks & NETPROF__APART ? t->apart[t->depth] : 0;
     int reads = f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED);
     if (reads) after = netprof__sample_take(t);
     NETPROF__SET(t->depth, t->depth - 1);
@@ -14620,7 +14630,7 @@ NETPROF__COLD void netprof__span_read(netprof_span *span)
         }
         netprof__regions_unlock();
     }
-    if (reads) netprof__frame_apart(&t->frames[t->depth], netprof__reading_end(t, since));
+    if (reads) netprof__frame_apart(t, &t->frames[t->depth], netprof__reading_end(t, since));
     netprof__thread_leave(t);
     span->begin_ticks = netprof__ticks();
 }
@@ -14759,7 +14769,7 @@ NETPROF__COLD void netprof__span_end_counted(netprof__thread *t, netprof__node *
     netprof__span_count(n, span, after);
     netprof__node_close(n);
     if (netprof__regions_state.started == NETPROF_MODE_FAST)
-        netprof__frame_apart(&t->frames[t->depth], netprof__reading_end(t, since));
+        netprof__frame_apart(t, &t->frames[t->depth], netprof__reading_end(t, since));
 }
 
 NETPROF_API void netprof_span_end(netprof_span span)
@@ -16830,7 +16840,7 @@ static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof
     o->begin = NETPROF__GET(f->begin);
     o->inside = NETPROF__GET(f->inside);
     o->marks = NETPROF__GET(f->marks);
-    o->apart = o->marks & NETPROF__APART ? NETPROF__GET(f->apart) : 0;
+    o->apart = o->marks & NETPROF__APART ? NETPROF__GET(t->apart[depth]) : 0;
     if (!NETPROF__GET(t->ready)) return 0;
     return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node && NETPROF__GET(f->begin) == o->begin &&
            NETPROF__GET(f->marks) == o->marks && NETPROF__GET(o->node->tally.calls) == o->tally.calls &&
