@@ -368,3 +368,14 @@ held() {
     netprof diff got.netprof --json >out
     [ "$(jq '.before | length > 0' out)" = true ]
 }
+
+@test "record --cgroup: a group that is not there is an error" {
+    cd "$BATS_TEST_TMPDIR"
+    run netprof record -q -o r.netprof --cgroup /no-such-group --duration 100ms
+    [ "$status" -eq 4 ]
+    [[ $output == *"--cgroup: /no-such-group: no such control group"* ]]
+    [ ! -e r.netprof ]
+    grep -q ' - cgroup' /proc/self/mountinfo || skip "no control groups here"
+    netprof record -q -o r.netprof --cgroup / --duration 100ms --sources cgroup,cpu
+    [ -s r.netprof ]
+}

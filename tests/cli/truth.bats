@@ -458,3 +458,9 @@ END
     grep -qE 'GPU busy 80(\.0)? %' text
     grep -qE 'GPU power 300 W' text
 }
+
+# All kinds, in a table: tests/e2e/job_truth.
+@test "jobs of a Slurm step, orphans, writers and groups: what the kernel says, or marked" {
+    "$NETPROF_TEST_TOP/tests/e2e/job_truth" --program "$NETPROF_TEST_BIN/netprof" --seconds 1 \
+        --only step,orphans,many,not\ root,cgroup1,cgroup2
+}

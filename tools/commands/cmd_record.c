@@ -353,8 +353,12 @@ static int cmd_record_run(const char **arguments, size_t count)
     if (!code) code = cmd_record_open_all(&r);
     if (!code) {
         cmd_record_begin(&r);
-        if (told >= 0) cmd_record_tell_begun(told);
+        if (told >= 0) {
+            recorder_settle(r.to); // who waits may look at once
+            cmd_record_tell_begun(told);
+        }
         cmd_record_loop(&r);
+        r.job.sources.whole = true;
         // The slow track ends the file as it began it: the two make a pair of everything.
         for (size_t i = r.track_count; i-- > 0;)
             cmd_record_take(&r, &r.tracks[i], r.tracks[i].set);

@@ -206,6 +206,7 @@ static void cmd_run_watch(execution *e)
         } else if (cmd_run_has_ended(e->child)) {
             // Until it is reaped, the kernel still reports what it and its children used.
             e->end_ns = cmd_run_now_ns(CLOCK_MONOTONIC);
+            e->job.whole = true;
             cmd_run_take(e, &e->after, NETPROF_SET_ALL);
             e->reaped = wait4(e->child, &e->status, 0, &e->use) == e->child;
             return;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "job.h"
 
+#include "sources/cgroup.h"
 #include "sources/membership.h"
 #include "ask_program.h"
 #include "analysis/base/memory.h"
@@ -25,7 +26,8 @@ static const struct {
 };
 
 enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5, NODE_FILE = 64 << 20 };
-#define YOUNG_NS INT64_C(3000000000) // first looks at a process, within which it may still become another program
+#define SCAN_PART INT64_C(200)        // looking through all processes takes so little of the time
+#define YOUNG_NS  INT64_C(3000000000) // first looks at a process, within which it may still become another program
 
 // ---- one process ----
 
@@ -218,7 +220,8 @@ static int job_find_scheduled(job *j, const char *what)
         if (!j->mark && strcmp(what, "auto") == 0) continue;
         if (!j->mark)
             return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
-        j->scheduler = schedulers[i].name;
+        j->scheduler = j->sources.scheduler = schedulers[i].name;
+        j->sources.job_id = strchr(j->mark, '=') + 1;
         j->node_mark = job_mark_of(schedulers[i].node);
         j->sources.expected = j->sources.elsewhere = true; // a prologue comes before the first of them
         job_scan_processes(j);
@@ -256,6 +259,9 @@ int job_find(job *j, const char *what, const char *cgroup)
     int code = EXIT_DONE;
     j->grace_ns = 30000000000;
     j->sources.living = &j->living;
+    if (cgroup && !cgroup_exists(cgroup))
+        return fail(EXIT_NOTHING, "--cgroup: %s: no such control group (expected its path below the mount point)",
+                    safe(cgroup));
     if (cgroup) j->cgroup = memory_strdup(cgroup);
     j->sources.cgroup = j->cgroup;
     if (strcmp(what, "none") == 0) return EXIT_DONE;
@@ -276,7 +282,9 @@ bool job_ended(job *j)
         return j->seen_count > 0 && !j->living; // what descends from them may go on
     }
     int64_t now = schedule_now();
+    if (now < j->scan_ns) return false; // on a node of many processes it is dear
     if (job_scan_processes(j)) j->last_ns = now;
+    j->scan_ns = now + SCAN_PART * (schedule_now() - now);
     return j->last_ns && now - j->last_ns > j->grace_ns;
 }
 

@@ -32,6 +32,7 @@ typedef struct job {
     size_t seen_count;
     size_t living;    // processes of it that had not ended at the last reading, if the source process reads them
     int64_t grace_ns; // of a scheduler's job: how long nothing of it may be seen before it has ended
+    int64_t scan_ns;  // before this, processes are not looked through again
     int64_t last_ns;  // when a process of it other than its launchers was seen last; 0: never
     char *cgroup;
 } job;

@@ -336,6 +336,12 @@ bool recorder_is_elsewhere(const recorder *r)
     return r->live && record_file_is_elsewhere(r->live, &gone);
 }
 
+void recorder_settle(recorder *r)
+{
+    static const int64_t patience_ns = 5000000000;
+    if (r && r->live) record_file_settle(r->live, patience_ns);
+}
+
 uint64_t recorder_size(const recorder *r)
 {
     return r->live ? record_file_size(r->live) : 0;

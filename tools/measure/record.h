@@ -25,6 +25,7 @@ void recorder_rotate(recorder *r);
 // Goes on in a new file of the same name, if its name leads to it no more. False: nothing to do.
 bool recorder_reopen(recorder *r);
 bool recorder_is_elsewhere(const recorder *r); // was the live file renamed or removed?
+void recorder_settle(recorder *r);             // waits until what was recorded is in the file, at most 5 s
 uint64_t recorder_size(const recorder *r);     // bytes of a live file
 const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);

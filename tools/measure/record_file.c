@@ -276,6 +276,15 @@ int record_file_write(void *user, const void *data, size_t size)
     return error;
 }
 
+void record_file_settle(record_file *file, int64_t patience_ns)
+{
+    struct timespec until = record_file_in(patience_ns);
+    pthread_mutex_lock(&file->lock);
+    while (!file->error && file->taken < file->put)
+        if (pthread_cond_timedwait(&file->done, &file->lock, &until)) break;
+    pthread_mutex_unlock(&file->lock);
+}
+
 bool record_file_has_room(record_file *file)
 {
     pthread_mutex_lock(&file->lock);

@@ -24,6 +24,7 @@ bool record_file_appends(const record_file *file); // there was a recording befo
 // A netprof_write_fn that never waits long: the data are in the file, or in memory when it returns. 0 or an errno.
 int record_file_write(void *file, const void *data, size_t size);
 // False: so much waits in memory that the next reading should be left out.
+void record_file_settle(record_file *file, int64_t patience_ns); // until all is written, or as long as this
 bool record_file_has_room(record_file *file);
 void record_file_sync(record_file *file); // asks for all so far to be on the disk; does not wait
 // Its name leads to it no more: it was renamed, or (gone) removed, and nobody will find what is written.

@@ -11,6 +11,9 @@
 #include "sources_makers.h"
 #include "shapes.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +84,8 @@ typedef struct group {
 typedef struct cgroup_state {
     const sources_job *job;
     pid_t pid;
+    bool own;     // its group names the scheduler's job
+    size_t next;  // of the job's processes, who is asked next for such a group
     char *wanted; // given by the user, or NULL
     bool found;
     char *name;
@@ -128,6 +133,28 @@ char *cgroup_mount(const emit *e, const char *controller)
             if (strcmp(word, controller) == 0) found = strdup(point);
     }
     emit_file_close(&info);
+    return found;
+}
+
+bool cgroup_exists(const char *path)
+{
+    FILE *info = fopen("/proc/self/mountinfo", "re");
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    while (info && !found && getline(&line, &room, info) > 0) {
+        const char *type = strstr(line, " - ");
+        char *at = line, *point = NULL, *full;
+        struct stat st;
+        if (!type || strncmp(type + 3, "cgroup", 6) != 0) continue;
+        for (int i = 0; i < 5; i++)
+            point = emit_word(&at);
+        if (!point || asprintf(&full, "%s/%s", point, path) < 0) continue;
+        found = stat(full, &st) == 0 && S_ISDIR(st.st_mode);
+        free(full);
+    }
+    if (info) fclose(info);
+    free(line);
     return found;
 }
 
@@ -246,6 +273,16 @@ static void cgroup_find(cgroup_state *s, emit *e)
     if (!s->found) emit_state(e, NETPROF_STATUS_ABSENT, 0, "/sys/fs/cgroup");
     free(version_1.path);
     free(version_2.path);
+}
+
+// The files that are held open are those of the group before.
+static void cgroup_find_anew(cgroup_state *s, emit *e)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        emit_file_close(&s->files[i]);
+    emit_file_close(&s->io);
+    s->found = false;
+    cgroup_find(s, e);
 }
 
 // ---- reading ----
@@ -405,11 +442,47 @@ static void cgroup_walk_limits(cgroup_state *s, emit *e)
     cgroup_walk_cpuset(s, e);
 }
 
-// A recorder that waits for its job has no process of it at first: each that comes is looked at once.
+// Is this process in a group that names the scheduler's job? Its daemon moves a process there some time after its begin.
+static bool cgroup_is_of_job(const cgroup_state *s, pid_t pid)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    if (n <= 0) return false;
+    text[n] = 0;
+    return membership_in_cgroup(s->job->scheduler, s->job->job_id, text);
+}
+
+// The job's process by which its group is found: one that is there; of a scheduler's job, one whose group names the job.
+// A few are asked at a time, again and again until there is one.
+static bool cgroup_choose(cgroup_state *s)
+{
+    enum { ASKED = 4 };
+    const sources_job *job = s->job;
+    if (s->wanted || s->own || !job->pid_count) return false;
+    for (size_t i = 0; job->job_id && i < ASKED && i < job->pid_count; i++) {
+        pid_t pid = job->pids[s->next++ % job->pid_count];
+        if (!cgroup_is_of_job(s, pid)) continue;
+        s->own = true;
+        s->pid = pid;
+        return true;
+    }
+    for (size_t i = 0; !s->found && i < job->pid_count; i++) {
+        if (job->pids[i] == s->pid || (kill(job->pids[i], 0) && errno != EPERM)) continue;
+        s->pid = job->pids[i];
+        return true;
+    }
+    if (s->found || s->pid) return false;
+    s->pid = job->pids[0]; // of a made tree
+    return true;
+}
+
+// A recorder that waits for its job has no process of it at first.
 static bool cgroup_has_come(void *state)
 {
-    const cgroup_state *s = state;
-    return !s->found && s->job->pid_count && s->job->pids[0] != s->pid;
+    return cgroup_choose(state);
 }
 
 // Controllers of version 1 each have their own tree: CPU time may be another group's than memory, which names the device.
@@ -425,9 +498,10 @@ static void cgroup_tell_cpu_group(const cgroup_state *s, emit *e)
 static void cgroup_walk(void *state, emit *e)
 {
     cgroup_state *s = state;
-    if (s->job->pid_count && !s->found) s->pid = s->job->pids[0];
+    bool lists = emit_lists(e);
+    if (lists && !s->found) cgroup_choose(s);
     if (!s->pid && !s->wanted) return;
-    if (!s->found) cgroup_find(s, e);
+    if (!s->found || lists) cgroup_find_anew(s, e);
     if (!s->found) return;
     emit_device(e, s->name && *s->name ? s->name : "/", NETPROF_DEVICE_VIRTUAL);
     emit_fact(e, "version", s->rows == rows_2 ? "2" : "1");

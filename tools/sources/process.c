@@ -10,15 +10,26 @@
 // of a process's page tables: they are read every second at first and every five seconds later on, but so seldom that
 // it takes a thousandth of the time, and carry the time of reading.
 //
+// A job of many processes is read thinner, for all of it to take less than a hundredth of a CPU: CPU time, faults, threads
+// and resident memory of so many in turn as a three-hundredth of the time suffices for; bytes, open files, waits and CPUs
+// allowed of so many as an eight-hundredth does; and of those that ended, or whose children did, at once. New processes
+// are then found in the list of all. The last reading of a recording is of everything.
+//
+// Of a task whose parent is no process of the job but waits for it on the job's behalf (Slurm's slurmstepd), what the
+// parent was given by the tasks that it waited for is the job's, too. Processes that ended and whose last use came to
+// nobody who is looked at are counted: with them all sums are at least.
+//
 // cpus_allowed is how many CPUs the job's threads together may run on, the most at any full reading; the open files are
 // those of the process that came nearest to its limit so far.
 #define _GNU_SOURCE
-#include "cpulist.h"
+#include "process_members.h"
+#include "process_read.h"
+#include "process_threads.h"
 #include "sources_makers.h"
 #include "shapes.h"
 
 #include <dirent.h>
-#include <sched.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,228 +37,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// The values that are summed, in the order of `sums`.
-enum {
-    USER,
-    SYSTEM,
-    MINOR_FAULTS,
-    MAJOR_FAULTS,
-    READ_CHARS,
-    WRITE_CHARS,
-    READ_CALLS,
-    WRITE_CALLS,
-    READ_BYTES,
-    WRITE_BYTES,
-    SUMS
-};
-enum { FIRST_IO = READ_CHARS };
-enum { DEBT_TICKS = 3 }; // readings within which a parent must reap a child that has vanished
-
-typedef struct member {
-    pid_t pid, parent;
-    uint64_t start;        // ticks since boot: with pid, who it is
-    uint64_t own[SUMS];    // of it alone; I/O: with its reaped children, as the kernel gives it
-    uint64_t waited[SUMS]; // of children that it reaped
-    uint64_t base[SUMS];   // what it had before the recording
-    uint64_t pool[SUMS];   // what its sums of children grew by in this walk and no child explains yet
-    uint64_t debt[SUMS];   // kept for children that it may still reap
-    int debt_ticks;
-    uint64_t resident, shared, size, threads, files;
-    bool alive, io_denied, files_denied, known;
-    bool ended;               // but nobody waited for it yet
-    bool is_old, waits_known; // began before the recording; its threads' waits were seen once
-} member;
-
-// How long a thread has waited for a CPU.
-typedef struct thread {
-    pid_t tid;
-    uint64_t wait_ns;
-} thread;
-
-typedef struct thread_list {
-    thread *items; // sorted by tid, once a walk is done
-    size_t count, room;
-} thread_list;
-
-// Of all members together, at one time.
-enum { PROPORTIONAL, UNIQUE, SWAPPED, SHARES };
-static const int64_t SHARES_PART = 1000, SHARES_FIRST_NS = 1000000000, SHARES_LATER_NS = INT64_C(5000000000);
-
-typedef struct process_state {
-    thread_list threads, now; // of the last walk, and of the one at hand
-    uint64_t wait_ns;         // all that was seen
-    bool wait_told, no_waits; // of some thread; the kernel counts none
-    uint64_t shares[SHARES];
-    bool shares_known;
-    int shares_errno;
-    int64_t shares_stamp_ns;                 // CLOCK_REALTIME
-    int64_t shares_first_ns, shares_next_ns; // CLOCK_MONOTONIC
-    const sources_job *job;
-    member *members;
-    size_t count, room;
-    uint64_t gone[SUMS]; // of members that ended and that no other member's sums hold (two's complement)
-    bool io_lost;        // the bytes that one of these read and wrote were never known
-    uint64_t begin;      // start time of the first walk, in ticks since boot
-    cpulist affinity;    // of all threads in this walk
-    uint64_t cpus_allowed, files_peak, files_limit; // 0: not known
-    long hz, page;
-} process_state;
-
-// ---- reading one process ----
-
-// The fields after the command name; fields[0] is the third column, the state.
-static size_t process_stat_numbers(char *at, uint64_t *fields, size_t most)
-{
-    size_t n = 0;
-    for (char *word; n < most && (word = emit_word(&at)); n++)
-        fields[n] = *word == '-' ? 0 - (uint64_t)strtoull(word + 1, NULL, 10) : (uint64_t)strtoull(word, NULL, 10);
-    return n;
-}
-
-static uint64_t process_ticks_us(const process_state *s, uint64_t ticks)
-{
-    return ticks * (1000000u / (uint64_t)s->hz);
-}
-
-static bool process_read_stat(const process_state *s, const emit *e, member *m)
-{
-    char text[1024];
-    uint64_t f[24];
-    if (!emit_process_stat(e, m->pid, text, sizeof text)) return false;
-    m->ended = *text == 'Z' || *text == 'X';
-    if (process_stat_numbers(text, f, 24) < 22) return false;
-    m->parent = (pid_t)f[1];
-    m->own[MINOR_FAULTS] = f[7];
-    m->waited[MINOR_FAULTS] = f[8];
-    m->own[MAJOR_FAULTS] = f[9];
-    m->waited[MAJOR_FAULTS] = f[10];
-    m->own[USER] = process_ticks_us(s, f[11]);
-    m->own[SYSTEM] = process_ticks_us(s, f[12]);
-    m->waited[USER] = process_ticks_us(s, f[13]);
-    m->waited[SYSTEM] = process_ticks_us(s, f[14]);
-    m->threads = f[17];
-    m->start = f[19];
-    m->size = f[20];
-    m->resident = f[21] * (uint64_t)s->page;
-    return true;
-}
-
-// "rchar: N", ... A process of somebody else is denied.
-static void process_read_io(const emit *e, member *m)
-{
-    static const struct {
-        const char *begin;
-        int sum;
-    } rows[] = {{"rchar: ", READ_CHARS},  {"wchar: ", WRITE_CHARS},     {"syscr: ", READ_CALLS},
-                {"syscw: ", WRITE_CALLS}, {"read_bytes: ", READ_BYTES}, {"write_bytes: ", WRITE_BYTES}};
-    char path[64], *at, *line;
-    emit_file io = {.fd = -1};
-    int error;
-    snprintf(path, sizeof path, "/proc/%ld/io", (long)m->pid);
-    at = emit_file_read(&io, e, path, &error);
-    m->io_denied = !at && error != ENOENT && error != ESRCH;
-    while (at && (line = emit_line(&at)))
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            if (strncmp(line, rows[i].begin, strlen(rows[i].begin)) == 0)
-                emit_number(line + strlen(rows[i].begin), &m->own[rows[i].sum]);
-    emit_file_close(&io);
-}
-
-static void process_read_memory(const process_state *s, const emit *e, member *m)
-{
-    char text[128], *at = text;
-    uint64_t value;
-    m->shared = 0;
-    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/statm", (long)m->pid)) return;
-    emit_word(&at);
-    emit_word(&at);
-    if (emit_number(emit_word(&at), &value)) m->shared = value * (uint64_t)s->page;
-}
-
-static void process_count_files(const emit *e, member *m)
-{
-    char path[512];
-    DIR *d;
-    m->files = 0;
-    snprintf(path, sizeof path, "%.400s/proc/%ld/fd", emit_root(e), (long)m->pid);
-    m->files_denied = !(d = opendir(path)) && errno == EACCES;
-    if (!d) return;
-    for (struct dirent *x; (x = readdir(d));)
-        m->files += x->d_name[0] != '.';
-    closedir(d);
-}
-
-// Keeps the process that comes nearest to its own soft limit.
-static void process_compare_files(process_state *s, const member *m)
-{
-    struct rlimit limit;
-    if (!m->files || prlimit(m->pid, RLIMIT_NOFILE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || !limit.rlim_cur)
-        return;
-    if (s->files_limit && (double)m->files * (double)s->files_limit <= (double)s->files_peak * (double)limit.rlim_cur)
-        return;
-    s->files_peak = m->files;
-    s->files_limit = limit.rlim_cur;
-}
-
-static void process_add_affinity(process_state *s, pid_t tid)
-{
-    cpulist set = {0};
-    int bytes = (int)sizeof set.bits;
-    if (sched_getaffinity(tid, (size_t)bytes, (cpu_set_t *)(void *)set.bits) == 0) cpulist_add(&s->affinity, &set);
-}
-
-// ---- waiting for a CPU ----
-
-static int process_compare_threads(const void *a, const void *b)
-{
-    const thread *x = a, *y = b;
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-// A kernel without statistics of the scheduler says zeros of every thread; others do of those that have not run yet.
-static bool process_waits_are_counted(const emit *e)
-{
-    char text[96], *at = text;
-    uint64_t ran;
-    bool known = emit_read_line(e, text, sizeof text, "/proc/self/schedstat") && emit_number(emit_word(&at), &ran);
-    return !known || ran;
-}
-
-// A new member's threads have waited before the recording when it had begun before.
-static void process_add_thread(process_state *s, const emit *e, const member *m, pid_t tid, bool was_there)
-{
-    char text[96], *at = text;
-    uint64_t ran, wait;
-    if (s->no_waits) return;
-    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
-    if (!emit_number(emit_word(&at), &ran) || !emit_number(emit_word(&at), &wait)) return;
-    s->no_waits = !ran && !wait && !s->wait_told && !process_waits_are_counted(e);
-    if (s->no_waits) return;
-    s->wait_told = true;
-    if (s->now.count == s->now.room) {
-        size_t room = s->now.room ? 2 * s->now.room : 64;
-        thread *longer = realloc(s->now.items, room * sizeof *longer);
-        if (!longer) return;
-        s->now.items = longer;
-        s->now.room = room;
-    }
-    thread *x = &s->now.items[s->now.count++];
-    *x = (thread){tid, wait};
-    const thread *last =
-        s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, process_compare_threads) : NULL;
-    if (last && last->wait_ns <= wait)
-        s->wait_ns += wait - last->wait_ns;
-    else if (!was_there)
-        s->wait_ns += wait;
-}
-
-static void process_end_threads(process_state *s)
-{
-    thread_list old = s->threads;
-    if (s->now.count) qsort(s->now.items, s->now.count, sizeof *s->now.items, process_compare_threads);
-    s->threads = s->now;
-    s->now = (thread_list){old.items, 0, old.room};
-}
+static const int64_t TURN_PART = 300, CLOSER_PART = 800, TURN_LEAST_NS = 1000000;
+static const int64_t SHARES_PART = 1000, SHARES_PART_MANY = 2000, SHARES_FIRST_NS = 1000000000,
+                     SHARES_LATER_NS = INT64_C(5000000000);
 
 // ---- shares of common pages ----
 
@@ -258,38 +50,14 @@ static int64_t process_clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// Adds what a process has; an errno. One that has just ended has none any more.
-static int process_add_shares(const emit *e, pid_t pid, uint64_t *shares)
-{
-    static const struct {
-        const char *begin;
-        int share;
-    } rows[] = {{"Pss:", PROPORTIONAL}, {"Private_Clean:", UNIQUE}, {"Private_Dirty:", UNIQUE}, {"Swap:", SWAPPED}};
-    char path[64], *line;
-    emit_file rollup = {.fd = -1};
-    int error;
-    snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", (long)pid);
-    char *at = emit_file_read(&rollup, e, path, &error);
-    while (at && (line = emit_line(&at))) {
-        char *name = emit_word(&line);
-        uint64_t kib;
-        for (size_t i = 0; name && i < sizeof rows / sizeof *rows; i++)
-            if (strcmp(name, rows[i].begin) == 0 && emit_number(emit_word(&line), &kib)) {
-                shares[rows[i].share] += kib * 1024;
-                break;
-            }
-    }
-    emit_file_close(&rollup);
-    return error == ESRCH ? 0 : error;
-}
-
 // How long to wait after a reading that took so long: half of the time so far suits jobs of seconds and of days.
 static int64_t process_shares_pause(const process_state *s, int64_t now, int64_t took)
 {
     int64_t pause = (now - s->shares_first_ns) / 2;
     if (pause < SHARES_FIRST_NS) pause = SHARES_FIRST_NS;
     if (pause > SHARES_LATER_NS) pause = SHARES_LATER_NS;
-    return took * SHARES_PART > pause ? took * SHARES_PART : pause;
+    int64_t part = s->count > MANY ? SHARES_PART_MANY : SHARES_PART;
+    return took * part > pause ? took * part : pause;
 }
 
 static void process_read_shares(process_state *s, const emit *e)
@@ -299,7 +67,7 @@ static void process_read_shares(process_state *s, const emit *e)
     int error = 0;
     if (begin < s->shares_next_ns) return;
     for (size_t i = 0; i < s->count && !error; i++)
-        error = process_add_shares(e, s->members[i].pid, shares);
+        if (!s->members[i].outside) error = process_add_shares(e, s->members[i].pid, shares);
     if (!s->shares_first_ns) s->shares_first_ns = begin;
     s->shares_next_ns = begin + process_shares_pause(s, begin, process_clock_ns(CLOCK_MONOTONIC) - begin);
     s->shares_errno = error;
@@ -312,37 +80,16 @@ static void process_read_shares(process_state *s, const emit *e)
 
 // ---- membership ----
 
-static member *process_find_member(process_state *s, pid_t pid)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->members[i].pid == pid && s->members[i].known) return &s->members[i];
-    return NULL;
-}
-
-static member *process_new_member(process_state *s, pid_t pid)
-{
-    if (s->count == s->room) {
-        size_t room = s->room ? 2 * s->room : 64;
-        member *longer = realloc(s->members, room * sizeof *longer);
-        if (!longer) return NULL;
-        s->members = longer;
-        s->room = room;
-    }
-    member *m = &s->members[s->count++];
-    *m = (member){.pid = pid};
-    return m;
-}
-
-static uint64_t process_held(const member *m, int sum)
+static uint64_t process_held(const process_member *m, int sum)
 {
     return m->own[sum] + m->waited[sum];
 }
 
 // The part of reaped children. CPU time and faults have columns of their own for it; for I/O the kernel gives only one
 // number, in which the children's part is unknown.
-static void process_grow(member *m, const member *before)
+static void process_grow(process_member *m, const process_member *before, int from, int to)
 {
-    for (int i = 0; i < SUMS; i++) {
+    for (int i = from; i < to; i++) {
         const uint64_t *now = i < FIRST_IO ? m->waited : m->own, *then = i < FIRST_IO ? before->waited : before->own;
         m->pool[i] = now[i] > then[i] ? now[i] - then[i] : 0;
     }
@@ -357,35 +104,60 @@ static uint64_t process_take(uint64_t *pool, uint64_t most)
 }
 
 // A debt for a child that was reaped meanwhile is in the parent's sums now.
-static void process_settle(process_state *s, member *m)
+static void process_settle(process_state *s, process_member *m, int from, int to, int *ticks)
 {
-    for (int i = 0; i < SUMS; i++) {
+    for (int i = from; i < to; i++) {
         uint64_t paid = process_take(&m->pool[i], m->debt[i]);
         s->gone[i] -= paid;
         m->debt[i] -= paid;
     }
-    if (m->debt_ticks && --m->debt_ticks == 0) memset(m->debt, 0, sizeof m->debt);
+    if (*ticks && --*ticks == 0) memset(m->debt + from, 0, (size_t)(to - from) * sizeof *m->debt);
 }
 
-// Reads a process; false when it is not there, or the number belongs to another one by now.
-static bool process_look_at(process_state *s, const emit *e, size_t index)
+// What is dearer to read than its line in stat.
+static void process_look_closer(process_state *s, const emit *e, process_member *m)
 {
-    member *m = &s->members[index], before = *m;
-    if (!process_read_stat(s, e, m) || (before.known && before.start != m->start)) {
-        *m = before;
-        return false;
-    }
+    const process_member before = *m;
+    if (m->outside || m->detailed) return;
+    m->detailed = true;
+    m->last_seen = m->ended;
     process_read_io(e, m);
     process_read_memory(s, e, m);
     if (!emit_fast_only(e)) {
         process_count_files(e, m);
         process_compare_files(s, m);
     }
-    m->alive = true;
+    if (!before.known) return;
+    process_grow(m, &before, FIRST_IO, SUMS);
+    process_settle(s, m, FIRST_IO, SUMS, &m->io_debt_ticks);
+}
+
+// Of one that waits for tasks of the job: what it was given by them, nothing of its own.
+static void process_leave_own(process_member *m)
+{
+    memset(m->own, 0, sizeof m->own);
+    m->threads = m->size = m->resident = 0;
+}
+
+// Reads a process; false when it is not there, or the number belongs to another one by now.
+static bool process_look_at(process_state *s, const emit *e, size_t index)
+{
+    process_member *m = &s->members[index], before = *m;
+    if (!process_read_stat(s, e, m) || (before.known && before.start != m->start)) {
+        before.stat = m->stat;
+        *m = before;
+        return false;
+    }
+    if (m->outside) process_leave_own(m);
+    m->read = true;
     if (before.known) {
-        process_grow(m, &before);
-        process_settle(s, m);
-    } else if (m->start < s->begin) {
+        process_grow(m, &before, 0, FIRST_IO);
+        process_settle(s, m, 0, FIRST_IO, &m->debt_ticks);
+    }
+    // What it did last is read at once: soon it is gone.
+    if (!before.known || s->count <= MANY || (m->ended && !m->last_seen)) process_look_closer(s, e, m);
+    m->alive = true;
+    if (!before.known && m->start < s->begin) {
         for (int i = 0; i < SUMS; i++)
             m->base[i] = process_held(m, i);
         m->is_old = true;
@@ -397,18 +169,20 @@ static bool process_look_at(process_state *s, const emit *e, size_t index)
 static void process_join(process_state *s, const emit *e, pid_t pid)
 {
     if (pid == getpid() || pid == s->job->stranger) return; // the cost of recording is reported by the source self
-    member *m = process_find_member(s, pid);
+    process_member *m = process_find_member(s, pid);
     if (m && m->alive) return;
     if (m) {
         process_look_at(s, e, (size_t)(m - s->members));
         return;
     }
-    if (process_new_member(s, pid) && !process_look_at(s, e, s->count - 1)) s->count--;
+    if (!process_new_member(s, pid)) return;
+    if (!process_look_at(s, e, s->count - 1)) process_drop_last(s);
 }
 
 // Children of all threads of a process, and how long the threads of a member have waited; false where the kernel does
 // not report children (CONFIG_PROC_CHILDREN).
-static bool process_join_children(process_state *s, const emit *e, pid_t pid, const member *waiting, bool was_there)
+static bool process_join_children(process_state *s, const emit *e, pid_t pid, const process_member *waiting,
+                                  bool was_there)
 {
     char path[512];
     bool told = false;
@@ -436,40 +210,97 @@ static bool process_join_children(process_state *s, const emit *e, pid_t pid, co
     return told;
 }
 
-typedef struct scan {
-    process_state *s;
-    const emit *e;
-    size_t joined;
-} scan;
-
-static void process_scan_process(void *user, const char *name)
+static int process_compare_pids(const void *a, const void *b)
 {
-    scan *x = user;
-    member probe = {.pid = (pid_t)strtol(name, NULL, 10)};
-    if (probe.pid <= 0 || process_find_member(x->s, probe.pid)) return;
-    if (!process_read_stat(x->s, x->e, &probe)) return;
-    const member *parent = process_find_member(x->s, probe.parent);
-    if (!parent || !parent->alive) return;
-    process_join(x->s, x->e, probe.pid);
-    x->joined++;
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    return x < y ? -1 : x > y;
 }
 
-// By everybody's parent, again until no more is found.
+static bool process_is_other(const process_state *s, pid_t pid)
+{
+    return s->other_count && bsearch(&pid, s->others, s->other_count, sizeof pid, process_compare_pids);
+}
+
+static void process_keep_other(process_state *s, pid_t pid)
+{
+    if (s->now_count == s->now_room) {
+        size_t room = s->now_room ? 2 * s->now_room : 256;
+        pid_t *longer = realloc(s->others_now, room * sizeof *longer);
+        if (!longer) return; // it is looked at again next time
+        s->others_now = longer;
+        s->now_room = room;
+    }
+    s->others_now[s->now_count++] = pid;
+}
+
+// True: it is a member now.
+static bool process_scan_process(process_state *s, const emit *e, pid_t pid)
+{
+    process_member probe = {.pid = pid};
+    if (!process_read_stat(s, e, &probe)) return false;
+    const process_member *parent = process_find_member(s, probe.parent);
+    if (!parent || parent->outside) return false; // one that had ended would be nobody's parent
+    process_join(s, e, pid);
+    return true;
+}
+
+// The list of all processes; returns how many have joined. Numbers rise in it, so those that are no members are sorted.
+static size_t process_scan_all(process_state *s, const emit *e)
+{
+    char path[512];
+    size_t joined = 0;
+    snprintf(path, sizeof path, "%.400s/proc", emit_root(e));
+    DIR *d = opendir(path);
+    if (!d) return 0;
+    s->now_count = 0;
+    for (struct dirent *x; (x = readdir(d));) {
+        pid_t pid = (pid_t)strtol(x->d_name, NULL, 10);
+        process_member *m = pid > 0 ? process_find_member(s, pid) : NULL;
+        if (m) m->listed = true;
+        if (m || pid <= 0) continue;
+        if (!process_is_other(s, pid) && process_scan_process(s, e, pid))
+            joined++;
+        else
+            process_keep_other(s, pid);
+    }
+    closedir(d);
+    qsort(s->others_now, s->now_count, sizeof *s->others_now, process_compare_pids);
+    return joined;
+}
+
+// By everybody's parent, again until no more is found. Who is no member now is none later, unless it is told to be one.
 static void process_join_by_parents(process_state *s, const emit *e)
 {
-    scan x = {s, e, 1};
-    while (x.joined) {
-        x.joined = 0;
-        emit_directory(e, "/proc", process_scan_process, &x);
-    }
+    while (process_scan_all(s, e))
+        continue;
+    pid_t *old = s->others;
+    size_t room = s->other_room;
+    s->others = s->others_now;
+    s->other_count = s->now_count;
+    s->other_room = s->now_room;
+    s->others_now = old;
+    s->now_room = room;
+}
+
+// Slurm's daemon of a step waits for the tasks, and has no environment of the job: what it waited for is the job's.
+static void process_join_waiting(process_state *s, const emit *e, const process_member *task)
+{
+    char name[32];
+    if (process_find_member(s, task->parent) || task->parent <= 1 || task->parent == getpid()) return;
+    if (!emit_read_line(e, name, sizeof name, "/proc/%ld/comm", (long)task->parent)) return;
+    if (strcmp(name, "slurmstepd") != 0) return;
+    process_member *m = process_new_member(s, task->parent);
+    if (!m) return;
+    m->outside = true;
+    if (!process_look_at(s, e, s->count - 1)) process_drop_last(s);
 }
 
 // ---- those that ended ----
 
 // The nearest member above that lives: a parent that ended with its child was reaped with it.
-static member *process_heir(process_state *s, const member *m)
+static process_member *process_heir(process_state *s, const process_member *m)
 {
-    member *x = process_find_member(s, m->parent);
+    process_member *x = process_find_member(s, m->parent);
     for (size_t steps = 0; x && !x->alive && steps < s->count; steps++)
         x = process_find_member(s, x->parent);
     return x && x->alive ? x : NULL;
@@ -477,9 +308,9 @@ static member *process_heir(process_state *s, const member *m)
 
 // What came to the heir is this member as it was last seen and, behind that, the children that it reaped after its last
 // reading: those are its debt. Without an heir they came to nobody, and what was kept for them stays.
-static void process_bury(process_state *s, const member *m)
+static void process_bury(process_state *s, const process_member *m)
 {
-    member *above = process_heir(s, m);
+    process_member *above = process_heir(s, m);
     s->io_lost |= m->io_denied && !above;
     for (int i = 0; i < SUMS; i++) {
         uint64_t last = process_held(m, i), explained = 0, paid = 0;
@@ -490,17 +321,25 @@ static void process_bury(process_state *s, const member *m)
         }
         s->gone[i] += last - explained - paid - m->base[i];
     }
-    if (above) above->debt_ticks = DEBT_TICKS;
+    if (above)
+        above->debt_ticks = above->io_debt_ticks = DEBT_TICKS;
+    else if (!m->outside && !m->ended)
+        s->unseen++;
 }
 
 static void process_bury_ended(process_state *s)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < s->count; i++)
-        if (!s->members[i].alive) process_bury(s, &s->members[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->members[i].alive) continue;
+        process_bury(s, &s->members[i]);
+        process_forget_stat(s, &s->members[i]);
+    }
     for (size_t i = 0; i < s->count; i++)
         if (s->members[i].alive) s->members[kept++] = s->members[i];
+    if (kept == s->count) return;
     s->count = kept;
+    process_index_all(s);
 }
 
 // ---- telling ----
@@ -509,27 +348,123 @@ static size_t process_count_living(const process_state *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++)
-        n += !s->members[i].ended;
+        n += !s->members[i].ended && !s->members[i].outside;
     return n;
+}
+
+// Those whose parents are no processes of the job: with them a new branch of the tree begins.
+static void process_join_roots(process_state *s, const emit *e, bool many)
+{
+    size_t before = s->count;
+    for (size_t i = 0; i < s->job->pid_count; i++)
+        if (!many || !process_find_member(s, s->job->pids[i])) process_join(s, e, s->job->pids[i]);
+    for (size_t i = before, end = s->count; i < end; i++) {
+        const process_member task = s->members[i];
+        process_join_waiting(s, e, &task);
+    }
+    if (s->count > before) s->other_count = 0; // children of theirs were nobody's
+}
+
+// The threads of a process, and its children; false where the kernel does not tell these.
+static bool process_walk_threads(process_state *s, const emit *e, size_t i)
+{
+    const process_member m = s->members[i]; // the list may move
+    if (m.outside) return true;
+    bool told = process_join_children(s, e, m.pid, emit_fast_only(e) ? NULL : &m, m.is_old && !m.waits_known);
+    s->members[i].waits_known |= !emit_fast_only(e);
+    s->members[i].walked = true;
+    return told;
+}
+
+// Is there time for more? Asked for each of many, answered by the clock now and then.
+typedef struct turn {
+    int64_t end_ns;
+    size_t asked;
+    bool over;
+} turn;
+
+static turn process_begin_turn(const process_state *s, int64_t elapsed_ns, int64_t part)
+{
+    int64_t most = elapsed_ns / part;
+    if (most < TURN_LEAST_NS) most = TURN_LEAST_NS;
+    if (s->job->whole) most = INT64_MAX / 2;
+    return (turn){.end_ns = process_clock_ns(CLOCK_THREAD_CPUTIME_ID) + most};
+}
+
+static bool process_has_time(turn *t)
+{
+    if (t->asked++ % 8 == 0) t->over |= process_clock_ns(CLOCK_THREAD_CPUTIME_ID) > t->end_ns;
+    return !t->over;
+}
+
+// Details of so many members as there is time for.
+static void process_look_closer_in_turn(process_state *s, const emit *e, int64_t elapsed_ns)
+{
+    turn t = process_begin_turn(s, elapsed_ns, CLOSER_PART);
+    for (size_t n = 0, end = s->count; n < end && process_has_time(&t); n++) {
+        if (s->closer >= end) {
+            s->closer = 0;
+            s->affinity = (cpulist){0};
+        }
+        if (s->members[s->closer].listed) {
+            process_look_closer(s, e, &s->members[s->closer]);
+            process_walk_threads(s, e, s->closer);
+        }
+        s->closer++;
+    }
+}
+
+// A parent that waited for somebody may have waited for this one.
+static bool process_may_be_reaped(const process_state *s, const process_member *m)
+{
+    const process_member *above = process_find_member(s, m->parent);
+    for (int i = 0; above && i < SUMS; i++)
+        if (above->pool[i]) return true;
+    return false;
+}
+
+// After all processes were listed. Parents come before their children here, too. Whose parent has grown is looked at after
+// it: else what it did would count twice, in the parent and as what is still there. What is gone before its parent was
+// read is the parent's debt.
+static void process_look_in_turn(process_state *s, const emit *e, int64_t elapsed_ns)
+{
+    turn t = process_begin_turn(s, elapsed_ns, TURN_PART);
+    size_t from = s->job->whole || s->turn >= s->count ? 0 : s->turn;
+    for (size_t i = 0; i < s->count; i++) {
+        process_member *m = &s->members[i];
+        m->alive = m->listed || m->read;
+        if (!m->alive || m->read) continue;
+        bool turns = i >= from && process_has_time(&t);
+        if (turns) s->turn = i + 1;
+        if (turns || process_may_be_reaped(s, m)) m->alive = process_look_at(s, e, i);
+    }
+    if (!t.over) s->turn = 0;
 }
 
 static void process_update(process_state *s, const emit *e)
 {
-    s->affinity = (cpulist){0};
-    for (size_t i = 0; i < s->count; i++)
-        s->members[i].alive = false;
-    for (size_t i = 0; i < s->job->pid_count; i++)
-        process_join(s, e, s->job->pids[i]);
-    bool told = !s->job->adopted || process_join_children(s, e, getpid(), NULL, false);
+    int64_t now = process_clock_ns(CLOCK_MONOTONIC), elapsed = s->walk_ns ? now - s->walk_ns : 0;
+    bool many = s->count > MANY, told = true;
+    s->walk_ns = now;
+    if (!many) s->affinity = (cpulist){0};
+    for (size_t i = 0; i < s->count; i++) {
+        process_member *m = &s->members[i];
+        m->alive = m->detailed = m->walked = m->read = m->listed = false;
+        memset(m->pool, 0, sizeof m->pool);
+    }
+    for (size_t i = 0; i < s->count; i++) // before those that they wait for
+        if (s->members[i].outside) process_look_at(s, e, i);
+    process_join_roots(s, e, many);
+    if (s->job->adopted) told = process_join_children(s, e, getpid(), NULL, false);
     // The list grows during the loop: children come after their parents. Those whose parent ended come from the last
     // walk.
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; !many && i < s->count; i++) {
         if (!s->members[i].alive && !process_look_at(s, e, i)) continue;
-        const member m = s->members[i]; // the list may move
-        told &= process_join_children(s, e, m.pid, emit_fast_only(e) ? NULL : &m, m.is_old && !m.waits_known);
-        s->members[i].waits_known |= !emit_fast_only(e);
+        told &= process_walk_threads(s, e, i);
     }
-    if (!told) process_join_by_parents(s, e);
+    if (many || !told) process_join_by_parents(s, e);
+    if (many) process_look_closer_in_turn(s, e, elapsed);
+    if (many) process_look_in_turn(s, e, elapsed);
     process_bury_ended(s);
     if (s->job->living) *s->job->living = process_count_living(s);
     if (emit_fast_only(e)) return;
@@ -588,10 +523,13 @@ static void process_tell(process_state *s, emit *e)
     };
     static const emit_shape bytes = SHAPE("bytes", GAUGE, NETPROF_FAST),
                             threads = SHAPE("threads", GAUGE, NETPROF_FAST),
-                            processes = SHAPE("processes", GAUGE, NETPROF_FAST), files = SHAPE("files", GAUGE, 0);
-    member all = {0};
+                            processes = SHAPE("processes", GAUGE, NETPROF_FAST), files = SHAPE("files", GAUGE, 0),
+                            ended = SHAPE("processes", COUNTER, NETPROF_FAST);
+    process_member all = {0};
+    size_t outside = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const member *m = &s->members[i];
+        const process_member *m = &s->members[i];
+        outside += m->outside;
         for (int k = 0; k < SUMS; k++)
             all.own[k] += process_held(m, k) - m->base[k];
         all.resident += m->resident;
@@ -612,7 +550,8 @@ static void process_tell(process_state *s, emit *e)
     emit_value(e, "resident_shared", &bytes, all.shared);
     emit_value(e, "virtual_size", &bytes, all.size);
     emit_value(e, "threads", &threads, all.threads);
-    emit_value(e, "processes", &processes, s->count);
+    emit_value(e, "processes", &processes, s->count - outside);
+    emit_value(e, "ended_unseen", &ended, s->unseen);
     if (all.files_denied)
         emit_failed(e, "open_files", &files, EACCES);
     else
@@ -635,6 +574,8 @@ static void process_walk(void *state, emit *e)
         s->hz = sysconf(_SC_CLK_TCK);
         s->page = sysconf(_SC_PAGESIZE);
         s->begin = process_uptime_ticks(e, s->hz);
+        struct rlimit files;
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0) s->keeps = files.rlim_cur / 2; // the others are for everybody else
     }
     process_update(s, e);
     emit_device(e, "job", NETPROF_DEVICE_VIRTUAL);
@@ -644,7 +585,12 @@ static void process_walk(void *state, emit *e)
 static void process_close(void *state)
 {
     process_state *s = state;
+    for (size_t i = 0; i < s->count; i++)
+        process_forget_stat(s, &s->members[i]);
     free(s->members);
+    free(s->index);
+    free(s->others);
+    free(s->others_now);
     free(s->threads.items);
     free(s->now.items);
 }

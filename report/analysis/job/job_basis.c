@@ -92,7 +92,7 @@ static job_scope job_choose_cpu(job_report *r, size_t index)
     bool unseen = job_lane_is_known(clock) && job_is_more(clock->total, processes->total);
     job_lane *lane = unseen ? clock : processes;
     node->cpu_by = unseen ? JOB_BY_CLOCK : JOB_BY_PROCESSES;
-    lane->lower_bound |= unseen;
+    lane->lower_bound |= unseen || more->unseen > 0;
     if (job_is_more(more->used_cpu_s, lane->total)) {
         lane->total = more->used_cpu_s;
         lane->lower_bound = true;
@@ -134,6 +134,16 @@ static job_scope job_choose_usual(const job_node_reader *more, job_meter meter)
     return JOB_SCOPE_NONE;
 }
 
+// What processes did after their last reading is in no sum of theirs, when no process of the job waited for them.
+static void job_bound_unseen(job_report *r, size_t index)
+{
+    static const job_meter meters[] = {JOB_FILES_READ, JOB_FILES_WRITTEN};
+    for (size_t i = 0; i < sizeof meters / sizeof *meters; i++) {
+        job_lane *lane = r->nodes[index].lanes[meters[i]];
+        if (lane && r->reader->nodes[index].unseen > 0) lane->lower_bound = true;
+    }
+}
+
 static void job_choose_lane(job_report *r, size_t index, job_meter meter)
 {
     job_node *node = &r->nodes[index];
@@ -164,6 +174,7 @@ void job_choose_lanes(job_report *r, size_t index)
     job_node *node = &r->nodes[index];
     for (int m = 0; m < JOB_METERS; m++)
         job_choose_lane(r, index, (job_meter)m);
+    job_bound_unseen(r, index);
     if (!node->lanes[JOB_CPU]) node->cpu_by = JOB_BY_NOTHING;
     if (!node->lanes[JOB_MEMORY]) node->memory_by = JOB_BY_NOTHING;
 }

@@ -111,6 +111,7 @@ static const struct {
     {"cgroup", "*", "cpu_period", OTHER_PERIOD, 1},
     {"process", "*", "cpus_allowed", OTHER_AFFINITY, 1},
     {"process", "*", "run_queue_wait", OTHER_WAITED, 1},
+    {"process", "*", "ended_unseen", OTHER_UNSEEN, 1},
     {"energy", "psys*", "power_limit_long_term", OTHER_NONE, 1},
     {"energy", "*/*", "power_limit_long_term", OTHER_NONE, 1}, // of a part of a package
     {"energy", "*", "power_limit_long_term", OTHER_POWER_LIMIT, 1e-6},

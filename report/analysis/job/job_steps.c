@@ -467,6 +467,7 @@ static void job_add_other(job_report *r, followed *f, const netprof_delta *delta
     case OTHER_LIMIT:
         if (there) more->memory_limit = fmin(more->memory_limit, now);
         break;
+    case OTHER_UNSEEN: more->unseen += (double)counted; break;
     case OTHER_WAITED: job_add_wait(run, delta, k); break;
     default: break;
     }

@@ -70,6 +70,7 @@ typedef struct job_node_reader {
     double memory_limit, memory_total, cpus;
     double cpuset, quota, period, affinity, scheduler_cpus, scheduler_memory; // NAN unknown
     double power_limit;                                                       // W of all packages together; NAN unknown
+    double unseen;      // processes that ended and whose last use nobody accounted for
     double waited_s;    // that the job's threads waited for a CPU; NAN unknown
     double others_wait; // share of the time that threads of others than the job waited for one; 0: no finding
     job_stretch *runs;  // stb_ds; of each run of it

@@ -21,6 +21,7 @@ typedef enum other {
     OTHER_PERIOD,      // ... of these
     OTHER_AFFINITY,    // CPUs
     OTHER_WAITED,      // ns that threads of the job waited for a CPU
+    OTHER_UNSEEN,      // processes whose last use nobody accounted for
     OTHER_POWER_LIMIT, // of a package, uW
     OTHER_GPU_MEMORY,
     OTHER_GPU_POWER,
