@@ -113,3 +113,9 @@ value_in() { # FILE COUNTER
     [ "$(jq '.snapshots | length' cut.json)" -ge 1 ]
     [ "$(status_of netprof diff cut.netprof a.netprof)" = 1 ]
 }
+
+@test "collect: without an end there is no JSON for a pipe" {
+    run timeout 20 netprof collect --count 0 --interval 20ms -o - --sources netdev
+    [ "$status" -eq 2 ]
+    [[ $output == *"-o -: JSON is written at the end, which --count 0 has not"* ]]
+}

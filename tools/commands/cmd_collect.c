@@ -92,6 +92,8 @@ static int cmd_collect_check(collection *c)
     c->interval_ns = 1000000000;
     if (!output) return fail_usage("-o FILE is missing");
     if (wanted < 0) return fail_usage("--count: %d: expected 0 or more", wanted);
+    if (!wanted && strcmp(output, "-") == 0)
+        return fail_usage("-o -: JSON is written at the end, which --count 0 has not; expected a .netprof file");
     if (interval_text && !parse_duration(interval_text, &c->interval_ns))
         return fail_usage("--interval: %s: expected a time like 100ms, 2s or 1m", safe(interval_text));
     return reading_set(&c->set, NETPROF_SET_ALL) ? EXIT_DONE : EXIT_USAGE;
