@@ -8,6 +8,7 @@
 #include "expect.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static const char *const files[] = {CARD "/gpu_busy_percent",
                                     PMU "/events/cas_count_read.scale"};
 enum { FILES = sizeof files / sizeof *files };
 
-static char root[] = "/tmp/netprof-fuzz-XXXXXX";
+static char root[64];
+static int opened[FILES];
 
 static int no_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
 {
@@ -46,7 +48,8 @@ static int no_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 
 static const perf_system no_events = {no_event, read, close};
 
-static void put(const char *path, const void *data, size_t size)
+/* Makes a file that stays open: it is written for every input. */
+static int make_file(const char *path)
 {
     char full[256];
     snprintf(full, sizeof full, "%s%s", root, path);
@@ -55,8 +58,14 @@ static void put(const char *path, const void *data, size_t size)
         mkdir(full, 0700);
         *at = '/';
     }
-    FILE *f = fopen(full, "w");
-    expect(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+    int fd = open(full, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    expect(fd >= 0);
+    return fd;
+}
+
+static void put(int fd, const void *data, size_t size)
+{
+    expect(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
 }
 
 static void drop(void)
@@ -69,12 +78,15 @@ static void drop(void)
 static void make(void)
 {
     static const char uevent[] = "DRIVER=amdgpu\n";
-    if (strstr(root, "XXXXXX") == NULL) return;
+    if (*root) return;
+    snprintf(root, sizeof root, "%s/netprof-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     expect(mkdtemp(root) != NULL);
     atexit(drop);
-    put(CARD "/uevent", uevent, sizeof uevent - 1);
+    put(make_file(CARD "/uevent"), uevent, sizeof uevent - 1);
+    for (size_t i = 0; i < FILES; i++)
+        opened[i] = make_file(files[i]);
     perf_calls = &no_events;
-    perf_libpfm = "libnetprof-there-is-none.so";
+    perf_libpfm = "/netprof/there-is-none.so"; // with a path it is looked for in one place
     gpu_nvml_library = perf_libpfm;
 }
 
@@ -107,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < FILES; i++) {
         const uint8_t *begin = at ? at + 1 : end;
         at = begin < end ? memchr(begin, 0xff, (size_t)(end - begin)) : NULL;
-        put(files[i], begin, (size_t)((at ? at : end) - begin));
+        put(opened[i], begin, (size_t)((at ? at : end) - begin));
     }
     config.sources = "none";
     config.root = root;
