@@ -83,14 +83,14 @@ class Tree:
             os.chmod(target, self.modes[name])
 
     def configure(self):
-        if self.command or os.path.exists(os.path.join(self.out, "CMakeCache.txt")):
+        if self.command:
             return
         link = [f"-DCMAKE_{kind}_LINKER_FLAGS={self.object}" for kind in ("EXE", "SHARED", "MODULE")]
         env = dict(os.environ)
         env.pop("CMAKE_C_COMPILER_LAUNCHER", None)
         subprocess.run(["cmake", "--log-level=ERROR", "-S", self.tree, "-B", self.out, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
                         "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS=-O0 {' '.join(FLAGS)}", "-DNETPROF_BUILD_TESTS=ON",
-                        "-DNETPROF_SANITIZE=address", *link], check=True, env=env)
+                        "-DNETPROF_SANITIZE=address", *link], check=True, env=env, stdout=subprocess.DEVNULL)
         known = subprocess.run(["ninja", "-C", self.out, "-t", "targets", "all"], capture_output=True, text=True, check=True)
         made = [line.split(":")[0] for line in known.stdout.splitlines() if line.split(":")[0].endswith(".inc")]
         subprocess.run(["ninja", "-C", self.out, *made], stdout=subprocess.DEVNULL, check=True)
