@@ -173,6 +173,37 @@ static void gaps_are_gaps_and_totals_cross_them(void **state)
     job_report_free(&job);
 }
 
+// A phase's amounts are of all nodes and all its stretches; its means are per node, weighted by the time.
+static void phases_add_up_over_nodes_and_stretches(void **state)
+{
+    (void)state;
+    tree_write(tree, "job.phases", "%lld work\n%lld rest\n%lld work\n", 1700000000LL, 1700000010LL, 1700000030LL);
+    for (int n = 0; n < 2; n++) {
+        node_file f = usual_node(n ? "n2" : "n1", n ? "n2.netprof" : "n1.netprof", NULL);
+        for (int t = 0; t <= 40; t++) {
+            node_take(&f, t);
+            busy_second(&f, n ? 3 : 1); // three times as much of everything
+        }
+        node_close(&f);
+    }
+    job_report job = report_of(NULL);
+    const job_phase *work = phase_of(&job, "work"), *rest = phase_of(&job, "rest");
+    assert_int_equal(job.phase_count, 2);
+    assert_int_equal(work->count, 2);
+    expect_close(work->time_s, 20, 1e-6);
+    // 2 GB/s and 6 GB/s for 20 s; 2.5 and 7.5 CPUs; 110 W and 330 W.
+    expect_close(work->meters[JOB_SENT].amount, 160e9, 1e-3);
+    expect_close(work->meters[JOB_SENT].mean, 4e9, 1e-3);
+    expect_close(work->meters[JOB_CPU].amount, 200, 1e-3);
+    expect_close(work->meters[JOB_CPU].mean, 5, 1e-3);
+    expect_close(work->energy_j, 20 * 440, 1e-3);
+    expect_close(rest->meters[JOB_SENT].amount, 160e9, 1e-3);
+    assert_true(isnan(work->meters[JOB_MEMORY].amount)); // a gauge has none
+    expect_close(work->meters[JOB_MEMORY].mean, 8.0 * (1 << 30), 1e-6);
+    assert_true(isnan(work->meters[JOB_GPU_BUSY].mean) && isnan(work->meters[JOB_GPU_BUSY].amount));
+    job_report_free(&job);
+}
+
 // P14: rows of hosts with other starts, lengths and intervals are joined by time, not by index.
 static void hosts_meet_on_the_time_axis(void **state)
 {
@@ -1266,6 +1297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(totals_and_means_of_a_node),
         TEST(gaps_are_gaps_and_totals_cross_them),
+        TEST(phases_add_up_over_nodes_and_stretches),
         TEST(hosts_meet_on_the_time_axis),
         TEST(wraps_and_resets),
         TEST(no_rights_are_no_zero),
