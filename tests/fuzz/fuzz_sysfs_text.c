@@ -70,7 +70,7 @@ static void put(int fd, const void *data, size_t size)
 
 static void drop(void)
 {
-    char command[64];
+    char command[128];
     snprintf(command, sizeof command, "rm -rf %s", root);
     expect(system(command) == 0);
 }
