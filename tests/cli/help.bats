@@ -291,6 +291,14 @@ END
 
 @test "manuals: complete, without warnings" {
     man=$NETPROF_TEST_TOP/tools/man
+    # Every variable of the header is in the manual of the header.
+    for variable in $(sed -n '/All environment variables/,/^ *>>3/p' "$NETPROF_TEST_TOP/netprof.h" | grep -oE 'NETPROF(_[A-Z]+)?\b' | sort -u); do
+        grep -qF "$variable" "$man/netprof.3" || { echo "netprof.3: $variable"; false; }
+    done
+    if command -v man >/dev/null; then
+        [ "$(MANWIDTH=100 status_of man --warnings -E UTF-8 -l -Tutf8 -Z "$man/netprof.3")" = 0 ]
+        refute grep -i 'warning\|error:' err
+    fi
     for command in '' $commands; do
         page=$man/netprof${command:+-$command}.1
         [ -e "$page" ]

@@ -137,11 +137,36 @@ run_block() {
     ls tables/nsys_*
 }
 
-@test "recipe: in a program" {
+@test "recipe: regions of a program" {
     block c 1 >program.c
+    printf 'void exchange(void) {}\nvoid step(void);\nint main(void)\n{\n    step();\n    return 0;\n}\n' >main.c
+    "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$NETPROF_TEST_TOP" program.c main.c -pthread -o my_program
+    block sh 11 >recipe
+    [ "$(grep -c . recipe)" -eq 2 ]
+    bash -euo pipefail recipe >out 2>err
+    cat err
+    grep -qE '^regions: .* mode time$' err
+    grep -qE '^ +exchange +1 ' err
+    grep -qE '^ *exchange +1 ' out
+}
+
+@test "recipe: in a program" {
+    block c 2 >program.c
     printf 'void exchange(void) {}\n' >exchange.c
     "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$NETPROF_TEST_TOP" program.c exchange.c -pthread -o program
-    ./program
+    ./program >out
+    grep -q '^netprof: .* on ' out
     netprof diff exchange.netprof >out
     grep -q '^Devices' out
+}
+
+@test "the manual's example for C compiles" {
+    sed -n '/^One number:/,/^\.SH/p' "$NETPROF_TEST_TOP/tools/man/netprof.3" | sed '/^\.\|^One/d; s/\\en/\\n/' >body
+    grep -q netprof_meter_start body
+    { printf '#define NETPROF_IMPLEMENTATION\n#include "netprof.h"\n#define exchange() (void)0\nint main(void)\n{\n'
+        cat body
+        printf 'return 0;\n}\n'; } >program.c
+    "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$NETPROF_TEST_TOP" program.c -pthread -o program
+    ./program >out
+    grep -qE '^[0-9]+ B/s$' out
 }
