@@ -16,15 +16,17 @@ module netprof
     private
     public :: netprof_region, netprof_begin, netprof_end, netprof_bytes, netprof_set_rank, netprof_flush
     public :: netprof_span, netprof_span_begin, netprof_span_end, netprof_region_every, netprof_set_mode
+    public :: netprof_span_bytes, netprof_span_wait, netprof_value
 
     integer, parameter, public :: netprof_region_id = c_int32_t
     integer(c_int), parameter, public :: netprof_mode_off = 1, netprof_mode_time = 2, netprof_mode_fast = 3, &
         netprof_mode_sampler = 4
 
-    ! A begin that another thread may end, in any order.
+    ! Work that goes on beside; another thread may end it, in any order.
     type, bind(c) :: netprof_span
-        integer(c_int32_t) :: region
-        integer(c_int64_t) :: begin_ticks
+        integer(c_int32_t) :: region, sample
+        integer(c_int64_t) :: begin_ticks, wait_ticks, suspend_ticks, bytes
+        type(c_ptr) :: place
     end type
 
     interface netprof_begin
@@ -62,6 +64,20 @@ module netprof
         subroutine netprof_span_end(span) bind(c, name='netprof_span_end')
             import
             type(netprof_span), value :: span
+        end subroutine
+        subroutine netprof_span_bytes(span, bytes) bind(c, name='netprof_span_bytes') ! that it moves
+            import
+            type(netprof_span), intent(inout) :: span
+            integer(c_int64_t), value :: bytes
+        end subroutine
+        subroutine netprof_span_wait(span) bind(c, name='netprof_span_wait') ! from here on the program waits for it
+            import
+            type(netprof_span), intent(inout) :: span
+        end subroutine
+        subroutine netprof_value(name, value) bind(c, name='netprof_value') ! name: of netprof_region
+            import
+            integer(c_int32_t), value :: name
+            integer(c_int64_t), value :: value
         end subroutine
         subroutine bytes_64(bytes) bind(c, name='netprof_bytes')
             import

@@ -25,7 +25,15 @@ class Error(Exception):
 
 
 class _Span(ctypes.Structure):
-    _fields_ = [("region", ctypes.c_uint32), ("begin_ticks", ctypes.c_uint64)]
+    _fields_ = [
+        ("region", ctypes.c_uint32),
+        ("sample", ctypes.c_uint32),
+        ("begin_ticks", ctypes.c_uint64),
+        ("wait_ticks", ctypes.c_uint64),
+        ("suspend_ticks", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("place", ctypes.c_void_p),
+    ]
 
 
 class _Error(ctypes.Structure):
@@ -47,6 +55,9 @@ _FUNCTIONS = {
     "netprof_bytes": (None, [ctypes.c_uint64]),
     "netprof_span_begin": (_Span, [ctypes.c_uint32]),
     "netprof_span_end": (None, [_Span]),
+    "netprof_span_bytes": (None, [ctypes.POINTER(_Span), ctypes.c_uint64]),
+    "netprof_span_wait": (None, [ctypes.POINTER(_Span)]),
+    "netprof_value": (None, [ctypes.c_uint32, ctypes.c_int64]),
     "netprof_region_every": (None, [ctypes.c_uint32, ctypes.c_uint]),
     "netprof_set_rank": (None, [ctypes.c_int, ctypes.c_int]),
     "netprof_flush": (ctypes.c_int, [ctypes.POINTER(_Error)]),
@@ -96,10 +107,20 @@ class region(contextlib.ContextDecorator):
 
 
 class span:
-    """A region from now to end(), in whatever thread and order."""
+    """Work beside, from now to end(), in whatever thread and order."""
 
     def __init__(self, name):
         self._span = _library.netprof_span_begin(_region_id(name))
+
+    def add_bytes(self, nbytes):
+        """That it moves."""
+        if self._span is not None:
+            _library.netprof_span_bytes(ctypes.byref(self._span), nbytes)
+
+    def wait(self):
+        """From here on the program waits for it."""
+        if self._span is not None:
+            _library.netprof_span_wait(ctypes.byref(self._span))
 
     def end(self):
         if self._span is not None:
@@ -110,6 +131,11 @@ class span:
 def add_bytes(nbytes):
     """Adds to the innermost open region of this thread."""
     _library.netprof_bytes(nbytes)
+
+
+def value(name, number):
+    """Gives the innermost open region of this thread a value: a size, a peer, an iteration."""
+    _library.netprof_value(_region_id(name), number)
 
 
 def every(name, n):

@@ -76,9 +76,9 @@ static void regions_page_fill_nic(regions_page *p, const regions_node *n, region
     row->sent_share = row->bytes_per_s = NAN;
     if (nic->state == REGIONS_TOO_SHORT) row->note = "WATCH  too short for its counters";
     if (nic->state == REGIONS_UNCERTAIN && nic->bytes_known[TRAFFIC_SENT])
-        row->sent =
-            arena_format(p->memory, "%s \xc2\xb1%s", number_volume((double)nic->bytes[TRAFFIC_SENT], "bytes").text,
-                         number_percent(nic->uncertain).text);
+        row->note = arena_format(p->memory, "%s sent \xc2\xb1%s: too short for a rate",
+                                 number_volume((double)nic->bytes[TRAFFIC_SENT], "bytes").text,
+                                 number_percent(nic->uncertain).text);
     if (nic->state != REGIONS_KNOWN) return;
     double rate = nic->bytes_per_s[TRAFFIC_SENT];
     row->bytes_per_s = nic->bytes_known[TRAFFIC_SENT] ? rate : NAN;
