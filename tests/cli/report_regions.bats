@@ -16,7 +16,7 @@ setup() {
     pdftotext -layout a.pdf a.txt
     head -n 8 a.txt | tr '\n' ' ' | grep -q 'Rank 17 .*is held in wait'
     grep -q 'Region table' a.txt
-    grep -q ' sent ±[0-9.]*.%: too short for a rate' a.txt
+    grep -q ' sent ±[0-9.]*.%: no rate' a.txt
     # A parent stands before its children.
     [ "$(grep -n '^ *main ' a.txt | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'pack ' a.txt | tail -n 1 | cut -d: -f1)" ]
 }

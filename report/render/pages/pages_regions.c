@@ -76,7 +76,7 @@ static void regions_page_fill_nic(regions_page *p, const regions_node *n, region
     row->sent_share = row->bytes_per_s = NAN;
     if (nic->state == REGIONS_TOO_SHORT) row->note = "WATCH  too short for its counters";
     if (nic->state == REGIONS_UNCERTAIN && nic->bytes_known[TRAFFIC_SENT])
-        row->note = arena_format(p->memory, "%s sent \xc2\xb1%s: too short for a rate",
+        row->note = arena_format(p->memory, "%s sent \xc2\xb1%s: no rate",
                                  number_volume((double)nic->bytes[TRAFFIC_SENT], "bytes").text,
                                  number_percent(nic->uncertain).text);
     if (nic->state != REGIONS_KNOWN) return;
