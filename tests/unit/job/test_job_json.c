@@ -59,12 +59,14 @@ static void record(const char *name, double times, int from, int to)
                                                        .parts = NODE_PROCESS | NODE_CPU | NODE_MEMORY | NODE_ENERGY,
                                                        .nics = 1,
                                                        .gpus = 1,
+                                                       .veths = 1,
                                                        .interval_s = 1,
                                                        .facts = facts});
     node_set(&f, "memory", "MemTotal", 64e9);
     node_set(&f, "memory", "MemAvailable", 48e9);
     node_set(&f, "job", "resident", 8e9 * times);
     node_set(&f, "gpu0", "busy", 25 * times);
+    node_set(&f, "gpu0", "memory_used", 10e9);
     for (int t = 0; t <= 60; t++) {
         if (t <= from || t >= to) node_take(&f, t);
         node_add(&f, "job", "cpu_user", 0.5e6 * times);
@@ -72,6 +74,7 @@ static void record(const char *name, double times, int from, int to)
         node_add(&f, "cpu", "idle", 2e6);
         node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 1e9 * times);
         node_add(&f, "cxi0", "hni_sts_rx_ok_octets", 0.25e9 * times);
+        node_add(&f, "veth0", "tx_bytes", 1e6 * times);
         node_add(&f, "package-0", "energy", 100e6 * times);
         node_add(&f, "package-0/dram", "energy", 10e6 * times);
     }
@@ -137,7 +140,7 @@ static void what_was_used(void **state)
     expect_number(o, "use.cpu.total", 120); // CPU seconds
     expect_text(o, "use.cpu.of", "job");
     expect_number(o, "use.gpu_busy.mean", (60 * 0.25 + 50 * 0.75) / 110);
-    assert_false(has(o, "use.gpu_busy", "total") || has(o, "use", "virtual_sent"));
+    assert_false(has(o, "use.gpu_busy", "total"));
     expect_number(o, "energy.total_j", 60 * 440);
     expect_text(o, "energy.whole_nodes", "false");
     expect_number(o, "energy.cpu.j", 60 * 400);
@@ -181,15 +184,37 @@ static void each_node(void **state)
     expect_number(o, "nodes.1.meters.cpu.known_s", 50);
     expect_number(o, "nodes.0.meters.cpu.known_s", 60);
     expect_number(o, "nodes.1.meters.memory.mean", 24e9);
-    assert_false(has(o, "nodes.0.meters", "virtual_sent") || has(o, "nodes.0.meters", "instructions"));
-    expect_length(o, "nodes.1.devices", 2);
-    for (int i = 0; i < 2; i++) {
+    assert_false(has(o, "nodes.0.meters", "instructions"));
+    expect_length(o, "nodes.1.devices", 3);
+    for (int i = 0; i < 3; i++) {
         json_object *d = json_object_array_get_idx(at(o, "nodes.1.devices"), (size_t)i);
         bool gpu = strcmp(json_object_get_string(at(d, "name")), "gpu0") == 0;
+        if (strcmp(json_object_get_string(at(d, "name")), "veth0") == 0) continue;
         expect_text(d, "source", gpu ? "gpu" : "cxi");
         expect_text(d, "label", gpu ? "GPU 1 (gpu0)" : "NIC 1 (cxi0)");
         expect_number(d, gpu ? "meters.gpu_busy.mean" : "meters.network_received.mean", gpu ? 0.75 : 0.75e9);
     }
+    json_object_put(o);
+    job_report_free(&job);
+}
+
+// What a value could be at most is said where it is known, never made up.
+static void most_values(void **state)
+{
+    job_report job = {0};
+    json_object *o = report(&job);
+    size_t virtual_devices = 0;
+    (void)state;
+    for (size_t i = 0; i < json_object_array_length(at(o, "nodes.0.devices")); i++) {
+        json_object *d = json_object_array_get_idx(at(o, "nodes.0.devices"), i);
+        if (strcmp(json_object_get_string(at(d, "name")), "gpu0") == 0) {
+            expect_number(d, "meters.gpu_busy.capacity", 1); // a share
+        } else if (strcmp(json_object_get_string(at(d, "name")), "veth0") == 0) {
+            assert_null(at(d, "meters.virtual_sent.capacity")); // what the kernel says of its speed is a constant
+            virtual_devices++;
+        }
+    }
+    assert_int_equal(virtual_devices, 1);
     json_object_put(o);
     job_report_free(&job);
 }
@@ -225,6 +250,7 @@ static void each_phase(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(the_whole), TEST(what_was_used), TEST(each_node), TEST(each_phase)};
+    const struct CMUnitTest tests[] = {TEST(the_whole), TEST(what_was_used), TEST(each_node), TEST(most_values),
+                                       TEST(each_phase)};
     return cmocka_run_group_tests_name("job_json", tests, NULL, NULL);
 }

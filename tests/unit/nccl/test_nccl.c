@@ -323,6 +323,21 @@ static void restarts(void **unused)
     assert_true(n.series[0].spreads.wire_us.max == 10 || n.series[1].spreads.wire_us.max == 10);
     nccl_free(&n);
     tree_remove(tree);
+
+    // As few as two calls after it do.
+    tree = tree_make();
+    w.dump_us = 1000;
+    l.size = 0;
+    for (unsigned k = 0; k < 5; k++, w.dump_us += 10)
+        add_record(&l, &w, k, 10);
+    for (unsigned k = 0; k < 2; k++, w.dump_us += 10)
+        add_record(&l, &w, k, 20);
+    save(tree, "a.log", l.text, l.size);
+    assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
+    assert_int_equal(n.communicator_count, 2);
+    assert_int_equal(n.communicators[0].instances + n.communicators[1].instances, 7);
+    nccl_free(&n);
+    tree_remove(tree);
 }
 
 // The same file twice in itself is no restart.
@@ -592,6 +607,34 @@ static void last_lines(void **unused)
     assert_int_equal(n.outcomes[NCCL_BAD_JSON], 0);
     nccl_free(&n);
     free(megabyte);
+    tree_remove(tree);
+}
+
+// However often a line that is too long fills the buffer, it is one line.
+static void lines_too_long(void **unused)
+{
+    static log_text l;
+    static const size_t lengths[] = {310000, 600000, 1100000, 2200000, 5000000};
+    char *tree = tree_make(), *text = malloc(5000000);
+    nccl n;
+    who w = {"0x1", "h", 0, 1, 1, 1, 5, NULL};
+    nccl_options small = {.max_line = 300000};
+    (void)unused;
+    memset(text, 'x', 5000000);
+    for (size_t i = 0; i < COUNT(lengths); i++) {
+        l.size = 0;
+        add_record(&l, &w, 0, 1);
+        FILE *f = fopen(tree_path(tree, "a.log"), "we");
+        fprintf(f, "%.*s\n", (int)lengths[i], text);
+        fwrite(l.text, 1, l.size, f);
+        fclose(f);
+        assert_int_equal(read_tree(&n, tree, &small), NETPROF_OK);
+        if (n.lines != 2 || n.outcomes[NCCL_COLL] != 1 || n.files[0].first_bad_line != 1 ||
+            n.outcomes[NCCL_TOO_LONG] + n.outcomes[NCCL_BAD_JSON] != 1)
+            fail_msg("%zu bytes: %d lines, %d too long", lengths[i], (int)n.lines, (int)n.outcomes[NCCL_TOO_LONG]);
+        nccl_free(&n);
+    }
+    free(text);
     tree_remove(tree);
 }
 
@@ -964,18 +1007,15 @@ static void counters(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instances),       cmocka_unit_test(waiting),
-        cmocka_unit_test(bandwidth),       cmocka_unit_test(completeness),
-        cmocka_unit_test(quantiles),       cmocka_unit_test(duplicates),
-        cmocka_unit_test(last_lines),      cmocka_unit_test(tables_are_whole),
-        cmocka_unit_test(restarts),        cmocka_unit_test(appended_twice),
-        cmocka_unit_test(bare_lines),      cmocka_unit_test(packed),
-        cmocka_unit_test(damaged_gzip),    cmocka_unit_test(parts),
-        cmocka_unit_test(long_lines),      cmocka_unit_test(hostile),
-        cmocka_unit_test(largest),         cmocka_unit_test(nothing),
-        cmocka_unit_test(p2p_and_proxies), cmocka_unit_test(proxy_steps),
-        cmocka_unit_test(prometheus),      cmocka_unit_test(sizes_and_classes),
-        cmocka_unit_test(peaks),           cmocka_unit_test(counters),
+        cmocka_unit_test(instances),    cmocka_unit_test(waiting),           cmocka_unit_test(bandwidth),
+        cmocka_unit_test(completeness), cmocka_unit_test(quantiles),         cmocka_unit_test(duplicates),
+        cmocka_unit_test(last_lines),   cmocka_unit_test(tables_are_whole),  cmocka_unit_test(lines_too_long),
+        cmocka_unit_test(restarts),     cmocka_unit_test(appended_twice),    cmocka_unit_test(bare_lines),
+        cmocka_unit_test(packed),       cmocka_unit_test(damaged_gzip),      cmocka_unit_test(parts),
+        cmocka_unit_test(long_lines),   cmocka_unit_test(hostile),           cmocka_unit_test(largest),
+        cmocka_unit_test(nothing),      cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(proxy_steps),
+        cmocka_unit_test(prometheus),   cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
+        cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

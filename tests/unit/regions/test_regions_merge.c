@@ -5,6 +5,7 @@
 
 #include "builtin_rules.h"
 #include "analysis/regions/regions.h"
+#include "analysis/regions/regions_store.h"
 #include "regions_job.h"
 #include "analysis/data/traffic.h"
 
@@ -24,6 +25,37 @@ static regions read_paths(const char *const *paths, size_t count, int threads)
 static regions read_tree(const char *tree)
 {
     return read_paths(&tree, 1, 2);
+}
+
+// A damaged file may name counters that its schema does not have: nothing is kept of it.
+static void counters_that_are_not_there(void **state)
+{
+    const struct {
+        uint32_t counters[3];
+        bool good;
+    } rows[] = {{{0, 1, 2}, true}, {{0, 2, 3}, true}, {{0, 1, 4}, false}, {{4, 5, 6}, false}};
+    netprof_list *list = netprof_build_begin(NULL);
+    const netprof_schema *schema = NULL;
+    (void)state;
+    netprof_build_source(list, "cxi");
+    for (int d = 0; d < 2; d++) {
+        netprof_list_device(list, d ? "cxi1" : "cxi0", 0, NETPROF_DEVICE_PHYSICAL);
+        netprof_list_counter(list, &(netprof_counter){.name = "rx", .unit = "bytes", .width = 56});
+        netprof_list_counter(list, &(netprof_counter){.name = "tx", .unit = "bytes", .width = 56});
+    }
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netprof_regions from = NETPROF_ZERO;
+        regions_view view = {0};
+        from.schema = schema;
+        from.counters = rows[i].counters;
+        from.counter_count = 3;
+        if (regions_view_make(&view, &from) != rows[i].good) fail_msg("row %zu", i);
+        assert_int_equal(view.schema != NULL, rows[i].good);
+        if (rows[i].good) assert_int_equal(view.schema->counter_count, 3);
+        netprof_schema_release(view.schema);
+    }
+    netprof_schema_release(schema);
 }
 
 static const regions_node *node_at(const regions *r, const char *path)
@@ -932,6 +964,7 @@ static void files_put_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_that_are_not_there),
         cmocka_unit_test(threads_and_ranks_are_one_node),
         cmocka_unit_test(quantiles_lie_within_their_bounds),
         cmocka_unit_test(the_odd_rank_is_farthest_from_the_median),
