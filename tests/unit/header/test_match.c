@@ -317,13 +317,27 @@ static void renamed_and_made_anew(void **state)
     netprof_snapshot_free(&b);
 }
 
+// Names are in the order of the numbers in them, wherever these are; equal numbers by their text.
+static void names_are_in_natural_order(void **state)
+{
+    static const char *const names[] = {"",        "7",     "a",      "a1b2c3", "a1b2c20", "a1b10",
+                                        "a2",      "a10b1", "a10b02", "a10b2",  "b",       "cxi",
+                                        "cxi0",    "cxi2",  "cxi07",  "cxi7",   "cxi7.1",  "cxi7.9",
+                                        "cxi7.10", "cxi10", "eth0",   "eth1_9", "eth1_10", "eth12_1"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        for (size_t k = 0; k < COUNT(names); k++) {
+            int order = netprof__natural(names[i], names[k]);
+            if ((order > 0) - (order < 0) != (i > k) - (i < k)) fail_msg("%s and %s: %d", names[i], names[k], order);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_are_what_they_are),
-        cmocka_unit_test(swapped_names_have_right_differences),
-        cmocka_unit_test(another_device_has_no_difference),
-        cmocka_unit_test(renamed_and_made_anew),
+        cmocka_unit_test(devices_are_what_they_are),        cmocka_unit_test(swapped_names_have_right_differences),
+        cmocka_unit_test(another_device_has_no_difference), cmocka_unit_test(renamed_and_made_anew),
+        cmocka_unit_test(names_are_in_natural_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

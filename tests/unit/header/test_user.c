@@ -107,8 +107,22 @@ static void arguments_are_checked(void **state)
     number n = {1, 0};
     netprof *np = tree_open("rdma", NETPROF_HOLD_NONE);
     netprof_user_counter c;
+    netprof_source source;
+    netprof_error error;
     (void)state;
+    memset(&source, 0, sizeof source);
+    memset(&error, 0xa5, sizeof error);
+    assert_int_equal(netprof_add_source(np, &source, NULL, &error), NETPROF_ERR_ARG);
+    assert_int_equal(error.code, NETPROF_ERR_ARG);
+    assert_int_equal(error.sys_errno, 0); /* no call of the system failed */
+    assert_int_equal(error.offset, 0);
+    assert_string_equal(error.path, "");
+    assert_string_equal(error.text, "a source needs a name, discover and read");
     memset(&c, 0, sizeof c);
+    memset(&error, 0xa5, sizeof error);
+    assert_int_equal(netprof_add_counter(np, &c, &error), NETPROF_ERR_ARG);
+    assert_int_equal(error.sys_errno, 0);
+    assert_string_equal(error.text, "a counter needs a name and a read function");
     assert_int_equal(netprof_add_counter(np, NULL, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_add_counter(np, &c, NULL), NETPROF_ERR_ARG);
     assert_int_equal(add(np, "x", "", "", NETPROF_KIND_COUNTER, 0, &n), NETPROF_ERR_ARG);
