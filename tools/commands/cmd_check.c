@@ -4,7 +4,7 @@
 #include "analysis/base/stb_ds.h"
 #include "analysis/job/job_check.h"
 #include "analysis/job/job_list.h"
-#include "analysis/rules/findings.h"
+#include "analysis/rules/findings_nodes.h"
 #include "cli/fail_on.h"
 #include "cli/inputs.h"
 #include "commands/print/check_regions.h"
@@ -197,6 +197,23 @@ static int cmd_check_print_nodes(check_nodes *n)
     return code ? code : fail_on_code(&failing, n->items[0].f.severity, blind);
 }
 
+// Where their recordings are no job's, which compares them itself.
+static void cmd_check_compare_nodes(check_nodes *n)
+{
+    if (pair || between_ends.there) return;
+    findings_node *nodes = memory_calloc(n->count + 1, sizeof *nodes);
+    for (size_t i = 0; i < n->count; i++) {
+        const node_run *run = n->items[i].run;
+        nodes[i] = (findings_node){.name = run->first->host,
+                                   .job = dataset_fact(run->first, "job_id"),
+                                   .f = &n->items[i].f,
+                                   .from_ns = run->wall_ns,
+                                   .to_ns = run->wall_ns + run->elapsed_ns};
+    }
+    findings_compare_nodes(nodes, n->count, &asked.set);
+    free(nodes);
+}
+
 static int cmd_check_judge_nodes(const run_list *list)
 {
     ends_pair between = {0};
@@ -208,6 +225,7 @@ static int cmd_check_judge_nodes(const run_list *list)
     cmd_check_read_samples();
     for (size_t i = 0; i < list->count; i++)
         cmd_check_make_node(&nodes.items[i], list, i, nodes.between);
+    cmd_check_compare_nodes(&nodes);
     int code = cmd_check_print_nodes(&nodes);
     for (size_t i = 0; i < list->count; i++)
         findings_free(&nodes.items[i].f);

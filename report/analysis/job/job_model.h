@@ -73,6 +73,7 @@ typedef struct job_device {
     char *source, *name;         // "cxi" "cxi2"; "gpu" "gpu1"
     char *label;                 // "NIC 3 (cxi2)", "GPU 1"; unique within its node
     double line_rate;            // bytes/s each way; NAN unknown
+    char *alike;                 // findings_alike_key()
     job_lane *lanes[JOB_METERS]; // NULL: there is none
 } job_device;
 

@@ -197,6 +197,7 @@ static void job_free_reader(job_report *r)
     hmfree(reader->trouble_of);
     arrfree(reader->marks);
     arrfree(reader->region_paths);
+    node_settings_free(&reader->settings);
     hmfree(reader->known);
     free(reader);
     r->reader = NULL;
@@ -216,6 +217,7 @@ static void job_free_nodes(job_report *r)
         free(r->devices[i].source);
         free(r->devices[i].name);
         free(r->devices[i].label);
+        free(r->devices[i].alike);
     }
     arrfree(r->nodes);
     arrfree(r->devices);

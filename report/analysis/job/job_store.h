@@ -6,6 +6,7 @@
 #include "analysis/base/stb_ds.h"
 #include "job_bins.h"
 #include "analysis/data/dataset.h"
+#include "analysis/rules/node_settings.h"
 #include "job_sources.h"
 
 // Every scope of a meter is a lane of its own while reading; the best one becomes the node's in the end.
@@ -120,6 +121,7 @@ typedef struct job_reader {
     size_t ended_runs;  // that say how their command ended
     size_t worst_ended; // a node on which one failed, or JOB_NONE
     int worst_status, worst_signal;
+    node_settings settings;  // of the nodes
     double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 

@@ -59,7 +59,8 @@ const char *job_measure_name(job_measure by)
 
 bool job_is_of_peers(const char *name)
 {
-    static const char *const names[] = {"nic-peers", "rdma-peers", "eth-peers", "gpu-peers", "node-peers"};
+    static const char *const names[] = {"nic-peers", "rdma-peers", "eth-peers",
+                                        "gpu-peers", "node-peers", "node-settings"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;

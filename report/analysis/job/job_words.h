@@ -19,7 +19,7 @@ const char *job_nodes_text(char *text, size_t size, const char *first, size_t co
 // Is this of a job, or of nodes on which anything or nothing may have run? By what its scheduler or `netprof run` told, by
 // ranks, or by processes or a control group that were followed.
 bool job_is_known(const job_report *r);
-// Is it a rule that holds nodes, or the same devices of nodes, against each other over time?
+// Is it a rule that holds nodes, or the same devices of nodes, against each other?
 bool job_is_of_peers(const char *name);
 
 #endif

@@ -159,6 +159,9 @@ static follow_stretch follow_find(follow_axis *a, size_t peer)
             double sum = a->sums[to] - a->sums[from], square = sum * sum / (double)(to - from);
             if (square > most) most = square, best.from = from, best.to = to;
         }
+    // Fewer windows than these at either end tell nothing.
+    if (best.from < FOLLOW_LEAST) best.from = 0;
+    if (a->windows - best.to < FOLLOW_LEAST) best.to = a->windows;
     if ((best.to - best.from) * FOLLOW_WHOLE >= a->windows * (FOLLOW_WHOLE - 1)) best.from = 0, best.to = a->windows;
     best.mean = follow_mean(a, peer, best.from, best.to);
     double noise = fmax(a->noise, a->own_noise[peer]);

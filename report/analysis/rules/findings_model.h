@@ -168,6 +168,9 @@ const char *finding_value_text(const finding *x, char *text, size_t size);
 const char *finding_evidence_device(const findings *f, const finding *x, const finding_evidence *e);
 // A value as the rule's claim shows it, "" when the claim does not; returns text.
 const char *finding_number_text(const rule *x, double value, char *text, size_t size);
+// What devices of the network, or GPUs, that can be held against each other have in common beside their speed: source,
+// driver, model, bond. NULL: it takes no part, for it is no port of the node or its link is down. free() it.
+char *findings_alike_key(const difference *d, size_t device);
 bool findings_crosses(const rule_threshold *t, double value); // is it on the bad side of a threshold?
 
 #endif

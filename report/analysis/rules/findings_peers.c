@@ -23,21 +23,28 @@ typedef struct peers_judged {
 
 // ---- who is alike ----
 
-// By source, speed, driver, model and the bond that it is a member of; NULL: it takes no part. free() it.
-static char *findings_peers_key(const findings_making *m, const rule *x, size_t i)
+char *findings_alike_key(const difference *d, size_t i)
 {
     static const char *const names[] = {"driver", "hca_type", "model", "master", "link_layer"};
-    const netprof_device *dev = &m->f->d->delta->schema->devices[i];
+    const netprof_device *dev = &d->delta->schema->devices[i];
     size_t counter;
     char *key = NULL;
-    if (!(dev->flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) return NULL;
-    if (device_link_at_end(m->f->d->delta, i, &counter) == DEVICE_LINK_IS_DOWN) return NULL; // a finding of its own
-    if (!evaluation_applies(&m->e, x, i) || !difference_has_both_ends(m->f->d, i)) return NULL;
-    text_append(&key, "%s %.0f", dev->source, evaluation_speed(&m->e, i) / 1e6);
+    if (!(dev->flags & NETPROF_DEVICE_PHYSICAL) || !difference_has_both_ends(d, i)) return NULL;
+    if (device_link_at_end(d->delta, i, &counter) == DEVICE_LINK_IS_DOWN) return NULL; // a finding of its own
+    text_append(&key, "%s", dev->source);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const char *fact = netprof_fact_of(dev->facts, dev->fact_count, names[k]);
         text_append(&key, "\n%s", fact ? fact : "");
     }
+    return key;
+}
+
+// And of one speed. NULL: it takes no part. free() it.
+static char *findings_peers_key(const findings_making *m, const rule *x, size_t i)
+{
+    if (evaluation_counts_again(&m->e, i) || !evaluation_applies(&m->e, x, i)) return NULL;
+    char *key = findings_alike_key(m->f->d, i);
+    if (key) text_append(&key, "\n%.0f", evaluation_speed(&m->e, i) / 1e6);
     return key;
 }
 

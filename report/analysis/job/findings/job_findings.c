@@ -22,7 +22,9 @@ void job_make_findings(job_report *r)
     job_add_incidents(r);
     job_fold_rules(r);
     job_find_limits(r);
+    job_find_settings(r);
     job_find_device_peers(r);
+    job_find_node_peers(r);
     job_find_end(r);
     job_find_slow(r);
     job_finish_events(r);

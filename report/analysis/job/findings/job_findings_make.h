@@ -11,6 +11,7 @@ void job_find_end(job_report *r);
 void job_find_slow(job_report *r);         // after all that is about the network
 void job_find_device_peers(job_report *r); // after all others about devices: they explain it
 void job_find_node_peers(job_report *r);
+void job_find_settings(job_report *r);
 void job_finish_events(job_report *r); // the order of the events changes
 
 #endif

@@ -3,7 +3,6 @@
 #include "analysis/job/job_columns.h"
 #include "analysis/job/job_words.h"
 #include "job_finding.h"
-#include "job_findings_make.h"
 #include "analysis/job/job_store.h"
 #include "analysis/base/words.h"
 
@@ -281,7 +280,6 @@ void job_find_limits(job_report *r)
     if (job_is_known(r)) { // nodes without one may idle, and need not do the same
         job_find_cpu_low(r);
         job_find_gpu_idle(r);
-        job_find_node_peers(r);
     }
     job_find_memory_peak(r);
     job_find_memory_growth(r);

@@ -244,6 +244,23 @@ static bool job_peers_works(const job_peers_group *g)
     return most > 0 && most >= 10 * g->silent;
 }
 
+// Ports that nobody set up do nothing, and what a node moves less may be what one of its NICs does.
+static bool job_peers_is_unused(const job_peers_group *g, const peers_outcome *o)
+{
+    return o->is_silent && o->always && g->of->source && strcmp(g->of->source, "netdev") == 0;
+}
+
+static bool job_peers_is_of_a_nic(const job_report *r, const job_peers_group *g, size_t node)
+{
+    for (size_t i = 0; i < r->finding_count && g->of->meters[0] == JOB_SENT && !g->of->source; i++) {
+        const job_finding *x = &r->findings[i];
+        if (x->node == node && x->device != JOB_NONE && x->severity >= SEVERITY_WATCH && x->meter == JOB_SENT &&
+            job_is_of_peers(x->rule))
+            return true;
+    }
+    return false;
+}
+
 // ---- findings ----
 
 // A finding about the same device, or its node, that is as bad: its cause.
@@ -281,7 +298,8 @@ static void job_peers_add_one(job_report *r, const job_peers_group *g)
     words_text value = job_peers_value(g, o->value);
     const char *amount = o->is_silent ? "nothing" : value.text;
     bool files = job_peers_is_files(r, g, o);
-    job_finding x = job_peers_blank(r, g, files ? SEVERITY_INFO : SEVERITY_WATCH);
+    bool known = files || job_peers_is_unused(g, o) || job_peers_is_of_a_nic(r, g, job_peers_node(r, g, o->odd));
+    job_finding x = job_peers_blank(r, g, known ? SEVERITY_INFO : SEVERITY_WATCH);
     x.node = job_peers_node(r, g, o->odd);
     x.device = g->of->source ? g->members[o->odd] : JOB_NONE;
     x.nodes = x.devices = 1;
@@ -292,10 +310,10 @@ static void job_peers_add_one(job_report *r, const job_peers_group *g)
     x.explained_by = (char *)(uintptr_t)job_peers_cause(r, x.node, x.device);
     text_append(&x.claim, "%s alone %s %s%s; %s", who, g->of->did, amount, when, others);
     if (files) text_append(&x.claim, "; it read or wrote files, which explains it");
-    if (!o->always && !files && o->value < o->centre) {
+    if (!o->always && !known && o->value < o->centre) {
         job_effect e = job_effect_of(r, x.from_s, x.to_s);
         less = job_effect_text(r, &e);
-        bool waited = e.sent < 0.9 && 2 * e.slowed >= e.known && e.known > 1;
+        bool waited = e.sent < 0.9 && e.slowed > 1 && 2 * (e.slowed - 1) >= e.known - 1;
         if (*less) text_append(&x.claim, "; %s meanwhile", less);
         if (waited) {
             x.severity = SEVERITY_WARN;
@@ -405,10 +423,17 @@ static bool job_peers_same_line(double a, double b)
 
 static bool job_peers_takes(const job_report *r, const job_peers_of *of, size_t device)
 {
-    return strcmp(r->devices[device].source, of->source) == 0 && r->devices[device].lanes[of->meters[0]];
+    const job_device *d = &r->devices[device];
+    return strcmp(d->source, of->source) == 0 && d->lanes[of->meters[0]] && (d->alike || !r->reader->options->rules);
 }
 
-// Devices of one source and one speed; of nodes on which anything may run, each node's by themselves.
+static bool job_peers_are_alike(const job_device *a, const job_device *b)
+{
+    if (!a->alike != !b->alike || (a->alike && strcmp(a->alike, b->alike) != 0)) return false;
+    return job_peers_same_line(a->line_rate, b->line_rate);
+}
+
+// Devices of one kind and one speed; of nodes on which anything may run, each node's by themselves.
 static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_job)
 {
     bool *done = memory_calloc(r->device_count + 1, sizeof *done);
@@ -418,7 +443,8 @@ static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_
         job_peers_group g = {.of = of, .silent = strcmp(of->unit, "%") == 0 ? 0.001 : line > 0 ? 0.001 * line : 0};
         size_t last = JOB_NONE, rail = 0;
         for (size_t i = first; i < r->device_count; i++) {
-            if (done[i] || !job_peers_takes(r, of, i) || !job_peers_same_line(line, r->devices[i].line_rate)) continue;
+            if (done[i] || !job_peers_takes(r, of, i) || !job_peers_are_alike(&r->devices[first], &r->devices[i]))
+                continue;
             if (!is_job && r->devices[i].node != r->devices[first].node) break;
             done[i] = true;
             rail = r->devices[i].node == last ? rail + 1 : 0;
@@ -440,19 +466,47 @@ void job_find_device_peers(job_report *r)
         if (is_job || job_peers_kinds[k].meters[0] == JOB_SENT) job_peers_of_devices(r, &job_peers_kinds[k], is_job);
 }
 
+// Of the node in the middle: most nodes have it where they are alike.
+static double job_peers_capacity(const job_report *r, job_meter meter)
+{
+    double *all = memory_calloc(r->node_count + 1, sizeof *all);
+    size_t n = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[meter];
+        if (lane && lane->capacity > 0) all[n++] = lane->capacity;
+    }
+    double usual = 0;
+    if (n) {
+        job_median(all, n);
+        usual = all[n / 2];
+    }
+    free(all);
+    return usual;
+}
+
 // Below a twentieth of what there is, there is too little to divide.
+static void job_peers_of_nodes(job_report *r, const job_peers_of *of, bool is_job)
+{
+    job_peers_group g = {.of = of};
+    double usual = job_peers_capacity(r, of->meters[0]);
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[of->meters[0]];
+        if (!lane || isnan(lane->mean)) continue;
+        if (usual > 0 && !job_peers_same_line(usual, lane->capacity)) continue; // of another kind
+        // Who does nothing may take no part, where nobody says that there is a job.
+        if (!is_job && !(lane->mean > 0.001 * lane->capacity)) continue;
+        if (lane->capacity > 0) g.silent = fmax(g.silent, 0.005 * lane->capacity);
+        arrput(g.members, i);
+        g.nodes++;
+    }
+    job_peers_judge(r, &g);
+    job_peers_free(&g);
+}
+
+// After the devices, which explain their nodes. Without a job nodes need not do the same but on the network, when they do.
 void job_find_node_peers(job_report *r)
 {
-    for (size_t k = 0; k < sizeof job_peers_nodes / sizeof *job_peers_nodes; k++) {
-        job_peers_group g = {.of = &job_peers_nodes[k]};
-        for (size_t i = 0; i < r->node_count; i++) {
-            const job_lane *lane = r->nodes[i].lanes[g.of->meters[0]];
-            if (!lane || isnan(lane->mean)) continue;
-            if (lane->capacity > 0) g.silent = fmax(g.silent, 0.005 * lane->capacity);
-            arrput(g.members, i);
-            g.nodes++;
-        }
-        job_peers_judge(r, &g);
-        job_peers_free(&g);
-    }
+    bool is_job = job_is_known(r);
+    for (size_t k = 0; k < sizeof job_peers_nodes / sizeof *job_peers_nodes; k++)
+        if (is_job || job_peers_nodes[k].meters[0] == JOB_SENT) job_peers_of_nodes(r, &job_peers_nodes[k], is_job);
 }

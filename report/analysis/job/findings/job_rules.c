@@ -82,6 +82,29 @@ static void job_keep_blind(job_report *r, size_t node, const findings *f)
     arrput(r->reader->found, new);
 }
 
+// Once of each node: as it is at the end of its first run.
+static void job_take_settings(job_report *r, size_t node, const netprof_schema *schema)
+{
+    node_settings *s = &r->reader->settings;
+    for (size_t i = 0; i < arrlenu(s->names); i++)
+        if (strcmp(s->names[i], r->nodes[node].name) == 0) return;
+    node_settings_add(s, r->nodes[node].name, schema);
+}
+
+static void job_take_kinds(job_report *r, size_t node, const difference *d)
+{
+    const netprof_schema *schema = d->delta->schema;
+    for (size_t i = 0; i < r->device_count; i++) {
+        job_device *own = &r->devices[i];
+        for (size_t k = 0; own->node == node && k < schema->device_count; k++) {
+            if (strcmp(schema->devices[k].name, own->name) != 0 || strcmp(schema->devices[k].source, own->source) != 0)
+                continue;
+            free(own->alike);
+            own->alike = findings_alike_key(d, k);
+        }
+    }
+}
+
 void job_judge_node(job_report *r, size_t node, const dataset *set)
 {
     difference d = {0};
@@ -91,6 +114,8 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
         job_warn(r, set->runs[0].path, "%s", own.text);
     else
         findings_make(&f, &d, r->reader->options->rules);
+    if (d.delta) job_take_settings(r, node, d.delta->schema);
+    if (d.delta) job_take_kinds(r, node, &d);
     for (size_t i = 0; i < f.count; i++)
         if (f.items[i].severity >= SEVERITY_WATCH && strcmp(f.items[i].rule->name, "job-failed") != 0 &&
             !job_is_of_peers(f.items[i].rule->name)) // it knows more
