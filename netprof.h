@@ -17177,6 +17177,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
      given_nodes, upper_bound, by (and cpu_by and memory_by of a node: what measured it), and of a finding cost_s and
      explained_by are new; lost_s is null where there is no evidence that work was lost. Files of several jobs give one
      document, with {"jobs": [...]}, each as it is alone.
+     JSON of `netprof check` and `netprof job`: the rules nic-peers, rdma-peers, eth-peers, gpu-peers, node-peers and
+     node-settings stand in the place of nic-balance, rdma-rail-imbalance and imbalance. Their value is what the odd one
+     did, its peers' range is in peers.
      netprof_reader_next: an allocation that fails while regions are read gives NETPROF_ERR_NOMEM, no longer an item of
      type NETPROF_ITEM_DAMAGE.
      netprof_diff matches devices by what they are (bus address, node GUID, ifindex) before it goes by their names: the

@@ -78,7 +78,7 @@ def of_a_node(folder, seed):
 
 
 # From half of the time on, in windows of a 64th of the 240 s.
-SINCE = "from (1:5[2-9]|2:0[0-8]) on"
+SINCE = "from (1:5[2-9]|2:0[0-8]) "
 
 
 def of_a_job(folder, seed):

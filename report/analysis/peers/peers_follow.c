@@ -159,8 +159,11 @@ static follow_stretch follow_find(follow_axis *a, size_t peer)
             double sum = a->sums[to] - a->sums[from], square = sum * sum / (double)(to - from);
             if (square > most) most = square, best.from = from, best.to = to;
         }
-    // Fewer windows than these at either end tell nothing.
+    best.mean = follow_mean(a, peer, best.from, best.to);
+    // Fewer windows than these at either end tell nothing; and what goes on half as far has not ended.
     if (best.from < FOLLOW_LEAST) best.from = 0;
+    if (best.to < a->windows && (follow_mean(a, peer, best.to, a->windows) - 1) / (best.mean - 1) > 0.5)
+        best.to = a->windows;
     if (a->windows - best.to < FOLLOW_LEAST) best.to = a->windows;
     if ((best.to - best.from) * FOLLOW_WHOLE >= a->windows * (FOLLOW_WHOLE - 1)) best.from = 0, best.to = a->windows;
     best.mean = follow_mean(a, peer, best.from, best.to);
