@@ -50,6 +50,7 @@ json() {
     netprof regions o.netprof --csv --values | tr -d '\r' >values.csv
     grep -qx 'step,size,524288,1048576,10,100000000' values.csv
     netprof regions o.netprof --region step | grep -qE '^1000000 +1000000 +10 +100 ms +10 ms$'
+    netprof regions o.netprof --flat | grep -qE '^isend +20 +10 ms +10 ms +80 % +40 ms +20\.0 MB +100 MB/s$'
     netprof report o.netprof -o page.html
     LC_ALL=C sed 's/<[^>]*>/ /g; s/\xe2\x80[\x89\xaf]/ /g; s/\xc2\xa0/ /g' page.html | tr -s ' \n' ' ' >page.txt
     grep -q 'step/isend 20 10 ms 80 % 40 ms 20.0 MB 100 MB/s' page.txt

@@ -29,7 +29,7 @@ typedef struct job_rank {
     const char *host, *command, *job, *warning, *version;
     netprof_mode mode;
     int64_t wall_ns, elapsed_ns, sweep_ns, interval_ns;
-    uint64_t mismatched, dropped, overhead_ps;
+    uint64_t mismatched, dropped, overhead_ps, readings, reading_ns;
     const netprof_schema *schema; // borrowed
     job_node nodes[JOB_NODES];
     size_t node_count;
@@ -209,6 +209,8 @@ SUPPORT void job_put(job_rank *r, netprof_writer *w)
                            .mismatched = r->mismatched,
                            .dropped = r->dropped,
                            .overhead_ps = r->overhead_ps,
+                           .readings = r->readings,
+                           .reading_ns = r->reading_ns,
                            .sweep_ns = r->sweep_ns,
                            .interval_ns = r->interval_ns,
                            .clock = "tsc",

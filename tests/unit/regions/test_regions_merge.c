@@ -659,6 +659,61 @@ static void ranks_that_read_different_nics(void **state)
     (void)state;
 }
 
+static const char *note_about(const regions *r, const char *words)
+{
+    for (size_t i = 0; i < r->note_count; i++)
+        if (strstr(r->notes[i].text, words)) return r->notes[i].text;
+    return NULL;
+}
+
+// What measuring took is a share of the run, at most all of it, and much of it is no good news.
+static void what_measuring_took(void **state)
+{
+    static const struct {
+        uint64_t overhead_ps, readings, reading_ns, calls, each_ns;
+        int64_t elapsed_ns;
+        netprof_mode mode;
+        double share;
+        const char *told;
+    } rows[] = {
+        // 500 calls of 100 us, 20 ns each
+        {20000, 0, 0, 500, 100000, 0, NETPROF_MODE_TIME, 10e3 / 50e6,
+         "complete; 500 calls, none unmatched; measuring took 0.0200 %"},
+        // 500 empty calls: they cost what the run took, more than they lasted
+        {30000, 0, 0, 500, 15, 15500, NETPROF_MODE_TIME, 30. / 31,
+         "Measuring took about 96.8 % of the time, most of it in work (500 calls)"},
+        {30000, 0, 0, 500, 15, 0, NETPROF_MODE_TIME, 1, "Measuring took about 100 % of the time"},
+        // 500 calls of 100 us, and 300 us of reading around each
+        {20000, 1000, 150000000, 500, 100000, 200000000, NETPROF_MODE_FAST, 150.01 / 200,
+         "Reading counters took 75.0 % of the time, most of it around work (500 calls)"},
+        {20000, 100, 1000000, 500, 100000, 0, NETPROF_MODE_SAMPLER, 1.01 / 50, "measuring took 2.02 %"},
+        {20000, 9000, 40000000, 500, 100000, 0, NETPROF_MODE_SAMPLER, 40.01 / 50,
+         "The sampler's thread used a CPU for 80.0 % of the time"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *tree = tree_make();
+        job_begin(&rank_, 0, "h1");
+        rank_.mode = rows[i].mode;
+        rank_.interval_ns = rows[i].mode == NETPROF_MODE_SAMPLER ? 10000000 : 0;
+        rank_.schema = rows[i].mode == NETPROF_MODE_TIME ? NULL : cxi_schema(two_nics, 2);
+        rank_.overhead_ps = rows[i].overhead_ps;
+        rank_.readings = rows[i].readings;
+        rank_.reading_ns = rows[i].reading_ns;
+        rank_.elapsed_ns = rows[i].elapsed_ns;
+        job_calls(&rank_, 0, "work", rows[i].calls, rows[i].each_ns);
+        job_write(&rank_, tree);
+        regions r = read_tree(tree);
+        assert_true(fabs(r.overhead_share - rows[i].share) < 1e-6);
+        if (!note_about(&r, rows[i].told)) fail_msg("%zu: %s", i, r.notes[0].text);
+        if (rows[i].share >= 0.1) assert_int_equal(r.severity, SEVERITY_WATCH);
+        assert_int_equal(note_about(&r, "; measuring took") != NULL, rows[i].share < 0.1);
+        regions_free(&r);
+        netprof_schema_release(rank_.schema);
+        tree_remove(tree);
+    }
+    (void)state;
+}
+
 static void too_short_for_the_counters(void **state)
 {
     const netprof_schema *schema = cxi_schema(two_nics, 2);
@@ -979,6 +1034,7 @@ int main(void)
         cmocka_unit_test(the_nics_of_a_host_count_once),
         cmocka_unit_test(what_the_program_moved_against_the_nics),
         cmocka_unit_test(ranks_that_read_different_nics),
+        cmocka_unit_test(what_measuring_took),
         cmocka_unit_test(too_short_for_the_counters),
         cmocka_unit_test(findings_of_a_region),
         cmocka_unit_test(trouble_elsewhere_explains_no_wait),
