@@ -68,6 +68,14 @@ json() {
     [ "$(grep -c iteration text)" -eq 2 ] # once in the headline, once in the table
 }
 
+@test "threads that do not say for whom they work are told how to" {
+    program plain cc
+    NETPROF_OUTPUT=s.netprof "$program" strays
+    netprof regions s.netprof | grep -q '^info      iteration is within parallel in one thread and at the top level in others: NETPROF_ADOPT '
+    NETPROF_OUTPUT=t.netprof "$program" threads
+    refute grep -q NETPROF_ADOPT <(netprof regions t.netprof)
+}
+
 @test "OpenMP: all threads of a parallel region are in it" {
     printf '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' >omp.c
     cc -fopenmp omp.c -o omp 2>/dev/null && ./omp || skip "no OpenMP here"

@@ -74,6 +74,27 @@ static void *worker(void *argument)
     return NULL;
 }
 
+static void *stray(void *argument)
+{
+    (void)argument;
+    iterations(10);
+    return NULL;
+}
+
+/* Two threads that do not say for whom they work. */
+static void strays(void)
+{
+    pthread_t ids[2];
+    int i;
+    NETPROF_BEGIN("parallel");
+    for (i = 0; i < 2; i++)
+        if (pthread_create(&ids[i], NULL, stray, NULL)) exit(1);
+    iterations(10);
+    for (i = 0; i < 2; i++)
+        pthread_join(ids[i], NULL);
+    NETPROF_END("parallel");
+}
+
 /* Eight threads work 50 ms each, and the first one waits for them. */
 static void threads(void)
 {
@@ -135,6 +156,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "overlap") == 0) overlap(10);
     if (strcmp(what, "threads") == 0) threads();
+    if (strcmp(what, "strays") == 0) strays();
 #ifdef _OPENMP
     if (strcmp(what, "openmp") == 0) openmp();
 #endif

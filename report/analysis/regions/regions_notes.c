@@ -328,6 +328,30 @@ static void regions_say_wrong(regions *r)
                     "The files are of several versions of netprof.h");
 }
 
+// Is a region of this name within another one?
+static size_t regions_same_below(const regions *r, const regions_node *top)
+{
+    for (size_t i = 0; i < r->node_count; i++)
+        if (r->nodes[i].depth && !r->nodes[i].span && strcmp(r->nodes[i].name, top->name) == 0) return i;
+    return REGIONS_NONE;
+}
+
+// Threads that work for a region of another thread, and did not say so: their part of it is at the top.
+static void regions_say_astray(regions *r)
+{
+    for (size_t i = 0; i < r->node_count; i = r->nodes[i].end) {
+        const regions_node *n = &r->nodes[i];
+        size_t below = n->span ? REGIONS_NONE : regions_same_below(r, n);
+        if (below == REGIONS_NONE || n->threads <= n->cell_count || regions_is_mpi_name(n->name)) continue;
+        regions_say(
+            r, SEVERITY_INFO, i, REGIONS_NONE, NULL,
+            "%s is within %s in one thread and at the top level in others: NETPROF_ADOPT puts threads below the "
+            "region that they work for",
+            n->name, r->nodes[r->nodes[below].parent].name);
+        return;
+    }
+}
+
 // How well the work beside overlapped: of the spans for which the program waited longest.
 static void regions_say_overlap(regions *r)
 {
@@ -489,6 +513,7 @@ void regions_conclude(regions *r)
     regions_say_moved(r);
     regions_say_too_short(r);
     regions_say_overlap(r);
+    regions_say_astray(r);
     regions_say_missing(r);
     regions_say_not_ended(r);
     regions_say_open(r);
