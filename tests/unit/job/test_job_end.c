@@ -148,6 +148,38 @@ static void how_it_ended(void **state)
     }
 }
 
+// Numbers of signal(7) on Linux.
+static void signals_have_names(void **state)
+{
+    static const struct {
+        int number;
+        const char *text;
+    } rows[] = {{1, "1 (hung up)"},
+                {2, "2 (interrupted)"},
+                {3, "3 (quit)"},
+                {4, "4 (illegal instruction)"},
+                {6, "6 (aborted)"},
+                {7, "7 (bus error)"},
+                {8, "8 (arithmetic error)"},
+                {9, "9 (killed)"},
+                {11, "11 (segmentation fault)"},
+                {15, "15 (terminated)"},
+                {24, "24 (CPU time limit)"},
+                {25, "25 (file size limit)"},
+                {40, "40"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char number[12], status[12], text[100];
+        snprintf(number, sizeof number, "%d", rows[i].number);
+        snprintf(status, sizeof status, "%d", 128 + rows[i].number);
+        snprintf(text, sizeof text, "the command was ended by signal %s", rows[i].text);
+        record_node("n1", (const char *const[]){"exit_status", status, "signal", number, NULL});
+        job_report job = report_of_tree(NULL);
+        assert_string_equal(job.state, text);
+        job_report_free(&job);
+    }
+}
+
 // Not everything is well because one of two says so.
 static void one_of_two_says_how(void **state)
 {
@@ -176,7 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(lists_of_nodes), TEST(a_node_without_a_recording), TEST(one_node_of_several), TEST(names_of_another_kind),
-        TEST(how_it_ended),   TEST(one_of_two_says_how),        TEST(one_of_two_failed),
+        TEST(how_it_ended),   TEST(signals_have_names),         TEST(one_of_two_says_how), TEST(one_of_two_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

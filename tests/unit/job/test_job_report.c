@@ -173,6 +173,54 @@ static void gaps_are_gaps_and_totals_cross_them(void **state)
     job_report_free(&job);
 }
 
+// Samples that are missing are told as their share, and with the node that misses them.
+static void missing_samples_are_counted(void **state)
+{
+    rules set = {0};
+    (void)state;
+    for (int n = 0; n < 2; n++) {
+        node_file f = usual_node(n ? "n2" : "n1", n ? "n2.netprof" : "n1.netprof", NULL);
+        for (int t = 0; t <= 99; t++) {
+            if (!n || t < 30 || t >= 60) node_take(&f, t); // n2: 70 of 100
+            busy_second(&f, 1);
+        }
+        node_close(&f);
+    }
+    job_report job = report_with_rules(&set);
+    const job_finding *x = finding_of(&job, "samples-missing");
+    assert_non_null(x);
+    expect_close(x->value, 30.0 / 200, 1e-9);
+    assert_string_equal(job.nodes[x->node].name, "n2");
+    assert_int_equal(x->nodes, 1);
+    assert_string_equal(x->claim, "30 of 200 samples are missing (15.0 %), all of n2");
+    job_report_free(&job);
+    rules_free(&set);
+}
+
+// Files differ in how many nodes the scheduler gave: the most counts, and what no cluster has does not.
+static void nodes_that_were_given(void **state)
+{
+    static const struct {
+        const char *counts[2];
+        size_t given;
+    } rows[] = {{{"3", "5"}, 5}, {{"5", "3"}, 5},           {{"2", "2"}, 2},  {{"4", "99999999999"}, 4},
+                {{"4", "0"}, 4}, {{"99999999999", "2"}, 2}, {{"-7", "2"}, 2}, {{"x", "3"}, 3}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (int n = 0; n < 2; n++) {
+            const char *const facts[] = {"job_id", "7", "job_node_count", rows[i].counts[n], NULL};
+            node_shape shape = {.parts = NODE_CPU, .interval_s = 1, .facts = facts};
+            node_file f = usual_node(n ? "n2" : "n1", n ? "n2.netprof" : "n1.netprof", &shape);
+            for (int t = 0; t <= 3; t++)
+                node_take(&f, t);
+            node_close(&f);
+        }
+        job_report job = report_of(NULL);
+        if (job.given_nodes != rows[i].given) fail_msg("row %zu: %zu", i, job.given_nodes);
+        job_report_free(&job);
+    }
+}
+
 // A phase's amounts are of all nodes and all its stretches; its means are per node, weighted by the time.
 static void phases_add_up_over_nodes_and_stretches(void **state)
 {
@@ -1297,6 +1345,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(totals_and_means_of_a_node),
         TEST(gaps_are_gaps_and_totals_cross_them),
+        TEST(missing_samples_are_counted),
+        TEST(nodes_that_were_given),
         TEST(phases_add_up_over_nodes_and_stretches),
         TEST(hosts_meet_on_the_time_axis),
         TEST(wraps_and_resets),

@@ -666,6 +666,19 @@ static void tables_are_whole(void **unused)
         }
     }
     assert_true(rows > 20);
+    // Of the summaries each instance is a row of one.
+    rows = 0;
+    for (size_t i = 0; i < nccl_summary_count(&n); i++) {
+        l.size = 0;
+        assert_int_equal(nccl_summary_write(&n, i, to_memory, &l), NETPROF_OK);
+        l.text[l.size] = 0;
+        size_t lines = 0;
+        for (char *line = l.text, *end; (end = strchr(line, '\n')); line = end + 1)
+            lines++;
+        rows += lines - 1; // without the head
+    }
+    assert_true(n.instance_count > nccl_summary_count(&n));
+    assert_int_equal(rows, n.instance_count);
     nccl_free(&n);
     tree_remove(tree);
 }
