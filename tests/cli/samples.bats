@@ -49,8 +49,8 @@ said() { sed -n "s/.*\(^\|[^0-9]\)\([0-9][0-9]*\) $1.*/\2/p" out; }
 
 @test "every sample is in the README, and every file of the README is there" {
     diff <(rows | cut -f 1 | sort -u) \
-        <(cd "$NETPROF_TEST_TOP/samples" && ls ./*.c ./*.cpp fortran/*_*.f90 python/allreduce.py | sed 's|^\./||' |
-            grep -v '^regions_library.c$' | sort)
+        <(cd "$NETPROF_TEST_TOP/samples" && ls ./*.c ./*.cpp fortran/*_*.f90 python/*.py | sed 's|^\./||' |
+            grep -vxE 'regions_library.c|python/setup.py' | sort)
     [ "$(rows | wc -l)" -eq "$(grep -c '^| `' "$readme")" ]
 }
 
@@ -164,8 +164,13 @@ expect_mpi_halo() {
     [ "$(of compute calls netprof-*.netprof)" -eq 800 ]
 }
 
+need_python() {
+    [ -e build/python/netprof/__init__.py ] ||
+        skip "the Python package was not built: a sanitizer, or no python3-dev and python3-setuptools"
+}
+
 @test "python/allreduce.py" {
-    [ -e build/bin/libnetprof-regions.so ] || skip 'the build has a sanitizer: Python cannot load its libraries'
+    need_python
     run_sample python/allreduce.py
     [ "$(said 'bytes sent' | wc -l)" -eq 4 ]
     for rank in 0 1 2 3; do
@@ -176,8 +181,19 @@ expect_mpi_halo() {
     done
 }
 
-@test "netprof.py: spans, decorators, threads, errors" {
-    [ -e build/bin/libnetprof-regions.so ] || skip 'the build has a sanitizer: Python cannot load its libraries'
+@test "python/torch_allreduce.py" {
+    need_python
+    python3 -c 'import torch.distributed as d; assert d.is_available() and d.is_gloo_available()' 2>/dev/null ||
+        skip 'no torch with gloo'
+    run_sample python/torch_allreduce.py
+    for rank in 0 1; do
+        [ "$(of all_reduce calls netprof-$rank-*.netprof)" -eq 5 ]
+        [ "$(of all_reduce bytes netprof-$rank-*.netprof)" -eq $((5 * 4 * 1000000)) ]
+    done
+}
+
+@test "the Python package: spans, decorators, threads, errors" {
+    need_python
     cat >program.py <<'END'
 import resource, threading
 import netprof
@@ -204,7 +220,7 @@ except netprof.Error as error:
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     print(error)
 END
-    PYTHONPATH=samples/python LD_LIBRARY_PATH=build/bin python3 program.py >out
+    PYTHONPATH=build/python python3 program.py >out
     [[ $(head -n 1 out) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
     grep -q '/netprof-.*: File too large$' out
     regions netprof-*.netprof | sort >got

@@ -8,9 +8,9 @@
     net_prof.dump(summary)
     net_prof.dump_html(summary, "report.html")
 
-What differs: any number of NICs; a counter that wrapped or was reset is no negative number; gauges (fill levels, which
-rise and fall) are counted apart, in "gauges_changed"; a counter that only one of the two files has is not compared with
-0 but listed in "one_sided". Nothing is printed but by dump().
+What differs: any number of NICs; a counter that wrapped or was reset is no negative number; gauges (levels, which rise
+and fall) count as changed, "gauges_changed" says how many, but have no difference and are not ranked; a counter that
+only one of the two files has is not compared with 0 but listed in "one_sided". Nothing is printed but by dump().
 """
 
 import csv
@@ -55,7 +55,7 @@ def _catalog():
         return {}, []
     with open(_CATALOG, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    meaning = {row["name"]: (row["groups"].split(), row["description"], row["unit"]) for row in rows}
+    meaning = {row["name"]: ([group for group in row["groups"].split(";") if group], row["description"], row["unit"]) for row in rows}
     return meaning, sorted((row["name"] for row in rows if row["asic"].startswith("C1")), key=_by_letters)
 
 
@@ -257,8 +257,8 @@ def summarize(before_path, after_path, metrics_path=None):
     return {
         "before_meta": before_meta,
         "after_meta": after_meta,
-        "total_non_zero": sum(row["diff"] != 0 for row in counted),
-        "non_zero_per_iface": {nic: sum(row["diff"] != 0 for row in of_nic[nic]) for nic in nics},
+        "total_non_zero": sum(row["diff"] != 0 for row in results),
+        "non_zero_per_iface": {nic: sum(r["diff"] != 0 for r in results if r["iface"] == nic) for nic in nics},
         "top20_per_iface": {nic: sorted(of_nic[nic], key=lambda row: -row["diff"])[:_TOP] for nic in nics},
         "important_metrics": dict(sorted(important.items())),
         "collected": collected,
@@ -286,7 +286,8 @@ def _remarks(summary):
     """What the tables leave out, in sentences."""
     said = []
     if summary["gauges_changed"]:
-        said.append(f"{_many(summary['gauges_changed'], 'gauge')} changed, too: fill levels are not counted as differences.")
+        gauges = _many(summary["gauges_changed"], "of them is a gauge", "of them are gauges")
+        said.append(f"{gauges}: levels, which rise and fall, have no difference and are not in the tables.")
     if summary["one_sided"]:
         said.append(
             f"{_many(len(summary['one_sided']), 'counter is', 'counters are')} in only one of the two files and not "
