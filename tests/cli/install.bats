@@ -31,6 +31,15 @@ END
     cmp "$NETPROF_TEST_TOP/netprof.h" "$prefix/include/netprof.h"
 }
 
+@test "the Python package is installed as source, which finds the header" {
+    source="$prefix/share/netprof/python"
+    diff -r -x catalog_cxi.csv -x __pycache__ -x build -x '*.egg-info' "$NETPROF_TEST_TOP/samples/python" "$source"
+    cmp "$NETPROF_TEST_TOP/report/analysis/catalog/catalog_cxi.csv" "$source/catalog_cxi.csv"
+    python3 -c 'import setuptools' || skip 'no python3-setuptools'
+    cp -r "$prefix/share" "$prefix/include" .
+    [ "$(cd share/netprof/python && python3 -W ignore setup.py --version)" = "$version" ]
+}
+
 @test "find_package(netprof) builds a C program" {
     cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.18)

@@ -91,9 +91,9 @@ static PyObject *pysnapshot_sources(pysnapshot *self, PyObject *unused)
     (void)unused;
     for (i = 0; list && s && i < s->source_count; i++) {
         const netprof_source_state *source = &s->sources[i];
-        PyObject *row = Py_BuildValue("NsiNI", pynetprof_text(source->name), netprof_status_name(source->status),
-                                      source->sys_errno, pynetprof_text(source->path ? source->path : ""),
-                                      (unsigned)source->device_count);
+        PyObject *row =
+            Py_BuildValue("NsiNI", pynetprof_text(source->name), netprof_status_name(source->status), source->sys_errno,
+                          pynetprof_text(source->path ? source->path : ""), (unsigned)source->device_count);
         if (!pynetprof_append(list, row)) Py_CLEAR(list);
     }
     return list;
@@ -308,10 +308,8 @@ static PyObject *pycontext_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         PyErr_NoMemory();
         goto fail;
     }
-    Py_BEGIN_ALLOW_THREADS
-    failed = pycontext_open(self, &error);
-    Py_END_ALLOW_THREADS
-    if (!failed) return (PyObject *)self;
+    Py_BEGIN_ALLOW_THREADS failed = pycontext_open(self, &error);
+    Py_END_ALLOW_THREADS if (!failed) return (PyObject *)self;
     pynetprof_fail(&error);
 fail:
     Py_DECREF(self);
@@ -351,14 +349,12 @@ static PyObject *pycontext_snapshot(pycontext *self, PyObject *args, PyObject *k
         return NULL;
     taken = pysnapshot_make();
     if (!taken) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
     if (!self->np && !self->closed) failed = pycontext_open(self, &error);
     if (!failed && self->np)
         failed = netprof_take(self->np, &taken->snapshot, fast ? NETPROF_SET_FAST : NETPROF_SET_ALL, &error);
     PyThread_release_lock(self->lock);
-    Py_END_ALLOW_THREADS
-    if (!failed && self->np) return (PyObject *)taken;
+    Py_END_ALLOW_THREADS if (!failed && self->np) return (PyObject *)taken;
     Py_DECREF(taken);
     if (failed) return pynetprof_fail(&error);
     PyErr_SetString(PyExc_ValueError, "the context is closed");
@@ -369,14 +365,12 @@ static PyObject *pycontext_close(pycontext *self, PyObject *unused)
 {
     (void)unused;
     if (!pycontext_after_fork(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
     netprof_close(self->np);
     self->np = NULL;
     self->closed = 1;
     PyThread_release_lock(self->lock);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 static PyMethodDef pycontext_methods[] = {

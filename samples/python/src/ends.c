@@ -49,10 +49,8 @@ static PyObject *pyends_write_last_within(PyObject *module, PyObject *args)
     int written;
     (void)module;
     if (!PyArg_ParseTuple(args, "d:write_last", &seconds)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    written = pyends_write_within(seconds);
-    Py_END_ALLOW_THREADS
-    return PyBool_FromLong(written);
+    Py_BEGIN_ALLOW_THREADS written = pyends_write_within(seconds);
+    Py_END_ALLOW_THREADS return PyBool_FromLong(written);
 }
 
 // ---- SIGTERM ----
@@ -70,7 +68,8 @@ static void pyends_die(void)
 static void *pyends_wait(void *unused)
 {
     (void)unused;
-    while (sem_wait(&pyends_asked) && errno == EINTR) {}
+    while (sem_wait(&pyends_asked) && errno == EINTR) {
+    }
     pyends_write_within(pyends_seconds);
     pyends_die();
     return NULL;
@@ -100,7 +99,8 @@ static PyObject *pyends_guard(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "d:guard", &pyends_seconds)) return NULL;
     if (pyends_pid == getpid()) Py_RETURN_TRUE;
     if (sigaction(SIGTERM, NULL, &now)) Py_RETURN_FALSE;
-    if ((now.sa_flags & SA_SIGINFO) || (now.sa_handler != SIG_DFL && now.sa_handler != pyends_on_signal)) Py_RETURN_FALSE;
+    if ((now.sa_flags & SA_SIGINFO) || (now.sa_handler != SIG_DFL && now.sa_handler != pyends_on_signal))
+        Py_RETURN_FALSE;
     if (sem_init(&pyends_asked, 0, 0) || pthread_attr_init(&attributes)) Py_RETURN_FALSE;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all); // signals are the program's threads' business

@@ -34,8 +34,7 @@ static PyObject *pyitems_reading(const netprof_snapshot *s, size_t i)
     return Py_BuildValue("NNNNsNsiN", pynetprof_text(d->source), pynetprof_text(d->name), pynetprof_text(c->name),
                          pynetprof_text(c->unit), netprof_kind_name((netprof_kind)c->kind),
                          pyitems_number(c, s->values[i], there), netprof_status_name((netprof_status)s->status[i]),
-                         (int)s->errnos[i],
-                         s->stamps_ns[i] ? PyLong_FromLongLong(s->stamps_ns[i]) : pyitems_none());
+                         (int)s->errnos[i], s->stamps_ns[i] ? PyLong_FromLongLong(s->stamps_ns[i]) : pyitems_none());
 }
 
 PyObject *pyitems_of_snapshot(const netprof_snapshot *snapshot)
@@ -130,28 +129,26 @@ static PyObject *pyitems_stat(const netprof_regions *r, const netprof_stat *s)
     PyObject *parent = s->parent == UINT32_MAX ? pyitems_none() : PyLong_FromUnsignedLong(s->parent);
     PyObject *least = s->measured ? pyitems_ull(s->min_ns) : pyitems_none();
     PyObject *most = s->measured ? pyitems_ull(s->max_ns) : pyitems_none();
-    return Py_BuildValue("IINNKKKKKKKKNNdKKKKNN", (unsigned)s->thread, (unsigned)s->node, parent,
-                         pynetprof_text(s->region), (unsigned long long)s->calls, (unsigned long long)s->measured,
-                         (unsigned long long)s->open, (unsigned long long)s->spans, (unsigned long long)s->bytes,
-                         (unsigned long long)s->total_ns, (unsigned long long)s->inclusive_ns,
-                         (unsigned long long)s->exclusive_ns, least, most, sqrt(s->variance_ns2),
-                         (unsigned long long)s->aborted, (unsigned long long)s->too_short,
-                         (unsigned long long)s->counted, (unsigned long long)s->concurrency, pyitems_histogram(s),
-                         pyitems_sums(r, s));
+    return Py_BuildValue(
+        "IINNKKKKKKKKNNdKKKKNN", (unsigned)s->thread, (unsigned)s->node, parent, pynetprof_text(s->region),
+        (unsigned long long)s->calls, (unsigned long long)s->measured, (unsigned long long)s->open,
+        (unsigned long long)s->spans, (unsigned long long)s->bytes, (unsigned long long)s->total_ns,
+        (unsigned long long)s->inclusive_ns, (unsigned long long)s->exclusive_ns, least, most, sqrt(s->variance_ns2),
+        (unsigned long long)s->aborted, (unsigned long long)s->too_short, (unsigned long long)s->counted,
+        (unsigned long long)s->concurrency, pyitems_histogram(s), pyitems_sums(r, s));
 }
 
 static PyObject *pyitems_about(const netprof_regions *r)
 {
     static const char *const modes[] = {"off", "time", "fast", "sampler"};
     unsigned mode = (unsigned)r->mode - NETPROF_MODE_OFF;
-    return Py_BuildValue("{sssLsLsKsKsKsdsLsLsKsKsNsN}", "mode", mode < 4 ? modes[mode] : "time", "wall_ns",
-                         (long long)r->wall_ns, "elapsed_ns", (long long)r->elapsed_ns, "threads",
-                         (unsigned long long)r->threads, "mismatched", (unsigned long long)r->mismatched, "dropped",
-                         (unsigned long long)r->dropped, "overhead_ns", (double)r->overhead_ps / 1e3, "sweep_ns",
-                         (long long)r->sweep_ns, "interval_ns", (long long)r->interval_ns, "readings",
-                         (unsigned long long)r->readings, "reading_ns", (unsigned long long)r->reading_ns, "clock",
-                         pynetprof_text(r->clock ? r->clock : ""), "warning",
-                         pynetprof_text(r->warning ? r->warning : ""));
+    return Py_BuildValue(
+        "{sssLsLsKsKsKsdsLsLsKsKsNsN}", "mode", mode < 4 ? modes[mode] : "time", "wall_ns", (long long)r->wall_ns,
+        "elapsed_ns", (long long)r->elapsed_ns, "threads", (unsigned long long)r->threads, "mismatched",
+        (unsigned long long)r->mismatched, "dropped", (unsigned long long)r->dropped, "overhead_ns",
+        (double)r->overhead_ps / 1e3, "sweep_ns", (long long)r->sweep_ns, "interval_ns", (long long)r->interval_ns,
+        "readings", (unsigned long long)r->readings, "reading_ns", (unsigned long long)r->reading_ns, "clock",
+        pynetprof_text(r->clock ? r->clock : ""), "warning", pynetprof_text(r->warning ? r->warning : ""));
 }
 
 // (about, [stat…])
@@ -188,10 +185,8 @@ static PyObject *pyitems_save(PyObject *module, PyObject *args)
         snapshots[i] = *s; // the objects in the list live as long as this call
     }
     if (snapshots && i == count) {
-        Py_BEGIN_ALLOW_THREADS
-        failed = netprof_save_file(PyBytes_AS_STRING(path), snapshots, (size_t)count, &error);
-        Py_END_ALLOW_THREADS
-        if (failed) pynetprof_fail(&error);
+        Py_BEGIN_ALLOW_THREADS failed = netprof_save_file(PyBytes_AS_STRING(path), snapshots, (size_t)count, &error);
+        Py_END_ALLOW_THREADS if (failed) pynetprof_fail(&error);
     } else if (list && !snapshots) {
         PyErr_NoMemory();
     }
@@ -241,9 +236,8 @@ static PyObject *pyitems_load(PyObject *module, PyObject *args)
     return list;
 }
 
-static PyMethodDef pyitems_functions[] = {{"save", pyitems_save, METH_VARARGS, NULL},
-                                          {"load", pyitems_load, METH_VARARGS, NULL},
-                                          {NULL, NULL, 0, NULL}};
+static PyMethodDef pyitems_functions[] = {
+    {"save", pyitems_save, METH_VARARGS, NULL}, {"load", pyitems_load, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
 
 int pyitems_add(PyObject *module)
 {

@@ -1,4 +1,4 @@
-// netprof._netprof: the functions of netprof.h for Python. The package in ../netprof names what they return.
+// netprof._netprof: the functions of netprof.h for Python. The package beside it names what they return.
 #include <Python.h>
 
 #define NETPROF_IMPLEMENTATION
@@ -132,8 +132,8 @@ static PyMethodDef module_functions[] = {{"version", module_version, METH_NOARGS
                                          {"cassini_change", module_cassini_change, METH_VARARGS, NULL},
                                          {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, "netprof._netprof", NULL, -1, module_functions,
-                                               NULL,                  NULL,               NULL, NULL};
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT, "netprof._netprof", NULL, -1, module_functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__netprof(void)
 {

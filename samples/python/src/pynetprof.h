@@ -26,7 +26,7 @@ int pycounters_add(PyObject *module);
 int pyitems_add(PyObject *module);
 int pyends_add(PyObject *module);
 
-// Rows of tuples, for Python to name: see FIELDS in netprof/_counters.py and _regions.py.
+// Rows of tuples, for Python to name: see netprof/_counters.py and _regions.py.
 PyObject *pyitems_of_snapshot(const netprof_snapshot *snapshot);
 PyObject *pyitems_of_delta(const netprof_delta *delta);
 PyObject *pyitems_of_regions(const netprof_regions *regions);

@@ -310,10 +310,8 @@ static PyObject *pyregion_flush(PyObject *module, PyObject *unused)
     netprof_error error = NETPROF_ZERO;
     netprof_err failed;
     (void)module, (void)unused;
-    Py_BEGIN_ALLOW_THREADS
-    failed = netprof_flush(&error);
-    Py_END_ALLOW_THREADS
-    if (failed) return pynetprof_fail(&error);
+    Py_BEGIN_ALLOW_THREADS failed = netprof_flush(&error);
+    Py_END_ALLOW_THREADS if (failed) return pynetprof_fail(&error);
     Py_RETURN_NONE;
 }
 
@@ -331,10 +329,8 @@ static PyObject *pyregion_statistics(PyObject *module, PyObject *unused)
     netprof_err failed;
     PyObject *items;
     (void)module, (void)unused;
-    Py_BEGIN_ALLOW_THREADS
-    failed = netprof_regions_take(&regions, &error);
-    Py_END_ALLOW_THREADS
-    if (failed) return pynetprof_fail(&error);
+    Py_BEGIN_ALLOW_THREADS failed = netprof_regions_take(&regions, &error);
+    Py_END_ALLOW_THREADS if (failed) return pynetprof_fail(&error);
     items = pyitems_of_regions(&regions);
     netprof_regions_free(&regions);
     return items;
