@@ -87,7 +87,7 @@ class Regions(unittest.TestCase):
         self.assertEqual((stat.calls, stat.spans, stat.path), (3, 3, ("coroutine",)))
         self.assertGreaterEqual(stat.total_ns, sum(inside) * 0.999)
 
-    def test_tasks_that_overlap_do_not_nest(self):
+    def test_tasks_that_overlap_do_not_nest_in_each_other(self):
         region = netprof.region("task")
 
         async def work(n):
@@ -100,7 +100,7 @@ class Regions(unittest.TestCase):
             await asyncio.gather(*[work(n) for n in range(5)])
 
         asyncio.run(main())
-        self.assertEqual({stat.path for stat in netprof.statistics() if stat.calls}, {("task",), ("step",)})
+        self.assertEqual({stat.path for stat in netprof.statistics() if stat.calls}, {("task",), ("task", "step")})
         self.assertEqual((calls_of("task"), calls_of("step")), (5, 5))
         self.assertEqual(netprof.statistics().about["mismatched"], 0)
 
@@ -135,16 +135,33 @@ class Regions(unittest.TestCase):
                 netprof.region("values")(function)
         self.assertRaises(TypeError, netprof.region("values"), 5)
 
-    def test_bytes_of_what_is_a_span_are_refused_not_lost(self):
+    def test_spans_have_bytes_and_waits(self):
+        @netprof.region("with bytes", nbytes=5)
         async def coroutine():
-            pass
+            async with netprof.region("block", nbytes=2):
+                await asyncio.sleep(0)
 
-        async def block():
-            async with netprof.region("x", nbytes=1):
-                pass
+        asyncio.run(coroutine())
+        (outer,), (inner,) = stats_of("with bytes"), stats_of("block")
+        self.assertEqual((outer.nbytes, inner.nbytes, inner.path), (5, 2, ("with bytes", "block")))
+        span = netprof.span("beside")
+        span.add_bytes(7)
+        span.wait()
+        waited = time.perf_counter_ns()
+        time.sleep(0.01)
+        waited = time.perf_counter_ns() - waited
+        span.end()
+        span.add_bytes(7)
+        (beside,) = stats_of("beside")
+        self.assertEqual((beside.nbytes, beside.spans), (7, 1))
+        self.assertGreaterEqual(beside.waited_ns, waited * 0.999)
+        self.assertRaises(TypeError, netprof.span, "x", "y")
 
-        self.assertRaises(TypeError, netprof.region("x", nbytes=1), coroutine)
-        self.assertRaises(TypeError, asyncio.run, block())
+    def test_value(self):
+        with netprof.region("sized"):
+            netprof.value("size", 4096)
+        self.assertRaises(TypeError, netprof.value, "size", "big")
+        self.assertEqual(netprof.statistics().about["dropped"], 0)
 
     def test_threads_have_rows_of_their_own(self):
         def work():

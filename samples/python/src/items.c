@@ -130,12 +130,13 @@ static PyObject *pyitems_stat(const netprof_regions *r, const netprof_stat *s)
     PyObject *least = s->measured ? pyitems_ull(s->min_ns) : pyitems_none();
     PyObject *most = s->measured ? pyitems_ull(s->max_ns) : pyitems_none();
     return Py_BuildValue(
-        "IINNKKKKKKKKNNdKKKKNN", (unsigned)s->thread, (unsigned)s->node, parent, pynetprof_text(s->region),
+        "IINNKKKKKKKKNNdKKKKKKNN", (unsigned)s->thread, (unsigned)s->node, parent, pynetprof_text(s->region),
         (unsigned long long)s->calls, (unsigned long long)s->measured, (unsigned long long)s->open,
         (unsigned long long)s->spans, (unsigned long long)s->bytes, (unsigned long long)s->total_ns,
         (unsigned long long)s->inclusive_ns, (unsigned long long)s->exclusive_ns, least, most, sqrt(s->variance_ns2),
         (unsigned long long)s->aborted, (unsigned long long)s->too_short, (unsigned long long)s->counted,
-        (unsigned long long)s->concurrency, pyitems_histogram(s), pyitems_sums(r, s));
+        (unsigned long long)s->concurrency, (unsigned long long)s->waits, (unsigned long long)s->waited_ns,
+        pyitems_histogram(s), pyitems_sums(r, s));
 }
 
 static PyObject *pyitems_about(const netprof_regions *r)

@@ -206,19 +206,41 @@ typedef struct pyspan {
 
 static PyTypeObject pyspan_type;
 
+// span(name, inside=None): inside another span, wherever that is; else below this thread's innermost open region.
 static PyObject *pyspan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *keys[] = {"name", NULL};
+    static char *keys[] = {"name", "inside", NULL};
     netprof_region_id id;
-    PyObject *name;
+    PyObject *name, *inside = Py_None;
     pyspan *self;
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:span", keys, &name) || !pyregion_id_of(name, &id)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:span", keys, &name, &inside)) return NULL;
+    if (inside != Py_None && Py_TYPE(inside) != &pyspan_type) {
+        PyErr_SetString(PyExc_TypeError, "inside: expected a span");
+        return NULL;
+    }
+    if (!pyregion_id_of(name, &id)) return NULL;
     self = PyObject_New(pyspan, &pyspan_type);
     if (!self) return NULL;
-    self->span = netprof_span_begin(id);
+    self->span = inside == Py_None ? netprof_span_begin(id)
+                                   : netprof_span_begin_at(id, netprof_span_place(&((pyspan *)inside)->span));
     self->open = 1;
     return (PyObject *)self;
+}
+
+static PyObject *pyspan_add_bytes(pyspan *self, PyObject *number)
+{
+    uint64_t bytes;
+    if (!pynetprof_uint64(number, &bytes)) return NULL;
+    if (self->open) netprof_span_bytes(&self->span, bytes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *pyspan_wait(pyspan *self, PyObject *unused)
+{
+    (void)unused;
+    if (self->open) netprof_span_wait(&self->span);
+    Py_RETURN_NONE;
 }
 
 static PyObject *pyspan_end(pyspan *self, PyObject *unused)
@@ -242,6 +264,8 @@ static PyObject *pyspan_exit(pyspan *self, PyObject *args)
 }
 
 static PyMethodDef pyspan_methods[] = {
+    {"add_bytes", (PyCFunction)pyspan_add_bytes, METH_O, "That it moves."},
+    {"wait", (PyCFunction)pyspan_wait, METH_NOARGS, "From here on the program waits for it."},
     {"end", (PyCFunction)pyspan_end, METH_NOARGS, "Ends it; a second time does nothing."},
     {"__enter__", pyspan_enter, METH_NOARGS, NULL},
     {"__exit__", (PyCFunction)pyspan_exit, METH_VARARGS, NULL},
@@ -252,8 +276,8 @@ static PyTypeObject pyspan_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "netprof.span",
     .tp_basicsize = sizeof(pyspan),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "span(name)\n--\n\nA region from now to end(), in whatever thread and order. One that never ends is not "
-              "counted.",
+    .tp_doc = "span(name, inside=None)\n--\n\nWork beside, from now to end(), in whatever thread and order; inside: "
+              "another span. One that\nnever ends is not counted.",
     .tp_new = pyspan_new,
     .tp_dealloc = (destructor)PyObject_Free,
     .tp_methods = pyspan_methods,
@@ -267,6 +291,17 @@ static PyObject *pyregion_add_bytes(PyObject *module, PyObject *number)
     (void)module;
     if (!pynetprof_uint64(number, &bytes)) return NULL;
     netprof_bytes(bytes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *pyregion_value(PyObject *module, PyObject *args)
+{
+    netprof_region_id id;
+    PyObject *name;
+    long long value;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OL:value", &name, &value) || !pyregion_id_of(name, &id)) return NULL;
+    netprof_value(id, value);
     Py_RETURN_NONE;
 }
 
@@ -354,6 +389,9 @@ static PyObject *pyregion_set_hooks(PyObject *module, PyObject *args)
 static PyMethodDef pyregion_functions[] = {
     {"add_bytes", pyregion_add_bytes, METH_O,
      "add_bytes(nbytes)\n--\n\nAdds to the innermost open region of this thread."},
+    {"value", pyregion_value, METH_VARARGS,
+     "value(name, number)\n--\n\nGives the innermost open region of this thread a value: a size, a peer, an "
+     "iteration."},
     {"every", pyregion_every, METH_VARARGS,
      "every(name, n)\n--\n\nMeasures every n-th call of a region; the others are counted only."},
     {"set_rank", (PyCFunction)(void (*)(void))pyregion_set_rank, METH_VARARGS | METH_KEYWORDS,

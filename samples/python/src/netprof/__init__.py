@@ -5,7 +5,7 @@
     with netprof.region("allreduce", nbytes=tensor.nbytes):    # at the end of the process a file is written
         dist.all_reduce(tensor)
 
-    @netprof.region("load batch")                              # of an async def: a span
+    @netprof.region("load batch")                              # of an async def: a span for each call
     def load(): ...
 
     with netprof.measure() as m:                               # what passed the ports of this node meanwhile
@@ -22,7 +22,7 @@ with block that awaits nests by chance. The environment (NETPROF, NETPROF_OUTPUT
 collect(), summarize(), dump() and dump_html() are net_prof's: import netprof as net_prof.
 """
 
-from ._netprof import Error, add_bytes, every, flush, region, reset, set_mode, set_rank, span, version
+from ._netprof import Error, add_bytes, every, flush, region, reset, set_mode, set_rank, span, value, version
 from ._regions import Stat, Statistics, statistics
 from ._counters import (
     Change,

@@ -11,14 +11,13 @@ from ._frame import frame
 _spans = contextvars.ContextVar("netprof_spans", default=())
 
 
-def _bytes_of_a_span(region):
-    if region.nbytes:
-        raise TypeError(f"{region!r}: what runs between the steps of an event loop is a span, and spans have no nbytes")
-
-
 async def _async_enter(region):
-    _bytes_of_a_span(region)
-    _spans.set(_spans.get() + (_netprof.span(region.name),))
+    """A span inside that of the task, which an event loop may interleave with others."""
+    outer = _spans.get()
+    span = _netprof.span(region.name, outer[-1] if outer else None)
+    if region.nbytes:
+        span.add_bytes(region.nbytes)
+    _spans.set(outer + (span,))
     return region
 
 
@@ -42,15 +41,11 @@ def _decorate(region, function):
     if not callable(function):
         raise TypeError(f"{region!r} decorates a function, not {type(function).__name__}")
     if _is_coroutine(function):
-        _bytes_of_a_span(region)
 
         @functools.wraps(function)
         async def measured(*args, **kwargs):
-            span = _netprof.span(region.name)
-            try:
+            async with region:
                 return await function(*args, **kwargs)
-            finally:
-                span.end()
 
     else:
 
@@ -66,14 +61,14 @@ _netprof.set_hooks(_decorate, _async_enter, _async_exit)
 
 _NUMBERS = (
     "calls measured open spans nbytes total_ns inclusive_ns exclusive_ns min_ns max_ns stddev_ns aborted too_short "
-    "counted concurrency histogram counters"
+    "counted concurrency waits waited_ns histogram counters"
 )
 
 
 class Stat(namedtuple("Stat", "thread path region " + _NUMBERS)):
     """One region under one parent in one thread; times in ns, as netprof_stat in netprof.h says. path: the names from
     the outermost region to this one. histogram: {smallest duration of a bucket: calls}. counters: {"device/counter":
-    sum over the counted calls}."""
+    sum over the counted calls}. waits, waited_ns: of the spans that said when the program began to wait for them."""
 
     __slots__ = ()
 
