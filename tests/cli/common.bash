@@ -99,6 +99,20 @@ wait_for_readings() {
     done
 }
 
+# cut_last FROM TO: the file up to the middle of its last snapshot.
+cut_last() {
+    python3 - "$@" <<'END'
+import struct, sys
+data, at, last = open(sys.argv[1], "rb").read(), 16, None
+while at < len(data):
+    tag, length, _ = struct.unpack("<4sII", data[at:at + 12])
+    if tag in (b"SNAP", b"STEP"):
+        last = at + 12 + length // 2
+    at += 12 + length
+open(sys.argv[2], "wb").write(data[:last])
+END
+}
+
 # The reference data of a real node; the test is skipped where a checkout has none.
 need_aurora() {
     aurora=$NETPROF_TEST_TOP/../shared/data/aurora

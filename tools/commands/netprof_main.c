@@ -21,7 +21,8 @@ static const struct {
 } helpers[] = {
     {"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
     {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
-    {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
+    {"export", "tables and traces for other programs: CSV, JSON, SQLite, HDF5, Parquet, Perfetto",
+     "it is part of the tools"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *netprof_main_find_command(const char *name)

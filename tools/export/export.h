@@ -92,14 +92,18 @@ export_cell cell_time(int64_t ns);  // missing where it is 0: not known
 // ---- sinks ----
 
 typedef struct export_sink export_sink;
+struct clocks;
 
 typedef struct export_driver {
     const char *name;
     bool directory;      // a file for each table, unless only one is wanted
     bool stream;         // can write to the standard output
+    bool events;         // one stream of what happened when, not tables: neither --wide nor --table
     const char *missing; // what this program was built without, or NULL
     // Writing to `path`. Failures go to export_fail(), and nothing is called after one but close.
     void *(*open)(export_sink *sink, const char *path);
+    // The clocks of all runs, by number, and when the first of them begins: before any run. NULL: it is not asked for.
+    void (*clock)(void *state, const struct clocks *c, int64_t begin_ns);
     void (*table)(void *state, export_id id, const export_table *table);
     void (*row)(void *state, export_id id, const export_table *table, const export_cell *cells);
     // Ends what was opened; finish = false: it is dropped anyway.
@@ -123,6 +127,7 @@ const export_options *export_options_of(const export_sink *sink);
 bool export_wants(const export_sink *sink, export_id id);
 void export_begin(export_sink *sink, export_id id, const export_table *table); // unless it is not wanted
 void export_row(export_sink *sink, export_id id, const export_cell *cells);
+void export_clocks(export_sink *sink, const struct clocks *c, int64_t begin_ns);
 bool export_failed(const export_sink *sink); // also after an interrupt
 // The first failure counts.
 void export_fail(export_sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -9,6 +9,7 @@
 #include "analysis/base/index_map.h"
 #include "export_catalog.h"
 #include "analysis/nsys/nsys.h"
+#include "analysis/data/clocks.h"
 #include "analysis/data/series.h"
 #include "export_columns.h"
 
@@ -406,11 +407,39 @@ static bool export_is_over_time(const feed *f)
     return f->o->what & (WHAT_SNAPSHOTS | WHAT_SERIES);
 }
 
+// How the clocks of all files are to each other, by the first and the last snapshot of each.
+static void export_put_clocks(feed *f, struct export_input *files, size_t count)
+{
+    dataset set = {.runs = memory_calloc(count + 1, sizeof *set.runs), .run_count = count};
+    netprof_snapshot *ends = memory_calloc(2 * count + 1, sizeof *ends);
+    clocks c = {0};
+    int64_t begin_ns = 0;
+    if (!f->o->driver->clock) count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct export_input *in = &files[i];
+        ends[2 * i] = in->first;
+        ends[2 * i + 1] = in->last;
+        set.runs[i] = (dataset_run){.path = (char *)(uintptr_t)in->path,
+                                    .host = in->node,
+                                    .facts = in->facts,
+                                    .fact_count = in->fact_count,
+                                    .snapshots = &ends[2 * i],
+                                    .snapshot_count = in->snapshots > 1 ? 2 : in->snapshots};
+        if (in->begin_ns && (!begin_ns || in->begin_ns < begin_ns)) begin_ns = in->begin_ns;
+    }
+    if (count) clocks_of_dataset(&c, &set);
+    if (count) export_clocks(f->to, &c, begin_ns);
+    clocks_free(&c);
+    free(ends);
+    free(set.runs);
+}
+
 static int export_counters(feed *f, struct export_input *files, size_t count)
 {
     const input_visitor v = {
         .user = f, .snapshot = export_take_snapshot, .delta = export_take_delta, .stop = export_stop};
     struct export_input *before = NULL;
+    export_put_clocks(f, files, count);
     int code = f->o->wide && export_is_over_time(f) ? export_survey(f, files, count) : EXIT_DONE;
     for (size_t i = 0; i < count && !code; i++) {
         f->in = &files[i];

@@ -108,6 +108,8 @@ static int export_check_options(export_options *o, size_t count)
     o->plain = plain;
     o->rules = rules_path;
     o->names = names;
+    if (o->driver->events && (wide || table_name))
+        return fail_usage("--to %s has no tables: leave %s out", o->driver->name, wide ? "--wide" : "--table");
     int code = export_check_table(o);
     if (code) return code;
     if (!*output) return fail_usage("-o: expected a name");
@@ -162,12 +164,14 @@ static const command export_command = {
         "netprof or net_prof wrote, or such an export; of DIR every *.netprof is taken. Numbers are exact, and what is "
         "missing\n"
         "is missing (NULL, an empty cell), never zero.\n"
+        "With --to perfetto it is one trace for ui.perfetto.dev, with counters, findings and gaps over time.\n"
         "The tables and their columns are described in netprof-export(1).",
     .examples =
         "netprof export run.netprof --to csv -o tables\n"
         "netprof export run.netprof --to json --what series -o run.json\n"
         "netprof export run.netprof --to csv --table counter_rates -o -\n"
         "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n"
+        "netprof export run.netprof --to perfetto -o run.json.gz\n"
         "netprof export profile.sqlite --to csv --table nsys_tables -o profile.csv\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",

@@ -214,6 +214,10 @@ int export_regions(export_sink *sink, const char **paths, size_t count)
         code = fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; !code && i < r.warning_count; i++)
         warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
+    if (!code && r.node_count && export_options_of(sink)->driver->events)
+        warn("%s: the regions are sums, which have no place in time: of each process only when it ran is told "
+             "(NETPROF_SERIES keeps regions over time, netprof regions shows the sums)",
+             safe(paths[0]));
     if (!code) export_regions_put_ranks(sink, &r);
     for (size_t i = 0; !code && i < r.node_count && !export_failed(sink); i++) {
         char *path = regions_path(&r, i);

@@ -211,6 +211,11 @@ void export_row(export_sink *sink, export_id id, const export_cell *cells)
     sink->o.driver->row(sink->state, id, &sink->tables[id], cells);
 }
 
+void export_clocks(export_sink *sink, const struct clocks *c, int64_t begin_ns)
+{
+    if (!export_failed(sink) && sink->o.driver->clock) sink->o.driver->clock(sink->state, c, begin_ns);
+}
+
 bool export_failed(const export_sink *sink)
 {
     return sink->failure || interrupted;

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# netprof export to what shows events over time: Chrome's trace JSON, as Perfetto opens it. What is expected comes from the
+# tables of the same files (tests/export/check_trace), and from the test itself.
+
+load common
+
+setup() {
+    [ -x "$NETPROF_TEST_BIN/netprof-export" ] || skip 'no netprof-export'
+    cd "$BATS_TEST_TMPDIR" || return
+    tools=$NETPROF_TEST_TOP/tests/export
+}
+
+# trace ARGUMENT…: as a trace and as tables, which agree; counts has how many points, gaps and processes there are.
+trace() {
+    netprof export "$@" --to perfetto -o trace.json
+    netprof export "$@" --to csv -o tables
+    "$tools/check_trace" trace.json tables >counts
+}
+
+# made FILE HOST WALL VALUES…: a recording of one counter of one NIC each second, at CLOCK_MONOTONIC 1000 s and later, WALL
+# seconds after an instant; a value that is - could not be read.
+made() {
+    [ -e plain.json ] || { make_nic tree cxi0 hni_sts_rx_ok_octets=1 && netprof collect -q --root tree --sources cxi -o plain.json; }
+    python3 - "$@" <<'END'
+import json, sys
+path, host, wall, *values = sys.argv[1:]
+document = json.load(open("plain.json"))
+for facts in (document["facts"] if "facts" in document else {}, document["schemas"][0]["facts"]):
+    facts["host"], facts["boot_id"] = host, "11111111-2222-3333-4444-555555555555"
+device = document["schemas"][0]["devices"][0]
+device["counters"] = [{"name": "hni_sts_rx_ok_octets", "unit": "bytes", "kind": "counter", "width": 64, "scale": 1, "flags": ["fast"]}]
+document["snapshots"] = [dict(document["snapshots"][0], begin_ns=(1000 + i) * 10**9, end_ns=(1000 + i) * 10**9,
+    wall_ns=1700000000 * 10**9 + int(float(wall) * 10**9) + i * 10**9, devices=[dict(device=device["name"], source="cxi",
+    begin_ns=(1000 + i) * 10**9, end_ns=(1000 + i) * 10**9, values={"hni_sts_rx_ok_octets": None if v == "-" else int(v)},
+    **({"not_ok": {"hni_sts_rx_ok_octets": ["denied", 13]}} if v == "-" else {}))]) for i, v in enumerate(values)]
+json.dump(document, open(path, "w"))
+END
+}
+
+@test "perfetto: the points of several nodes are the known rates and gauges of the tables, a process each" {
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 3 -t 20 -g 1 -k 2 job
+    trace job
+    [ "$(jq -c .processes counts)" = '["n01","n02","n03"]' ]
+    [ "$(jq '.points > 1000' counts)" = true ]
+    # each file from its first to its last snapshot, and the findings of the tables
+    [ "$(jq -c '[.traceEvents[] | select(.name | test("netprof$")) | [.name, (.dur | floor)]]' trace.json)" = \
+        '[["job/n01.netprof",20000000],["job/n02.netprof",20000000],["job/n03.netprof",20000000]]' ]
+    python3 - <<'END'
+import csv, json
+claims = sorted((r["claim"], r["rule"], r["severity"]) for r in csv.DictReader(open("tables/findings.csv", newline="")))
+events = json.load(open("trace.json"))["traceEvents"]
+assert claims == sorted((e["name"], e["args"]["rule"], e["args"]["severity"]) for e in events if "rule" in e.get("args", {})) != []
+END
+    # the same bytes each time, also to the standard output and packed
+    netprof export job --to perfetto -o - | cmp - trace.json
+    netprof export job --to perfetto -o trace.json.gz
+    gzip -dc trace.json.gz | cmp - trace.json
+    netprof export job --to perfetto --include 'cxi1/*octets' -o one.json
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C") | .name] | unique' one.json)" = \
+        '["cxi/cxi1/hni_sts_rx_ok_octets","cxi/cxi1/hni_sts_tx_ok_octets"]' ]
+}
+
+@test "perfetto: what could not be read is a gap with its reason, never a zero" {
+    made node.json n1 0 1000 3000 - - 9000 9500
+    trace node.json
+    [ "$(jq -c '[.points, .processes]' counts)" = '[2,["n1"]]' ]
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C") | .args["bytes/s"]]' trace.json)" = '[2000,500]' ]
+    [ "$(jq '[.traceEvents[] | select(.ph == "i")] | length' trace.json)" = 1 ]
+    # the last point before the gap, and the first after it, with nothing between
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C") | .ts] | (.[1] - .[0]) / 1000000' trace.json)" = 4 ]
+}
+
+@test "perfetto: nodes are on one clock: of one boot the monotonic one, whatever their wall clocks say" {
+    made a.json n1 0 0 1000 2000
+    made b.json n2 7.25 0 5000 6000
+    netprof export a.json b.json --to perfetto -o trace.json
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C")] | group_by(.ts | floor) | map([.[].args["bytes/s"]] | sort)' trace.json)" = '[[1000,5000],[1000,1000]]' ]
+    jq -e '.otherData.clocks | length > 0' trace.json
+}
+
+@test "perfetto: two recordings of one node at the same time are not mixed" {
+    made a.json n1 0 0 1000 2000
+    made b.json n1 0 0 5000 10000
+    netprof export a.json b.json --to perfetto -o trace.json
+    [ "$(jq -c '[.traceEvents[] | select(.name == "process_name") | .args.name]' trace.json)" = '["n1","n1 (b.json)"]' ]
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C")] | group_by(.pid) | map([.[].args["bytes/s"]])' trace.json)" = '[[1000,1000],[5000,5000]]' ]
+}
+
+@test "perfetto: hostile names come back as they are" {
+    made plain2.json 'n"1\</script>' 0 0 1
+    python3 - <<'END'
+import json
+document = json.load(open("plain2.json"))
+device = document["schemas"][0]["devices"][0]
+name = 'a"b\\c\n\u202e<x>\u65e5'
+device["name"] = 'dev",{'
+device["counters"][0].update(name=name, unit='u"}')
+for s in document["snapshots"]:
+    d = s["devices"][0]
+    d["device"], d["values"] = device["name"], {name: d["values"]["hni_sts_rx_ok_octets"]}
+json.dump(document, open("hostile.json", "w"))
+END
+    netprof export hostile.json --to csv --plain -o tables
+    netprof export hostile.json --to perfetto -o trace.json
+    "$tools/check_trace" trace.json tables >counts
+    [ "$(jq -c '[.points, .processes]' counts)" = '[1,["n\"1\\</script>"]]' ]
+    [ "$(jq -r '.traceEvents[] | select(.ph == "C") | .name' trace.json)" = $'cxi/dev",{/a"b\\c\n\u202e<x>\u65e5' ]
+}
+
+@test "perfetto: a recording of this node, and what a cut one still holds" {
+    rm -f go
+    netprof run -q --sources netdev,ip --interval 0.05 -o run.netprof -- sh -c 'until [ -e go ]; do sleep 0.02; done' &
+    wait_for_readings run.netprof 5 || { touch go; false; }
+    touch go
+    wait $!
+    trace run.netprof
+    whole=$(jq .points counts)
+    [ "$whole" -gt 20 ]
+    cut_last run.netprof cut.netprof
+    [ "$(status_of netprof export cut.netprof --to perfetto -o trace.json)" = 1 ]
+    rm -rf tables
+    [ "$(status_of netprof export cut.netprof --to csv -o tables)" = 1 ]
+    "$tools/check_trace" trace.json tables >counts
+    [ "$(jq ".points > 0 and .points < $whole" counts)" = true ]
+}
+
+@test "perfetto: regions over time are a process each; sums have no place in time, and it is said" {
+    NETPROF_OUTPUT="$PWD/%r-%p.netprof" NETPROF_SERIES=0.02 "$NETPROF_TEST_BUILD/tests/region_phases" 1 100
+    trace ./*.series.netprof
+    [[ "$(jq -r '.processes[]' counts)" == *': process '* ]]
+    jq -e '[.traceEvents[] | select(.ph == "C" and (.name | test("^region/.*/own_time$")))] | length > 1' trace.json
+    mkdir ranks
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 2 ranks
+    netprof export ranks --to perfetto -o ranks.json 2>err
+    grep -q '^netprof export: ranks: the regions are sums, which have no place in time' err
+    netprof export ranks --to json --what regions -o tables.json
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "X") | .dur * 1000]' ranks.json)" = "$(jq -c '[.tables.ranks.rows[].elapsed_ns]' tables.json)" ]
+}
+
+@test "perfetto: how busy the GPUs of an Nsight Systems export were" {
+    "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 r0.sqlite rank=0 host=node0
+    netprof export r0.sqlite --to perfetto -o trace.json
+    netprof export r0.sqlite --to json -o tables.json
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C" and (.name | test(": kernels$"))) | .args["share of time"]]' trace.json)" = \
+        "$(jq -c '[.tables.nsys_busy.rows[].kernels | values]' tables.json)" ]
+    jq -e '.traceEvents | length > 50' trace.json
+}
