@@ -861,6 +861,76 @@ static void three_generations_that_end_one_by_one_count_once(void **state)
     }
 }
 
+// More than are read each time: whatever is read when, nothing is lost and nothing counts twice.
+static void many_processes_are_read_in_turn(void **state)
+{
+    (void)state;
+    enum { CHILDREN = 150, FIRST = TOP + 10, GONE = 50 };
+    bench b;
+    pid_t pids[1 + CHILDREN] = {TOP};
+    sources_job job = {.pids = pids, .pid_count = 1 + CHILDREN, .whole = true};
+    put("/proc/uptime", "10.00 10.00\n");
+    put_relative(TOP, 1, 0, 10, 0);
+    for (int i = 0; i < CHILDREN; i++)
+        put_relative(pids[1 + i] = FIRST + i, TOP, 0, 20, 0);
+    open_source(&b, "process", root, &job);
+    check_sums(&b, 10 + CHILDREN * 20);
+    assert_int_equal(value(&b, "job", "processes"), 1 + CHILDREN);
+    job.whole = false;
+    for (int i = 0; i < GONE; i++) { // one by one, each with something that was never read
+        remove_process(FIRST + i);
+        put_relative(TOP, 1, 0, 10, (unsigned)(i + 1) * 25);
+        again(&b, NETPROF_SET_ALL);
+        assert_in_range(value(&b, "job", "minor_faults"), 3 * (10 + CHILDREN * 20),
+                        3 * (10 + CHILDREN * 20 + 5 * (i + 1)));
+    }
+    assert_int_equal(value(&b, "job", "processes"), 1 + CHILDREN - GONE);
+    job.whole = true;
+    check_sums(&b, 10 + CHILDREN * 20 + GONE * 5);
+    job.whole = false;
+    for (int i = GONE; i < CHILDREN; i++)
+        put_relative(FIRST + i, TOP, 0, 30, 0);
+    job.whole = true;
+    check_sums(&b, 10 + GONE * 25 + (CHILDREN - GONE) * 30);
+    for (int i = GONE; i < CHILDREN; i++)
+        remove_process(FIRST + i);
+    remove_process(TOP); // nobody that is looked at waited for it, nor for the others any more
+    again(&b, NETPROF_SET_ALL);
+    check_sums(&b, 10 + GONE * 25 + (CHILDREN - GONE) * 30);
+    assert_int_equal(value(&b, "job", "processes"), 0);
+    assert_int_equal(value(&b, "job", "ended_unseen"), 1 + CHILDREN - GONE);
+    close_source(&b);
+}
+
+// Slurm's daemon of a step is no process of the job; what it was given by the tasks is the job's.
+static void tasks_whose_parent_is_no_member_are_its(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = SECOND;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    char path[64];
+    for (int slurm = 0; slurm < 2; slurm++) {
+        put("/proc/uptime", "10.00 10.00\n");
+        snprintf(path, sizeof path, "/proc/%d/comm", TOP);
+        put_relative(TOP, 1, SECOND, 1000, 0);
+        put(path, slurm ? "slurmstepd\n" : "bash\n");
+        put_relative(SECOND, TOP, 0, 20, 0);
+        open_source(&b, "process", root, &job);
+        again(&b, NETPROF_SET_ALL);
+        assert_int_equal(value(&b, "job", "minor_faults"), 3 * 20);
+        remove_process(SECOND);
+        put_relative(TOP, 1, 0, 1100, 27);
+        again(&b, NETPROF_SET_ALL);
+        assert_int_equal(value(&b, "job", "minor_faults"), 3 * (slurm ? 27 : 20));
+        assert_int_equal(value(&b, "job", "cpu_user"), 10000 * (slurm ? 27 : 20));
+        assert_int_equal(value(&b, "job", "ended_unseen"), slurm ? 0 : 1);
+        assert_int_equal(value(&b, "job", "processes"), 0);
+        remove_process(TOP);
+        close_source(&b);
+    }
+}
+
 // Zeros of a thread that has not run yet are a wait of none; a kernel that does not count waits says zeros of all, of what
 // reads it, too.
 static void waits_that_nobody_counts_are_unknown(void **state)
@@ -1191,6 +1261,8 @@ int main(void)
         cmocka_unit_test(a_child_that_nobody_reaps_stays),
         cmocka_unit_test(a_child_and_then_its_parent_count_once),
         cmocka_unit_test(three_generations_that_end_one_by_one_count_once),
+        cmocka_unit_test(many_processes_are_read_in_turn),
+        cmocka_unit_test(tasks_whose_parent_is_no_member_are_its),
         cmocka_unit_test(waits_that_nobody_counts_are_unknown),
         cmocka_unit_test(bytes_that_were_never_told_stay_unknown),
         cmocka_unit_test(bytes_of_children_are_exact),
