@@ -13,7 +13,7 @@
 // A job of many processes is read thinner, for all of it to take less than a hundredth of a CPU: CPU time, faults, threads
 // and resident memory of so many in turn as a three-hundredth of the time suffices for; bytes, open files, waits and CPUs
 // allowed of so many as an eight-hundredth does; and of those that ended, or whose children did, at once. New processes
-// are then found in the list of all. The last reading of a recording is of everything.
+// are then found in the list of all, which is read for a seven-hundredth. The last reading of a recording is of everything.
 //
 // Of a task whose parent is no process of the job but waits for it on the job's behalf (Slurm's slurmstepd), what the
 // parent was given by the tasks that it waited for is the job's, too. Processes that ended and whose last use came to
@@ -37,7 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t TURN_PART = 300, CLOSER_PART = 800, TURN_LEAST_NS = 1000000;
+static const int64_t TURN_PART = 300, CLOSER_PART = 800, LIST_PART = 700, TURN_LEAST_NS = 1000000;
 static const int64_t SHARES_PART = 1000, SHARES_PART_MANY = 2000, SHARES_FIRST_NS = 1000000000,
                      SHARES_LATER_NS = INT64_C(5000000000);
 
@@ -441,6 +441,17 @@ static void process_look_in_turn(process_state *s, const emit *e, int64_t elapse
     if (!t.over) s->turn = 0;
 }
 
+// All processes, or, where that was dear a moment ago, none: then those that were there count as there until they are read.
+static void process_list_in_turn(process_state *s, const emit *e, int64_t now)
+{
+    int64_t begin = process_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (size_t i = 0; i < s->count; i++)
+        s->members[i].listed = !s->job->whole && now < s->list_ns;
+    if (!s->job->whole && now < s->list_ns) return;
+    process_join_by_parents(s, e);
+    s->list_ns = now + LIST_PART * (process_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
+}
+
 static void process_update(process_state *s, const emit *e)
 {
     int64_t now = process_clock_ns(CLOCK_MONOTONIC), elapsed = s->walk_ns ? now - s->walk_ns : 0;
@@ -462,7 +473,10 @@ static void process_update(process_state *s, const emit *e)
         if (!s->members[i].alive && !process_look_at(s, e, i)) continue;
         told &= process_walk_threads(s, e, i);
     }
-    if (many || !told) process_join_by_parents(s, e);
+    if (many)
+        process_list_in_turn(s, e, now);
+    else if (!told)
+        process_join_by_parents(s, e);
     if (many) process_look_closer_in_turn(s, e, elapsed);
     if (many) process_look_in_turn(s, e, elapsed);
     process_bury_ended(s);

@@ -79,6 +79,7 @@ typedef struct process_state {
     size_t index_room;
     pid_t *others, *others_now; // rising: processes that are no members
     size_t other_count, other_room, now_count, now_room;
+    int64_t list_ns;     // CLOCK_MONOTONIC: before this the list of all processes is not read again
     size_t turn, closer; // who is read next; whose details are
     int64_t walk_ns;     // CLOCK_MONOTONIC of the last walk
     size_t kept, keeps;  // descriptors

@@ -40,10 +40,12 @@ static bool process_stat_again(process_member *m, char *text, size_t size)
 
 static bool process_stat_text(process_state *s, const emit *e, process_member *m, char *text, size_t size)
 {
-    char path[512];
+    char path[64];
     if (m->stat) return process_stat_again(m, text, size);
-    if (s->count <= MANY || s->kept >= s->keeps || !m->known) return emit_process_stat(e, m->pid, text, size);
-    snprintf(path, sizeof path, "%.400s/proc/%ld/stat", emit_root(e), (long)m->pid);
+    // A made tree's files go on after they were removed.
+    if (s->count <= MANY || s->kept >= s->keeps || !m->known || *emit_root(e))
+        return emit_process_stat(e, m->pid, text, size);
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)m->pid);
     m->stat = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) + 1;
     s->kept += m->stat > 0;
     return m->stat && process_stat_again(m, text, size);
