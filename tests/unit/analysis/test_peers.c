@@ -7,9 +7,11 @@
 #include <cmocka.h>
 
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 #include "analysis/peers/peers.h"
 #include "analysis/rules/findings.h"
+#include "analysis/rules/node_settings.h"
 #include "situation.h"
 
 #include <math.h>
@@ -403,6 +405,68 @@ static void a_table_of_ones_own(void **state)
     rules_free(&set);
 }
 
+// ---- settings of nodes ----
+
+typedef struct settings_case {
+    const char *nodes[4]; // facts of each one's port, NULL: no more
+    severity severity;
+    size_t node;
+    const char *claim;
+} settings_case;
+
+static void settings_of_nodes(void **state)
+{
+    static const settings_case rows[] = {
+        {{"@mtu=9000", "@mtu=9000", "@mtu=1500", "@mtu=9000"},
+         SEVERITY_WATCH,
+         2,
+         "alone has MTU 1500; the 3 other nodes 9000"},
+        {{"@speed_mbps=100000", "@speed_mbps=25000", "@speed_mbps=100000"},
+         SEVERITY_WATCH,
+         1,
+         "alone has link speed 25 Gb/s; the 2 other nodes 100 Gb/s"},
+        {{"@driver=a", "@driver=a", "@driver=b"}, SEVERITY_INFO, 2, "alone has driver b; the 2 other nodes a"},
+        {{"@mtu=9000", "@mtu=1500", "@mtu=9000", "@mtu=1500"},
+         SEVERITY_WATCH,
+         NODE_SETTINGS_NONE,
+         "the 4 nodes divide in MTU: 2 have 9000, the others 1500"},
+        {{"@mtu=9000", "@mtu=1500"},
+         SEVERITY_WATCH,
+         NODE_SETTINGS_NONE,
+         "the two nodes differ in MTU: n1 1500, n0 9000"},
+        {{"@duplex=full", "@duplex=half"},
+         SEVERITY_INFO,
+         NODE_SETTINGS_NONE,
+         "the two nodes differ in duplex: n1 half, n0 full"},
+        {{"@mtu=9000", "@mtu=9000", "@mtu=9000"}, SEVERITY_OK, NODE_SETTINGS_NONE, NULL},
+        {{"@mtu=9000", "@duplex=full"}, SEVERITY_OK, NODE_SETTINGS_NONE, NULL}, // one of them tells nothing
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        node_settings s = {0};
+        situation nodes[4];
+        size_t count = 0;
+        for (; count < 4 && rows[i].nodes[count]; count++) {
+            char *text = memory_format("%s rx_bytes=1", rows[i].nodes[count]), name[32];
+            snprintf(name, sizeof name, "n%zu", count);
+            situation_make(&nodes[count], "netdev", text);
+            node_settings_add(&s, name, nodes[count].d.delta->schema);
+            free(text);
+        }
+        node_settings_judge(&s);
+        assert_int_equal(arrlenu(s.found), rows[i].claim != NULL);
+        if (rows[i].claim) {
+            assert_string_equal(s.found[0].claim, rows[i].claim);
+            assert_int_equal(s.found[0].severity, rows[i].severity);
+            assert_int_equal(s.found[0].node, rows[i].node);
+            assert_string_equal(s.found[0].who, "dev0");
+        }
+        node_settings_free(&s);
+        for (size_t k = 0; k < count; k++)
+            situation_free(&nodes[k]);
+    }
+}
+
 static int read_rules(void **state)
 {
     (void)state;
@@ -433,6 +497,7 @@ int main(void)
         cmocka_unit_test(steady_groups_are_not_accused),
         cmocka_unit_test(nics_of_a_node),
         cmocka_unit_test(a_table_of_ones_own),
+        cmocka_unit_test(settings_of_nodes),
     };
     return cmocka_run_group_tests(tests, read_rules, free_rules);
 }
