@@ -158,10 +158,13 @@ class Regions(unittest.TestCase):
         self.assertRaises(TypeError, netprof.span, "x", "y")
 
     def test_value(self):
-        with netprof.region("sized"):
-            netprof.value("size", 4096)
+        for size in 4096, -8:
+            with netprof.region("sized"):
+                netprof.value("size", size)
         self.assertRaises(TypeError, netprof.value, "size", "big")
-        self.assertEqual(netprof.statistics().about["dropped"], 0)
+        (value,) = [value for value in netprof.statistics().values if value.path == ("sized",)]
+        self.assertEqual((value.name, value.count, value.sum, value.least, value.most), ("size", 2, 4088, -8, 4096))
+        self.assertIn(value.at_longest, (4096, -8))
 
     def test_threads_have_rows_of_their_own(self):
         def work():

@@ -139,6 +139,22 @@ static PyObject *pyitems_stat(const netprof_regions *r, const netprof_stat *s)
         pyitems_histogram(s), pyitems_sums(r, s));
 }
 
+// (thread, node, name, count, sum, least, most, value in the longest call) of each value
+static PyObject *pyitems_values(const netprof_regions *r)
+{
+    PyObject *list = PyList_New(0);
+    size_t i;
+    for (i = 0; list && i < r->value_count; i++) {
+        const netprof_value_stat *v = &r->values[i];
+        const netprof_stat *s = &r->stats[v->stat];
+        PyObject *row = Py_BuildValue("IINKLLLL", (unsigned)s->thread, (unsigned)s->node, pynetprof_text(v->name),
+                                      (unsigned long long)v->count, (long long)v->sum, (long long)v->least,
+                                      (long long)v->most, (long long)v->at_longest);
+        if (!pynetprof_append(list, row)) Py_CLEAR(list);
+    }
+    return list;
+}
+
 static PyObject *pyitems_about(const netprof_regions *r)
 {
     static const char *const modes[] = {"off", "time", "fast", "sampler"};
@@ -152,15 +168,17 @@ static PyObject *pyitems_about(const netprof_regions *r)
         pynetprof_text(r->clock ? r->clock : ""), "warning", pynetprof_text(r->warning ? r->warning : ""));
 }
 
-// (about, [stat…])
+// (about, [stat…], [value…])
 PyObject *pyitems_of_regions(const netprof_regions *regions)
 {
-    PyObject *list = PyList_New(0), *about;
+    PyObject *list = PyList_New(0), *about, *values;
     size_t i;
     for (i = 0; list && i < regions->count; i++)
         if (!pynetprof_append(list, pyitems_stat(regions, &regions->stats[i]))) Py_CLEAR(list);
     about = list ? pyitems_about(regions) : NULL;
-    if (about) return Py_BuildValue("NN", about, list);
+    values = about ? pyitems_values(regions) : NULL;
+    if (values) return Py_BuildValue("NNN", about, list, values);
+    Py_XDECREF(about);
     Py_XDECREF(list);
     return NULL;
 }

@@ -23,7 +23,7 @@ collect(), summarize(), dump() and dump_html() are net_prof's: import netprof as
 """
 
 from ._netprof import Error, add_bytes, every, flush, region, reset, set_mode, set_rank, span, value, version
-from ._regions import Stat, Statistics, statistics
+from ._regions import Stat, Statistics, Value, statistics
 from ._counters import (
     Change,
     Context,

@@ -78,16 +78,24 @@ class Stat(namedtuple("Stat", "thread path region " + _NUMBERS)):
         return self.total_ns / self.measured if self.measured else None
 
 
-class Statistics(list):
-    """A list of Stat. about: the mode, how long, the measured cost of a region, what went wrong ("warning")."""
+class Value(namedtuple("Value", "thread path name count sum least most at_longest")):
+    """What netprof.value() gave a region; at_longest: the value in the longest call that had one."""
 
-    def __init__(self, about, rows):
+    __slots__ = ()
+
+
+class Statistics(list):
+    """A list of Stat. about: the mode, how long, the measured cost of a region, what went wrong ("warning"). values: a
+    list of Value."""
+
+    def __init__(self, about, rows, values):
         self.about = about
         paths = {}
         for thread, node, parent, region, *rest in rows:
             path = paths.get((thread, parent), ()) + (region,)
             paths[thread, node] = path
             self.append(Stat(thread, path, region, *rest))
+        self.values = [Value(thread, paths[thread, node], *rest) for thread, node, *rest in values]
 
     def frame(self):
         """A pandas frame, a row for each; the path as text, joined by "/"."""
