@@ -47,8 +47,8 @@ static void sink_end(int number)
 static void sink_interrupt(int number)
 {
     static const struct itimerval soon = {.it_value = {.tv_usec = 500000}};
+    if (!interrupted) setitimer(ITIMER_REAL, &soon, NULL); // those that come again do not put it off
     interrupted = number;
-    setitimer(ITIMER_REAL, &soon, NULL);
 }
 
 // ---- opening ----
