@@ -157,7 +157,7 @@
      NETPROF_NO_TSC           uses the kernel's clock instead of the processor's time stamp counter
      NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions per thread, 4096 names
      NETPROF_OS_...           the system calls of section 7.1, for fault injection in tests
-     All environment variables:
+     All environment variables (seconds: 0.5, 0.5s or 500ms):
      NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   used where netprof_config leaves the field empty,
                               and for the counters of regions
      NETPROF                  mode of the regions: off, time (default), fast, sampler; see section 6
@@ -922,7 +922,8 @@ typedef struct netprof_stat {
     const char *region;
     uint64_t calls; /* all calls; `measured` of them were timed (NETPROF_EVERY) */
     uint64_t measured;
-    uint64_t open;  /* begun but not yet ended; not in the other figures */
+    /* Begun but not yet ended; in no other figure. In a file they are in all figures, as if they ended at its writing. */
+    uint64_t open;
     uint64_t spans; /* calls that began as a netprof_span, perhaps in another thread: all or none of a stat's */
     /* Sum over the measured calls, including the inner ones of a recursion: mean = total / measured. */
     uint64_t total_ns;
@@ -1063,6 +1064,13 @@ NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n);
    of the process, or to return to them; otherwise the mode becomes TIME. Before the first region it takes precedence
    over NETPROF in the environment. any. */
 NETPROF_API void netprof_set_mode(netprof_mode mode);
+/* The settings of the environment, by call; the call takes precedence. All but the output only before the first region
+   of the process is used: NETPROF_ERR_ARG later. pattern: as NETPROF_OUTPUT; a file that was written under another name
+   is removed when the next one is there. Seconds: as NETPROF_INTERVAL, NETPROF_FLUSH, NETPROF_SERIES. any. */
+NETPROF_API netprof_err netprof_set_output(const char *pattern, netprof_error *error);
+NETPROF_API netprof_err netprof_set_interval(double seconds, netprof_error *error);
+NETPROF_API netprof_err netprof_set_flush(double seconds, netprof_error *error);
+NETPROF_API netprof_err netprof_set_series(double seconds, netprof_error *error);
 NETPROF_API void netprof_set_rank(int rank, int size); /* rank of this process, and number of ranks; -1: unknown. any */
 /* Writes the file now, with all statistics since the start or the last reset; replaces the previous one. Regions may
    continue meanwhile. NETPROF_ERR_IO with path and errno, NETPROF_ERR_NOMEM. any. */
@@ -13679,6 +13687,14 @@ typedef struct netprof__columns {
 
 #define NETPROF__SITE_WORDS 8 /* of a call site's text, which may be read while it is written */
 
+/* Why a begin could not be counted. */
+enum netprof__loss {
+    NETPROF__LOST_IN_HANDLER = 0, /* it interrupted another call */
+    NETPROF__LOST_TOO_DEEP,
+    NETPROF__LOST_OTHERWISE, /* too many names, no memory, no region */
+    NETPROF__LOSSES
+};
+
 /* One thread, or several that followed each other: its open calls and its tree of nodes. */
 typedef struct netprof__thread {
     /* The epoch that this thread has caught up with; 0 during a region call, so that another one must come from a
@@ -13698,7 +13714,7 @@ typedef struct netprof__thread {
     uint32_t number, node_count;
     int in_use;       /* by a living thread */
     sigset_t signals; /* blocked at its first region */
-    uint64_t mismatched, dropped;
+    uint64_t mismatched, dropped[NETPROF__LOSSES];
     uint64_t mismatch; /* the first one: region that was ended << 32 | innermost region */
     uint64_t mismatch_site[NETPROF__SITE_WORDS];
     uint64_t readings, reading; /* of the counters; reading in ticks */
@@ -13753,6 +13769,8 @@ typedef struct netprof__calls {
     void (*adopt)(netprof_place place);
     void (*adopt_end)(void);
     void (*value)(netprof_region_id name, int64_t value);
+    netprof_err (*set_output)(const char *pattern, netprof_error *error);
+    netprof_err (*set_time)(int which, double seconds, netprof_error *error);
 } netprof__calls;
 
 /* One path of regions over time, summed over threads: sums of this sample, and the values written last. */
@@ -13783,6 +13801,9 @@ typedef struct netprof__series {
     char name[NETPROF__NAME_SIZE], rank[32];
 } netprof__series;
 
+/* What may be set by call. */
+enum netprof__times { NETPROF__TIME_INTERVAL = 0, NETPROF__TIME_FLUSH, NETPROF__TIME_SERIES, NETPROF__TIMES };
+
 /* The one region context of the process. */
 static struct netprof__regions_state {
     uint32_t epoch; /* changes with each of the three below; never 0 once ready */
@@ -13799,6 +13820,7 @@ static struct netprof__regions_state {
     uint32_t region_count;
     netprof__thread *threads, *past; /* past: those of the process that forked this one */
     uint32_t thread_count;
+    uint64_t threads_begun; /* more than there are blocks, which later threads take over */
     uint64_t begin_ticks, reset_ticks;
     int64_t begin_ns, since_ns, since_wall_ns; /* begin: of the clock's calibration; since: of the statistics */
     uint64_t overhead_ps;
@@ -13822,6 +13844,8 @@ static struct netprof__regions_state {
     netprof__columns columns;
     int rank, size;
     pid_t pid; /* of the process that started the regions */
+    int output_given;
+    int64_t given_ns[NETPROF__TIMES]; /* by call, + 1; 0: not given */
     char output[1024], every[1024], warning[200];
     char *directory;      /* where a relative name of the file begins; NULL: the current one */
     char *written;        /* the file as it was written last */
@@ -14212,7 +14236,8 @@ static void netprof__thread_renew(netprof__thread *t)
     netprof__node *n;
     uint32_t i;
     NETPROF__SET(t->mismatched, 0);
-    NETPROF__SET(t->dropped, 0);
+    for (i = 0; i < NETPROF__LOSSES; i++)
+        NETPROF__SET(t->dropped[i], 0);
     NETPROF__SET(t->readings, 0);
     NETPROF__SET(t->reading, 0);
     for (n = t->made; n; n = n->made_before)
@@ -14262,7 +14287,7 @@ NETPROF__COLD netprof__thread *netprof__thread_slow(void)
     netprof__thread *t = netprof__this_thread;
     if (!t && (t = netprof__thread_make()) == NULL) return NULL;
     if (!NETPROF__PEEK(t->ready)) {
-        NETPROF__ADD(t->dropped, 1);
+        NETPROF__ADD(t->dropped[NETPROF__LOST_IN_HANDLER], 1);
         return NULL;
     }
     NETPROF__SET(t->ready, 0);
@@ -14302,7 +14327,7 @@ NETPROF__COLD void netprof__begin_too_deep(netprof__thread *t, uint32_t region)
 {
     t->too_deep++; /* its end only counts down */
     t->deep[region % 64]++;
-    NETPROF__ADD(t->dropped, 1);
+    NETPROF__ADD(t->dropped[NETPROF__LOST_TOO_DEEP], 1);
 }
 
 /* A begin without a node, kept for its end to find. */
@@ -14310,7 +14335,7 @@ NETPROF__COLD void netprof__begin_lost(netprof__thread *t, netprof__frame *f)
 {
     NETPROF__SET(f->node, NULL);
     NETPROF__SET(f->marks, NETPROF__LOST);
-    NETPROF__ADD(t->dropped, 1);
+    NETPROF__ADD(t->dropped[NETPROF__LOST_OTHERWISE], 1);
 }
 
 static int netprof__regions_lock(void);
@@ -14784,7 +14809,7 @@ NETPROF_API void netprof_span_end(netprof_span span)
     }
     n = netprof__span_node(t, &span);
     if (NETPROF__UNLIKELY(!n)) {
-        NETPROF__ADD(t->dropped, 1);
+        NETPROF__ADD(t->dropped[NETPROF__LOST_OTHERWISE], 1);
     } else if (NETPROF__UNLIKELY(n->sums && NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)) {
         netprof__span_end_counted(t, n, &span, now);
     } else {
@@ -14975,6 +15000,11 @@ static void netprof__unlock(int *lock)
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     netprof__holds_lock = 0;
+}
+
+static netprof_err netprof__in_handler(netprof_error *error)
+{
+    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "called by a signal handler amid another call of netprof");
 }
 
 static void netprof__regions_start(void);
@@ -15180,7 +15210,7 @@ NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n)
 /* Opens a context for reading the fast set; filters and root come from the environment. Mode fast leaves source ip out
    unless the environment chooses sources or counters: its files are text for all processors of the node, and cost ten
    times as much as all links together. */
-static netprof *netprof__region_context(int fast)
+static netprof *netprof__region_context(int fast, netprof_error *error)
 {
     netprof_config config;
     netprof *np = NULL;
@@ -15188,7 +15218,7 @@ static netprof *netprof__region_context(int fast)
     memset(&config, 0, sizeof config);
     if (fast && !(sources && *sources) && !(include && *include)) config.sources = "cxi,netdev,ethtool,rdma";
     config.no_rescan = 1; /* the columns of all threads must stay the same */
-    if (netprof_open(&np, &config, NULL)) {
+    if (netprof_open(&np, &config, error)) {
         netprof_close(np);
         np = NULL;
     }
@@ -15257,12 +15287,13 @@ static netprof__thread *netprof__thread_make(void)
         t = netprof__thread_adopt();
         if (!t) t = netprof__thread_new(g);
         if (t) NETPROF__SET(t->in_use, 1);
+        if (t) g->threads_begun++;
         NETPROF__SET(g->used, 1);
         netprof__background_check(g);
     }
     netprof__regions_unlock();
     if (!t) return NULL;
-    if (g->started == NETPROF_MODE_FAST) t->np = netprof__region_context(1);
+    if (g->started == NETPROF_MODE_FAST) t->np = netprof__region_context(1, NULL);
     netprof__this_thread = t;
 #ifndef NETPROF_NO_THREADS
     pthread_setspecific(netprof__thread_key, t);
@@ -15278,7 +15309,7 @@ static void netprof__process_begin(netprof__thread *t)
     struct netprof__regions_state *g = &netprof__regions_state;
     if (g->started == NETPROF_MODE_FAST) { /* its sockets are also the parent's */
         netprof_close(t->np);
-        t->np = netprof__region_context(1);
+        t->np = netprof__region_context(1, NULL);
     }
     if (!netprof__regions_lock()) return;
     NETPROF__SET(g->used, 1);
@@ -15392,7 +15423,7 @@ static void netprof__measure_overhead(struct netprof__regions_state *g)
     netprof__scratch_free(scratch);
 }
 
-/* Parses seconds as a decimal number, whatever the locale. */
+/* Parses seconds as a decimal number, whatever the locale; "s" or "ms" may follow. */
 static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const char *variable, int64_t otherwise)
 {
     const char *text = NETPROF_OS_GETENV(variable), *p = text, *end;
@@ -15406,7 +15437,8 @@ static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const 
     if (*p == '.')
         for (p++; netprof__is_digit(*p); p++, unit /= 10)
             ns += unit * (uint64_t)(*p - '0');
-    if (p == end) return (int64_t)(seconds * 1000000000 + ns);
+    if (p == end || strcmp(p, "s") == 0) return (int64_t)(seconds * 1000000000 + ns);
+    if (strcmp(p, "ms") == 0) return (int64_t)(seconds * 1000000 + ns / 1000);
     netprof__warn(g, "%s is no number of seconds: not used", variable);
     return otherwise;
 }
@@ -15651,7 +15683,7 @@ static void netprof__background_check(struct netprof__regions_state *g)
     int sampler = g->started == NETPROF_MODE_SAMPLER;
     if (!g->background) g->series.last_ns = g->since_ns;
     if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns && !g->series_ns)) return;
-    if (sampler && !g->np) g->np = netprof__region_context(0);
+    if (sampler && !g->np) g->np = netprof__region_context(0, NULL);
     if (g->flush_step_ns) { /* as there is a thread, it writes the file, too */
         g->flush_ns = NETPROF__FLUSH_FIRST_NS;
         g->flush_grows = 1;
@@ -15673,6 +15705,7 @@ static void netprof__background_check(struct netprof__regions_state *g)
 static netprof_mode netprof__counters_start(struct netprof__regions_state *g, netprof_mode mode)
 {
     netprof *np;
+    netprof_error error;
     int fine;
     if (mode < NETPROF_MODE_FAST) return mode;
 #ifdef NETPROF_NO_THREADS
@@ -15681,7 +15714,8 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
         return NETPROF_MODE_TIME;
     }
 #endif
-    np = netprof__region_context(mode == NETPROF_MODE_FAST);
+    memset(&error, 0, sizeof error);
+    np = netprof__region_context(mode == NETPROF_MODE_FAST, &error);
     fine = np && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK &&
            netprof__choose_counters(g, &g->snapshot);
     if (fine && mode == NETPROF_MODE_SAMPLER) {
@@ -15692,6 +15726,11 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
     netprof_snapshot_free(&g->snapshot);
     netprof_close(np);
     if (fine) return mode;
+    if (!np && *error.text) {
+        char text[sizeof error.path + sizeof error.text + 2];
+        snprintf(text, sizeof text, "%s%s%s", error.path, *error.path ? " " : "", error.text);
+        netprof__warn(g, "no counter can be read for the regions, time only: %.120s", text);
+    }
     netprof__warn(g, "no counter can be read for the regions: %s", "time only");
     return NETPROF_MODE_TIME;
 }
@@ -15709,6 +15748,26 @@ static uint64_t netprof__all_counts(struct netprof__regions_state *g)
     return sum;
 }
 
+/* This thread ends with the process: the counters of its open calls are read now. */
+static void netprof__count_open(void)
+{
+    netprof__thread *t = netprof__this_thread ? netprof__thread_enter() : NULL;
+    uint32_t d;
+    if (!t) return;
+    for (d = t->depth; d > 0; d--) {
+        netprof__frame *f = &t->frames[d];
+        const netprof__sample *after;
+        if (!(f->marks & NETPROF__COUNTED) || f->marks & (NETPROF__SKIPPED | NETPROF__LOST)) continue;
+        after = netprof__sample_take(t);
+        netprof__node_open(f->node);
+        netprof__count_edges(f->node, f->sample, after);
+        netprof__node_close(f->node);
+        netprof__frame_release(f);
+        NETPROF__SET(f->marks, f->marks & ~(uint32_t)NETPROF__COUNTED);
+    }
+    netprof__thread_leave(t);
+}
+
 static void netprof__write_last(const char *how)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -15717,6 +15776,7 @@ static void netprof__write_last(const char *how)
     NETPROF__SET(g->flush_ticks, UINT64_MAX);
     NETPROF__SET(g->ended, 1);
     if (!NETPROF__GET(g->used)) return;
+    netprof__count_open();
     g->end_sum = netprof__all_counts(g);
     if (netprof_flush(&error)) netprof__tell_unwritten(&error, 0);
 }
@@ -15811,6 +15871,7 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
         g->past = t;
     }
     g->thread_count = mine ? 1 : 0;
+    g->threads_begun = g->thread_count;
     g->open = 0;
     for (n = mine ? mine->made : NULL; n; n = n->made_before)
         n->row = 0;
@@ -15893,6 +15954,7 @@ __attribute__((constructor)) static void netprof__fork_watch(void)
 #endif
 
 static const netprof__calls *netprof__first_copy(void);
+static netprof_err netprof__set_time(int which, double seconds, netprof_error *error);
 
 /* When a process began, in clock ticks since boot (proc(5), stat, field 22): with its number it has no other like it. */
 static uint64_t netprof__start_of(pid_t pid)
@@ -15915,8 +15977,7 @@ static void netprof__process_note(struct netprof__regions_state *g)
     char directory[PATH_MAX];
     netprof_alloc a = netprof__alloc_or_default(NULL);
     struct stat st;
-    if (g->output[0] != '/' && getcwd(directory, sizeof directory) && directory[0] == '/')
-        g->directory = netprof__strdup(&a, directory);
+    if (getcwd(directory, sizeof directory) && directory[0] == '/') g->directory = netprof__strdup(&a, directory);
     if (fstat(2, &st) == 0) {
         g->error_device = st.st_dev;
         g->error_inode = st.st_ino;
@@ -15926,15 +15987,40 @@ static void netprof__process_note(struct netprof__regions_state *g)
     g->parent_start = netprof__start_of(g->parent);
 }
 
+/* Applies what was given by call, or read from the environment. */
+static void netprof__apply_times(struct netprof__regions_state *g)
+{
+    const int64_t *given = g->given_ns;
+    if (given[NETPROF__TIME_INTERVAL]) g->interval_ns = given[NETPROF__TIME_INTERVAL] - 1;
+    if (given[NETPROF__TIME_FLUSH]) g->flush_ns = given[NETPROF__TIME_FLUSH] - 1;
+    if (given[NETPROF__TIME_SERIES]) g->series_ns = given[NETPROF__TIME_SERIES] - 1;
+    g->interval_ns = g->interval_ns < 100000 ? 100000 : g->interval_ns;
+    if (g->series_ns && g->series_ns < 1000000) g->series_ns = 1000000;
+}
+
 /* NETPROF_FLUSH is not given: now and then, without a thread that stays. */
 static void netprof__flush_plan(struct netprof__regions_state *g)
 {
-    if (g->flush_ns >= 0) return;
-    g->flush_ns = 0;
+    int wanted = g->flush_ns < 0;
+    if (wanted) g->flush_ns = 0;
 #ifndef NETPROF_NO_THREADS
-    g->flush_step_ns = NETPROF__FLUSH_FIRST_NS;
+    g->flush_step_ns = wanted ? NETPROF__FLUSH_FIRST_NS : 0;
     netprof__flush_later(g, g->flush_step_ns);
 #endif
+}
+
+static void netprof__read_settings(struct netprof__regions_state *g)
+{
+    netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
+    netprof__check_every(g);
+    netprof__check_rank(g);
+    if (!g->output_given)
+        netprof__text_setting(g, "NETPROF_OUTPUT", NETPROF__OUTPUT_DEFAULT, g->output, sizeof g->output);
+    netprof__check_output(g);
+    g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
+    g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", -1);
+    g->series_ns = netprof__seconds_setting(g, "NETPROF_SERIES", 0);
+    netprof__apply_times(g);
 }
 
 /* Call with the lock held. */
@@ -15951,16 +16037,7 @@ static void netprof__regions_start(void)
     if (netprof__mode_now) mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
     NETPROF__SET(g->first, netprof__first_copy());
     if (!g->first) {
-        netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
-        netprof__check_every(g);
-        netprof__check_rank(g);
-        netprof__text_setting(g, "NETPROF_OUTPUT", NETPROF__OUTPUT_DEFAULT, g->output, sizeof g->output);
-        netprof__check_output(g);
-        g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
-        g->interval_ns = g->interval_ns < 100000 ? 100000 : g->interval_ns;
-        g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", -1);
-        g->series_ns = netprof__seconds_setting(g, "NETPROF_SERIES", 0);
-        if (g->series_ns && g->series_ns < 1000000) g->series_ns = 1000000;
+        netprof__read_settings(g);
         netprof__process_note(g);
 #ifndef NETPROF_NO_PRINT
         netprof__print_setting(g);
@@ -15973,7 +16050,12 @@ static void netprof__regions_start(void)
 #endif
         mode = g->started = netprof__counters_start(g, mode);
         netprof__watch_exit();
-    } else if (strcmp(g->first->version, NETPROF_VERSION_STRING) != 0) {
+    } else if (strcmp(g->first->version, NETPROF_VERSION_STRING) == 0) {
+        int i;
+        if (g->output_given) g->first->set_output(g->output, NULL);
+        for (i = 0; i < NETPROF__TIMES; i++)
+            if (g->given_ns[i]) g->first->set_time(i, (double)(g->given_ns[i] - 1) / 1e9, NULL);
+    } else {
         netprof__warn(g, "netprof %s in the same process has the regions: none here", g->first->version);
         mode = NETPROF_MODE_OFF;
     }
@@ -15994,6 +16076,64 @@ NETPROF_API void netprof_set_mode(netprof_mode mode)
     __atomic_store_n(&netprof__mode_now, (int)mode, __ATOMIC_RELAXED);
     netprof__regions_unlock();
     if (g->first) g->first->set_mode(mode);
+}
+
+static netprof_err netprof__too_late(netprof_error *error)
+{
+    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "only before the first region of the process is used");
+}
+
+static netprof_err netprof__set_time(int which, double seconds, netprof_error *error)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_err failed = NETPROF_OK;
+    if (!(seconds >= 0 && seconds <= 1e6))
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "expected seconds, 0 to a million");
+    if (!netprof__lock(&g->lock)) return netprof__in_handler(error);
+    if (NETPROF__GET(g->used)) failed = netprof__too_late(error);
+    if (!failed) g->given_ns[which] = (int64_t)(seconds * 1e9) + 1;
+    if (!failed && g->ready && !g->first) {
+        netprof__apply_times(g);
+        if (which == NETPROF__TIME_FLUSH) netprof__flush_plan(g);
+    }
+    netprof__regions_unlock();
+    return g->first ? g->first->set_time(which, seconds, error) : failed;
+}
+
+NETPROF_API netprof_err netprof_set_interval(double seconds, netprof_error *error)
+{
+    return netprof__set_time(NETPROF__TIME_INTERVAL, seconds, error);
+}
+
+NETPROF_API netprof_err netprof_set_flush(double seconds, netprof_error *error)
+{
+    return netprof__set_time(NETPROF__TIME_FLUSH, seconds, error);
+}
+
+NETPROF_API netprof_err netprof_set_series(double seconds, netprof_error *error)
+{
+    return netprof__set_time(NETPROF__TIME_SERIES, seconds, error);
+}
+
+/* Waits for a file that is being written. */
+NETPROF_API netprof_err netprof_set_output(const char *pattern, netprof_error *error)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    int ready;
+    if (!pattern || !*pattern || strlen(pattern) >= sizeof g->output)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "expected a pattern of at most 1023 bytes");
+    if (!netprof__lock(&g->lock)) return netprof__in_handler(error);
+    ready = g->ready;
+    g->output_given = 1;
+    if (!ready) netprof__copy_text(g->output, sizeof g->output, pattern);
+    netprof__regions_unlock();
+    if (g->first) return g->first->set_output(pattern, error);
+    if (!ready) return NETPROF_OK;
+    if (netprof__flushing || !netprof__lock(&g->flush_lock)) return netprof__in_handler(error);
+    netprof__copy_text(g->output, sizeof g->output, pattern);
+    netprof__check_output(g);
+    netprof__unlock(&g->flush_lock);
+    return NETPROF_OK;
 }
 
 NETPROF_API void netprof_set_rank(int rank, int size)
@@ -16110,6 +16250,15 @@ static void netprof__collect_values(netprof_regions *r, size_t stat, netprof__no
     }
 }
 
+static uint64_t netprof__losses(const netprof__thread *t)
+{
+    uint64_t sum = 0;
+    size_t i;
+    for (i = 0; i < NETPROF__LOSSES; i++)
+        sum += NETPROF__GET(t->dropped[i]);
+    return sum;
+}
+
 /* Fills in the stats of one thread, from `at` on. Nodes created meanwhile wait for the next time. A thread that has not
    yet noticed a reset contributes nothing. */
 static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, char **names, double factor)
@@ -16129,9 +16278,104 @@ static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thre
     }
     if (!current) return;
     r->mismatched += NETPROF__GET(t->mismatched);
-    r->dropped += NETPROF__GET(t->dropped);
+    r->dropped += netprof__losses(t);
     r->readings += NETPROF__GET(t->readings);
     r->reading_ns += netprof__scale_ns(netprof__ticks_to_ns(NETPROF__GET(t->reading)), factor);
+}
+
+/* Frames are read as section 12.13 explains. */
+typedef struct netprof__open_frame {
+    const netprof__node *node;
+    uint64_t begin, inside, apart;
+    uint32_t marks;
+    netprof__tally tally;
+} netprof__open_frame;
+
+/* Reads the counts of a node at one moment; returns 0 if its owner is changing it. */
+static int netprof__tally_peek(const netprof__node *n, netprof__tally *y, uint32_t *sequence)
+{
+    size_t i;
+    if ((*sequence = NETPROF__GET(n->sequence)) & 1) return 0;
+    for (i = 0; i < sizeof *y / sizeof(uint64_t); i++)
+        (&y->calls)[i] = NETPROF__GET((&n->tally.calls)[i]);
+    return NETPROF__PEEK(n->sequence) == *sequence;
+}
+
+/* Reads one frame that is certainly open. The second look finds any change since the first: all loads acquire, so
+   seeing any part of a change also means seeing the `ready` of that call, or its end. */
+static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof__open_frame *o)
+{
+    const netprof__frame *f = &t->frames[depth];
+    uint32_t sequence;
+    if (NETPROF__GET(t->depth) < depth || (o->node = NETPROF__GET(f->node)) == NULL) return 0;
+    if (!netprof__tally_peek(o->node, &o->tally, &sequence)) return 0;
+    o->begin = NETPROF__GET(f->begin);
+    o->inside = NETPROF__GET(f->inside);
+    o->marks = NETPROF__GET(f->marks);
+    o->apart = o->marks & NETPROF__APART ? NETPROF__GET(t->apart[depth]) : 0;
+    if (!NETPROF__GET(t->ready)) return 0;
+    return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node && NETPROF__GET(f->begin) == o->begin &&
+           NETPROF__GET(f->marks) == o->marks && NETPROF__GET(o->node->tally.calls) == o->tally.calls &&
+           NETPROF__GET(o->node->sequence) == sequence;
+}
+
+/* Returns how many frames of a thread are open, from the outermost on, as far as can be told. *all: there are no more.
+   A thread that was preempted inside a call is given time to return. */
+static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_frame *open, int *all)
+{
+    struct timespec nap = {0, 50000};
+    uint32_t depth = 0;
+    int tries = 0;
+    while (depth < NETPROF_MAX_DEPTH && NETPROF__GET(t->depth) > depth && tries < 200) {
+        if (netprof__frame_peek(t, depth + 1, &open[depth]))
+            depth++;
+        else if (++tries > 150 && !NETPROF__GET(t->ready))
+            nanosleep(&nap, NULL);
+    }
+    *all = NETPROF__GET(t->ready) && NETPROF__GET(t->depth) == depth;
+    return depth;
+}
+
+/* A call that is still open counts as if it ended now. */
+static void netprof__stat_add_open(netprof_stat *s, uint64_t ns, uint64_t own, int nested)
+{
+    double m = (double)s->measured, off = m > 0 ? (double)ns - (double)s->total_ns / m : 0;
+    s->variance_ns2 = (s->variance_ns2 + off * off / (m + 1)) * m / (m + 1);
+    s->min_ns = !s->measured || ns < s->min_ns ? ns : s->min_ns;
+    s->max_ns = ns > s->max_ns ? ns : s->max_ns;
+    s->measured++;
+    s->total_ns += ns;
+    s->inclusive_ns += nested ? 0 : ns;
+    s->exclusive_ns += own;
+    ((uint64_t *)(uintptr_t)s->histogram)[netprof__bucket(ns)]++;
+}
+
+/* Adds the open calls of a thread, from the innermost outwards. Of a node whose calls began or ended meanwhile, none. */
+static void netprof__collect_open(netprof_regions *r, size_t at, const netprof__thread *t, double factor)
+{
+    netprof__open_frame open[NETPROF_MAX_DEPTH];
+    uint64_t inner = 0, now;
+    int all;
+    uint32_t count = netprof__frames_peek(t, open, &all), i, k;
+    now = netprof__ticks();
+    for (k = count; k-- > 0;) {
+        const netprof__open_frame *o = &open[k];
+        uint64_t ns = netprof__ticks_to_ns(now - o->begin - o->apart), parts = o->inside + inner, frames = 0, own;
+        netprof_stat *s = &r->stats[at + o->node->index];
+        inner = o->marks & (NETPROF__SKIPPED | NETPROF__AGAIN) ? parts : ns;
+        if (o->marks & (NETPROF__SKIPPED | NETPROF__AGAIN) || o->node->index > t->collected->index) continue;
+        own = netprof__scale_ns(ns > parts ? ns - parts : 0, factor);
+        if (o->marks & NETPROF__ADOPTED) {
+            s->inclusive_ns += netprof__scale_ns(ns, factor);
+            s->exclusive_ns += own;
+            continue;
+        }
+        for (i = 0; i < count; i++)
+            frames += open[i].node == o->node && !(open[i].marks & (NETPROF__SKIPPED | NETPROF__ADOPTED));
+        if (s->open != frames) continue;
+        netprof__stat_add_open(s, netprof__scale_ns(ns, factor), own, o->marks & NETPROF__NESTED);
+        if (o->marks & NETPROF__COUNTED) s->too_short++;
+    }
 }
 
 /* Copies the names into the block; names[id] points to them. Returns the place after them. */
@@ -16201,7 +16445,7 @@ static void netprof__collect_head(netprof_regions *r, const struct netprof__regi
     r->mode = (netprof_mode)NETPROF__PEEK(netprof__mode_now);
     r->wall_ns = g->since_wall_ns;
     r->elapsed_ns = netprof__clock(CLOCK_MONOTONIC) - g->since_ns;
-    r->threads = g->thread_count;
+    r->threads = g->threads_begun;
     r->dropped = NETPROF__GET(g->dropped);
     r->overhead_ps = g->overhead_ps;
     r->sweep_ns = NETPROF__GET(g->sweep_ns);
@@ -16211,8 +16455,9 @@ static void netprof__collect_head(netprof_regions *r, const struct netprof__regi
     r->clock = g->use_tsc ? "tsc" : "clock_gettime";
 }
 
-/* Call with the lock held. */
-static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_regions *out, netprof_error *error)
+/* Call with the lock held. with_open: open calls count as if they ended now. */
+static netprof_err netprof__collect(struct netprof__regions_state *g, int with_open, netprof_regions *out,
+                                    netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     char *to = NULL, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
@@ -16244,16 +16489,13 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
         out->warning = warning;
         for (t = g->threads; t; t = t->next) {
             netprof__collect_thread(out, at, t, names, factor);
+            if (with_open && t->collected && NETPROF__GET(t->resets) == NETPROF__GET(g->resets))
+                netprof__collect_open(out, at, t, factor);
             at += t->collected ? t->collected->index + 1 : 0;
         }
     }
     netprof__release(&a, names);
     return failed;
-}
-
-static netprof_err netprof__in_handler(netprof_error *error)
-{
-    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "called by a signal handler amid another call of netprof");
 }
 
 NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error)
@@ -16263,7 +16505,7 @@ NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error
     if (!out) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to put the statistics");
     memset(out, 0, sizeof *out);
     if (!netprof__regions_lock()) return netprof__in_handler(error);
-    if (!g->first) failed = netprof__collect(g, out, error);
+    if (!g->first) failed = netprof__collect(g, 0, out, error);
     netprof__regions_unlock();
     return g->first ? g->first->take(out, error) : failed;
 }
@@ -16562,6 +16804,24 @@ static void netprof__regions_trim(netprof_regions *r)
 static void netprof__series_end(struct netprof__regions_state *g);
 #endif
 
+/* Facts: why begins could not be counted. */
+static netprof_err netprof__write_losses(netprof_writer *w, struct netprof__regions_state *g, netprof_error *error)
+{
+    static const char *const keys[NETPROF__LOSSES] = {"dropped_in_handler", "dropped_too_deep", "dropped_otherwise"};
+    uint64_t sums[NETPROF__LOSSES];
+    netprof__thread *t;
+    netprof_err failed = NETPROF_OK;
+    size_t i;
+    memset(sums, 0, sizeof sums);
+    sums[NETPROF__LOST_OTHERWISE] = NETPROF__GET(g->dropped);
+    for (t = NETPROF__GET(g->threads); t; t = t->next)
+        for (i = 0; i < NETPROF__LOSSES; i++)
+            sums[i] += NETPROF__GET(t->dropped[i]);
+    for (i = 0; i < NETPROF__LOSSES && !failed; i++)
+        failed = netprof__write_number_if(w, keys[i], sums[i], error);
+    return failed;
+}
+
 /* A file of this process that was written under another name, before its rank was known for example, goes. */
 static void netprof__keep_one(struct netprof__regions_state *g, const char *name)
 {
@@ -16608,16 +16868,20 @@ static netprof_err netprof__flush_locked(netprof_error *error)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
                              "a child of fork() has its parent's statistics (NETPROF_NO_THREADS): no file");
 #endif
-    failed = netprof_regions_take(&r, error);
+    if (!error) error = &own;
+    if (!netprof__regions_lock()) return netprof__in_handler(error);
+    memset(&r, 0, sizeof r);
+    failed = netprof__collect(g, 1, &r, error);
+    netprof__regions_unlock();
 #ifndef NETPROF_NO_THREADS
-    netprof__fix_factor(&netprof__regions_state, 0);
+    netprof__fix_factor(g, 0);
 #endif
     if (failed) return failed;
-    if (!error) error = &own;
     netprof__regions_trim(&r);
     failed = netprof__output_open(&w, name, sizeof name, error);
     if (!failed) failed = netprof__write_origin(w, error);
     if (!failed) failed = netprof_write_fact(w, "ended", g->end ? g->end : "no", error);
+    if (!failed) failed = netprof__write_losses(w, g, error);
     if (!failed) failed = netprof_write_regions(w, &r, error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);
     if (!failed && !ended) netprof__keep_one(g, name);
@@ -16678,7 +16942,7 @@ typedef struct netprof__meeting {
     const netprof__calls *calls;
 } netprof__meeting;
 
-static const char netprof__meeting_name[] = "netprof-regions-1";
+static const char netprof__meeting_name[] = "netprof-regions-2";
 
 /* Maps the page of this copy; NULL if that is not possible. */
 static netprof__meeting *netprof__meeting_make(const netprof__calls *calls)
@@ -16729,7 +16993,8 @@ static const netprof__calls *netprof__first_copy(void)
         NETPROF_VERSION_STRING, netprof_region,        netprof_begin,        netprof_end,           netprof_span_begin,
         netprof_span_end,       netprof_bytes,         netprof_region_every, netprof_set_mode,      netprof_set_rank,
         netprof_flush,          netprof_regions_reset, netprof_regions_take, netprof_span_begin_at, netprof_here,
-        netprof_span_place,     netprof_adopt,         netprof_adopt_end,    netprof_value};
+        netprof_span_place,     netprof_adopt,         netprof_adopt_end,    netprof_value,         netprof_set_output,
+        netprof__set_time};
     netprof__meeting *mine = netprof__meeting_make(&calls), *found = mine;
     char line[512];
     FILE *maps = mine ? fopen("/proc/self/maps", "re") : NULL;
@@ -16756,13 +17021,6 @@ static const netprof__calls *netprof__first_copy(void)
    parts were read at slightly different moments, or the clock is known better than before, the larger value is kept. */
 
 #define NETPROF__SERIES_ROWS 1024 /* paths; more are left out, and a fact says so */
-
-typedef struct netprof__open_frame {
-    const netprof__node *node;
-    uint64_t begin, inside, apart;
-    uint32_t marks;
-    netprof__tally tally;
-} netprof__open_frame;
 
 /* Returns PARENT/NAME with the name escaped. */
 static char *netprof__series_path(const char *parent, const char *name)
@@ -16817,51 +17075,6 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
     if (!row->path) return NULL;
     n->row = (uint32_t)++s->count;
     return row;
-}
-
-/* Reads the counts of a node at one moment; returns 0 if its owner is changing it. */
-static int netprof__tally_peek(const netprof__node *n, netprof__tally *y, uint32_t *sequence)
-{
-    size_t i;
-    if ((*sequence = NETPROF__GET(n->sequence)) & 1) return 0;
-    for (i = 0; i < sizeof *y / sizeof(uint64_t); i++)
-        (&y->calls)[i] = NETPROF__GET((&n->tally.calls)[i]);
-    return NETPROF__PEEK(n->sequence) == *sequence;
-}
-
-/* Reads one frame that is certainly open. The second look finds any change since the first: all loads acquire, so
-   seeing any part of a change also means seeing the `ready` of that call, or its end. */
-static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof__open_frame *o)
-{
-    const netprof__frame *f = &t->frames[depth];
-    uint32_t sequence;
-    if (NETPROF__GET(t->depth) < depth || (o->node = NETPROF__GET(f->node)) == NULL) return 0;
-    if (!netprof__tally_peek(o->node, &o->tally, &sequence)) return 0;
-    o->begin = NETPROF__GET(f->begin);
-    o->inside = NETPROF__GET(f->inside);
-    o->marks = NETPROF__GET(f->marks);
-    o->apart = o->marks & NETPROF__APART ? NETPROF__GET(t->apart[depth]) : 0;
-    if (!NETPROF__GET(t->ready)) return 0;
-    return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node && NETPROF__GET(f->begin) == o->begin &&
-           NETPROF__GET(f->marks) == o->marks && NETPROF__GET(o->node->tally.calls) == o->tally.calls &&
-           NETPROF__GET(o->node->sequence) == sequence;
-}
-
-/* Returns how many frames of a thread are open, from the outermost on, as far as can be told. *all: there are no more.
-   A thread that was preempted inside a call is given time to return. */
-static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_frame *open, int *all)
-{
-    struct timespec nap = {0, 50000};
-    uint32_t depth = 0;
-    int tries = 0;
-    while (depth < NETPROF_MAX_DEPTH && NETPROF__GET(t->depth) > depth && tries < 200) {
-        if (netprof__frame_peek(t, depth + 1, &open[depth]))
-            depth++;
-        else if (++tries > 150 && !NETPROF__GET(t->ready))
-            nanosleep(&nap, NULL);
-    }
-    *all = NETPROF__GET(t->ready) && NETPROF__GET(t->depth) == depth;
-    return depth;
 }
 
 static void netprof__series_add(netprof__series_row *row, uint64_t time, uint64_t own)
@@ -17192,6 +17405,10 @@ static void netprof__series_end(struct netprof__regions_state *g)
      shared object with regions may be closed. Files of regions have more facts: ended ("no" while the process ran, exit,
      quick_exit, MPI_Abort), run (what the launcher calls it), process_start, parent_pid, parent_start (in clock ticks
      since boot) and forked (1 in a child of fork).
+     netprof_set_output(), netprof_set_interval(), netprof_set_flush() and netprof_set_series(). In a file, calls that
+     were open at its writing are in all figures up to then, and still counted as open (before: in no figure but open).
+     Facts dropped_in_handler, dropped_too_deep and dropped_otherwise: why begins could not be counted. threads counts
+     all threads (before: at most 256 that came one after the other).
      Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
      mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
      mpi_cpus (those that the process may use, "0-3,8"), cpu_ns and cpu_wait_ns.

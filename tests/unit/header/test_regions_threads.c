@@ -531,7 +531,7 @@ static void part_churn(void)
     EXPECT(s.calls == 2000 && s.measured == 2000 && s.aborted == 500 && s.open == 0);
     EXPECT(sum_now("work").measured == 2000);
     EXPECT(netprof_regions_take(&r, NULL) == NETPROF_OK);
-    EXPECT(r.threads == 256 && r.mismatched == 0 && r.dropped == 0);
+    EXPECT(r.threads == 2000 && r.mismatched == 0 && r.dropped == 0);
     netprof_regions_free(&r);
 }
 
@@ -696,7 +696,11 @@ static void test_ends(void **state)
     assert_int_equal(c.complete, 1);
     empty_place();
     assert_int_equal(run_part("exit", ""), 0);
-    assert_int_equal(read_only_file("open").all.open, 1);
+    c = read_only_file("open");
+    assert_int_equal(c.all.open, 1);
+    assert_int_equal(c.all.measured, 1); /* as at a thread's end, and still said to be open */
+    assert_int_equal(c.all.buckets, 1);
+    assert_true(c.all.inclusive_ns > 0);
     empty_place();
     assert_int_equal(run_part("quick", ""), 0);
     assert_int_equal(files("", NULL, 0), 0);
@@ -708,6 +712,42 @@ static void test_ends(void **state)
     empty_place();
     assert_int_equal(run_part("on_at_last", "NETPROF=off"), 0);
     assert_int_equal(read_only_file("step").all.measured, 3);
+}
+
+/* The settings of the environment by call: they take precedence, and come before the first region. */
+static void part_by_call(void)
+{
+    char name[600];
+    netprof_error error;
+    const char *output = getenv("NETPROF_OUTPUT");
+    snprintf(place, sizeof place, "%.*s", (int)(strrchr(output, '/') - output), output);
+    snprintf(name, sizeof name, "%s/called-%%r.netprof", place);
+    EXPECT(netprof_set_output(name, NULL) == NETPROF_OK);
+    EXPECT(netprof_set_flush(0.001, NULL) == NETPROF_OK);
+    EXPECT(netprof_set_series(0.001, NULL) == NETPROF_OK);
+    EXPECT(netprof_set_interval(0.02, NULL) == NETPROF_OK);
+    EXPECT(netprof_set_flush(-1, &error) == NETPROF_ERR_ARG && netprof_set_output("", &error) == NETPROF_ERR_ARG);
+    netprof_set_mode(NETPROF_MODE_SAMPLER); /* none of these calls began the regions */
+    do
+        some_regions(5);
+    while (files("called.netprof", NULL, 0) == 0 || files("called.series.netprof", NULL, 0) == 0);
+    EXPECT(netprof_set_flush(1, &error) == NETPROF_ERR_ARG && netprof_set_series(1, &error) == NETPROF_ERR_ARG);
+    netprof_set_rank(7, 9);
+}
+
+static void test_by_call(void **state)
+{
+    char path[600];
+    content c;
+    (void)state;
+    assert_int_equal(run_part("by_call", "NETPROF_FLUSH=0 NETPROF_SERIES=0 NETPROF_SOURCES=netdev"), 0);
+    assert_int_equal(files("", NULL, 0), 2); /* the file without a rank has gone */
+    assert_int_equal(files("called-7.series.netprof", NULL, 0), 1);
+    assert_int_equal(files("called-7.netprof", path, sizeof path), 1);
+    c = read_content(path, "step");
+    assert_string_equal(c.rank, "7");
+    assert_int_equal(c.mode, NETPROF_MODE_SAMPLER);
+    assert_int_equal(c.complete, 1);
 }
 
 static void part_every(void)
@@ -1062,8 +1102,16 @@ static void test_settings(void **state)
     assert_string_equal(read_only_file(NULL).rank, "");
     empty_place();
     assert_int_equal(run_part("every", "NETPROF=fast NETPROF_ROOT=/nowhere"), 0);
-    assert_string_equal(read_only_file(NULL).warning, "no counter can be read for the regions: time only");
+    assert_string_equal(read_only_file(NULL).warning,
+                        "no counter can be read for the regions, time only: no counter found");
     assert_int_equal(read_only_file(NULL).mode, NETPROF_MODE_TIME);
+    empty_place();
+    assert_int_equal(run_part("every", "NETPROF=fast NETPROF_SOURCES=netdev,tcp"), 0);
+    assert_string_equal(read_only_file(NULL).warning,
+                        "no counter can be read for the regions, time only: tcp is not a source");
+    empty_place();
+    assert_int_equal(run_part("every", "NETPROF_FLUSH=500ms NETPROF_INTERVAL=1s"), 0);
+    assert_string_equal(read_only_file(NULL).warning, "");
 }
 
 /* A program of as many names as there may be, and one more. */
@@ -1170,6 +1218,7 @@ static const struct part {
              {"every", part_every},
              {"fork", part_fork},
              {"fork_among_threads", part_fork_among_threads},
+             {"by_call", part_by_call},
              {"fork_amid_start", part_fork_amid_start},
              {"exec", part_exec},
              {"endless", part_endless},
@@ -1187,6 +1236,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_late, fresh_place),
         cmocka_unit_test_setup(test_handler, fresh_place),
         cmocka_unit_test_setup(test_ends, fresh_place),
+        cmocka_unit_test_setup(test_by_call, fresh_place),
         cmocka_unit_test_setup(test_every, fresh_place),
         cmocka_unit_test_setup(test_fork, fresh_place),
         cmocka_unit_test_setup(test_fork_among_threads, fresh_place),
