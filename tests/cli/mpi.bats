@@ -136,7 +136,8 @@ ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plu
     # not into a pipe that closes early: a command that is killed by it may have been about to call MPI
     LD_BIND_NOW=1 netprof run --mpi -o regions -- sh -c 'echo $0; exec ls /' >out 2>err
     [ "$(head -n 1 out)" = sh ]
-    grep -q '^  no regions: no process called MPI' err
+    grep -q '^  no regions: no process left a file in ' err
+    grep -q '^  Either none called MPI, or none had libnetprof-mpi.so preloaded' err
     [ "$(ls regions)" = run.netprof ]
 }
 
@@ -153,6 +154,54 @@ ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plu
     awk '{ calls[$1] += $2; bytes[$1] += $3 } END { for (n in calls) print n, calls[n], bytes[n] }' expected/expected.* |
         sort | diff - got
     [ "$(jq '.mpi.regions | map(select(.name == "MPI_Init_thread"))[0] | .ranks' summary)" = 3 ]
+}
+
+@test "a rank that is killed: what all did until then is kept, and no linking is accused" {
+    needs openmpi calls-openmpi
+    # it dies within MPI: after MPI_Init(), before its end
+    cat >dies.c <<'END'
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) raise(atoi(argv[1]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+    compiler=$(command -v mpicc.openmpi || command -v mpicc) || skip "no compiler of Open MPI"
+    "$compiler" dies.c -o dies || skip "no compiler of Open MPI"
+    for number in 6 9 11 15; do
+        rm -rf regions
+        [ "$(ulimit -c 0; status_of netprof run --mpi -o regions -- "$mpirun" -n 2 ./dies $number)" != 0 ]
+        cat err
+        grep -q '^  regions of 2 processes' err
+        refute grep -q linked err
+        netprof regions regions >text
+        cat text
+        grep -q 'did not end normally (' text
+        refute grep -q 'complete' text
+    done
+}
+
+@test "two runs of mpirun in one directory are two runs" {
+    for mpi in mpich openmpi; do
+        needs $mpi calls-$mpi
+        rm -rf expected two && mkdir expected two
+        for run in 1 2; do
+            netprof run -q --mpi -o run$run.$mpi -- "$mpirun" -n 2 "$programs/calls-$mpi" expected
+            cp run$run.$mpi/netprof-*.netprof two
+        done
+        netprof regions two --json >two.json
+        [ "$(jq -c '[.each_run[] | [.runs, (.ranks | length), .verdict.severity]] | map(.[0:2])' two.json)" = '[[1,2],[1,2]]' ]
+        [ "$(jq '.each_run | .[0].begin_ns < .[1].begin_ns' two.json)" = true ]
+        [ "$(netprof regions two | grep -c '^Run [12] of 2, ')" = 2 ]
+    done
 }
 
 @test "a rank without a file is missed" {

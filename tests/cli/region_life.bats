@@ -246,3 +246,108 @@ END
         rm r.netprof
     done
 }
+
+@test "netprof regions says how each process ended, and calls no killed one complete" {
+    while IFS='|' read -r kind said severity; do
+        rm -rf place && mkdir place
+        (cd place && ulimit -c 0 && NETPROF_OUTPUT=%p.netprof exec timeout 60 "$life" "$kind" ../there) >/dev/null 2>&1 &
+        if [ "$severity" = watch ]; then # it ends once a file is there
+            wait_until 30 sh -c 'ls place | grep -q netprof$'
+        fi
+        touch there
+        wait $! || true
+        netprof regions place >text
+        echo "$kind"
+        cat text
+        grep -q "^$severity  *$said" text
+        [ "$severity" = ok ] || refute grep -q complete text
+        rm there
+    done <<END
+return|The 1 rank file is complete|ok
+quick_exit|The 1 rank file is complete|ok
+exit in a region|The 1 rank file is complete|ok
+SIGKILL|The process did not end normally (it was killed, or ended by _exit() or exec), or still runs|watch
+_exit|The process did not end normally|watch
+exec|The process did not end normally|watch
+END
+}
+
+@test "what is open at the end counts, and what a thread's end closed is said" {
+    touch there
+    NETPROF_OUTPUT=r.netprof "$life" 'exit in a region' there
+    "$life" read r.netprof | grep -qx 'open calls 1 measured 1 open 1 aborted 0 time yes'
+    netprof regions r.netprof | grep -q '^info  *open was still open on 1 rank when the file was written: its time is that up to then$'
+    NETPROF_OUTPUT=t.netprof "$life" 'thread in a region' there
+    netprof regions t.netprof | grep -q '^info  *1 call was ended from outside, by the end of a thread or of a region around: first in left open$'
+}
+
+@test "two runs in one directory are two runs, the newest last; children of fork are no ranks" {
+    touch there
+    "$life" exit there
+    "$life" exit there
+    netprof regions netprof-*.netprof >text
+    [ "$(grep -c '^Run [12] of 2, which began ' text)" = 2 ]
+    [ "$(grep -c '^ok  *The 1 rank file is complete' text)" = 2 ]
+    refute grep -q uneven text
+    [ "$(netprof regions . --json | jq '.each_run | length')" = 2 ]
+    netprof regions . --csv >csv 2>err
+    grep -q 'the files are of 2 runs: only the newest is shown' err
+    # given the same name of a run, and at the same time as far as anybody knows, they would be ranks
+    rm netprof-*
+    NETPROF_RUN=a PMI_RANK=0 PMI_SIZE=2 "$life" exit there &
+    NETPROF_RUN=b PMI_RANK=1 PMI_SIZE=2 "$life" exit there
+    wait
+    [ "$(netprof regions . --json | jq '.each_run | length')" = 2 ]
+    rm netprof-*
+    "$life" fork there
+    netprof regions . >text
+    grep -q ', 1 process and 1 child on 1 host' text
+    grep -q '^info  *1 of the 2 processes was started by another one: it is not compared as a rank$' text
+}
+
+@test "samples over time suffice where the process was killed before it wrote its file" {
+    NETPROF_FLUSH=0 NETPROF_SERIES=0.002 NETPROF_OUTPUT=k.netprof "$life" SIGKILL there &
+    wait_until 30 test -s k.series.netprof
+    wait_until 30 sh -c "netprof regions k.series.netprof 2>/dev/null | grep -q work"
+    touch there
+    wait $! || true
+    [ ! -e k.netprof ]
+    netprof regions k.series.netprof >text
+    cat text
+    grep -q '^work  *[1-9]' text
+    grep -q 'only the samples over time are there' text
+    grep -q '^watch  *The process did not end normally' text
+    refute grep -q complete text
+    netprof regions . >again # a directory
+    diff text again
+    # beside the file of its process it adds nothing
+    NETPROF_SERIES=0.002 NETPROF_OUTPUT=full.netprof "$life" exit there
+    [ "$(netprof regions full.netprof full.series.netprof --json | jq '.ranks | length')" = 1 ]
+}
+
+@test "why begins were not counted is said" {
+    cat >program.c <<'END'
+#define NETPROF_MAX_DEPTH 4
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+int main(void)
+{
+    int i;
+    netprof_region_id id = netprof_region("a");
+    for (i = 0; i < 6; i++)
+        netprof_begin(id);
+    for (i = 0; i < 6; i++)
+        netprof_end(id);
+    netprof__this_thread->ready = 0; /* as if a signal handler had interrupted a call */
+    netprof_begin(id);
+    netprof__this_thread->ready = netprof__this_thread->epoch;
+    netprof_begin(0);
+    return 0;
+}
+END
+    cc -std=c99 -I "$NETPROF_TEST_TOP" program.c -o program -pthread
+    NETPROF_OUTPUT=r.netprof ./program
+    netprof regions r.netprof >text
+    cat text
+    grep -q '^watch  *4 begins could not be counted: 1 in a signal handler that interrupted another call of netprof, 2 too deep in other regions, 1 for want of memory, or with too many names$' text
+}

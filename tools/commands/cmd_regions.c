@@ -8,6 +8,8 @@
 #include "cli/nearest.h"
 #include "commands/print/regions_output.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -221,23 +223,32 @@ static void cmd_regions_print(const regions_view *view, FILE *to)
         regions_print_text(view, to);
 }
 
-static int cmd_regions_write_out(const regions_view *view)
+// Where the output goes: straight to the terminal or pipe, or whole into a file.
+typedef struct cmd_regions_out {
+    FILE *to;
+    whole_file *file;
+    char *text;
+    size_t size;
+} cmd_regions_out;
+
+static int cmd_regions_open_out(cmd_regions_out *o)
 {
-    char *text = NULL;
-    size_t size = 0;
-    if (!output_path || strcmp(output_path, "-") == 0) {
-        cmd_regions_print(view, stdout);
-        return output_close();
-    }
-    whole_file *file = whole_file_open(output_path);
-    if (!file) return EXIT_FILE;
-    FILE *to = memory_check(open_memstream(&text, &size));
-    cmd_regions_print(view, to);
-    bool done = fclose(to) == 0;
-    if (!done) memory_exhausted();
-    whole_file_write(file, text, size);
-    free(text);
-    return whole_file_close(file, true);
+    o->to = stdout;
+    if (!output_path || strcmp(output_path, "-") == 0) return EXIT_DONE;
+    o->file = whole_file_open(output_path);
+    if (!o->file) return EXIT_FILE;
+    o->to = memory_check(open_memstream(&o->text, &o->size));
+    return EXIT_DONE;
+}
+
+static int cmd_regions_close_out(cmd_regions_out *o, int code)
+{
+    if (o->to == stdout) return code ? code : output_close();
+    if (fclose(o->to)) memory_exhausted();
+    if (!code) whole_file_write(o->file, o->text, o->size);
+    free(o->text);
+    int closed = whole_file_close(o->file, !code);
+    return code ? code : closed;
 }
 
 static int cmd_regions_find_region(regions_view *view)
@@ -259,7 +270,7 @@ static int cmd_regions_find_rank(const regions_view *view)
     return fail(EXIT_USAGE, "--rank: %ld: no file is of this rank", view->rank);
 }
 
-static int cmd_regions_show(regions_view *view, const regions *job)
+static int cmd_regions_show(regions_view *view, const regions *job, FILE *to)
 {
     regions_flat list = {0};
     view->job = job;
@@ -273,11 +284,60 @@ static int cmd_regions_show(regions_view *view, const regions *job)
     if (!code) {
         view->order = memory_alloc((view->node_count + 1) * sizeof *view->order);
         cmd_regions_order_siblings(view, 0, view->node_count);
-        code = cmd_regions_write_out(view);
+        cmd_regions_print(view, to);
         free(view->order);
     }
     regions_flat_free(&list);
     return code;
+}
+
+// ---- files of several runs ----
+
+static bool cmd_regions_shows_all_runs(void)
+{
+    return !as_csv && !region_path;
+}
+
+static int cmd_regions_show_run(const regions *all, size_t run, const rules *set, FILE *to)
+{
+    regions_view view = {.region = REGIONS_NONE};
+    regions job = {0};
+    netprof_error error;
+    regions_options how = {.rules = set, .of = all, .run = run};
+    const char **files = regions_files_of_run(all, run);
+    int code = cmd_regions_check_options(&view, arrlenu(files));
+    if (!code && regions_read(&job, files, arrlenu(files), &how, &error)) code = fail_error(files[0], &error);
+    if (!code && as_json)
+        fputs(run ? ",\n" : "{\"each_run\": [\n", to);
+    else if (!code && cmd_regions_shows_all_runs())
+        fprintf(to, "%sRun %zu of %zu, which began %s\n\n", run ? "\n\n" : "", run + 1, all->runs,
+                words_time(job.wall_ns).text);
+    if (!code) code = cmd_regions_show(&view, &job, to);
+    if (!code && as_json && run + 1 == all->runs) fputs("]}\n", to);
+    arrfree(files);
+    regions_free(&job);
+    return code;
+}
+
+// Each run is read again, alone; the newest is the last, and the only one where there is room for one.
+static int cmd_regions_show_runs(const regions *all, const rules *set)
+{
+    cmd_regions_out out = {0};
+    size_t first = cmd_regions_shows_all_runs() ? 0 : all->runs - 1;
+    int code = cmd_regions_open_out(&out);
+    if (code) return code;
+    if (first) warn("the files are of %zu runs: only the newest is shown", all->runs);
+    for (size_t run = first; run < all->runs && !code; run++)
+        code = cmd_regions_show_run(all, run, set, out.to);
+    return cmd_regions_close_out(&out, code);
+}
+
+static int cmd_regions_show_one(regions_view *view, const regions *job)
+{
+    cmd_regions_out out = {0};
+    int code = cmd_regions_open_out(&out);
+    if (code) return code;
+    return cmd_regions_close_out(&out, cmd_regions_show(view, job, out.to));
 }
 
 static int cmd_regions_run(const char **paths, size_t count)
@@ -288,7 +348,7 @@ static int cmd_regions_run(const char **paths, size_t count)
     int code = cmd_regions_check_options(&view, count);
     if (!code) code = inputs_rules(&set, rules_path);
     if (!code) code = cmd_regions_read_files(&job, &set, paths, count);
-    if (!code) code = cmd_regions_show(&view, &job);
+    if (!code) code = job.runs > 1 ? cmd_regions_show_runs(&job, &set) : cmd_regions_show_one(&view, &job);
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     regions_free(&job);
     rules_free(&set);
@@ -304,7 +364,9 @@ const command command_regions = {
         "hosts: calls, time and its balance, the odd rank, durations, the program's bytes beside those of the NICs, "
         "and\n"
         "what the rules find in each region. Of a directory every *.netprof is taken. The NICs of a host count once,\n"
-        "whatever the number of ranks; their bytes are what went by while the region was open, whoever sent them.",
+        "whatever the number of ranks; their bytes are what went by while the region was open, whoever sent them.\n"
+        "Files of several runs are told apart: a table for each run, the newest last (--csv, --region: the newest).\n"
+        "A process that was killed is known up to its last writing, or by its samples over time (NETPROF_SERIES).",
     .examples = "netprof regions netprof-*.netprof\n"
                 "netprof regions . --flat --sort own\n"
                 "netprof regions . --rank 3 --min-share 0\n"

@@ -245,21 +245,22 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
     free(list);
 }
 
+// A rank writes its first file when MPI_Init() returns: without any file none came that far, or none had the library. Which
+// of the two it was cannot be seen from here.
 static void mpi_run_print_absence(FILE *to, const mpi_run *m, const char *ending)
 {
     const char *flush = getenv("NETPROF_FLUSH"); // as mpi_run_set_flush() left it
-    if (ending) {
-        fprintf(to, "  no regions: the command %s before a rank wrote its file, which it does ", ending);
-        if (flush && strtod(flush, NULL) > 0) fprintf(to, "every %s s (NETPROF_FLUSH) and ", safe(flush));
-        fputs("at its end;\n  or no process called MPI.\n", to);
-        return;
-    }
+    bool early = flush && strtod(flush, NULL) > 0;
+    fprintf(to, "  no regions: no process left a file in %s.\n", safe(m->directory));
+    if (ending)
+        fprintf(to, "  The command %s: perhaps before a rank %s.\n", ending,
+                early ? "came out of MPI_Init(), where it writes its first file"
+                      : "wrote its file, which it does at its end (NETPROF_FLUSH is 0)");
     fprintf(to,
-            "  no regions: no process called MPI and could write into %s.\n"
-            "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT "
-            "on to\n"
-            "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the same.\n",
-            safe(m->directory));
+            "  %s none called MPI, or none had %s preloaded, as programs that are linked statically\n"
+            "  and processes on other hosts have not unless the launcher passes LD_PRELOAD and NETPROF_OUTPUT on\n"
+            "  (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT) and the directory is the same there.\n",
+            ending ? "Or" : "Either", library_name);
 }
 
 // The verdict and the run in figures, before any table.

@@ -221,6 +221,12 @@ static bool regions_is_recording(const regions_file *f)
     return !f->job->paths->asked_for[f->number] && parts_hold(f->path) == PARTS_SNAPSHOTS;
 }
 
+// Samples of a process: needed where its own file is not there.
+static bool regions_is_series(const regions_file *f)
+{
+    return parts_hold(f->path) == PARTS_SNAPSHOTS && regions_series_in_file(f->path);
+}
+
 static netprof_err regions_read_file(regions_file *f, netprof_error *error)
 {
     uint64_t most = f->job->options->max_bytes ? f->job->options->max_bytes : UINT64_C(1) << 30;
@@ -228,6 +234,11 @@ static netprof_err regions_read_file(regions_file *f, netprof_error *error)
     netprof_err failed = NETPROF_OK;
     parts all = {0};
     bool damaged = false;
+    if (regions_is_series(f)) {
+        regions_wait_for_turn(f);
+        arrput(f->job->r->store->series, regions_keep_text(&f->job->r->store->arena, f->path));
+        return NETPROF_OK;
+    }
     if (!regions_is_recording(f) && parts_open(&all, f->path, &wrong)) {
         regions_cannot_use(f, &wrong);
         return NETPROF_OK;
@@ -239,8 +250,7 @@ static netprof_err regions_read_file(regions_file *f, netprof_error *error)
     if (!failed && !f->useless && !f->processes && !damaged) {
         regions_wait_for_turn(f);
         f->job->r->files_without++;
-        if (f->job->paths->asked_for[f->number] && !regions_series_in_file(f->path))
-            regions_warn(f->job->r, f->path, 0, "holds no regions");
+        if (f->job->paths->asked_for[f->number]) regions_warn(f->job->r, f->path, 0, "holds no regions");
     }
     parts_close(&all);
     return failed;
@@ -354,9 +364,11 @@ static netprof_err regions_read_all(regions *r, const char *const *paths, size_t
 {
     regions_paths files = {0};
     regions_find_files(r, &files, paths, count);
+    if (options->of) regions_choose_run(r, options->of, options->run);
     netprof_err failed = regions_read_files(r, &files, options, error);
     regions_free_paths(&files);
     if (failed) return failed;
+    regions_join_series(r);
     if (!r->rank_count) return regions_nothing_found(r, error);
     regions_sort(r);
     regions_tell_runs(r);

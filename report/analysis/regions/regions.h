@@ -58,6 +58,8 @@ typedef struct regions_options {
     // Called from time to time by the calling thread with how many of the files are read; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);
     void *user;
+    const regions *of; // only the processes of run `run` of these, which were read from the same files; NULL: all
+    size_t run;
     uint64_t end_zero;
 } regions_options;
 
@@ -71,8 +73,8 @@ netprof_err regions_read(regions *r, const char *const *paths, size_t count, con
 // Does the file hold regions? Reads no more than it must. 0 also when it cannot be read.
 int regions_in_file(const char *path);
 
-// Does the file hold what a process sampled of its regions over time (NETPROF_SERIES)? The file of its regions, next to
-// it, has everything that regions_read() needs.
+// Does the file hold what a process sampled of its regions over time (NETPROF_SERIES)? regions_read() takes it where the
+// file of the process's regions is not among its files: it was killed before it could write one.
 int regions_series_in_file(const char *path);
 bool regions_series(const netprof_schema *schema); // the same for its schema
 

@@ -76,6 +76,14 @@ typedef struct regions_rank {
     int64_t open_ns;             // how long the call of MPI had lasted that was open when the file was written; or 0
     bool ended;                  // it left MPI_Finalize
     size_t run;                  // 0; higher: of a later run whose files lie in the same place
+    // How the process ended: "exit", "quick_exit", "MPI_Abort", "no" (it ran when the file was written); "" unknown.
+    const char *end;
+    const char *run_name;                    // what the launcher calls the run; "" unknown
+    long start, parent_pid, parent_start;    // of the process and its parent, in clock ticks since boot; -1 unknown
+    bool forked;                             // by fork() from a process with regions
+    bool child;                              // of a process that is here, or forked: no rank of its own
+    bool from_series;                        // only samples over time are known: calls, time, bytes
+    uint64_t lost_in_handler, lost_too_deep; // of `dropped`
 } regions_rank;
 
 // ---- what ----
@@ -293,7 +301,8 @@ typedef struct regions {
     size_t span_nodes;           // nodes that are spans
     uint64_t calls, mismatched, dropped;
     regions_waits waits;
-    size_t runs;                   // 1; more: files of several runs, one after the other; they are not compared
+    size_t runs;                   // 1; more: files of several runs; they are not compared
+    size_t children;               // of the ranks: processes that others started, no ranks of their own
     uint64_t readings, reading_ns; // of the counters, of all ranks
     // Share of the run (or of the threads' time in regions, where that is more) that went into measuring: calls times the
     // cost of an empty pair, and the readings. At most 1.
@@ -311,6 +320,8 @@ typedef struct regions {
 } regions;
 
 void regions_free(regions *r);
+// The files of one run of several, for regions_read(); arrfree() the list, the names are those of the ranks.
+const char **regions_files_of_run(const regions *r, size_t run);
 
 // The cell of a rank, or NULL. any thread.
 const regions_cell *regions_cell_of(const regions_node *node, size_t rank);

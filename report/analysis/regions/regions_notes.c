@@ -254,37 +254,6 @@ static void regions_say_missing(regions *r)
                 blamed ? "; one of them may have been later" : "; so who was late cannot be told");
 }
 
-// A rank that never left MPI_Finalize was killed, or it is running.
-static void regions_say_not_ended(regions *r)
-{
-    size_t count = 0;
-    if (!r->waits.mpi || r->runs > 1) return;
-    for (size_t i = 0; i < r->rank_count; i++)
-        count += r->ranks[i].blocks.began_ns && !r->ranks[i].ended;
-    if (count)
-        regions_say(
-            r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-            memory_format("%zu of %zu ranks did not come to the end of MPI", count, r->rank_count),
-            "%zu of %zu ranks did not come to the end of MPI_Finalize: they were killed, or they run; what they did "
-            "is known up to the last time that they wrote their files",
-            count, r->rank_count);
-}
-
-// Where one run ended before another began.
-static void regions_say_runs(regions *r)
-{
-    size_t last = 0;
-    if (r->runs < 2) return;
-    for (size_t i = 0; i < r->rank_count; i++)
-        last += r->ranks[i].run == r->runs - 1;
-    regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-                memory_format("Files of %zu runs, one after the other: not compared", r->runs),
-                "The files are of %zu runs, one after the other: their ranks are not compared; the last run has %s. "
-                "Name its files alone, "
-                "or give each run a directory",
-                r->runs, words_many(last, "file").text);
-}
-
 static void regions_say_open(regions *r)
 {
     for (size_t i = 0; i < r->node_count; i++) {
@@ -296,10 +265,56 @@ static void regions_say_open(regions *r)
         }
         if (!ranks) continue;
         regions_say(r, SEVERITY_INFO, i, first, NULL,
-                    "%s was open on %s when the file was written: its time is at least that of the regions within",
-                    n->name, words_many(ranks, "rank").text);
+                    *r->ranks[first].end
+                        ? "%s was still open on %s when the file was written: its time is that up to then"
+                        : "%s was open on %s when the file was written: its time is at least that of the "
+                          "regions within",
+                    n->name, words_many(ranks, r->children ? "process|processes" : "rank").text);
         return; // the outermost
     }
+}
+
+static void regions_say_dropped(regions *r)
+{
+    uint64_t handler = 0, deep = 0;
+    bool told = true; // older files do not say why
+    for (size_t i = 0; i < r->rank_count; i++) {
+        handler = sum_capped(handler, r->ranks[i].lost_in_handler);
+        deep = sum_capped(deep, r->ranks[i].lost_too_deep);
+        told &= *r->ranks[i].end || !r->ranks[i].dropped;
+    }
+    if (!r->dropped) return;
+    uint64_t other = r->dropped > handler + deep ? r->dropped - handler - deep : 0;
+    char why[256] = "";
+    size_t n = 0;
+    if (handler)
+        n += (size_t)snprintf(why, sizeof why, "%s in a signal handler that interrupted another call of netprof",
+                              words_count((double)handler).text);
+    if (deep)
+        n += (size_t)snprintf(why + n, sizeof why - n, "%s%s too deep in other regions", n ? ", " : "",
+                              words_count((double)deep).text);
+    if (other)
+        snprintf(why + n, sizeof why - n, "%s%s for want of memory, or with too many names", n ? ", " : "",
+                 words_count((double)other).text);
+    regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                memory_format("%s of regions could not be counted", words_many(r->dropped, "begin").text),
+                "%s could not be counted: %s", words_many(r->dropped, "begin").text,
+                told ? why : "too deep, too many regions, no memory, or in a signal handler");
+}
+
+// Calls that something else ended: their times are those up to then.
+static void regions_say_aborted(regions *r)
+{
+    uint64_t aborted = 0;
+    size_t first = REGIONS_NONE;
+    for (size_t i = 0; i < r->node_count; i++) {
+        aborted = sum_capped(aborted, r->nodes[i].sums.aborted);
+        if (r->nodes[i].sums.aborted && first == REGIONS_NONE) first = i;
+    }
+    if (aborted)
+        regions_say(r, SEVERITY_INFO, first, REGIONS_NONE, NULL,
+                    "%s ended from outside, by the end of a thread or of a region around: first in %s",
+                    words_many(aborted, "call was|calls were").text, r->nodes[first].name);
 }
 
 static void regions_say_wrong(regions *r)
@@ -315,11 +330,7 @@ static void regions_say_wrong(regions *r)
     else if (*first)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, memory_format("A process said: %s", first),
                     "A process said: %s", first);
-    if (r->dropped)
-        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-                    memory_format("%s begins of regions could not be counted", words_count((double)r->dropped).text),
-                    "%s begins could not be counted: too deep, or too many regions",
-                    words_count((double)r->dropped).text);
+    regions_say_dropped(r);
     if (r->store->jobs_differ)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, memory_strdup("The files are of several jobs"),
                     "The files are of several jobs");
@@ -418,9 +429,11 @@ static void regions_say_measuring(regions *r)
 static void regions_say_complete(regions *r)
 {
     bool much = r->overhead_share >= 0.1; // has a line of its own
-    size_t cut = 0;
-    for (size_t i = 0; i < r->rank_count; i++)
+    size_t cut = 0, running = 0;
+    for (size_t i = 0; i < r->rank_count; i++) {
         cut += !r->ranks[i].complete;
+        running += regions_ran_on(&r->ranks[i]);
+    }
     if (cut || r->damaged) {
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
                     memory_strdup("Files are damaged: not all ranks are known"),
@@ -428,9 +441,10 @@ static void regions_say_complete(regions *r)
                     words_many(r->warning_count, "warning").text, words_many(r->rank_count, "rank").text);
         return;
     }
-    regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, NULL, "%s %s complete; %s %s%s%s%s%s",
-                r->rank_count == 1 ? "The" : "All", words_many(r->rank_count, "rank file is|rank files are").text,
-                words_count((double)r->calls).text, words_noun(r->calls, "call").text,
+    const char *files = r->children ? "file is|files are" : "rank file is|rank files are";
+    regions_say(r, running ? SEVERITY_INFO : SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, NULL, "%s %s %s; %s %s%s%s%s%s",
+                r->rank_count == 1 ? "The" : "All", words_many(r->rank_count, files).text,
+                running ? "whole" : "complete", words_count((double)r->calls).text, words_noun(r->calls, "call").text,
                 r->mismatched ? "" : ", none unmatched", much ? "" : "; measuring took ",
                 much ? "" : words_share(r->overhead_share).text, much ? "" : " of the time (estimated)");
 }
@@ -501,7 +515,7 @@ void regions_conclude(regions *r)
     const regions_finding *worst[FINDINGS_TOLD];
     size_t count = regions_worst_findings(r, worst, FINDINGS_TOLD);
     bool blamed = regions_blame(r, worst, &count);
-    if (!blamed && !r->waits.known && r->runs == 1) {
+    if (!blamed && !r->waits.known && r->runs == 1 && !r->children) {
         size_t slow = regions_costliest_odd(r);
         if (slow != REGIONS_NONE)
             regions_say_slow(r, slow);
@@ -516,7 +530,9 @@ void regions_conclude(regions *r)
     regions_say_astray(r);
     regions_say_missing(r);
     regions_say_not_ended(r);
+    regions_say_children(r);
     regions_say_open(r);
+    regions_say_aborted(r);
     regions_say_wrong(r);
     regions_say_measuring(r);
     regions_say_complete(r);

@@ -1,5 +1,8 @@
 // One process: the statistics of its threads, sorted by path and packed.
+#include "regions.h"
 #include "regions_store.h"
+
+#include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -189,4 +192,143 @@ void regions_part_free(regions_part *part)
     arrfree(part->nodes);
     arrfree(part->packed);
     hmfree(part->index);
+}
+
+// ---- a process of which only samples over time are there ----
+
+typedef struct regions_last {
+    regions_origin origin;
+    const netprof_schema *schema; // of the last sample
+    uint64_t *values;             // stb_ds
+    int64_t wall_ns, begin_ns, end_ns;
+} regions_last;
+
+static void regions_keep_last(regions_last *last, const netprof_snapshot *s)
+{
+    if (!last->schema) {
+        last->wall_ns = s->wall_ns;
+        last->begin_ns = s->begin_ns;
+    }
+    netprof_schema_retain(s->schema);
+    netprof_schema_release(last->schema);
+    last->schema = s->schema;
+    last->end_ns = s->end_ns;
+    arrsetlen(last->values, s->schema->counter_count);
+    memcpy(last->values, s->values, s->schema->counter_count * sizeof *s->values);
+}
+
+// Up to where the file ends: its process was killed, perhaps amid a sample.
+static void regions_read_last(regions_last *last, const char *path)
+{
+    netprof_reader *reader = NULL;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    if (netprof_reader_open(&reader, path, NULL, NULL)) return;
+    while (!netprof_reader_next(reader, &item, NULL) && item.type != NETPROF_ITEM_END) {
+        if (item.type == NETPROF_ITEM_FACT) {
+            netprof_fact copy = {memory_strdup(item.fact->key), memory_strdup(item.fact->value)};
+            arrput(last->origin.facts, copy);
+        } else if (item.type == NETPROF_ITEM_SNAPSHOT && regions_series(item.snapshot->schema)) {
+            regions_keep_last(last, item.snapshot);
+        }
+    }
+    netprof_reader_close(reader);
+}
+
+static uint64_t regions_last_value(const regions_last *last, const netprof_device *d, const char *counter)
+{
+    size_t at = netprof_find(last->schema, d->source, d->name, counter);
+    return at == NETPROF_NONE ? 0 : last->values[at];
+}
+
+// Length of the parent's path: up to the last slash that is not part of a name; 0 at the top.
+static size_t regions_parent_length(const char *path)
+{
+    size_t length = 0;
+    for (size_t i = 0; path[i]; i++) {
+        if (path[i] == '/') length = i;
+        if (path[i] == '\\' && path[i + 1]) i++;
+    }
+    return length;
+}
+
+static uint32_t regions_parent_stat(const netprof_schema *schema, size_t first, size_t device)
+{
+    const char *path = schema->devices[device].name;
+    size_t length = regions_parent_length(path);
+    for (size_t i = first; length && i < device; i++)
+        if (strncmp(schema->devices[i].name, path, length) == 0 && !schema->devices[i].name[length])
+            return (uint32_t)(i - first);
+    return UINT32_MAX;
+}
+
+// Times of single calls are not known: all are taken for the mean.
+static netprof_stat *regions_last_stats(const regions_last *last)
+{
+    static const uint64_t nothing[NETPROF_HISTOGRAM_BUCKETS];
+    netprof_stat *stats = NULL;
+    size_t first = 0;
+    while (first < last->schema->device_count && strcmp(last->schema->devices[first].source, "region") != 0)
+        first++;
+    for (size_t i = first; i < last->schema->device_count; i++) {
+        const netprof_device *d = &last->schema->devices[i];
+        const char *name = netprof_fact_of(d->facts, d->fact_count, "name");
+        netprof_stat s = {.node = (uint32_t)(i - first), .parent = regions_parent_stat(last->schema, first, i)};
+        if (strcmp(d->source, "region") != 0) break;
+        s.region = name ? name : d->name;
+        s.calls = s.measured = regions_last_value(last, d, "calls");
+        s.total_ns = s.inclusive_ns = regions_last_value(last, d, "time");
+        s.exclusive_ns = regions_last_value(last, d, "own_time");
+        s.bytes = regions_last_value(last, d, "bytes");
+        s.min_ns = s.max_ns = s.calls ? s.total_ns / s.calls : 0;
+        s.histogram = nothing;
+        arrput(stats, s);
+    }
+    return stats;
+}
+
+static bool regions_has_process(const regions *r, const regions_last *last)
+{
+    const netprof_fact *facts = last->origin.facts;
+    const char *host = netprof_fact_of(facts, arrlenu(facts), "host"),
+               *pid = netprof_fact_of(facts, arrlenu(facts), "pid");
+    for (size_t i = 0; i < r->rank_count; i++) {
+        const regions_rank *x = &r->ranks[i];
+        bool same = host && pid && strtol(pid, NULL, 10) == x->pid && strcmp(host, r->hosts[x->host].name) == 0;
+        // its first sample comes after its first region, and before its file
+        if (same && last->wall_ns >= x->wall_ns - 1000000000 &&
+            last->wall_ns <= x->wall_ns + x->elapsed_ns + 1000000000)
+            return true;
+    }
+    return false;
+}
+
+static void regions_join_last(regions *r, regions_last *last)
+{
+    netprof_regions from = {.mode = NETPROF_MODE_TIME, .threads = 1, .clock = "", .warning = ""};
+    regions_part part;
+    from.wall_ns = last->wall_ns;
+    from.elapsed_ns = last->end_ns - last->begin_ns;
+    from.stats = regions_last_stats(last);
+    from.count = arrlenu(from.stats);
+    regions_part_begin(&part);
+    regions_part_fill(&part, &from);
+    regions_join(r, &part, &last->origin);
+    regions_part_free(&part);
+    arrfree(from.stats);
+}
+
+void regions_join_series(regions *r)
+{
+    for (size_t i = 0; i < arrlenu(r->store->series); i++) {
+        regions_last last = {.origin = {.path = r->store->series[i], .series = true}};
+        regions_read_last(&last, r->store->series[i]);
+        if (last.schema && !regions_has_process(r, &last)) regions_join_last(r, &last);
+        for (size_t k = 0; k < arrlenu(last.origin.facts); k++) {
+            free((char *)(uintptr_t)last.origin.facts[k].key);
+            free((char *)(uintptr_t)last.origin.facts[k].value);
+        }
+        arrfree(last.origin.facts);
+        arrfree(last.values);
+        netprof_schema_release(last.schema);
+    }
 }

@@ -200,6 +200,8 @@ static void regions_free_store(regions_store *s)
     arrfree(s->host_views);
     hmfree(s->hosts);
     hmfree(s->processes);
+    hmfree(s->chosen);
+    arrfree(s->series);
     hmfree(s->nodes);
     hmfree(s->host_view_of);
     hmfree(s->readings);

@@ -67,6 +67,7 @@ typedef struct regions_origin {
     const char *path;
     netprof_fact *facts; // stb_ds
     bool damaged;
+    bool series; // made of the last sample over time
 } regions_origin;
 
 // ---- views: which devices and counters a process read ----
@@ -109,16 +110,25 @@ typedef struct regions_store {
     regions_host_view *host_views;
     const char *job, *command; // of the first file
     bool jobs_differ, commands_differ, versions_differ;
-    size_t repeated;    // files of a process that another file had
-    const rules *rules; // or NULL
+    size_t repeated;       // files of a process that another file had
+    const char **series;   // stb_ds; files of samples over time
+    regions_index *chosen; // of (wall_ns, pid): processes to be joined; NULL: all
+    const rules *rules;    // or NULL
 } regions_store;
+
+// Before the first file: only the processes of one run of `of` will be joined.
+void regions_choose_run(regions *r, const regions *of, size_t run);
+bool regions_is_chosen(const regions *r, int64_t wall_ns, long pid);
 
 // Adds one process; `part` and `origin` are not needed afterwards. One thread at a time.
 void regions_join(regions *r, const regions_part *part, const regions_origin *origin);
 
+// Adds the processes of which only samples over time are there.
+void regions_join_series(regions *r);
+
 // After the last file, in this order.
 void regions_sort(regions *r);                                 // ranks, hosts, nodes and cells into their order
-void regions_tell_runs(regions *r);                            // files of several runs
+void regions_tell_runs(regions *r);                            // children, and files of several runs
 void regions_balance(regions *r);                              // sums, shares, odd ranks
 void regions_tell_times(regions *r);                           // work and waiting of each rank
 void regions_find_late(regions *r);                            // who waited for whom
@@ -130,6 +140,10 @@ double regions_median(double *values, size_t count);          // sorts them
 
 // ---- sentences ----
 
+bool regions_ran_on(const regions_rank *rank); // after its file was written
+void regions_say_runs(regions *r);
+void regions_say_not_ended(regions *r);
+void regions_say_children(regions *r);
 // A note, with a title unless that is NULL.
 void regions_say(regions *r, severity s, size_t node, size_t rank, char *title, const char *format, ...)
     REGIONS_PRINTF(6, 7);

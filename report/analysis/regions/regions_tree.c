@@ -24,6 +24,12 @@ static long regions_number(const char *text)
     return *end ? -1 : number;
 }
 
+static uint64_t regions_count_of(const regions_origin *origin, const char *key)
+{
+    long number = regions_number(regions_fact_of(origin, key));
+    return number > 0 ? (uint64_t)number : 0;
+}
+
 static size_t regions_find_host(regions *r, const char *name)
 {
     regions_store *s = r->store;
@@ -86,8 +92,17 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
                          .cpus = regions_keep_text(arena, regions_fact_of(origin, "mpi_cpus")),
                          .cpu_ns = regions_number(regions_fact_of(origin, "cpu_ns")),
                          .cpu_wait_ns = regions_number(regions_fact_of(origin, "cpu_wait_ns")),
-                         .open_ns = regions_number(regions_fact_of(origin, "mpi_open_ns"))};
-    if (rank.open_ns < 0) rank.open_ns = 0;
+                         .open_ns = regions_number(regions_fact_of(origin, "mpi_open_ns")),
+                         .end = regions_keep_text(arena, regions_fact_of(origin, "ended")),
+                         .run_name = regions_keep_text(arena, regions_fact_of(origin, "run")),
+                         .start = regions_number(regions_fact_of(origin, "process_start")),
+                         .parent_pid = regions_number(regions_fact_of(origin, "parent_pid")),
+                         .parent_start = regions_number(regions_fact_of(origin, "parent_start")),
+                         .forked = *regions_fact_of(origin, "forked") != 0,
+                         .from_series = origin->series,
+                         .lost_in_handler = regions_count_of(origin, "dropped_in_handler"),
+                         .lost_too_deep = regions_count_of(origin, "dropped_too_deep")};
+    if (rank.open_ns < 0 || *rank.end) rank.open_ns = 0; // newer files count open calls in their figures
     regions_blocks_read(&rank.blocks, origin->facts, arrlenu(origin->facts));
     regions_compare_text(&s->job, &s->jobs_differ, regions_keep_text(arena, regions_fact_of(origin, "job")));
     regions_compare_text(&s->command, &s->commands_differ, rank.command);
@@ -238,6 +253,7 @@ static void regions_join_nodes(regions *r, const regions_part *part, size_t host
 
 void regions_join(regions *r, const regions_part *part, const regions_origin *origin)
 {
+    if (!regions_is_chosen(r, part->from->wall_ns, regions_number(regions_fact_of(origin, "pid")))) return;
     size_t host_view = REGIONS_NONE, other = regions_find_process(r, origin, part->from);
     if (other != REGIONS_NONE) {
         regions_warn(r, origin->path, 0, "the same process as in %s: left out", r->ranks[other].path);

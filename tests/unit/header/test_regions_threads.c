@@ -1103,7 +1103,7 @@ static void test_settings(void **state)
     empty_place();
     assert_int_equal(run_part("every", "NETPROF=fast NETPROF_ROOT=/nowhere"), 0);
     assert_string_equal(read_only_file(NULL).warning,
-                        "no counter can be read for the regions, time only: no counter found");
+                        "no counter can be read for the regions, time only: /nowhere: no counter found");
     assert_int_equal(read_only_file(NULL).mode, NETPROF_MODE_TIME);
     empty_place();
     assert_int_equal(run_part("every", "NETPROF=fast NETPROF_SOURCES=netdev,tcp"), 0);

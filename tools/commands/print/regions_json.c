@@ -39,6 +39,8 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     json_put(o, "rank", regions_json_number_or_null(rank->number));
     json_put_text(o, "label", rank->label);
     json_put(o, "pid", regions_json_number_or_null(rank->pid));
+    json_put(o, "child", json_new_boolean(rank->child));
+    json_put(o, "ended", *rank->end ? json_text_value(rank->end) : NULL);
     json_put_text(o, "host", job->hosts[rank->host].name);
     json_put_text(o, "file", rank->path);
     json_put_text(o, "netprof", rank->version);
@@ -426,6 +428,7 @@ static void regions_json_add_head(json_object *o, const regions *job)
     json_put(o, "ranks_missing", missing);
     json_put(o, "run", regions_json_run(job));
     json_put_exact(o, "runs", job->runs);
+    json_put_exact(o, "children", job->children);
     json_put_exact(o, "regions_ns", job->time_ns);
     json_put_exact(o, "calls", job->calls);
     json_put_exact(o, "mismatched_ends", job->mismatched);

@@ -29,6 +29,14 @@ static const char *regions_text_severity_colour(severity s)
     return sequences[s];
 }
 
+static void regions_text_who(const regions *job, FILE *to)
+{
+    size_t own = job->rank_count - job->children;
+    bool ranks = job->rank_count > 0 && job->ranks[0].number >= 0;
+    fprintf(to, "%s", words_many(own, ranks || !job->children ? "rank" : "process|processes").text);
+    if (job->children) fprintf(to, " and %s", words_many(job->children, "child|children").text);
+}
+
 static void regions_text_where(const regions *job, FILE *to)
 {
     if (*job->job) fprintf(to, "job %s, ", safe(job->job));
@@ -36,7 +44,7 @@ static void regions_text_where(const regions *job, FILE *to)
     if (job->runs > 1)
         fprintf(to, "%s of %s", words_many(job->rank_count, "file").text, words_many(job->runs, "run").text);
     else
-        fprintf(to, "%s", words_many(job->rank_count, "rank").text);
+        regions_text_who(job, to);
     fprintf(to, " on %s", words_many(job->host_count, "host").text);
     if (job->wall_ns)
         fprintf(to, ", %s, %s", words_time(job->wall_ns).text, safe(regions_text_time((double)job->elapsed_ns).text));
