@@ -112,24 +112,25 @@ json() {
     netprof regions . | grep -q '1 of 3 ranks left no file: 1'
 }
 
-@test "processes without a launcher are told apart by their numbers" {
+@test "processes without a launcher, one after the other, are runs of their own" {
     cp "$BATS_FILE_TMPDIR/rank" .
     ./rank
     ./rank
     netprof regions . --json >regions.json
-    [ "$(json '.ranks | length')" = 2 ]
-    [ "$(json '.ranks[0].rank')" = null ]
-    [ "$(json '.ranks[0].label')" = "pid $(json '.ranks[0].pid')" ]
-    [ "$(json '.regions[0].calls')" = 2 ]
+    [ "$(json '[.each_run[].ranks | length]' -c)" = '[1,1]' ]
+    [ "$(json '.each_run[0].ranks[0].rank')" = null ]
+    [ "$(json '.each_run[1].ranks[0].label')" = "pid $(json '.each_run[1].ranks[0].pid')" ]
+    [ "$(json '[.each_run[].regions[0].calls]' -c)" = '[1,1]' ]
 }
 
 @test "a program that was killed amid main" {
     cp "$BATS_FILE_TMPDIR/rank" .
     ./rank 5 helper killed
     netprof regions . --json >regions.json
-    [ "$(json '.regions[0] | .calls, .measured_calls, .open_calls' | xargs)" = '1 0 1' ]
-    [ "$(json '.regions[0].inclusive_ns == .regions[1].inclusive_ns')" = true ]
-    netprof regions . | grep -q 'main was open on 1 rank'
+    [ "$(json '.regions[0] | .calls, .measured_calls, .open_calls' | xargs)" = '1 1 1' ]
+    [ "$(json '.regions[0].inclusive_ns > .regions[1].inclusive_ns')" = true ]
+    netprof regions . | grep -q 'main was still open on 1 rank when the file was written: its time is that up to then'
+    netprof regions . | grep -q '^watch  *The process did not end normally'
 }
 
 @test "NIC bytes of a region: what the counter grew by" {

@@ -426,7 +426,7 @@ static void two_runs_are_not_one_job(void **state)
     assert_int_equal(r.runs, 2);
     expect_nobody(&r);
     assert_int_equal(r.severity, SEVERITY_WATCH);
-    assert_string_equal(r.title, "Files of 2 runs, one after the other: not compared");
+    assert_string_equal(r.title, "Files of 2 runs: not compared");
     regions_free(&r);
     tree_remove(tree);
 }
