@@ -117,10 +117,10 @@ json() {
     ./rank
     ./rank
     netprof regions . --json >regions.json
-    [ "$(json '[.each_run[].ranks | length]' -c)" = '[1,1]' ]
+    [ "$(json '[.each_run[].ranks | length] | join(" ")')" = '1 1' ]
     [ "$(json '.each_run[0].ranks[0].rank')" = null ]
     [ "$(json '.each_run[1].ranks[0].label')" = "pid $(json '.each_run[1].ranks[0].pid')" ]
-    [ "$(json '[.each_run[].regions[0].calls]' -c)" = '[1,1]' ]
+    [ "$(json '[.each_run[].regions[0].calls] | join(" ")')" = '1 1' ]
 }
 
 @test "a program that was killed amid main" {
