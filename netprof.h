@@ -15728,7 +15728,11 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
     if (fine) return mode;
     if (!np && *error.text) {
         char text[sizeof error.path + sizeof error.text + 2];
-        snprintf(text, sizeof text, "%s%s%s", error.path, *error.path == '/' ? ": " : *error.path ? " " : "", error.text);
+        snprintf(text, sizeof text, "%s%s%s", error.path,
+                 *error.path == '/' ? ": "
+                 : *error.path      ? " "
+                                    : "",
+                 error.text);
         netprof__warn(g, "no counter can be read for the regions, time only: %.120s", text);
     }
     netprof__warn(g, "no counter can be read for the regions: %s", "time only");

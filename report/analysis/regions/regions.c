@@ -418,11 +418,3 @@ int regions_series_in_file(const char *path)
     parts_close(&all);
     return found;
 }
-
-bool regions_series(const netprof_schema *schema)
-{
-    for (size_t i = 0; i < schema->device_count; i++)
-        if (strcmp(schema->devices[i].source, "regions") == 0 && strcmp(schema->devices[i].name, "process") == 0)
-            return true;
-    return false;
-}

@@ -76,6 +76,5 @@ int regions_in_file(const char *path);
 // Does the file hold what a process sampled of its regions over time (NETPROF_SERIES)? regions_read() takes it where the
 // file of the process's regions is not among its files: it was killed before it could write one.
 int regions_series_in_file(const char *path);
-bool regions_series(const netprof_schema *schema); // the same for its schema
 
 #endif

@@ -320,6 +320,7 @@ typedef struct regions {
 } regions;
 
 void regions_free(regions *r);
+bool regions_series(const netprof_schema *schema); // is it of samples of regions over time (NETPROF_SERIES)?
 // The files of one run of several, for regions_read(); arrfree() the list, the names are those of the ranks.
 const char **regions_files_of_run(const regions *r, size_t run);
 

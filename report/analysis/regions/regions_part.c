@@ -1,5 +1,4 @@
 // One process: the statistics of its threads, sorted by path and packed.
-#include "regions.h"
 #include "regions_store.h"
 
 #include "analysis/base/memory.h"
@@ -195,6 +194,14 @@ void regions_part_free(regions_part *part)
 }
 
 // ---- a process of which only samples over time are there ----
+
+bool regions_series(const netprof_schema *schema)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, "regions") == 0 && strcmp(schema->devices[i].name, "process") == 0)
+            return true;
+    return false;
+}
 
 typedef struct regions_last {
     regions_origin origin;
