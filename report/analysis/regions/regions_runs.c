@@ -216,14 +216,14 @@ void regions_say_not_ended(regions *r)
     bool one = count == 1;
     char of[48] = "The ";
     if (r->rank_count > 1) snprintf(of, sizeof of, "%zu of %zu ", count, r->rank_count);
-    const char *noun = words_noun(r->rank_count, who).text;
     regions_say(
         r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-        memory_format("%s%s did not end normally, or %s", of, noun, one ? "still runs" : "still run"),
+        memory_format("%s%s did not end normally, or %s", of, words_noun(r->rank_count, who).text,
+                      one ? "still runs" : "still run"),
         "%s%s did not end normally (%s killed, or ended by _exit() or exec), or %s: what %s did is known up to the "
         "last writing of %s, at %s",
-        of, noun, one ? "it was" : "they were", one ? "still runs" : "still run", one ? "it" : "they",
-        one ? "its file" : "their files", words_time(last).text);
+        of, words_noun(r->rank_count, who).text, one ? "it was" : "they were", one ? "still runs" : "still run",
+        one ? "it" : "they", one ? "its file" : "their files", words_time(last).text);
 }
 
 void regions_say_children(regions *r)
