@@ -61,6 +61,20 @@ END
         '["cxi/cxi1/hni_sts_rx_ok_octets","cxi/cxi1/hni_sts_tx_ok_octets"]' ]
 }
 
+@test "perfetto: what netprof job finds to have lasted a while is there from when to when" {
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 3 -t 300 -g 1 -k 2 job
+    netprof job --json --fail-on critical job >job.json
+    netprof export job --what findings --to perfetto -o trace.json
+    jq -c '[.findings[] | select(.incident) | [.rule, .claim, .node, .device, .from_s, .to_s - .from_s]]' job.json >expected
+    jq -c '([.traceEvents[] | select(.name == "process_name" and .args.name == "job") | .pid][0]) as $job
+        | ([.traceEvents[] | select(.name | test("netprof$")) | .ts] | min) as $begin
+        | [.traceEvents[] | select(.ph == "X" and .pid == $job) |
+           [.args.rule, .name, .args.node, .args.device, (.ts - $begin) / 1000000, .dur / 1000000]]' trace.json >found
+    [ "$(jq length expected)" -ge 1 ]
+    diff <(jq -S 'map(map(. // null))' expected) <(jq -S 'map(map(. // null))' found)
+}
+
 @test "perfetto: what could not be read is a gap with its reason, never a zero" {
     made node.json n1 0 1000 3000 - - 9000 9500
     trace node.json

@@ -94,6 +94,12 @@ export_cell cell_time(int64_t ns);  // missing where it is 0: not known
 typedef struct export_sink export_sink;
 struct clocks;
 
+// Something that netprof job found, which lasted so long; seconds since the first snapshot of all recordings.
+typedef struct export_incident {
+    const char *severity, *rule, *claim, *advice, *node, *device; // "" not known
+    double from_s, to_s;
+} export_incident;
+
 typedef struct export_driver {
     const char *name;
     bool directory;      // a file for each table, unless only one is wanted
@@ -104,6 +110,7 @@ typedef struct export_driver {
     void *(*open)(export_sink *sink, const char *path);
     // The clocks of all runs, by number, and when the first of them begins: before any run. NULL: it is not asked for.
     void (*clock)(void *state, const struct clocks *c, int64_t begin_ns);
+    void (*incident)(void *state, const export_incident *x); // after all runs. NULL: it is not asked for
     void (*table)(void *state, export_id id, const export_table *table);
     void (*row)(void *state, export_id id, const export_table *table, const export_cell *cells);
     // Ends what was opened; finish = false: it is dropped anyway.
@@ -128,6 +135,7 @@ bool export_wants(const export_sink *sink, export_id id);
 void export_begin(export_sink *sink, export_id id, const export_table *table); // unless it is not wanted
 void export_row(export_sink *sink, export_id id, const export_cell *cells);
 void export_clocks(export_sink *sink, const struct clocks *c, int64_t begin_ns);
+void export_put_incident(export_sink *sink, const export_incident *x);
 bool export_failed(const export_sink *sink); // also after an interrupt
 // The first failure counts.
 void export_fail(export_sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -144,6 +152,8 @@ typedef struct export_input export_input;
 int export_files(export_sink *sink, const char **paths, size_t count);
 // The regions of these files and directories.
 int export_regions(export_sink *sink, const char **paths, size_t count);
+// What netprof job finds in these files from when to when, where the format shows that.
+void export_incidents(export_sink *sink, const char **paths, size_t count);
 // The tables of Nsight Systems exports.
 int export_programs(export_sink *sink, const char **paths, size_t count);
 

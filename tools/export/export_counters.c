@@ -555,6 +555,17 @@ static void export_close_all(opened *all)
     listing_free(&all->paths);
 }
 
+// As they were given, for a directory has its phases, too; what came by a pipe cannot be read again.
+static void export_find_incidents(export_sink *sink, const char **given, size_t count)
+{
+    const char **paths = memory_calloc(count + 1, sizeof *paths);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(given[i], "-") != 0 && !nsys_in_file(given[i])) paths[kept++] = given[i];
+    export_incidents(sink, paths, kept);
+    free(paths);
+}
+
 int export_files(export_sink *sink, const char **paths, size_t count)
 {
     feed f = {.to = sink, .o = export_options_of(sink)};
@@ -563,6 +574,7 @@ int export_files(export_sink *sink, const char **paths, size_t count)
     size_t kept = all.input_count;
     if (!code && kept) export_begin_tables(sink, WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS);
     if (!code && kept) code = export_counters(&f, all.inputs, kept);
+    if (!code && kept && f.o->what & WHAT_FINDINGS && !export_failed(sink)) export_find_incidents(sink, paths, count);
     if (!code && all.region_count && f.o->what & WHAT_REGIONS && !export_failed(sink)) {
         export_begin_tables(sink, WHAT_REGIONS);
         code = export_regions(sink, all.regions, all.region_count);

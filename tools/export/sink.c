@@ -216,6 +216,11 @@ void export_clocks(export_sink *sink, const struct clocks *c, int64_t begin_ns)
     if (!export_failed(sink) && sink->o.driver->clock) sink->o.driver->clock(sink->state, c, begin_ns);
 }
 
+void export_put_incident(export_sink *sink, const export_incident *x)
+{
+    if (!export_failed(sink)) sink->o.driver->incident(sink->state, x);
+}
+
 bool export_failed(const export_sink *sink)
 {
     return sink->failure || interrupted;

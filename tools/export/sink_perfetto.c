@@ -47,6 +47,10 @@ typedef struct perfetto_state {
     perfetto_run *runs;          // by number - 1
     perfetto_track *tracks;      // of the last run
     index_map *track_of;
+    struct perfetto_lane {
+        uint64_t thread;
+        double end_s;
+    } * lanes; // of what was found in the job: what overlaps cannot be on one thread
 } perfetto_state;
 
 // ---- gzip ----
@@ -374,6 +378,51 @@ static void perfetto_take_finding(perfetto_state *p, const export_cell *c)
     fputs(*before == ',' && !before[1] ? "}}" : "}", p->to);
 }
 
+// The first snapshot of all, where the job's time begins.
+static int64_t perfetto_job_begin(const perfetto_state *p)
+{
+    int64_t first_ns = 0;
+    for (size_t i = 0; i < arrlenu(p->runs); i++) {
+        const perfetto_run *r = &p->runs[i];
+        if (r->sampled_pid || !r->begin_ns || r->begin_ns == r->end_ns) continue;
+        int64_t at_ns = perfetto_place(p, i + 1, r->begin_ns);
+        if (!first_ns || at_ns < first_ns) first_ns = at_ns;
+    }
+    return first_ns;
+}
+
+static uint64_t perfetto_lane_of(perfetto_state *p, const perfetto_process *process, const export_incident *x)
+{
+    size_t i = 0;
+    while (i < arrlenu(p->lanes) && p->lanes[i].end_s > x->from_s)
+        i++;
+    if (i == arrlenu(p->lanes)) {
+        arrput(p->lanes, ((struct perfetto_lane){.thread = ++p->last_id}));
+        perfetto_name(p, process, p->lanes[i].thread, "findings");
+    }
+    p->lanes[i].end_s = x->to_s;
+    return p->lanes[i].thread;
+}
+
+static void sink_perfetto_incident(void *state, const export_incident *x)
+{
+    perfetto_state *p = state;
+    int64_t begin_ns = perfetto_job_begin(p);
+    if (!begin_ns || !(x->from_s >= 0 && x->to_s < 1e9)) return;
+    size_t at = perfetto_process_named(p, "job");
+    perfetto_process *process = &p->processes[at];
+    int64_t from_ns = begin_ns + (int64_t)(x->from_s * 1e9), to_ns = begin_ns + (int64_t)(x->to_s * 1e9);
+    perfetto_begin(p, 'X', process, perfetto_lane_of(p, process, x), x->claim);
+    perfetto_put_time(p, from_ns);
+    perfetto_put_length(p, from_ns, to_ns);
+    perfetto_put_text(p, ",\"args\":{", "severity", x->severity);
+    perfetto_put_text(p, ",", "rule", x->rule);
+    if (*x->node) perfetto_put_text(p, ",", "node", x->node);
+    if (*x->device) perfetto_put_text(p, ",", "device", x->device);
+    if (*x->advice) perfetto_put_text(p, ",", "advice", x->advice);
+    fputs("}}", p->to);
+}
+
 // A process whose regions were measured, as long as it ran; how long each region took has no place in time.
 static void perfetto_take_rank(perfetto_state *p, const export_cell *c)
 {
@@ -494,6 +543,7 @@ static void sink_perfetto_close(void *state, bool finish)
     arrfree(p->processes);
     arrfree(p->runs);
     arrfree(p->tracks);
+    arrfree(p->lanes);
     hmfree(p->process_of);
     hmfree(p->track_of);
     clocks_free(&p->clocks);
@@ -505,6 +555,7 @@ const export_driver export_perfetto = {.name = "perfetto",
                                        .events = true,
                                        .open = sink_perfetto_open,
                                        .clock = sink_perfetto_clock,
+                                       .incident = sink_perfetto_incident,
                                        .table = sink_perfetto_table,
                                        .row = sink_perfetto_row,
                                        .close = sink_perfetto_close};

@@ -75,13 +75,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     // Most of the time what is written here; a database takes as long as a hundred of these. (Parquet is written by DuckDB,
     // where that is there.)
-    static const char *const formats[] = {"csv", "json", "csv", "json", "csv", "json", "csv", "sqlite"};
+    static const char *const formats[] = {"csv", "json", "csv", "perfetto", "csv", "json", "csv", "sqlite"};
     pieces p;
     if (size < 2 || size > 1 << 16) return 0;
     start();
     pieces_take(&p, data + 1, size - 1);
     export_options o = {.driver = export_format_named(formats[data[0] & 7]), .path = output, .what = WHAT_ALL};
-    o.wide = data[0] & 8;
+    o.wide = data[0] & 8 && !o.driver->events;
     o.plain = data[0] & 16;
     if (data[0] & 32) o.what = WHAT_SERIES | WHAT_FINDINGS;
     if (o.driver->missing || !p.count) {
@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int closed = export_close(sink, keep);
     expect(code == EXIT_DONE || code == EXIT_WORTH_FAILING || code == EXIT_FILE || code == EXIT_NOTHING);
     expect(entries(directory) == (keep && !closed));
-    if (keep && !closed && strcmp(o.driver->name, "json") == 0) check_json();
+    if (keep && !closed && (strcmp(o.driver->name, "json") == 0 || o.driver->events)) check_json();
     empty(directory);
     pieces_free(&p);
     return 0;
