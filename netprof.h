@@ -46,6 +46,7 @@
         6.2 functions
         6.3 macros: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES
         6.4 statistics that were taken or read
+        6.5 with NETPROF_DISABLE: the same functions, without regions
      7 implementation: foundations
         7.1 system calls that a test may replace
         7.2 memory, errors, clocks
@@ -152,8 +153,8 @@
      NETPROF_NO_NETLINK       links are read from sysfs; no ethtool groups
      NETPROF_NO_JSON          no JSON writer
      NETPROF_NO_PRINT         no tables for people, no benchmark (section 5.10)
-     NETPROF_DISABLE          no regions: the macros expand to nothing, the functions do not exist; define it in every
-                              file
+     NETPROF_DISABLE          no regions: the macros expand to nothing, the functions do nothing; define it in every
+                              file (a file without it still links, and calls functions that do nothing)
      NETPROF_NO_TSC           uses the kernel's clock instead of the processor's time stamp counter
      NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions per thread, 4096 names
      NETPROF_OS_...           the system calls of section 7.1, for fault injection in tests
@@ -1014,9 +1015,9 @@ typedef struct netprof_site {
     const char *file;
 } netprof_site;
 
-#ifndef NETPROF_DISABLE
-
 /* >>6.2 functions */
+
+#if !defined(NETPROF_DISABLE) || defined(NETPROF_IMPLEMENTATION) /* otherwise 6.5 */
 
 /* Region calls never fail and never print: errors are counted. Thread rule "hot": any thread, no lock; also in a signal
    handler if the thread used the region in the same place before (a first use allocates). Calls in a handler that
@@ -1054,8 +1055,6 @@ NETPROF_API void netprof_adopt_end(void); /* Ends regions that are still open in
    name is an id of netprof_region(). Counts, sum, least, most, a histogram by powers of two, and the time of the calls by
    the value; a value that is given again in one call counts again, and the call's time is the last one's. hot. */
 NETPROF_API void netprof_value(netprof_region_id name, int64_t value);
-/* Smallest value of a bucket: INT64_MIN, 1, 2, 4 ...; INT64_MAX for NETPROF_VALUE_BUCKETS and above. any. */
-NETPROF_API int64_t netprof_value_floor(unsigned bucket);
 /* Adds bytes that the program moved to the innermost open region of this thread; without one they are ignored. hot. */
 NETPROF_API void netprof_bytes(uint64_t bytes);
 /* Measures only every n-th call of the region from now on; 0 and 1: every call. any, no lock. */
@@ -1090,10 +1089,26 @@ static int netprof__mode_now __attribute__((unused)) = 0;
 extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #endif
 
+#endif
+
 /* >>6.3 macros: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES
 
    Names are string literals, since a call site keeps its region: any other name does not compile. The macros that end
-   in _DYNAMIC take any text, which is copied and looked up at each call (some 40 ns). */
+   in _DYNAMIC take any text, which is copied and looked up at each call (some 40 ns). NETPROF_SCOPE_ID takes an id of
+   netprof_region(); what it begins ends with the block, as with NETPROF_SCOPE. */
+
+#ifdef NETPROF_DISABLE
+#define NETPROF_BEGIN(name)         ((void)0)
+#define NETPROF_END(name)           ((void)0)
+#define NETPROF_BYTES(n)            ((void)sizeof(n))
+#define NETPROF_VALUE(name, value)  ((void)sizeof(value))
+#define NETPROF_BEGIN_DYNAMIC(name) ((void)0)
+#define NETPROF_END_DYNAMIC(name)   ((void)0)
+#define NETPROF_SCOPE(name)         ((void)0)
+#define NETPROF_SCOPE_DYNAMIC(name) ((void)0)
+#define NETPROF_SCOPE_ID(id)        ((void)0)
+#define NETPROF_ADOPT(place)        ((void)sizeof(place))
+#else
 
 #define NETPROF__SITE(name)                                                                                            \
     {                                                                                                                  \
@@ -1109,13 +1124,13 @@ extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #define NETPROF_END(name)   NETPROF__AT(netprof__leave, name)
 #define NETPROF_BYTES(n)                                                                                               \
     do {                                                                                                               \
-        if (NETPROF__IS_ON) netprof_bytes(n);                                                                          \
+        if (NETPROF__IS_ON) netprof_bytes(NETPROF__AS_BYTES(n));                                                       \
     } while (0)
 /* A value of the innermost open region; the name is a string literal. */
 #define NETPROF_VALUE(name, value)                                                                                     \
     do {                                                                                                               \
         static netprof_site netprof__site = NETPROF__SITE(name);                                                       \
-        if (NETPROF__IS_ON) netprof__value(&netprof__site, (int64_t)(value));                                          \
+        if (NETPROF__IS_ON) netprof__value(&netprof__site, NETPROF__AS_VALUE(value));                                  \
     } while (0)
 #define NETPROF_BEGIN_DYNAMIC(name)                                                                                    \
     do {                                                                                                               \
@@ -1126,39 +1141,43 @@ extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
         if (NETPROF__IS_ON) netprof_end(netprof_region(name));                                                         \
     } while (0)
 
+/* Several scopes may stand in one line. */
+#ifdef __COUNTER__
+#define NETPROF__UNIQUE __COUNTER__
 #else
-#define NETPROF_BEGIN(name)         ((void)0)
-#define NETPROF_END(name)           ((void)0)
-#define NETPROF_BYTES(n)            ((void)0)
-#define NETPROF_VALUE(name, value)  ((void)0)
-#define NETPROF_BEGIN_DYNAMIC(name) ((void)0)
-#define NETPROF_END_DYNAMIC(name)   ((void)0)
+#define NETPROF__UNIQUE __LINE__
 #endif
 
-#define NETPROF__JOIN2(a, b) a##b
-#define NETPROF__JOIN(a, b)  NETPROF__JOIN2(a, b)
-/* NETPROF_SCOPE_ID takes an id of netprof_region(); what it begins ends with the block, as with NETPROF_SCOPE. */
-#ifdef NETPROF_DISABLE
-#define NETPROF_SCOPE(name)         ((void)0)
-#define NETPROF_SCOPE_DYNAMIC(name) ((void)0)
-#define NETPROF_SCOPE_ID(id)        ((void)0)
-#define NETPROF_ADOPT(place)        ((void)0)
-#elif defined(__cplusplus)
+#define NETPROF__JOIN(a, b) a##b
+#define NETPROF__SCOPE_NAMED(name, n)                                                                                  \
+    NETPROF__SCOPE_OF(name, NETPROF__JOIN(netprof__site_, n), NETPROF__JOIN(netprof__scope_, n))
+#define NETPROF__SCOPE_AT(name, n)  NETPROF__SCOPE_NAMED(name, n)
+#define NETPROF_SCOPE(name)         NETPROF__SCOPE_AT(name, NETPROF__UNIQUE)
+#define NETPROF__SCOPE_ID_AT(id, n) NETPROF__SCOPE_ID_OF(id, NETPROF__JOIN(netprof__scope_, n))
+#define NETPROF__SCOPE_ID_ON(id, n) NETPROF__SCOPE_ID_AT(id, n)
+#define NETPROF_SCOPE_ID(id)        NETPROF__SCOPE_ID_ON(id, NETPROF__UNIQUE)
+#define NETPROF_SCOPE_DYNAMIC(name) NETPROF_SCOPE_ID(NETPROF__IS_ON ? netprof_region(name) : 0)
+#define NETPROF__ADOPT_AT(place, n) NETPROF__ADOPT_OF(place, NETPROF__JOIN(netprof__adoption_, n))
+#define NETPROF__ADOPT_ON(place, n) NETPROF__ADOPT_AT(place, n)
+#define NETPROF_ADOPT(place)        NETPROF__ADOPT_ON(place, NETPROF__UNIQUE)
+
+#ifdef __cplusplus
 } /* extern "C" */
 class netprof_scope
 {
     netprof_site *site;
+    bool on;
     netprof_scope(const netprof_scope &);
     netprof_scope &operator=(const netprof_scope &);
 
   public:
-    explicit netprof_scope(netprof_site *s) : site(NETPROF__IS_ON ? s : 0)
+    explicit netprof_scope(netprof_site *s) : site(s), on(NETPROF__IS_ON != 0)
     {
-        if (site) netprof__enter(site);
+        if (on) netprof__enter(site);
     }
     ~netprof_scope()
     {
-        if (site) netprof__leave(site);
+        if (on) netprof__leave(site);
     }
 };
 class netprof_scope_id
@@ -1177,7 +1196,7 @@ class netprof_scope_id
         if (region) netprof_end(region);
     }
 };
-#define NETPROF_SCOPE_ID(id) netprof_scope_id NETPROF__JOIN(netprof__scope_, __LINE__)(id)
+#define NETPROF__SCOPE_ID_OF(id, scope)    netprof_scope_id scope(id)
 class netprof_adoption
 {
     netprof_adoption(const netprof_adoption &);
@@ -1187,11 +1206,21 @@ class netprof_adoption
     explicit netprof_adoption(netprof_place place) { netprof_adopt(place); }
     ~netprof_adoption() { netprof_adopt_end(); }
 };
-#define NETPROF_ADOPT(place) netprof_adoption NETPROF__JOIN(netprof__adoption_, __LINE__)(place)
+#define NETPROF__ADOPT_OF(place, adoption) netprof_adoption adoption(place)
+template <class T> inline uint64_t netprof__as_bytes(T n) /* no warning in the user's file, whatever the type */
+{
+    return static_cast<uint64_t>(n);
+}
+template <class T> inline int64_t netprof__as_value(T n)
+{
+    return static_cast<int64_t>(n);
+}
 extern "C" {
-#define NETPROF_SCOPE(name)                                                                                            \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = NETPROF__SITE(name);                                 \
-    netprof_scope NETPROF__JOIN(netprof__scope_, __LINE__)(&NETPROF__JOIN(netprof__site_, __LINE__))
+#define NETPROF__AS_BYTES(n)               netprof__as_bytes(n)
+#define NETPROF__AS_VALUE(n)               netprof__as_value(n)
+#define NETPROF__SCOPE_OF(name, site, scope)                                                                           \
+    static netprof_site site = NETPROF__SITE(name);                                                                    \
+    netprof_scope scope(&site)
 #else
 static inline __attribute__((unused)) netprof_site *netprof__scope_begin(netprof_site *site)
 {
@@ -1213,9 +1242,8 @@ static inline __attribute__((unused)) void netprof__scope_adopt_end(netprof_plac
     (void)place;
     netprof_adopt_end();
 }
-#define NETPROF_ADOPT(place)                                                                                           \
-    netprof_place NETPROF__JOIN(netprof__adoption_, __LINE__)                                                          \
-        __attribute__((cleanup(netprof__scope_adopt_end), unused)) = netprof__scope_adopt(place)
+#define NETPROF__ADOPT_OF(place, adoption)                                                                             \
+    netprof_place adoption __attribute__((cleanup(netprof__scope_adopt_end), unused)) = netprof__scope_adopt(place)
 static inline __attribute__((unused)) netprof_region_id netprof__scope_begin_id(netprof_region_id region)
 {
     if (!NETPROF__IS_ON) return 0;
@@ -1226,17 +1254,16 @@ static inline __attribute__((unused)) void netprof__scope_end_id(netprof_region_
 {
     if (*region) netprof_end(*region);
 }
-#define NETPROF_SCOPE_ID(id)                                                                                           \
-    netprof_region_id NETPROF__JOIN(netprof__scope_, __LINE__)                                                         \
-        __attribute__((cleanup(netprof__scope_end_id), unused)) = netprof__scope_begin_id(id)
-#define NETPROF_SCOPE(name)                                                                                            \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = NETPROF__SITE(name);                                 \
-    netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__) __attribute__((cleanup(netprof__scope_end), unused)) =      \
-        netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
+#define NETPROF__AS_BYTES(n) (uint64_t)(n)
+#define NETPROF__AS_VALUE(n) (int64_t)(n)
+#define NETPROF__SCOPE_ID_OF(id, scope)                                                                                \
+    netprof_region_id scope __attribute__((cleanup(netprof__scope_end_id), unused)) = netprof__scope_begin_id(id)
+#define NETPROF__SCOPE_OF(name, site, scope)                                                                           \
+    static netprof_site site = NETPROF__SITE(name);                                                                    \
+    netprof_site *scope __attribute__((cleanup(netprof__scope_end), unused)) = netprof__scope_begin(&site)
 #endif
-#ifndef NETPROF_DISABLE
-#define NETPROF_SCOPE_DYNAMIC(name) NETPROF_SCOPE_ID(NETPROF__IS_ON ? netprof_region(name) : 0)
-#endif
+
+#endif /* NETPROF_DISABLE */
 /* One iteration of a loop, to the end of the block: a region with the value "iteration". The report tells which iteration
    was the longest. */
 #define NETPROF_ITERATION(name, number)                                                                                \
@@ -1249,10 +1276,135 @@ NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL ac
 /* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets per power of two. UINT64_MAX for
    NETPROF_HISTOGRAM_BUCKETS and above. any. */
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket);
+/* Smallest value of a bucket: INT64_MIN, 1, 2, 4 ...; INT64_MAX for NETPROF_VALUE_BUCKETS and above. any. */
+NETPROF_API int64_t netprof_value_floor(unsigned bucket);
 /* Writes a copy of the statistics, taken or read; its schema is written first if it has counters. object (the
    writer). */
 NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netprof_regions *regions,
                                               netprof_error *error);
+
+/* >>6.5 with NETPROF_DISABLE: the same functions, without regions */
+
+/* Inline; but the file with the implementation has them for files without NETPROF_DISABLE, too. */
+#ifdef NETPROF_DISABLE
+#ifdef NETPROF_IMPLEMENTATION
+#define NETPROF__STUB NETPROF_API
+#else
+#define NETPROF__STUB static inline __attribute__((unused))
+#endif
+NETPROF__STUB netprof_region_id netprof_region(const char *name)
+{
+    (void)name;
+    return 0;
+}
+NETPROF__STUB void netprof_begin(netprof_region_id region)
+{
+    (void)region;
+}
+NETPROF__STUB void netprof_end(netprof_region_id region)
+{
+    (void)region;
+}
+NETPROF__STUB netprof_span netprof_span_begin(netprof_region_id region)
+{
+    netprof_span span = NETPROF_ZERO;
+    (void)region;
+    return span;
+}
+NETPROF__STUB void netprof_span_end(netprof_span span)
+{
+    (void)span;
+}
+NETPROF__STUB netprof_span netprof_span_begin_at(netprof_region_id region, netprof_place place)
+{
+    (void)place;
+    return netprof_span_begin(region);
+}
+NETPROF__STUB void netprof_span_bytes(netprof_span *span, uint64_t bytes)
+{
+    (void)span;
+    (void)bytes;
+}
+NETPROF__STUB void netprof_span_wait(netprof_span *span)
+{
+    (void)span;
+}
+NETPROF__STUB void netprof_span_suspend(netprof_span *span)
+{
+    (void)span;
+}
+NETPROF__STUB void netprof_span_resume(netprof_span *span)
+{
+    (void)span;
+}
+NETPROF__STUB netprof_place netprof_here(void)
+{
+    netprof_place none = NETPROF_ZERO;
+    return none;
+}
+NETPROF__STUB netprof_place netprof_span_place(const netprof_span *span)
+{
+    (void)span;
+    return netprof_here();
+}
+NETPROF__STUB void netprof_adopt(netprof_place place)
+{
+    (void)place;
+}
+NETPROF__STUB void netprof_adopt_end(void) {}
+NETPROF__STUB void netprof_value(netprof_region_id name, int64_t value)
+{
+    (void)name;
+    (void)value;
+}
+NETPROF__STUB void netprof_bytes(uint64_t bytes)
+{
+    (void)bytes;
+}
+NETPROF__STUB void netprof_region_every(netprof_region_id region, unsigned n)
+{
+    (void)region;
+    (void)n;
+}
+NETPROF__STUB void netprof_set_mode(netprof_mode mode)
+{
+    (void)mode;
+}
+NETPROF__STUB void netprof_set_rank(int rank, int size)
+{
+    (void)rank;
+    (void)size;
+}
+NETPROF__STUB netprof_err netprof_flush(netprof_error *error)
+{
+    (void)error;
+    return NETPROF_OK;
+}
+NETPROF__STUB void netprof_regions_reset(void) {}
+/* Nothing: no name, no time. */
+NETPROF__STUB netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error)
+{
+    netprof_regions none = NETPROF_ZERO;
+    none.mode = NETPROF_MODE_OFF;
+    none.clock = none.warning = "";
+    *out = none;
+    (void)error;
+    return NETPROF_OK;
+}
+NETPROF__STUB void netprof__enter(netprof_site *site)
+{
+    (void)site;
+}
+NETPROF__STUB void netprof__leave(netprof_site *site)
+{
+    (void)site;
+}
+NETPROF__STUB void netprof__value(netprof_site *site, int64_t value)
+{
+    (void)site;
+    (void)value;
+}
+#endif /* NETPROF_DISABLE */
 
 #ifdef __cplusplus
 }
@@ -1265,11 +1417,11 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #define NETPROF_IMPLEMENTED
 
 /* The declarations alone were included first, and with them <stdint.h>: glibc chose its features without _GNU_SOURCE.
-   Let it choose again for the headers below. */
-#if defined(__GLIBC__) && !defined(__USE_GNU)
+   Let it choose again for the headers below; other C libraries ask at each header. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#if defined(__GLIBC__) && !defined(__USE_GNU)
 #undef _FEATURES_H
 #include <features.h>
 #endif
@@ -1277,6 +1429,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -1302,6 +1455,11 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #endif
 #ifndef O_CLOEXEC
 #error "the file with NETPROF_IMPLEMENTATION must include netprof.h first, or define _GNU_SOURCE"
+#endif
+
+#if defined(__cplusplus) && !defined(PRIu64) /* older C libraries, before C++11 */
+#define PRIu64 "llu"
+#define PRId64 "lld"
 #endif
 
 #ifdef __cplusplus
@@ -1349,8 +1507,10 @@ extern "C" {
 #ifndef NETPROF_OS_RECV
 #define NETPROF_OS_RECV(fd, data, size, flags) recv((fd), (data), (size), (flags))
 #endif
-#ifndef NETPROF_OS_IOCTL
+#if !defined(NETPROF_OS_IOCTL) && defined(__GLIBC__)
 #define NETPROF_OS_IOCTL(fd, request, argument) ioctl((fd), (request), (argument))
+#elif !defined(NETPROF_OS_IOCTL) /* musl: an int */
+#define NETPROF_OS_IOCTL(fd, request, argument) ioctl((fd), (int)(request), (argument))
 #endif
 #ifndef NETPROF_OS_GETSOCKOPT
 #define NETPROF_OS_GETSOCKOPT(fd, level, name, data, size) getsockopt((fd), (level), (name), (data), (size))
@@ -2716,7 +2876,7 @@ static void netprof__pci_facts(netprof_list *list, const char *dir)
 static void netprof__fact_number(netprof_list *list, const char *key, uint64_t value)
 {
     char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    snprintf(text, sizeof text, "%" PRIu64, value);
     netprof_list_fact(list, key, text);
 }
 
@@ -6122,7 +6282,7 @@ static void netprof__rdma_port_facts(netprof_list *list, const char *port_path)
     netprof__join_path(path, sizeof path, port_path, "rate");
     n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
     if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) && rate) { /* 0: a port that is down has no rate */
-        snprintf(text, sizeof text, "%llu", (unsigned long long)rate);
+        snprintf(text, sizeof text, "%" PRIu64, rate);
         netprof_list_fact(list, "rate_bps", text);
     }
 }
@@ -11267,12 +11427,12 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
 static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t number)
 {
     /* Names in a run take less than a byte each: only the limit bounds n. */
-    uint64_t n = netprof__take_varint(c), run = 0;
-    size_t first = p->counter_count, i, previous = NETPROF_NONE;
+    uint64_t given = netprof__take_varint(c), run = 0;
+    size_t first = p->counter_count, n = (size_t)given, i, previous = NETPROF_NONE;
     p->list_first[number] = first;
-    p->list_length[number] = (size_t)n;
-    if (c->bad || n > r->limits.max_counters || first + n > r->limits.max_counters ||
-        !netprof__reader_may_hold(r, n * (sizeof *p->counters + sizeof *p->name_at)) ||
+    p->list_length[number] = n;
+    if (c->bad || given > r->limits.max_counters || first + n > r->limits.max_counters ||
+        !netprof__reader_may_hold(r, given * (sizeof *p->counters + sizeof *p->name_at)) ||
         !netprof__reader_room(r, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
         !netprof__reader_room(r, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
         c->bad = 1;
@@ -13578,6 +13738,9 @@ NETPROF_API void netprof_print_bench(int fd, const netprof_bench_row *rows, size
 
 /* ---- >>12 implementation: regions ---- */
 
+#if defined(NETPROF_DISABLE) && !defined(NETPROF_STATIC)
+int netprof__mode_now = NETPROF_MODE_OFF; /* for files without NETPROF_DISABLE */
+#endif
 #ifndef NETPROF_DISABLE
 
 /* >>12.1 the data of the hot path
@@ -16433,8 +16596,8 @@ static void netprof__collect_warning(const struct netprof__regions_state *g, cha
     netprof__copy_text(to, NETPROF__WARNING_SIZE, g->warning);
     if (!*to && bounded)
         snprintf(to, NETPROF__WARNING_SIZE,
-                 "a counter could not be read or started again %llu times: counter sums are lower bounds",
-                 (unsigned long long)bounded);
+                 "a counter could not be read or started again %" PRIu64 " times: counter sums are lower bounds",
+                 bounded);
     for (t = g->threads; t && !*to; t = t->next)
         if (NETPROF__GET(t->mismatched)) netprof__mismatch_text(g, t, to);
 }
@@ -16695,7 +16858,7 @@ static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, co
 static netprof_err netprof__write_number_if(netprof_writer *w, const char *key, uint64_t value, netprof_error *error)
 {
     char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    snprintf(text, sizeof text, "%" PRIu64, value);
     return value ? netprof_write_fact(w, key, text, error) : NETPROF_OK;
 }
 
@@ -16896,16 +17059,20 @@ static netprof_err netprof__flush_locked(netprof_error *error)
 /* Says once in the life of a process that its file could not be written. */
 static void netprof__tell_unwritten(const netprof_error *error, int again)
 {
-    char name[NETPROF__NAME_SIZE], line[NETPROF__NAME_SIZE + 400], rank[32];
+    char line[NETPROF__NAME_SIZE + 400], rank[32];
+    size_t length;
     const char *reason = error->sys_errno ? strerror(error->sys_errno)
                          : *error->text   ? error->text
                                           : netprof_strerror(error->code);
     if (__atomic_exchange_n(&netprof__regions_state.told, 1, __ATOMIC_RELAXED)) return;
-    netprof__output_name(name, sizeof name);
     netprof__rank_text(rank, sizeof rank);
-    snprintf(line, sizeof line - 1, "netprof: the regions of %s%s%sprocess %ld could not be written: %s: %s%s",
-             *rank ? "rank " : "", rank, *rank ? ", " : "", (long)getpid(), name, reason,
-             again ? " (this is tried again)" : "");
+    snprintf(line, sizeof line,
+             "netprof: the regions of %s%s%sprocess %ld could not be written: ", *rank ? "rank " : "", rank,
+             *rank ? ", " : "", (long)getpid());
+    length = strlen(line);
+    netprof__output_name(line + length, NETPROF__NAME_SIZE);
+    length += strlen(line + length);
+    snprintf(line + length, sizeof line - 1 - length, ": %s%s", reason, again ? " (this is tried again)" : "");
     netprof__say(line);
 }
 
@@ -17274,7 +17441,7 @@ static netprof_err netprof__series_begin(struct netprof__regions_state *g, netpr
     }
     NETPROF__SET(s->writer, w);
     netprof__rank_text(s->rank, sizeof s->rank);
-    snprintf(step, sizeof step, "%lld", (long long)g->series_ns);
+    snprintf(step, sizeof step, "%" PRId64, g->series_ns);
     failed = netprof__write_origin(w, error);
     if (!failed) failed = netprof__write_fact_if(w, "node", node, error);
     return failed ? failed : netprof_write_fact(w, "interval_ns", step, error);
