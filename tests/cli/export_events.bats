@@ -85,6 +85,13 @@ END
     [ "$(jq -c '[.traceEvents[] | select(.ph == "C") | .ts] | (.[1] - .[0]) / 1000000' trace.json)" = 4 ]
 }
 
+@test "perfetto: a counter that began anew has a gap there, since its rate is only a lower bound" {
+    made node.json n1 0 1000 3000 500 900
+    trace node.json
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "C") | .args["bytes/s"]]' trace.json)" = '[2000,400]' ]
+    [ "$(jq -c '[.traceEvents[] | select(.ph == "i") | .name]' trace.json)" = '["cxi/cxi0/hni_sts_rx_ok_octets: reset"]' ]
+}
+
 @test "perfetto: nodes are on one clock: of one boot the monotonic one, whatever their wall clocks say" {
     made a.json n1 0 0 1000 2000
     made b.json n2 7.25 0 5000 6000
