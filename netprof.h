@@ -122,6 +122,8 @@
         12.2 clock and nodes
         12.3 counters at the edges of a call
         12.4 begin and end
+           12.4.1 spans
+           12.4.2 work for a place of another thread; values
         12.5 locks and names
         12.6 threads
         12.7 calibration and settings
@@ -12194,7 +12196,7 @@ static const char *netprof__take_region_parts(netprof_reader *r, netprof__cursor
         unsigned kind = netprof__take_byte(c);
         uint32_t length = netprof__take_u32(c);
         netprof__cursor part = *c;
-        if (c->bad || length > (size_t)(c->end - c->at)) return "regions whose parts do not decode";
+        if (c->bad || length > (size_t)(c->end - c->at)) return NULL; /* no part: what a later version put there */
         part.end = c->at += length;
         if (kind == NETPROF__PART_READINGS) {
             to->readings = netprof__take_varint(&part);
@@ -14764,6 +14766,8 @@ NETPROF__HOT netprof__node *netprof__open_node(netprof__thread *t)
     return depth ? t->frames[depth].node : NULL;
 }
 
+/* >>12.4.1 spans */
+
 /* netprof_span.sample: a place to keep the counters at its begin, from 1, and in the upper half its ticket. */
 #define NETPROF__SPAN_SAMPLES 65535
 
@@ -14983,7 +14987,9 @@ NETPROF_API void netprof_span_end(netprof_span span)
     netprof__thread_leave(t);
 }
 
-/* -- work for a place of another thread: frames that are no calls -- */
+/* >>12.4.2 work for a place of another thread; values
+
+   Such work is a frame that is no call. */
 
 static int netprof__is_open(const netprof__thread *t, const netprof__node *n)
 {

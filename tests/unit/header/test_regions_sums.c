@@ -232,19 +232,19 @@ static void test_default_of_fast(void **state)
     (void)state;
     made_up_ns = 0;
     unsetenv("NETPROF_ROOT");
-    np = netprof__region_context(1);
+    np = netprof__region_context(1, NULL);
     for (i = 0; np && i < np->part_count; i++)
         assert_string_not_equal(np->parts[i].source.name, "ip");
     before = np ? (int)np->part_count : 0;
     netprof_close(np);
     setenv("NETPROF_SOURCES", "netdev,ip", 1);
-    np = netprof__region_context(1);
+    np = netprof__region_context(1, NULL);
     for (i = 0; np && i < np->part_count; i++)
         after += strcmp(np->parts[i].source.name, "ip") == 0;
     assert_int_equal(after, 1);
     netprof_close(np);
     unsetenv("NETPROF_SOURCES");
-    np = netprof__region_context(0);
+    np = netprof__region_context(0, NULL);
     assert_int_equal((int)np->part_count, before + 1); /* the sampler's thread has the time */
     netprof_close(np);
     setenv("NETPROF_ROOT", tree, 1);
