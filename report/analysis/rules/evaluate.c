@@ -565,9 +565,9 @@ static reading evaluate_variable_reading(const evaluation *e, uint32_t variable)
     int64_t elapsed = node ? e->d->total.elapsed_ns : e->d->devices[e->device].elapsed_ns;
     switch ((expression_variable)variable) {
     case EXPRESSION_VALUE: return e->value;
-    case EXPRESSION_SECONDS: return evaluate_when_positive((double)elapsed / 1e9, "no time is known");
+    case EXPRESSION_SECONDS: return evaluate_when_positive((double)elapsed / 1e9, expression_timeless);
     case EXPRESSION_DEVICES: return evaluate_good(evaluate_sibling_count(e));
-    case EXPRESSION_SWEEP: return evaluate_when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
+    case EXPRESSION_SWEEP: return evaluate_when_positive((double)e->d->delta->sweep_ns / 1e9, expression_timeless);
     case EXPRESSION_LINE: return isnan(e->line_share) ? evaluate_none() : evaluate_good(e->line_share);
     case EXPRESSION_LOSSES: return evaluate_good((double)e->losses);
     case EXPRESSION_WIRE: return isnan(e->wire_bytes) ? evaluate_none() : evaluate_good(e->wire_bytes);

@@ -42,6 +42,7 @@ static const struct function {
 static const char *const variables[] = {"value",    "T",     "CLK",  "R",      "SPEED", "DEVICES",
                                         "PHYSICAL", "SWEEP", "LINE", "LOSSES", "WIRE",  "WITHIN"};
 static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
+const char expression_timeless[] = "no time is known";
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static uint32_t expression_fail(parser *p, const char *text)

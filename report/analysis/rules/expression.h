@@ -110,6 +110,8 @@ typedef struct expression_names {
 bool expression_parse(expression *e, const char *text, const expression_names *names, expression_error *error);
 void expression_free(expression *e);
 
+extern const char expression_timeless[]; // why T and SWEEP have no value where no time passed; compare the pointers
+
 // True for a source of the network ("netdev"), which may qualify a counter.
 bool expression_is_source(const char *text, size_t length);
 

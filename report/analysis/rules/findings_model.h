@@ -42,11 +42,12 @@ typedef struct finding {
 
 // Why something could not be judged.
 typedef enum finding_cause {
-    FINDING_NOT_KNOWN = 0, // a fact that nobody tells: the speed of a virtual port; that any time passed
+    FINDING_NOT_KNOWN = 0, // a fact that nobody tells: the speed of a virtual port
     FINDING_SKIPPED,       // not in the set that was read
     FINDING_SATURATED,     // stuck at its largest value
     FINDING_SUSPECT,       // so narrow that it may have passed its end more than once
     FINDING_NEW,           // was not there at the begin
+    FINDING_TIMELESS,      // no time passed that is known
     FINDING_RESET,
     FINDING_GONE,
     FINDING_VANISHED,

@@ -116,6 +116,8 @@ void findings_add_unknown(findings_making *m, const rule *x, size_t device, read
         u.cause = findings_cause_of_counter(delta, &f->d->rows[r.at - 1], r.at - 1);
         u.sys_errno = f->d->rows[r.at - 1].sys_errno;
         if (u.cause >= FINDING_VANISHED) u.path = findings_counter_path(delta->schema, r.at - 1);
+    } else if (r.reason == expression_timeless) {
+        u.cause = FINDING_TIMELESS;
     } else if (r.status == READING_SKIPPED) {
         u.cause = FINDING_SKIPPED;
     }
