@@ -426,7 +426,8 @@ static uint64_t position_of_snapshot(const unsigned char *chunk, size_t *schema)
 // the next one may begin as soon as this one ends.
 static int64_t stamp_slack(const netprof_snapshot *s, const netprof_snapshot *last, size_t position)
 {
-    int64_t slack = 65536 * 8192LL, took = s->end_ns > s->begin_ns ? s->end_ns - s->begin_ns : 0;
+    int64_t slack = 65536 * 8192LL, took = (int64_t)((uint64_t)s->end_ns - (uint64_t)s->begin_ns);
+    if (took < 0) took = 0;
     if (last) slack = s->begin_ns > last->begin_ns && last->begin_ns >= 0 ? s->begin_ns - last->begin_ns : 0;
     if (position < 8 && took < slack) slack = took;
     return slack / 8192 < 65536 ? slack / 8192 : 65536;
