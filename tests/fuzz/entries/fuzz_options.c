@@ -17,6 +17,13 @@ enum { ARGUMENTS = 24 };
 #define OPTIONS_ADDRESS(name) &command_##name,
 static const command *const all[] = {COMMANDS(OPTIONS_ADDRESS)};
 
+/* libpopt itself keeps a copy of an option's argument now and then; a program parses its options once. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:poptGetNextOpt\n";
+}
+
 static size_t parsed, printed;
 
 /* Stands in for output_close(), which closes the standard output for good: after a help text. */
