@@ -16810,7 +16810,7 @@ static void netprof__output_apart(char *name, size_t size)
     const char *told = netprof__launcher("size");
     size_t n = strlen(name), e = sizeof ending - 1;
     char rank[32], number[24];
-    int ranks = g->size > 0 ? g->size : told ? atoi(told) : 0;
+    int given = NETPROF__GET(g->size), ranks = given > 0 ? given : told ? atoi(told) : 0;
     netprof__rank_text(rank, sizeof rank);
     if (netprof__pattern_has(g->output, 'p') || netprof__written_in_place(name)) return;
     snprintf(number, sizeof number, "-%ld", (long)getpid());

@@ -55,6 +55,8 @@ merge 0" ]
     # 4 times 4 and 12 blocks of 256,000 bytes: each node has its own processes, though both are on this host.
     n1=$(written job.netprof n1) n2=$(written job.netprof n2)
     echo "n1 $n1 n2 $n2"
+    # With sanitizers the recorder is so slow that it reads processes in turn: bytes are a lower bound then.
+    ! grep -q '^NETPROF_SANITIZE:[A-Z]*=.' "$NETPROF_TEST_BUILD/CMakeCache.txt" || return 0
     [ "$n1" -ge 4096000 ]
     [ "$n1" -lt 5000000 ]
     [ "$n2" -ge 12288000 ]

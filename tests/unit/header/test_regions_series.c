@@ -628,6 +628,7 @@ static void test_closed(void **state)
     assert_int_equal(totals_of("x.netprof", "main", "").calls, 1);
 }
 
+/* Files are whole; how long its calls took is no matter here: its allocations fail, and it tells of that. */
 static void test_starved(void **state)
 {
     int left;
@@ -639,7 +640,7 @@ static void test_starved(void **state)
         setenv("NETPROF_TEST_LEFT", text, 1);
         unlink(in_place(series));
         assert_int_equal(run_part("starved", "x.netprof", "0.002", said, sizeof said), 0);
-        if (stat(in_place(series), &st) == 0 && st.st_size >= 16) assert_false(read_history(series, 1).damaged);
+        if (stat(in_place(series), &st) == 0 && st.st_size >= 16) assert_false(read_history(series, 0).damaged);
     }
 }
 
