@@ -15945,7 +15945,7 @@ static void netprof__write_last(const char *how)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof_error error;
-    g->end = how;
+    NETPROF__SET(g->end, how);
     NETPROF__SET(g->flush_ticks, UINT64_MAX);
     NETPROF__SET(g->ended, 1);
     if (!NETPROF__GET(g->used)) return;
@@ -15993,7 +15993,8 @@ static void netprof__at_quick_exit(void)
 __attribute__((destructor)) static void netprof__at_last(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    if (NETPROF__GET(g->ended) && !g->first && netprof__all_counts(g) != g->end_sum) netprof__write_last(g->end);
+    if (NETPROF__GET(g->ended) && !g->first && netprof__all_counts(g) != g->end_sum)
+        netprof__write_last(NETPROF__GET(g->end));
 }
 
 /* Declared by <stdlib.h> only in some standards. */
@@ -16524,9 +16525,9 @@ static void netprof__stat_add_open(netprof_stat *s, uint64_t ns, uint64_t own, i
 }
 
 /* Adds the open calls of a thread, from the innermost outwards. Of a node whose calls began or ended meanwhile, none. */
-static void netprof__collect_open(netprof_regions *r, size_t at, const netprof__thread *t, double factor)
+static void netprof__collect_open(netprof_regions *r, size_t at, const netprof__thread *t, double factor,
+                                  netprof__open_frame *open)
 {
-    netprof__open_frame open[NETPROF_MAX_DEPTH];
     uint64_t inner = 0, now;
     int all;
     uint32_t count = netprof__frames_peek(t, open, &all), i, k;
@@ -16634,6 +16635,7 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, int with_o
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     char *to = NULL, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
+    netprof__open_frame *open = (netprof__open_frame *)netprof__zalloc(&a, NETPROF_MAX_DEPTH * sizeof *open);
     size_t stats = 0, text = NETPROF__WARNING_SIZE, at = 0, values = 0;
     double factor = netprof__clock_factor(g);
     netprof_err failed;
@@ -16650,7 +16652,8 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, int with_o
             for (x = n->collected_values = NETPROF__GET(n->values); x; x = x->next)
                 values++;
     }
-    failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error) : netprof__no_memory(error);
+    failed = names && open ? netprof__regions_room(out, stats, g->counter_count, text, &to, error)
+                           : netprof__no_memory(error);
     if (!failed && netprof__values_room(out, values, 0, NULL, error)) {
         netprof_regions_free(out);
         failed = NETPROF_ERR_NOMEM;
@@ -16663,10 +16666,11 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, int with_o
         for (t = g->threads; t; t = t->next) {
             netprof__collect_thread(out, at, t, names, factor);
             if (with_open && t->collected && NETPROF__GET(t->resets) == NETPROF__GET(g->resets))
-                netprof__collect_open(out, at, t, factor);
+                netprof__collect_open(out, at, t, factor, open);
             at += t->collected ? t->collected->index + 1 : 0;
         }
     }
+    netprof__release(&a, open);
     netprof__release(&a, names);
     return failed;
 }
@@ -17032,6 +17036,7 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     netprof_regions r;
     netprof_writer *w = NULL;
     netprof_error own;
+    const char *end = NETPROF__GET(g->end);
     char name[NETPROF__NAME_SIZE];
     netprof_err failed, ended;
 #ifndef NETPROF_NO_THREADS
@@ -17053,7 +17058,7 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     netprof__regions_trim(&r);
     failed = netprof__output_open(&w, name, sizeof name, error);
     if (!failed) failed = netprof__write_origin(w, error);
-    if (!failed) failed = netprof_write_fact(w, "ended", g->end ? g->end : "no", error);
+    if (!failed) failed = netprof_write_fact(w, "ended", end ? end : "no", error);
     if (!failed) failed = netprof__write_losses(w, g, error);
     if (!failed) failed = netprof_write_regions(w, &r, error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);

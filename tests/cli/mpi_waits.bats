@@ -39,7 +39,7 @@ expect_late() {
     [ "$(accused)" = "$1" ]
     [ "$(jq '.ranks[.verdict.notes[0].rank_index].rank' regions.json)" = "$1" ]
     [[ $(jq -r .verdict.text regions.json) =~ ^(Rank|[0-9]+\ ranks\ on\ [0-9]+\ CPUs?\;\ rank)\ $1\ is\ late:\ the\ other ]]
-    [ "$(jq '.run.gain_at_most_ns <= .run.longest_ns and .run.gain_at_most_ns > 0.5 * .run.longest_ns' regions.json)" = true ]
+    [ "$(jq '.run.gain_at_most_ns <= .run.longest_ns and .run.gain_at_most_ns > 0.3 * .run.longest_ns' regions.json)" = true ]
 }
 
 @test "MPICH: the straggler of four is late, in a barrier and in receives" {
