@@ -642,7 +642,7 @@ static void test_round_trip(void **state)
     netprof_regions r;
     netprof__buffer file;
     netprof_writer *w;
-    netprof_reader *reader;
+    netprof_reader *reader = NULL;
     netprof_item item;
     (void)state;
     memset(&file, 0, sizeof file);
