@@ -47,6 +47,7 @@ typedef enum theme_ink {
 
 typedef enum theme_type {
     TYPE_TITLE = 0, // 20 pt
+    TYPE_PART,      // 14 pt
     TYPE_SECTION,   // 11 pt semi-bold
     TYPE_QUESTION,  // 8 pt, secondary
     TYPE_BODY,      // 8.6 pt

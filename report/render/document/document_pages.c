@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 14, heading_height = 17;
+static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 14, heading_height = 17,
+                    part_height = 38;
 
 typedef struct flow {
     page_set *set;
@@ -76,6 +77,18 @@ static void sheets_title(flow *f, const char *text)
 {
     f->y += 21;
     f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 18;
+    f->fresh = false;
+    f->under_text = true;
+}
+
+// The heading of a part: on the page at hand, below a rule.
+static void sheets_part(flow *f, const char *text)
+{
+    sheets_mark(f, text, true);
+    if (!f->fresh) canvas_line(f->c, f->left, f->y + 15, f->left + f->inner, f->y + 15, INK_HAIR, .8);
+    f->y += f->fresh ? 12 : part_height - 5;
+    canvas_text(f->c, f->left, f->y, text, TYPE_PART, INK_TEXT, ALIGN_LEFT, f->inner);
+    f->y += 12;
     f->fresh = false;
     f->under_text = true;
 }
@@ -169,34 +182,50 @@ static double sheets_room(const flow *f)
     return f->bottom - f->y;
 }
 
+// How a chart, or what is left of it, goes onto the page at hand.
+typedef struct fit {
+    double gap, above, height; // above: gap and heading
+    size_t count;              // rows; 0: none fits
+} fit;
+
+enum { LEAST_ROWS = 4 };
+
+static fit sheets_fit(const flow *f, const chart *x, size_t from)
+{
+    size_t rows = x->rows ? x->rows : 1, left = rows - from;
+    fit t = {.gap = f->fresh ? 0 : section_gap, .count = left};
+    t.above = t.gap + sheets_heading(f->c, f->left, 0, f->inner, x, from > 0, false);
+    t.height = x->height(x, f->c, f->inner, from, left);
+    double there = sheets_room(f) - t.above;
+    if (x->squeeze > 0) t.height *= fmax(f->squeeze, x->squeeze);
+    if (t.height > there && x->squeeze > 0 && t.height * x->squeeze <= there) t.height = there;
+    if (t.height <= there) return t;
+    t.count = rows > 1 ? sheets_rows_that_fit(x, f->c, f->inner, from, there) : 0;
+    // No few rows alone, neither here nor on the next page.
+    if (left > 2 * LEAST_ROWS && left - t.count < LEAST_ROWS && t.count) t.count = left - LEAST_ROWS;
+    if (!f->fresh && t.count < LEAST_ROWS) t.count = 0;
+    if (t.count) t.height = x->height(x, f->c, f->inner, from, t.count);
+    return t;
+}
+
 static void sheets_place_chart(flow *f, const chart *x)
 {
-    enum { LEAST_ROWS = 4 };
     size_t from = 0, rows = x->rows ? x->rows : 1;
     while (from < rows) {
-        size_t left = rows - from, count = left;
-        double gap = f->fresh ? 0 : section_gap;
-        double above = gap + sheets_heading(f->c, f->left, 0, f->inner, x, from > 0, false);
-        double height = x->height(x, f->c, f->inner, from, left), there = sheets_room(f) - above;
-        if (x->squeeze > 0) height *= fmax(f->squeeze, x->squeeze);
-        if (height > there && x->squeeze > 0 && height * x->squeeze <= there) height = there;
-        if (height > there) {
-            count = rows > 1 ? sheets_rows_that_fit(x, f->c, f->inner, from, there) : 0;
-            if (!f->fresh && count < LEAST_ROWS && count < left) {
-                sheets_new_page(f);
-                continue;
-            }
-            if (!count) count = rows > 1 ? 1 : left; // larger than a page: better cut than lost
-            height = x->height(x, f->c, f->inner, from, count);
+        fit t = sheets_fit(f, x, from);
+        if (!t.count && !f->fresh) {
+            sheets_new_page(f);
+            continue;
         }
-        f->y += gap - (f->under_text ? 7 : 0);
+        if (!t.count) t.count = rows > 1 ? 1 : rows - from; // larger than a page: better cut than lost
+        f->y += t.gap - (f->under_text ? 7 : 0);
         f->under_text = false;
         if (!from && sheets_headed(x)) sheets_mark(f, x->title, false);
         f->y += sheets_heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
-        sheets_draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, height}, from, count);
-        f->y += height;
+        sheets_draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, t.height}, from, t.count);
+        f->y += t.height;
         f->fresh = false;
-        from += count;
+        from += t.count;
         if (from < rows) sheets_new_page(f);
     }
 }
@@ -297,14 +326,125 @@ static void sheets_place(flow *f, const document_item *item)
     switch (item->kind) {
     case ITEM_CHART: sheets_place_chart(f, &item->chart); break;
     case ITEM_BESIDE: sheets_place_beside(f, item); break;
-    case ITEM_PART:
-        if (!f->fresh) sheets_new_page(f);
-        sheets_mark(f, item->text, true);
-        sheets_title(f, item->text);
-        break;
+    case ITEM_PART: sheets_part(f, item->text); break;
     case ITEM_SUBLINE: sheets_subline(f, item->text); break;
     case ITEM_NOTE: sheets_place_note(f, item->text); break;
     }
+}
+
+// ---- the flow ----
+
+// What stays together: headings with the chart below them, and a chart with the notes about it.
+typedef struct block {
+    size_t first, last; // items; last: behind the last one
+    size_t chart;       // the chart or pair of charts in it; last: only text
+    bool placed;
+} block;
+
+static bool sheets_is_chart(const document_item *item)
+{
+    return item->kind == ITEM_CHART || item->kind == ITEM_BESIDE;
+}
+
+static block *sheets_blocks(const document *d)
+{
+    block *blocks = NULL;
+    for (size_t i = 0; i < d->item_count;) {
+        block b = {.first = i};
+        while (i < d->item_count && !sheets_is_chart(&d->items[i]) && d->items[i].kind != ITEM_NOTE)
+            i++;
+        b.chart = i < d->item_count && sheets_is_chart(&d->items[i]) ? i++ : d->item_count;
+        while (i < d->item_count && d->items[i].kind == ITEM_NOTE)
+            i++;
+        b.last = i;
+        if (b.chart == d->item_count) b.chart = i;
+        arrput(blocks, b);
+    }
+    return blocks;
+}
+
+static double sheets_text_height(const flow *f, const document_item *item)
+{
+    if (item->kind == ITEM_PART) return part_height;
+    if (item->kind == ITEM_NOTE) return canvas_paragraph_height(f->c, f->inner, item->text, TYPE_FOOT, 0) + 12;
+    return canvas_paragraph_height(f->c, f->inner, item->text, TYPE_BODY, 3);
+}
+
+typedef enum block_fit { BLOCK_NOT = 0, BLOCK_BEGINS, BLOCK_WHOLE } block_fit;
+
+// Whether a block has room on this page: all of it, or its beginning.
+static block_fit sheets_block_fit(const flow *f, const block *b)
+{
+    const document *d = f->d;
+    double texts = 0, notes = 0;
+    for (size_t i = b->first; i < b->last; i++)
+        if (i != b->chart) *(d->items[i].kind == ITEM_NOTE ? &notes : &texts) += sheets_text_height(f, &d->items[i]);
+    if (b->chart == b->last) return texts + notes <= sheets_room(f) ? BLOCK_WHOLE : BLOCK_NOT;
+    const document_item *item = &d->items[b->chart];
+    flow below = *f;
+    below.y += texts;
+    if (texts > 0) below.fresh = false;
+    if (item->kind == ITEM_BESIDE)
+        return sheets_beside_height(f, item) + section_gap + notes <= sheets_room(&below) ? BLOCK_WHOLE : BLOCK_NOT;
+    fit t = sheets_fit(&below, &item->chart, 0);
+    if (!t.count || t.above + t.height > sheets_room(&below)) return BLOCK_NOT;
+    if (t.count < item->chart.rows) return BLOCK_BEGINS;
+    return t.above + t.height + notes <= sheets_room(&below) || item->chart.rows > 1 ? BLOCK_WHOLE : BLOCK_NOT;
+}
+
+static void sheets_place_block(flow *f, block *b)
+{
+    b->placed = true;
+    for (size_t i = b->first; i < b->last; i++) {
+        sheets_place(f, &f->d->items[i]);
+        if (f->d->items[i].kind == ITEM_PART) sheets_choose_squeeze(f, i + 1);
+    }
+}
+
+static bool sheets_begins_part(const flow *f, const block *b)
+{
+    return f->d->items[b->first].kind == ITEM_PART || f->d->items[b->first].kind == ITEM_SUBLINE;
+}
+
+// What of the same part may come before its turn, so that the page is filled: what fits whole, else what can begin here.
+static block *sheets_pull(const flow *f, block *blocks, size_t at)
+{
+    for (int wanted = BLOCK_WHOLE; wanted >= BLOCK_BEGINS; wanted--)
+        for (size_t i = at + 1; i < arrlenu(blocks) && !sheets_begins_part(f, &blocks[i]); i++)
+            if (!blocks[i].placed && blocks[i].chart < blocks[i].last && (int)sheets_block_fit(f, &blocks[i]) >= wanted)
+                return &blocks[i];
+    return NULL;
+}
+
+static double sheets_filled(const flow *f)
+{
+    return (f->y - f->top) / (f->bottom - f->top);
+}
+
+// Whether a block begins on the next page: it has no room here, or is a picture that would be divided without need.
+static bool sheets_goes_over(const flow *f, const block *b, double least)
+{
+    block_fit there = sheets_block_fit(f, b);
+    bool picture = b->chart < b->last && f->d->items[b->chart].chart.squeeze > 0;
+    return there == BLOCK_NOT || (there == BLOCK_BEGINS && picture && sheets_filled(f) >= least);
+}
+
+static void sheets_flow(flow *f)
+{
+    static const double full = .85, least = .62;
+    block *blocks = sheets_blocks(f->d), *b;
+    for (size_t i = 0; i < arrlenu(blocks); i++) {
+        if (blocks[i].placed) continue;
+        while (!f->fresh && sheets_filled(f) < full) {
+            block_fit there = sheets_block_fit(f, &blocks[i]);
+            if (there == BLOCK_WHOLE || (there == BLOCK_BEGINS && sheets_filled(f) < least)) break;
+            if (sheets_begins_part(f, &blocks[i]) || !(b = sheets_pull(f, blocks, i))) break;
+            sheets_place_block(f, b);
+        }
+        if (!f->fresh && sheets_goes_over(f, &blocks[i], least)) sheets_new_page(f);
+        sheets_place_block(f, &blocks[i]);
+    }
+    arrfree(blocks);
 }
 
 void pages_make(page_set *p, const document *d, document_paper paper)
@@ -320,10 +460,7 @@ void pages_make(page_set *p, const document *d, document_paper paper)
         sheets_subline(&f, d->sublines[i]);
     sheets_verdict(&f);
     sheets_choose_squeeze(&f, 0);
-    for (size_t i = 0; i < d->item_count; i++) {
-        sheets_place(&f, &d->items[i]);
-        if (d->items[i].kind == ITEM_PART) sheets_choose_squeeze(&f, i + 1);
-    }
+    sheets_flow(&f);
     for (size_t i = 0; i < p->count; i++)
         sheets_head_and_foot(&f, p->pages[i], i + 1);
 }
