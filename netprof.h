@@ -17614,6 +17614,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
      still; netprof_span grew. New: netprof_here, netprof_span_place, netprof_span_begin_at, netprof_adopt, NETPROF_ADOPT,
      netprof_value, NETPROF_VALUE, NETPROF_ITERATION; netprof_stat.waits, .waited_ns; netprof_regions.values.
      .netprof format, still version 2: REGN chunks end in parts (see section 10.1), which older readers pass over.
+     JSON of `netprof regions`: "run" has alone_unlike_the_others, the rank that alone works more or less, and since when.
      JSON of `netprof regions`: spans have the kind "span" and no share (null); spans_waited_for, waited_ns and values are
      new. readings, reading_ns, uncertain_share and no_port are new, and so is the state
      "uncertain" of nics: bytes without rates, of calls that the reading of exact counters takes long beside.

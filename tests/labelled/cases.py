@@ -4,7 +4,7 @@ A label is RULE@DEVICE, both regular expressions for the whole name ("egress-pau
 ~TEXT, a regular expression to be found in the claim. A fault has one label for each thing that was planted; a label may name several
 rules (a|b) where either is right. `allowed` are true consequences. What is neither planted nor allowed and watch or worse is a false
 accusation; on healthy, idle and odd nodes every one is. `forbidden` (~TEXT) is what the verdict's sentence must not say, `says` what it
-must, `most` the worst severity that it may have."""
+must, `tells` what a finding, of whatever severity, must, `most` the worst severity that it may have."""
 import math
 import os
 import random
@@ -17,8 +17,8 @@ from model import Node, count
 class Case:
     """kind: single, pair, node (all devices of a node), fabric (all nodes), healthy, idle, odd, unjudged."""
 
-    def __init__(self, name, kind, argv, first=(), planted=None, allowed=(), forbidden=(), exits=None, strength=1, most="critical", says=""):
-        self.name, self.kind, self.argv, self.strength, self.most, self.says = name, kind, argv, strength, most, says
+    def __init__(self, name, kind, argv, first=(), planted=None, allowed=(), forbidden=(), exits=None, strength=1, most="critical", says="", tells=""):
+        self.name, self.kind, self.argv, self.strength, self.most, self.says, self.tells = name, kind, argv, strength, most, says, tells
         self.first = [first] if isinstance(first, str) else list(first)
         self.planted = self.first if planted is None else list(planted)
         self.allowed, self.forbidden, self.exits = list(allowed), list(forbidden), exits

@@ -1,9 +1,10 @@
 // Writes the region files of an MPI program that never ran: steps of work, each of which ends where ranks wait for one another.
 //
-//     make_ranks [-n RANKS] [-p RANKS_PER_HOST] [-s STEPS] [-e NOISE] [-k KIND] [-r RANK] [-x BY] [-c CALL] [-d SEED] DIRECTORY
+//     make_ranks [-n RANKS] [-p RANKS_PER_HOST] [-s STEPS] [-e NOISE] [-k KIND] [-r RANK] [-x BY] [-c CALL] [-d SEED] [-o ONSET] DIRECTORY
 //
 // KIND: even; late, early (rank RANK works BY of a step longer, or less); host (all of its host are late); turns (RANK ranks are late in
 // turn); drifts (a quarter of the run long rank 0 is late, then rank 1, ...); once (rank RANK is late in one step, by BY steps).
+// late and early begin at the share ONSET of the steps, and go on to the end.
 // CALL: MPI_Barrier, MPI_Allreduce, ...: all wait for the last one. MPI_Recv: a rank waits for its left neighbour alone.
 #define _GNU_SOURCE
 #include "netprof.h"
@@ -16,14 +17,14 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { RANKS = 512, STEPS = 400, BLOCKS = 64, STEP_NS = 10000000 };
+enum { RANKS = 10000, STEPS = 400, BLOCKS = 64, STEP_NS = 10000000 };
 
 static struct {
     size_t ranks, per_host, steps, rank;
-    double noise, by;
+    double noise, by, onset;
     const char *kind, *call;
     uint64_t seed;
-} plan = {8, 4, 200, 3, 0.02, 0.5, "even", "MPI_Allreduce", 1};
+} plan = {8, 4, 200, 3, 0.02, 0.5, 0, "even", "MPI_Allreduce", 1};
 
 static double work[RANKS][STEPS], entered[RANKS][STEPS], left[RANKS][STEPS];
 
@@ -44,6 +45,8 @@ static double make_noise(void)
 static double make_load(size_t rank, size_t step)
 {
     size_t quarter = plan.steps / 4 ? plan.steps / 4 : 1;
+    if (strcmp(plan.kind, "late") == 0 && (double)step < plan.onset * (double)plan.steps) return 1;
+    if (strcmp(plan.kind, "early") == 0 && (double)step < plan.onset * (double)plan.steps) return 1;
     if (strcmp(plan.kind, "late") == 0) return 1 + (rank == plan.rank ? plan.by : 0);
     if (strcmp(plan.kind, "early") == 0) return 1 - (rank == plan.rank ? plan.by : 0);
     if (strcmp(plan.kind, "host") == 0) return 1 + (rank / plan.per_host == plan.rank / plan.per_host ? plan.by : 0);
@@ -107,7 +110,7 @@ static void make_rank(const char *folder, size_t i, double run_ns)
 
 int main(int argc, char **argv)
 {
-    for (int option; (option = getopt(argc, argv, "n:p:s:e:k:r:x:c:d:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "n:p:s:e:k:r:x:c:d:o:")) != -1;) {
         if (option == 'n')
             plan.ranks = (size_t)atol(optarg);
         else if (option == 'p')
@@ -116,6 +119,8 @@ int main(int argc, char **argv)
             plan.steps = (size_t)atol(optarg);
         else if (option == 'e')
             plan.noise = atof(optarg);
+        else if (option == 'o')
+            plan.onset = atof(optarg);
         else if (option == 'k')
             plan.kind = optarg;
         else if (option == 'r')

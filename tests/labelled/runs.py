@@ -310,6 +310,16 @@ def mpi(bin_folder, folder, seed):
         yield Case(name, "single", ranks(name, n=number, p=16, k="late", r=2, x=0.5, e=0.03), "~^(Rank|rank) 2\\b")
         name = "mpi-healthy-of-%d" % number
         yield Case(name, "healthy", ranks(name, n=number, p=16, k="even", e=0.1))
+    # One rank alone, from half of the run on: it works double, half, or nothing; who works less is not accused.
+    for number in (8, 64, 512):
+        for noise in (0.02, 0.3):
+            rank = number // 3
+            made = dict(n=number, p=16, r=rank, o=0.5, e=noise)
+            name = "mpi-alone-double-of-%d-%g" % (number, noise)
+            yield Case(name, "single", ranks(name, k="late", x=1.0, **made), "~^(Rank|rank) %d\\b" % rank, tells="alone works longer from ")
+            for share, what in ((0.5, "half"), (1.0, "silent")):
+                name = "mpi-odd-%s-of-%d-%g" % (what, number, noise)
+                yield Case(name, "odd", ranks(name, k="early", x=share, **made), tells="Rank %d .*alone (works less|does next to no work) from " % rank)
     name = "mpi-late-host"
     yield Case(name, "node", ranks(name, n=16, p=4, k="host", r=9, x=0.5, e=0.02), "~h2|[Rr]anks 8")
     name = "mpi-two-in-turn"

@@ -135,14 +135,40 @@ static void regions_work_text(const regions *r, char *text, size_t size)
              w->where == REGIONS_NONE ? "" : r->nodes[w->where].name);
 }
 
+// " from 12.3 s on", " from 12.3 s to 20 s of the run", " until 20 s"; "" for the whole run.
+static void regions_alone_when(const regions_alone *x, char *text, size_t size)
+{
+    words_text from = words_duration(x->from_s), until = words_duration(x->until_s);
+    *text = 0;
+    if (x->from_begin && x->to_end) return;
+    if (x->to_end)
+        snprintf(text, size, " from %s on", from.text);
+    else if (x->from_begin)
+        snprintf(text, size, " until %s", until.text);
+    else
+        snprintf(text, size, " from %s to %s", from.text, until.text);
+}
+
+// Since when, of one that is late: "; it alone works longer from 12.3 s on". "" when it is for the whole run.
+static void regions_late_since(const regions *r, char *text, size_t size)
+{
+    const regions_waits *w = &r->waits;
+    char when[200] = "";
+    *text = 0;
+    if (w->late_count == 1 && w->alone.rank == w->late[0].rank && w->alone.more)
+        regions_alone_when(&w->alone, when, sizeof when);
+    if (*when) snprintf(text, size, "; it alone works longer%s", when);
+}
+
 static void regions_say_late(regions *r)
 {
     const regions_waits *w = &r->waits;
-    char who[512], crowd[300], brief[300], works[512], waits_in[300] = "";
+    char who[512], crowd[300], brief[300], works[512], waits_in[300] = "", since[256];
     const char *is = w->late_count > 1 && w->host == REGIONS_NONE ? "are" : "is";
     double others = r->ranks[w->late[0].rank].times.work_ns - w->late[0].excess_ns;
     regions_late_who(r, who, sizeof who);
     regions_work_text(r, works, sizeof works);
+    regions_late_since(r, since, sizeof since);
     if (w->waits_in != REGIONS_NONE) snprintf(waits_in, sizeof waits_in, " in %s", r->nodes[w->waits_in].name);
     regions_crowd_before(r,
                          w->crowd_explains                            ? ": "
@@ -155,8 +181,8 @@ static void regions_say_late(regions *r)
                                 regions_time_text(w->gain_ns).text, w->late_count > 1 ? "" : " of ",
                                 w->late_count > 1 ? "" : regions_time_text(w->longest_ns).text);
     regions_say(r, regions_late_severity(r), w->where, w->late[0].rank, title,
-                "%s%s %s late: %s; the other%s %s%s, and wait%s%s", crowd, who, is, works, two ? " works" : "s work",
-                regions_time_text(fmax(others, 0)).text, two ? "" : " in the median", two ? "s" : "", waits_in);
+                "%s%s %s late: %s; the other%s %s%s, and wait%s%s%s", crowd, who, is, works, two ? " works" : "s work",
+                regions_time_text(fmax(others, 0)).text, two ? "" : " in the median", two ? "s" : "", waits_in, since);
     regions_say(r, SEVERITY_INFO, w->where, w->late[0].rank, NULL,
                 "If %s worked as the others do, at most %s of %s (%s) would be gained",
                 w->late_count > 1 ? "they" : "it", regions_time_text(w->gain_ns).text,
@@ -259,6 +285,35 @@ static void regions_say_held(regions *r, const regions_finding *x)
 
 // ---- nobody ----
 
+// No culprit.
+static void regions_say_alone_less(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    const regions_alone *x = &w->alone;
+    if (x->rank == REGIONS_NONE || x->more) return;
+    char who[512], when[200], works[400], range[2 * sizeof(words_text) + 8];
+    words_text low = words_share(x->low), high = words_share(x->high);
+    regions_rank_text(r, x->rank, who, sizeof who);
+    regions_alone_when(x, when, sizeof when);
+    if (x->silent)
+        snprintf(works, sizeof works, "does next to no work%s", when);
+    else
+        snprintf(works, sizeof works, "works less%s: %s of the time", when, words_share(x->share).text);
+    if (strcmp(low.text, high.text) == 0)
+        snprintf(range, sizeof range, "%s each", low.text);
+    else
+        snprintf(range, sizeof range, "%s to %s", low.text, high.text);
+    regions_say(r, SEVERITY_INFO, REGIONS_NONE, x->rank, NULL, "%s alone %s; the %zu other ranks work %s; %s", who,
+                works, r->rank_count - 1, range,
+                w->early == x->rank ? "it waits for the others, and nobody waits for it"
+                                    : "the rest of its time it is in MPI");
+}
+
+static bool regions_is_for_a_part(const regions_alone *x)
+{
+    return x->rank != REGIONS_NONE && !x->more && !(x->from_begin && x->to_end);
+}
+
 static void regions_say_early(regions *r)
 {
     const regions_waits *w = &r->waits;
@@ -277,7 +332,10 @@ static void regions_say_early(regions *r)
             regions_time_text(least).text, regions_time_text(most).text, regions_time_text(w->work_ns).text,
             regions_time_text(w->even_ns).text, regions_time_text(w->longest_ns).text,
             words_share(w->even_ns / w->longest_ns).text);
-    if (w->early == REGIONS_NONE || least > 0.9 * w->work_ns) return;
+    if (w->early == REGIONS_NONE || least > 0.9 * w->work_ns || regions_is_for_a_part(&w->alone)) {
+        regions_say_alone_less(r);
+        return;
+    }
     char who[512];
     regions_say(r, SEVERITY_INFO, REGIONS_NONE, w->early, NULL,
                 "%s has the least work, %s: it waits for the others, and nobody waits for it",

@@ -226,6 +226,29 @@ static void regions_find_turns(regions *r)
     r->waits.in_turn = r->waits.late_count > 0;
 }
 
+// ---- alone, since when ----
+
+static bool regions_is_late_alone(const regions_waits *w)
+{
+    for (size_t i = 0; i < w->late_count; i++)
+        if (w->late[i].rank != w->alone.rank) return false;
+    return true;
+}
+
+// Whoever alone works more is late from there on; of one found late already, the times are the better ones.
+static void regions_find_late_alone(regions *r)
+{
+    regions_waits *w = &r->waits;
+    const regions_alone *x = &w->alone;
+    if (x->rank == REGIONS_NONE || !x->more || !regions_is_late_alone(w)) return;
+    if (w->late_count && !w->in_turn) return; // through the whole run
+    arrsetlen(w->late, 0);
+    w->late_count = 0;
+    w->in_turn = !(x->from_begin && x->to_end);
+    double excess = (x->share - x->others) * (x->until_s - x->from_s) * 1e9;
+    regions_add_late(r, x->rank, w->in_turn ? x->from_s : NAN, w->in_turn ? x->until_s : NAN, excess);
+}
+
 // ---- what it means ----
 
 static void regions_find_late_host(regions *r)
@@ -411,14 +434,18 @@ void regions_find_late(regions *r)
 {
     regions_waits *w = &r->waits;
     w->host = w->where = w->waits_in = w->held = w->held_in = w->held_until = w->early = w->crowded = REGIONS_NONE;
+    w->alone.rank = REGIONS_NONE;
     w->cpu_wait_share = NAN;
     if (w->known && r->rank_count > 1 && r->runs == 1) {
+        regions_find_alone(r);
         regions_find_late_of_many(r);
         if (!w->late_count && r->rank_count < FEW_RANKS) regions_find_late_of_few(r);
         if (w->late_count > r->rank_count / 2) regions_forget_late(w);
         if (!w->late_count) regions_find_turns(r);
+        regions_find_late_alone(r);
         if (w->late_count) regions_find_gain(r);
         if (w->gain_ns < 0.01 * w->run_ns) regions_forget_late(w); // of no account
+        if (w->alone.more && (!w->late_count || !regions_is_late_alone(w))) w->alone.rank = REGIONS_NONE;
         if (!w->late_count) regions_find_held(r);
         regions_find_early(r);
         regions_find_late_host(r);

@@ -242,6 +242,15 @@ typedef struct regions_late {
     double from_s, until_s; // of the run
 } regions_late;
 
+// The one rank that through the run, or a part of it, works more or less than all others: shares of its time outside MPI.
+typedef struct regions_alone {
+    size_t rank;                     // or REGIONS_NONE: there is none, or it cannot be told
+    double share, others, low, high; // in that part: its own, and the others' median, least and most
+    double from_s, until_s;          // of the run
+    bool from_begin, to_end;
+    bool more, silent; // silent: next to no work
+} regions_alone;
+
 typedef struct regions_waits {
     bool known;                               // on all ranks; if not, nothing below is
     bool mpi;                                 // MPI itself was measured
@@ -258,8 +267,9 @@ typedef struct regions_waits {
     // A rank that works as the others do, waits longer somewhere, and comes so much later to where all meet:
     size_t held, held_in, held_until; // a rank and two nodes; or REGIONS_NONE
     double held_ns;
-    size_t early;   // a rank that has much less work than all others; or REGIONS_NONE
-    double even_ns; // by how much the run would be shorter if all work were spread evenly, at most
+    size_t early;        // a rank that has much less work than all others; or REGIONS_NONE
+    regions_alone alone; // more: it is also the one that is late
+    double even_ns;      // by how much the run would be shorter if all work were spread evenly, at most
     // The host with most ranks for each CPU, where they are more; or REGIONS_NONE.
     size_t crowded, crowded_cpus;
     double cpu_wait_share; // of the time of the rank that waited for a CPU most; NAN unknown

@@ -91,7 +91,8 @@ static double even(size_t rank, size_t step)
     return 1;
 }
 
-static size_t odd_one; // of the next functions
+static size_t odd_one;                // of the next functions
+static double begins[STEPS_MOST + 1]; // of the last job's steps, ns
 
 static double straggler(size_t rank, size_t step)
 {
@@ -100,6 +101,22 @@ static double straggler(size_t rank, size_t step)
 static double early_bird(size_t rank, size_t step)
 {
     return even(rank, step) - (rank == odd_one ? 0.9 : 0);
+}
+static double late_from_the_middle(size_t rank, size_t step)
+{
+    return even(rank, step) + (rank == odd_one && step >= 64 ? 1 : 0);
+}
+static double half_from_the_middle(size_t rank, size_t step)
+{
+    return even(rank, step) - (rank == odd_one && step >= 64 ? 0.5 : 0);
+}
+static double nothing_from_the_middle(size_t rank, size_t step)
+{
+    return even(rank, step) - (rank == odd_one && step >= 64 ? 0.999 : 0);
+}
+static double late_for_a_quarter(size_t rank, size_t step)
+{
+    return even(rank, step) + (rank == odd_one && step >= STEPS_MOST / 4 && step < STEPS_MOST / 2 ? 1 : 0);
 }
 static double slow_host(size_t rank, size_t step)
 {
@@ -148,7 +165,8 @@ static regions run_steps(const steps *s)
             work[i][k] = STEP_NS * fmax(s->load(i, k) * (1 + s->noise * normal()), 0.01);
             length[k] = fmax(length[k], work[i][k]);
         }
-        run += length[k];
+        begins[k] = run;
+        begins[k + 1] = run += length[k];
     }
     for (size_t i = 0; i < s->ranks; i++) {
         char host[32];
@@ -222,6 +240,56 @@ static void an_early_bird_is_never_accused(void **state)
     r = run_steps(&two);
     expect_first(&r, 0);
     regions_free(&r);
+}
+
+// One rank alone works more, less or nothing from the 65th of 128 steps on. The sentence says since when, within two of
+// 64 stretches of the run, and less work is no accusation.
+static void since_when_a_rank_is_unlike_the_others(void **state)
+{
+    static const struct {
+        double (*load)(size_t, size_t);
+        const char *said;
+    } kinds[] = {{late_from_the_middle, "it alone works longer from "},
+                 {half_from_the_middle, "alone works less from "},
+                 {nothing_from_the_middle, "alone does next to no work from "}};
+    static const size_t ranks[] = {8, 64, 1000};
+    static const double noise[] = {0.01, 0.1, 0.3};
+    (void)state;
+    for (size_t i = 0; i < 27; i++) {
+        seed = i;
+        odd_one = ranks[i / 9] / 3;
+        const steps s = {ranks[i / 9], 8, 128, noise[i / 3 % 3], kinds[i % 3].load, "MPI_Allreduce", true, NULL};
+        regions r = run_steps(&s);
+        const regions_alone *x = &r.waits.alone;
+        double window = begins[128] / REGIONS_BLOCKS / 1e9;
+        if (x->rank != odd_one || fabs(x->from_s - begins[64] / 1e9) > 2 * window || !x->to_end)
+            fail_msg("%zu ranks, noise %g: rank %zu from %g s, not %g", s.ranks, s.noise, x->rank, x->from_s,
+                     begins[64] / 1e9);
+        if (!is_told(&r, kinds[i % 3].said)) fail_msg("not told: %s", kinds[i % 3].said);
+        if (i % 3)
+            expect_nobody(&r);
+        else
+            expect_first(&r, odd_one);
+        regions_free(&r);
+    }
+}
+
+// Of few ranks, one that is late for a while: the others wait only then.
+static void late_for_a_while(void **state)
+{
+    (void)state;
+    for (size_t n = 4; n <= 16; n *= 2) {
+        seed = n;
+        odd_one = 2;
+        const steps s = {n, 8, STEPS_MOST, 0.05, late_for_a_quarter, "MPI_Barrier", true, NULL};
+        regions r = run_steps(&s);
+        double window = begins[STEPS_MOST] / REGIONS_BLOCKS / 1e9;
+        expect_first(&r, 2);
+        assert_int_equal(r.waits.late_count, 1);
+        assert_true(fabs(r.waits.alone.from_s - begins[STEPS_MOST / 4] / 1e9) <= 2 * window);
+        assert_true(fabs(r.waits.alone.until_s - begins[STEPS_MOST / 2] / 1e9) <= 2 * window);
+        regions_free(&r);
+    }
 }
 
 static void noise_alone_accuses_nobody(void **state)
@@ -573,6 +641,8 @@ int main(void)
         cmocka_unit_test(every_call_has_its_class),
         cmocka_unit_test(a_straggler_is_first_and_nobody_else),
         cmocka_unit_test(an_early_bird_is_never_accused),
+        cmocka_unit_test(since_when_a_rank_is_unlike_the_others),
+        cmocka_unit_test(late_for_a_while),
         cmocka_unit_test(noise_alone_accuses_nobody),
         cmocka_unit_test(a_slow_host_is_named_as_a_whole),
         cmocka_unit_test(two_that_alternate_are_both_late),

@@ -393,6 +393,22 @@ static json_object *regions_json_late(const regions *job)
     return list;
 }
 
+// The rank that alone works more or less; null where there is none.
+static json_object *regions_json_alone(const regions *job)
+{
+    const regions_alone *x = &job->waits.alone;
+    if (!job->waits.known || x->rank == REGIONS_NONE) return NULL;
+    json_object *o = json_new_object();
+    json_put(o, "rank_index", json_exact_value(x->rank));
+    json_put(o, "rank", regions_json_number_or_null(job->ranks[x->rank].number));
+    json_put(o, "work_share", json_number_value(x->share));
+    json_put(o, "others_work_share", json_number_value(x->others));
+    json_put(o, "from_s", json_number_value(x->from_s));
+    json_put(o, "until_s", json_number_value(x->until_s));
+    json_put(o, "whole_run", json_new_boolean(x->from_begin && x->to_end));
+    return o;
+}
+
 // Work and waiting of all ranks; null where they cannot be told apart.
 static json_object *regions_json_run(const regions *job)
 {
@@ -405,6 +421,7 @@ static json_object *regions_json_run(const regions *job)
     json_put(o, "late", regions_json_late(job));
     json_put(o, "late_in_turn", json_new_boolean(w->in_turn));
     json_put(o, "gain_at_most_ns", w->late_count ? json_number_value(w->gain_ns) : NULL);
+    json_put(o, "alone_unlike_the_others", regions_json_alone(job));
     json_put(o, "held_rank_index", regions_json_index(w->held));
     json_put(o, "most_ranks_host", w->crowded == REGIONS_NONE ? NULL : json_text_value(job->hosts[w->crowded].name));
     json_put(o, "cpus_of_that_host", w->crowded == REGIONS_NONE ? NULL : json_exact_value(w->crowded_cpus));
