@@ -19,7 +19,10 @@ static const struct option {
              {"--packing", ".gz or .zst"},
              {"--late-rank", "a rank that is late"},
              {"--late-node", "a node of which some rank is late"},
+             {"--early-rank", "a rank that comes before all others, by as much"},
              {"--late-us", "by so much (200)"},
+             {"--late-from", "of ranks: from this share of the run on (0)"},
+             {"--spread", "of the arrivals of all, in us (12)"},
              {"--slow-node", "a node with slow links"},
              {"--slow-factor", "by so much (2)"},
              {"--proxy", "1: nested records of proxies, 2: flat, 3: flat, times only (version 4.3 on)"},
@@ -44,8 +47,8 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
 {
     char *end;
     double number = strtod(value, &end);
-    bool whole = strcmp(name, "--late-us") && strcmp(name, "--slow-factor") && strcmp(name, "--peer-factor") &&
-                 strcmp(name, "--drop");
+    bool whole = strcmp(name, "--late-us") && strcmp(name, "--late-from") && strcmp(name, "--spread") &&
+                 strcmp(name, "--slow-factor") && strcmp(name, "--peer-factor") && strcmp(name, "--drop");
     if (strcmp(name, "--packing") &&
         (end == value || *end || !(number >= 0) || number > 1e15 || (whole && number != floor(number))))
         return -1;
@@ -69,6 +72,12 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
         p->late_node = 1 + (int)number;
     else if (strcmp(name, "--late-us") == 0)
         p->late_us = number;
+    else if (strcmp(name, "--late-from") == 0)
+        p->late_from = number;
+    else if (strcmp(name, "--early-rank") == 0)
+        p->early_rank = 1 + (int)number;
+    else if (strcmp(name, "--spread") == 0)
+        p->spread_us = number;
     else if (strcmp(name, "--slow-node") == 0)
         p->slow_node = 1 + (int)number;
     else if (strcmp(name, "--slow-factor") == 0)
@@ -105,6 +114,7 @@ static const char *impossible(const nccl_generate_plan *p)
     if (p->gpus < 1 || p->gpus > 1000) return "--gpus: expected 1 to 1000";
     if (nodes * p->gpus < 2) return "one rank has nobody to talk to: expected a larger --side or --gpus";
     if (p->late_rank > nodes * p->gpus) return "--late-rank: there is no such rank";
+    if (p->early_rank > nodes * p->gpus) return "--early-rank: there is no such rank";
     if (p->late_node > nodes || p->slow_node > nodes) return "--late-node, --slow-node: there is no such node";
     return NULL;
 }

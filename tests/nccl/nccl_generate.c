@@ -382,7 +382,8 @@ static double wire_time(const world *w, const communicator *c, const operation *
 static double arrival(const world *w, int r, int unlucky)
 {
     const nccl_generate_plan *p = w->plan;
-    double run = (double)w->truth->records / (double)p->records, at = exponential(12);
+    double run = (double)w->truth->records / (double)p->records, at = exponential(p->spread_us > 0 ? p->spread_us : 12);
+    if (p->early_rank && p->early_rank != r + 1 && run >= p->late_from) at += p->late_us;
     if (p->late_rank == r + 1 && run >= p->late_from) at += p->late_us;
     if (p->late_node && r == (p->late_node - 1) * p->gpus + unlucky) at += p->late_us;
     return at;

@@ -19,8 +19,10 @@ typedef struct nccl_generate_plan {
     int minor;     // version 4.minor; 0: with names, as NCCL 2.30 writes
     int late_rank; // 1 + global rank that arrives late_us late, after late_from of the run (0 to 1)
     double late_us, late_from;
-    int late_node; // 1 + node of which one rank, another each time, is late_us late
-    int slow_node; // 1 + node whose links between nodes have 1 / slow_factor of their bandwidth
+    int early_rank;   // 1 + global rank; all others arrive late_us after it, after late_from of the run
+    double spread_us; // of arrivals, the mean of an exponential distribution; 0: 12
+    int late_node;    // 1 + node of which one rank, another each time, is late_us late
+    int slow_node;    // 1 + node whose links between nodes have 1 / slow_factor of their bandwidth
     double slow_factor;
     int proxy; // records of the proxy threads, minor 3 or 4: 1 nested, 2 a line each, 3 likewise with times of phases only
     // By peer_factor: 1 + rank whose data are slow on the wire to all, of that for which they are from all, or with both

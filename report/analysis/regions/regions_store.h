@@ -127,12 +127,11 @@ void regions_join(regions *r, const regions_part *part, const regions_origin *or
 void regions_join_series(regions *r);
 
 // After the last file, in this order.
-void regions_sort(regions *r);       // ranks, hosts, nodes and cells into their order
-void regions_tell_runs(regions *r);  // children, and files of several runs
-void regions_balance(regions *r);    // sums, shares, odd ranks
-void regions_tell_times(regions *r); // work and waiting of each rank
-void regions_find_late(regions *r);  // who waited for whom
-void regions_find_alone(regions *r); // ... and which rank alone works more or less, since when
+void regions_sort(regions *r);                                 // ranks, hosts, nodes and cells into their order
+void regions_tell_runs(regions *r);                            // children, and files of several runs
+void regions_balance(regions *r);                              // sums, shares, odd ranks
+void regions_tell_times(regions *r);                           // work and waiting of each rank
+void regions_find_late(regions *r);                            // who waited for whom
 void regions_judge(regions *r, const rules *set, int threads); // NICs and findings
 void regions_conclude(regions *r);                             // notes and title
 

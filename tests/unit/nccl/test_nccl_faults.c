@@ -253,6 +253,51 @@ static void late_from_the_middle(void **unused)
     end(&o);
 }
 
+// Who comes before all others waits: it is told, since which call, and no one is accused; not the partner either with
+// which it is alone in a communicator, and which is the last of the two each time.
+static void early_from_the_middle(void **unused)
+{
+    (void)unused;
+    for (int side = 1; side <= 3; side++)
+        for (int whole = 0; whole < 2; whole++) {
+            outcome o;
+            make(&o, (nccl_generate_plan){.seed = (uint64_t)side,
+                                          .side = side,
+                                          .gpus = 8,
+                                          .early_rank = 6,
+                                          .late_us = 400,
+                                          .late_from = whole ? 0 : 0.5,
+                                          .records = 20000});
+            const nccl_finding *x = find(&o.f, "nccl-early-rank");
+            accuses_only(&o.f, 0);
+            assert_non_null(x);
+            const nccl_process *p = &o.n.processes[o.n.members[x->member].process];
+            assert_int_equal(p->local, 5);
+            assert_string_equal(o.n.hosts[p->host].name, "sim-001");
+            assert_int_equal(x->to_the_end, !whole);
+            assert_int_equal(!!strstr(x->claim, "to the end"), !whole);
+            const nccl_operation *op = &o.n.operations[x->operation];
+            if (!whole) assert_in_range(x->first_sn, op->complete * 45 / 100, op->complete * 55 / 100);
+            end(&o);
+        }
+}
+
+// Two findings about one rank say the same of it: who is late is not early elsewhere.
+static void late_is_not_early(void **unused)
+{
+    (void)unused;
+    for (int spread = 12; spread <= 100; spread += 88) {
+        outcome o;
+        make(&o, (nccl_generate_plan){
+                     .seed = 4, .side = 2, .gpus = 8, .late_rank = 6, .late_us = 400, .spread_us = spread});
+        assert_string_equal(o.f.items[0].rule->name, "nccl-late-rank");
+        assert_int_equal(o.n.processes[o.n.members[o.f.items[0].member].process].pid, o.truth.late_pid);
+        accuses_only(&o.f, 1);
+        assert_null(find(&o.f, "nccl-early-rank"));
+        end(&o);
+    }
+}
+
 static void late_host(void **unused)
 {
     outcome o;
@@ -572,6 +617,8 @@ int main(void)
         cmocka_unit_test(late_rank),
         cmocka_unit_test(cost_of_late_rank),
         cmocka_unit_test(late_from_the_middle),
+        cmocka_unit_test(early_from_the_middle),
+        cmocka_unit_test(late_is_not_early),
         cmocka_unit_test(late_host),
         cmocka_unit_test(slow_node),
         cmocka_unit_test(slow_node_of_few),

@@ -2,6 +2,7 @@
 
 #include "nccl_findings_make.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,9 @@ static void nccl_findings_sum_times(nccl_findings_making *m)
 
 static void nccl_findings_judge(nccl_findings_making *m, const nccl_comparison *comparison)
 {
+    nccl_findings_find_alone(m);
     nccl_findings_late_ranks(m);
+    nccl_findings_early_ranks(m);
     nccl_findings_late_hosts(m);
     nccl_findings_explain_often_late(m);
     nccl_findings_slow(m);
@@ -59,6 +62,7 @@ void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *
                               .time_us = memory_calloc(n->process_count, sizeof *m.time_us),
                               .complete_us = memory_calloc(n->process_count, sizeof *m.complete_us),
                               .late_processes = memory_calloc(n->process_count, sizeof *m.late_processes),
+                              .beside_early = memory_calloc(n->member_count, sizeof *m.beside_early),
                               .wire_judged = memory_calloc(n->communicator_count, sizeof *m.wire_judged)};
     *f = (nccl_findings){0};
     nccl_findings_sum_times(&m);
@@ -69,4 +73,6 @@ void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *
     free(m.complete_us);
     free(m.late_processes);
     free(m.wire_judged);
+    free(m.beside_early);
+    arrfree(m.alone);
 }

@@ -104,14 +104,16 @@ static bool late_is_often(const late *x)
     return x->strong || x->share > nccl_finding_rules[NCCL_RULE_OFTEN_LATE].limit * x->even;
 }
 
-static bool late_judge_member(const nccl *n, uint32_t operation, uint32_t i, late *x)
+static bool late_judge_member(const nccl_findings_making *m, uint32_t operation, uint32_t i, late *x)
 {
+    const nccl *n = m->n;
     const nccl_operation *o = &n->operations[operation];
     const nccl_communicator *c = &n->communicators[o->communicator];
     const nccl_waiting *w = &n->arrivals[o->first_arrival + i];
     nccl_chance chance = {0};
     *x = (late){.operation = operation, .member = c->first_member + i, .cost_us = (double)w->judged_cost_us};
     x->process = n->members[x->member].process;
+    if (m->beside_early[x->member]) return false;
     nccl_chance_add(&chance, (double)w->judged, (double)w->judged_last, 1 / (double)c->ranks);
     if (!late_stands_out(x, &chance)) return false;
     late_narrow(n, x, o);
@@ -120,13 +122,14 @@ static bool late_judge_member(const nccl *n, uint32_t operation, uint32_t i, lat
 
 // ---- pooled: where each collective has too few calls, or the rank is late in all of them a little ----
 
-static nccl_chance late_pool_process(const nccl *n, const nccl_process *p)
+static nccl_chance late_pool_process(const nccl_findings_making *m, const nccl_process *p)
 {
+    const nccl *n = m->n;
     nccl_chance chance = {0};
     for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
         const nccl_member *of = &n->members[n->process_members[i]];
         const nccl_communicator *c = &n->communicators[of->communicator];
-        if (c->ranks > 1)
+        if (c->ranks > 1 && !m->beside_early[n->process_members[i]])
             nccl_chance_add(&chance, (double)of->waiting.judged, (double)of->waiting.judged_last, 1 / (double)c->ranks);
     }
     return chance;
@@ -134,10 +137,11 @@ static nccl_chance late_pool_process(const nccl *n, const nccl_process *p)
 
 // The process in all its communicators, or in the dearest of those in which it is late; only the strong ones, or only
 // the others.
-static bool late_judge_pooled(const nccl *n, uint32_t process, bool strong, late *x)
+static bool late_judge_pooled(const nccl_findings_making *m, uint32_t process, bool strong, late *x)
 {
+    const nccl *n = m->n;
     const nccl_process *p = &n->processes[process];
-    nccl_chance chance = late_pool_process(n, p);
+    nccl_chance chance = late_pool_process(m, p);
     *x = (late){
         .operation = NCCL_NONE, .member = NCCL_NONE, .process = process, .cost_us = (double)p->waiting.judged_cost_us};
     if (chance.count > 0 && late_stands_out(x, &chance) && x->strong == strong && late_is_often(x)) return true;
@@ -150,7 +154,7 @@ static bool late_judge_pooled(const nccl *n, uint32_t process, bool strong, late
                     .process = process,
                     .cost_us = (double)w->judged_cost_us};
         double ranks = (double)n->communicators[of->communicator].ranks;
-        if (ranks < 2 || !w->judged || (found && one.cost_us <= x->cost_us)) continue;
+        if (ranks < 2 || !w->judged || m->beside_early[one.member] || (found && one.cost_us <= x->cost_us)) continue;
         chance = (nccl_chance){0};
         nccl_chance_add(&chance, (double)w->judged, (double)w->judged_last, 1 / ranks);
         if (!late_stands_out(&one, &chance) || one.strong != strong || !late_is_often(&one)) continue;
@@ -184,21 +188,23 @@ static char *late_claim_pooled(const nccl *n, const late *x, const char *cost)
                          (long long)of->rank, host, share.text, (unsigned long long)x->calls, label, cost);
 }
 
-// others: in how many other collectives it is late as well.
-static char *late_claim(const nccl *n, const late *x, size_t others, const char *cost)
+// others: in how many other collectives it is late as well; alone: or NULL, of one that is late in all calls.
+static char *late_claim(const nccl *n, const late *x, size_t others, const char *cost, const nccl_alone *alone)
 {
-    char place[80] = "", more[120] = "";
+    char place[80] = "", more[120] = "", since[200] = "";
     const nccl_operation *o = &n->operations[x->operation];
     if (x->part && x->to_the_end)
         snprintf(place, sizeof place, " from sn %llu to the end", (unsigned long long)x->first_sn);
     else if (x->part)
         snprintf(place, sizeof place, " from sn %llu to %llu", (unsigned long long)x->first_sn,
                  (unsigned long long)x->last_sn);
+    else if (alone && !(alone->from_begin && alone->to_the_end))
+        snprintf(since, sizeof since, "; it alone comes later%s", nccl_alone_when(alone).text);
     if (others) snprintf(more, sizeof more, ", likewise in %s,", words_many(others, "other collective").text);
     return memory_format(
-        "rank %lld on host %s was last in %s of %s of communicator %s%s%s and cost %s of the time of its collectives",
+        "rank %lld on host %s was last in %s of %s of communicator %s%s%s and cost %s of the time of its collectives%s",
         (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), words_share(x->share).text,
-        n->colls[o->coll], n->communicators[o->communicator].label, place, more, cost);
+        n->colls[o->coll], n->communicators[o->communicator].label, place, more, cost, since);
 }
 
 static void late_add_evidence(const nccl *n, nccl_finding *x, const late *of)
@@ -213,7 +219,7 @@ static void late_add_evidence(const nccl *n, nccl_finding *x, const late *of)
 }
 
 // What it cost: in those in which it is late; in all when it is late over all of them, not only for a part of the run.
-static double late_cost(const nccl *n, const late *all, size_t count)
+static double late_cost(const nccl_findings_making *m, const late *all, size_t count)
 {
     double cost = 0;
     late whole;
@@ -223,7 +229,7 @@ static double late_cost(const nccl *n, const late *all, size_t count)
         part |= all[i].part;
     }
     if (all->operation == NCCL_NONE) return all->cost_us;
-    bool is_whole = !part && late_judge_pooled(n, all->process, true, &whole) && whole.member == NCCL_NONE;
+    bool is_whole = !part && late_judge_pooled(m, all->process, true, &whole) && whole.member == NCCL_NONE;
     return is_whole ? whole.cost_us : cost;
 }
 
@@ -233,11 +239,12 @@ static void late_report(nccl_findings_making *m, const late *all, size_t count)
     const nccl *n = m->n;
     bool pooled = all->operation == NCCL_NONE;
     int which = all->strong ? NCCL_RULE_LATE_RANK : NCCL_RULE_OFTEN_LATE;
-    double cost = late_cost(n, all, count), share = cost / m->complete_us[all->process];
+    double cost = late_cost(m, all, count), share = cost / m->complete_us[all->process];
     words_text text = nccl_finding_cost(cost, share);
-    nccl_finding *x =
-        nccl_finding_add(m, which, nccl_finding_severity(share), all->strong ? all->share : all->share / all->even,
-                         pooled ? late_claim_pooled(n, all, text.text) : late_claim(n, all, count - 1, text.text));
+    const nccl_alone *alone = nccl_alone_late(m, all->process, all->operation);
+    nccl_finding *x = nccl_finding_add(
+        m, which, nccl_finding_severity(share), all->strong ? all->share : all->share / all->even,
+        pooled ? late_claim_pooled(n, all, text.text) : late_claim(n, all, count - 1, text.text, alone));
     x->host = n->processes[all->process].host;
     x->device = n->hosts[x->host].name;
     x->member = all->member != NCCL_NONE ? all->member : (uint32_t)(nccl_widest_member(n, all->process) - n->members);
@@ -264,7 +271,7 @@ static late *late_judge_operations(nccl_findings_making *m)
         if (c->ranks < 2 || o->complete < NCCL_LEAST_CALLS) continue;
         m->f->judged++;
         for (uint32_t k = 0; k < c->member_count; k++)
-            if (late_judge_member(n, i, k, &x)) arrput(all, x);
+            if (late_judge_member(m, i, k, &x)) arrput(all, x);
     }
     return all;
 }
@@ -281,12 +288,12 @@ static void late_add_pooled(nccl_findings_making *m, late **all)
         if (now > *k) *k = now;
     }
     for (uint32_t p = 0; p < n->process_count; p++) {
-        nccl_chance chance = late_pool_process(n, &n->processes[p]);
+        nccl_chance chance = late_pool_process(m, &n->processes[p]);
         if (chance.count < nccl_chance_needed(&chance)) continue;
         m->f->judged++;
         m->f->what.late++;
-        bool found = known[p] != STRONG && late_judge_pooled(n, p, true, &x);
-        found = found || (known[p] == NOT && late_judge_pooled(n, p, false, &x));
+        bool found = known[p] != STRONG && late_judge_pooled(m, p, true, &x);
+        found = found || (known[p] == NOT && late_judge_pooled(m, p, false, &x));
         if (found) arrput(*all, x);
     }
     free(known);
@@ -318,7 +325,7 @@ void nccl_findings_late_unknown(nccl_findings_making *m)
     bool missing = false;
     for (uint32_t p = 0; p < n->process_count; p++) {
         const nccl_process *x = &n->processes[p];
-        nccl_chance chance = late_pool_process(n, x);
+        nccl_chance chance = late_pool_process(m, x);
         if (!x->waiting.records) continue; // it has nobody to wait for
         m->f->what.ranks++;
         double enough = chance.count > 0 ? nccl_chance_needed(&chance) : NCCL_LEAST_CALLS;

@@ -3,6 +3,7 @@
 #include "nccl_findings_make.h"
 
 #include "analysis/base/stb_ds.h"
+#include "analysis/peers/peers.h"
 
 #include <math.h>
 
@@ -21,6 +22,10 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
                               "own: last three times as often as its even share, and not by chance (z > 5)",
                               "look at this process: GPU clocks, data loader, CPU placement, other load on its cores",
                               true},
+    [NCCL_RULE_EARLY_RANK] = {"nccl-early-rank", "late", "x", PEERS_APART,
+                              "own: its calls alone are half longer than those of the others, and more than these vary",
+                              "this rank has less to do before the collective than the others: balance their work",
+                              false},
     [NCCL_RULE_LATE_HOST] = {"nccl-late-host", "late", "of calls", 0.1,
                              "own: last, alone, in a tenth of the complete calls with other hosts beyond its even "
                              "share, and not by chance (z > 5)",

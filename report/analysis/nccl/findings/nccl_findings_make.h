@@ -10,6 +10,7 @@
 enum {
     NCCL_RULE_LATE_RANK,
     NCCL_RULE_OFTEN_LATE,
+    NCCL_RULE_EARLY_RANK,
     NCCL_RULE_LATE_HOST,
     NCCL_RULE_SLOW_HOST,
     NCCL_RULE_SLOW_COMMUNICATOR,
@@ -37,6 +38,16 @@ enum {
 enum { NCCL_LEAST_CALLS = 10 }; // fewer are not judged
 #define NCCL_BY_CHANCE 5.0      // z; thousands of ranks are looked at
 
+// The one member of an operation whose calls are unlike those of all others, in the mean of those calls.
+typedef struct nccl_alone {
+    uint32_t operation, member, process;
+    bool waits;                        // its calls are longer: it comes early; else it comes late
+    double us, low_us, high_us, ratio; // of a call: its own, the others' least and most; own / their median
+    double extra_us;                   // beyond that median, in all those calls
+    uint64_t first_sn, last_sn;
+    bool from_begin, to_the_end;
+} nccl_alone;
+
 typedef struct nccl_findings_making {
     nccl_findings *f;
     const nccl *n;
@@ -44,6 +55,9 @@ typedef struct nccl_findings_making {
     double *time_us, *complete_us;
     bool *late_processes; // by process: one is late by itself
     bool *wire_judged;    // by communicator
+    nccl_alone *alone;    // stb_ds; of each operation at most one
+    bool
+        *beside_early; // by member: alone with a rank that comes early elsewhere, too: it always is the last of the two
 } nccl_findings_making;
 
 // What chance makes of being last: sums over calls.
@@ -72,6 +86,11 @@ double nccl_chance_z(const nccl_chance *c);
 // How many calls like these are needed for one that is last in all of them to be beyond chance.
 double nccl_chance_needed(const nccl_chance *c);
 
+void nccl_findings_find_alone(nccl_findings_making *m); // m->alone, m->beside_early
+words_text nccl_alone_when(const nccl_alone *x);
+// Of m->alone, the one that is late there; or NULL.
+const nccl_alone *nccl_alone_late(const nccl_findings_making *m, uint32_t process, uint32_t operation);
+void nccl_findings_early_ranks(nccl_findings_making *m);
 void nccl_findings_late_ranks(nccl_findings_making *m);
 // Says of which ranks lateness could not be judged, and counts them.
 void nccl_findings_late_unknown(nccl_findings_making *m);
