@@ -2,73 +2,16 @@
 #include "dataset_json.h"
 
 #include "dataset_net_prof.h"
+#include "json_items.h"
 #include "analysis/base/index_map.h"
 
 #include <errno.h>
 #include "analysis/base/json.h"
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 32, MAX_SOURCES = 1024, MAX_INTERFACE = 1 << 20, JSON_VERSION = 1 };
-
-// ---- the text ----
-
-// Parses the whole text; on failure *stop is the place and *reason what was wrong.
-static json_object *json_parse(const char *text, size_t size, size_t *stop, const char **reason)
-{
-    json_tokener *tokener = json_new_tokener(MAX_DEPTH);
-    json_object *root = NULL;
-    *stop = 0;
-    *reason = "";
-    memory_check(tokener);
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
-    while (*stop < size && !root) {
-        size_t part = size - *stop < INT_MAX / 2 ? size - *stop : INT_MAX / 2;
-        root = json_feed_tokener(tokener, text + *stop, (int)part);
-        enum json_tokener_error code = json_tokener_get_error(tokener);
-        *stop += json_tokener_get_parse_end(tokener);
-        *reason = code == json_tokener_continue ? "the file ends too early" : json_tokener_error_desc(code);
-        if (code != json_tokener_continue && !root) break;
-    }
-    json_tokener_free(tokener);
-    return root;
-}
-
-// The intact part before `stop`, with the open brackets closed: all that a cut file still says. free() it.
-static char *json_mend(const char *text, size_t stop, size_t *size)
-{
-    char stack[MAX_DEPTH];
-    size_t depth = 0, safe_depth = 0, safe = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < stop; i++) {
-        char c = text[i];
-        if (quoted) {
-            if (c == '\\') i++;
-            quoted = c != '"';
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            if (depth == MAX_DEPTH) break;
-            stack[depth++] = c == '{' ? '}' : ']';
-        } else if (c == '}' || c == ']') {
-            if (!depth || stack[--depth] != c) break;
-            safe = i + 1;
-            safe_depth = depth;
-        } else if (c == ',') {
-            safe = i;
-            safe_depth = depth;
-        }
-    }
-    char *mended = memory_alloc(safe + safe_depth + 1);
-    memcpy(mended, text, safe);
-    while (safe_depth)
-        mended[safe++] = stack[--safe_depth];
-    mended[safe] = 0;
-    *size = safe;
-    return mended;
-}
+enum { MAX_SOURCES = 1024, MAX_INTERFACE = 1 << 20, JSON_VERSION = 1 };
 
 // The parser takes a number beyond 64 bits for the largest one; say so.
 static void json_warn_of_large_numbers(dataset_input *in)
@@ -89,22 +32,6 @@ static void json_warn_of_large_numbers(dataset_input *in)
         }
         if (digits) i += digits - 1;
     }
-}
-
-static netprof_err json_parse_input(dataset_input *in, json_object **root)
-{
-    size_t stop, size, ignored;
-    const char *reason, *unused;
-    *root = json_parse(in->data, in->size, &stop, &reason);
-    if (*root) return NETPROF_OK;
-    char *mended = json_mend(in->data, stop, &size);
-    *root = json_parse(mended, size, &ignored, &unused);
-    free(mended);
-    uint64_t line = dataset_line_at(in, stop);
-    if (!*root) return dataset_fail(in, NETPROF_ERR_PARSE, line, "line %llu: %s", (unsigned long long)line, reason);
-    in->run.complete = false;
-    dataset_warn(in, line, stop, "%s; what comes before was used", reason);
-    return NETPROF_OK;
 }
 
 // ---- values ----
@@ -436,19 +363,19 @@ static void json_fill_snapshot(dataset_input *in, const json_schema *s, json_obj
     }
 }
 
-static netprof_err json_read_snapshots(dataset_input *in, json_object *root, const json_schemas *schemas)
+static netprof_err json_read_snapshots(dataset_input *in, json_document *d, const json_schemas *schemas)
 {
-    json_object *list = json_member(root, "snapshots", json_type_array);
+    json_object *list = json_member(d->root, "snapshots", json_type_array), *item;
     netprof_err err = NETPROF_OK;
     netprof_snapshot snapshot = NETPROF_ZERO;
-    for (size_t i = 0; i < json_length_of(list) && !err; i++) {
-        json_object *item = json_object_array_get_idx(list, i);
+    for (size_t i = 0; !err && json_document_item(in, d, list, &d->snapshots, i, &item); i++) {
         const json_schema *s = json_schema_of(in, item, schemas, "snapshot", i);
-        if (!s) continue;
-        err = netprof_snapshot_make(&snapshot, s->schema, in->error);
-        if (err) break;
-        json_fill_snapshot(in, s, item, &snapshot);
-        err = dataset_add_snapshot(in, &snapshot);
+        if (s) err = netprof_snapshot_make(&snapshot, s->schema, in->error);
+        if (s && !err) {
+            json_fill_snapshot(in, s, item, &snapshot);
+            err = dataset_add_snapshot(in, &snapshot);
+        }
+        json_object_put(item);
     }
     netprof_snapshot_free(&snapshot);
     return err;
@@ -502,18 +429,19 @@ static void json_fill_delta(dataset_input *in, const json_schema *s, json_object
     }
 }
 
-static netprof_err json_read_deltas(dataset_input *in, json_object *root, const json_schemas *schemas)
+static netprof_err json_read_deltas(dataset_input *in, json_document *d, const json_schemas *schemas)
 {
-    json_object *list = json_member(root, "deltas", json_type_array);
+    json_object *list = json_member(d->root, "deltas", json_type_array), *item;
     netprof_err err = NETPROF_OK;
-    for (size_t i = 0; i < json_length_of(list) && !err; i++) {
-        json_object *item = json_object_array_get_idx(list, i);
+    for (size_t i = 0; !err && json_document_item(in, d, list, &d->deltas, i, &item); i++) {
         const json_schema *s = json_schema_of(in, item, schemas, "delta", i);
-        netprof_delta delta;
-        if (!s) continue;
-        dataset_make_delta(&delta, s->schema);
-        json_fill_delta(in, s, item, &delta);
-        err = dataset_add_delta(in, &delta);
+        if (s) {
+            netprof_delta delta;
+            dataset_make_delta(&delta, s->schema);
+            json_fill_delta(in, s, item, &delta);
+            err = dataset_add_delta(in, &delta);
+        }
+        json_object_put(item);
     }
     return err;
 }
@@ -699,8 +627,9 @@ static void json_read_facts(dataset_input *in, json_object *facts)
     }
 }
 
-static netprof_err json_read_own(dataset_input *in, json_object *root)
+static netprof_err json_read_own(dataset_input *in, json_document *d)
 {
+    json_object *root = d->root;
     json_object *list = json_member(root, "schemas", json_type_array);
     int64_t version = json_int_of(root, "version");
     if (version > JSON_VERSION)
@@ -713,8 +642,8 @@ static netprof_err json_read_own(dataset_input *in, json_object *root)
         json_object *text = json_object_array_get_idx(list, schemas.count);
         err = json_read_schema(in, text, &schemas.rows[schemas.count++]);
     }
-    if (!err) err = json_read_snapshots(in, root, &schemas);
-    if (!err) err = json_read_deltas(in, root, &schemas);
+    if (!err) err = json_read_snapshots(in, d, &schemas);
+    if (!err) err = json_read_deltas(in, d, &schemas);
     for (size_t i = 0; i < schemas.count; i++)
         json_schema_free(&schemas.rows[i]);
     free(schemas.rows);
@@ -733,14 +662,15 @@ static bool json_is_net_prof(json_object *list)
     return found;
 }
 
-static netprof_err json_read_root(dataset_input *in, json_object *root)
+static netprof_err json_read_root(dataset_input *in, json_document *d)
 {
+    json_object *root = d->root;
     const char *format = json_text_of(root, "format");
     bool list = json_object_is_type(root, json_type_array);
     json_object *counters = list ? root : json_member(root, "counters", json_type_array);
     if (strcmp(format, "netprof") == 0) {
         in->run.format = DATASET_JSON;
-        return json_read_own(in, root);
+        return json_read_own(in, d);
     }
     if (*format)
         return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "JSON of format %.40s; expected netprof's snapshots", format);
@@ -757,12 +687,13 @@ static netprof_err json_read_root(dataset_input *in, json_object *root)
 
 netprof_err dataset_read_json(dataset_input *in)
 {
-    json_object *root;
+    json_document document;
     in->run.complete = true;
-    netprof_err err = json_parse_input(in, &root);
-    if (err) return err;
-    json_warn_of_large_numbers(in);
-    err = json_read_root(in, root);
-    json_object_put(root);
+    netprof_err err = json_document_read(in, &document);
+    if (!err) {
+        json_warn_of_large_numbers(in);
+        err = json_read_root(in, &document);
+    }
+    json_document_free(&document);
     return err;
 }
