@@ -485,3 +485,52 @@ x --to perfetto -o out.x --wide
 x --to perfetto -o out.x --table counter_rates
 END
 }
+
+# A recording of a node whose wall clock is set 1 h ahead after two readings, and 90 min back after four.
+clock_was_set() {
+    netprof record -q --job none -t 100ms -d 600ms --sources netdev,cpu -o plain.netprof
+    netprof convert plain.netprof plain.json
+    jq '.snapshots |= [to_entries[] | .value + {wall_ns: (.value.wall_ns +
+        (if .key < 2 then 0 elif .key < 4 then 3600e9 else -1800e9 end))}]' plain.json >set.json
+    netprof convert set.json set.netprof
+}
+
+@test "the clock was set while it was recorded: times and rates are in order, and it is said" {
+    clock_was_set
+    for file in set.json set.netprof; do
+        rm -rf out
+        netprof export "$file" --to csv -o out
+        python3 - <<'PY'
+import csv
+times = [int(r["time_ns"]) for r in csv.DictReader(open("out/snapshots.csv"))]
+mono = [int(r["begin_ns"]) for r in csv.DictReader(open("out/snapshots.csv"))]
+assert len(times) > 4 and times == sorted(times), times
+for a, b, c, d in zip(times, times[1:], mono, mono[1:]):
+    assert abs((b - a) - (d - c)) < 10e6, (times, mono)
+values = {int(r["time_ns"]) for r in csv.DictReader(open("out/counter_values.csv"))}
+assert values == set(times)
+rates = list(csv.DictReader(open("out/counter_rates.csv")))
+assert rates and all(abs(int(r["to_ns"]) - int(r["from_ns"]) - int(r["interval_ns"] or 0)) < 20e6
+                     for r in rates if r["interval_ns"])
+run = next(csv.DictReader(open("out/runs.csv")))
+assert (int(run["begin_ns"]), int(run["end_ns"])) == (times[0], times[-1])
+told = [r for r in csv.DictReader(open("out/findings.csv")) if r["rule"] == "clock-set"]
+assert len(told) == 1 and abs(float(told[0]["value"]) - 1800) < 0.1, told
+assert abs(int(told[0]["to_ns"]) - times[-1]) < 10e6
+PY
+    done
+    rm -rf out
+    status_of netprof check set.netprof
+    grep -q "the wall clock was set 30 min 00 s back between the two readings" out
+    netprof check --json set.netprof >check.json || true
+    jq -e '.findings[] | select(.rule == "clock-set") | .severity == "info"' check.json
+    netprof job set.netprof >job.txt || true
+    tr -s ' \n' ' ' <job.txt | grep -q "the wall clock was set 2 times, 30 min 00 s back in all while it was recorded"
+    netprof job --json set.netprof >job.json || true
+    jq -e '.elapsed_s < 10 and ([.verdict.notes[] | select(.text | contains("the wall clock was set 2 times"))] | length == 1)' job.json
+    netprof report set.netprof -o set.html
+    grep -q "the wall clock was set 2 times" set.html
+    # Nothing of that where it was not.
+    netprof check --json plain.netprof >plain.check.json || true
+    jq -e '[.findings[] | select(.rule == "clock-set")] == []' plain.check.json
+}

@@ -29,6 +29,8 @@ typedef struct feed {
     index_map *told;    // devices and counters of this file whose rows are written
     uint64_t finding;
     bool backwards; // said once for a file
+    clocks_axis axis;
+    netprof_snapshot placed; // the one at hand, where it is moved
 } feed;
 
 #define ROW(f, id, ...) export_row((f)->to, id, (const export_cell[]){__VA_ARGS__})
@@ -251,9 +253,22 @@ static void export_take_difference(void *user, const netprof_delta *d, const siz
     export_put_rates(f, d, &f->known, places);
 }
 
-static void export_take_snapshot(void *user, const netprof_snapshot *s)
+// Times go on from the first reading of a file, whatever the wall clock was set to meanwhile.
+static const netprof_snapshot *export_on_axis(feed *f, const netprof_snapshot *s)
+{
+    clocks_axis_next(&f->axis, s);
+    if (!f->axis.set_ns) return s;
+    if (netprof_snapshot_copy(&f->placed, s, NULL)) memory_exhausted();
+    f->placed.wall_ns -= f->axis.set_ns;
+    for (size_t i = 0; i < s->schema->counter_count; i++)
+        if (s->stamps_ns[i] > 0) f->placed.stamps_ns[i] -= f->axis.set_ns;
+    return &f->placed;
+}
+
+static void export_take_snapshot(void *user, const netprof_snapshot *read)
 {
     feed *f = user;
+    const netprof_snapshot *s = export_on_axis(f, read);
     netprof_error error;
     f->snapshot++;
     export_meet_schema(f, s->schema);
@@ -284,11 +299,19 @@ static const char *export_device_name(const difference *d, size_t device)
     return device == DIFFERENCE_NONE ? NULL : d->delta->schema->devices[device].name;
 }
 
+// As times are exported: by the monotonic clock where the wall clock was set meanwhile.
+static export_cell export_end_cell(const netprof_delta *d)
+{
+    bool set =
+        d->wall_begin_ns > 0 && d->interval_ns > 0 && clocks_set_by(d->wall_end_ns - d->wall_begin_ns, d->interval_ns);
+    return cell_time(set ? d->wall_begin_ns + d->interval_ns : d->wall_end_ns);
+}
+
 static void export_put_finding(feed *f, const difference *d, const finding *x)
 {
     f->finding++;
     ROW(f, EXPORT_FINDINGS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding),
-        cell_time(d->delta->wall_begin_ns), cell_time(d->delta->wall_end_ns), cell_text(severity_name(x->severity)),
+        cell_time(d->delta->wall_begin_ns), export_end_cell(d->delta), cell_text(severity_name(x->severity)),
         cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(x->rule->source),
         cell_text(export_device_name(d, x->device)), cell_f64(x->value), cell_text(x->rule->unit), cell_text(x->claim),
         cell_text(x->rule->advice), cell_text(x->explained_by), cell_u64(x->peers),
@@ -306,8 +329,8 @@ static int export_put_findings(feed *f, const difference *d, const rules *set)
     findings all = {0};
     findings_make(&all, d, set);
     ROW(f, EXPORT_VERDICTS, cell_u64(f->in->run), cell_text(f->in->host), cell_time(d->delta->wall_begin_ns),
-        cell_time(d->delta->wall_end_ns), cell_text(severity_name(all.severity)), cell_text(all.verdict),
-        cell_u64(all.judged), cell_u64(all.unknown_checks));
+        export_end_cell(d->delta), cell_text(severity_name(all.severity)), cell_text(all.verdict), cell_u64(all.judged),
+        cell_u64(all.unknown_checks));
     for (size_t i = 0; i < all.count; i++)
         export_put_finding(f, d, &all.items[i]);
     findings_free(&all);
@@ -445,6 +468,7 @@ static int export_counters(feed *f, struct export_input *files, size_t count)
         f->in = &files[i];
         f->snapshot = 0;
         f->backwards = false;
+        f->axis = (clocks_axis){0};
         // Two files with a snapshot each, of one host, are the two ends of a run: there is a difference between them.
         bool pair = before && f->in->snapshots == 1 && strcmp(before->host, f->in->host) == 0;
         if (!pair) held_free(&f->held);
@@ -452,6 +476,7 @@ static int export_counters(feed *f, struct export_input *files, size_t count)
         if (export_is_over_time(f)) code = input_walk(f->in, &v);
         known_free(&f->known);
         hmfree(f->told);
+        netprof_snapshot_free(&f->placed);
         before = f->in->snapshots == 1 && !pair ? f->in : NULL;
     }
     if (!code && f->o->what & WHAT_FINDINGS) code = export_findings(f, files, count);

@@ -101,8 +101,9 @@ static void export_input_look_at_snapshot(void *user, const netprof_snapshot *s)
     struct export_input *in = user;
     netprof_snapshot *to = in->snapshots++ ? &in->last : &in->first;
     if (netprof_snapshot_copy(to, s, NULL)) memory_exhausted();
+    clocks_axis_next(&in->axis, s);
     if (in->snapshots == 1) in->begin_ns = s->wall_ns;
-    in->end_ns = s->wall_ns;
+    in->end_ns = s->wall_ns - in->axis.set_ns;
 }
 
 static void export_input_look_at_delta(void *user, const netprof_delta *d)

@@ -2,6 +2,7 @@
 #ifndef EXPORT_INPUT_H
 #define EXPORT_INPUT_H
 
+#include "analysis/data/clocks.h"
 #include "analysis/data/dataset.h"
 #include "analysis/data/file_parts.h"
 
@@ -23,7 +24,8 @@ struct export_input {
     bool is_regions;          // the file holds regions and no counters
     uint64_t run;             // its number, 1 for the first file of counters
     char *host, *node;        // "" unknown; the node is the host unless the file names it otherwise
-    int64_t begin_ns, end_ns; // CLOCK_REALTIME of the first and the last snapshot
+    int64_t begin_ns, end_ns; // of the first and the last snapshot, on the axis
+    clocks_axis axis;
     uint64_t snapshots, deltas;
     netprof_fact *facts; // of the run
     size_t fact_count;

@@ -11,7 +11,8 @@
 
 // Wall and monotonic clock of a snapshot are read within microseconds of each other.
 #define SAME_NS    1000000.0
-#define DRIFT_MOST 1e-3 // no clock of a computer drifts more: then it was set
+#define SET_NS     10000000.0 // what daemons that set clocks leave alone, or slew
+#define DRIFT_MOST 1e-3       // no clock of a computer drifts more: then it was set
 
 // One boot of one host.
 typedef struct host {
@@ -49,11 +50,39 @@ static double clocks_mono_offset(const clocks_input *x)
     return (double)x->wall_ns - (double)x->mono_ns;
 }
 
+int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns)
+{
+    double by = (double)wall_ns - (double)mono_ns;
+    return fabs(by) > SET_NS + DRIFT_MOST * fabs((double)mono_ns) ? clocks_whole(by) : 0;
+}
+
+int64_t clocks_axis_next(clocks_axis *a, const netprof_snapshot *x)
+{
+    int64_t on = x->begin_ns - a->mono_ns, by = 0;
+    bool known = a->begun && on > 0 && x->begin_ns > 0 && a->mono_ns > 0;
+    if (known && a->wall_ns && x->wall_ns) by = clocks_set_by(x->wall_ns - a->wall_ns, on);
+    a->at_ns = known ? a->at_ns + on : x->wall_ns;
+    a->steps += by != 0;
+    a->set_ns += by;
+    a->begun = true;
+    a->wall_ns = x->wall_ns;
+    a->mono_ns = x->begin_ns;
+    return a->at_ns;
+}
+
+char *clocks_set_words(size_t steps, int64_t set_ns)
+{
+    words_text time = words_duration(fabs((double)set_ns) / 1e9);
+    const char *way = set_ns < 0 ? "back" : "ahead";
+    if (steps > 1 && !clocks_set_by(set_ns, 0)) return memory_format("set %zu times, and back to what it was", steps);
+    return steps > 1 ? memory_format("set %zu times, %s %s in all", steps, time.text, way)
+                     : memory_format("set %s %s", time.text, way);
+}
+
 static int64_t clocks_set_while_recorded(const clocks_input *x)
 {
     if (!x->mono_ns || !x->end_mono_ns || !x->wall_ns || !x->end_wall_ns) return 0;
-    double by = ((double)x->end_wall_ns - (double)x->wall_ns) - ((double)x->end_mono_ns - (double)x->mono_ns);
-    return fabs(by) > SAME_NS ? clocks_whole(by) : 0;
+    return clocks_set_by(x->end_wall_ns - x->wall_ns, x->end_mono_ns - x->mono_ns);
 }
 
 static size_t clocks_find_host(const finder *f, size_t run)
@@ -311,10 +340,10 @@ static void clocks_put_moves(FILE *to, const finder *f)
     for (size_t i = 0; i < f->count; i++) {
         int64_t by = f->out->runs[i].set_ns;
         if (!by) continue;
-        fprintf(to, " The wall clock of %s was set ",
-                f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host");
-        clocks_put_time(to, (double)by);
-        fprintf(to, " %s while it was recorded.", by > 0 ? "ahead" : "back");
+        char *how = clocks_set_words(1, by);
+        fprintf(to, " The wall clock of %s was %s while it was recorded.",
+                f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host", how);
+        free(how);
     }
 }
 

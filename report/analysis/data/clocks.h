@@ -75,6 +75,23 @@ typedef struct clocks {
 void clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events, size_t event_count);
 // Of the runs of a data set; two snapshots of each (ends_only) do.
 void clocks_of_dataset(clocks *c, const dataset *set);
+
+// The snapshots of one run on one axis: the wall clock of the first, and from there on the monotonic clock, for the wall
+// clock may be set meanwhile. Start from {0}.
+typedef struct clocks_axis {
+    bool begun;
+    int64_t at_ns, wall_ns, mono_ns; // of the last snapshot: on the axis, and by its two clocks
+    size_t steps;                    // how often the wall clock was set ...
+    int64_t set_ns;                  // ... and by how much in all; ahead is positive
+} clocks_axis;
+
+// Takes the next snapshot; returns when it was on the axis.
+int64_t clocks_axis_next(clocks_axis *axis, const netprof_snapshot *x);
+// How far a wall clock was set that went on by wall_ns while mono_ns passed; 0: no further than clocks drift.
+int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns);
+// "set 1 h back", "set 3 times, 5 min 00 s ahead in all"; free() it.
+char *clocks_set_words(size_t steps, int64_t set_ns);
+
 // The clock's part of an input: facts -> max_error_ns, unsynchronised.
 void clocks_take_facts(clocks_input *to, const netprof_fact *facts, size_t count);
 // How much time, without a sign: "120 ms", "3 min 30 s".

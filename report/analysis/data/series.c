@@ -1,7 +1,8 @@
 #include "series.h"
 
-#include "analysis/catalog/catalog.h"
+#include "clocks.h"
 #include "snapshot_subset.h"
+#include "analysis/catalog/catalog.h"
 #include "analysis/base/index_map.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ struct series_reader {
     followed *followed;                   // one for each of small->counters
     netprof_snapshot last, cut;           // cut down: the last one and the one at hand
     bool has_last;
-    int64_t last_wall_ns, last_mono_ns; // of the last snapshot; wall: put on the run's axis
+    clocks_axis axis;
 };
 
 // ---- the meaning of a counter ----
@@ -283,17 +284,11 @@ static void series_begin_run(series *s, const dataset_run *run)
     if (!s->reader) s->reader = memory_calloc(1, sizeof *s->reader);
     netprof_snapshot_free(&s->reader->last);
     s->reader->has_last = false;
+    s->reader->axis = (clocks_axis){0};
     series_run made = {
         .path = memory_strdup(run->path ? run->path : ""), .interval_s = NAN, .first_device = s->device_count};
     arrput(s->runs, made);
     s->run_count = arrlenu(s->runs);
-}
-
-// When a snapshot was, by the monotonic clock since the last one: the wall clock may have been set.
-static int64_t series_wall_of(const struct series_reader *r, const netprof_snapshot *x)
-{
-    int64_t on = x->begin_ns - r->last_mono_ns;
-    return r->has_last && on > 0 && x->begin_ns > 0 && r->last_mono_ns > 0 ? r->last_wall_ns + on : x->wall_ns;
 }
 
 static int series_by_number(const void *a, const void *b)
@@ -324,14 +319,14 @@ static netprof_err series_next_in_run(series *s, const netprof_snapshot *x)
 {
     struct series_reader *r = s->reader;
     series_run *run = &s->runs[s->run_count - 1];
-    int64_t wall = series_wall_of(r, x);
+    int64_t before = r->axis.at_ns, wall = clocks_axis_next(&r->axis, x);
     double at_s = series_absolute(wall);
-    bool back = r->has_last && wall <= r->last_wall_ns;
+    bool back = r->has_last && wall <= before;
     netprof_err err = NETPROF_OK;
     run->snapshots++;
     run->sweep_s = fmax(run->sweep_s, (double)(x->end_ns - x->begin_ns) * second);
     run->backwards += back;
-    if (r->has_last && !back) err = series_add_step(s, series_absolute(r->last_wall_ns), at_s);
+    if (r->has_last && !back) err = series_add_step(s, series_absolute(before), at_s);
     if (!run->time_count || at_s > run->times[run->time_count - 1]) {
         arrput(run->times, at_s);
         run->time_count = arrlenu(run->times);
@@ -340,8 +335,8 @@ static netprof_err series_next_in_run(series *s, const netprof_snapshot *x)
     r->last = r->cut;
     r->cut = (netprof_snapshot){0};
     r->has_last = true;
-    r->last_wall_ns = wall;
-    r->last_mono_ns = x->begin_ns;
+    run->clock_steps = r->axis.steps;
+    run->clock_set_ns = r->axis.set_ns;
     return err;
 }
 

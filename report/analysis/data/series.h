@@ -55,6 +55,8 @@ typedef struct series_run {
     double interval_s;                       // the median step; NAN: there is none
     double longest_s, sweep_s;               // longest step and sweep
     size_t gaps, resets, backwards, unknown; // unknown: byte counters of chosen devices without a rate
+    size_t clock_steps;                      // how often the wall clock was set ...
+    int64_t clock_set_ns;                    // ... and by how much in all
     size_t first_device, device_count;
     double moved_s, drift, moved_at_s; // private: what series_align() adds to its times
 } series_run;

@@ -104,23 +104,16 @@ static netprof_err job_add_step(job_report *r, track *t, int64_t from_ns, int64_
     return err;
 }
 
-// When a snapshot was: by the monotonic clock since the last one, for the wall clock may have been set.
-static int64_t job_snapshot_wall_ns(const track *t, const netprof_snapshot *x)
-{
-    int64_t on = x->begin_ns - t->last_mono_ns;
-    bool known = t->has_last && on > 0 && x->begin_ns > 0 && t->last_mono_ns > 0;
-    return known ? t->last_wall_ns + on : x->wall_ns;
-}
-
 static netprof_err job_next_snapshot(job_report *r, track *t, const netprof_snapshot *x)
 {
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
     job_node_reader *more = &r->reader->nodes[run->node];
-    int64_t wall = job_snapshot_wall_ns(t, x);
+    clocks_axis axis = t->axis;
+    int64_t last = axis.at_ns, wall = clocks_axis_next(&axis, x);
     netprof_err err = NETPROF_OK;
-    if (t->has_last && wall <= t->last_wall_ns) return NETPROF_OK; // the clock went back: there is no step
-    if (t->has_last) err = job_add_step(r, t, t->last_wall_ns, wall);
+    if (t->has_last && wall <= last) return NETPROF_OK; // read twice, or of another boot: there is no step
+    if (t->has_last) err = job_add_step(r, t, last, wall);
     if (t->slow && !job_is_covered(r, wall - 1, wall + 1)) node->samples++; // nor the last of an earlier file
     node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
     job_stretch *span = &more->runs[run->number];
@@ -130,9 +123,7 @@ static netprof_err job_next_snapshot(job_report *r, track *t, const netprof_snap
     t->last = t->cut;
     t->cut = before; // its memory serves the next one
     t->has_last = true;
-    t->last_wall_ns = wall;
-    t->last_mono_ns = x->begin_ns;
-    t->plain_wall_ns = x->wall_ns;
+    t->axis = axis;
     return err;
 }
 
@@ -237,8 +228,13 @@ void job_run_end(job_report *r)
     if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
     double waited = to->wait_last_s - to->wait_first_s, *sum = &r->reader->nodes[to->node].waited_s;
     if (to->wait_known && waited >= 0) *sum = (isnan(*sum) ? 0 : *sum) + waited;
-    if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
-    if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
+    if (to->track_count) {
+        const clocks_axis *axis = &to->tracks[0].axis;
+        run->end_wall_ns = axis->wall_ns;
+        run->end_mono_ns = axis->mono_ns;
+        run->clock_steps = axis->steps;
+        run->clock_set_ns = axis->set_ns;
+    }
     if (to->overlapped)
         job_warn(r, run->path,
                  "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",

@@ -49,6 +49,8 @@ typedef struct job_trouble {
 typedef struct job_run {
     size_t node;
     int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
+    size_t clock_steps;   // how often the wall clock was set ...
+    int64_t clock_set_ns; // ... and by how much in all
     char *path, *boot_id;
     bool ended, stopped; // as it was meant to; by a signal, which may have been meant or not
     netprof_fact *facts; // stb_ds; of its clock

@@ -4,6 +4,7 @@
 #define NETPROF_JOB_TRACKS_H
 
 #include "job_store.h"
+#include "analysis/data/clocks.h"
 
 enum { RECENT = 9, TRACKS_MOST = 8 };
 
@@ -80,7 +81,8 @@ typedef struct track {
     netprof_snapshot last, cut;
     netprof_delta delta; // between them; its memory serves the next step again
     bool has_last, slow;
-    int64_t last_wall_ns, last_mono_ns, plain_wall_ns, interval_ns, recent[RECENT];
+    clocks_axis axis;
+    int64_t interval_ns, recent[RECENT];
     size_t steps;
 } track;
 

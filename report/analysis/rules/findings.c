@@ -33,6 +33,7 @@ static void findings_make_all(findings *f, const difference *d, const findings_f
         findings_apply(&m, set->items[i], all);
     free(all);
     findings_look_at_command(&m);
+    findings_look_at_clock(&m);
     findings_look_for_expected(&m, x);
     for (size_t i = 0; i < f->count; i++)
         findings_explain(&m, &f->items[i]);

@@ -44,6 +44,7 @@ void findings_add_unseen(findings_making *m, const char *rule_name, const char *
 void findings_add_told(findings_making *m, const char *rule_name, size_t device, const char *subject, double value,
                        char *claim);
 void findings_look_at_command(findings_making *m);
+void findings_look_at_clock(findings_making *m);
 void findings_look_for_expected(findings_making *m, const expected_devices *x);
 void findings_find_gaps(findings_making *m);
 bool findings_is_network(const char *source);

@@ -3,6 +3,7 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/data/clocks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,4 +47,17 @@ void findings_look_at_command(findings_making *m)
     else if (value > 0)
         findings_add_told(m, "job-failed", DIFFERENCE_NONE, "node", value,
                           memory_format("the command failed with exit status %s", status));
+}
+
+// Between the two readings; a clock that was set there and back is not seen.
+void findings_look_at_clock(findings_making *m)
+{
+    const netprof_delta *d = m->f->d->delta;
+    if (d->wall_begin_ns <= 0 || d->wall_end_ns <= 0 || d->interval_ns <= 0) return;
+    int64_t by = clocks_set_by(d->wall_end_ns - d->wall_begin_ns, d->interval_ns);
+    char *how = clocks_set_words(1, by);
+    if (by)
+        findings_add_told(m, "clock-set", DIFFERENCE_NONE, "node", fabs((double)by) / 1e9,
+                          memory_format("the wall clock was %s between the two readings", how));
+    free(how);
 }

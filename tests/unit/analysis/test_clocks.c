@@ -361,16 +361,70 @@ static void a_cut_part(void **state)
     (void)state;
 }
 
+// Readings every second; before the fourth the clock is set 1 h ahead, before the sixth 90 min back.
+static void a_run_goes_on_by_the_monotonic_clock(void **state)
+{
+    static const int64_t ahead[] = {0, 0, 0, 3600, 3600, -1800, -1800};
+    clocks_axis axis = {0};
+    for (int64_t i = 0; i < 7; i++) {
+        netprof_snapshot x = {.begin_ns = (77 + i) * SECOND, .wall_ns = epoch + (i + ahead[i]) * SECOND};
+        assert_int_equal(clocks_axis_next(&axis, &x), epoch + i * SECOND);
+        assert_int_equal(axis.set_ns, ahead[i] * SECOND);
+        assert_int_equal(axis.steps, i < 3 ? 0 : i < 5 ? 1 : 2);
+    }
+    // Without a monotonic clock nobody knows.
+    axis = (clocks_axis){0};
+    for (int64_t i = 0; i < 7; i++) {
+        netprof_snapshot x = {.wall_ns = epoch + (i + ahead[i]) * SECOND};
+        assert_int_equal(clocks_axis_next(&axis, &x), x.wall_ns);
+        assert_int_equal(axis.steps, 0);
+    }
+    (void)state;
+}
+
+// Daemons slew by 500 ppm at most: an hour of that is no step, and 20 ms within a second are.
+static void a_slewed_clock_was_not_set(void **state)
+{
+    assert_int_equal(clocks_set_by(3600 * SECOND + 3600 * SECOND / 2000, 3600 * SECOND), 0);
+    assert_int_equal(clocks_set_by(3600 * SECOND - 3600 * SECOND / 2000, 3600 * SECOND), 0);
+    assert_int_equal(clocks_set_by(SECOND + 5 * MS, SECOND), 0);
+    assert_int_equal(clocks_set_by(SECOND + 20 * MS, SECOND), 20 * MS);
+    assert_int_equal(clocks_set_by(SECOND - 20 * MS, SECOND), -20 * MS);
+    static const struct {
+        size_t steps;
+        int64_t set_ns;
+        const char *words;
+    } all[] = {{1, 3600 * SECOND, "set 1 h 00 min ahead"},
+               {1, -2 * SECOND, "set 2 s back"},
+               {2, -1800 * SECOND, "set 2 times, 30 min 00 s back in all"},
+               {2, 0, "set 2 times, and back to what it was"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char *words = clocks_set_words(all[i].steps, all[i].set_ns);
+        assert_string_equal(words, all[i].words);
+        free(words);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_boot_is_one_clock),         cmocka_unit_test(a_time_namespace_is_no_step),
-        cmocka_unit_test(a_clock_that_was_set_is_said),  cmocka_unit_test(the_kernels_word),
-        cmocka_unit_test(one_clock_that_nobody_knows),   cmocka_unit_test(an_event_finds_a_planted_offset),
-        cmocka_unit_test(nothing_is_moved_without_need), cmocka_unit_test(events_and_kernels),
-        cmocka_unit_test(events_find_a_planted_drift),   cmocka_unit_test(no_clock_drifts_so_much),
-        cmocka_unit_test(what_a_hostile_file_says),      cmocka_unit_test(the_worse_of_begin_and_end),
-        cmocka_unit_test(a_series_of_two_hosts),         cmocka_unit_test(a_cut_part),
+        cmocka_unit_test(one_boot_is_one_clock),
+        cmocka_unit_test(a_time_namespace_is_no_step),
+        cmocka_unit_test(a_clock_that_was_set_is_said),
+        cmocka_unit_test(the_kernels_word),
+        cmocka_unit_test(one_clock_that_nobody_knows),
+        cmocka_unit_test(an_event_finds_a_planted_offset),
+        cmocka_unit_test(nothing_is_moved_without_need),
+        cmocka_unit_test(events_and_kernels),
+        cmocka_unit_test(events_find_a_planted_drift),
+        cmocka_unit_test(no_clock_drifts_so_much),
+        cmocka_unit_test(what_a_hostile_file_says),
+        cmocka_unit_test(the_worse_of_begin_and_end),
+        cmocka_unit_test(a_series_of_two_hosts),
+        cmocka_unit_test(a_cut_part),
+        cmocka_unit_test(a_run_goes_on_by_the_monotonic_clock),
+        cmocka_unit_test(a_slewed_clock_was_not_set),
     };
     return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }

@@ -1068,6 +1068,35 @@ static void a_reading_that_takes_long(void **state)
     }
 }
 
+// By the wall clock, while 10 s passed: 10 s; a little more, as clocks drift; 5 s less; an hour more.
+static void a_clock_that_was_set(void **state)
+{
+    static const struct {
+        int64_t more_ns;
+        const char *claim;
+    } all[] = {{0, NULL},
+               {9000000, NULL},
+               {-5 * INT64_C(1000000000), "the wall clock was set 5 s back between the two readings"},
+               {3600 * INT64_C(1000000000), "the wall clock was set 1 h 00 min ahead between the two readings"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        situation s;
+        findings f = {0};
+        situation_make(&s, "netdev", "rx_bytes=1000");
+        s.before.wall_ns = INT64_C(1700000000000000000);
+        s.after.wall_ns = s.before.wall_ns + s.after.begin_ns - s.before.begin_ns + all[i].more_ns;
+        difference_free(&s.d);
+        assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
+        findings_make(&f, &s.d, &built_in);
+        assert_int_equal(found(&f, "clock-set"), all[i].claim ? INFO : OK);
+        assert_true(f.severity < SEVERITY_WATCH); // a note, no fault
+        for (size_t k = 0; k < f.count; k++)
+            if (strcmp(f.items[k].rule->name, "clock-set") == 0) assert_string_equal(f.items[k].claim, all[i].claim);
+        findings_free(&f);
+        situation_free(&s);
+    }
+}
+
 // Steps that two devices in ten seconds cannot show.
 static const char *const unreachable[] = {"eth-pcie-stall watch", "mem-pressure critical", "x-time info",
                                           "x-time watch"};
@@ -1077,6 +1106,7 @@ static bool has_case(const rule *x, int step)
     char text[96];
     if (strcmp(x->name, "x-pair") == 0) return true; // of two nodes: test_ends
     if (strcmp(x->source, "expect") == 0 || strcmp(x->class_name, "command") == 0) return true; // test_expect
+    if (strcmp(x->name, "clock-set") == 0) return true;                                         // a_clock_that_was_set
     if (x->of_peers) return true; // of more than two devices: test_peers
     if (x->in_words) return true; // of other devices at the two ends: test_device_changes
     for (size_t i = 0; i < ROWS; i++)
@@ -1398,6 +1428,7 @@ int main(void)
         cmocka_unit_test(patterns),
         cmocka_unit_test(thresholds),
         cmocka_unit_test(a_reading_that_takes_long),
+        cmocka_unit_test(a_clock_that_was_set),
         cmocka_unit_test(every_rule_and_step_has_a_case),
         cmocka_unit_test(every_rule_says_what_to_do),
         cmocka_unit_test(unknown_is_no_finding_and_not_silent),

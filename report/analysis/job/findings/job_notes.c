@@ -2,6 +2,7 @@
 #include "analysis/job/job_words.h"
 #include "analysis/job/job_store.h"
 #include "analysis/base/words.h"
+#include "analysis/data/clocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +278,28 @@ static char *job_clock_words(const job_report *r)
     return memory_format("node clocks agree to %s", words_duration(r->uncertainty_s).text);
 }
 
+static void job_note_clocks(job_report *r)
+{
+    enum { SHOWN = 4 };
+    size_t found = 0;
+    for (size_t i = 0; i < arrlenu(r->reader->runs); i++) {
+        const job_run *x = &r->reader->runs[i];
+        if (!x->clock_steps || ++found > SHOWN) continue;
+        char *how = clocks_set_words(x->clock_steps, x->clock_set_ns);
+        job_add_note(r, SEVERITY_INFO,
+                     memory_format("%s: the wall clock was %s while it was recorded; times here go on from its first "
+                                   "reading by the monotonic clock",
+                                   r->nodes[x->node].name, how),
+                     JOB_NONE);
+        free(how);
+    }
+    if (found > SHOWN)
+        job_add_note(
+            r, SEVERITY_INFO,
+            memory_format("The wall clock was set while %s recorded", words_many(found - SHOWN, "more file").text),
+            JOB_NONE);
+}
+
 void job_make_notes(job_report *r)
 {
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_UNKNOWN;
@@ -290,6 +313,7 @@ void job_make_notes(job_report *r)
     job_note_good(r);
     job_note_energy(r);
     job_note_gaps(r);
+    job_note_clocks(r);
     if (!r->note_count)
         job_add_note(r, SEVERITY_OK, memory_strdup("Nothing to say: no rule found what it looks for"), JOB_NONE);
 }

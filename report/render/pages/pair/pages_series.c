@@ -1,7 +1,9 @@
 // What happened over time in one file: when devices sent and received, which were unlike the others, what else happened.
 #include "pages_series.h"
 
+#include "analysis/base/words.h"
 #include "analysis/catalog/catalog.h"
+#include "analysis/data/clocks.h"
 #include "render/chart/charts_plots.h"
 #include "render/document/document.h"
 #include "render/pages/pages_time.h"
@@ -323,6 +325,25 @@ static void over_time_add_quantiles(const over_time *v)
         columns);
 }
 
+static void over_time_note_clocks(const over_time *v)
+{
+    enum { SHOWN = 8 };
+    size_t found = 0;
+    for (size_t i = 0; i < v->s->run_count; i++) {
+        const series_run *r = &v->s->runs[i];
+        if (!r->clock_steps || ++found > SHOWN) continue;
+        char *how = clocks_set_words(r->clock_steps, r->clock_set_ns);
+        document_note(v->doc, arena_format(v->memory,
+                                           "%s: the wall clock was %s while it was recorded; times go on from "
+                                           "its first reading by the monotonic clock.",
+                                           *r->host ? r->host : pages_file_name(r->path), how));
+        free(how);
+    }
+    if (found > SHOWN)
+        document_note(v->doc, arena_format(v->memory, "The wall clock was set while %s recorded.",
+                                           words_many(found - SHOWN, "more file").text));
+}
+
 static void over_time_add_samples(const over_time *v)
 {
     static const table_column columns[] = {{"host", TABLE_TEXT, 0},           {"file", TABLE_TEXT, 1},
@@ -353,6 +374,7 @@ static void over_time_add_samples(const over_time *v)
               columns);
     if (runs < v->s->run_count)
         document_note(v->doc, arena_format(v->memory, "%zu more files are not listed.", v->s->run_count - runs));
+    over_time_note_clocks(v);
 }
 
 void pages_series_part(document *doc, const series *s)
