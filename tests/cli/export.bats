@@ -56,7 +56,8 @@ record() {
     [[ $all_formats == 'csv json '* ]]
     for format in $all_formats; do
         grep -q "^\.B $format\$" "$NETPROF_TEST_TOP/tools/man/netprof-export.1"
-        [[ " $formats " == *" $format "* || $format == perfetto ]] && continue # that has tests of its own: export_events.bats
+        # those have tests of their own: here and in export_events.bats
+        [[ " $formats " == *" $format "* || $format =~ ^(arrows|perfetto)$ ]] && continue
         missing+=" $format"
         [[ $format =~ ^(sqlite|hdf5|parquet)$ ]] # these need what may be missing here; others are left out by mistake
     done
@@ -208,6 +209,88 @@ END
     [ ! -e wide.db ]
     netprof export many.json --wide --include 'cxi0/c7?' --to sqlite -o wide.db
     [ "$(sqlite3 wide.db "SELECT count(*) FROM pragma_table_info('counter_values_wide')")" = 14 ]
+}
+
+@test "SQLite: at most 20 bytes a value, rates among them, on idle counters and on busy ones" {
+    [[ $formats == *sqlite* ]] || skip 'no SQLite'
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 1 -t 40 -a job # a whole Cassini node's counters, each with its own stamp
+    netprof export job --to sqlite -o job.db
+    values=$(sqlite3 job.db 'SELECT count(*) FROM counter_values')
+    [ "$values" -gt 200000 ]
+    [ "$(sqlite3 job.db 'SELECT count(*) FROM counter_rates')" -gt $((values / 2)) ]
+    [ "$(stat -c %s job.db)" -le $((values * 20)) ]
+    # one counter's rates are found by its name, not by looking at all readings
+    sqlite3 job.db "EXPLAIN QUERY PLAN SELECT * FROM counter_rates WHERE counter = 'hni_sts_tx_ok_octets'" >plan
+    grep -q 'series_by_counter' plan
+    refute grep -q 'SCAN r' plan
+}
+
+@test "SQLite: rates that do not follow from two readings are as in CSV, of counters that began anew or come and go" {
+    [[ $formats == *sqlite* ]] || skip 'no SQLite'
+    make_nic tree cxi0 hni_sts_rx_ok_octets=1000 hni_sts_tx_ok_octets=2000
+    for i in 1 2 3 4 5 6; do
+        case $i in
+        3) set_counter tree cxi0 hni_sts_rx_ok_octets 7 $((2 * i)) ;; # began anew
+        4) printf '%-63s\n' 'no number' 9<>tree/sys/class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets >&9 ;;
+        5) make_nic tree cxi1 hni_sts_rx_ok_octets=3 hni_sts_tx_ok_octets=4 ;;
+        *) set_counter tree cxi0 hni_sts_rx_ok_octets ${i}000 $((2 * i)) ;;
+        esac
+        netprof collect -q --root tree --sources cxi -o "$i.netprof"
+    done
+    cat ?.netprof >all.netprof
+    for files in '1.netprof 2.netprof 3.netprof 4.netprof' '5.netprof 6.netprof all.netprof'; do
+        rm -rf csv x.db
+        # shellcheck disable=SC2086
+        netprof export $files --to csv -o csv
+        # shellcheck disable=SC2086
+        netprof export $files --to sqlite -o x.db
+        "$tools/read_tables" csv csv sqlite x.db >tables.json
+        jq -e '.counter_rates.run | length > 1' tables.json
+    done
+    # rates without values, values without rates
+    netprof export 1.netprof 2.netprof --to csv --what series -o csv
+    netprof export 1.netprof 2.netprof --to sqlite --what series -o x.db
+    "$tools/read_tables" csv csv sqlite x.db >tables.json
+    jq -e '(.counter_rates.rate_per_s | length > 1) and (has("counter_values") | not)' tables.json
+}
+
+@test "CSV: --iso tells each moment as text, too" {
+    extremes x.json
+    netprof export x.json --to csv --iso -o tables
+    netprof export x.json --to csv -o plain
+    python3 - <<'PYTHON'
+import csv, datetime, os
+found = 0
+for name in os.listdir("plain"):
+    iso, plain = (list(csv.DictReader(open(d + "/" + name, newline="", encoding="utf-8"))) for d in ("tables", "plain"))
+    for row, other in zip(iso, plain, strict=True):
+        assert {c: v for c, v in row.items() if not c.endswith("_utc")} == other
+        for column in [c for c in row if c.endswith("_utc")]:
+            ns = row[column[:-4] + "_ns"]
+            if not ns: assert row[column] == ""; continue
+            whole, part = row[column].rstrip("Z").split(".")
+            seconds = int(datetime.datetime.fromisoformat(whole + "+00:00").timestamp())
+            assert len(part) == 9 and seconds * 10**9 + int(part) == int(ns), (row[column], ns)
+            found += 1
+assert found > 30, found
+PYTHON
+    head -n 1 tables/counter_values.csv | grep -q '^run,host,snapshot,time_ns,time_utc,source,'
+    head -n 1 tables/snapshots.csv | grep -q ',time_ns,time_utc,begin_ns,end_ns,set,' # those two are of no calendar
+    [ "$(status_of netprof export x.json --to json --iso -o out.json)" = 2 ]
+}
+
+@test "Arrow: what DuckDB needs for it is said before anything is written" {
+    need_duckdb
+    record
+    code=$(status_of netprof export run.netprof --to arrows --table runs -o runs.arrows)
+    if [ "$code" = 0 ]; then # the extension is installed here
+        [ "$(head -c 4 runs.arrows | od -An -tx1 | tr -d ' ')" = ffffffff ]
+    else
+        [ "$code" = 3 ]
+        grep -q 'extension nanoarrow is needed and not installed: INSTALL nanoarrow FROM community' err
+        [ -z "$(ls -d runs.arrows* 2>/dev/null)" ]
+    fi
 }
 
 @test "HDF5: native types, chunks and deflate, units" {

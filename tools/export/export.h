@@ -16,6 +16,7 @@ typedef enum export_type {
     EXPORT_NAME,     // text that repeats from row to row
     EXPORT_U64,      // exact to 2^64-1
     EXPORT_I64,
+    EXPORT_TIME, // an int64: ns since 1970 (UTC)
     EXPORT_F64
 } export_type;
 
@@ -124,6 +125,7 @@ typedef struct export_options {
     unsigned what;    // WHAT_...
     bool wide;
     bool plain;                      // CSV: texts as they are, also where a spreadsheet takes them for formulas
+    bool utc;                        // CSV: a time as text, too, beside ns
     const char **include, **exclude; // globs, NULL-terminated or NULL
     const char *rules, *names;
 } export_options;

@@ -53,9 +53,11 @@ void wide_begin(wide *w)
     static const export_column values[] = {{"run", EXPORT_U64, ""},
                                            {"host", EXPORT_NAME, ""},
                                            {"snapshot", EXPORT_U64, ""},
-                                           {"time_ns", EXPORT_I64, "ns"}};
-    static const export_column rates[] = {
-        {"run", EXPORT_U64, ""}, {"host", EXPORT_NAME, ""}, {"from_ns", EXPORT_I64, "ns"}, {"to_ns", EXPORT_I64, "ns"}};
+                                           {"time_ns", EXPORT_TIME, "ns"}};
+    static const export_column rates[] = {{"run", EXPORT_U64, ""},
+                                          {"host", EXPORT_NAME, ""},
+                                          {"from_ns", EXPORT_TIME, "ns"},
+                                          {"to_ns", EXPORT_TIME, "ns"}};
     export_columns_begin(&w->values, EXPORT_VALUES_WIDE, values, sizeof values / sizeof *values);
     export_columns_begin(&w->rates, EXPORT_RATES_WIDE, rates, sizeof rates / sizeof *rates);
 }

@@ -4,7 +4,7 @@
 
 #include "export.h"
 
-#define EXPORT_FORMATS(X) X(csv) X(json) X(sqlite) X(hdf5) X(parquet) X(perfetto)
+#define EXPORT_FORMATS(X) X(csv) X(json) X(sqlite) X(hdf5) X(parquet) X(arrows) X(perfetto)
 
 #define EXPORT_FORMAT_DRIVER(name) extern const export_driver export_##name;
 EXPORT_FORMATS(EXPORT_FORMAT_DRIVER)

@@ -11,22 +11,23 @@
 #include <string.h>
 #include <unistd.h>
 
-static int wide, plain;
+static int wide, plain, iso;
 static char *output, *format_name, *what_text, *table_name, *rules_path, *names;
 static char **include, **exclude;
 
 static const struct poptOption options[] = {
     {"to", 0, POPT_ARG_STRING, &format_name, 0, "the format", EXPORT_FORMAT_NAMES},
     {"output", 'o', POPT_ARG_STRING, &output, 0,
-     "the file; with CSV and Parquet a directory with a file for each table", "OUT"},
+     "the file; with CSV, Parquet and Arrow a directory with a file for each table", "OUT"},
     {"what", 0, POPT_ARG_STRING, &what_text, 0, "only this (all), several by commas",
      "snapshots|series|regions|findings|programs|all"},
     {"wide", 0, POPT_ARG_NONE, &wide, 0, "a row for each time, a column for each counter", NULL},
-    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file", "NAME"},
+    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV, Parquet and Arrow are then one file", "NAME"},
     {"include", 'i', POPT_ARG_ARGV, &include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
     {"exclude", 'x', POPT_ARG_ARGV, &exclude, 0, "but not those like these", "GLOBS"},
     {"plain", 0, POPT_ARG_NONE, &plain, 0, "CSV: texts as they are, also those that a spreadsheet takes for formulas",
      NULL},
+    {"iso", 0, POPT_ARG_NONE, &iso, 0, "CSV: each time as text, too (ISO 8601, UTC), in a column of its own", NULL},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     POPT_TABLEEND,
@@ -106,10 +107,12 @@ static int export_check_options(export_options *o, size_t count)
     o->only = table_name;
     o->wide = wide;
     o->plain = plain;
+    o->utc = iso;
     o->rules = rules_path;
     o->names = names;
     if (o->driver->events && (wide || table_name))
         return fail_usage("--to %s has no tables: leave %s out", o->driver->name, wide ? "--wide" : "--table");
+    if (iso && strcmp(o->driver->name, "csv") != 0) return fail_usage("--iso is for --to csv");
     int code = export_check_table(o);
     if (code) return code;
     if (!*output) return fail_usage("-o: expected a name");

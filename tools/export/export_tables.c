@@ -22,6 +22,10 @@
     {                                                                                                                  \
         name, EXPORT_I64, unit                                                                                         \
     }
+#define TIME(name)                                                                                                     \
+    {                                                                                                                  \
+        name, EXPORT_TIME, "ns"                                                                                        \
+    }
 #define F64(name, unit)                                                                                                \
     {                                                                                                                  \
         name, EXPORT_F64, unit                                                                                         \
@@ -39,7 +43,7 @@ static const struct {
     unsigned what;
 } tables[EXPORT_TABLES] = {
     [EXPORT_RUNS] = {{"runs", COLUMNS(U64("run", ""), TEXT("path"), NAME("format"), NAME("host"), U64("snapshots", ""),
-                                      I64("begin_ns", "ns"), I64("end_ns", "ns"), U64("complete", ""), NAME("node"))},
+                                      TIME("begin_ns"), TIME("end_ns"), U64("complete", ""), NAME("node"))},
                      WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS},
     [EXPORT_FACTS] = {{"facts",
                        COLUMNS(RUN, NAME("scope"), NAME("source"), NAME("device"), NAME("key"), TEXT("value"))},
@@ -55,23 +59,23 @@ static const struct {
                                               U64("signed", ""), U64("saturates", ""), U64("fast", ""),
                                               U64("scale", ""), NAME("role"), U64("trouble", ""), NAME("description"))},
                          WHAT_SNAPSHOTS | WHAT_SERIES},
-    [EXPORT_SNAPSHOTS] = {{"snapshots", COLUMNS(RUN, U64("snapshot", ""), I64("time_ns", "ns"), I64("begin_ns", "ns"),
+    [EXPORT_SNAPSHOTS] = {{"snapshots", COLUMNS(RUN, U64("snapshot", ""), TIME("time_ns"), I64("begin_ns", "ns"),
                                                 I64("end_ns", "ns"), NAME("set"), U64("not_ok", ""))},
                           WHAT_SNAPSHOTS | WHAT_SERIES},
     [EXPORT_VALUES] = {{"counter_values",
-                        COLUMNS(RUN, U64("snapshot", ""), I64("time_ns", "ns"), COUNTER, U64("value", ""),
+                        COLUMNS(RUN, U64("snapshot", ""), TIME("time_ns"), COUNTER, U64("value", ""),
                                 I64("signed_value", ""), NAME("unit"), NAME("kind"), NAME("status"), U64("errno", ""))},
                        WHAT_SNAPSHOTS},
     [EXPORT_RATES] = {{"counter_rates",
-                       COLUMNS(RUN, I64("from_ns", "ns"), I64("to_ns", "ns"), COUNTER, U64("difference", ""),
+                       COLUMNS(RUN, TIME("from_ns"), TIME("to_ns"), COUNTER, U64("difference", ""),
                                I64("signed_difference", ""), F64("rate_per_s", "1/s"), I64("interval_ns", "ns"),
                                NAME("unit"), NAME("kind"), NAME("status"), U64("lower_bound", ""))},
                       WHAT_SERIES},
     [EXPORT_RANKS] = {{"ranks", COLUMNS(NAME("rank"), I64("number", ""), I64("pid", ""), NAME("host"), TEXT("path"),
-                                        NAME("command"), NAME("mode"), NAME("clock"), TEXT("warning"),
-                                        I64("begin_ns", "ns"), I64("elapsed_ns", "ns"), I64("sweep_ns", "ns"),
-                                        I64("interval_ns", "ns"), U64("threads", ""), U64("regions_ns", "ns"),
-                                        U64("calls", ""), U64("mismatched_ends", ""), U64("dropped_begins", ""),
+                                        NAME("command"), NAME("mode"), NAME("clock"), TEXT("warning"), TIME("begin_ns"),
+                                        I64("elapsed_ns", "ns"), I64("sweep_ns", "ns"), I64("interval_ns", "ns"),
+                                        U64("threads", ""), U64("regions_ns", "ns"), U64("calls", ""),
+                                        U64("mismatched_ends", ""), U64("dropped_begins", ""),
                                         U64("overhead_ps_per_call", "ps"), U64("complete", ""))},
                       WHAT_REGIONS},
     [EXPORT_REGIONS] = {{"regions",
@@ -110,11 +114,11 @@ static const struct {
                                 WHAT_REGIONS},
     [EXPORT_REGION_NOTES] = {{"region_notes", COLUMNS(NAME("severity"), TEXT("text"), NAME("region"), NAME("rank"))},
                              WHAT_REGIONS},
-    [EXPORT_VERDICTS] = {{"verdicts", COLUMNS(RUN, I64("from_ns", "ns"), I64("to_ns", "ns"), NAME("severity"),
-                                              TEXT("verdict"), U64("judged", ""), U64("could_not_be_judged", ""))},
+    [EXPORT_VERDICTS] = {{"verdicts", COLUMNS(RUN, TIME("from_ns"), TIME("to_ns"), NAME("severity"), TEXT("verdict"),
+                                              U64("judged", ""), U64("could_not_be_judged", ""))},
                          WHAT_FINDINGS},
     [EXPORT_FINDINGS] = {{"findings",
-                          COLUMNS(RUN, U64("finding", ""), I64("from_ns", "ns"), I64("to_ns", "ns"), NAME("severity"),
+                          COLUMNS(RUN, U64("finding", ""), TIME("from_ns"), TIME("to_ns"), NAME("severity"),
                                   NAME("rule"), NAME("class"), NAME("source"), NAME("device"), F64("value", ""),
                                   NAME("unit"), TEXT("claim"), TEXT("advice"), TEXT("explained_by"), U64("peers", ""),
                                   F64("peers_min", ""), F64("peers_max", ""))},
@@ -123,7 +127,7 @@ static const struct {
                                                       U64("gauge", ""), F64("number", ""), U64("value", ""))},
                          WHAT_FINDINGS},
     [EXPORT_NSYS_FILES] = {{"nsys_files", COLUMNS(U64("file", ""), TEXT("path"), NAME("host"), NAME("version"),
-                                                  I64("begin_ns", "ns"), I64("session_ns", "ns"), U64("gpus", ""))},
+                                                  TIME("begin_ns"), TIME("session_ns"), U64("gpus", ""))},
                            WHAT_PROGRAMS},
     [EXPORT_NSYS_TABLES] = {{"nsys_tables",
                              COLUMNS(U64("file", ""), NAME("host"), NAME("table_name"), TEXT("name"), NAME("of"),
@@ -139,13 +143,13 @@ static const struct {
                                WHAT_PROGRAMS},
     [EXPORT_NSYS_BUSY] = {{"nsys_busy",
                            COLUMNS(U64("file", ""), NAME("host"), I64("gpu", ""), I64("pid", ""), NAME("gpu_name"),
-                                   I64("from_ns", "ns"), I64("offset_ns", "ns"), I64("length_ns", "ns"),
-                                   F64("kernels", ""), F64("nccl_kernels", ""), F64("memory_operations", ""))},
+                                   TIME("from_ns"), I64("offset_ns", "ns"), I64("length_ns", "ns"), F64("kernels", ""),
+                                   F64("nccl_kernels", ""), F64("memory_operations", ""))},
                           WHAT_PROGRAMS},
     // Their columns are those of the counters.
     [EXPORT_VALUES_WIDE] = {{"counter_values_wide", NULL, 0}, WHAT_SNAPSHOTS},
     [EXPORT_RATES_WIDE] = {{"counter_rates_wide", NULL, 0}, WHAT_SERIES},
-    [EXPORT_MISSING] = {{"counter_missing", COLUMNS(RUN, U64("snapshot", ""), I64("time_ns", "ns"), NAME("column"),
+    [EXPORT_MISSING] = {{"counter_missing", COLUMNS(RUN, U64("snapshot", ""), TIME("time_ns"), NAME("column"),
                                                     NAME("status"), U64("errno", ""))},
                         WHAT_SNAPSHOTS},
 };

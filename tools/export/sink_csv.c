@@ -34,14 +34,14 @@ static void sink_csv_table(void *state, export_id id, const export_table *table)
     if (!c->files[id])
         export_fail(c->sink, "%s: %s", safe(name), strerror(errno));
     else
-        put_csv_head(c->files[id], table, !export_options_of(c->sink)->plain);
+        put_csv_head(c->files[id], table, !export_options_of(c->sink)->plain, export_options_of(c->sink)->utc);
     free(name);
 }
 
 static void sink_csv_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     csv_state *c = state;
-    put_csv_row(c->files[id], table, cells, !export_options_of(c->sink)->plain);
+    put_csv_row(c->files[id], table, cells, !export_options_of(c->sink)->plain, export_options_of(c->sink)->utc);
     sink_csv_check(c, c->files[id]);
 }
 

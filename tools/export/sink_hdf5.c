@@ -81,6 +81,7 @@ static hid_t sink_hdf5_kept_type(const hdf5_state *h, export_type type)
     case EXPORT_TEXT: return h->text;
     case EXPORT_NAME: return H5T_STD_U32LE;
     case EXPORT_U64: return H5T_STD_U64LE;
+    case EXPORT_TIME:
     case EXPORT_I64: return H5T_STD_I64LE;
     case EXPORT_F64: return H5T_IEEE_F64LE;
     }
@@ -93,6 +94,7 @@ static hid_t sink_hdf5_memory_type(const hdf5_state *h, export_type type)
     case EXPORT_TEXT: return h->text;
     case EXPORT_NAME: return H5T_NATIVE_UINT32;
     case EXPORT_U64: return H5T_NATIVE_UINT64;
+    case EXPORT_TIME:
     case EXPORT_I64: return H5T_NATIVE_INT64;
     case EXPORT_F64: return H5T_NATIVE_DOUBLE;
     }
@@ -146,7 +148,7 @@ static void sink_hdf5_make_column(hdf5_state *h, hdf5_group *g, size_t i)
     c->buffer = memory_calloc(g->room, sink_hdf5_cell_size(c->type));
     sink_hdf5_add_text(h, c->data, "column", from->name);
     sink_hdf5_add_text(h, c->data, "unit", from->unit);
-    if (c->type != EXPORT_U64 && c->type != EXPORT_I64) return;
+    if (c->type != EXPORT_U64 && c->type != EXPORT_I64 && c->type != EXPORT_TIME) return;
     char *valid = memory_format("%s.valid", c->link);
     c->valid = sink_hdf5_make_dataset(h, g->group, valid, H5T_STD_U8LE, g->room);
     c->known = memory_calloc(g->room, 1);
@@ -215,6 +217,7 @@ static void sink_hdf5_put_cell(hdf5_column *c, size_t at, const export_cell *cel
     case EXPORT_TEXT: ((char **)c->buffer)[at] = known ? memory_strdup(utf8(cell->as.text)) : NULL; break;
     case EXPORT_NAME: ((uint32_t *)c->buffer)[at] = known ? sink_hdf5_number_of(c, cell->as.text) : UINT32_MAX; break;
     case EXPORT_U64: ((uint64_t *)c->buffer)[at] = known ? cell->as.u64 : UINT64_MAX; break;
+    case EXPORT_TIME:
     case EXPORT_I64: ((int64_t *)c->buffer)[at] = known ? cell->as.i64 : INT64_MIN; break;
     case EXPORT_F64: ((double *)c->buffer)[at] = known ? cell->as.f64 : (double)NAN; break;
     }

@@ -65,6 +65,7 @@ static void sink_json_row(void *state, export_id id, const export_table *table, 
         case EXPORT_TEXT:
         case EXPORT_NAME: json_text_quoted(put_to_file, to, c->as.text); break;
         case EXPORT_U64: put_u64(to, c->as.u64); break;
+        case EXPORT_TIME:
         case EXPORT_I64: put_i64(to, c->as.i64); break;
         case EXPORT_F64: put_f64(to, c->as.f64); break;
         }
@@ -75,11 +76,8 @@ static void sink_json_row(void *state, export_id id, const export_table *table, 
 
 static void sink_json_put_columns(FILE *to, const export_table *table)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "text",
-                                        [EXPORT_NAME] = "text",
-                                        [EXPORT_U64] = "uint64",
-                                        [EXPORT_I64] = "int64",
-                                        [EXPORT_F64] = "float64"};
+    static const char *const types[] = {[EXPORT_TEXT] = "text", [EXPORT_NAME] = "text",  [EXPORT_U64] = "uint64",
+                                        [EXPORT_I64] = "int64", [EXPORT_TIME] = "int64", [EXPORT_F64] = "float64"};
     fputs("{\"columns\":[", to);
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? ",{\"name\":" : "{\"name\":", to);

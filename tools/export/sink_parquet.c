@@ -1,5 +1,5 @@
-// Parquet, by DuckDB's library where it is installed: a file for each table. The rows are gathered as CSV beside the
-// output, and DuckDB turns that into Parquet with the types of the columns; memory stays bounded by what it needs for
+// Parquet and Arrow, by DuckDB's library where it is installed: a file for each table. The rows are gathered as CSV beside the
+// output, and DuckDB turns that into either with the types of the columns; memory stays bounded by what it needs for
 // a part of the rows.
 #define _POSIX_C_SOURCE 200809L
 #include "export.h"
@@ -22,7 +22,7 @@ typedef struct parquet_state {
     const export_table *tables[EXPORT_TABLES];
 } parquet_state;
 
-static void *sink_parquet_open(export_sink *sink, const char *path)
+static parquet_state *sink_parquet_begin(export_sink *sink, const char *path)
 {
     char text[512];
     parquet_state *p = memory_calloc(1, sizeof *p);
@@ -30,6 +30,19 @@ static void *sink_parquet_open(export_sink *sink, const char *path)
     p->path = memory_strdup(path);
     p->duck = parquet_open(text, sizeof text);
     if (!p->duck) export_fail(sink, "%s", text);
+    return p;
+}
+
+static void *sink_parquet_open(export_sink *sink, const char *path)
+{
+    return sink_parquet_begin(sink, path);
+}
+
+static void *sink_arrows_open(export_sink *sink, const char *path)
+{
+    char text[512];
+    parquet_state *p = sink_parquet_begin(sink, path);
+    if (p->duck && parquet_as_arrow(p->duck, text, sizeof text)) export_fail(sink, "%s", text);
     return p;
 }
 
@@ -50,24 +63,22 @@ static void sink_parquet_table(void *state, export_id id, const export_table *ta
 static void sink_parquet_row(void *state, export_id id, const export_table *table, const export_cell *cells)
 {
     parquet_state *p = state;
-    put_csv_row(p->files[id], table, cells, false);
+    put_csv_row(p->files[id], table, cells, false, false);
     if (ferror(p->files[id])) export_fail(p->sink, "%s", strerror(errno ? errno : EIO));
 }
 
 static void sink_parquet_convert(parquet_state *p, int i)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "VARCHAR",
-                                        [EXPORT_NAME] = "VARCHAR",
-                                        [EXPORT_U64] = "UBIGINT",
-                                        [EXPORT_I64] = "BIGINT",
-                                        [EXPORT_F64] = "DOUBLE"};
+    static const char *const types[] = {[EXPORT_TEXT] = "VARCHAR", [EXPORT_NAME] = "VARCHAR", [EXPORT_U64] = "UBIGINT",
+                                        [EXPORT_I64] = "BIGINT",   [EXPORT_TIME] = "BIGINT",  [EXPORT_F64] = "DOUBLE"};
     const export_table *t = p->tables[i];
     char text[512];
     parquet_column *columns = memory_calloc(t->column_count, sizeof *columns);
     for (size_t k = 0; k < t->column_count; k++) {
-        columns[k] = (parquet_column){memory_strdup(utf8(t->columns[k].name)), types[t->columns[k].type]};
+        columns[k] = (parquet_column){memory_strdup(utf8(t->columns[k].name)), types[t->columns[k].type],
+                                      t->columns[k].type == EXPORT_TIME ? "make_timestamp_ns" : NULL};
     }
-    char *to = export_file_name(p->sink, p->path, t, "parquet");
+    char *to = export_file_name(p->sink, p->path, t, export_options_of(p->sink)->driver->name);
     if (parquet_convert(p->duck, p->names[i], false, to, columns, t->column_count, text, sizeof text))
         export_fail(p->sink, "DuckDB: %s", safe(text));
     for (size_t k = 0; k < t->column_count; k++)
@@ -97,3 +108,10 @@ const export_driver export_parquet = {.name = "parquet",
                                       .table = sink_parquet_table,
                                       .row = sink_parquet_row,
                                       .close = sink_parquet_close};
+
+const export_driver export_arrows = {.name = "arrows",
+                                     .directory = true,
+                                     .open = sink_arrows_open,
+                                     .table = sink_parquet_table,
+                                     .row = sink_parquet_row,
+                                     .close = sink_parquet_close};

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L // open_memstream
-// SQLite: a table for each table, with indexes and views. Its integers end at 2^63-1: a larger value is NULL in its
+// SQLite: a table for each table, with indexes and views; those of values and rates are views (sink_sqlite_readings.h). Its integers end at 2^63-1: a larger value is NULL in its
 // place, and the table beyond_int64 holds its 64 bits; printf('%llu', bits) is the exact number there.
 #include "export.h"
 #include "analysis/base/memory.h"
@@ -8,12 +8,16 @@
 #include <string.h>
 
 #ifdef EXPORT_HAS_SQLITE
+#include "sink_sqlite_readings.h"
+
 #include <sqlite3.h>
 
 typedef struct sqlite_state {
     export_sink *sink;
     sqlite3 *db;
     sqlite3_stmt *rows[EXPORT_TABLES], *beyond, *columns;
+    sqlite_readings *readings; // NULL: neither values nor rates
+    bool has[EXPORT_TABLES];   // the table, or the view in its place
 } sqlite_state;
 
 static const char setting_up[] =
@@ -29,24 +33,11 @@ static const struct {
     size_t count;
     const char *sql;
 } extras[] = {
-    {{EXPORT_VALUES},
-     1,
-     "CREATE INDEX counter_values_by_counter ON counter_values(counter, device, time_ns);"
-     "CREATE INDEX counter_values_by_time ON counter_values(run, time_ns);"
-     // Every value as its exact decimal text.
-     "CREATE VIEW counter_values_exact AS SELECT v.*, coalesce(CAST(v.value AS TEXT), CAST(v.signed_value AS "
-     "TEXT),"
-     " printf('%llu', b.bits)) AS value_text FROM counter_values v LEFT JOIN beyond_int64 b"
-     " ON b.table_name = 'counter_values' AND b.row = v.rowid AND b.column_name = 'value'"
-     " AND v.value IS NULL AND v.status IN ('ok', 'saturated');"},
-    {{EXPORT_RATES},
-     1,
-     "CREATE INDEX counter_rates_by_counter ON counter_rates(counter, device, to_ns);"
-     "CREATE INDEX counter_rates_by_time ON counter_rates(run, to_ns);"},
     {{EXPORT_COUNTERS}, 1, "CREATE INDEX counters_by_name ON counters(run, source, device, counter);"},
     {{EXPORT_REGION_RANKS}, 1, "CREATE INDEX region_ranks_by_region ON region_ranks(region, rank);"},
     {{EXPORT_REGION_COUNTERS}, 1, "CREATE INDEX region_counters_by_region ON region_counters(region, counter);"},
     {{EXPORT_FINDINGS}, 1, "CREATE INDEX findings_by_rule ON findings(rule, severity);"},
+    // CROSS JOIN: few counters are chosen first, and their rates found by them.
     {{EXPORT_RATES, EXPORT_COUNTERS},
      2,
      // The counters that count a device's bytes, each way; NULL: not known in that interval.
@@ -54,15 +45,15 @@ static const struct {
      " max(CASE c.role WHEN 'bytes received' THEN r.rate_per_s END) AS received_bytes_per_s,"
      " max(CASE c.role WHEN 'bytes sent' THEN r.rate_per_s END) AS sent_bytes_per_s, max(r.lower_bound) AS "
      "lower_bound"
-     " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
-     " AND c.counter = r.counter WHERE c.role IS NOT NULL"
+     " FROM counters c CROSS JOIN counter_rates r ON r.run = c.run AND r.source = c.source AND r.device = c.device"
+     " AND r.counter = c.counter WHERE c.role IS NOT NULL"
      " GROUP BY r.run, r.host, r.source, r.device, r.from_ns, r.to_ns;"
      // Counters of trouble that grew, by unit: different units are never ranked together.
      "CREATE VIEW worst_counters AS SELECT c.unit, r.run, r.host, r.source, r.device, r.counter, sum(r.difference) "
      "AS total,"
      " max(r.rate_per_s) AS largest_rate_per_s, max(r.lower_bound OR r.difference IS NULL) AS lower_bound"
-     " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
-     " AND c.counter = r.counter WHERE c.trouble = 1"
+     " FROM counters c CROSS JOIN counter_rates r ON r.run = c.run AND r.source = c.source AND r.device = c.device"
+     " AND r.counter = c.counter WHERE c.trouble = 1"
      " GROUP BY c.unit, r.run, r.host, r.source, r.device, r.counter HAVING total > 0 ORDER BY c.unit, total DESC;"},
     {{EXPORT_RATES, EXPORT_COUNTERS, EXPORT_DEVICES},
      3,
@@ -72,10 +63,10 @@ static const struct {
      " sum(CASE c.role WHEN 'bytes received' THEN r.difference END) AS bytes_received,"
      " sum(CASE c.role WHEN 'bytes sent' THEN r.difference END) AS bytes_sent,"
      " max(r.lower_bound OR r.difference IS NULL) AS lower_bound"
-     " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
-     " AND c.counter = r.counter JOIN devices d ON d.run = r.run AND d.source = r.source AND d.device = "
-     "r.device"
-     " WHERE c.role IS NOT NULL AND d.physical = 1 AND d.repeats = 0 GROUP BY r.run, r.host;"},
+     " FROM devices d JOIN counters c ON c.run = d.run AND c.source = d.source AND c.device = d.device"
+     " CROSS JOIN counter_rates r ON r.run = c.run AND r.source = c.source AND r.device = c.device"
+     " AND r.counter = c.counter WHERE c.role IS NOT NULL AND d.physical = 1 AND d.repeats = 0 GROUP BY r.run, "
+     "r.host;"},
 };
 
 static bool sink_sqlite_check(sqlite_state *q, int result)
@@ -109,7 +100,7 @@ static void *sink_sqlite_open(export_sink *sink, const char *path)
     if (!sink_sqlite_check(q, sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)))
         return q;
     if (sink_sqlite_execute(q, setting_up) &&
-        sink_sqlite_execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
+        sink_sqlite_execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '2')"))
         (void)(sink_sqlite_prepare(q, &q->beyond, "INSERT INTO beyond_int64 VALUES(?,?,?,?)") &&
                sink_sqlite_prepare(q, &q->columns, "INSERT INTO columns VALUES(?,?,?,?)"));
     return q;
@@ -117,21 +108,15 @@ static void *sink_sqlite_open(export_sink *sink, const char *path)
 
 static const char *sink_sqlite_type_of(export_type type)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "TEXT",
-                                        [EXPORT_NAME] = "TEXT",
-                                        [EXPORT_U64] = "INTEGER",
-                                        [EXPORT_I64] = "INTEGER",
-                                        [EXPORT_F64] = "REAL"};
+    static const char *const types[] = {[EXPORT_TEXT] = "TEXT",   [EXPORT_NAME] = "TEXT",    [EXPORT_U64] = "INTEGER",
+                                        [EXPORT_I64] = "INTEGER", [EXPORT_TIME] = "INTEGER", [EXPORT_F64] = "REAL"};
     return types[type];
 }
 
 static void sink_sqlite_describe(sqlite_state *q, const export_table *table, size_t i)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "text",
-                                        [EXPORT_NAME] = "text",
-                                        [EXPORT_U64] = "uint64",
-                                        [EXPORT_I64] = "int64",
-                                        [EXPORT_F64] = "float64"};
+    static const char *const types[] = {[EXPORT_TEXT] = "text", [EXPORT_NAME] = "text",  [EXPORT_U64] = "uint64",
+                                        [EXPORT_I64] = "int64", [EXPORT_TIME] = "int64", [EXPORT_F64] = "float64"};
     const char *const texts[] = {table->name, utf8(table->columns[i].name), types[table->columns[i].type],
                                  table->columns[i].unit};
     for (int k = 0; k < 4; k++)
@@ -167,7 +152,11 @@ static void sink_sqlite_table(void *state, export_id id, const export_table *tab
     fputs(")", c);
     fputs(")", n);
     if (fclose(c) || fclose(n)) memory_exhausted();
-    if (sink_sqlite_execute(q, create)) sink_sqlite_prepare(q, &q->rows[id], insert);
+    q->has[id] = true;
+    if (id == EXPORT_VALUES || id == EXPORT_RATES)
+        q->readings = q->readings ? q->readings : sqlite_readings_open(q->sink, q->db);
+    else if (sink_sqlite_execute(q, create))
+        sink_sqlite_prepare(q, &q->rows[id], insert);
     free(create);
     free(insert);
 }
@@ -193,6 +182,10 @@ static void sink_sqlite_row(void *state, export_id id, const export_table *table
     sqlite_state *q = state;
     sqlite3_stmt *row = q->rows[id];
     bool beyond = false;
+    if (!row) {
+        sqlite_readings_take(q->readings, id, cells);
+        return;
+    }
     for (size_t i = 0; i < table->column_count; i++) {
         int at = (int)i + 1;
         bool large = sink_sqlite_is_beyond(table, cells, i);
@@ -205,6 +198,7 @@ static void sink_sqlite_row(void *state, export_id id, const export_table *table
         case EXPORT_TEXT:
         case EXPORT_NAME: sqlite3_bind_text(row, at, utf8(cells[i].as.text), -1, SQLITE_TRANSIENT); break;
         case EXPORT_U64: sqlite3_bind_int64(row, at, (int64_t)cells[i].as.u64); break;
+        case EXPORT_TIME:
         case EXPORT_I64: sqlite3_bind_int64(row, at, cells[i].as.i64); break;
         case EXPORT_F64: sqlite3_bind_double(row, at, cells[i].as.f64); break;
         }
@@ -223,7 +217,7 @@ static void sink_sqlite_make_extras(sqlite_state *q)
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++) {
         bool all = true;
         for (size_t k = 0; k < extras[i].count; k++)
-            all = all && q->rows[extras[i].needs[k]];
+            all = all && q->has[extras[i].needs[k]];
         if (all && !sink_sqlite_execute(q, extras[i].sql)) return;
     }
 }
@@ -231,12 +225,15 @@ static void sink_sqlite_make_extras(sqlite_state *q)
 static void sink_sqlite_close(void *state, bool finish)
 {
     sqlite_state *q = state;
-    if (finish) sink_sqlite_make_extras(q);
-    if (finish && !export_failed(q->sink)) sink_sqlite_execute(q, "COMMIT; ANALYZE;");
+    bool good = !q->readings || !finish;
+    if (!good) good = sqlite_readings_finish(q->readings, q->has[EXPORT_VALUES], q->has[EXPORT_RATES]);
+    if (finish && good) sink_sqlite_make_extras(q);
+    if (finish && !export_failed(q->sink)) sink_sqlite_execute(q, "PRAGMA analysis_limit=1000; COMMIT; ANALYZE;");
     for (int i = 0; i < EXPORT_TABLES; i++)
         sqlite3_finalize(q->rows[i]);
     sqlite3_finalize(q->beyond);
     sqlite3_finalize(q->columns);
+    sqlite_readings_close(q->readings);
     if (sqlite3_close(q->db) && finish) export_fail(q->sink, "SQLite: %s", sqlite3_errmsg(q->db));
     free(q);
 }

@@ -1,6 +1,7 @@
 #include "sink_text.h"
 
 #include "analysis/base/csv.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,24 +47,48 @@ static void sink_text_put(FILE *to, const char *text, bool guard)
         fputs("\"\"", to);
 }
 
-void put_csv_head(FILE *to, const export_table *table, bool guard)
+// "time_utc" of "time_ns".
+static void sink_text_put_utc_name(FILE *to, const char *name)
+{
+    size_t n = strlen(name);
+    if (n > 3 && strcmp(name + n - 3, "_ns") == 0) n -= 3;
+    fprintf(to, ",%.*s_utc", (int)n, name);
+}
+
+// 2026-11-23T13:18:10.123456789Z
+static void sink_text_put_utc(FILE *to, const export_cell *time)
+{
+    putc(',', to);
+    if (!time->known) return;
+    words_text text = words_utc(time->as.i64, 9);
+    fprintf(to, "%.10sT%sZ", text.text, text.text + 11);
+}
+
+void put_csv_head(FILE *to, const export_table *table, bool guard, bool utc)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (i) putc(',', to);
         sink_text_put(to, table->columns[i].name, guard);
+        if (utc && table->columns[i].type == EXPORT_TIME) sink_text_put_utc_name(to, table->columns[i].name);
     }
     fputs("\r\n", to);
 }
 
-void put_csv_row(FILE *to, const export_table *table, const export_cell *cells, bool guard)
+void put_csv_row(FILE *to, const export_table *table, const export_cell *cells, bool guard, bool utc)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (i) putc(',', to);
+        if (utc && table->columns[i].type == EXPORT_TIME) {
+            if (cells[i].known) put_i64(to, cells[i].as.i64);
+            sink_text_put_utc(to, &cells[i]);
+            continue;
+        }
         if (!cells[i].known) continue;
         switch (table->columns[i].type) {
         case EXPORT_TEXT:
         case EXPORT_NAME: sink_text_put(to, cells[i].as.text, guard); break;
         case EXPORT_U64: put_u64(to, cells[i].as.u64); break;
+        case EXPORT_TIME:
         case EXPORT_I64: put_i64(to, cells[i].as.i64); break;
         case EXPORT_F64: put_f64(to, cells[i].as.f64); break;
         }

@@ -14,6 +14,7 @@ typedef struct duck_result {
 } duck_result;
 
 struct parquet_writer {
+    const char *form; // of what is written, as COPY wants it
     void *library, *database, *connection;
     int (*open)(const char *path, void **database);
     int (*connect)(void *database, void **connection);
@@ -45,10 +46,19 @@ static int parquet_find_functions(parquet_writer *p)
     return 0;
 }
 
+// Of what a version does not know there is its own way.
+static void parquet_set(parquet_writer *p, const char *what)
+{
+    duck_result result = {{NULL}};
+    p->query(p->connection, what, &result);
+    p->destroy_result(&result);
+}
+
 parquet_writer *parquet_open(char *text, size_t size)
 {
     const char *path = getenv("NETPROF_DUCKDB");
     parquet_writer *p = memory_calloc(1, sizeof *p);
+    p->form = "FORMAT parquet, COMPRESSION zstd";
     p->library = dlopen(path && *path ? path : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
     if (!p->library) {
         snprintf(text, size,
@@ -60,22 +70,33 @@ parquet_writer *parquet_open(char *text, size_t size)
     } else if (p->open(NULL, &p->database) || p->connect(p->database, &p->connection)) {
         snprintf(text, size, "DuckDB does not start");
     } else {
-        // Each thread holds a part of the rows in memory: not one per core of a large node.
-        duck_result result = {{NULL}};
-        p->query(p->connection, "SET threads = 4", &result);
-        p->destroy_result(&result);
+        // One thread reads the CSV anyway, and each more would hold a part of the rows in memory.
+        parquet_set(p, "SET threads = 1");
         return p;
     }
     parquet_close(p);
     return NULL;
 }
 
-// Doubles every ', as SQL wants it in a text.
-static char *parquet_quoted(const char *text)
+int parquet_as_arrow(parquet_writer *p, char *text, size_t size)
+{
+    duck_result result = {{NULL}};
+    int failed = p->query(p->connection, "LOAD nanoarrow", &result);
+    p->destroy_result(&result);
+    p->form = "FORMAT ARROWS";
+    if (failed)
+        snprintf(text, size,
+                 "DuckDB's extension nanoarrow is needed and not installed: INSTALL nanoarrow FROM community in "
+                 "the same version of DuckDB");
+    return failed ? -1 : 0;
+}
+
+// Doubles every quote, as SQL wants it in a text (') or in a name (").
+static char *parquet_doubled(const char *text, char quote)
 {
     char *copy = memory_alloc(2 * strlen(text) + 1), *to = copy;
     for (; *text; text++) {
-        if (*text == '\'') *to++ = '\'';
+        if (*text == quote) *to++ = quote;
         *to++ = *text;
     }
     *to = 0;
@@ -89,7 +110,7 @@ static char *parquet_column_list(const parquet_column *columns, size_t count)
     size_t size;
     FILE *to = memory_check(open_memstream(&text, &size));
     for (size_t i = 0; i < count; i++) {
-        char *name = parquet_quoted(columns[i].name);
+        char *name = parquet_doubled(columns[i].name, '\'');
         fprintf(to, "%s'%s': '%s'", i ? ", " : "", name, columns[i].type);
         free(name);
     }
@@ -97,24 +118,53 @@ static char *parquet_column_list(const parquet_column *columns, size_t count)
     return text;
 }
 
+// All columns as they are read, but those that a function makes.
+static char *parquet_selection(const parquet_column *columns, size_t count)
+{
+    char *text = NULL;
+    size_t size, made = 0;
+    FILE *to = memory_check(open_memstream(&text, &size));
+    putc('*', to);
+    for (size_t i = 0; i < count; i++) {
+        if (!columns[i].made) continue;
+        char *name = parquet_doubled(columns[i].name, '"');
+        fprintf(to, "%s%s(\"%s\") AS \"%s\"", made++ ? ", " : " REPLACE (", columns[i].made, name, name);
+        free(name);
+    }
+    if (made) putc(')', to);
+    if (fclose(to)) memory_exhausted();
+    return text;
+}
+
 int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file, const parquet_column *columns,
                     size_t count, char *text, size_t size)
 {
-    duck_result result = {{NULL}};
-    char *from = parquet_quoted(csv), *to = parquet_quoted(file), *list = parquet_column_list(columns, count);
-    char *query = memory_format(
-        "COPY (SELECT * FROM read_csv('%s', header = %s, delim = ',', quote = '\"', escape = '\"', "
-        "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, max_line_size = 67108864, "
-        "columns = {%s})) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
-        from, head ? "true" : "false", list, to);
-    int failed = p->query(p->connection, query, &result);
-    const char *why = failed ? p->result_error(&result) : "";
-    snprintf(text, size, "%s", why ? why : "DuckDB failed");
-    p->destroy_result(&result);
-    free(query);
+    // Lines of many columns or long texts need more memory: as much as DuckDB takes by itself, and only then.
+    static const struct {
+        const char *memory;
+        unsigned line; // DuckDB reads 16 of them at a time
+    } tries[] = {{"SET memory_limit = '160MB'", 1u << 20}, {"SET memory_limit = '80%'", 1u << 26}};
+    char *from = parquet_doubled(csv, '\''), *to = parquet_doubled(file, '\''),
+         *list = parquet_column_list(columns, count), *selection = parquet_selection(columns, count);
+    int failed = 1;
+    for (size_t i = 0; failed && i < sizeof tries / sizeof *tries; i++) {
+        duck_result result = {{NULL}};
+        char *query = memory_format(
+            "COPY (SELECT %s FROM read_csv('%s', header = %s, delim = ',', quote = '\"', escape = '\"', "
+            "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, max_line_size = %u, "
+            "columns = {%s})) TO '%s' (%s)",
+            selection, from, head ? "true" : "false", tries[i].line, list, to, p->form);
+        parquet_set(p, tries[i].memory);
+        failed = p->query(p->connection, query, &result);
+        const char *why = failed ? p->result_error(&result) : "";
+        snprintf(text, size, "%s", why ? why : "DuckDB failed");
+        p->destroy_result(&result);
+        free(query);
+    }
     free(from);
     free(to);
     free(list);
+    free(selection);
     return failed ? -1 : 0;
 }
 
