@@ -8790,12 +8790,15 @@ static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t befor
 }
 
 /* Time between the two readings of a counter: by the device's own stamps if both have one, else by the devices'
-   times. */
+   times. One that was not refreshed has the same stamp, but for what a file leaves off. */
 static int64_t netprof__counter_elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
+    int64_t apart_ns, error_ns = netprof__sum_errors(a->stamp_error_ns, b->stamp_error_ns);
     if (!a->stamps_ns[i] || !b->stamps_ns[k]) return of_device_ns;
-    return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
+    apart_ns = netprof__minus(b->stamps_ns[k], a->stamps_ns[i]);
+    if (apart_ns <= error_ns && apart_ns >= -error_ns) return 0;
+    return netprof__minus(apart_ns, pair->clock_step_ns);
 }
 
 /* The value and flag of row r, whose counter has a value in both snapshots. */

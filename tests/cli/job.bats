@@ -313,3 +313,18 @@ END
     [[ $stderr == *"one.netprof"*"one snapshot"* ]]
     [ "$(jq .damaged <<<"$output")" = true ]
 }
+
+# One thread is at its limit at half of the CPUs. What it had of a CPU is held against the kernel's account of it.
+@test "job: the busiest thread, peaks, and what bounds the job" {
+    netprof run -q -o r.netprof --interval 100ms -- bash -c 'i=0; while [ $i -lt 600000 ]; do i=$((i + 1)); done'
+    netprof job --fail-on critical,judged --json r.netprof >job.json
+    netprof job --fail-on critical,judged r.netprof >page
+    cpu=$(jq .use.cpu.total job.json)
+    thread=$(jq '.use.thread.mean * .elapsed_s' job.json)
+    near "$thread" "$cpu" "$(awk -v c="$cpu" 'BEGIN { print 0.1 + 0.1 * c }')"
+    jq -e '.bound_by.thread.used > 0 and .bound_by.thread.used <= 1 and (.bound_by.text | length > 0)' job.json
+    grep -q '^bound by: ' page
+    # the highest of the samples, of each meter
+    grep -Eq '^PER NODE +MEAN +PEAK ' page
+    jq -e '.use.cpu.peak >= .use.cpu.mean and .use.memory.peak >= .use.memory.mean' job.json
+}

@@ -23,6 +23,7 @@ enum {
     NODE_LOOPBACK = 128,
     NODE_PERF = 512,   // the job's task clock
     NODE_PARTS = 1024, // memory, of what processes share each with its part
+    NODE_BOUND = 2048, // the busiest thread, and the time that all waited for I/O
     NODE_GIVEN = 256 // limits: of the process and the control group, of power; the node's pressure; all absent at first
 };
 
@@ -112,6 +113,7 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         cluster_counters(list, moved, "bytes", NETPROF_KIND_COUNTER, 64);
         cluster_counter(list, "resident", "bytes", NETPROF_KIND_GAUGE, 64);
         if (s->parts & NODE_PARTS) cluster_counter(list, "memory_proportional", "bytes", NETPROF_KIND_GAUGE, 64);
+        if (s->parts & NODE_BOUND) cluster_counter(list, "busiest_thread", "ns", NETPROF_KIND_COUNTER, 64);
         if (s->parts & NODE_GIVEN) cluster_counter(list, "run_queue_wait", "ns", NETPROF_KIND_COUNTER, 64);
         if (s->parts & NODE_GIVEN) cluster_counter(list, "cpus_allowed", "CPUs", NETPROF_KIND_GAUGE, 64);
     }
@@ -136,6 +138,7 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         netprof_build_source(list, "pressure");
         netprof_list_device(list, "pressure", 0, NETPROF_DEVICE_PHYSICAL);
         cluster_counter(list, "cpu_some", "us", NETPROF_KIND_COUNTER, 64);
+        if (s->parts & NODE_BOUND) cluster_counter(list, "io_full", "us", NETPROF_KIND_COUNTER, 64);
     }
     if (s->parts & NODE_CPU) {
         char cpus[16];

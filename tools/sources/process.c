@@ -19,6 +19,9 @@
 // parent was given by the tasks that it waited for is the job's, too. Processes that ended and whose last use came to
 // nobody who is looked at are counted: with them all sums are at least.
 //
+// busiest_thread grows by what the busiest thread of each stretch between two looks at the threads used of a CPU: at most
+// as fast as the time. Threads that began and ended within a stretch are not in it.
+//
 // cpus_allowed is how many CPUs the job's threads together may run on, the most at any full reading; the open files are
 // those of the process that came nearest to its limit so far.
 #define _GNU_SOURCE
@@ -39,7 +42,7 @@
 
 static const int64_t TURN_PART = 300, CLOSER_PART = 800, LIST_PART = 700, TURN_LEAST_NS = 1000000;
 static const int64_t SHARES_PART = 1000, SHARES_PART_MANY = 2000, SHARES_FIRST_NS = 1000000000,
-                     SHARES_LATER_NS = INT64_C(5000000000);
+                     SHARES_LATER_NS = INT64_C(5000000000), THREADS_PART = 500, THREADS_LEAST_NS = 1000000000;
 
 // ---- shares of common pages ----
 
@@ -370,9 +373,9 @@ static bool process_walk_threads(process_state *s, const emit *e, size_t i)
 {
     const process_member m = s->members[i]; // the list may move
     if (m.outside) return true;
-    bool told = process_join_children(s, e, m.pid, emit_fast_only(e) ? NULL : &m, m.is_old && !m.waits_known);
-    s->members[i].waits_known |= !emit_fast_only(e);
-    s->members[i].walked = true;
+    bool told = process_join_children(s, e, m.pid, s->walks_threads ? &m : NULL, m.is_old && !m.waits_known);
+    s->members[i].waits_known |= s->walks_threads;
+    s->members[i].walked = s->walks_threads;
     return told;
 }
 
@@ -452,12 +455,21 @@ static void process_list_in_turn(process_state *s, const emit *e, int64_t now)
     s->list_ns = now + LIST_PART * (process_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
 }
 
+// Fast readings look at threads every second at most, and so seldom that it takes a five-hundredth of the time.
+static void process_time_threads(process_state *s, int64_t begin_ns)
+{
+    int64_t pause = (process_clock_ns(CLOCK_MONOTONIC) - begin_ns) * THREADS_PART;
+    s->threads_next_ns = begin_ns + (pause > THREADS_LEAST_NS ? pause : THREADS_LEAST_NS);
+    s->busiest_stamp_ns = process_clock_ns(CLOCK_REALTIME);
+}
+
 static void process_update(process_state *s, const emit *e)
 {
     int64_t now = process_clock_ns(CLOCK_MONOTONIC), elapsed = s->walk_ns ? now - s->walk_ns : 0;
     bool many = s->count > MANY, told = true;
     s->walk_ns = now;
-    if (!many) s->affinity = (cpulist){0};
+    s->walks_threads = !emit_fast_only(e) || (!many && now >= s->threads_next_ns);
+    if (!many && s->walks_threads) s->affinity = (cpulist){0};
     for (size_t i = 0; i < s->count; i++) {
         process_member *m = &s->members[i];
         m->alive = m->detailed = m->walked = m->read = m->listed = false;
@@ -481,11 +493,12 @@ static void process_update(process_state *s, const emit *e)
     if (many) process_look_in_turn(s, e, elapsed);
     process_bury_ended(s);
     if (s->job->living) *s->job->living = process_count_living(s);
-    if (emit_fast_only(e)) return;
+    if (!s->walks_threads) return;
     size_t cpus = cpulist_count(&s->affinity);
     if (cpus > s->cpus_allowed) s->cpus_allowed = cpus;
     process_end_threads(s);
-    process_read_shares(s, e);
+    process_time_threads(s, now);
+    if (!emit_fast_only(e)) process_read_shares(s, e);
 }
 
 static void process_tell_known(emit *e, const char *name, const emit_shape *shape, uint64_t value, uint64_t known)
@@ -538,7 +551,8 @@ static void process_tell(process_state *s, emit *e)
     static const emit_shape bytes = SHAPE("bytes", GAUGE, NETPROF_FAST),
                             threads = SHAPE("threads", GAUGE, NETPROF_FAST),
                             processes = SHAPE("processes", GAUGE, NETPROF_FAST), files = SHAPE("files", GAUGE, 0),
-                            ended = SHAPE("processes", COUNTER, NETPROF_FAST);
+                            ended = SHAPE("processes", COUNTER, NETPROF_FAST),
+                            busiest = SHAPE("ns", COUNTER, NETPROF_FAST | NETPROF_STAMPED);
     process_member all = {0};
     size_t outside = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -566,6 +580,10 @@ static void process_tell(process_state *s, emit *e)
     emit_value(e, "threads", &threads, all.threads);
     emit_value(e, "processes", &processes, s->count - outside);
     emit_value(e, "ended_unseen", &ended, s->unseen);
+    if (s->wait_told || !s->threads_asked)
+        emit_stamped(e, "busiest_thread", &busiest, (uint64_t)s->busiest_ns, s->busiest_stamp_ns);
+    else
+        emit_failed(e, "busiest_thread", &busiest, EOPNOTSUPP); // a kernel that does not count it
     if (all.files_denied)
         emit_failed(e, "open_files", &files, EACCES);
     else

@@ -49,10 +49,12 @@ typedef struct process_member {
     bool walked;              // its threads were, too
 } process_member;
 
-// How long a thread has waited for a CPU.
+// How long a thread has waited for a CPU, and had one.
 typedef struct process_thread {
     pid_t tid, pid;
-    uint64_t wait_ns;
+    uint64_t wait_ns, ran_ns;
+    int64_t seen_ns; // CLOCK_MONOTONIC
+    double share;    // of the time up to then that it had a CPU, 0..1
 } process_thread;
 
 typedef struct process_thread_list {
@@ -64,9 +66,14 @@ typedef struct process_thread_list {
 enum { PROPORTIONAL, UNIQUE, SWAPPED, SHARES };
 
 typedef struct process_state {
-    process_thread_list threads, now; // of the last walk, and of the one at hand
-    uint64_t wait_ns;                 // all that was seen
-    bool wait_told, no_waits;         // of some thread; the kernel counts none
+    process_thread_list threads, now;    // of the last walk, and of the one at hand
+    uint64_t wait_ns;                    // all that was seen
+    bool wait_told, no_waits;            // of some thread; the kernel counts none
+    bool threads_asked;                  // of some thread it was asked how long it ran
+    bool walks_threads;                  // this walk looks at threads
+    int64_t threads_ns, threads_next_ns; // CLOCK_MONOTONIC: of the last such walk; in a fast reading not before this
+    int64_t busiest_stamp_ns;            // CLOCK_REALTIME of it
+    double busiest_ns;                   // CPU time of the busiest thread of each stretch between such walks
     uint64_t shares[SHARES];
     bool shares_known;
     int shares_errno;

@@ -48,6 +48,7 @@ void process_add_thread(process_state *s, const emit *e, const process_member *m
 {
     char text[96], *at = text;
     uint64_t ran, wait;
+    s->threads_asked = true;
     if (s->no_waits) return;
     if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
     if (!emit_number(emit_word(&at), &ran) || !emit_number(emit_word(&at), &wait)) return;
@@ -56,13 +57,27 @@ void process_add_thread(process_state *s, const emit *e, const process_member *m
     s->wait_told = true;
     process_thread *x = process_new_thread(s);
     if (!x) return;
-    *x = (process_thread){tid, m->pid, wait};
+    *x = (process_thread){.tid = tid, .pid = m->pid, .wait_ns = wait, .ran_ns = ran, .seen_ns = s->walk_ns};
     const process_thread *last =
         s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, process_compare_threads) : NULL;
-    if (last && last->wait_ns <= wait)
+    bool same = last && last->wait_ns <= wait && last->ran_ns <= ran;
+    if (same)
         s->wait_ns += wait - last->wait_ns;
     else if (!was_there)
         s->wait_ns += wait;
+    int64_t since = same ? last->seen_ns : s->threads_ns; // else it is new since the last walk
+    uint64_t used = same ? ran - last->ran_ns : was_there ? 0 : ran;
+    if (since && s->walk_ns > since) x->share = (double)used / (double)(s->walk_ns - since);
+}
+
+// Of those that were looked at, each since its last turn.
+static void process_add_busiest(process_state *s)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->threads.count; i++)
+        if (s->threads.items[i].share > most) most = s->threads.items[i].share;
+    if (s->threads_ns) s->busiest_ns += (most < 1 ? most : 1) * (double)(s->walk_ns - s->threads_ns);
+    s->threads_ns = s->walk_ns;
 }
 
 void process_end_threads(process_state *s)
@@ -77,4 +92,5 @@ void process_end_threads(process_state *s)
     if (s->now.count) qsort(s->now.items, s->now.count, sizeof *s->now.items, process_compare_threads);
     s->threads = s->now;
     s->now = (process_thread_list){old.items, 0, old.room};
+    process_add_busiest(s);
 }

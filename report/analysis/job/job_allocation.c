@@ -87,6 +87,7 @@ void job_take_allocation(job_report *r, size_t node, const dataset_run *run)
     job_take_first(&more->scheduler_memory, job_fact_number(run, "job_memory_on_node"));
     job_take_nodes(r, dataset_fact(run, "job_nodes"), job_fact_number(run, "job_node_count"));
     job_take_first(&r->reader->start_s, job_fact_number(run, "job_start_s"));
+    r->pod_start_s = fmin(r->pod_start_s, job_fact_number(run, "pod_start_s"));
     job_take_first(&r->reader->limit_s,
                    limit && strcmp(limit, "unlimited") == 0 ? INFINITY : job_fact_number(run, "job_time_limit_s"));
 }

@@ -10,6 +10,7 @@ typedef enum job_meter {
     JOB_GPU_MEMORY,   // bytes; of a node: sum of its GPUs
     JOB_CPU,          // CPUs busy, of the scope; capacity: the CPUs there are
     JOB_NODE_CPU,     // CPUs busy, of the whole node
+    JOB_THREAD,       // share of a CPU that the job's busiest thread had, 0..1: of one thread after the other
     JOB_IO_WAIT,      // share of the node's CPU time that waited for disks, 0..1
     JOB_MEMORY,       // bytes, of the scope; capacity: the control group's limit, else the node's memory
     JOB_NODE_MEMORY,  // bytes that are not available any more
@@ -27,6 +28,7 @@ typedef enum job_meter {
     JOB_CPU_PRESSURE, // share of the time that a task waited for a CPU, 0..1
     JOB_MEMORY_PRESSURE,
     JOB_IO_PRESSURE,
+    JOB_IO_STALLED,    // share of the time that all tasks of the node that were not idle waited for I/O, 0..1
     JOB_THROTTLED,     // CPUs' worth of time that the CPU limit of the control group stopped
     JOB_INSTRUCTIONS,  // instructions/s
     JOB_CYCLES,        // cycles/s

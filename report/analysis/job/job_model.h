@@ -85,6 +85,7 @@ typedef struct job_gap {
 typedef struct job_node {
     char *name; // unique
     char *host;
+    char *pod;                         // of its first recording; NULL: none
     char *system;                      // "AMD EPYC 7543, 2 sockets"; "" unknown
     size_t first_device, device_count; // in job_report.devices
     job_lane *lanes[JOB_METERS];       // NULL: there is none
@@ -156,6 +157,29 @@ typedef struct job_use {
     size_t nodes;    // that know it
     job_scope scope; // of all nodes; JOB_SCOPE_NONE when they differ
 } job_use;
+
+// ---- what it was bound by ----
+
+typedef enum job_bottleneck_of {
+    JOB_BOUND_CPU = 0, // the CPUs that it was given
+    JOB_BOUND_THREAD,  // one thread, where CPUs were left
+    JOB_BOUND_GPU,     // its GPUs
+    JOB_BOUND_SENDING, // the line rate of a NIC
+    JOB_BOUND_RECEIVING,
+    JOB_BOUND_BLOCKED, // the network let a NIC not send
+    JOB_BOUND_IO,      // all tasks waited for I/O
+    JOB_BOUND_WAITING, // a CPU to run on, which others had
+    JOB_BOUNDS
+} job_bottleneck_of;
+
+// Something that may be used up, over all nodes that know it.
+typedef struct job_bottleneck {
+    double mean;  // share of what there is that was used; NAN: not recorded
+    double share; // of the time that it was at its limit, JOB_AT_LIMIT of what there is or more
+    bool bound;   // for most of the time
+} job_bottleneck;
+
+#define JOB_AT_LIMIT 0.9
 
 // ---- energy ----
 
@@ -292,10 +316,13 @@ typedef struct job_report {
     size_t fact_count;
     const char *job_id, *job_name; // "" unknown; of the facts
     char *state;                   // how it ended: "COMPLETED, exit code 0", "not known: ..."
+    double pod_start_s;            // since 1970, of the first pod to start; NAN: none, or not known
     size_t given_nodes;            // that the scheduler gave; 0: not known
     job_efficiency efficiency[JOB_EFFICIENCIES];
     job_use uses[JOB_METERS];
     size_t use_count; // only meters that any node knows
+    job_bottleneck bottlenecks[JOB_BOUNDS];
+    char *bound_text; // "one thread: ..."; NULL: nothing was recorded that could tell
     job_energy energy;
     job_phase *phases; // in the order of their first stretch, then incidents
     size_t phase_count;

@@ -108,6 +108,8 @@ static void job_use_run(job_report *r, dataset_run *run, job_run *own)
     job_take_account(r, own->node, run);
     job_tell_end(own, run);
     job_take_end(r, own->node, run);
+    const char *pod = dataset_fact(run, "pod");
+    if (pod && !r->nodes[own->node].pod) r->nodes[own->node].pod = memory_strdup(pod);
     if (r->reader->options->rules) job_judge_node(r, own->node, &one);
 }
 
@@ -209,6 +211,7 @@ static void job_free_nodes(job_report *r)
         free(r->nodes[i].name);
         free(r->nodes[i].host);
         free(r->nodes[i].system);
+        free(r->nodes[i].pod);
         arrfree(r->nodes[i].gaps);
     }
     for (size_t i = 0; i < r->device_count; i++) {
@@ -268,6 +271,7 @@ void job_report_free(job_report *r)
     arrfree(r->warnings);
     free(r->title);
     free(r->state);
+    free(r->bound_text);
     free(r->clock_text);
     free(r->clock_note);
     regions_free(&r->regions);
@@ -308,6 +312,7 @@ static void job_finish(job_report *r)
     job_make_uses(r);
     job_make_efficiency(r);
     job_make_findings(r);
+    job_make_bottlenecks(r);
     job_make_notes(r);
 }
 
@@ -325,7 +330,7 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     }
     r->reader = memory_calloc(1, sizeof *r->reader);
     r->reader->options = options;
-    r->reader->start_s = r->reader->limit_s = NAN;
+    r->reader->start_s = r->reader->limit_s = r->pod_start_s = NAN;
     r->reader->worst_ended = JOB_NONE;
     job_list_files(r, &files, paths, count);
     job_read_files(r, &files);

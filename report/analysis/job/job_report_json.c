@@ -164,6 +164,7 @@ static json_object *job_json_of_node(const job_report *r, const job_node *node)
     json_object *o = json_new_object(), *meters = json_new_object(), *devices = json_new_array();
     json_put_text(o, "name", node->name);
     json_put_text(o, "host", node->host);
+    if (node->pod) json_put_text(o, "pod", node->pod);
     if (node->system && *node->system) json_put_text(o, "system", node->system);
     json_put_text(o, "severity", severity_name(node->severity));
     json_put_number(o, "begin_s", node->begin_s);
@@ -377,6 +378,26 @@ static void job_json_put_lists(const job_report *r, json_object *o)
     json_put(o, "warnings", warnings);
 }
 
+// What could be at its limit: how much of it was used, and for how much of the time it was at the limit.
+static json_object *job_json_of_bottlenecks(const job_report *r)
+{
+    static const char *const names[JOB_BOUNDS] = {
+        "cpu", "thread", "gpu", "network_sent", "network_received", "network_paused", "io", "cpu_wait"};
+    json_object *o = json_new_object();
+    json_put_text(o, "text", r->bound_text);
+    json_put_number(o, "limit", JOB_AT_LIMIT);
+    for (int of = 0; of < JOB_BOUNDS; of++) {
+        const job_bottleneck *x = &r->bottlenecks[of];
+        if (isnan(x->mean)) continue;
+        json_object *one = json_new_object();
+        json_put_number(one, "used", x->mean);
+        json_put_number(one, "at_limit", x->share);
+        json_put(one, "bound", json_new_boolean(x->bound));
+        json_put(o, names[of], one);
+    }
+    return o;
+}
+
 json_object *job_report_json(const job_report *r)
 {
     json_object *o = json_new_object(), *verdict = json_new_object(), *facts = json_new_object();
@@ -394,6 +415,7 @@ json_object *job_report_json(const job_report *r)
     json_put_number(o, "interval_s", r->interval_s);
     json_put_number(o, "bin_s", r->bin_s);
     json_put_text(o, "state", r->state);
+    if (r->pod_start_s > 0 && r->pod_start_s < 9e9) json_put_exact(o, "pod_start_s", (uint64_t)r->pod_start_s);
     json_put_exact(o, "node_count", r->node_count);
     if (r->given_nodes) json_put_exact(o, "given_nodes", r->given_nodes);
     json_put_exact(o, "samples", r->samples);
@@ -403,6 +425,7 @@ json_object *job_report_json(const job_report *r)
     json_put(o, "damaged", json_new_boolean(r->damaged));
     json_put(o, "efficiency", job_json_of_efficiency(r));
     json_put(o, "use", job_json_of_uses(r));
+    json_put(o, "bound_by", job_json_of_bottlenecks(r));
     json_put(o, "energy", job_json_of_energy(r));
     job_json_put_lists(r, o);
     return o;

@@ -14,6 +14,7 @@ static const job_source_row rows[] = {
     // time in microseconds a second: CPUs
     {"process", "*", "cpu_user", JOB_CPU, JOB, JOB_RATE, JOB_SUM, 1e-6, false},
     {"process", "*", "cpu_system", JOB_CPU, JOB, JOB_RATE, JOB_SUM, 1e-6, false},
+    {"process", "*", "busiest_thread", JOB_THREAD, JOB, JOB_RATE, JOB_SUM, 1e-9, false},
     {"perf", "job", "task_clock", JOB_CPU, JOB_SCOPE_CLOCK, JOB_RATE, JOB_SUM, 1e-9, false},
     {"cgroup", "*", "cpu_usage", JOB_CPU, GROUP, JOB_RATE, JOB_SUM, 1e-6, false},
     {"cpu", "cpu", "user", JOB_NODE_CPU, NODE, JOB_RATE, JOB_SUM, 1e-6, false}, // guests are in it
@@ -42,6 +43,7 @@ static const job_source_row rows[] = {
     {"pressure", "*", "cpu_some", JOB_CPU_PRESSURE, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
     {"pressure", "*", "memory_some", JOB_MEMORY_PRESSURE, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
     {"pressure", "*", "io_some", JOB_IO_PRESSURE, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
+    {"pressure", "*", "io_full", JOB_IO_STALLED, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
     // what network and link made the NIC wait or repeat; as the rules egress-paused, eth-pause-rx and ib-xmit-wait take it
     {"cxi", "*", "hni_tx_paused_?", JOB_PAUSED, NODE, JOB_RATE, JOB_MOST, 1, true}, // over the device's clock
     {"ethtool", "*", "rx_prio*_pause_duration", JOB_PAUSED, NODE, JOB_RATE, JOB_MOST, 1e-6, true},

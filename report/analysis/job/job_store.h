@@ -164,5 +164,6 @@ void job_find_limits(job_report *r);
 void job_make_findings(job_report *r);
 void job_judge_node(job_report *r, size_t node, const dataset *set);
 void job_make_notes(job_report *r);
+void job_make_bottlenecks(job_report *r);
 
 #endif

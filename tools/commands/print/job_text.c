@@ -101,6 +101,30 @@ static const char *job_text_fact_of(const job_report *job, const char *key)
     return NULL;
 }
 
+// "pod trainer-0 in namespace ml on node w3, started 2026-11-20 13:01:58 UTC".
+static void job_text_place(FILE *to, const job_report *job)
+{
+    const char *space = job_text_fact_of(job, "pod_namespace"), *container = job_text_fact_of(job, "container"),
+               *first = NULL;
+    char *text = NULL;
+    size_t pods = 0;
+    for (size_t i = 0; i < job->node_count; i++) {
+        if (job->nodes[i].pod && !pods++) first = job->nodes[i].pod;
+    }
+    if (!pods && !container) return;
+    if (pods > 1)
+        text_append(&text, "%zu pods, the first %s", pods, first);
+    else if (pods)
+        text_append(&text, "pod %s", first);
+    if (pods && space) text_append(&text, " in namespace %s", space);
+    if (pods == 1 && job->node_count == 1) text_append(&text, " on node %s", job->nodes[0].name);
+    if (!pods) text_append(&text, "container %.12s", container);
+    if (!isnan(job->pod_start_s) && job->pod_start_s < 9e9)
+        text_append(&text, ", started %s", words_time((int64_t)(job->pod_start_s * 1e9)).text);
+    job_text_folded(to, job_text_shown(text), 0);
+    free(text);
+}
+
 // "job 51877 llm-pretrain, anna, proj-llm, gpu-b, 16 nodes, 2026-11-20 13:02:00 UTC, 60 min".
 static void job_text_job(FILE *to, const job_report *job)
 {
@@ -130,6 +154,12 @@ static void job_text_job(FILE *to, const job_report *job)
     line = memory_format("state: %s", job->state);
     job_text_folded(to, safe(line), 0);
     free(line);
+    job_text_place(to, job);
+    if (job->bound_text) {
+        line = memory_format("bound by: %s", job->bound_text);
+        job_text_folded(to, job_text_shown(line), 0);
+        free(line);
+    }
     const char *ran = job_text_fact_of(job, "command");
     if (!ran) return;
     line = memory_format("command %s", ran);
@@ -237,6 +267,7 @@ static void job_text_use(FILE *to, const job_report *job)
 {
     static const column columns[] = {{"PER NODE", 0},
                                      {"MEAN", COLUMN_RIGHT},
+                                     {"PEAK", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"OF", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"LOWEST", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"HIGHEST", COLUMN_RIGHT | COLUMN_LEAN},
@@ -248,6 +279,7 @@ static void job_text_use(FILE *to, const job_report *job)
         if (!use || !job_text_is_worth(job, use)) continue;
         table_cell(t, PLAIN, job_meter_of(shown[i])->title);
         table_cell(t, PLAIN, words_at_most(use->upper_bound, job_text_value(shown[i], use->mean)).text);
+        table_cell(t, PLAIN, words_at_most(use->upper_bound, job_text_value(shown[i], use->peak)).text);
         table_cell(t, DIM,
                    use->capacity > 0 && *job_meter_of(shown[i])->unit ? job_text_value(shown[i], use->capacity).text
                                                                       : NULL);

@@ -250,7 +250,11 @@ static char *job_summary(const job_report *r)
     char text[256] = "";
     size_t n = 0, beside;
     bool ports = job_busiest_virtual(r, &beside) != NULL; // say that there is more
+    const job_bottleneck *thread = &r->bottlenecks[JOB_BOUND_THREAD];
     if (gpu) n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy", words_share(gpu->mean).text);
+    if (thread->bound) // else half of the CPUs busy reads as if there were room
+        n += (size_t)snprintf(text + n, sizeof text - n, "%sone thread at %s of its core", n ? ", " : "",
+                              words_share(thread->mean).text);
     if (cpu && cpu->capacity > 0)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
                               words_share(cpu->mean / cpu->capacity).text);
