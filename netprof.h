@@ -440,7 +440,8 @@ typedef struct netprof_delta {
     uint8_t *flags;               /* netprof_flag */
     uint8_t *before_status, *after_status;
     /* Time between the two readings of this counter: by its own stamps, else by the device's times. Steps of
-       CLOCK_REALTIME are removed if both snapshots have CLOCK_MONOTONIC and are from the same boot. */
+       CLOCK_REALTIME are removed if both snapshots have CLOCK_MONOTONIC and are from the same boot. 0: both have the
+       same stamp, within stamp_error_ns; the value was not refreshed in between. */
     int64_t *elapsed_ns;
     int64_t wall_begin_ns, wall_end_ns;
     int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
@@ -17892,7 +17893,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
    next
      JSON of `netprof compare`, document version 2: ratios, scores, directions and checks are those of the middle faulty
      run (before: of the worst one); findings, work, splits, chance and not_compared are new.
-     JSON of `netprof job`: state (how the job ended, and whether a part of its energy or a row of its use is known),
+     netprof_delta.elapsed_ns of two stamps that are the same, within stamp_error_ns, is 0 (before: some ns, or below 0).
+      JSON of `netprof job`: bound_by (what could be used up, how much of it was, and for how much of the time), pod_start_s
+      and a node's pod, the meters thread and io_stalled are new; state (how the job ended, and whether a part of its energy or a row of its use is known),
      given_nodes, upper_bound, by (and cpu_by and memory_by of a node: what measured it), and of a finding cost_s and
      explained_by are new; lost_s is null where there is no evidence that work was lost. Files of several jobs give one
      document, with {"jobs": [...]}, each as it is alone.

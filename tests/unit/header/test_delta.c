@@ -608,6 +608,31 @@ static void elapsed_does_not_follow_a_clock_step(void **state)
     }
 }
 
+// A value that was not refreshed keeps its stamp: no time has passed for it, whatever the clock did and a file left off.
+static void an_old_stamp_has_no_elapsed_time(void **state)
+{
+    static const struct {
+        int64_t apart_ns, error_ns, step_ns, elapsed_ns;
+    } rows[] = {{0, 0, 0, 0},        {0, 0, -248, 0},       {0, 0, 3600000000000, 0}, {1999, 1000, 0, 0},
+                {-2000, 1000, 0, 0}, {2001, 1000, 0, 2001}, {1000, 0, 0, 1000},       {-1000, 0, 0, -1000}};
+    (void)state;
+    const int64_t s = 1000000000;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        netprof_snapshot a = snapshot_of(schema_of_rows(one_device, 4, "n", "x"));
+        netprof_snapshot b = snapshot_of(schema_of_rows(one_device, 4, "n", "x"));
+        netprof_delta d = NETPROF_ZERO;
+        a.begin_ns = 100 * s, b.begin_ns = 101 * s;
+        a.wall_ns = 50000 * s, b.wall_ns = 50001 * s + rows[i].step_ns;
+        a.stamp_error_ns = b.stamp_error_ns = rows[i].error_ns;
+        a.stamps_ns[0] = 49999 * s, b.stamps_ns[0] = 49999 * s + rows[i].apart_ns;
+        assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+        assert_int_equal(d.elapsed_ns[0], rows[i].elapsed_ns);
+        netprof_delta_free(&d);
+        netprof_snapshot_free(&a);
+        netprof_snapshot_free(&b);
+    }
+}
+
 // Where one reading does not know the wall clock's time, nothing is known of a step either.
 static void no_step_of_an_unknown_clock(void **state)
 {
@@ -805,6 +830,7 @@ int main(void)
         cmocka_unit_test(trap_stale_baseline_after_reboot),
         cmocka_unit_test(backwards_is_refused),
         cmocka_unit_test(elapsed_does_not_follow_a_clock_step),
+        cmocka_unit_test(an_old_stamp_has_no_elapsed_time),
         cmocka_unit_test(no_step_of_an_unknown_clock),
         cmocka_unit_test(a_copy_needs_both),
         cmocka_unit_test(narrow_counters_are_bound_by_the_line_rate),
