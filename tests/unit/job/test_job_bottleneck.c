@@ -49,7 +49,9 @@ static void bound_only_by_what_the_figures_prove(void **state)
          1u << JOB_BOUND_THREAD,
          "one thread: 96.0 % of a core in the mean, 90 % or more for 100 % of the time"},
         // In a half of the time: just enough, and just not.
-        {{{.cpus = 1, .thread = .96}, {.cpus = 1, .thread = .5}}, 1u << JOB_BOUND_THREAD, "one thread: 73.0 % of a core"},
+        {{{.cpus = 1, .thread = .96}, {.cpus = 1, .thread = .5}},
+         1u << JOB_BOUND_THREAD,
+         "one thread: 73.0 % of a core"},
         {{{.cpus = 1, .thread = .89}, {.cpus = 1, .thread = .89}}, 0, "not known: nothing measured was at its limit"},
         // A thread that polls for the GPU.
         {{{.cpus = 1, .thread = 1, .gpu = .97}, {.cpus = 1, .thread = 1, .gpu = .97}}, 1u << JOB_BOUND_GPU, "GPUs: "},
