@@ -148,6 +148,12 @@ static double follow_mean(const follow_axis *a, size_t peer, size_t from, size_t
     return sum / (double)(to - from);
 }
 
+// How far a ratio is from 1. A ratio to a small group's noisy middle has a long tail upwards.
+static double follow_away(double ratio)
+{
+    return ratio > 1 ? log(ratio) : 1 - ratio;
+}
+
 // The stretch that stands out most against the noise; what is most of the time is all of it.
 static follow_stretch follow_find(follow_axis *a, size_t peer)
 {
@@ -167,8 +173,8 @@ static follow_stretch follow_find(follow_axis *a, size_t peer)
     if (a->windows - best.to < FOLLOW_LEAST) best.to = a->windows;
     if ((best.to - best.from) * FOLLOW_WHOLE >= a->windows * (FOLLOW_WHOLE - 1)) best.from = 0, best.to = a->windows;
     best.mean = follow_mean(a, peer, best.from, best.to);
-    double noise = fmax(a->noise, a->own_noise[peer]);
-    best.height = fabs(best.mean - 1) * sqrt((double)(best.to - best.from)) / noise;
+    double noise = fmax(a->noise, a->own_noise[peer] / fmax(best.mean, 1)); // who does more has more noise, too
+    best.height = follow_away(best.mean) * sqrt((double)(best.to - best.from)) / noise;
     return best;
 }
 
@@ -177,9 +183,12 @@ static bool follow_is_apart(double ratio)
     return ratio * PEERS_APART <= 1 || ratio >= PEERS_APART;
 }
 
+// Of stretches there are about windows^2 / 2; fewer that begin or end with the run.
 static bool follow_is_unlike(const follow_axis *a, const follow_stretch *x)
 {
-    double looks = (double)a->count * (double)a->windows * (double)a->windows / 2;
+    double windows = (double)a->windows;
+    bool at_one_end = (x->from == 0) != (x->to == a->windows);
+    double looks = (double)a->count * windows * (at_one_end ? 2 : windows / 2);
     return follow_is_apart(x->mean) && erfc(x->height / sqrt(2)) * looks <= follow_noise_chance;
 }
 
@@ -411,43 +420,102 @@ static size_t follow_two_axis(const float *values, size_t windows, double silent
     return n;
 }
 
-// The stretch whose mean is farthest from that of the rest; where it is at the begin, the rest: what was first is usual.
-static follow_stretch follow_two_find(const double *share, size_t count, double noise)
+// Both levels over the windows in which the two do something, and what noise makes of a step between windows: variances
+// and what they share. All that moves both alike, phases of the program, is in what they share.
+typedef struct follow_pair {
+    size_t count;
+    double *sums[3]; // [count + 1]: of each level, and of the share that the first has, before each window
+    double variance[2], shared, share_noise;
+} follow_pair;
+
+static void follow_pair_make(follow_pair *p, const float *values, size_t windows, const size_t *known,
+                             const double *share, size_t count)
 {
-    follow_stretch best = {0, count, 0, 0};
-    double *sums = memory_calloc(count + 1, sizeof *sums), n = (double)count, most = 0;
-    for (size_t v = 0; v < count; v++)
-        sums[v + 1] = sums[v] + share[v];
-    for (size_t from = 0; from + FOLLOW_LEAST <= count; from++)
-        for (size_t to = from + FOLLOW_LEAST; to <= count && count - (to - from) >= FOLLOW_LEAST; to++) {
-            double k = (double)(to - from), in = sums[to] - sums[from];
-            double apart = in / k - (sums[count] - in) / (n - k), height = fabs(apart) * sqrt(k * (n - k) / n) / noise;
-            if (height > most) most = height, best = (follow_stretch){from, to, in / k, height};
+    double before[3] = {0}, squares[3] = {0}, products = 0, steps = 2 * (double)(count - 1);
+    *p = (follow_pair){.count = count};
+    for (size_t i = 0; i < 3; i++)
+        p->sums[i] = memory_calloc(count + 1, sizeof *p->sums[i]);
+    for (size_t v = 0; v < count; v++) {
+        double now[3] = {(double)values[known[v]], (double)values[windows + known[v]], share[v]}, step[3];
+        for (size_t i = 0; i < 3; i++) {
+            step[i] = v ? now[i] - before[i] : 0;
+            squares[i] += step[i] * step[i];
+            before[i] = now[i];
+            p->sums[i][v + 1] = p->sums[i][v] + now[i];
         }
-    if (!best.from && best.height > 0) best.from = best.to, best.to = count;
-    free(sums);
-    return best;
+        products += step[0] * step[1];
+    }
+    // Some noise is in every level: a hundredth of its mean.
+    for (size_t i = 0; i < 2; i++) {
+        double least = follow_least_noise * p->sums[i][count] / (double)count;
+        p->variance[i] = fmax(squares[i] / steps, least * least);
+    }
+    p->shared = products / steps;
+    p->share_noise = fmax(sqrt(squares[2] / steps), follow_least_noise / 2);
+}
+
+static void follow_pair_free(follow_pair *p)
+{
+    for (size_t i = 0; i < 3; i++)
+        free(p->sums[i]);
+}
+
+// How far a stretch is from the rest in its mean.
+static double follow_pair_apart(const follow_pair *p, size_t which, size_t from, size_t to)
+{
+    double k = (double)(to - from), n = (double)p->count, in = p->sums[which][to] - p->sums[which][from];
+    return in / k - (p->sums[which][p->count] - in) / (n - k);
+}
+
+// The same of one of the two, in standard deviations, beside what the other's change lets expect.
+static double follow_pair_height(const follow_pair *p, size_t which, size_t from, size_t to)
+{
+    double k = (double)(to - from), n = (double)p->count;
+    double slope = p->shared / p->variance[!which], left = p->variance[which] - slope * p->shared;
+    double apart = follow_pair_apart(p, which, from, to) - slope * follow_pair_apart(p, !which, from, to);
+    return fabs(apart) * sqrt(k * (n - k) / n) / sqrt(fmax(left, 1e-6 * p->variance[which]));
+}
+
+// The stretch in which one of the two is farthest from what it was: to the end, unless another one tells much more (twice
+// the logarithm of how many there are). What was first is usual.
+static follow_stretch follow_pair_find(const follow_pair *p, size_t which)
+{
+    follow_stretch best = {0, p->count, 0, 0}, until_end = best;
+    for (size_t from = FOLLOW_LEAST; from + FOLLOW_LEAST <= p->count; from++)
+        for (size_t to = from + FOLLOW_LEAST; to <= p->count; to++) {
+            follow_stretch x = {from, to, 0, follow_pair_height(p, which, from, to)};
+            if (x.height > best.height) best = x;
+            if (to == p->count && x.height > until_end.height) until_end = x;
+        }
+    double more = best.height * best.height - until_end.height * until_end.height;
+    return more > 2 * log((double)p->count) ? best : until_end;
+}
+
+// Beyond chance, and not only beside what the other does: their shares changed, too.
+static bool follow_pair_changed(const follow_pair *p, const follow_stretch *x)
+{
+    static const double least_share = 3.5; // standard deviations
+    double n = (double)p->count, k = (double)(x->to - x->from), looks = x->to == p->count ? 2 * n : n * n;
+    double share = fabs(follow_pair_apart(p, 2, x->from, x->to)) * sqrt(k * (n - k) / n) / p->share_noise;
+    return share >= least_share && erfc(x->height / sqrt(2)) * looks <= follow_two_chance;
 }
 
 static void follow_two(peers_outcome *o, const float *values, size_t windows, double silent, peers_mark *marks)
 {
     size_t *known = memory_calloc(windows + 1, sizeof *known);
     double *share = memory_calloc(windows + 1, sizeof *share);
-    float *steady = memory_calloc(windows + 1, sizeof *steady);
     size_t count = follow_two_axis(values, windows, silent, known, share);
     if (count >= 2 * FOLLOW_LEAST) {
-        for (size_t v = 0; v < count; v++)
-            steady[v] = (float)share[v];
-        double noise = fmax(follow_least_noise / 2, follow_noise_of(steady, count));
-        follow_stretch x = follow_two_find(share, count, noise);
-        double looks = (double)count * (double)count / 2;
-        if (x.height > 0 && erfc(x.height / sqrt(2)) * looks <= follow_two_chance)
-            follow_two_moved(o, values, windows, known, count, &x, marks);
+        follow_pair p;
+        follow_pair_make(&p, values, windows, known, share, count);
+        follow_stretch x = follow_pair_find(&p, 0), other = follow_pair_find(&p, 1);
+        if (other.height > x.height) x = other;
+        if (follow_pair_changed(&p, &x)) follow_two_moved(o, values, windows, known, count, &x, marks);
         if (o->kind == PEERS_ONE) o->is_silent = marks[o->odd].is_silent = o->value <= silent;
+        follow_pair_free(&p);
     }
     free(known);
     free(share);
-    free(steady);
 }
 
 // ---- all ----

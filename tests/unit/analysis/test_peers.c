@@ -239,6 +239,31 @@ static void of_two_the_one_that_changed(void **state)
     free(values);
 }
 
+// Among few peers in much noise: a test that knows everything but who and since when finds nearly all (tests/labelled/README.md).
+static void few_in_much_noise(void **state)
+{
+    static const struct {
+        size_t count;
+        double share;
+        size_t found, in_time; // of 100, at the least
+    } rows[] = {{2, 0.5, 85, 75}, {2, 2, 85, 75}, {4, 0.5, 82, 72}, {4, 2, 95, 75}};
+    (void)state;
+    random_state = 17;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        hits h = {0};
+        while (h.of < 100)
+            look(&h, rows[i].count, 0.3, rows[i].share);
+        if (h.found < rows[i].found || h.in_time < rows[i].in_time || h.wrong)
+            fail_msg("%zu peers at %g: %zu found, %zu in time, %zu wrong", rows[i].count, rows[i].share, h.found,
+                     h.in_time, h.wrong);
+    }
+    // Of three, two that are low at once make the third one look high.
+    hits h = {0};
+    while (h.of < 1000)
+        look(&h, 3, 0.3, 0.5);
+    if (h.wrong > 12) fail_msg("of three the wrong one was named %zu times", h.wrong);
+}
+
 // What one does for a while, and pauses of all, in which nobody is odd.
 static void a_while_and_pauses(void **state)
 {
@@ -493,6 +518,7 @@ int main(void)
         cmocka_unit_test(the_odd_one_and_its_onset),
         cmocka_unit_test(one_rank_of_ten_thousand),
         cmocka_unit_test(of_two_the_one_that_changed),
+        cmocka_unit_test(few_in_much_noise),
         cmocka_unit_test(a_while_and_pauses),
         cmocka_unit_test(steady_groups_are_not_accused),
         cmocka_unit_test(nics_of_a_node),
