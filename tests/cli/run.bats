@@ -286,3 +286,60 @@ END
     cat err
     grep -Eq '^  lo +[0-9.]+ [MG]B ' err
 }
+
+# orphans.py STAY: four processes whose parent does not wait for them use 0.2 s of CPU time each; the command ends when they
+# have ended, or with STAY leaves one more behind. Each writes what it used to its own file.
+orphans() {
+    cat >orphans.py <<'END'
+import os, sys, time
+def use(n):
+    while time.process_time() < 0.2: pass
+    with open(f"used.{n}", "w") as f: f.write(str(time.process_time()))
+    os._exit(0)
+started, tell = os.pipe()
+if os.fork() == 0:
+    for n in range(4):
+        pid = os.fork()
+        if pid == 0: use(n)
+        os.write(tell, b"%d\n" % pid)
+    if len(sys.argv) > 1:
+        pid = os.fork()
+        if pid == 0:
+            os.close(1); os.close(2); os.close(tell)
+            time.sleep(60)
+            os._exit(0)
+        with open("stays", "w") as f: f.write(str(pid))
+    os._exit(0)
+os.wait()
+os.close(tell)
+def ended(pid):
+    try: return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError: return True
+for pid in open(started).read().split():
+    while not ended(pid): time.sleep(0.01)
+END
+}
+
+@test "processes that outlive their parents are in the command's CPU time; where some go on, it is at least that" {
+    orphans
+    for how in "" "--interval 100ms -o r.netprof"; do
+        rm -f used.*
+        # shellcheck disable=SC2086
+        netprof run --json --summary run.json $how -- python3 orphans.py
+        # In ticks of the kernel, and what a process uses after it looked.
+        jq -e --argjson used "$(cat used.* | sed 's/$/ /' | awk '{ for (i = 1; i <= NF; i++) s += $i } END { print s }')" \
+            '.user_cpu_s + .system_cpu_s >= $used - 0.05 and (.cpu_lower_bound | not)' run.json
+    done
+    [ "$(ls used.* | wc -l)" = 4 ]
+    rm -f r.netprof
+    netprof run --json --summary run.json -o r.netprof -- python3 orphans.py stay
+    kill "$(cat stays)"
+    jq -e '.user_cpu_s + .system_cpu_s >= 0.75 and .cpu_lower_bound' run.json
+    netprof convert r.netprof r.json
+    jq -e '.facts.cpu_lower_bound == "yes"' r.json
+    netprof run --summary run.txt -- python3 orphans.py stay
+    kill "$(cat stays)"
+    grep -q 'CPU time ≥ ' run.txt
+    netprof run --summary run.txt -- true
+    refute grep -q '≥' run.txt
+}

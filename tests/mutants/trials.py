@@ -12,6 +12,8 @@ MOST = 4096  # NETPROF_MUTANTS_MOST
 # Programs of the tree that are tests, but for those that take long and those that compile the header with flags of
 # their own or look at the layout.
 LABELS_OUT = {"long", "bench", "header", "house", "labelled", "faults", "e2e", "mutants"}
+# Quick scripts of tests/cli that every fault meets: what these commands make of their input has few tests of units.
+SCRIPTS_QUICK = {"cli.nsys", "cli.nccl", "cli.compare", "cli.check", "cli.regions_series"}
 SCRIPTS_OUT = {"cli.readme", "cli.samples", "cli.slurm_prologue", "cli.devices"}
 # Faults may delete or fill what a test handles as root: it gets its own /dev, and everything outside of /tmp and the copy
 # is read-only for it, the tree as well.
@@ -42,7 +44,7 @@ class Test:
 
 
 def tests_of(tree, given, names, commands):
-    """Programs, each a test; with `commands` also each case of each script of tests/cli."""
+    """Programs and the cases of quick scripts, each a test; with `commands` those of each script of tests/cli."""
     if given:
         return [Test(name, ["sh", "-c", command], {}) for name, command in (g.split("=", 1) for g in given)]
     out = subprocess.run(["ctest", "--show-only=json-v1"], cwd=tree.out, capture_output=True, text=True, check=True).stdout
@@ -54,7 +56,7 @@ def tests_of(tree, given, names, commands):
             continue
         env = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
         if "cli" in labels:
-            if commands and not labels & LABELS_OUT and name not in SCRIPTS_OUT:
+            if (commands or name in SCRIPTS_QUICK) and not labels & LABELS_OUT and name not in SCRIPTS_OUT:
                 tests += cases_of(name, t["command"], env)
         elif not labels & LABELS_OUT:
             tests.append(Test(name, t["command"], env))

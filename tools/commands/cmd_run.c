@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,8 +62,9 @@ typedef struct execution {
     witness witness;
     pid_t child;
     bool reaped;
-    int status; // as wait4() gives it
-    struct rusage use;
+    int status;        // as wait4() gives it
+    struct rusage use; // of the command, and of all that it or this process waited for
+    bool left_behind;  // processes of it go on: there is more
     int64_t begin_ns, end_ns, wall_begin_ns;
 } execution;
 
@@ -184,13 +186,29 @@ static int cmd_run_start(execution *e)
                 error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
 }
 
-// Reaps processes that ended since the last reading, which has read them as zombies.
-static void cmd_run_reap_adopted(const execution *e)
+static void cmd_run_add_use(execution *e, const struct rusage *use)
+{
+    timeradd(&e->use.ru_utime, &use->ru_utime, &e->use.ru_utime);
+    timeradd(&e->use.ru_stime, &use->ru_stime, &e->use.ru_stime);
+    if (use->ru_maxrss > e->use.ru_maxrss) e->use.ru_maxrss = use->ru_maxrss;
+}
+
+// Reaps processes that outlived their parents and ended. A recording's last reading has read them as zombies.
+static void cmd_run_reap_adopted(execution *e)
 {
     siginfo_t info = {0};
+    struct rusage use;
     while (e->job.adopted && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
            info.si_pid != e->child && info.si_pid != e->witness.process)
-        waitpid(info.si_pid, NULL, 0);
+        if (wait4(info.si_pid, NULL, 0, &use) == info.si_pid) cmd_run_add_use(e, &use);
+}
+
+// Once the command is reaped and the witness is gone.
+static void cmd_run_look_for_others(execution *e)
+{
+    siginfo_t info = {0};
+    cmd_run_reap_adopted(e);
+    e->left_behind = !e->job.adopted || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 static void cmd_run_watch(execution *e)
@@ -203,12 +221,16 @@ static void cmd_run_watch(execution *e)
             cmd_run_reap_adopted(e);
         } else if (info.si_signo != SIGCHLD) {
             cmd_run_pass_on(e, &info);
-        } else if (cmd_run_has_ended(e->child)) {
+        } else if (!cmd_run_has_ended(e->child)) {
+            if (!e->clock.count) cmd_run_reap_adopted(e); // nobody reads them
+        } else {
             // Until it is reaped, the kernel still reports what it and its children used.
             e->end_ns = cmd_run_now_ns(CLOCK_MONOTONIC);
             e->job.whole = true;
             cmd_run_take(e, &e->after, NETPROF_SET_ALL);
-            e->reaped = wait4(e->child, &e->status, 0, &e->use) == e->child;
+            struct rusage use;
+            e->reaped = wait4(e->child, &e->status, 0, &use) == e->child;
+            if (e->reaped) cmd_run_add_use(e, &use);
             return;
         }
     }
@@ -230,6 +252,7 @@ static void cmd_run_keep_facts(const execution *e)
     recorder_number(e->to, "elapsed_ns", e->end_ns - e->begin_ns);
     recorder_number(e->to, "user_cpu_us", (int64_t)e->use.ru_utime.tv_sec * 1000000 + e->use.ru_utime.tv_usec);
     recorder_number(e->to, "system_cpu_us", (int64_t)e->use.ru_stime.tv_sec * 1000000 + e->use.ru_stime.tv_usec);
+    if (e->left_behind) recorder_fact(e->to, "cpu_lower_bound", "yes");
     recorder_number(e->to, "max_rss_kib", e->use.ru_maxrss);
     if (e->interval_ns) recorder_number(e->to, "missed_ticks", (int64_t)cmd_run_missed(e));
 }
@@ -349,7 +372,7 @@ static void cmd_run_summary_text(FILE *to, const execution *e, const difference 
     double elapsed = (double)(e->end_ns - e->begin_ns) / 1e9;
     double cpu = cmd_run_seconds(e->use.ru_utime) + cmd_run_seconds(e->use.ru_stime);
     fprintf(to, "netprof: %s %s after %s, CPU time %s\n", safe(e->words[0]), cmd_run_ending(e),
-            safe(words_duration(elapsed).text), safe(words_duration(cpu).text));
+            safe(words_duration(elapsed).text), safe(words_at_least(e->left_behind, words_duration(cpu)).text));
     if (!d->delta) return;
     traffic *list = summary_traffic(d);
     bool physical = cmd_run_count_chosen(d, list, true, 0) > 0;
@@ -414,6 +437,7 @@ static void cmd_run_summary_json(FILE *to, const execution *e, const difference 
     json_put(o, "elapsed_s", json_number_value((double)(e->end_ns - e->begin_ns) / 1e9));
     json_put(o, "user_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_utime)));
     json_put(o, "system_cpu_s", json_number_value(cmd_run_seconds(e->use.ru_stime)));
+    json_put(o, "cpu_lower_bound", json_new_boolean(e->left_behind));
     json_put(o, "max_rss_kib", json_new_int64(e->use.ru_maxrss));
     json_put_text(o, "output", e->to ? recorder_path(e->to) : NULL);
     if (as_mpi) json_put(o, "mpi", mpi_run_json(&e->mpi));
@@ -512,7 +536,7 @@ static int cmd_run_open_all(execution *e)
     e->job.expected = true;
     e->job.perf = reading_perf();
     // Processes that outlive the command become children of this one, and are still counted.
-    e->job.adopted = recording && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    e->job.adopted = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     int code = reading_open_node(&e->np, &e->job, true, recording);
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
@@ -556,6 +580,7 @@ static int cmd_run_run(const char **arguments, size_t count)
     if (started) {
         cmd_run_watch(&e);
         witness_end(&e.witness);
+        cmd_run_look_for_others(&e);
         signal(SIGPIPE, SIG_IGN); // a reader of our summary that went away is no reason to fail
         cmd_run_keep_facts(&e);
         code = cmd_run_exit_status(&e);
