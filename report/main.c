@@ -28,7 +28,8 @@ static const struct poptOption options[] = {
     {"theme", 0, POPT_ARG_STRING, &theme_name, 0, "colours; auto is light, in HTML as the reader's screen is set",
      "auto|light|dark"},
     {"brief", 'b', POPT_ARG_NONE, &brief, 0, "only the first page", NULL},
-    {"all-nics", 'a', POPT_ARG_NONE, &all_nics, 0, "a page for every NIC, also for those like the others", NULL},
+    {"all-nics", 'a', POPT_ARG_NONE, &all_nics, 0, "all pages and one for every NIC, also where nothing was found",
+     NULL},
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
     {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0, "the names of the charts; nothing is written", NULL},
     {"explain", 0, POPT_ARG_NONE, &explain_only, 0,
@@ -361,6 +362,7 @@ static int report_run(const char **paths, size_t count)
                    .names = names};
     report_order order = {.brief = brief,
                           .all_nics = all_nics,
+                          .full = all_nics || chart_name || list_charts,
                           .force = force,
                           .rules = rules_path,
                           .names = names,

@@ -57,7 +57,8 @@ static int make_pair_pages(arguments *a, const difference *d, const report_order
                                      .paths = a->paths,
                                      .path_count = a->count,
                                      .brief = order->brief,
-                                     .all_nics = order->all_nics};
+                                     .all_nics = order->all_nics,
+                                     .full = order->full};
         doc = pages_pair(&in);
         if (over_time && !order->brief) pages_series_part(doc, &a->over_time);
         code = order->draw(doc, &order->document);

@@ -8,7 +8,7 @@
 
 // What was asked for by options.
 typedef struct report_order {
-    bool brief, all_nics, force;
+    bool brief, all_nics, full, force;
     const char *rules, *names, *phases;
     const char *job;                     // the one of several; NULL: there is one
     const char *peak, *config, *compare; // of NCCL logs

@@ -46,6 +46,10 @@ text_of() {
     verdict=$(netprof check before.netprof after.netprof | head -n 1)
     grep -q '^Serious: all 4 NICs: transmit blocked by the network' <<<"$verdict"
     text_of a.pdf | grep -q 'all 4 NICs: transmit blocked by the network'
+    # The title is one line of at most 60 characters, and says nothing of its ellipsis.
+    title=$(pdfinfo a.pdf | sed -n 's/^Title: *//p')
+    [ "${#title}" -le 60 ]
+    [[ $title != *…* ]]
     # One word for it everywhere: in JSON, text and, in capitals, on pages.
     netprof check --json before.netprof after.netprof >check.json || [ $? -eq 1 ]
     worst=$(jq -r .verdict.severity check.json)
@@ -263,7 +267,11 @@ two_snapshots() {
 
 @test "the reference data: verdict and figures" {
     need_aurora
-    netprof report -o a.pdf "$aurora/before.txt" "$aurora/after.txt"
+    # Nothing in it is worth watching: three pages, and all of them when asked for.
+    netprof report -o few.pdf "$aurora/before.txt" "$aurora/after.txt"
+    [ "$(pdfinfo few.pdf | awk '/^Pages:/ { print $2 }')" -le 3 ]
+    text_of few.pdf | grep -q -- '--all-nics draws it'
+    netprof report --all-nics -o a.pdf "$aurora/before.txt" "$aurora/after.txt"
     text_of a.pdf >text
     for words in 'too little to judge speed' 'No pause, retry, time-out, NACK or link replay on any NIC' \
         '212.5 Gb/s on the wire' 'cxi2: PCIe writes were blocked 0.00858 %' '5.67 blocked cycles per PCIe write' 'also cxi3 (0.00807 %)' \

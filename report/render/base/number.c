@@ -1,7 +1,11 @@
 #include "number.h"
 
+#include "analysis/base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const number_prefixes[] = {"", "k", "M", "G", "T", "P", "E", "Z"};
 
@@ -57,4 +61,42 @@ number_scale number_time_scale(double seconds, double step, const char **unit)
     if (!(seconds > 0)) i = 3;
     *unit = units[i].unit;
     return (number_scale){units[i].factor, "", number_step_decimals(step * units[i].factor)};
+}
+
+// ---- in less room ----
+
+static size_t number_digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+// "7.1" of "7.1e-08 %": how many digits are behind its point, and what follows. False: it is no number.
+static bool number_split(const char *text, size_t *whole, size_t *behind, const char **rest)
+{
+    enum { UNIT = 16 };
+    *whole = number_digits(text);
+    *behind = *whole && text[*whole] == '.' ? number_digits(text + *whole + 1) : 0;
+    *rest = text + *whole + (*behind ? *behind + 1 : 0);
+    const char *unit = *rest;
+    if (*unit == 'e' && strchr("+-", unit[1])) unit += 2 + number_digits(unit + 2);
+    return *whole && strlen(unit) <= UNIT && !strpbrk(unit, "0123456789,;");
+}
+
+char *number_in_fewer_digits(const char *text)
+{
+    static const char *const signs[] = {"<" NUMBER_SPACE, "< ", "<"};
+    size_t sign = 0, whole, behind;
+    const char *rest;
+    bool below = false;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs && !below; i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0) below = true, sign = strlen(signs[i]);
+    const char *minus = strncmp(text + sign, NUMBER_MINUS, strlen(NUMBER_MINUS)) == 0 ? NUMBER_MINUS : "";
+    const char *digits = text + sign + strlen(minus);
+    if (!number_split(digits, &whole, &behind, &rest) || !behind) return NULL;
+    char *mantissa = memory_format("%.*s", (int)(whole + 1 + behind), digits);
+    double value = strtod(mantissa, NULL), unit = pow(10, 1 - (double)behind);
+    free(mantissa);
+    if (below) return memory_format("<%.*f%s", (int)behind - 1, fmax(unit, value), rest);
+    bool gone = *rest != 'e' && value > 0 && value < unit / 2;
+    return memory_format("%s%s%.*f%s", gone ? "<" : "", gone ? "" : minus, (int)behind - 1, gone ? unit : value, rest);
 }

@@ -76,6 +76,10 @@ static inline number_text number_utc(int64_t wall_ns, unsigned digits)
     return words_utc(wall_ns, digits);
 }
 
+// A number, with its unit behind it or without, in one digit less: 0.00394 % -> 0.0039 %, at last < 1 %. free() it. NULL: it
+// has none to spare, or is no number.
+char *number_in_fewer_digits(const char *text);
+
 // Axis labels: one prefix for all tics of an axis.
 typedef struct number_scale {
     double factor;      // value * factor is what is printed

@@ -130,19 +130,13 @@ static const struct {
     const char *family;
     int weight;
 } types[TYPES] = {
-    [TYPE_TITLE] = {20, SANS, 600},
-    [TYPE_PART] = {14, SANS, 600},
-    [TYPE_SECTION] = {11, SANS, 600},
-    [TYPE_QUESTION] = {8, SANS, 400},
-    [TYPE_BODY] = {8.6, SANS, 400},
-    [TYPE_STRONG] = {8.6, SANS, 600},
-    [TYPE_TABLE] = {7.6, SANS, 400},
-    [TYPE_TABLE_STRONG] = {7.6, SANS, 600},
-    [TYPE_CELL] = {7.2, SANS, 400},
-    [TYPE_CELL_STRONG] = {7.2, SANS, 600},
-    [TYPE_AXIS] = {6.6, SANS, 400},
-    [TYPE_FOOT] = {6.3, SANS, 400},
-    [TYPE_MONO] = {6.4, "DejaVu Sans Mono, monospace", 400},
+    [TYPE_TITLE] = {20, SANS, 600},         [TYPE_TITLE_LONG] = {17, SANS, 600},
+    [TYPE_PART] = {14, SANS, 600},          [TYPE_SECTION] = {11, SANS, 600},
+    [TYPE_QUESTION] = {8, SANS, 400},       [TYPE_BODY] = {8.6, SANS, 400},
+    [TYPE_STRONG] = {8.6, SANS, 600},       [TYPE_TABLE] = {7.6, SANS, 400},
+    [TYPE_TABLE_STRONG] = {7.6, SANS, 600}, [TYPE_CELL] = {7.2, SANS, 400},
+    [TYPE_CELL_STRONG] = {7.2, SANS, 600},  [TYPE_AXIS] = {6.6, SANS, 400},
+    [TYPE_FOOT] = {6.3, SANS, 400},         [TYPE_MONO] = {6.4, "DejaVu Sans Mono, monospace", 400},
 };
 
 double theme_size(theme_type type)

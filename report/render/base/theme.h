@@ -46,13 +46,14 @@ typedef enum theme_ink {
 } theme_ink;
 
 typedef enum theme_type {
-    TYPE_TITLE = 0, // 20 pt
-    TYPE_PART,      // 14 pt
-    TYPE_SECTION,   // 11 pt semi-bold
-    TYPE_QUESTION,  // 8 pt, secondary
-    TYPE_BODY,      // 8.6 pt
-    TYPE_STRONG,    // 8.6 pt semi-bold
-    TYPE_TABLE,     // 7.6 pt
+    TYPE_TITLE = 0,  // 20 pt
+    TYPE_TITLE_LONG, // 17 pt
+    TYPE_PART,       // 14 pt
+    TYPE_SECTION,    // 11 pt semi-bold
+    TYPE_QUESTION,   // 8 pt, secondary
+    TYPE_BODY,       // 8.6 pt
+    TYPE_STRONG,     // 8.6 pt semi-bold
+    TYPE_TABLE,      // 7.6 pt
     TYPE_TABLE_STRONG,
     TYPE_CELL, // 7.2 pt, numbers in cells, tabular digits
     TYPE_CELL_STRONG,

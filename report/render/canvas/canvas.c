@@ -3,6 +3,7 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "render/base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -288,14 +289,34 @@ static size_t canvas_next_character(const char *text)
 static char *canvas_cut(const char *text, const size_t *starts, size_t count, size_t left, size_t right)
 {
     size_t head = starts[left];
+    while (!right && head && text[head - 1] == ' ')
+        head--;
+    if (!right) // what is left of a number would be another number
+        while (head && ((text[head - 1] >= '0' && text[head - 1] <= '9') || strchr(".,+-", text[head - 1])))
+            head--;
     while (head && text[head - 1] == ' ')
         head--;
     return memory_format("%.*s\xe2\x80\xa6%s", (int)head, text, text + starts[count - right]);
 }
 
+// A number loses digits, never its end.
+static char *canvas_shortened_number(canvas *c, const char *text, theme_type type, double max_width)
+{
+    char *shorter = number_in_fewer_digits(text);
+    while (shorter && canvas_width_of(c, shorter, type) > max_width) {
+        char *next = number_in_fewer_digits(shorter);
+        if (!next) break;
+        free(shorter);
+        shorter = next;
+    }
+    return shorter;
+}
+
 // The longest shortened form that fits, by halving.
 static char *canvas_shortened(canvas *c, const char *text, theme_type type, double max_width)
 {
+    char *number = canvas_shortened_number(c, text, type, max_width);
+    if (number) return number;
     size_t length = strlen(text), count = 0, *starts = memory_array(NULL, length + 1, sizeof *starts);
     for (size_t at = 0; at < length; at += canvas_next_character(text + at))
         starts[count++] = at;

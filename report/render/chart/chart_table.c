@@ -1,4 +1,4 @@
-// Plain tables, divided over pages with their heads repeated.
+// Plain tables, divided over pages with their heads repeated. Texts that are wider than their column are wrapped.
 #include "chart_private.h"
 
 #include <math.h>
@@ -11,24 +11,18 @@ typedef struct grid {
     const char **cells;
     size_t count;
     double widths[64], measured; // the columns' widths for this width
+    unsigned char *lines;        // of each row, then
 } grid;
 
-static const double row_height = 10.6, head_height = 14, column_gap = 9;
+enum { MOST_LINES = 6 };
+
+static const double row_height = 10.6, line_height = 7.2 * 1.35, head_height = 14, column_gap = 9;
 
 static bool table_chart_has_heads(const grid *g)
 {
     for (size_t k = 0; k < g->column_count; k++)
         if (*g->columns[k].head) return true;
     return false;
-}
-
-static double table_chart_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    return (table_chart_has_heads(x->data) ? head_height : 3) + (double)count * row_height;
 }
 
 static bool table_chart_is_heading(const grid *g, size_t row)
@@ -74,11 +68,55 @@ static void table_chart_measure(const grid *g, canvas *c, double width, double *
         widths[k] += (width - sum) * g->columns[k].share / shares;
 }
 
+// Texts are wrapped in so many lines; names and numbers stay on one.
+static size_t table_chart_lines(const grid *g, canvas *c, size_t row)
+{
+    size_t most = 1;
+    if (table_chart_is_heading(g, row)) return most;
+    for (size_t k = 0; k < g->column_count; k++) {
+        const char *text = g->cells[row * g->column_count + k];
+        if (g->columns[k].look != TABLE_TEXT || (double)strlen(text) * 9 <= g->widths[k]) continue;
+        if (canvas_text_width(c, text, TYPE_CELL) <= g->widths[k] + .01) continue;
+        double lines = canvas_paragraph_height(c, g->widths[k], text, TYPE_CELL, MOST_LINES) / line_height + .5;
+        if ((size_t)lines > most) most = (size_t)lines;
+    }
+    return most;
+}
+
+static void table_chart_lay_out(grid *g, canvas *c, double width)
+{
+    if (g->measured == width) return;
+    table_chart_measure(g, c, width, g->widths);
+    for (size_t r = 0; r < g->count; r++)
+        g->lines[r] = (unsigned char)table_chart_lines(g, c, r);
+    g->measured = width;
+}
+
+static double table_chart_row_height(const grid *g, size_t row)
+{
+    return row_height + (g->lines[row] - 1) * line_height;
+}
+
+static double table_chart_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    grid *g = x->data; // only what was measured changes
+    double height = table_chart_has_heads(g) ? head_height : 3;
+    table_chart_lay_out(g, c, width);
+    for (size_t r = from; r < from + count && r < g->count; r++)
+        height += table_chart_row_height(g, r);
+    return height;
+}
+
 static void table_chart_draw_cell(canvas *c, const grid *g, size_t k, const char *text, double x, double y,
-                                  double width)
+                                  size_t lines)
 {
     table_look look = g->columns[k].look;
+    double width = g->widths[k];
     bool zero = strcmp(text, "0") == 0 || strcmp(text, NUMBER_UNKNOWN) == 0;
+    if (look == TABLE_TEXT && lines > 1) {
+        canvas_paragraph(c, x, y, width, text, TYPE_CELL, INK_TEXT, MOST_LINES);
+        return;
+    }
     canvas_shorten_at(c, look == TABLE_TEXT ? SHORTEN_END : SHORTEN_MIDDLE);
     canvas_text(c, look == TABLE_NUMBER ? x + width : x, y, text, table_chart_type_of(look), zero ? INK_PEER : INK_TEXT,
                 look == TABLE_NUMBER ? ALIGN_RIGHT : ALIGN_LEFT, width);
@@ -99,24 +137,25 @@ static void table_chart_draw_heads(canvas *c, const grid *g, const double *width
 
 static void table_chart_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
-    grid *g = x->data; // only what was measured changes
+    grid *g = x->data;
     double y = box.y + (table_chart_has_heads(g) ? head_height : 3);
     const double *widths = g->widths;
-    if (g->measured != box.width) table_chart_measure(g, c, box.width, g->widths);
-    g->measured = box.width;
+    table_chart_lay_out(g, c, box.width);
     if (table_chart_has_heads(g)) table_chart_draw_heads(c, g, widths, box);
-    for (size_t r = from; r < from + count && r < g->count; r++, y += row_height) {
-        double at = box.x;
+    for (size_t r = from; r < from + count && r < g->count; r++) {
+        double at = box.x, height = table_chart_row_height(g, r);
         const char *const *cells = g->cells + r * g->column_count;
         if (table_chart_is_heading(g, r)) {
             canvas_text(c, at, y + 7.6, cells[0], TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, box.width);
+            y += height;
             continue;
         }
         for (size_t k = 0; k < g->column_count; k++) {
-            table_chart_draw_cell(c, g, k, cells[k], at, y + 7.6, widths[k]);
+            table_chart_draw_cell(c, g, k, cells[k], at, y + 7.6, g->lines[r]);
             at += widths[k] + column_gap;
         }
-        canvas_line(c, box.x, y + row_height - .4, box.x + box.width, y + row_height - .4, INK_EMPTY, .5);
+        y += height;
+        canvas_line(c, box.x, y - .4, box.x + box.width, y - .4, INK_EMPTY, .5);
     }
 }
 
@@ -147,6 +186,7 @@ chart chart_table(chart_head head, const table_column *columns, size_t column_co
         g->columns[k].head = arena_text(g->memory, columns[k].head);
     for (size_t i = 0; i < g->column_count * g->count; i++)
         g->cells[i] = arena_text(g->memory, cells[i]);
+    g->lines = arena_make(g->memory, g->count + 1, 1);
     x.rows = g->count ? g->count : 1;
     x.height = table_chart_height;
     x.draw = table_chart_draw;

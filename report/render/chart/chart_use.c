@@ -126,20 +126,48 @@ typedef struct facts {
     size_t count;
 } facts;
 
+enum { FACT_LINES = 3 };
+
+static double use_fact_label(const facts *f, canvas *c, double width)
+{
+    double label = 0;
+    for (size_t i = 0; i < f->count; i++)
+        label = fmax(label, canvas_text_width(c, f->rows[i].title, TYPE_TABLE));
+    return fmin(label + 10, .45 * width);
+}
+
+static theme_type use_fact_type(const fact_row *r)
+{
+    return r->strong ? TYPE_TABLE_STRONG : TYPE_TABLE;
+}
+
+// What is longer than a line is wrapped: figures are never cut.
+static double use_fact_height(canvas *c, const fact_row *r, double width)
+{
+    double leading = canvas_paragraph_height(c, width, "0", TYPE_TABLE, 1);
+    return pitch + fmax(0, canvas_paragraph_height(c, width, r->text, use_fact_type(r), FACT_LINES) - leading);
+}
+
+static double use_facts_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const facts *f = x->data;
+    double label = use_fact_label(f, c, width), height = 2;
+    for (size_t i = from; i < from + count && i < f->count; i++)
+        height += use_fact_height(c, &f->rows[i], width - label);
+    return height;
+}
+
 static void use_draw_facts(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const facts *f = x->data;
-    double label = 0, y = box.y + 2;
-    for (size_t i = 0; i < f->count; i++)
-        label = fmax(label, canvas_text_width(c, f->rows[i].title, TYPE_TABLE));
-    label = fmin(label + 10, .45 * box.width);
-    for (size_t i = from; i < from + count && i < f->count; i++, y += pitch) {
+    double label = use_fact_label(f, c, box.width), y = box.y + 2;
+    for (size_t i = from; i < from + count && i < f->count; i++) {
         const fact_row *r = &f->rows[i];
         double base = y + bar_height / 2 + 2.6;
         canvas_text(c, box.x, base, r->title, TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, label - 6);
         canvas_tip(c, r->text);
-        canvas_text(c, box.x + label, base, r->text, r->strong ? TYPE_TABLE_STRONG : TYPE_TABLE, INK_TEXT, ALIGN_LEFT,
-                    box.width - label);
+        canvas_paragraph(c, box.x + label, base, box.width - label, r->text, use_fact_type(r), INK_TEXT, FACT_LINES);
+        y += use_fact_height(c, r, box.width - label);
     }
 }
 
@@ -161,7 +189,7 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count)
     }
     x.rows = f->count ? f->count : 1;
     x.is_table = true;
-    x.height = use_height;
+    x.height = use_facts_height;
     x.draw = use_draw_facts;
     return x;
 }

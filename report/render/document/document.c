@@ -1,5 +1,6 @@
 #include "document.h"
 #include "document_model.h"
+#include "document_title.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
@@ -44,7 +45,8 @@ void document_close(document *d)
 
 void document_title(document *d, const char *title)
 {
-    document_set(&d->title, title);
+    free(d->title);
+    d->title = document_short_title(title);
 }
 
 static document_item *document_add_item(document *d, item_kind kind)

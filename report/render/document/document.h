@@ -9,7 +9,8 @@
 
 document *document_open(const char *kind); // "Node counter report": beside the name at the top of each page
 void document_close(document *d);
-void document_title(document *d, const char *title);  // the verdict in one sentence
+// The verdict in one sentence; at most 60 characters of it are the title, the first line of the verdict says it all.
+void document_title(document *d, const char *title);
 void document_subline(document *d, const char *text); // below it, or below a part's heading; may be called again
 void document_verdict(document *d, severity s, const char *text);
 void document_foot(document *d, const char *text);

@@ -73,10 +73,16 @@ static void sheets_head_and_foot(const flow *f, canvas *c, size_t page)
 
 // ---- title and verdict ----
 
+// On one line, in the largest type in which it fits.
 static void sheets_title(flow *f, const char *text)
 {
+    static const theme_type types[] = {TYPE_TITLE, TYPE_TITLE_LONG, TYPE_PART};
+    size_t i = 0;
+    while (i + 1 < sizeof types / sizeof *types && canvas_text_width(f->c, text, types[i]) > f->inner)
+        i++;
     f->y += 21;
-    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 18;
+    canvas_text(f->c, f->left, f->y, text, types[i], INK_TEXT, ALIGN_LEFT, f->inner);
+    f->y += 18;
     f->fresh = false;
     f->under_text = true;
 }

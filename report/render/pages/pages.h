@@ -20,6 +20,7 @@ typedef struct pages_pair_input {
     size_t path_count;
     bool brief;    // only the first page
     bool all_nics; // a page for each device
+    bool full;     // all the evidence, also where nothing was found
 } pages_pair_input;
 
 // What happened between two snapshots.

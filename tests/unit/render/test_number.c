@@ -8,6 +8,7 @@
 #include "render/base/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define S NUMBER_SPACE
 #define M NUMBER_MINUS
@@ -32,6 +33,30 @@ static void paper(void **state)
     assert_string_equal(number_plain(NAN).text, NUMBER_UNKNOWN);
 }
 
+// Until it has none to spare: a value never becomes zero, and never another one by losing its end.
+static void fewer_digits(void **state)
+{
+    static const char *const chains[][6] = {
+        {"0.00394" S "%", "0.0039" S "%", "0.004" S "%", "<0.01" S "%", "<0.1" S "%", "<1" S "%"},
+        {"12.75" S "GB/s", "12.8" S "GB/s", "13" S "GB/s", NULL},
+        {M "3.25", M "3.2", M "3", NULL},
+        {"1.27e-08", "1.3e-08", "1e-08", NULL},
+        {"14796", NULL},
+        {"8 of 20", NULL},
+        {"1.5, 2.5", NULL},
+        {"cxi0.1", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        for (size_t k = 0; k < 5 && chains[i][k]; k++) {
+            char *shorter = number_in_fewer_digits(chains[i][k]);
+            if (chains[i][k + 1])
+                assert_string_equal(shorter, chains[i][k + 1]);
+            else
+                assert_null(shorter);
+            free(shorter);
+        }
+}
+
 static void axes(void **state)
 {
     (void)state;
@@ -54,6 +79,6 @@ static void axes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(paper), cmocka_unit_test(axes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(paper), cmocka_unit_test(fewer_digits), cmocka_unit_test(axes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,12 +37,34 @@ static void pages_pair_set_metadata(const pair *p, document *doc)
     buffer_free(&b);
 }
 
+// Nothing is worth watching: the evidence would say so on many pages of equal numbers.
+static bool pages_pair_is_well(const pair *p)
+{
+    return !p->in->full && p->f->judged && p->f->severity < SEVERITY_UNKNOWN;
+}
+
+// A node with one NIC has one page; more of them may differ, and have what tells it.
+static void pages_pair_add_rest(pair *p, document *doc)
+{
+    const char *rest = "Nothing was found that is worth watching: the evidence counter by counter is left out; "
+                       "--all-nics draws it, netprof diff --all lists it.";
+    if (p->source_count && p->sources[0].count > 1) {
+        pair_findings(p, doc);
+        pair_sizes(p, doc);
+    }
+    document_note(doc, rest);
+}
+
 static void pages_pair_add_pages(pair *p, document *doc)
 {
     pages_pair_set_foot(p, doc);
     pages_pair_set_metadata(p, doc);
     pair_overview(p, doc);
     if (p->in->brief) return;
+    if (pages_pair_is_well(p)) {
+        pages_pair_add_rest(p, doc);
+        return;
+    }
     pair_findings(p, doc);
     pair_devices(p, doc);
     pair_sizes(p, doc);

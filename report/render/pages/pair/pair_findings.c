@@ -16,7 +16,7 @@
 // "cxi2 5.67, cxi3 5.63 and 4 more"
 static const char *pair_findings_devices_text(const findings *f, size_t at, arena *a)
 {
-    enum { NAMED = 8 };
+    enum { NAMED = 4 };
     const char *text = "";
     size_t count = 0;
     for (size_t i = at; i < f->count; i++) {

@@ -43,7 +43,7 @@ static size_t overview_alike(const findings *f, const finding *x)
 // A claim without what is said about its peers.
 static int overview_claim_length(const char *claim)
 {
-    const char *peers = strstr(claim, "; its peers");
+    const char *peers = strstr(claim, "; its peer");
     return peers ? (int)(peers - claim) : (int)strlen(claim);
 }
 
