@@ -126,6 +126,7 @@ typedef struct export_options {
     bool wide;
     bool plain;                      // CSV: texts as they are, also where a spreadsheet takes them for formulas
     bool utc;                        // CSV: a time as text, too, beside ns
+    const char **tags;               // "KEY=VALUE", NULL-terminated, or NULL: for influx and openmetrics
     const char **include, **exclude; // globs, NULL-terminated or NULL
     const char *rules, *names;
 } export_options;

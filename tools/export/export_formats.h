@@ -1,10 +1,10 @@
-// The formats that netprof-export writes. A new one is a name here and a driver in sink_NAME.c.
+// The formats that netprof-export writes. A new one is a name here and a driver in sinks/sink_NAME.c.
 #ifndef EXPORT_FORMATS_H
 #define EXPORT_FORMATS_H
 
 #include "export.h"
 
-#define EXPORT_FORMATS(X) X(csv) X(json) X(sqlite) X(hdf5) X(parquet) X(arrows) X(perfetto)
+#define EXPORT_FORMATS(X) X(csv) X(json) X(sqlite) X(hdf5) X(parquet) X(arrows) X(perfetto) X(influx) X(openmetrics)
 
 #define EXPORT_FORMAT_DRIVER(name) extern const export_driver export_##name;
 EXPORT_FORMATS(EXPORT_FORMAT_DRIVER)

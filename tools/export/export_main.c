@@ -13,7 +13,7 @@
 
 static int wide, plain, iso;
 static char *output, *format_name, *what_text, *table_name, *rules_path, *names;
-static char **include, **exclude;
+static char **include, **exclude, **tags;
 
 static const struct poptOption options[] = {
     {"to", 0, POPT_ARG_STRING, &format_name, 0, "the format", EXPORT_FORMAT_NAMES},
@@ -28,6 +28,8 @@ static const struct poptOption options[] = {
     {"plain", 0, POPT_ARG_NONE, &plain, 0, "CSV: texts as they are, also those that a spreadsheet takes for formulas",
      NULL},
     {"iso", 0, POPT_ARG_NONE, &iso, 0, "CSV: each time as text, too (ISO 8601, UTC), in a column of its own", NULL},
+    {"tag", 0, POPT_ARG_ARGV, &tags, 0, "influx, openmetrics: this tag or label, too, such as cluster=alex",
+     "KEY=VALUE"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     POPT_TABLEEND,
@@ -113,6 +115,11 @@ static int export_check_options(export_options *o, size_t count)
     if (o->driver->events && (wide || table_name))
         return fail_usage("--to %s has no tables: leave %s out", o->driver->name, wide ? "--wide" : "--table");
     if (iso && strcmp(o->driver->name, "csv") != 0) return fail_usage("--iso is for --to csv");
+    for (size_t i = 0; tags && tags[i]; i++)
+        if (!strchr(tags[i], '=') || *tags[i] == '=') return fail_usage("--tag: %s: expected KEY=VALUE", safe(tags[i]));
+    if (tags && strcmp(o->driver->name, "influx") != 0 && strcmp(o->driver->name, "openmetrics") != 0)
+        return fail_usage("--tag is for --to influx and --to openmetrics");
+    o->tags = (const char **)tags;
     int code = export_check_table(o);
     if (code) return code;
     if (!*output) return fail_usage("-o: expected a name");
@@ -167,7 +174,8 @@ static const command export_command = {
         "netprof or net_prof wrote, or such an export; of DIR every *.netprof is taken. Numbers are exact, and what is "
         "missing\n"
         "is missing (NULL, an empty cell), never zero.\n"
-        "With --to perfetto it is one trace for ui.perfetto.dev, with counters, findings and gaps over time.\n"
+        "With --to perfetto it is one trace for ui.perfetto.dev, with counters, findings and gaps over time; with\n"
+        "--to influx lines for a database of time series, with --to openmetrics the last reading of each node.\n"
         "The tables and their columns are described in netprof-export(1).",
     .examples =
         "netprof export run.netprof --to csv -o tables\n"
@@ -175,6 +183,8 @@ static const command export_command = {
         "netprof export run.netprof --to csv --table counter_rates -o -\n"
         "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n"
         "netprof export run.netprof --to perfetto -o run.json.gz\n"
+        "netprof export node1.netprof node2.netprof --to influx --tag cluster=alex -o job.lines\n"
+        "netprof export run.netprof --to openmetrics -o -\n"
         "netprof export profile.sqlite --to csv --table nsys_tables -o profile.csv\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",

@@ -2,7 +2,7 @@
 // "column". A missing integer is 2^64-1, or -2^63, and its row is 0 in the dataset COLUMN.valid beside it; a missing
 // float64 is NaN; a missing text is a null string. Text that repeats is a number into the dataset COLUMN.names
 // (2^32-1: missing).
-#include "export.h"
+#include "export/export.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/index_map.h"
 

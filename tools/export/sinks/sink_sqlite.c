@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L // open_memstream
 // SQLite: a table for each table, with indexes and views; those of values and rates are views (sink_sqlite_readings.h). Its integers end at 2^63-1: a larger value is NULL in its
 // place, and the table beyond_int64 holds its 64 bits; printf('%llu', bits) is the exact number there.
-#include "export.h"
+#include "export/export.h"
 #include "analysis/base/memory.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // JSON: one document; every number is exact, missing is null. Tables are filled side by side, so each is gathered in a
 // file of its own and the document is put together at the end.
 #define _POSIX_C_SOURCE 200809L
-#include "export.h"
+#include "export/export.h"
 #include "sink_text.h"
 #include "analysis/base/json_text.h"
 #include "analysis/base/memory.h"

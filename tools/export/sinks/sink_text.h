@@ -2,7 +2,7 @@
 #ifndef EXPORT_SINK_TEXT_H
 #define EXPORT_SINK_TEXT_H
 
-#include "export.h"
+#include "export/export.h"
 
 void put_u64(FILE *to, uint64_t value);
 void put_i64(FILE *to, int64_t value);

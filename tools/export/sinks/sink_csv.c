@@ -1,5 +1,5 @@
 // CSV (RFC 4180): a file for each table. Missing is an empty cell; an empty text is "".
-#include "export.h"
+#include "export/export.h"
 #include "sink_text.h"
 #include "analysis/base/memory.h"
 

@@ -2,7 +2,7 @@
 // output, and DuckDB turns that into either with the types of the columns; memory stays bounded by what it needs for
 // a part of the rows.
 #define _POSIX_C_SOURCE 200809L
-#include "export.h"
+#include "export/export.h"
 #include "sink_text.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/unfinished.h"

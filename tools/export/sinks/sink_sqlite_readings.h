@@ -4,7 +4,7 @@
 #define SINK_SQLITE_READINGS_H
 
 #ifdef EXPORT_HAS_SQLITE
-#include "export.h"
+#include "export/export.h"
 
 #include <sqlite3.h>
 

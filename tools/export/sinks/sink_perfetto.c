@@ -5,7 +5,7 @@
 // A rate stands at the begin of its interval, since viewers draw a value until the next one. What is not known has no
 // point, and its gap begins with an instant that says why.
 #define _GNU_SOURCE // fopencookie
-#include "export.h"
+#include "export/export.h"
 #include "sink_text.h"
 #include "analysis/base/index_map.h"
 #include "analysis/base/json_text.h"
