@@ -73,3 +73,25 @@ setup() {
     netprof list --json >out
     [ "$(jq -r '[.devices[] | select(.device == "lo" and .source == "netdev") | .physical] | .[]' out)" = false ]
 }
+
+@test "--every: what passed each interface, as sar has it: titles again each time, averages at the end, and in a pipe at once" {
+    before=$(netprof-sim get node hni_sts_rx_ok_octets --nic 0)
+    netprof list --every 100ms --csv --root node >every.csv &
+    wait_until 60 grep -q '^2' every.csv
+    netprof-sim step node --seconds 1
+    # the interval in which it moved, then the averages by Ctrl-C
+    moved=$(($(netprof-sim get node hni_sts_rx_ok_octets --nic 0) - before))
+    wait_until 60 grep -q "cxi0,cxi,.*,$moved," every.csv
+    kill -INT $!
+    wait $!
+    tr -d '\r' <every.csv | awk -F, -v moved="$moved" '
+        NR > 1 && $1 != "average" && $3 == "cxi0" { sum += $7 }
+        $1 == "average" && $3 == "cxi0" { average = $7 }
+        END { print sum, average, moved; exit !(moved > 0 && sum == moved && average == moved) }'
+    netprof list --every 100ms -n 3 lo >out
+    [ "$(grep -c '^UTC  *DEVICE  *rxpck/s  *txpck/s  *rxkB/s  *txkB/s  *rxerr/s  *txerr/s  *rxdrop/s  *txdrop/s$' out)" = 3 ]
+    [ "$(grep -c '^Average:  *lo ' out)" = 1 ]
+    netprof list --every 100ms lo --json | head -2 | jq -s -e 'length == 2 and all(.format == "netprof-interval" and .devices[0].device == "lo")'
+    [ "$(status_of netprof list --every 100ms -d)" = 2 ]
+    [ "$(status_of netprof list -n 2)" = 2 ]
+}

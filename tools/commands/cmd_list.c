@@ -5,18 +5,25 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "measure/node_options.h"
+#include "measure/record.h"
+#include "commands/print/interval_table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int want_sources, want_devices, want_counters, as_csv, as_json;
+static int want_sources, want_devices, want_counters, as_csv, as_json, wanted;
+static char *every_text;
 static bool chosen_only; // patterns were given: devices of which none matches are left out
 
 static const struct poptOption options[] = {
     {"devices", 'd', POPT_ARG_NONE, &want_devices, 0, "devices with all their facts", NULL},
     {"counters", 'c', POPT_ARG_NONE, &want_counters, 0, "counters with value, unit, kind and meaning", NULL},
-    {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
-    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: the sources, devices or counters", NULL},
+    {"every", 0, POPT_ARG_STRING, &every_text, 0,
+     "what passed each interface, interval after interval, as sar -n DEV: 1s, 500ms", "TIME"},
+    {"count", 'n', POPT_ARG_INT, &wanted, 0, "with --every: end after so many intervals", "N"},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON (--every: a line for each interval)", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: the sources, devices or counters, or the intervals", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
     POPT_TABLEEND,
 };
@@ -399,6 +406,63 @@ static void cmd_list_csv_counters(const node *n)
     }
 }
 
+// ---- interval after interval ----
+
+static void cmd_list_every_heading(const netprof_snapshot *s)
+{
+    const netprof_schema *schema = s->schema;
+    const char *host = netprof_fact_of(schema->facts, schema->fact_count, "host"),
+               *kernel = netprof_fact_of(schema->facts, schema->fact_count, "kernel");
+    printf("Node %s%s%s, %.10s UTC; a kB is 1000 bytes\n\n", host ? safe(host) : "(unnamed)", kernel ? ", Linux " : "",
+           kernel ? safe(kernel) : "", words_utc(s->wall_ns, 0).text);
+}
+
+// Ends with the wanted intervals, by a signal, or when nobody reads any more; the averages come last.
+static int cmd_list_every(netprof *np, int64_t step_ns)
+{
+    schedule clock;
+    sigset_t signals;
+    siginfo_t info;
+    netprof_error error;
+    netprof_snapshot s = NETPROF_ZERO;
+    interval_table t = {.to = stdout,
+                        .format = as_json  ? INTERVAL_JSON
+                                  : as_csv ? INTERVAL_CSV
+                                           : INTERVAL_TEXT,
+                        .step_ns = step_ns};
+    int code = EXIT_DONE;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    if (!schedule_open(&clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
+    schedule_add(&clock, step_ns, schedule_now());
+    do {
+        code = netprof_take(np, &s, NETPROF_SET_ALL, &error) ? fail_error(NULL, &error) : EXIT_DONE;
+        if (!code && !s.schema->device_count) break;
+        if (!code && !t.last.schema && t.format == INTERVAL_TEXT) cmd_list_every_heading(&s);
+        if (!code) code = interval_table_add(&t, &s);
+    } while (!code && !(wanted && t.printed == (size_t)wanted) && schedule_wait(&clock, &info) >= 0);
+    if (!code) code = interval_table_average(&t);
+    interval_table_free(&t);
+    netprof_snapshot_free(&s);
+    schedule_close(&clock);
+    return code;
+}
+
+static int cmd_list_check_every(int64_t *step_ns)
+{
+    *step_ns = 0;
+    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
+    if (wanted < 0) return fail_usage("--count: %d: expected 0 or more", wanted);
+    if (wanted && !every_text) return fail_usage("--count: only with --every");
+    if (!every_text) return EXIT_DONE;
+    if (want_devices || want_counters) return fail_usage("--every shows intervals, neither --devices nor --counters");
+    if (!parse_duration(every_text, step_ns))
+        return fail_usage("--every: %s: expected a time like 500ms, 1s or 1m", safe(every_text));
+    return EXIT_DONE;
+}
+
 // ---- the command ----
 
 static int cmd_list_read_node(node *n, netprof *np)
@@ -443,12 +507,16 @@ static int cmd_list_run(const char **globs, size_t count)
 {
     node n = {0};
     netprof *np;
-    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
+    int64_t step_ns;
+    int code = cmd_list_check_every(&step_ns);
+    if (code) return code;
     cmd_list_choose_parts(globs, count);
-    int code = reading_open(&np, globs);
+    code = reading_open(&np, globs);
     int nothing = code == EXIT_NOTHING;
-    if (nothing && count && !as_json)
+    if (nothing && ((count && !as_json) || step_ns))
         code = reading_nothing(np);
+    else if (code == EXIT_DONE && step_ns)
+        code = cmd_list_every(np, step_ns);
     else if (nothing || code == EXIT_DONE)
         code = cmd_list_read_node(&n, np);
     if (n.schema) {
@@ -469,8 +537,11 @@ const command command_list = {
     .arguments = "[DEVICE|DEVICE/COUNTER...]",
     .text =
         "Shows what there is to read. Arguments are glob patterns: those that name devices show these with all their\n"
-        "facts, those with a slash show counters with their present values and meanings.",
+        "facts, those with a slash show counters with their present values and meanings. With --every, what passed\n"
+        "each interface and what was damaged or dropped, interval after interval, as sar -n DEV and EDEV print it;\n"
+        "averages come at the end, also after Ctrl-C.",
     .examples = "netprof list\n"
+                "netprof list --every 1s -n 1 'eth*' lo\n"
                 "netprof list --devices\n"
                 "netprof list '*/*bytes*'\n"
                 "netprof list --counters --csv",

@@ -42,6 +42,26 @@ const char *reading_perf(void)
     return reading.perf;
 }
 
+// No device has such a name, and no pattern is meant by it.
+const char *reading_separator(void)
+{
+    static char found[8];
+    size_t kept = 0, i = 0;
+    *found = 0;
+    for (; reading.exclude && reading.exclude[i]; i++) {
+        char *text = reading.exclude[i];
+        bool is_separator = (text[0] && !text[1] && strchr(",;:|\t ", text[0])) || strcmp(text, "\\t") == 0;
+        if (!is_separator) {
+            reading.exclude[kept++] = text;
+            continue;
+        }
+        snprintf(found, sizeof found, "%s", text);
+        free(text);
+    }
+    if (reading.exclude) reading.exclude[kept] = NULL;
+    return *found ? found : NULL;
+}
+
 static void node_options_add_name(char **list, const char *name)
 {
     char *longer = *list ? memory_format("%s,%s", *list, name) : memory_strdup(name);

@@ -18,6 +18,9 @@ int reading_open_with(netprof **np, const char *node);
 // The same with the sources of tools/sources/ that --sources names; without --sources all of them when `node`, and
 // the network's when `network`. The job's own sources are left out when `job` holds no process and no group.
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node);
+// "-x ,", as perf stat takes it: what no --exclude can mean is the separator of fields, and is taken from the list. NULL:
+// there is none.
+const char *reading_separator(void);
 // The events of --perf, for sources_job.perf; or NULL.
 const char *reading_perf(void);
 // The names that --sources takes, by commas; free() it.

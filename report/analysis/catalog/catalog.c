@@ -55,6 +55,10 @@ static const struct {
     {"time_driven", CATALOG_TIME_DRIVEN},
     {"fault", CATALOG_FAULT},
     {"waiting", CATALOG_WAITING},
+    {"rx_errors", CATALOG_RX_ERRORS},
+    {"tx_errors", CATALOG_TX_ERRORS},
+    {"rx_drops", CATALOG_RX_DROPS},
+    {"tx_drops", CATALOG_TX_DROPS},
 };
 enum { MARKS = sizeof mark_names / sizeof *mark_names };
 

@@ -35,6 +35,10 @@
 #define CATALOG_FAULT           0x40000u  // a fault raises it, though its unit and group do not say so
 #define CATALOG_WAITING         0x80000u  // waiting or congestion raises it, though its unit does not say so
 #define CATALOG_TIME_OF_DAY     0x100000u // a moment: its difference from another run's means nothing
+#define CATALOG_RX_ERRORS       0x200000u // packets that the device received damaged; what has the same mark adds up ...
+#define CATALOG_TX_ERRORS       0x400000u
+#define CATALOG_RX_DROPS        0x800000u // ... or whole, and dropped
+#define CATALOG_TX_DROPS        0x1000000u
 #define CATALOG_BAD             (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
 typedef struct catalog_entry {

@@ -110,6 +110,21 @@ static void traffic_add_role(traffic *t, const amount *a, size_t role)
     }
 }
 
+double traffic_marked_rate(const difference *d, size_t device, uint32_t mark, bool *bound)
+{
+    const netprof_device *dev = &d->delta->schema->devices[device];
+    double sum = NAN;
+    *bound = false;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &d->rows[i];
+        if (!row->entry || !(row->entry->marks & mark)) continue;
+        *bound |= row->lower_bound || traffic_is_unreadable(d, i);
+        if (!row->compared || row->flag == NETPROF_FLAG_GAUGE || isnan(row->rate_per_s)) continue;
+        sum = isnan(sum) ? row->rate_per_s : sum + row->rate_per_s;
+    }
+    return sum;
+}
+
 static traffic traffic_of_device(const difference *d, size_t device)
 {
     const netprof_device *dev = &d->delta->schema->devices[device];

@@ -27,6 +27,9 @@ traffic *traffic_make(const difference *d);
 bool traffic_moved(const traffic *t);
 bool traffic_is_bound(const traffic *t); // is any of its figures a lower bound?
 
+// The sum of the device's counters with this mark (CATALOG_RX_ERRORS ...), per second; NAN where it has none with a value.
+// *bound: the true rate may be larger.
+double traffic_marked_rate(const difference *d, size_t device, uint32_t mark, bool *bound);
 // Bit/s by the device's facts; 0 when unknown.
 double traffic_bits_per_s(const netprof_device *device);
 // True if the first of two devices of one node counts the bytes of the second as well.

@@ -26,4 +26,23 @@ words_text delta_text(const difference_row *row);
 words_text rate_text(const difference_row *row); // "" when there is none
 json_object *delta_json(const difference_row *row);
 
+// ---- parts for programs ----
+
+// A device's traffic: "device", "source", "physical", "rx_bytes", "rx_bytes_per_s", "rx_packets", ...
+json_object *summary_device_json(const difference *d, const traffic *t);
+// A trouble: "device", "counter", "unit", "delta", "lower_bound".
+json_object *summary_trouble_json(const difference *d, size_t counter);
+// The object in one line, and frees it.
+void summary_json_line(FILE *to, json_object *o);
+
+// A line as perf stat -x writes it: VALUE UNIT NAME [SPREAD%] NANOSECONDS PERCENTAGE "" "". time: a first field, or NULL;
+// value: NULL where nobody knows it; spread: in percent, NAN without one.
+void summary_field(FILE *to, const char *separator, const char *time, const char *value, const char *unit,
+                   const char *name, double spread, double seconds);
+// kind: 0 bytes received, 1 bytes sent, 2 packets received, 3 packets sent.
+void summary_traffic_field(FILE *to, const char *separator, const char *time, const difference *d, const traffic *t,
+                           int kind, double seconds);
+void summary_counter_field(FILE *to, const char *separator, const char *time, const difference *d, size_t counter,
+                           double seconds);
+
 #endif
