@@ -65,7 +65,7 @@ for device, (counter, values) in own.items():
                 "median": statistics.median(values), "max": max(values)}
     for key, value in expected.items():
         print(device, counter, key, row[key], value)
-        assert math.isclose(row[key], value, rel_tol=2e-9), key
+        assert math.isclose(row[key], value, rel_tol=1e-8), key
 END
 }
 
