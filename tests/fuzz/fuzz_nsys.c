@@ -3,6 +3,7 @@
    table, no GPU is busy longer than there was time, and two files of the same make twice as much. */
 #define _GNU_SOURCE
 #include "expect.h"
+#include "input.h"
 #include "analysis/base/json_values.h"
 #include "analysis/nsys/nsys.h"
 
@@ -105,32 +106,17 @@ static void write_file(const char *path, const void *data, size_t size)
     expect(fclose(f) == 0);
 }
 
-typedef struct input {
-    const uint8_t *data;
-    size_t size;
-} input;
-
-static uint64_t take(input *in, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (; bytes; bytes--) {
-        value = value << 8 | (in->size ? *in->data : 0);
-        if (in->size) in->data++, in->size--;
-    }
-    return value;
-}
-
 static void put_value(FILE *sql, input *in)
 {
-    switch (take(in, 1) % 9) {
+    switch (input_take(in, 1) % 9) {
     case 0: fputs("NULL", sql); break;
-    case 1: fprintf(sql, "%u", (unsigned)take(in, 1)); break;
-    case 2: fprintf(sql, "%lld", (long long)(take(in, 8) & INT64_MAX)); break;
-    case 3: fprintf(sql, "-%u", (unsigned)take(in, 2)); break;
-    case 4: fprintf(sql, "'%s'", texts[take(in, 1) % TEXTS]); break;
-    case 5: fprintf(sql, "%u.5", (unsigned)take(in, 2)); break;
-    case 6: fprintf(sql, "%u.0", (unsigned)take(in, 2)); break;
-    case 7: fprintf(sql, "%llu", (unsigned long long)(take(in, 2) << 24)); break; // a process
+    case 1: fprintf(sql, "%u", (unsigned)input_take(in, 1)); break;
+    case 2: fprintf(sql, "%lld", (long long)(input_take(in, 8) & INT64_MAX)); break;
+    case 3: fprintf(sql, "-%u", (unsigned)input_take(in, 2)); break;
+    case 4: fprintf(sql, "'%s'", texts[input_take(in, 1) % TEXTS]); break;
+    case 5: fprintf(sql, "%u.5", (unsigned)input_take(in, 2)); break;
+    case 6: fprintf(sql, "%u.0", (unsigned)input_take(in, 2)); break;
+    case 7: fprintf(sql, "%llu", (unsigned long long)(input_take(in, 2) << 24)); break; // a process
     default: fputs("x'00ff'", sql); break;
     }
 }
@@ -177,7 +163,7 @@ static void write_rows(input in, size_t counts[TABLES])
     expect(sql != NULL);
     fputs("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;", sql);
     for (int n = 0; n < ROWS && in.size; n++) {
-        size_t t = take(&in, 1) % TABLES;
+        size_t t = input_take(&in, 1) % TABLES;
         fprintf(sql, "INSERT INTO %s VALUES (", tables[t].name);
         for (unsigned c = 0; c < tables[t].columns; c++) {
             if (c) putc(',', sql);

@@ -1,6 +1,7 @@
 /* Clocks of runs and events on them, of any bytes. What is found is there and in bounds: one run is the reference and does
    not move, runs of one boot are of one host, errors are not negative; a second time gives the same. */
 #include "expect.h"
+#include "input.h"
 #include "analysis/data/clocks.h"
 
 #include <math.h>
@@ -15,19 +16,9 @@ enum { RUNS = 8, EVENTS = 24 };
 #define NOW  INT64_C(1763643720000000000)
 #define HOUR INT64_C(3600000000000)
 
-typedef struct input {
-    const uint8_t *data;
-    size_t size;
-} input;
-
-static int64_t take(input *in, int bytes)
+static int64_t take(input *in, unsigned bytes)
 {
-    uint64_t value = 0;
-    for (; bytes; bytes--) {
-        value = value << 8 | (in->size ? *in->data : 0);
-        if (in->size) in->data++, in->size--;
-    }
-    return (int64_t)value;
+    return (int64_t)input_take(in, bytes);
 }
 
 /* Times of every size, near now and far from it. */
