@@ -350,19 +350,20 @@ static void job_tell_container(recorder *to)
     free(text);
 }
 
-// The job's nodes by the node file of PBS or OAR, and what this one is called in it. On other nodes than the first the
-// file is often missing, or nobody's to read: then the recordings' job number joins them all the same.
+// NULL with errno: a pipe or a device would hold the recorder.
 static FILE *job_open_node_file(const char *path)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= NODE_FILE) return fdopen(fd, "r");
-    int error = fd < 0 ? errno : EMEDIUMTYPE; // a pipe or a device would hold the recorder
+    int error = fd < 0 ? errno : EMEDIUMTYPE;
     if (fd >= 0) close(fd);
     errno = error;
     return NULL;
 }
 
+// The job's nodes by the node file of PBS or OAR, and what this one is called in it. On other nodes than the first the
+// file is often missing, or nobody's to read: then the recordings' job number joins them all the same.
 static void job_tell_nodes(recorder *to)
 {
     static const char *const variables[] = {"PBS_NODEFILE", "OAR_NODEFILE", "OAR_FILE_NODES"};
