@@ -535,6 +535,48 @@ static void an_outlier_is_compared_with_its_peers(void **state)
     situation_free(&s);
 }
 
+// Errors that all ports of a node see alike are of what they are connected to: named once, with the least and the most.
+// Alike is within 1 %, or one event where there are five; of two ports nobody can say.
+static void errors_of_all_alike_are_background(void **state)
+{
+    static const struct {
+        const char *readings;
+        size_t found;
+        uint64_t min, max;
+        size_t devices;
+    } all[] = {
+        {"x_errors=1000 peer:x_errors=1000 peer2:x_errors=1000", 1, 1000, 1000, 3},
+        {"x_errors=1000 peer:x_errors=1010 peer2:x_errors=1005 peer3:x_errors=1001", 1, 1000, 1010, 4},
+        {"x_errors=1000 peer:x_errors=1011 peer2:x_errors=1000", 0, 0, 0, 0},
+        {"x_errors=5 peer:x_errors=6 peer2:x_errors=5", 1, 5, 6, 3},
+        {"x_errors=5 peer:x_errors=7 peer2:x_errors=5", 0, 0, 0, 0},
+        {"x_errors=4 peer:x_errors=5 peer2:x_errors=4", 0, 0, 0, 0}, // too few to be alike by more than chance
+        {"x_errors=4 peer:x_errors=4 peer2:x_errors=4", 1, 4, 4, 3},
+        {"x_errors=1000 peer:x_errors=1000", 0, 0, 0, 0},
+        {"x_errors=1000 peer:x_errors=1000 peer2:x_errors=0", 0, 0, 0, 0},
+        {"x_errors=1000 peer:x_errors=1000 peer2:x_errors=1000r", 0, 0, 0, 0},
+        {"x_errors=1000 peer:x_errors=1000 peer2:y_errors=1000", 0, 0, 0, 0},
+        {"x_packets=1000 peer:x_packets=1000 peer2:x_packets=1000", 0, 0, 0, 0}, // no trouble
+        {"rdma/x_errors=9 peer:rdma/x_errors=9 peer2:rdma/x_errors=9 x_errors=8 peer:x_errors=8 peer2:x_errors=8", 2, 9,
+         9, 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        situation s;
+        findings f = {0};
+        situation_make(&s, "cxi", all[i].readings);
+        findings_make(&f, &s.d, &built_in);
+        if (f.background_count != all[i].found) fail_msg("%s: %zu", all[i].readings, f.background_count);
+        if (all[i].found) {
+            const finding_background *b = &f.background[0];
+            assert_string_equal(b->counter, "x_errors");
+            assert_true(b->min == all[i].min && b->max == all[i].max && b->devices == all[i].devices);
+        }
+        findings_free(&f);
+        situation_free(&s);
+    }
+}
+
 // A low rate that is alike on three devices is said as info; a loss never, however alike.
 static void only_a_low_rate_is_background(void **state)
 {
@@ -904,6 +946,7 @@ int main(void)
         cmocka_unit_test(aurora_is_nearly_idle),
         cmocka_unit_test(an_outlier_is_compared_with_its_peers),
         cmocka_unit_test(only_a_low_rate_is_background),
+        cmocka_unit_test(errors_of_all_alike_are_background),
         cmocka_unit_test(what_is_alike_names_no_single_device),
         cmocka_unit_test(gpus_far_below_their_clock),
         cmocka_unit_test(the_dearer_comes_first),
