@@ -17145,14 +17145,15 @@ static void netprof__output_apart(char *name, size_t size)
     netprof__append_safe(name, size, e ? ending : "");
 }
 
-/* A directory takes a file of the usual name. */
-static void netprof__output_in_directory(char *name, size_t size)
+/* A directory takes a file of the usual name, which tells processes apart. Returns whether it is one. */
+static int netprof__output_in_directory(char *name, size_t size)
 {
     struct stat st;
     size_t n = strlen(name);
-    if (n && name[n - 1] != '/' && (stat(name, &st) != 0 || !S_ISDIR(st.st_mode))) return;
+    if (n && name[n - 1] != '/' && (stat(name, &st) != 0 || !S_ISDIR(st.st_mode))) return 0;
     if (n && name[n - 1] != '/' && n + 1 < size) memcpy(name + n, "/", 2);
     netprof__append_pattern(name, size, NETPROF__OUTPUT_DEFAULT);
+    return 1;
 }
 
 /* Makes the directory that NETPROF_OUTPUT=DIRECTORY/ names. */
@@ -17173,8 +17174,7 @@ static void netprof__output_name(char *name, size_t size)
     name[0] = 0;
     if (g->output[0] != '/' && g->directory) snprintf(name, size, "%s/", g->directory);
     netprof__append_pattern(name, size, g->output);
-    netprof__output_in_directory(name, size);
-    netprof__output_apart(name, size);
+    if (!netprof__output_in_directory(name, size)) netprof__output_apart(name, size);
 }
 
 static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value, netprof_error *error)

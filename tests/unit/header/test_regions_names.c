@@ -1,0 +1,129 @@
+// What the file of a program's regions is called: the codes of NETPROF_OUTPUT, what is not known, and what keeps the ranks of a
+// job apart.
+#define NETPROF_IMPLEMENTATION
+#define NETPROF_STATIC
+#include "netprof.h"
+
+#include "support.h"
+
+#include <sys/wait.h>
+
+// What launchers say; all others are taken away.
+static const char *const launchers[] = {
+    "SLURM_JOB_ID",         "SLURM_PROCID",         "SLURM_NTASKS", "PBS_JOBID", "LSB_JOBID",
+    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",     "PMI_SIZE",  "PMIX_RANK",
+    "PALS_RANKID",          "NETPROF_RANK",         "NETPROF_JOB",  "JOB_ID"};
+
+typedef struct named {
+    const char *output;         // NETPROF_OUTPUT below the directory of the test
+    const char *environment[3]; // "NAME=value"
+    const char *name;           // that the file has; %p and %h are put in
+} named;
+
+static const named all[] = {
+    {"%j-%p.netprof", {"SLURM_JOB_ID=77"}, "77-%p.netprof"},
+    {"%h.%p", {NULL}, "%h.%p"},
+    // Of what is not known the separator before it goes, too.
+    {"n-%j-%p.netprof", {NULL}, "n-%p.netprof"},
+    {"n_%j.%r.%p", {"SLURM_JOB_ID=5"}, "n_5.%p"},
+    {"%j-%p.netprof", {NULL}, "0-%p.netprof"},
+    {"n%j.netprof", {NULL}, "n0.netprof"},
+    // A job's name leads to no other directory, and brings no control characters.
+    {"%j.netprof", {"PBS_JOBID=1/../2.server"}, "1_.._2.server.netprof"},
+    {"%j.netprof", {"PBS_JOBID=1\n2"}, "1_2.netprof"},
+    // Ranks without a code of their own are kept apart before the ending; a program alone is not.
+    {"a.netprof", {"SLURM_PROCID=3", "SLURM_NTASKS=4"}, "a-3.netprof"},
+    {"a.netprof", {"SLURM_PROCID=0", "SLURM_NTASKS=4"}, "a-0.netprof"},
+    {"a.netprof", {"SLURM_PROCID=0", "SLURM_NTASKS=1"}, "a.netprof"},
+    {"a.netprof", {NULL}, "a.netprof"},
+    {"a", {"SLURM_PROCID=2", "SLURM_NTASKS=4"}, "a-2"},
+    {"a%r.netprof", {"SLURM_PROCID=5", "SLURM_NTASKS=8"}, "a5.netprof"},
+    {"a-%p.netprof", {"SLURM_PROCID=5", "SLURM_NTASKS=8"}, "a-%p.netprof"},
+    // %% is a percent sign, and what follows it no code.
+    {"100%%.netprof", {NULL}, "100%.netprof"},
+    {"x%%p.netprof", {"SLURM_PROCID=3", "SLURM_NTASKS=4"}, "x%p-3.netprof"},
+    {"x%%r.netprof", {"SLURM_PROCID=3", "SLURM_NTASKS=4"}, "x%r-3.netprof"},
+    {"x%", {NULL}, "x%"},
+    // A directory takes a file of the usual name.
+    {"", {"SLURM_JOB_ID=9", "SLURM_PROCID=1"}, "netprof-9-1-%h-%p.netprof"},
+    {"", {NULL}, "netprof-%h-%p.netprof"},
+};
+
+// "%p" and "%h" of the expectation, unless a percent sign is meant: then the pattern has "%%".
+static void put_in(char *to, size_t size, const named *n, pid_t child)
+{
+    char host[256];
+    int plain = strstr(n->output, "%%") != NULL;
+    *to = 0;
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    for (const char *p = n->name; *p; p++) {
+        size_t at = strlen(to);
+        if (!plain && p[0] == '%' && p[1] == 'p')
+            snprintf(to + at, size - at, "%ld", (long)child), p++;
+        else if (!plain && p[0] == '%' && p[1] == 'h')
+            snprintf(to + at, size - at, "%s", host), p++;
+        else
+            snprintf(to + at, size - at, "%c", *p);
+    }
+}
+
+// In a process of its own: the environment is asked once.
+static void be_program(const named *n, const char *place)
+{
+    char output[400];
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        unsetenv(launchers[i]);
+    for (size_t i = 0; i < 3 && n->environment[i]; i++) {
+        char name[64];
+        const char *value = strchr(n->environment[i], '=');
+        snprintf(name, sizeof name, "%.*s", (int)(value - n->environment[i]), n->environment[i]);
+        setenv(name, value + 1, 1);
+    }
+    snprintf(output, sizeof output, "%s/%s", place, n->output);
+    setenv("NETPROF_OUTPUT", output, 1);
+    unsetenv("NETPROF");
+    setenv("NETPROF_QUIET", "1", 1);
+    NETPROF_BEGIN("work");
+    NETPROF_END("work");
+    _exit(netprof_flush(NULL) ? 1 : 0);
+}
+
+static void check(const named *n)
+{
+    char place[] = "/tmp/netprof-names-XXXXXX", expected[400], path[800];
+    int status;
+    assert_non_null(mkdtemp(place));
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) be_program(n, place);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status) fail_msg("%s: status %#x", n->output, (unsigned)status);
+    put_in(expected, sizeof expected, n, child);
+    size_t files = 0;
+    DIR *d = opendir(place);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (*e->d_name == '.') continue;
+        if (strcmp(e->d_name, expected) != 0) fail_msg("%s: %s instead of %s", n->output, e->d_name, expected);
+        snprintf(path, sizeof path, "%s/%s", place, e->d_name);
+        assert_int_equal(unlink(path), 0);
+        files++;
+    }
+    closedir(d);
+    assert_int_equal(files, 1);
+    assert_int_equal(rmdir(place), 0);
+}
+
+static void files_are_called_as_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        check(&all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_called_as_said)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
