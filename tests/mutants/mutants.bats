@@ -106,12 +106,13 @@ refute_same() {
     [[ $output == *'0 survived'* ]]
 }
 
-@test "a test that fails without any fault ends it; wrong usage is said" {
+@test "a test that fails without any fault kills none; wrong usage is said" {
     printf 'int main(void) { return 1; }\n' >tree/main.c
     run mutate --of tested.c:1
     printf '%s\n' "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *'FAILS WITHOUT A FAULT: all'* ]]
+    [[ $output == *'FAILS WITHOUT A FAULT, and is left out: all'* ]]
+    [[ $output == *'0 of   1 killed'* ]]
     run mutate --of tested.c
     [ "$status" -eq 2 ]
 }

@@ -13,7 +13,7 @@ MOST = 4096  # NETPROF_MUTANTS_MOST
 # their own or look at the layout.
 LABELS_OUT = {"long", "bench", "header", "house", "labelled", "faults", "e2e", "mutants"}
 # Quick scripts of tests/cli that every fault meets: what these commands make of their input has few tests of units.
-SCRIPTS_QUICK = {"cli.nsys", "cli.nccl", "cli.compare", "cli.check", "cli.regions_series"}
+SCRIPTS_QUICK = {"cli.nsys", "cli.nccl", "cli.compare", "cli.regions_series"}
 SCRIPTS_OUT = {"cli.readme", "cli.samples", "cli.slurm_prologue", "cli.devices"}
 # Faults may delete or fill what a test handles as root: it gets its own /dev, and everything outside of /tmp and the copy
 # is read-only for it, the tree as well.
@@ -140,6 +140,7 @@ def baseline_script(tree, cases):
         path = os.path.join(folder, f"{name}.{case.case}")
         case.met = (met_in(path) if os.path.exists(path) else set()) | shared
         case.took = times.get(case.case, 0)
+    whole.script = cases[0].script
     return None if passed else (whole, "\n".join(line for line in output.split("\n") if not line.startswith("ok"))[-3000:])
 
 
