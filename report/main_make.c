@@ -136,7 +136,7 @@ int make_job(arguments *a, const report_order *order)
     if (!code && job_report_read(&job, paths, count, &how, &error)) code = make_failed(&error, a->paths[0]);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
-    if (!code) doc = pages_job(&job, order->brief);
+    if (!code) doc = pages_job(&job, order->brief, order->full);
     if (!code && a->export_count) code = make_programs(doc, &job, &programs, a);
     if (!code) code = order->draw(doc, &order->document);
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;

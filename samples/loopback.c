@@ -1,6 +1,8 @@
-// Moves a known amount of real traffic over 127.0.0.1 between two threads: a ping-pong of small messages and a bulk
-// stream, by TCP and by UDP, and prints what it sent. Needs no root and no second host.
-#define _POSIX_C_SOURCE 200809L
+// Moves real traffic over 127.0.0.1 between two threads, a ping-pong of small messages and a bulk stream, by TCP and by
+// UDP, each as a region of netprof.h, and prints what it sent. Needs no root and no second host.
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -142,8 +144,11 @@ static void run_tcp(const struct options *options, struct phase *pings, struct p
     unsigned char message[BLOCK_BYTES] = {ECHO};
     double start = now_s();
     while (pings->messages < 2 * options->messages && now_s() - start < options->seconds) {
+        NETPROF_BEGIN("TCP ping-pong");
         send_all(fd, message, options->message_bytes);
         if (!receive_all(fd, message, options->message_bytes)) die("peer is gone");
+        NETPROF_BYTES(2 * options->message_bytes);
+        NETPROF_END("TCP ping-pong");
         pings->messages += 2;
         pings->bytes += 2 * options->message_bytes;
     }
@@ -155,7 +160,10 @@ static void run_tcp(const struct options *options, struct phase *pings, struct p
     while (bulk->bytes < options->bulk_bytes && now_s() - start < options->seconds) {
         uint64_t left = options->bulk_bytes - bulk->bytes;
         size_t size = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
+        NETPROF_BEGIN("TCP stream");
         send_all(fd, zeros, size);
+        NETPROF_BYTES(size);
+        NETPROF_END("TCP stream");
         bulk->messages++;
         bulk->bytes += size;
     }
@@ -207,10 +215,14 @@ static void run_udp(const struct options *options, struct phase *pings, struct p
     unsigned char message[BLOCK_BYTES] = {ECHO};
     double start = now_s();
     while (pings->messages < 2 * options->messages && now_s() - start < options->seconds) {
+        NETPROF_BEGIN("UDP ping-pong");
         if (send(fd, message, options->message_bytes, 0) < 0) die("send");
         pings->messages++;
         pings->bytes += options->message_bytes;
-        if (recv(fd, message, options->message_bytes, 0) < 0) {
+        int lost = recv(fd, message, options->message_bytes, 0) < 0;
+        NETPROF_BYTES((lost ? 1 : 2) * options->message_bytes);
+        NETPROF_END("UDP ping-pong");
+        if (lost) {
             pings->lost++;
             continue;
         }
@@ -222,13 +234,17 @@ static void run_udp(const struct options *options, struct phase *pings, struct p
     uint64_t received = 0;
     start = now_s();
     while (bulk->bytes < options->bulk_bytes && now_s() - start < options->seconds) {
+        NETPROF_BEGIN("UDP stream");
         for (int i = 1; i <= WINDOW; i++) {
             message[0] = i == WINDOW ? ACKNOWLEDGE : DATA;
             if (send(fd, message, DATAGRAM_BYTES, 0) < 0) die("send");
             bulk->messages++;
             bulk->bytes += DATAGRAM_BYTES;
         }
-        if (recv(fd, &received, sizeof received, 0) < 0) break;
+        int told = recv(fd, &received, sizeof received, 0) >= 0;
+        NETPROF_BYTES(WINDOW * DATAGRAM_BYTES);
+        NETPROF_END("UDP stream");
+        if (!told) break;
     }
     bulk->seconds = now_s() - start;
     bulk->lost = bulk->messages - received;
@@ -253,9 +269,9 @@ static void usage(FILE *out)
     fputs("usage: loopback [-m BYTES] [-n COUNT] [-b MIB] [-t SECONDS]\n"
           "Moves TCP and UDP traffic over 127.0.0.1 and prints what it sent.\n"
           "  -m BYTES    size of a ping-pong message, 1 to 8192 (64)\n"
-          "  -n COUNT    ping-pongs by each protocol (10000)\n"
-          "  -b MIB      bulk data by each protocol, in MiB, at most 65536 (256)\n"
-          "  -t SECONDS  limit of each of the four phases, at most 3600 (60)\n",
+          "  -n COUNT    ping-pongs by each protocol (as many as the time allows)\n"
+          "  -b MIB      bulk data by each protocol, in MiB, at most 65536 (as much as the time allows)\n"
+          "  -t SECONDS  limit of each of the four phases, at most 3600 (2)\n",
           out);
 }
 
@@ -272,7 +288,8 @@ static double number(const char *text, double least, double most)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.message_bytes = 64, .messages = 10000, .bulk_bytes = 256u << 20, .seconds = 60};
+    struct options options = {
+        .message_bytes = 64, .messages = 1000000000, .bulk_bytes = UINT64_C(1) << 40, .seconds = 2};
     for (int option; (option = getopt(argc, argv, "m:n:b:t:h")) != -1;) {
         switch (option) {
         case 'm': options.message_bytes = (size_t)number(optarg, 1, DATAGRAM_BYTES); break;

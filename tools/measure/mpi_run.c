@@ -150,6 +150,14 @@ int mpi_run_open(mpi_run *m, const char *directory)
     return code;
 }
 
+int mpi_run_open_plain(mpi_run *m)
+{
+    *m = (mpi_run){0};
+    int code = mpi_run_make_temporary(m);
+    if (!code && !getenv("NETPROF_OUTPUT")) mpi_run_set_output(m);
+    return code;
+}
+
 size_t mpi_run_files(const mpi_run *m)
 {
     return mpi_run_each_file(m, NULL);

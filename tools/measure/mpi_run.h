@@ -14,6 +14,8 @@ typedef struct mpi_run {
 // Makes the directory (NULL: a temporary one) and sets the environment that the command inherits. Returns an exit code
 // after saying what is wrong; mpi_run_close() in any case.
 int mpi_run_open(mpi_run *m, const char *directory);
+// Without MPI: a temporary directory, into which programs with regions write.
+int mpi_run_open_plain(mpi_run *m);
 // A file in the directory, as a pattern in which % has been doubled; free it.
 char *mpi_run_pattern(const mpi_run *m, const char *name);
 // How many files of regions the ranks have written.

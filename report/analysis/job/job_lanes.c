@@ -514,7 +514,15 @@ static void job_finish_node(job_report *r, size_t index)
     if (node->lanes[JOB_MEMORY]) node->memory_peak = node->lanes[JOB_MEMORY]->high;
 }
 
-// All bins as wide as the widest.
+// Is a lane read as often as its node? What is read now and then only (proportional memory, say) has bins of its own, which
+// must not make those of all others wider than their samples.
+static bool job_lane_is_usual(const job_report *r, const job_lane *lane)
+{
+    return !(r->interval_s > 0) || (double)((uint64_t)1 << lane->bins->shift) * 1e-9 <= r->interval_s ||
+           lane->bins->count > JOB_BINS / 2;
+}
+
+// All usual bins as wide as the widest of them.
 static void job_align_bins(job_report *r)
 {
     unsigned shift = 0;
@@ -524,7 +532,7 @@ static void job_align_bins(job_report *r)
                 job_lane *lane = r->nodes[i].lanes[m];
                 if (lane && pass)
                     job_bins_coarsen(lane->bins, shift);
-                else if (lane && lane->bins->count && lane->bins->shift > shift)
+                else if (lane && lane->bins->count && lane->bins->shift > shift && job_lane_is_usual(r, lane))
                     shift = lane->bins->shift;
             }
         for (size_t i = 0; i < r->device_count && pass; i++)

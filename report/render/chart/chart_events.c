@@ -29,7 +29,7 @@ static double events_height(const chart *x, canvas *c, double width, size_t from
     (void)c;
     (void)width;
     (void)from;
-    return (double)count * events_row_height(x->data) + AXES_X_HEIGHT;
+    return (double)count * events_row_height(x->data) + axes_x_height(&((const events *)x->data)->style.axis);
 }
 
 static double events_most_of(const events_row *r)
@@ -151,7 +151,7 @@ static void events_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
     if (e->style.right_width > 0) status = fmin(e->style.right_width, .3 * box.width);
     axes a = {{box.x + label, box.y, box.width - label - status, events_strip_height(e)},
               e->style.axis,
-              {{0, 1, false, false}, AXES_SI, ""}};
+              {{0, 1, false, false}, AXES_SI, "", 0}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
         events_draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
         a.box.y += events_row_height(e);

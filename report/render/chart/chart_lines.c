@@ -137,8 +137,8 @@ static double lines_chart_key_of(const lines_panel *p, canvas *c, double left, d
 static double lines_chart_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double sum =
-        (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) + AXES_X_HEIGHT;
+    double sum = (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) +
+                 axes_x_height(&l->style.axis);
     for (size_t i = from; i < from + count && i < l->count; i++)
         sum += lines_chart_panel_height(l, x) + panel_gap +
                lines_chart_key_of(&l->panels[i], c, 0, 0, width - label_width, false);
@@ -353,8 +353,9 @@ static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t f
     for (size_t i = from; i < from + count && i < l->count; i++)
         labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
     double start = box.x + label_width + labels + 4;
-    axes a = {
-        {start, y, box.x + box.width - start, ribbon_height - 5}, l->style.axis, {{0, 1, false, false}, AXES_SI, ""}};
+    axes a = {{start, y, box.x + box.width - start, ribbon_height - 5},
+              l->style.axis,
+              {{0, 1, false, false}, AXES_SI, "", 0}};
     y += lines_chart_draw_rows(c, l, &a, box.x);
     for (size_t i = from; i < from + count && i < l->count; i++) {
         y += lines_chart_key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);

@@ -24,7 +24,8 @@ static double map_row_height(const map *m)
 
 static double map_fixed_height(const map *m)
 {
-    return head_height + (m->style.phase_count ? ribbon_height : 0) + (m->style.no_axis ? 2 : AXES_X_HEIGHT + 2);
+    return head_height + (m->style.phase_count ? ribbon_height : 0) +
+           (m->style.no_axis ? 2 : axes_x_height(&m->style.axis) + 2);
 }
 
 static double map_height(const chart *x, canvas *c, double width, size_t from, size_t count)
@@ -133,7 +134,7 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     const map *m = x->data;
     double label, beside, end = box.x + box.width, y = box.y + head_height;
     map_measure(m, c, box.width, &label, &beside);
-    axes a = {{box.x + label, y, box.width - label - beside, 0}, m->style.axis, {{0, 1, false, false}, AXES_SI, ""}};
+    axes a = {{box.x + label, y, box.width - label - beside, 0}, m->style.axis, {{0, 1, false, false}, AXES_SI, "", 0}};
     axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", map_value_text(m, m->max).text);
     canvas_text(c, box.x, y - 4, m->style.label_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label - 8);
     canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);

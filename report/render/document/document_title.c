@@ -83,6 +83,7 @@ static bool title_say_shorter(char *text)
 {
     static const char *const forms[][2] = {
         {" bytes for each that the program moved", " \xc3\x97 the program\xe2\x80\x99s bytes"},
+        {"the job's threads were ready and waited", "threads waited"},
         {" % of the time", " % of time"},
         {"\xe2\x80\xaf% of the time", "\xe2\x80\xaf% of time"},
         {" were ", " "},
@@ -116,6 +117,7 @@ char *document_short_title(const char *text)
     while (shorter && !title_fits(t))
         shorter = title_drop_parenthesis(t) || title_drop_behind(t, "; ", LEAST) || title_drop_reason(t) ||
                   title_drop_behind(t, ", ", 2 * LEAST) || title_drop_time(t) || title_drop_name(t) ||
-                  title_say_shorter(t) || title_drop_behind(t, " on ", LEAST);
+                  title_say_shorter(t) || title_drop_behind(t, " that ", 3 * LEAST) ||
+                  title_drop_behind(t, " on ", LEAST);
     return t;
 }

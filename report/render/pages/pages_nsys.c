@@ -230,7 +230,7 @@ static void nsys_page_add_balance(nsys_page *p)
 
 static pages_time nsys_page_page_time(const nsys_page *p)
 {
-    return (pages_time){0, p->span_s, p->columns};
+    return (pages_time){0, p->span_s, p->columns, 0};
 }
 
 static const char *nsys_page_map_question(nsys_page *p, size_t shown)

@@ -5,7 +5,8 @@
 axes_scale pages_time_axis(const pages_time *t)
 {
     double to_s = t->to_s > t->from_s ? t->to_s : t->from_s + 1;
-    return (axes_scale){.axis = {t->from_s, to_s, false, false}, .format = AXES_TIME, .unit = ""};
+    return (axes_scale){
+        .axis = {t->from_s, to_s, false, false}, .format = AXES_TIME, .unit = "", .wall_ns = t->wall_ns};
 }
 
 double pages_time_column_s(const pages_time *t)

@@ -9,6 +9,7 @@
 typedef struct pages_time {
     double from_s, to_s; // to_s not above from_s: a second is drawn
     size_t columns;
+    int64_t wall_ns; // CLOCK_REALTIME of 0; 0: not known
 } pages_time;
 
 axes_scale pages_time_axis(const pages_time *t);

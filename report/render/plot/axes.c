@@ -109,6 +109,35 @@ static size_t axes_x_tics(canvas *c, const axes *a)
     return 2;
 }
 
+double axes_x_height(const axes_scale *x)
+{
+    return AXES_X_HEIGHT + (x->wall_ns ? 8 : 0);
+}
+
+// "22:13:20", of long times with their day; the first says that it is UTC.
+static void axes_wall_text(const axes_scale *x, double tic, bool first, char text[48])
+{
+    enum { DAY = 86400, MONTH_AT = 5, CLOCK_AT = 11, TO_MINUTES = 16 };
+    number_text utc = number_utc(x->wall_ns + (int64_t)llround(tic * 1e9), 0);
+    bool days = x->axis.max - x->axis.min > DAY, known = strlen(utc.text) > CLOCK_AT;
+    snprintf(text, 48, "%.*s%s", days ? TO_MINUTES - MONTH_AT : 8, known ? utc.text + (days ? MONTH_AT : CLOCK_AT) : "",
+             first && known ? " UTC" : "");
+}
+
+static void axes_draw_wall(canvas *c, const axes *a, const double *tics, size_t count, double left, double right)
+{
+    double taken = left, y = a->box.y + a->box.height + 18.5;
+    for (size_t i = 0; i < count; i++) {
+        char text[48];
+        axes_wall_text(&a->x, tics[i], i == 0, text);
+        double width = canvas_text_width(c, text, TYPE_AXIS), x = axes_x(a, tics[i]);
+        double from = fmin(fmax(x - width / 2, left), right - width);
+        if (from < taken && i) continue;
+        canvas_text(c, from, y, text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+        taken = from + width + 8;
+    }
+}
+
 void axes_draw_x(canvas *c, const axes *a, double left, double right)
 {
     double tics[10], bottom = a->box.y + a->box.height, taken = left;
@@ -122,6 +151,7 @@ void axes_draw_x(canvas *c, const axes *a, double left, double right)
         canvas_text(c, from, bottom + 10.5, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
         taken = from + width + 4;
     }
+    if (a->x.wall_ns) axes_draw_wall(c, a, tics, count, left, right);
 }
 
 bool axes_clip(const axes *a, const axes_span *s, double *left, double *right)

@@ -20,6 +20,7 @@ typedef struct axes_scale {
     plot_axis axis;
     axes_format format;
     const char *unit; // AXES_SI: "B/s"; "": none
+    int64_t wall_ns;  // AXES_TIME of x: CLOCK_REALTIME of its 0, written below elapsed time; 0: not known
 } axes_scale;
 
 typedef struct axes {
@@ -37,7 +38,8 @@ double axes_label_width(canvas *c, const axes_scale *y, double height);
 
 // Horizontal grid lines with labels left of the box; the base line.
 void axes_draw_y(canvas *c, const axes *a);
-// Tics and labels below the box, at most 12 pt high, within `left` and `right`.
+double axes_x_height(const axes_scale *x); // of what axes_draw_x() draws: another row where the wall clock is known
+// Tics and labels below the box, within `left` and `right`.
 enum { AXES_X_HEIGHT = 14 };
 void axes_draw_x(canvas *c, const axes *a, double left, double right);
 

@@ -76,7 +76,7 @@ static void draw_job(const pieces *p, bool brief)
     const job_report_options how = {.rules = &all, .max_bytes = 64 << 20};
     netprof_error error;
     if (job_report_read(&job, p->paths, p->count, &how, &error)) return;
-    lay_out(pages_job(&job, brief));
+    lay_out(pages_job(&job, brief, true));
     job_report_free(&job);
 }
 

@@ -31,6 +31,8 @@ static void titles(void **state)
                 "n11\xe2\x80\x99s NIC 2: transmit blocked by the network 44.0 % of time");
     check_title("cxi0: 50 codewords could not be corrected in 10.0 s (5.00/s): data were lost on the cable",
                 "cxi0: 50 codewords could not be corrected in 10.0 s");
+    check_title("vm: the job's threads were ready and waited for a CPU 49.7 % of the time that they could have run",
+                "vm: threads waited for a CPU 49.7 % of time");
     check_title("checkpoint_write: the NICs sent 8.03 bytes for each that the program moved",
                 "checkpoint_write: the NICs sent 8.03 \xc3\x97 the program\xe2\x80\x99s bytes");
     check_title("a-very-long-name-of-a-device-that-fills-the-line-alone: 100 requests were sent again",

@@ -572,7 +572,7 @@ static const char *plain(const char *text)
 static document *check(const char *what, const situation *s, made **kept)
 {
     made *m = make_job(s);
-    document *doc = pages_job(&m->job, false);
+    document *doc = pages_job(&m->job, false, true);
     assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t)what), 0);
     assert_int_equal(document_check(doc, PAPER_LETTER, say_fault, (void *)(uintptr_t)what), 0);
     const char *keep = getenv("NETPROF_TEST_KEEP");
@@ -586,7 +586,7 @@ static document *check(const char *what, const situation *s, made **kept)
             document_write(doc, path, &o, NULL, NULL);
         }
     }
-    document *brief = pages_job(&m->job, true);
+    document *brief = pages_job(&m->job, true, true);
     assert_int_equal(document_pages(brief, PAPER_A4), 1);
     document_close(brief);
     if (kept)
@@ -712,7 +712,7 @@ static void regions_of_a_rank(void **state)
     m->job.regions = (regions){.ranks = ranks, .rank_count = 2, .nodes = nodes, .node_count = 2};
     m->job.ranks = spans;
     m->job.rank_count = 2;
-    document *doc = pages_job(&m->job, false);
+    document *doc = pages_job(&m->job, false, true);
     assert_non_null(doc);
     assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t) "regions"), 0);
     char path[] = "/tmp/netprof-pages-XXXXXX", text[400000] = "";

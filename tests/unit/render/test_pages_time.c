@@ -12,7 +12,7 @@
 #include <string.h>
 
 // Ten seconds in five columns.
-static const pages_time ten = {10, 20, 5};
+static const pages_time ten = {10, 20, 5, 0};
 
 static void columns(void **state)
 {
@@ -24,7 +24,7 @@ static void columns(void **state)
     axes_scale axis = pages_time_axis(&ten);
     assert_true(axis.axis.min == 10 && axis.axis.max == 20 && axis.format == AXES_TIME);
     // A stretch without length is a second on the axis, so that something can be drawn.
-    assert_true(pages_time_axis(&(pages_time){3, 3, 1}).axis.max == 4);
+    assert_true(pages_time_axis(&(pages_time){3, 3, 1, 0}).axis.max == 4);
     arena_close(a);
 }
 

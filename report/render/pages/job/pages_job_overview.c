@@ -1,6 +1,7 @@
 // Page 1 of a job: the verdict, how well the nodes were used, when they sent less, which NIC made them wait, what else.
 #include "render/base/buffer.h"
 #include "pages_job_view.h"
+#include "pages_job_regions.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -480,4 +481,42 @@ void job_overview(job_view *v, document *doc)
     job_overview_add_map(v, doc);
     job_overview_add_pauses(v, doc);
     job_overview_add_events(v, doc);
+}
+
+// What to do with it now; beside what a reader may want to know next.
+static void job_overview_add_next(const job_view *v, document *doc)
+{
+    static const table_column columns[] = {{"", TABLE_TEXT, 0}, {"", TABLE_NAME, 1}};
+    static const char *const next[][2] = {
+        {"Your own program", "netprof run --report report.pdf -- ./program"},
+        {"An MPI job, every call timed", "netprof run --mpi --report mpi.pdf -- mpirun ./program"},
+        {"What differs from a good run?", "netprof report -o why.pdf good.netprof -- bad.netprof"}};
+    sheet t = sheet_open(2);
+    for (size_t i = 0; i < sizeof next / sizeof *next; i++)
+        sheet_row(&t, next[i]);
+    (void)v;
+    sheet_end(&t, doc, (chart_head){"next", "Next", "commands to go on with"}, columns);
+}
+
+static size_t job_overview_moving_nics(const job_report *job)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < job->device_count; i++) {
+        const job_lane *sent = job->devices[i].lanes[JOB_SENT], *received = job->devices[i].lanes[JOB_RECEIVED];
+        n += (sent && sent->total > 0) || (received && received->total > 0);
+    }
+    return n;
+}
+
+void job_overview_of_one(job_view *v, document *doc, bool brief)
+{
+    job_overview_add_head(v, doc);
+    job_series_over_time(v, doc);
+    job_regions_table(v, doc);
+    if (job_overview_moving_nics(v->job) > 1) job_overview_add_nic_map(v, doc);
+    if (brief) return;
+    job_overview_add_use(v, doc);
+    job_overview_add_pauses(v, doc);
+    job_overview_add_events(v, doc);
+    if (v->job->severity < SEVERITY_WATCH) job_overview_add_next(v, doc);
 }

@@ -221,6 +221,11 @@ static void job_regions_add_table(const job_view *v, document *doc)
     sheet_end(&t, doc, (chart_head){"region-times", "Regions in all", question}, columns);
 }
 
+void job_regions_table(const job_view *v, document *doc)
+{
+    if (job_region_ranks(v->job, JOB_ALL_NODES) && v->job->region_time_count) job_regions_add_table(v, doc);
+}
+
 void job_regions_page(job_view *v, document *doc)
 {
     if (!job_region_ranks(v->job, JOB_ALL_NODES) || !v->job->region_time_count) return;

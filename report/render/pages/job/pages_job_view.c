@@ -26,7 +26,7 @@ static void job_view_choose_columns(job_view *v)
     double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
     if (least > 0 && job->end_s > 0) count = floor(job->end_s / least + .01);
     count *= job_view_parts_of_sample(job, count);
-    v->time = (pages_time){0, job->end_s, count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count};
+    v->time = (pages_time){0, job->end_s, count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count, job->begin_ns};
     v->column_s = pages_time_column_s(&v->time);
 }
 

@@ -75,7 +75,11 @@ const char *job_view_column_words(const job_view *v);
 // ---- the pages ----
 
 void job_overview(job_view *v, document *doc);
+void job_overview_of_one(job_view *v, document *doc,
+                         bool brief); // one node: what happened over time takes the first page
 void job_series_page(job_view *v, document *doc);
+void job_series_over_time(job_view *v, document *doc); // its panels alone
+void job_series_energy(job_view *v, document *doc);    // its energy alone
 void job_findings_page(job_view *v, document *doc);
 void job_meter_pages(job_view *v, document *doc);
 void job_appendix(job_view *v, document *doc);

@@ -28,7 +28,7 @@ static void nccl_counters_figures(const nccl_view *v, arena *a, double *of[FIGUR
 static void nccl_page_add_lines(nccl_page *p)
 {
     const nccl_view *v = p->v;
-    const pages_time time = {v->columns_from_s, v->columns_to_s, v->columns.count};
+    const pages_time time = {v->columns_from_s, v->columns_to_s, v->columns.count, 0};
     double *of[FIGURES];
     if (time.columns < 2 || !(time.to_s > time.from_s)) return;
     nccl_counters_figures(v, p->memory, of);

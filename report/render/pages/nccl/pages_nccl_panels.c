@@ -206,8 +206,8 @@ static void nccl_panels_add_panel(panels *p, const nccl_panel *from)
     to->tip = arena_format(p->memory, "%s: %s calls, median %s", to->label, number_grouped(k.calls).text,
                            k.has_bus ? number_volume_rate(k.bus_gbs.p50 * 1e9, "bytes").text
                                      : number_duration(k.wire_us.p50 / 1e6).text);
-    to->x = (axes_scale){{0, k.x_max, false, false}, AXES_SI, ""};
-    to->y = (axes_scale){{0, k.y_max, false, false}, k.has_bus ? AXES_SI : AXES_DURATION, k.has_bus ? "B/s" : ""};
+    to->x = (axes_scale){{0, k.x_max, false, false}, AXES_SI, "", 0};
+    to->y = (axes_scale){{0, k.y_max, false, false}, k.has_bus ? AXES_SI : AXES_DURATION, k.has_bus ? "B/s" : "", 0};
     to->peak = k.has_bus ? k.peak_gbs : NAN;
     if (nccl_panels_is_dense(&k)) {
         nccl_panels_make_density(p, to, &k);
@@ -303,7 +303,7 @@ static void nccl_panels_add_histogram(panels *p, const nccl_panel *from)
     to->count = bins;
     to->label = arena_text(p->memory, from->label);
     to->tip = to->label;
-    to->x = (axes_scale){{low, high, false, false}, k->has_bus ? AXES_SI : AXES_DURATION, k->has_bus ? "B/s" : ""};
+    to->x = (axes_scale){{low, high, false, false}, k->has_bus ? AXES_SI : AXES_DURATION, k->has_bus ? "B/s" : "", 0};
     to->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
     to->peak = NAN;
     p->count++;

@@ -98,7 +98,7 @@ static void nccl_run_draw(const chart *x, canvas *c, canvas_box box, size_t from
     const run *r = x->data;
     double sum = r->curves[0].top + (r->panels > 1 ? r->curves[1].top : 0), y = box.y, widest = 0;
     double high = fmax(fmin(box.height - nccl_run_fixed_height(r, c, box.width), data_height), 20);
-    axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, ""}, {{0, 1, false, false}, AXES_DURATION, ""}};
+    axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, "", 0}, {{0, 1, false, false}, AXES_DURATION, "", 0}};
     (void)from, (void)count;
     for (int i = 0; i < r->panels; i++) {
         a.y.axis.max = r->curves[i].top;

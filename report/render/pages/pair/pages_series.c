@@ -381,7 +381,7 @@ void pages_series_part(document *doc, const series *s)
 {
     size_t steps = over_time_most_steps(s);
     over_time v = {.memory = arena_open(), .s = s, .doc = doc};
-    v.time = (pages_time){0, s->end_s, steps < MAP_COLUMNS ? steps : MAP_COLUMNS};
+    v.time = (pages_time){0, s->end_s, steps < MAP_COLUMNS ? steps : MAP_COLUMNS, 0};
     over_time_make_rows(&v);
     document_part(doc, pages_series_kind.name);
     document_subline(doc, arena_format(v.memory, "%zu snapshots, one every %s; times since the first of them",
