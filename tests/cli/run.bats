@@ -343,3 +343,17 @@ END
     netprof run --summary run.txt -- true
     refute grep -q '≥' run.txt
 }
+
+@test "--report without -o samples by itself: over time, with the program's regions, and leaves nothing behind" {
+    command -v netprof-report >/dev/null || skip 'netprof-report was not built (no cairo)'
+    mkdir tmp
+    TMPDIR=$PWD/tmp netprof run -q --report page.pdf -- "$NETPROF_TEST_BIN/loopback" -t 0.5 >out
+    pdftotext -layout page.pdf - | tr -s ' \302\240\342\200\257' ' ' >page.txt
+    grep -q 'Over time' page.txt
+    grep -q 'each sample' page.txt
+    grep -q 'lo, sent' page.txt
+    grep -qE 'TCP ping-pong +[0-9.]+ m?s' page.txt
+    grep -qE '[0-9]{2}:[0-9]{2}:[0-9]{2} UTC' page.txt # the wall clock below the axis
+    [ -z "$(ls -A tmp)" ]
+    [ -z "$(ls ./*.netprof 2>/dev/null)" ]
+}

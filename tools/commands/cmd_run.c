@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/helper_program.h"
 #include "commands/run/run_execute.h"
+#include "commands/run/run_samples.h"
 #include "commands/run/run_series.h"
 #include "commands/run/run_summary.h"
 #include "measure/node_options.h"
@@ -124,7 +125,9 @@ static int cmd_run_check(run_request *ask)
     ask->mpi = as_mpi;
     ask->output = output;
     ask->prints = print_text != NULL;
-    ask->recording = output && ask->interval_ns;
+    ask->samples = report_path && !output && !as_mpi && !ask->interval_ns;
+    if (ask->samples) ask->interval_ns = RUN_SAMPLES_MS * INT64_C(1000000);
+    ask->recording = (output || ask->samples) && ask->interval_ns;
     if (!reading_set(&ask->set, ask->prints ? NETPROF_SET_ALL : NETPROF_SET_FAST)) return EXIT_USAGE;
     if (attach_text) code = attached_open(&ask->attached, attach_text);
     if (!code && attach_text) ask->names = attached_names(&ask->attached);
@@ -223,6 +226,7 @@ static void cmd_run_make_report(char *path)
 static char *cmd_run_reported(const execution *e)
 {
     if (!report_path) return NULL;
+    if (e->ask->samples) return memory_strdup(e->mpi.directory);
     if (as_mpi) return mpi_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
     return e->to ? memory_strdup(recorder_path(e->to)) : NULL;
 }
@@ -254,10 +258,12 @@ static int cmd_run_status(const execution *e)
 
 static int cmd_run_open(execution *e, char **temporary)
 {
-    int code = as_mpi ? mpi_run_open(&e->mpi, output) : EXIT_DONE;
+    bool samples = e->ask->samples;
+    int code = as_mpi ? mpi_run_open(&e->mpi, output) : samples ? mpi_run_open_plain(&e->mpi) : EXIT_DONE;
     if (code) return code;
-    if (report_path && !output && !as_mpi && !(*temporary = cmd_run_temporary_file())) return EXIT_FILE;
+    if (report_path && !output && !as_mpi && !samples && !(*temporary = cmd_run_temporary_file())) return EXIT_FILE;
     char *path = *temporary ? memory_strdup(*temporary)
+                 : samples  ? mpi_run_pattern(&e->mpi, "netprof-the-run.netprof")
                  : !output  ? NULL
                  : as_mpi   ? mpi_run_pattern(&e->mpi, "run.netprof")
                             : memory_strdup(output);
@@ -373,7 +379,7 @@ const command command_run = {
         "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
         "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
         "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened, with --mpi\n"
-        "the regions.\n"
+        "the regions. Without -o it is sampled for that alone: ten times a second at first, at most 600 times in all.\n"
         "-r repeats the command: mean, spread and outliers of its time, of what each port moved and of what went\n"
         "wrong; -o then keeps a file for each run, in a directory or numbered, for netprof compare. -p attaches to\n"
         "processes that run already, -a measures the node; both end by Ctrl-C, too. -I prints while it runs.",

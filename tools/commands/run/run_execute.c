@@ -1,5 +1,6 @@
 #define _GNU_SOURCE // pipe2
 #include "run_execute.h"
+#include "run_samples.h"
 
 #include "cli/output.h"
 #include "measure/job_slurm.h"
@@ -28,7 +29,7 @@ static void run_take(execution *e, netprof_snapshot *s, netprof_set set)
     if (!e->readable) return;
     if (netprof_take(e->np, s, set, &error))
         fail_error(NULL, &error);
-    else
+    else if (!e->ask->samples)
         recorder_snapshot(e->to, s);
 }
 
@@ -200,7 +201,10 @@ static void run_finish(execution *e, run_end end)
 
 static void run_tick(execution *e)
 {
-    run_take(e, &e->between, e->ask->set);
+    if (e->ask->samples)
+        run_samples_take(e);
+    else
+        run_take(e, &e->between, e->ask->set);
     e->series++;
     run_show_interval(e, &e->between);
     run_reap_adopted(e);
@@ -361,7 +365,7 @@ static void run_first_facts(execution *e)
     recorder_cpus(e->to);
     job_slurm_facts(e->to, false);
     // Before the snapshots: readers find missing ticks by it.
-    if (ask->interval_ns) recorder_number(e->to, "interval_ns", ask->interval_ns);
+    if (ask->interval_ns && !ask->samples) recorder_number(e->to, "interval_ns", ask->interval_ns);
     if (ask->delay_ns) recorder_number(e->to, "delay_ns", ask->delay_ns);
     if (arrlenu(ask->attached.pids)) recorder_fact(e->to, "attached", ask->names);
 }
@@ -386,7 +390,8 @@ int run_open(execution *e, const char *path)
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    if (path && !(e->to = recorder_open(path, ask->interval_ns > 0 ? RECORDER_LIVE : RECORDER_WHOLE))) return EXIT_FILE;
+    if (path && !(e->to = recorder_open(path, ask->interval_ns > 0 && !ask->samples ? RECORDER_LIVE : RECORDER_WHOLE)))
+        return EXIT_FILE;
     e->intervals = (interval_table){.to = ask->to,
                                     .format = ask->format == RUN_JSON     ? INTERVAL_JSON
                                               : ask->format == RUN_CSV    ? INTERVAL_CSV
@@ -408,6 +413,7 @@ int run_close(execution *e, bool keep)
         return recorder_close(to, false);
     }
     e->to = to;
+    if (keep && e->ask->samples) run_samples_write(e);
     if (keep) run_keep_facts(e);
     e->to = NULL;
     return recorder_close(to, keep);
@@ -417,6 +423,7 @@ void run_free(execution *e)
 {
     witness_end(&e->ask->witness);
     interval_table_free(&e->intervals);
+    run_samples_free(e);
     netprof_snapshot_free(&e->before);
     netprof_snapshot_free(&e->after);
     netprof_snapshot_free(&e->between);

@@ -30,6 +30,7 @@ typedef struct run_request {
     attached attached;                                      // -p
     int64_t interval_ns, delay_ns, timeout_ns, duration_ns; // 0: none
     bool recording;                                         // -o with --interval
+    bool samples;                                           // for the report alone, see run_samples.h
     bool prints;                                            // each interval, while it runs
     bool mpi;
     netprof_set set;    // in between
@@ -60,7 +61,8 @@ typedef struct execution {
     bool readable; // there is something to read
     recorder *to;
     netprof_snapshot before, after, between;
-    uint64_t series; // snapshots in between
+    uint64_t series;        // snapshots in between
+    netprof_snapshot *kept; // of run_samples.h
     interval_table intervals;
     pid_t child; // 0: none
     bool started, measured, reaped;
