@@ -254,3 +254,136 @@ make_nodes() {
     keys q
     wait_for '^status 0'
 }
+
+# ---- history, processes, CPUs, several recordings, seeking ----
+
+@test "processes and CPUs: who took the processor, by name and number; hostile names are escaped" {
+    name=$'b\033]0;x\007y'
+    cp "$(command -v sh)" "$name"
+    "./$name" -c 'while :; do :; done' &
+    background=$!
+    took() { netprof watch --once --interval 500ms >out && grep -qE "^ *$background +[0-9.<]+ % +[0-9.]+ .?B  b\\\\x1b\]0;x\\\\x07y\$" out; }
+    wait_until 60 took
+    refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
+    netprof watch --once --interval 100ms --sources cpu >out
+    refute grep -q '^    PID' out
+    netprof watch --once --interval 500ms --per-cpu --sources cpu >out
+    grep -qE '^Cores .* busiest cpu[0-9]+: [0-9.<]+ %' out
+}
+
+# recorded FILE COUNT: a recording of one NIC, a second a reading, that sends 1 MB/s, 2 MB/s, ... (of its own stamps).
+recorded() {
+    local i sum=0
+    make_nic tree cxi0 hni_sts_tx_ok_octets=0 hni_sts_rx_ok_octets=0
+    netprof collect -q --root tree --sources cxi -o one.json
+    python3 - "$1" "$2" <<'END'
+import json, sys
+path, count = sys.argv[1], int(sys.argv[2])
+document = json.load(open("one.json"))
+for facts in (document.get("facts", {}), document["schemas"][0]["facts"]):
+    facts["host"], facts["boot_id"] = path.split(".")[0], "11111111-2222-3333-4444-555555555555"
+device = document["schemas"][0]["devices"][0]
+device["counters"] = [{"name": n, "unit": "bytes", "kind": "counter", "width": 64, "scale": 1, "flags": ["fast"]}
+                      for n in ("hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets")]
+s, sent = document["snapshots"][0], 0
+document["snapshots"] = []
+for i in range(count + 1):
+    # the last one right behind the one before, as a recording is closed
+    t = 1000 * 10**9 + (i * 10**9 if i < count else (count - 1) * 10**9 + 1000000)
+    sent += i * 1000000 if i < count else 7
+    document["snapshots"].append(dict(s, begin_ns=t, end_ns=t, wall_ns=1700000000 * 10**9 + t, devices=[dict(device=device["name"],
+        source="cxi", begin_ns=t, end_ns=t, values={"hni_sts_rx_ok_octets": 0, "hni_sts_tx_ok_octets": sent})]))
+json.dump(document, open("new.json", "w"))
+END
+    netprof convert new.json "$1"
+}
+
+@test "history: the bars rise with the rate, and what closes a recording is no rate" {
+    recorded n1.netprof 61
+    start 80x24 netprof watch n1.netprof
+    wait_for '^HISTORY OF 59 s' '^cxi0 sent ' 'q quit'
+    # 60 rates, 1 to 60 MB/s: never falling, from the lowest to the highest block
+    bars=$(sed -n 's/^cxi0 sent *\(.*\) most .*/\1/p' screen | tr -d ' ')
+    grep -qE '^cxi0 sent .* most 60\.0 MB/s' screen
+    [ "$bars" = "$(grep -o . <<<"$bars" | sort | tr -d '\n')" ]
+    [[ $bars == ▁*█ ]]
+    [ "$(grep -o . <<<"$bars" | sort -u | wc -l)" -eq 8 ]
+    refute grep -q '^cxi0 received' screen # nothing moved there
+    grep -qE '^cxi0 .* (59\.9|60\.0) MB/s' screen # over 1.001 s
+    for size in 40x10 200x60; do
+        tmux -S "$PWD/tmux" resize-window -x "${size%x*}" -y "${size#*x}"
+        wide() { shows 'q quit' && [ "$(wc -l <screen)" -eq "${size#*x}" ] && [ "$(wc -L <screen)" -le "${size%x*}" ]; }
+        wait_until 60 wide
+    done
+    wait_for '^HISTORY OF 59 s' '^cxi0 sent '
+    keys q
+    wait_for '^status 0'
+}
+
+@test "seek: each reading of a recording can be shown, and its end again" {
+    recorded n1.netprof 131
+    start 80x24 netprof watch n1.netprof
+    wait_for '130 MB/s' '\(ended\)'
+    keys Left
+    wait_for 'reading 131 of 132' '^cxi0 .* 130 MB/s'
+    keys Left
+    wait_for 'reading 130 of 132' '^cxi0 .* 129 MB/s'
+    keys '<'
+    wait_for 'reading 70 of 132' '^cxi0 .* 69\.0 MB/s'
+    keys '<' '<' Left
+    wait_for 'reading 2 of 132' '^cxi0 .* 1\.00 MB/s'
+    keys Right
+    wait_for 'reading 3 of 132' '^cxi0 .* 2\.00 MB/s'
+    keys '>'
+    wait_for 'reading 63 of 132' '^cxi0 .* 62\.0 MB/s' '^HISTORY OF 61 s'
+    keys l
+    wait_for '^cxi0 .* 130 MB/s'
+    refute grep -q 'reading ' screen
+    keys q
+    wait_for '^status 0'
+}
+
+@test "a directory of 16 recordings that grow: a line each, one of them with Enter, and back" {
+    mkdir nodes
+    for i in $(seq 10 25); do
+        netprof record -q --job none --sources cpu,memory --interval 100ms -d 5m --stop-file stop -o "nodes/n$i.netprof" &
+        background="${background-} $!"
+    done
+    for i in $(seq 10 25); do wait_for_readings "nodes/n$i.netprof" 3; done
+    start 80x24 netprof watch --interval 200ms nodes
+    wait_for '^netprof watch 16 recordings' '^>n10\.netprof +[0-9.<]+ % +[0-9.]+ %' '^ n25\.netprof +[0-9.<]+ %' 'Enter shows one'
+    [ "$(grep -cE '^[> ]n[0-9]+\.netprof ' screen)" -eq 16 ]
+    keys Down Down
+    wait_for '^>n12\.netprof'
+    keys Enter
+    wait_for 'nodes/n12\.netprof' '^CPU ' '^HISTORY OF'
+    keys n
+    wait_for 'nodes/n13\.netprof'
+    keys o
+    wait_for '^>n13\.netprof'
+    tmux -S "$PWD/tmux" resize-window -x 40 -y 10
+    keys End Down Down Down Down Down Down Down Down Down Down Down Down
+    wait_for '^>n25\.netprof' 'q quit' # the marked line is in sight
+    [ "$(wc -l <screen)" -eq 10 ]
+    [ "$(wc -L <screen)" -le 40 ]
+    tmux -S "$PWD/tmux" resize-window -x 200 -y 60
+    wait_for '^>n25\.netprof .*[0-9] %' '^ n10\.netprof '
+    touch stop
+    wait_for '16 recordings, 16 ended'
+    keys q
+    wait_for '^status 0'
+    netprof watch --plain nodes >out
+    [ "$(grep -cE '^ n[0-9]+\.netprof .* ended; ' out)" -eq 16 ]
+}
+
+@test "several recordings: what cannot be read is said in its line, and hostile names are escaped" {
+    recorded n1.netprof 5
+    cp n1.netprof $'n\033]0;x\007.netprof'
+    echo 'something else altogether' >bad.netprof
+    netprof watch --plain --count 1 n1.netprof $'n\033]0;x\007.netprof' bad.netprof missing.netprof >out
+    refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
+    grep -qE '^ n1\.netprof +\? +\? +0 B/s +4\.00 MB/s' out
+    grep -qF 'n\x1b]0;x\x07' out
+    grep -qE '^ bad\.netprof .* cannot read: ' out
+    grep -qE '^ missing\.netprof .* cannot read: .*No such file' out
+}

@@ -37,6 +37,11 @@ const struct poptOption set_option[] = {
 
 #define NETWORK_SOURCES "cxi,netdev,ethtool,rdma,ip" // those of netprof.h
 
+bool reading_is_here(void)
+{
+    return !reading.root && !reading.sources;
+}
+
 const char *reading_perf(void)
 {
     return reading.perf;

@@ -21,6 +21,8 @@ int reading_open_node(netprof **np, const sources_job *job, bool network, bool n
 // "-x ,", as perf stat takes it: what no --exclude can mean is the separator of fields, and is taken from the list. NULL:
 // there is none.
 const char *reading_separator(void);
+// True unless --root or --sources chose something else than all of this machine.
+bool reading_is_here(void);
 // The events of --perf, for sources_job.perf; or NULL.
 const char *reading_perf(void);
 // The names that --sources takes, by commas; free() it.

@@ -109,6 +109,15 @@ void lines_bar(lines *l, style s, int columns, double share)
     lines_add(l, FAINT, "]");
 }
 
+const char *lines_block(double share)
+{
+    static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                         "\u2585", "\u2586", "\u2587", "\u2588"},
+                             *const letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+    if (isnan(share)) return " ";
+    return (terminal_utf8() ? blocks : letters)[lround(fmin(fmax(share, 0), 1) * 7)];
+}
+
 void lines_free(lines *l)
 {
     for (size_t i = 0; i < arrlenu(l->items); i++) {

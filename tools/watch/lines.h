@@ -33,6 +33,8 @@ void lines_printf(lines *l, style s, const char *format, ...) PRINTF_LIKE(3, 4);
 void lines_cell(lines *l, style s, int columns, bool right, const char *text);
 // A bar of so many columns, full at 1; a bar of blanks for what is not known (NAN).
 void lines_bar(lines *l, style s, int columns, double share);
+// A character that is as high as the share: one of eight, also of letters.
+const char *lines_block(double share);
 void lines_blank(lines *l, int columns);
 void lines_free(lines *l);
 

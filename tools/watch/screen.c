@@ -193,7 +193,21 @@ screen_key screen_read_key(void)
                 {KEY_HOME, KEY_FIRST},
                 {'g', KEY_FIRST},
                 {KEY_END, KEY_LAST},
-                {'G', KEY_LAST}};
+                {'G', KEY_LAST},
+                {'\n', KEY_SHOW_ONE},
+                {'\r', KEY_SHOW_ONE},
+                {KEY_ENTER, KEY_SHOW_ONE},
+                {'o', KEY_SHOW_ALL},
+                {27, KEY_SHOW_ALL}, // Escape
+                {'n', KEY_SHOW_NEXT},
+                {'N', KEY_SHOW_BEFORE},
+                {KEY_LEFT, KEY_TIME_BACK},
+                {',', KEY_TIME_BACK},
+                {KEY_RIGHT, KEY_TIME_ON},
+                {'.', KEY_TIME_ON},
+                {'<', KEY_TIME_FAR_BACK},
+                {'>', KEY_TIME_FAR_ON},
+                {'l', KEY_TIME_NOW}};
     for (;;) {
         int key = getch();
         if (key == ERR) return screen_is_hung_up() ? KEY_CLOSED : KEY_NONE;

@@ -19,6 +19,15 @@ typedef enum screen_key {
     KEY_PAGE_DOWN,
     KEY_FIRST,
     KEY_LAST,
+    KEY_SHOW_ONE,
+    KEY_SHOW_ALL,
+    KEY_SHOW_NEXT,
+    KEY_SHOW_BEFORE,
+    KEY_TIME_BACK,
+    KEY_TIME_ON,
+    KEY_TIME_FAR_BACK,
+    KEY_TIME_FAR_ON,
+    KEY_TIME_NOW,
     KEY_CLOSED
 } screen_key;
 

@@ -251,6 +251,46 @@ static void view_load_cpu(view *v, const difference *d)
                                 view_share_text(rates[STEAL] / all)));
 }
 
+// How busy a CPU was; NAN: not known.
+static double view_core_share(const difference *d, const char *name)
+{
+    static const char *const busy[] = {"user", "nice", "system", "irq", "softirq", "steal"}, *const idle[] = {"idle",
+                                                                                                              "iowait"};
+    double used = 0, rest = 0;
+    for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
+        used += view_rate_of(d, view_find_counter(d, "cpu", name, busy[i]));
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        rest += view_rate_of(d, view_find_counter(d, "cpu", name, idle[i]));
+    return used + rest > 0 ? used / (used + rest) : NAN;
+}
+
+// A character for each CPU, so many in a line, and the busiest of them.
+static void view_load_cores(view *v, const difference *d)
+{
+    enum { IN_A_LINE = 32 };
+    const netprof_schema *schema = d->delta->schema;
+    const char *busiest = "";
+    char *text = memory_strdup("");
+    double most = NAN;
+    size_t shown = 0;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        const char *name = schema->devices[i].name;
+        if (strcmp(schema->devices[i].source, "cpu") != 0 || strcmp(name, "cpu") == 0) continue;
+        double share = view_core_share(d, name);
+        char *longer = memory_format("%s%s", text, lines_block(share));
+        free(text);
+        text = longer;
+        if (isnan(most) || share > most) most = share, busiest = name;
+        if (++shown % IN_A_LINE) continue;
+        view_add_load(v, "Cores", most, memory_format("%s busiest %s: %s", text, safe(busiest), view_share_text(most)));
+        *text = 0;
+        most = NAN;
+    }
+    if (*text)
+        view_add_load(v, "Cores", most, memory_format("%s busiest %s: %s", text, safe(busiest), view_share_text(most)));
+    free(text);
+}
+
 static void view_load_memory(view *v, const difference *d)
 {
     if (!view_has_source(d, "memory")) return;
@@ -405,6 +445,7 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
     view_make_ports(v);
     view_make_events(v);
     view_load_cpu(v, &v->last);
+    view_load_cores(v, &v->last);
     view_load_memory(v, &v->last);
     view_load_pressure(v, &v->last);
     view_load_disks(v, &v->last);
@@ -524,7 +565,10 @@ static void view_port_heading(const view *v, lines *l, const port_columns *c)
     }
     if (c->line) lines_cell(l, TITLE, c->line + 1, true, "LINE");
     if (c->packets) lines_cell(l, TITLE, c->packets + 1, true, "PKTS/s");
-    lines_printf(l, TITLE, "  TROUBLE IN %s", safe(words_duration(v->elapsed_s).text));
+    if (l->width && l->width < 100) // the first line tells how long
+        lines_add(l, TITLE, "  TROUBLE");
+    else
+        lines_printf(l, TITLE, "  TROUBLE IN %s", safe(words_duration(v->elapsed_s).text));
 }
 
 static void view_port_line(const view_port *p, lines *l, const port_columns *c)
