@@ -14214,6 +14214,7 @@ static struct netprof__regions_state {
     int flush_grows;              /* flush_ns: without NETPROF_FLUSH, in the background thread */
     pid_t parent;                 /* of this process, when its regions began */
     uint64_t start, parent_start; /* when this process and that began, in clock ticks since boot; 0: not known */
+    char hydra[80];               /* the port of the mpiexec of MPICH or Intel MPI that started this process; "": none */
     dev_t error_device;           /* standard error when the regions began */
     ino_t error_inode;
     double factor; /* of the clock: fixed while the final file is written, else 0 */
@@ -16424,19 +16425,54 @@ __attribute__((constructor)) static void netprof__fork_watch(void)
 static const netprof__calls *netprof__first_copy(void);
 static netprof_err netprof__set_time(int which, double seconds, netprof_error *error);
 
-/* When a process began, in clock ticks since boot (proc(5), stat, field 22): with its number it has no other like it. */
-static uint64_t netprof__start_of(pid_t pid)
+/* A number of a process from proc(5), stat; 0: not known. */
+static uint64_t netprof__process_field(pid_t pid, int wanted)
 {
     char path[40], text[1024];
     const char *p, *end;
-    uint64_t start = 0;
+    uint64_t value = 0;
     int field;
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     if (netprof__read_line(AT_FDCWD, path, text, sizeof text) <= 0 || (p = strrchr(text, ')')) == NULL) return 0;
-    for (field = 2; field < 22 && p; field++)
+    for (field = 2; field < wanted && p; field++)
         p = (p = strchr(p, ' ')) != NULL ? p + 1 : NULL;
     end = p ? p + strcspn(p, " ") : NULL;
-    return p && netprof__parse_digits(&p, end, &start) == 0 ? start : 0;
+    return p && netprof__parse_digits(&p, end, &value) == 0 ? value : 0;
+}
+
+/* When a process began, in clock ticks since boot: with its number it has no other like it. */
+static uint64_t netprof__start_of(pid_t pid)
+{
+    return netprof__process_field(pid, 22);
+}
+
+/* Hydra, the launcher of MPICH and of Intel MPI, gives its ranks no name of the run. On each node a proxy starts them
+   ("hydra_pmi_proxy --control-port HOST:PORT ..."), and that port of mpiexec's is the same in all proxies of a run. */
+static int netprof__hydra_port(pid_t pid, char *to, size_t size)
+{
+    static const char option[] = "--control-port";
+    char path[40], text[2048];
+    const char *p;
+    ssize_t n;
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)pid);
+    n = netprof__read_text(AT_FDCWD, path, text, sizeof text);
+    if (n <= 0 || !strstr(text, "hydra")) return 0;
+    for (p = text; p < text + n; p += strlen(p) + 1)
+        if (strcmp(p, option) == 0 && p + sizeof option < text + n) {
+            netprof__copy_text(to, size, p + sizeof option);
+            return 1;
+        }
+    return 0;
+}
+
+/* A script may stand between the proxy and this process. */
+static void netprof__hydra_find(char *to, size_t size)
+{
+    pid_t pid = getppid();
+    int steps = 8;
+    if (!NETPROF_OS_GETENV("PMI_RANK")) return;
+    while (pid > 1 && steps-- && !netprof__hydra_port(pid, to, size))
+        pid = (pid_t)netprof__process_field(pid, 4);
 }
 
 /* Who this is, and where it stands: the file is written there, wherever the program goes later. */
@@ -16453,6 +16489,7 @@ static void netprof__process_note(struct netprof__regions_state *g)
     g->parent = getppid();
     g->start = netprof__start_of(getpid());
     g->parent_start = netprof__start_of(g->parent);
+    netprof__hydra_find(g->hydra, sizeof g->hydra);
 }
 
 /* Applies what was given by call, or read from the environment. */
@@ -17210,6 +17247,7 @@ static void netprof__run_text(char *text, size_t size)
     for (i = 0; i < sizeof names / sizeof *names && !*text; i++)
         if ((given = NETPROF_OS_GETENV(names[i][0])) != NULL && *given)
             snprintf(text, size, "%s %s", names[i][1], given);
+    if (!*text && netprof__regions_state.hydra[0]) snprintf(text, size, "hydra %s", netprof__regions_state.hydra);
 }
 
 /* Facts about where this process comes from: runs, and children, are told apart by them. */
@@ -17956,6 +17994,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
      other systems than Linux, where it has regions and files but no counters. NETPROF_NO_THREADS implies
      NETPROF_NO_SERIES. With NETPROF_DISABLE the regions' functions are stubs, so that a program links unchanged (before:
      not declared). Several scopes may stand in one line (before: they did not compile).
+     Fact run: also what MPICH and Intel MPI start ("hydra HOST:PORT").
      Nothing yet in the JSON document (version 1).
 
    0.1.0, the first version

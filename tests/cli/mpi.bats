@@ -204,6 +204,21 @@ END
     done
 }
 
+@test "two runs of MPICH at the same time in one directory are two runs" {
+    needs mpich
+    local life=$NETPROF_TEST_BUILD/tests/region_life
+    unset NETPROF_RUN
+    mkdir both && cd both || return
+    NETPROF_FLUSH=0.01 "$mpirun" -n 2 sh -c "'$life' exit ../gate; true" & # a shell between the launcher and the rank
+    wait_until 60 sh -c '[ "$(ls netprof-*.netprof | wc -l)" = 2 ]'
+    touch ../open
+    "$mpirun" -n 2 "$life" exit ../open
+    touch ../gate
+    wait
+    netprof regions . --json >../runs.json
+    [ "$(jq -c '[.each_run[] | .ranks | length]' ../runs.json)" = '[2,2]' ]
+}
+
 @test "a rank without a file is missed" {
     needs mpich calls_f90-mpich
     mkdir expected
