@@ -6,10 +6,12 @@
 #include "bench.h"
 #include "bench_regions.h"
 
+#include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -239,6 +241,38 @@ static void *prepare_default_set(const void *with)
     return (void *)(uintptr_t)with;
 }
 
+/* A thousand regions, of which each is below the one before it in groups of ten, as they are printed at exit. */
+static void *prepare_print(const void *with)
+{
+    int group, depth;
+    char name[32];
+    setenv("NETPROF", "time", 1);
+    setenv("NETPROF_OUTPUT", "/dev/null", 1);
+    for (group = 0; group < 100; group++) {
+        for (depth = 0; depth < 10; depth++) {
+            snprintf(name, sizeof name, "region %d.%d", group, depth);
+            netprof_begin(netprof_region(name));
+        }
+        while (depth-- > 0) {
+            snprintf(name, sizeof name, "region %d.%d", group, depth);
+            netprof_end(netprof_region(name));
+        }
+    }
+    return (void *)(uintptr_t)with;
+}
+
+static int64_t once_print(void *state)
+{
+    netprof_regions r;
+    int64_t begin = bench_now();
+    int *fd = state, complete;
+    if (netprof_regions_take(&r, NULL)) return -1;
+    complete = r.count == 1000;
+    netprof_print(*fd, NULL, &r);
+    netprof_regions_free(&r);
+    return complete ? bench_now() - begin : -1;
+}
+
 /* What threads cost each other, not what a busy machine costs them: processor time of each. */
 typedef struct pair_thread {
     const bench_loop *loop;
@@ -392,8 +426,20 @@ static void counter_rows(int n)
     bench_round(contestants, 3, bench.repeats, s);
     bench_row("two bare RTM_GETSTATS of lo", &s[0], n * 1e3, "us", NULL, 0);
     bench_row("region, fast set of lo by netlink", &s[1], n * 1e3, "us", &s[0], 2);
-    bench_row("  of all links and NICs, the default", &s[2], n * 1e3, "us", &s[0], 0);
+    bench_row("  of all links and NICs, the default", &s[2], n * 1e3, "us", NULL, 25);
+    bench_row("  beside the two bare calls for one", &s[2], n * 1e3, "us", &s[0], 0);
     bench_samples_free(s, 3);
+}
+
+static void print_row(void)
+{
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const bench_contestant contestant = {"netprof_print", prepare_print, once_print, &fd, NULL};
+    bench_samples s[BENCH_MOST];
+    bench_round(&contestant, 1, bench.repeats, s);
+    bench_row("take and print 1,000 regions", &s[0], 1e6, "ms", NULL, 5);
+    bench_samples_free(s, 1);
+    close(fd);
 }
 
 void bench_regions(void)
@@ -406,6 +452,7 @@ void bench_regions(void)
     thread_rows(n, "sampler", "  with the sampler", 0);
     thread_rows(bench.quick ? 8 : 4000, "fast", "  with the fast set", 0);
     counter_rows(bench.quick ? 8 : 4000);
+    print_row();
     bench_regions_tools(n);
     bench_regions_bytes();
 }
