@@ -20,7 +20,7 @@ setup_file() {
     export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore
     export tree=$BATS_FILE_TMPDIR/tree site=$BATS_FILE_TMPDIR/site
     local candidate
-    for candidate in python3 /usr/bin/python3; do
+    for candidate in /usr/bin/python3 python3; do # pandas is with the former
         export python=$candidate missing
         missing=$(lacks "$candidate")
         [ -n "$missing" ] || break

@@ -21,6 +21,25 @@ def program(text):
     return WORK + "\nif __name__ == '__main__':\n" + "".join("    " + line + "\n" for line in text.strip().split("\n"))
 
 
+# A worker that has counted and waits gets SIGTERM.
+TERMINATED = """
+context = multiprocessing.get_context("fork")
+ready = context.Event()
+
+def wait():
+    work(7)
+    ready.set()
+    time.sleep(600)
+
+process = context.Process(target=wait)
+process.start()
+ready.wait()
+process.terminate()
+process.join()
+print(process.exitcode)
+"""
+
+
 class Ends(Programs):
     def test_process_by_each_way_to_start_one(self):
         for way in "fork", "spawn", "forkserver":
@@ -178,26 +197,7 @@ with netprof.region("outer"):
         self.assertEqual(paths, {("outer", "work")})
 
     def test_signal_still_ends_a_worker_and_its_status_says_so(self):
-        out = self.run_program(
-            program(
-                """
-context = multiprocessing.get_context("fork")
-ready = context.Event()
-
-def wait():
-    work(7)
-    ready.set()
-    time.sleep(600)
-
-process = context.Process(target=wait)
-process.start()
-ready.wait()
-process.terminate()
-process.join()
-print(process.exitcode)
-"""
-            )
-        )
+        out = self.run_program(program(TERMINATED))
         self.assertEqual(out.strip(), "-15")
         self.assertEqual(self.calls("work"), [7])
 
@@ -231,21 +231,8 @@ def stop(number, frame):
     sys.exit(3)
 
 signal.signal(signal.SIGTERM, stop)
-context = multiprocessing.get_context("fork")
-ready = context.Event()
-
-def wait():
-    work(7)
-    ready.set()
-    time.sleep(600)
-
-process = context.Process(target=wait)
-process.start()
-ready.wait()
-process.terminate()
-process.join()
-print(process.exitcode)
 """
+                + TERMINATED
             )
         )
         self.assertEqual(out.split(), ["mine", "3"])
