@@ -14214,8 +14214,8 @@ static struct netprof__regions_state {
     int flush_grows;              /* flush_ns: without NETPROF_FLUSH, in the background thread */
     pid_t parent;                 /* of this process, when its regions began */
     uint64_t start, parent_start; /* when this process and that began, in clock ticks since boot; 0: not known */
-    char hydra[80];               /* the port of the mpiexec of MPICH or Intel MPI that started this process; "": none */
-    dev_t error_device;           /* standard error when the regions began */
+    char hydra[80];     /* the port of the mpiexec of MPICH or Intel MPI that started this process; "": none */
+    dev_t error_device; /* standard error when the regions began */
     ino_t error_inode;
     double factor; /* of the clock: fixed while the final file is written, else 0 */
 #ifndef NETPROF_NO_SERIES
@@ -17995,6 +17995,8 @@ static void netprof__series_end(struct netprof__regions_state *g)
      NETPROF_NO_SERIES. With NETPROF_DISABLE the regions' functions are stubs, so that a program links unchanged (before:
      not declared). Several scopes may stand in one line (before: they did not compile).
      Fact run: also what MPICH and Intel MPI start ("hydra HOST:PORT").
+     Files of `netprof run`: fact signal is the number of x86 and ARM on every architecture (before: of the architecture
+     that wrote the file); signal_name ("SIGBUS") is new.
      Nothing yet in the JSON document (version 1).
 
    0.1.0, the first version

@@ -31,7 +31,7 @@ def run_rank(rank, ranks, count, port):
         for _ in range(5):
             with netprof.region("step"):
                 tensor = gradient(rank, count)
-                with netprof.region("all_reduce", nbytes=tensor.nbytes):
+                with netprof.region("all_reduce", nbytes=tensor.numel() * tensor.element_size()):
                     dist.all_reduce(tensor)
                 tensor /= ranks
     if not torch.all(tensor == (ranks + 1) / 2):

@@ -20,6 +20,13 @@ setup() {
     [ "$(status_of netprof run -- sh -c 'kill -TERM $$')" = 143 ]
 }
 
+@test "the file names the signal, whatever its number is on this machine" {
+    status_of netprof run -o bus.netprof -- sh -c 'ulimit -c 0; kill -BUS $$'
+    netprof job bus.netprof >text
+    grep -q 'the command was ended by signal 7 (bus error)' text
+    grep -aq SIGBUS bus.netprof
+}
+
 @test "not found: 127; not executable: 126; and no file is left" {
     [ "$(status_of netprof run -o x.netprof -- no-such-command)" = 127 ]
     [ "$(cat err)" = 'netprof run: no-such-command: command not found' ]

@@ -8,6 +8,7 @@
 #include "measure/process_tree.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/output_file.h"
+#include "analysis/base/signals.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/unfinished.h"
 
@@ -325,11 +326,18 @@ int run_execute(execution *e)
 
 // ---- what is kept ----
 
+static void run_keep_signal(const execution *e, int common)
+{
+    const char *name = signals_name(common);
+    recorder_number(e->to, "signal", common);
+    if (name) recorder_fact(e->to, "signal_name", name);
+}
+
 static void run_keep_facts(const execution *e)
 {
     const run_request *ask = e->ask;
     if (ask->words) recorder_number(e->to, "exit_status", run_exit_status(e));
-    if (ask->words && WIFSIGNALED(e->status)) recorder_number(e->to, "signal", WTERMSIG(e->status));
+    if (ask->words && WIFSIGNALED(e->status)) run_keep_signal(e, signals_common(WTERMSIG(e->status)));
     if (e->timed_out) recorder_number(e->to, "timeout_ns", ask->timeout_ns);
     recorder_number(e->to, "start_ns", e->wall_begin_ns);
     recorder_number(e->to, "end_ns", e->wall_begin_ns + (e->end_ns - e->begin_ns));

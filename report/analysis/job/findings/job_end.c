@@ -2,6 +2,7 @@
 #include "job_findings_make.h"
 #include "job_finding.h"
 
+#include "analysis/base/signals.h"
 #include "analysis/base/text.h"
 #include "analysis/base/words.h"
 #include "analysis/job/job_nodelist.h"
@@ -10,20 +11,6 @@
 #include <string.h>
 
 // ---- how it ended ----
-
-static const char *job_end_signal_name(int number)
-{
-    static const struct {
-        int number;
-        const char *name;
-    } names[] = {
-        {1, "hung up"},         {2, "interrupted"},      {3, "quit"},   {4, "illegal instruction"}, {6, "aborted"},
-        {7, "bus error"},       {8, "arithmetic error"}, {9, "killed"}, {11, "segmentation fault"}, {15, "terminated"},
-        {24, "CPU time limit"}, {25, "file size limit"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].number == number) return names[i].name;
-    return NULL;
-}
 
 static const char *job_end_fact(const job_report *r, const char *key)
 {
@@ -34,8 +21,8 @@ static const char *job_end_fact(const job_report *r, const char *key)
 
 static void job_end_add_signal(char **text, int number)
 {
-    const char *name = job_end_signal_name(number);
-    text_append(text, "signal %d%s%s%s", number, name ? " (" : "", name ? name : "", name ? ")" : "");
+    const char *words = signals_words(number);
+    text_append(text, "signal %d%s%s%s", number, words ? " (" : "", words ? words : "", words ? ")" : "");
 }
 
 // Slurm's "EXIT:SIGNAL".
