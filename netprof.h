@@ -164,7 +164,7 @@
                               or deltas. Implies NETPROF_NO_READER, _SERIES, _SOURCES, _JSON and _PRINT
        Define these in every file: what they leave out is then not declared. The implementation's code and constants
        (gcc 12, x86-64, -Os) take 181 KB; NO_READER saves 19, NO_SERIES 5, NO_SOURCES 65, NO_JSON 5, NO_PRINT 11;
-       REGIONS_ONLY leaves 38. tests/bench/README.md has the whole table.
+       REGIONS_ONLY leaves 39. tests/bench/README.md has the whole table.
      NETPROF_DISABLE          no regions: the macros expand to nothing, the functions do nothing; define it in every
                               file (a file without it still links, and calls functions that do nothing)
      NETPROF_NO_TSC           uses the kernel's clock instead of the processor's time stamp counter
