@@ -114,8 +114,30 @@ value_in() { # FILE COUNTER
     [ "$(status_of netprof diff cut.netprof a.netprof)" = 1 ]
 }
 
-@test "collect: without an end there is no JSON for a pipe" {
-    run timeout 20 netprof collect --count 0 --interval 20ms -o - --sources netdev
-    [ "$status" -eq 2 ]
-    [[ $output == *"-o -: JSON is written at the end, which --count 0 has not"* ]]
+@test "collect: without an end, each snapshot is a line of JSON, at once, until the reader goes away" {
+    netprof-sim create node --nics 1
+    mkfifo pipe
+    netprof collect --count 0 --interval 20ms --root node -o - >pipe &
+    writer=$!
+    exec 8<pipe
+    read -r first <&8 # before the writer ends
+    netprof-sim step node --seconds 1
+    for i in $(seq 50); do
+        read -r last <&8
+        [ "$(jq '.snapshots[0].devices[] | select(.device == "cxi0") | .values.hni_sts_rx_ok_octets' <<<"$last")" = "$(netprof-sim get node hni_sts_rx_ok_octets --nic 0)" ] && break
+    done
+    exec 8<&-
+    wait $writer || true # it noticed
+    for line in "$first" "$last"; do jq -e '.format == "netprof" and (.snapshots | length) == 1' <<<"$line"; done
+    # such lines are one run for every command
+    printf '%s\n%s\n%s\n' "$first" "$first" "$last" >lines.json
+    netprof convert lines.json one.json
+    [ "$(jq '.snapshots | length' one.json)" = 3 ]
+    moved=$(($(netprof-sim get node hni_sts_rx_ok_octets --nic 0) - $(jq '.snapshots[0].devices[] | select(.device == "cxi0") | .values.hni_sts_rx_ok_octets' <<<"$first")))
+    [ "$moved" -gt 0 ]
+    [ "$(netprof diff --json lines.json | jq '.devices[] | select(.device == "cxi0") | .traffic.rx_bytes')" = "$moved" ]
+    printf '%s\n%s' "$first" "${last:0:500}" >cut.json # a line that is cut
+    [ "$(status_of netprof convert cut.json rest.json)" = 1 ]
+    grep -q 'what comes before was used' err
+    [ "$(jq '.snapshots | length' rest.json)" -ge 1 ]
 }

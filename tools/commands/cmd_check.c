@@ -41,8 +41,10 @@ static const struct poptOption options[] = {
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)filter_options, 0,
+     "What is looked at, of files as well:", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, "With --now:", NULL},
-    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)place_options, 0, NULL, NULL},
     POPT_TABLEEND,
 };
 
@@ -52,6 +54,7 @@ static const struct poptOption options[] = {
 typedef struct cmd_check_asked {
     rules set;
     expected_devices wanted;
+    char *scope; // what alone is looked at; NULL: all
 } cmd_check_asked;
 
 static cmd_check_asked asked;
@@ -105,6 +108,7 @@ static void cmd_check_free_asked(void)
 {
     rules_free(&asked.set);
     expected_free(&asked.wanted);
+    free(asked.scope);
     asked = (cmd_check_asked){0};
 }
 
@@ -154,9 +158,10 @@ static void cmd_check_free_samples(void)
 
 // ---- what is judged ----
 
-static int cmd_check_judge(const difference *d, const dataset_run *run)
+static int cmd_check_judge(difference *d, const dataset_run *run)
 {
     findings f = {0};
+    d->scope = asked.scope;
     findings_make_expecting(&f, d, &asked.wanted, &asked.set);
     if (run) cmd_check_read_samples();
     if (run) cmd_check_add_samples(&f, run);
@@ -222,6 +227,8 @@ static int cmd_check_judge_nodes(const run_list *list)
                          .between = pair ? &between : NULL,
                          .all = all};
     if (pair) ends_find(&between, &list->items[0]->d, &list->items[1]->d);
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i]->d.scope = asked.scope;
     cmd_check_read_samples();
     for (size_t i = 0; i < list->count; i++)
         cmd_check_make_node(&nodes.items[i], list, i, nodes.between);
@@ -261,7 +268,9 @@ static int cmd_check_readings(const char **paths, size_t count)
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
     inputs_drop_series(&set);
-    between_ends = (cmd_check_samples){.paths = paths, .count = count};
+    if (!code) code = reading_filter(&set, &asked.scope);
+    // The samples in between are those of everything.
+    if (!asked.scope) between_ends = (cmd_check_samples){.paths = paths, .count = count};
     if (!code && (pair || !inputs_are_one_run(&set))) {
         if (expect) {
             dataset_free(&set);
@@ -282,7 +291,9 @@ static int cmd_check_readings(const char **paths, size_t count)
 static int cmd_check_files(const char **paths, size_t count)
 {
     bool blind = false;
-    severity waits = check_regions(paths, count, &asked.set, as_json, &blind);
+    char *scope = reading_scope(); // regions are no part of it
+    severity waits = scope ? SEVERITY_OK : check_regions(paths, count, &asked.set, as_json, &blind);
+    free(scope);
     int code = cmd_check_readings(paths, count), of_waits = fail_on_code(&failing, waits, blind);
     if (of_waits == EXIT_WORTH_FAILING && code == EXIT_UNKNOWN) return of_waits;
     return code == EXIT_DONE ? of_waits : code;
@@ -315,6 +326,7 @@ static int cmd_check_now(int64_t interval_ns)
     difference d = {0};
     if (!reading_set(&set, NETPROF_SET_ALL)) return EXIT_USAGE;
     int code = reading_open_with(&np, FINDINGS_HOST_SOURCES);
+    asked.scope = reading_scope();
     if (code == EXIT_NOTHING) code = cmd_check_is_kept_out(np) ? EXIT_DONE : reading_nothing(np);
     if (!code && netprof_take(np, &before, set, &error)) code = fail_error(NULL, &error);
     if (!code) cmd_check_wait_for(interval_ns);
@@ -357,8 +369,10 @@ const command command_check = {
         "or two that are runs of different nodes, are judged run by run, the worst first: a file with several\n"
         "snapshots is a run, and so are two files with one snapshot each of the same host. Of two nodes that talked\n"
         "with each other alone (a benchmark), read before it began and after it ended, --pair tells what got lost\n"
-        "between them.",
+        "between them. --include, --exclude and --sources leave out of files what nobody asks about; the verdict then\n"
+        "says so, for it is about nothing else.",
     .examples = "netprof check before.netprof after.netprof\n"
+                "netprof check before.netprof after.netprof --include lo\n"
                 "netprof check run.netprof --json\n"
                 "netprof check node*.netprof\n"
                 "netprof check --pair node1.netprof node2.netprof\n"

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "measure/node_options.h"
 #include "measure/record.h"
+#include "measure/record_job.h"
 #include "analysis/base/words.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ static int wanted = 1, quiet;
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof, .json, or - for JSON on the standard output",
      "FILE"},
-    {"count", 'n', POPT_ARG_INT, &wanted, 0, "so many snapshots (1); 0: until interrupted", "N"},
+    {"count", 'n', POPT_ARG_INT, &wanted, 0, "so many snapshots (1); 0: until interrupted, to - a line each", "N"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "time between them (1s): 100ms, 2s, 1m", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
@@ -92,15 +93,59 @@ static int cmd_collect_check(collection *c)
     c->interval_ns = 1000000000;
     if (!output) return fail_usage("-o FILE is missing");
     if (wanted < 0) return fail_usage("--count: %d: expected 0 or more", wanted);
-    if (!wanted && strcmp(output, "-") == 0)
-        return fail_usage("-o -: JSON is written at the end, which --count 0 has not; expected a .netprof file");
     if (interval_text && !parse_duration(interval_text, &c->interval_ns))
         return fail_usage("--interval: %s: expected a time like 100ms, 2s or 1m", safe(interval_text));
     return reading_set(&c->set, NETPROF_SET_ALL) ? EXIT_DONE : EXIT_USAGE;
 }
 
+// ---- without an end ----
+
+// A document in one line: no text in it holds a line break of its own.
+static int cmd_collect_put_line(void *user, const void *data, size_t size)
+{
+    (void)user;
+    const char *at = data, *end = at + size;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) stop = end;
+        if (fwrite(at, 1, (size_t)(stop - at), stdout) != (size_t)(stop - at)) return errno ? errno : EIO;
+        at = stop + (stop < end);
+    }
+    return 0;
+}
+
+// Each line is a whole document, of one snapshot, and leaves at once.
+static int cmd_collect_line(collection *c)
+{
+    netprof_fact facts[64];
+    netprof_error error;
+    netprof_json json = {.facts = facts, .snapshots = &c->snapshot, .snapshot_count = 1};
+    for (size_t i = 0; record_job_key(i) && json.fact_count < sizeof facts / sizeof *facts; i++) {
+        const char *value = record_job_fact(record_job_key(i));
+        if (value) facts[json.fact_count++] = (netprof_fact){record_job_key(i), value};
+    }
+    netprof_err result = netprof_write_json(&json, cmd_collect_put_line, NULL, &error);
+    if (!result && putchar('\n') != EOF && fflush(stdout) == 0) return EXIT_DONE;
+    int why = result ? error.sys_errno : errno;
+    clearerr(stdout); // said here, or nobody wants it
+    return why == EPIPE ? EXIT_FILE : fail(EXIT_FILE, "standard output: %s", strerror(why));
+}
+
+static int cmd_collect_stream(collection *c)
+{
+    siginfo_t info;
+    int code;
+    if (!cmd_collect_start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
+    do {
+        code = cmd_collect_take_one(c);
+        if (!code) code = cmd_collect_line(c);
+    } while (!code && schedule_wait(&c->clock, &info) >= 0);
+    return code;
+}
+
 static int cmd_collect_all(collection *c)
 {
+    if (!wanted && strcmp(output, "-") == 0) return cmd_collect_stream(c);
     if (!cmd_collect_start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
     c->to = recorder_open(output, wanted == 0 ? RECORDER_LIVE : RECORDER_WHOLE);
     if (!c->to) return EXIT_FILE;
@@ -138,7 +183,8 @@ const command command_collect = {
         "Reads the counters and keeps them in FILE, which appears under its name when it is whole (--count 0: at "
         "once,\n"
         "and grows). Counters that cannot be read are kept as such, with the reason. In FILE, %h is the host, %j the\n"
-        "job, %r the rank and %p the process.",
+        "job, %r the rank and %p the process. With --count 0 and -o - each snapshot is a document of JSON on a line\n"
+        "of its own, at once, until whoever reads it goes away; every netprof command reads such lines, too.",
     .examples = "netprof collect -o before.netprof\n"
                 "netprof collect -o node.json --include 'lo,eth*,hsn*,cxi*'\n"
                 "netprof collect -o series.netprof --set fast --count 5 --interval 100ms",

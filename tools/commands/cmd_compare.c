@@ -15,6 +15,7 @@
 
 static int top = -1, as_json, all, force;
 static char *per, *fail_on_text, *rules_path, *names, *output;
+static char *chosen; // what alone is compared, in words
 static size_t healthy_count;
 
 static const struct poptOption options[] = {
@@ -30,6 +31,7 @@ static const struct poptOption options[] = {
      "take two snapshots of different boots for a run, and sides without a device in common", NULL},
     {"output", 'o', POPT_ARG_STRING, &output, 0, "into FILE instead of the standard output", "FILE"},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)filter_options, 0, "What is looked at:", NULL},
     POPT_TABLEEND,
 };
 
@@ -57,12 +59,16 @@ static int cmd_compare_split(size_t count, size_t *healthy)
 }
 
 static int cmd_compare_read_side(comparison *c, dataset *set, comparison_side side, const char **paths, size_t count,
-                                 const comparison_options *how)
+                                 comparison_options *how)
 {
     dataset_options reading = {.names = names, .ends_only = 1};
     netprof_error error;
+    char *scope = NULL;
     int code = inputs_read(set, paths, count, &reading);
     inputs_drop_series(set);
+    if (!code) code = reading_filter(set, &scope);
+    free(chosen);
+    how->scope = chosen = scope;
     if (code || !comparison_add(c, side, set, how, &error)) return code;
     if (error.code == NETPROF_ERR_MISMATCH)
         return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path),
@@ -128,6 +134,8 @@ static int cmd_compare_run(const char **paths, size_t count)
     comparison_free(&c);
     for (int side = 0; side < COMPARISON_SIDES; side++)
         dataset_free(&sides[side]);
+    free(chosen);
+    chosen = NULL;
     return code;
 }
 
@@ -154,6 +162,7 @@ const command command_compare = {
         "the same host are a run, the earlier one first.",
     .examples = "netprof compare good.netprof -- bad.netprof\n"
                 "netprof compare good.netprof bad.netprof --top 10\n"
+                "netprof compare good.netprof bad.netprof --include lo\n"
                 "netprof compare before.netprof after.netprof -- bad.netprof --json\n"
                 "netprof compare good.netprof good.netprof -- bad.netprof --per second -o comparison.txt",
     .exits =

@@ -4,13 +4,15 @@
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "measure/last_reading.h"
+#include "measure/node_options.h"
 #include "analysis/data/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int top = -1, force, as_json, as_csv, all;
-static char *rank, *names;
+static int top = -1, force, as_json, as_csv, all, since_last;
+static char *rank, *names, *state;
 static char **groups;
 
 static const struct poptOption options[] = {
@@ -23,6 +25,11 @@ static const struct poptOption options[] = {
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each changed counter (--all: for each)", NULL},
+    {"since-last", 0, POPT_ARG_NONE, &since_last, 0, "what happened on this node since you last asked so, as nstat",
+     NULL},
+    {"state", 0, POPT_ARG_STRING, &state, 0, "with --since-last: keep the reading in FILE", "FILE"},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)filter_options, 0, "What is looked at:", NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)place_options, 0, "With --since-last:", NULL},
     POPT_TABLEEND,
 };
 
@@ -84,6 +91,7 @@ static void cmd_diff_print_nodes(const diff_view *how, const run_list *list)
         diff_view view = *how;
         view.set = &set;
         view.difference = &list->items[i]->d;
+        view.difference->scope = how->difference->scope;
         view.host = run->first->host;
         view.untitled = i > 0;
         if (as_json) {
@@ -116,7 +124,9 @@ static int cmd_diff_nodes(const diff_view *view)
 // The two ends: the first snapshot of the first file, the last of the last.
 static int cmd_diff_ends(diff_view *view)
 {
+    const char *scope = view->difference->scope;
     int code = inputs_compare(view->difference, view->set, force);
+    view->difference->scope = scope;
     if (!code) cmd_diff_print_one(view);
     difference_free(view->difference);
     return code;
@@ -126,20 +136,27 @@ static int cmd_diff_run(const char **paths, size_t count)
 {
     dataset set = {0};
     difference d = {0};
+    char *scope = NULL;
     diff_view view = {.set = &set, .difference = &d};
     dataset_options how = {.names = names, .ends_only = 1};
     if (groups && groups[0] && strcmp(groups[0], "list") == 0) {
         cmd_diff_list_groups();
         return output_close();
     }
-    if (count < 1 || count > 2) return fail_usage("expected BEFORE and AFTER, or one file with both");
+    if (since_last ? count : count < 1 || count > 2)
+        return fail_usage(since_last ? "--since-last reads this node: expected no files"
+                                     : "expected BEFORE and AFTER, or one file with both");
+    if (state && !since_last) return fail_usage("--state: only with --since-last");
     int code = cmd_diff_choose(&view);
-    if (!code) code = inputs_read(&set, paths, count, &how);
+    if (!code) code = since_last ? last_reading_exchange(&set, state) : inputs_read(&set, paths, count, &how);
     inputs_drop_series(&set);
+    if (!code) code = reading_filter(&set, &scope);
+    d.scope = scope;
     if (!code) code = inputs_are_one_run(&set) || (force && count == 2) ? cmd_diff_ends(&view) : cmd_diff_nodes(&view);
     if (!code) code = output_close();
     if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     dataset_free(&set);
+    free(scope);
     return code;
 }
 
@@ -147,13 +164,15 @@ const command command_diff = {
     .name = "diff",
     .alias = "summarize",
     .summary = "tell what happened between two snapshots",
-    .arguments = "BEFORE [AFTER] | DIR",
+    .arguments = "BEFORE [AFTER] | DIR\n--since-last",
     .text =
         "Compares two snapshots: traffic and troubles of each device, the counters that changed most (never one unit\n"
         "against another), groups, gauges, balance, and how good the data are. One file with several snapshots is\n"
         "compared from its first to its last. Reads .netprof, netprof's JSON, net_prof's JSON and net_prof's text.\n"
-        "Of several nodes (a file of netprof merge, or a directory) each is compared for itself.",
+        "Of several nodes (a file of netprof merge, or a directory) each is compared for itself.\n"
+        "With --since-last, what happened on this node since you last asked so; the first call keeps a reading only.",
     .examples = "netprof diff before.netprof after.netprof\n"
+                "netprof diff before.netprof after.netprof --include 'lo/*bytes'\n"
                 "netprof diff run.netprof --top 10\n"
                 "netprof diff before.json after.json --group NetTraffic\n"
                 "netprof diff --rank raw --top 20 before.netprof after.netprof --json",

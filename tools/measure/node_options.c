@@ -2,6 +2,8 @@
 
 #include "cli/output.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/text.h"
+#include "analysis/data/dataset_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,21 +16,46 @@ static struct {
     int pid, threads, max_fds;
 } reading;
 
-const struct poptOption reading_options[] = {
-    {"root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"},
-    {"pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"},
-    {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...; all", "NAMES"},
-    {"perf", 0, POPT_ARG_STRING, &reading.perf, 0, "these performance events and groups, by commas: flops,cycles,...",
-     "EVENTS"},
-    {"include", 'i', POPT_ARG_ARGV, &reading.include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
-     "GLOBS"},
-    {"exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"},
-    {"fast-set", 0, POPT_ARG_STRING, &reading.fast, 0, "what the fast set is", "GLOBS"},
-    {"threads", 0, POPT_ARG_INT, &reading.threads, 0, "read so many devices at a time", "N"},
-    {"hold", 0, POPT_ARG_STRING, &reading.hold, 0, "whose files to keep open between readings (fast)", "fast|none|all"},
-    {"max-fds", 0, POPT_ARG_INT, &reading.max_fds, 0, "at most so many open files", "N"},
-    POPT_TABLEEND,
-};
+#define ROW_ROOT                                                                                                       \
+    {                                                                                                                  \
+        "root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"                   \
+    }
+#define ROW_PID                                                                                                        \
+    {                                                                                                                  \
+        "pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"                        \
+    }
+#define ROW_SOURCES(letter)                                                                                            \
+    {                                                                                                                  \
+        "sources", letter, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...; all",   \
+            "NAMES"                                                                                                    \
+    }
+#define ROW_PERF                                                                                                       \
+    {                                                                                                                  \
+        "perf", 0, POPT_ARG_STRING, &reading.perf, 0,                                                                  \
+            "these performance events and groups, by commas: flops,cycles,...", "EVENTS"                               \
+    }
+#define ROW_INCLUDE                                                                                                    \
+    {                                                                                                                  \
+        "include", 'i', POPT_ARG_ARGV, &reading.include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",     \
+            "GLOBS"                                                                                                    \
+    }
+#define ROW_EXCLUDE                                                                                                    \
+    {                                                                                                                  \
+        "exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"                        \
+    }
+#define ROWS_HOW                                                                                                       \
+    {"fast-set", 0, POPT_ARG_STRING, &reading.fast, 0, "what the fast set is", "GLOBS"},                               \
+        {"threads", 0, POPT_ARG_INT, &reading.threads, 0, "read so many devices at a time", "N"},                      \
+        {"hold",         0, POPT_ARG_STRING, &reading.hold, 0, "whose files to keep open between readings (fast)",     \
+         "fast|none|all"},                                                                                             \
+    {                                                                                                                  \
+        "max-fds", 0, POPT_ARG_INT, &reading.max_fds, 0, "at most so many open files", "N"                             \
+    }
+
+const struct poptOption reading_options[] = {ROW_ROOT,    ROW_PID,     ROW_SOURCES(0), ROW_PERF,
+                                             ROW_INCLUDE, ROW_EXCLUDE, ROWS_HOW,       POPT_TABLEEND};
+const struct poptOption filter_options[] = {ROW_SOURCES('s'), ROW_INCLUDE, ROW_EXCLUDE, POPT_TABLEEND};
+const struct poptOption place_options[] = {ROW_ROOT, ROW_PID, ROW_PERF, ROWS_HOW, POPT_TABLEEND};
 
 const struct poptOption set_option[] = {
     {"set", 0, POPT_ARG_STRING, &reading.set, 0, "all counters, or the few that decide most questions", "all|fast"},
@@ -292,6 +319,62 @@ int reading_open_ports(netprof **np, const netprof *all)
         strcat(names, ports[i]);
     }
     return node_options_open_reading(np, NULL, &nobody, *names ? names : "none", "");
+}
+
+// ---- after the fact ----
+
+static void node_options_append_scope(char **text, const char *option, char *const *values)
+{
+    char *list = node_options_join(values, NULL);
+    if (list) text_append(text, "%s%s %s", *text ? " " : "what ", option, list);
+    free(list);
+}
+
+static bool node_options_are_all_sources(void)
+{
+    for (size_t i = 0; reading.sources && reading.sources[i]; i++)
+        if (strcmp(reading.sources[i], "all") == 0) return true;
+    return !reading.sources;
+}
+
+char *reading_scope(void)
+{
+    char *text = NULL;
+    if (!node_options_are_all_sources()) node_options_append_scope(&text, "--sources", reading.sources);
+    node_options_append_scope(&text, "--include", reading.include);
+    node_options_append_scope(&text, "--exclude", reading.exclude);
+    if (text) text_append(&text, " %s", strchr(text + 5, ' ') && strstr(text + 5, " --") ? "leave" : "leaves");
+    return text;
+}
+
+int reading_filter(dataset *set, char **scope)
+{
+    char *include = node_options_join(reading.include, NULL), *exclude = node_options_join(reading.exclude, NULL),
+         *sources = node_options_are_all_sources() ? NULL : node_options_join(reading.sources, NULL);
+    const dataset_filter f = {.include = include, .exclude = exclude, .sources = sources};
+    int code = EXIT_DONE;
+    *scope = reading_scope();
+    if (*scope && !dataset_filter_apply(set, &f))
+        code = fail(EXIT_NOTHING, "there is nothing that %s", safe(*scope + strlen("what ")));
+    free(include);
+    free(exclude);
+    free(sources);
+    return code;
+}
+
+int reading_open_whole(netprof **np)
+{
+    char **include = reading.include, **exclude = reading.exclude;
+    reading.include = reading.exclude = NULL;
+    int code = reading_open(np, NULL);
+    reading.include = include;
+    reading.exclude = exclude;
+    return code;
+}
+
+bool reading_is_elsewhere(void)
+{
+    return reading.root || reading.pid;
 }
 
 int reading_nothing(const netprof *np)

@@ -3,12 +3,25 @@
 #define TOOLS_NODE_OPTIONS_H
 
 #include "cli/common.h"
+#include "analysis/data/dataset.h"
 #include "sources/sources.h"
 
 // --root, --pid, --sources, --perf, --include, --exclude, --fast-set, --threads, --hold, --max-fds
 
 extern const struct poptOption reading_options[];
 extern const struct poptOption set_option[]; // --set all|fast
+// Those that choose what is looked at, with -s for --sources, and the others: of commands that filter files.
+extern const struct poptOption filter_options[];
+extern const struct poptOption place_options[];
+
+// Leaves in the data set what --sources, --include and --exclude select. *scope: words of it for verdicts ("what
+// --include lo leaves"), free() them; NULL where there is none of these options. Returns an exit code: EXIT_NOTHING
+// after saying so when nothing is left.
+int reading_filter(dataset *set, char **scope);
+char *reading_scope(void); // those words alone
+// reading_open() whatever --include and --exclude say: they are for afterwards.
+int reading_open_whole(netprof **np);
+bool reading_is_elsewhere(void); // --root or --pid: what is read is not this process's own node
 
 // Opens what the options say; `globs` (NULL-terminated, may be NULL) are added to --include. Returns an exit code
 // after saying what is wrong. EXIT_NOTHING: nothing was found, the context is open all the same and nothing was said.

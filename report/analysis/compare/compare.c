@@ -62,6 +62,7 @@ static void compare_judge_runs(comparer *m)
     const comparison *c = m->c;
     m->runs = memory_calloc(c->run_count, sizeof *m->runs);
     for (size_t r = 0; r < c->run_count; r++) {
+        c->runs[r]->d.scope = c->scope;
         evaluation_begin(&m->runs[r], &c->runs[r]->d);
         findings_make(&c->runs[r]->f, &c->runs[r]->d, m->set);
     }
@@ -74,6 +75,7 @@ netprof_err comparison_make(comparison *c, const rules *set, const comparison_op
         comparer_chance,    comparer_shapes,  comparer_gauges, comparer_facts, comparer_notes,  comparer_conclude};
     comparer m = {.c = c, .set = set};
     c->basis = options ? options->basis : COMPARISON_MILDER;
+    c->scope = options ? options->scope : NULL;
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         if (c->side_count[side]) continue;
         if (error) *error = (netprof_error){.code = NETPROF_ERR_ARG};

@@ -33,6 +33,7 @@
 typedef struct comparison_options {
     comparison_basis basis; // of the score
     bool force;             // difference across boots of a node within a run
+    const char *scope;      // words for what alone is compared, as difference.scope; NULL: all
 } comparison_options;
 
 // Adds the runs that a data set holds. Errors: _ARG (a snapshot without a partner, no run at all, snapshots in the

@@ -280,6 +280,7 @@ typedef struct comparison {
     // Of the worst sentence. Without one of WATCH or worse: UNKNOWN when nothing could be judged, or when it is not known
     // whether the same work took longer; INFO when anything differs; OK.
     severity severity;
+    const char *scope;              // as difference.scope
     char *title;                    // the same work? slower? what else differs first?
     comparison_sentence *sentences; // the verdict, worst first
     size_t sentence_count;

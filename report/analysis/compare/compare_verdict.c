@@ -173,6 +173,7 @@ static void verdict_choose_title(comparison *c)
         if (c->work.headline) text_append(&text, "; %s", c->work.headline);
     }
     if (!text) verdict_append_nothing(c, &text, speed);
+    if (c->scope) text_append(&text, "; looked only at %s", c->scope);
     c->title = text;
 }
 

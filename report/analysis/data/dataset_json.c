@@ -637,7 +637,7 @@ static netprof_err json_read_own(dataset_input *in, json_document *d)
                             JSON_VERSION);
     json_schemas schemas = {memory_calloc(json_length_of(list), sizeof *schemas.rows), 0};
     netprof_err err = NETPROF_OK;
-    json_read_facts(in, json_member(root, "facts", json_type_object));
+    if (!in->run.snapshot_count) json_read_facts(in, json_member(root, "facts", json_type_object)); // the first line's
     while (!err && schemas.count < json_length_of(list)) {
         json_object *text = json_object_array_get_idx(list, schemas.count);
         err = json_read_schema(in, text, &schemas.rows[schemas.count++]);
@@ -685,15 +685,41 @@ static netprof_err json_read_root(dataset_input *in, json_document *d)
     return json_read_net_prof(in, counters);
 }
 
-netprof_err dataset_read_json(dataset_input *in)
+// The length of a document that takes one line and has another one behind it, as collect --count 0 -o - writes them;
+// otherwise all.
+static size_t json_first_line(const dataset_input *in)
+{
+    static const char begin[] = "{\"format\":\"netprof\",";
+    const char *stop = memchr(in->data, '\n', in->size);
+    size_t length = stop ? (size_t)(stop - in->data) + 1 : in->size;
+    bool lines = in->size - length >= strlen(begin) && memcmp(in->data + length, begin, strlen(begin)) == 0;
+    return lines ? length : in->size;
+}
+
+static netprof_err json_read_line(dataset_input *in)
 {
     json_document document;
-    in->run.complete = true;
     netprof_err err = json_document_read(in, &document);
     if (!err) {
         json_warn_of_large_numbers(in);
         err = json_read_root(in, &document);
     }
     json_document_free(&document);
+    return err;
+}
+
+netprof_err dataset_read_json(dataset_input *in)
+{
+    const dataset_input all = *in;
+    netprof_err err = NETPROF_OK;
+    in->run.complete = true;
+    for (size_t at = 0; !err && at < all.size; at += in->size) { // the readings of all lines are one run
+        in->data = all.data + at;
+        in->size = all.size - at;
+        in->size = json_first_line(in);
+        err = json_read_line(in);
+    }
+    in->data = all.data;
+    in->size = all.size;
     return err;
 }

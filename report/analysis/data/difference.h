@@ -52,6 +52,7 @@ typedef struct difference {
     device_change *changes; // devices that are not what they were, the gravest first; an stb_ds array
     size_t change_count;
     const netprof_schema *first; // of the first snapshot; NULL when it was made of a delta
+    const char *scope;           // words for what alone is in it, "what --include lo leaves"; NULL: all; the caller's
     netprof_fact *run_facts;     // of the run ("exit_status", "signal", "command"); copies, see difference_keep_facts()
     size_t run_fact_count;
     netprof_delta own; // private

@@ -205,6 +205,12 @@ static void findings_conclude_good(findings *f)
     if (l->share > 0) text_append(&f->verdict, " (at most %s of a line)", words_share(l->share).text);
 }
 
+// No verdict is about what was left out.
+static void findings_append_scope(findings *f)
+{
+    if (f->d->scope) text_append(&f->verdict, "; looked only at %s", f->d->scope);
+}
+
 void findings_conclude(findings *f)
 {
     static const char *const begins[SEVERITIES] = {
@@ -215,6 +221,7 @@ void findings_conclude(findings *f)
     if (f->is_blind && f->severity < SEVERITY_UNKNOWN) f->severity = SEVERITY_UNKNOWN;
     if (f->severity == SEVERITY_UNKNOWN) {
         findings_conclude_blind(f);
+        findings_append_scope(f);
         return;
     }
     if (f->severity < SEVERITY_UNKNOWN) {
@@ -226,6 +233,7 @@ void findings_conclude(findings *f)
             text_append(&f->verdict, "; nearly idle, too little traffic to judge performance");
     }
     findings_append_unmade(f);
+    findings_append_scope(f);
 }
 
 void findings_replace(findings *f, finding *items)

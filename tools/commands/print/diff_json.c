@@ -299,6 +299,7 @@ json_object *diff_json(const diff_view *view)
     json_put(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
     json_put(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));
     json_put_text(o, "rank", view->raw ? "raw" : "unit");
+    json_put_text(o, "scope", d->scope);
     diff_json_add_counts(totals, &d->total);
     json_put(o, "totals", totals);
     json_put(o, "changes", diff_json_changes(d));

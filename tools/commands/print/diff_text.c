@@ -44,6 +44,7 @@ static void diff_text_header(const diff_view *view)
         printf("; the files keep the counters' own times to within %s",
                safe(words_duration((double)delta->stamp_error_ns / 1e9).text));
     printf("\n");
+    if (d->scope) printf("Looked only at %s.\n", safe(d->scope));
 }
 
 // What befell one device, or several: before all numbers.
