@@ -3065,6 +3065,7 @@ typedef struct netprof__nl {
 #define NETPROF__RTM_NEWQDISC    36
 #define NETPROF__RTM_DELQDISC    37
 #define NETPROF__RTM_GETQDISC    38
+#define NETPROF__RTM_GETDCB      78 /* of answers as well */
 #define NETPROF__RTM_NEWSTATS    92
 #define NETPROF__RTM_GETSTATS    94
 
@@ -3137,10 +3138,11 @@ static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned typ
 
 typedef int (*netprof__nl_visit)(void *user, unsigned type, const unsigned char *body, size_t size);
 
-/* True for a message that is an event, not an answer: of all answers, only statistics come outside of dumps. */
+/* True for a message that is an event, not an answer: of all answers, only these two come outside of dumps. */
 static int netprof__is_event(unsigned type, unsigned flags)
 {
-    return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && !(flags & NETPROF__NLM_F_MULTI);
+    return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && type != NETPROF__RTM_GETDCB &&
+           !(flags & NETPROF__NLM_F_MULTI);
 }
 
 /* True for events that matter here. The groups also report filters and actions, perhaps thousands of them, which are
@@ -4105,6 +4107,51 @@ static void netprof__speed_facts(netprof_list *list, const char *dir, const char
     if (speed) netprof__fact_number(list, "speed_mbps", speed);
 }
 
+/* Which pause frames (IEEE 802.3x) the port heeds and sends; struct ethtool_pauseparam: cmd, autoneg, rx_pause,
+   tx_pause. Anyone may ask. */
+static void netprof__pause_fact(netprof_list *list, const char *name, int fd)
+{
+    uint32_t words[4];
+    memset(words, 0, sizeof words);
+    words[0] = 0x12; /* ETHTOOL_GPAUSEPARAM */
+    if (fd < 0 || netprof__ethtool(fd, name, words)) return;
+    netprof_list_fact(list, "pause", words[2] ? (words[3] ? "rx tx" : "rx") : words[3] ? "tx" : "off");
+}
+
+/* The priorities of a set, "3" or "0 3"; "off" of none. */
+static void netprof__priorities_fact(netprof_list *list, const char *key, unsigned set)
+{
+    char text[32] = "off";
+    size_t n = 0;
+    unsigned i;
+    for (i = 0; i < 8; i++)
+        if (set >> i & 1) n += (size_t)snprintf(text + n, sizeof text - n, n ? " %u" : "%u", i);
+    netprof_list_fact(list, key, text);
+}
+
+/* Priorities of RoCE whose marks are answered (roce_np) and whose rate follows them (roce_rp): files of NVIDIA's driver
+   package, /sys/class/net/NAME/ecn/SIDE/enable/PRIORITY. */
+static void netprof__ecn_facts(netprof_list *list, const char *dir)
+{
+    static const char *const sides[2][2] = {{"roce_np", "roce_ecn_np"}, {"roce_rp", "roce_ecn_rp"}};
+    size_t side;
+    for (side = 0; side < 2; side++) {
+        unsigned i, set = 0, known = 0;
+        for (i = 0; i < 8; i++) {
+            char file[64];
+            uint64_t on;
+            snprintf(file, sizeof file, "/ecn/%s/enable/%u", sides[side][0], i);
+            if (!netprof__file_number(dir, file, &on)) {
+                if (!i) break;
+                continue;
+            }
+            known = 1;
+            set |= (unsigned)(on != 0) << i;
+        }
+        if (known) netprof__priorities_fact(list, sides[side][1], set);
+    }
+}
+
 /* The link below this one: by name if it is in this namespace, else by number. */
 static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, const netprof__link *link)
 {
@@ -4136,7 +4183,10 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
     netprof__fact_text(list, "mac", link->mac);
     netprof__fact_text(list, "port_name", link->port);
     netprof__speed_facts(list, dir, link->name, ioctl_fd);
-    if (*device) netprof__bus_facts(list, device);
+    if (!*device) return;
+    netprof__bus_facts(list, device);
+    netprof__pause_fact(list, link->name, ioctl_fd);
+    if (*dir) netprof__ecn_facts(list, dir);
 }
 
 /* >>8.2.3 slots and their counters */
@@ -4817,6 +4867,35 @@ static void netprof__netdev_bus(netprof__netdev *nd, netprof__link *link, char *
     link->is_function = *device && netprof__has_pf(&nd->np->alloc, device);
 }
 
+/* An answer to DCB_CMD_IEEE_GET: struct dcbmsg, and nested in DCB_ATTR_IEEE the DCB_ATTR_IEEE_PFC, whose second byte is the
+   set of priorities that are paused one by one (IEEE 802.1Qbb). */
+static int netprof__dcb_message(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    netprof__attr attr, part;
+    size_t at = 4, inner;
+    if (type != NETPROF__RTM_GETDCB) return 0;
+    while (netprof__next_attr(body, size, &at, &attr))
+        for (inner = 0; attr.type == 13 && netprof__next_attr(attr.data, attr.size, &inner, &part);)
+            if (part.type == 2 && part.size >= 2) *(int *)user = part.data[1];
+    return 0;
+}
+
+/* Priority flow control as the driver has it (dcbnl); anyone may ask. No fact where the driver does not know it. */
+static void netprof__pfc_fact(netprof__netdev *nd, netprof_list *list, const char *name)
+{
+    unsigned char request[16 + 4 + 4 + 72];
+    uint16_t flags = 1; /* NLM_F_REQUEST */
+    size_t at = 20, length = strlen(name);
+    int set = -1;
+    if (length > 64) return;
+    netprof__nl_request(request, sizeof request, NETPROF__RTM_GETDCB);
+    memcpy(request + 6, &flags, 2);
+    request[17] = 21;                                     /* DCB_CMD_IEEE_GET */
+    netprof__put_attr(request, &at, 1, name, length + 1); /* DCB_ATTR_IFNAME */
+    if (netprof__nl_ask(&nd->route, request, at, netprof__dcb_message, &set) == 0 && set >= 0)
+        netprof__priorities_fact(list, "pfc", (unsigned)set);
+}
+
 /* Lists one link that rtnetlink reported. */
 static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, netprof__link *link, int ioctl_fd)
 {
@@ -4836,6 +4915,7 @@ static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, n
     netprof__netdev_bus(nd, link, device, sizeof device);
     netprof_list_device(list, link->name, link->ifindex, flags);
     netprof__netdev_facts(list, nd, link, kind, sysfs ? dir : "", device, ioctl_fd);
+    if (*device) netprof__pfc_fact(nd, list, link->name);
     if (!sysfs && access(nd->class_path, F_OK) == 0)
         netprof_list_fact(list, "netns", "sysfs shows another network namespace");
     has[0] = link->has_carrier;
@@ -17941,6 +18021,8 @@ static void netprof__series_end(struct netprof__regions_state *g)
      given_nodes, upper_bound, by (and cpu_by and memory_by of a node: what measured it), and of a finding cost_s and
      explained_by are new; lost_s is null where there is no evidence that work was lost. Files of several jobs give one
      document, with {"jobs": [...]}, each as it is alone.
+     Facts of source netdev: pause ("rx tx", "rx", "tx", "off"), pfc (the priorities that are paused one by one, "0 3", or
+     "off"; dcbnl), roce_ecn_np and roce_ecn_rp (likewise; NVIDIA's driver package), where the driver tells them.
      JSON of `netprof check` and `netprof job`: the rules nic-peers, rdma-peers, eth-peers, gpu-peers, node-peers and
      node-settings stand in the place of nic-balance, rdma-rail-imbalance and imbalance. Their value is what the odd one
      did, its peers' range is in peers.

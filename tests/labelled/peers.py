@@ -163,7 +163,39 @@ def of_nodes(folder, seed):
             yield Case(case, "healthy", some(case, number, noise=noise), exits={0})
 
 
+def of_ports(folder, seed):
+    """The same port of each node, where the node's own others do not tell: two ports, or ports that are meant to differ."""
+    rng = random.Random(seed)
+
+    def some(case, number, shares, act=None, noise=0.02):
+        files = []
+        for i in range(number):
+            r = random.Random("%s %d %d" % (case, i, seed))
+            loads = [noisy(r, 0.4 * x, noise) for x in shares]
+            if act:
+                act(loads, i)
+            node = rail("n%02d" % i, seed, loads)
+            files.append(saved(folder, "%s-%d" % (case, i), node)[1])
+        return ["check", *files]
+
+    for number in (4, 16, 64):
+        for name, share in KINDS:
+            k, port = rng.randrange(number), rng.randrange(2)
+            case = "peers-port-%s-of-%d-nodes" % (name, number)
+            yield Case(case, "single", some(case, number, (1, 1), lambda x, i: x.__setitem__(port, x[port] * share) if i == k else None),
+                       "rdma-peers@mlx5_%d/1" % port, planted=["~alone moved .*; the same NIC of the %d other nodes" % (number - 1)], says="n%02d" % k)
+        case = "peers-port-odd-uneven-%d" % number
+        yield Case(case, "odd", some(case, number, (1, 1, 0.5, 0.5)), exits={0})
+        case = "peers-port-healthy-%d" % number
+        yield Case(case, "healthy", some(case, number, (1, 1), noise=0.1), exits={0})
+        k = rng.randrange(number)  # what its own others tell is told once
+        case = "peers-port-told-once-of-%d" % number
+        yield Case(case, "single", some(case, number, (1,) * 8, lambda x, i: x.__setitem__(3, x[3] * 0.5) if i == k else None), "rdma-peers@mlx5_3/1",
+                   says="n%02d" % k, forbidden=["~same NIC"])
+
+
 def peers(folder, seed):
+    yield from of_ports(folder, seed)
     yield from of_a_node(folder, seed)
     yield from of_a_job(folder, seed)
     yield from of_nodes(folder, seed)

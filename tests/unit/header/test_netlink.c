@@ -7,20 +7,24 @@ static ssize_t fake_send(int fd, const void *data, size_t size);
 static ssize_t fake_recv(int fd, void *data, size_t size, int flags);
 static int fake_bind(int fd);
 static int fake_close(int fd);
-static int fake_ioctl(void);
+static int fake_ioctl(void *argument);
 
 #define NETPROF_OS_SOCKET(domain, type, protocol) fake_socket(domain, type, protocol)
 #define NETPROF_OS_SEND(fd, data, size, flags)    fake_send(fd, data, size)
 #define NETPROF_OS_RECV(fd, data, size, flags)    fake_recv(fd, data, size, flags)
 #define NETPROF_OS_BIND(fd, address, size)        ((void)(address), (void)(size), fake_bind(fd))
 #define NETPROF_OS_CLOSE(fd)                      fake_close(fd)
-#define NETPROF_OS_IOCTL(fd, request, argument)   ((void)(fd), (void)(request), (void)(argument), fake_ioctl())
+#define NETPROF_OS_IOCTL(fd, request, argument)   ((void)(fd), (void)(request), fake_ioctl(argument))
 
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 
 #include "failing.h"
+
+#include <linux/dcbnl.h>
+#include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +38,7 @@ typedef struct fake_link {
     uint32_t ifindex, master, lower;
     uint32_t namespace; /* of the lower one: its number and 1, or 0: this one */
     const char *name, *kind;
+    const char *bus, *bus_device;
     uint32_t carrier, up, down;
     uint64_t base;     /* statistic i is base + i */
     const char *qdisc; /* of its root, or NULL */
@@ -57,6 +62,7 @@ static struct {
     int old_queues;                                 /* TCA_STATS alone, as before Linux 2.6.10 */
     int events;                                     /* waiting for the listener */
     int filters;                                    /* as well, of filters and actions */
+    int pause, pfc; /* 1: rx, 2: tx; a bit for each priority; -1: the driver does not know */
     /* what happened */
     int stats_dumps, link_dumps, queue_dumps, sockets, open;
     /* the question under way */
@@ -93,10 +99,15 @@ static int fake_close(int fd)
     return 0;
 }
 
-static int fake_ioctl(void)
+/* ETHTOOL_GPAUSEPARAM: cmd, autoneg, rx_pause, tx_pause. */
+static int fake_ioctl(void *argument)
 {
+    uint32_t *words = (uint32_t *)((netprof__ifreq *)argument)->u.data;
     errno = EOPNOTSUPP;
-    return -1;
+    if (words[0] != ETHTOOL_GPAUSEPARAM || kernel.pause < 0) return -1;
+    words[2] = (uint32_t)kernel.pause & 1;
+    words[3] = (uint32_t)kernel.pause >> 1 & 1;
+    return 0;
 }
 
 static ssize_t fake_send(int fd, const void *data, size_t size)
@@ -155,6 +166,8 @@ static void put_link_message(fake_message *m, const fake_link *l, unsigned flags
         put_u32(m, 47, l->up);
         put_u32(m, 48, l->down);
     }
+    if (l->bus) put_text(m, 57, l->bus);
+    if (l->bus) put_text(m, 56, l->bus_device);
     if (l->qdisc) put_text(m, 6, l->qdisc);
     if (l->master) put_u32(m, 10, l->master);
     if (l->lower) put_u32(m, 5, l->lower);
@@ -196,6 +209,31 @@ static void put_queue_messages(fake_message *m, const fake_link *l, unsigned fla
     for (i = 0; l->qdisc && i < l->leaves; i++)
         put_queue_message(m, l, 0x10001 + i, flags);
     if (l->qdisc && strcmp(l->qdisc, "noqueue") != 0) put_queue_message(m, l, 0xffffffff, flags);
+}
+
+/* As dcbnl_ieee_get() in net/dcb/dcbnl.c: the name, nested what 802.1Qaz says (ETS, PFC), and how DCBX runs. */
+static void put_pfc_answer(fake_message *m)
+{
+    const struct dcbmsg head = {AF_UNSPEC, DCB_CMD_IEEE_GET, 0};
+    struct ieee_ets ets;
+    struct ieee_pfc pfc;
+    const uint8_t dcbx = DCB_CAP_DCBX_HOST;
+    size_t nest;
+    if (kernel.pfc < 0) {
+        put_error(m, kernel.sequence, EOPNOTSUPP);
+        return;
+    }
+    memset(&ets, 0xff, sizeof ets);
+    memset(&pfc, 0xff, sizeof pfc);
+    pfc.pfc_en = (uint8_t)kernel.pfc;
+    begin_message(m, RTM_GETDCB, 0, kernel.sequence, &head, sizeof head);
+    put_text(m, DCB_ATTR_IFNAME, "zz_port");
+    nest = begin_nest(m, DCB_ATTR_IEEE);
+    put_attr(m, DCB_ATTR_IEEE_ETS, &ets, sizeof ets);
+    put_attr(m, DCB_ATTR_IEEE_PFC, &pfc, sizeof pfc);
+    end_nest(m, nest);
+    put_attr(m, DCB_ATTR_DCBX, &dcbx, sizeof dcbx);
+    end_message(m);
 }
 
 static int fails(int *how_often, int code)
@@ -244,6 +282,8 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
     kernel.answered = 1;
     if (fails(&kernel.busy, 0)) {
         put_error(&m, kernel.sequence, EBUSY);
+    } else if (kernel.asked == RTM_GETDCB) {
+        put_pfc_answer(&m);
     } else if (kernel.asked == 94 && kernel.no_getstats) {
         put_error(&m, kernel.sequence, EOPNOTSUPP);
     } else if (kernel.asked == 38 && kernel.no_queues) {
@@ -294,6 +334,7 @@ static int setup(void **state)
     memset(&kernel, 0, sizeof kernel);
     kernel.words = WORDS;
     kernel.page_room = 3776;
+    kernel.pause = kernel.pfc = -1;
     add_link(1, "lo", 1000);
     add_link(5, "zz_a", 5000);
     add_link(9, "zz_b", 9000);
@@ -1056,6 +1097,53 @@ static void test_names_of_representors(void **state)
     assert_false(netprof__is_representor(""));
 }
 
+static void assert_fact(const netprof_snapshot *s, size_t device, const char *key, const char *expected)
+{
+    const char *text = netprof_fact_of(s->schema->devices[device].facts, s->schema->devices[device].fact_count, key);
+    if (expected) {
+        assert_non_null(text);
+        assert_string_equal(text, expected);
+    } else {
+        assert_null(text);
+    }
+}
+
+/* What a port does about a network that is full: pause frames, and for which priorities one by one. */
+static void test_pause_and_priority_flow_control(void **state)
+{
+    static const struct {
+        int pause, pfc;
+        const char *said[2];
+    } rows[] = {{-1, -1, {NULL, NULL}},
+                {0, 0, {"off", "off"}},
+                {3, 0x08, {"rx tx", "3"}},
+                {1, 9, {"rx", "0 3"}},
+                {2, 0xff, {"tx", "0 1 2 3 4 5 6 7"}}};
+    size_t i;
+    (void)state;
+    if (access("/sys/bus/cpu/devices/cpu0", F_OK) != 0) skip(); /* a device that is there, to stand for a port's */
+    add_link(11, "zz_port", 11000);
+    kernel.links[3].bus = "cpu";
+    kernel.links[3].bus_device = "cpu0";
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netprof_snapshot s;
+        netprof *np;
+        kernel.pause = rows[i].pause;
+        kernel.pfc = rows[i].pfc;
+        np = open_with(NULL, 0);
+        s = take(np, NETPROF_SET_ALL);
+        assert_int_equal(s.schema->device_count, 4);
+        assert_fact(&s, 3, "pause", rows[i].said[0]);
+        assert_fact(&s, 3, "pfc", rows[i].said[1]);
+        assert_fact(&s, 1, "pause", NULL); /* without a device of a bus nobody is asked */
+        assert_fact(&s, 1, "pfc", NULL);
+        assert_value(&s, "zz_port", "rx_packets", 11000);
+        netprof_snapshot_free(&s);
+        netprof_close(np);
+    }
+    assert_int_equal(kernel.open, 0);
+}
+
 static void trap_speed_of_down_link(void **state)
 {
     (void)state;
@@ -1348,6 +1436,29 @@ static void trap_non_interface_entries(void **state)
     netprof_close(np);
 }
 
+static void test_ecn_of_roce(void **state)
+{
+    netprof_snapshot s;
+    netprof *np;
+    char path[100];
+    int i;
+    (void)state;
+    make_file("sys/class/net/eth0/ifindex", "3\n");
+    make_file("sys/class/net/eth0/device/numa_node", "0\n");
+    make_file("sys/class/net/eth0/statistics/rx_bytes", "1\n");
+    for (i = 0; i < 8; i++) {
+        snprintf(path, sizeof path, "sys/class/net/eth0/ecn/roce_np/enable/%d", i);
+        make_file(path, i == 3 || i == 5 ? "1\n" : "0\n");
+        snprintf(path, sizeof path, "sys/class/net/eth0/ecn/roce_rp/enable/%d", i);
+        make_file(path, "0\n");
+    }
+    s = take_root(&np, 0);
+    assert_fact(&s, 0, "roce_ecn_np", "3 5");
+    assert_fact(&s, 0, "roce_ecn_rp", "off");
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
 static void test_a_function_without_its_pf_is_a_port(void **state)
 {
     netprof_snapshot s;
@@ -1470,6 +1581,7 @@ int main(void)
         TEST(test_names_of_representors),
         TEST(test_the_link_below),
         TEST(test_numbers_of_attributes),
+        TEST(test_pause_and_priority_flow_control),
         TEST(trap_speed_of_down_link),
         TEST(test_replies_cut_at_every_byte_and_unaligned),
         TEST(test_replies_with_damaged_bytes),
@@ -1477,6 +1589,7 @@ int main(void)
         TEST(test_columns_of_proc_net_dev),
         TEST(trap_alias_names_in_proc_net_dev),
         TREE(trap_non_interface_entries),
+        TREE(test_ecn_of_roce),
         TREE(test_a_function_without_its_pf_is_a_port),
         TREE(trap_network_namespace),
         TREE(test_proc_net_dev_follows_links),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { WINDOWS = 64, FEW_NODES = 3 };
+static const double job_peers_least_s = 10;
 
 // What peers are compared in.
 typedef struct job_peers_of {
@@ -401,8 +402,7 @@ static void job_peers_add_info(job_report *r, const job_peers_group *g)
 
 static void job_peers_judge(job_report *r, job_peers_group *g)
 {
-    static const double least_s = 10;
-    if (arrlenu(g->members) < 2 || !(r->end_s >= least_s)) return;
+    if (arrlenu(g->members) < 2 || !(r->end_s >= job_peers_least_s)) return;
     job_peers_measure(r, g);
     if (!job_peers_works(g)) return;
     job_peers_follow(g);
@@ -459,11 +459,49 @@ static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_
     free(done);
 }
 
+static bool job_peers_is_told(const job_report *r, size_t device)
+{
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (r->findings[i].device == device && r->findings[i].severity >= SEVERITY_WATCH &&
+            job_is_of_peers(r->findings[i].rule))
+            return true;
+    return false;
+}
+
+// Without a job: the same NIC of all nodes on which something moves, where its own node's others did not tell. A node's
+// only NIC is the node.
+static void job_peers_of_rails(job_report *r, const job_peers_of *of)
+{
+    job_peers_group g = {.of = of};
+    size_t last = JOB_NONE, rail = 0, most = 0;
+    for (size_t i = 0; i < r->device_count; i++) {
+        if (!job_peers_takes(r, of, i)) continue;
+        const job_device *d = &r->devices[i], *first = arrlenu(g.members) ? &r->devices[g.members[0]] : d;
+        const job_lane *lane = r->nodes[d->node].lanes[of->meters[0]];
+        if (!job_peers_are_alike(first, d) || !lane || !(lane->mean > 0.001 * lane->capacity)) continue;
+        rail = d->node == last ? rail + 1 : 0;
+        most = rail > most ? rail : most;
+        g.nodes += d->node != last;
+        last = d->node;
+        g.silent = d->line_rate > 0 ? 0.001 * d->line_rate : 0;
+        arrput(g.members, i);
+        arrput(g.rails, rail);
+    }
+    if (most && g.nodes > FEW_NODES) {
+        job_peers_measure(r, &g);
+        if (r->end_s >= job_peers_least_s && job_peers_works(&g)) job_peers_follow(&g);
+        if (g.outcome.kind == PEERS_ONE && !job_peers_is_told(r, g.members[g.outcome.odd])) job_peers_add_one(r, &g);
+    }
+    job_peers_free(&g);
+}
+
 void job_find_device_peers(job_report *r)
 {
     bool is_job = job_is_known(r);
     for (size_t k = 0; k < sizeof job_peers_kinds / sizeof *job_peers_kinds; k++)
         if (is_job || job_peers_kinds[k].meters[0] == JOB_SENT) job_peers_of_devices(r, &job_peers_kinds[k], is_job);
+    for (size_t k = 0; k < sizeof job_peers_kinds / sizeof *job_peers_kinds && !is_job; k++)
+        if (job_peers_kinds[k].meters[0] == JOB_SENT) job_peers_of_rails(r, &job_peers_kinds[k]);
 }
 
 // Of the node in the middle: most nodes have it where they are alike.
