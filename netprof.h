@@ -12945,17 +12945,18 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
 
 /* >>11.1 JSON
 
-   {"format":"netprof","version":1,"facts":{KEY:VALUE},
-    "schemas":[{"facts":{},"sources":[{"name","status","errno","path","devices"}],
-                "devices":[{"source","name","identity","physical","virtual","facts":{},
-                            "counters":[{"name","unit","kind","width","scale","flags":["fast",...]}]}]}],
-    "snapshots":[{"schema":INDEX,"set":"all"|"fast","begin_ns","end_ns","wall_ns","stamp_error_ns",
-                  "devices":[{"device","source","begin_ns","end_ns","values":{NAME:VALUE|null},
+   {"format":"netprof","version":2,"facts":{KEY:VALUE},
+    "schemas":[{"facts":{},"sources":[{"source","status","errno","source_path","device_count"}],
+                "devices":[{"source","device","identity","physical","virtual","facts":{},
+                            "counters":[{"counter","unit","kind","width_bits","scale","flags":["fast",...]}]}]}],
+    "snapshots":[{"schema":INDEX,"set":"all"|"fast","monotonic_begin_ns","monotonic_end_ns","time_ns","stamp_error_ns",
+                  "devices":[{"device","source","monotonic_begin_ns","monotonic_end_ns","values":{NAME:VALUE|null},
                               "stamps_ns":[...],"not_ok":{NAME:[STATUS,ERRNO]}}]}],
-    "deltas":[{"schema":INDEX,"wall_begin_ns","wall_end_ns","interval_ns","sweep_ns","stamp_error_ns",
-               "devices":[{"device","source","counters":{NAME:{"before","after","value","flag","elapsed_ns",
+    "deltas":[{"schema":INDEX,"begin_ns","end_ns","elapsed_ns","sweep_ns","stamp_error_ns",
+               "devices":[{"device","source","counters":{NAME:{"before","after","delta","flag","elapsed_ns",
                            "before_status","after_status"}}}]}]}
 
+   "time_ns", "begin_ns" and "end_ns" are of the wall clock. The programs read version 1 as well (section 13).
    Numbers are whole and exact: values go up to 2^64 - 1, which is more than readers with doubles can keep (option
    u64_strings). The members of "counters", "values" and "stamps_ns" are in the schema's order. "stamps_ns" (0 = none)
    appears only if the device stamps its values; "not_ok" only if something has no value or is saturated. */
@@ -13118,11 +13119,11 @@ static void netprof__json_flags(netprof__json *j, unsigned flags)
 
 static void netprof__json_counter(netprof__json *j, const netprof_counter *c)
 {
-    netprof__json_raw(j, "{\"name\":");
+    netprof__json_raw(j, "{\"counter\":");
     netprof__json_text(j, c->name);
     netprof__json_member_text(j, "unit", c->unit);
     netprof__json_member_text(j, "kind", netprof_kind_name((netprof_kind)c->kind));
-    netprof__json_member_i64(j, "width", c->width);
+    netprof__json_member_i64(j, "width_bits", c->width);
     netprof__json_member_i64(j, "scale", c->scale);
     netprof__json_key(j, "flags");
     netprof__json_flags(j, c->flags);
@@ -13134,12 +13135,12 @@ static void netprof__json_sources(netprof__json *j, const netprof_schema *s)
     size_t i;
     netprof__json_raw(j, "[");
     for (i = 0; i < s->source_count; i++) {
-        netprof__json_raw(j, i ? ",\n{\"name\":" : "\n{\"name\":");
+        netprof__json_raw(j, i ? ",\n{\"source\":" : "\n{\"source\":");
         netprof__json_text(j, s->sources[i].name);
         netprof__json_member_text(j, "status", netprof_status_name(s->sources[i].status));
         netprof__json_member_i64(j, "errno", s->sources[i].sys_errno);
-        netprof__json_member_text(j, "path", s->sources[i].path);
-        netprof__json_member_i64(j, "devices", s->sources[i].device_count);
+        netprof__json_member_text(j, "source_path", s->sources[i].path);
+        netprof__json_member_i64(j, "device_count", s->sources[i].device_count);
         netprof__json_raw(j, "}");
     }
     netprof__json_raw(j, "]");
@@ -13150,7 +13151,7 @@ static void netprof__json_device(netprof__json *j, const netprof_schema *s, cons
     size_t i;
     netprof__json_raw(j, "{\"source\":");
     netprof__json_text(j, d->source);
-    netprof__json_member_text(j, "name", d->name);
+    netprof__json_member_text(j, "device", d->name);
     netprof__json_key(j, "identity");
     netprof__json_u64(j, d->identity, 0);
     netprof__json_key(j, "physical");
@@ -13243,9 +13244,9 @@ static void netprof__json_snapshot(netprof__json *j, const netprof_snapshot *s, 
     netprof__json_raw(j, "{\"schema\":");
     netprof__json_u64(j, number, 0);
     netprof__json_member_text(j, "set", s->set == NETPROF_SET_FAST ? "fast" : "all");
-    netprof__json_member_i64(j, "begin_ns", s->begin_ns);
-    netprof__json_member_i64(j, "end_ns", s->end_ns);
-    netprof__json_member_i64(j, "wall_ns", s->wall_ns);
+    netprof__json_member_i64(j, "monotonic_begin_ns", s->begin_ns);
+    netprof__json_member_i64(j, "monotonic_end_ns", s->end_ns);
+    netprof__json_member_i64(j, "time_ns", s->wall_ns);
     netprof__json_member_i64(j, "stamp_error_ns", s->stamp_error_ns);
     netprof__json_key(j, "devices");
     netprof__json_raw(j, "[");
@@ -13254,8 +13255,8 @@ static void netprof__json_snapshot(netprof__json *j, const netprof_snapshot *s, 
         netprof__json_raw(j, i ? ",\n{\"device\":" : "\n{\"device\":");
         netprof__json_text(j, d->name);
         netprof__json_member_text(j, "source", d->source);
-        netprof__json_member_i64(j, "begin_ns", s->device_begin_ns[i]);
-        netprof__json_member_i64(j, "end_ns", s->device_end_ns[i]);
+        netprof__json_member_i64(j, "monotonic_begin_ns", s->device_begin_ns[i]);
+        netprof__json_member_i64(j, "monotonic_end_ns", s->device_end_ns[i]);
         netprof__json_key(j, "values");
         netprof__json_values(j, s, d);
         netprof__json_stamps(j, s, d);
@@ -13273,7 +13274,7 @@ static void netprof__json_delta_row(netprof__json *j, const netprof_delta *d, si
     netprof__json_value(j, c, d->before[i]);
     netprof__json_key(j, "after");
     netprof__json_value(j, c, d->after[i]);
-    netprof__json_key(j, "value");
+    netprof__json_key(j, "delta");
     netprof__json_value(j, c, d->values[i]);
     netprof__json_member_text(j, "flag", netprof_flag_name((netprof_flag)d->flags[i]));
     netprof__json_member_i64(j, "elapsed_ns", d->elapsed_ns[i]);
@@ -13287,9 +13288,9 @@ static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t
     size_t i, k;
     netprof__json_raw(j, "{\"schema\":");
     netprof__json_u64(j, number, 0);
-    netprof__json_member_i64(j, "wall_begin_ns", d->wall_begin_ns);
-    netprof__json_member_i64(j, "wall_end_ns", d->wall_end_ns);
-    netprof__json_member_i64(j, "interval_ns", d->interval_ns);
+    netprof__json_member_i64(j, "begin_ns", d->wall_begin_ns);
+    netprof__json_member_i64(j, "end_ns", d->wall_end_ns);
+    netprof__json_member_i64(j, "elapsed_ns", d->interval_ns);
     netprof__json_member_i64(j, "sweep_ns", d->sweep_ns);
     netprof__json_member_i64(j, "stamp_error_ns", d->stamp_error_ns);
     netprof__json_key(j, "devices");
@@ -13351,7 +13352,7 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
     j.used = 0;
     j.failed = 0;
     j.u64_strings = what->u64_strings;
-    netprof__json_raw(&j, "{\"format\":\"netprof\",\"version\":1,\"facts\":");
+    netprof__json_raw(&j, "{\"format\":\"netprof\",\"version\":2,\"facts\":");
     netprof__json_facts(&j, what->facts, what->fact_count);
     netprof__json_raw(&j, ",\n\"schemas\":[");
     netprof__json_schemas(&j, what);
@@ -18083,7 +18084,12 @@ static void netprof__series_end(struct netprof__regions_state *g)
      Fact run: also what MPICH and Intel MPI start ("hydra HOST:PORT").
      Files of `netprof run`: fact signal is the number of x86 and ARM on every architecture (before: of the architecture
      that wrote the file); signal_name ("SIGBUS") is new.
-     Nothing yet in the JSON document (version 1).
+     JSON of facts, snapshots and deltas, document version 2, and of all commands, a version higher each: the same thing
+     has the same name everywhere. netprof-json(5) lists the names, and those that were renamed; schemas are installed.
+     Of a file of snapshots: name is source, device or counter; path is source_path; a source's devices is device_count;
+     width is width_bits; begin_ns and end_ns of a snapshot are monotonic_begin_ns and monotonic_end_ns, its wall_ns is
+     time_ns; a delta's wall_begin_ns, wall_end_ns, interval_ns and value are begin_ns, end_ns, elapsed_ns and delta. The
+     programs of this version read version 1 as well.
 
    0.1.0, the first version
      Sources cxi, netdev, ethtool, rdma and ip; tcp and user for what the program adds; sources of your own.

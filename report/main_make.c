@@ -76,7 +76,7 @@ static int make_counters(arguments *a, const report_order *order, bool over_time
     difference d = {0};
     int code = inputs_compare(&d, set, order->force);
     if (!code && !d.total.counters)
-        code = fail(EXIT_NOTHING, "%s: holds no counter: there is nothing to report about", safe(first));
+        code = fail_file(EXIT_NOTHING, first, "holds no counter: there is nothing to report about");
     if (!code) code = make_pair_pages(a, &d, order, over_time);
     difference_free(&d);
     return !code && inputs_damaged(set) ? EXIT_WORTH_FAILING : code;
@@ -207,7 +207,7 @@ int make_comparison(arguments *a, const report_order *order)
     if (!code) code = compare_inputs_check(&c, order->force);
     if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
     if (!code && !comparison_compared(&c))
-        code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(a->paths[0]));
+        code = fail_file(EXIT_NOTHING, a->paths[0], "no counter has a value on both sides");
     if (!code) {
         doc = pages_compare(&c, order->brief);
         code = order->draw(doc, &order->document);
@@ -242,5 +242,5 @@ int make_no_export(arguments *a, const report_order *order)
     (void)order;
     while (i + 1 < a->count && !nsys_is_report(a->paths[i]))
         i++;
-    return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(a->paths[i]));
+    return fail_file(EXIT_FILE, a->paths[i], "" NSYS_EXPORT_FIRST);
 }

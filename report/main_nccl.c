@@ -87,7 +87,7 @@ static int nccl_view_of_logs(const nccl_places *in, const char *peak, nccl_view 
         to->paths[to->count++] = in->paths[i];
     }
     int code = logs.count ? nccl_make_view(&m, in, peak, &logs, &others, view)
-                          : fail(EXIT_NOTHING, "%s: no log of the NCCL Inspector", safe(in->paths[0]));
+                          : fail_file(EXIT_NOTHING, in->paths[0], "no log of the NCCL Inspector");
     nccl_making_free(&m);
     free(logs.paths);
     free(others.paths);
@@ -136,7 +136,7 @@ static int nccl_make_parents(char *path, size_t from)
     for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         bool failed = mkdir(path, 0777) != 0 && errno != EEXIST;
-        if (failed) fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+        if (failed) fail_file(EXIT_FILE, path, "%s", strerror(errno));
         *slash = '/';
         if (failed) return EXIT_FILE;
     }

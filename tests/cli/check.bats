@@ -45,7 +45,7 @@ two_snapshots() {
 @test "JSON" {
     two_snapshots hni_tx_paused_1 3000000000 pct_trs_rsp_nack_drops 20
     [ "$(status_of netprof check before.netprof after.netprof --json)" = 1 ]
-    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-findings 1 high ' ]
+    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-findings 2 high ' ]
     [ "$(jq -c '[.findings[] | [.rule, .severity, .device]]' out)" = '[["egress-paused","high","cxi1"],["nack-drops","warn","cxi1"]]' ]
     [ "$(jq -c '.findings[0].evidence[0] | [.counter, .value, .unit]' out)" = '["hni_tx_paused_1",3000000000,"cycles"]' ]
     [ "$(jq -c '.findings[0].threshold' out)" = '{"value":0.1,"origin":"own"}' ]
@@ -68,7 +68,7 @@ two_snapshots() {
     file=tree/sys/class/cxi/cxi1/device/telemetry/hni_pcs_uncorrected_cw
     [ "$(status_of netprof check before.netprof after.netprof --json)" = 5 ]
     [ "$(jq -c .verdict.severity out)" = '"unknown"' ]
-    [ "$(jq -c '.unknown[] | select(.rule == "uncorrected-codewords") | [.source, .device, .counter, .path, .errno, .reason, .hides, .matters]' out)" = "[\"cxi\",\"cxi1\",\"hni_pcs_uncorrected_cw\",\"$file\",74,\"unreadable\",\"critical\",true]" ] # EBADMSG
+    [ "$(jq -c '.unknown[] | select(.rule == "uncorrected-codewords") | [.source, .device, .counter, .source_path, .errno, .reason, .hides, .matters]' out)" = "[\"cxi\",\"cxi1\",\"hni_pcs_uncorrected_cw\",\"$file\",74,\"unreadable\",\"critical\",true]" ] # EBADMSG
     [ "$(status_of netprof check before.netprof after.netprof)" = 5 ]
     grep -q "^Could not be judged: cxi1: hni_pcs_uncorrected_cw: not a number ($file); this" out
     grep -q "^  cxi1: hni_pcs_uncorrected_cw: not a number ($file): hides 1 check, uncorrected-codewords (at worst critical)$" out
@@ -108,7 +108,7 @@ as_nobody() {
     [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
     grep -q '^Could not be judged: source rdma: tree/sys/class/infiniband: Permission denied; this hides [0-9]* checks; the one that was made, on eth0, found no fault$' out
     [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms --json)" = 5 ]
-    [ "$(jq -c '.unknown[0] | [.source, .rule, .path, .errno, .reason, .matters]' out)" = '["rdma",null,"tree/sys/class/infiniband",13,"denied",true]' ]
+    [ "$(jq -c '.unknown[0] | [.source, .rule, .source_path, .errno, .reason, .matters]' out)" = '["rdma",null,"tree/sys/class/infiniband",13,"denied",true]' ]
     # nothing else is there
     rm -r tree/sys/class/net
     [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
@@ -129,7 +129,7 @@ make_eth() {
 @test "without /sys nobody knows what hardware there is: 5" {
     unshare --mount true 2>/dev/null || skip "needs a mount namespace"
     [ "$(status_of unshare --mount bash -c 'mount -t tmpfs none /sys && exec netprof check --now --interval 10ms --json')" = 5 ]
-    [ "$(jq -c '[.unknown[] | select(.errno == 2 and .path == "/sys/class") | .source] | any(. == "cxi") and any(. == "rdma")' out)" = true ]
+    [ "$(jq -c '[.unknown[] | select(.errno == 2 and .source_path == "/sys/class") | .source] | any(. == "cxi") and any(. == "rdma")' out)" = true ]
     # A busy machine has findings of its own, which come first: the sentence is that of these two sources alone.
     [ "$(status_of unshare --mount bash -c 'mount -t tmpfs none /sys && exec netprof check --now --interval 10ms --sources cxi,rdma')" = 5 ]
     grep -qE '^Could not be judged: source (rdma|cxi): /sys/class: No such file or directory; this and 1 other cause hide [0-9]+ checks$' out
@@ -247,8 +247,8 @@ waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 500
     done
     grep -q '^pressure  *ok' list
     grep -q '^netdev  *ok' list
-    [ "$(jq -c '[.schemas[0].sources[].name] | [index("netdev"), index("pressure")] | map(. != null)' x.json)" = '[true,true]' ]
-    [ "$(jq -c '[.schemas[0].sources[].name] | [index("netdev"), index("pressure")] | map(. != null)' y.json)" = '[true,true]' ]
+    [ "$(jq -c '[.schemas[0].sources[].source] | [index("netdev"), index("pressure")] | map(. != null)' x.json)" = '[true,true]' ]
+    [ "$(jq -c '[.schemas[0].sources[].source] | [index("netdev"), index("pressure")] | map(. != null)' y.json)" = '[true,true]' ]
     netprof help check | grep -q 'all'
 }
 
@@ -392,7 +392,7 @@ ports_of() {
     grep -q '1000 of 2000000 packets that the other end sent did not arrive' out
     [ "$(status_of netprof check --pair b.netprof a.netprof --json --fail-on warn)" = 1 ]
     [ "$(jq -c '[.findings[] | select(.rule == "x-pair") | [.host, .severity, .value]]' out)" = '[["node2","warn",0.0005]]' ]
-    [ "$(jq -c '[.pair[] | [.from, .to, .sent_packets - .received_packets]]' out)" = '[["node2","node1",0],["node1","node2",1000]]' ]
+    [ "$(jq -c '[.pair[] | [.from_host, .to_host, .tx_packets - .rx_packets]]' out)" = '[["node2","node1",0],["node1","node2",1000]]' ]
 }
 
 @test "--pair: no closed pair, and what is no pair at all" {
@@ -421,9 +421,9 @@ job.faults.append(lambda x, node, nic, part: x.update(paused=0.3) if 0.4 <= part
 job.write(".")
 END
     netprof check --json all-n0*.json >check.json || true
-    [ "$(jq -c '.findings[0] | [.rule, .host, .device, .nodes, .devices]' check.json)" = '["nic-paused",null,null,3,12]' ]
+    [ "$(jq -c '.findings[0] | [.rule, .host, .device, .host_count, .device_count]' check.json)" = '["nic-paused",null,null,3,12]' ]
     [[ $(jq -r .verdict.text check.json) == 'high across 3 nodes: Serious: network: '* ]]
     netprof job --json all-n0*.json >job.json || true
-    [ "$(jq -c '.findings[0] | [.rule, has("node"), .node, has("device"), .device, .nodes, .devices]' job.json)" = \
+    [ "$(jq -c '.findings[0] | [.rule, has("node"), .node, has("device"), .device, .host_count, .device_count]' job.json)" = \
         '["nic-paused",true,null,true,null,3,12]' ]
 }

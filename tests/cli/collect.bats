@@ -99,7 +99,7 @@ value_in() { # FILE COUNTER
     grep -q 'cxi0,.*hni_sts_rx_ok_octets.*,1000' a.csv
     netprof convert --to net_prof a.netprof n.json
     jq '.counters |= map(.timestamp += 1)' n.json >later.json
-    netprof diff n.json later.json --json | jq -e '.totals.counters == 3'
+    netprof diff n.json later.json --json | jq -e '.totals.counter_count == 3'
     [ "$(status_of netprof convert --from json a.netprof c.json)" = 3 ]
     [ ! -e c.json ]
 }

@@ -128,16 +128,16 @@ ends_of() {
     # 1 to 4 a second; the worst 2048, the median of the two 1224; over the median 2.5: 490
     grep -qE '^    pct_retry_srb_requests +1..4 +1224 +2048 +490 +490 +only cxi1$' out
     compare good1.json good2.json -- bad1.json bad2.json --json >out
-    [ "$(jq -c '.differences[0] | [.counter, .devices[1].worst_run, .devices[1].faulty_runs_outside]' out)" = '["pct_retry_srb_requests","bad2.json",2]' ]
+    [ "$(jq -c '.differences[0] | [.counter, .devices[1].worst_run, .devices[1].faulty_run_outside_count]' out)" = '["pct_retry_srb_requests","bad2.json",2]' ]
 }
 
 @test "JSON" {
     run_of good.json
     run_of bad.json hni_tx_paused_1 3100000000
     compare good.json -- bad.json --json >out
-    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-comparison 2 high ' ]
+    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-comparison 3 high ' ]
     [ "$(jq -c '.differences[0] | [.counter, .class, .state, .device, .where]' out)" = '["hni_tx_paused_1","stalls","new","cxi1","only cxi1"]' ]
-    [ "$(jq -c '.differences[0].devices[1] | [.healthy.count, .faulty.count, .ratio_per_s]' out)" = '[0,3100000000,null]' ]
+    [ "$(jq -c '.differences[0].devices[1] | [.healthy.delta, .faulty.delta, .ratio_per_s]' out)" = '[0,3100000000,null]' ]
     [ "$(jq -c '.checks[0] | [.rule, .flipped, .devices[1].faulty.severity, .devices[1].healthy.value]' out)" = '["egress-paused",true,"high",0]' ]
 }
 
@@ -175,7 +175,7 @@ ends_of() {
     [ "$(status_of netprof compare good -- killed)" = 1 ]
     head -n 1 out | grep -q '^The faulty run failed (signal 11)'
     [ "$(status_of netprof compare bad -- killed --json)" = 5 ]
-    [ "$(jq -c '[.verdict.severity, .findings[0].rule, .runs[0].exit_status, .runs[1].signal]' out)" = '["unknown","exit-status","1","11"]' ]
+    [ "$(jq -c '[.verdict.severity, .findings[0].rule, .runs[0].exit_status, .runs[1].signal]' out)" = '["unknown","exit-status",1,11]' ]
     [ "$(status_of netprof compare bad -- killed --fail-on high,unknown)" = 1 ]
     [ "$(status_of netprof compare bad -- killed --fail-on judged)" = 0 ]
     [ "$(status_of netprof compare good -- bad --fail-on critical)" = 0 ]
@@ -189,12 +189,12 @@ ends_of() {
     netprof run -q --root tree -o other -- sleep 0.01
     # How long the first one took depends on the machine; that it took less than a tenth of two seconds does not quite.
     netprof compare fast -- slow.netprof --json --fail-on critical,judged >out
-    [ "$(jq -c '[.work.same, .work.slower_by]' out)" = '["same","duration"]' ]
+    [ "$(jq -c '[.work.amount, .work.slower_by]' out)" = '["same","duration"]' ]
     [ "$(jq '.work.times_slower > 1' out)" = true ]
     [ "$(jq -r '.findings[0].rule' out)" = duration ]
     jq -r .verdict.text out | grep -qE '^[0-9.k ]+ times slower for the same work'
     netprof compare fast -- other --json --fail-on critical,judged >out
-    [ "$(jq -r .work.same out)" = other ]
+    [ "$(jq -r .work.amount out)" = other ]
     jq -e '[.sentences[].text] | any(startswith("Not the same work: another program"))' out >/dev/null
 }
 
@@ -204,7 +204,7 @@ ends_of() {
     netprof run -q --root tree -o all -- true
     taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" netprof run -q --root tree -o one -- true
     compare all -- one --json >out
-    [ "$(jq -r '.facts[] | select(.fact == "cpus_allowed") | .faulty' out)" = 1 ]
+    [ "$(jq -r '.changed_facts[] | select(.fact == "cpus_allowed") | .faulty' out)" = 1 ]
     jq -e --arg n "$(nproc)" '[.findings[].claim] | any(. == "CPUs that the command may use 1 instead of \($n)")' out >/dev/null
 }
 

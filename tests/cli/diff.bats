@@ -28,9 +28,9 @@ of() { # COUNTER FILTER, of all.json
 @test "values, rates, flags" {
     two_snapshots
     netprof diff before.netprof after.netprof --all --json >all.json
-    [ "$(jq -r '.format, .version' all.json | tr '\n' ' ')" = 'netprof-diff 1 ' ]
-    [ "$(jq -c '[.totals.counters, .totals.changed]' all.json)" = '[7,6]' ]
-    [ "$(jq -c '[.devices[0].device, .devices[0].counters, .devices[0].changed]' all.json)" = '["cxi0",7,6]' ]
+    [ "$(jq -r '.format, .version' all.json | tr '\n' ' ')" = 'netprof-diff 2 ' ]
+    [ "$(jq -c '[.totals.counter_count, .totals.changed_count]' all.json)" = '[7,6]' ]
+    [ "$(jq -c '[.devices[0].device, .devices[0].counter_count, .devices[0].changed_count]' all.json)" = '["cxi0",7,6]' ]
     [ "$(of hni_sts_rx_ok_octets '"\(.delta) \(.unit) \(.kind) \(.flag) \(.rate_per_s)"')" = '5000000000 bytes counter ok 2500000000' ]
     [ "$(of hni_sts_tx_ok_octets '"\(.delta) \(.flag)"')" = '12 wrapped' ]
     [ "$(of hni_pkts_sent_by_tc_0 '"\(.delta) \(.flag)"')" = '100 reset' ]
@@ -103,12 +103,12 @@ of() { # COUNTER FILTER, of all.json
         [ ! -s out ]
     done
     [ "$(status_of netprof diff --force after.netprof before.netprof --json)" = 0 ]
-    [ "$(jq '.interval_s < 0' out)" = true ]
+    [ "$(jq '.elapsed_s < 0' out)" = true ]
     # a clock that was set back between the two is no wrong order: netprof's own JSON, edited
     netprof convert after.netprof after.json
-    jq '.snapshots[0].wall_ns -= 3600000000000 | .snapshots[0].devices[0].stamps_ns |= map(. - 3600000000000)' after.json >back.json
+    jq '.snapshots[0].time_ns -= 3600000000000 | .snapshots[0].devices[0].stamps_ns |= map(. - 3600000000000)' after.json >back.json
     netprof diff before.netprof back.json --all --json >all.json
-    [ "$(jq '.interval_s > 0' all.json)" = true ]
+    [ "$(jq '.elapsed_s > 0' all.json)" = true ]
     # two seconds by the stamps, less the step of an hour (which is known to some microseconds)
     [ "$(of hni_sts_rx_ok_octets '.rate_per_s | . > 2.49e9 and . < 2.51e9')" = true ]
 }
@@ -119,8 +119,8 @@ of() { # COUNTER FILTER, of all.json
     netprof diff before.netprof fast.netprof --json >all.json 2>err
     grep -q 'fast.netprof: its last snapshot holds the fast set only' err
     [ "$(jq -c '[.totals.flags.new, .totals.flags.gone]' all.json)" = '[null,null]' ]
-    [ "$(jq '.totals.compared + .totals.not_asked_for == .totals.counters' all.json)" = true ]
-    [ "$(jq '.totals.not_asked_for' all.json)" = 2 ] # the gauge and the idle clock
+    [ "$(jq '.totals.compared_count + .totals.not_asked_for_count == .totals.counter_count' all.json)" = true ]
+    [ "$(jq '.totals.not_asked_for_count' all.json)" = 2 ] # the gauge and the idle clock
     netprof diff before.netprof fast.netprof >out 2>/dev/null
     cat out
     grep -q '^4 of 7 counters of 1 device changed, 2 could not be compared' out
@@ -145,7 +145,7 @@ of() { # COUNTER FILTER, of all.json
     grep -q 'killed.netprof: the last full snapshot is missing: netprof run did not end; only the fast set is compared' err
     grep -Eq '^[0-9]+ of [0-9]+ counters of [0-9]+ devices? changed, [0-9]+ could not be compared' out
     netprof diff killed.netprof --json >all.json 2>/dev/null || [ $? = 1 ]
-    [ "$(jq -c '.devices[] | select(.device == "cxi0") | [.counters, .compared, .not_asked_for]' all.json)" = '[2,1,1]' ]
+    [ "$(jq -c '.devices[] | select(.device == "cxi0") | [.counter_count, .compared_count, .not_asked_for_count]' all.json)" = '[2,1,1]' ]
 }
 
 # Two NICs; of the second one counter began again, and one of the sizes that make its packets is unreadable.
@@ -165,7 +165,7 @@ of() { # COUNTER FILTER, of all.json
     [ "$(jq -c '[.devices[1].top[] | select(.counter == "hni_sts_rx_ok_octets") | .delta, .flag, .lower_bound]' all.json)" = '[500,"reset",true]' ]
     [ "$(jq -c '[.sums[] | select(.counter == "hni_sts_tx_ok_octets", .counter == "hni_sts_rx_ok_octets") | [.counter, .delta, .lower_bound]]' all.json)" = \
         '[["hni_sts_tx_ok_octets",400000,false],["hni_sts_rx_ok_octets",500,true]]' ]
-    [ "$(jq -c '[.balance[] | [.role, .lower_bound, .max_over_mean]]' all.json)" = '[["tx_bytes",false,1],["rx_bytes",true,null]]' ]
+    [ "$(jq -c '[.balances[] | [.role, .lower_bound, .max_over_mean]]' all.json)" = '[["tx_bytes",false,1],["rx_bytes",true,null]]' ]
     netprof diff before.netprof after.netprof >out
     cat out
     grep -Eq '^cxi0 +cxi +0 B +3999 +200 kB ' out # its stamp is the old one: no time for a rate
@@ -207,8 +207,8 @@ of() { # COUNTER FILTER, of all.json
 @test "Aurora: what changed, as net_prof counts it" {
     need_aurora
     netprof diff --json --names "$aurora/names.txt" "$aurora/before.txt" "$aurora/after.txt" >all.json
-    [ "$(jq -c '[.devices[].changed]' all.json)" = '[280,143,188,187]' ]
-    [ "$(jq .totals.changed all.json)" = 798 ]
+    [ "$(jq -c '[.devices[].changed_count]' all.json)" = '[280,143,188,187]' ]
+    [ "$(jq .totals.changed_count all.json)" = 798 ]
     netprof diff "$aurora/before.txt" "$aurora/after.txt" | grep -q '^798 of 7560 counters of 4 devices changed'
 }
 

@@ -113,14 +113,14 @@ document = json.load(open(sys.argv[1]))
 device = document["schemas"][0]["devices"][0]
 names = ["zero", "low", "high", "most", "minus", "denied", "=cmd|'/C calc'!A0", "a\"b,c", "two\nlines", "'; DROP TABLE x; --",
          "Zero", "\u65e5\u672c", "@sum", "-1+1", "\u202edlrow", ".", "a/b", "\\", "[x] {y}"]
-device["counters"] = [{"name": n, "unit": "bytes", "kind": "gauge" if n == "minus" else "counter", "width": 64, "scale": 1,
+device["counters"] = [{"counter": n, "unit": "bytes", "kind": "gauge" if n == "minus" else "counter", "width_bits": 64, "scale": 1,
                        "flags": ["signed"] if n == "minus" else []} for n in names]
-device["name"] = "+dev\"i,ce"
+device["device"] = "+dev\"i,ce"
 values = [0, 2**63 - 1, 2**63, 2**64 - 1, -2**63, None] + list(range(100, 113))
-first, second = ({"device": device["name"], "source": "cxi", "begin_ns": t, "end_ns": t + 5,
+first, second = ({"device": device["device"], "source": "cxi", "monotonic_begin_ns": t, "monotonic_end_ns": t + 5,
                   "values": dict(zip(names, values)), "not_ok": {"denied": ["denied", 13]}} for t in (1000, 2000001000))
 s = document["snapshots"][0]
-document["snapshots"] = [dict(s, begin_ns=t, end_ns=t + 5, wall_ns=1700000000000000000 + t, devices=[d])
+document["snapshots"] = [dict(s, monotonic_begin_ns=t, monotonic_end_ns=t + 5, time_ns=1700000000000000000 + t, devices=[d])
                          for t, d in ((1000, first), (2000001000, second))]
 json.dump(document, open(sys.argv[2], "w"))
 END
@@ -201,7 +201,7 @@ END
     [ "$(query "SELECT count(*) FROM beyond_int64")" -ge 2 ]
     [ "$(query 'PRAGMA integrity_check')" = ok ]
     # too many columns for SQLite is said, with the way out
-    jq -c '.schemas[0].devices[0] |= (.counters = [range(2100) as $i | .counters[0] | .name = "c\($i)"]) | .schemas[0].devices |= .[0:1] |
+    jq -c '.schemas[0].devices[0] |= (.counters = [range(2100) as $i | .counters[0] | .counter = "c\($i)"]) | .schemas[0].devices |= .[0:1] |
         .snapshots[0].devices = [.snapshots[0].devices[0] | .values = ([range(2100) | {"c\(.)": .}] | add) | del(.stamps_ns)]' \
         <(netprof convert a.netprof - --to json) >many.json
     [ "$(status_of netprof export many.json --wide --to sqlite -o wide.db)" = 3 ]
@@ -427,7 +427,7 @@ assert [int(f["begin_ns"]) for f in table("nsys_files")] == [f["begin_ns"] for f
 busy = table("nsys_busy")
 for i, file in enumerate(said["files"]):
     for gpu in file["busy"]["gpus"]:
-        mine = [b for b in busy if b["file"] == str(i + 1) and b["gpu"] == str(gpu["device"])]
+        mine = [b for b in busy if b["file"] == str(i + 1) and b["gpu"] == str(gpu["gpu"])]
         assert [float(b["kernels"]) for b in mine] == gpu["kernels"]["shares"] and len(mine) == 120
         assert abs(sum(float(b["kernels"]) * int(b["length_ns"]) for b in mine) - gpu["kernels"]["busy_ns"]) < 200
 END
@@ -573,7 +573,7 @@ END
 clock_was_set() {
     netprof record -q --job none -t 100ms -d 600ms --sources netdev,cpu -o plain.netprof
     netprof convert plain.netprof plain.json
-    jq '.snapshots |= [to_entries[] | .value + {wall_ns: (.value.wall_ns +
+    jq '.snapshots |= [to_entries[] | .value + {time_ns: (.value.time_ns +
         (if .key < 2 then 0 elif .key < 4 then 3600e9 else -1800e9 end))}]' plain.json >set.json
     netprof convert set.json set.netprof
 }

@@ -28,10 +28,10 @@ document = json.load(open("plain.json"))
 for facts in (document["facts"] if "facts" in document else {}, document["schemas"][0]["facts"]):
     facts["host"], facts["boot_id"] = host, "11111111-2222-3333-4444-555555555555"
 device = document["schemas"][0]["devices"][0]
-device["counters"] = [{"name": "hni_sts_rx_ok_octets", "unit": "bytes", "kind": "counter", "width": 64, "scale": 1, "flags": ["fast"]}]
-document["snapshots"] = [dict(document["snapshots"][0], begin_ns=(1000 + i) * 10**9, end_ns=(1000 + i) * 10**9,
-    wall_ns=1700000000 * 10**9 + int(float(wall) * 10**9) + i * 10**9, devices=[dict(device=device["name"], source="cxi",
-    begin_ns=(1000 + i) * 10**9, end_ns=(1000 + i) * 10**9, values={"hni_sts_rx_ok_octets": None if v == "-" else int(v)},
+device["counters"] = [{"counter": "hni_sts_rx_ok_octets", "unit": "bytes", "kind": "counter", "width_bits": 64, "scale": 1, "flags": ["fast"]}]
+document["snapshots"] = [dict(document["snapshots"][0], monotonic_begin_ns=(1000 + i) * 10**9, monotonic_end_ns=(1000 + i) * 10**9,
+    time_ns=1700000000 * 10**9 + int(float(wall) * 10**9) + i * 10**9, devices=[dict(device=device["device"], source="cxi",
+    monotonic_begin_ns=(1000 + i) * 10**9, monotonic_end_ns=(1000 + i) * 10**9, values={"hni_sts_rx_ok_octets": None if v == "-" else int(v)},
     **({"not_ok": {"hni_sts_rx_ok_octets": ["denied", 13]}} if v == "-" else {}))]) for i, v in enumerate(values)]
 json.dump(document, open(path, "w"))
 END
@@ -66,7 +66,7 @@ END
     "$NETPROF_TEST_BUILD/tests/make_job" -n 3 -t 300 -g 1 -k 2 job
     netprof job --json --fail-on critical job >job.json
     netprof export job --what findings --to perfetto -o trace.json
-    jq -c '[.findings[] | select(.incident) | [.rule, .claim, .node, .device, .from_s, .to_s - .from_s]]' job.json >expected
+    jq -c '[.findings[] | select(.incident) | [.rule, .claim, .host, .device, .from_s, .to_s - .from_s]]' job.json >expected
     jq -c '([.traceEvents[] | select(.name == "process_name" and .args.name == "job") | .pid][0]) as $job
         | ([.traceEvents[] | select(.name | test("netprof$")) | .ts] | min) as $begin
         | [.traceEvents[] | select(.ph == "X" and .pid == $job) |
@@ -115,11 +115,11 @@ import json
 document = json.load(open("plain2.json"))
 device = document["schemas"][0]["devices"][0]
 name = 'a"b\\c\n\u202e<x>\u65e5'
-device["name"] = 'dev",{'
-device["counters"][0].update(name=name, unit='u"}')
+device["device"] = 'dev",{'
+device["counters"][0].update(counter=name, unit='u"}')
 for s in document["snapshots"]:
     d = s["devices"][0]
-    d["device"], d["values"] = device["name"], {name: d["values"]["hni_sts_rx_ok_octets"]}
+    d["device"], d["values"] = device["device"], {name: d["values"]["hni_sts_rx_ok_octets"]}
 json.dump(document, open("hostile.json", "w"))
 END
     netprof export hostile.json --to csv --plain -o tables

@@ -18,7 +18,7 @@ counter() { # FILE DEVICE COUNTER: the value of its last snapshot, "null" where 
 
 @test "list: a GPU with its values, facts and what it cannot tell" {
     with_gpu netprof list --sources gpu --counters --json >all.json
-    [ "$(jq -r '.sources[] | select(.source == "gpu") | .state' all.json)" = ok ]
+    [ "$(jq -r '.sources[] | select(.source == "gpu") | .status' all.json)" = ok ]
     [ "$(counter all.json gpu0 busy)" = 42 ]
     [ "$(counter all.json gpu0 memory_used)" = 250000 ]
     [ "$(counter all.json gpu0 energy)" = 7000 ] # of 7 mJ
@@ -30,7 +30,7 @@ counter() { # FILE DEVICE COUNTER: the value of its last snapshot, "null" where 
 
 @test "list: no GPU is said so" {
     [ "$(status_of env LD_LIBRARY_PATH="$PWD" netprof list --sources gpu --root "$PWD" --json)" = 4 ]
-    [ "$(jq -r '.sources[] | select(.source == "gpu") | .state' out)" = absent ]
+    [ "$(jq -r '.sources[] | select(.source == "gpu") | .status' out)" = absent ]
 }
 
 @test "record: GPUs beside the rest, and the findings on them" {
@@ -58,7 +58,7 @@ counter() { # FILE DEVICE COUNTER: the value of its last snapshot, "null" where 
 
 @test "perf: another root holds no events" {
     [ "$(status_of netprof list --sources perf --root "$PWD" --json)" = 4 ]
-    [ "$(jq -r '.sources[] | select(.source == "perf") | "\(.state): \(.path)"' out)" = "absent: another root holds no events" ]
+    [ "$(jq -r '.sources[] | select(.source == "perf") | "\(.status): \(.source_path)"' out)" = "absent: another root holds no events" ]
 }
 
 @test "perf: what is not there or not allowed has no number" {

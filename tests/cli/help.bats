@@ -101,7 +101,7 @@ on_node() {
         esac
         case $line in
         'netprof check '*--json*) jq -e '.format == "netprof-findings" and .verdict.text != null' out ;;
-        'netprof job '*--json*) jq -e '.format == "netprof-job" and .samples > 1' out ;;
+        'netprof job '*--json*) jq -e '.format == "netprof-job" and .snapshot_count > 1' out ;;
         'netprof job '*) cat out; grep -qE '^[0-9]+ of [0-9]+ samples' out ;; # its last but for findings on the recording itself
         esac
         count=$((count + 1))
@@ -233,8 +233,8 @@ END
 
 @test "with --json a failure is a JSON object, too" {
     [ "$(status_of netprof diff --json missing.netprof other.netprof)" = 3 ]
-    [ "$(jq -r '.format, .command, .exit' out | tr '\n' ' ')" = 'netprof-error diff 3 ' ]
-    [[ $(jq -r .message out) == 'missing.netprof: No such file or directory' ]]
+    [ "$(jq -r '.format, .subcommand, .exit_code' out | tr '\n' ' ')" = 'netprof-error diff 3 ' ]
+    [[ $(jq -r .text out) == 'missing.netprof: No such file or directory' ]]
     [ -s err ]
 }
 

@@ -55,14 +55,14 @@ END
     run --separate-stderr netprof job n.netprof --json --fail-on critical
     [ "$status" -eq 0 ]
     near "$(jq .use.cpu.total <<<"$output")" "$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')" 0.15
-    [ "$(jq -r .use.cpu.of <<<"$output")" = job ]
+    [ "$(jq -r .use.cpu.scope <<<"$output")" = job ]
     [ "$(jq '.use.files_written.total >= 20000000 and .use.files_written.total < 21000000' <<<"$output")" = true ]
     # Other shells of this machine share most of it.
     most=100000000 # its group's, with the 20 MB that it wrote, or
-    [ "$(jq -r .nodes[0].memory_by <<<"$output")" = cgroup ] || most=$((3 * high))
+    [ "$(jq -r .hosts[0].memory_by <<<"$output")" = cgroup ] || most=$((3 * high))
     [ "$(jq --argjson most "$most" '.use.memory.peak > 50000 and .use.memory.peak < $most' <<<"$output")" = true ]
-    [[ $(jq -r '.nodes[0] | .cpu_by + " " + .memory_by' <<<"$output") == processes\ proportional || $(jq -r .nodes[0].memory_by <<<"$output") == cgroup ]]
-    [ "$(jq '.samples <= .expected' <<<"$output")" = true ]
+    [[ $(jq -r '.hosts[0] | .cpu_by + " " + .memory_by' <<<"$output") == processes\ proportional || $(jq -r .hosts[0].memory_by <<<"$output") == cgroup ]]
+    [ "$(jq '.snapshot_count <= .expected_snapshot_count' <<<"$output")" = true ]
     [ "$(jq -r '.use.cpu.capacity' <<<"$output")" = "$(grep -c ^processor /proc/cpuinfo)" ]
 }
 
@@ -97,7 +97,7 @@ END
     printf '%s init\n%s train\n' "$((begin / 1000000000 - 1))" "$((begin / 1000000000)).$(printf %09d $((begin % 1000000000 / 2 + 500000000)))" >d/x.phases
     run netprof job d --json --fail-on critical
     [ "$status" -eq 0 ]
-    [ "$(jq -r '[.nodes[].name] | join(",")' <<<"$output")" = n1,n2 ]
+    [ "$(jq -r '[.hosts[].host] | join(",")' <<<"$output")" = n1,n2 ]
     [ "$(jq -r '.facts.job_id + " " + .facts.job_name + " " + .facts.job_user' <<<"$output")" = "17 two anna" ]
     [ "$(jq '.phases | length' <<<"$output")" -eq 2 ]
     # Phases follow one another: they share the whole time.
@@ -144,8 +144,8 @@ END
     netprof job --json --fail-on critical r.netprof >r.json
     jq .efficiency r.json
     # where the kernel's clock of the job's tasks was read; no account of a process has what nobody waited for
-    [ "$(jq '.nodes[0].cpu_by != "task_clock" or .efficiency.cpu.lower_bound == true' r.json)" = true ]
-    limited=$(jq -r '.nodes[0].memory_by == "cgroup"' r.json) # a limit on this test's own group
+    [ "$(jq '.hosts[0].cpu_by != "task_clock" or .efficiency.cpu.lower_bound == true' r.json)" = true ]
+    limited=$(jq -r '.hosts[0].memory_by == "cgroup"' r.json) # a limit on this test's own group
     [ "$limited" = true ] || [ "$(jq -r '.efficiency.memory.by' r.json)" = resident ]
     [ "$limited" = true ] || [ "$(jq .efficiency.memory.upper_bound r.json)" = true ]
     [ "$limited" = true ] || [ "$(jq '.efficiency.memory.used_bytes > 8 * 64 * 1048576' r.json)" = true ]
@@ -185,7 +185,7 @@ END
     near "$(jq .efficiency.cpu.used_cpu_s <<<"$output")" "$cpu" 0.15
     jq -e '.efficiency.cpu | .of_cpu_s / .used_cpu_s * .share | . > 0.999 and . < 1.001' <<<"$output"
     # The third of four nodes has two CPUs, but no more than there are.
-    [ "$(jq .nodes[0].cpus_allocated <<<"$output")" = "$(python3 -c 'import os; print(min(2, os.cpu_count()))')" ]
+    [ "$(jq .hosts[0].cpus_allocated <<<"$output")" = "$(python3 -c 'import os; print(min(2, os.cpu_count()))')" ]
     [ "$(jq -r .efficiency.memory.against <<<"$output")" = request ]
     [ "$(jq .efficiency.memory.of_bytes <<<"$output")" = $((2 * 64 << 20)) ]
     near "$(jq .efficiency.memory.used_bytes <<<"$output")" "$peak" 5000000
@@ -202,8 +202,8 @@ END
     netprof run -q --interval 50ms -o r.netprof -- taskset -c "$cpu" sleep 0.3
     netprof job --json --fail-on critical r.netprof >report.json
     # A control group that is smaller than the node would be the job's allocation.
-    [ "$(jq -r .nodes[0].cpus_allocated_by report.json)" = affinity ] || [ "$(jq -r .nodes[0].cpus_allocated_by report.json)" = cpuset ]
-    [ "$(jq .nodes[0].cpus_allocated report.json)" = 1 ] || [ "$(jq -r .nodes[0].cpus_allocated_by report.json)" = cpuset ]
+    [ "$(jq -r .hosts[0].cpus_allocated_by report.json)" = affinity ] || [ "$(jq -r .hosts[0].cpus_allocated_by report.json)" = cpuset ]
+    [ "$(jq .hosts[0].cpus_allocated report.json)" = 1 ] || [ "$(jq -r .hosts[0].cpus_allocated_by report.json)" = cpuset ]
 }
 
 @test "job: scontrol that hangs costs a few seconds at the end, and no reading" {
@@ -322,7 +322,7 @@ END
     cpu=$(jq .use.cpu.total job.json)
     thread=$(jq '.use.thread.mean * .elapsed_s' job.json)
     near "$thread" "$cpu" "$(awk -v c="$cpu" 'BEGIN { print 0.1 + 0.1 * c }')"
-    jq -e '.bound_by.thread.used > 0 and .bound_by.thread.used <= 1 and (.bound_by.text | length > 0)' job.json
+    jq -e '.bound_by.resources.thread.used_share > 0 and .bound_by.resources.thread.used_share <= 1 and (.bound_by.text | length > 0)' job.json
     grep -q '^bound by: ' page
     # the highest of the samples, of each meter
     grep -Eq '^PER NODE +MEAN +PEAK ' page

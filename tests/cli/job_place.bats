@@ -105,7 +105,7 @@ fact() {
     [ "$start" -le $((begin + 3)) ]
     netprof job --fail-on critical,judged r.netprof >page
     grep -q "^pod trainer-0 in namespace ml on node worker7, started $(date -u -d "@$start" '+%Y-%m-%d %H:%M:%S')" <(tr '\n' ' ' <page | sed 's/ pod /\npod /')
-    [ "$(netprof job --fail-on critical,judged --json r.netprof | jq .pod_start_s)" = "$start" ]
+    [ "$(netprof job --fail-on critical,judged --json r.netprof | jq .pod_begin_ns/1000000000)" = "$start" ]
     netprof diff --json r.netprof >d.json
     [ "$(jq -r .host d.json)" = trainer-0 ]
     # Without a downward API the host name is the pod's.

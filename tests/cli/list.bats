@@ -19,11 +19,11 @@ setup() {
 
 @test "JSON and CSV say the same as the text" {
     netprof list --root node --counters --json >all.json
-    [ "$(jq -r '.format, .version' all.json | tr '\n' ' ')" = 'netprof-list 1 ' ]
-    [ "$(jq -r .node.host all.json)" = nid001 ]
-    [ "$(jq '.sources[] | select(.source == "cxi") | .devices' all.json)" = 2 ]
-    [ "$(jq -r '.sources[] | select(.source == "rdma") | "\(.state) \(.errno)"' all.json)" = 'absent 2' ]
-    [ "$(jq '[.devices[] | select(.source == "cxi") | .fast] | unique | .[]' all.json)" = 34 ]
+    [ "$(jq -r '.format, .version' all.json | tr '\n' ' ')" = 'netprof-list 2 ' ]
+    [ "$(jq -r .facts.host all.json)" = nid001 ]
+    [ "$(jq '.sources[] | select(.source == "cxi") | .device_count' all.json)" = 2 ]
+    [ "$(jq -r '.sources[] | select(.source == "rdma") | "\(.status) \(.errno)"' all.json)" = 'absent 2' ]
+    [ "$(jq '[.devices[] | select(.source == "cxi") | .fast_count] | unique | .[]' all.json)" = 34 ]
     counters=$(find node/sys/class/cxi/cxi0/device/telemetry -type f ! -name ALL-in-binary ! -name reset_counters | wc -l)
     [ "$(jq '[.counters[] | select(.device == "cxi0" and (.counter | contains("/") or contains(":") | not))] | length' all.json)" = "$counters" ]
     value=$(netprof-sim get node hni_sts_rx_ok_octets --nic 0)
@@ -53,7 +53,7 @@ setup() {
     cat out
     grep -q '^Not readable$' out
     grep -Eq '^cxi0 .*hni_rx_paused_0$' out
-    netprof list --root node --json | jq -e '.devices[] | select(.device == "cxi0") | .unreadable >= 1'
+    netprof list --root node --json | jq -e '.devices[] | select(.device == "cxi0") | .unreadable_count >= 1'
 }
 
 @test "nothing to read: the sources tell why, exit code 4" {

@@ -162,10 +162,10 @@ three_nodes() {
     three_nodes
     netprof merge --json n1-17.netprof n2-17.netprof n10-17.netprof -o job.netprof >m.json
     [ "$(jq -r .format m.json)" = netprof-merge ]
-    [ "$(jq '.clocks.error_ns' m.json)" = 0 ]
-    [ "$(jq -r '[.files[].node] | join(" ")' m.json)" = "n1 n2 n10" ]
-    [ "$(jq '[.files[].snapshots] | min >= 2' m.json)" = true ]
-    [ "$(jq '[.files[].clock_error_ns] | max' m.json)" = 0 ]
+    [ "$(jq '.clocks.clock_uncertainty_ns' m.json)" = 0 ]
+    [ "$(jq -r '[.files[].host] | join(" ")' m.json)" = "n1 n2 n10" ]
+    [ "$(jq '[.files[].snapshot_count] | min >= 2' m.json)" = true ]
+    [ "$(jq '[.files[].clock_uncertainty_ns] | max' m.json)" = 0 ]
     # The kernel's clock state is in the files, begin and end.
     netprof convert n1-17.netprof n1.json
     for when in clock clock_end; do
@@ -180,10 +180,10 @@ three_nodes() {
     netprof record -q -o second.netprof --interval 50ms --duration 300ms --job none --sources cpu
     netprof merge -q first.netprof second.netprof -o both.netprof
     netprof job --json --fail-on critical,judged both.netprof >both.json
-    jq -e '.nodes[0].gaps | map(select(.between_recordings)) | length == 1 and .[0].to_s - .[0].from_s > 0.9' both.json
+    jq -e '.hosts[0].gaps | map(select(.between_recordings)) | length == 1 and .[0].to_s - .[0].from_s > 0.9' both.json
     # As many as each alone: the second between them would be 20 more.
-    for file in first second; do netprof job --json --fail-on critical,judged $file.netprof | jq .expected; done >alone
-    [ "$(jq .expected both.json)" = "$(awk '{ sum += $1 } END { print sum }' alone)" ]
+    for file in first second; do netprof job --json --fail-on critical,judged $file.netprof | jq .expected_snapshot_count; done >alone
+    [ "$(jq .expected_snapshot_count both.json)" = "$(awk '{ sum += $1 } END { print sum }' alone)" ]
     netprof record -q -o killed.netprof --interval 50ms --duration 20s --job none --sources cpu &
     recorder=$!
     wait_for_readings killed.netprof 3
@@ -194,9 +194,9 @@ three_nodes() {
     mkdir killed
     mv killed.netprof third.netprof killed
     netprof job --json --fail-on critical,judged killed >killed.json 2>/dev/null
-    jq -e '.nodes[0].gaps | map(select(.between_recordings)) | length == 0' killed.json
-    jq -e '.nodes[0].gaps | length >= 1' killed.json
-    jq -e '.expected > .samples' killed.json
+    jq -e '.hosts[0].gaps | map(select(.between_recordings)) | length == 0' killed.json
+    jq -e '.hosts[0].gaps | length >= 1' killed.json
+    jq -e '.expected_snapshot_count > .snapshot_count' killed.json
 }
 
 @test "merge: netprof job reads every node of a merged file" {
@@ -207,9 +207,9 @@ three_nodes() {
     netprof job --json --fail-on critical job.netprof >merged.json
     netprof job --json --fail-on critical d >apart.json
     for file in merged.json apart.json; do
-        [ "$(jq -r '[.nodes[].name] | sort | join(" ")' "$file")" = "n1 n10 n2" ]
+        [ "$(jq -r '[.hosts[].host] | sort | join(" ")' "$file")" = "n1 n10 n2" ]
     done
-    [ "$(jq -c '[.nodes[] | [.name, .samples]] | sort' merged.json)" = "$(jq -c '[.nodes[] | [.name, .samples]] | sort' apart.json)" ]
+    [ "$(jq -c '[.hosts[] | [.host, .snapshot_count]] | sort' merged.json)" = "$(jq -c '[.hosts[] | [.host, .snapshot_count]] | sort' apart.json)" ]
     [ "$(jq .begin_ns merged.json)" = "$(jq .begin_ns apart.json)" ]
     [ "$(jq .elapsed_s merged.json)" = "$(jq .elapsed_s apart.json)" ]
 }

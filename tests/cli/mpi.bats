@@ -143,17 +143,17 @@ ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plu
 
 @test "--json tells where the regions are, and what they are" {
     netprof run --mpi --json -s summary -o regions -- true
-    [ "$(jq -c .mpi summary)" = "{\"directory\":\"$PWD/regions\",\"files\":0,\"missing_ranks\":0,\"regions\":[]}" ]
+    [ "$(jq -c .mpi summary)" = "{\"directory\":\"$PWD/regions\",\"file_count\":0,\"missing_rank_count\":0,\"regions\":[]}" ]
     netprof run --json -s summary -- true
     [ "$(jq 'has("mpi")' summary)" = false ]
     needs openmpi calls-openmpi
     mkdir expected
     netprof run --mpi --json -s summary -- "$mpirun" -n 3 "$programs/calls-openmpi" expected
-    [ "$(jq -c '.mpi | .directory, .files, .missing_ranks' summary | tr '\n' ' ')" = 'null 3 0 ' ]
-    jq -r '.mpi.regions[] | "\(.name) \(.calls) \(.bytes)"' summary | sort >got
+    [ "$(jq -c '.mpi | .directory, .file_count, .missing_rank_count' summary | tr '\n' ' ')" = 'null 3 0 ' ]
+    jq -r '.mpi.regions[] | "\(.region) \(.calls) \(.declared_bytes)"' summary | sort >got
     awk '{ calls[$1] += $2; bytes[$1] += $3 } END { for (n in calls) print n, calls[n], bytes[n] }' expected/expected.* |
         sort | diff - got
-    [ "$(jq '.mpi.regions | map(select(.name == "MPI_Init_thread"))[0] | .ranks' summary)" = 3 ]
+    [ "$(jq '.mpi.regions | map(select(.region == "MPI_Init_thread"))[0] | .rank_count' summary)" = 3 ]
 }
 
 @test "a rank that is killed: what all did until then is kept, and no linking is accused" {
@@ -198,8 +198,8 @@ END
             cp run$run.$mpi/netprof-*.netprof two
         done
         netprof regions two --json >two.json
-        [ "$(jq -c '[.each_run[] | [.runs, (.ranks | length), .verdict.severity]] | map(.[0:2])' two.json)" = '[[1,2],[1,2]]' ]
-        [ "$(jq '.each_run | .[0].begin_ns < .[1].begin_ns' two.json)" = true ]
+        [ "$(jq -c '[.runs[] | [.run_count, (.ranks | length), .verdict.severity]] | map(.[0:2])' two.json)" = '[[1,2],[1,2]]' ]
+        [ "$(jq '.runs | .[0].begin_ns < .[1].begin_ns' two.json)" = true ]
         [ "$(netprof regions two | grep -c '^Run [12] of 2, ')" = 2 ]
     done
 }

@@ -39,7 +39,7 @@ expect_late() {
     [ "$(accused)" = "$1" ]
     [ "$(jq '.ranks[.verdict.notes[0].rank_index].rank' regions.json)" = "$1" ]
     [[ $(jq -r .verdict.text regions.json) =~ ^(Rank|[0-9]+\ ranks\ on\ [0-9]+\ CPUs?\;\ rank)\ $1\ is\ late:\ the\ other ]]
-    [ "$(jq '.run.gain_at_most_ns <= .run.longest_ns and .run.gain_at_most_ns > 0.3 * .run.longest_ns' regions.json)" = true ]
+    [ "$(jq '.work_and_waiting.gain_at_most_ns <= .work_and_waiting.longest_ns and .work_and_waiting.gain_at_most_ns > 0.3 * .work_and_waiting.longest_ns' regions.json)" = true ]
 }
 
 @test "MPICH: the straggler of four is late, in a barrier and in receives" {
@@ -139,5 +139,5 @@ expect_late() {
     [ "$(grep -cE '^waits-mpich, 2 ranks on 1 host' text)" -eq 2 ]
     refute grep -qE '(3|4) (ranks|files)' text
     netprof regions --json both >both.json
-    [ "$(jq -c '[.each_run[] | .ranks | length]' both.json)" = '[2,2]' ]
+    [ "$(jq -c '[.runs[] | .ranks | length]' both.json)" = '[2,2]' ]
 }

@@ -366,7 +366,7 @@ held() {
     wait
     [ -p pipe ]
     netprof diff got.netprof --json >out
-    [ "$(jq '.before | length > 0' out)" = true ]
+    [ "$(jq '.before_file | length > 0' out)" = true ]
 }
 
 @test "record --cgroup: a group that is not there is an error" {

@@ -291,7 +291,7 @@ END
     [ "$(grep -c '^Run [12] of 2, which began ' text)" = 2 ]
     [ "$(grep -c '^ok  *The 1 rank file is complete' text)" = 2 ]
     refute grep -q uneven text
-    [ "$(netprof regions . --json | jq '.each_run | length')" = 2 ]
+    [ "$(netprof regions . --json | jq '.runs | length')" = 2 ]
     netprof regions . --csv >csv 2>err
     grep -q 'the files are of 2 runs: only the newest is shown' err
     # given the same name of a run, and at the same time as far as anybody knows, they would be ranks
@@ -299,7 +299,7 @@ END
     NETPROF_RUN=a PMI_RANK=0 PMI_SIZE=2 "$life" exit there &
     NETPROF_RUN=b PMI_RANK=1 PMI_SIZE=2 "$life" exit there
     wait
-    [ "$(netprof regions . --json | jq '.each_run | length')" = 2 ]
+    [ "$(netprof regions . --json | jq '.runs | length')" = 2 ]
     rm netprof-*
     "$life" fork there
     netprof regions . >text

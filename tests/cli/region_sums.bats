@@ -40,12 +40,12 @@ json() {
     grep -qE '^step +iteration +10 +4\.5 +0 +9 +45 ' text
     grep -qE '^step +size +10 +1000000 +1000000 +1000000 +10000000 ' text
     netprof regions o.netprof --json >regions.json
-    [ "$(json '[.regions[] | select(.kind == "span") | .path, .spans, .inclusive_ns, .waited_ns, .declared_bytes, .share]')" = \
+    [ "$(json '[.regions[] | select(.kind == "span") | .path, .span_count, .inclusive_ns, .waited_ns, .declared_bytes, .share]')" = \
         '["step/isend",20,200000000,40000000,20000000,null]' ]
     [ "$(json .regions_ns)" = 100000000 ]
-    [ "$(json '.regions[0].values[] | select(.name == "iteration") | [.count, .sum, .min, .max, (.histogram | map(.count) | add)]')" = \
+    [ "$(json '.regions[0].values[] | select(.name == "iteration") | [.count, .total, .min, .max, (.histogram | map(.count) | add)]')" = \
         '[10,45,0,9,10]' ]
-    [ "$(json '[.regions[0].values[] | select(.name == "size") | .histogram[] | .from, .below, .count, .time_ns]')" = \
+    [ "$(json '[.regions[0].values[] | select(.name == "size") | .histogram[] | .from, .below, .count, .inside_ns]')" = \
         '[524288,1048576,10,100000000]' ]
     netprof regions o.netprof --csv --values | tr -d '\r' >values.csv
     grep -qx 'step,size,524288,1048576,10,100000000' values.csv

@@ -88,14 +88,14 @@ json() {
     files=(netprof-99-*.netprof)
     [ ${#files[@]} -eq 4 ]
     netprof regions . --json >regions.json
-    [ "$(json '.format, .version, .job, .command, .ranks_expected' | xargs)" = 'netprof-regions 1 99 rank 4' ]
+    [ "$(json '.format, .version, .job, .command, .expected_rank_count' | xargs)" = 'netprof-regions 2 99 rank 4' ]
     [ "$(json '[.ranks[].rank] | join(" ")')" = '0 1 2 3' ]
     [ "$(json '[.regions[].path] | join(" ")')" = 'main main/exchange helper' ]
     [ "$(json '.regions[1] | .calls, .measured_calls, .declared_bytes, .rank_count' | xargs)" = '10 10 10000 4' ]
-    [ "$(json '.regions[1].ranks.calls | join(" ")')" = '1 2 3 4' ]
+    [ "$(json '.regions[1].by_rank.calls | join(" ")')" = '1 2 3 4' ]
     [ "$(json '.regions[2] | .calls, .declared_bytes' | xargs)" = '4 28' ]
     [ "$(json '.regions[0] | .declared_bytes, .declared_bytes_with_parts' | xargs)" = '0 10000' ]
-    [ "$(json '.ranks_missing | length, .hosts[0].ranks' | head -1)" = 0 ]
+    [ "$(json '.missing_ranks | length, .hosts[0].rank_count' | head -1)" = 0 ]
     # own time and parts are the whole, each rounded in each rank; and the histogram has every call
     [ "$(json '.regions[0].inclusive_ns - .regions[0].exclusive_ns - .regions[1].inclusive_ns | fabs <= 4')" = true ]
     [ "$(json '[.regions[1].histogram[].calls] | add')" = 10 ]
@@ -108,7 +108,7 @@ json() {
     cp "$BATS_FILE_TMPDIR/rank" .
     for rank in 0 2; do PMI_RANK=$rank PMI_SIZE=3 ./rank; done
     netprof regions . --json >regions.json
-    [ "$(json '.ranks_expected, .ranks_missing[0]' | xargs)" = '3 1' ]
+    [ "$(json '.expected_rank_count, .missing_ranks[0]' | xargs)" = '3 1' ]
     netprof regions . | grep -q '1 of 3 ranks left no file: 1'
 }
 
@@ -117,10 +117,10 @@ json() {
     ./rank
     ./rank
     netprof regions . --json >regions.json
-    [ "$(json '[.each_run[].ranks | length] | join(" ")')" = '1 1' ]
-    [ "$(json '.each_run[0].ranks[0].rank')" = null ]
-    [ "$(json '.each_run[1].ranks[0].label')" = "pid $(json '.each_run[1].ranks[0].pid')" ]
-    [ "$(json '[.each_run[].regions[0].calls] | join(" ")')" = '1 1' ]
+    [ "$(json '[.runs[].ranks | length] | join(" ")')" = '1 1' ]
+    [ "$(json '.runs[0].ranks[0].rank')" = null ]
+    [ "$(json '.runs[1].ranks[0].label')" = "pid $(json '.runs[1].ranks[0].pid')" ]
+    [ "$(json '[.runs[].regions[0].calls] | join(" ")')" = '1 1' ]
 }
 
 @test "a program that was killed amid main" {
@@ -151,7 +151,7 @@ json() {
     [ "$(json '.regions[1].nics | .state, .tx_bytes, .sent_over_declared' | xargs)" = 'known 5432 1.0864' ]
     [ "$(json '.regions[2].nics | .state, .tx_bytes' | xargs)" = 'uncertain 0' ]
     [ "$(json '.regions[2].nics | .uncertain_share > 0.5, .tx_bytes_per_s_and_host' | xargs)" = 'true null' ]
-    [ "$(json '.readings, (.reading_ns > 0)' | xargs)" = '6 true' ]
+    [ "$(json '.reading_count, (.reading_ns > 0)' | xargs)" = '6 true' ]
     netprof regions . | grep -qE '^netprof +6 '
     # the file has the counters of the regions and no others, nor devices without any
     refute grep -q zz_counter_of_no_set ./*.netprof
@@ -175,15 +175,15 @@ json() {
     [[ $(json .verdict.text) == 'Rank 17 (h3) is held in wait; trouble on cxi0' ]]
     [ "$(json '.verdict.notes[0] | .severity, .rank_index' | xargs)" = 'high 17' ]
     json '.verdict.notes[0].text' | grep -q 'the last in allreduce_residual, where the others wait for it; in [a-z_]* meanwhile, on its host cxi0: transmit blocked'
-    [ "$(json '.ranks[17].run | .work_ns + .waiting_ns == .elapsed_ns')" = true ]
-    [ "$(json '.run | .late | length')" = 0 ]
+    [ "$(json '[.ranks[17] | .work_and_waiting | .work_ns + .waiting_ns - .elapsed_s * 1e9 | fabs < 100] | .[0]')" = true ]
+    [ "$(json '.work_and_waiting | .late | length')" = 0 ]
     [ "$(json '.regions[] | select(.region == "pack") | .nics | .state, (.tx_bytes > 0), .share_of_line_rate' | xargs)" = 'uncertain true null' ]
     # the NIC of its host, 23 % of the time, in wait and not in the rest of main
-    [ "$(json '[.findings[] | select(.rule == "egress-paused" and .worse_within == null)] | map(.region, .host, .device, .severity) | join(" ")')" = \
+    [ "$(json '[.findings[] | select(.rule == "egress-paused" and .worse_within == null)] | map(.path, .host, .device, .severity) | join(" ")')" = \
         'main/step/halo_exchange h3 cxi0 high main/step/halo_exchange/isend_irecv h3 cxi0 high main/step/halo_exchange/wait h3 cxi0 high' ]
-    [ "$(json '.findings[] | select(.rule == "egress-paused" and .region == "main/step/halo_exchange/wait") | .value * 100 | round')" = 23 ]
+    [ "$(json '.findings[] | select(.rule == "egress-paused" and .path == "main/step/halo_exchange/wait") | .value * 100 | round')" = 23 ]
     # each host's NICs once: 4 NICs at 7.8 GB/s during the longest rank's time, on 8 hosts
-    [ "$(json '.regions[] | select(.region == "isend_irecv") | .nics | .hosts, (.tx_bytes_per_s_and_host / 1e8 | round)' | xargs)" = '8 312' ]
+    [ "$(json '.regions[] | select(.region == "isend_irecv") | .nics | .host_count, (.tx_bytes_per_s_and_host / 1e8 | round)' | xargs)" = '8 312' ]
     # parts and own time are the whole, everywhere
     # shellcheck disable=SC2016 # jq's variables
     [ "$(json '.regions as $all | [$all[] | . as $n |
@@ -269,8 +269,8 @@ END
     mv out regions.json
     grep -q "^netprof regions: $file: byte [0-9]*: " err
     [ "$(json '.ranks | length')" = 3 ]
-    [ "$(json '.ranks_missing | join(" ")')" = 2 ]
-    [ "$(json '.warnings[0].path')" = "$file" ]
+    [ "$(json '.missing_ranks | join(" ")')" = 2 ]
+    [ "$(json '.warnings[0].file')" = "$file" ]
     echo nonsense >job/nonsense.netprof
     [ "$(status_of netprof regions job job/missing.netprof)" = 1 ]
     grep -q '^netprof regions: job/nonsense.netprof: ' err

@@ -39,7 +39,7 @@ totals_agree() {
 @test "run --interval: a program with regions samples itself, and its sums are its totals" {
     recorded 20ms "$phases" 2 300
     [ "$(ls job | wc -l)" -eq 3 ]
-    job_json '.regions_over_time.processes == 1'
+    job_json '.regions_over_time.process_count == 1'
     job_json '[.regions_over_time.regions[].region] | sort == ["main", "solve", "wait <&>/all"]'
     totals_agree
 }
@@ -47,7 +47,7 @@ totals_agree() {
 # What the samples tell by themselves, and where: of each phase there are so many in a row that columns of it are known.
 @test "over time: one region, then the other, and shares that add up" {
     recorded 20ms "$phases" 2 300 12
-    job_json '.regions_over_time.processes == 1'
+    job_json '.regions_over_time.process_count == 1'
     netprof convert job/*.series.netprof series.json
     "$BATS_TEST_DIRNAME/series_check" sums series.json
     "$BATS_TEST_DIRNAME/series_check" columns series.json job.json
@@ -61,7 +61,7 @@ totals_agree() {
 @test "the text tells shares in parts of the job: first of solve, then of wait, and never more than all" {
     recorded 20ms "$phases" 1 300 8
     netprof convert job/*.series.netprof series.json
-    job_json '.regions_over_time.processes == 1'
+    job_json '.regions_over_time.process_count == 1'
     for all in '' --all; do
         # shellcheck disable=SC2086 # no word at all
         run -0 netprof job $all --fail-on critical job
@@ -161,7 +161,7 @@ ranks() {
     mpirun=$(sed -n "s/^$1 //p" "$NETPROF_TEST_BUILD/tests/mpi/launchers")
     [ -n "$mpirun" ] || skip "$1 was not found when netprof was configured"
     recorded 50ms "$mpirun" -n 3 "$phases" 1 200 4
-    job_json '.regions_over_time.processes == 3'
+    job_json '.regions_over_time.process_count == 3'
     totals_agree
     job_json '[.regions_over_time.regions[] | select(.region == "solve") | .share[] | values] | max > 0.6'
 }

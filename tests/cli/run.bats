@@ -173,7 +173,7 @@ END
     netprof run --json --summary all.json -- loopback -n 500 -b 8 >out
     [ "$(jq -r '.format, .exit_status' all.json | tr '\n' ' ')" = 'netprof-run 0 ' ]
     # 2 x 8 MiB of bulk data at least
-    jq -e '.devices[] | select(.device == "lo" and .source == "netdev") | .rx_bytes > 16777216 and .rx_bytes == .tx_bytes' all.json
+    jq -e '.devices[] | select(.device == "lo" and .source == "netdev") | .traffic | .rx_bytes > 16777216 and .rx_bytes == .tx_bytes' all.json
     # In words: of lo alone, for ports of the node that moved something meanwhile would stand in its place.
     netprof run --include lo -- loopback -n 500 -b 8 >out 2>err
     grep -Eq '^  lo +[0-9.]+ [MG]B +[0-9.]+ [kMG]B/s +[0-9]+ ' err
@@ -192,7 +192,7 @@ END
     grep -q 'rh:spt_timeouts' out
     refute grep -q 'pct_spt_timeouts' out # the same events
     netprof run --root node --json --summary all.json -- netprof-sim step node --seconds 1
-    jq -e '.devices[] | select(.device == "cxi0") | .rx_packets > 0 and .tx_packets > 0' all.json
+    jq -e '.devices[] | select(.device == "cxi0") | .traffic | .rx_packets > 0 and .tx_packets > 0' all.json
 }
 
 # Sent to the group, a signal reaches the command by itself; sent to netprof alone, netprof passes it on. Either way the

@@ -91,7 +91,7 @@ END
     compare_figures runs all.json
     # 1 to 10 blocks: 5.5 in the mean, and what TCP adds is less than a tenth
     jq -e '.statistics[] | select(.device == "lo" and .counter == "rx_bytes") | .mean >= 550000' all.json
-    jq -e '(.runs | length) == 10 and .failed == 0 and ([.runs[].exit_status] | unique) == [0]' all.json
+    jq -e '(.runs | length) == 10 and .failed_run_count == 0 and ([.runs[].exit_status] | unique) == [0]' all.json
 }
 
 @test "-r: a run that stands apart is named, fields and CSV say the same as JSON" {
@@ -201,8 +201,8 @@ until [ -e moved ]; do sleep 0.02; done; touch go; wait; rm moved go
 netprof run -D 1s --json -s late.json -o late.netprof -- sh -c './work & until [ -e moved ]; do sleep 0.02; done; sleep 1.5; touch go; wait'
 END
     unshare --user --map-root-user --net sh -e inside
-    jq -e '[.devices[] | select(.device == "lo")][0].rx_bytes >= 200000' whole.json
-    jq -e '([.devices[] | select(.device == "lo")][0].rx_bytes // 0) < 200000 and .delay_s == 1' late.json
+    jq -e '[.devices[] | select(.device == "lo")][0].traffic.rx_bytes >= 200000' whole.json
+    jq -e '([.devices[] | select(.device == "lo")][0].traffic.rx_bytes // 0) < 200000 and .delay_s == 1' late.json
     [ "$(status_of netprof run -D 1m -o none.netprof -- sh -c 'exit 4')" = 4 ]
     grep -q 'nothing was measured: it ended before the delay of 60 s was over' err
     [ ! -e none.netprof ]
@@ -220,7 +220,7 @@ END
     wait_for_readings p.netprof 2
     touch go
     wait $watcher
-    jq -e --argjson pids "[$one, $two]" '.processes == $pids and .ended_by == "ended" and .command == null' p.json
+    jq -e --argjson pids "[$one, $two]" '.pids == $pids and .ended_by == "ended" and .command == null' p.json
     netprof convert p.netprof p.all.json
     jq -e '[.snapshots[0].devices[].source] | index("process")' p.all.json
     wait $one $two

@@ -91,8 +91,8 @@ merge 0" ]
     [ "$(jq .efficiency.time.of_s report.json)" = 420 ]
     [ "$(jq .efficiency.memory.of_bytes report.json)" = $((200 << 20)) ]
     # Seconds of both nodes, by Slurm's CPUs and the recordings' lengths.
-    jq -e '(.nodes | map(.cpus_allocated * (.end_s - .begin_s)) | add) as $of | .efficiency.cpu.of_cpu_s | . > $of * 0.999 and . < $of * 1.001' report.json
-    jq -e ".nodes | map(.cpus_allocated) | add == $(said NumCPUs)" report.json
+    jq -e '(.hosts | map(.cpus_allocated * (.end_s - .begin_s)) | add) as $of | .efficiency.cpu.of_cpu_s | . > $of * 0.999 and . < $of * 1.001' report.json
+    jq -e ".hosts | map(.cpus_allocated) | add == $(said NumCPUs)" report.json
 }
 
 @test "slurm: the report of a merged job names its nodes" {

@@ -364,8 +364,8 @@ for i in range(700):
     jq -e '[.devices[].source] | unique == ["cpu", "user"]' diff.json
     # Times are nanoseconds that rise as time did, by 50 ms or, where the machine was busy, more; not text.
     netprof convert r.netprof r.json
-    jq -e '[.snapshots[].begin_ns] | map(type) | unique == ["number"]' r.json
-    jq -e --argjson least $((told - read_once - 20)) --argjson most $((ended - begun + 20)) '[.snapshots[].begin_ns] |
+    jq -e '[.snapshots[].monotonic_begin_ns] | map(type) | unique == ["number"]' r.json
+    jq -e --argjson least $((told - read_once - 20)) --argjson most $((ended - begun + 20)) '[.snapshots[].monotonic_begin_ns] |
         . == unique and length >= 3 and length <= $most / 50 + 2 and .[-1] - .[0] >= $least * 1e6 and .[-1] - .[0] <= $most * 1e6' r.json
 }
 

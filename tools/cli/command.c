@@ -44,15 +44,30 @@ void command_help(const command *c, FILE *to)
 
 // ---- running ----
 
-// {"format":"netprof-error",...}, the only document on the standard output.
-static void command_print_failure(const char *name, const char *text, int code)
+static FILE *command_json_stream;
+
+// {"format":"netprof-error",...}, the only document where the command's own would be.
+static void command_print_failure(const char *name, const char *text, const message_place *place, int code)
 {
     json_object *o = json_document("error");
-    json_put_text(o, "command", name);
-    json_put_text(o, "message", text);
-    json_put(o, "exit", json_new_int64(code));
-    json_print(stdout, o);
-    output_close();
+    json_put_text(o, "subcommand", name);
+    json_put_text(o, "text", text);
+    json_put_text(o, "file", place->file);
+    if (place->line) json_put_exact(o, "line", place->line);
+    if (place->byte) json_put_exact(o, "byte", place->byte);
+    json_put(o, "exit_code", json_new_int64(code));
+    json_print(command_json_stream, o);
+    if (command_json_stream == stdout) output_close();
+}
+
+// Whether JSON is asked for, told before the options are parsed: a wrong one among them is an error like all.
+static bool command_wants_json(const command *c, int argc, const char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0) return true;
+        if (c->popt_flags & POPT_CONTEXT_POSIXMEHARDER && *argv[i] != '-') return false;
+    }
+    return false;
 }
 
 static bool command_parsing; // popt is at work
@@ -119,8 +134,11 @@ int command_execute(const command *c, int argc, const char **argv)
     atexit(command_at_exit);
     const char **words = NULL; // an array of stb_ds
     int first = command_dashes(c, argc, argv);
-    message_command(c->name, c->json, command_print_failure);
+    const int wanted = command_wants_json(c, argc, argv);
+    command_json_stream = c->json_on_stderr ? stderr : stdout;
+    message_command(c->name, c->json ? &wanted : NULL, c->json_on_stderr, command_print_failure);
     int code = command_parse_part(c, first, argv, &words, &help_wanted);
+    message_command(c->name, code ? NULL : c->json, c->json_on_stderr, command_print_failure);
     if (c->before_dashes) *c->before_dashes = first < argc ? arrlenu(words) : (size_t)-1;
     // Options may follow "--" as well: argv[first] takes the place of the program's name.
     if (!code && first < argc) code = command_parse_part(c, argc - first, argv + first, &words, &help_wanted);

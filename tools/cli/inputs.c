@@ -28,8 +28,8 @@ static netprof_err inputs_list_directory(listing *l, const char *directory)
 int inputs_list(listing *l, const char *directory)
 {
     size_t before = l->count;
-    if (inputs_list_directory(l, directory)) return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
-    return l->count > before ? EXIT_DONE : fail(EXIT_FILE, "%s: no file *.netprof there", safe(directory));
+    if (inputs_list_directory(l, directory)) return fail_file(EXIT_FILE, directory, "%s", strerror(errno));
+    return l->count > before ? EXIT_DONE : fail_file(EXIT_FILE, directory, "no file *.netprof there");
 }
 
 size_t inputs_count(const char *const *paths, size_t count)
@@ -72,7 +72,7 @@ static int inputs_read_directory(dataset *set, const char *path, const dataset_o
         else if (result)
             warn("%s: left out: %s", safe(l.paths[i]), error_text(&error));
     }
-    if (!code && set->run_count == before) code = fail(EXIT_FILE, "%s: no file of it holds readings", safe(path));
+    if (!code && set->run_count == before) code = fail_file(EXIT_FILE, path, "no file of it holds readings");
     listing_free(&l);
     return code;
 }
@@ -171,7 +171,7 @@ int inputs_compare(difference *d, const dataset *set, bool force)
     const dataset_run *first = &set->runs[0], *last = &set->runs[set->run_count - 1];
     netprof_error error;
     if (first == last && first->snapshot_count < 2 && !first->delta_count)
-        return fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(first->path));
+        return fail_file(EXIT_FILE, first->path, "holds one snapshot; a second one is needed");
     if (first != last && !last->part && inputs_are_one_file(first->path, last->path))
         return fail(EXIT_USAGE, "%s was given twice; expected the reading before, and the one after", safe(last->path));
     inputs_say_sets(set);

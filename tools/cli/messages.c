@@ -12,11 +12,13 @@
 
 static const char *message_name; // of the sub-command
 static const int *message_json;
+static bool message_json_on_stderr;
 static message_json_printer message_print_json;
 static bool progress_shown;
 
-void message_command(const char *name, const int *json, message_json_printer print)
+void message_command(const char *name, const int *json, bool on_stderr, message_json_printer print)
 {
+    message_json_on_stderr = on_stderr;
     message_name = name;
     message_json = json;
     message_print_json = print;
@@ -54,13 +56,15 @@ void warn(const char *format, ...)
     free(text);
 }
 
-static int message_failure(int code, const char *text)
+// Whether the text was said as well.
+static bool message_failure(int code, const char *text, message_place place)
 {
     const int *json = message_json;
-    message_write(text);
     message_json = NULL; // one document, even when writing it fails
-    if (json && *json) message_print_json(message_name, text, code);
-    return code;
+    if (json && *json && message_json_on_stderr) return message_print_json(message_name, text, &place, code), false;
+    message_write(text);
+    if (json && *json) message_print_json(message_name, text, &place, code);
+    return true;
 }
 
 int fail(int code, const char *format, ...)
@@ -69,8 +73,40 @@ int fail(int code, const char *format, ...)
     va_start(arguments, format);
     char *text = message_format(format, arguments);
     va_end(arguments);
-    message_failure(code, text);
+    message_failure(code, text, (message_place){0});
     free(text);
+    return code;
+}
+
+static int message_failure_at(int code, message_place place, const char *format, va_list arguments)
+{
+    char *rest = message_format(format, arguments), *text;
+    if (place.line || place.byte)
+        text = memory_format("%s: %s %llu: %s", safe(place.file), place.line ? "line" : "byte",
+                             (unsigned long long)(place.line ? place.line : place.byte), rest);
+    else
+        text = memory_format("%s: %s", safe(place.file), rest);
+    message_failure(code, text, place);
+    free(rest);
+    free(text);
+    return code;
+}
+
+int fail_at(int code, message_place place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    message_failure_at(code, place, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+int fail_file(int code, const char *path, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    message_failure_at(code, (message_place){.file = path}, format, arguments);
+    va_end(arguments);
     return code;
 }
 
@@ -80,9 +116,9 @@ int fail_usage(const char *format, ...)
     va_start(arguments, format);
     char *text = message_format(format, arguments);
     va_end(arguments);
-    message_failure(EXIT_USAGE, text);
+    bool said = message_failure(EXIT_USAGE, text, (message_place){0});
     free(text);
-    fprintf(stderr, "Try '%s --help'.\n", message_program());
+    if (said) fprintf(stderr, "Try '%s --help'.\n", message_program());
     return EXIT_USAGE;
 }
 
@@ -123,8 +159,8 @@ int fail_error(const char *path, const netprof_error *error)
                                                    : EXIT_FILE;
     if (!path && *error->path) path = error->path;
     if (!path) return fail(code, "%s", error_text(error));
+    message_place place = {.file = path};
     if (error->offset && !error->sys_errno && strncmp(error->text, "line ", 5) != 0)
-        return fail(code, "%s: %s %llu: %s", safe(path), error->code == NETPROF_ERR_PARSE ? "line" : "byte",
-                    (unsigned long long)error->offset, error_text(error));
-    return fail(code, "%s: %s", safe(path), error_text(error));
+        *(error->code == NETPROF_ERR_PARSE ? &place.line : &place.byte) = error->offset;
+    return fail_at(code, place, "%s", error_text(error));
 }

@@ -4,6 +4,8 @@
 
 #include "netprof.h"
 
+#include <stdbool.h>
+
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 
 enum exit_code {
@@ -15,14 +17,24 @@ enum exit_code {
     EXIT_UNKNOWN = 5  // done, but what matters could not be judged
 };
 
-// Prints a failure as a JSON document.
-typedef void (*message_json_printer)(const char *command, const char *message, int exit_code);
+// What a failure is about: a file (NULL: none), and the line or byte of it (0: the whole).
+typedef struct message_place {
+    const char *file;
+    uint64_t line, byte;
+} message_place;
 
-// The sub-command named in messages (at first NULL: none). With *json set, print() reports the first failure as well.
-void message_command(const char *name, const int *json, message_json_printer print);
+// Prints a failure as a JSON document.
+typedef void (*message_json_printer)(const char *command, const char *text, const message_place *place, int exit_code);
+
+// The sub-command named in messages (at first NULL: none). With *json set, print() reports the first failure as well, or,
+// where its JSON goes to the standard error, instead.
+void message_command(const char *name, const int *json, bool on_stderr, message_json_printer print);
 void warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Says what went wrong and returns `code`.
 int fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same about a file, whose name begins the text: "FILE: line 3: TEXT".
+int fail_file(int code, const char *path, const char *format, ...) PRINTF_LIKE(3, 4);
+int fail_at(int code, message_place place, const char *format, ...) PRINTF_LIKE(3, 4);
 // The same for a usage error, with a hint at --help. Returns EXIT_USAGE.
 int fail_usage(const char *format, ...) PRINTF_LIKE(1, 2);
 // The same for an error of the library about `path` (NULL: the error's own). Returns its exit code.

@@ -63,15 +63,16 @@ int nccl_config_read(nccl_config *config, const char *path)
     size_t room = 0, number = 0;
     int code = EXIT_DONE;
     struct stat st;
-    if (!file) return fail(EXIT_FILE, "%s: %s", safe(path), readable_error(errno));
+    if (!file) return fail_file(EXIT_FILE, path, "%s", readable_error(errno));
     if (fstat(fileno(file), &st) == 0 && st.st_size > MOST_CONFIG)
-        code = fail(EXIT_FILE, "%s: larger than 1 MiB", safe(path));
+        code = fail_file(EXIT_FILE, path, "larger than 1 MiB");
     while (!code && getline(&line, &room, file) >= 0) {
         number++;
         if (nccl_inputs_read_line(config, section, sizeof section, line))
-            code = fail(EXIT_FILE, "%s: line %zu: expected [section] or key = value", safe(path), number);
+            code =
+                fail_at(EXIT_FILE, (message_place){.file = path, .line = number}, "expected [section] or key = value");
     }
-    if (!code && ferror(file)) code = fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    if (!code && ferror(file)) code = fail_file(EXIT_FILE, path, "%s", strerror(errno));
     free(line);
     fclose(file);
     return code;

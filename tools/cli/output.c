@@ -263,7 +263,7 @@ json_object *json_document(const char *kind)
     char format[64];
     snprintf(format, sizeof format, "netprof-%s", kind);
     json_put_text(o, "format", format);
-    json_put(o, "version", json_new_int(1));
+    json_put(o, "version", json_new_int(2));
     return o;
 }
 

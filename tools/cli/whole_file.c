@@ -44,7 +44,7 @@ whole_file *whole_file_open(const char *path)
     } else if ((file->out = output_file_open(path, whole_file_waits, &why))) {
         file->stream = memory_check(fopencookie(file, "w", calls));
     } else {
-        fail(EXIT_FILE, "%s: %s", safe(path), why);
+        fail_file(EXIT_FILE, path, "%s", why);
         free(file->path);
         free(file);
         return NULL;
@@ -73,7 +73,7 @@ int whole_file_close(whole_file *file, bool keep)
     int error = whole_file_finish(file, keep && !file->error);
     if (file->error) error = file->error;
     bool told = keep || file->error; // a write that failed is why it is not kept
-    int code = told && error ? fail(EXIT_FILE, "%s: %s", safe(file->path), strerror(error)) : EXIT_DONE;
+    int code = told && error ? fail_file(EXIT_FILE, file->path, "%s", strerror(error)) : EXIT_DONE;
     if (file->stream == stdout && error) clearerr(stdout); // said once
     free(file->path);
     free(file);

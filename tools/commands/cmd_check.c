@@ -251,8 +251,7 @@ static int cmd_check_runs(const dataset *set)
 {
     run_list list = {0};
     netprof_error error;
-    if (runs_of_dataset(&list, set, force, &error))
-        return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+    if (runs_of_dataset(&list, set, force, &error)) return fail_file(EXIT_FILE, error.path, "%s", error_text(&error));
     int code = pair && !cmd_check_is_pair(&list)
                    ? fail_usage("--pair: expected the runs of two nodes, not %s%s", words_many(list.count, "run").text,
                                 list.count == 2 ? " of one node" : "")

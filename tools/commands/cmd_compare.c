@@ -71,9 +71,8 @@ static int cmd_compare_read_side(comparison *c, dataset *set, comparison_side si
     how->scope = chosen = scope;
     if (code || !comparison_add(c, side, set, how, &error)) return code;
     if (error.code == NETPROF_ERR_MISMATCH)
-        return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path),
-                    error_text(&error));
-    return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+        return fail_file(EXIT_FILE, error.path, "%s; --force takes them for a run all the same", error_text(&error));
+    return fail_file(EXIT_FILE, error.path, "%s", error_text(&error));
 }
 
 static int cmd_compare_print(const comparison *c)

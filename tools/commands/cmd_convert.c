@@ -73,8 +73,8 @@ static int cmd_convert_run(const char **arguments, size_t count)
     dataset_options how = {.names = names};
     int code = inputs_read(&set, arguments, 1, &how);
     if (!code && from && !cmd_convert_is_expected(set.runs[0].format))
-        code = fail(EXIT_FILE, "%s: expected %s, but this is %s", safe(arguments[0]), safe(from),
-                    dataset_format_name(set.runs[0].format));
+        code = fail_file(EXIT_FILE, arguments[0], "expected %s, but this is %s", safe(from),
+                         dataset_format_name(set.runs[0].format));
     if (!code) code = cmd_convert_write_out(&set, format, arguments[1]);
     if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     dataset_free(&set);

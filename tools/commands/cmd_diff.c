@@ -115,7 +115,7 @@ static int cmd_diff_nodes(const diff_view *view)
     run_list list = {0};
     netprof_error error;
     if (runs_of_dataset(&list, view->set, force, &error))
-        return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+        return fail_file(EXIT_FILE, error.path, "%s", error_text(&error));
     cmd_diff_print_nodes(view, &list);
     runs_free(&list);
     return EXIT_DONE;

@@ -97,7 +97,7 @@ static int cmd_job_one(const char *const *paths, size_t count, const rules *set)
 
 static json_object *cmd_job_json_of_several(void)
 {
-    json_object *o = json_document("job"), *verdict = json_new_object();
+    json_object *o = json_document("jobs"), *verdict = json_new_object();
     char *text = memory_format("findings on %zu of %s", worse, words_many(read_jobs, "job").text);
     if (unjudged) text_append(&text, "; %s could not be judged in all that matters", words_many(unjudged, "job").text);
     json_put_text(verdict, "severity", severity_name(worst));

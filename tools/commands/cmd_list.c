@@ -278,12 +278,12 @@ static json_object *cmd_list_json_source(const netprof_schema *schema, const net
     size_t devices, counters;
     cmd_list_source_counts(schema, s->name, &devices, &counters);
     json_put_text(o, "source", s->name);
-    json_put_text(o, "state", netprof_status_name(s->status));
+    json_put_text(o, "status", netprof_status_name(s->status));
     json_put(o, "errno", json_new_int64(s->sys_errno));
     json_put_text(o, "error", s->sys_errno ? strerror(s->sys_errno) : NULL);
-    json_put_text(o, "path", s->path);
-    json_put(o, "devices", json_exact_value(devices));
-    json_put(o, "counters", json_exact_value(counters));
+    json_put_text(o, "source_path", s->path);
+    json_put(o, "device_count", json_exact_value(devices));
+    json_put(o, "counter_count", json_exact_value(counters));
     return o;
 }
 
@@ -294,9 +294,9 @@ static json_object *cmd_list_json_device(const node *n, size_t i)
     json_put_text(o, "device", d->name);
     json_put_text(o, "source", d->source);
     json_put(o, "physical", json_new_boolean((d->flags & NETPROF_DEVICE_PHYSICAL) != 0));
-    json_put(o, "counters", json_exact_value(d->count));
-    json_put(o, "fast", json_exact_value(n->fast[i]));
-    json_put(o, "unreadable", json_exact_value(n->unreadable[i]));
+    json_put(o, "counter_count", json_exact_value(d->count));
+    json_put(o, "fast_count", json_exact_value(n->fast[i]));
+    json_put(o, "unreadable_count", json_exact_value(n->unreadable[i]));
     json_put(o, "facts", cmd_list_json_facts(d->facts, d->fact_count));
     return o;
 }
@@ -326,7 +326,7 @@ static json_object *cmd_list_json_counter(const node *n, size_t i)
 static void cmd_list_print_json(const node *n)
 {
     json_object *o = json_document("list"), *sources = json_new_array(), *devices = json_new_array();
-    json_put(o, "node", cmd_list_json_facts(n->schema->facts, n->schema->fact_count));
+    json_put(o, "facts", cmd_list_json_facts(n->schema->facts, n->schema->fact_count));
     for (size_t i = 0; i < n->schema->source_count; i++)
         json_append(sources, cmd_list_json_source(n->schema, &n->schema->sources[i]));
     for (size_t i = 0; i < n->schema->device_count; i++)

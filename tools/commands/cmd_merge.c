@@ -199,7 +199,7 @@ static int cmd_merge_add_file(merging *m, const char *path)
     parts all = {0};
     if (parts_open(&all, path, &error)) {
         if (error.code == NETPROF_ERR_FORMAT)
-            return fail(EXIT_FILE, "%s: expected a .netprof file; netprof convert makes one of others", safe(path));
+            return fail_file(EXIT_FILE, path, "expected a .netprof file; netprof convert makes one of others");
         return fail_error(path, &error);
     }
     int code = EXIT_DONE;
@@ -221,7 +221,7 @@ static int cmd_merge_add_file(merging *m, const char *path)
 
 static int cmd_merge_say_changed(const piece *p)
 {
-    return fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
+    return fail_file(EXIT_FILE, p->path, "it changed while it was read");
 }
 
 static bool cmd_merge_open_again(const piece *p, parts *all, parts_stream *stream)
@@ -441,26 +441,26 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
         json_put_text(one, "file", p->path);
         json_put(one, "byte", json_exact_value(p->at));
         json_put(one, "bytes", json_exact_value(p->size));
-        json_put_text(one, "node", p->node);
+        json_put_text(one, "host", p->node);
         json_put_text(one, "job", p->job);
         json_put_text(one, "rank", p->rank);
-        json_put(one, "snapshots", json_exact_value(p->snapshots));
-        json_put(one, "differences", json_exact_value(p->deltas));
-        json_put(one, "regions", json_exact_value(p->regions));
+        json_put(one, "snapshot_count", json_exact_value(p->snapshots));
+        json_put(one, "delta_count", json_exact_value(p->deltas));
+        json_put(one, "region_count", json_exact_value(p->regions));
         json_put(one, "begin_ns", json_new_int64(p->clock.wall_ns));
         json_put(one, "end_ns", json_new_int64(p->clock.end_wall_ns));
         json_put(one, "complete", json_new_boolean(p->complete));
-        json_put(one, "left_out", json_new_boolean(p->dropped));
+        json_put(one, "is_left_out", json_new_boolean(p->dropped));
         if (timed) {
             const clocks_run *r = &c->runs[next++];
             json_put(one, "clock_offset_ns", json_new_int64(r->offset_ns));
-            json_put(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_new_int64(r->error_ns));
+            json_put(one, "clock_uncertainty_ns", r->error_ns < 0 ? NULL : json_new_int64(r->error_ns));
             json_put(one, "clock_set_ns", json_new_int64(r->set_ns));
         }
         json_append(list, one);
     }
     json_put(o, "files", list);
-    json_put(about, "error_ns", c->error_ns < 0 ? NULL : json_new_int64(c->error_ns));
+    json_put(about, "clock_uncertainty_ns", c->error_ns < 0 ? NULL : json_new_int64(c->error_ns));
     json_put_text(about, "text", c->text);
     json_put(o, "clocks", about);
     json_print(stdout, o);
@@ -510,7 +510,7 @@ static int cmd_merge_run(const char **arguments, size_t count)
     if (!code) code = cmd_merge_drop_duplicates(&m);
     if (!code) code = cmd_merge_check_jobs(&m);
     if (!code && !cmd_merge_bytes_of(&m))
-        code = fail(EXIT_FILE, "%s: neither readings nor regions to join", safe(arguments[0]));
+        code = fail_file(EXIT_FILE, arguments[0], "neither readings nor regions to join");
     if (!code) code = cmd_merge_find_clocks(&m, &c);
     if (!code) code = cmd_merge_write_all(&m);
     if (!code && as_json)

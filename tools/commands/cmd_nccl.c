@@ -52,7 +52,7 @@ static const struct poptOption options[] = {
 static int cmd_nccl_make_directory(const char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) return EXIT_DONE;
-    return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    return fail_file(EXIT_FILE, path, "%s", strerror(errno));
 }
 
 // All directories that lead to the file.
@@ -101,11 +101,11 @@ static int cmd_nccl_convert_table(parquet_writer *p, const char *name)
     size_t count;
     parquet_column *columns = nccl_columns(csv, &count);
     if (!columns)
-        code = fail(EXIT_FILE, "%s: %s", safe(csv), strerror(errno));
+        code = fail_file(EXIT_FILE, csv, "%s", strerror(errno));
     else if (parquet_convert(p, csv, true, temporary, columns, count, why, sizeof why))
-        code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
+        code = fail_file(EXIT_FILE, done, "%s", safe(why));
     else if (rename(temporary, done))
-        code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
+        code = fail_file(EXIT_FILE, done, "%s", strerror(errno));
     if (code) unlink(temporary);
     nccl_columns_free(columns, count);
     free(csv);
@@ -201,7 +201,7 @@ static int cmd_nccl_make_report(const results *r)
     }
     char *path = memory_format("%s/netprof-XXXXXX.json", directory && *directory ? directory : "/tmp");
     int fd = mkstemps(path, (int)strlen(".json"));
-    int code = fd < 0 ? fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)) : EXIT_DONE;
+    int code = fd < 0 ? fail_file(EXIT_FILE, path, "%s", strerror(errno)) : EXIT_DONE;
     if (fd >= 0) unfinished_begin(path);
     if (fd >= 0) close(fd);
     if (!code) code = cmd_nccl_save_result(r, path);

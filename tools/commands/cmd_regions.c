@@ -308,7 +308,7 @@ static int cmd_regions_show_run(const regions *all, size_t run, const rules *set
     int code = cmd_regions_check_options(&view, arrlenu(files));
     if (!code && regions_read(&job, files, arrlenu(files), &how, &error)) code = fail_error(files[0], &error);
     if (!code && as_json)
-        fputs(run ? ",\n" : "{\"each_run\": [\n", to);
+        fputs(run ? ",\n" : "{\"format\": \"netprof-regions-runs\", \"version\": 2, \"runs\": [\n", to);
     else if (!code && cmd_regions_shows_all_runs())
         fprintf(to, "%sRun %zu of %zu, which began %s\n\n", run ? "\n\n" : "", run + 1, all->runs,
                 words_time(job.wall_ns).text);

@@ -399,5 +399,7 @@ const command command_run = {
     .options = options,
     .source_names = reading_source_names,
     .popt_flags = POPT_CONTEXT_POSIXMEHARDER,
+    .json = &as_json,
+    .json_on_stderr = true,
     .run = cmd_run_run,
 };

@@ -87,7 +87,7 @@ static int mpi_run_make_temporary(mpi_run *m)
     char *path = memory_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
     m->temporary = mkdtemp(path) != NULL;
     if (!m->temporary)
-        fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+        fail_file(EXIT_FILE, path, "%s", strerror(errno));
     else
         m->directory = realpath(path, NULL);
     if (m->directory) unfinished_begin(m->directory);
@@ -98,12 +98,11 @@ static int mpi_run_make_temporary(mpi_run *m)
 static int mpi_run_make_directory(mpi_run *m, const char *path)
 {
     m->made = mkdir(path, 0777) == 0;
-    if (!m->made && errno != EEXIST) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    if (!m->made && errno != EEXIST) return fail_file(EXIT_FILE, path, "%s", strerror(errno));
     m->directory = realpath(path, NULL);
-    if (!m->directory || access(m->directory, W_OK | X_OK))
-        return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    if (!m->directory || access(m->directory, W_OK | X_OK)) return fail_file(EXIT_FILE, path, "%s", strerror(errno));
     if (!mpi_run_each_file(m, NULL)) return EXIT_DONE;
-    return fail(EXIT_FILE, "%s: holds the regions of another run; name a new directory", safe(path));
+    return fail_file(EXIT_FILE, path, "holds the regions of another run; name a new directory");
 }
 
 char *mpi_run_pattern(const mpi_run *m, const char *name)
@@ -304,14 +303,14 @@ void mpi_run_summary(FILE *to, const mpi_run *m, const char *ending)
 static json_object *mpi_run_region_json(const regions_node *n)
 {
     json_object *o = json_new_object();
-    json_put_text(o, "name", n->name);
-    json_put(o, "ranks", json_exact_value(n->cell_count));
+    json_put_text(o, "region", n->name);
+    json_put(o, "rank_count", json_exact_value(n->cell_count));
     json_put(o, "calls", json_exact_value(n->sums.calls));
-    json_put(o, "measured", json_exact_value(n->sums.measured));
+    json_put(o, "measured_calls", json_exact_value(n->sums.measured));
     json_put(o, "inclusive_ns", json_exact_value(n->sums.inclusive_ns));
     json_put(o, "exclusive_ns", json_exact_value(n->sums.exclusive_ns));
     json_put(o, "max_over_mean", json_number_value(n->max_over_mean));
-    json_put(o, "bytes", json_exact_value(n->sums.bytes));
+    json_put(o, "declared_bytes", json_exact_value(n->sums.bytes));
     return o;
 }
 
@@ -320,7 +319,7 @@ json_object *mpi_run_json(const mpi_run *m)
     joined j = {0};
     json_object *o = json_new_object(), *list = json_new_array();
     json_put(o, "directory", m->temporary ? NULL : json_text_value(m->directory));
-    json_put(o, "files", json_exact_value(mpi_run_files(m)));
+    json_put(o, "file_count", json_exact_value(mpi_run_files(m)));
     bool there = mpi_run_join(&j, m);
     if (there) {
         json_object *verdict = json_new_object();
@@ -330,7 +329,7 @@ json_object *mpi_run_json(const mpi_run *m)
         json_put(o, "mpi_share", json_number_value(j.job.waits.mpi_share));
         json_put(o, "waiting_share", json_number_value(j.job.waits.wait_share));
     }
-    json_put(o, "missing_ranks", json_exact_value(j.job.missing_count));
+    json_put(o, "missing_rank_count", json_exact_value(j.job.missing_count));
     const regions_node **nodes = mpi_run_sorted(&j);
     for (size_t i = 0; there && i < j.flat.node_count; i++)
         json_append(list, mpi_run_region_json(nodes[i]));

@@ -136,8 +136,8 @@ static int recorder_open_pipe(recorder *r)
 {
     r->pipe = pipe_open(r->path, whole_file_waits);
     if (r->pipe >= 0) return EXIT_DONE;
-    return errno == EINTR ? fail(EXIT_FILE, "%s: ended by a signal while nobody read this pipe", safe(r->path))
-                          : fail(EXIT_FILE, "%s: cannot open: %s", safe(r->path), strerror(errno));
+    return errno == EINTR ? fail_file(EXIT_FILE, r->path, "ended by a signal while nobody read this pipe")
+                          : fail_file(EXIT_FILE, r->path, "cannot open: %s", strerror(errno));
 }
 
 // A pipe or a device is anybody's: it is written in place, neither locked nor removed.
@@ -160,7 +160,7 @@ static int recorder_open_target(recorder *r)
         return r->live ? EXIT_DONE : EXIT_FILE;
     }
     r->whole = output_file_open(r->path, whole_file_waits, &why);
-    return r->whole ? EXIT_DONE : fail(EXIT_FILE, "%s: %s", safe(r->path), why);
+    return r->whole ? EXIT_DONE : fail_file(EXIT_FILE, r->path, "%s", why);
 }
 
 static netprof_err recorder_open_writer(recorder *r)
@@ -419,13 +419,13 @@ static int record_write_json(recorder *r)
 static int recorder_say_end(const recorder *r, int failed, uint64_t unwritten)
 {
     if (unwritten && !r->was_cut)
-        return fail(EXIT_FILE, "%s: the last %s could not be written: %s", safe(r->path),
-                    words_amount((double)unwritten, "bytes").text, strerror(failed));
+        return fail_file(EXIT_FILE, r->path, "the last %s could not be written: %s",
+                         words_amount((double)unwritten, "bytes").text, strerror(failed));
     if (r->error.code) return fail_error(r->path, &r->error);
-    if (failed) return fail(EXIT_FILE, "%s: %s", safe(r->path), strerror(failed));
+    if (failed) return fail_file(EXIT_FILE, r->path, "%s", strerror(failed));
     if (r->lost)
-        return fail(EXIT_WORTH_FAILING, "%s: %s left out while the file took none; it names the gaps", safe(r->path),
-                    words_many(r->lost, "reading was|readings were").text);
+        return fail_file(EXIT_WORTH_FAILING, r->path, "%s left out while the file took none; it names the gaps",
+                         words_many(r->lost, "reading was|readings were").text);
     return r->lost_before ? EXIT_FILE : EXIT_DONE; // said before
 }
 

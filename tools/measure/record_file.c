@@ -171,7 +171,7 @@ static bool record_file_is_recording(const char *path, uint64_t size)
 
 static bool record_file_refuse(const record_file *file, const char *why)
 {
-    fail(EXIT_FILE, "%s: %s", safe(file->path), why);
+    fail_file(EXIT_FILE, file->path, "%s", why);
     return false;
 }
 

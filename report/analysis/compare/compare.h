@@ -43,7 +43,7 @@ netprof_err comparison_add(comparison *c, comparison_side side, const dataset *s
 // Compares. The rules must outlive the comparison. Errors: _ARG (a side without a run).
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error);
 
-// {"format":"netprof-comparison","version":2,...}; `top` lines (0: all ranked), with all = true also those within
+// {"format":"netprof-comparison","version":3,...}; `top` lines (0: all ranked), with all = true also those within
 // chance.
 json_object *comparison_json(const comparison *c, size_t top, bool all);
 

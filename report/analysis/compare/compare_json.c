@@ -3,6 +3,7 @@
 #include "analysis/base/json_values.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static json_object *compare_range_json(const comparison_range *r)
 {
@@ -13,6 +14,12 @@ static json_object *compare_range_json(const comparison_range *r)
     return o;
 }
 
+// A number of a recording's facts.
+static void compare_json_put_whole(json_object *o, const char *key, const char *text)
+{
+    if (text) json_put(o, key, json_new_int64(strtoll(text, NULL, 10)));
+}
+
 static json_object *compare_run_json(const comparison_run *run)
 {
     json_object *o = json_new_object(), *verdict = json_new_object();
@@ -20,12 +27,12 @@ static json_object *compare_run_json(const comparison_run *run)
     json_put_text(o, "files", run->label);
     json_put_text(o, "host", run->host);
     json_put_text(o, "command", run->command);
-    if (run->wall_ns) json_put(o, "wall_ns", json_new_int64(run->wall_ns));
+    if (run->wall_ns) json_put(o, "begin_ns", json_new_int64(run->wall_ns));
     json_put_number(o, "elapsed_s", run->elapsed_ns > 0 ? (double)run->elapsed_ns / 1e9 : NAN);
     json_put_number(o, "bytes", run->bytes);
     json_put_number(o, "packets", run->packets);
-    json_put_text(o, "exit_status", run->exit_status);
-    json_put_text(o, "signal", run->signal);
+    compare_json_put_whole(o, "exit_status", run->exit_status);
+    compare_json_put_whole(o, "signal", run->signal);
     json_put(o, "damaged", json_new_boolean(run->damaged));
     json_put_text(verdict, "severity", severity_name(run->f.severity));
     json_put_text(verdict, "text", run->f.verdict);
@@ -56,14 +63,14 @@ static json_object *compare_finding_json(const comparison *c, const comparison_s
 static json_object *compare_work_json(const comparison_work *w)
 {
     json_object *o = json_new_object();
-    json_put_text(o, "same", comparison_same_name(w->same));
+    json_put_text(o, "amount", comparison_same_name(w->same));
     json_put_text(o, "slower_by", isnan(w->slower) ? NULL : w->by_throughput ? "throughput" : "duration");
     json_put_number(o, "times_slower", w->slower);
     json_put_number(o, "times_slower_of_the_nearest_runs", w->gap);
     json_put_number(o, "chance", w->chance);
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         json_object *s = json_new_object();
-        json_put(s, "seconds", compare_range_json(&w->seconds[side]));
+        json_put(s, "elapsed_s", compare_range_json(&w->seconds[side]));
         json_put(s, "bytes", compare_range_json(&w->bytes[side]));
         json_put(s, "packets", compare_range_json(&w->packets[side]));
         json_put(s, "bytes_per_s", compare_range_json(&w->bytes_per_s[side]));
@@ -88,11 +95,11 @@ static json_object *compare_missing_json(const comparison *c, const comparison_m
 static json_object *compare_amount_json(const comparison_amount *a)
 {
     json_object *o = json_new_object();
-    json_put_exact(o, "runs", a->runs);
+    json_put_exact(o, "run_count", a->runs);
     if (a->runs == 1)
-        json_put_exact(o, "count", a->exact);
+        json_put_exact(o, "delta", a->exact);
     else
-        json_put_number(o, "count", a->count);
+        json_put_number(o, "delta", a->count);
     json_put(o, "per_s", compare_range_json(&a->per_s));
     json_put(o, "per_byte", compare_range_json(&a->per_byte));
     return o;
@@ -110,7 +117,7 @@ static json_object *compare_cell_json(const comparison *c, const comparison_line
     json_put_number(o, "worst_per_s", cell->worst_per_s);
     json_put_number(o, "worst_per_byte", cell->worst_per_byte);
     if (cell->worst_run != DIFFERENCE_NONE) json_put_text(o, "worst_run", c->runs[cell->worst_run]->label);
-    json_put_exact(o, "faulty_runs_outside", cell->outside);
+    json_put_exact(o, "faulty_run_outside_count", cell->outside);
     json_put_number(o, "ratio_per_s", cell->ratio_per_s);
     json_put_number(o, "ratio_per_byte", cell->ratio_per_byte);
     json_put_number(o, "robust_z", cell->z);
@@ -144,19 +151,18 @@ static json_object *compare_line_json(const comparison *c, const comparison_line
 
 static json_object *compare_verdict_json(const comparison *c, const comparison_check *check, size_t i)
 {
-    static const char *const judged[] = {"nothing to judge", "unknown", NULL};
     const comparison_verdict *v = &check->cells[i];
     json_object *o = json_new_object();
     json_put_text(o, "device", check->of_node ? check->rule->source : c->devices[check->first_device + i].name);
     json_put(o, "flipped", json_new_boolean(v->flipped));
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         json_object *s = json_new_object();
-        const char *none = judged[v->judged[side]];
-        json_put_text(s, "severity", none ? none : severity_name(v->severity[side]));
+        severity s_ = v->judged[side] == COMPARISON_NOT_KNOWN ? SEVERITY_UNKNOWN : v->severity[side];
+        json_put(s, "severity", v->judged[side] == COMPARISON_NOT_THERE ? NULL : json_text_value(severity_name(s_)));
         json_put_number(s, "value", v->value[side]);
         if (v->finding[side]) json_put_text(s, "claim", v->finding[side]->claim);
-        json_put_exact(s, "runs", v->runs[side]);
-        json_put_exact(s, "found_in", v->found[side]);
+        json_put_exact(s, "run_count", v->runs[side]);
+        json_put_exact(s, "found_run_count", v->found[side]);
         json_put(o, comparison_side_name((comparison_side)side), s);
     }
     json_put_number(o, "chance", v->chance);
@@ -179,7 +185,7 @@ static json_object *compare_check_json(const comparison *c, const comparison_che
 static json_object *compare_shape_json(const comparison *c, const comparison_shape *shape)
 {
     json_object *o = json_new_object();
-    json_put_text(o, "histogram", shape->name);
+    json_put_text(o, "name", shape->name);
     json_put_text(o, "source", shape->source);
     json_put_text(o, "device", c->devices[shape->device].name);
     json_put_number(o, "moved", shape->moved);
@@ -202,13 +208,13 @@ static json_object *compare_device_json(const comparison_device *d)
     json_put_text(o, "device", d->name);
     json_put_text(o, "source", d->source);
     json_put(o, "physical", json_new_boolean(d->physical));
-    json_put_text(o, "bytes", bases[d->basis]);
-    if (d->speed_bits_per_s > 0) json_put_number(o, "speed_bits_per_s", d->speed_bits_per_s);
+    json_put_text(o, "bytes_from", bases[d->basis]);
+    if (d->speed_bits_per_s > 0) json_put_number(o, "line_rate_bytes_per_s", d->speed_bits_per_s / 8);
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         json_object *s = json_new_object();
-        json_put_exact(s, "runs", d->runs[side]);
-        json_put(s, "received_per_s", compare_range_json(&d->received[side]));
-        json_put(s, "sent_per_s", compare_range_json(&d->sent[side]));
+        json_put_exact(s, "run_count", d->runs[side]);
+        json_put(s, "rx_bytes_per_s", compare_range_json(&d->received[side]));
+        json_put(s, "tx_bytes_per_s", compare_range_json(&d->sent[side]));
         json_put(o, comparison_side_name((comparison_side)side), s);
     }
     return o;
@@ -219,7 +225,7 @@ static json_object *compare_gauge_json(const comparison *c, const comparison_gau
     json_object *o = json_new_object();
     json_put_text(o, "device", c->devices[g->device].name);
     json_put_text(o, "source", c->devices[g->device].source);
-    json_put_text(o, "gauge", g->name);
+    json_put_text(o, "counter", g->name);
     json_put_text(o, "unit", g->unit);
     for (int side = 0; side < COMPARISON_SIDES; side++)
         json_put(o, comparison_side_name((comparison_side)side), compare_range_json(&g->side[side]));
@@ -241,16 +247,17 @@ static json_object *compare_fact_json(const comparison *c, const comparison_fact
 
 static json_object *compare_counts_json(const comparison *c)
 {
-    json_object *o = json_new_object();
+    json_object *o = json_new_object(), *states = json_new_object();
     for (int state = 0; state <= COMPARISON_GONE; state++)
-        json_put_exact(o, comparison_state_name((comparison_state)state), c->counts.states[state]);
+        json_put_exact(states, comparison_state_name((comparison_state)state), c->counts.states[state]);
+    json_put(o, "states", states);
     json_put_exact(o, "only_healthy", c->counts.only[COMPARISON_HEALTHY]);
     json_put_exact(o, "only_faulty", c->counts.only[COMPARISON_FAULTY]);
-    json_put_exact(o, "clocks", c->counts.clocks);
-    json_put_exact(o, "errata", c->counts.bad);
+    json_put_exact(o, "clock_counters", c->counts.clocks);
+    json_put_exact(o, "errata_counters", c->counts.bad);
     json_put_exact(o, "histogram_buckets", c->counts.histograms);
-    json_put_exact(o, "gauges", c->counts.gauges);
-    json_put_exact(o, "context", c->counts.context);
+    json_put_exact(o, "gauge_counters", c->counts.gauges);
+    json_put_exact(o, "context_counters", c->counts.context);
     return o;
 }
 
@@ -268,14 +275,14 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     json_object *o = json_new_object();
     size_t lines = all ? c->line_count : c->ranked_count;
     json_put_text(o, "format", "netprof-comparison");
-    json_put(o, "version", json_new_int(2));
+    json_put(o, "version", json_new_int(3));
     json_put(o, "verdict", compare_sentence_json(c->severity, c->title));
     json_put_text(o, "scope", c->scope);
     json_put(o, "findings", compare_findings_json(c));
     json_put(o, "work", compare_work_json(&c->work));
     json_put_text(o, "basis", comparison_basis_name(c->basis));
     json_put_number(o, "bytes_ratio", c->bytes_ratio);
-    json_put_number(o, "seconds_ratio", c->seconds_ratio);
+    json_put_number(o, "elapsed_ratio", c->seconds_ratio);
     json_put_number(o, "splits", c->splits);
 #define LIST(key, count, value)                                                                                        \
     do {                                                                                                               \
@@ -291,7 +298,7 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     LIST("checks", c->check_count, compare_check_json(c, &c->checks[i]));
     LIST("histograms", c->shape_count, compare_shape_json(c, &c->shapes[i]));
     LIST("gauges", c->gauge_count, compare_gauge_json(c, &c->gauges[i]));
-    LIST("facts", c->fact_count, compare_fact_json(c, &c->facts[i]));
+    LIST("changed_facts", c->fact_count, compare_fact_json(c, &c->facts[i]));
     LIST("not_compared", c->missing_count, compare_missing_json(c, &c->missing[i]));
     LIST("devices", c->device_count, compare_device_json(&c->devices[i]));
 #undef LIST

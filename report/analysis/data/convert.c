@@ -139,7 +139,7 @@ static void convert_put_csv_row(sink *out, const dataset_run *run, const netprof
 static netprof_err convert_write_csv(const dataset *set, sink *out, netprof_error *error)
 {
     size_t number = 0;
-    convert_put(out, "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n");
+    convert_put(out, "host,source,device,counter,unit,kind,snapshot,time_ns,stamp_ns,value,status\r\n");
     for (size_t r = 0; r < set->run_count; r++) {
         const dataset_run *run = &set->runs[r];
         for (size_t n = 0; n < run->snapshot_count; n++) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOURCES = 1024, MAX_INTERFACE = 1 << 20, JSON_VERSION = 1 };
+enum { MAX_SOURCES = 1024, MAX_INTERFACE = 1 << 20, JSON_VERSION = 2 };
 
 // The parser takes a number beyond 64 bits for the largest one; say so.
 static void json_warn_of_large_numbers(dataset_input *in)
@@ -41,6 +41,12 @@ static json_object *json_member(json_object *object, const char *key, json_type 
     json_object *value;
     if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &value)) return NULL;
     return json_object_is_type(value, type) ? value : NULL;
+}
+
+// Version 1 had other names for some things: `old`, which is read for one version more.
+static const char *json_key_of(json_object *object, const char *key, const char *old)
+{
+    return json_object_is_type(object, json_type_object) && json_object_object_get_ex(object, key, NULL) ? key : old;
 }
 
 static const char *json_text_of(json_object *object, const char *key)
@@ -149,15 +155,15 @@ static void json_list_counters(dataset_input *in, netprof_list *build, size_t de
 {
     for (size_t i = 0; i < json_length_of(counters); i++) {
         json_object *c = json_object_array_get_idx(counters, i);
-        json_object *named = json_member(c, "name", json_type_string);
-        const char *name = json_text_of(c, "name");
+        json_object *named = json_member(c, json_key_of(c, "counter", "name"), json_type_string);
+        const char *name = named ? json_object_get_string(named) : "";
         if (!named || index_map_put(seen, map_key_of_name(device, name), *count) != *count) {
             dataset_warn(in, 0, 0, "device %zu: counter %zu has %s", device + 1, i + 1,
                          named ? "the name of another one" : "no name");
             continue;
         }
         ++*count;
-        int64_t scale = json_int_of(c, "scale"), width = json_int_of(c, "width");
+        int64_t scale = json_int_of(c, "scale"), width = json_int_of(c, json_key_of(c, "width_bits", "width"));
         netprof_counter counter = {.name = name,
                                    .unit = json_text_of(c, "unit"),
                                    .scale = (uint16_t)(scale > 0 && scale <= UINT16_MAX ? scale : 1),
@@ -195,7 +201,8 @@ static void json_list_devices(dataset_input *in, netprof_list *build, json_objec
         unsigned flags = (json_flag_of(d, "physical") ? NETPROF_DEVICE_PHYSICAL : 0) |
                          (json_flag_of(d, "virtual") ? NETPROF_DEVICE_VIRTUAL : 0);
         taken[i] = true;
-        netprof_list_device(build, json_text_of(d, "name"), (uint64_t)json_int_of(d, "identity"), flags);
+        netprof_list_device(build, json_text_of(d, json_key_of(d, "device", "name")),
+                            (uint64_t)json_int_of(d, "identity"), flags);
         json_list_facts(build, json_member(d, "facts", json_type_object), netprof_list_fact);
         json_list_counters(in, build, (*device_count)++, json_member(d, "counters", json_type_array), &s->counters,
                            counter_count);
@@ -212,10 +219,11 @@ static netprof_err json_list_sources(dataset_input *in, netprof_list *build, jso
     json_list_facts(build, json_member(text, "facts", json_type_object), netprof_build_fact);
     for (size_t i = 0; i < rows; i++) {
         json_object *row = json_object_array_get_idx(sources, i);
-        netprof_build_source(build, json_text_of(row, "name"));
+        const char *name = json_text_of(row, json_key_of(row, "source", "name"));
+        netprof_build_source(build, name);
         netprof_list_state(build, json_status_named(json_text_of(row, "status")), (int)json_int_of(row, "errno"),
-                           json_text_of(row, "path"));
-        json_list_devices(in, build, devices, json_text_of(row, "name"), taken, s, &device_count, &counter_count);
+                           json_text_of(row, json_key_of(row, "source_path", "path")));
+        json_list_devices(in, build, devices, name, taken, s, &device_count, &counter_count);
     }
     json_list_devices(in, build, devices, NULL, taken, s, &device_count, &counter_count);
     free(taken);
@@ -342,17 +350,17 @@ static void json_read_not_ok(dataset_input *in, const json_schema *s, size_t dev
 static void json_fill_snapshot(dataset_input *in, const json_schema *s, json_object *item, netprof_snapshot *snapshot)
 {
     json_object *devices = json_member(item, "devices", json_type_array);
-    snapshot->begin_ns = json_int_of(item, "begin_ns");
-    snapshot->end_ns = json_int_of(item, "end_ns");
-    snapshot->wall_ns = json_int_of(item, "wall_ns");
+    snapshot->begin_ns = json_int_of(item, json_key_of(item, "monotonic_begin_ns", "begin_ns"));
+    snapshot->end_ns = json_int_of(item, json_key_of(item, "monotonic_end_ns", "end_ns"));
+    snapshot->wall_ns = json_int_of(item, json_key_of(item, "time_ns", "wall_ns"));
     snapshot->stamp_error_ns = json_int_of(item, "stamp_error_ns");
     snapshot->set = strcmp(json_text_of(item, "set"), "fast") == 0 ? NETPROF_SET_FAST : NETPROF_SET_ALL;
     for (size_t i = 0; i < json_length_of(devices); i++) {
         json_object *d = json_object_array_get_idx(devices, i);
         size_t device = json_device_of(in, d, s);
         if (device == INDEX_NONE) continue;
-        snapshot->device_begin_ns[device] = json_int_of(d, "begin_ns");
-        snapshot->device_end_ns[device] = json_int_of(d, "end_ns");
+        snapshot->device_begin_ns[device] = json_int_of(d, json_key_of(d, "monotonic_begin_ns", "begin_ns"));
+        snapshot->device_end_ns[device] = json_int_of(d, json_key_of(d, "monotonic_end_ns", "end_ns"));
         json_read_values(in, s, device, d, snapshot);
         json_read_not_ok(in, s, device, d, snapshot);
     }
@@ -381,7 +389,7 @@ static netprof_err json_read_snapshots(dataset_input *in, json_document *d, cons
     return err;
 }
 
-// {"before": 1, "after": 3, "value": 2, "flag": "ok", "elapsed_ns": 5}, and "before_status" and
+// {"before": 1, "after": 3, "delta": 2, "flag": "ok", "elapsed_ns": 5}, and "before_status" and
 // "after_status", which say why there may be no value.
 static void json_read_change(json_object *change, netprof_delta *delta, size_t k)
 {
@@ -395,7 +403,8 @@ static void json_read_change(json_object *change, netprof_delta *delta, size_t k
         const char *name = json_text_of(change, status_keys[i]);
         *status[i] = (uint8_t)(*name ? json_status_named(name) : readable ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED);
     }
-    if (json_object_object_get_ex(change, "value", &number) && !json_to_u64(number, &delta->values[k]))
+    if (json_object_object_get_ex(change, json_key_of(change, "delta", "value"), &number) &&
+        !json_to_u64(number, &delta->values[k]))
         delta->values[k] = 0;
     delta->flags[k] = (uint8_t)json_flag_named(json_text_of(change, "flag"));
     delta->elapsed_ns[k] = json_int_of(change, "elapsed_ns");
@@ -404,9 +413,9 @@ static void json_read_change(json_object *change, netprof_delta *delta, size_t k
 static void json_fill_delta(dataset_input *in, const json_schema *s, json_object *item, netprof_delta *delta)
 {
     json_object *devices = json_member(item, "devices", json_type_array);
-    delta->wall_begin_ns = json_int_of(item, "wall_begin_ns");
-    delta->wall_end_ns = json_int_of(item, "wall_end_ns");
-    delta->interval_ns = json_int_of(item, "interval_ns");
+    delta->wall_begin_ns = json_int_of(item, json_key_of(item, "begin_ns", "wall_begin_ns"));
+    delta->wall_end_ns = json_int_of(item, json_key_of(item, "end_ns", "wall_end_ns"));
+    delta->interval_ns = json_int_of(item, json_key_of(item, "elapsed_ns", "interval_ns"));
     delta->sweep_ns = json_int_of(item, "sweep_ns");
     delta->stamp_error_ns = json_int_of(item, "stamp_error_ns");
     memset(delta->flags, NETPROF_FLAG_UNKNOWN, s->schema->counter_count);

@@ -58,7 +58,7 @@ void job_report_free(job_report *r);
 // Reads no more than it must. A directory: any file in it.
 bool job_report_wants(const char *const *paths, size_t count);
 
-// Everything, as {"format":"netprof-job","version":1,...}; what is unknown is null or left out.
+// Everything, as {"format":"netprof-job","version":2,...}; what is unknown is null or left out.
 json_object *job_report_json(const job_report *r);
 
 #endif

@@ -54,7 +54,7 @@ static json_object *nsys_json_table(const nsys_table *t)
     json_put(o, "title", nsys_json_text(t->title));
     json_put_exact(o, "count", t->count);
     nsys_json_put_quantity(o, "total", t->unit, nsys_json_exact(t->total));
-    json_put_exact(o, "left_out", t->left_out);
+    json_put_exact(o, "rows_left_out", t->left_out);
     if (strcmp(t->name, "nvtx_sum") == 0) json_put_exact(o, "unended", t->unended);
     for (size_t i = 0; i < t->row_count; i++)
         json_append(rows, nsys_json_row(t, &t->rows[i]));
@@ -62,11 +62,14 @@ static json_object *nsys_json_table(const nsys_table *t)
     return o;
 }
 
+static const char *const spent_keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns", "mpi_ns",
+                                                   "cuda_api_ns"};
+
 static json_object *nsys_json_gpu(const nsys *n, const nsys_gpu *gpu)
 {
     static const char *const keys[NSYS_BUSY] = {"kernels", "nccl_kernels", "memory_operations"};
     json_object *o = json_new_object();
-    json_put(o, "device", json_new_int64(gpu->device));
+    json_put(o, "gpu", json_new_int64(gpu->device));
     if (gpu->pid >= 0) json_put(o, "pid", json_new_int64(gpu->pid));
     json_put(o, "name", nsys_json_text(gpu->name));
     json_put(o, "bus", nsys_json_text(gpu->bus));
@@ -109,15 +112,13 @@ static json_object *nsys_json_tables(nsys *n, const bool chosen[NSYS_TABLES])
 // Leaves out values that the file does not have.
 static json_object *nsys_json_process(const nsys *n, const nsys_process *p)
 {
-    static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns", "mpi_ns",
-                                                 "cuda_api_ns"};
     json_object *o = json_new_object();
     json_put(o, "file", nsys_json_text(n->path));
     json_put(o, "host", nsys_json_text(n->host));
     json_put(o, "pid", p->pid >= 0 ? json_new_int64(p->pid) : NULL);
     json_put(o, "rank", p->rank >= 0 ? json_new_int64(p->rank) : NULL);
     for (int what = 0; what < NSYS_SPENT; what++)
-        if (n->knows[what]) json_put(o, keys[what], nsys_json_exact(p->spent_ns[what]));
+        if (n->knows[what]) json_put(o, spent_keys[what], nsys_json_exact(p->spent_ns[what]));
     return o;
 }
 
@@ -126,8 +127,8 @@ json_object *nsys_json(nsys *n, const bool chosen[NSYS_TABLES])
     json_object *o = json_new_object(), *list = json_new_array();
     json_put(o, "file", nsys_json_text(n->path));
     json_put(o, "host", nsys_json_text(n->host));
-    json_put(o, "version", nsys_json_text(n->version));
-    json_put(o, "session_begin_ns", n->session_ns > 0 ? json_new_int64(n->session_ns) : NULL);
+    json_put(o, "nsys_version", nsys_json_text(n->version));
+    json_put(o, "begin_ns", n->session_ns > 0 ? json_new_int64(n->session_ns) : NULL);
     json_put(o, "tables", nsys_json_tables(n, chosen));
     for (size_t i = 0; i < sizeof n->not_read / sizeof *n->not_read && n->not_read[i]; i++)
         json_append(list, nsys_json_text(n->not_read[i]));
@@ -143,12 +144,12 @@ static json_object *nsys_json_balance(const nsys_job *job)
         const nsys_balance *b = &job->balance[what];
         if (!b->count) continue;
         json_object *o = json_new_object();
-        json_put_exact(o, "processes", b->count);
+        json_put_exact(o, "process_count", b->count);
         json_put(o, "mean_ns", nsys_json_number(b->mean));
-        json_put(o, "largest_ns", nsys_json_exact(job->spent[b->high].process->spent_ns[what]));
-        json_put(o, "smallest_ns", nsys_json_exact(job->spent[b->low].process->spent_ns[what]));
-        json_put(o, "largest_over_mean", nsys_json_number(b->ratio));
-        json_put(all, nsys_spent_name(what), o);
+        json_put(o, "max_ns", nsys_json_exact(job->spent[b->high].process->spent_ns[what]));
+        json_put(o, "min_ns", nsys_json_exact(job->spent[b->low].process->spent_ns[what]));
+        json_put(o, "max_over_mean", nsys_json_number(b->ratio));
+        json_put(all, spent_keys[what], o);
     }
     return all;
 }
@@ -157,15 +158,15 @@ static json_object *nsys_json_clocks(const nsys_job *job)
 {
     json_object *o = json_new_object(), *list = json_new_array();
     json_put(o, "text", nsys_json_text(job->clock_text));
-    json_put(o, "collectives", json_new_int64((int64_t)job->meetings));
-    json_put(o, "uncertain_ns",
+    json_put(o, "collective_count", json_new_int64((int64_t)job->meetings));
+    json_put(o, "clock_uncertainty_ns",
              job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1 ? json_new_int64(job->clocks->error_ns)
                                                                                  : NULL);
     for (size_t i = 0; job->placed && i < job->file_count; i++) {
         json_object *file = json_new_object();
         json_put(file, "file", nsys_json_text(job->files[i].path));
         json_put(file, "begin_ns", json_new_int64(job->begin_ns[i]));
-        json_put(file, "moved_ns", json_new_int64(job->begin_ns[i] - job->files[i].session_ns));
+        json_put(file, "clock_offset_ns", json_new_int64(job->begin_ns[i] - job->files[i].session_ns));
         json_append(list, file);
     }
     json_put(o, "files", list);

@@ -29,8 +29,8 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
     json_put_text(o, "severity", severity_name(x->severity));
     json_put_text(o, "device", x->of_devices ? NULL : finding_device(f, x));
     if (x->of_devices) json_put(o, "device", NULL);
-    if (x->of_devices) json_put_exact(o, "devices", x->of_devices);
-    if (x->of_nodes) json_put_exact(o, "nodes", x->of_nodes);
+    if (x->of_devices) json_put_exact(o, "device_count", x->of_devices);
+    if (x->of_nodes) json_put_exact(o, "host_count", x->of_nodes);
     json_put_text(o, "class", x->rule->class_name);
     json_put_text(o, "claim", x->claim);
     json_put_number(o, "value", x->value);
@@ -45,7 +45,7 @@ static json_object *findings_finding_json(const findings *f, const finding *x)
     json_put(o, "threshold", threshold);
     if (x->peers) {
         json_object *peers = json_new_object();
-        json_put_exact(peers, "devices", x->peers);
+        json_put_exact(peers, "device_count", x->peers);
         json_put_number(peers, "min", x->peers_min);
         json_put_number(peers, "max", x->peers_max);
         json_put(o, "peers", peers);
@@ -67,10 +67,10 @@ static json_object *findings_unknown_json(const findings *f, const finding_unkno
     else
         json_put_text(o, "device", u->rule ? u->source : NULL);
     json_put_text(o, "counter", u->counter);
-    json_put_text(o, "path", u->path);
+    json_put_text(o, "source_path", u->path);
     json_put_exact(o, "errno", (uint64_t)u->sys_errno);
     json_put_text(o, "reason", u->reason);
-    json_put_exact(o, "checks", u->checks);
+    json_put_exact(o, "check_count", u->checks);
     json_put_text(o, "hides", severity_name(u->hides));
     json_put(o, "matters", json_new_boolean(u->matters));
     return o;
@@ -84,7 +84,7 @@ static json_object *findings_background_json(const finding_background *b)
     json_put_text(o, "unit", b->unit);
     json_put_exact(o, "min", b->min);
     json_put_exact(o, "max", b->max);
-    json_put_exact(o, "devices", b->devices);
+    json_put_exact(o, "device_count", b->devices);
     json_put_number(o, "rate_per_s", b->rate_per_s);
     return o;
 }
@@ -94,7 +94,7 @@ json_object *findings_json(const findings *f)
     json_object *o = json_new_object(), *verdict = json_new_object();
     json_object *items = json_new_array(), *unknown = json_new_array(), *background = json_new_array();
     json_put_text(o, "format", "netprof-findings");
-    json_put(o, "version", json_new_int(1));
+    json_put(o, "version", json_new_int(2));
     json_put_text(verdict, "severity", severity_name(f->severity));
     json_put_text(verdict, "text", f->verdict);
     json_put(o, "verdict", verdict);

@@ -92,7 +92,7 @@ static void csv_is_long_and_quoted(void **state)
     dataset set = read_sample();
     text t = converted(&set, CONVERT_CSV, NULL);
     assert_string_equal(t.data,
-                        "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n"
+                        "host,source,device,counter,unit,kind,snapshot,time_ns,stamp_ns,value,status\r\n"
                         "\"a,b\",cxi,cxi0,atu_cache_miss_0,lookups,counter,1,1752853654306115000,1752853654346846812,"
                         "18446744073709551615,ok\r\n"
                         "\"a,b\",cxi,cxi0,a_first,,gauge,1,1752853654306115000,,3,ok\r\n"
@@ -117,6 +117,57 @@ static const char *in_entry(json_object *object, const char *key)
     return json_object_get_string(value);
 }
 
+// Names of document version 1 are read for one version: the same readings under both give the same file.
+static void old_names_are_read(void **state)
+{
+    (void)state;
+#define DOCUMENT(VERSION, SOURCE, DEVICE, COUNTER, WIDTH, PATH, BEGIN, END, TIME, FROM, TO, ELAPSED, DELTA)            \
+    "{\"format\":\"netprof\",\"version\":" VERSION                                                                     \
+    ",\"facts\":{\"host\":\"h\"},\"schemas\":[{\"facts\":{},\"sources\":["                                             \
+    "{\"" SOURCE "\":\"cxi\",\"status\":\"denied\",\"errno\":13,\"" PATH                                               \
+    "\":\"/sys/x\"}],\"devices\":[{\"source\":\"cxi\",\"" DEVICE "\":\"cxi0\",\"counters\":[{\"" COUNTER               \
+    "\":\"c\",\"unit\":\"bytes\",\"" WIDTH "\":56}]}]}],\"snapshots\":["                                               \
+    "{\"schema\":0,\"set\":\"all\",\"" BEGIN "\":5,\"" END "\":8,\"" TIME "\":1700000000000000000,\"devices\":["       \
+    "{\"device\":\"cxi0\",\"source\":\"cxi\",\"" BEGIN "\":6,\"" END "\":7,\"values\":{\"c\":3}}]}],\"deltas\":["      \
+    "{\"schema\":0,\"" FROM "\":11,\"" TO "\":22,\"" ELAPSED "\":11,\"sweep_ns\":1,\"devices\":[{\"device\":\"cxi0\"," \
+    "\"source\":\"cxi\",\"counters\":{\"c\":{\"before\":3,\"after\":5,\"" DELTA                                        \
+    "\":2,\"flag\":\"ok\",\"elapsed_ns\":9}}}]}]}"
+    static const char *const documents[] = {DOCUMENT("1", "name", "name", "name", "width", "path", "begin_ns", "end_ns",
+                                                     "wall_ns", "wall_begin_ns", "wall_end_ns", "interval_ns", "value"),
+                                            DOCUMENT("2", "source", "device", "counter", "width_bits", "source_path",
+                                                     "monotonic_begin_ns", "monotonic_end_ns", "time_ns", "begin_ns",
+                                                     "end_ns", "elapsed_ns", "delta")};
+    text files[2];
+    for (int i = 0; i < 2; i++) {
+        dataset set = {0};
+        assert_int_equal(dataset_read_memory(&set, "j", documents[i], strlen(documents[i]), NULL, NULL), NETPROF_OK);
+        assert_int_equal(set.warning_count, 0);
+        const netprof_snapshot *x = &set.runs[0].snapshots[0];
+        const netprof_delta *d = &set.runs[0].deltas[0];
+        assert_string_equal(x->schema->sources[0].name, "cxi");
+        assert_string_equal(x->schema->sources[0].path, "/sys/x");
+        assert_string_equal(x->schema->devices[0].name, "cxi0");
+        assert_string_equal(x->schema->counters[0].name, "c");
+        assert_int_equal(x->schema->counters[0].width, 56);
+        assert_int_equal(x->begin_ns, 5);
+        assert_int_equal(x->end_ns, 8);
+        assert_int_equal(x->wall_ns, INT64_C(1700000000000000000));
+        assert_int_equal(x->device_begin_ns[0], 6);
+        assert_int_equal(x->device_end_ns[0], 7);
+        assert_int_equal(d->wall_begin_ns, 11);
+        assert_int_equal(d->wall_end_ns, 22);
+        assert_int_equal(d->interval_ns, 11);
+        assert_int_equal(d->values[0], 2);
+        files[i] = converted(&set, CONVERT_JSON, NULL);
+        dataset_free(&set);
+    }
+    assert_string_equal(files[0].data, files[1].data);
+    assert_null(strstr(files[0].data, "wall_ns"));
+    for (int i = 0; i < 2; i++)
+        free(files[i].data);
+#undef DOCUMENT
+}
+
 // A byte that is no UTF-8, an overlong slash and half a surrogate pair become U+FFFD each byte, in every text format;
 // a character of two bytes stays. The binary format keeps the bytes.
 static void what_is_no_utf8_is_replaced_everywhere(void **state)
@@ -138,7 +189,7 @@ static void what_is_no_utf8_is_replaced_everywhere(void **state)
     assert_string_equal(set.runs[0].snapshots[0].schema->counters[0].name, BAD);
     text csv = converted(&set, CONVERT_CSV, NULL), net_prof = converted(&set, CONVERT_NET_PROF_JSON, NULL);
     text json = converted(&set, CONVERT_JSON, NULL), binary = converted(&set, CONVERT_NETPROF, NULL);
-    assert_string_equal(csv.data, "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n"
+    assert_string_equal(csv.data, "host,source,device,counter,unit,kind,snapshot,time_ns,stamp_ns,value,status\r\n"
                                   "h,cxi,cxi0," GOOD ",,counter,1,7,,1,ok\r\n");
     json_object *root = json_tokener_parse(net_prof.data);
     assert_string_equal(in_entry(entry(root, 0), "counter_name"), GOOD);
@@ -272,13 +323,10 @@ static void failures_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_have_names),
-        cmocka_unit_test(csv_is_long_and_quoted),
-        cmocka_unit_test(net_prof_json),
-        cmocka_unit_test(net_prof_json_holds_one_snapshot),
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(what_is_no_utf8_is_replaced_everywhere),
+        cmocka_unit_test(formats_have_names), cmocka_unit_test(csv_is_long_and_quoted),
+        cmocka_unit_test(net_prof_json),      cmocka_unit_test(net_prof_json_holds_one_snapshot),
+        cmocka_unit_test(there_and_back),     cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(old_names_are_read), cmocka_unit_test(what_is_no_utf8_is_replaced_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

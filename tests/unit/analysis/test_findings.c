@@ -871,7 +871,7 @@ static void as_json(void **state)
     findings_make(&f, &s.d, &built_in);
     json_object *o = findings_json(&f);
     assert_string_equal(text_of(o, "format"), "netprof-findings");
-    assert_string_equal(text_of(o, "version"), "1");
+    assert_string_equal(text_of(o, "version"), "2");
     assert_true(json_object_object_get_ex(o, "verdict", &verdict));
     assert_string_equal(text_of(verdict, "severity"), "high");
     assert_string_equal(text_of(verdict, "text"), f.verdict);

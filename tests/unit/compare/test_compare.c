@@ -534,13 +534,13 @@ static void as_json(void **state)
                 "hni_sts_rx_ok_octets=1000000 pct_no_tct_nacks=900 pct_sct_timeouts=30");
     json_object *o = comparison_json(&b.c, 1, false);
     assert_string_equal(json_object_get_string(get(o, "/format")), "netprof-comparison");
-    assert_int_equal(json_object_get_int(get(o, "/version")), 2);
+    assert_int_equal(json_object_get_int(get(o, "/version")), 3);
     assert_string_equal(json_object_get_string(get(o, "/verdict/text")), b.c.title);
     assert_string_equal(json_object_get_string(get(o, "/runs/1/side")), "faulty");
     assert_int_equal(json_object_array_length(get(o, "/differences")), 1);
     assert_string_equal(json_object_get_string(get(o, "/differences/0/counter")), "pct_no_tct_nacks");
     assert_string_equal(json_object_get_string(get(o, "/differences/0/class")), "errors");
-    assert_int_equal(json_object_get_int(get(o, "/differences/0/devices/0/faulty/count")), 900);
+    assert_int_equal(json_object_get_int(get(o, "/differences/0/devices/0/faulty/delta")), 900);
     is_near(json_object_get_double(get(o, "/differences/0/devices/0/ratio_per_s")), 90);
     assert_string_equal(json_object_get_string(get(o, "/checks/0/devices/0/healthy/severity")), "ok");
     json_object_put(o);

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-// What a path of keys and indexes leads to: "nodes.1.meters.cpu.mean". Fails where there is nothing.
+// What a path of keys and indexes leads to: "hosts.1.meters.cpu.mean". Fails where there is nothing.
 static json_object *at(json_object *o, const char *path)
 {
     char copy[200], *save;
@@ -100,18 +100,18 @@ static void the_whole(void **state)
     json_object *o = report(&job);
     (void)state;
     expect_text(o, "format", "netprof-job");
-    expect_number(o, "version", 1);
+    expect_number(o, "version", 2);
     expect_text(o, "facts.job_id", "51877");
     expect_text(o, "facts.job_name", "llm");
     assert_int_equal(json_object_get_int64(at(o, "begin_ns")), CLUSTER_EPOCH);
     expect_number(o, "elapsed_s", 60);
     expect_number(o, "interval_s", 1);
-    expect_number(o, "node_count", 2);
-    expect_number(o, "samples", 61 + 52);
-    expect_number(o, "expected", 2 * 61);
+    expect_number(o, "host_count", 2);
+    expect_number(o, "snapshot_count", 61 + 52);
+    expect_number(o, "expected_snapshot_count", 2 * 61);
     expect_text(o, "damaged", "true"); // one file cannot be read
     expect_length(o, "warnings", 1);
-    assert_non_null(strstr(json_object_get_string(at(o, "warnings.0.path")), "z.netprof"));
+    assert_non_null(strstr(json_object_get_string(at(o, "warnings.0.file")), "z.netprof"));
     assert_true(*json_object_get_string(at(o, "warnings.0.text")));
     assert_true(*json_object_get_string(at(o, "verdict.text")));
     assert_true(json_object_array_length(at(o, "verdict.notes")) > 0);
@@ -129,25 +129,25 @@ static void what_was_used(void **state)
     expect_text(o, "use.network_sent.title", "Network sent");
     expect_text(o, "use.network_sent.unit", "bytes/s");
     expect_number(o, "use.network_sent.mean", (60 * 1e9 + 50 * 3e9) / 110); // where it is known
-    expect_number(o, "use.network_sent.low", 1e9);
-    expect_text(o, "use.network_sent.low_node", "n1");
-    expect_number(o, "use.network_sent.high", 3e9);
-    expect_text(o, "use.network_sent.high_node", "n2");
+    expect_number(o, "use.network_sent.min", 1e9);
+    expect_text(o, "use.network_sent.min_host", "n1");
+    expect_number(o, "use.network_sent.max", 3e9);
+    expect_text(o, "use.network_sent.max_host", "n2");
     expect_number(o, "use.network_sent.peak", 3e9);
     expect_number(o, "use.network_sent.total", 240e9);
     expect_text(o, "use.network_sent.total_unit", "bytes");
-    expect_number(o, "use.network_sent.nodes", 2);
+    expect_number(o, "use.network_sent.host_count", 2);
     expect_number(o, "use.cpu.total", 120); // CPU seconds
-    expect_text(o, "use.cpu.of", "job");
+    expect_text(o, "use.cpu.scope", "job");
     expect_number(o, "use.gpu_busy.mean", (60 * 0.25 + 50 * 0.75) / 110);
     assert_false(has(o, "use.gpu_busy", "total"));
-    expect_number(o, "energy.total_j", 60 * 440);
+    expect_number(o, "energy.energy_j", 60 * 440);
     expect_text(o, "energy.whole_nodes", "false");
-    expect_number(o, "energy.cpu.j", 60 * 400);
-    expect_text(o, "energy.cpu.state", "known");
-    expect_number(o, "energy.cpu.nodes", 2);
-    expect_number(o, "energy.dram.j", 60 * 40);
-    expect_number(o, "energy.gpu.j", 0); // measured, and 0
+    expect_number(o, "energy.parts.cpu.energy_j", 60 * 400);
+    expect_text(o, "energy.parts.cpu.status", "known");
+    expect_number(o, "energy.parts.cpu.host_count", 2);
+    expect_number(o, "energy.parts.dram.energy_j", 60 * 40);
+    expect_number(o, "energy.parts.gpu.energy_j", 0); // measured, and 0
     assert_string_equal(json_object_get_string(at(o, "energy.how")), job.energy.how);
     assert_true(strlen(job.energy.how) > 10);
     expect_number(o, "efficiency.cpu.used_cpu_s", 120);
@@ -161,35 +161,35 @@ static void each_node(void **state)
     job_report job = {0};
     json_object *o = report(&job);
     (void)state;
-    expect_length(o, "nodes", 2);
-    expect_text(o, "nodes.0.name", "n1");
-    expect_text(o, "nodes.1.name", "n2");
-    expect_text(o, "nodes.1.host", "n2");
-    expect_number(o, "nodes.1.begin_s", 0);
-    expect_number(o, "nodes.1.end_s", 60);
-    expect_number(o, "nodes.0.samples", 61);
-    expect_number(o, "nodes.1.samples", 52);
-    expect_number(o, "nodes.1.expected", 61);
-    expect_text(o, "nodes.1.complete", "true");
-    expect_length(o, "nodes.0.gaps", 0);
-    expect_length(o, "nodes.1.gaps", 1);
-    expect_number(o, "nodes.1.gaps.0.from_s", 20);
-    expect_number(o, "nodes.1.gaps.0.to_s", 30);
-    expect_number(o, "nodes.1.memory_peak_bytes", 24e9);
-    expect_text(o, "nodes.1.cpu_by", "processes");
-    expect_number(o, "nodes.0.meters.cpu.mean", 0.5);
-    expect_number(o, "nodes.1.meters.cpu.mean", 1.5);
-    expect_number(o, "nodes.1.meters.cpu.total", 90);
-    expect_text(o, "nodes.1.meters.cpu.total_unit", "s");
-    expect_number(o, "nodes.1.meters.cpu.known_s", 50);
-    expect_number(o, "nodes.0.meters.cpu.known_s", 60);
-    expect_number(o, "nodes.1.meters.memory.mean", 24e9);
-    assert_false(has(o, "nodes.0.meters", "instructions"));
-    expect_length(o, "nodes.1.devices", 3);
+    expect_length(o, "hosts", 2);
+    expect_text(o, "hosts.0.host", "n1");
+    expect_text(o, "hosts.1.host", "n2");
+    expect_text(o, "hosts.1.hostname", "n2");
+    expect_number(o, "hosts.1.begin_s", 0);
+    expect_number(o, "hosts.1.end_s", 60);
+    expect_number(o, "hosts.0.snapshot_count", 61);
+    expect_number(o, "hosts.1.snapshot_count", 52);
+    expect_number(o, "hosts.1.expected_snapshot_count", 61);
+    expect_text(o, "hosts.1.complete", "true");
+    expect_length(o, "hosts.0.gaps", 0);
+    expect_length(o, "hosts.1.gaps", 1);
+    expect_number(o, "hosts.1.gaps.0.from_s", 20);
+    expect_number(o, "hosts.1.gaps.0.to_s", 30);
+    expect_number(o, "hosts.1.memory_peak_bytes", 24e9);
+    expect_text(o, "hosts.1.cpu_by", "processes");
+    expect_number(o, "hosts.0.meters.cpu.mean", 0.5);
+    expect_number(o, "hosts.1.meters.cpu.mean", 1.5);
+    expect_number(o, "hosts.1.meters.cpu.total", 90);
+    expect_text(o, "hosts.1.meters.cpu.total_unit", "s");
+    expect_number(o, "hosts.1.meters.cpu.known_s", 50);
+    expect_number(o, "hosts.0.meters.cpu.known_s", 60);
+    expect_number(o, "hosts.1.meters.memory.mean", 24e9);
+    assert_false(has(o, "hosts.0.meters", "instructions"));
+    expect_length(o, "hosts.1.devices", 3);
     for (int i = 0; i < 3; i++) {
-        json_object *d = json_object_array_get_idx(at(o, "nodes.1.devices"), (size_t)i);
-        bool gpu = strcmp(json_object_get_string(at(d, "name")), "gpu0") == 0;
-        if (strcmp(json_object_get_string(at(d, "name")), "veth0") == 0) continue;
+        json_object *d = json_object_array_get_idx(at(o, "hosts.1.devices"), (size_t)i);
+        bool gpu = strcmp(json_object_get_string(at(d, "device")), "gpu0") == 0;
+        if (strcmp(json_object_get_string(at(d, "device")), "veth0") == 0) continue;
         expect_text(d, "source", gpu ? "gpu" : "cxi");
         expect_text(d, "label", gpu ? "GPU 1 (gpu0)" : "NIC 1 (cxi0)");
         expect_number(d, gpu ? "meters.gpu_busy.mean" : "meters.network_received.mean", gpu ? 0.75 : 0.75e9);
@@ -205,11 +205,11 @@ static void most_values(void **state)
     json_object *o = report(&job);
     size_t virtual_devices = 0;
     (void)state;
-    for (size_t i = 0; i < json_object_array_length(at(o, "nodes.0.devices")); i++) {
-        json_object *d = json_object_array_get_idx(at(o, "nodes.0.devices"), i);
-        if (strcmp(json_object_get_string(at(d, "name")), "gpu0") == 0) {
+    for (size_t i = 0; i < json_object_array_length(at(o, "hosts.0.devices")); i++) {
+        json_object *d = json_object_array_get_idx(at(o, "hosts.0.devices"), i);
+        if (strcmp(json_object_get_string(at(d, "device")), "gpu0") == 0) {
             expect_number(d, "meters.gpu_busy.capacity", 1); // a share
-        } else if (strcmp(json_object_get_string(at(d, "name")), "veth0") == 0) {
+        } else if (strcmp(json_object_get_string(at(d, "device")), "veth0") == 0) {
             assert_null(at(d, "meters.virtual_sent.capacity")); // what the kernel says of its speed is a constant
             virtual_devices++;
         }
@@ -228,20 +228,20 @@ static void each_phase(void **state)
     for (size_t i = 0; i < json_object_array_length(at(o, "phases")); i++)
         phases += !json_object_get_boolean(at(json_object_array_get_idx(at(o, "phases"), i), "incident"));
     assert_int_equal(phases, 2);
-    expect_text(o, "phases.0.name", "work");
+    expect_text(o, "phases.0.phase", "work");
     expect_number(o, "phases.0.count", 2);
     expect_number(o, "phases.0.time_s", 20);
     expect_length(o, "phases.0.spans", 2);
     expect_number(o, "phases.0.spans.1.from_s", 50);
     expect_number(o, "phases.0.spans.1.to_s", 60);
     expect_number(o, "phases.0.meters.network_sent.mean", 2e9);
-    expect_number(o, "phases.0.meters.network_sent.amount", 80e9);
-    expect_text(o, "phases.0.meters.network_sent.amount_unit", "bytes");
+    expect_number(o, "phases.0.meters.network_sent.total", 80e9);
+    expect_text(o, "phases.0.meters.network_sent.total_unit", "bytes");
     expect_text(o, "phases.0.meters.network_sent.unit", "bytes/s");
     expect_number(o, "phases.0.energy_j", 20 * 440);
-    expect_text(o, "phases.1.name", "rest");
+    expect_text(o, "phases.1.phase", "rest");
     expect_number(o, "phases.1.spans.0.from_s", 10);
-    assert_false(has(o, "phases.0.meters.memory", "amount"));
+    assert_false(has(o, "phases.0.meters.memory", "total"));
     json_object_put(o);
     job_report_free(&job);
 }

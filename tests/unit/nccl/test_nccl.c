@@ -1008,7 +1008,7 @@ static void counters(void **unused)
     assert_non_null(
         strstr(x->claim, "host h1 show trouble (symbol_errors 9 frames) and no waiting or congestion in the 4 s"));
     json_object *o = nccl_counters_json(&c), *first = json_object_array_get_idx(o, 0), *value;
-    assert_true(json_object_object_get_ex(first, "received_bytes", &value));
+    assert_true(json_object_object_get_ex(first, "rx_bytes", &value));
     assert_true(json_object_get_double(value) == 500);
     json_object_put(o);
     nccl_findings_free(&f);

@@ -195,12 +195,12 @@ void check_nodes_print_text(const check_nodes *n)
 static json_object *check_nodes_way_json(const check_node *from, const check_node *to, const ends_link *link)
 {
     json_object *o = json_new_object();
-    json_put_text(o, "from", check_nodes_node_name(from));
+    json_put_text(o, "from_host", check_nodes_node_name(from));
     json_put_text(o, "from_device", check_nodes_link_device(from, link));
-    json_put_text(o, "to", check_nodes_node_name(to));
+    json_put_text(o, "to_host", check_nodes_node_name(to));
     json_put_text(o, "to_device", check_nodes_link_device(to, link));
-    json_put(o, "sent_packets", json_exact_value(link->sent[from->order]));
-    json_put(o, "received_packets", json_exact_value(link->received[from->order]));
+    json_put(o, "tx_packets", json_exact_value(link->sent[from->order]));
+    json_put(o, "rx_packets", json_exact_value(link->received[from->order]));
     return o;
 }
 

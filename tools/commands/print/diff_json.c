@@ -14,10 +14,10 @@ static void diff_json_add_counts(json_object *o, const difference_counts *counts
     for (int f = 0; f < DIFFERENCE_FLAGS; f++)
         if (counts->flagged[f])
             json_put(flags, netprof_flag_name((netprof_flag)f), json_exact_value(counts->flagged[f]));
-    json_put(o, "counters", json_exact_value(counts->counters));
-    json_put(o, "changed", json_exact_value(counts->changed));
-    json_put(o, "compared", json_exact_value(counts->compared));
-    json_put(o, "not_asked_for", json_exact_value(counts->skipped));
+    json_put(o, "counter_count", json_exact_value(counts->counters));
+    json_put(o, "changed_count", json_exact_value(counts->changed));
+    json_put(o, "compared_count", json_exact_value(counts->compared));
+    json_put(o, "not_asked_for_count", json_exact_value(counts->skipped));
     json_put(o, "flags", flags);
 }
 
@@ -57,34 +57,6 @@ static json_object *diff_json_counter(const diff_view *view, size_t i, bool with
     return o;
 }
 
-static json_object *diff_json_traffic(const traffic *t)
-{
-    static const char *const names[2][5] = {
-        {"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s", "rx_bytes_per_packet"},
-        {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s", "tx_bytes_per_packet"}};
-    if (!t->known) return NULL;
-    json_object *o = json_new_object(), *bounds = json_new_array();
-    for (int way = IN; way <= OUT; way++) {
-        bool exact = !t->bytes_bound[way] && !t->packets_bound[way];
-        double mean =
-            t->bytes_known[way] && t->packets[way] && exact ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
-        json_put(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
-        json_put(o, names[way][1], json_number_value(t->byte_rate[way]));
-        json_put(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
-        json_put(o, names[way][3], json_number_value(t->packet_rate[way]));
-        json_put(o, names[way][4], json_number_value(mean));
-        for (int i = 0; i < 4; i++)
-            if (i < 2 ? t->bytes_bound[way] : t->packets_bound[way])
-                json_append(bounds, json_text_value(names[way][i]));
-    }
-    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_append(bounds, json_text_value("share_of_line_rate"));
-    json_put(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number_value(t->line_rate) : NULL);
-    json_put(o, "share_of_line_rate", json_number_value(t->share));
-    json_put(o, "lower_bound", json_new_boolean(traffic_is_bound(t)));
-    json_put(o, "lower_bounds", bounds);
-    return o;
-}
-
 static json_object *diff_json_device(const diff_view *view, const traffic *t)
 {
     const difference *d = view->difference;
@@ -95,7 +67,7 @@ static json_object *diff_json_device(const diff_view *view, const traffic *t)
     json_put(o, "physical", json_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     diff_json_add_counts(o, &d->devices[t->device]);
     json_put(o, "elapsed_s", json_number_value((double)d->devices[t->device].elapsed_ns / 1e9));
-    json_put(o, "traffic", diff_json_traffic(t));
+    json_put(o, "traffic", traffic_json(t));
     size_t count, *rows = diff_top(view, t->device, &count);
     for (size_t i = 0; i < count; i++)
         json_append(list, diff_json_counter(view, rows[i], false));
@@ -210,7 +182,7 @@ static json_object *diff_json_sums(const diff_view *view, size_t top)
         json_put(o, "delta", delta_json(&(difference_row){.magnitude = sums[i].value, .negative = sums[i].negative}));
         json_put(o, "lower_bound", json_new_boolean(sums[i].lower_bound));
         json_put(o, "rate_per_s", json_number_value(sums[i].rate_per_s));
-        json_put(o, "devices", json_exact_value(sums[i].devices));
+        json_put(o, "device_count", json_exact_value(sums[i].devices));
         json_put_text(o, "most_on", diff_device_name(view, sums[i].most));
         bool clock = sums[i].entry && sums[i].entry->marks & CATALOG_CLOCK_ONLY;
         json_put(o, "clock_only", json_new_boolean(clock));
@@ -233,8 +205,8 @@ static json_object *diff_json_balance(const diff_view *view)
         if (b->devices) {
             json_put_text(o, "source", b->source);
             json_put_text(o, "role", b->role == CATALOG_TX_BYTES ? "tx_bytes" : "rx_bytes");
-            json_put(o, "devices", json_exact_value(b->devices));
-            json_put(o, "sum", json_exact_value(b->sum));
+            json_put(o, "device_count", json_exact_value(b->devices));
+            json_put(o, "delta", json_exact_value(b->sum));
             json_put(o, "lower_bound", json_new_boolean(b->lower_bound));
             json_put(o, "min", json_exact_value(b->min));
             json_put_text(o, "min_device", devices[b->min_device].name);
@@ -257,8 +229,8 @@ static json_object *diff_json_warnings(const dataset *set)
     for (size_t i = 0; i < set->warning_count; i++) {
         const dataset_warning *w = &set->warnings[i];
         json_object *o = json_new_object();
-        json_put_text(o, "path", w->path);
-        json_put(o, w->line ? "line" : "offset", json_exact_value(w->line ? w->line : w->offset));
+        json_put_text(o, "file", w->path);
+        json_put(o, w->line ? "line" : "byte", json_exact_value(w->line ? w->line : w->offset));
         json_put_text(o, "text", w->text);
         json_append(list, o);
     }
@@ -290,23 +262,23 @@ json_object *diff_json(const diff_view *view)
     const difference *d = view->difference;
     const dataset *set = view->set;
     json_object *o = json_document("diff"), *totals = json_new_object();
-    json_put_text(o, "before", set->runs[0].path);
-    json_put_text(o, "after", set->runs[set->run_count - 1].path);
+    json_put_text(o, "before_file", set->runs[0].path);
+    json_put_text(o, "after_file", set->runs[set->run_count - 1].path);
     json_put_text(o, "host", set->runs[set->run_count - 1].host);
     json_put(o, "begin_ns", json_new_int64(d->delta->wall_begin_ns));
     json_put(o, "end_ns", json_new_int64(d->delta->wall_end_ns));
-    json_put(o, "interval_s", json_number_value((double)d->delta->interval_ns / 1e9));
+    json_put(o, "elapsed_s", json_number_value((double)d->delta->interval_ns / 1e9));
     json_put(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
     json_put(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));
-    json_put_text(o, "rank", view->raw ? "raw" : "unit");
-    json_put_text(o, "scope", d->scope);
+    json_put_text(o, "ranked_by", view->raw ? "raw" : "unit");
+    json_put_text(o, "filter", d->scope);
     diff_json_add_counts(totals, &d->total);
     json_put(o, "totals", totals);
     json_put(o, "changes", diff_json_changes(d));
     json_put(o, "devices", diff_json_devices(view));
     json_put(o, "troubles", diff_json_troubles(view));
     json_put(o, "sums", diff_json_sums(view, view->top));
-    json_put(o, "balance", diff_json_balance(view));
+    json_put(o, "balances", diff_json_balance(view));
     json_put(o, "important", diff_json_important(view));
     json_put(o, "groups", diff_json_groups(view));
     json_put(o, "gauges",

@@ -24,7 +24,7 @@ static json_object *regions_json_times(const regions *job, const regions_rank *r
     const regions_times *t = &rank->times;
     if (!t->known || (!job->waits.mpi && !job->waits.known)) return NULL;
     json_object *o = json_new_object();
-    json_put(o, "elapsed_ns", json_number_value(t->run_ns));
+    json_put(o, "elapsed_s", json_number_value(t->run_ns / 1e9));
     json_put(o, "work_ns", json_number_value(t->work_ns));
     json_put(o, "waiting_ns", json_number_value(t->peer_ns + t->all_ns));
     json_put(o, "mpi_ns", job->waits.mpi ? json_number_value(t->mpi_ns) : NULL);
@@ -39,7 +39,7 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     json_put(o, "rank", regions_json_number_or_null(rank->number));
     json_put_text(o, "label", rank->label);
     json_put(o, "pid", regions_json_number_or_null(rank->pid));
-    json_put(o, "child", json_new_boolean(rank->child));
+    json_put(o, "is_child", json_new_boolean(rank->child));
     json_put(o, "ended", *rank->end ? json_text_value(rank->end) : NULL);
     json_put_text(o, "host", job->hosts[rank->host].name);
     json_put_text(o, "file", rank->path);
@@ -47,21 +47,21 @@ static json_object *regions_json_rank(const regions *job, const regions_rank *ra
     json_put_text(o, "mode", rank->mode <= NETPROF_MODE_SAMPLER ? modes[rank->mode] : "");
     json_put_text(o, "clock", rank->clock);
     json_put(o, "begin_ns", json_new_int64(rank->wall_ns));
-    json_put(o, "elapsed_ns", json_new_int64(rank->elapsed_ns));
+    json_put(o, "elapsed_s", json_number_value((double)rank->elapsed_ns / 1e9));
     json_put_exact(o, "regions_ns", rank->time_ns);
     json_put_exact(o, "threads", rank->threads);
     json_put_exact(o, "calls", rank->calls);
     json_put_exact(o, "mismatched_ends", rank->mismatched);
     json_put_exact(o, "dropped_begins", rank->dropped);
     json_put_exact(o, "overhead_ps_per_call", rank->overhead_ps);
-    json_put_exact(o, "readings", rank->readings);
+    json_put_exact(o, "reading_count", rank->readings);
     json_put_exact(o, "reading_ns", rank->reading_ns);
-    json_put(o, "sweep_ns", rank->sweep_ns ? json_new_int64(rank->sweep_ns) : NULL);
-    json_put(o, "interval_ns", rank->interval_ns ? json_new_int64(rank->interval_ns) : NULL);
-    json_put(o, "run", regions_json_times(job, rank));
+    json_put(o, "sweep_s", rank->sweep_ns ? json_number_value((double)rank->sweep_ns / 1e9) : NULL);
+    json_put(o, "interval_s", rank->interval_ns ? json_number_value((double)rank->interval_ns / 1e9) : NULL);
+    json_put(o, "work_and_waiting", regions_json_times(job, rank));
     json_put(o, "cpu_ns", rank->cpu_ns < 0 ? NULL : json_new_int64(rank->cpu_ns));
     json_put(o, "waited_for_cpu_ns", rank->cpu_wait_ns < 0 ? NULL : json_new_int64(rank->cpu_wait_ns));
-    json_put(o, "cpus", *rank->cpus ? json_text_value(rank->cpus) : NULL);
+    json_put(o, "cpu_list", *rank->cpus ? json_text_value(rank->cpus) : NULL);
     json_put(o, "complete", json_new_boolean(rank->complete));
     if (*rank->warning) json_put_text(o, "warning", rank->warning);
     return o;
@@ -74,7 +74,7 @@ static json_object *regions_json_hosts(const regions *job)
         const regions_host *host = &job->hosts[i];
         json_object *o = json_new_object(), *devices = json_new_array();
         json_put_text(o, "host", host->name);
-        json_put_exact(o, "ranks", host->rank_count);
+        json_put_exact(o, "rank_count", host->rank_count);
         for (size_t d = 0; host->schema && d < host->schema->device_count; d++)
             json_append(devices, json_text_value(host->schema->devices[d].name));
         json_put(o, "devices", devices);
@@ -92,7 +92,7 @@ static void regions_json_add_calls(json_object *o, const regions_calls *c)
     json_put_exact(o, "measured_calls", c->measured);
     json_put_exact(o, "open_calls", c->open);
     json_put_exact(o, "aborted_calls", c->aborted);
-    json_put_exact(o, "spans", c->spans);
+    json_put_exact(o, "span_count", c->spans);
     json_put_exact(o, "spans_waited_for", c->waits);
     json_put_exact(o, "waited_ns", c->waited_ns);
     json_put_exact(o, "inclusive_ns", c->inclusive_ns);
@@ -181,7 +181,7 @@ static json_object *regions_json_ranks(const regions_view *view, const regions_n
         json_append(exclusive, json_exact_value(n->cells[i].sums.exclusive_ns));
         json_append(bytes, json_exact_value(n->cells[i].sums.bytes));
     }
-    json_put(o, "index", rank); // in "ranks" of the document
+    json_put(o, "rank_index", rank);
     json_put(o, "calls", calls);
     json_put(o, "inclusive_ns", inclusive);
     json_put(o, "exclusive_ns", exclusive);
@@ -196,7 +196,7 @@ static json_object *regions_json_value(const regions_value *v)
     json_object *o = json_new_object(), *list = json_new_array();
     json_put_text(o, "name", v->name);
     json_put_exact(o, "count", v->count);
-    json_put(o, "sum", json_new_int64(v->sum));
+    json_put(o, "total", json_new_int64(v->sum));
     json_put(o, "min", json_new_int64(v->least));
     json_put(o, "max", json_new_int64(v->most));
     json_put(o, "in_longest_call", v->longest_ns ? json_new_int64(v->at_longest) : NULL);
@@ -208,7 +208,7 @@ static json_object *regions_json_value(const regions_value *v)
         json_put(bucket, "from", i ? json_new_int64(netprof_value_floor(i)) : NULL);
         json_put(bucket, "below", i + 1 < NETPROF_VALUE_BUCKETS ? json_new_int64(netprof_value_floor(i + 1)) : NULL);
         json_put_exact(bucket, "count", v->counts[i]);
-        json_put_exact(bucket, "time_ns", v->times_ns[i]);
+        json_put_exact(bucket, "inside_ns", v->times_ns[i]);
         json_append(list, bucket);
     }
     json_put(o, "histogram", list);
@@ -241,7 +241,7 @@ static json_object *regions_json_reading(const regions *job, const regions_readi
     json_put_text(o, "state", regions_state_name(x->state));
     json_put_text(o, "read_by_rank", job->ranks[x->rank].label);
     json_put_exact(o, "read_by_thread", x->thread);
-    json_put_exact(o, "readers", x->readers);
+    json_put_exact(o, "reader_count", x->readers);
     json_put_exact(o, "calls", x->calls);
     json_put_exact(o, "calls_without_counters", x->unread);
     json_put_exact(o, "inside_ns", x->time_ns);
@@ -267,7 +267,7 @@ static json_object *regions_json_nic(const regions *job, const regions_node *n)
     const regions_nic *nic = &n->nic;
     json_object *o = json_new_object(), *list = json_new_array();
     json_put_text(o, "state", regions_state_name(nic->state));
-    json_put_exact(o, "hosts", nic->hosts);
+    json_put_exact(o, "host_count", nic->hosts);
     json_put(o, "uncertain_share", nic->state >= REGIONS_UNCERTAIN ? json_number_value(nic->uncertain) : NULL);
     json_put(o, "no_port", json_new_boolean(nic->no_port));
     json_put(o, "shortest_call_ns", nic->limit_ns ? json_exact_value(nic->limit_ns) : NULL);
@@ -309,7 +309,7 @@ static json_object *regions_json_node(const regions_view *view, size_t number)
     regions_json_add_durations(o, n);
     json_put(o, "nics", regions_json_nic(view->job, n));
     json_put(o, "values", regions_json_values(n));
-    json_put(o, "ranks", regions_json_ranks(view, n));
+    json_put(o, "by_rank", regions_json_ranks(view, n));
     free(path);
     return o;
 }
@@ -333,7 +333,7 @@ static json_object *regions_json_notes(const regions *job)
         json_object *o = json_new_object();
         json_put_text(o, "severity", severity_name(x->severity));
         json_put_text(o, "text", x->text);
-        json_put(o, "region", regions_json_path(job, x->node));
+        json_put(o, "path", regions_json_path(job, x->node));
         json_put(o, "rank_index", regions_json_index(x->rank));
         json_append(list, o);
     }
@@ -346,7 +346,7 @@ static json_object *regions_json_findings_list(const regions *job)
     for (size_t i = 0; i < job->finding_count; i++) {
         const regions_finding *x = &job->findings[i];
         json_object *o = json_new_object();
-        json_put(o, "region", regions_json_path(job, x->node));
+        json_put(o, "path", regions_json_path(job, x->node));
         json_put_text(o, "severity", severity_name(x->severity));
         json_put_text(o, "rule", x->rule->name);
         json_put_text(o, "claim", x->claim);
@@ -354,8 +354,8 @@ static json_object *regions_json_findings_list(const regions *job)
         json_put_text(o, "unit", x->rule->unit);
         json_put_text(o, "host", job->hosts[x->host].name);
         json_put(o, "device", x->device == DIFFERENCE_NONE ? NULL : regions_json_device(job, x->host, x->device));
-        json_put_exact(o, "places", x->places);
-        json_put_exact(o, "hosts", x->hosts);
+        json_put_exact(o, "place_count", x->places);
+        json_put_exact(o, "host_count", x->hosts);
         json_put(o, "worse_within", regions_json_path(job, x->part));
         json_put_text(o, "advice", x->rule->advice);
         json_append(list, o);
@@ -368,8 +368,8 @@ static json_object *regions_json_warnings(const regions *job)
     json_object *list = json_new_array();
     for (size_t i = 0; i < job->warning_count; i++) {
         json_object *o = json_new_object();
-        json_put_text(o, "path", job->warnings[i].path);
-        json_put_exact(o, "offset", job->warnings[i].offset);
+        json_put_text(o, "file", job->warnings[i].path);
+        json_put_exact(o, "byte", job->warnings[i].offset);
         json_put_text(o, "text", job->warnings[i].text);
         json_append(list, o);
     }
@@ -387,7 +387,7 @@ static json_object *regions_json_late(const regions *job)
         json_put(o, "rank", regions_json_number_or_null(job->ranks[x->rank].number));
         json_put(o, "longer_work_ns", json_number_value(x->excess_ns));
         json_put(o, "from_s", json_number_value(x->from_s));
-        json_put(o, "until_s", json_number_value(x->until_s));
+        json_put(o, "to_s", json_number_value(x->until_s));
         json_append(list, o);
     }
     return list;
@@ -404,7 +404,7 @@ static json_object *regions_json_alone(const regions *job)
     json_put(o, "work_share", json_number_value(x->share));
     json_put(o, "others_work_share", json_number_value(x->others));
     json_put(o, "from_s", json_number_value(x->from_s));
-    json_put(o, "until_s", json_number_value(x->until_s));
+    json_put(o, "to_s", json_number_value(x->until_s));
     json_put(o, "whole_run", json_new_boolean(x->from_begin && x->to_end));
     return o;
 }
@@ -434,24 +434,24 @@ static void regions_json_add_head(json_object *o, const regions *job)
     json_put_text(o, "job", job->job);
     json_put_text(o, "command", job->command);
     json_put(o, "begin_ns", json_new_int64(job->wall_ns));
-    json_put(o, "elapsed_ns", json_new_int64(job->elapsed_ns));
+    json_put(o, "elapsed_s", json_number_value((double)job->elapsed_ns / 1e9));
     json_put_text(verdict, "severity", severity_name(job->severity));
     json_put_text(verdict, "text", job->title);
     json_put(verdict, "notes", regions_json_notes(job));
     json_put(o, "verdict", verdict);
-    json_put(o, "ranks_expected", job->rank_count_told > 0 ? json_new_int64(job->rank_count_told) : NULL);
+    json_put(o, "expected_rank_count", job->rank_count_told > 0 ? json_new_int64(job->rank_count_told) : NULL);
     for (size_t i = 0; i < job->missing_count && i < 1000; i++)
         json_append(missing, json_new_int64(job->missing[i]));
-    json_put(o, "ranks_missing", missing);
-    json_put(o, "run", regions_json_run(job));
-    json_put_exact(o, "runs", job->runs);
-    json_put_exact(o, "children", job->children);
+    json_put(o, "missing_ranks", missing);
+    json_put(o, "work_and_waiting", regions_json_run(job));
+    json_put_exact(o, "run_count", job->runs);
+    json_put_exact(o, "child_count", job->children);
     json_put_exact(o, "regions_ns", job->time_ns);
     json_put_exact(o, "calls", job->calls);
     json_put_exact(o, "mismatched_ends", job->mismatched);
     json_put_exact(o, "dropped_begins", job->dropped);
     json_put(o, "share_of_time_measuring", json_number_value(job->overhead_share));
-    json_put_exact(o, "readings", job->readings);
+    json_put_exact(o, "reading_count", job->readings);
     json_put_exact(o, "reading_ns", job->reading_ns);
 }
 

@@ -64,20 +64,42 @@ json_object *delta_json(const difference_row *row)
 
 static const char *const summary_names[4] = {"rx_bytes", "tx_bytes", "rx_packets", "tx_packets"};
 
+json_object *traffic_json(const traffic *t)
+{
+    static const char *const names[2][5] = {
+        {"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s", "rx_bytes_per_packet"},
+        {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s", "tx_bytes_per_packet"}};
+    if (!t->known) return NULL;
+    json_object *o = json_new_object(), *bounds = json_new_array();
+    for (int way = IN; way <= OUT; way++) {
+        bool exact = !t->bytes_bound[way] && !t->packets_bound[way];
+        double mean =
+            t->bytes_known[way] && t->packets[way] && exact ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
+        json_put(o, names[way][0], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
+        json_put(o, names[way][1], json_number_value(t->byte_rate[way]));
+        json_put(o, names[way][2], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
+        json_put(o, names[way][3], json_number_value(t->packet_rate[way]));
+        json_put(o, names[way][4], json_number_value(mean));
+        for (int i = 0; i < 4; i++)
+            if (i < 2 ? t->bytes_bound[way] : t->packets_bound[way])
+                json_append(bounds, json_text_value(names[way][i]));
+    }
+    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_append(bounds, json_text_value("share_of_line_rate"));
+    json_put(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number_value(t->line_rate) : NULL);
+    json_put(o, "share_of_line_rate", json_number_value(t->share));
+    json_put(o, "lower_bound", json_new_boolean(traffic_is_bound(t)));
+    json_put(o, "lower_bounds", bounds);
+    return o;
+}
+
 json_object *summary_device_json(const difference *d, const traffic *t)
 {
-    static const char *const rates[2] = {"rx_bytes_per_s", "tx_bytes_per_s"};
     const netprof_device *device = &d->delta->schema->devices[t->device];
     json_object *o = json_new_object();
     json_put_text(o, "device", device->name);
     json_put_text(o, "source", device->source);
     json_put(o, "physical", json_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
-    for (int way = IN; way <= OUT; way++) {
-        json_put(o, summary_names[way], t->bytes_known[way] ? json_exact_value(t->bytes[way]) : NULL);
-        json_put(o, rates[way], json_number_value(t->byte_rate[way]));
-        json_put(o, summary_names[2 + way], t->packets_known[way] ? json_exact_value(t->packets[way]) : NULL);
-    }
-    json_put(o, "lower_bound", json_new_boolean(traffic_is_bound(t)));
+    json_put(o, "traffic", traffic_json(t));
     return o;
 }
 

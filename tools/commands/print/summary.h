@@ -25,6 +25,7 @@ words_text traffic_share(const traffic *t);
 words_text delta_text(const difference_row *row);
 words_text rate_text(const difference_row *row); // "" when there is none
 json_object *delta_json(const difference_row *row);
+json_object *traffic_json(const traffic *t); // NULL where it is not known
 
 // ---- parts for programs ----
 

@@ -232,8 +232,8 @@ static void run_series_json_row(json_object *list, const run_series *s, const re
     json_put_text(o, "source", *row->source ? row->source : NULL);
     json_put_text(o, "counter", row->counter);
     json_put_text(o, "unit", row->unit);
-    json_put(o, "trouble", json_new_boolean(row->trouble));
-    json_put_exact(o, "runs", x.count);
+    json_put(o, "is_trouble", json_new_boolean(row->trouble));
+    json_put_exact(o, "run_count", x.count);
     json_put_number(o, "mean", x.mean);
     json_put_number(o, "standard_deviation", x.deviation);
     json_put_number(o, "standard_error", x.standard_error);
@@ -251,11 +251,11 @@ static void run_series_json(FILE *to, run_series *s, const run_request *ask)
 {
     json_object *o = json_document("runs"), *statistics = json_new_array();
     json_put_text(o, "command", ask->line);
-    json_put_exact(o, "wanted", ask->count);
-    json_put_exact(o, "taken", s->taken);
-    json_put_exact(o, "failed", s->failures);
-    json_put_exact(o, "timed_out", s->timed_out);
-    json_put(o, "broken_off", s->broken_off ? json_exact_value(s->broken_off) : NULL);
+    json_put_exact(o, "wanted_run_count", ask->count);
+    json_put_exact(o, "taken_run_count", s->taken);
+    json_put_exact(o, "failed_run_count", s->failures);
+    json_put_exact(o, "timed_out_run_count", s->timed_out);
+    json_put(o, "broken_off_run", s->broken_off ? json_exact_value(s->broken_off) : NULL);
     for (size_t i = 0; i < arrlenu(s->figures.rows); i++)
         if (run_series_is_shown(&s->figures.rows[i])) run_series_json_row(statistics, s, &s->figures.rows[i]);
     json_put(o, "statistics", statistics);

@@ -203,7 +203,7 @@ json_object *run_summary_json(const execution *e, const difference *d, bool alon
     bool command = ask->words != NULL;
     json_object *o = alone ? json_document("run") : json_new_object();
     json_put_text(o, "command", ask->line);
-    if (arrlenu(ask->attached.pids)) json_put(o, "processes", run_summary_processes_json(&ask->attached));
+    if (arrlenu(ask->attached.pids)) json_put(o, "pids", run_summary_processes_json(&ask->attached));
     json_put(o, "exit_status", command ? json_new_int64(run_exit_status(e)) : NULL);
     json_put(o, "signal", command && WIFSIGNALED(e->status) ? json_new_int64(WTERMSIG(e->status)) : NULL);
     json_put_text(o, "ended_by", run_summary_end_name(e));
@@ -212,7 +212,7 @@ json_object *run_summary_json(const execution *e, const difference *d, bool alon
     json_put(o, "user_cpu_s", command ? json_number_value(run_seconds(e->use.ru_utime)) : NULL);
     json_put(o, "system_cpu_s", command ? json_number_value(run_seconds(e->use.ru_stime)) : NULL);
     json_put(o, "cpu_lower_bound", command ? json_new_boolean(e->left_behind) : NULL);
-    json_put(o, "max_rss_kib", command ? json_new_int64(e->use.ru_maxrss) : NULL);
+    json_put(o, "max_rss_bytes", command ? json_new_int64((int64_t)e->use.ru_maxrss * 1024) : NULL);
     json_put_text(o, "output", e->to ? recorder_path(e->to) : NULL);
     if (ask->mpi) json_put(o, "mpi", mpi_run_json(&e->mpi));
     json_put(o, "snapshots_between", json_exact_value(e->series));

@@ -32,7 +32,7 @@ static json_object *nccl_json_finding(const nccl_finding *x)
     json_put_number(threshold, "value", x->rule->limit);
     json_put_text(threshold, "origin", x->rule->origin);
     json_put(o, "threshold", threshold);
-    if (!isnan(x->cost_us)) json_put_number(o, "cost_us", x->cost_us);
+    if (!isnan(x->cost_us)) json_put_number(o, "cost_s", x->cost_us / 1e6);
     if (!isnan(x->cost_share)) json_put_number(o, "cost_share", x->cost_share);
     if (x->explained_by) json_put_text(o, "explained_by", x->explained_by);
     json_put_text(o, "advice", x->rule->advice);
@@ -53,22 +53,19 @@ static json_object *nccl_json_unknown(const char *text)
 static json_object *nccl_json_judged(const nccl_judged *what)
 {
     json_object *o = json_new_object();
-    json_put_exact(o, "ranks", what->ranks);
-    json_put_exact(o, "ranks_judged_late", what->late);
+    json_put_exact(o, "rank_count", what->ranks);
+    json_put_exact(o, "late_rank_count", what->late);
     json_put_number(o, "least_lateness_us", what->late_us);
-    json_put_exact(o, "communicators", what->communicators);
-    json_put_exact(o, "communicators_judged_wire", what->wires);
-    json_put_exact(o, "ranks_judged_wire", what->wire_ranks);
+    json_put_exact(o, "communicator_count", what->communicators);
+    json_put_exact(o, "wire_communicator_count", what->wires);
+    json_put_exact(o, "wire_rank_count", what->wire_ranks);
     json_put_number(o, "least_wire_ratio", what->wire_ratio > 0 ? what->wire_ratio : NAN);
     return o;
 }
 
-json_object *nccl_findings_json(const nccl_findings *f)
+void nccl_findings_put_json(const nccl_findings *f, json_object *o)
 {
-    json_object *o = json_new_object(), *verdict = json_new_object();
-    json_object *items = json_new_array(), *unknown = json_new_array();
-    json_put_text(o, "format", "netprof-findings");
-    json_put(o, "version", json_new_int(1));
+    json_object *verdict = json_new_object(), *items = json_new_array(), *unknown = json_new_array();
     json_put_text(verdict, "severity", severity_name(f->severity));
     json_put_text(verdict, "text", f->verdict);
     json_put(o, "verdict", verdict);
@@ -78,10 +75,8 @@ json_object *nccl_findings_json(const nccl_findings *f)
         json_append(unknown, nccl_json_unknown(f->unknown[i]));
     json_put(o, "findings", items);
     json_put(o, "unknown", unknown);
-    json_put(o, "background", json_new_array());
     json_put_exact(o, "judged", f->judged);
     json_put(o, "judged_of", nccl_json_judged(&f->what));
-    return o;
 }
 
 // ---- everything else ----
@@ -89,7 +84,7 @@ json_object *nccl_findings_json(const nccl_findings *f)
 static json_object *nccl_json_logs(const nccl *n)
 {
     json_object *o = json_new_object(), *outcomes = json_new_object(), *list = json_new_array();
-    json_put_exact(o, "files", n->file_count);
+    json_put_exact(o, "file_count", n->file_count);
     json_put_exact(o, "bytes", n->size);
     json_put_exact(o, "unpacked_bytes", n->bytes);
     json_put_exact(o, "lines", n->lines);
@@ -117,15 +112,17 @@ static json_object *nccl_json_problems(const nccl *n)
     json_object *list = json_new_array();
     for (size_t i = 0; i < n->file_count; i++) {
         const nccl_file *f = &n->files[i];
-        json_object *o;
+        json_object *o, *outcomes;
         if (!f->error && !f->problem && !f->tail_cut && !f->first_bad_line) continue;
         o = json_new_object();
-        json_put_text(o, "path", f->path);
-        json_put_text(o, "problem", f->error ? strerror(f->error) : f->problem);
+        outcomes = json_new_object();
+        json_put_text(o, "file", f->path);
+        json_put_text(o, "text", f->error ? strerror(f->error) : f->problem);
         json_put(o, "tail_cut", json_new_boolean(f->tail_cut));
         json_put_exact(o, "first_bad_line", f->first_bad_line);
         for (int k = NCCL_BAD_JSON; k < NCCL_COLL; k++)
-            if (f->outcomes[k]) json_put_exact(o, nccl_outcome_name((nccl_outcome)k), f->outcomes[k]);
+            if (f->outcomes[k]) json_put_exact(outcomes, nccl_outcome_name((nccl_outcome)k), f->outcomes[k]);
+        json_put(o, "outcomes", outcomes);
         json_append(list, o);
     }
     return list;
@@ -171,7 +168,7 @@ static json_object *nccl_json_series(const nccl *n, const nccl_series *s)
     json_put_text(o, "coll", n->colls[s->coll]);
     json_put_exact(o, "size_bytes", s->size);
     json_put_exact(o, "calls", s->instance_count);
-    json_put_exact(o, "incomplete", s->incomplete);
+    json_put_exact(o, "incomplete_calls", s->incomplete);
     json_put_exact(o, "missing_records", s->missing);
     json_put_exact(o, "total_us", s->time_us);
     json_put_exact(o, "total_wire_us", s->wire_total_us);
@@ -204,14 +201,14 @@ static json_object *nccl_json_communicator(const nccl *n, const nccl_communicato
     json_put_text(o, "label", c->label);
     json_put_text(o, "id", c->id);
     json_put_text(o, "name", c->name);
-    json_put_exact(o, "run", c->run);
+    json_put_exact(o, "run_number", c->run);
     json_put_text(o, "comm_type", nccl_class_name(c->type));
     json_put_text(o, "meaning", nccl_class_meaning(c->type));
-    json_put_exact(o, "n_ranks", (uint64_t)c->ranks);
-    json_put_exact(o, "nnodes", (uint64_t)c->nodes);
+    json_put_exact(o, "rank_count", (uint64_t)c->ranks);
+    json_put_exact(o, "host_count", (uint64_t)c->nodes);
     json_put_exact(o, "ranks_seen", c->member_count);
     json_put_exact(o, "calls", c->instances);
-    json_put_exact(o, "complete", c->complete);
+    json_put_exact(o, "complete_calls", c->complete);
     json_put_exact(o, "records", c->records);
     json_put_exact(o, "missing", c->missing);
     json_put_exact(o, "missing_tail", c->missing_tail);
@@ -236,7 +233,7 @@ static json_object *nccl_json_kind(const nccl *n, const nccl_kind *k)
     json_put_text(o, "coll", n->colls[k->coll]);
     json_put_exact(o, "size_bytes", k->size);
     json_put_exact(o, "calls", k->instances);
-    json_put_exact(o, "incomplete", k->incomplete);
+    json_put_exact(o, "incomplete_calls", k->incomplete);
     json_put_exact(o, "total_us", k->time_us);
     json_put_exact(o, "total_wire_us", k->wire_us);
     nccl_json_add_spreads(o, &k->spreads);
@@ -272,7 +269,7 @@ static json_object *nccl_json_host(const nccl_host *h)
 {
     json_object *o = json_new_object();
     json_put_text(o, "host", h->name);
-    json_put_exact(o, "processes", h->process_count);
+    json_put_exact(o, "process_count", h->process_count);
     nccl_json_add_waiting(o, &h->waiting);
     return o;
 }
@@ -285,7 +282,7 @@ static json_object *nccl_json_compared(const nccl_comparison *c, const nccl_comp
     json_put_text(o, "comm_type", nccl_class_name(k->type));
     json_put_text(o, "coll", n->colls[k->coll]);
     json_put_exact(o, "size_bytes", k->size);
-    json_put_text(o, "verdict", nccl_verdict_name(r->verdict));
+    json_put_text(o, "change", nccl_verdict_name(r->verdict));
     json_put_number(o, "wire_us_before", r->before ? r->before->spreads.wire_us.p50 : NAN);
     json_put_number(o, "wire_us_after", r->after ? r->after->spreads.wire_us.p50 : NAN);
     json_put_number(o, "wire_ratio", r->wire_ratio);
@@ -298,7 +295,7 @@ static json_object *nccl_json_compared(const nccl_comparison *c, const nccl_comp
 static json_object *nccl_json_comparison(const nccl_comparison *c)
 {
     json_object *o = json_new_object(), *rows = json_new_array();
-    json_put_number(o, "threshold", NCCL_COMPARE_CHANGE);
+    json_put_number(o, "threshold_ratio", NCCL_COMPARE_CHANGE);
     json_put_number(o, "threshold_z", NCCL_COMPARE_Z);
     json_put_exact(o, "slower", c->slower);
     json_put_exact(o, "faster", c->faster);
@@ -316,7 +313,7 @@ static json_object *nccl_json_p2p(const nccl *n, const nccl_p2p *p)
     json_put_text(o, "communicator", n->communicators[m->communicator].label);
     json_put(o, "rank", json_new_int64(m->rank));
     json_put_text(o, "host", n->hosts[n->processes[m->process].host].name);
-    json_put_text(o, "p2p", p->operation);
+    json_put_text(o, "operation", p->operation);
     if (p->peer >= 0) json_put(o, "peer", json_new_int64(p->peer));
     json_put_exact(o, "size_bytes", p->size);
     json_put_exact(o, "records", p->records);
@@ -332,9 +329,9 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
     json_object *pairs = json_new_array();
     json_put_text(o, "format", "netprof-nccl");
     json_put(o, "version", json_new_int(NCCL_JSON_VERSION));
+    if (findings) nccl_findings_put_json(findings, o);
     json_put(o, "logs", nccl_json_logs(n));
     json_put(o, "problems", nccl_json_problems(n));
-    if (findings) json_put(o, "findings", nccl_findings_json(findings));
     for (size_t i = 0; i < n->communicator_count; i++)
         json_append(communicators, nccl_json_communicator(n, &n->communicators[i]));
     for (size_t i = 0; i < n->kind_count; i++)

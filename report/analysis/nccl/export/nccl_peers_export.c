@@ -82,7 +82,7 @@ static json_object *peers_communicator(const nccl *n, const nccl_peer *first, si
     json_object *o = json_new_object();
     json_put_text(o, "communicator", c->label);
     json_put_text(o, "id", c->id);
-    json_put_exact(o, "n_ranks", (uint64_t)c->ranks);
+    json_put_exact(o, "rank_count", (uint64_t)c->ranks);
     if (c->ranks > NCCL_PEERS_RANKS) return o;
     size_t ranks = (size_t)c->ranks;
     const nccl_peer **cells = memory_calloc(ranks * ranks, sizeof *cells);
@@ -122,13 +122,13 @@ json_object *nccl_proxies_json(const nccl *n)
         json_object *o = json_new_object();
         json_put_text(o, "host", n->hosts[n->processes[i].host].name);
         json_put(o, "pid", json_new_int64(n->processes[i].pid));
-        json_put_exact(o, "sent_bytes", s->sent_bytes);
-        json_put_exact(o, "sent_steps", s->sent);
+        json_put_exact(o, "tx_bytes", s->sent_bytes);
+        json_put_exact(o, "tx_steps", s->sent);
         json_put_number(o, "own_gpu_us", s->gpu_us);
         json_put_number(o, "credit_us", s->credit_us);
         json_put_number(o, "wire_us", s->wire_us);
-        json_put_exact(o, "received_bytes", s->received_bytes);
-        json_put_exact(o, "received_steps", s->received);
+        json_put_exact(o, "rx_bytes", s->received_bytes);
+        json_put_exact(o, "rx_steps", s->received);
         json_put_number(o, "receive_us", s->receive_us);
         json_put_number(o, "flush_us", s->flush_us);
         json_put_number(o, "consume_us", s->consume_us);

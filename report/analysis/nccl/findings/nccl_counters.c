@@ -175,7 +175,7 @@ static json_object *nccl_counters_moved_json(const nccl_moved *moved)
     if (!moved->counter) return NULL;
     o = json_new_object();
     json_put(o, "counter", json_text_value(moved->counter));
-    json_put(o, "amount", json_number_value(moved->amount));
+    json_put(o, "delta", json_number_value(moved->amount));
     json_put(o, "unit", json_text_value(moved->unit));
     return o;
 }
@@ -187,11 +187,11 @@ json_object *nccl_counters_json(const nccl_counters *c)
         const nccl_counters_host *h = &c->hosts[i];
         json_object *o = json_new_object();
         json_put(o, "host", json_text_value(c->n->hosts[h->host].name));
-        json_put(o, "seconds", json_number_value(h->to_s - h->from_s));
-        json_put(o, "received_bytes", json_number_value(h->bytes[SERIES_IN]));
-        json_put(o, "sent_bytes", json_number_value(h->bytes[SERIES_OUT]));
-        json_put(o, "peak_received_bytes_per_s", json_number_value(h->peak_rate[SERIES_IN]));
-        json_put(o, "peak_sent_bytes_per_s", json_number_value(h->peak_rate[SERIES_OUT]));
+        json_put(o, "elapsed_s", json_number_value(h->to_s - h->from_s));
+        json_put(o, "rx_bytes", json_number_value(h->bytes[SERIES_IN]));
+        json_put(o, "tx_bytes", json_number_value(h->bytes[SERIES_OUT]));
+        json_put(o, "peak_rx_bytes_per_s", json_number_value(h->peak_rate[SERIES_IN]));
+        json_put(o, "peak_tx_bytes_per_s", json_number_value(h->peak_rate[SERIES_OUT]));
         json_put(o, "trouble", nccl_counters_moved_json(&h->trouble));
         json_put(o, "waiting", nccl_counters_moved_json(&h->waiting));
         json_append(list, o);

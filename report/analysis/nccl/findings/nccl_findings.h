@@ -10,6 +10,6 @@
 
 // comparison: NULL without one.
 void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison);
-json_object *nccl_findings_json(const nccl_findings *f); // {"format":"netprof-findings",...}
+void nccl_findings_put_json(const nccl_findings *f, json_object *o); // adds "verdict", "findings", "unknown", "judged"
 
 #endif

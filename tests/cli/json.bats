@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# JSON of every command about every kind of data, held against the schemas that are installed.
+
+load common
+
+schemas=$NETPROF_TEST_TOP/tools/schema
+check=$NETPROF_TEST_TOP/tests/json/check_outputs
+
+setup_file() {
+    python3 -c 'import jsonschema' 2>/dev/null || skip 'no python3-jsonschema'
+    "$BATS_TEST_DIRNAME/../json/make_outputs" "${NETPROF_TEST_BUILD:-$BATS_TEST_DIRNAME/../../build}" "$BATS_FILE_TMPDIR/made"
+}
+
+@test "one name for one thing: each key of each schema is the name's own definition, its type what the name's unit says" {
+    run python3 "$check" "$schemas" laws
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "every command's output on every input is valid" {
+    run python3 "$check" "$schemas" valid "$BATS_FILE_TMPDIR"/made/outputs/*.json
+    echo "$output"
+    [ "$status" -eq 0 ]
+    # each format was there
+    for schema in "$schemas"/netprof*.json; do
+        name=$(basename "$schema" .json)
+        [ "$name" = netprof-names ] || grep -qE "^ *[0-9]+ $name$" <<<"$output"
+    done
+}
+
+@test "a key that is missing, one that nobody knows and a value of another type are noticed, wherever they are" {
+    run python3 "$check" "$schemas" bites "$BATS_FILE_TMPDIR"/made/outputs/*.json
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(sed -nE 's/^([0-9]+) mutations.*/\1/p' <<<"$output")" -gt 1000 ]
+}
+
+@test "an error is JSON in every command, with the file and the place" {
+    cd "$BATS_FILE_TMPDIR/made"
+    for command in diff check job regions nccl nsys; do
+        [ "$(jq -r '.format, .subcommand, .file, .exit_code' "outputs/error-$command-file.json" | xargs)" = \
+            "netprof-error $command nowhere.netprof 3" ]
+    done
+    for command in list diff check compare job regions nccl nsys merge run; do
+        [ "$(jq -r '.subcommand, .text, .exit_code' "outputs/error-$command-option.json" | xargs)" = "$command --nosuch: unknown option 2" ]
+    done
+    [ "$(jq -r '.file, .exit_code' outputs/error-run.json | xargs)" = './nosuch 127' ]
+    printf '[collector]\nno equals sign\n' >bad.ini
+    [ "$(status_of netprof nccl --json --config bad.ini nccl)" = 3 ]
+    [ "$(jq -c '[.file, .line]' out)" = '["bad.ini",2]' ]
+}
+
+@test "the manual netprof-json(5) is that of the schemas" {
+    "$schemas/manual" | diff - "$NETPROF_TEST_TOP/tools/man/netprof-json.5"
+}
+
+@test "the old names of renamed keys are in no schema" {
+    # a word that was a key and is none any more
+    for name in max_rss_kib wall_begin_ns low_node given_nodes n_ranks clock_shift_s found_in speed_bits_per_s; do
+        refute grep -q "\"$name\"" "$schemas"/*.json
+    done
+}
