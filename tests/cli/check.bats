@@ -424,6 +424,6 @@ END
     [ "$(jq -c '.findings[0] | [.rule, .host, .device, .host_count, .device_count]' check.json)" = '["nic-paused",null,null,3,12]' ]
     [[ $(jq -r .verdict.text check.json) == 'high across 3 nodes: Serious: network: '* ]]
     netprof job --json all-n0*.json >job.json || true
-    [ "$(jq -c '.findings[0] | [.rule, has("node"), .node, has("device"), .device, .host_count, .device_count]' job.json)" = \
+    [ "$(jq -c '.findings[0] | [.rule, has("host"), .host, has("device"), .device, .host_count, .device_count]' job.json)" = \
         '["nic-paused",true,null,true,null,3,12]' ]
 }

@@ -60,3 +60,26 @@ setup_file() {
         refute grep -q "\"$name\"" "$schemas"/*.json
     done
 }
+
+@test "--csv: findings under the names of the JSON, a line each; formulas are text" {
+    cd "$BATS_FILE_TMPDIR/made"
+    for command in 'check before.netprof after.netprof' 'check job/n01.netprof job/n02.netprof job/n03.netprof' \
+        'job job' 'compare --all job/n01.netprof job/n02.netprof -- job/n03.netprof'; do
+        netprof $command --json >document.json || true
+        netprof $command --csv >table.csv || true
+        python3 - "$command" <<'PYTHON'
+import csv, json, sys
+findings = json.load(open("document.json"))["findings"]
+rows = list(csv.DictReader(open("table.csv", newline="")))
+assert len(rows) == len(findings), (sys.argv, len(rows), len(findings))
+for row, f in zip(rows, findings):
+    for key in ("host", "device", "rule", "severity", "claim"):
+        assert row[key] == (f.get(key) or ""), (key, row, f)
+    assert not row["value"] or float(row["value"]) == f["value"]
+PYTHON
+        [ "$(status_of netprof ${command%% *} --csv --json x)" = 2 ]
+    done
+    netprof merge -o joined.netprof job/n01.netprof job/n02.netprof --csv >table.csv
+    [ "$(head -n 1 table.csv | cut -d, -f1-4)" = file,byte,bytes,host ]
+    [ "$(wc -l <table.csv)" = 3 ]
+}

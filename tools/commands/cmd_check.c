@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "measure/node_options.h"
 #include "commands/print/check_output.h"
+#include "commands/print/json_csv.h"
 #include "analysis/data/runs.h"
 #include "analysis/base/words.h"
 
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int now, as_json, force, all, pair;
+static int now, as_json, as_csv, force, all, pair;
 static char *interval_text, *rules_path, *fail_on_text, *names, *expect;
 static fail_on failing;
 
@@ -41,6 +42,7 @@ static const struct poptOption options[] = {
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each finding", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)filter_options, 0,
      "What is looked at, of files as well:", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, "With --now:", NULL},
@@ -167,6 +169,8 @@ static int cmd_check_judge(difference *d, const dataset_run *run)
     if (run) cmd_check_add_samples(&f, run);
     if (as_json)
         json_print(stdout, memory_check(findings_json(&f)));
+    else if (as_csv)
+        findings_csv_print(stdout, memory_check(findings_json(&f)));
     else
         check_print_text(&f, all);
     int code = output_close();
@@ -195,7 +199,9 @@ static int cmd_check_print_nodes(check_nodes *n)
         blind |= n->items[i].f.is_blind;
     check_nodes_sort(n);
     if (as_json)
-        check_nodes_print_json(n);
+        json_print(stdout, check_nodes_json(n));
+    else if (as_csv)
+        findings_csv_print(stdout, check_nodes_json(n));
     else
         check_nodes_print_text(n);
     int code = output_close();
@@ -291,7 +297,7 @@ static int cmd_check_files(const char **paths, size_t count)
 {
     bool blind = false;
     char *scope = reading_scope(); // regions are no part of it
-    severity waits = scope ? SEVERITY_OK : check_regions(paths, count, &asked.set, as_json, &blind);
+    severity waits = scope ? SEVERITY_OK : check_regions(paths, count, &asked.set, as_json || as_csv, &blind);
     free(scope);
     int code = cmd_check_readings(paths, count), of_waits = fail_on_code(&failing, waits, blind);
     if (of_waits == EXIT_WORTH_FAILING && code == EXIT_UNKNOWN) return of_waits;
@@ -346,6 +352,7 @@ static int cmd_check_run(const char **paths, size_t count)
     if (interval_text && !parse_duration(interval_text, &interval_ns))
         return fail_usage("--interval: %s: expected a time like 500ms, 10s or 1m", safe(interval_text));
     if (expect && pair) return fail_usage("--expect: expected --now or one run, not --pair");
+    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
     if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
     if (now && count) return fail_usage("--now reads this node; files are not needed");
     if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");

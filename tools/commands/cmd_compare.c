@@ -7,13 +7,14 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/whole_file.h"
+#include "commands/print/json_csv.h"
 #include "measure/node_options.h"
 #include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int top = -1, as_json, all, force;
+static int top = -1, as_json, as_csv, all, force;
 static char *per, *fail_on_text, *rules_path, *names, *output;
 static char *chosen; // what alone is compared, in words
 static size_t healthy_count;
@@ -31,6 +32,7 @@ static const struct poptOption options[] = {
      "take two snapshots of different boots for a run, and sides without a device in common", NULL},
     {"output", 'o', POPT_ARG_STRING, &output, 0, "into FILE instead of the standard output", "FILE"},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each finding", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)filter_options, 0, "What is looked at:", NULL},
     POPT_TABLEEND,
 };
@@ -83,6 +85,8 @@ static int cmd_compare_print(const comparison *c)
     if (output) to = memory_check(open_memstream(&text, &size));
     if (as_json)
         json_print(to, memory_check(comparison_json(c, top < 0 ? 0 : (size_t)top, all)));
+    else if (as_csv)
+        findings_csv_print(to, memory_check(comparison_json(c, 0, false)));
     else
         compare_print_text(to, c, lines, all);
     if (!output) return output_close();

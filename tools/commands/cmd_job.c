@@ -10,13 +10,14 @@
 #include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
 #include "commands/print/job_text.h"
+#include "commands/print/json_csv.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int as_json, all, quiet;
+static int as_json, as_csv, all, quiet;
 static char *rules_path, *fail_on_text, *phases, *job_id;
 
 static const struct poptOption options[] = {
@@ -29,6 +30,7 @@ static const struct poptOption options[] = {
      FAIL_ON_ARGUMENT},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its threshold and advice, and a line for each node", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each finding, of each job", NULL},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress on a terminal", NULL},
     POPT_TABLEEND,
 };
@@ -87,6 +89,8 @@ static int cmd_job_one(const char *const *paths, size_t count, const rules *set)
     int code = cmd_job_read(&job, paths, count, set);
     if (!code && as_json)
         json_print(stdout, memory_check(job_report_json(&job)));
+    else if (!code && as_csv)
+        findings_csv_print(stdout, memory_check(job_report_json(&job)));
     else if (!code)
         job_print(stdout, &job, all != 0);
     job_report_free(&job);
@@ -120,7 +124,7 @@ static int cmd_job_several(const job_list *list, const rules *set)
         char *name = job_listed_name(list, i);
         if ((one = cmd_job_read(&job, x->paths, arrlenu(x->paths), set))) {
             code = one; // said already; the others are shown all the same
-        } else if (as_json) {
+        } else if (as_json || as_csv) {
             json_append(found, memory_check(job_report_json(&job)));
         } else if (*x->array && !all) {
             job_lines_add(lines, &job, name);
@@ -132,15 +136,18 @@ static int cmd_job_several(const job_list *list, const rules *set)
         free(name);
         job_report_free(&job);
     }
-    if (!as_json && !all && list->count > blocks && blocks) putchar('\n');
+    if (!as_json && !as_csv && !all && list->count > blocks && blocks) putchar('\n');
     job_lines_end(lines, stdout);
-    json_object *o = as_json ? cmd_job_json_of_several() : NULL;
+    json_object *o = as_json || as_csv ? cmd_job_json_of_several() : NULL;
     if (!o) {
         json_object_put(found);
         return code;
     }
     json_put(o, "jobs", found);
-    json_print(stdout, o);
+    if (as_csv)
+        findings_csv_print(stdout, o);
+    else
+        json_print(stdout, o);
     return code;
 }
 
@@ -163,6 +170,7 @@ static int cmd_job_run(const char **paths, size_t count)
     job_list list = {0};
     fail_on limit;
     if (!fail_on_parse(&limit, fail_on_text)) return EXIT_USAGE;
+    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
     if (!count) return fail_usage("expected recordings, or the directory that holds them");
     int code = inputs_rules(&set, rules_path);
     if (!code) job_list_read(&list, paths, count);

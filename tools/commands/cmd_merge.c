@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/whole_file.h"
+#include "commands/print/json_csv.h"
 #include "analysis/base/output_file.h"
 #include "analysis/data/file_parts.h"
 #include "analysis/base/words.h"
@@ -17,13 +18,14 @@
 #include <sys/stat.h>
 
 static char *output;
-static int force, quiet, as_json;
+static int force, quiet, as_json, as_csv;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof, or - for the standard output", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "also files of different jobs", NULL},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "only what is wrong", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "what was joined, as JSON", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "the same as CSV: a line for each file", NULL},
     POPT_TABLEEND,
 };
 
@@ -429,7 +431,7 @@ static uint64_t cmd_merge_bytes_of(const merging *m)
     return sum;
 }
 
-static void cmd_merge_print_json(const merging *m, const clocks *c)
+static json_object *cmd_merge_json(const merging *m, const clocks *c)
 {
     json_object *o = json_document("merge"), *list = json_new_array(), *about = json_new_object();
     size_t next = 0;
@@ -443,7 +445,7 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
         json_put(one, "bytes", json_exact_value(p->size));
         json_put_text(one, "host", p->node);
         json_put_text(one, "job", p->job);
-        json_put_text(one, "rank", p->rank);
+        if (p->rank) json_put(one, "rank", json_new_int64(strtoll(p->rank, NULL, 10)));
         json_put(one, "snapshot_count", json_exact_value(p->snapshots));
         json_put(one, "delta_count", json_exact_value(p->deltas));
         json_put(one, "region_count", json_exact_value(p->regions));
@@ -463,7 +465,30 @@ static void cmd_merge_print_json(const merging *m, const clocks *c)
     json_put(about, "clock_uncertainty_ns", c->error_ns < 0 ? NULL : json_new_int64(c->error_ns));
     json_put_text(about, "text", c->text);
     json_put(o, "clocks", about);
-    json_print(stdout, o);
+    return o;
+}
+
+static void cmd_merge_print_csv(json_object *o)
+{
+    static const char *const keys[] = {"file",
+                                       "byte",
+                                       "bytes",
+                                       "host",
+                                       "job",
+                                       "rank",
+                                       "snapshot_count",
+                                       "delta_count",
+                                       "region_count",
+                                       "begin_ns",
+                                       "end_ns",
+                                       "complete",
+                                       "is_left_out",
+                                       "clock_offset_ns",
+                                       "clock_uncertainty_ns",
+                                       "clock_set_ns",
+                                       NULL};
+    json_csv_print(stdout, json_object_object_get(o, "files"), keys);
+    json_object_put(o);
 }
 
 static void cmd_merge_print_text(const merging *m, const clocks *c, FILE *to)
@@ -502,7 +527,9 @@ static int cmd_merge_run(const char **arguments, size_t count)
     clocks c = {0};
     if (!count) return fail_usage("expected the files of a job, or a directory of them");
     if (!output) return fail_usage("-o FILE is needed");
-    if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
+    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
+    if ((as_json || as_csv) && strcmp(output, "-") == 0)
+        return fail_usage("--%s and -o - both want the standard output", as_json ? "json" : "csv");
     int code = cmd_merge_add_paths(&m.files, arguments, count);
     for (size_t i = 0; i < m.files.count && !code; i++)
         code = cmd_merge_add_file(&m, m.files.paths[i]);
@@ -514,7 +541,9 @@ static int cmd_merge_run(const char **arguments, size_t count)
     if (!code) code = cmd_merge_find_clocks(&m, &c);
     if (!code) code = cmd_merge_write_all(&m);
     if (!code && as_json)
-        cmd_merge_print_json(&m, &c);
+        json_print(stdout, cmd_merge_json(&m, &c));
+    else if (!code && as_csv)
+        cmd_merge_print_csv(cmd_merge_json(&m, &c));
     else if (!code && !quiet)
         cmd_merge_print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
     if (!code) code = output_close();

@@ -217,7 +217,7 @@ static json_object *check_nodes_pair_json(const check_nodes *n)
 }
 
 // As of one node, and each finding says whose it is; "hosts" has the rest of each node.
-static json_object *check_nodes_json(const check_nodes *n)
+static json_object *check_nodes_json_unsorted(const check_nodes *n)
 {
     const check_node *nodes = n->items;
     json_object *o = json_document("findings"), *verdict = json_new_object();
@@ -261,9 +261,9 @@ static int check_nodes_compare_merged(const void *a, const void *b)
     return (int)q - (int)p;
 }
 
-void check_nodes_print_json(const check_nodes *n)
+json_object *check_nodes_json(const check_nodes *n)
 {
-    json_object *o = check_nodes_json(n), *merged = NULL;
+    json_object *o = check_nodes_json_unsorted(n), *merged = NULL;
     if (json_object_object_get_ex(o, "findings", &merged)) json_object_array_sort(merged, check_nodes_compare_merged);
-    json_print(stdout, o);
+    return o;
 }

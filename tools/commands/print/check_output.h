@@ -2,6 +2,7 @@
 #ifndef TOOLS_CHECK_OUTPUT_H
 #define TOOLS_CHECK_OUTPUT_H
 
+#include "analysis/base/json.h"
 #include "analysis/compare/link_pairs.h"
 #include "analysis/data/runs.h"
 #include "analysis/rules/findings.h"
@@ -24,6 +25,6 @@ typedef struct check_nodes {
 void check_print_text(const findings *f, bool all);
 void check_nodes_sort(check_nodes *n);
 void check_nodes_print_text(const check_nodes *n);
-void check_nodes_print_json(const check_nodes *n);
+json_object *check_nodes_json(const check_nodes *n);
 
 #endif

@@ -136,7 +136,7 @@ static int run_start(execution *e)
         e->job.pid_count = error ? 0 : 1;
     }
     if (!error) return EXIT_DONE;
-    return fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, "%s: %s", safe(name),
+    return fail_file(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, name, "%s",
                 error == ENOENT && !strchr(name, '/') ? "command not found" : strerror(error));
 }
 
