@@ -137,7 +137,7 @@ static int run_start(execution *e)
     }
     if (!error) return EXIT_DONE;
     return fail_file(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, name, "%s",
-                error == ENOENT && !strchr(name, '/') ? "command not found" : strerror(error));
+                     error == ENOENT && !strchr(name, '/') ? "command not found" : strerror(error));
 }
 
 static void run_add_use(execution *e, const struct rusage *use)
