@@ -48,7 +48,7 @@ three_nodes() {
         netprof diff --json "$input" >diff.json
         [ "$(jq -r .format diff.json)" = netprof-diffs ]
         [ "$(jq -r '[.hosts[].host] | sort | join(" ")' diff.json)" = "n1 n10 n2" ]
-        [ "$(jq '[.hosts[].totals.counters] | min > 10' diff.json)" = true ]
+        [ "$(jq '[.hosts[].totals.counter_count] | min > 10' diff.json)" = true ]
         netprof diff --csv "$input" >diff.csv
         [ "$(head -n 1 diff.csv | cut -d, -f1,2)" = host,device ]
         [ "$(grep -c '^host,' diff.csv)" -eq 1 ]
