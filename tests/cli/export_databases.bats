@@ -97,14 +97,14 @@ import json
 document = json.load(open("plain.json"))
 device = document["schemas"][0]["devices"][0]
 names = ["a,b", "c d", "e=f", 'q"u', "back\\", "two\nlines", "#no comment", "caf\u00e9", "\u202edlrow", "x_total", "x", "y_info", "z.a", "z/a", "=1+1", "{", "}"]
-device["counters"] = [{"name": n, "unit": u, "kind": k, "width": 64, "scale": 1, "flags": ["fast"]}
+device["counters"] = [{"counter": n, "unit": u, "kind": k, "width_bits": 64, "scale": 1, "flags": ["fast"]}
                       for n, u, k in zip(names, ["bytes", "", "a b", "=", ",", "us"] * 3, ["counter", "gauge"] * 9)]
-device["name"] = 'd,e v="i\\'
+device["device"] = 'd,e v="i\\'
 for facts in (document.get("facts", {}), document["schemas"][0]["facts"]):
     facts["host"] = 'n 1,\\"\n'
 s = document["snapshots"][0]
-document["snapshots"] = [dict(s, begin_ns=t, end_ns=t + 5, wall_ns=1700000000000000000 + t, devices=[{"device": device["name"],
-    "source": "cxi", "begin_ns": t, "end_ns": t + 5, "values": {n: i + t // 1000 for i, n in enumerate(names)}}]) for t in (1000, 1000001000)]
+document["snapshots"] = [dict(s, monotonic_begin_ns=t, monotonic_end_ns=t + 5, time_ns=1700000000000000000 + t, devices=[{"device": device["device"],
+    "source": "cxi", "monotonic_begin_ns": t, "monotonic_end_ns": t + 5, "values": {n: i + t // 1000 for i, n in enumerate(names)}}]) for t in (1000, 1000001000)]
 json.dump(document, open("x.json", "w"))
 END
     both x.json

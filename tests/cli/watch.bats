@@ -283,7 +283,7 @@ document = json.load(open("one.json"))
 for facts in (document.get("facts", {}), document["schemas"][0]["facts"]):
     facts["host"], facts["boot_id"] = path.split(".")[0], "11111111-2222-3333-4444-555555555555"
 device = document["schemas"][0]["devices"][0]
-device["counters"] = [{"name": n, "unit": "bytes", "kind": "counter", "width": 64, "scale": 1, "flags": ["fast"]}
+device["counters"] = [{"counter": n, "unit": "bytes", "kind": "counter", "width_bits": 64, "scale": 1, "flags": ["fast"]}
                       for n in ("hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets")]
 s, sent = document["snapshots"][0], 0
 document["snapshots"] = []
@@ -291,8 +291,8 @@ for i in range(count + 1):
     # the last one right behind the one before, as a recording is closed
     t = 1000 * 10**9 + (i * 10**9 if i < count else (count - 1) * 10**9 + 1000000)
     sent += i * 1000000 if i < count else 7
-    document["snapshots"].append(dict(s, begin_ns=t, end_ns=t, wall_ns=1700000000 * 10**9 + t, devices=[dict(device=device["name"],
-        source="cxi", begin_ns=t, end_ns=t, values={"hni_sts_rx_ok_octets": 0, "hni_sts_tx_ok_octets": sent})]))
+    document["snapshots"].append(dict(s, monotonic_begin_ns=t, monotonic_end_ns=t, time_ns=1700000000 * 10**9 + t, devices=[dict(device=device["device"],
+        source="cxi", monotonic_begin_ns=t, monotonic_end_ns=t, values={"hni_sts_rx_ok_octets": 0, "hni_sts_tx_ok_octets": sent})]))
 json.dump(document, open("new.json", "w"))
 END
     netprof convert new.json "$1"
