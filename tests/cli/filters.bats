@@ -22,13 +22,13 @@ make_runs() {
     make_runs
     netprof check before.netprof after.netprof --json --fail-on critical >all.json || [ $? -le 5 ]
     jq -e '[.findings[] | select(.device == "cxi1")] | length > 0' all.json
-    jq -e 'has("scope") | not' all.json
+    jq -e 'has("filter") | not' all.json
     for options in '-i cxi0' '-x cxi1' '-x cxi1,ip/*'; do
         # shellcheck disable=SC2086
         netprof check before.netprof after.netprof --json --fail-on critical $options >some.json || [ $? -le 5 ]
         jq -e '[.. | strings | select(test("cxi1")) | select(test("exclude") | not)] == []' some.json
         jq -e '.verdict.text | test("; looked only at what --(in|ex)clude .* leaves$")' some.json
-        jq -e '.scope | test("^what --")' some.json
+        jq -e '.filter | test("^what --")' some.json
     done
     netprof check before.netprof after.netprof -i 'cxi1/*' --fail-on critical >out || [ $? -le 5 ]
     grep -q 'cxi1' out
@@ -40,7 +40,7 @@ make_runs() {
     grep -q 'there is nothing that --include nosuch\* leaves' err
     [ "$(status_of netprof check before.netprof after.netprof -s rdma)" = 4 ]
     netprof check --now -t 100ms -i lo --json --fail-on critical >now.json || [ $? -le 5 ]
-    jq -e '.scope == "what --include lo leaves"' now.json
+    jq -e '.filter == "what --include lo leaves"' now.json
 }
 
 @test "diff: what is left has the same figures as in the whole, and nothing else is there" {
@@ -63,7 +63,7 @@ make_runs() {
     for i in 1 2 3 4; do netprof run -q -o "$i.netprof" -- true; done
     netprof compare --json --fail-on critical -i lo 1.netprof 2.netprof -- 3.netprof 4.netprof >some.json || [ $? -le 5 ]
     jq -e '.verdict.text | endswith("; looked only at what --include lo leaves")' some.json
-    jq -e '.scope == "what --include lo leaves"' some.json
+    jq -e '.filter == "what --include lo leaves"' some.json
     netprof compare --json --fail-on critical 1.netprof 2.netprof -- 3.netprof 4.netprof >all.json || [ $? -le 5 ]
     jq -e '.verdict.text | test("looked only") | not' all.json
     [ "$(status_of netprof compare -i nosuch 1.netprof 2.netprof)" = 4 ]

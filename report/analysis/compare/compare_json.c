@@ -277,7 +277,7 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
     json_put_text(o, "format", "netprof-comparison");
     json_put(o, "version", json_new_int(3));
     json_put(o, "verdict", compare_sentence_json(c->severity, c->title));
-    json_put_text(o, "scope", c->scope);
+    json_put_text(o, "filter", c->scope);
     json_put(o, "findings", compare_findings_json(c));
     json_put(o, "work", compare_work_json(&c->work));
     json_put_text(o, "basis", comparison_basis_name(c->basis));

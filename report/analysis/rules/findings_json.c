@@ -98,7 +98,7 @@ json_object *findings_json(const findings *f)
     json_put_text(verdict, "severity", severity_name(f->severity));
     json_put_text(verdict, "text", f->verdict);
     json_put(o, "verdict", verdict);
-    json_put_text(o, "scope", f->d->scope);
+    json_put_text(o, "filter", f->d->scope);
     for (size_t i = 0; i < f->count; i++)
         json_append(items, findings_finding_json(f, &f->items[i]));
     for (size_t i = 0; i < f->unknown_count; i++)
