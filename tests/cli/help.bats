@@ -188,7 +188,6 @@ watch --interval soon
 watch --window 0
 watch --count -1
 watch --set some
-watch a b
 END
     [ ! -e a.netprof ]
 }

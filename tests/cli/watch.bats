@@ -386,4 +386,7 @@ END
     grep -qF 'n\x1b]0;x\x07' out
     grep -qE '^ bad\.netprof .* cannot read: ' out
     grep -qE '^ missing\.netprof .* cannot read: .*No such file' out
+    # none of them: at once
+    [ "$(status_of netprof watch missing.netprof gone.netprof)" = 3 ]
+    grep -q 'missing\.netprof: ' err
 }

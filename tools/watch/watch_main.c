@@ -360,18 +360,21 @@ static void watch_loop(watch *w)
 
 // ---- beginning ----
 
-// A wrong name is reported at once, before the screen is taken.
+// Where none of them can be read, that is reported at once, before the screen is taken.
 static int watch_open_files(watch *w)
 {
+    size_t wrong = 0;
+    netprof_error first = {.code = NETPROF_OK};
     for (size_t i = 0; i < w->count; i++) {
         netprof_error error;
         recording *r = &w->recordings[i];
         r->path = w->paths.paths[i];
         r->file = follow_open(r->path);
-        if (recording_look(r, &error) && w->count == 1) return fail_error(r->path, &error);
+        if (!recording_look(r, &error)) continue;
+        if (!wrong++) first = error;
     }
     w->overview = w->count > 1;
-    return EXIT_DONE;
+    return wrong == w->count ? fail_error(w->paths.paths[0], &first) : EXIT_DONE;
 }
 
 static int watch_open_node(watch *w)
