@@ -101,6 +101,12 @@ typedef struct export_incident {
     double from_s, to_s;
 } export_incident;
 
+// Something that ran from when to when, one after another in its lane of a node; ns since 1970.
+typedef struct export_span {
+    const char *node, *lane, *name, *kind;
+    int64_t begin_ns, end_ns;
+} export_span;
+
 typedef struct export_driver {
     const char *name;
     bool directory;      // a file for each table, unless only one is wanted
@@ -112,6 +118,7 @@ typedef struct export_driver {
     // The clocks of all runs, by number, and when the first of them begins: before any run. NULL: it is not asked for.
     void (*clock)(void *state, const struct clocks *c, int64_t begin_ns);
     void (*incident)(void *state, const export_incident *x); // after all runs. NULL: it is not asked for
+    void (*span)(void *state, const export_span *x);         // NULL: it is not asked for
     void (*table)(void *state, export_id id, const export_table *table);
     void (*row)(void *state, export_id id, const export_table *table, const export_cell *cells);
     // Ends what was opened; finish = false: it is dropped anyway.
@@ -139,6 +146,7 @@ void export_begin(export_sink *sink, export_id id, const export_table *table); /
 void export_row(export_sink *sink, export_id id, const export_cell *cells);
 void export_clocks(export_sink *sink, const struct clocks *c, int64_t begin_ns);
 void export_put_incident(export_sink *sink, const export_incident *x);
+void export_put_span(export_sink *sink, const export_span *x);
 bool export_failed(const export_sink *sink); // also after an interrupt
 // The first failure counts.
 void export_fail(export_sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -1,6 +1,7 @@
 // Nsight Systems exports as tables: those of nsys stats, processes, and how busy each GPU was over time.
 #include "export.h"
 #include "analysis/nsys/nsys.h"
+#include "analysis/nsys/nsys_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,39 @@ static void export_programs_put_busy(export_sink *to, uint64_t file, const nsys 
     }
 }
 
+typedef struct programs_file {
+    export_sink *to;
+    const char *host;
+    int64_t begin_ns;
+} programs_file;
+
+// Kernels of one stream follow each other.
+static bool export_programs_put_kernel(void *user, const nsys_kernel *k)
+{
+    const programs_file *f = user;
+    export_span x = {.node = f->host, .name = k->name, .kind = k->nccl ? "NCCL kernel" : "kernel"};
+    if (__builtin_add_overflow(f->begin_ns, k->begin_ns, &x.begin_ns) ||
+        __builtin_add_overflow(f->begin_ns, k->end_ns, &x.end_ns))
+        return true;
+    char lane[96] = "", *to = lane;
+    if (k->device >= 0) to += sprintf(to, "GPU %lld ", (long long)k->device);
+    if (k->pid >= 0) to += sprintf(to, "of process %lld ", (long long)k->pid);
+    if (k->stream >= 0) to += sprintf(to, "stream %lld ", (long long)k->stream);
+    if (to > lane) to[-1] = 0;
+    x.lane = to > lane ? lane : "kernels";
+    export_put_span(f->to, &x);
+    return !export_failed(f->to);
+}
+
+static void export_programs_put_kernels(export_sink *to, const nsys *n, int64_t begin_ns)
+{
+    netprof_error error;
+    programs_file f = {to, n->host ? n->host : "", begin_ns};
+    if (!begin_ns || !export_options_of(to)->driver->span) return;
+    if (nsys_kernels_read(n->path, export_programs_put_kernel, &f, &error))
+        warn("%s: no kernels: %s", safe(n->path), error_text(&error));
+}
+
 static void export_programs_put_file(export_sink *to, const nsys_job *job, size_t i)
 {
     const nsys *n = &job->files[i];
@@ -62,6 +96,7 @@ static void export_programs_put_file(export_sink *to, const nsys_job *job, size_
         export_programs_put_table(to, i + 1, n, &n->tables[kind]);
     export_programs_put_processes(to, i + 1, n);
     export_programs_put_busy(to, i + 1, n, begin_ns);
+    export_programs_put_kernels(to, n, begin_ns);
 }
 
 int export_programs(export_sink *sink, const char **paths, size_t count)

@@ -221,6 +221,11 @@ void export_put_incident(export_sink *sink, const export_incident *x)
     if (!export_failed(sink)) sink->o.driver->incident(sink->state, x);
 }
 
+void export_put_span(export_sink *sink, const export_span *x)
+{
+    if (!export_failed(sink) && sink->o.driver->span) sink->o.driver->span(sink->state, x);
+}
+
 bool export_failed(const export_sink *sink)
 {
     return sink->failure || interrupted;

@@ -44,6 +44,7 @@ typedef struct perfetto_state {
     clocks clocks;               // of the runs, by number
     perfetto_process *processes; // arrays of stb_ds, as what follows
     index_map *process_of;       // name -> index
+    index_map *thread_of;        // of a process's index and a lane's name
     perfetto_run *runs;          // by number - 1
     perfetto_track *tracks;      // of the last run
     index_map *track_of;
@@ -444,6 +445,24 @@ static void perfetto_take_rank(perfetto_state *p, const export_cell *c)
     free(name);
 }
 
+// A kernel in the lane of its stream.
+static void sink_perfetto_span(void *state, const export_span *x)
+{
+    perfetto_state *p = state;
+    size_t at = perfetto_process_named(p, *x->node ? x->node : "unknown host");
+    size_t next = (size_t)p->last_id + 1, thread = index_map_put(&p->thread_of, map_key_of_name(at, x->lane), next);
+    if (thread == next) {
+        p->last_id = next;
+        perfetto_name(p, &p->processes[at], thread, x->lane);
+    }
+    perfetto_begin(p, 'X', &p->processes[at], thread, x->name);
+    perfetto_put_text(p, ",", "cat", x->kind);
+    perfetto_put_time(p, x->begin_ns);
+    perfetto_put_length(p, x->begin_ns, x->end_ns);
+    putc('}', p->to);
+    if (ferror(p->to)) export_fail(p->sink, "%s", strerror(errno ? errno : EIO));
+}
+
 // How busy a GPU was, from a profile of Nsight Systems: shares of a stretch of time.
 static void perfetto_take_busy(perfetto_state *p, const export_cell *c)
 {
@@ -545,6 +564,7 @@ static void sink_perfetto_close(void *state, bool finish)
     arrfree(p->tracks);
     arrfree(p->lanes);
     hmfree(p->process_of);
+    hmfree(p->thread_of);
     hmfree(p->track_of);
     clocks_free(&p->clocks);
     free(p);
@@ -556,6 +576,7 @@ const export_driver export_perfetto = {.name = "perfetto",
                                        .open = sink_perfetto_open,
                                        .clock = sink_perfetto_clock,
                                        .incident = sink_perfetto_incident,
+                                       .span = sink_perfetto_span,
                                        .table = sink_perfetto_table,
                                        .row = sink_perfetto_row,
                                        .close = sink_perfetto_close};
