@@ -195,10 +195,13 @@
                               warning.
 
    >>3 LIMITS, AND WHAT LATER VERSIONS MAY CHANGE
-     Linux 3.10 or newer; other systems with POSIX threads have regions and files, but no counters: netprof_open() fails
-     with NETPROF_ERR_NOSOURCE (see NETPROF_NO_SOURCES), each copy of the implementation in a process has regions of its
-     own, and a shared object with regions must stay loaded. A snapshot is not atomic: it takes as long as it takes and records how long. Counters belong
-     to devices, not to processes: they include the traffic of other programs.
+     Linux 3.10 or newer. Other POSIX systems have regions and files, but no counters: netprof_open() fails with
+     NETPROF_ERR_NOSOURCE (see NETPROF_NO_SOURCES), each copy of the implementation in a process has regions of its own,
+     and a shared object with regions must stay loaded. That is tested on Linux, with nothing but what POSIX has. On
+     Windows only the declarations compile, also with NETPROF_DISABLE: not the implementation.
+
+     A snapshot is not atomic: it takes as long as it takes and records how long. Counters belong to devices, not to
+     processes: they include the traffic of other programs.
 
      Versions are MAJOR.MINOR.PATCH. Section 13 lists what each version changed. These promises hold from now on:
 
