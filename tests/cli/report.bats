@@ -367,3 +367,22 @@ explained() {
     grep -q 'cxi1 was not read' a.txt
     [ "$(grep -o 'OK, 1 not read' a.txt | wc -l)" = 3 ] # the strip's rows of codewords
 }
+
+@test "no font: said, and no file of empty boxes" {
+    simulated
+    echo '<?xml version="1.0"?><fontconfig></fontconfig>' >empty.conf
+    export FONTCONFIG_FILE=$PWD/empty.conf
+    for format in pdf html png; do
+        [ "$(status_of netprof report --brief -o a.$format before.netprof after.netprof)" = 3 ]
+        grep -q 'no font was found' err
+        [ -z "$(ls a*.$format 2>/dev/null)" ]
+    done
+}
+
+@test "HTML on paper is laid out for paper, not for a telephone" {
+    simulated
+    netprof report --brief -o a.html before.netprof after.netprof
+    refute grep -qE '@media \(max-width' a.html # a sheet is narrower than a telephone's limit in CSS pixels
+    grep -q '@media screen and (max-width:820px)' a.html
+    grep -q 'li,.verdict,.beside{break-inside:avoid}' a.html
+}

@@ -161,3 +161,10 @@ open("go").read()' &
     grep -q '>n2<' x.svg
     refute grep -q '>known<' x.svg
 }
+
+@test "the scale of pauses is the same for all jobs: one in a thousand is pale, not solid" {
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 1 -t 2 -i 1 job # 0.1 % paused
+    netprof-report --chart time-paused -o paused.svg job
+    grep -q '>50.\?.\?.\?%</text>' paused.svg
+}

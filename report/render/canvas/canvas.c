@@ -393,6 +393,11 @@ double canvas_text_width(canvas *c, const char *text, theme_type type)
     return width;
 }
 
+bool canvas_has_letters(canvas *c)
+{
+    return pango_layout_get_unknown_glyphs_count(canvas_layout(c, "Verdict 0123456789", TYPE_BODY)) == 0;
+}
+
 // Breaks visible text into lines and calls line(from, length) for each; the last of lines_max has all the rest.
 typedef void line_fn(void *user, const char *from, size_t length, bool rest);
 

@@ -37,6 +37,8 @@ void canvas_shorten_at(canvas *c, canvas_shorten where); // for the texts that f
 // 1.35 x size. lines_max 0: all; else the last line ends in an ellipsis when there is more.
 double canvas_paragraph(canvas *c, double x, double y, double width, const char *text, theme_type type, theme_ink ink,
                         size_t lines_max);
+// False: no font is installed that has letters; every text would be boxes.
+bool canvas_has_letters(canvas *c);
 // Measured without being drawn.
 double canvas_text_width(canvas *c, const char *text, theme_type type);
 double canvas_paragraph_height(canvas *c, double width, const char *text, theme_type type, size_t lines_max);

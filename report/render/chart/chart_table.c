@@ -112,7 +112,8 @@ static void table_chart_draw_cell(canvas *c, const grid *g, size_t k, const char
 {
     table_look look = g->columns[k].look;
     double width = g->widths[k];
-    bool zero = strcmp(text, "0") == 0 || strcmp(text, NUMBER_UNKNOWN) == 0;
+    // The first column names its row: rank 0 is no zero.
+    bool zero = (k > 0 && strcmp(text, "0") == 0) || strcmp(text, NUMBER_UNKNOWN) == 0;
     if (look == TABLE_TEXT && lines > 1) {
         canvas_paragraph(c, x, y, width, text, TYPE_CELL, INK_TEXT, MOST_LINES);
         return;

@@ -240,12 +240,24 @@ netprof_err document_write_charts(document *d, const document_file *files, size_
     return err;
 }
 
+static bool writer_has_letters(void)
+{
+    canvas *c = canvas_open(1, 1);
+    bool has = canvas_has_letters(c);
+    canvas_close(c);
+    return has;
+}
+
 netprof_err document_write(document *d, const char *path, const document_options *o,
                            void (*warn)(void *user, const char *text), netprof_error *error)
 {
     static const document_options defaults;
     job j = {.d = d, .o = o ? o : &defaults, .warn = warn, .user = o ? o->user : NULL, .error = error};
     if (j.o->chart && !document_find(d, j.o->chart)) return writer_fail(error, NETPROF_ERR_ARG, "no such chart");
+    if (!writer_has_letters())
+        return writer_fail(error, NETPROF_ERR_IO,
+                           "no font was found, so no letter can be drawn: install one "
+                           "(fonts-dejavu-core, or dejavu-sans-fonts), see fc-list");
     netprof_err err = j.o->format == DOCUMENT_HTML ? writer_write_html(&j, path) : writer_write_pages(&j, path);
     plots_free(&j.plots);
     pages_free(&j.pages);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { LABEL = 22, MAP_NODES = 16, PAUSED = 5, EVENTS = 6, STILL = 3, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
+static const double HALF = .5;
 static const double beside_left = 96, beside_right = 56; // of all charts with the axis of time
 
 // ---- head ----
@@ -322,6 +323,15 @@ static void job_overview_add_map(const job_view *v, document *doc)
 
 // ---- pauses ----
 
+static double job_overview_most(const map_row *rows, size_t count, size_t columns)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < columns; k++)
+            most = fmax(most, isnan(rows[i].values[k]) ? 0 : rows[i].values[k]);
+    return most;
+}
+
 static void job_overview_add_pauses(const job_view *v, document *doc)
 {
     enum { WINDOW_S = 300 };
@@ -355,6 +365,8 @@ static void job_overview_add_pauses(const job_view *v, document *doc)
     }
     map_style style = job_overview_style_of(v, JOB_PAUSED);
     style.ramp = INK_ORANGE;
+    style.max =
+        job_overview_most(rows, count, style.columns) > HALF ? 1 : HALF; // the same for all jobs: little is pale
     style.phase_count = 0;
     style.no_axis = job->event_count > 0; // that of the events serves both
     style.label_head = "NIC";
