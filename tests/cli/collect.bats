@@ -138,6 +138,10 @@ value_in() { # FILE COUNTER
     [ "$(netprof diff --json lines.json | jq '.devices[] | select(.device == "cxi0") | .traffic.rx_bytes')" = "$moved" ]
     printf '%s\n%s' "$first" "${last:0:500}" >cut.json # a line that is cut
     [ "$(status_of netprof convert cut.json rest.json)" = 1 ]
-    grep -q 'what comes before was used' err
+    grep -q 'cut.json: line 2: .*what comes before was used' err
     [ "$(jq '.snapshots | length' rest.json)" -ge 1 ]
+    printf '%s\n{"format":"netprof",]\n%s\n' "$first" "$last" >bad.json # a line that is none
+    [ "$(status_of netprof convert bad.json rest.json)" = 1 ]
+    grep -q 'bad.json: line 2: ' err
+    [ "$(jq '.snapshots | length' rest.json)" = 2 ]
 }

@@ -721,12 +721,21 @@ netprof_err dataset_read_json(dataset_input *in)
 {
     const dataset_input all = *in;
     netprof_err err = NETPROF_OK;
+    uint64_t line = 0;
     in->run.complete = true;
-    for (size_t at = 0; !err && at < all.size; at += in->size) { // the readings of all lines are one run
+    for (size_t at = 0; !err && at < all.size; at += in->size, line++) { // the readings of all lines are one run
+        size_t told = in->set->warning_count;
         in->data = all.data + at;
         in->size = all.size - at;
         in->size = json_first_line(in);
         err = json_read_line(in);
+        for (size_t i = told; i < in->set->warning_count; i++)
+            if (in->set->warnings[i].line) in->set->warnings[i].line += line;
+        if (line && (err == NETPROF_ERR_PARSE || err == NETPROF_ERR_FORMAT)) {
+            dataset_warn(in, line + 1, 0, "this line cannot be used; the readings of the others are");
+            in->run.complete = false;
+            err = NETPROF_OK;
+        }
     }
     in->data = all.data;
     in->size = all.size;
