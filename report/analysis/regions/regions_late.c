@@ -283,6 +283,15 @@ static double regions_alone_first_begin(const regions *r)
     return first;
 }
 
+// What it worked more (or less) there must be so of the whole run as well. Ranks that are late one after the other work
+// alike in all: the one of them that stands out most is not the only one.
+static bool regions_alone_in_all(const regions *r, const regions_alone *x)
+{
+    double lead = regions_work_of(&r->ranks[x->rank]) - regions_median_without(r, regions_work_of, x->rank);
+    double there = (x->share - x->others) * (x->until_s - x->from_s) * 1e9;
+    return lead / there >= 0.5;
+}
+
 static void regions_find_alone(regions *r)
 {
     regions_alone *x = &r->waits.alone;
@@ -306,6 +315,7 @@ static void regions_find_alone(regions *r)
                          .to_end = o.to == a.windows,
                          .more = o.value > o.centre,
                          .silent = o.is_silent};
+    if (!regions_alone_in_all(r, x)) *x = (regions_alone){.rank = REGIONS_NONE};
 }
 
 // ---- alone, since when ----

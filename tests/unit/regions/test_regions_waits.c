@@ -364,6 +364,26 @@ static void a_drifting_straggler_is_late_in_turn(void **state)
     regions_free(&r);
 }
 
+static double drifting_alike(size_t rank, size_t step)
+{
+    bool late = rank == step / 16;
+    return rank == 2 ? (late ? 0.85 : 0.3) : late ? 0.55 : 0.4;
+}
+
+// Of ranks that are late one after the other none is named alone, though the shares of work of one differ most.
+static void of_those_that_drift_none_is_alone(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 20; i++) {
+        seed = i;
+        const steps s = {4, 8, 64, 0.1, drifting_alike, "MPI_Barrier", true, "0-1"};
+        regions r = run_steps(&s);
+        if (r.waits.late_count == 1) fail_msg("%s", r.notes[0].text);
+        assert_int_equal(r.waits.alone.rank, REGIONS_NONE);
+        regions_free(&r);
+    }
+}
+
 // CPUs that were shared are said in the same sentence, before any rank, and in the title.
 static void who_is_late_in_turn_on_shared_cpus(void **state)
 {
@@ -648,6 +668,7 @@ int main(void)
         cmocka_unit_test(two_that_alternate_are_both_late),
         cmocka_unit_test(all_in_turn_is_nobody),
         cmocka_unit_test(a_drifting_straggler_is_late_in_turn),
+        cmocka_unit_test(of_those_that_drift_none_is_alone),
         cmocka_unit_test(who_is_late_in_turn_on_shared_cpus),
         cmocka_unit_test(the_others_are_their_median),
         cmocka_unit_test(its_own_region_is_named),
