@@ -86,7 +86,7 @@ make_runs() {
     # looking at a part keeps all
     netprof-sim step node --seconds 1
     netprof diff --since-last --root node --state kept -i 'cxi0/hni_sts_*' >/dev/null
-    netprof diff --since-last --root node --state kept --json | jq -e '.devices[] | select(.device == "cxi0").counters > 1000'
+    netprof diff --since-last --root node --state kept --json | jq -e '.devices[] | select(.device == "cxi0").counter_count > 1000'
     # of another command, a link, another boot
     netprof collect -q --root node -o run.netprof
     cp run.netprof copy

@@ -59,8 +59,8 @@ three_nodes() {
     netprof convert job.netprof job.json
     # Each of them is what its own file is.
     for node in n1 n2 n10; do
-        netprof diff --json "$node-17.netprof" | jq -S 'del(.before, .after, .format, .version, .warnings)' >alone.json
-        jq -S --arg node "$node" '.hosts[] | select(.host == $node) | del(.before, .after, .files, .warnings)' diff.json >of.json
+        netprof diff --json "$node-17.netprof" | jq -S 'del(.before_file, .after_file, .format, .version, .warnings)' >alone.json
+        jq -S --arg node "$node" '.hosts[] | select(.host == $node) | del(.before_file, .after_file, .files, .warnings)' diff.json >of.json
         cmp alone.json of.json
     done
 }
