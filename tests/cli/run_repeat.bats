@@ -60,7 +60,7 @@ def lo(run, at):
 own = {None: ("elapsed", [int(r["facts"]["elapsed_ns"]) / 1e9 for r in runs]), "lo": ("rx_bytes", [lo(r, -1) - lo(r, 0) for r in runs])}
 for device, (counter, values) in own.items():
     row = next(r for r in said if r["counter"] == counter and r.get("device") == device)
-    expected = {"runs": len(values), "mean": statistics.mean(values), "standard_deviation": statistics.stdev(values),
+    expected = {"run_count": len(values), "mean": statistics.mean(values), "standard_deviation": statistics.stdev(values),
                 "standard_error": statistics.stdev(values) / math.sqrt(len(values)), "min": min(values),
                 "median": statistics.median(values), "max": max(values)}
     for key, value in expected.items():
