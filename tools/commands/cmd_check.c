@@ -322,6 +322,11 @@ static bool cmd_check_is_kept_out(const netprof *np)
     return failed;
 }
 
+static void cmd_check_keep_socket(void *user, const char *key, const char *value)
+{
+    difference_add_fact(user, key, value);
+}
+
 static int cmd_check_now(int64_t interval_ns)
 {
     netprof *np;
@@ -329,15 +334,20 @@ static int cmd_check_now(int64_t interval_ns)
     netprof_set set;
     netprof_error error;
     difference d = {0};
+    tcp_sockets *sockets = NULL;
     if (!reading_set(&set, NETPROF_SET_ALL)) return EXIT_USAGE;
     int code = reading_open_with(&np, FINDINGS_HOST_SOURCES);
     asked.scope = reading_scope();
     if (code == EXIT_NOTHING) code = cmd_check_is_kept_out(np) ? EXIT_DONE : reading_nothing(np);
     if (!code && netprof_take(np, &before, set, &error)) code = fail_error(NULL, &error);
+    if (!code) sockets = reading_sockets(np);
     if (!code) cmd_check_wait_for(interval_ns);
     if (!code && netprof_take(np, &after, set, &error)) code = fail_error(NULL, &error);
     if (!code && difference_of_snapshots(&d, &before, &after, force, &error)) code = fail_error(NULL, &error);
+    tcp_sockets_look_now(sockets);
+    if (!code && sockets) tcp_sockets_facts(sockets, true, cmd_check_keep_socket, &d);
     if (!code) code = cmd_check_judge(&d, NULL);
+    tcp_sockets_close(sockets);
     difference_free(&d);
     netprof_snapshot_free(&before);
     netprof_snapshot_free(&after);

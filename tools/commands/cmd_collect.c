@@ -33,6 +33,7 @@ typedef struct collection {
     int64_t interval_ns;
     int taken;
     netprof_snapshot snapshot; // the last
+    tcp_sockets *sockets;      // NULL: TCP's counters are not read
     schedule clock;
 } collection;
 
@@ -41,7 +42,8 @@ static int cmd_collect_take_one(collection *c)
     netprof_error error;
     if (netprof_take(c->np, &c->snapshot, c->set, &error)) return fail_error(NULL, &error);
     recorder_snapshot(c->to, &c->snapshot);
-    c->taken++;
+    if (!c->taken++) c->sockets = reading_sockets(c->np);
+    tcp_sockets_look(c->sockets);
     return EXIT_DONE;
 }
 
@@ -154,6 +156,8 @@ static int cmd_collect_all(collection *c)
     if (c->taken) cmd_collect_say_done(c);
     if (c->interval_ns && wanted != 1) recorder_number(c->to, "interval_ns", c->interval_ns);
     if (c->clock.rows[0].missed) recorder_number(c->to, "missed_ticks", (int64_t)c->clock.rows[0].missed);
+    if (c->taken > 1) tcp_sockets_look_now(c->sockets);
+    recorder_sockets(c->to, c->sockets, c->taken > 1); // of one reading all since the connections began
     int closed = recorder_close(c->to, c->taken > 0);
     return code > EXIT_WORTH_FAILING || !closed ? code : closed;
 }
@@ -170,6 +174,7 @@ static int cmd_collect_run(const char **arguments, size_t count)
     else if (!code)
         code = cmd_collect_all(&c);
     schedule_close(&c.clock);
+    tcp_sockets_close(c.sockets);
     netprof_snapshot_free(&c.snapshot);
     netprof_close(c.np);
     return code ? code : output_close();

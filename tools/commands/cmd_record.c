@@ -67,6 +67,7 @@ typedef struct recording {
     int64_t begin_ns;
     const char *end; // why it ended
     bool shown;
+    tcp_sockets *sockets; // NULL: TCP's counters are not read
 } recording;
 
 // ---- options ----
@@ -209,9 +210,17 @@ static bool cmd_record_is_stopped(const recording *r)
            now.st_mtim.tv_nsec != r->stop.st_mtim.tv_nsec || now.st_size != r->stop.st_size;
 }
 
+static void cmd_record_tell_sockets(recording *r)
+{
+    tcp_sockets_look_now(r->sockets);
+    recorder_sockets(r->to, r->sockets, true);
+    tcp_sockets_begin_anew(r->sockets);
+}
+
 // The file before ends with a reading, and the next begins with one: each is whole for itself.
 static void cmd_record_rotate(recording *r, bool reopens)
 {
+    cmd_record_tell_sockets(r);
     bool same = reopens && recorder_reopen(r->to);
     if (!same) recorder_rotate(r->to);
     r->file_begin_ns = schedule_now();
@@ -253,6 +262,7 @@ static void cmd_record_loop(recording *r)
             cmd_record_take(r, &r->tracks[event], r->tracks[event].set);
             if (event != SLOW && !recorder_failed(r->to)) continue;
             job_slurm_look(&r->slurm, r->to);
+            tcp_sockets_look(r->sockets);
             cmd_record_show(r);
             if (cmd_record_is_full(r)) cmd_record_rotate(r, false);
             if (recorder_failed(r->to))
@@ -272,6 +282,7 @@ static void cmd_record_begin(recording *r)
         r->tracks[i].row->next_ns += r->begin_ns;
         cmd_record_take(r, &r->tracks[i], r->tracks[i].set);
     }
+    r->sockets = reading_sockets(r->tracks[SLOW].np);
     schedule_add(&r->clock, r->checkpoint_ns, r->begin_ns);
     if (r->duration_ns) r->clock.until_ns = r->begin_ns + r->duration_ns;
 }
@@ -362,6 +373,7 @@ static int cmd_record_run(const char **arguments, size_t count)
         // The slow track ends the file as it began it: the two make a pair of everything.
         for (size_t i = r.track_count; i-- > 0;)
             cmd_record_take(&r, &r.tracks[i], r.tracks[i].set);
+        cmd_record_tell_sockets(&r);
         recorder_fact(r.to, "ended_by", r.end);
         recorder_clock(r.to, "clock_end");
         if (!recorder_failed(r.to)) job_slurm_end(&r.slurm, r.to);
@@ -373,6 +385,7 @@ static int cmd_record_run(const char **arguments, size_t count)
         netprof_snapshot_free(&r.tracks[i].snapshot);
         netprof_close(r.tracks[i].np);
     }
+    tcp_sockets_close(r.sockets);
     job_slurm_free(&r.slurm);
     job_free(&r.job);
     return code ? code : closed;

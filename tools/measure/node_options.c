@@ -377,6 +377,13 @@ bool reading_is_elsewhere(void)
     return reading.root || reading.pid;
 }
 
+tcp_sockets *reading_sockets(const netprof *np)
+{
+    if (reading.root || reading.pid || netprof_find(netprof_get_schema(np), "ip", "Tcp", "RetransSegs") == NETPROF_NONE)
+        return NULL;
+    return tcp_sockets_open();
+}
+
 int reading_nothing(const netprof *np)
 {
     const netprof_schema *schema = netprof_get_schema(np);

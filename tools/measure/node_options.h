@@ -5,6 +5,7 @@
 #include "cli/common.h"
 #include "analysis/data/dataset.h"
 #include "sources/sources.h"
+#include "sources/tcp/tcp_sockets.h"
 
 // --root, --pid, --sources, --perf, --include, --exclude, --fast-set, --threads, --hold, --max-fds
 
@@ -36,6 +37,8 @@ int reading_open_node(netprof **np, const sources_job *job, bool network, bool n
 const char *reading_separator(void);
 // True unless --root or --sources chose something else than all of this machine.
 bool reading_is_here(void);
+// The sockets behind TCP's counters, where the context reads these of this network namespace; else NULL.
+tcp_sockets *reading_sockets(const netprof *np);
 // The events of --perf, for sources_job.perf; or NULL.
 const char *reading_perf(void);
 // The names that --sources takes, by commas; free() it.

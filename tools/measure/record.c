@@ -256,6 +256,25 @@ bool recorder_appends(const recorder *r)
     return r->live && record_file_appends(r->live);
 }
 
+void recorder_file_fact(recorder *r, const char *key, const char *value)
+{
+    if (!r || !value) return;
+    if (r->is_json)
+        recorder_fact(r, key, value);
+    else if (!r->error.code)
+        netprof_write_fact(r->writer, key, value, &r->error);
+}
+
+static void record_socket_fact(void *user, const char *key, const char *value)
+{
+    recorder_file_fact(user, key, value);
+}
+
+void recorder_sockets(recorder *r, tcp_sockets *sockets, bool since_begin)
+{
+    if (r && sockets) tcp_sockets_facts(sockets, since_begin, record_socket_fact, r);
+}
+
 void recorder_fact(recorder *r, const char *key, const char *value)
 {
     if (!r || !value) return;

@@ -3,6 +3,7 @@
 #define TOOLS_RECORD_H
 
 #include "cli/common.h"
+#include "sources/tcp/tcp_sockets.h"
 
 #include <signal.h>
 
@@ -30,6 +31,8 @@ uint64_t recorder_size(const recorder *r);     // bytes of a live file
 const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);
 void recorder_number(recorder *r, const char *key, int64_t value);
+void recorder_file_fact(recorder *r, const char *key,
+                        const char *value); // of this file: those that follow do not get it
 void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot);
 // Asks for all snapshots so far to be on the disk, without waiting (live .netprof files only).
 void recorder_sync(recorder *r);
@@ -44,6 +47,8 @@ void recorder_rescue(void);
 
 // Job, rank and the like, from the environment of the usual schedulers and launchers.
 void recorder_job(recorder *r);
+// What stands behind TCP's counters: tcp_sockets.h. NULL: nothing is told.
+void recorder_sockets(recorder *r, tcp_sockets *sockets, bool since_begin);
 // The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be
 // from UTC. when: "clock" at the begin, "clock_end" at the end.
 void recorder_clock(recorder *r, const char *when);

@@ -209,6 +209,7 @@ netprof_err difference_of_dataset(difference *d, const dataset *set, bool force,
     else
         err = difference_of_ends(d, first, last, force, error);
     if (!err) difference_keep_facts(d, last->facts, last->fact_count);
+    if (!err && first != last) difference_keep_begin(d, first->facts, first->fact_count);
     if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
     return err;
 }

@@ -80,6 +80,10 @@ const device_change *difference_change(const difference *d, size_t device, devic
 bool difference_has_both_ends(const difference *d, size_t device);
 // Keeps copies of a run's facts: of the command whose run it is.
 void difference_keep_facts(difference *d, const netprof_fact *facts, size_t count);
+// Of the first of two files: what it tells of sockets, beside the facts of the run; DIFFERENCE_AT_BEGIN is put before a key.
+#define DIFFERENCE_AT_BEGIN "begin/"
+void difference_add_fact(difference *d, const char *key, const char *value);
+void difference_keep_begin(difference *d, const netprof_fact *facts, size_t count);
 // The same for what the two snapshots know and their delta does not: why a counter could not be read, and what the
 // first one's sources were.
 void difference_keep_errors(difference *d, const netprof_snapshot *before, const netprof_snapshot *after);

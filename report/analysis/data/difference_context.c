@@ -4,6 +4,7 @@
 
 #include "analysis/base/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,22 @@ void difference_keep_facts(difference *d, const netprof_fact *facts, size_t coun
     d->run_fact_count = count;
     for (size_t i = 0; i < count; i++)
         d->run_facts[i] = (netprof_fact){memory_strdup(facts[i].key), memory_strdup(facts[i].value)};
+}
+
+void difference_add_fact(difference *d, const char *key, const char *value)
+{
+    d->run_facts = memory_realloc(d->run_facts, (d->run_fact_count + 1) * sizeof *d->run_facts);
+    d->run_facts[d->run_fact_count++] = (netprof_fact){memory_strdup(key), memory_strdup(value)};
+}
+
+void difference_keep_begin(difference *d, const netprof_fact *facts, size_t count)
+{
+    char key[64];
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(facts[i].key, "tcp_socket", 10) != 0) continue;
+        snprintf(key, sizeof key, DIFFERENCE_AT_BEGIN "%.40s", facts[i].key);
+        difference_add_fact(d, key, facts[i].value);
+    }
 }
 
 // A counter of the joined schema in one of the two.

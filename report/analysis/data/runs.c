@@ -74,6 +74,7 @@ static netprof_err runs_add_run(run_list *list, const dataset_run *first, const 
         return err;
     }
     difference_keep_facts(&run->d, last->facts, last->fact_count);
+    if (first != last) difference_keep_begin(&run->d, first->facts, first->fact_count);
     run->wall_ns = run->d.delta->wall_begin_ns;
     run->elapsed_ns = run->d.total.elapsed_ns ? run->d.total.elapsed_ns : run->d.delta->interval_ns;
     arrput(list->items, run);

@@ -136,6 +136,7 @@ void findings_make_claim(findings_making *m, finding *x)
     }
     findings_append_errata(m, x);
     findings_append_peers(x);
+    findings_append_sockets(m, x);
 }
 
 // ---- the same on all ----

@@ -25,6 +25,7 @@ void findings_judge_peers(findings_making *m, const rule *x, const findings_judg
 
 void findings_collect_evidence(findings_making *m, finding *x);
 void findings_make_claim(findings_making *m, finding *x);
+void findings_append_sockets(findings_making *m, finding *x); // of TCP: whose connections, where the files tell
 // The claim of the rule alone, of the device at hand.
 void findings_append_claim(findings_making *m, finding *x);
 // Where (nearly) all devices have much the same finding of the rule, no single one is named. From the item `first` on.
