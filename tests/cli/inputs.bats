@@ -3,6 +3,8 @@
 # (analysis/base/readable.h).
 load common
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     cd "$BATS_TEST_TMPDIR"
     netprof record -q --job none -d 100ms -t 20ms --sources cpu,memory -o a.netprof
@@ -115,4 +117,59 @@ limited() {
     done
     touch stop
     wait $looking
+}
+
+@test "inputs: what gzip and zstd packed is read as what it holds, whatever its name and by every command" {
+    netprof collect -q -o a.netprof --sources netdev,ip
+    netprof run -q -o b.netprof --interval 50ms --sources netdev,cpu,process -- sleep 0.3
+    mkdir packed
+    for f in a b; do
+        gzip -k $f.netprof
+        python3 -c 'import gzip, sys; data = open(sys.argv[1], "rb").read(); open(sys.argv[2], "wb").write(gzip.compress(data[:999]) + gzip.compress(data[999:]))' \
+            $f.netprof $f-members
+        netprof diff b.netprof --csv >plain.csv || true
+        netprof diff b.netprof.gz --csv >gz.csv || true
+        cmp plain.csv gz.csv
+    done
+    netprof diff b-members --csv >members.csv
+    cmp plain.csv members.csv
+    netprof diff - --csv <b.netprof.gz >piped.csv
+    cmp plain.csv piped.csv
+    if command -v zstd; then
+        zstd -q -k b.netprof
+        netprof diff b.netprof.zst --csv >zst.csv
+        cmp plain.csv zst.csv
+    fi
+    # of a directory as well
+    cp b.netprof.gz packed/
+    netprof job --json --fail-on critical,judged packed | jq 'del(.warnings)' >packed.json
+    netprof job --json --fail-on critical,judged b.netprof | jq 'del(.warnings)' >plain.json
+    cmp packed.json plain.json
+    netprof convert b.netprof b.json
+    gzip -k b.json
+    netprof convert b.json.gz again.json
+    cmp b.json again.json
+}
+
+@test "inputs: packed data that are damaged, cut or a bomb" {
+    netprof run -q -o b.netprof --interval 20ms --sources netdev,cpu -- sleep 0.5
+    gzip -k b.netprof
+    head -c 12 b.netprof.gz >head.gz
+    printf '\377\377\377\377' >>head.gz
+    run --separate-stderr netprof diff head.gz
+    [ "$status" -eq 3 ]
+    [[ "$stderr" == *"its compressed data are damaged"* ]]
+    # What comes before a cut is there, as it is of a file that is not packed.
+    head -c $(($(stat -c %s b.netprof.gz) * 3 / 4)) b.netprof.gz >cut.netprof.gz
+    run --separate-stderr netprof diff --json cut.netprof.gz
+    [ "$status" -eq 1 ]
+    # A gigabyte of zeros in a megabyte: refused for what it begins with, or for its size; no room is taken.
+    head -c 1073741824 /dev/zero | gzip -1 >bomb.gz
+    mkdir room
+    for command in diff check job regions; do
+        TMPDIR=$PWD/room run --separate-stderr bash -c "ulimit -v 2000000; netprof $command bomb.gz"
+        [ "$status" -eq 3 ]
+        [[ "$stderr" == *"a hundred times its size"* ]]
+    done
+    [ -z "$(ls room)" ]
 }

@@ -23,10 +23,13 @@ void listing_add(listing *l, const char *path)
 
 static bool listing_ends_in(const char *name, const char *const *endings)
 {
+    static const char *const packed[] = {".gz", ".zst"};
     size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (n > strlen(packed[i]) && strcmp(name + n - strlen(packed[i]), packed[i]) == 0) n -= strlen(packed[i]);
     for (; *endings; endings++) {
         size_t m = strlen(*endings);
-        if (n > m && strcmp(name + n - m, *endings) == 0) return true;
+        if (n > m && strncmp(name + n - m, *endings, m) == 0) return true;
     }
     return false;
 }
