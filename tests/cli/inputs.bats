@@ -120,17 +120,14 @@ limited() {
 }
 
 @test "inputs: what gzip and zstd packed is read as what it holds, whatever its name and by every command" {
-    netprof collect -q -o a.netprof --sources netdev,ip
     netprof run -q -o b.netprof --interval 50ms --sources netdev,cpu,process -- sleep 0.3
     mkdir packed
-    for f in a b; do
-        gzip -k $f.netprof
-        python3 -c 'import gzip, sys; data = open(sys.argv[1], "rb").read(); open(sys.argv[2], "wb").write(gzip.compress(data[:999]) + gzip.compress(data[999:]))' \
-            $f.netprof $f-members
-        netprof diff b.netprof --csv >plain.csv || true
-        netprof diff b.netprof.gz --csv >gz.csv || true
-        cmp plain.csv gz.csv
-    done
+    gzip -k b.netprof
+    python3 -c 'import gzip, sys; data = open(sys.argv[1], "rb").read(); open(sys.argv[2], "wb").write(gzip.compress(data[:999]) + gzip.compress(data[999:]))' \
+        b.netprof b-members
+    netprof diff b.netprof --csv >plain.csv
+    netprof diff b.netprof.gz --csv >gz.csv
+    cmp plain.csv gz.csv
     netprof diff b-members --csv >members.csv
     cmp plain.csv members.csv
     netprof diff - --csv <b.netprof.gz >piped.csv
