@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+static const int64_t SOCKETS_NS = 1000000000;
 static const int64_t KILL_AFTER_NS = 5000000000; // between SIGTERM and SIGKILL
 
 static void run_take(execution *e, netprof_snapshot *s, netprof_set set)
@@ -176,6 +177,8 @@ static void run_show_interval(execution *e, const netprof_snapshot *s)
 static void run_begin(execution *e)
 {
     run_take(e, &e->before, NETPROF_SET_ALL);
+    if (e->to && e->readable) e->sockets = reading_sockets(e->np);
+    if (e->sockets) e->sockets_at = schedule_now() + SOCKETS_NS; // whose they are is known while they are open
     e->measured = true;
     e->wall_begin_ns = run_now_ns(CLOCK_REALTIME);
     e->begin_ns = run_now_ns(CLOCK_MONOTONIC);
@@ -194,6 +197,7 @@ static void run_finish(execution *e, run_end end)
     e->job.whole = true;
     if (e->measured) run_take(e, &e->after, NETPROF_SET_ALL);
     if (e->measured && e->after.schema) run_show_interval(e, &e->after);
+    tcp_sockets_look_now(e->sockets);
     if (!e->child) return;
     struct rusage use;
     e->reaped = wait4(e->child, &e->status, 0, &use) == e->child;
@@ -214,7 +218,7 @@ static void run_tick(execution *e)
 // The next of the moments at which something is to be done.
 static void run_wake_in_time(execution *e)
 {
-    const int64_t moments[] = {e->delay_at, e->timeout_at, e->kill_at, e->end_at};
+    const int64_t moments[] = {e->delay_at, e->timeout_at, e->kill_at, e->end_at, e->sockets_at};
     int64_t first = 0;
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
         if (moments[i] && (!first || moments[i] < first)) first = moments[i];
@@ -232,6 +236,10 @@ static bool run_is_due(int64_t *moment)
 static bool run_moment(execution *e)
 {
     if (run_is_due(&e->delay_at)) run_begin(e);
+    if (run_is_due(&e->sockets_at)) {
+        tcp_sockets_look(e->sockets);
+        e->sockets_at = schedule_now() + SOCKETS_NS;
+    }
     if (run_is_due(&e->end_at)) {
         run_finish(e, RUN_DURATION);
         return true;
@@ -339,6 +347,7 @@ static void run_keep_facts(const execution *e)
     if (ask->words) recorder_number(e->to, "exit_status", run_exit_status(e));
     if (ask->words && WIFSIGNALED(e->status)) run_keep_signal(e, signals_common(WTERMSIG(e->status)));
     if (e->timed_out) recorder_number(e->to, "timeout_ns", ask->timeout_ns);
+    recorder_sockets(e->to, e->sockets, true);
     recorder_number(e->to, "start_ns", e->wall_begin_ns);
     recorder_number(e->to, "end_ns", e->wall_begin_ns + (e->end_ns - e->begin_ns));
     recorder_number(e->to, "elapsed_ns", e->end_ns - e->begin_ns);
@@ -435,6 +444,7 @@ void run_free(execution *e)
     netprof_snapshot_free(&e->before);
     netprof_snapshot_free(&e->after);
     netprof_snapshot_free(&e->between);
+    tcp_sockets_close(e->sockets);
     netprof_close(e->np);
     mpi_run_close(&e->mpi);
 }

@@ -8,6 +8,7 @@
 #include "measure/mpi_run.h"
 #include "measure/record.h"
 #include "measure/witness.h"
+#include "sources/tcp/tcp_sockets.h"
 #include "sources/sources.h"
 
 #include <sys/resource.h>
@@ -74,6 +75,8 @@ typedef struct execution {
     bool reaps;                                    // processes that outlive their parents become children of this one
     bool left_behind;                              // processes of it go on: there is more
     int64_t begin_ns, end_ns, wall_begin_ns;       // of what was measured
+    tcp_sockets *sockets;                          // NULL: nothing is kept, or TCP's counters are not read
+    int64_t sockets_at;                            // when they are looked at next; 0: never
     int64_t delay_at, timeout_at, kill_at, end_at; // CLOCK_MONOTONIC; 0: never, or over
 } execution;
 
