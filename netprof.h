@@ -18020,6 +18020,8 @@ static void netprof__series_end(struct netprof__regions_state *g)
      JSON of `netprof compare`, document version 2: ratios, scores, directions and checks are those of the middle faulty
      run (before: of the worst one); findings, work, splits, chance and not_compared are new.
      netprof_delta.elapsed_ns of two stamps that are the same, within stamp_error_ns, is 0 (before: some ns, or below 0).
+      Files of netprof record, run and collect have facts of TCP sockets: tcp_sockets, tcp_socket_1 and so on, in words
+      KEY=VALUE; those of one recording of the time that it covers, those of one reading since the connections began.
       JSON of `netprof job`: bound_by (what could be used up, how much of it was, and for how much of the time), pod_start_s
       and a node's pod, the meters thread and io_stalled are new; state (how the job ended, and whether a part of its energy or a row of its use is known),
      given_nodes, upper_bound, by (and cpu_by and memory_by of a node: what measured it), and of a finding cost_s and

@@ -145,3 +145,29 @@ value_in() { # FILE COUNTER
     grep -q 'bad.json: line 2: ' err
     [ "$(jq '.snapshots | length' rest.json)" = 2 ]
 }
+
+@test "collect: a directory of the class cxi, or one NIC's telemetry, wherever it is" {
+    mkdir -p copy/cxi3/device/telemetry
+    cp tree/sys/class/cxi/cxi0/device/telemetry/* copy/cxi3/device/telemetry/
+    netprof collect -o class.netprof copy
+    netprof collect -o nic.netprof copy/cxi3/device/telemetry/
+    netprof convert class.netprof class.json
+    netprof convert nic.netprof nic.json
+    [ "$(jq -r '.schemas[0].devices | map(.name) | join(" ")' class.json)" = cxi3 ]
+    [ "$(value_in class.json hni_tx_paused_0)" = 3 ]
+    for file in class nic; do
+        # every file's number, as it stands there
+        for counter in copy/cxi3/device/telemetry/*; do
+            name=$(basename "$counter")
+            [ "$name" != ALL_in_binary ] || continue
+            echo "$file $name"
+            grep -Eq "\"$name\": *$(sed 's/@.*//' "$counter")[^0-9]" $file.json
+        done
+    done
+    [ "$(status_of netprof collect -o x.netprof /etc)" = 3 ]
+    grep -q 'expected a directory of NICs' err
+    [ "$(status_of netprof collect -o x.netprof missing)" = 3 ]
+    [ "$(status_of netprof collect -o x.netprof copy copy)" = 2 ]
+    [ ! -e x.netprof ]
+    [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'netprof-collect.*')" ]
+}

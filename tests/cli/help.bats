@@ -140,7 +140,7 @@ list --hold maybe
 list --threads -1
 list --threads many
 collect
-collect -o a.netprof extra
+collect -o a.netprof extra more
 collect -o a.netprof --interval 0
 collect -o a.netprof --interval soon
 collect -o a.netprof --set some

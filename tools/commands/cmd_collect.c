@@ -165,8 +165,9 @@ static int cmd_collect_all(collection *c)
 static int cmd_collect_run(const char **arguments, size_t count)
 {
     collection c = {0};
-    if (count) return fail_usage("%s: unexpected argument", safe(arguments[0]));
+    if (count > 1) return fail_usage("%s: unexpected argument; expected one directory at most", safe(arguments[1]));
     int code = cmd_collect_check(&c);
+    if (!code && count) code = reading_of_directory(arguments[0]);
     if (code) return code;
     code = reading_open(&c.np, NULL);
     if (code == EXIT_NOTHING)
@@ -177,19 +178,23 @@ static int cmd_collect_run(const char **arguments, size_t count)
     tcp_sockets_close(c.sockets);
     netprof_snapshot_free(&c.snapshot);
     netprof_close(c.np);
+    reading_end();
     return code ? code : output_close();
 }
 
 const command command_collect = {
     .name = "collect",
     .summary = "keep snapshots of the counters in a file",
-    .arguments = "-o FILE",
+    .arguments = "-o FILE [DIRECTORY]",
     .text =
         "Reads the counters and keeps them in FILE, which appears under its name when it is whole (--count 0: at "
         "once,\n"
         "and grows). Counters that cannot be read are kept as such, with the reason. In FILE, %h is the host, %j the\n"
         "job, %r the rank and %p the process. With --count 0 and -o - each snapshot is a document of JSON on a line\n"
-        "of its own, at once, until whoever reads it goes away; every netprof command reads such lines, too.",
+        "of its own, at once, until whoever reads it goes away; every netprof command reads such lines, too.\n"
+        "With DIRECTORY only the NICs there are read: a directory of the class cxi, or a copy of it, or the telemetry "
+        "of\n"
+        "one NIC.",
     .examples = "netprof collect -o before.netprof\n"
                 "netprof collect -o node.json --include 'lo,eth*,hsn*,cxi*'\n"
                 "netprof collect -o series.netprof --set fast --count 5 --interval 100ms",

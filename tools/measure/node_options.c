@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "node_options.h"
 
 #include "cli/output.h"
@@ -5,10 +6,12 @@
 #include "analysis/base/text.h"
 #include "analysis/data/dataset_filter.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct {
     char *root, *fast, *set, *hold, *perf;
@@ -375,6 +378,95 @@ int reading_open_whole(netprof **np)
 bool reading_is_elsewhere(void)
 {
     return reading.root || reading.pid;
+}
+
+// ---- a directory alone ----
+
+// A root of its own, in which the directory stands where the class does: readers need know nothing of it.
+static struct {
+    char *root, *link;
+} below;
+
+static const char *const below_parts[] = {"/sys", "/sys/class", "/sys/class/cxi", "/sys/class/cxi/cxi0",
+                                          "/sys/class/cxi/cxi0/device"};
+
+static bool node_options_has(const char *directory, const char *name)
+{
+    struct stat st;
+    char *path = memory_format("%s/%s", directory, name);
+    bool there = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    free(path);
+    return there;
+}
+
+// Does any of its entries have telemetry?
+static bool node_options_is_class(const char *directory)
+{
+    bool found = false;
+    DIR *d = opendir(directory);
+    for (struct dirent *x; d && !found && (x = readdir(d));) {
+        char *name = memory_format("%s/device/telemetry", x->d_name);
+        found = x->d_name[0] != '.' && node_options_has(directory, name);
+        free(name);
+    }
+    if (d) closedir(d);
+    return found;
+}
+
+static int node_options_fail_below(const char *directory)
+{
+    int error = errno;
+    reading_end();
+    return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(error));
+}
+
+int reading_of_directory(const char *directory)
+{
+    enum { OF_CLASS = 2, OF_NIC = 5 };
+    const char *temporary = getenv("TMPDIR");
+    struct stat st;
+    char *full = realpath(directory, NULL), *path = NULL;
+    if (!full || stat(full, &st) || !S_ISDIR(st.st_mode)) {
+        int error = full && S_ISREG(st.st_mode) ? ENOTDIR : errno;
+        free(full);
+        return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(error ? error : ENOTDIR));
+    }
+    size_t n = strlen(full), m = strlen("/telemetry");
+    bool of_class = node_options_is_class(full), of_nic = n > m && strcmp(full + n - m, "/telemetry") == 0;
+    if (!of_class && !of_nic) {
+        free(full);
+        return fail(EXIT_FILE, "%s: expected a directory of NICs (cxi0/device/telemetry, ...), or a NIC's telemetry",
+                    safe(directory));
+    }
+    below.root = memory_format("%s/netprof-collect.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    bool made = mkdtemp(below.root) != NULL;
+    for (size_t i = 0; made && i < (of_class ? OF_CLASS : OF_NIC); i++) {
+        path = memory_format("%s%s", below.root, below_parts[i]);
+        made = mkdir(path, 0700) == 0;
+        free(path);
+    }
+    below.link = memory_format("%s%s%s", below.root, below_parts[of_class ? OF_CLASS : OF_NIC - 1],
+                               of_class ? "" : "/telemetry");
+    made = made && symlink(full, below.link) == 0;
+    free(full);
+    if (!made) return node_options_fail_below(directory);
+    reading.root = below.root;
+    return EXIT_DONE;
+}
+
+void reading_end(void)
+{
+    if (below.link) unlink(below.link);
+    for (size_t i = sizeof below_parts / sizeof *below_parts; below.root && i-- > 0;) {
+        char *path = memory_format("%s%s", below.root, below_parts[i]);
+        rmdir(path);
+        free(path);
+    }
+    if (below.root) rmdir(below.root);
+    if (reading.root == below.root) reading.root = NULL;
+    free(below.link);
+    free(below.root);
+    below.root = below.link = NULL;
 }
 
 tcp_sockets *reading_sockets(const netprof *np)

@@ -39,6 +39,10 @@ const char *reading_separator(void);
 bool reading_is_here(void);
 // The sockets behind TCP's counters, where the context reads these of this network namespace; else NULL.
 tcp_sockets *reading_sockets(const netprof *np);
+// The NICs below a directory of the class cxi (cxi0/device/telemetry, ...), or of one NIC's telemetry, wherever it is, as
+// net_prof's collect takes them: an exit code after saying what is wrong. reading_end() removes what it made.
+int reading_of_directory(const char *directory);
+void reading_end(void);
 // The events of --perf, for sources_job.perf; or NULL.
 const char *reading_perf(void);
 // The names that --sources takes, by commas; free() it.
