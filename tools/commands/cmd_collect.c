@@ -42,7 +42,7 @@ static int cmd_collect_take_one(collection *c)
     netprof_error error;
     if (netprof_take(c->np, &c->snapshot, c->set, &error)) return fail_error(NULL, &error);
     recorder_snapshot(c->to, &c->snapshot);
-    if (!c->taken++) c->sockets = reading_sockets(c->np);
+    if (!c->taken++ && c->to) c->sockets = reading_sockets(c->np);
     tcp_sockets_look(c->sockets);
     return EXIT_DONE;
 }
