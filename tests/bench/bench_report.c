@@ -267,7 +267,7 @@ void bench_report(void)
     beside(bench.program ? bench.program : self, "netprof-report", report, sizeof report);
     beside(self, "netprof-bench-drawing", drawing, sizeof drawing);
     if (access(report, X_OK) != 0 || access(drawing, X_OK) != 0) {
-        bench_skip("reports", "no netprof-report here");
+        bench_skip("reports", access(report, X_OK) ? "no netprof-report here" : "no netprof-bench-drawing here");
         return;
     }
     if (bench_pair_files(&before, &after) != 0) {
