@@ -78,13 +78,13 @@ static bool number_split(const char *text, size_t *whole, size_t *behind, const 
     *behind = *whole && text[*whole] == '.' ? number_digits(text + *whole + 1) : 0;
     *rest = text + *whole + (*behind ? *behind + 1 : 0);
     const char *unit = *rest;
-    if (*unit == 'e' && strchr("+-", unit[1])) unit += 2 + number_digits(unit + 2);
+    if (*unit == 'e' && unit[1] && strchr("+-", unit[1])) unit += 2 + number_digits(unit + 2);
     return *whole && strlen(unit) <= UNIT && !strpbrk(unit, "0123456789,;");
 }
 
 char *number_in_fewer_digits(const char *text)
 {
-    static const char *const signs[] = {"<" NUMBER_SPACE, "< ", "<"};
+    static const char *const signs[] = {("<" NUMBER_SPACE), "< ", "<"};
     size_t sign = 0, whole, behind;
     const char *rest;
     bool below = false;
