@@ -186,6 +186,16 @@ def of_ports(folder, seed):
                        "rdma-peers@mlx5_%d/1" % port, planted=["~alone moved .*; the same NIC of the %d other nodes" % (number - 1)], says="n%02d" % k)
         case = "peers-port-odd-uneven-%d" % number
         yield Case(case, "odd", some(case, number, (1, 1, 0.5, 0.5)), exits={0})
+        case = "peers-port-odd-one-uneven-%d" % number
+        yield Case(case, "odd", some(case, number, (1, 0.5, 0.5, 0.5)), exits={0})
+        # One node's first port does less than the same port of all others, and so as much as most of its own: its second port,
+        # which does what it should, is the one that differs within the node.
+        case, k = "peers-port-half-uneven-%d" % number, rng.randrange(number)
+        yield Case(case, "single", some(case, number, (1, 1, 0.5, 0.5), lambda x, i: x.__setitem__(0, x[0] * 0.5) if i == k else None, 0.01), "rdma-peers@mlx5_0/1",
+                   planted=["~alone moved .*; the same NIC of the %d other nodes" % (number - 1)], says="n%02d" % k)
+        case, k = "peers-port-double-uneven-%d" % number, rng.randrange(number)
+        yield Case(case, "single", some(case, number, (1, 0.5, 0.5, 0.5), lambda x, i: x.__setitem__(slice(0, 2), (x[1], x[0])) if i == k else None), "rdma-peers",
+                   says="n%02d" % k)
         case = "peers-port-healthy-%d" % number
         yield Case(case, "healthy", some(case, number, (1, 1), noise=0.1), exits={0})
         k = rng.randrange(number)  # what its own others tell is told once

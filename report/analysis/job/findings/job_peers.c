@@ -89,6 +89,7 @@ typedef struct job_peers_group {
     float *values; // [members * windows]
     peers_mark *marks;
     peers_outcome outcome;
+    size_t usual; // on so many nodes this one is unlike its node's others: most of them; 0: it is not so
 } job_peers_group;
 
 // ---- what each did ----
@@ -371,7 +372,8 @@ static void job_peers_add_several(job_report *r, const job_peers_group *g)
     x.threshold = o->value < o->centre ? 1 / PEERS_APART : PEERS_APART;
     text_append(&x.claim, "%zu of %s", o->unlike, words_many(count, g->of->noun).text);
     if (of_node)
-        text_append(&x.claim, ", those of %s,", r->nodes[p.first].name);
+        text_append(&x.claim, "%s%s%s", g->nodes > 1 ? ", all on " : " of ", r->nodes[p.first].name,
+                    g->nodes > 1 ? "," : "");
     else if (of_rail)
         text_append(&x.claim, ", the same one of every node,");
     else if (g->of->source)
@@ -400,12 +402,18 @@ static void job_peers_add_info(job_report *r, const job_peers_group *g)
     job_add_finding(r, x);
 }
 
-static void job_peers_judge(job_report *r, job_peers_group *g)
+// False: nothing is to be compared.
+static bool job_peers_weigh(const job_report *r, job_peers_group *g)
 {
-    if (arrlenu(g->members) < 2 || !(r->end_s >= job_peers_least_s)) return;
+    if (arrlenu(g->members) < 2 || !(r->end_s >= job_peers_least_s)) return false;
     job_peers_measure(r, g);
-    if (!job_peers_works(g)) return;
+    if (!job_peers_works(g)) return false;
     job_peers_follow(g);
+    return true;
+}
+
+static void job_peers_tell(job_report *r, const job_peers_group *g)
+{
     if (g->outcome.kind == PEERS_ONE)
         job_peers_add_one(r, g);
     else if (g->outcome.kind == PEERS_SEVERAL || g->outcome.kind == PEERS_SPLIT)
@@ -433,29 +441,125 @@ static bool job_peers_are_alike(const job_device *a, const job_device *b)
     return job_peers_same_line(a->line_rate, b->line_rate);
 }
 
-// Devices of one kind and one speed; of nodes on which anything may run, each node's by themselves.
+// ---- what is so on other nodes, too ----
+
+// What a NIC did in these windows, of what its node's others did in the middle; NAN: they did nothing.
+static double job_peers_beside(const job_peers_group *g, size_t member, size_t from, size_t to)
+{
+    size_t count = arrlenu(g->members), n = 0;
+    double *others = memory_calloc(count + 1, sizeof *others), own = 0;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t w = from; w < to; w++)
+            sum += isnan(g->values[i * g->windows + w]) ? 0 : (double)g->values[i * g->windows + w];
+        if (i == member)
+            own = sum;
+        else
+            others[n++] = sum;
+    }
+    if (n) job_median(others, n);
+    double centre = n ? others[n / 2] : 0;
+    free(others);
+    return centre > 0 ? own / centre : NAN;
+}
+
+static bool job_peers_same_layout(const job_report *r, const job_peers_group *a, const job_peers_group *b)
+{
+    return a->nodes == 1 && b->nodes == 1 && arrlenu(a->members) == arrlenu(b->members) &&
+           r->devices[a->members[0]].node != r->devices[b->members[0]].node &&
+           job_peers_are_alike(&r->devices[a->members[0]], &r->devices[b->members[0]]);
+}
+
+// Ports that are meant to be uneven: of most other nodes, two or more, the same one is unlike its node's others, by half of
+// what this one is (in logarithms) at the least. That one of them is odd, the same ports of the nodes tell.
+static size_t job_peers_usual(const job_report *r, const job_peers_group *groups, size_t which)
+{
+    static const double least = 0.01; // what is nothing has no logarithm
+    const job_peers_group *g = &groups[which];
+    const peers_outcome *o = &g->outcome;
+    size_t known = 0, same = 0;
+    if (g->nodes != 1 || o->kind != PEERS_ONE) return 0;
+    double own = log(fmax(job_peers_beside(g, o->odd, o->from, o->to), least));
+    if (!(fabs(own) > 0)) return 0;
+    for (size_t i = 0; i < arrlenu(groups); i++) {
+        if (!job_peers_same_layout(r, g, &groups[i])) continue;
+        double its = job_peers_beside(&groups[i], o->odd, o->from, o->to);
+        if (isnan(its)) continue;
+        known++;
+        same += log(fmax(its, least)) / own >= 0.5;
+    }
+    return known >= 2 && 2 * same > known ? same + 1 : 0;
+}
+
+static bool job_peers_is_first_usual(const job_peers_group *groups, size_t which)
+{
+    const peers_outcome *o = &groups[which].outcome;
+    for (size_t i = 0; i < which; i++) {
+        const peers_outcome *other = &groups[i].outcome;
+        if (groups[i].usual && other->odd == o->odd && (other->value < other->centre) == (o->value < o->centre))
+            return false;
+    }
+    return true;
+}
+
+// Said once for all nodes.
+static void job_peers_add_usual(job_report *r, const job_peers_group *g)
+{
+    const peers_outcome *o = &g->outcome;
+    job_finding x = job_peers_blank(r, g, SEVERITY_INFO);
+    x.nodes = x.devices = g->usual;
+    x.value = o->centre > 0 ? o->value / o->centre : NAN;
+    x.threshold = o->value < o->centre ? 1 / PEERS_APART : PEERS_APART;
+    x.claim = memory_format("%s of %s %s %s than its node's other %ss: it may be meant so",
+                            r->devices[g->members[o->odd]].label, words_many(x.nodes, "node").text, g->of->did,
+                            o->value < o->centre ? "less" : "more", g->of->noun);
+    x.title = memory_strdup(x.claim);
+    job_add_finding(r, x);
+}
+
+// Devices of one kind and one speed, from the first on; of nodes on which anything may run, one node's only.
+static job_peers_group job_peers_collect(const job_report *r, const job_peers_of *of, size_t first, bool is_job,
+                                         bool *done)
+{
+    double line = r->devices[first].line_rate;
+    job_peers_group g = {.of = of, .silent = strcmp(of->unit, "%") == 0 ? 0.001 : line > 0 ? 0.001 * line : 0};
+    size_t last = JOB_NONE, rail = 0;
+    for (size_t i = first; i < r->device_count; i++) {
+        if (done[i] || !job_peers_takes(r, of, i) || !job_peers_are_alike(&r->devices[first], &r->devices[i])) continue;
+        if (!is_job && r->devices[i].node != r->devices[first].node) break;
+        done[i] = true;
+        rail = r->devices[i].node == last ? rail + 1 : 0;
+        g.nodes += r->devices[i].node != last;
+        last = r->devices[i].node;
+        arrput(g.members, i);
+        arrput(g.rails, rail);
+    }
+    return g;
+}
+
 static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_job)
 {
     bool *done = memory_calloc(r->device_count + 1, sizeof *done);
+    job_peers_group *groups = NULL;
     for (size_t first = 0; first < r->device_count; first++) {
         if (done[first] || !job_peers_takes(r, of, first)) continue;
-        double line = r->devices[first].line_rate;
-        job_peers_group g = {.of = of, .silent = strcmp(of->unit, "%") == 0 ? 0.001 : line > 0 ? 0.001 * line : 0};
-        size_t last = JOB_NONE, rail = 0;
-        for (size_t i = first; i < r->device_count; i++) {
-            if (done[i] || !job_peers_takes(r, of, i) || !job_peers_are_alike(&r->devices[first], &r->devices[i]))
-                continue;
-            if (!is_job && r->devices[i].node != r->devices[first].node) break;
-            done[i] = true;
-            rail = r->devices[i].node == last ? rail + 1 : 0;
-            g.nodes += r->devices[i].node != last;
-            last = r->devices[i].node;
-            arrput(g.members, i);
-            arrput(g.rails, rail);
-        }
-        job_peers_judge(r, &g);
-        job_peers_free(&g);
+        job_peers_group g = job_peers_collect(r, of, first, is_job, done);
+        if (job_peers_weigh(r, &g))
+            arrput(groups, g);
+        else
+            job_peers_free(&g);
     }
+    for (size_t i = 0; i < arrlenu(groups); i++)
+        groups[i].usual = job_peers_usual(r, groups, i);
+    for (size_t i = 0; i < arrlenu(groups); i++) {
+        if (!groups[i].usual)
+            job_peers_tell(r, &groups[i]);
+        else if (job_peers_is_first_usual(groups, i))
+            job_peers_add_usual(r, &groups[i]);
+    }
+    for (size_t i = 0; i < arrlenu(groups); i++)
+        job_peers_free(&groups[i]);
+    arrfree(groups);
     free(done);
 }
 
@@ -537,7 +641,7 @@ static void job_peers_of_nodes(job_report *r, const job_peers_of *of, bool is_jo
         arrput(g.members, i);
         g.nodes++;
     }
-    job_peers_judge(r, &g);
+    if (job_peers_weigh(r, &g)) job_peers_tell(r, &g);
     job_peers_free(&g);
 }
 
