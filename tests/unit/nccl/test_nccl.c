@@ -543,6 +543,20 @@ static void parts(void **unused)
     tree_remove(tree);
 }
 
+// Of all lines so many are records of a call of their own, so many too long, and none is anything else that is bad.
+static void expect_lines(const char *tree, const nccl_options *options, uint64_t lines, uint64_t records,
+                         uint64_t too_long)
+{
+    nccl n;
+    assert_int_equal(read_tree(&n, tree, options), NETPROF_OK);
+    assert_int_equal(n.lines, lines);
+    assert_int_equal(n.outcomes[NCCL_COLL], records);
+    assert_int_equal(n.instance_count, records);
+    assert_int_equal(n.outcomes[NCCL_TOO_LONG], too_long);
+    assert_int_equal(n.outcomes[NCCL_BAD_JSON], 0);
+    nccl_free(&n);
+}
+
 static void long_lines(void **unused)
 {
     static log_text l;
@@ -569,12 +583,7 @@ static void long_lines(void **unused)
     assert_int_equal(n.outcomes[NCCL_BAD_JSON], 1);
     assert_int_equal(n.duplicates, 1);
     nccl_free(&n);
-    assert_int_equal(read_tree(&n, tree, &small), NETPROF_OK);
-    assert_int_equal(n.lines, 4);
-    assert_int_equal(n.outcomes[NCCL_TOO_LONG], 2);
-    assert_int_equal(n.outcomes[NCCL_COLL], 2);
-    assert_int_equal(n.instance_count, 2);
-    nccl_free(&n);
+    expect_lines(tree, &small, 4, 2, 2);
     free(megabyte);
     tree_remove(tree);
 }
@@ -584,7 +593,6 @@ static void last_lines(void **unused)
 {
     static log_text l;
     char *tree = tree_make(), *megabyte = malloc(1 << 20);
-    nccl n;
     who w = {"0x1", "h", 0, 1, 1, 1, 5, NULL};
     nccl_options small = {.max_line = 300000};
     (void)unused;
@@ -593,19 +601,11 @@ static void last_lines(void **unused)
     add_record(&l, &w, 0, 1);
     add_record(&l, &w, 1, 1);
     save(tree, "a.log", l.text, l.size - 1); // without the newline
-    assert_int_equal(read_tree(&n, tree, &small), NETPROF_OK);
-    assert_int_equal(n.lines, 2);
-    assert_int_equal(n.outcomes[NCCL_COLL], 2);
-    nccl_free(&n);
+    expect_lines(tree, &small, 2, 2, 0);
     FILE *f = fopen(tree_path(tree, "a.log"), "ae");
     fprintf(f, "\n{\"long\":\"%.*s%.*s", 1 << 20, megabyte, 1 << 18, megabyte);
     fclose(f);
-    assert_int_equal(read_tree(&n, tree, &small), NETPROF_OK);
-    assert_int_equal(n.lines, 3);
-    assert_int_equal(n.outcomes[NCCL_COLL], 2);
-    assert_int_equal(n.outcomes[NCCL_TOO_LONG], 1);
-    assert_int_equal(n.outcomes[NCCL_BAD_JSON], 0);
-    nccl_free(&n);
+    expect_lines(tree, &small, 3, 2, 1);
     free(megabyte);
     tree_remove(tree);
 }
