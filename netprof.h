@@ -9494,6 +9494,13 @@ static const struct netprof__summand {
                          {"rdma", "port_rcv_errors", NETPROF__ERRORS, 1},
                          {"rdma", "port_xmit_discards", NETPROF__ERRORS, 1}};
 
+/* Of several parts each has a number: hni_rx_ok_64 is one, hni_rx_ok_ieee, which counts the same frames, is none. */
+static int netprof__is_summand(const struct netprof__summand *s, const char *name)
+{
+    return netprof__matches_pattern(s->counter, name) &&
+           (s->parts < 2 || netprof__is_digit(name[strlen(s->counter) - 1]));
+}
+
 typedef struct netprof__sum {
     uint64_t value;
     double per_s;
@@ -9545,7 +9552,7 @@ static void netprof__sums_of(const netprof_delta *d, const netprof_device *devic
         const struct netprof__summand *s = &netprof__summands[k];
         if (strcmp(s->source, device->source) != 0) continue;
         for (i = device->first; i < (size_t)device->first + device->count; i++)
-            if (netprof__matches_pattern(s->counter, d->schema->counters[i].name) && !netprof__is_skipped(d, i))
+            if (netprof__is_summand(s, d->schema->counters[i].name) && !netprof__is_skipped(d, i))
                 netprof__sum_add(&sums[s->sum], d, i, s->parts);
     }
 }
@@ -14166,6 +14173,7 @@ typedef struct netprof__thread {
 typedef struct netprof__span_sample {
     netprof__sample sample;
     uint32_t ticket; /* of its span; a number that it does not have again soon */
+    uint32_t resets; /* as of its begin */
     uint32_t next;   /* free one, from 1 */
 } netprof__span_sample;
 
@@ -15155,6 +15163,7 @@ NETPROF__COLD void netprof__span_read(netprof_span *span)
             memcpy(keep->sample.values, s->values, g->counter_count * sizeof *s->values);
             memcpy(keep->sample.known, s->known, g->counter_count);
             keep->sample.sequence = reads ? 0 : s->sequence; /* each thread of mode fast counts its own */
+            keep->resets = NETPROF__GET(g->resets);
             span->sample = at | keep->ticket << 16;
             __atomic_add_fetch(&g->open, 1, __ATOMIC_RELAXED);
         } else if (keep) {
@@ -15208,7 +15217,8 @@ NETPROF_API void netprof_span_bytes(netprof_span *span, uint64_t bytes)
 
 NETPROF_API void netprof_span_wait(netprof_span *span)
 {
-    if (span->begin_ticks && !span->wait_ticks) span->wait_ticks = netprof__ticks();
+    if (span->begin_ticks && !span->wait_ticks)
+        span->wait_ticks = span->suspend_ticks ? span->suspend_ticks : netprof__ticks();
 }
 
 NETPROF_API void netprof_span_suspend(netprof_span *span)
@@ -15258,24 +15268,34 @@ static uint64_t netprof__span_begin_or_reset(uint64_t begin)
     return (int64_t)(reset - begin) > 0 ? reset : begin;
 }
 
-/* Adds the counters of a span. Called while the node's sequence is odd. */
-NETPROF__COLD void netprof__span_count(netprof__node *n, const netprof_span *span, const netprof__sample *after)
+/* The counters at its begin; NULL: it has none, or they were used. Call with the lock held. */
+static netprof__span_sample *netprof__span_sample_of(struct netprof__regions_state *g, const netprof_span *span)
+{
+    uint32_t at = span->sample & 65535;
+    return at && at <= g->span_sample_count && (g->span_samples[at - 1]->ticket & 65535) == span->sample >> 16
+               ? g->span_samples[at - 1]
+               : NULL;
+}
+
+static void netprof__span_sample_release(struct netprof__regions_state *g, const netprof_span *span,
+                                         netprof__span_sample *keep)
+{
+    keep->ticket++;
+    keep->next = g->span_sample_free;
+    g->span_sample_free = span->sample & 65535;
+}
+
+/* A span whose counters are not counted gives their place back. */
+NETPROF__COLD void netprof__span_forget(const netprof_span *span)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    uint32_t at = span->sample & 65535;
-    netprof__span_sample *keep = NULL;
-    if (at && netprof__regions_lock()) {
-        if (at <= g->span_sample_count && (g->span_samples[at - 1]->ticket & 65535) == span->sample >> 16)
-            keep = g->span_samples[at - 1]; /* otherwise it was ended before */
-        if (keep) {
-            netprof__count_edges(n, &keep->sample, after);
-            keep->ticket++;
-            keep->next = g->span_sample_free;
-            g->span_sample_free = at;
-        }
-        netprof__regions_unlock();
+    netprof__span_sample *keep;
+    if (!netprof__regions_lock()) return;
+    if ((keep = netprof__span_sample_of(g, span)) != NULL) {
+        __atomic_sub_fetch(&g->open, 1, __ATOMIC_RELAXED);
+        netprof__span_sample_release(g, span, keep);
     }
-    if (!keep) NETPROF__ADD(n->tally.too_short, 1);
+    netprof__regions_unlock();
 }
 
 NETPROF__HOT void netprof__tally_span(netprof__node *n, const netprof_span *span, uint64_t now)
@@ -15291,41 +15311,62 @@ NETPROF__HOT void netprof__tally_span(netprof__node *n, const netprof_span *span
     netprof__tally_call(n, netprof__ticks_to_ns(now - begin), 0, 0);
 }
 
-/* The end of a span with counters. */
+/* The end of a span with counters. The lock comes first: who collects holds it, and waits for nodes that change. */
 NETPROF__COLD void netprof__span_end_counted(netprof__thread *t, netprof__node *n, const netprof_span *span,
                                              uint64_t now)
 {
+    struct netprof__regions_state *g = &netprof__regions_state;
     uint64_t since = netprof__ticks();
     const netprof__sample *after = netprof__sample_take(t);
+    int locked = netprof__regions_lock();
+    netprof__span_sample *keep = locked ? netprof__span_sample_of(g, span) : NULL;
     netprof__node_open(n);
     netprof__tally_span(n, span, now);
-    netprof__span_count(n, span, after);
+    if (keep) /* what was counted before a reset is no longer known */
+        netprof__count_edges(n, keep->resets == NETPROF__GET(g->resets) ? &keep->sample : NULL, after);
+    else
+        NETPROF__ADD(n->tally.too_short, 1);
     netprof__node_close(n);
-    if (netprof__regions_state.started == NETPROF_MODE_FAST)
-        netprof__frame_apart(t, &t->frames[t->depth], netprof__reading_end(t, since));
+    if (keep) netprof__span_sample_release(g, span, keep);
+    if (locked) netprof__regions_unlock();
+    if (g->started == NETPROF_MODE_FAST) netprof__frame_apart(t, &t->frames[t->depth], netprof__reading_end(t, since));
+}
+
+/* Not in this copy, mode off, or amid another call. */
+NETPROF__COLD void netprof__span_end_nowhere(const netprof_span *span)
+{
+    if (netprof__regions_state.first)
+        netprof__regions_state.first->span_end(*span);
+    else if (NETPROF__COUNTERS && span->sample)
+        netprof__span_forget(span);
+}
+
+NETPROF__HOT void netprof__span_end_in(netprof__thread *t, const netprof_span *span, uint64_t now)
+{
+    netprof__node *n = netprof__span_node(t, span);
+    if (NETPROF__UNLIKELY(!n)) {
+        NETPROF__ADD(t->dropped[NETPROF__LOST_OTHERWISE], 1);
+    } else if (NETPROF__COUNTERS &&
+               NETPROF__UNLIKELY(n->sums && NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)) {
+        netprof__span_end_counted(t, n, span, now);
+        return;
+    } else {
+        netprof__node_open(n);
+        netprof__tally_span(n, span, now);
+        netprof__node_close(n);
+    }
+    if (NETPROF__COUNTERS && NETPROF__UNLIKELY(span->sample)) netprof__span_forget(span);
 }
 
 NETPROF_API void netprof_span_end(netprof_span span)
 {
     uint64_t now = span.suspend_ticks ? span.suspend_ticks : netprof__ticks();
     netprof__thread *t;
-    netprof__node *n;
-    if (!NETPROF__IS_ON || !span.begin_ticks) return;
-    if ((t = netprof__thread_enter()) == NULL) {
-        if (netprof__regions_state.first) netprof__regions_state.first->span_end(span);
+    if (!NETPROF__IS_ON || !span.begin_ticks || (t = netprof__thread_enter()) == NULL) {
+        netprof__span_end_nowhere(&span);
         return;
     }
-    n = netprof__span_node(t, &span);
-    if (NETPROF__UNLIKELY(!n)) {
-        NETPROF__ADD(t->dropped[NETPROF__LOST_OTHERWISE], 1);
-    } else if (NETPROF__COUNTERS &&
-               NETPROF__UNLIKELY(n->sums && NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)) {
-        netprof__span_end_counted(t, n, &span, now);
-    } else {
-        netprof__node_open(n);
-        netprof__tally_span(n, &span, now);
-        netprof__node_close(n);
-    }
+    netprof__span_end_in(t, &span, now);
     netprof__thread_leave(t);
 }
 
@@ -16399,6 +16440,18 @@ static void netprof__fork_parent(void)
     if (netprof__fork_locked) netprof__regions_unlock();
 }
 
+/* Spans of the parent have no counters in the child. */
+static void netprof__span_samples_drop(struct netprof__regions_state *g)
+{
+    uint32_t i;
+    g->span_sample_free = 0;
+    for (i = 0; i < g->span_sample_count; i++) {
+        g->span_samples[i]->ticket++;
+        g->span_samples[i]->next = g->span_sample_free;
+        g->span_sample_free = i + 1;
+    }
+}
+
 /* Only this thread continues in the child. Nobody reads the blocks of the others, which may have been interrupted
    inside a call. */
 static void netprof__fork_threads(struct netprof__regions_state *g)
@@ -16418,6 +16471,7 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
     g->thread_count = mine ? 1 : 0;
     g->threads_begun = g->thread_count;
     g->open = 0;
+    netprof__span_samples_drop(g);
     for (n = mine ? mine->made : NULL; n; n = n->made_before)
         n->row = 0;
     if (mine) mine->number = 0;

@@ -315,7 +315,7 @@ waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 500
     [ "$(status_of netprof check bad.netprof --fail-on warn)" = 1 ]
     grep -q '^Warning: node: the command failed with exit status 3' out
     [ "$(status_of netprof check dead.netprof --fail-on warn)" = 1 ]
-    grep -q '^Warning: node: the command was ended by signal 11' out
+    grep -q '^Warning: node: the command was ended by signal 11 (segmentation fault)' out
     failing_run both.netprof 'echo 5 >tree/sys/class/net/eth0/carrier_down_count; exit 3' # and the link went down
     [ "$(status_of netprof check both.netprof)" = 1 ]
     grep -q '^Serious: eth0: the link went down 2 times' out

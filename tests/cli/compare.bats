@@ -173,7 +173,7 @@ ends_of() {
     head -n 1 out | grep -q '^The faulty run failed (exit status 1), the healthy one did not'
     grep -q '^  high     The faulty run failed (exit status 1)' out
     [ "$(status_of netprof compare good -- killed)" = 1 ]
-    head -n 1 out | grep -q '^The faulty run failed (signal 11)'
+    head -n 1 out | grep -q '^The faulty run failed (signal 11, segmentation fault)'
     [ "$(status_of netprof compare bad -- killed --json)" = 5 ]
     [ "$(jq -c '[.verdict.severity, .findings[0].rule, .runs[0].exit_status, .runs[1].signal]' out)" = '["unknown","exit-status",1,11]' ]
     [ "$(status_of netprof compare bad -- killed --fail-on high,unknown)" = 1 ]

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 
 // signal(7), the column "x86/ARM and most others".
 static const struct {
@@ -54,4 +55,12 @@ const char *signals_words(int common)
 {
     size_t i = signals_find(common);
     return i < SIGNALS ? signals[i].words : NULL;
+}
+
+words_text signals_text(int common)
+{
+    words_text w;
+    const char *words = signals_words(common) ? signals_words(common) : signals_name(common);
+    snprintf(w.text, sizeof w.text, "signal %d%s%s%s", common, words ? " (" : "", words ? words : "", words ? ")" : "");
+    return w;
 }

@@ -331,7 +331,9 @@ size_t catalog_count(const char *source, uint32_t marks)
 bool catalog_is_trouble(const char *source, const char *counter, const char *unit)
 {
     const catalog_entry *entry = catalog_find(source, counter);
-    if (catalog_marks_of(entry, source, counter) & (CATALOG_UNUSABLE | CATALOG_HARMLESS)) return false;
+    uint32_t marks = catalog_marks_of(entry, source, counter);
+    if (marks & (CATALOG_UNUSABLE | CATALOG_HARMLESS)) return false;
+    if (marks & (CATALOG_RX_ERRORS | CATALOG_TX_ERRORS | CATALOG_RX_DROPS | CATALOG_TX_DROPS)) return true;
     if (entry && entry->groups & catalog.trouble_groups) return true;
     size_t rank = catalog_unit_rank(unit);
     return rank < catalog.unit_count && catalog.units[rank].trouble;

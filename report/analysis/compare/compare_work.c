@@ -2,6 +2,7 @@
 #include "compare_chance.h"
 #include "comparer.h"
 
+#include "analysis/base/signals.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 #include "analysis/base/words.h"
@@ -336,14 +337,16 @@ static void work_say_other(comparison *c)
                                                         words_number(1 / w->slower).text);
 }
 
-// "exit status 1", "signal 11".
+// "exit status 1", "signal 11, segmentation fault".
 static void work_append_end(const comparison *c, char **text, comparison_side side)
 {
     for (size_t r = 0; r < c->run_count; r++) {
         const comparison_run *run = c->runs[r];
         if (run->side != side || !comparison_failed(run)) continue;
+        const char *words = run->signal ? signals_words(atoi(run->signal)) : NULL;
         text_append(text, run->signal ? "signal %.20s" : "exit status %.20s",
                     run->signal ? run->signal : run->exit_status);
+        if (words) text_append(text, ", %s", words);
         return;
     }
 }

@@ -2,6 +2,7 @@
 #include "findings_making.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/signals.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/data/clocks.h"
 
@@ -43,7 +44,7 @@ void findings_look_at_command(findings_making *m)
     double value = status ? strtod(status, NULL) : 0;
     if (killed)
         findings_add_told(m, "job-failed", DIFFERENCE_NONE, "node", value > 0 ? value : 1,
-                          memory_format("the command was ended by signal %s", killed));
+                          memory_format("the command was ended by %s", signals_text(atoi(killed)).text));
     else if (value > 0)
         findings_add_told(m, "job-failed", DIFFERENCE_NONE, "node", value,
                           memory_format("the command failed with exit status %s", status));

@@ -204,6 +204,8 @@ static void trouble_is_in_the_tables(void **state)
     } cases[] = {
         {"cxi", "pct_spt_timeouts", "events", true}, // of CxiErrStats
         {"cxi", "hni_sts_rx_ok_octets", "bytes", false},
+        {"cxi", "hni_discard_cntr_3", "packets", true},  // dropped, by its mark
+        {"cxi", "hni_rx_bad_opt", "packets", true},      // damaged
         {"cxi", "rh:nack_no_target_trs", "nacks", true}, // by a pattern, and its unit
         {"cxi", "lpe_mem_ucor_err_cntr", "errors", true},
         {"cxi", "lpe_mem_cor_err_cntr", "errors", false}, // repaired

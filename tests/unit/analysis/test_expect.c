@@ -221,8 +221,8 @@ static void how_the_command_ended(void **state)
     } cases[] = {{"0", NULL, NULL},
                  {"1", NULL, "the command failed with exit status 1"},
                  {"139", NULL, "the command failed with exit status 139"},
-                 {"139", "11", "the command was ended by signal 11"},
-                 {"143", "15", "the command was ended by signal 15"}};
+                 {"139", "11", "the command was ended by signal 11 (segmentation fault)"},
+                 {"143", "15", "the command was ended by signal 15 (terminated)"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         situation s;

@@ -52,6 +52,9 @@ static void test_words(void **state)
     assert_string_equal(signals_words(7), "bus error");
     assert_null(signals_words(10));
     assert_null(signals_words(0));
+    assert_string_equal(signals_text(11).text, "signal 11 (segmentation fault)");
+    assert_string_equal(signals_text(10).text, "signal 10 (SIGUSR1)");
+    assert_string_equal(signals_text(40).text, "signal 40");
 }
 
 int main(void)

@@ -23,7 +23,7 @@ static size_t summand_of(const char *source, const char *counter, unsigned char 
 {
     for (size_t i = 0; i < SUMMANDS; i++)
         if (strcmp(netprof__summands[i].source, source) == 0 && netprof__summands[i].sum == sum &&
-            netprof__matches_pattern(netprof__summands[i].counter, counter))
+            netprof__is_summand(&netprof__summands[i], counter))
             return i;
     return SUMMANDS;
 }
@@ -53,24 +53,33 @@ static void test_each_summand_is_marked(void **state)
         const struct netprof__summand *s = &netprof__summands[i];
         size_t found = 0;
         if (s->sum == NETPROF__ERRORS) continue;
-        for (size_t at = 0; (entry = catalog_at(at)) != NULL; at++)
+        for (size_t at = 0; (entry = catalog_at(at)) != NULL; at++) {
+            size_t marked = 0;
+            if (strcmp(entry->source, s->source) != 0 || !netprof__is_summand(s, entry->name)) continue;
             for (size_t r = 0; r < ROLES; r++)
-                found += strcmp(entry->source, s->source) == 0 && netprof__matches_pattern(s->counter, entry->name) &&
-                         roles[r].sum == s->sum && (entry->marks & roles[r].mark) && roles[r].part == (s->parts != 0);
+                marked += roles[r].sum == s->sum && (entry->marks & roles[r].mark) && roles[r].part == (s->parts != 0);
+            if (marked != 1) fail_msg("%s/%s is in a total, and not marked", s->source, entry->name);
+            found++;
+        }
         if (found != (s->parts ? s->parts : 1)) fail_msg("%s/%s: %zu rows", s->source, s->counter, found);
     }
 }
 
-// What the header counts as an error is known to the catalog.
-static void test_errors_are_known(void **state)
+// What the header counts as an error is trouble to the catalog.
+static void test_errors_are_trouble(void **state)
 {
     const catalog_entry *entry;
     (void)state;
     for (size_t i = 0; i < SUMMANDS; i++) {
         const struct netprof__summand *s = &netprof__summands[i];
         size_t found = 0;
-        for (size_t at = 0; (entry = catalog_at(at)) != NULL; at++)
-            found += strcmp(entry->source, s->source) == 0 && netprof__matches_pattern(s->counter, entry->name);
+        if (s->sum != NETPROF__ERRORS) continue;
+        for (size_t at = 0; (entry = catalog_at(at)) != NULL; at++) {
+            if (strcmp(entry->source, s->source) != 0 || !netprof__is_summand(s, entry->name)) continue;
+            if (!catalog_is_trouble(entry->source, entry->name, entry->unit))
+                fail_msg("%s/%s is an error in a total, and no trouble", entry->source, entry->name);
+            found++;
+        }
         if (!found) fail_msg("%s/%s is not in the catalog", s->source, s->counter);
     }
 }
@@ -80,7 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_mark_is_summed),
         cmocka_unit_test(test_each_summand_is_marked),
-        cmocka_unit_test(test_errors_are_known),
+        cmocka_unit_test(test_errors_are_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,7 +343,7 @@ static void a_signal(void **state)
     dataset_run *run = &b.sides[COMPARISON_FAULTY].runs[0];
     run->facts[run->fact_count++] = (netprof_fact){"signal", "11"};
     assert_int_equal(make(&b, NULL), NETPROF_OK);
-    expect(&b, SEVERITY_HIGH, "The faulty run failed (signal 11), the healthy one did not");
+    expect(&b, SEVERITY_HIGH, "The faulty run failed (signal 11, segmentation fault), the healthy one did not");
     clear(&b);
 }
 

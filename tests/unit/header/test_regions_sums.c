@@ -9,6 +9,8 @@ static long test_pread(int fd, void *data, unsigned long size, long offset);
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 
+#include <sys/wait.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -385,6 +387,121 @@ static void test_spans_have_counters(void **state)
     netprof_regions_free(&r);
 }
 
+/* However a span ends, the place where its counters were kept is free again. */
+static void test_places_of_spans(void **state)
+{
+    netprof_region_id id = netprof_region("message");
+    netprof_span first = netprof_span_begin(id), span;
+    int i;
+    (void)state;
+    netprof_span_end(first);
+    for (i = 0; i < 3; i++) {
+        span = netprof_span_begin(i < 2 ? id : 4000); /* 4000: no region */
+        assert_int_equal(span.sample & 65535, first.sample & 65535);
+        if (i < 2) netprof_set_mode(i ? NETPROF_MODE_TIME : NETPROF_MODE_OFF);
+        netprof_span_end(span);
+        netprof_set_mode(NETPROF_MODE_FAST);
+        assert_int_equal(netprof__regions_state.open, 0);
+    }
+}
+
+/* As of a region that is open at a reset: what came before it is counted nowhere. */
+static void test_span_over_a_reset(void **state)
+{
+    netprof_region_id id = netprof_region("message");
+    netprof_span span = netprof_span_begin(id);
+    netprof_regions r;
+    const netprof_stat *s;
+    (void)state;
+    set_octets(1100);
+    netprof_regions_reset();
+    set_octets(1110);
+    netprof_span_end(span);
+    r = take();
+    s = stat_of(&r, "message");
+    assert_int_equal(s->calls, 1);
+    assert_int_equal(s->counted, 0);
+    assert_int_equal(s->too_short, 1);
+    assert_int_equal(s->counter_sums[0], 0);
+    assert_int_equal(netprof__regions_state.open, 0);
+    netprof_regions_free(&r);
+}
+
+/* A child counts nothing of a span that its parent began, and does not take it for one of its own that is open. */
+static void test_span_over_a_fork(void **state)
+{
+    netprof_region_id id = netprof_region("message");
+    netprof_span span = netprof_span_begin(id);
+    int status;
+    pid_t child;
+    (void)state;
+    set_octets(1200);
+    child = fork();
+    if (!child) {
+        netprof_span own = netprof_span_begin(id);
+        int fine = netprof__regions_state.open == 1;
+        netprof_span_end(span);
+        fine = fine && netprof__regions_state.open == 1;
+        netprof_span_end(own);
+        _exit(fine && netprof__regions_state.open == 0 ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    netprof_span_end(span);
+    assert_int_equal(netprof__regions_state.open, 0);
+}
+
+/* A wait that begins while the clock stands still is no longer than one that begins when it goes on. */
+static void test_wait_of_a_suspended_span(void **state)
+{
+    netprof_span span = netprof_span_begin(netprof_region("message"));
+    netprof_regions r;
+    (void)state;
+    spin(10);
+    netprof_span_suspend(&span);
+    spin(200);
+    netprof_span_wait(&span);
+    spin(3000);
+    netprof_span_resume(&span);
+    spin(5);
+    netprof_span_end(span);
+    r = take();
+    assert_int_equal(stat_of(&r, "message")->inclusive_ns, 15);
+    assert_int_equal(stat_of(&r, "message")->waited_ns, 5);
+    netprof_regions_free(&r);
+}
+
+static int spans_are_over;
+
+static void *take_again_and_again(void *argument)
+{
+    while (!__atomic_load_n(&spans_are_over, __ATOMIC_ACQUIRE)) {
+        netprof_regions r;
+        if (netprof_regions_take(&r, NULL)) break;
+        netprof_regions_free(&r);
+        __atomic_add_fetch((int *)argument, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* Who collects, and a span that ends meanwhile, do not wait for each other. */
+static void test_spans_end_while_collected(void **state)
+{
+    netprof_region_id id = netprof_region("message");
+    int taken = 0, i;
+    pthread_t other;
+    (void)state;
+    alarm(120);
+    spans_are_over = 0;
+    assert_int_equal(pthread_create(&other, NULL, take_again_and_again, &taken), 0);
+    for (i = 0; i < 2000 || __atomic_load_n(&taken, __ATOMIC_RELAXED) < 5000; i++)
+        netprof_span_end(netprof_span_begin(id));
+    __atomic_store_n(&spans_are_over, 1, __ATOMIC_RELEASE);
+    pthread_join(other, NULL);
+    alarm(0);
+}
+
 /* A span may be ended by another thread: it is counted below the same path of names there. */
 static void *end_span(void *argument)
 {
@@ -704,6 +821,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_spans_that_overlap, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_spans_that_overlap, fresh_time, back_to_fast),
         cmocka_unit_test_setup_teardown(test_spans_have_counters, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_places_of_spans, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_span_over_a_reset, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_span_over_a_fork, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_wait_of_a_suspended_span, fresh_time, back_to_fast),
+        cmocka_unit_test_setup_teardown(test_spans_end_while_collected, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_spans_between_threads, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_fibers, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_fibers, fresh_time, back_to_fast),

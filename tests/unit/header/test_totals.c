@@ -39,6 +39,7 @@ static const struct entry node[] = {
     {"cxi", "cxi0", NULL, "hni_rx_ok_2048_to_4095", 0, 10, UP},
     {"cxi", "cxi0", NULL, "hni_rx_ok_4096_to_8191", 0, 11, UP},
     {"cxi", "cxi0", NULL, "hni_rx_ok_8192_to_max", 0, 12, UP},
+    {"cxi", "cxi0", NULL, "hni_rx_ok_ieee", 0, 78, UP}, // the same frames
     {"cxi", "cxi0", NULL, "hni_pcs_uncorrected_cw", 5, 8, UP},
     {"netdev", "hsn0", "+", NULL, 0, 0, UP},
     {"netdev", "hsn0", NULL, "rx_bytes", 0, 4000000, UP},

@@ -2,6 +2,7 @@
 #include "check_output.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/signals.h"
 #include "analysis/base/words.h"
 #include "cli/output.h"
 
@@ -142,7 +143,10 @@ static void check_text_print_command(const findings *f)
     bool failed = killed || (status && strcmp(status, "0") != 0);
     if (!failed || (f->count && strcmp(f->items[0].rule->class_name, "command") == 0)) return;
     char *name = memory_strdup(command ? safe(command) : "The command");
-    printf("%s ended %s %s\n", name, killed ? "by signal" : "with exit status", safe(killed ? killed : status));
+    if (killed)
+        printf("%s ended by %s\n", name, signals_text(atoi(killed)).text);
+    else
+        printf("%s ended with exit status %s\n", name, safe(status));
     free(name);
 }
 

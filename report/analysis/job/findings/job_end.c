@@ -19,12 +19,6 @@ static const char *job_end_fact(const job_report *r, const char *key)
     return NULL;
 }
 
-static void job_end_add_signal(char **text, int number)
-{
-    const char *words = signals_words(number);
-    text_append(text, "signal %d%s%s%s", number, words ? " (" : "", words ? words : "", words ? ")" : "");
-}
-
 // Slurm's "EXIT:SIGNAL".
 static void job_end_codes(const char *text, int *status, int *number)
 {
@@ -45,10 +39,9 @@ static char *job_end_state(const job_report *r)
         text_append(&text, "%s", state);
         if (code) job_end_codes(code, &status, &number);
         if (code) text_append(&text, ", exit code %d", status);
-        if (number) text_append(&text, ", "), job_end_add_signal(&text, number);
+        if (number) text_append(&text, ", %s", signals_text(number).text);
     } else if (reader->ended_runs && reader->worst_signal) {
-        text_append(&text, "the command was ended by ");
-        job_end_add_signal(&text, reader->worst_signal);
+        text_append(&text, "the command was ended by %s", signals_text(reader->worst_signal).text);
     } else if (reader->ended_runs) {
         text_append(&text, "the command ended with exit status %d", reader->worst_status);
         if (!reader->worst_status && reader->ended_runs < r->files)
@@ -97,7 +90,7 @@ static void job_end_find_failure(job_report *r)
     if (state && job_end_severity(state, 0, 0))
         text_append(&x.claim, "the job\u2019s state is %s", r->state);
     else if (number)
-        text_append(&x.claim, "the command was ended by "), job_end_add_signal(&x.claim, number);
+        text_append(&x.claim, "the command was ended by %s", signals_text(number).text);
     else
         text_append(&x.claim, "the command failed with exit status %d", status);
     if (several && x.node != JOB_NONE) text_append(&x.claim, " on %s", r->nodes[x.node].name);

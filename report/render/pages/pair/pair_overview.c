@@ -2,6 +2,7 @@
 #include "render/base/buffer.h"
 #include "render/base/number.h"
 #include "pair.h"
+#include "analysis/base/signals.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -156,9 +157,10 @@ static void overview_add_sublines(pair *p, document *doc)
     if (host && *host) buffer_printf(&b, "Node %s", host);
     if (job && *job) buffer_printf(&b, "%sjob %s", b.size ? DOT : "", job);
     if (command && *command) buffer_printf(&b, "%scommand: %s", b.size ? DOT : "", command);
-    if (signal || (status && strcmp(status, "0") != 0))
-        buffer_printf(&b, "%s%s %s", b.size ? ", " : "", signal ? "ended by signal" : "exit status",
-                      signal ? signal : status);
+    if (signal)
+        buffer_printf(&b, "%sended by %s", b.size ? ", " : "", signals_text(atoi(signal)).text);
+    else if (status && strcmp(status, "0") != 0)
+        buffer_printf(&b, "%sexit status %s", b.size ? ", " : "", status);
     if (b.size) document_subline(doc, b.data);
     if (delta->wall_end_ns < delta->wall_begin_ns)
         document_subline(doc, "The second snapshot is older than the first: were they given the wrong way round?");
