@@ -25,7 +25,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
 
-static const char *const counted_libraries[] = {"libjson-c.so", "libsmartcols.so"};
+static const char *const counted_libraries[] = {"libjson-c.so"};
 
 typedef struct range {
     uintptr_t begin, end;

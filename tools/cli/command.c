@@ -1,4 +1,5 @@
 #include "command.h"
+#include "fold.h"
 
 #include "options.h"
 #include "output.h"
@@ -148,6 +149,7 @@ int command_execute(const command *c, int argc, const char **argv)
         command_help(c, stdout);
         code = output_close();
     } else if (!code) {
+        if (!c->draws && !(c->json && *c->json)) fold_standard_output();
         code = c->run(words, count);
     }
     for (size_t i = 0; i < count; i++)

@@ -18,6 +18,7 @@ typedef struct command {
     int (*run)(const char **arguments, size_t count); // returns the exit code
     const int *json;                                  // where the command keeps --json, or NULL
     bool json_on_stderr;         // its JSON goes to the standard error: the standard output is another program's
+    bool draws;                  // what it prints on a terminal is where it is to be: its lines are not folded
     size_t *before_dashes;       // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
     char *(*source_names)(void); // what its --sources may name, by commas, to be freed; or NULL
 } command;

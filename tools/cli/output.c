@@ -1,14 +1,12 @@
-#define _GNU_SOURCE // wcwidth
 #include "output.h"
+#include "fold.h"
 
 #include "analysis/base/output_file.h"
 #include "analysis/base/stb_ds.h"
-#include "analysis/base/utf8.h"
 #include "analysis/base/csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libsmartcols.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -17,7 +15,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <wchar.h>
 
 // A standard stream that is closed would be taken by the next file that is opened. A placeholder that refuses to be
 // used holds its number; programs that are started do not inherit it.
@@ -52,7 +49,8 @@ int output_close(void)
 bool output_colour(FILE *to)
 {
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(fileno(to)) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
+    int fd = fold_descriptor(to);
+    return fd >= 0 && isatty(fd) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 // ---- tables ----
@@ -115,75 +113,112 @@ static bool table_is_hidden(const table *t, size_t i)
     return !t->used[i] && t->columns[i].flags & COLUMN_LEAN;
 }
 
-// ---- on a terminal: folded to its width, in colour ----
+// ---- how wide the columns are, and on which line of a row they stand ----
 
-static void table_add_columns(const table *t, struct libscols_table *to)
+enum { GAP = 2, DEEPER = 4, LEAST_WRAPPED = 16 }; // between columns; further lines of a row; of a folded text
+
+typedef struct table_layout {
+    size_t *widths, *lines; // by column: its width, and the line of a row that it is on
+    size_t line_count;
+    bool painted;
+} table_layout;
+
+static size_t table_longest_word(const char *text)
 {
-    int termforce = SCOLS_TERMFORCE_NEVER; // a narrow terminal never costs a column, but text may be folded
-    scols_table_enable_noencoding(to, 1);  // the cells are safe already
-    scols_table_set_column_separator(to, "  ");
-    for (size_t i = 0; i < t->count; i++) {
-        unsigned wanted = t->columns[i].flags;
-        int flags = wanted & COLUMN_RIGHT ? SCOLS_FL_RIGHT : wanted & COLUMN_WRAP ? SCOLS_FL_WRAP : 0;
-        memory_check(
-            scols_table_new_column(to, t->columns[i].title, 0, table_is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
-        if (wanted & COLUMN_WRAP) termforce = SCOLS_TERMFORCE_ALWAYS;
+    size_t most = 0, lead = strspn(text, " ");
+    for (text += lead; *text;) {
+        size_t bytes = fold_word(text), wide = fold_columns(text, bytes) + lead;
+        if (wide > most) most = wide;
+        text += bytes;
+        text += strspn(text, " ");
     }
-    scols_table_set_termforce(to, termforce);
+    return most;
 }
 
-static void table_add_cells(const table *t, struct libscols_table *to)
+static void table_measure(const table *t, size_t *widths, size_t (*of)(const char *text))
 {
-    struct libscols_line *line = NULL;
+    for (size_t i = 0; i < t->count; i++)
+        widths[i] = of(t->columns[i].title);
     for (size_t i = 0; i < arrlenu(t->cells); i++) {
-        const cell *c = &t->cells[i];
-        if (i % t->count == 0) line = memory_check(scols_table_new_line(to, NULL));
-        if (!c->length) continue;
-        if (scols_line_set_data(line, i % t->count, t->text + c->text)) memory_exhausted();
-        if (c->colour) scols_cell_set_color(scols_line_get_cell(line, i % t->count), colour_sequence(c->colour));
+        size_t width = of(t->text + t->cells[i].text);
+        if (width > widths[i % t->count]) widths[i % t->count] = width;
     }
 }
 
-// Lines as the library made them, without the blanks that it leaves at their ends.
-static void table_print_indented(FILE *to, const char *text, int indent)
+static size_t table_whole_width(const char *text)
 {
-    while (*text) {
-        size_t length = strcspn(text, "\n"), shown = length;
-        while (shown && text[shown - 1] == ' ')
-            shown--;
-        fprintf(to, "%*s%.*s\n", indent, "", (int)shown, text);
-        text += length + (text[length] == '\n');
+    return fold_columns(text, strlen(text));
+}
+
+static size_t table_total(const table *t, const size_t *widths)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (!table_is_hidden(t, i)) total += widths[i] + (total ? GAP : 0);
+    return total;
+}
+
+// Takes from the widest column that may be folded until all fit the room: those for long texts, or with `texts` every one
+// that holds no numbers.
+static bool table_narrow(const table *t, size_t *widths, const size_t *least, bool texts, size_t room)
+{
+    while (table_total(t, widths) > room) {
+        size_t widest = t->count;
+        for (size_t i = 0; i < t->count; i++) {
+            unsigned flags = t->columns[i].flags;
+            size_t floor = least[i] > LEAST_WRAPPED || texts ? least[i] : LEAST_WRAPPED;
+            if (table_is_hidden(t, i) || flags & COLUMN_RIGHT || !(texts || flags & COLUMN_WRAP)) continue;
+            if (widths[i] > floor && (widest == t->count || widths[i] > widths[widest])) widest = i;
+        }
+        if (widest == t->count) return false;
+        widths[widest]--;
+    }
+    return true;
+}
+
+// Where not even folded texts make room: columns continue on further lines of the row, as many on each as fit.
+static void table_break_rows(const table *t, table_layout *l, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (table_is_hidden(t, i)) continue;
+        size_t left = l->line_count > 1 && room > DEEPER ? room - DEEPER : room;
+        if (used && used + GAP + l->widths[i] > left) {
+            l->line_count++;
+            used = 0;
+            left = room > DEEPER ? room - DEEPER : room;
+        }
+        if (l->widths[i] > left && !(t->columns[i].flags & COLUMN_RIGHT)) l->widths[i] = left;
+        used += (used ? GAP : 0) + l->widths[i];
+        l->lines[i] = l->line_count - 1;
     }
 }
 
-static void table_print_on_terminal(const table *t, FILE *to, int indent)
+// For so much room; 0: any.
+static table_layout table_lay_out(const table *t, size_t room)
 {
-    char *text = NULL;
-    struct libscols_table *lines = memory_check(scols_new_table());
-    table_add_columns(t, lines);
-    table_add_cells(t, lines);
-    scols_table_enable_colors(lines, output_colour(to));
-    if (scols_print_table_to_string(lines, &text)) memory_exhausted();
-    table_print_indented(to, text, indent);
-    free(text);
-    scols_unref_table(lines);
-}
-
-// ---- elsewhere: every column as wide as its widest cell, no colours (the library takes ten times as long) ----
-
-// The number of terminal columns that the text takes.
-static size_t table_text_width(const char *text, size_t length)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < length;) {
-        uint32_t code = 0;
-        size_t bytes = utf8_character(text + i, &code);
-        int columns = bytes > 1 ? wcwidth((wchar_t)code) : 1;
-        width += columns < 0 ? 1 : (size_t)columns;
-        i += bytes ? bytes : 1;
+    table_layout l = {memory_calloc(t->count, sizeof *l.widths), memory_calloc(t->count, sizeof *l.lines), 1, false};
+    table_measure(t, l.widths, table_whole_width);
+    if (!room || table_total(t, l.widths) <= room) return l;
+    size_t *least = memory_calloc(t->count, sizeof *least), *natural = memory_calloc(t->count, sizeof *natural);
+    memcpy(natural, l.widths, t->count * sizeof *natural);
+    table_measure(t, least, table_longest_word);
+    if (!table_narrow(t, l.widths, least, false, room) && !table_narrow(t, l.widths, least, true, room)) {
+        memcpy(l.widths, natural, t->count * sizeof *natural);
+        table_break_rows(t, &l, room);
     }
-    return width;
+    free(natural);
+    free(least);
+    return l;
 }
+
+// ---- rows ----
+
+// What is left of a cell that is folded.
+typedef struct table_rest {
+    const char *text;
+    size_t indent; // of its further lines: a text that is indented stays so
+} table_rest;
 
 static void table_blanks(FILE *to, size_t count)
 {
@@ -191,50 +226,91 @@ static void table_blanks(FILE *to, size_t count)
         putc_unlocked(' ', to);
 }
 
-// Prints one line; blanks are written only once something follows, so that no line ends with blanks.
-static void table_print_line(const table *t, FILE *to, int indent, const cell *cells, const size_t *widths)
+// Bytes of the text that stand on one line of so many columns: one word at least.
+static size_t table_fitting(const char *text, size_t width)
 {
-    size_t owed = (size_t)indent;
-    for (size_t i = 0; i < t->count; i++) {
-        if (table_is_hidden(t, i)) continue;
-        const char *text = cells ? t->text + cells[i].text : t->columns[i].title;
-        size_t length = cells ? cells[i].length : strlen(text), rest = widths[i] - table_text_width(text, length);
-        bool right = t->columns[i].flags & COLUMN_RIGHT;
-        if (length) {
-            table_blanks(to, owed + (right ? rest : 0));
-            fwrite(text, 1, length, to);
-            owed = right ? 0 : rest;
-        } else {
-            owed += rest;
-        }
-        owed += 2;
+    size_t bytes = 0, all = strlen(text);
+    if (fold_columns(text, all) <= width) return all;
+    while (text[bytes]) {
+        size_t next = bytes + strspn(text + bytes, " ");
+        next += fold_word(text + next);
+        if (bytes && fold_columns(text, next) > width) break;
+        bytes = next;
     }
-    putc_unlocked('\n', to);
+    return bytes;
 }
 
-static void table_print_plainly(const table *t, FILE *to, int indent)
+// One line of the cells; false when there was nothing left of them. Blanks are written only once something follows, so
+// that no line ends with blanks.
+static bool table_print_cells(const table *t, FILE *to, const table_layout *l, size_t line, size_t indent,
+                              const cell *cells, table_rest *rests)
 {
-    size_t *widths = memory_calloc(t->count, sizeof *widths);
-    for (size_t i = 0; i < t->count; i++)
-        widths[i] = table_text_width(t->columns[i].title, strlen(t->columns[i].title));
-    for (size_t i = 0; i < arrlenu(t->cells); i++) {
-        size_t width = table_text_width(t->text + t->cells[i].text, t->cells[i].length);
-        if (width > widths[i % t->count]) widths[i % t->count] = width;
+    size_t owed = indent;
+    bool any = false;
+    for (size_t i = 0; i < t->count; i++) {
+        if (table_is_hidden(t, i) || l->lines[i] != line) continue;
+        bool right = t->columns[i].flags & COLUMN_RIGHT;
+        size_t room = l->widths[i] > rests[i].indent ? l->widths[i] - rests[i].indent : 1;
+        size_t bytes = right ? strlen(rests[i].text) : table_fitting(rests[i].text, room);
+        size_t wide = fold_columns(rests[i].text, bytes) + rests[i].indent;
+        size_t rest = l->widths[i] > wide ? l->widths[i] - wide : 0;
+        if (bytes) {
+            table_blanks(to, owed + rests[i].indent + (right ? rest : 0));
+            bool painted = l->painted && cells && cells[i].colour;
+            if (painted) fputs(colour_sequence(cells[i].colour), to);
+            fwrite(rests[i].text, 1, bytes, to);
+            if (painted) fputs("\033[0m", to);
+            owed = right ? 0 : rest;
+            any = true;
+        } else {
+            owed += l->widths[i];
+        }
+        owed += GAP;
+        rests[i].text += bytes;
+        rests[i].text += strspn(rests[i].text, " ");
     }
-    table_print_line(t, to, indent, NULL, widths);
-    for (size_t i = 0; i < arrlenu(t->cells); i += t->count)
-        table_print_line(t, to, indent, &t->cells[i], widths);
-    free(widths);
+    if (any) putc_unlocked('\n', to);
+    return any;
+}
+
+static bool table_is_left(const table *t, const table_layout *l, size_t line, const table_rest *rests)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (!table_is_hidden(t, i) && l->lines[i] == line && *rests[i].text) return true;
+    return false;
+}
+
+// A row, or without cells the titles.
+static void table_print_row(const table *t, FILE *to, const table_layout *l, size_t indent, const cell *cells)
+{
+    table_rest *rests = memory_calloc(t->count, sizeof *rests);
+    bool any = false;
+    for (size_t i = 0; i < t->count; i++) {
+        const char *text = cells ? t->text + cells[i].text : t->columns[i].title;
+        size_t lead = t->columns[i].flags & COLUMN_RIGHT ? 0 : strspn(text, " ");
+        rests[i] = (table_rest){text + lead, lead};
+    }
+    for (size_t line = 0; line < l->line_count; line++)
+        while (table_is_left(t, l, line, rests))
+            any |= table_print_cells(t, to, l, line, indent + (line ? DEEPER : 0), cells, rests);
+    if (!any) putc_unlocked('\n', to);
+    free(rests);
 }
 
 void table_end(table *t, FILE *to, int indent)
 {
     while (arrlenu(t->cells) % t->count)
         table_cell(t, PLAIN, NULL); // a line that was not finished
-    if (arrlenu(t->cells) && isatty(fileno(to)))
-        table_print_on_terminal(t, to, indent);
-    else if (arrlenu(t->cells))
-        table_print_plainly(t, to, indent);
+    if (arrlenu(t->cells)) {
+        size_t width = fold_width(to), before = (size_t)indent;
+        table_layout l = table_lay_out(t, width > before ? width - before : width);
+        l.painted = output_colour(to);
+        table_print_row(t, to, &l, before, NULL);
+        for (size_t i = 0; i < arrlenu(t->cells); i += t->count)
+            table_print_row(t, to, &l, before, &t->cells[i]);
+        free(l.widths);
+        free(l.lines);
+    }
     arrfree(t->cells);
     arrfree(t->text);
     free(t->used);
@@ -269,6 +345,7 @@ json_object *json_document(const char *kind)
 
 void json_print(FILE *to, json_object *o)
 {
+    fold_nothing();
     int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
     fputs(json_to_text(o, flags), to);
     putc('\n', to);
@@ -281,6 +358,7 @@ static bool csv_inside; // a line has begun
 
 void csv_cell(FILE *to, const char *text)
 {
+    fold_nothing();
     if (csv_inside) putc(',', to);
     csv_inside = true;
     if (!text) return;

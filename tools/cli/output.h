@@ -18,7 +18,7 @@ bool output_colour(FILE *to); // a terminal, and the user did not object (NO_COL
 
 enum column_flag {
     COLUMN_RIGHT = 1, // numbers
-    COLUMN_WRAP = 2,  // long text: folded at the terminal's edge
+    COLUMN_WRAP = 2,  // long text: the first to be folded where a terminal is narrow
     COLUMN_LEAN = 4   // left out when all its cells are empty
 };
 
@@ -35,7 +35,8 @@ table *table_begin(const column *columns, size_t count);
 // The next cell of the current line; the text is made safe here. NULL is an empty cell.
 void table_cell(table *t, colour c, const char *text);
 void table_printf(table *t, colour c, const char *format, ...) PRINTF_LIKE(3, 4);
-// Prints (nothing, when there is no line) indented by so many blanks, and frees.
+// Prints (nothing, when there is no line) indented by so many blanks, and frees. On a terminal that is too narrow texts are
+// folded at blanks, then columns go on below, on further lines of their row; numbers and words are never cut.
 void table_end(table *t, FILE *to, int indent);
 size_t table_lines(const table *t);
 

@@ -1,6 +1,7 @@
 // netprof run: a command, a process or the node between two snapshots, untouched.
 #define _GNU_SOURCE // environ, mkstemps
 #include "commands.h"
+#include "cli/fold.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/helper_program.h"
@@ -145,7 +146,7 @@ static FILE *cmd_run_open_summary(run_request *ask)
     output_place place;
     struct stat st;
     FILE *to = NULL;
-    if (!summary_path) return stderr;
+    if (!summary_path) return ask->format == RUN_TEXT ? fold_stream(stderr) : stderr;
     if (!output_place_find(&place, summary_path)) {
         warn("%s: %s", safe(summary_path), place.refused);
     } else if (place.standard) {
@@ -162,7 +163,7 @@ static FILE *cmd_run_open_summary(run_request *ask)
 static void cmd_run_close_summary(FILE *to)
 {
     bool failed = ferror(to) != 0;
-    if (to == stderr || to == stdout) return;
+    if (to == stdout || fold_descriptor(to) == STDERR_FILENO) return;
     if (fclose(to) || failed) warn("%s: %s", safe(summary_path), strerror(errno));
 }
 

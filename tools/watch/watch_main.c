@@ -455,6 +455,7 @@ static int watch_run(const char **arguments, size_t argument_count)
 
 static const command watch_command = {
     .name = "watch",
+    .draws = true,
     .arguments = "[FILE|DIR]...",
     .text = "Shows what this node does now: the rate of every port against its line, what went wrong, findings of the "
             "rules\n"

@@ -1,5 +1,6 @@
 #include "compare_text.h"
 
+#include "cli/fold.h"
 #include "cli/output.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/words.h"
@@ -15,22 +16,8 @@ enum { WIDTH = 80 };
 // Prints a text folded at blanks; further lines begin under the first.
 static void compare_text_folded(FILE *to, const char *text, size_t indent)
 {
-    size_t at = indent;
-    for (bool first = true; *text; first = false) {
-        size_t length = strcspn(text, " "), width = 0;
-        for (size_t i = 0; i < length; i++)
-            width += ((unsigned char)text[i] & 0xc0) != 0x80;
-        if (!first && at + 1 + width > WIDTH) {
-            fprintf(to, "\n%*s", (int)indent, "");
-            at = indent;
-        } else if (!first) {
-            putc(' ', to);
-            at++;
-        }
-        fprintf(to, "%.*s", (int)length, text);
-        at += width;
-        text += length + (text[length] == ' ');
-    }
+    size_t width = fold_width(to);
+    fold_text(to, text, indent, indent, width && width < WIDTH ? width : WIDTH);
     putc('\n', to);
 }
 

@@ -1,5 +1,6 @@
 #include "interval_table.h"
 
+#include "cli/fold.h"
 #include "cli/output.h"
 #include "summary.h"
 #include "analysis/catalog/catalog.h"
@@ -8,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 // ---- one interface in one interval ----
 
@@ -66,9 +65,8 @@ static int interval_time_width(const interval_table *t)
 // How many rates fit beside time and name; a pipe takes all.
 static int interval_columns_shown(const interval_table *t)
 {
-    struct winsize size = {0};
-    int room = 1000, used = interval_time_width(t) + 10, n = 0;
-    if (isatty(fileno(t->to)) && ioctl(fileno(t->to), TIOCGWINSZ, &size) == 0 && size.ws_col) room = size.ws_col;
+    size_t width = fold_width(t->to);
+    int room = width ? (int)width : 1000, used = interval_time_width(t) + 10, n = 0;
     while (n < INTERVAL_RATES && (used += interval_columns[n].width) <= room)
         n++;
     return n > INTERVAL_BYTES + 1 ? n : INTERVAL_BYTES + 2; // it is not the same without bytes

@@ -1,6 +1,7 @@
 // netprof job for people: the figures of seff and jobstats, and what went wrong, in about 25 lines of 80 columns.
 #include "job_text.h"
 
+#include "cli/fold.h"
 #include "cli/output.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/text.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80, UNIT_MOST = 8 }; // UNIT_MOST: a longer word is no unit
+enum { WIDTH = 80 };
 
 // ---- words ----
 
@@ -25,42 +26,11 @@ static words_text job_text_value(job_meter meter, double value)
     return strcmp(unit, "CPUs") == 0 ? words_volume(value, unit) : words_quantity(value, unit);
 }
 
-static size_t job_text_columns_of(const char *text, size_t bytes)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < bytes; i++)
-        n += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return n;
-}
-
-// The length of the word; a number with its unit is one: "0.1 %".
-static size_t job_text_word_length(const char *text)
-{
-    size_t length = strcspn(text, " ");
-    bool number = length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length];
-    size_t unit = number ? strcspn(text + length + 1, " ") : 0;
-    return unit && unit <= UNIT_MOST ? length + 1 + unit : length;
-}
-
-// Prints words folded at WIDTH; lines after the first are indented.
+// Prints words folded at WIDTH, or a narrower terminal's; lines after the first are indented.
 static void job_text_folded(FILE *to, const char *text, size_t indent)
 {
-    size_t at = indent;
-    for (bool first = true; *text; first = false) {
-        size_t length = job_text_word_length(text), wide = job_text_columns_of(text, length);
-        if (!first && at + 1 + wide > WIDTH) {
-            fprintf(to, "\n%*s", (int)indent, "");
-            at = indent;
-        } else if (!first) {
-            putc(' ', to);
-            at++;
-        }
-        fwrite(text, 1, length, to);
-        at += wide;
-        text += length;
-        while (*text == ' ')
-            text++;
-    }
+    size_t width = fold_width(to);
+    fold_text(to, text, indent, indent, width && width < WIDTH ? width : WIDTH);
     putc('\n', to);
 }
 
