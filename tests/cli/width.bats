@@ -11,12 +11,13 @@ setup_file() {
 }
 
 setup() {
+    export NO_COLOR=1
     cd "$BATS_FILE_TMPDIR/made" || return
 }
 
 # Every command line that printed JSON, but for those that write files, without --json.
 lines() {
-    grep -hvE ' (convert|collect|export) |cat |nosuch|nowhere|passwd|/dev/fd|cut\.netprof' outputs/*.line | sed -E 's/ --json//' | sort -u
+    grep -hvE ' (convert|collect|export) |cat |regions mpi -r all|nosuch|nowhere|passwd|/dev/fd|before\.netprof,|cut\.netprof' outputs/*.line | sed -E 's/ --json//' | sort -u
     cat <<'END'
 netprof list
 netprof list -c --sources all -d
@@ -27,7 +28,6 @@ netprof check --now -t 20ms --all
 netprof compare run1.netprof run2.netprof -- ticks.netprof --all
 netprof job job --all
 netprof job ranked --all
-netprof regions mpi --all
 netprof nccl nccl --all
 netprof nsys r0.sqlite r1.sqlite --all
 netprof nsys 2023.sqlite --all
@@ -68,13 +68,13 @@ fits() {
 @test "a narrow terminal costs no cell and no digit; a pipe gets the lines whole" {
     # the words of a table, in any order, are the same at any width
     words() { tr -s ' ' '\n' <"$1" | sort; }
-    for line in 'netprof diff before.netprof after.netprof --all' 'netprof job job --all' 'netprof regions mpi --all'; do
+    for line in 'netprof diff before.netprof after.netprof --all' 'netprof job job --all' 'netprof regions mpi'; do
         "$in_terminal" 5000 bash -c "$line 2>/dev/null" >wide
         "$in_terminal" 40 bash -c "$line 2>/dev/null" >narrow
         diff <(words wide) <(words narrow)
         [ "$(wc -l <narrow)" -gt "$(wc -l <wide)" ]
     done
-    "$in_terminal" 5000 bash -c 'NO_COLOR=1 netprof diff before.netprof after.netprof --all' >wide
+    "$in_terminal" 5000 netprof diff before.netprof after.netprof --all >wide
     netprof diff before.netprof after.netprof --all | diff - wide
     # what programs read is never folded
     "$in_terminal" 40 netprof diff before.netprof after.netprof --csv >narrow

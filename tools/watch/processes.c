@@ -94,7 +94,7 @@ void processes_lines(const processes *p, lines *l)
         lines_begin(l);
         lines_printf(l, NORMAL, "%7d", x->pid);
         lines_cell(l, NORMAL, 11, true, safe(words_share(x->cores).text));
-        lines_cell(l, NORMAL, 11, true, safe(words_amount((double)x->resident, "bytes").text));
+        lines_cell(l, NORMAL, 11, true, safe(words_binary((double)x->resident).text));
         lines_printf(l, STRONG, "  %s", safe(x->name));
     }
 }

@@ -215,9 +215,9 @@ static const char *view_share_text(double share)
     return isnan(share) ? "?" : safe(words_share(share).text);
 }
 
-static const char *view_bytes_text(double bytes)
+static const char *view_memory_text(double bytes)
 {
-    return isnan(bytes) ? "?" : safe(words_amount(bytes, "bytes").text);
+    return isnan(bytes) ? "?" : safe(words_binary(bytes).text);
 }
 
 static const char *view_bytes_rate(double rate)
@@ -298,10 +298,10 @@ static void view_load_memory(view *v, const difference *d)
     double used = total - view_value_of(d, view_find_counter(d, "memory", "memory", "MemAvailable"));
     double swap = view_value_of(d, view_find_counter(d, "memory", "memory", "SwapTotal"));
     double swapped = swap - view_value_of(d, view_find_counter(d, "memory", "memory", "SwapFree"));
-    char *text = memory_format("%s of %s in use (%s)", view_bytes_text(used), view_bytes_text(total),
+    char *text = memory_format("%s of %s in use (%s)", view_memory_text(used), view_memory_text(total),
                                view_share_text(used / total));
     if (swap > 0) {
-        char *longer = memory_format("%s, swap %s of %s", text, view_bytes_text(swapped), view_bytes_text(swap));
+        char *longer = memory_format("%s, swap %s of %s", text, view_memory_text(swapped), view_memory_text(swap));
         free(text);
         text = longer;
     }
@@ -376,7 +376,7 @@ static void view_load_job(view *v, const difference *d)
     view_add_load(v, "Job", NAN,
                   memory_format("%s processes, %s cores busy, %s resident",
                                 isnan(processes) ? "?" : words_count(processes).text,
-                                isnan(cpu) ? "?" : words_number(cpu / 1e6).text, view_bytes_text(resident)));
+                                isnan(cpu) ? "?" : words_number(cpu / 1e6).text, view_memory_text(resident)));
 }
 
 // One line for each GPU: how busy, memory, power, temperature, as far as its driver reports them.
@@ -395,7 +395,7 @@ static void view_load_gpus(view *v, const difference *d)
         double used = view_value_of(d, view_find_counter(d, "gpu", device->name, "memory_used"));
         double total = view_value_of(d, view_find_counter(d, "gpu", device->name, "memory_total"));
         char *text = memory_format("%s: %s busy, memory %s of %s", safe(device->name), view_share_text(busy),
-                                   view_bytes_text(used), view_bytes_text(total));
+                                   view_memory_text(used), view_memory_text(total));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             double value = view_value_of(d, view_find_counter(d, "gpu", device->name, parts[k].counter));
             if (isnan(value)) continue;
@@ -413,7 +413,7 @@ static void view_load_self(view *v, const difference *d)
     double cpu = view_rate_of(d, view_find_counter(d, "self", "netprof", "cpu_time")) / 1e9;
     double memory = view_value_of(d, view_find_counter(d, "self", "netprof", "memory_peak"));
     view_add_load(v, "netprof", NAN,
-                  memory_format("%s of one core, %s", view_share_text(cpu), view_bytes_text(memory)));
+                  memory_format("%s of one core, %s", view_share_text(cpu), view_memory_text(memory)));
 }
 
 // ---- all ----

@@ -409,9 +409,9 @@ static void the_node_without_what_is_not_known(void **state)
         const char *title, *text;
         double share;
     } loads[] = {{"CPU", "40 %: user 30 %, system 10 %, iowait 5 %, steal ?", 0.4},
-                 {"Memory", "6.00 GB of 8.00 GB in use (75 %)", 0.75},
+                 {"Memory", "5.59 GiB of 7.45 GiB in use (75 %)", 0.75},
                  {"Power", "123 W in 1 package", NAN},
-                 {"GPU", "gpu0: 75 % busy, memory 3.00 GB of ?, 61.5 C", 0.75}};
+                 {"GPU", "gpu0: 75 % busy, memory 2.79 GiB of ?, 61.5 C", 0.75}};
     assert_int_equal(v->load_count, sizeof loads / sizeof *loads);
     for (size_t i = 0; i < v->load_count; i++) {
         assert_string_equal(v->loads[i].title, loads[i].title);
