@@ -187,7 +187,7 @@ def of_ports(folder, seed):
         case = "peers-port-odd-uneven-%d" % number
         yield Case(case, "odd", some(case, number, (1, 1, 0.5, 0.5)), exits={0})
         case = "peers-port-odd-one-uneven-%d" % number
-        yield Case(case, "odd", some(case, number, (1, 0.5, 0.5, 0.5)), exits={0})
+        yield Case(case, "odd", some(case, number, (1, 0.5, 0.5, 0.5)), exits={0}, tells=r"NIC 2 \(mlx5_0/1\) of %d nodes moved more than" % number)
         # One node's first port does less than the same port of all others, and so as much as most of its own: its second port,
         # which does what it should, is the one that differs within the node.
         case, k = "peers-port-half-uneven-%d" % number, rng.randrange(number)

@@ -1,6 +1,6 @@
 // Peers: devices, nodes or ranks that are alike and should do the same, and whether one of them alone does not. Too
 // little, too much and nothing at all are told apart; several that are unlike are counted and none of them is chosen; of
-// two nobody can tell which is the odd one, unless it was like the other before.
+// two nobody can tell which is the odd one, unless the level of one changed and that of the other did not.
 //
 // How it judges. The odd one is held against the mean of the others, by Student's t with the spread that these have, in
 // shares and in logarithms (the milder counts), after Bonferroni for all that were looked at. Small groups borrow what is

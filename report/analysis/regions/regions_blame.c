@@ -135,7 +135,7 @@ static void regions_work_text(const regions *r, char *text, size_t size)
              w->where == REGIONS_NONE ? "" : r->nodes[w->where].name);
 }
 
-// " from 12.3 s on", " from 12.3 s to 20 s of the run", " until 20 s"; "" for the whole run.
+// " from 12.3 s on", " from 12.3 s to 20 s", " until 20 s"; "" for the whole run.
 static void regions_alone_when(const regions_alone *x, char *text, size_t size)
 {
     words_text from = words_duration(x->from_s), until = words_duration(x->until_s);

@@ -389,17 +389,21 @@ static void job_peers_add_info(job_report *r, const job_peers_group *g)
     const peers_outcome *o = &g->outcome;
     job_finding x = job_peers_blank(r, g, SEVERITY_INFO);
     words_text value = job_peers_value(g, o->value), centre = job_peers_value(g, o->centre);
+    char *where = !g->of->source  ? memory_strdup("")
+                  : g->nodes == 1 ? memory_format(" of %s", r->nodes[job_peers_node(r, g, 0)].name)
+                                  : memory_format(" of the %s", words_many(g->nodes, "node").text);
     x.nodes = g->nodes;
     x.devices = o->known;
     x.value = o->centre > 0 ? o->value / o->centre : NAN;
     x.threshold = 1 / PEERS_APART;
-    x.claim = o->kind == PEERS_TWO
-                  ? memory_format("the two %ss differ, %s and %s: which is the odd one cannot be known from them alone",
-                                  g->of->noun, value.text, centre.text)
-                  : memory_format("some %ss of the %s were not used: it may be meant so", g->of->noun,
-                                  words_many(g->nodes, "node").text);
+    x.claim =
+        o->kind == PEERS_TWO
+            ? memory_format("the two %ss%s differ, %s and %s: which is the odd one cannot be known from them alone",
+                            g->of->noun, where, value.text, centre.text)
+            : memory_format("some %ss%s were not used: it may be meant so", g->of->noun, where);
     x.title = memory_strdup(x.claim);
     job_add_finding(r, x);
+    free(where);
 }
 
 // False: nothing is to be compared.

@@ -39,7 +39,8 @@ size_t nccl_summary_count(const nccl *n);
 const char *nccl_summary_path(const nccl *n, size_t i, char *text, size_t size);
 netprof_err nccl_summary_write(const nccl *n, size_t i, netprof_write_fn write, void *user);
 
-// Version 2: netprof nccl -o adds the member "view" (nccl_view.h), from which reports are drawn.
+// Version 2: netprof nccl -o adds the member "view" (nccl_view.h), from which reports are drawn. Version 3:
+// verdict and findings stand at the top, and members are named as in the other formats.
 #define NCCL_JSON_VERSION 3
 // {"format":"netprof-nccl","version":3,...}. findings and comparison may be NULL.
 json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_comparison *comparison);
