@@ -386,3 +386,19 @@ explained() {
     grep -q '@media screen and (max-width:820px)' a.html
     grep -q 'li,.verdict,.beside{break-inside:avoid}' a.html
 }
+
+@test "a NIC that was reset: no good news counts it, and its zeros are not known" {
+    netprof-sim create node --nics 4 --seed 5 >/dev/null
+    netprof collect -q --root node -o a.netprof
+    netprof-sim step node --seconds 10 --scenario reset --nic 1
+    netprof collect -q --root node -o b.netprof
+    netprof report -o r.pdf a.netprof b.netprof
+    pdftotext -layout -l 1 r.pdf r.txt
+    sed -n '/VERDICT/,/^Traffic/p' r.txt | tr -s ' \n\302\240' ' ' >verdict
+    grep -q 'counters started again from zero' verdict
+    refute grep -q 'All links were up' verdict
+    refute grep -q 'on any NIC in the interval' verdict
+    grep -q '3 of 4 links were up all the time' verdict
+    grep -q 'cxi1 was not read' verdict
+    grep -q '^Uncorrected codewords per s  *OK, 1 not read' r.txt
+}

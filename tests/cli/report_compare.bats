@@ -104,3 +104,21 @@ setup() {
     run netprof report --theme pink -o x.pdf $runs
     [ "$status" -eq 2 ]
 }
+
+@test "one event is one line: what the first finding explains, and how sure the runs make it" {
+    netprof-sim create host --nics 8 --seed 1 >/dev/null
+    for side in fine more slow; do
+        netprof collect -q --root host -o $side.a.netprof
+        netprof-sim step host --seconds 30 --scenario "$([ $side = slow ] && echo write-pressure || echo healthy)"
+        netprof collect -q --root host -o $side.b.netprof
+    done
+    netprof report -o one.pdf fine.a.netprof fine.b.netprof more.a.netprof more.b.netprof -- slow.a.netprof slow.b.netprof
+    pdftotext -layout -l 1 one.pdf one.txt
+    sed -n '/VERDICT/,/^The work and its time/p' one.txt >box
+    [ "$(grep -c ' HIGH ' box)" = 2 ]
+    tr -s ' \n\302\240' ' ' <box >flat
+    grep -q 'Explained by it: .*the receive buffer was full .*; .*receive blocked: this host drains slowly' flat
+    [ "$(grep -o 'by chance' flat | wc -l)" = 1 ]
+    refute grep -q 'hni_pause_sent\|ixe_dmawr_stall' flat # on NICs of which a check spoke
+    refute grep -q '…' box
+}

@@ -372,3 +372,33 @@ const char *words_ascii(uint32_t character)
         if (rows[i].character == character) return rows[i].ascii;
     return NULL;
 }
+
+static bool words_dangle(const char *text, size_t length)
+{
+    static const char *const words[] = {" for", " of", " the", " a",  " to",   " with", " on",  " in",
+                                        " by",  " at", " and", " or", " from", " its",  " was", " that"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (length > n && memcmp(text + length - n, words[i], n) == 0) return true;
+    }
+    return false;
+}
+
+size_t words_fitting(const char *text, size_t room)
+{
+    enum { LEAST = 8 };
+    size_t length = strlen(text), clause = strcspn(text, ":;("), cut = 0;
+    if (length <= room) return length;
+    if (clause > LEAST && clause <= room) {
+        while (clause && text[clause - 1] == ' ')
+            clause--;
+        return clause;
+    }
+    for (size_t i = LEAST; i <= room; i++)
+        if (text[i] == ' ') cut = i;
+    while (cut > 4 && (strchr(" ,;:(", text[cut - 1]) || words_dangle(text, cut)))
+        do
+            cut--;
+        while (cut > 4 && text[cut] != ' ');
+    return cut > 4 ? cut : 0;
+}

@@ -9,6 +9,7 @@
 #define NETPROF_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define WORDS_SPACE   "\xe2\x80\xaf" // U+202F, narrow no-break space: on paper
@@ -61,6 +62,10 @@ words_text words_cpu_time(double seconds);              // "40 CPU ms", "12.5 CP
 words_text words_moment(double at_s, double of_s);      // a place in a stretch of of_s: "0.420 s", "38:20", "1:02:05"
 words_text words_time(int64_t wall_ns);                 // "2025-05-02 16:27:51 UTC"; "unknown time"
 words_text words_utc(int64_t wall_ns, unsigned digits); // without the zone, with so many digits of the second
+
+// How much of a sentence fits into room characters, by whole words and without one that wants another ("of", "the");
+// what ends at a colon or a bracket, where that fits. 0: nothing does.
+size_t words_fitting(const char *text, size_t room);
 
 // The same text in typography: with narrow no-break spaces, and a true minus sign in place of a hyphen.
 words_text words_paper(words_text text);

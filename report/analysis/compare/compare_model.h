@@ -227,6 +227,7 @@ typedef struct comparison_sentence {
     severity severity; // OK: a good sign; INFO: context, or no more than chance may do
     char *text;        // one sentence, names from outside as they are: hostile text
     size_t brief;      // so much of it says what and where, for the first line; 0: all
+    size_t told;       // so much of it comes before in how many runs and what chance does; 0: all
     comparison_subject subject;
     const char *rule; // a rule's name, or "exit-status", "duration", "throughput", "configuration", ...
     size_t device;    // or DIFFERENCE_NONE

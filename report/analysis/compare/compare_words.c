@@ -123,7 +123,7 @@ static void compare_words_append_counts(const comparison *c, char **text, const 
 }
 
 static char *compare_words_check(const comparison *c, const comparison_check *check, comparison_side side,
-                                 size_t *brief)
+                                 size_t *brief, size_t *told)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     const finding *x = v->finding[side];
@@ -136,6 +136,7 @@ static char *compare_words_check(const comparison *c, const comparison_check *ch
         text_append(&text, "%s", check->rule->name);
     *brief = strlen(text);
     compare_words_append_other(c, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
+    *told = strlen(text);
     compare_words_append_counts(c, &text, v);
     if (side == COMPARISON_FAULTY && x && x->explained_by) text_append(&text, " (explained by %s)", x->explained_by);
     return text;
@@ -170,10 +171,11 @@ static size_t compare_words_check_device(const comparison_check *check)
 
 static void compare_words_say_check(comparison *c, severity s, const comparison_check *check)
 {
-    size_t brief;
-    char *text = compare_words_check(c, check, COMPARISON_FAULTY, &brief);
+    size_t brief, told;
+    char *text = compare_words_check(c, check, COMPARISON_FAULTY, &brief, &told);
     comparer_say(c, s, COMPARISON_OF_CHECK, check->rule->name, compare_words_check_device(check), text);
     c->sentences[c->sentence_count - 1].brief = brief;
+    c->sentences[c->sentence_count - 1].told = told;
 }
 
 static void compare_words_say_flips(comparison *c)
@@ -287,6 +289,16 @@ static char *compare_words_line(const comparison *c, const comparison_line *line
     return text;
 }
 
+// Does the check find the device worse on the faulty side?
+static bool compare_words_speaks_of(const comparison_check *check, size_t device)
+{
+    if (check->of_node || device < check->first_device || device - check->first_device >= check->cell_count)
+        return false;
+    const comparison_verdict *v = &check->cells[device - check->first_device];
+    return v->flipped && v->judged[COMPARISON_FAULTY] == COMPARISON_JUDGED &&
+           v->severity[COMPARISON_FAULTY] >= SEVERITY_WATCH;
+}
+
 // Nearly the same change on the same devices, or a device of which a rule spoke: the same event once more.
 static bool compare_words_is_again(const comparison *c, const comparison_line *line, const comparison_line *const *said,
                                    size_t count)
@@ -295,7 +307,7 @@ static bool compare_words_is_again(const comparison *c, const comparison_line *l
     const comparison_cell *x = &line->cells[line->worst];
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
-        if (compare_words_is_worse(check) && compare_words_check_device(check) == device) return true;
+        if (compare_words_is_worse(check) && compare_words_speaks_of(check, device)) return true;
     }
     for (size_t i = 0; i < count; i++) {
         const comparison_cell *y = &said[i]->cells[said[i]->worst];
@@ -346,8 +358,8 @@ static void compare_words_say_better(comparison *c)
         char *text = NULL;
         if (!check->flipped || compare_words_is_worse(check) || !check->cells[check->worst].finding[COMPARISON_HEALTHY])
             continue;
-        size_t brief;
-        char *inner = compare_words_check(c, check, COMPARISON_HEALTHY, &brief);
+        size_t brief, told;
+        char *inner = compare_words_check(c, check, COMPARISON_HEALTHY, &brief, &told);
         text_append(&text, "Only on the healthy side: %s", inner);
         free(inner);
         comparer_say(c, SEVERITY_INFO, COMPARISON_OF_CONTEXT, check->rule->name, compare_words_check_device(check),

@@ -9,9 +9,10 @@
 
 #include "analysis/base/words.h"
 
-#define NUMBER_SPACE   WORDS_SPACE
-#define NUMBER_MINUS   WORDS_MINUS
-#define NUMBER_UNKNOWN WORDS_UNKNOWN
+#define NUMBER_SPACE    WORDS_SPACE
+#define NUMBER_MINUS    WORDS_MINUS
+#define NUMBER_ELLIPSIS "\xe2\x80\xa6"
+#define NUMBER_UNKNOWN  WORDS_UNKNOWN
 
 typedef words_text number_text;
 

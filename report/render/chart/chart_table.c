@@ -107,13 +107,21 @@ static double table_chart_height(const chart *x, canvas *c, double width, size_t
     return height;
 }
 
+// Does the column tell its rows apart? Rank 0 is no zero.
+static bool table_chart_names(const grid *g, size_t k)
+{
+    static const char *const heads[] = {"rank", "local rank", "local", "peer", "pid", "GPU"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (g->columns[k].head && strcmp(g->columns[k].head, heads[i]) == 0) return true;
+    return k == 0;
+}
+
 static void table_chart_draw_cell(canvas *c, const grid *g, size_t k, const char *text, double x, double y,
                                   size_t lines)
 {
     table_look look = g->columns[k].look;
     double width = g->widths[k];
-    // The first column names its row: rank 0 is no zero.
-    bool zero = (k > 0 && strcmp(text, "0") == 0) || strcmp(text, NUMBER_UNKNOWN) == 0;
+    bool zero = (!table_chart_names(g, k) && strcmp(text, "0") == 0) || strcmp(text, NUMBER_UNKNOWN) == 0;
     if (look == TABLE_TEXT && lines > 1) {
         canvas_paragraph(c, x, y, width, text, TYPE_CELL, INK_TEXT, MOST_LINES);
         return;

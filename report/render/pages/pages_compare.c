@@ -7,13 +7,12 @@
 #include "pages.h"
 #include "pages_signs.h"
 #include "sheet.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NUMBER_ELLIPSIS "\xe2\x80\xa6"
 
 enum { VERDICT_LINES = 8, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
 
@@ -54,14 +53,87 @@ static void compare_page_side_line(compare_page *p, comparison_side side)
     buffer_free(&b);
 }
 
+// Without what is the same in all lines: in how many runs, and chance.
+static const char *compare_page_sentence_text(compare_page *p, const comparison_sentence *s)
+{
+    if (!s->told) return s->text;
+    return arena_format(p->memory, "%.*s", (int)s->told, s->text);
+}
+
+// The words about runs and chance, without "; " before and "(explained by ...)" after.
+static const char *compare_page_runs_text(compare_page *p, const comparison_sentence *s)
+{
+    if (!s->told || !s->text[s->told]) return "";
+    const char *from = s->text + s->told + strspn(s->text + s->told, "; "), *to = strstr(from, " (explained by ");
+    return arena_format(p->memory, "%.*s", (int)(to ? to - from : (ptrdiff_t)strlen(from)), from);
+}
+
+static bool compare_page_lists(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += n)
+        if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ',')) return true;
+    return false;
+}
+
+// Does the sentence's finding follow from that of the first one?
+static bool compare_page_follows(const comparison *c, const comparison_sentence *s)
+{
+    const comparison_sentence *first = c->sentences;
+    if (s == first || s->subject != COMPARISON_OF_CHECK || first->subject != COMPARISON_OF_CHECK) return false;
+    for (size_t i = 0; i < c->check_count; i++) {
+        const comparison_verdict *v = &c->checks[i].cells[c->checks[i].worst];
+        const finding *x = v->finding[COMPARISON_FAULTY];
+        if (strcmp(c->checks[i].rule->name, s->rule) == 0 && x && x->explained_by)
+            return compare_page_lists(x->explained_by, first->rule);
+    }
+    return false;
+}
+
+// "cxi2 and 5 others: the receive buffer was full 11.8 % of the time (3.55 s of 30.0 s)": what and where.
+static const char *compare_page_brief_text(compare_page *p, const comparison_sentence *s)
+{
+    const char *text = arena_format(p->memory, "%.*s", (int)(s->brief ? s->brief : strlen(s->text)), s->text);
+    const char *peers = strstr(text, "; alike on");
+    return peers ? arena_format(p->memory, "%.*s", (int)(peers - text), text) : text;
+}
+
+// One event is one line: what the first finding explains is told in one beside it, and how sure the runs make it once.
+static void compare_page_add_verdict(compare_page *p)
+{
+    const comparison *c = p->c;
+    buffer explained = {0};
+    severity worst = SEVERITY_OK;
+    size_t lines = 0, alike = 0, last = 0;
+    const char *runs = c->sentence_count ? compare_page_runs_text(p, c->sentences) : "";
+    for (size_t i = 0; i < c->sentence_count; i++) {
+        const comparison_sentence *s = &c->sentences[i];
+        bool follows = compare_page_follows(c, s);
+        if (*runs && strcmp(compare_page_runs_text(p, s), runs) == 0) alike++, last = follows ? last : i;
+        if (!follows) continue;
+        buffer_printf(&explained, "%s%s", explained.size ? "; " : "Explained by it: ", compare_page_brief_text(p, s));
+        if (s->severity > worst) worst = s->severity;
+    }
+    for (size_t i = 0; i < c->sentence_count && lines < VERDICT_LINES; i++) {
+        const comparison_sentence *s = &c->sentences[i];
+        if (compare_page_follows(c, s)) continue;
+        bool same = alike > 1 && strcmp(compare_page_runs_text(p, s), runs) == 0;
+        document_verdict(p->doc, s->severity, same ? compare_page_sentence_text(p, s) : s->text);
+        if (i == 0 && explained.size) document_verdict(p->doc, worst, explained.data);
+        if (++lines < VERDICT_LINES && (i != last || alike < 2)) continue;
+        if (alike > 1 && i <= last)
+            document_verdict(p->doc, SEVERITY_INFO, arena_format(p->memory, "Each of these: %s", runs));
+    }
+    buffer_free(&explained);
+}
+
 static void compare_page_add_head(compare_page *p)
 {
     const comparison *c = p->c;
     document_title(p->doc, c->title ? c->title : "");
     compare_page_side_line(p, COMPARISON_HEALTHY);
     compare_page_side_line(p, COMPARISON_FAULTY);
-    for (size_t i = 0; i < c->sentence_count && i < VERDICT_LINES; i++)
-        document_verdict(p->doc, c->sentences[i].severity, c->sentences[i].text);
+    compare_page_add_verdict(p);
 }
 
 // ---- the work ----
@@ -173,28 +245,11 @@ static const char *compare_page_name_text(compare_page *p, const comparison_line
     return l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
 }
 
-// Does a text that is cut there end with a word that wants another one?
-static bool compare_page_dangles(const char *text, size_t cut)
-{
-    static const char *const words[] = {" for", " of", " the", " a", " to", " with", " on", " in", " by", " that"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t n = strlen(words[i]);
-        if (cut > n && memcmp(text + cut - n, words[i], n) == 0) return true;
-    }
-    return false;
-}
-
 // The description as far as it fits, by whole words; what would be cut in the middle makes rows alike.
 static const char *compare_page_gloss(compare_page *p, const comparison_line *l, size_t room)
 {
-    size_t length = strlen(l->gloss), cut = 0;
-    if (length <= room) return l->gloss;
-    for (size_t i = 8; i <= room; i++)
-        if (l->gloss[i] == ' ') cut = i;
-    while (cut > 4 && (strchr(" ,;:(", l->gloss[cut - 1]) || compare_page_dangles(l->gloss, cut)))
-        do
-            cut--;
-        while (cut > 4 && l->gloss[cut] != ' ');
+    size_t cut = words_fitting(l->gloss, room);
+    if (!l->gloss[cut]) return l->gloss;
     return cut ? arena_format(p->memory, "%.*s" NUMBER_ELLIPSIS, (int)cut, l->gloss) : l->name;
 }
 

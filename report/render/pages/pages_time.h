@@ -18,6 +18,11 @@ double *pages_time_middles(arena *a, const pages_time *t); // [columns]: where t
 // Neighbouring columns in which nothing is known, as spans.
 const axes_span *pages_time_gaps(arena *a, const pages_time *t, const bool *known, size_t *count);
 
+// An event's row in plain words, as far as they fit; the counter's name where the catalog has none, or a row above the
+// same.
+const char *pages_time_event_label(arena *a, const char *source, const char *counter, const events_row *above,
+                                   size_t count, size_t room);
+
 // Mean, lowest and highest of all rows that are known in a column; NAN where none is.
 typedef struct pages_band {
     double *mean, *low, *high; // [columns]

@@ -92,6 +92,10 @@ static void test_theme(void **state)
                         4.2);
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
             assert_true(contrast(theme_color(texts[i], dark), theme_color(INK_PAPER, dark)) >= 4.5);
+        for (int s = SEVERITY_OK; s < SEVERITIES; s++) // any line may stand in the box of any verdict
+            for (int box = SEVERITY_OK; box < SEVERITIES; box++)
+                assert_true(contrast(theme_color(theme_severity_ink((severity)s), dark),
+                                     theme_color(theme_severity_field((severity)box), dark)) >= 4.5);
     }
     for (int t = 0; t < TYPES; t++)
         assert_true(theme_size((theme_type)t) >= 6);

@@ -92,9 +92,23 @@ static void sheets(void **state)
     document_close(doc);
 }
 
+static void events_are_named_in_plain_words(void **state)
+{
+    arena *a = arena_open();
+    events_row above = {0};
+    (void)state;
+    assert_string_equal(pages_time_event_label(a, "ip", "TCPToZeroWindowAdv", NULL, 0, 22), "receive window closed");
+    assert_string_equal(pages_time_event_label(a, "ip", "TCPLossProbes", NULL, 0, 22), "probes for loss\xe2\x80\xa6");
+    above.label = "probes for loss\xe2\x80\xa6"; // a row of its own keeps a name of its own
+    assert_string_equal(pages_time_event_label(a, "ip", "TCPLossProbes", &above, 1, 22), "TCPLossProbes");
+    assert_string_equal(pages_time_event_label(a, "ip", "never_heard_of", NULL, 0, 22), "never_heard_of");
+    arena_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(columns), cmocka_unit_test(neighbouring_gaps_are_one),
-                                       cmocka_unit_test(bands_leave_out_what_is_not_known), cmocka_unit_test(sheets)};
+                                       cmocka_unit_test(bands_leave_out_what_is_not_known), cmocka_unit_test(sheets),
+                                       cmocka_unit_test(events_are_named_in_plain_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

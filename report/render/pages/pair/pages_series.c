@@ -228,8 +228,9 @@ static const series_device *over_time_main_device(const over_time *v, size_t cou
 }
 
 static events_row over_time_event(const over_time *v, const series_counter *c, const series_device *most,
-                                  double most_amount)
+                                  double most_amount, const events_row *above, size_t count)
 {
+    enum { ROOM = 36 };
     const series *s = v->s;
     size_t n = 0, counter = (size_t)(c - s->counters);
     double *at = arena_make(v->memory, c->events, sizeof *at), *amount = arena_make(v->memory, c->events, sizeof *at);
@@ -239,7 +240,7 @@ static events_row over_time_event(const over_time *v, const series_counter *c, c
         amount[n++] = s->events[i].amount;
     }
     return (events_row){
-        .label = c->name,
+        .label = pages_time_event_label(v->memory, most->source, c->name, above, count, ROOM),
         .at = at,
         .amount = amount,
         .count = n,
@@ -267,7 +268,9 @@ static void over_time_add_events(const over_time *v)
     for (size_t i = 0; i < count && shown < EVENTS; i++) {
         double amount;
         const series_device *most = over_time_main_device(v, (size_t)(order[i] - s->counters), &amount);
-        if (most) rows[shown++] = over_time_event(v, order[i], most, amount);
+        if (!most) continue;
+        rows[shown] = over_time_event(v, order[i], most, amount, rows, shown);
+        shown++;
     }
     const char *question = "counters of trouble or waiting that moved; height = how much, name = whose most";
     if (count > shown)

@@ -25,6 +25,13 @@ double pair_counter_rate(const pair *p, size_t device, const char *counter)
     return c == DIFFERENCE_NONE || !p->d->rows[c].compared ? NAN : p->d->rows[c].rate_per_s;
 }
 
+bool pair_was_reset(const pair *p, size_t device)
+{
+    for (size_t i = 0; i < p->f->count; i++)
+        if (p->f->items[i].device == device && strcmp(p->f->items[i].rule->name, "counter-reset") == 0) return true;
+    return false;
+}
+
 reading pair_value(pair *p, const char *formula, size_t device)
 {
     expression x = {0};
@@ -37,6 +44,9 @@ reading pair_value(pair *p, const char *formula, size_t device)
     r = evaluate(&p->e, &x);
     p->e.rule = NULL;
     expression_free(&x);
+    // From zero to zero with a reset between: what came before it is not known.
+    if (r.status == READING_OK && r.number == 0 && pair_was_reset(p, device))
+        r = (reading){.status = READING_UNKNOWN, .reason = "started again from zero in the interval"};
     return r;
 }
 

@@ -36,7 +36,9 @@ void pair_begin(pair *p, const pages_pair_input *in);
 void pair_end(pair *p);
 
 // A formula over a device's counters, by the text of it; status as of rules.
+// A formula's value. A zero of a device that was reset in the interval is not known: what it counted before is lost.
 reading pair_value(pair *p, const char *formula, size_t device);
+bool pair_was_reset(const pair *p, size_t device);
 // Over the counter's own two stamps; NAN: unknown.
 double pair_counter_rate(const pair *p, size_t device, const char *counter);
 // Bytes per second by the catalog's role (CATALOG_RX_BYTES, ...); NAN: it has no such counter, or it is not known.

@@ -46,7 +46,8 @@ static const finding *health_worst_finding(const findings *f, size_t device, con
     for (size_t i = 0; i < f->count; i++) { // they are sorted, the worst first
         const finding *x = &f->items[i];
         if (x->device != device) continue;
-        if (names ? health_listed(names, x->rule->name) : strcmp(x->rule->class_name, class_name) == 0) return x;
+        if (names && health_listed(names, x->rule->name)) return x;
+        if (!names && class_name && strcmp(x->rule->class_name, class_name) == 0) return x;
     }
     return NULL;
 }

@@ -223,7 +223,7 @@ static void overview_links_line(pair *p, document *doc)
         double line = evaluation_line_rate(&p->e, s->devices[i]);
         double share = line > 0 ? 5440 * pair_counter_rate(p, s->devices[i], "hni_pcs_good_cw") / line : NAN;
         reading bad = pair_value(p, "hni_pcs_uncorrected_cw", s->devices[i]);
-        if (isnan(share) || bad.status != READING_OK) {
+        if (isnan(share) || bad.status != READING_OK || pair_was_reset(p, s->devices[i])) {
             if (i - known < 4) unread[i - known] = overview_device_name(p, s->devices[i]);
             continue;
         }
