@@ -387,13 +387,8 @@ static bool words_dangle(const char *text, size_t length)
 size_t words_fitting(const char *text, size_t room)
 {
     enum { LEAST = 8 };
-    size_t length = strlen(text), clause = strcspn(text, ":;("), cut = 0;
+    size_t length = strlen(text), cut = 0;
     if (length <= room) return length;
-    if (clause > LEAST && clause <= room) {
-        while (clause && text[clause - 1] == ' ')
-            clause--;
-        return clause;
-    }
     for (size_t i = LEAST; i <= room; i++)
         if (text[i] == ' ') cut = i;
     while (cut > 4 && (strchr(" ,;:(", text[cut - 1]) || words_dangle(text, cut)))

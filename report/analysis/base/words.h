@@ -63,8 +63,8 @@ words_text words_moment(double at_s, double of_s);      // a place in a stretch 
 words_text words_time(int64_t wall_ns);                 // "2025-05-02 16:27:51 UTC"; "unknown time"
 words_text words_utc(int64_t wall_ns, unsigned digits); // without the zone, with so many digits of the second
 
-// How much of a sentence fits into room characters, by whole words and without one that wants another ("of", "the");
-// what ends at a colon or a bracket, where that fits. 0: nothing does.
+// How much of a text fits into room characters, by whole words and without a last one that wants another ("of", "the");
+// 0: nothing does.
 size_t words_fitting(const char *text, size_t room);
 
 // The same text in typography: with narrow no-break spaces, and a true minus sign in place of a hyphen.

@@ -1,6 +1,5 @@
 #include "pages_time.h"
 #include "analysis/base/words.h"
-#include "analysis/catalog/catalog.h"
 #include "render/base/number.h"
 
 #include <math.h>
@@ -92,15 +91,12 @@ lines_panel pages_time_panel(const char *label, const char *below, axes_format f
                          .limit = NAN};
 }
 
-const char *pages_time_event_label(arena *a, const char *source, const char *counter, const events_row *above,
+const char *pages_time_event_label(arena *a, const char *words, const char *counter, const events_row *above,
                                    size_t count, size_t room)
 {
-    const catalog_entry *entry = catalog_find(source, counter);
-    if (!entry || !*entry->description || entry->marks & CATALOG_PATTERN) return counter;
-    size_t cut = words_fitting(entry->description, room);
+    size_t clause = strcspn(words, ":;"), cut = clause <= room ? clause : words_fitting(words, room);
     if (!cut) return counter;
-    bool whole = !entry->description[cut] || strchr(":;", entry->description[cut]);
-    const char *label = arena_format(a, "%.*s%s", (int)cut, entry->description, whole ? "" : NUMBER_ELLIPSIS);
+    const char *label = arena_format(a, "%.*s%s", (int)cut, words, cut == clause ? "" : NUMBER_ELLIPSIS);
     for (size_t i = 0; i < count; i++)
         if (strcmp(above[i].label, label) == 0) return counter;
     return label;

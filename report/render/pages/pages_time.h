@@ -18,9 +18,9 @@ double *pages_time_middles(arena *a, const pages_time *t); // [columns]: where t
 // Neighbouring columns in which nothing is known, as spans.
 const axes_span *pages_time_gaps(arena *a, const pages_time *t, const bool *known, size_t *count);
 
-// An event's row in plain words, as far as they fit; the counter's name where the catalog has none, or a row above the
-// same.
-const char *pages_time_event_label(arena *a, const char *source, const char *counter, const events_row *above,
+// An event's row in its words as far as they fit, at best to a colon; the counter's name where nothing does, or a row
+// above has the same.
+const char *pages_time_event_label(arena *a, const char *words, const char *counter, const events_row *above,
                                    size_t count, size_t room);
 
 // Mean, lowest and highest of all rows that are known in a column; NAN where none is.

@@ -97,11 +97,14 @@ static void events_are_named_in_plain_words(void **state)
     arena *a = arena_open();
     events_row above = {0};
     (void)state;
-    assert_string_equal(pages_time_event_label(a, "ip", "TCPToZeroWindowAdv", NULL, 0, 22), "receive window closed");
-    assert_string_equal(pages_time_event_label(a, "ip", "TCPLossProbes", NULL, 0, 22), "probes for loss\xe2\x80\xa6");
+    assert_string_equal(pages_time_event_label(a, "receive window closed: the program reads too slowly",
+                                               "TCPToZeroWindowAdv", NULL, 0, 25),
+                        "receive window closed");
+    static const char probes[] = "probes for loss at the end of a burst";
+    assert_string_equal(pages_time_event_label(a, probes, "TCPLossProbes", NULL, 0, 25), "probes for loss\xe2\x80\xa6");
     above.label = "probes for loss\xe2\x80\xa6"; // a row of its own keeps a name of its own
-    assert_string_equal(pages_time_event_label(a, "ip", "TCPLossProbes", &above, 1, 22), "TCPLossProbes");
-    assert_string_equal(pages_time_event_label(a, "ip", "never_heard_of", NULL, 0, 22), "never_heard_of");
+    assert_string_equal(pages_time_event_label(a, probes, "TCPLossProbes", &above, 1, 25), "TCPLossProbes");
+    assert_string_equal(pages_time_event_label(a, "Retries", "pct_retry", &above, 1, 25), "Retries");
     arena_close(a);
 }
 

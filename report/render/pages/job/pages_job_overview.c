@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 25, MAP_NODES = 16, PAUSED = 5, EVENTS = 6, STILL = 3, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
+enum { LABEL = 21, MAP_NODES = 16, PAUSED = 5, EVENTS = 6, STILL = 3, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
 static const double HALF = .5;
 static const double beside_left = 96, beside_right = 56; // of all charts with the axis of time
 
@@ -395,7 +395,7 @@ static void job_overview_add_event_row(const job_view *v, strip *s, const double
     bool placed = false;
     for (size_t i = 0; i < v->time.columns; i++)
         placed |= amounts[i] > 0;
-    *r = (events_row){.label = pages_time_event_label(v->memory, e->source, e->counter, s->rows, s->count, LABEL),
+    *r = (events_row){.label = pages_time_event_label(v->memory, e->title, e->counter, s->rows, s->count, LABEL),
                       .at = at,
                       .amount = amounts,
                       .count = e->sum > 0 ? v->time.columns : 0,

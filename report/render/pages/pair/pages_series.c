@@ -231,6 +231,9 @@ static events_row over_time_event(const over_time *v, const series_counter *c, c
                                   double most_amount, const events_row *above, size_t count)
 {
     enum { ROOM = 36 };
+    const catalog_entry *entry = catalog_find(most->source, c->name);
+    bool told = entry && *entry->description && !(entry->marks & CATALOG_PATTERN);
+    const char *words = told ? entry->description : c->name;
     const series *s = v->s;
     size_t n = 0, counter = (size_t)(c - s->counters);
     double *at = arena_make(v->memory, c->events, sizeof *at), *amount = arena_make(v->memory, c->events, sizeof *at);
@@ -240,7 +243,7 @@ static events_row over_time_event(const over_time *v, const series_counter *c, c
         amount[n++] = s->events[i].amount;
     }
     return (events_row){
-        .label = pages_time_event_label(v->memory, most->source, c->name, above, count, ROOM),
+        .label = pages_time_event_label(v->memory, words, c->name, above, count, ROOM),
         .at = at,
         .amount = amount,
         .count = n,
