@@ -323,3 +323,13 @@ sized_nic() {
     netprof diff before.netprof after.netprof --json >all.json
     jq -e 'any(.troubles[]; .counter == "pct_spt_timeouts")' all.json
 }
+
+@test "diff: a run whose command failed says how it ended; one that succeeded says nothing" {
+    cd "$BATS_TEST_TMPDIR"
+    netprof run -q -o good.netprof -- true
+    [ "$(status_of netprof run -q -o exit.netprof -- sh -c 'exit 3')" = 3 ]
+    [ "$(status_of netprof run -q -o killed.netprof -- sh -c 'kill -SEGV $$')" = 139 ]
+    netprof diff exit.netprof | grep -qx 'it ended with exit status 3'
+    netprof diff killed.netprof | grep -qx 'it ended by signal 11'
+    refute grep -q 'it ended' <(netprof diff good.netprof)
+}

@@ -44,6 +44,11 @@ setup_file() {
     for command in list diff check compare job regions nccl nsys merge run; do
         [ "$(jq -r '.subcommand, .text, .exit_code' "outputs/error-$command-option.json" | xargs)" = "$command --nosuch: unknown option 2" ]
     done
+    [ "$(status_of netprof frobnicate --json)" = 2 ]
+    [ "$(jq -r '.format, .subcommand, .text, .exit_code' out | xargs)" = 'netprof-error frobnicate frobnicate: no such command 2' ]
+    python3 "$check" "$schemas" valid out
+    [ "$(status_of netprof frobnicate)" = 2 ]
+    [ ! -s out ]
     [ "$(jq -r '.file, .exit_code' outputs/error-run.json | xargs)" = './nosuch 127' ]
     printf '[collector]\nno equals sign\n' >bad.ini
     [ "$(status_of netprof nccl --json --config bad.ini nccl)" = 3 ]
@@ -64,7 +69,7 @@ setup_file() {
 @test "--csv: findings under the names of the JSON, a line each; formulas are text" {
     cd "$BATS_FILE_TMPDIR/made"
     for command in 'check before.netprof after.netprof' 'check job/n01.netprof job/n02.netprof job/n03.netprof' \
-        'job job' 'compare --all job/n01.netprof job/n02.netprof -- job/n03.netprof'; do
+        'job job' 'nccl nccl' 'compare --all job/n01.netprof job/n02.netprof -- job/n03.netprof'; do
         netprof $command --json >document.json || true
         netprof $command --csv >table.csv || true
         python3 - "$command" <<'PYTHON'

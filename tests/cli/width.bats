@@ -17,7 +17,7 @@ setup() {
 
 # Every command line that printed JSON, but for those that write files, without --json.
 lines() {
-    grep -hvE ' (convert|collect|export) |cat |regions mpi -r all|nosuch|nowhere|passwd|/dev/fd|before\.netprof,|cut\.netprof' outputs/*.line | sed -E 's/ --json//' | sort -u
+    grep -hvE ' (convert|collect|export) |cat |-r all|nosuch|nowhere|passwd|/dev/fd|before\.netprof,|cut\.netprof' outputs/*.line | sed -E 's/ --json//' | sort -u
     cat <<'END'
 netprof list
 netprof list -c --sources all -d

@@ -61,6 +61,12 @@ static void command_print_failure(const char *name, const char *text, const mess
     if (command_json_stream == stdout) output_close();
 }
 
+void command_failure_json(const char *name, const char *text, int code)
+{
+    command_json_stream = stdout;
+    command_print_failure(name, text, &(message_place){.file = NULL}, code);
+}
+
 // Whether JSON is asked for, told before the options are parsed: a wrong one among them is an error like all.
 static bool command_wants_json(const command *c, int argc, const char **argv)
 {

@@ -27,6 +27,8 @@ typedef struct command {
 int command_execute(const command *c, int argc, const char **argv);
 // main() of a program that holds one command: command_execute(), --version, and --list-options for shell completion.
 int command_program(const command *c, int argc, char **argv);
+// The error of what is no command at all, as the document that was asked for.
+void command_failure_json(const char *name, const char *text, int code);
 void command_help(const command *c, FILE *to);
 // The options for shell completion; see options_list().
 void command_list_options(const command *c);

@@ -8,6 +8,7 @@
 #include "analysis/nccl/export/nccl_export.h"
 #include "cli/nccl_inputs.h"
 #include "analysis/nccl/export/nccl_columns.h"
+#include "commands/print/json_csv.h"
 #include "commands/print/nccl_print.h"
 #include "analysis/nccl/view/nccl_view.h"
 #include "analysis/nccl/view/nccl_view_json.h"
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 static fail_on failing;
-static int as_json, all, quiet, threads, parquet;
+static int as_json, as_csv, all, quiet, threads, parquet;
 static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on_text, *report_path, **recordings;
 
 static const struct poptOption options[] = {
@@ -42,6 +43,7 @@ static const struct poptOption options[] = {
      FAIL_ON_ARGUMENT},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each finding", NULL},
     {"threads", 0, POPT_ARG_INT, &threads, 0, "read with so many threads (one for each processor)", "N"},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress", NULL},
     POPT_TABLEEND,
@@ -240,6 +242,8 @@ static int cmd_nccl_print(const results *r)
     const nccl_findings *f = &r->findings;
     if (as_json)
         json_print(stdout, cmd_nccl_results_json(r));
+    else if (as_csv)
+        findings_csv_print(stdout, cmd_nccl_results_json(r));
     else
         nccl_text_print(r->n, f, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL, all);
     int code = output_close();
@@ -300,6 +304,7 @@ static int cmd_nccl_analyse_job(const char **roots, size_t count, const nccl_con
 static int cmd_nccl_check_usage(size_t count)
 {
     if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
+    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
     if (threads < 0) return fail_usage("--threads: expected a number above 0");
     if (parquet && !output) return fail_usage("--parquet needs -o");
     if (jobid &&

@@ -128,14 +128,25 @@ static int netprof_main_list_options(const char *name)
 
 // ---- running ----
 
-static int netprof_main_unknown_command(const char *name)
+static char *netprof_main_unknown_text(const char *name)
 {
     for (size_t i = 0; i < HELPER_COUNT; i++)
         if (strcmp(helpers[i].name, name) == 0)
-            return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name,
-                        helpers[i].needs);
-    if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
-    return fail_usage("%s: no such command%s", safe(name), netprof_main_command_hint(name));
+            return memory_format("%s: the program netprof-%s is not installed here; %s", name, name, helpers[i].needs);
+    if (name[0] == '-') return memory_format("%s: unknown option", safe(name));
+    return memory_format("%s: no such command%s", safe(name), netprof_main_command_hint(name));
+}
+
+static int netprof_main_unknown_command(const char *name, char **arguments)
+{
+    char *text = netprof_main_unknown_text(name);
+    int code = fail_usage("%s", text);
+    bool as_json = false;
+    for (char **a = arguments; *a && !as_json && strcmp(*a, "--") != 0; a++)
+        as_json = strcmp(*a, "--json") == 0;
+    if (as_json) command_failure_json(name, text, code);
+    free(text);
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -162,5 +173,5 @@ int main(int argc, char **argv)
         return netprof_main_help(argv[2]);
     }
     if (name[0] != '-') netprof_main_start_helper(name, argv + 1);
-    return netprof_main_unknown_command(name);
+    return netprof_main_unknown_command(name, argv + 2);
 }

@@ -22,6 +22,16 @@ static bool diff_text_blurred(const difference *d)
     return false;
 }
 
+// How the command ended, where that was no success: its counters are those of a run that failed.
+static void diff_text_command_end(const dataset_run *run)
+{
+    const char *status = dataset_fact(run, "exit_status"), *killed = dataset_fact(run, "signal");
+    if (killed)
+        printf("it ended by signal %s\n", safe(killed));
+    else if (status && strcmp(status, "0") != 0)
+        printf("it ended with exit status %s\n", safe(status));
+}
+
 static void diff_text_header(const diff_view *view)
 {
     const difference *d = view->difference;
@@ -33,6 +43,7 @@ static void diff_text_header(const diff_view *view)
     heading(stdout, "%s%s, %s, %s", *run->host ? "Node " : "", *run->host ? safe(run->host) : "Unnamed node",
             words_time(delta->wall_begin_ns).text, elapsed > 0 ? safe(words_duration(elapsed).text) : "unknown time");
     if (line) printf("command: %s\n", safe(line));
+    diff_text_command_end(run);
     printf("%zu of %zu counters of %s changed", d->total.changed, d->total.counters,
            words_many(delta->schema->device_count, "device").text);
     if (d->total.compared < d->total.counters)
