@@ -5,10 +5,19 @@ static int test_clock(int clock, struct timespec *t);
 static long test_pread(int fd, void *data, unsigned long size, long offset);
 #define NETPROF_OS_CLOCK(clock, t)               test_clock((clock), (t))
 #define NETPROF_OS_PREAD(fd, data, size, offset) test_pread((fd), (data), (size), (offset))
+#include <sched.h>
+static int yields; /* of threads that wait for a lock */
+static int test_yield(void)
+{
+    __atomic_add_fetch(&yields, 1, __ATOMIC_SEQ_CST);
+    return sched_yield();
+}
+#define sched_yield() test_yield()
 #define NETPROF_NO_TSC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 
+#include <semaphore.h>
 #include <sys/wait.h>
 
 #include <setjmp.h>
@@ -472,34 +481,47 @@ static void test_wait_of_a_suspended_span(void **state)
     netprof_regions_free(&r);
 }
 
-static int spans_are_over;
-
-static void *take_again_and_again(void *argument)
+static void *end_own_span(void *argument)
 {
-    while (!__atomic_load_n(&spans_are_over, __ATOMIC_ACQUIRE)) {
-        netprof_regions r;
-        if (netprof_regions_take(&r, NULL)) break;
-        netprof_regions_free(&r);
-        __atomic_add_fetch((int *)argument, 1, __ATOMIC_RELAXED);
-    }
+    netprof_span span = netprof_span_begin(netprof_region("message"));
+    sem_post((sem_t *)argument);
+    sem_wait((sem_t *)argument + 1);
+    netprof_span_end(span);
     return NULL;
 }
 
-/* Who collects, and a span that ends meanwhile, do not wait for each other. */
+static unsigned changing_nodes(void)
+{
+    const netprof__thread *t;
+    const netprof__node *n;
+    unsigned count = 0;
+    for (t = netprof__regions_state.threads; t; t = t->next)
+        for (n = t->made; n; n = n->made_before)
+            count += NETPROF__GET(n->sequence) & 1;
+    return count;
+}
+
+/* Who collects holds the lock, and waits for nodes that change: none may change while its thread waits for the lock. */
 static void test_spans_end_while_collected(void **state)
 {
-    netprof_region_id id = netprof_region("message");
-    int taken = 0, i;
+    sem_t begun_and_go[2];
     pthread_t other;
+    unsigned changing;
     (void)state;
-    alarm(120);
-    spans_are_over = 0;
-    assert_int_equal(pthread_create(&other, NULL, take_again_and_again, &taken), 0);
-    for (i = 0; i < 2000 || __atomic_load_n(&taken, __ATOMIC_RELAXED) < 5000; i++)
-        netprof_span_end(netprof_span_begin(id));
-    __atomic_store_n(&spans_are_over, 1, __ATOMIC_RELEASE);
+    sem_init(&begun_and_go[0], 0, 0);
+    sem_init(&begun_and_go[1], 0, 0);
+    assert_int_equal(pthread_create(&other, NULL, end_own_span, begun_and_go), 0);
+    sem_wait(&begun_and_go[0]);
+    assert_true(netprof__regions_lock());
+    __atomic_store_n(&yields, 0, __ATOMIC_SEQ_CST);
+    sem_post(&begun_and_go[1]);
+    while (!__atomic_load_n(&yields, __ATOMIC_SEQ_CST))
+        usleep(100);
+    changing = changing_nodes();
+    netprof__regions_unlock();
     pthread_join(other, NULL);
-    alarm(0);
+    assert_int_equal(changing, 0);
+    assert_int_equal(netprof__regions_state.open, 0);
 }
 
 /* A span may be ended by another thread: it is counted below the same path of names there. */
