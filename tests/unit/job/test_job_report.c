@@ -352,7 +352,7 @@ static void no_rights_are_no_zero(void **state)
     assert_true(told);
     json_object *o = job_report_json(&job), *energy = NULL, *total = NULL;
     assert_true(json_object_object_get_ex(o, "energy", &energy));
-    assert_true(json_object_object_get_ex(energy, "total_j", &total));
+    assert_true(json_object_object_get_ex(energy, "energy_j", &total));
     assert_null(total); // null, not 0
     json_object_put(o);
     job_report_free(&job);
