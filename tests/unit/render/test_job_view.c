@@ -64,11 +64,20 @@ static void many_samples_are_columns(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void amounts_have_a_space_before_their_word(void **state)
+{
+    (void)state;
+    assert_string_equal(job_view_amount(JOB_RETRIES, 216000).text, "216" NUMBER_SPACE "k" NUMBER_SPACE "retries");
+    assert_string_equal(job_view_amount(JOB_RETRIES, 0).text, "0" NUMBER_SPACE "retries");
+    assert_string_equal(job_view_amount(JOB_SENT, 2e9).text, "2.00" NUMBER_SPACE "GB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(few_samples_lie_where_they_were),
         TEST(many_samples_are_columns),
+        TEST(amounts_have_a_space_before_their_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

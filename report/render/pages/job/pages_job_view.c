@@ -325,7 +325,8 @@ number_text job_view_amount(job_meter meter, double amount)
     const char *unit = job_meter_of(meter)->total_unit;
     if (strcmp(unit, "s") == 0) return number_duration(amount);
     if (strcmp(unit, "J") == 0) return job_view_energy_number(amount);
-    return number_prefixed(amount, strcmp(unit, "bytes") == 0 ? "B" : unit);
+    if (strcmp(unit, "bytes") == 0) return number_prefixed(amount, "B");
+    return number_volume(amount, unit); // "216 k retries"
 }
 
 number_text job_view_energy_number(double joules)
