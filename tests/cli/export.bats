@@ -282,6 +282,8 @@ PYTHON
 
 @test "Arrow: what DuckDB needs for it is said before anything is written" {
     need_duckdb
+    # DuckDB throws and catches inside itself; the address sanitizer of a program in C knows no exceptions.
+    ! nm "$NETPROF_TEST_BIN/netprof-export" | grep -q __asan_init || skip 'a sanitizer, which ends at an exception of C++'
     record
     code=$(status_of netprof export run.netprof --to arrows --table runs -o runs.arrows)
     if [ "$code" = 0 ]; then # the extension is installed here

@@ -115,7 +115,7 @@ END
     # The same figures as of the regions alone.
     netprof regions netprof-*.netprof --json >regions.json
     [ "$(jq -c '[.regions[].path]' <<<"$output")" = "$(jq -c '[.regions[].path]' regions.json)" ]
-    [ "$(jq '.regions[0].ranks' <<<"$output")" -eq 4 ]
+    [ "$(jq '.regions[0].rank_count' <<<"$output")" -eq 4 ]
     run netprof job . --fail-on critical
     [[ $output == *"main/step/compute"* ]]
 }

@@ -216,7 +216,7 @@ END
     touch ../gate
     wait
     netprof regions . --json >../runs.json
-    [ "$(jq -c '[.each_run[] | .ranks | length]' ../runs.json)" = '[2,2]' ]
+    [ "$(jq -c '[.runs[] | .ranks | length]' ../runs.json)" = '[2,2]' ]
 }
 
 @test "a rank without a file is missed" {

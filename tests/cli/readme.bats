@@ -47,8 +47,27 @@ run_block() {
     grep -q '^Devices' out
 }
 
+@test "recipe: as perf stat, sar and nstat" {
+    block sh 4 >recipe
+    [ "$(grep -c . recipe)" -eq 5 ]
+    export XDG_STATE_HOME=$PWD
+    cp "$(command -v sleep)" my_daemon
+    ./my_daemon 2 3>&- &
+    sed "s/10s/300ms/; s/--every 1s 'eth\*'/--every 200ms -n 2 lo/" recipe >lines
+    while read -r line; do
+        status=0
+        timeout 60 bash -uo pipefail -c "$line" >out 2>err || status=$?
+        echo "$line: $status"
+        cat err
+        # The first call has nothing to compare with.
+        case $line in *since-last) [ "$status" = 4 ] ;; *) [ "$status" = 0 ] ;; esac
+    done <lines
+    wait
+    [ "$(ls runs/run-*.netprof | wc -l)" -eq 10 ]
+}
+
 @test "recipe: second by second" {
-    run_block 4
+    run_block 5
     grep -q -- '--interval' recipe
     grep -q 'TCP ping-pong' out
     grep -q '^CPU busy ' out
@@ -58,7 +77,7 @@ run_block() {
 
 @test "recipe: a job on many nodes" {
     unset SLURM_JOB_ID PBS_JOBID OAR_JOB_ID
-    run_block 5
+    run_block 6
     [ "$(grep -c . recipe)" -eq 6 ]
     [ "$(ls 7/*.netprof | wc -l)" -eq 1 ]
     grep -q '^CPU busy ' out
@@ -68,7 +87,7 @@ run_block() {
 @test "recipe: is something wrong" {
     netprof run -q -o job.netprof -- ./my_program >out
     netprof run -q -o good.netprof -- ./my_program >out
-    block sh 6 >recipe
+    block sh 7 >recipe
     [ "$(grep -c . recipe)" -eq 4 ]
     # What this machine's network and load happen to be is no matter here: 1 says "found something".
     while read -r line; do
@@ -82,7 +101,7 @@ run_block() {
 }
 
 @test "recipe: a prologue" {
-    block sh 7 >recipe
+    block sh 8 >recipe
     [ "$(head -n 1 recipe)" = '#!/bin/sh' ]
     [[ $(sed -n 2p recipe) == *"# made once: netprof collect -o /etc/netprof/well.netprof"* ]]
     netprof collect -q -o well.netprof
@@ -106,7 +125,7 @@ run_block() {
     chmod +x mpirun
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
-    block sh 8 >recipe
+    block sh 9 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out
 }
@@ -117,7 +136,7 @@ run_block() {
         printf '{"header":{"id":"0xab","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1749490000000000,"hostname":"h1","pid":%d},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":1000000,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":10,"coll_busbw_gbs":10}}\n' \
             $rank $rank $((100 + rank)) >inspector_logs/h1-$rank.log
     done
-    block sh 9 >recipe
+    block sh 10 >recipe
     bash -euo pipefail recipe >out
     [ -s results/instances.csv ]
     [ "$(head -c 5 nccl.pdf)" = %PDF- ]
@@ -128,7 +147,7 @@ run_block() {
         "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 "rank$rank.sqlite" rank="$rank" pid="$((40 + rank))"
     done
     netprof run -q --interval 100ms -o node0.netprof -- ./my_program >out
-    block sh 10 >recipe
+    block sh 11 >recipe
     [ "$(grep -c . recipe)" -eq 3 ]
     [ -n "${NETPROF_DUCKDB-}" ] || sed -i 's/parquet/csv/' recipe
     bash -euo pipefail recipe >out
@@ -141,7 +160,7 @@ run_block() {
     block c 1 >program.c
     printf 'void exchange(void) {}\nvoid step(void);\nint main(void)\n{\n    step();\n    return 0;\n}\n' >main.c
     "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$NETPROF_TEST_TOP" program.c main.c -pthread -o my_program
-    block sh 11 >recipe
+    block sh 12 >recipe
     [ "$(grep -c . recipe)" -eq 2 ]
     bash -euo pipefail recipe >out 2>err
     cat err

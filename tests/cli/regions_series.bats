@@ -146,7 +146,7 @@ END
     [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'no netprof-report here'
     recorded 50ms "$phases" 1 200 3
     netprof-report -o job.html job
-    grep -q "Own time of regions" job.html
+    grep -q "Regions in all" job.html
     grep -q 'wait &lt;&amp;&gt;/all' job.html
     refute grep -q 'wait <&>' job.html
     for paper in a4 letter; do

@@ -131,7 +131,7 @@ static void says_what_is_wrong(void **state)
     expect_error("{}", NETPROF_ERR_FORMAT, "expected \"format\"");
     expect_error("[]", NETPROF_ERR_PARSE, "nothing usable");
     expect_error("{\"format\":\"netprof-diff\",\"version\":1}", NETPROF_ERR_FORMAT, "netprof-diff");
-    expect_error("{\"format\":\"netprof\",\"version\":2}", NETPROF_ERR_VERSION, "version 2");
+    expect_error("{\"format\":\"netprof\",\"version\":3}", NETPROF_ERR_VERSION, "version 3");
     expect_error("{\"format\":\"netprof\",\"version\":1}", NETPROF_ERR_PARSE, "nothing usable");
 
     dataset set = {0};

@@ -112,7 +112,7 @@ static void what_all_have_accuses_none(void **state)
     assert_true(json_object_object_get_ex(o, "findings", &list));
     json_object *first = json_object_array_get_idx(list, 0);
     assert_true(json_object_object_get_ex(first, "device", &value) && !value);
-    assert_true(json_object_object_get_ex(first, "devices", &value));
+    assert_true(json_object_object_get_ex(first, "device_count", &value));
     assert_int_equal(json_object_get_int(value), 4);
     json_object_put(o);
     free_checked(&one);
