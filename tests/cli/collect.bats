@@ -153,7 +153,7 @@ value_in() { # FILE COUNTER
     netprof collect -o nic.netprof copy/cxi3/device/telemetry/
     netprof convert class.netprof class.json
     netprof convert nic.netprof nic.json
-    [ "$(jq -r '.schemas[0].devices | map(.name) | join(" ")' class.json)" = cxi3 ]
+    [ "$(jq -r '.schemas[0].devices | map(.device) | join(" ")' class.json)" = cxi3 ]
     [ "$(value_in class.json hni_tx_paused_0)" = 3 ]
     for file in class nic; do
         # every file's number, as it stands there

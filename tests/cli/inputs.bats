@@ -15,7 +15,7 @@ setup() {
     mkfifo pipe
     for command in 'job --json FILE' 'check --json FILE' 'diff --json --all FILE' 'convert --to json FILE -' \
         'merge FILE -o - 2>/dev/null' 'export FILE --to csv --table counter_values -o -' \
-        'report FILE --chart time-cpu -o r.svg; cat r.svg; rm r.svg'; do
+        'report FILE --chart time-lines -o r.svg; cat r.svg; rm r.svg'; do
         bash -c "netprof ${command/FILE/a.netprof}" >file.out || true
         cat a.netprof >pipe & # one writer, once
         bash -c "netprof ${command/FILE/pipe}" >pipe.out || true
@@ -47,12 +47,12 @@ setup() {
     [[ $output == *"/dev/null: empty"* ]]
 }
 
-# limited COMMAND...: in 500 MB, but for a sanitizer, which maps more.
+# limited BYTES COMMAND...: in so much memory, but for a sanitizer, which maps more.
 limited() {
     if grep -q '^NETPROF_SANITIZE:[A-Z]*=.' "$NETPROF_TEST_BUILD/CMakeCache.txt"; then
-        "$@"
+        "${@:2}"
     else
-        prlimit --as=500000000 "$@"
+        prlimit --as="$1" "${@:2}"
     fi
 }
 
@@ -61,20 +61,20 @@ limited() {
     printf '{"netprof-snapshot": 1, "x": "' | dd of=large.json conv=notrunc status=none
     for command in 'job FILE' 'check FILE' 'diff FILE' 'convert FILE x.json' 'report FILE -o r.pdf' \
         'export FILE --to csv --table counter_values -o x.csv'; do
-        run limited netprof ${command/FILE/zeros}
+        run limited 500000000 netprof ${command/FILE/zeros}
         echo "$command: $output"
         [ "$status" -eq 3 ]
         [[ $output == *"zeros: expected a .netprof file, JSON of netprof or net_prof"* ]]
-        run limited netprof ${command/FILE/large.json}
+        run limited 500000000 netprof ${command/FILE/large.json}
         echo "$output"
         [ "$status" -eq 3 ]
         [[ $output == *"large.json: larger than 1073741824 bytes"* ]]
     done
-    run limited netprof watch --plain zeros
+    run limited 500000000 netprof watch --plain zeros
     [ "$status" -eq 3 ]
     [[ $output == *"zeros: not a .netprof file"* ]]
     truncate -s 3G conf
-    run limited netprof nccl --config conf --jobid 12
+    run limited 500000000 netprof nccl --config conf --jobid 12
     [ "$status" -eq 3 ]
     [[ $output == *"conf: larger than 1 MiB"* ]]
 }
@@ -164,7 +164,7 @@ limited() {
     head -c 1073741824 /dev/zero | gzip -1 >bomb.gz
     mkdir room
     for command in diff check job regions; do
-        TMPDIR=$PWD/room run --separate-stderr bash -c "ulimit -v 2000000; netprof $command bomb.gz"
+        TMPDIR=$PWD/room run --separate-stderr limited 2000000000 netprof $command bomb.gz
         [ "$status" -eq 3 ]
         [[ "$stderr" == *"a hundred times its size"* ]]
     done

@@ -22,7 +22,7 @@ teardown() {
     [ "$(grep -c '^netprof watch ' out)" -eq 3 ]
     [ "$(grep -c '^$' out)" -eq 2 ]
     grep -qE '^CPU +[0-9<]' out
-    grep -qE '^Memory +[0-9.]+ .?B of ' out
+    grep -qE '^Memory +[0-9.]+ .?i?B of ' out
     grep -qE '^lo .*B/s +[0-9.]+ .?B/s +-' out
     refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
     [ "$(netprof watch --once --interval 20ms --sources cpu | grep -c '^netprof watch ')" -eq 1 ]
@@ -262,7 +262,7 @@ make_nodes() {
     cp "$(command -v sh)" "$name"
     "./$name" -c 'while :; do :; done' &
     background=$!
-    took() { netprof watch --once --interval 500ms >out && grep -qE "^ *$background +[0-9.<]+ % +[0-9.]+ .?B  b\\\\x1b\]0;x\\\\x07y\$" out; }
+    took() { netprof watch --once --interval 500ms >out && grep -qE "^ *$background +[0-9.<]+ % +[0-9.]+ .?i?B  b\\\\x1b\]0;x\\\\x07y\$" out; }
     wait_until 60 took
     refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
     netprof watch --once --interval 100ms --sources cpu >out
