@@ -283,7 +283,7 @@ END
 }
 
 @test "on a terminal: Ctrl-C goes to the command, the report is written, and netprof ends by the signal" {
-    on_terminal c ready netprof run -o c.netprof -- sh -c 'touch ready; sleep 60' >shown
+    on_terminal c ready netprof run -o c.netprof -- sh -c 'touch ready; exec sleep 60' >shown
     grep -q 'netprof: sh was killed by signal 2 (Interrupt) after ' shown
     [ "$(tail -1 shown)" = 'signal 2' ]
     netprof diff c.netprof >/dev/null
@@ -298,7 +298,7 @@ END
 }
 
 @test "on a terminal: Ctrl-C ends a series; whole runs are reported, the one that was broken off is in no figure and no file" {
-    on_terminal c ready netprof run -r 5 -o runs/ -- sh -c 'echo x >>count; [ "$(wc -l <count)" -lt 3 ] || { touch ready; sleep 60; }' >shown
+    on_terminal c ready netprof run -r 5 -o runs/ -- sh -c 'echo x >>count; [ "$(wc -l <count)" -lt 3 ] || { touch ready; exec sleep 60; }' >shown
     grep -q 'netprof: 2 runs of sh' shown
     grep -q 'ended by the user in run 3 of 5, which is in no figure' shown
     [ "$(tail -1 shown)" = 'signal 2' ]
