@@ -326,7 +326,6 @@ int run_execute(execution *e)
     if (later) e->delay_at = e->begin_ns + ask->delay_ns;
     if (ask->timeout_ns) e->timeout_at = e->begin_ns + ask->timeout_ns;
     run_watch(e);
-    run_started = NULL;
     witness_end(&ask->witness);
     if (ask->words) run_look_for_others(e);
     return EXIT_DONE;
@@ -438,6 +437,7 @@ int run_close(execution *e, bool keep)
 
 void run_free(execution *e)
 {
+    if (run_started == e) run_started = NULL;
     witness_end(&e->ask->witness);
     interval_table_free(&e->intervals);
     run_samples_free(e);
