@@ -4,7 +4,8 @@
 NETPROF_TEST_TOP=${NETPROF_TEST_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
 NETPROF_TEST_BUILD=${NETPROF_TEST_BUILD:-$NETPROF_TEST_TOP/build}
 NETPROF_TEST_BIN=${NETPROF_TEST_BIN:-$NETPROF_TEST_BUILD/bin}
-PATH=$NETPROF_TEST_BIN:$PATH
+# The distribution's python3 has the packages that tools/bootstrap --tests installs.
+PATH=$NETPROF_TEST_BIN:/usr/bin:$PATH
 export LC_ALL=C.UTF-8
 unset NO_COLOR NETPROF_ROOT NETPROF_SOURCES NETPROF_INCLUDE NETPROF_EXCLUDE
 # What this machine's job environment says is no part of the tests.
