@@ -110,7 +110,7 @@
         10.9 reading schemas
         10.10 reading snapshots of format version 1
         10.11 reading snapshots of format version 2, deltas and facts
-        10.12 reading regions
+        10.12 reading regions, events
         10.13 chunks, damage, files put together
         10.14 the reader's functions
      11 implementation: JSON, text
@@ -569,8 +569,26 @@ typedef enum netprof_item_type {
     NETPROF_ITEM_DAMAGE, /* bytes that were lost: offset, size, text */
     /* Another file begins, appended to the one before; `complete`: that one was closed properly. What follows is a run
        of its own, with other facts and other schemas. */
-    NETPROF_ITEM_FILE
+    NETPROF_ITEM_FILE,
+    NETPROF_ITEM_EVENTS
 } netprof_item_type;
+
+/* A column of events: whole numbers (uint64_t bits where a name's meaning needs them), or texts. */
+typedef struct netprof_events_column {
+    const char *name;         /* lower case, with the unit if it holds a quantity: "begin_ns" */
+    const int64_t *numbers;   /* [count]; NULL: texts */
+    const char *const *texts; /* [count]; NULL: numbers */
+} netprof_events_column;
+
+/* Rows of a table that grows: what happened, one row each, with attributes. Rows of a kind may come in many parts, and
+   later versions may add columns: find them by their names. */
+typedef struct netprof_events {
+    const char *kind; /* "nccl.coll" */
+    const netprof_events_column *columns;
+    size_t column_count, count;
+} netprof_events;
+
+#define NETPROF_EVENTS_MAX (1 << 20) /* rows of one part */
 
 /* One item read; valid until the next call. To keep a snapshot, copy it with netprof_snapshot_copy(). */
 typedef struct netprof_item {
@@ -584,6 +602,7 @@ typedef struct netprof_item {
     const char *text;             /* DAMAGE: what was lost, in words */
     int complete;                 /* END, FILE */
     const netprof_schema *schema; /* SNAPSHOT: its schema, also if it was passed over */
+    const netprof_events *events;
 } netprof_item;
 
 /* ---- >>5 functions ----
@@ -734,6 +753,9 @@ NETPROF_API netprof_err netprof_write_fact(netprof_writer *writer, const char *k
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const netprof_snapshot *snapshot,
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
+/* Writes a part of a table of events. NETPROF_ERR_LIMIT: more than NETPROF_EVENTS_MAX rows, or 255 columns. */
+NETPROF_API netprof_err netprof_write_events(netprof_writer *writer, const netprof_events *events,
+                                             netprof_error *error);
 #endif
 /* Ends the file and gives it its name; keep = 0 discards it. Frees the writer in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
@@ -9819,6 +9841,10 @@ NETPROF_API void netprof_meter_free(netprof_meter *meter)
             from the one before, waits, waited_ns. Kind 3: varint number of values; for each, varint distance of its
             stat's index from that of the one before, text name, varint count, signed sum, least, most, at_longest, varint
             longest_ns; in the zero code 64 counts; in the zero code 64 times.
+   "EVNT" = text kind, varint number of columns, varint number of rows; for each column: text name, u8 type, content. Type
+            0, numbers: in the zero code, the difference of each row from the one before (the first: from 0) in zigzag.
+            Type 1, texts: varint how many different ones, these texts; then the number of each row's text, as numbers.
+            A chunk with another type is passed over. Chunks of events refer to no other chunk.
    "END " = varint number of chunks before it: the file was closed properly. */
 
 /* >>10.2 integers, checksums, bit codes */
@@ -11144,6 +11170,81 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_del
     return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
 
+/* Differences, so that what stays or grows evenly takes little. */
+static void netprof__put_differences(netprof__buffer *b, const int64_t *numbers, size_t count)
+{
+    uint64_t before = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        netprof__zero_code(b, netprof__zigzag((int64_t)((uint64_t)numbers[i] - before)));
+        before = (uint64_t)numbers[i];
+    }
+    netprof__zero_code_end(b);
+}
+
+/* The different texts of a column, and in numbers[] which of them each row has. Few are different: a look at the last ones
+   finds nearly all. Returns how many; NETPROF_NONE: out of memory. */
+static size_t netprof__events_texts(netprof_writer *w, const netprof_events_column *c, size_t count, int64_t *numbers,
+                                    size_t **different)
+{
+    size_t *rows = NULL, capacity = 0, known = 0, i, k;
+    for (i = 0; i < count; i++) {
+        size_t last = known > 64 ? known - 64 : 0;
+        for (k = known; k > last && strcmp(c->texts[rows[k - 1]], c->texts[i]) != 0;)
+            k--;
+        if (k == last) {
+            if (!netprof__grow(&w->alloc, &rows, &capacity, known + 1, sizeof *rows)) {
+                netprof__release(&w->alloc, rows);
+                return NETPROF_NONE;
+            }
+            rows[known++] = i;
+            k = known;
+        }
+        numbers[i] = (int64_t)(k - 1);
+    }
+    *different = rows;
+    return known;
+}
+
+static int netprof__put_events_texts(netprof_writer *w, const netprof_events_column *c, size_t count)
+{
+    int64_t *numbers = (int64_t *)netprof__resize(&w->alloc, NULL, (count + 1) * sizeof *numbers);
+    size_t *rows = NULL, known = numbers ? netprof__events_texts(w, c, count, numbers, &rows) : NETPROF_NONE, i;
+    if (known != NETPROF_NONE) {
+        netprof__put_varint(&w->buffer, known);
+        for (i = 0; i < known; i++)
+            netprof__put_text(&w->buffer, c->texts[rows[i]]);
+        netprof__put_differences(&w->buffer, numbers, count);
+    }
+    netprof__release(&w->alloc, rows);
+    netprof__release(&w->alloc, numbers);
+    return known != NETPROF_NONE;
+}
+
+NETPROF_API netprof_err netprof_write_events(netprof_writer *w, const netprof_events *e, netprof_error *error)
+{
+    size_t i;
+    if (!w || !e || !e->kind || (!e->columns && e->column_count) || (!e->column_count && e->count))
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no events");
+    if (w->error.code) return netprof__writer_failed(w, error);
+    if (e->count > NETPROF_EVENTS_MAX || e->column_count > 255)
+        return netprof__fail(error, NETPROF_ERR_LIMIT, 0, NULL, "more events than a part may have");
+    netprof__chunk_begin(w, "EVNT");
+    netprof__put_text(&w->buffer, e->kind);
+    netprof__put_varint(&w->buffer, e->column_count);
+    netprof__put_varint(&w->buffer, e->count);
+    for (i = 0; i < e->column_count; i++) {
+        const netprof_events_column *c = &e->columns[i];
+        netprof__put_text(&w->buffer, c->name);
+        netprof__put_byte(&w->buffer, c->texts != NULL);
+        if (!c->texts)
+            netprof__put_differences(&w->buffer, c->numbers, e->count);
+        else if (!netprof__put_events_texts(w, c, e->count))
+            w->buffer.failed = 1;
+    }
+    return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
+}
+
 #endif /* NETPROF_REGIONS_ONLY */
 
 /* Gives the file its name only after every byte is on disk. */
@@ -11532,7 +11633,13 @@ struct netprof_reader {
     netprof_delta delta;
     netprof_regions regions;
     netprof_fact fact;
-    char *texts; /* of the fact, and scratch space for names */
+    netprof_events events;
+    netprof_events_column *event_columns;
+    int64_t *event_numbers;
+    const char **event_texts;
+    size_t *event_words; /* offsets in `texts`: the columns' names, then the texts of all columns */
+    size_t event_columns_capacity, event_numbers_capacity, event_texts_capacity, event_words_capacity;
+    char *texts; /* of the fact, of events, and scratch space for names */
     size_t texts_capacity;
     uint8_t *marks;
     size_t marks_capacity;
@@ -12301,7 +12408,7 @@ static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
     return NULL;
 }
 
-/* >>10.12 reading regions */
+/* >>10.12 reading regions, events */
 
 /* Reads everything before the names; returns 0 if it does not decode. Texts go to the reader's scratch space, one after
    another. */
@@ -12542,19 +12649,121 @@ static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
     return NULL;
 }
 
+/* Places of the texts of a chunk of events, while it is read. */
+typedef struct netprof__events_places {
+    size_t texts, words; /* used of r->texts and of r->event_words */
+} netprof__events_places;
+
+static int netprof__take_event_text(netprof_reader *r, netprof__cursor *c, netprof__events_places *p)
+{
+    size_t next = netprof__take_text(r, c, p->texts);
+    if (!next ||
+        !netprof__reader_room(r, &r->event_words, &r->event_words_capacity, p->words + 1, sizeof *r->event_words)) {
+        c->bad = 1;
+        return 0;
+    }
+    r->event_words[p->words++] = p->texts;
+    p->texts = next;
+    return 1;
+}
+
+/* The numbers of a column; of texts with `first` added: each is then a place in r->event_words below `end`. */
+static void netprof__take_event_numbers(netprof_reader *r, netprof__cursor *c, int64_t *to, size_t first, size_t end)
+{
+    uint64_t value = 0;
+    size_t i;
+    c->zeros = 0;
+    for (i = 0; i < r->events.count && !c->bad; i++) {
+        value += (uint64_t)netprof__unzigzag(netprof__take_zero_code(c));
+        if (end && value >= end - first) c->bad = 1;
+        to[i] = (int64_t)(value + first);
+    }
+    if (c->zeros) c->bad = 1;
+}
+
+static void netprof__take_event_column(netprof_reader *r, netprof__cursor *c, size_t column, netprof__events_places *p)
+{
+    size_t first, texts, i;
+    unsigned type;
+    int64_t *numbers = r->event_numbers + column * r->events.count;
+    if (!netprof__take_event_text(r, c, p)) return;
+    r->event_columns[column].name = NULL;
+    r->event_columns[column].numbers =
+        (const int64_t *)(uintptr_t)(p->words - 1); /* until all texts have their place */
+    r->event_columns[column].texts = NULL;
+    type = netprof__take_byte(c);
+    if (type > 1) c->bad = 1;
+    if (type != 1) {
+        netprof__take_event_numbers(r, c, numbers, 0, 0);
+        return;
+    }
+    r->event_columns[column].texts = r->event_texts + column * r->events.count;
+    texts = netprof__take_count(c);
+    for (i = 0, first = p->words; i < texts && !c->bad; i++)
+        netprof__take_event_text(r, c, p);
+    if (texts || !r->events.count)
+        netprof__take_event_numbers(r, c, numbers, first, p->words);
+    else
+        c->bad = 1;
+}
+
+/* Texts may have moved while they were read: now they stay. */
+static void netprof__place_events(netprof_reader *r)
+{
+    size_t i, k;
+    for (i = 0; i < r->events.column_count; i++) {
+        netprof_events_column *c = &r->event_columns[i];
+        const char **texts = r->event_texts + i * r->events.count;
+        c->name = r->texts + r->event_words[(size_t)(uintptr_t)c->numbers];
+        c->numbers = r->event_numbers + i * r->events.count;
+        for (k = 0; c->texts && k < r->events.count; k++)
+            texts[k] = r->texts + r->event_words[c->numbers[k]];
+        if (c->texts) c->numbers = NULL;
+    }
+    r->events.kind = r->texts;
+    r->events.columns = r->event_columns;
+}
+
+static const char *netprof__take_events(netprof_reader *r, netprof__cursor *c)
+{
+    static const char bad[] = "events that are damaged, or that only a later netprof can read";
+    netprof__events_places p;
+    uint64_t cells;
+    size_t i;
+    memset(&r->events, 0, sizeof r->events);
+    p.words = 0;
+    p.texts = netprof__take_text(r, c, 0);
+    r->events.column_count = netprof__take_count(c);
+    cells = netprof__take_varint(c);
+    if (c->bad || r->events.column_count > 255 || cells > NETPROF_EVENTS_MAX || (cells && !r->events.column_count))
+        return r->starved ? "" : bad;
+    r->events.count = (size_t)cells;
+    cells *= r->events.column_count;
+    if (cells * 16 > r->limits.max_memory) return "more events than the limit on memory allows";
+    if (!netprof__reader_room(r, &r->event_columns, &r->event_columns_capacity, r->events.column_count + 1,
+                              sizeof *r->event_columns) ||
+        !netprof__reader_room(r, &r->event_numbers, &r->event_numbers_capacity, (size_t)cells + 1,
+                              sizeof *r->event_numbers) ||
+        !netprof__reader_room(r, &r->event_texts, &r->event_texts_capacity, (size_t)cells + 1, sizeof *r->event_texts))
+        return "";
+    for (i = 0; i < r->events.column_count && !c->bad; i++)
+        netprof__take_event_column(r, c, i, &p);
+    if (c->bad) return r->starved ? "" : bad;
+    netprof__place_events(r);
+    return NULL;
+}
+
 /* >>10.13 chunks, damage, files put together */
 
 static const struct netprof__chunk_kind {
     char tag[5];
     netprof_item_type type; /* NETPROF_ITEM_END: not delivered */
     const char *(*take)(netprof_reader *r, netprof__cursor *c);
-} netprof__chunk_types[] = {{"FACT", NETPROF_ITEM_FACT, netprof__take_fact},
-                            {"SCHM", NETPROF_ITEM_END, netprof__keep_schema},
-                            {"STEP", NETPROF_ITEM_SNAPSHOT, netprof__take_step},
-                            {"SNAP", NETPROF_ITEM_SNAPSHOT, netprof__take_snapshot},
-                            {"DIFF", NETPROF_ITEM_DELTA, netprof__take_delta},
-                            {"REGN", NETPROF_ITEM_REGIONS, netprof__take_regions},
-                            {"END ", NETPROF_ITEM_END, NULL}};
+} netprof__chunk_types[] = {
+    {"FACT", NETPROF_ITEM_FACT, netprof__take_fact},     {"SCHM", NETPROF_ITEM_END, netprof__keep_schema},
+    {"STEP", NETPROF_ITEM_SNAPSHOT, netprof__take_step}, {"SNAP", NETPROF_ITEM_SNAPSHOT, netprof__take_snapshot},
+    {"DIFF", NETPROF_ITEM_DELTA, netprof__take_delta},   {"REGN", NETPROF_ITEM_REGIONS, netprof__take_regions},
+    {"EVNT", NETPROF_ITEM_EVENTS, netprof__take_events}, {"END ", NETPROF_ITEM_END, NULL}};
 
 static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char *tag)
 {
@@ -12756,6 +12965,7 @@ static void netprof__item_of(const netprof_reader *r, netprof_item *item, netpro
     item->schema = type != NETPROF_ITEM_SNAPSHOT ? NULL : r->passed ? r->passed_schema : r->snapshot.schema;
     item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
     item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
+    item->events = type == NETPROF_ITEM_EVENTS ? &r->events : NULL;
 }
 
 static const char netprof__foreign[] = "a part of another file, whose beginning is lost";
@@ -12835,6 +13045,10 @@ NETPROF_API void netprof_reader_close(netprof_reader *r)
     netprof_snapshot_free(&r->snapshot);
     netprof_delta_free(&r->delta);
     netprof_regions_free(&r->regions);
+    netprof__release(&a, r->event_columns);
+    netprof__release(&a, r->event_numbers);
+    netprof__release(&a, (void *)r->event_texts);
+    netprof__release(&a, r->event_words);
     netprof__release(&a, r->schemas);
     netprof__release(&a, r->texts);
     netprof__release(&a, r->marks);
@@ -18071,6 +18285,9 @@ static void netprof__series_end(struct netprof__regions_state *g)
 /* >>13 what each version changed
 
    next
+     netprof_write_events and NETPROF_ITEM_EVENTS: tables of events, with attributes, in .netprof files (chunks EVNT, which
+     older readers pass over). Files of libnccl-profiler-netprof.so hold the tables nccl.comm, nccl.coll, nccl.p2p,
+     nccl.transfer, nccl.device and nccl.drops; netprof-nccl(1) lists their columns.
      JSON of `netprof compare`, document version 2: ratios, scores, directions and checks are those of the middle faulty
      run (before: of the worst one); findings, work, splits, chance and not_compared are new.
      netprof_delta.elapsed_ns of two stamps that are the same, within stamp_error_ns, is 0 (before: some ns, or below 0).

@@ -45,6 +45,7 @@ static void export_input_take_item(const netprof_item *item, const input_visitor
         if (v->delta) v->delta(v->user, item->delta);
         break;
     case NETPROF_ITEM_REGIONS: f->regions = true; break;
+    case NETPROF_ITEM_EVENTS: break;
     case NETPROF_ITEM_FILE: break; // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         f->complete = false;

@@ -49,6 +49,7 @@ static netprof_err dataset_take_item(dataset_input *in, const netprof_item *item
         return NETPROF_OK;
     case NETPROF_ITEM_DELTA: return dataset_copy_delta(in, item->delta);
     case NETPROF_ITEM_REGIONS: in->set->regions++; return NETPROF_OK; // no part of a data set of counters
+    case NETPROF_ITEM_EVENTS: return NETPROF_OK;                      // nor these
     case NETPROF_ITEM_FILE: return NETPROF_OK;                        // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         in->run.complete = false;

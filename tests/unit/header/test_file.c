@@ -2300,6 +2300,153 @@ static void version_1(void **state)
     tree_remove(tree);
 }
 
+/* -- events -- */
+
+static const int64_t event_times[] = {1000, 1010, 1010, INT64_MIN, INT64_MAX, 0, 0, 0, 0, -1};
+static const char *const event_names[] = {"AllReduce", "", "AllReduce", "\xff", "AllGather",
+                                          "",          "", "",          "",     "AllGather"};
+
+static void write_some_events(struct sink *to)
+{
+    const netprof_events_column columns[] = {
+        {"begin_ns", event_times, NULL}, {"name", NULL, event_names}, {"again", NULL, event_names}};
+    const netprof_events some = {"a.kind", columns, 3, COUNT(event_times)}, none = {"none", NULL, 0, 0};
+    netprof_writer *w;
+    assert_int_equal(netprof_writer_open_fn(&w, sink_write, to, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_events(w, &some, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_events(w, &none, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+}
+
+static void check_some_events(const netprof_events *e)
+{
+    assert_string_equal(e->kind, "a.kind");
+    assert_int_equal(e->column_count, 3);
+    assert_int_equal(e->count, COUNT(event_times));
+    assert_string_equal(e->columns[0].name, "begin_ns");
+    assert_null(e->columns[0].texts);
+    assert_memory_equal(e->columns[0].numbers, event_times, sizeof event_times);
+    for (size_t c = 1; c < 3; c++) {
+        assert_string_equal(e->columns[c].name, c == 1 ? "name" : "again");
+        assert_null(e->columns[c].numbers);
+        for (size_t i = 0; i < e->count; i++)
+            assert_string_equal(e->columns[c].texts[i], event_names[i]);
+    }
+}
+
+static void events_are_kept(void **state)
+{
+    (void)state;
+    struct sink file = {0};
+    netprof_reader *r;
+    netprof_item item;
+    write_some_events(&file);
+    assert_int_equal(netprof_reader_open_memory(&r, file.data, file.size, NULL, NULL), NETPROF_OK);
+    assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+    assert_int_equal(item.type, NETPROF_ITEM_EVENTS);
+    check_some_events(item.events);
+    assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+    assert_int_equal(item.type, NETPROF_ITEM_EVENTS);
+    assert_string_equal(item.events->kind, "none");
+    assert_int_equal(item.events->count, 0);
+    assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+    assert_true(item.type == NETPROF_ITEM_END && item.complete && !item.events);
+    netprof_reader_close(r);
+    sink_free(&file);
+}
+
+// By the description: kind "k", a column of numbers 5, 5, 4 and one of texts "x", "y", "y".
+static void events_by_hand(void **state)
+{
+    (void)state;
+    static const char chunk[] = "\1k"
+                                "\2"
+                                "\3"
+                                "\1n"
+                                "\0"
+                                "\x0a\0\0\1"
+                                "\1t"
+                                "\1"
+                                "\2\1x\1y"
+                                "\0\0\2\0\0";
+    struct sink file = {0};
+    netprof_reader *r;
+    netprof_item item;
+    append_header(&file, 2);
+    append_chunk(&file, "EVNT", chunk, sizeof chunk - 1);
+    assert_int_equal(netprof_reader_open_memory(&r, file.data, file.size, NULL, NULL), NETPROF_OK);
+    assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+    assert_int_equal(item.type, NETPROF_ITEM_EVENTS);
+    assert_int_equal(item.events->count, 3);
+    assert_int_equal(item.events->columns[0].numbers[0], 5);
+    assert_int_equal(item.events->columns[0].numbers[1], 5);
+    assert_int_equal(item.events->columns[0].numbers[2], 4);
+    assert_string_equal(item.events->columns[1].texts[0], "x");
+    assert_string_equal(item.events->columns[1].texts[2], "y");
+    netprof_reader_close(r);
+    sink_free(&file);
+}
+
+// Whatever a chunk of events holds, with a correct checksum: it is delivered or it is damage, and what follows is read.
+static void events_of_noise(void **state)
+{
+    (void)state;
+    struct sink whole = {0};
+    write_some_events(&whole);
+    size_t payload = get_u32(whole.data + 20), damaged = 0, delivered = 0;
+    for (size_t at = 0; at < payload; at++)
+        for (int v = 0; v < 256; v += 5) {
+            struct sink file = {0};
+            netprof_reader *r;
+            netprof_item item;
+            unsigned char *copy = malloc(payload);
+            memcpy(copy, whole.data + 28, payload);
+            copy[at] = (unsigned char)v;
+            append_header(&file, 2);
+            append_chunk(&file, "EVNT", copy, v % 2 ? payload : at);
+            append_chunk(&file, "FACT", "\x01k\x01v", 4);
+            assert_int_equal(netprof_reader_open_memory(&r, file.data, file.size, NULL, NULL), NETPROF_OK);
+            assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+            damaged += item.type == NETPROF_ITEM_DAMAGE;
+            delivered += item.type == NETPROF_ITEM_EVENTS;
+            for (size_t c = 0; item.events && c < item.events->column_count; c++)
+                for (size_t i = 0; i < item.events->count; i++)
+                    assert_true(item.events->columns[c].texts ? strlen(item.events->columns[c].texts[i]) < 100 : 1);
+            assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+            assert_int_equal(item.type, NETPROF_ITEM_FACT);
+            netprof_reader_close(r);
+            sink_free(&file);
+            free(copy);
+        }
+    assert_true(damaged > 1000 && delivered > 100);
+    sink_free(&whole);
+}
+
+static void limits_of_events(void **state)
+{
+    (void)state;
+    static const char rows[] = "\1k\1\xff\xff\x3f\1n\0\0\xfe\xff\x3f"; // 2^20 - 1 rows in 15 bytes
+    netprof_limits limits = {.max_memory = 1 << 20};
+    struct sink file = {0};
+    append_header(&file, 2);
+    append_chunk(&file, "EVNT", rows, sizeof rows - 1);
+    most_held = held;
+    struct things got = read_data(file.data, file.size, &limits);
+    assert_int_equal(got.damages, 1);
+    assert_non_null(strstr(got.all[0].text, "limit"));
+    assert_true(most_held < (size_t)2 << 20);
+    things_free(&got);
+    sink_free(&file);
+    netprof_writer *w;
+    const netprof_events many = {"k", &(netprof_events_column){"n", event_times, NULL}, 1, NETPROF_EVENTS_MAX + 1},
+                         no_column = {"k", NULL, 0, 1};
+    assert_int_equal(netprof_writer_open_fn(&w, sink_write, &file, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_events(w, &many, NULL), NETPROF_ERR_LIMIT);
+    assert_int_equal(netprof_write_events(w, &no_column, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+    sink_free(&file);
+}
+
 int main(int count, char **arguments_given)
 {
     const struct CMUnitTest tests[] = {
@@ -2347,6 +2494,10 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(arguments),
         cmocka_unit_test(second_implementation),
         cmocka_unit_test(version_1),
+        cmocka_unit_test(events_are_kept),
+        cmocka_unit_test(events_by_hand),
+        cmocka_unit_test(events_of_noise),
+        cmocka_unit_test(limits_of_events),
     };
     if (count > 1) cmocka_set_test_filter(arguments_given[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
