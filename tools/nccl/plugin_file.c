@@ -1,0 +1,277 @@
+#define _GNU_SOURCE
+#define NETPROF_IMPLEMENTATION
+#define NETPROF_STATIC
+#define NETPROF_DISABLE
+#define NETPROF_NO_READER
+#define NETPROF_NO_JSON
+#define NETPROF_NO_PRINT
+#include "netprof.h"
+
+#include "plugin_clock.h"
+#include "plugin_file.h"
+#include "plugin_pool.h"
+
+enum { ROWS = 4096, COLUMNS = 32, TEXTS = 1024 };
+enum { LIMIT_MIB = 1024 };
+
+typedef struct file_layout {
+    const char *kind;
+    const char *columns; // names, by commas; '*' before those of texts
+} file_layout;
+
+static const file_layout file_layouts[TABLES] = {
+    [TABLE_COMM] = {"nccl.comm", "comm,*id,*name,rank,ranks,nodes,interface,begin_ns"},
+    [TABLE_CALL] = {"nccl.call",
+                    "comm,call,*kind,*func,sn,count,*datatype,bytes,peer,*algo,*proto,channels,user_tag,enqueue_ns,"
+                    "enqueued_ns,first_ns,ready_ns,last_ns,kernels,gpu_begin_ns,gpu_end_ns,ops,finished"},
+    [TABLE_TRANSFER] = {"nccl.transfer",
+                        "comm,call,peer,*direction,channels,*transport,device,ops,steps,timed,bytes,own_gpu_ns,"
+                        "credit_ns,wire_ns,flush_ns,first_ns,last_ns"},
+    [TABLE_DEVICE] = {"nccl.device", "comm,*transport,device,qp,requests,bytes"},
+    [TABLE_DROPS] = {"nccl.drops", "comm,*what,count"},
+};
+
+typedef struct file_rows {
+    char *names; // of the columns, each ended by 0
+    netprof_events_column columns[COLUMNS];
+    bool texts[COLUMNS];
+    size_t column_count, count;
+    int64_t *numbers[COLUMNS]; // [ROWS]; a text's is its place in file_texts
+    const char **words;        // [ROWS] of the columns of texts, one after the other
+} file_rows;
+
+static struct {
+    netprof_writer *writer;
+    bool failed, full;
+    unsigned number; // of files of this process
+    uint64_t bytes, limit;
+    file_rows tables[TABLES];
+    char *texts[TEXTS];
+    size_t text_count;
+    netprof *devices;
+    netprof_snapshot snapshot;
+    bool sampled;
+} file;
+
+// ---- texts ----
+
+int64_t file_text(const char *text)
+{
+    if (!text) text = "";
+    for (size_t i = file.text_count; i-- > 0;)
+        if (strncmp(file.texts[i], text, 127) == 0) return (int64_t)i;
+    char *copy = file.text_count < TEXTS ? strndup(text, 127) : NULL;
+    if (!copy) return file.text_count ? 0 : -1;
+    file.texts[file.text_count] = copy;
+    return (int64_t)file.text_count++;
+}
+
+static const char *file_text_at(int64_t place)
+{
+    return place >= 0 && (size_t)place < file.text_count ? file.texts[place] : "";
+}
+
+// ---- the file ----
+
+static void file_put_fact(const char *key, const char *value)
+{
+    if (value && *value && netprof_write_fact(file.writer, key, value, NULL)) file.failed = true;
+}
+
+static const char *file_first_of(const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value) return value;
+    }
+    return "";
+}
+
+#ifdef PLUGIN_SCRIPT
+const char *plugin_host(void);
+#else
+static const char *plugin_host(void)
+{
+    static struct utsname node;
+    return uname(&node) == 0 ? node.nodename : "unknown";
+}
+#endif
+
+static const char *file_job(void)
+{
+    static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"};
+    return file_first_of(names, sizeof names / sizeof *names);
+}
+
+// A name that nobody has: an earlier file of this process, or of one with its number in another container, stays.
+static void file_make_name(char *to, size_t size)
+{
+    const char *directory = getenv("NETPROF_NCCL_DIR"), *job = file_job();
+    char host[64], again[16] = "";
+    size_t n = 0;
+    for (const char *p = plugin_host(); *p && n < sizeof host - 1; p++)
+        host[n++] = *p == '/' ? '_' : *p;
+    host[n] = 0;
+    do {
+        if (++file.number > 1) snprintf(again, sizeof again, "-%u", file.number);
+        snprintf(to, size, "%s%snetprof-nccl-%s%s%s-%d%s.netprof", directory && *directory ? directory : "",
+                 directory && *directory ? "/" : "", job, *job ? "-" : "", host, plugin_pid, again);
+    } while (access(to, F_OK) == 0 && file.number < 10000);
+}
+
+static bool file_open(void)
+{
+    char name[PATH_MAX], text[32];
+    netprof_error error;
+    if (file.writer || file.failed) return file.writer && !file.failed;
+    file_make_name(name, sizeof name);
+    if (netprof_writer_open(&file.writer, name, 1, &error)) {
+        file.failed = true;
+        if (!getenv("NETPROF_QUIET"))
+            fprintf(stderr, "netprof: NCCL's events cannot be kept: %s: %s\n", name,
+                    error.sys_errno ? strerror(error.sys_errno) : error.text);
+        return false;
+    }
+    file_put_fact("netprof", NETPROF_VERSION_STRING);
+    file_put_fact("recorder", "nccl");
+    file_put_fact("host", plugin_host());
+    snprintf(text, sizeof text, "%d", plugin_pid);
+    file_put_fact("pid", text);
+    file_put_fact("job", file_job());
+    file_put_fact("command", program_invocation_name);
+    return !file.failed;
+}
+
+static void file_layout_read(file_rows *t, const file_layout *l)
+{
+    char *at = t->names = strdup(l->columns);
+    for (char *name = strsep(&at, ","); name; name = strsep(&at, ",")) {
+        t->texts[t->column_count] = *name == '*';
+        t->columns[t->column_count].name = name + (*name == '*');
+        t->numbers[t->column_count] = calloc(ROWS, sizeof(int64_t));
+        file.failed |= !t->numbers[t->column_count];
+        t->column_count++;
+    }
+    t->words = calloc(t->column_count * ROWS, sizeof *t->words);
+    file.failed |= !t->words;
+}
+
+void file_begin(void)
+{
+    const char *limit = getenv("NETPROF_NCCL_LIMIT");
+    char *end = NULL;
+    double mib = limit ? strtod(limit, &end) : 0;
+    unsigned number = file.number;
+    memset(&file, 0, sizeof file);
+    file.number = number;
+    file.limit = (uint64_t)((limit && end != limit && !*end && mib >= 0 ? mib : LIMIT_MIB) * 1048576);
+    for (int i = 0; i < TABLES; i++)
+        file_layout_read(&file.tables[i], &file_layouts[i]);
+    file_text("");
+}
+
+static void file_table_free(file_rows *t)
+{
+    for (size_t i = 0; i < t->column_count; i++)
+        free(t->numbers[i]);
+    free(t->words);
+    free(t->names);
+}
+
+void file_end(void)
+{
+    file_flush();
+    if (file.full && file.writer)
+        file_put_fact("warning", "NETPROF_NCCL_LIMIT was reached: later calls are not in this file");
+    netprof_writer_close(file.writer, 1, NULL);
+    file.writer = NULL;
+    for (int i = 0; i < TABLES; i++)
+        file_table_free(&file.tables[i]);
+    for (size_t i = 0; i < file.text_count; i++)
+        free(file.texts[i]);
+    file.text_count = 0;
+    netprof_snapshot_free(&file.snapshot);
+    netprof_close(file.devices);
+    file.devices = NULL;
+}
+
+// ---- rows ----
+
+static void file_flush_table(int which)
+{
+    file_rows *t = &file.tables[which];
+    netprof_events events = {file_layouts[which].kind, t->columns, t->column_count, t->count};
+    if (!t->count || !file_open()) {
+        t->count = 0;
+        return;
+    }
+    for (size_t i = 0; i < t->column_count; i++) {
+        t->columns[i].numbers = t->texts[i] ? NULL : t->numbers[i];
+        t->columns[i].texts = t->texts[i] ? t->words + i * ROWS : NULL;
+        for (size_t k = 0; t->texts[i] && k < t->count; k++)
+            t->words[i * ROWS + k] = file_text_at(t->numbers[i][k]);
+    }
+    file.bytes += t->count * t->column_count; // about a byte each
+    if (netprof_write_events(file.writer, &events, NULL)) file.failed = true;
+    t->count = 0;
+}
+
+void file_flush(void)
+{
+    for (int i = 0; i < TABLES; i++)
+        file_flush_table(i);
+}
+
+void file_row(file_table table, const int64_t *values)
+{
+    file_rows *t = &file.tables[table];
+    if (file.failed) return;
+    if (t->count == ROWS) file_flush();
+    for (size_t i = 0; i < t->column_count; i++)
+        t->numbers[i][t->count] = values[i];
+    t->count++;
+}
+
+bool file_is_full(void)
+{
+    file.full |= file.bytes >= file.limit;
+    return file.full;
+}
+
+// ---- network devices ----
+
+int64_t file_sample_interval(void)
+{
+    const char *mode = getenv("NETPROF"), *text = getenv("NETPROF_INTERVAL");
+    double seconds = 0.1;
+    char *end;
+    if (mode && (strcmp(mode, "off") == 0 || strcmp(mode, "time") == 0)) return 0;
+    if (text && *text) {
+        double given = strtod(text, &end);
+        if (end != text && strcmp(end, "ms") == 0) given /= 1000;
+        if (end != text && (!*end || !strcmp(end, "s") || !strcmp(end, "ms")) && given >= 0.001 && given < 1e6)
+            seconds = given;
+    }
+    return (int64_t)(seconds * 1e9);
+}
+
+// The kernel's protocol counters are text that takes long: they are read where somebody asks for them.
+static bool file_open_devices(void)
+{
+    netprof_config config = NETPROF_ZERO;
+    if (file.sampled) return file.devices != NULL;
+    file.sampled = true;
+    if (!getenv("NETPROF_SOURCES") && !getenv("NETPROF_INCLUDE")) config.sources = "cxi,netdev,rdma";
+    config.max_fds = 64;
+    if (netprof_open(&file.devices, &config, NULL) == NETPROF_OK) return true;
+    netprof_close(file.devices);
+    file.devices = NULL;
+    return false;
+}
+
+void file_sample(void)
+{
+    if (file.failed || !file_open_devices() || !file_open()) return;
+    if (netprof_take(file.devices, &file.snapshot, NETPROF_SET_FAST, NULL)) return;
+    if (netprof_write_snapshot(file.writer, &file.snapshot, NULL)) file.failed = true;
+}
