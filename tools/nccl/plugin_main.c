@@ -23,8 +23,6 @@
 
 enum { DRAIN_EVERY_MS = 10, FLUSH_EVERY_MS = 1000 };
 
-int plugin_pid;
-
 static pthread_mutex_t main_lock = PTHREAD_MUTEX_INITIALIZER; // never taken by events
 static pthread_cond_t main_wake;
 static plugin_context *main_open[POOL_CONTEXTS];

@@ -1,0 +1,732 @@
+// The NCCL profiler plugin, played to as NCCL does: what it keeps, what it survives, what it hands on.
+#define _GNU_SOURCE
+#include "netprof.h"
+
+#include "player.h"
+#include "plugin_pool.h"
+#include "support.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+// ---- what a directory of files holds ----
+
+enum { CELLS = 32 };
+
+typedef struct rows {
+    size_t count, columns;
+    char names[CELLS][24];
+    int64_t *numbers[CELLS]; // NULL: texts
+    char **texts[CELLS];
+} rows;
+
+typedef struct kept {
+    rows comm, call, transfer, device, drops;
+    size_t files, complete, snapshots;
+    char host[64], pid[16];
+} kept;
+
+static void rows_add(rows *t, const netprof_events *e)
+{
+    t->columns = e->column_count;
+    for (size_t i = 0; i < e->column_count; i++) {
+        snprintf(t->names[i], sizeof t->names[i], "%s", e->columns[i].name);
+        if (e->columns[i].texts)
+            t->texts[i] = realloc(t->texts[i], (t->count + e->count) * sizeof(char *));
+        else
+            t->numbers[i] = realloc(t->numbers[i], (t->count + e->count) * sizeof(int64_t));
+        for (size_t k = 0; k < e->count; k++)
+            if (e->columns[i].texts)
+                t->texts[i][t->count + k] = strdup(e->columns[i].texts[k]);
+            else
+                t->numbers[i][t->count + k] = e->columns[i].numbers[k];
+    }
+    t->count += e->count;
+}
+
+static size_t rows_column(const rows *t, const char *name)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        if (strcmp(t->names[i], name) == 0) return i;
+    fail_msg("no column %s", name);
+    return 0;
+}
+
+static int64_t number_at(const rows *t, size_t row, const char *name)
+{
+    assert_true(row < t->count);
+    return t->numbers[rows_column(t, name)][row];
+}
+
+static const char *text_at(const rows *t, size_t row, const char *name)
+{
+    assert_true(row < t->count);
+    return t->texts[rows_column(t, name)][row];
+}
+
+static void kept_read_file(kept *k, const char *path)
+{
+    const struct {
+        const char *kind;
+        rows *to;
+    } kinds[] = {{"nccl.comm", &k->comm},
+                 {"nccl.call", &k->call},
+                 {"nccl.transfer", &k->transfer},
+                 {"nccl.device", &k->device},
+                 {"nccl.drops", &k->drops}};
+    netprof_reader *r;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    assert_int_equal(netprof_reader_open(&r, path, NULL, NULL), NETPROF_OK);
+    k->files++;
+    while (item.type != NETPROF_ITEM_END) {
+        assert_int_equal(netprof_reader_next(r, &item, NULL), NETPROF_OK);
+        assert_int_not_equal(item.type, NETPROF_ITEM_DAMAGE);
+        k->snapshots += item.type == NETPROF_ITEM_SNAPSHOT;
+        if (item.type == NETPROF_ITEM_FACT && strcmp(item.fact->key, "host") == 0)
+            snprintf(k->host, sizeof k->host, "%s", item.fact->value);
+        if (item.type == NETPROF_ITEM_FACT && strcmp(item.fact->key, "pid") == 0)
+            snprintf(k->pid, sizeof k->pid, "%s", item.fact->value);
+        for (size_t i = 0; item.events && i < COUNT(kinds); i++)
+            if (strcmp(item.events->kind, kinds[i].kind) == 0) rows_add(kinds[i].to, item.events);
+    }
+    k->complete += (size_t)item.complete;
+    netprof_reader_close(r);
+}
+
+static kept kept_read(const char *directory)
+{
+    kept k = {.files = 0};
+    DIR *d = opendir(directory);
+    const struct dirent *entry;
+    assert_non_null(d);
+    while ((entry = readdir(d))) {
+        char path[1024];
+        if (strncmp(entry->d_name, "netprof-nccl-", 13) != 0) continue;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        kept_read_file(&k, path);
+    }
+    closedir(d);
+    assert_int_equal(k.complete, k.files);
+    return k;
+}
+
+static void rows_free(rows *t)
+{
+    for (size_t i = 0; i < t->columns; i++) {
+        for (size_t k = 0; t->texts[i] && k < t->count; k++)
+            free(t->texts[i][k]);
+        free(t->texts[i]);
+        free(t->numbers[i]);
+    }
+}
+
+static void kept_free(kept *k)
+{
+    rows_free(&k->comm);
+    rows_free(&k->call);
+    rows_free(&k->transfer);
+    rows_free(&k->device);
+    rows_free(&k->drops);
+}
+
+static int64_t drops_of(const kept *k, const char *what)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < k->drops.count; i++)
+        if (strcmp(text_at(&k->drops, i, "what"), what) == 0) sum += number_at(&k->drops, i, "count");
+    return sum;
+}
+
+// ---- a directory for each test, and settings ----
+
+static char *directory;
+
+static int begin_directory(void **state)
+{
+    (void)state;
+    directory = tree_make();
+    setenv("NETPROF_NCCL_DIR", directory, 1);
+    setenv("NETPROF", "time", 1); // no network devices
+    setenv("NETPROF_NCCL", "all", 1);
+    unsetenv("NETPROF_NCCL_NEXT");
+    player_ns = 1000000000000;
+    player_pid = 4711;
+    return 0;
+}
+
+static int end_directory(void **state)
+{
+    (void)state;
+    tree_remove(directory);
+    player_ns = -1;
+    player_pid = 0;
+    return 0;
+}
+
+// ---- what is kept ----
+
+// A call that sends in three steps to 3 and gets one from 1; times by the script.
+static void play_one(player *p)
+{
+    player_ns = 1000000000000;
+    void *coll = player_coll(p, "AllReduce", 7, 1000);
+    player_ns += 10;
+    player_stop(p, coll); // it is enqueued; what follows comes from the proxy's thread
+    void *send = player_op(p, coll, 3, true, 0), *get = player_op(p, coll, 1, false, 1);
+    player_step(p, send, true, 512, 100, 20, 300); // ready after 10 + 120
+    player_step(p, send, true, 256, 1, 2, 3);
+    player_step(p, get, false, 128, 1000, 200, 50);
+    player_stop(p, send);
+    player_stop(p, get);
+    player_kernel(p, coll, 0, 5000, 9000);
+    player_kernel(p, coll, 1, 5100, 9500);
+}
+
+static void check_one(const kept *k, int version)
+{
+    assert_int_equal(k->comm.count, 1);
+    assert_string_equal(text_at(&k->comm, 0, "id"), "0xabc");
+    assert_string_equal(text_at(&k->comm, 0, "name"), "dp");
+    assert_int_equal(number_at(&k->comm, 0, "rank"), 2);
+    assert_int_equal(number_at(&k->comm, 0, "ranks"), 4);
+    assert_int_equal(number_at(&k->comm, 0, "nodes"), 2);
+    assert_int_equal(number_at(&k->comm, 0, "interface"), version);
+    assert_int_equal(k->call.count, 1);
+    assert_string_equal(text_at(&k->call, 0, "kind"), "coll");
+    assert_string_equal(text_at(&k->call, 0, "func"), "AllReduce");
+    assert_string_equal(text_at(&k->call, 0, "datatype"), "ncclFloat32");
+    assert_string_equal(text_at(&k->call, 0, "algo"), "RING");
+    assert_string_equal(text_at(&k->call, 0, "proto"), "SIMPLE");
+    const struct {
+        const char *column;
+        int64_t value;
+    } numbers[] = {{"sn", 7},
+                   {"count", 1000},
+                   {"bytes", 4000},
+                   {"channels", 2},
+                   {"enqueue_ns", 1000000000000},
+                   {"enqueued_ns", 1000000000010},
+                   {"first_ns", 1000000000010},
+                   {"ready_ns", 1000000000130},
+                   {"last_ns", 1000000000010 + 420 + 6 + 1250},
+                   {"kernels", 2},
+                   {"gpu_begin_ns", 5000},
+                   {"gpu_end_ns", 9500},
+                   {"ops", 2},
+                   {"finished", 1},
+                   {"user_tag", 0}};
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        assert_int_equal(number_at(&k->call, 0, numbers[i].column), numbers[i].value);
+}
+
+static void check_transfers(const kept *k)
+{
+    static const struct {
+        const char *direction;
+        int64_t peer, steps, bytes, gpu, credit, wire, flush;
+    } expected[] = {{"send", 3, 2, 768, 101, 22, 303, 0}, {"recv", 1, 1, 128, 1000, 0, 50, 200}};
+    assert_int_equal(k->transfer.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(text_at(&k->transfer, i, "direction"), expected[i].direction);
+        assert_int_equal(number_at(&k->transfer, i, "peer"), expected[i].peer);
+        assert_int_equal(number_at(&k->transfer, i, "call"), number_at(&k->call, 0, "call"));
+        assert_int_equal(number_at(&k->transfer, i, "steps"), expected[i].steps);
+        assert_int_equal(number_at(&k->transfer, i, "timed"), expected[i].steps);
+        assert_int_equal(number_at(&k->transfer, i, "bytes"), expected[i].bytes);
+        assert_int_equal(number_at(&k->transfer, i, "own_gpu_ns"), expected[i].gpu);
+        assert_int_equal(number_at(&k->transfer, i, "credit_ns"), expected[i].credit);
+        assert_int_equal(number_at(&k->transfer, i, "wire_ns"), expected[i].wire);
+        assert_int_equal(number_at(&k->transfer, i, "flush_ns"), expected[i].flush);
+    }
+}
+
+static void every_interface(void **state)
+{
+    for (int version = 4; version <= 7; version++) {
+        begin_directory(state);
+        player p;
+        player_init(&p, version, player_table(version), 0xabc, "dp", 2, 4, 2);
+        assert_non_null(p.context);
+        assert_int_equal(p.mask, EVENT_COLL | EVENT_P2P | EVENT_PROXY_OP | EVENT_PROXY_STEP | EVENT_NET | EVENT_KERNEL);
+        play_one(&p);
+        player_finalize(&p);
+        assert_null(p.wrong);
+        kept k = kept_read(directory);
+        assert_int_equal(k.files, 1);
+        assert_string_equal(k.host, "node0");
+        assert_string_equal(k.pid, "4711");
+        check_one(&k, version);
+        check_transfers(&k);
+        assert_int_equal(k.drops.count, 0);
+        kept_free(&k);
+        end_directory(state);
+    }
+}
+
+// Requests of the built-in transports: bytes by device and queue pair, and which device a transfer used.
+static void requests_by_device(void **state)
+{
+    (void)state;
+    player p;
+    player_init(&p, 5, player_table(5), 0xabc, NULL, 2, 4, 0);
+    void *coll = player_coll(&p, "AllGather", 1, 8), *op = player_op(&p, coll, 1, true, 0);
+    abi_event e = {.parent = op};
+    void *step = player_start(&p, EVENT_PROXY_STEP, &e);
+    player_request(&p, step, 2, 11, 100);
+    player_request(&p, step, 2, 11, 50);
+    player_request(&p, step, 3, 12, 7);
+    player_request(&p, NULL, -1, 0, 1000);
+    player_stop(&p, step);
+    player_stop(&p, op);
+    player_stop(&p, coll);
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    int64_t seen = 0;
+    assert_int_equal(k.device.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        int64_t qp = number_at(&k.device, i, "qp"), bytes = number_at(&k.device, i, "bytes");
+        if (strcmp(text_at(&k.device, i, "transport"), "socket") == 0)
+            seen += bytes == 1000 && number_at(&k.device, i, "device") == -1;
+        else
+            seen += number_at(&k.device, i, "device") == qp - 9 && bytes == (qp == 11 ? 150 : 7);
+    }
+    assert_int_equal(seen, 3);
+    assert_int_equal(number_at(&k.transfer, 0, "device"), 3);
+    assert_string_equal(text_at(&k.transfer, 0, "transport"), "ib");
+    assert_string_equal(text_at(&k.comm, 0, "name"), "");
+    kept_free(&k);
+}
+
+// The shim of v4 does not set p2p.nChannels; tags exist since v7 only: what lies there otherwise is not read.
+static void fields_that_an_interface_lacks(void **state)
+{
+    for (int version = 4; version <= 7; version++) {
+        begin_directory(state);
+        player p;
+        player_init(&p, version, player_table(version), 1, "", 1, 2, 0);
+        abi_event e = {
+            .p2p = {.func = "Send", .datatype = "ncclUint8", .count = 5, .peer = 1, .channels = 99, .tag = 1234}};
+        player_stop(&p, player_start(&p, EVENT_P2P, &e));
+        player_finalize(&p);
+        kept k = kept_read(directory);
+        assert_string_equal(text_at(&k.call, 0, "kind"), "p2p");
+        assert_int_equal(number_at(&k.call, 0, "channels"), version == 4 ? 0 : 99);
+        assert_int_equal(number_at(&k.call, 0, "user_tag"), version == 7 ? 1234 : 0);
+        assert_int_equal(number_at(&k.call, 0, "peer"), 1);
+        assert_int_equal(number_at(&k.call, 0, "sn"), 1);
+        assert_int_equal(number_at(&k.call, 0, "bytes"), 5);
+        kept_free(&k);
+        end_directory(state);
+    }
+}
+
+// ---- what it survives ----
+
+static void hostile(player *p)
+{
+    void *coll = player_coll(p, NULL, 0, SIZE_MAX),
+         *garbage[] = {NULL, (void *)8, (void *)UINTPTR_MAX, &coll,
+                       (void *)(UINT64_C(0x5e) << 56 | UINT64_C(0xfff) << 44)};
+    abi_event e = {.type.wide = 0};
+    for (size_t i = 0; i < COUNT(garbage); i++) {
+        player_stop(p, garbage[i]);
+        player_state(p, garbage[i], STATE_SEND_GPU, 1);
+    }
+    for (int bit = 0; bit < (p->version == 4 ? 8 : 63); bit++) { // of every type, with nothing set and no parent
+        memset(&e, 0, sizeof e);
+        void *handle = player_start(p, UINT64_C(1) << bit, &e);
+        player_state(p, handle, 1000000, 1);
+        player_state(p, handle, -1, 1);
+        player_stop(p, handle);
+        player_stop(p, handle); // twice
+        player_state(p, handle, STATE_SEND_WIRE, 1);
+    }
+    memset(&e, 0, sizeof e);
+    e.parent = &e; // of a process that is not this one (PXN)
+    e.op.pid = 99999;
+    e.op.peer = 1;
+    void *op = player_start(p, EVENT_PROXY_OP, &e);
+    player_step(p, op, true, 10, 1, 1, 1);
+    player_stop(p, op);
+    e.op.pid = player_pid; // and of this one, but no call
+    op = player_start(p, EVENT_PROXY_OP, &e);
+    player_step(p, op, true, 10, 1, 1, 1);
+    player_stop(p, op);
+    player_step(p, coll, true, 10, 1, 1, 1); // a step of no operation
+    player_stop(p, coll);
+}
+
+static void hostile_callers(void **state)
+{
+    for (int version = 4; version <= 7; version++) {
+        begin_directory(state);
+        player p, nobody = {.version = version, .table = player_table(version)};
+        void *handle = &p;
+        const abi_plugin *table = player_table(version);
+        hostile(&nobody); // before any init
+        player_init(&p, version, table, 0, NULL, 0, 0, -1);
+        hostile(&p);
+        assert_int_equal(table->start(p.context, NULL, NULL), 0);
+        assert_int_equal(table->start(p.context, &handle, NULL), 0);
+        assert_null(handle);
+        assert_int_equal(table->state(player_coll(&p, "", 0, 0), STATE_SEND_GPU, NULL), 0);
+        assert_int_equal(table->finalize(NULL), 0);
+        assert_int_equal(table->finalize(&handle), 0);
+        void *live = player_coll(&p, "AllReduce", 1, 1), *op = player_op(&p, live, 1, true, 0);
+        player_finalize(&p);
+        player_stop(&p, op); // late ones
+        player_stop(&p, live);
+        assert_null(player_coll(&p, "AllReduce", 2, 1));
+        assert_int_equal(table->finalize(p.context), 0);
+        assert_null(p.wrong);
+        kept k = kept_read(directory);
+        size_t unfinished = 0;
+        for (size_t i = 0; i < k.call.count; i++)
+            unfinished += number_at(&k.call, i, "finished") == 0;
+        assert_int_equal(unfinished, 2); // what was live at the end
+        kept_free(&k);
+        end_directory(state);
+    }
+}
+
+static void exhausted_pools(void **state)
+{
+    (void)state;
+    enum { MANY = 3000 };
+    static void *calls[MANY];
+    player p;
+    player_init(&p, 6, player_table(6), 1, "", 1, 2, 0);
+    size_t without = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        calls[i] = player_coll(&p, "AllReduce", i, 1);
+        without += !calls[i];
+    }
+    assert_true(without >= MANY - 2048 && without < MANY);
+    for (size_t i = 0; i < MANY; i++)
+        player_stop(&p, calls[i]);
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    assert_int_equal(drops_of(&k, "calls"), without);
+    assert_int_equal(k.call.count, MANY - without);
+    kept_free(&k);
+    begin_directory(state); // and all places are free again
+    player_init(&p, 6, player_table(6), 1, "", 1, 2, 0);
+    for (size_t i = 0; i < 2048; i++)
+        assert_non_null(player_coll(&p, "AllReduce", i, 1));
+    player_finalize(&p);
+}
+
+// ---- threads ----
+
+enum { COMMUNICATORS = 6, CALLS = 1500 };
+
+typedef struct lane {
+    player p;
+    atomic_size_t enqueued;
+    void *calls[CALLS];
+} lane;
+
+static void *launch_thread(void *user)
+{
+    lane *l = user;
+    for (size_t i = 0; i < CALLS; i++) {
+        l->calls[i] = player_coll(&l->p, "AllReduce", i, 256);
+        player_stop(&l->p, l->calls[i]);
+        atomic_store(&l->enqueued, i + 1);
+    }
+    return NULL;
+}
+
+static void *proxy_thread(void *user)
+{
+    lane *l = user;
+    player p = l->p;
+    for (size_t i = 0; i < CALLS; i++) {
+        while (atomic_load(&l->enqueued) <= i)
+            sched_yield();
+        if (!l->calls[i]) continue;
+        void *op = player_op(&p, l->calls[i], 1, true, 0);
+        abi_event e = {.parent = op};
+        void *step = player_start(&p, EVENT_PROXY_STEP, &e);
+        player_state(&p, step, STATE_SEND_WIRE, 64);
+        player_stop(&p, step);
+        player_stop(&p, op);
+        player_kernel(&p, l->calls[i], 0, 1, 2);
+    }
+    return NULL;
+}
+
+static void many_threads(void **state)
+{
+    (void)state;
+    static lane lanes[COMMUNICATORS];
+    pthread_t launch[COMMUNICATORS], proxy[COMMUNICATORS];
+    extern int netprof_nccl_level(const char *name);
+    player_ns = -1;
+    memset(lanes, 0, sizeof lanes);
+    for (int i = 0; i < COMMUNICATORS; i++)
+        player_init(&lanes[i].p, 4 + i % 4, player_table(4 + i % 4), (uint64_t)i, "tp", 2, 2, 0);
+    for (int i = 0; i < COMMUNICATORS; i++) {
+        pthread_create(&launch[i], NULL, launch_thread, &lanes[i]);
+        pthread_create(&proxy[i], NULL, proxy_thread, &lanes[i]);
+    }
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(netprof_nccl_level(i % 2 ? "coll" : "all"), 0);
+    assert_int_not_equal(netprof_nccl_level("everything"), 0);
+    for (int i = 0; i < COMMUNICATORS; i++) {
+        pthread_join(launch[i], NULL);
+        pthread_join(proxy[i], NULL);
+    }
+    for (int i = 0; i < COMMUNICATORS; i++)
+        player_finalize(&lanes[i].p);
+    kept k = kept_read(directory);
+    assert_int_equal(k.comm.count, COMMUNICATORS);
+    assert_int_equal((int64_t)k.call.count + drops_of(&k, "calls"), COMMUNICATORS * CALLS);
+    int64_t ops = 0;
+    for (size_t i = 0; i < k.transfer.count; i++)
+        ops += number_at(&k.transfer, i, "ops");
+    assert_true(ops + drops_of(&k, "parts") >= (int64_t)k.call.count && ops <= COMMUNICATORS * CALLS);
+    kept_free(&k);
+}
+
+// ---- settings ----
+
+static void levels(void **state)
+{
+    static const struct {
+        const char *name;
+        int mask;
+    } known[] = {{"off", 0},
+                 {"coll", EVENT_COLL | EVENT_P2P},
+                 {"proxy", EVENT_COLL | EVENT_P2P | EVENT_PROXY_OP},
+                 {"nonsense", EVENT_COLL | EVENT_P2P | EVENT_PROXY_OP},
+                 {"step", EVENT_COLL | EVENT_P2P | EVENT_PROXY_OP | EVENT_PROXY_STEP | EVENT_NET}};
+    (void)state;
+    extern int netprof_nccl_level(const char *name);
+    for (size_t i = 0; i < COUNT(known); i++) {
+        player p;
+        setenv("NETPROF_NCCL", known[i].name, 1);
+        player_init(&p, 5, player_table(5), 1, "", 1, 2, 0);
+        assert_int_equal(p.mask, known[i].mask);
+        assert_int_equal(netprof_nccl_level("coll"), 0); // NCCL reads the mask at every operation
+        assert_int_equal(p.mask, EVENT_COLL | EVENT_P2P);
+        player_finalize(&p);
+    }
+}
+
+// The file of NETPROF_NCCL_CONTROL is read while it runs.
+static void control_file(void **state)
+{
+    (void)state;
+    player p;
+    const char *path = tree_path(directory, "control");
+    FILE *to = fopen(path, "w");
+    fputs("step\n", to);
+    fclose(to);
+    setenv("NETPROF_NCCL_CONTROL", path, 1);
+    player_ns = -1;
+    player_init(&p, 5, player_table(5), 1, "", 1, 2, 0);
+    for (int i = 0; i < 2000 && !(__atomic_load_n(&p.mask, __ATOMIC_RELAXED) & EVENT_PROXY_STEP); i++)
+        usleep(10000);
+    assert_true(__atomic_load_n(&p.mask, __ATOMIC_RELAXED) & EVENT_PROXY_STEP);
+    player_finalize(&p);
+    unsetenv("NETPROF_NCCL_CONTROL");
+}
+
+static void a_directory_that_is_missing(void **state)
+{
+    (void)state;
+    player p;
+    setenv("NETPROF_NCCL_DIR", "/nowhere/at/all", 1);
+    setenv("NETPROF_QUIET", "1", 1);
+    player_init(&p, 5, player_table(5), 1, "", 1, 2, 0);
+    play_one(&p);
+    player_finalize(&p);
+    assert_null(p.wrong);
+    unsetenv("NETPROF_QUIET");
+}
+
+static void a_limit_of_bytes(void **state)
+{
+    (void)state;
+    player p;
+    setenv("NETPROF_NCCL_LIMIT", "0", 1);
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 2);
+    play_one(&p);
+    player_finalize(&p);
+    unsetenv("NETPROF_NCCL_LIMIT");
+    kept k = kept_read(directory);
+    assert_int_equal(k.comm.count, 1);
+    assert_int_equal(k.call.count + k.transfer.count, 0);
+    kept_free(&k);
+}
+
+// ---- a child of fork() ----
+
+static void a_child_leaves_the_file_alone(void **state)
+{
+    (void)state;
+    player p;
+    int status;
+    player_pid = 0;
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 2);
+    pid_t child = fork();
+    if (!child) {
+        player_finalize(&p);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    play_one(&p);
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    assert_int_equal(k.files, 1);
+    assert_int_equal(k.call.count, 1);
+    kept_free(&k);
+}
+
+// ---- the library itself ----
+
+static size_t threads_now(void)
+{
+    size_t count = 0;
+    DIR *d = opendir("/proc/self/task");
+    while (readdir(d))
+        count++;
+    closedir(d);
+    return count;
+}
+
+static void loaded_again_and_again(void **state)
+{
+    (void)state;
+    enum { TIMES = 12 };
+    size_t before = threads_now();
+    setenv("NETPROF", "sampler", 1);
+    player_ns = -1;
+    for (int i = 0; i < TIMES; i++) {
+        void *library = dlopen(NETPROF_TEST_BIN "/librccl-profiler-netprof.so", RTLD_NOW | RTLD_LOCAL);
+        assert_non_null(library);
+        player p;
+        player_init(&p, 5, dlsym(library, "ncclProfiler_v5"), 0xabc, "dp", 2, 4, i % 4);
+        assert_non_null(p.context);
+        player_pid = (int)getpid();
+        void *coll = player_coll(&p, "AllReduce", 1, 1), *op = player_op(&p, coll, 1, true, 0);
+        player_stop(&p, op);
+        player_stop(&p, coll);
+        player_finalize(&p);
+        assert_null(p.wrong);
+        dlclose(library);
+        assert_null(dlopen(NETPROF_TEST_BIN "/librccl-profiler-netprof.so", RTLD_NOW | RTLD_NOLOAD)); // it is gone
+        assert_int_equal(threads_now(), before);
+    }
+    kept k = kept_read(directory);
+    assert_int_equal(k.files, TIMES);
+    assert_int_equal(k.call.count, TIMES);
+    for (size_t i = 0; i < TIMES; i++)
+        assert_int_equal(number_at(&k.call, i, "ops"), 1);
+    kept_free(&k);
+}
+
+// ---- another plugin behind it ----
+
+typedef struct chained {
+    unsigned count, stopped, wrong, colls, steps, parents;
+} chained;
+
+static chained play_chained(int version, const char *mask)
+{
+    chained c = {.count = 0};
+    char says[512];
+    snprintf(says, sizeof says, "%s/says", directory);
+    setenv("NEXT_PLUGIN_SAYS", says, 1);
+    setenv("NEXT_PLUGIN_MASK", mask, 1);
+    setenv("NETPROF_NCCL_NEXT", NETPROF_TEST_BUILD "/tests/libnccl-next.so", 1);
+    setenv("NETPROF_NCCL", "coll", 1);
+    player p;
+    player_init(&p, version, player_table(version), 0xabc, "dp", 2, 4, 2);
+    assert_int_equal(p.mask, EVENT_COLL | EVENT_P2P | atoi(mask));
+    abi_event group = {.rank = 2};
+    void *outer = player_start(&p, EVENT_GROUP, &group);
+    for (uint64_t i = 0; i < 100; i++) {
+        abi_event e = {.parent = outer, .coll = {.func = "AllReduce", .sn = i, .count = 1, .datatype = "ncclInt8"}};
+        e.coll.group = outer;
+        void *coll = player_start(&p, EVENT_COLL, &e);
+        assert_ptr_equal(e.parent, outer); // NCCL's own descriptor is as it was
+        assert_ptr_equal(e.coll.group, outer);
+        player_stop(&p, coll);
+        void *op = player_op(&p, coll, 1, true, 0);
+        player_step(&p, op, true, 10, 1, 1, 1);
+        player_stop(&p, op);
+    }
+    player_stop(&p, outer);
+    player_finalize(&p);
+    assert_null(p.wrong);
+    FILE *from = fopen(says, "r");
+    assert_non_null(from);
+    assert_int_equal(fscanf(from, "%u %u %u %u %u %u", &c.count, &c.stopped, &c.wrong, &c.colls, &c.steps, &c.parents),
+                     6);
+    fclose(from);
+    return c;
+}
+
+static void chained_plugins(void **state)
+{
+    for (int version = 4; version <= 7; version++) {
+        begin_directory(state);
+        chained c = play_chained(version, "18"); // collectives and steps, and so what is around them
+        assert_int_equal(c.wrong, 0);
+        assert_int_equal(c.colls, 100);
+        assert_int_equal(c.steps, 100);
+        assert_int_equal(c.count, 1 + 3 * 100);
+        assert_int_equal(c.stopped, c.count);
+        assert_int_equal(c.parents, 300);
+        kept k = kept_read(directory);
+        assert_int_equal(k.call.count, 100);
+        kept_free(&k);
+        end_directory(state);
+        begin_directory(state);
+        c = play_chained(version, "4"); // only sends and receives: it hears of no collective
+        assert_int_equal(c.wrong, 0);
+        assert_int_equal(c.colls + c.steps, 0);
+        end_directory(state);
+    }
+}
+
+static void a_chained_plugin_that_is_missing(void **state)
+{
+    (void)state;
+    player p;
+    setenv("NETPROF_NCCL_NEXT", "libthere-is-none.so", 1);
+    player_init(&p, 6, player_table(6), 0xabc, "dp", 2, 4, 2);
+    play_one(&p);
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    check_one(&k, 6);
+    kept_free(&k);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_directory, end_directory)
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_interface),
+        TEST(requests_by_device),
+        cmocka_unit_test(fields_that_an_interface_lacks),
+        cmocka_unit_test(hostile_callers),
+        TEST(exhausted_pools),
+        TEST(many_threads),
+        TEST(levels),
+        TEST(control_file),
+        TEST(a_directory_that_is_missing),
+        TEST(a_limit_of_bytes),
+        TEST(a_child_leaves_the_file_alone),
+        TEST(loaded_again_and_again),
+        cmocka_unit_test(chained_plugins),
+        TEST(a_chained_plugin_that_is_missing),
+    };
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
