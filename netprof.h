@@ -16219,7 +16219,7 @@ static void netprof__check_environment(struct netprof__regions_state *g)
     for (e = NETPROF__ENVIRON; e && *e; e++) {
         size_t n = strcspn(*e, "=");
         if (strncmp(*e, "NETPROF", 7) != 0 || n >= sizeof name || (n > 7 && (*e)[7] != '_') ||
-            strncmp(*e, "NETPROF_TEST_", 13) == 0)
+            strncmp(*e, "NETPROF_TEST_", 13) == 0 || strncmp(*e, "NETPROF_NCCL", 12) == 0) /* of the NCCL plugin */
             continue;
         memcpy(name, *e, n);
         name[n] = 0;

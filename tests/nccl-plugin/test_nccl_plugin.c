@@ -410,6 +410,7 @@ static void exhausted_pools(void **state)
     assert_int_equal(drops_of(&k, "calls"), without);
     assert_int_equal(k.call.count, MANY - without);
     kept_free(&k);
+    end_directory(state);
     begin_directory(state); // and all places are free again
     player_init(&p, 6, player_table(6), 1, "", 1, 2, 0);
     for (size_t i = 0; i < 2048; i++)
@@ -441,18 +442,18 @@ static void *launch_thread(void *user)
 static void *proxy_thread(void *user)
 {
     lane *l = user;
-    player p = l->p;
+    player *p = &l->p;
     for (size_t i = 0; i < CALLS; i++) {
         while (atomic_load(&l->enqueued) <= i)
             sched_yield();
         if (!l->calls[i]) continue;
-        void *op = player_op(&p, l->calls[i], 1, true, 0);
+        void *op = player_op(p, l->calls[i], 1, true, 0);
         abi_event e = {.parent = op};
-        void *step = player_start(&p, EVENT_PROXY_STEP, &e);
-        player_state(&p, step, STATE_SEND_WIRE, 64);
-        player_stop(&p, step);
-        player_stop(&p, op);
-        player_kernel(&p, l->calls[i], 0, 1, 2);
+        void *step = player_start(p, EVENT_PROXY_STEP, &e);
+        player_state(p, step, STATE_SEND_WIRE, 64);
+        player_stop(p, step);
+        player_stop(p, op);
+        player_kernel(p, l->calls[i], 0, 1, 2);
     }
     return NULL;
 }
