@@ -168,6 +168,7 @@ static void cmd_merge_take_item(merging *m, piece *p, const netprof_item *item, 
         p->complete = p->complete && item->complete;
         m->cut += !p->complete;
         break;
+    case NETPROF_ITEM_EVENTS: break; // copied as they are
     case NETPROF_ITEM_FILE: break;
     }
 }

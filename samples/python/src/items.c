@@ -216,6 +216,29 @@ static PyObject *pyitems_save(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *pyitems_of_column(const netprof_events_column *c, size_t count)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *value = c->texts ? pynetprof_text(c->texts[i]) : PyLong_FromLongLong(c->numbers[i]);
+        if (!value) Py_CLEAR(list);
+        if (list) PyList_SET_ITEM(list, (Py_ssize_t)i, value);
+    }
+    return list;
+}
+
+// A dictionary: a list for each column, by its name.
+static PyObject *pyitems_of_events(const netprof_events *events)
+{
+    PyObject *columns = PyDict_New();
+    for (size_t i = 0; columns && i < events->column_count; i++) {
+        PyObject *list = pyitems_of_column(&events->columns[i], events->count);
+        if (!list || PyDict_SetItemString(columns, events->columns[i].name, list)) Py_CLEAR(columns);
+        Py_XDECREF(list);
+    }
+    return columns;
+}
+
 static PyObject *pyitems_of_item(const netprof_item *item)
 {
     switch (item->type) {
@@ -226,6 +249,8 @@ static PyObject *pyitems_of_item(const netprof_item *item)
     case NETPROF_ITEM_SNAPSHOT: return Py_BuildValue("(sN)", "snapshot", pycounters_new_snapshot(item->snapshot));
     case NETPROF_ITEM_DELTA: return Py_BuildValue("(sN)", "delta", pyitems_of_delta(item->delta));
     case NETPROF_ITEM_REGIONS: return Py_BuildValue("(sN)", "regions", pyitems_of_regions(item->regions));
+    case NETPROF_ITEM_EVENTS:
+        return Py_BuildValue("(sNN)", "events", pynetprof_text(item->events->kind), pyitems_of_events(item->events));
     case NETPROF_ITEM_DAMAGE:
         return Py_BuildValue("(sKKN)", "damage", (unsigned long long)item->offset, (unsigned long long)item->size,
                              pynetprof_text(item->text ? item->text : ""));
