@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/whole_file.h"
+#include "main_figure.h"
 #include "main_make.h"
 #include "main_nccl.h"
 #include "render/pages/job/pages_job.h"
@@ -18,12 +19,15 @@
 static int brief, all_nics, list_charts, explain_only, no_gnuplot, force, check_layout;
 static char *peak, *jobid, *job_id, *config_path, *compare, *charts;
 static size_t before_dashes;
+static char *figure_width, *figure_height, *figure_font, *figure_font_size, *figure_titles, *figure_style,
+    *figure_device, *figure_node, *figure_metric, *data_path;
 static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "write FILE, in the format of its ending: .pdf, .svg, .png, .html",
-     "FILE"},
-    {"format", 0, POPT_ARG_STRING, &format_name, 0, "the format, whatever the ending", "pdf|svg|png|html"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0,
+     "write FILE, in the format of its ending: .pdf, .svg, .png, .html, of a chart also .eps, .tikz", "FILE"},
+    {"format", 0, POPT_ARG_STRING, &format_name, 0, "the format, whatever the ending; eps and tikz: a chart",
+     "pdf|svg|png|html|eps|tikz"},
     {"paper", 0, POPT_ARG_STRING, &paper_name, 0, "size of the pages (a4)", "a4|letter"},
     {"theme", 0, POPT_ARG_STRING, &theme_name, 0, "colours; auto is light, in HTML as the reader's screen is set",
      "auto|light|dark"},
@@ -31,7 +35,25 @@ static const struct poptOption options[] = {
     {"all-nics", 'a', POPT_ARG_NONE, &all_nics, 0, "all pages and one for every NIC, also where nothing was found",
      NULL},
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
-    {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0, "the names of the charts; nothing is written", NULL},
+    {"width", 0, POPT_ARG_STRING, &figure_width, 0,
+     "--chart as a figure for a paper, so wide (3.3in); all its type is one size, its axes say what they show",
+     "LENGTH"},
+    {"height", 0, POPT_ARG_STRING, &figure_height, 0, "of a figure (as the chart has it for its width)", "LENGTH"},
+    {"font", 0, POPT_ARG_STRING, &figure_font, 0, "of a figure, a family that is installed here", "FAMILY"},
+    {"font-size", 0, POPT_ARG_STRING, &figure_font_size, 0, "of a figure, of all its type (8pt)", "LENGTH"},
+    {"titles", 0, POPT_ARG_STRING, &figure_titles, 0,
+     "of a figure: its title and words of status; off: the caption says it (on)", "on|off"},
+    {"style", 0, POPT_ARG_STRING, &figure_style, 0,
+     "of a figure: slides is 10 in wide and 5 in high with 18 pt type; grey tells lines apart by dashes and points "
+     "(colour)",
+     "colour|grey|slides"},
+    {"metric", 0, POPT_ARG_STRING, &figure_metric, 0,
+     "of a figure only what has this name, or a word of it; * is any text", "NAME"},
+    {"device", 0, POPT_ARG_STRING, &figure_device, 0, "of a figure only this device", "NAME"},
+    {"node", 0, POPT_ARG_STRING, &figure_node, 0, "of a figure only this node", "NAME"},
+    {"data", 0, POPT_ARG_STRING, &data_path, 0, "the values that --chart draws, as CSV", "FILE"},
+    {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0,
+     "the charts, with their names and what they show; nothing is written", NULL},
     {"explain", 0, POPT_ARG_NONE, &explain_only, 0,
      "which report FILE... would make, and why; without FILE the table of all; nothing is written", NULL},
     {"scale", 0, POPT_ARG_STRING, &scale_text, 0, "pixels for each point of a PNG (2)", "N"},
@@ -57,18 +79,23 @@ static const struct poptOption options[] = {
 
 static bool report_find_format(document_format *format)
 {
-    static const char *const formats[] = {"pdf", "svg", "png", "html", "htm"};
+    static const struct {
+        const char *name;
+        document_format format;
+    } formats[] = {{"pdf", DOCUMENT_PDF},  {"svg", DOCUMENT_SVG}, {"png", DOCUMENT_PNG},   {"html", DOCUMENT_HTML},
+                   {"htm", DOCUMENT_HTML}, {"eps", DOCUMENT_EPS}, {"tikz", DOCUMENT_TIKZ}, {"tex", DOCUMENT_TIKZ}};
     const char *dot = output ? strrchr(output, '.') : NULL;
     const char *wanted = format_name ? format_name : !output || strcmp(output, "-") == 0 ? "pdf" : dot ? dot + 1 : "";
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcasecmp(formats[i], wanted) != 0) continue;
-        *format = i > DOCUMENT_HTML ? DOCUMENT_HTML : (document_format)i;
+        if (strcasecmp(formats[i].name, wanted) != 0) continue;
+        *format = formats[i].format;
         return true;
     }
     if (format_name)
-        fail_usage("--format: %s: expected pdf, svg, png or html", safe(format_name));
+        fail_usage("--format: %s: expected pdf, svg, png or html, for a chart also eps or tikz", safe(format_name));
     else
-        fail_usage("-o: %s: expected a name that ends in .pdf, .svg, .png or .html", safe(output));
+        fail_usage("-o: %s: expected a name that ends in .pdf, .svg, .png or .html, for a chart also .eps or .tikz",
+                   safe(output));
     return false;
 }
 
@@ -248,17 +275,17 @@ static void report_say_warning(void *user, const char *text)
     warn("%s", safe(text));
 }
 
-static void report_say_chart(void *user, const char *name, const char *title)
+static void report_say_chart(void *user, const char *name, const char *title, const char *shows)
 {
     (void)user;
-    printf("%s\t%s\n", name, title);
+    printf("%s\t%s\t%s\n", name, safe(title), safe(shows));
 }
 
 // A list of names by commas, of type char **.
-static void report_append_name(void *user, const char *name, const char *title)
+static void report_append_name(void *user, const char *name, const char *title, const char *shows)
 {
     char **list = user, *longer = memory_format("%s%s%s", *list, **list ? ", " : "", name);
-    (void)title;
+    (void)title, (void)shows;
     free(*list);
     *list = longer;
 }
@@ -272,7 +299,8 @@ static int report_fail_chart(const document *doc)
         const char *name = report_kind_has(rows[i].part, chart_name)   ? rows[i].part->name
                            : report_kind_has(rows[i].kind, chart_name) ? rows[i].kind->name
                                                                        : NULL;
-        if (name && !report_row_has(chosen, chart_name) && !strstr(others, name)) report_append_name(&others, name, "");
+        if (name && !report_row_has(chosen, chart_name) && !strstr(others, name))
+            report_append_name(&others, name, "", "");
     }
     int code = fail_usage("--chart: %s: no such chart here; the report is \"%s\" and has %s%s%s%s%s", safe(chart_name),
                           chosen->kind->name, charts_of,
@@ -283,10 +311,34 @@ static int report_fail_chart(const document *doc)
     return code;
 }
 
+static int report_pick(document *doc, const document_options *o)
+{
+    chart_pick p = o->figure->pick;
+    if (document_pick(doc, o->chart, &p)) {
+        free(p.there);
+        return EXIT_DONE;
+    }
+    int code = p.there ? fail_usage("--chart %s: nothing in it fits --%s; it has %s", safe(o->chart),
+                                    p.metric && p.who ? "metric and --device or --node"
+                                    : p.metric        ? "metric"
+                                    : figure_node     ? "node"
+                                                      : "device",
+                                    safe(p.there))
+                       : EXIT_DONE; // no such chart is said later
+    if (!p.there && document_has(doc, o->chart))
+        code = fail_usage("--chart %s: this chart has no parts to choose from", safe(o->chart));
+    free(p.there);
+    return code;
+}
+
 static int report_write_document(document *doc, const document_options *o)
 {
     netprof_error error = {.code = NETPROF_OK};
     const char *path = output ? output : "report.pdf";
+    if (o->figure && (o->figure->pick.metric || o->figure->pick.who)) {
+        int code = report_pick(doc, o);
+        if (code) return code;
+    }
     if (!document_write(doc, path, o, report_say_warning, &error)) return EXIT_DONE;
     if (chart_name && error.code == NETPROF_ERR_ARG) return report_fail_chart(doc);
     return fail_error(*error.path ? NULL : path, &error);
@@ -302,10 +354,10 @@ static void report_say_fault(void *user, size_t page, canvas_fault fault, const 
 }
 
 // user: how many are not in the table of reports, a size_t.
-static void report_check_chart(void *user, const char *name, const char *title)
+static void report_check_chart(void *user, const char *name, const char *title, const char *shows)
 {
     size_t *faults = user;
-    (void)title;
+    (void)title, (void)shows;
     if (report_row_has(chosen, name)) return;
     printf("chart %s: not among those of \"%s\"\n", safe(name), chosen->kind->name);
     ++*faults;
@@ -342,10 +394,32 @@ static const char *report_nccl_option(void)
     return NULL;
 }
 
+// Also without any of its options EPS and TikZ are figures.
+static bool report_find_figure(document_options *o)
+{
+    static document_figure figure;
+    const figure_words words = {figure_width, figure_height, figure_font, figure_font_size, figure_titles,
+                                figure_style, figure_device, figure_node, figure_metric};
+    const char *given = main_figure_given(&words);
+    o->data = data_path;
+    if (!chart_name && (given || data_path)) {
+        fail_usage("--%s is for a chart alone: choose one with --chart, see --list-charts", given ? given : "data");
+        return false;
+    }
+    if (!chart_name || (!given && o->format < DOCUMENT_EPS)) return true;
+    o->figure = &figure;
+    return main_figure_read(&words, &figure);
+}
+
 static bool report_find_looks(document_options *o)
 {
     *o = (document_options){.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = make_say_progress};
-    return report_find_format(&o->format) && report_find_paper(&o->paper) && report_find_theme(&o->theme) &&
+    if (!report_find_format(&o->format)) return false;
+    if (o->format >= DOCUMENT_EPS && !chart_name && !charts) {
+        fail_usage("EPS and TikZ are for a chart alone: choose one with --chart, see --list-charts");
+        return false;
+    }
+    return report_find_figure(o) && report_find_paper(&o->paper) && report_find_theme(&o->theme) &&
            report_find_scale(&o->scale);
 }
 
@@ -377,7 +451,7 @@ static int report_run(const char **paths, size_t count)
     if (!report_find_looks(&order.document)) return EXIT_USAGE;
     if (order.only_charts && !format_name) order.document.format = DOCUMENT_PNG;
     if (chart_name && order.document.format == DOCUMENT_HTML)
-        return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
+        return fail_usage("--chart: a chart alone is PDF, SVG, PNG, EPS or TikZ");
     if (two_sides && (!a.count || !a.before_count))
         return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
     int code = explain_only ? report_explain(&a) : whole_file_refuse_inputs(output, a.paths, a.count);
@@ -405,19 +479,21 @@ static const command report_command = {
         "recordings, on\n"
         "the time of their job.\n"
         "Without -o the report is report.pdf.",
-    .examples = "netprof report before.netprof after.netprof\n"
-                "netprof report -o run.html run.netprof\n"
-                "netprof report --brief -o page.png run.netprof\n"
-                "netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
-                "netprof report -o job.pdf --phases job.phases node.netprof\n"
-                "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
-                "netprof report -o regions.pdf ranks\n"
-                "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
-                "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
-                "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
-                "netprof report --charts charts results/nccl.json\n"
-                "netprof report --chart traffic -o traffic.svg run.netprof\n"
-                "netprof report --explain before.netprof after.netprof\n",
+    .examples =
+        "netprof report before.netprof after.netprof\n"
+        "netprof report -o run.html run.netprof\n"
+        "netprof report --brief -o page.png run.netprof\n"
+        "netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+        "netprof report -o job.pdf --phases job.phases node.netprof\n"
+        "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
+        "netprof report -o regions.pdf ranks\n"
+        "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+        "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
+        "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
+        "netprof report --charts charts results/nccl.json\n"
+        "netprof report --chart traffic -o traffic.svg run.netprof\n"
+        "netprof report --chart time-lines --metric sent --width 3.3in --titles off --data sent.csv -o sent.pdf job\n"
+        "netprof report --explain before.netprof after.netprof\n",
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
              "4 there is nothing to report about.",
     .options = options,

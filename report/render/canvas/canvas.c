@@ -80,6 +80,8 @@ void canvas_close(canvas *c)
     }
     arrfree(c->ops);
     free(c->tip);
+    if (c->figure) free((char *)c->figure->family);
+    free(c->figure);
     g_object_unref(c->layout);
     g_object_unref(c->context);
     free(c);
@@ -134,7 +136,7 @@ void canvas_frame(canvas *c, canvas_box box, theme_ink stroke, double line_width
 }
 
 static void canvas_add_points(canvas *c, canvas_kind kind, const canvas_point *points, size_t count, theme_ink fill,
-                              theme_ink stroke, double line_width, bool dashed)
+                              theme_ink stroke, double line_width, canvas_dash dash)
 {
     if (count < 2) return;
     canvas_op *op = canvas_add(c, kind);
@@ -143,29 +145,35 @@ static void canvas_add_points(canvas *c, canvas_kind kind, const canvas_point *p
     op->fill = fill;
     op->stroke = stroke;
     op->line_width = line_width;
-    op->dashed = dashed;
+    op->dash = dash;
 }
 
 void canvas_line(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width)
 {
     const canvas_point ends[2] = {{x1, y1}, {x2, y2}};
-    canvas_add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, false);
+    canvas_add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, DASH_NONE);
 }
 
 void canvas_dashed(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width)
 {
     const canvas_point ends[2] = {{x1, y1}, {x2, y2}};
-    canvas_add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, true);
+    canvas_add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, DASH_SHORT);
 }
 
 void canvas_polygon(canvas *c, const canvas_point *points, size_t count, theme_ink fill)
 {
-    canvas_add_points(c, CANVAS_POLYGON, points, count, fill, INK_NONE, 0, false);
+    canvas_add_points(c, CANVAS_POLYGON, points, count, fill, INK_NONE, 0, DASH_NONE);
 }
 
 void canvas_polyline(canvas *c, const canvas_point *points, size_t count, theme_ink stroke, double line_width)
 {
-    canvas_add_points(c, CANVAS_POLYLINE, points, count, INK_NONE, stroke, line_width, false);
+    canvas_add_points(c, CANVAS_POLYLINE, points, count, INK_NONE, stroke, line_width, DASH_NONE);
+}
+
+void canvas_dashed_polyline(canvas *c, const canvas_point *points, size_t count, theme_ink stroke, double line_width,
+                            canvas_dash dash)
+{
+    canvas_add_points(c, CANVAS_POLYLINE, points, count, INK_NONE, stroke, line_width, dash);
 }
 
 // Lines rising by 45 degrees, 3 pt apart, cut to the box.
@@ -194,7 +202,7 @@ void canvas_hatch(canvas *c, canvas_box box)
         ends[count++] = (canvas_point){x1, y1};
         ends[count++] = (canvas_point){x2, y2};
     }
-    canvas_add_points(c, CANVAS_LINES, ends, count, INK_NONE, INK_HAIR, .5, false);
+    canvas_add_points(c, CANVAS_LINES, ends, count, INK_NONE, INK_HAIR, .5, DASH_NONE);
     free(ends);
 }
 
@@ -232,6 +240,17 @@ void canvas_mark(canvas *c, double x, double y, severity s)
 
 // ---- text ----
 
+// The layout takes a copy.
+static void canvas_set_figure_font(canvas *c, theme_type type)
+{
+    PangoFontDescription *font = pango_font_description_new();
+    pango_font_description_set_family(font, canvas_family(c, type));
+    pango_font_description_set_weight(font, (PangoWeight)theme_weight(type));
+    pango_font_description_set_size(font, (int)lround(canvas_type_size(c, type) * PANGO_SCALE));
+    pango_layout_set_font_description(c->layout, font);
+    pango_font_description_free(font);
+}
+
 static PangoFontDescription *canvas_font_of(theme_type type)
 {
     static PangoFontDescription *fonts[TYPES];
@@ -257,7 +276,10 @@ static PangoAttrList *canvas_features(void)
 
 PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type)
 {
-    pango_layout_set_font_description(c->layout, canvas_font_of(type));
+    if (c->figure)
+        canvas_set_figure_font(c, type);
+    else
+        pango_layout_set_font_description(c->layout, canvas_font_of(type));
     pango_layout_set_attributes(c->layout, canvas_features());
     pango_layout_set_width(c->layout, -1);
     pango_layout_set_ellipsize(c->layout, PANGO_ELLIPSIZE_NONE);
@@ -350,7 +372,8 @@ static double canvas_put_text(canvas *c, double x, double y, char *shown, char *
     if (align == ALIGN_CENTER) x -= width / 2;
     if (align == ALIGN_RIGHT) x -= width;
     canvas_op *op = canvas_add(c, CANVAS_TEXT);
-    op->box = (canvas_box){x, y, width, theme_size(type)};
+    op->box = (canvas_box){x, y, width, canvas_type_size(c, type)};
+    op->align = align;
     op->ink_box = (canvas_box){x + (double)black.x / PANGO_SCALE, y - base + (double)black.y / PANGO_SCALE,
                                (double)black.width / PANGO_SCALE, (double)black.height / PANGO_SCALE};
     op->fill = ink;
@@ -365,7 +388,7 @@ static double canvas_draw_text(canvas *c, double x, double y, char *text, theme_
                                canvas_align align, double max_width)
 {
     // No glyph of these fonts is wider than 1.2 of its size: what is surely short enough is not measured twice.
-    bool surely = max_width > 0 && (double)strlen(text) * theme_size(type) * 1.2 <= max_width;
+    bool surely = max_width > 0 && (double)strlen(text) * canvas_type_size(c, type) * 1.2 <= max_width;
     if (max_width > 0 && !surely && canvas_width_of(c, text, type) > max_width + .01)
         return canvas_put_text(c, x, y, canvas_shortened(c, text, type, max_width), text, type, ink, align);
     return canvas_put_text(c, x, y, text, NULL, type, ink, align);
@@ -378,6 +401,18 @@ double canvas_text(canvas *c, double x, double y, const char *text, theme_type t
     if (*visible) return canvas_draw_text(c, x, y, visible, type, ink, align, max_width);
     free(visible);
     return 0;
+}
+
+void canvas_text_upwards(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink)
+{
+    char *visible = text_visible(text);
+    double width = canvas_put_text(c, x, y, visible, NULL, type, ink, ALIGN_LEFT);
+    canvas_op *op = &arrlast(c->ops);
+    canvas_box black = op->ink_box; // as if it ran to the right from x, y
+    op->upwards = true;
+    op->align = ALIGN_CENTER;
+    op->box.y = y + width / 2;
+    op->ink_box = (canvas_box){x - (y - black.y), op->box.y - (black.x - x) - black.width, black.height, black.width};
 }
 
 void canvas_shorten_at(canvas *c, canvas_shorten where)
@@ -455,9 +490,9 @@ typedef struct paragraph {
     theme_ink ink;
 } paragraph;
 
-static double canvas_leading(theme_type type)
+static double canvas_leading(const canvas *c, theme_type type)
 {
-    return 1.35 * theme_size(type);
+    return 1.35 * canvas_type_size(c, type);
 }
 
 static void canvas_paragraph_line(void *user, const char *from, size_t length, bool rest)
@@ -471,7 +506,7 @@ static void canvas_paragraph_line(void *user, const char *from, size_t length, b
         canvas_draw_text(p->c, p->x, p->y, memory_strndup(from, length), p->type, p->ink, ALIGN_LEFT,
                          rest ? p->width : 0);
     p->c->shorten = before;
-    p->y += canvas_leading(p->type);
+    p->y += canvas_leading(p->c, p->type);
 }
 
 double canvas_paragraph(canvas *c, double x, double y, double width, const char *text, theme_type type, theme_ink ink,
@@ -490,7 +525,7 @@ double canvas_paragraph_height(canvas *c, double width, const char *text, theme_
     size_t count = 0;
     if (*visible) count = canvas_break_lines(c, width, visible, type, lines_max, NULL, NULL);
     free(visible);
-    return (double)count * canvas_leading(type);
+    return (double)count * canvas_leading(c, type);
 }
 
 // ---- data layers ----
@@ -530,7 +565,7 @@ static canvas_plot_copy *canvas_copy_plot(const plot *from)
     return p;
 }
 
-void canvas_plot(canvas *c, canvas_box box, const plot *p)
+void canvas_keep_plot(canvas *c, canvas_box box, const plot *p)
 {
     canvas_op *op = canvas_add(c, CANVAS_PLOT);
     op->box = box;
@@ -578,7 +613,7 @@ void canvas_tip(canvas *c, const char *text)
 
 void canvas_hover(canvas *c, canvas_box box, const char *text)
 {
-    if (!(box.width > 0 && box.height > 0)) return;
+    if (!(box.width > 0 && box.height > 0) || c->figure) return;
     canvas_tip(c, text);
     canvas_add(c, CANVAS_HOVER)->box = box;
 }
@@ -616,7 +651,7 @@ size_t canvas_check(const canvas *c, canvas_box inside,
         if (op->kind != CANVAS_TEXT || !(op->ink_box.width > 0)) continue;
         texts[count++] = op;
         bool outside = !canvas_within(op->ink_box, inside) || !canvas_within(op->ink_box, page),
-             small = op->box.height < 6;
+             small = op->box.height < 6 && !c->figure;
         if (outside) found(user, FAULT_OUTSIDE, op->text, NULL);
         if (small) found(user, FAULT_SMALL, op->text, NULL);
         faults += (size_t)outside + small;

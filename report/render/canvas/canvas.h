@@ -15,6 +15,12 @@
 canvas *canvas_open(double width, double height);
 void canvas_close(canvas *c);
 void canvas_dark(canvas *c, bool dark); // the theme's dark colours, on a ground of their own; false at first
+// Before anything is measured or drawn: plots are then drawn as shapes, without gnuplot. Copied.
+void canvas_set_figure(canvas *c, const canvas_figure *f);
+const canvas_figure *canvas_figure_of(const canvas *c); // NULL: a page
+// The ink and the dashes of the k-th line of a panel in a figure; on a page the ink that it has, and none.
+theme_ink canvas_line_ink(const canvas *c, theme_ink ink, size_t k);
+canvas_dash canvas_line_dash(const canvas *c, size_t k);
 double canvas_width(const canvas *c);
 double canvas_height(const canvas *c);
 
@@ -24,6 +30,8 @@ void canvas_frame(canvas *c, canvas_box box, theme_ink stroke, double line_width
 void canvas_hatch(canvas *c, canvas_box box); // "not measured"
 void canvas_line(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width);
 void canvas_dashed(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width);
+void canvas_dashed_polyline(canvas *c, const canvas_point *points, size_t count, theme_ink stroke, double line_width,
+                            canvas_dash dash);
 void canvas_polygon(canvas *c, const canvas_point *points, size_t count, theme_ink fill);
 void canvas_polyline(canvas *c, const canvas_point *points, size_t count, theme_ink stroke, double line_width);
 void canvas_dot(canvas *c, double x, double y, double radius, theme_ink fill, theme_ink stroke);
@@ -32,6 +40,8 @@ void canvas_mark(canvas *c, double x, double y, severity s); // shape and colour
 // Text on the base line y, shortened to fit max_width (0: unlimited). Returns the width that it takes.
 double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink, canvas_align align,
                    double max_width);
+// The same upwards: from the bottom to the top, its middle at y.
+void canvas_text_upwards(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink);
 void canvas_shorten_at(canvas *c, canvas_shorten where); // for the texts that follow; SHORTEN_MIDDLE at first
 // Text wrapped at words to the width; y is the first base line. Returns the height taken, in whole lines of leading
 // 1.35 x size. lines_max 0: all; else the last line ends in an ellipsis when there is more.

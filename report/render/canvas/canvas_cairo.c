@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cairo_user_data_key_t dark_key; // set: the canvas is dark
+static const cairo_user_data_key_t canvas_key; // the canvas that is drawn
 
 bool canvas_cairo_good(cairo_status_t status)
 {
@@ -17,14 +17,14 @@ bool canvas_cairo_good(cairo_status_t status)
     return status == CAIRO_STATUS_SUCCESS;
 }
 
-static bool canvas_cairo_is_dark(cairo_t *cr)
+static const canvas *canvas_cairo_of(cairo_t *cr)
 {
-    return cairo_get_user_data(cr, &dark_key) != NULL;
+    return cairo_get_user_data(cr, &canvas_key);
 }
 
 static void canvas_cairo_set_ink(cairo_t *cr, theme_ink ink)
 {
-    theme_rgb c = theme_color(ink, canvas_cairo_is_dark(cr));
+    theme_rgb c = canvas_color(canvas_cairo_of(cr), ink);
     cairo_set_source_rgb(cr, c.red / 255., c.green / 255., c.blue / 255.);
 }
 
@@ -41,12 +41,14 @@ static void canvas_cairo_rounded(cairo_t *cr, canvas_box b, double radius)
 
 static void canvas_cairo_stroke(cairo_t *cr, const canvas_op *op)
 {
-    const double dashes[2] = {2, 2};
     canvas_cairo_set_ink(cr, op->stroke);
     cairo_set_line_width(cr, op->line_width);
-    if (op->dashed) cairo_set_dash(cr, dashes, 2, 0);
+    double lengths[4];
+    int count;
+    bool dashed = canvas_dashes(op->dash, lengths, &count);
+    if (dashed) cairo_set_dash(cr, lengths, count, 0);
     cairo_stroke(cr);
-    if (op->dashed) cairo_set_dash(cr, NULL, 0, 0);
+    if (dashed) cairo_set_dash(cr, NULL, 0, 0);
 }
 
 static void canvas_cairo_draw_rect(cairo_t *cr, const canvas_op *op)
@@ -96,7 +98,9 @@ static void canvas_cairo_draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
     PangoLayout *layout = canvas_layout(c, op->text, op->type);
     canvas_cairo_set_ink(cr, op->fill);
     cairo_move_to(cr, op->box.x, op->box.y);
+    if (op->upwards) cairo_save(cr), cairo_rotate(cr, -M_PI / 2);
     pango_cairo_show_layout_line(cr, pango_layout_get_line_readonly(layout, 0));
+    if (op->upwards) cairo_restore(cr);
 }
 
 static bool canvas_cairo_draw_image(cairo_t *cr, const canvas_op *op)
@@ -109,7 +113,7 @@ static bool canvas_cairo_draw_image(cairo_t *cr, const canvas_op *op)
         uint32_t *to = (uint32_t *)(void *)(data + row * (size_t)stride);
         for (size_t i = 0; i < op->columns; i++) {
             theme_ink ink = (theme_ink)op->inks[row * op->columns + i];
-            theme_rgb rgb = theme_color(ink, canvas_cairo_is_dark(cr));
+            theme_rgb rgb = canvas_color(canvas_cairo_of(cr), ink);
             to[i] = ink == INK_NONE
                         ? 0
                         : 0xff000000u | (uint32_t)rgb.red << 16 | (uint32_t)rgb.green << 8 | (uint32_t)rgb.blue;
@@ -134,7 +138,7 @@ static bool canvas_cairo_draw_plot(cairo_t *cr, const canvas_op *op)
     const plot_job *job = op->plot->job;
     if (!job || !job->svg) return true; // the field says that it is missing
     size_t size = 0;
-    char *svg = plot_svg_inks(job->svg, job->svg_size, canvas_cairo_is_dark(cr) ? PLOT_DARK : PLOT_PAPER, &size);
+    char *svg = plot_svg_inks(job->svg, job->svg_size, canvas_cairo_of(cr)->dark ? PLOT_DARK : PLOT_PAPER, &size);
     RsvgHandle *handle = rsvg_handle_new_from_data((const guint8 *)svg, size, NULL);
     RsvgRectangle box = {op->box.x, op->box.y, op->box.width, op->box.height};
     bool ok = false;
@@ -153,7 +157,7 @@ static bool canvas_cairo_draw_plot(cairo_t *cr, const canvas_op *op)
 bool canvas_cairo(canvas *c, cairo_t *cr)
 {
     bool ok = true;
-    cairo_set_user_data(cr, &dark_key, c->dark ? c : NULL, NULL);
+    cairo_set_user_data(cr, &canvas_key, c, NULL);
     if (c->dark) {
         canvas_cairo_set_ink(cr, INK_PAPER);
         cairo_paint(cr);

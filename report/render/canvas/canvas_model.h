@@ -34,10 +34,12 @@ typedef struct canvas_op {
     canvas_box box; // text: x and y of the base line's start, width
     theme_ink fill, stroke;
     double line_width, radius;
-    bool dashed;
+    canvas_dash dash;
     theme_type type;
-    char *text; // text as shown; group: its title
-    char *more; // text: the whole one where it was shortened; group: its description
+    canvas_align align; // of a text that was set to the left of x or around it: where its place is
+    bool upwards;       // text: y rises along it
+    char *text;         // text as shown; group: its title
+    char *more;         // text: the whole one where it was shortened; group: its description
     char *tip;
     canvas_box ink_box; // of a text: where it is black
     canvas_point *points;
@@ -53,13 +55,25 @@ struct canvas {
     size_t count;
     bool dark; // drawn in the theme's dark colours, on a dark ground
     canvas_shorten shorten;
-    char *tip; // for the next
+    char *tip;             // for the next
+    canvas_figure *figure; // NULL: a page
     PangoContext *context;
     PangoLayout *layout;
 };
 
 // The layout, set to this type and text; shared, so use it at once.
 PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type);
+
+// Size and font of a type, colour of an ink, as this canvas has them.
+double canvas_type_size(const canvas *c, theme_type type);
+const char *canvas_family(const canvas *c, theme_type type);
+theme_rgb canvas_color(const canvas *c, theme_ink ink);
+// Lengths of lines and gaps; false: none.
+bool canvas_dashes(canvas_dash dash, double lengths[4], int *count);
+// Keeps a plot for gnuplot.
+void canvas_keep_plot(canvas *c, canvas_box box, const plot *p);
+// A LaTeX file's picture: its texts are set by LaTeX, in the fonts of its document.
+void canvas_tikz(const canvas *c, buffer *out);
 
 // Draws into a cairo context whose unit is the point. False: cairo failed, or a plot could not be replayed.
 bool canvas_cairo(canvas *c, cairo_t *cr);

@@ -21,7 +21,16 @@ static void canvas_svg_classes(buffer *out, const canvas_op *op)
     buffer_text(out, "\"");
     if (op->fill == INK_NONE && op->stroke != INK_NONE) buffer_text(out, " fill=\"none\"");
     if (op->stroke != INK_NONE) canvas_svg_attribute(out, "stroke-width", op->line_width);
-    if (op->dashed) buffer_text(out, " stroke-dasharray=\"2\"");
+    double lengths[4];
+    int count;
+    if (op->dash == DASH_SHORT) buffer_text(out, " stroke-dasharray=\"2\"");
+    if (op->dash <= DASH_SHORT || !canvas_dashes(op->dash, lengths, &count)) return;
+    buffer_text(out, " stroke-dasharray=\"");
+    for (int i = 0; i < count; i++) {
+        if (i) buffer_text(out, " ");
+        buffer_number(out, lengths[i]);
+    }
+    buffer_text(out, "\"");
 }
 
 // Closes the element, with its tip where it has one.
@@ -80,14 +89,26 @@ static void canvas_svg_write_dot(buffer *out, const canvas_op *op)
     canvas_svg_end(out, op, "circle");
 }
 
-// Where the reader has other fonts the text is fitted to the width that it was laid out for.
-static void canvas_svg_write_text(buffer *out, const canvas_op *op)
+// Where the reader has other fonts the text is fitted to the width that it was laid out for. In a figure it is not: its
+// author may choose another font, and it stays at its place.
+static void canvas_svg_write_text(const canvas *c, buffer *out, const canvas_op *op)
 {
+    static const char *const anchors[] = {[ALIGN_LEFT] = "start", [ALIGN_CENTER] = "middle", [ALIGN_RIGHT] = "end"};
     const char *tip = op->tip ? op->tip : op->more;
+    double along = c->figure ? op->box.width * (op->align == ALIGN_CENTER ? .5 : op->align == ALIGN_RIGHT ? 1 : 0) : 0;
     buffer_text(out, "<text");
-    canvas_svg_attribute(out, "x", op->box.x);
-    canvas_svg_attribute(out, "y", op->box.y);
-    if (op->text[0] && op->text[1]) {
+    canvas_svg_attribute(out, "x", op->box.x + (op->upwards ? 0 : along));
+    canvas_svg_attribute(out, "y", op->box.y - (op->upwards ? along : 0));
+    if (op->upwards) {
+        buffer_text(out, " transform=\"rotate(-90 ");
+        buffer_number(out, op->box.x);
+        buffer_text(out, " ");
+        buffer_number(out, op->box.y - along);
+        buffer_text(out, ")\"");
+    }
+    if (c->figure) {
+        buffer_printf(out, " text-anchor=\"%s\"", anchors[op->align]);
+    } else if (op->text[0] && op->text[1]) {
         canvas_svg_attribute(out, "textLength", op->box.width);
         buffer_text(out, " lengthAdjust=\"spacingAndGlyphs\"");
     }
@@ -192,7 +213,7 @@ static void canvas_svg_write_group(buffer *out, const canvas_op *op)
     buffer_text(out, "\n");
 }
 
-static void canvas_svg_write_op(buffer *out, const canvas_op *op, plot_colors colors)
+static void canvas_svg_write_op(const canvas *c, buffer *out, const canvas_op *op, plot_colors colors)
 {
     switch (op->kind) {
     case CANVAS_RECT:
@@ -201,7 +222,7 @@ static void canvas_svg_write_op(buffer *out, const canvas_op *op, plot_colors co
     case CANVAS_POLYGON:
     case CANVAS_POLYLINE: canvas_svg_write_points(out, op); break;
     case CANVAS_DOT: canvas_svg_write_dot(out, op); break;
-    case CANVAS_TEXT: canvas_svg_write_text(out, op); break;
+    case CANVAS_TEXT: canvas_svg_write_text(c, out, op); break;
     case CANVAS_IMAGE: canvas_svg_write_image(out, op); break;
     case CANVAS_PLOT: canvas_svg_write_plot(out, op, colors); break;
     case CANVAS_HOVER: canvas_svg_write_hover(out, op); break;
@@ -221,11 +242,24 @@ static void canvas_svg_mark_used(const canvas *c, bool fills[INK_COUNT], bool st
     }
 }
 
-static void canvas_svg_color_rule(buffer *out, char kind, theme_ink ink, bool dark)
+static void canvas_svg_color_rule(const canvas *of, buffer *out, char kind, theme_ink ink)
 {
-    theme_rgb c = theme_color(ink, dark);
+    theme_rgb c = canvas_color(of, ink);
     buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", kind, (int)ink, kind == 'f' ? "fill" : "stroke", c.red, c.green,
                   c.blue);
+}
+
+// The family of --font is foreign text: a string of CSS, in which nothing can end it.
+static void canvas_svg_family(const canvas *c, buffer *out, theme_type type)
+{
+    if (!c->figure || !c->figure->family) {
+        buffer_text(out, theme_family(type));
+        return;
+    }
+    buffer_text(out, "\"");
+    for (const char *p = c->figure->family; *p; p++)
+        if (!strchr("\"'\\<>&{};", *p)) buffer_bytes(out, p, 1);
+    buffer_text(out, "\", sans-serif");
 }
 
 void canvas_svg_style(const canvas *c, buffer *out)
@@ -233,27 +267,30 @@ void canvas_svg_style(const canvas *c, buffer *out)
     bool fills[INK_COUNT] = {false}, strokes[INK_COUNT] = {false}, type[TYPES] = {false};
     canvas_svg_mark_used(c, fills, strokes, type);
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
-        if (fills[ink]) canvas_svg_color_rule(out, 'f', (theme_ink)ink, c->dark);
-        if (strokes[ink]) canvas_svg_color_rule(out, 's', (theme_ink)ink, c->dark);
+        if (fills[ink]) canvas_svg_color_rule(c, out, 'f', (theme_ink)ink);
+        if (strokes[ink]) canvas_svg_color_rule(c, out, 's', (theme_ink)ink);
     }
     for (int t = 0; t < TYPES; t++) {
         if (!type[t]) continue;
         buffer_printf(out, ".t%d{font:%d ", t, theme_weight((theme_type)t));
-        buffer_number(out, theme_size((theme_type)t));
-        buffer_printf(out, "px %s}", theme_family((theme_type)t));
+        buffer_number(out, canvas_type_size(c, (theme_type)t));
+        buffer_text(out, "px ");
+        canvas_svg_family(c, out, (theme_type)t);
+        buffer_text(out, "}");
     }
     buffer_text(out, "text{font-feature-settings:\"tnum\";white-space:pre}");
 }
 
 void canvas_svg(const canvas *c, buffer *out, bool embedded)
 {
+    double points = c->figure ? c->figure->points : 1;
     if (!embedded) buffer_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     buffer_text(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     if (!embedded) {
         buffer_text(out, " width=\"");
-        buffer_number(out, c->width);
+        buffer_number(out, c->width * points);
         buffer_text(out, "pt\" height=\"");
-        buffer_number(out, c->height);
+        buffer_number(out, c->height * points);
         buffer_text(out, "pt\"");
     }
     buffer_text(out, " viewBox=\"0 0 ");
@@ -279,7 +316,7 @@ void canvas_svg(const canvas *c, buffer *out, bool embedded)
                 canvas_svg_begin_hover(out);
             hovers = !hovers;
         }
-        canvas_svg_write_op(out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
+        canvas_svg_write_op(c, out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
     }
     buffer_text(out, hovers ? "</g>\n</svg>\n" : "</svg>\n");
 }

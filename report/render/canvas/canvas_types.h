@@ -4,6 +4,8 @@
 
 #include "render/base/theme.h"
 
+#include <stdbool.h>
+
 typedef struct canvas canvas;
 
 typedef struct canvas_box {
@@ -13,6 +15,17 @@ typedef struct canvas_box {
 typedef struct canvas_point {
     double x, y;
 } canvas_point;
+
+// How a line is broken; lines of one panel differ in it, so that they do in grey, too.
+typedef enum canvas_dash { DASH_NONE = 0, DASH_SHORT, DASH_LONG, DASH_DOTS, DASH_DOT_LONG, DASHES } canvas_dash;
+
+// A chart that stands alone: as a figure of a paper or on a slide, not on a page of a report.
+typedef struct canvas_figure {
+    const char *family;  // NULL: the theme's
+    double type;         // size of all texts in units of the canvas: what is beside them was drawn for that
+    double points;       // of the finished figure for each unit
+    bool grey, no_words; // no_words: neither title nor words of status
+} canvas_figure;
 
 typedef enum canvas_align { ALIGN_LEFT = 0, ALIGN_CENTER, ALIGN_RIGHT } canvas_align;
 

@@ -23,6 +23,7 @@ typedef struct plot_series {
     theme_ink ink;
     double line_width; // pt; points: radius; 0: 1 pt
     bool dashed;
+    size_t nth; // of the lines of a panel, from 0: in a figure the lines differ in their dashes and points
     const double *x, *y, *y2, *x2;
     const double (*boxes)[5]; // PLOT_BOX
     size_t count;
@@ -33,6 +34,9 @@ typedef struct plot_axis {
     bool log;
     bool binary; // tics at powers (log) or multiples of powers of two: sizes in bytes
 } plot_axis;
+
+// Place of a value on an axis, 0 at min, 1 at max; not clamped; NAN where it has none.
+double plot_at(plot_axis axis, double value);
 
 typedef struct plot {
     plot_axis x, y;

@@ -158,6 +158,19 @@ static void bars_fill_twin(chart *x, const bars *b)
     }
 }
 
+static bool bars_pick(chart *x, chart_pick *p)
+{
+    bars *b = x->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (chart_fits(p, p->metric, x->title) && chart_fits(p, p->who, b->rows[i].label)) b->rows[kept++] = b->rows[i];
+    if (!kept) return false;
+    b->count = x->rows = kept;
+    chart_twin_clear(&x->twin);
+    bars_fill_twin(x, b);
+    return true;
+}
+
 chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows, size_t count)
 {
     chart x;
@@ -179,6 +192,7 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
         }
     }
     x.rows = b->count ? b->count : 1;
+    x.pick = bars_pick;
     x.squeeze = .8;
     x.height = bars_height;
     x.draw = bars_draw;

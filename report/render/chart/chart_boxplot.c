@@ -137,12 +137,26 @@ static void boxplot_make_table(chart_twin *t, const boxplot *b)
     }
 }
 
+static bool boxplot_pick(chart *x, chart_pick *p)
+{
+    boxplot *b = x->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (chart_fits(p, p->metric, x->title) && chart_fits(p, p->who, b->rows[i].label)) b->rows[kept++] = b->rows[i];
+    if (!kept) return false;
+    b->count = x->rows = kept;
+    chart_twin_clear(&x->twin);
+    boxplot_make_table(&x->twin, b);
+    return true;
+}
+
 chart chart_boxplot(chart_head head, const boxplot_style *style, const boxplot_row *rows, size_t count)
 {
     chart x;
     boxplot *b = chart_begin(&x, head, sizeof *b);
     b->style = *style;
     b->style.y_scale.unit = arena_text(b->memory, style->y_scale.unit);
+    b->style.y_scale.title = arena_text(b->memory, style->y_scale.title ? style->y_scale.title : head.title);
     b->style.low_name = arena_text(b->memory, style->low_name);
     b->style.high_name = arena_text(b->memory, style->high_name);
     b->rows = arena_copy(b->memory, rows, count, sizeof *rows);
@@ -153,8 +167,9 @@ chart chart_boxplot(chart_head head, const boxplot_style *style, const boxplot_r
         all[2 * i] = rows[i].low;
         all[2 * i + 1] = rows[i].high;
     }
-    b->style.y_scale = axes_complete(style->y_scale, all, 2 * b->count);
+    b->style.y_scale = axes_complete(b->style.y_scale, all, 2 * b->count);
     x.draw = boxplot_draw;
+    x.pick = boxplot_pick;
     x.height = boxplot_height;
     boxplot_make_table(&x.twin, b);
     return x;

@@ -13,9 +13,9 @@ typedef struct curve {
     size_t count;
 } curve;
 
-static axes_key curve_key_of(const curve_line *l)
+static axes_key curve_key_of(const curve_line *l, size_t nth)
 {
-    return (axes_key){l->label, l->low ? SWATCH_BAND : l->dashed ? SWATCH_DASHED : SWATCH_LINE, l->ink, l->pale};
+    return (axes_key){l->label, l->low ? SWATCH_BAND : l->dashed ? SWATCH_DASHED : SWATCH_LINE, l->ink, l->pale, nth};
 }
 
 static double curve_draw_keys(const curve *v, canvas *c, double left, double y, double width, bool draw)
@@ -24,7 +24,7 @@ static double curve_draw_keys(const curve *v, canvas *c, double left, double y, 
     axes_key keys[MOST];
     size_t count = v->count < MOST ? v->count : MOST;
     for (size_t i = 0; i < count; i++)
-        keys[i] = curve_key_of(&v->lines[i]);
+        keys[i] = curve_key_of(&v->lines[i], i);
     return axes_draw_key(c, keys, count, left, y, width, draw);
 }
 
@@ -34,7 +34,7 @@ static double curve_height(const chart *x, canvas *c, double width, size_t from,
     (void)from;
     (void)count;
     return curve_draw_keys(v, c, 0, 0, width, false) + 4 + (v->style.height > 0 ? v->style.height : 150) +
-           AXES_X_HEIGHT;
+           axes_x_height(c, &v->style.x_scale);
 }
 
 static void curve_draw_data(canvas *c, const curve *v, const axes *a)
@@ -56,12 +56,18 @@ static void curve_draw_data(canvas *c, const curve *v, const axes *a)
                                     .ink = l->ink,
                                     .line_width = l->dashed ? 1 : 1.5,
                                     .dashed = l->dashed,
+                                    .nth = i,
                                     .x = v->style.x,
                                     .y = l->y,
                                     .count = points};
         if (!l->dashed)
-            series[n++] = (plot_series){
-                .kind = PLOT_POINTS, .ink = l->ink, .line_width = 1.8, .x = v->style.x, .y = l->y, .count = points};
+            series[n++] = (plot_series){.kind = PLOT_POINTS,
+                                        .ink = l->ink,
+                                        .line_width = 1.8,
+                                        .x = v->style.x,
+                                        .y = l->y,
+                                        .count = points,
+                                        .nth = i};
     }
     plot p = {a->x.axis, a->y.axis, series, n};
     canvas_plot(c, a->box, &p);
@@ -83,8 +89,8 @@ static void curve_draw_ends(canvas *c, const curve *v, const axes *a)
         if (fabs(y - taken) < 9) y = taken + 10;
         taken = y;
         double right = a->box.x + a->box.width;
-        canvas_text(c, fmin(x, right), y, l->end_label, TYPE_TABLE_STRONG, l->dashed ? INK_SECONDARY : l->ink,
-                    ALIGN_RIGHT, 120);
+        canvas_text(c, fmin(x, right), y, l->end_label, TYPE_TABLE_STRONG,
+                    l->dashed ? INK_SECONDARY : canvas_line_ink(c, l->ink, i), ALIGN_RIGHT, 120);
     }
 }
 
@@ -116,7 +122,9 @@ static void curve_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
 {
     const curve *v = x->data;
     double keys = curve_draw_keys(v, c, box.x, box.y, box.width, true) + 4;
-    axes a = {{0, box.y + keys, 0, box.height - keys - AXES_X_HEIGHT}, v->style.x_scale, v->style.y_scale};
+    axes a = {{0, box.y + keys, 0, box.height - keys - axes_x_height(c, &v->style.x_scale)},
+              v->style.x_scale,
+              v->style.y_scale};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
     (void)from;
     (void)count;
@@ -196,6 +204,8 @@ chart chart_curve(chart_head head, const curve_style *style, const curve_line *l
     v->style.x = arena_copy(v->memory, style->x, points, sizeof(double));
     v->style.x_scale.unit = arena_text(v->memory, style->x_scale.unit);
     v->style.y_scale.unit = arena_text(v->memory, style->y_scale.unit);
+    v->style.x_scale.title = arena_text(v->memory, style->x_scale.title);
+    v->style.y_scale.title = arena_text(v->memory, style->y_scale.title ? style->y_scale.title : head.title);
     v->style.peak_label = arena_text(v->memory, style->peak_label);
     v->lines = arena_copy(v->memory, lines, count, sizeof *lines);
     v->count = count;

@@ -191,6 +191,20 @@ static void dumbbell_fill_twin(chart *x, const dumbbells *d)
     }
 }
 
+static bool dumbbell_pick(chart *x, chart_pick *p)
+{
+    dumbbells *d = x->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (chart_fits(p, p->metric, d->rows[i].name) && chart_fits(p, p->who, d->rows[i].device))
+            d->rows[kept++] = d->rows[i];
+    if (!kept) return false;
+    d->count = x->rows = kept;
+    chart_twin_clear(&x->twin);
+    dumbbell_fill_twin(x, d);
+    return true;
+}
+
 chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows, size_t count)
 {
     chart x;
@@ -212,5 +226,6 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
     x.height = dumbbell_height;
     x.draw = dumbbell_draw;
     dumbbell_fill_twin(&x, d);
+    x.pick = dumbbell_pick;
     return x;
 }

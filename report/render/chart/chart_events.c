@@ -26,10 +26,9 @@ static double events_strip_height(const events *e)
 
 static double events_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    (void)c;
     (void)width;
     (void)from;
-    return (double)count * events_row_height(x->data) + axes_x_height(&((const events *)x->data)->style.axis);
+    return (double)count * events_row_height(x->data) + axes_x_height(c, &((const events *)x->data)->style.axis);
 }
 
 static double events_most_of(const events_row *r)
@@ -103,8 +102,14 @@ static void events_draw_label(canvas *c, const events_row *r, const axes *a, dou
     if (!noted) canvas_text(c, left, base + 4, r->note, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width);
 }
 
+static bool events_has_no_words(const canvas *c)
+{
+    return canvas_figure_of(c) && canvas_figure_of(c)->no_words;
+}
+
 static double events_status_of(const events *e, canvas *c)
 {
+    if (events_has_no_words(c)) return 2;
     double width = status_width;
     for (size_t i = 0; i < e->count; i++)
         width = fmax(width, canvas_text_width(c, e->rows[i].right, TYPE_TABLE) + 10);
@@ -118,7 +123,8 @@ static void events_draw_row(canvas *c, const events *e, const events_row *r, con
         events_draw_label(c, r, a, left, base, true);
         canvas_tip(c, "not measured");
         canvas_hatch(c, a->box);
-        canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
+        if (!events_has_no_words(c))
+            canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
         return;
     }
     canvas_rect(c, a->box, INK_EMPTY, 0);
@@ -128,6 +134,7 @@ static void events_draw_row(canvas *c, const events *e, const events_row *r, con
     if (none) canvas_text(c, a->box.x + 4, base, *r->note ? r->note : "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     bool noted = none || !*r->note || events_draw_note(c, r, a, ticks, base);
     events_draw_label(c, r, a, left, base, noted || e->style.compact);
+    if (events_has_no_words(c)) return;
     if (*r->right) {
         canvas_text(c, end, base, r->right, TYPE_TABLE, INK_TEXT, ALIGN_RIGHT, end - right);
         return;
@@ -147,11 +154,11 @@ static void events_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
     }
     double status = events_status_of(e, c);
     label = fmin(label, 0.28 * box.width) + 8;
-    if (e->style.label_width > 0) label = fmin(e->style.label_width, .4 * box.width);
-    if (e->style.right_width > 0) status = fmin(e->style.right_width, .3 * box.width);
+    if (e->style.label_width > 0 && !canvas_figure_of(c)) label = fmin(e->style.label_width, .4 * box.width);
+    if (e->style.right_width > 0 && !canvas_figure_of(c)) status = fmin(e->style.right_width, .3 * box.width);
     axes a = {{box.x + label, box.y, box.width - label - status, events_strip_height(e)},
               e->style.axis,
-              {{0, 1, false, false}, AXES_SI, "", 0}};
+              {.axis = {0, 1, false, false}, .unit = ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
         events_draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
         a.box.y += events_row_height(e);
@@ -188,6 +195,20 @@ static void events_make_table(chart_twin *t, const events *e)
     }
 }
 
+static bool events_pick(chart *x, chart_pick *p)
+{
+    events *e = x->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < e->count; i++)
+        if (chart_fits(p, p->metric, e->rows[i].label) && chart_fits(p, p->who, e->rows[i].note))
+            e->rows[kept++] = e->rows[i];
+    if (!kept) return false;
+    e->count = x->rows = kept;
+    chart_twin_clear(&x->twin);
+    events_make_table(&x->twin, e);
+    return true;
+}
+
 chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count, const axes_span *gaps,
                    size_t gap_count)
 {
@@ -202,6 +223,7 @@ chart chart_events_over(chart_head head, const events_style *style, const events
     events_style *s = &e->style;
     *s = *style;
     s->axis.unit = arena_text(e->memory, style->axis.unit);
+    s->axis.title = arena_text(e->memory, style->axis.title ? style->axis.title : axes_time_title(&style->axis));
     s->gaps = axes_copy_spans(e->memory, style->gaps, style->gap_count);
     s->incidents = axes_copy_spans(e->memory, style->incidents, style->incident_count);
     e->rows = arena_copy(e->memory, rows, count, sizeof *rows);
@@ -216,6 +238,7 @@ chart chart_events_over(chart_head head, const events_style *style, const events
     e->count = count;
     x.rows = count ? count : 1;
     x.draw = events_draw;
+    x.pick = events_pick;
     x.height = events_height;
     events_make_table(&x.twin, e);
     return x;

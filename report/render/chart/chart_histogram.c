@@ -12,6 +12,7 @@ typedef struct histograms {
     histogram_style style;
     histogram_set *sets;
     size_t count, ways;
+    const char *share_title;
 } histograms;
 
 static const double cell_height = 74, cell_gap = 16, tic_room = 30;
@@ -35,8 +36,9 @@ static double histogram_draw_key(const histograms *h, canvas *c, double left, do
     axes_key keys[3];
     size_t n = 0;
     for (size_t way = 0; way < h->ways; way++)
-        keys[n++] = (axes_key){h->style.way[way], SWATCH_BOX, inks[way], INK_NONE};
-    if (histogram_has_lines(h)) keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE};
+        keys[n++] = (axes_key){h->style.way[way], SWATCH_BOX, inks[way], INK_NONE, 0};
+    if (histogram_has_lines(h))
+        keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE, 0};
     return axes_draw_key(c, keys, n, left, y, width, draw) + 4;
 }
 
@@ -46,7 +48,8 @@ static double histogram_histograms_height(const chart *x, canvas *c, double widt
     const histograms *h = x->data;
     size_t line = histogram_per_line(width, h->count), lines = (count + line - 1) / line;
     (void)from;
-    return histogram_draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
+    return histogram_draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12) -
+           (canvas_figure_of(c) ? 4 : cell_gap);
 }
 
 static double histogram_sum_of(const double *counts, size_t n)
@@ -124,7 +127,7 @@ static void histogram_draw_set(canvas *c, const histograms *h, const histogram_s
     size_t bins = h->style.bin_count, n = 0;
     axes a = {{cell.x + tic_room, cell.y + 12, cell.width - tic_room, cell_height - 12},
               {.axis = {0, (double)bins, false, false}},
-              {.axis = {0, 1, false, false}, .format = AXES_PERCENT}};
+              {.axis = {0, 1, false, false}, .format = AXES_PERCENT, .title = h->share_title}};
     plot_series series[4];
     double *room = arena_make(h->memory, 8 * bins, sizeof *room);
     double total[2] = {histogram_sum_of(s->values[0], bins), h->ways > 1 ? histogram_sum_of(s->values[1], bins) : 0};
@@ -152,6 +155,9 @@ static void histogram_draw_set(canvas *c, const histograms *h, const histogram_s
                     ALIGN_CENTER, a.box.width);
     }
     histogram_label_bins(c, h, a.box);
+    if (canvas_figure_of(c))
+        canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height + 19, h->style.bins_title, TYPE_AXIS, INK_TEXT,
+                    ALIGN_CENTER, 0);
     histogram_hover_bins(c, h, s, a.box);
 }
 
@@ -216,6 +222,10 @@ chart chart_histograms(chart_head head, const histogram_style *style, const hist
     h->style.way[0] = arena_text(h->memory, style->way[0]);
     h->style.way[1] = arena_text(h->memory, style->way[1]);
     h->style.what = arena_text(h->memory, style->what);
+    h->style.bins_title = arena_text(h->memory, style->bins_title ? style->bins_title : head.title);
+    char title[100];
+    snprintf(title, sizeof title, "Share of %.80s", style->what);
+    h->share_title = arena_text(h->memory, title);
     const char **bins = arena_make(h->memory, style->bin_count + 1, sizeof *bins);
     for (size_t i = 0; i < style->bin_count; i++)
         bins[i] = arena_text(h->memory, style->bins[i]);
@@ -242,11 +252,10 @@ typedef struct distribution {
 static double histogram_distribution_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const distribution *d = x->data;
-    (void)c;
     (void)width;
     (void)from;
     (void)count;
-    return (d->style.height > 0 ? d->style.height : 130) + 14 + AXES_X_HEIGHT;
+    return (d->style.height > 0 ? d->style.height : 130) + 14 + axes_x_height(c, &d->style.x_scale);
 }
 
 static void histogram_distribution_hovers(canvas *c, const distribution *d, const axes *a)
@@ -266,10 +275,12 @@ static void histogram_distribution_draw(const chart *x, canvas *c, canvas_box bo
 {
     const distribution *d = x->data;
     size_t bins = d->style.bins;
-    axes a = {.box = {0, box.y + 14, 0, box.height - 14 - AXES_X_HEIGHT}, .x = d->style.x_scale, .y = d->y};
+    axes a = {.box = {0, box.y + 14, 0, box.height - 14 - axes_x_height(c, &d->style.x_scale)},
+              .x = d->style.x_scale,
+              .y = d->y};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
-    const axes_key keys[2] = {{d->bars.label, SWATCH_BOX, d->bars.ink, INK_NONE},
-                              {d->outlined ? d->outline.label : NULL, SWATCH_LINE, d->outline.ink, INK_NONE}};
+    const axes_key keys[2] = {{d->bars.label, SWATCH_BOX, d->bars.ink, INK_NONE, 0},
+                              {d->outlined ? d->outline.label : NULL, SWATCH_LINE, d->outline.ink, INK_NONE, 0}};
     (void)from;
     (void)count;
     a.box.x = box.x + tics;
@@ -352,7 +363,9 @@ static void histogram_prepare(distribution *d)
         most = fmax(most, fmax(shares[i], outline ? outline[i] : 0));
     }
     if (d->outlined) histogram_make_outline(d, outline);
-    d->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
+    char title[100];
+    snprintf(title, sizeof title, "Share of %.80s", d->style.what);
+    d->y = axes_complete((axes_scale){.format = AXES_PERCENT, .title = arena_text(d->memory, title)}, &most, 1);
     if (d->style.x_scale.axis.max > d->style.x_scale.axis.min) return;
     d->style.x_scale.axis.min = d->style.edges[0];
     d->style.x_scale.axis.max = d->style.edges[bins];
@@ -367,6 +380,7 @@ chart chart_distribution(chart_head head, const distribution_style *style, const
     d->style.edges = arena_copy(d->memory, style->edges, style->bins + 1, sizeof(double));
     d->style.what = arena_text(d->memory, style->what);
     d->style.x_scale.unit = arena_text(d->memory, style->x_scale.unit);
+    d->style.x_scale.title = arena_text(d->memory, style->x_scale.title);
     d->bars = histogram_copy_distribution(d, bars);
     d->outlined = outline != NULL;
     if (outline) d->outline = histogram_copy_distribution(d, outline);

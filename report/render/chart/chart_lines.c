@@ -2,9 +2,11 @@
 #include "chart_private.h"
 #include "charts_plots.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct lines {
     arena *memory;
@@ -115,10 +117,16 @@ static axes_scale lines_chart_scale_of(const lines_panel *p, size_t count, doubl
 
 // ---- drawing ----
 
-static double lines_chart_panel_height(const lines *l, const chart *x)
+static double lines_chart_panel_height(const lines *l, const canvas *c)
 {
-    (void)x;
+    if (canvas_figure_of(c) && l->count == 1) return 96;
     return l->style.panel_height > 0 ? l->style.panel_height : 62;
+}
+
+// The panels' names are beside them on a page, and the titles of their axes in a figure.
+static double lines_chart_beside(const canvas *c)
+{
+    return canvas_figure_of(c) ? 0 : label_width;
 }
 
 static double lines_chart_key_of(const lines_panel *p, canvas *c, double left, double y, double width, bool draw)
@@ -129,7 +137,7 @@ static double lines_chart_key_of(const lines_panel *p, canvas *c, double left, d
         const lines_curve *k = &p->curves[i];
         if (k->no_key) continue;
         axes_swatch swatch = k->area ? SWATCH_BOX : k->low ? SWATCH_BAND : k->dashed ? SWATCH_DASHED : SWATCH_LINE;
-        keys[count++] = (axes_key){k->label, swatch, k->ink, k->pale};
+        keys[count++] = (axes_key){k->label, swatch, k->ink, k->pale, k->area || k->dashed ? 0 : i};
     }
     return axes_draw_key(c, keys, count, left, y, width, draw);
 }
@@ -138,10 +146,10 @@ static double lines_chart_height(const chart *x, canvas *c, double width, size_t
 {
     const lines *l = x->data;
     double sum = (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) +
-                 axes_x_height(&l->style.axis);
+                 axes_x_height(c, &l->style.axis) - (canvas_figure_of(c) ? panel_gap : 0);
     for (size_t i = from; i < from + count && i < l->count; i++)
-        sum += lines_chart_panel_height(l, x) + panel_gap +
-               lines_chart_key_of(&l->panels[i], c, 0, 0, width - label_width, false);
+        sum += lines_chart_panel_height(l, c) + panel_gap +
+               lines_chart_key_of(&l->panels[i], c, 0, 0, width - lines_chart_beside(c), false);
     return sum;
 }
 
@@ -199,6 +207,7 @@ static void lines_chart_draw_curves(canvas *c, const lines *l, const lines_panel
                                     .ink = k->ink,
                                     .line_width = 1,
                                     .dashed = k->dashed,
+                                    .nth = i,
                                     .x = l->style.x,
                                     .y = k->y,
                                     .count = count};
@@ -299,11 +308,14 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
     bool full = p->curve_count && p->curves[0].area;
     if (full) lines_chart_hatch_unknown(c, l, &p->curves[0], a);
     axes_draw_y(c, a);
-    double label = canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
+    double label = canvas_figure_of(c)
+                       ? 0
+                       : canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
     size_t room_lines =
         (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
-    canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY,
-                     room_lines < 3 ? room_lines : 3);
+    if (!canvas_figure_of(c))
+        canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY,
+                         room_lines < 3 ? room_lines : 3);
     lines_chart_draw_curves(c, l, p, a);
     lines_chart_draw_limit(c, p, a);
     lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
@@ -316,18 +328,20 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
 static double lines_chart_draw_rows(canvas *c, const lines *l, const axes *over, double left)
 {
     const lines_style *s = &l->style;
-    double taken = 0, room = over->box.x - left - 6;
+    double taken = 0, room = canvas_figure_of(c) ? 0 : over->box.x - left - 6;
     axes a = *over;
     if (s->phase_count) {
         a.box.height = ribbon_height - 5;
-        canvas_text(c, left, a.box.y + 8, s->phases_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
+        if (room > 0) canvas_text(c, left, a.box.y + 8, s->phases_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
         axes_draw_spans(c, &a, s->phases, s->phase_count);
         taken += ribbon_height;
     }
     if (s->box_count) {
         a.box.y = over->box.y + taken;
         a.box.height = boxes_height - 3;
-        double used = canvas_text(c, left, a.box.y + 8, s->boxes_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
+        double used =
+            room > 0 ? canvas_text(c, left, a.box.y + 8, s->boxes_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room)
+                     : 0;
         if (room - used > 20)
             canvas_text(c, left + used + 5, a.box.y + 8, s->boxes_below, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT,
                         room - used - 5);
@@ -341,8 +355,11 @@ static double lines_chart_draw_rows(canvas *c, const lines *l, const axes *over,
 static double lines_chart_given_height(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const lines *l = x->data;
+    if (canvas_figure_of(c) && count) // as high as its author wants it
+        return fmax(10, lines_chart_panel_height(l, c) +
+                            (box.height - lines_chart_height(x, c, box.width, from, count)) / (double)count);
     double missing = lines_chart_height(x, c, box.width, from, count) - box.height,
-           panel = lines_chart_panel_height(l, x);
+           panel = lines_chart_panel_height(l, c);
     return missing > 0 && count ? fmax(panel - missing / (double)count, panel / 2) : panel;
 }
 
@@ -352,10 +369,10 @@ static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t f
     double labels = 0, high = lines_chart_given_height(x, c, box, from, count), y = box.y;
     for (size_t i = from; i < from + count && i < l->count; i++)
         labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
-    double start = box.x + label_width + labels + 4;
+    double start = box.x + lines_chart_beside(c) + labels + (canvas_figure_of(c) ? 6 : 4);
     axes a = {{start, y, box.x + box.width - start, ribbon_height - 5},
               l->style.axis,
-              {{0, 1, false, false}, AXES_SI, "", 0}};
+              {.axis = {0, 1, false, false}, .unit = ""}};
     y += lines_chart_draw_rows(c, l, &a, box.x);
     for (size_t i = from; i < from + count && i < l->count; i++) {
         y += lines_chart_key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);
@@ -369,39 +386,77 @@ static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t f
 
 // ---- its table ----
 
-static void lines_chart_table_head(chart_twin *t, const lines *l)
+// A curve is a column, and where its band is asked for, two more.
+static size_t lines_chart_columns_of(const lines_curve *k, bool bands)
 {
+    return bands && k->low && k->high && !k->area ? 3 : 1;
+}
+
+static void lines_chart_table_head(chart_twin *t, const lines *l, bool bands)
+{
+    static const char *const ends[3] = {"", ", lowest", ", highest"};
     chart_cell(t, l->style.x_head);
     t->columns = 1;
     for (size_t i = 0; i < l->count; i++)
         for (size_t k = 0; k < l->panels[i].curve_count; k++) {
             const lines_panel *p = &l->panels[i];
             const char *curve = p->curves[k].label, *unit = p->format == AXES_SI ? p->unit : "";
-            chart_cellf(t, "%s%s%s%s%s%s", p->label, *curve ? ", " : "", curve, *unit ? " (" : "", unit,
-                        *unit ? ")" : "");
-            t->right |= t->columns < 64 ? UINT64_C(1) << t->columns : 0;
-            t->columns++;
+            for (size_t m = 0; m < lines_chart_columns_of(&p->curves[k], bands); m++) {
+                chart_cellf(t, "%s%s%s%s%s%s%s", p->label, *curve ? ", " : "", curve, ends[m], *unit ? " (" : "", unit,
+                            *unit ? ")" : "");
+                t->right |= t->columns < 64 ? UINT64_C(1) << t->columns : 0;
+                t->columns++;
+            }
         }
     t->right |= 1;
 }
 
-static void lines_chart_make_table(chart_twin *t, const lines *l)
+static void lines_chart_table_values(chart_twin *t, const lines_curve *k, size_t row, bool bands)
 {
-    lines_chart_table_head(t, l);
-    for (size_t row = 0; row < l->style.count; row++) {
-        chart_cellf(t, "%.10g", l->style.x[row]);
-        for (size_t i = 0; i < l->count; i++)
-            for (size_t k = 0; k < l->panels[i].curve_count; k++) {
-                double y = l->panels[i].curves[k].y[row];
-                if (isnan(y))
-                    chart_cell(t, "not measured");
-                else
-                    chart_cellf(t, "%.6g", y);
-            }
+    const double *of[3] = {k->y, k->low, k->high};
+    for (size_t m = 0; m < lines_chart_columns_of(k, bands); m++) {
+        if (isnan(of[m][row]))
+            chart_cell(t, "not measured");
+        else
+            chart_cellf(t, "%.6g", of[m][row]);
     }
 }
 
+static void lines_chart_fill_table(chart_twin *t, const lines *l, bool bands)
+{
+    lines_chart_table_head(t, l, bands);
+    for (size_t row = 0; row < l->style.count; row++) {
+        chart_cellf(t, "%.10g", l->style.x[row]);
+        for (size_t i = 0; i < l->count; i++)
+            for (size_t k = 0; k < l->panels[i].curve_count; k++)
+                lines_chart_table_values(t, &l->panels[i].curves[k], row, bands);
+    }
+}
+
+static void lines_chart_make_table(chart_twin *t, const lines *l)
+{
+    lines_chart_fill_table(t, l, false);
+}
+
+static void lines_chart_make_all(const chart *x, chart_twin *t)
+{
+    lines_chart_fill_table(t, x->data, true);
+}
+
 // ---- making it ----
+
+// "Sent per node"
+static const char *lines_chart_title_of(arena *memory, const lines_panel *p)
+{
+    char text[160];
+    size_t below = strcspn(p->below, ";,");
+    const char *of = strncmp(p->below, "of ", 3) == 0 ? p->below : strstr(p->below, " of ");
+    if (of && (size_t)(of - p->below) < below) below = (size_t)(of - p->below);
+    if (isdigit((unsigned char)*p->below) || strncmp(p->below, "limit", 5) == 0) below = 0; // how many, how much
+    snprintf(text, sizeof text, "%.70s%s%.*s", p->label, *p->label && below ? " " : "", (int)(below < 60 ? below : 60),
+             p->below);
+    return arena_text(memory, text);
+}
 
 static void lines_chart_copy_panels(lines *l, const lines_panel *panels, size_t count, size_t points)
 {
@@ -418,8 +473,39 @@ static void lines_chart_copy_panels(lines *l, const lines_panel *panels, size_t 
         p->limit_label = arena_text(l->memory, p->limit_label);
         p->curves = curves;
         l->scales[i] = lines_chart_scale_of(p, l->style.count, l->style.tops ? l->style.tops[i] : NAN);
+        l->scales[i].title = lines_chart_title_of(l->memory, p);
     }
     l->count = count;
+}
+
+// Panels of this quantity, in them the curves of this device; a panel that is a device's own stays whole.
+static bool lines_chart_pick(chart *x, chart_pick *p)
+{
+    lines *l = x->data;
+    size_t kept = 0;
+    lines_panel *panels = arena_make(l->memory, l->count, sizeof *panels);
+    axes_scale *scales = arena_make(l->memory, l->count, sizeof *scales);
+    for (size_t i = 0; i < l->count; i++) {
+        lines_panel panel = l->panels[i];
+        bool own = !p->who || chart_fits(p, p->who, panel.label);
+        lines_curve *curves = arena_make(l->memory, panel.curve_count, sizeof *curves);
+        size_t count = 0;
+        for (size_t k = 0; k < panel.curve_count; k++)
+            if (own || chart_fits(p, p->who, panel.curves[k].label)) curves[count++] = panel.curves[k];
+        panel.curves = curves;
+        panel.curve_count = count;
+        if (!chart_fits(p, p->metric, panel.label) || !count) continue;
+        panels[kept] = panel;
+        scales[kept++] = l->scales[i];
+    }
+    if (!kept) return false;
+    l->panels = panels;
+    l->scales = scales;
+    l->count = x->rows = kept;
+    l->style.mark_count = 0; // their places count the panels
+    chart_twin_clear(&x->twin);
+    lines_chart_make_table(&x->twin, l);
+    return true;
 }
 
 chart chart_lines(chart_head head, const lines_style *style, const lines_panel *panels, size_t count)
@@ -430,6 +516,7 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     *s = *style;
     s->axis = axes_complete(s->axis, s->x, s->count);
     s->axis.unit = arena_text(l->memory, s->axis.unit);
+    s->axis.title = arena_text(l->memory, s->axis.title ? s->axis.title : axes_time_title(&s->axis));
     s->x_head = arena_text(l->memory, s->x_head);
     s->phases = axes_copy_spans(l->memory, s->phases, s->phase_count);
     s->gaps = axes_copy_spans(l->memory, s->gaps, s->gap_count);
@@ -452,6 +539,8 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     s->tops = NULL; // only used for the scales
     x.rows = count;
     x.draw = lines_chart_draw;
+    x.pick = lines_chart_pick;
+    x.all = lines_chart_make_all;
     x.height = lines_chart_height;
     x.squeeze = s->squeeze ? .7 : 0;
     lines_chart_make_table(&x.twin, l);

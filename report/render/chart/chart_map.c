@@ -22,19 +22,18 @@ static double map_row_height(const map *m)
     return m->count <= 8 ? 13.1 : m->count <= 16 ? 11 : 9;
 }
 
-static double map_fixed_height(const map *m)
+static double map_fixed_height(const canvas *c, const map *m)
 {
     return head_height + (m->style.phase_count ? ribbon_height : 0) +
-           (m->style.no_axis ? 2 : axes_x_height(&m->style.axis) + 2);
+           (m->style.no_axis ? 2 : axes_x_height(c, &m->style.axis) + 2);
 }
 
 static double map_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const map *m = x->data;
-    (void)c;
     (void)width;
     (void)from;
-    return map_fixed_height(m) + (double)count * map_row_height(m);
+    return map_fixed_height(c, m) + (double)count * map_row_height(m);
 }
 
 static theme_ink map_ink_of(const map *m, double value)
@@ -96,21 +95,27 @@ static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box 
     }
 }
 
+static bool map_has_no_words(const canvas *c)
+{
+    return canvas_figure_of(c) && canvas_figure_of(c)->no_words;
+}
+
 static void map_draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y, double right,
                          double high)
 {
-    double base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
+    bool words = !map_has_no_words(c), marked = r->marked && words;
+    double base = y + high / 2 + 2.2, marks = m->marks && words ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
     box.width = axes_x(a, m->style.to) - box.x;
     map_draw_cells(c, m, r->values, box);
-    theme_ink ink = r->marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
-    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (r->marked ? marks : 0) - 6);
-    if (r->marked) {
+    theme_ink ink = marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
+    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (marked ? marks : 0) - 6);
+    if (marked) {
         canvas_mark(c, a->box.x - marks + 2, base - 2.4, r->severity);
         canvas_text(c, a->box.x - marks + 9, base, theme_severity_word(r->severity), TYPE_AXIS,
                     theme_severity_ink(r->severity), ALIGN_LEFT, 0);
     }
-    canvas_text(c, right, base, r->right, TYPE_TABLE, ink, ALIGN_RIGHT, right - a->box.x - a->box.width - 6);
+    if (words) canvas_text(c, right, base, r->right, TYPE_TABLE, ink, ALIGN_RIGHT, right - a->box.x - a->box.width - 6);
     map_hover_row(c, m, r, box);
 }
 
@@ -125,6 +130,10 @@ static void map_measure(const map *m, canvas *c, double width, double *label, do
     }
     *label = fmin(*label, 0.28 * width) + (m->marks ? 50 : 8);
     *right = *right > 0 ? fmin(*right, 0.25 * width) + 8 : 0;
+    if (canvas_figure_of(c)) { // as wide as its texts, not as other charts'
+        if (map_has_no_words(c)) *label -= m->marks ? 42 : 0, *right = 0;
+        return;
+    }
     if (m->style.label_width > 0) *label = fmin(m->style.label_width, .4 * width);
     if (m->style.right_width > 0) *right = fmin(m->style.right_width, .3 * width);
 }
@@ -134,12 +143,14 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     const map *m = x->data;
     double label, beside, end = box.x + box.width, y = box.y + head_height;
     map_measure(m, c, box.width, &label, &beside);
-    axes a = {{box.x + label, y, box.width - label - beside, 0}, m->style.axis, {{0, 1, false, false}, AXES_SI, "", 0}};
+    axes a = {
+        {box.x + label, y, box.width - label - beside, 0}, m->style.axis, {.axis = {0, 1, false, false}, .unit = ""}};
     axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", map_value_text(m, m->max).text);
     canvas_text(c, box.x, y - 4, m->style.label_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label - 8);
-    canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);
+    if (!map_has_no_words(c))
+        canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);
     // A sample of what is hatched, where there is room for it.
-    if (a.box.width > 190) {
+    if (a.box.width > 190 && !canvas_figure_of(c)) {
         double at = a.box.x + a.box.width - 90 - 64;
         canvas_hatch(c, (canvas_box){at, box.y, 12, 6});
         canvas_text(c, at + 16, box.y + 5.8, "no samples", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
@@ -150,7 +161,8 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
         y += ribbon_height;
     }
     a.box.y = y;
-    double pitch = chart_pitch(box, map_fixed_height(m), count, map_row_height(m));
+    double pitch = chart_pitch(box, map_fixed_height(c, m), count, map_row_height(m));
+    if (canvas_figure_of(c)) pitch = (box.height - map_fixed_height(c, m)) / (double)(count ? count : 1);
     for (size_t i = from; i < from + count && i < m->count; i++, y += pitch)
         map_draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
     a.box.height = y - a.box.y;
@@ -197,6 +209,19 @@ static void map_copy_rows(map *m, const map_row *rows, size_t count)
     m->max = m->style.max > 0 ? m->style.max : plot_axis_for(&most, 1, false).max;
 }
 
+static bool map_pick(chart *x, chart_pick *p)
+{
+    map *m = x->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < m->count; i++)
+        if (chart_fits(p, p->metric, x->title) && chart_fits(p, p->who, m->rows[i].label)) m->rows[kept++] = m->rows[i];
+    if (!kept) return false;
+    m->count = x->rows = kept;
+    chart_twin_clear(&x->twin);
+    map_make_table(&x->twin, m);
+    return true;
+}
+
 chart chart_map(chart_head head, const map_style *style, const map_row *rows, size_t count)
 {
     chart x;
@@ -204,6 +229,7 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     m->style = *style;
     if (m->style.columns > MAP_COLUMNS) m->style.columns = MAP_COLUMNS;
     m->style.axis.unit = arena_text(m->memory, style->axis.unit);
+    m->style.axis.title = arena_text(m->memory, style->axis.title ? style->axis.title : axes_time_title(&style->axis));
     m->style.unit = arena_text(m->memory, style->unit);
     m->style.label_head = arena_text(m->memory, style->label_head);
     m->style.right_head = arena_text(m->memory, style->right_head);
@@ -212,6 +238,7 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     map_copy_rows(m, rows, count);
     x.rows = count ? count : 1;
     x.draw = map_draw;
+    x.pick = map_pick;
     x.height = map_height;
     x.squeeze = m->style.squeeze ? .75 : 0;
     map_make_table(&x.twin, m);

@@ -12,6 +12,12 @@ typedef struct chart_twin {
     uint64_t right; // bit i: column i is aligned right (numbers)
 } chart_twin;
 
+// What of a chart is wanted. Start from {0}.
+typedef struct chart_pick {
+    const char *metric, *who; // patterns as of fnmatch(): of a quantity; of a device or a node; NULL: all
+    char *there;              // the names that there are, by commas; free() it
+} chart_pick;
+
 typedef struct chart chart;
 struct chart {
     const char *name;     // [a-z0-9-], unique in the document: --chart NAME, ids
@@ -23,6 +29,10 @@ struct chart {
     // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
     double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
     void (*draw)(const chart *x, canvas *c, canvas_box box, size_t from, size_t count);
+    // Keeps what is wanted; false: there is none of it. NULL: it has no parts to choose from.
+    bool (*pick)(chart *x, chart_pick *p);
+    // Fills in a table of all that is drawn, bands, too; NULL: the twin is that.
+    void (*all)(const chart *x, chart_twin *t);
     void (*free)(void *data); // may be NULL
     void *data;
     chart_twin twin;
@@ -32,6 +42,9 @@ struct chart {
 void chart_cell(chart_twin *t, const char *text);
 void chart_cellf(chart_twin *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Does this name fit? Adds it to those that there are.
+bool chart_fits(chart_pick *p, const char *wanted, const char *name);
+void chart_twin_clear(chart_twin *t);
 void chart_free(chart *x); // its data and its twin
 
 #endif

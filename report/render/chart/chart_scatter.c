@@ -25,10 +25,10 @@ static double scatter_draw_keys(const scatter *s, canvas *c, double left, double
     axes_key keys[MOST_SETS + 2];
     size_t n = 0;
     for (size_t i = 0; !s->density && i < s->count && i < MOST_SETS; i++)
-        keys[n++] = (axes_key){s->sets[i].label, SWATCH_DOT, s->sets[i].ink, INK_NONE};
+        keys[n++] = (axes_key){s->sets[i].label, SWATCH_DOT, s->sets[i].ink, INK_NONE, 0};
     if (s->density) {
-        keys[n++] = (axes_key){"median", SWATCH_LINE, INK_TEXT, INK_NONE};
-        keys[n++] = (axes_key){"5 % and 95 %", SWATCH_DASHED, INK_TEXT, INK_NONE};
+        keys[n++] = (axes_key){"median", SWATCH_LINE, INK_TEXT, INK_NONE, 0};
+        keys[n++] = (axes_key){"5 % and 95 %", SWATCH_DASHED, INK_TEXT, INK_NONE, 0};
     }
     return fmax(axes_draw_key(c, keys, n, left, y, width - (s->density ? 100 : 0), draw), s->density ? 15 : 0);
 }
@@ -39,7 +39,7 @@ static double scatter_height(const chart *x, canvas *c, double width, size_t fro
     (void)from;
     (void)count;
     return scatter_draw_keys(s, c, 0, 0, width, false) + 4 + (s->style.height > 0 ? s->style.height : 170) +
-           AXES_X_HEIGHT;
+           axes_x_height(c, &s->style.x_scale);
 }
 
 static void scatter_draw_points(canvas *c, const scatter *s, const axes *a)
@@ -83,7 +83,9 @@ static void scatter_draw(const chart *x, canvas *c, canvas_box box, size_t from,
 {
     const scatter *s = x->data;
     double keys = scatter_draw_keys(s, c, box.x, box.y, box.width, true) + 4;
-    axes a = {{0, box.y + keys, 0, box.height - keys - AXES_X_HEIGHT}, s->style.x_scale, s->style.y_scale};
+    axes a = {{0, box.y + keys, 0, box.height - keys - axes_x_height(c, &s->style.x_scale)},
+              s->style.x_scale,
+              s->style.y_scale};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
     (void)from;
     (void)count;
@@ -264,6 +266,8 @@ chart chart_scatter(chart_head head, const scatter_style *style, const scatter_s
     s->style.y_head = arena_text(s->memory, style->y_head);
     s->style.x_scale.unit = arena_text(s->memory, style->x_scale.unit);
     s->style.y_scale.unit = arena_text(s->memory, style->y_scale.unit);
+    s->style.x_scale.title = style->x_scale.title ? arena_text(s->memory, style->x_scale.title) : s->style.x_head;
+    s->style.y_scale.title = style->y_scale.title ? arena_text(s->memory, style->y_scale.title) : s->style.y_head;
     s->style.x_scale.axis = scatter_axis_of(style->x_scale.axis, sets, count, false);
     s->style.y_scale.axis = scatter_axis_of(style->y_scale.axis, sets, count, true);
     s->sets = arena_copy(s->memory, sets, count, sizeof *sets);

@@ -62,7 +62,7 @@ static double shares_key(const shares *s, canvas *c, const geometry *g, double l
         for (size_t i = 0; i < s->rows[r].count && n < MOST; i++) {
             const share_segment *x = &s->rows[r].segments[i];
             if (!(x->value > 0) || shares_fits(c, x, x->value / sum * g->width)) continue;
-            keys[n] = (axes_key){shares_label_of(x, texts[n], sizeof texts[n]), SWATCH_BOX, x->ink, INK_NONE};
+            keys[n] = (axes_key){shares_label_of(x, texts[n], sizeof texts[n]), SWATCH_BOX, x->ink, INK_NONE, 0};
             n++;
         }
     }

@@ -184,7 +184,8 @@ typedef struct histogram_style {
     const char *way[2];      // "received", "sent"; the second may be NULL
     const char *const *bins; // labels
     size_t bin_count;
-    const char *what; // of what the shares are: "packets"
+    const char *what;       // of what the shares are: "packets"
+    const char *bins_title; // of the axis of bins in a figure; NULL: the chart's own title
 } histogram_style;
 
 chart chart_histograms(chart_head head, const histogram_style *style, const histogram_set *sets, size_t count);

@@ -133,12 +133,91 @@ const chart *document_find(const document *d, const char *name)
     return NULL;
 }
 
-void document_charts(const document *d, void (*visit)(void *user, const char *name, const char *title), void *user)
+bool document_has(const document *d, const char *name)
+{
+    return document_find(d, name) != NULL;
+}
+
+bool document_pick(document *d, const char *name, chart_pick *p)
 {
     for (size_t i = 0; i < d->item_count; i++) {
-        const document_item *item = &d->items[i];
+        document_item *item = &d->items[i];
         if (item->kind > ITEM_BESIDE) continue;
-        visit(user, item->chart.name, item->chart.title);
-        if (item->kind == ITEM_BESIDE) visit(user, item->right.name, item->right.title);
+        chart *x = strcmp(item->chart.name, name) == 0                                ? &item->chart
+                   : item->kind == ITEM_BESIDE && strcmp(item->right.name, name) == 0 ? &item->right
+                                                                                      : NULL;
+        if (x) return x->pick && x->pick(x, p);
     }
+    return false;
+}
+
+// What a chart without a question shows: the columns of its table, or its rows where those have no names.
+static char *document_columns_of(const chart_twin *t)
+{
+    enum { MOST = 6 };
+    char *text = memory_strdup("");
+    bool headed = false;
+    for (size_t i = 0; i < t->columns && i < t->count; i++)
+        headed = headed || *t->cells[i];
+    size_t step = headed || !t->columns ? 1 : t->columns, end = headed ? t->columns : t->count; // else its rows
+    for (size_t i = 0, shown = 0; i < end && i < t->count && shown < MOST; i += step) {
+        if (!*t->cells[i]) continue;
+        char *longer = memory_format("%s%s%s", text, shown++ ? ", " : "", t->cells[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+typedef struct charts_visit {
+    void (*visit)(void *user, const char *name, const char *title, const char *shows);
+    void *user;
+    const char *part, *title; // that the chart stands in; of the chart before it
+    char **taken;             // titles
+} charts_visit;
+
+static bool document_is_taken(const charts_visit *v, const char *title)
+{
+    for (size_t i = 0; i < arrlenu(v->taken); i++)
+        if (strcmp(v->taken[i], title) == 0) return true;
+    return false;
+}
+
+// A part's charts say whose they are, one without a title belongs to that before it; what is still there twice has its name.
+static void document_visit_chart(charts_visit *v, const chart *x)
+{
+    bool headed = x->title && *x->title;
+    const char *own = headed ? x->title : *v->title ? v->title : x->name;
+    bool parted = *v->part && strcmp(v->part, own) != 0;
+    char *title = memory_format("%s%s%s", parted ? v->part : "", parted ? ": " : "", own), *shows;
+    if (document_is_taken(v, title)) {
+        char *longer = memory_format("%s (%s)", title, x->name);
+        free(title);
+        title = longer;
+    }
+    shows = x->question && *x->question ? memory_strdup(x->question) : document_columns_of(&x->twin);
+    if (!*shows) {
+        free(shows);
+        shows = memory_strdup("drawn alone: it has no table");
+    }
+    v->visit(v->user, x->name, title, shows);
+    if (headed) v->title = x->title;
+    arrput(v->taken, title);
+    free(shows);
+}
+
+void document_charts(const document *d,
+                     void (*visit)(void *user, const char *name, const char *title, const char *shows), void *user)
+{
+    charts_visit v = {.visit = visit, .user = user, .part = "", .title = ""};
+    for (size_t i = 0; i < d->item_count; i++) {
+        const document_item *item = &d->items[i];
+        if (item->kind == ITEM_PART) v.part = item->text, v.title = "";
+        if (item->kind > ITEM_BESIDE) continue;
+        document_visit_chart(&v, &item->chart);
+        if (item->kind == ITEM_BESIDE) document_visit_chart(&v, &item->right);
+    }
+    for (size_t i = 0; i < arrlenu(v.taken); i++)
+        free(v.taken[i]);
+    arrfree(v.taken);
 }

@@ -22,8 +22,13 @@ void document_beside(document *d, chart left, chart right, double left_share); /
 void document_part(document *d, const char *title); // begins a new page; an outline entry, a heading in HTML
 void document_note(document *d, const char *text);  // a paragraph
 
-// The names and titles of the charts, in order.
-void document_charts(const document *d, void (*visit)(void *user, const char *name, const char *title), void *user);
+// The charts in order: name, a title that no other one has, and a line that says what it shows.
+void document_charts(const document *d,
+                     void (*visit)(void *user, const char *name, const char *title, const char *shows), void *user);
+
+// Keeps of one chart what is wanted; false: it has none of it, or no parts. Its table follows.
+bool document_has(const document *d, const char *name);
+bool document_pick(document *d, const char *name, chart_pick *p);
 
 // Writes it; several SVG or PNG pages become PATH-1.svg, PATH-2.svg, ... Every file appears whole or not at all.
 // warn(), which may be NULL, is told about everything that had to be left out (no gnuplot).

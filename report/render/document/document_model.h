@@ -48,7 +48,12 @@ canvas_box page_box(document_paper paper); // the whole sheet
 void pages_make(page_set *p, const document *d, document_paper paper);
 // Only one chart, on a canvas just large enough.
 void pages_chart(page_set *p, const chart *x, document_paper paper);
+// The same as a figure; warn(), which may be NULL, is told where its texts have no room.
+void pages_figure(page_set *p, const chart *x, const document_figure *f, void (*warn)(void *user, const char *text),
+                  void *user);
 void pages_free(page_set *p);
+// A chart's data as CSV.
+void document_data(const chart *x, buffer *out);
 const chart *document_find(const document *d, const char *name);
 severity document_severity(const document *d); // the worst of the verdict's lines
 

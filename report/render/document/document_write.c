@@ -3,6 +3,7 @@
 #include "document_model.h"
 
 #include <cairo-pdf.h>
+#include <cairo-ps.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,11 @@ static void writer_outline(cairo_surface_t *surface, const page_set *p)
     }
 }
 
+static double writer_points(const canvas *c)
+{
+    return c->figure ? c->figure->points : 1;
+}
+
 static bool writer_write_pdf(job *j, buffer *out)
 {
     canvas_box sheet = page_box(j->o->paper);
@@ -94,7 +100,10 @@ static bool writer_write_pdf(job *j, buffer *out)
     for (size_t i = 0; i < j->pages.count; i++) {
         canvas *c = j->pages.pages[i];
         writer_progress(j, "drawing", i, j->pages.count);
-        cairo_pdf_surface_set_size(surface, canvas_width(c), canvas_height(c));
+        double points = writer_points(c);
+        cairo_pdf_surface_set_size(surface, canvas_width(c) * points, canvas_height(c) * points);
+        cairo_identity_matrix(cr);
+        cairo_scale(cr, points, points);
         ok = canvas_cairo(c, cr) && ok;
         cairo_show_page(cr);
     }
@@ -121,6 +130,7 @@ static netprof_err writer_write_pdf_file(job *j, const char *path)
 
 static bool writer_write_png(canvas *c, double scale, buffer *out)
 {
+    scale *= writer_points(c);
     int width = (int)(canvas_width(c) * scale + .5), height = (int)(canvas_height(c) * scale + .5);
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
@@ -131,6 +141,40 @@ static bool writer_write_png(canvas *c, double scale, buffer *out)
     cairo_destroy(cr);
     ok = canvas_cairo_good(cairo_surface_write_to_png_stream(surface, writer_to_buffer, out)) && ok;
     cairo_surface_destroy(surface);
+    return ok;
+}
+
+static void writer_remove_lines(buffer *b, const char *prefix)
+{
+    char *at = b->data, *end = b->data + b->size;
+    while (at && (at = strstr(at, prefix))) {
+        char *next = memchr(at, '\n', (size_t)(end - at));
+        next = next ? next + 1 : end;
+        memmove(at, next, (size_t)(end - next) + 1);
+        end -= next - at;
+    }
+    b->size = (size_t)(end - b->data);
+}
+
+// cairo writes the clock's time into its head, which would make the same input give other bytes.
+static bool writer_write_eps(canvas *c, buffer *out)
+{
+    double points = writer_points(c);
+    cairo_surface_t *surface =
+        cairo_ps_surface_create_for_stream(writer_to_buffer, out, canvas_width(c) * points, canvas_height(c) * points);
+    cairo_ps_surface_set_eps(surface, 1);
+    cairo_t *cr = cairo_create(surface);
+    cairo_set_source_rgb(cr, 1, 1, 1); // the bounding box is that of the ink: here all of the figure
+    cairo_paint(cr);
+    cairo_scale(cr, points, points);
+    bool ok = canvas_cairo(c, cr);
+    cairo_show_page(cr);
+    ok = canvas_cairo_good(cairo_status(cr)) && ok;
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    ok = canvas_cairo_good(cairo_surface_status(surface)) && ok;
+    cairo_surface_destroy(surface);
+    if (ok) writer_remove_lines(out, "%%CreationDate:");
     return ok;
 }
 
@@ -159,6 +203,10 @@ static netprof_err writer_write_sheets(job *j, const char *path)
         bool ok = true;
         if (j->o->format == DOCUMENT_SVG)
             canvas_svg(c, &out, false);
+        else if (j->o->format == DOCUMENT_TIKZ)
+            canvas_tikz(c, &out);
+        else if (j->o->format == DOCUMENT_EPS)
+            ok = writer_write_eps(c, &out);
         else
             ok = writer_write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
         char *name = one ? NULL : writer_numbered(path, i + 1);
@@ -179,15 +227,27 @@ static netprof_err writer_write_drawn(job *j, const char *path)
     return j->o->format == DOCUMENT_PDF ? writer_write_pdf_file(j, path) : writer_write_sheets(j, path);
 }
 
+static netprof_err writer_write_data(job *j, const chart *x)
+{
+    buffer out = {0};
+    document_data(x, &out);
+    netprof_err err = file_write(j->o->data, out.data, out.size, j->error);
+    buffer_free(&out);
+    return err;
+}
+
 static netprof_err writer_write_pages(job *j, const char *path)
 {
     const chart *only = j->o->chart ? document_find(j->d, j->o->chart) : NULL;
-    if (only)
+    if (only && j->o->figure)
+        pages_figure(&j->pages, only, j->o->figure, j->warn, j->user);
+    else if (only)
         pages_chart(&j->pages, only, j->o->paper);
     else
         pages_make(&j->pages, j->d, j->o->paper);
     plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user);
-    return writer_write_drawn(j, path);
+    netprof_err err = only && j->o->data ? writer_write_data(j, only) : NETPROF_OK;
+    return err ? err : writer_write_drawn(j, path);
 }
 
 static netprof_err writer_write_html(job *j, const char *path)

@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *axes_time_title(const axes_scale *s)
+{
+    return s->format == AXES_TIME ? "Time since start" : "";
+}
+
 double axes_x(const axes *a, double value)
 {
     return a->box.x + plot_at(a->x.axis, value) * a->box.width;
@@ -59,6 +64,106 @@ size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_tex
     return count;
 }
 
+// ---- in figures: tics are bare numbers, the title has their unit ----
+
+typedef struct axes_unit {
+    double factor;
+    char text[32];
+} axes_unit;
+
+// The unit in which the middle one of tics far apart is a number of few digits.
+static axes_unit axes_unit_of(const axes_scale *s, double middle)
+{
+    static const char *const binary[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    axes_unit u = {1, ""};
+    const char *unit = s->unit ? s->unit : "";
+    if (s->format == AXES_PERCENT) {
+        u = (axes_unit){100, "%"};
+    } else if (s->format == AXES_TIME || s->format == AXES_DURATION) {
+        u.factor = number_time_scale(middle, middle, &unit).factor;
+        snprintf(u.text, sizeof u.text, "%s", unit);
+    } else if (s->format == AXES_BINARY) {
+        size_t i = 0;
+        for (; middle >= 1024 && i + 1 < sizeof binary / sizeof *binary; i++, u.factor /= 1024)
+            middle /= 1024;
+        snprintf(u.text, sizeof u.text, "%s", binary[i]);
+    } else {
+        number_scale scale = number_scale_for(middle, middle);
+        u.factor = scale.factor;
+        snprintf(u.text, sizeof u.text, "%s%.24s", scale.prefix, unit);
+    }
+    return u;
+}
+
+// Empty where the tics keep their units: they are too far apart for one.
+static axes_unit axes_bare_labels(const axes_scale *s, const double *tics, number_text *labels, size_t count)
+{
+    double largest = count ? fmax(fabs(tics[0]), fabs(tics[count - 1])) : 1;
+    double least = count ? fabs(tics[0]) : 1, all = s->format == AXES_TIME ? fabs(s->axis.max) : largest;
+    axes_unit u = axes_unit_of(s, s->axis.log ? sqrt(least * largest) : all), none = {1, ""};
+    bool far = s->axis.log && (largest * u.factor > 99999 || least * u.factor < 1e-3);
+    bool no_unit = s->format == AXES_SI && !(s->unit && *s->unit) && *u.text;
+    if (far || no_unit) return none;
+    double step = (count > 1 ? tics[1] - tics[0] : largest) * u.factor;
+    for (size_t i = 0; i < count; i++) {
+        double value = tics[i] * u.factor;
+        if (s->axis.log)
+            snprintf(labels[i].text, sizeof labels[i].text, "%.6g", value);
+        else
+            labels[i] = number_tic(value, (number_scale){1, "", number_scale_for(1, step).decimals});
+    }
+    return u;
+}
+
+static size_t axes_labels_in(const canvas *c, const axes_scale *s, size_t most, double tics[10], number_text labels[10],
+                             axes_unit *unit)
+{
+    size_t count = axes_labels(s, most, tics, labels);
+    *unit = (axes_unit){1, ""};
+    if (canvas_figure_of(c)) *unit = axes_bare_labels(s, tics, labels, count);
+    return count;
+}
+
+// "Sent per node (GB/s)"
+static void axes_title_text(const axes_scale *s, const axes_unit *unit, char text[200])
+{
+    snprintf(text, 200, "%.150s%s%s%s", s->title, *unit->text ? " (" : "", unit->text, *unit->text ? ")" : "");
+}
+
+static bool axes_is_titled(const canvas *c, const axes_scale *s)
+{
+    return canvas_figure_of(c) && s->title && *s->title;
+}
+
+static const double title_line = 9;
+
+// Where a title that is too long for its axis is broken: the place of a space, the middlemost; 0: not at all.
+static size_t axes_title_break(canvas *c, const char *title, double room)
+{
+    size_t length = strlen(title), best = 0;
+    if (canvas_text_width(c, title, TYPE_AXIS) <= room) return 0;
+    for (size_t i = 1; i < length; i++)
+        if (title[i] == ' ' &&
+            (!best || fabs((double)i - (double)length / 2) < fabs((double)best - (double)length / 2)))
+            best = i;
+    return best;
+}
+
+// From the bottom to the top, left of the labels, in one line or two.
+static void axes_draw_y_title(canvas *c, const axes *a, const axes_unit *unit, double labels)
+{
+    char text[200];
+    axes_title_text(&a->y, unit, text);
+    double middle = a->box.y + a->box.height / 2, x = a->box.x - labels - 8;
+    size_t broken = axes_title_break(c, text, a->box.height + title_line);
+    if (broken) {
+        canvas_text_upwards(c, x, middle, text + broken + 1, TYPE_AXIS, INK_TEXT);
+        text[broken] = 0;
+        x -= title_line;
+    }
+    canvas_text_upwards(c, x, middle, text, TYPE_AXIS, INK_TEXT);
+}
+
 static size_t axes_y_tics(double height)
 {
     return height < 36 ? 2 : height < 110 ? 3 : (size_t)fmin(height / 28, 8);
@@ -66,21 +171,33 @@ static size_t axes_y_tics(double height)
 
 static const double label_most = 60;
 
-double axes_label_width(canvas *c, const axes_scale *y, double height)
+static double axes_widest(canvas *c, const number_text *labels, size_t count)
 {
-    double tics[10], widest = 0;
-    number_text labels[10];
-    size_t count = axes_labels(y, axes_y_tics(height), tics, labels);
+    double widest = 0;
     for (size_t i = 0; i < count; i++)
         widest = fmax(widest, canvas_text_width(c, labels[i].text, TYPE_AXIS));
     return fmin(widest, label_most);
+}
+
+double axes_label_width(canvas *c, const axes_scale *y, double height)
+{
+    double tics[10];
+    number_text labels[10];
+    axes_unit unit;
+    size_t count = axes_labels_in(c, y, axes_y_tics(height), tics, labels, &unit);
+    double widest = axes_widest(c, labels, count);
+    if (!axes_is_titled(c, y)) return widest;
+    char text[200];
+    axes_title_text(y, &unit, text);
+    return widest + 4 + title_line * (axes_title_break(c, text, height + title_line) ? 2 : 1);
 }
 
 void axes_draw_y(canvas *c, const axes *a)
 {
     double taken = -INFINITY, tics[10], right = a->box.x + a->box.width, bottom = a->box.y + a->box.height;
     number_text labels[10];
-    size_t count = axes_labels(&a->y, axes_y_tics(a->box.height), tics, labels);
+    axes_unit unit;
+    size_t count = axes_labels_in(c, &a->y, axes_y_tics(a->box.height), tics, labels, &unit);
     for (size_t i = 0; i < count; i++) {
         double y = axes_y(a, tics[i]);
         if (isnan(y)) continue;
@@ -92,6 +209,7 @@ void axes_draw_y(canvas *c, const axes *a)
         taken = base;
     }
     canvas_line(c, a->box.x, bottom, right, bottom, INK_SECONDARY, 0.8);
+    if (axes_is_titled(c, &a->y)) axes_draw_y_title(c, a, &unit, axes_widest(c, labels, count));
 }
 
 // How many labels of the width of the widest fit side by side.
@@ -99,9 +217,10 @@ static size_t axes_x_tics(canvas *c, const axes *a)
 {
     double tics[10];
     number_text labels[10];
+    axes_unit unit;
     for (size_t most = 10; most > 2; most--) {
         double widest = 0;
-        size_t count = axes_labels(&a->x, most, tics, labels);
+        size_t count = axes_labels_in(c, &a->x, most, tics, labels, &unit);
         for (size_t i = 0; i < count; i++)
             widest = fmax(widest, canvas_text_width(c, labels[i].text, TYPE_AXIS));
         if ((double)count * (widest + 10) <= a->box.width) return most;
@@ -109,8 +228,9 @@ static size_t axes_x_tics(canvas *c, const axes *a)
     return 2;
 }
 
-double axes_x_height(const axes_scale *x)
+double axes_x_height(const canvas *c, const axes_scale *x)
 {
+    if (canvas_figure_of(c)) return AXES_X_HEIGHT + (axes_is_titled(c, x) ? title_line : 0);
     return AXES_X_HEIGHT + (x->wall_ns ? 8 : 0);
 }
 
@@ -138,11 +258,21 @@ static void axes_draw_wall(canvas *c, const axes *a, const double *tics, size_t 
     }
 }
 
+static void axes_draw_x_title(canvas *c, const axes *a, const axes_unit *unit, double left, double right)
+{
+    char text[200];
+    axes_title_text(&a->x, unit, text);
+    double half = canvas_text_width(c, text, TYPE_AXIS) / 2, middle = a->box.x + a->box.width / 2;
+    middle = fmax(fmin(middle, right - half), left + half);
+    canvas_text(c, middle, a->box.y + a->box.height + 10.5 + title_line, text, TYPE_AXIS, INK_TEXT, ALIGN_CENTER, 0);
+}
+
 void axes_draw_x(canvas *c, const axes *a, double left, double right)
 {
     double tics[10], bottom = a->box.y + a->box.height, taken = left;
     number_text labels[10];
-    size_t count = axes_labels(&a->x, axes_x_tics(c, a), tics, labels);
+    axes_unit unit;
+    size_t count = axes_labels_in(c, &a->x, axes_x_tics(c, a), tics, labels, &unit);
     for (size_t i = 0; i < count; i++) {
         double x = axes_x(a, tics[i]), width = canvas_text_width(c, labels[i].text, TYPE_AXIS);
         canvas_line(c, x, bottom, x, bottom + 3, INK_SECONDARY, 0.6);
@@ -151,7 +281,8 @@ void axes_draw_x(canvas *c, const axes *a, double left, double right)
         canvas_text(c, from, bottom + 10.5, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
         taken = from + width + 4;
     }
-    if (a->x.wall_ns) axes_draw_wall(c, a, tics, count, left, right);
+    if (axes_is_titled(c, &a->x)) axes_draw_x_title(c, a, &unit, left, right);
+    if (a->x.wall_ns && !canvas_figure_of(c)) axes_draw_wall(c, a, tics, count, left, right);
 }
 
 bool axes_clip(const axes *a, const axes_span *s, double *left, double *right)
@@ -210,9 +341,16 @@ const axes_span *axes_copy_spans(arena *memory, const axes_span *spans, size_t c
 static void axes_draw_swatch(canvas *c, const axes_key *k, double x, double y)
 {
     double middle = y - 2.4;
+    theme_ink ink = canvas_line_ink(c, k->ink, k->nth);
+    const canvas_point line[2] = {{x, middle}, {x + 14, middle}};
     switch (k->swatch) {
     case SWATCH_BAND: canvas_rect(c, (canvas_box){x, middle - 3, 14, 6}, k->pale, 0); // fall through
-    case SWATCH_LINE: canvas_line(c, x, middle, x + 14, middle, k->ink, 1.5); break;
+    case SWATCH_LINE:
+        if (canvas_line_dash(c, k->nth))
+            canvas_dashed_polyline(c, line, 2, ink, 1.5, canvas_line_dash(c, k->nth));
+        else
+            canvas_line(c, x, middle, x + 14, middle, ink, 1.5);
+        break;
     case SWATCH_DASHED: canvas_dashed(c, x, middle, x + 14, middle, k->ink, 1.2); break;
     case SWATCH_BOX: canvas_rect(c, (canvas_box){x, middle - 4, 8, 8}, k->ink, 0); break;
     case SWATCH_DOT: canvas_dot(c, x + 4, middle, 2.5, k->ink, INK_NONE); break;

@@ -19,8 +19,9 @@ typedef enum axes_format {
 typedef struct axes_scale {
     plot_axis axis;
     axes_format format;
-    const char *unit; // AXES_SI: "B/s"; "": none
-    int64_t wall_ns;  // AXES_TIME of x: CLOCK_REALTIME of its 0, written below elapsed time; 0: not known
+    const char *unit;  // AXES_SI: "B/s"; "": none
+    int64_t wall_ns;   // AXES_TIME of x: CLOCK_REALTIME of its 0, written below elapsed time; 0: not known
+    const char *title; // in figures: what it shows, its unit comes behind it; NULL: nothing
 } axes_scale;
 
 typedef struct axes {
@@ -28,17 +29,20 @@ typedef struct axes {
     axes_scale x, y;
 } axes;
 
+// "Time since start" of an axis of time, "" of another.
+const char *axes_time_title(const axes_scale *s);
 double axes_x(const axes *a, double value); // in points; NAN where it has no place
 double axes_y(const axes *a, double value);
 
 // The labels of tics; returns how many there are.
 size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_text labels[10]);
-// Width that the labels of a y axis of this height take.
+// Width that the labels of a y axis of this height take, in figures with its title.
 double axes_label_width(canvas *c, const axes_scale *y, double height);
 
 // Horizontal grid lines with labels left of the box; the base line.
 void axes_draw_y(canvas *c, const axes *a);
-double axes_x_height(const axes_scale *x); // of what axes_draw_x() draws: another row where the wall clock is known
+// Height of what axes_draw_x() draws: another row where the wall clock is known, in figures one for the title.
+double axes_x_height(const canvas *c, const axes_scale *x);
 // Tics and labels below the box, within `left` and `right`.
 enum { AXES_X_HEIGHT = 14 };
 void axes_draw_x(canvas *c, const axes *a, double left, double right);
@@ -66,6 +70,7 @@ typedef struct axes_key {
     const char *label;
     axes_swatch swatch;
     theme_ink ink, pale; // pale: behind a line
+    size_t nth;          // of the lines of a panel, as in plot_series
 } axes_key;
 double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width, bool draw);
 

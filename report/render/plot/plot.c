@@ -10,13 +10,6 @@
 
 // ---- axes ----
 
-double plot_at(plot_axis axis, double value)
-{
-    if (!isfinite(value)) return NAN;
-    if (!axis.log) return (value - axis.min) / (axis.max - axis.min);
-    return value > 0 ? log(value / axis.min) / log(axis.max / axis.min) : NAN;
-}
-
 // Less is nothing: numbers near the smallest of all have few digits, and powers of the base below them are zero.
 static const double least = 1e-290;
 

@@ -11,8 +11,6 @@
 #include "render/canvas/plot_inks.h"
 #include "render/canvas/plot_model.h"
 
-// Place of a value on an axis, 0 at min, 1 at max; not clamped; NAN where it has none.
-double plot_at(plot_axis axis, double value);
 // Round tic values inside the axis, at most `most` and 10; returns how many. Log axes: powers of ten or of two, with
 // less than two of them 1, 2, 5 times them.
 size_t plot_tics(plot_axis axis, size_t most, double tics[10]);

@@ -201,7 +201,7 @@ static chart histograms_of(const char *name, size_t sets, const char *label)
         if (s == 3) in[3][4] = NAN, out[3][4] = NAN;
         set[s] = (histogram_set){label, {in[s % 64], out[s % 64]}, {s == 3 ? NULL : up[s % 64], NULL}};
     }
-    const histogram_style style = {{"received", "sent"}, bins, 12, "packets"};
+    const histogram_style style = {{"received", "sent"}, bins, 12, "packets", NULL};
     chart x = chart_histograms((chart_head){name, "Packet sizes", "share of packets"}, &style, set, sets);
     free(set);
     return x;
@@ -579,6 +579,174 @@ static void without_gnuplot(void **state)
     free(html);
 }
 
+// ---- figures ----
+
+static char *figure_as(document *d, const char *chart_name, document_format format, document_figure f)
+{
+    char data[600];
+    snprintf(data, sizeof data, "%s", file("figure.csv"));
+    const document_options o = {.format = format, .chart = chart_name, .figure = &f, .data = data};
+    assert_int_equal(document_write(d, file("figure.out"), &o, not_warned, NULL), NETPROF_OK);
+    return contents(file("figure.out"));
+}
+
+static document *document_of(chart x)
+{
+    document *d = document_open("Figures");
+    document_add(d, x);
+    return d;
+}
+
+static size_t times_in(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+static void figures_are_as_wide_as_asked_for(void **state)
+{
+    (void)state;
+    document *d = document_of(lines_of("lines", "Network sent"));
+    const document_figure f = {.width = 3.3 * 72, .height = 400, .font_size = 8, .no_titles = true};
+    char *svg = figure_as(d, "lines", DOCUMENT_SVG, f);
+    assert_non_null(strstr(svg, "width=\"237.6pt\" height=\"400pt\""));
+    // 237.6 pt are 207.9 units of 8/7 pt, and all type is 7 of them.
+    assert_non_null(strstr(svg, "viewBox=\"0 0 207.9 350\""));
+    assert_int_equal(times_in(svg, "{font:"), times_in(svg, " 7px "));
+    assert_null(strstr(svg, "textLength"));
+    assert_non_null(strstr(svg, ">Time since start (min)</text>"));
+    assert_non_null(strstr(svg, "(GB/s)</text>"));
+    assert_null(strstr(svg, " GB/s</text>")); // the tics are numbers, the title has the unit
+    free(svg);
+    document_close(d);
+}
+
+static void figures_keep_what_is_asked_for(void **state)
+{
+    (void)state;
+    document *d = document_of(lines_of("lines", "Network sent"));
+    chart_pick none = {.metric = "n?thing"}, one = {.metric = "SENT"}, who = {.who = "nobody"};
+    assert_false(document_pick(d, "lines", &none));
+    assert_non_null(strstr(none.there, "Network sent"));
+    assert_false(document_pick(d, "lines", &who));
+    assert_true(document_pick(d, "lines", &one));
+    char *svg = figure_as(d, "lines", DOCUMENT_SVG, (document_figure){.width = 240, .font_size = 8, .no_titles = true});
+    assert_null(strstr(svg, "(GiB)"));
+    free(svg);
+    char *csv = contents(file("figure.csv"));
+    // The heading, and a row for each sample: the third of them is at 25 s, with its band.
+    char expected[200], *rows = csv;
+    snprintf(expected, sizeof expected, "25,%.6g,%.6g,%.6g\n", sent[2], low[2], high[2]);
+    assert_non_null(strstr(csv, expected));
+    assert_non_null(strstr(csv, "\n3085,,,\n")); // in the gap
+    assert_int_equal(times_in(rows, "\n"), POINTS + 1);
+    free(csv);
+    free(none.there), free(one.there), free(who.there);
+    document_close(d);
+}
+
+static void figures_in_grey_have_no_colour(void **state)
+{
+    (void)state;
+    document *d = document_of(lines_of("lines", "Network sent"));
+    char *svg = figure_as(d, "lines", DOCUMENT_SVG, (document_figure){.width = 240, .font_size = 8, .grey = true});
+    size_t colours = 0;
+    for (const char *at = svg; (at = strstr(at, ":#")); at += 8, colours++) {
+        assert_memory_equal(at + 2, at + 4, 2);
+        assert_memory_equal(at + 2, at + 6, 2);
+    }
+    assert_true(colours > 3);
+    free(svg);
+    document_close(d);
+}
+
+static void tikz_is_text_for_tex(void **state)
+{
+    (void)state;
+    document *d = document_of(lines_of("lines", "5%{a}_b\\input{x}$#~^&"));
+    char *tex = figure_as(d, "lines", DOCUMENT_TIKZ, (document_figure){.width = 400, .font_size = 8});
+    assert_non_null(
+        strstr(tex, "5\\%\\{a\\}\\_b\\textbackslash{}input\\{x\\}\\$\\#\\textasciitilde{}\\textasciicircum{}\\&"));
+    assert_null(strstr(tex, "\\input"));
+    assert_non_null(strstr(tex, "\\begin{tikzpicture}"));
+    assert_non_null(strstr(tex, "\\end{tikzpicture}\n"));
+    free(tex);
+    document_close(d);
+}
+
+static void eps_is_the_same_twice(void **state)
+{
+    (void)state;
+    document *d = document_of(lines_of("lines", "Network sent"));
+    const document_figure f = {.width = 240, .height = 420, .font_size = 8};
+    char *eps = figure_as(d, "lines", DOCUMENT_EPS, f), *again = figure_as(d, "lines", DOCUMENT_EPS, f);
+    assert_non_null(strstr(eps, "%!PS-Adobe-3.0 EPSF-3.0"));
+    assert_non_null(strstr(eps, "%%BoundingBox: 0 0 240 420"));
+    assert_null(strstr(eps, "CreationDate"));
+    assert_string_equal(eps, again);
+    free(eps), free(again);
+    document_close(d);
+}
+
+static void figure_faults_are_said(void *user, const char *text)
+{
+    ++*(size_t *)user;
+    assert_non_null(strstr(text, "it needs a width of"));
+}
+
+static void figures_without_room_say_so(void **state)
+{
+    (void)state;
+    size_t said = 0;
+    const bars_row row = {.label = "cxi0", .value = {9.9e9, 8.1e9}, .pale = {NAN, NAN}, .share = {.4, .3}};
+    const bars_style style = {.way = {"received", "sent"}, .unit = "bytes", .share_head = "% of line rate"};
+    document *d = document_of(chart_bars((chart_head){"bars", "Traffic", ""}, &style, &row, 1));
+    const document_figure f = {.width = 100, .font_size = 8}, wide = {.width = 600, .font_size = 8};
+    document_options o = {.format = DOCUMENT_SVG, .chart = "bars", .figure = &f, .user = &said};
+    assert_int_equal(document_write(d, file("figure.out"), &o, figure_faults_are_said, NULL), NETPROF_OK);
+    assert_int_equal(said, 1);
+    o.figure = &wide;
+    assert_int_equal(document_write(d, file("figure.out"), &o, figure_faults_are_said, NULL), NETPROF_OK);
+    assert_int_equal(said, 1);
+    document_close(d);
+}
+
+typedef struct seen_titles {
+    char titles[8][100], shows[8][200];
+    size_t count;
+} seen_titles;
+
+static void see_title(void *user, const char *name, const char *title, const char *shows)
+{
+    seen_titles *s = user;
+    (void)name;
+    snprintf(s->titles[s->count], sizeof s->titles[0], "%s", title);
+    snprintf(s->shows[s->count++], sizeof s->shows[0], "%s", shows);
+}
+
+static void charts_have_titles_of_their_own(void **state)
+{
+    (void)state;
+    seen_titles s = {.count = 0};
+    document *d = document_open("Titles");
+    document_add(d, lines_of("first", "Network sent"));
+    document_part(d, "CPU");
+    document_add(d, lines_of("second", "CPU"));
+    document_part(d, "Memory");
+    document_add(d, lines_of("third", "Memory"));
+    document_add(d, lines_of("fourth", "Memory"));
+    document_charts(d, see_title, &s);
+    assert_int_equal(s.count, 4);
+    assert_string_equal(s.titles[1], "CPU: What moved together");
+    assert_string_equal(s.titles[2], "Memory: What moved together");
+    assert_string_equal(s.titles[3], "Memory: What moved together (fourth)");
+    for (size_t i = 0; i < s.count; i++)
+        assert_true(*s.shows[i]);
+    document_close(d);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -590,7 +758,8 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    static const char *const names[] = {"plain.pdf", "plain.html", "hostile.pdf", "hostile.html", "none.html"};
+    static const char *const names[] = {"plain.pdf", "plain.html", "hostile.pdf", "hostile.html",
+                                        "none.html", "figure.out", "figure.csv"};
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++)
         unlink(file(names[i]));
@@ -599,9 +768,18 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(charts_fit_their_boxes),       cmocka_unit_test(edges_of_data),
-        cmocka_unit_test(many_points_become_bands),     cmocka_unit_test(shares_in_numbers),
-        cmocka_unit_test(documents_with_hostile_names), cmocka_unit_test(without_gnuplot)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(charts_fit_their_boxes),
+                                       cmocka_unit_test(edges_of_data),
+                                       cmocka_unit_test(many_points_become_bands),
+                                       cmocka_unit_test(shares_in_numbers),
+                                       cmocka_unit_test(documents_with_hostile_names),
+                                       cmocka_unit_test(without_gnuplot),
+                                       cmocka_unit_test(figures_are_as_wide_as_asked_for),
+                                       cmocka_unit_test(figures_keep_what_is_asked_for),
+                                       cmocka_unit_test(figures_in_grey_have_no_colour),
+                                       cmocka_unit_test(tikz_is_text_for_tex),
+                                       cmocka_unit_test(eps_is_the_same_twice),
+                                       cmocka_unit_test(figures_without_room_say_so),
+                                       cmocka_unit_test(charts_have_titles_of_their_own)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -92,11 +92,13 @@ chart nccl_family_boxes(nccl_page *p, chart_head head, const nccl_view_kind **ki
     bool bus = count && kinds[0]->has_bus;
     for (size_t i = 0; i < count; i++)
         rows[i] = nccl_kind_box(p, kinds[i]);
-    const boxplot_style style = {
-        .y_scale = {.axis = {0, 0, false, false}, .format = bus ? AXES_SI : AXES_DURATION, .unit = bus ? "B/s" : ""},
-        .low_name = "p5",
-        .high_name = "p95",
-        .height = height};
+    const boxplot_style style = {.y_scale = {.axis = {0, 0, false, false},
+                                             .format = bus ? AXES_SI : AXES_DURATION,
+                                             .unit = bus ? "B/s" : "",
+                                             .title = bus ? "Bus bandwidth" : "Time of a call"},
+                                 .low_name = "p5",
+                                 .high_name = "p95",
+                                 .height = height};
     return chart_boxplot(head, &style, rows, count);
 }
 
@@ -113,12 +115,13 @@ bool nccl_kind_histogram(nccl_page *p, chart_head head, const nccl_view_kind *k,
     for (size_t i = 0; i < bins; i++)
         sum += counts[i] = isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
     if (!(sum > 0) || !(edges[bins] > edges[0])) return false;
-    const distribution_style style = {
-        .edges = edges,
-        .bins = bins,
-        .x_scale = {.format = k->has_bus ? AXES_SI : AXES_DURATION, .unit = k->has_bus ? "B/s" : ""},
-        .what = "calls",
-        .height = height};
+    const distribution_style style = {.edges = edges,
+                                      .bins = bins,
+                                      .x_scale = {.format = k->has_bus ? AXES_SI : AXES_DURATION,
+                                                  .unit = k->has_bus ? "B/s" : "",
+                                                  .title = k->has_bus ? "Bus bandwidth" : "Time of a call"},
+                                      .what = "calls",
+                                      .height = height};
     const distribution_set set = {.label = k->has_bus ? "share of calls, by bus bandwidth from the wire time"
                                                       : "share of calls, by wire time",
                                   .ink = INK_RECEIVED,

@@ -71,8 +71,8 @@ bool nccl_page_make_curve(nccl_page *p, chart *x)
                                   .end_label = isfinite(mean) ? nccl_page_keep(p, number_plain(mean)) : ""}};
     curve_style style = {.x = c.sizes,
                          .count = c.count,
-                         .x_scale = {.format = AXES_BINARY},
-                         .y_scale = {.format = AXES_SI, .unit = "B/s"},
+                         .x_scale = {.format = AXES_BINARY, .title = "Message size"},
+                         .y_scale = {.format = AXES_SI, .unit = "B/s", .title = "Bus bandwidth"},
                          .peak = NAN,
                          .height = 128,
                          .peak_label = ""};

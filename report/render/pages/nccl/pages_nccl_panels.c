@@ -32,9 +32,9 @@ typedef struct panels {
 
 static const double head_height = 13;
 
-static double nccl_panels_panel_pitch(const panels *p)
+static double nccl_panels_panel_pitch(const canvas *c, const panels *p)
 {
-    return head_height + p->height + AXES_X_HEIGHT + 6;
+    return head_height + p->height + (p->count ? axes_x_height(c, &p->items[0].x) : AXES_X_HEIGHT) + 6;
 }
 
 static double nccl_panels_height(const chart *x, canvas *c, double width, size_t from, size_t count)
@@ -43,7 +43,7 @@ static double nccl_panels_height(const chart *x, canvas *c, double width, size_t
     double note = from + count >= (p->count + COLUMNS - 1) / COLUMNS
                       ? *p->note ? canvas_paragraph_height(c, width, p->note, TYPE_FOOT, 0) + 4 : 0
                       : 0;
-    return (double)count * nccl_panels_panel_pitch(p) + note;
+    return (double)count * nccl_panels_panel_pitch(c, p) + note;
 }
 
 static void nccl_panels_draw_line(canvas *c, const panel *p, const axes *a)
@@ -86,7 +86,7 @@ static void nccl_panels_draw_panel(canvas *c, const panel *p, canvas_box box, do
 static void nccl_panels_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const panels *p = x->data;
-    const double gap = 14, pitch = nccl_panels_panel_pitch(p);
+    const double gap = 14, pitch = nccl_panels_panel_pitch(c, p);
     size_t across = p->count < COLUMNS ? p->count : COLUMNS;
     double width = (box.width - gap * (double)(across - 1)) / (double)(across ? across : 1);
     double y = box.y;
@@ -206,8 +206,12 @@ static void nccl_panels_add_panel(panels *p, const nccl_panel *from)
     to->tip = arena_format(p->memory, "%s: %s calls, median %s", to->label, number_grouped(k.calls).text,
                            k.has_bus ? number_volume_rate(k.bus_gbs.p50 * 1e9, "bytes").text
                                      : number_duration(k.wire_us.p50 / 1e6).text);
-    to->x = (axes_scale){{0, k.x_max, false, false}, AXES_SI, "", 0};
-    to->y = (axes_scale){{0, k.y_max, false, false}, k.has_bus ? AXES_SI : AXES_DURATION, k.has_bus ? "B/s" : "", 0};
+    to->x = (axes_scale){{0, k.x_max, false, false}, AXES_SI, "", 0, "Sequence number"};
+    to->y = (axes_scale){{0, k.y_max, false, false},
+                         k.has_bus ? AXES_SI : AXES_DURATION,
+                         k.has_bus ? "B/s" : "",
+                         0,
+                         k.has_bus ? "Bus bandwidth" : "Time of a call"};
     to->peak = k.has_bus ? k.peak_gbs : NAN;
     if (nccl_panels_is_dense(&k)) {
         nccl_panels_make_density(p, to, &k);
@@ -303,8 +307,12 @@ static void nccl_panels_add_histogram(panels *p, const nccl_panel *from)
     to->count = bins;
     to->label = arena_text(p->memory, from->label);
     to->tip = to->label;
-    to->x = (axes_scale){{low, high, false, false}, k->has_bus ? AXES_SI : AXES_DURATION, k->has_bus ? "B/s" : "", 0};
-    to->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
+    to->x = (axes_scale){{low, high, false, false},
+                         k->has_bus ? AXES_SI : AXES_DURATION,
+                         k->has_bus ? "B/s" : "",
+                         0,
+                         k->has_bus ? "Bus bandwidth" : "Time of a call"};
+    to->y = axes_complete((axes_scale){.format = AXES_PERCENT, .title = "Share of calls"}, &most, 1);
     to->peak = NAN;
     p->count++;
 }

@@ -33,10 +33,12 @@ typedef struct run {
 
 static const double data_height = 124, head_height = 11, panel_gap = 5;
 
+static const char x_title[] = "Sequence number";
+
 // Of everything but the data.
 static double nccl_run_fixed_height(const run *r, canvas *c, double width)
 {
-    return r->panels * (head_height + panel_gap) + AXES_X_HEIGHT +
+    return r->panels * (head_height + panel_gap) + axes_x_height(c, &(axes_scale){.title = x_title}) +
            canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
 }
 
@@ -98,7 +100,7 @@ static void nccl_run_draw(const chart *x, canvas *c, canvas_box box, size_t from
     const run *r = x->data;
     double sum = r->curves[0].top + (r->panels > 1 ? r->curves[1].top : 0), y = box.y, widest = 0;
     double high = fmax(fmin(box.height - nccl_run_fixed_height(r, c, box.width), data_height), 20);
-    axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, "", 0}, {{0, 1, false, false}, AXES_DURATION, "", 0}};
+    axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, "", 0, x_title}, {{0, 1, false, false}, AXES_DURATION, "", 0, "Time"}};
     (void)from, (void)count;
     for (int i = 0; i < r->panels; i++) {
         a.y.axis.max = r->curves[i].top;
@@ -121,7 +123,8 @@ static void nccl_run_draw(const chart *x, canvas *c, canvas_box box, size_t from
         y += head_height + a.box.height + panel_gap;
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
-    canvas_paragraph(c, box.x, y - panel_gap + AXES_X_HEIGHT + 9, box.width, r->note, TYPE_FOOT, INK_SECONDARY, 0);
+    canvas_paragraph(c, box.x, y - panel_gap + axes_x_height(c, &a.x) + 9, box.width, r->note, TYPE_FOOT, INK_SECONDARY,
+                     0);
 }
 
 // ---- making it ----

@@ -298,8 +298,10 @@ static chart over_time_boxes(const over_time *v, int way)
         size_t n = series_quantiles(v->rows[i].device, way, shares, q, SHARES);
         rows[i] = (boxplot_row){v->rows[i].label, q[P5], q[P25], q[P50], q[P75], q[P95], n, inks[way]};
     }
-    const boxplot_style style = {
-        .y_scale = {.format = AXES_SI, .unit = "B/s"}, .low_name = "p5", .high_name = "p95", .height = 110};
+    const boxplot_style style = {.y_scale = {.format = AXES_SI, .unit = "B/s", .title = "Rate"},
+                                 .low_name = "p5",
+                                 .high_name = "p95",
+                                 .height = 110};
     const chart_head head = {arena_format(v->memory, "spread-%s", ways[way]),
                              arena_format(v->memory, "Spread of rates %s", ways[way]), "quartiles; whiskers p5, p95"};
     return chart_boxplot(head, &style, rows, v->count);

@@ -113,8 +113,11 @@ static const char *const *sizes_labels_of(const pair *p, const family *f)
 static chart sizes_family_chart(const pair *p, const family *f, const char *name, const histogram_set *sets,
                                 size_t count)
 {
-    histogram_style style = {
-        .way = {f->way[0], f->way[1]}, .bins = sizes_labels_of(p, f), .bin_count = f->bins, .what = f->what};
+    histogram_style style = {.way = {f->way[0], f->way[1]},
+                             .bins = sizes_labels_of(p, f),
+                             .bin_count = f->bins,
+                             .what = f->what,
+                             .bins_title = f->labels ? "Packet size (bytes)" : NULL};
     return chart_histograms((chart_head){name, f->title, f->question}, &style, sets, count);
 }
 
