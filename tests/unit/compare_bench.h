@@ -138,6 +138,13 @@ static inline bool says(const comparison *c, const char *words)
     return false;
 }
 
+static inline const comparison_answer *find_answer(const comparison *c, const char *question)
+{
+    for (size_t i = 0; i < c->answer_count; i++)
+        if (strcmp(c->answers[i].question, question) == 0) return &c->answers[i];
+    return NULL;
+}
+
 static inline void is_near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-6 * fabs(expected))) fail_msg("%.9g, expected %.9g", value, expected);

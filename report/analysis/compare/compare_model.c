@@ -98,7 +98,12 @@ void comparison_free(comparison *c)
         free(c->sentences[i].text);
     for (size_t i = 0; i < c->note_count; i++)
         free(c->notes[i]);
+    for (size_t i = 0; i < c->answer_count; i++)
+        free(c->answers[i].text);
     compare_model_free_lines(c);
+    arrfree(c->answers);
+    arrfree(c->events);
+    free(c->headline);
     arrfree(c->runs);
     arrfree(c->devices);
     arrfree(c->checks);

@@ -235,6 +235,48 @@ typedef struct comparison_sentence {
     size_t order;     // private
 } comparison_sentence;
 
+// The verdict once more, as answers to fixed questions in fixed order; equally bad ones come as in the verdict.
+typedef struct comparison_answer {
+    severity severity;
+    const char *question; // "Slower?"
+    char *text;           // one sentence; hostile text
+} comparison_answer;
+
+// What a byte passes on its way, in order.
+enum { COMPARISON_STAGES = 5 };
+
+typedef struct comparison_stage {
+    const char *name, *what;           // "PCIe to the host", "writes blocked"
+    const char *rule;                  // that watches it; NULL: no counter does
+    const comparison_check *check;     // NULL: nothing could judge it
+    const comparison_verdict *verdict; // of the path's device; NULL likewise
+} comparison_stage;
+
+typedef struct comparison_path {
+    const char *of; // "of a received byte"; NULL: nothing backs up on any way
+    comparison_stage stages[COMPARISON_STAGES];
+    size_t device, outlined; // outlined: the stage that went worse and lies farthest along
+    bool backs_up;           // by the rules the outlined stage explains that of `first`
+    size_t first;
+} comparison_path;
+
+// One event: what changed once, however many checks and counters tell it. By its worst device.
+typedef struct comparison_event {
+    const char *words; // "PCIe writes blocked"; of a counter without words its name
+    const char *unit;  // of the values: "% of the time", "retries/s"; "" unknown
+    size_t device;     // DIFFERENCE_NONE: the node
+    size_t alike;      // so many devices alike; 0: this one
+    bool is_finding;
+    severity severity;
+    double value[COMPARISON_SIDES];     // medians; NAN unknown
+    double low, high;                   // the healthy runs' range
+    double ratio_per_s, ratio_per_byte; // NAN: none
+    comparison_state state;
+    const comparison_check *check; // or NULL: a counter
+    const comparison_line *line;   // the leading counter; NULL: none
+    size_t more;                   // counters beside it that tell the same
+} comparison_event;
+
 // A counter with no value on one side at least.
 typedef struct comparison_missing {
     size_t device;
@@ -285,6 +327,12 @@ typedef struct comparison {
     char *title;                    // the same work? slower? what else differs first?
     comparison_sentence *sentences; // the verdict, worst first
     size_t sentence_count;
+    comparison_answer *answers;
+    size_t answer_count;
+    char *headline; // the title in at most 60 characters; NULL: a part of the title does
+    comparison_path path;
+    comparison_event *events; // findings first, then errors and stalls that differ most, then the work itself
+    size_t event_count;
     char **notes; // differences in the data: hosts, devices, counters, drivers, lengths
     size_t note_count;
 } comparison;
@@ -300,5 +348,7 @@ const char *comparison_basis_name(comparison_basis basis);       // "milder", "s
 const char *comparison_subject_name(comparison_subject subject); // "outcome", "speed", ...
 const char *comparison_same_name(comparison_same same);          // "unknown", "same", "other"
 double comparison_weight(comparison_class kind);
+bool comparison_is_worse(
+    const comparison_verdict *v); // the faulty side's mark is worth watching, and worse than the healthy one's
 
 #endif

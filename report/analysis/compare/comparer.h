@@ -41,6 +41,10 @@ void comparer_gauges(comparer *m);
 void comparer_facts(comparer *m);
 void comparer_notes(comparer *m);
 void comparer_conclude(comparer *m);
+// What a page shows of it: the verdict as answers, the way of a byte, events.
+void comparer_answers(comparer *m);
+void comparer_path(comparer *m);
+void comparer_events(comparer *m);
 
 // Takes over the text, which may be NULL: none. The verdict's order is made at the end.
 void comparer_say(comparison *c, severity s, comparison_subject subject, const char *name, size_t device, char *text);

@@ -66,18 +66,25 @@ enum column {
     BACKGROUND,
     EVIDENCE,
     MARKS,
+    WORDS,
+    SHOWS,
     COLUMNS
 };
 static const char *const column_names[COLUMNS] = {"name",       "class",    "source", "per",   "define", "value",
                                                   "unit",       "needs",    "info",   "watch", "warn",   "high",
                                                   "critical",   "cost",     "claim",  "alike", "advice", "explained_by",
-                                                  "background", "evidence", "marks"};
+                                                  "background", "evidence", "marks",  "words", "shows"};
 
 enum { MAX_FIELDS = 32, MAX_LINE = 16384, MAX_FILE = 4 << 20, MAX_RULES = 4096, MAX_PROBLEMS = 1000 };
 
 const char *severity_name(severity s)
 {
     return s >= SEVERITY_OK && s < SEVERITIES ? severities[s] : "";
+}
+
+const char *rules_words(const rule *x)
+{
+    return x->words && *x->words ? x->words : x->name;
 }
 
 bool severity_parse(const char *text, severity *s)
@@ -336,6 +343,8 @@ static bool rules_parse_words(reader *r, rule *x, char *const value[COLUMNS])
     x->per_node = strcmp(value[PER], "node") == 0;
     x->of_peers = strcmp(value[PER], "peers") == 0;
     x->alike = value[ALIKE];
+    x->words = value[WORDS];
+    x->shows = value[SHOWS];
     x->is_pause = strcmp(value[MARKS], "pause") == 0;
     if (!*x->source) return rules_refuse(r, "source is missing");
     if (*value[PER] && !x->per_node && !x->of_peers && strcmp(value[PER], "device") != 0)

@@ -4,6 +4,8 @@
 // columns, in any order:
 //
 //     name          host-write-back-pressure
+//     words         what it asks, in few plain words, as the name of a row: PCIe writes blocked
+//     shows         what its value would show, where it could not be had: a cable or plug that is going bad
 //     class         link-down, link-errors, host-loss, back-pressure, congestion, transport, utilisation, data or command:
 //                   of equally bad findings the earlier class comes first
 //     source        cxi, netdev, ...; * for all
@@ -73,6 +75,7 @@ typedef struct rule_part {
 
 typedef struct rule {
     const char *name, *class_name, *source, *unit, *advice, *explained_by, *alike;
+    const char *words, *shows; // "": none
     int class_rank;
     bool per_node, of_peers, is_pause;
     bool in_words; // the claim tells what happened to this very device: no two are alike
@@ -110,6 +113,7 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
 void rules_free(rules *set);
 
 const rule *rules_find(const rules *set, const char *name);
+const char *rules_words(const rule *x);       // those of the rule, or without any its name
 const char *rules_class_name(int rank);       // of a rank that rules_class_rank() gave; else "data"
 int rules_class_rank(const char *class_name); // of equally bad findings the lower comes first; -1: no such class
 const char *severity_name(severity s);        // "ok", "info", ...

@@ -7,12 +7,15 @@
 
 typedef struct dumbbells {
     arena *memory;
+    double pitch; // higher where names stand below their descriptions
+    bool marked;  // some row has a severity: a column of words at the right
     const char *heads[DUMBBELL_COLUMNS];
     dumbbell_row *rows;
     size_t count;
 } dumbbells;
 
-static const double head_height = 15, pitch = 20.5, axis_height = 17, lane = 16, dot = 2.9;
+static const double head_height = 13, tall_pitch = 20.5, low_pitch = 14.5, axis_height = 15, lane = 16, dot = 2.9,
+                    word_width = 44;
 
 // Rows of one panel are neighbours.
 static size_t dumbbell_panel_end(const dumbbells *d, size_t first)
@@ -32,7 +35,7 @@ static double dumbbell_height(const chart *x, canvas *c, double width, size_t fr
     (void)from;
     (void)count;
     for (size_t i = 0; i < d->count; i = dumbbell_panel_end(d, i))
-        sum += pitch * (double)(dumbbell_panel_end(d, i) - i) + axis_height;
+        sum += d->pitch * (double)(dumbbell_panel_end(d, i) - i) + axis_height;
     return sum;
 }
 
@@ -51,10 +54,11 @@ static places dumbbell_place_columns(const dumbbells *d, canvas *c, canvas_box b
         devices = fmax(devices, canvas_text_width(c, d->rows[i].device, TYPE_TABLE));
     p.column = p.narrow ? 44 : 52;
     double columns = p.column * (p.narrow ? 2 : DUMBBELL_COLUMNS);
-    p.label = box.width * (p.narrow ? .3 : .25);
+    p.label = box.width * (p.narrow ? .3 : d->marked ? .29 : .25);
+    if (d->marked && !p.narrow) p.column = 45, columns = p.column * DUMBBELL_COLUMNS;
     p.device = box.x + p.label + fmin(devices, box.width * .14) + 6;
     p.left = p.device + 8 + lane;
-    p.right = fmax(box.x + box.width - columns - 2, p.left + 20);
+    p.right = fmax(box.x + box.width - columns - 2 - (d->marked ? word_width : 0), p.left + 20);
     return p;
 }
 
@@ -92,14 +96,30 @@ static double dumbbell_place(const places *p, plot_axis axis, double value)
 
 // ---- drawing ----
 
+// One line with sign and word, or the description above the name.
+static void dumbbell_draw_name(canvas *c, const dumbbells *d, const dumbbell_row *r, const places *p, canvas_box box,
+                               double y)
+{
+    bool low = d->pitch < tall_pitch;
+    double base = low ? y + d->pitch / 2 + 1.6 : y + 8, x = box.x + (d->marked ? 11 : 0);
+    theme_type type = r->marked && r->severity >= SEVERITY_WATCH ? TYPE_TABLE_STRONG : TYPE_TABLE;
+    if (r->marked) canvas_mark(c, box.x + 3.5, base - 2.6, r->severity);
+    x += canvas_text(c, x, base, *r->gloss ? r->gloss : r->name, type, INK_TEXT, ALIGN_LEFT,
+                     box.x + p->label - 4 - x - (r->more ? 22 : 0));
+    if (r->more) canvas_text(c, x + 5, base, r->more, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 22);
+    if (!low && *r->gloss) canvas_text(c, box.x, y + 16, r->name, TYPE_MONO, INK_SECONDARY, ALIGN_LEFT, p->label - 4);
+    if (r->marked)
+        canvas_text(c, box.x + box.width, base, theme_severity_word(r->severity), TYPE_AXIS,
+                    theme_severity_ink(r->severity), ALIGN_RIGHT, word_width);
+}
+
 static void dumbbell_draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const places *p, plot_axis axis,
                               canvas_box box, double y)
 {
     theme_ink ink = r->strong ? INK_WATCH : INK_TEXT, bar = r->strong ? INK_WATCH : INK_PEER;
-    double middle = y + pitch / 2 - 1, base = middle + 2.6, a = dumbbell_place(p, axis, r->before),
+    double middle = y + d->pitch / 2 - 1, base = middle + 2.6, a = dumbbell_place(p, axis, r->before),
            b = dumbbell_place(p, axis, r->after);
-    canvas_text(c, box.x, y + 8, *r->gloss ? r->gloss : r->name, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, p->label - 4);
-    if (*r->gloss) canvas_text(c, box.x, y + 16, r->name, TYPE_MONO, INK_SECONDARY, ALIGN_LEFT, p->label - 4);
+    dumbbell_draw_name(c, d, r, p, box, y);
     canvas_text(c, p->device, base, r->device, TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT,
                 p->device - box.x - p->label - 2);
     if (dumbbell_is_positive(r->low) && dumbbell_is_positive(r->high) && r->high > r->low) {
@@ -125,7 +145,6 @@ static void dumbbell_draw_row(canvas *c, const dumbbells *d, const dumbbell_row 
                              : INK_SECONDARY,
                     ALIGN_RIGHT, p->column - 3);
     }
-    (void)d;
 }
 
 static void dumbbell_draw_axis(canvas *c, const dumbbells *d, size_t first, size_t end, const places *p, plot_axis axis,
@@ -163,9 +182,9 @@ static void dumbbell_draw(const chart *x, canvas *c, canvas_box box, size_t from
     for (size_t i = 0; i < d->count;) {
         size_t end = dumbbell_panel_end(d, i);
         plot_axis axis = dumbbell_panel_axis(d, i, end);
-        double bottom = y + pitch * (double)(end - i);
+        double bottom = y + d->pitch * (double)(end - i);
         dumbbell_draw_axis(c, d, i, end, &p, axis, y, bottom);
-        for (; i < end; i++, y += pitch)
+        for (; i < end; i++, y += d->pitch)
             dumbbell_draw_row(c, d, &d->rows[i], &p, axis, box, y);
         y = bottom + axis_height;
     }
@@ -222,6 +241,13 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
         r->tip = r->tip ? arena_text(d->memory, r->tip) : NULL;
         for (size_t k = 0; k < DUMBBELL_COLUMNS; k++)
             r->columns[k] = arena_text(d->memory, r->columns[k]);
+    }
+    d->pitch = low_pitch;
+    for (size_t i = 0; i < d->count; i++) {
+        dumbbell_row *r = &d->rows[i];
+        r->more = r->more ? arena_text(d->memory, r->more) : NULL;
+        d->marked = d->marked || r->marked;
+        if (*r->gloss && !r->marked) d->pitch = tall_pitch;
     }
     x.height = dumbbell_height;
     x.draw = dumbbell_draw;

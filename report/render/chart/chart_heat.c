@@ -1,5 +1,6 @@
 // The heat map: colour finds the odd device, the number in the cell quantifies it.
 #include "chart_private.h"
+#include "render/plot/axes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,9 +14,10 @@ typedef struct heat {
     size_t count;
     const char *note;
     bool noted; // some row has a note of its own
+    double head_height;
 } heat;
 
-static const double pitch = 13.1, cell_gap = 1.2, head_height = 13, band_gap = 4;
+static const double pitch = 13.1, cell_gap = 1.2, plain_head = 13, ratio_head = 18, band_gap = 4;
 
 static double heat_bands_between(const heat *h, size_t from, size_t count)
 {
@@ -33,7 +35,7 @@ static double heat_note_height(const heat *h, canvas *c, double width)
 static double heat_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const heat *h = x->data;
-    return head_height + (double)count * pitch + heat_bands_between(h, from, count) * band_gap +
+    return h->head_height + (double)count * pitch + heat_bands_between(h, from, count) * band_gap +
            (from + count >= h->count ? heat_note_height(h, c, width) : 0);
 }
 
@@ -114,6 +116,19 @@ static void heat_draw_most(canvas *c, const heat *h, const heat_row *r, double x
     canvas_text(c, x, base, h->columns[most], TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, width - 40);
 }
 
+// Of ratios: the colours, and what their ends and their middle mean.
+static void heat_draw_scale(canvas *c, const heat *h, canvas_box box)
+{
+    double span = 8, right = box.x + box.width;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->rows[i].span > 1) span = h->rows[i].span;
+    char low[96], high[96];
+    snprintf(low, sizeof low, "\xe2\x89\xa4 \xc3\x97%s", number_plain(1 / span).text);
+    snprintf(high, sizeof high, "\xe2\x89\xa5 \xc3\x97%s", number_plain(span).text);
+    axes_draw_ramp(c, right, box.y, INK_DIVERGING, low, high);
+    canvas_text(c, right - 45, box.y + 13.5, "1", TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
+}
+
 static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     enum { HEADS = 24 };
@@ -128,19 +143,21 @@ static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, si
     unit = fmin(unit, 50);
     double first = box.x + fmax(label + unit + 16, .295 * box.width), width = box.x + box.width - right - first;
     double step = h->column_count ? fmin(width / (double)h->column_count, 140) : width;
-    double wanted = heat_height(x, c, box.width, from, count) - head_height, given = box.height - head_height;
+    double wanted = heat_height(x, c, box.width, from, count) - h->head_height, given = box.height - h->head_height;
     double note = from + count >= h->count ? heat_note_height(h, c, box.width) : 0;
-    double row = pitch * fmin(1, (given - note) / (wanted - note)), y = box.y + head_height;
+    double row = pitch * fmin(1, (given - note) / (wanted - note)), y = box.y + h->head_height;
+    double heads = box.y + h->head_height - 5;
+    if (h->head_height > plain_head) heat_draw_scale(c, h, box);
     for (size_t i = 0; i < h->column_count && h->column_count <= HEADS; i++)
-        canvas_text(c, first + step * ((double)i + .5), box.y + 8, h->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,
+        canvas_text(c, first + step * ((double)i + .5), heads, h->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,
                     ALIGN_CENTER, step - 2);
     if (h->column_count > HEADS) {
         char text[200];
         snprintf(text, sizeof text, "%.60s \xe2\x80\xa6 %.60s", h->columns[0], h->columns[h->column_count - 1]);
-        canvas_text(c, first, box.y + 8, text, TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_LEFT, width);
+        canvas_text(c, first, heads, text, TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_LEFT, width);
     }
     if (!numbers && !h->noted)
-        canvas_text(c, box.x + box.width - right + 8, box.y + 8, "most", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, 0);
+        canvas_text(c, box.x + box.width - right + 8, heads, "most", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, 0);
     for (size_t r = from; r < from + count && r < h->count; r++, y += row) {
         const heat_row *line = &h->rows[r];
         double low, high, base = y + row / 2 + 2.1;
@@ -229,6 +246,7 @@ chart chart_heat(chart_head head, const char *const *columns, size_t column_coun
         note ? arena_text(h->memory, note)
              : arena_format(h->memory, "Colour: log scale within each band (%s).%s Grey dot: unchanged.",
                             heat_describe_bands(h), column_count <= HEAT_COLUMNS ? " The number is in the cell." : "");
+    h->head_height = h->noted && h->rows[0].ramp == INK_DIVERGING ? ratio_head : plain_head;
     x.rows = h->count ? h->count : 1;
     x.squeeze = .8;
     x.height = heat_height;

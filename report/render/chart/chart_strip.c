@@ -12,6 +12,7 @@ typedef struct strip {
     size_t column_count;
     strip_row *rows;
     size_t count;
+    bool words; // all rows have words of their own, and everything was read
 } strip;
 
 static const double pitch = 13.2, cell_height = 11.6, head_height = 13, gap = 2;
@@ -56,7 +57,8 @@ static size_t strip_count_unknown(const strip *s, const strip_row *r)
 static double strip_word_width(const strip *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (s->rows[i].word || (strip_worst_of(s, &s->rows[i]) && strip_count_unknown(s, &s->rows[i]))) return 70;
+        if (s->rows[i].word || (strip_worst_of(s, &s->rows[i]) && strip_count_unknown(s, &s->rows[i])))
+            return s->words ? 54 : 70;
     return 40;
 }
 
@@ -90,7 +92,8 @@ static void strip_draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
 {
     double base = box.y + box.height / 2 + 2.6, right = box.x + box.width - 4;
     bool marked = box.width >= 38 || (cell->before && box.width >= 28), calm = cell->severity == SEVERITY_OK;
-    bool both = cell->before && box.width >= 38;
+    // Two marks where the number leaves them room.
+    bool both = cell->before && box.width - canvas_text_width(c, cell->text, TYPE_CELL_STRONG) >= 22;
     // A number is never cut: where both do not fit, it goes before the mark.
     if (marked && !both && cell->before && canvas_text_width(c, cell->text, TYPE_CELL_STRONG) > right - box.x - 10)
         marked = false;
@@ -105,8 +108,8 @@ static void strip_draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
         return;
     }
     canvas_rect(c, box, theme_severity_field(cell->severity), 0);
-    if (marked) canvas_mark(c, box.x + (both ? 14 : cell->before ? 5 : 8), box.y + box.height / 2, cell->severity);
-    if (both) canvas_mark(c, box.x + 5, box.y + box.height / 2, cell->before_severity);
+    if (marked) canvas_mark(c, box.x + (both ? 12.5 : cell->before ? 5 : 8), box.y + box.height / 2, cell->severity);
+    if (both) canvas_mark(c, box.x + 4.5, box.y + box.height / 2, cell->before_severity);
     canvas_text(c, right, base, cell->text, calm ? TYPE_CELL : TYPE_CELL_STRONG,
                 calm || marked ? INK_TEXT : theme_severity_ink(cell->severity), ALIGN_RIGHT,
                 right - box.x -
@@ -170,7 +173,7 @@ static void strip_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
     bool folded = s->column_count > STRIP_COLUMNS;
     for (size_t i = 0; i < s->count; i++)
         label = fmax(label, canvas_text_width(c, s->rows[i].label, TYPE_TABLE));
-    label = fmin(label, .3 * box.width);
+    label = fmin(label, .28 * box.width);
     double first = box.x + fmax(label + 8 + word_width, .295 * box.width), width = box.x + box.width - first;
     double step = s->column_count ? fmin(width / (double)s->column_count, 140) : width;
     if (folded) strip_folded_heads(c, (canvas_box){first, box.y, width, head_height});
@@ -243,6 +246,9 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
         s->rows[r].word = rows[r].word ? arena_text(s->memory, rows[r].word) : NULL;
         s->rows[r].cells = strip_copy_cells(s->memory, rows[r].cells, s->column_count);
     }
+    s->words = true;
+    for (size_t r = 0; r < row_count; r++)
+        s->words = s->words && s->rows[r].word && !strip_count_unknown(s, &s->rows[r]);
     x.rows = s->count ? s->count : 1;
     x.squeeze = .8;
     x.height = chart_strip_height;

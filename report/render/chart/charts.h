@@ -106,11 +106,44 @@ typedef struct dumbbell_row {
     double low, high;                         // range of before; NAN: none
     bool strong;                              // worth a colour
     const char *columns[DUMBBELL_COLUMNS];    // before, after, and two ratios
-    const char *tip;                          // or NULL
+    bool marked;                              // with its severity, as sign and word
+    severity severity;
+    const char *more; // behind the name, in grey: "+2"; NULL: none
+    const char *tip;  // or NULL
 } dumbbell_row;
 
 chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows,
                      size_t count);
+
+// ---- chart_path.c: what something passes, stage after stage ----
+
+typedef struct path_stage {
+    const char *name, *what, *before, *after; // "PCIe to the host", "writes blocked", "0.2 %", "48.6 %"
+    bool known;                               // false: hatched, no values
+    severity severity;                        // of what is after
+} path_stage;
+
+typedef struct path_style {
+    size_t outlined;       // stage; count: none
+    size_t back_from;      // an arrow from the outlined stage back to this one; count: none
+    const char *back_text; // at the arrow
+} path_style;
+
+chart chart_path(chart_head head, const path_style *style, const path_stage *stages, size_t count);
+
+// ---- chart_slopes.c: two amounts that grew from the start on, each to its end ----
+
+typedef struct slope_line {
+    const char *name, *label; // "healthy", "96.9 GB/s"
+    double seconds, amount;
+} slope_line;
+
+typedef struct slopes_style {
+    const char *unit;  // of the amounts: "B"
+    const char *later; // between the two ends: "52.8 s later"; "" none
+} slopes_style;
+
+chart chart_slopes(chart_head head, const slopes_style *style, const slope_line lines[2]);
 
 // ---- chart_regions.c: the tree of regions, as a table and as an icicle ----
 

@@ -31,7 +31,7 @@ void document_close(document *d)
     for (size_t i = 0; i < d->subline_count; i++)
         free(d->sublines[i]);
     for (size_t i = 0; i < d->verdict_count; i++)
-        free(d->verdict[i].text);
+        free(d->verdict[i].text), free(d->verdict[i].question);
     arrfree(d->items);
     arrfree(d->sublines);
     arrfree(d->verdict);
@@ -71,10 +71,15 @@ void document_subline(document *d, const char *text)
     d->subline_count = arrlenu(d->sublines);
 }
 
+void document_answer(document *d, severity s, const char *question, const char *text)
+{
+    arrput(d->verdict, ((document_line){s, question ? memory_strdup(question) : NULL, memory_strdup(text)}));
+    d->verdict_count = arrlenu(d->verdict);
+}
+
 void document_verdict(document *d, severity s, const char *text)
 {
-    arrput(d->verdict, ((document_line){s, memory_strdup(text)}));
-    d->verdict_count = arrlenu(d->verdict);
+    document_answer(d, s, NULL, text);
 }
 
 severity document_severity(const document *d)

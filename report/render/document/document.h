@@ -13,6 +13,8 @@ void document_close(document *d);
 void document_title(document *d, const char *title);
 void document_subline(document *d, const char *text); // below it, or below a part's heading; may be called again
 void document_verdict(document *d, severity s, const char *text);
+// A line that answers a question, "Slower?"; the lines with and those without one line up among themselves.
+void document_answer(document *d, severity s, const char *question, const char *text);
 void document_foot(document *d, const char *text);
 void document_metadata(document *d, const char *subject, const char *keywords, int64_t time_ns); // CLOCK_REALTIME
 

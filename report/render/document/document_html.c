@@ -275,7 +275,9 @@ static void html_write_verdict(writer *w)
         html_write_mark(w, line->severity);
         buffer_printf(w->out, "</span><b class=\"word\" style=\"color:var(--i%d)\">%s</b>",
                       (int)theme_severity_ink(line->severity), theme_severity_word(line->severity));
-        html_write_element(w, "<span>", line->text, "</span></li>\n");
+        buffer_text(w->out, "<span>");
+        if (line->question) html_write_element(w, "<strong>", line->question, "</strong> ");
+        html_write_element(w, "", line->text, "</span></li>\n");
     }
     buffer_text(w->out, "</ul>\n</section>\n");
 }

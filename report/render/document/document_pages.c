@@ -109,11 +109,15 @@ static void sheets_verdict(flow *f)
 {
     const document *d = f->d;
     const double mark_x = 16, word_x = 24, pad = 9;
-    double text_x = 58, height = pad + 16;
-    for (size_t i = 0; i < d->verdict_count; i++)
+    double text_x = 58, question = 0, height = pad + 16;
+    for (size_t i = 0; i < d->verdict_count; i++) {
+        const document_line *line = &d->verdict[i];
         text_x =
-            fmax(text_x,
-                 word_x + 8 + canvas_text_width(f->c, theme_severity_word(d->verdict[i].severity), TYPE_TABLE_STRONG));
+            fmax(text_x, word_x + 8 + canvas_text_width(f->c, theme_severity_word(line->severity), TYPE_TABLE_STRONG));
+        if (line->question) question = fmax(question, canvas_text_width(f->c, line->question, TYPE_STRONG) + 10);
+    }
+    double question_x = text_x;
+    text_x += question;
     double text_width = f->inner - text_x - 4;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)
@@ -131,6 +135,8 @@ static void sheets_verdict(flow *f)
         canvas_mark(f->c, f->left + mark_x, y - 3, line->severity);
         canvas_text(f->c, f->left + word_x, y, theme_severity_word(line->severity), TYPE_TABLE_STRONG,
                     theme_severity_ink(line->severity), ALIGN_LEFT, 0);
+        if (line->question)
+            canvas_text(f->c, f->left + question_x, y, line->question, TYPE_STRONG, INK_TEXT, ALIGN_LEFT, question);
         y += canvas_paragraph(f->c, f->left + text_x, y, text_width, line->text, TYPE_BODY, INK_TEXT, 3) + 2;
     }
     canvas_group_end(f->c);

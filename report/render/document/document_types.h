@@ -6,6 +6,7 @@
 
 typedef struct document_line { // of the verdict box
     severity severity;
+    char *question; // in bold before the text; NULL: none
     char *text;
 } document_line;
 

@@ -379,6 +379,15 @@ static void checks_that_turned(void **state)
     assert_int_equal(b.c.checks[0].cells[1].severity[COMPARISON_HEALTHY], SEVERITY_OK);
     assert_false(find_check(&b.c, "uncorrected-codewords")->flipped);
     assert_int_equal(find_check(&b.c, "uncorrected-codewords")->cells[0].judged[COMPARISON_FAULTY], COMPARISON_JUDGED);
+    assert_int_equal(find_answer(&b.c, "What differs?")->severity, SEVERITY_HIGH);
+    assert_string_equal(find_answer(&b.c, "What it is not")->text, "Not the cable: 0 damaged beyond repair");
+    assert_string_equal(b.c.path.of, "of a sent byte");
+    assert_string_equal(b.c.path.stages[b.c.path.outlined].rule, "egress-paused");
+    assert_string_equal(b.c.devices[b.c.path.device].name, "dev1");
+    assert_false(b.c.path.backs_up);
+    assert_string_equal(b.c.events[0].words, "Held by the network");
+    is_near(b.c.events[0].value[COMPARISON_FAULTY], 0.31);
+    assert_int_equal(b.c.events[0].state, COMPARISON_NEW);
     clear(&b);
 }
 

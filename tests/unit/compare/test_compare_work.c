@@ -561,9 +561,40 @@ static void alike_devices_are_replicas(void **state)
     clear(&b);
 }
 
+// What is denied must have been read on both sides, and be as it was.
+static void what_it_is_not_needs_evidence(void **state)
+{
+    static const char paused[] = "@cassini_version=1.1 hni_tx_paused_1=3100000000 ";
+    static const struct {
+        const char *healthy, *faulty;
+        bool denied;
+    } rows[] = {
+        {"hni_pcs_uncorrected_cw=0", "hni_pcs_uncorrected_cw=0", true},
+        {"hni_pcs_uncorrected_cw=0u", "hni_pcs_uncorrected_cw=0", false},
+        {"hni_pcs_uncorrected_cw=0", "hni_pcs_uncorrected_cw=0u", false},
+        {"", "", false},
+        {"hni_pcs_uncorrected_cw=2", "hni_pcs_uncorrected_cw=2", false},
+        {"hni_pcs_uncorrected_cw=0 hni_llr_tx_replay_event=0", "hni_pcs_uncorrected_cw=0 hni_llr_tx_replay_event=4",
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench b;
+        char healthy[256], faulty[256];
+        snprintf(healthy, sizeof healthy, "@cassini_version=1.1 hni_tx_paused_1=0 %s", rows[i].healthy);
+        snprintf(faulty, sizeof faulty, "%s%s", paused, rows[i].faulty);
+        compare_two(&b, "cxi", healthy, faulty);
+        const comparison_answer *a = find_answer(&b.c, "What it is not");
+        if ((a && strstr(a->text, "Not the cable")) != rows[i].denied)
+            fail_msg("row %zu: %s", i, a ? a->text : "no answer");
+        clear(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_it_is_not_needs_evidence),
         cmocka_unit_test(twelve_times_slower_for_the_same_bytes),
         cmocka_unit_test(a_counter_that_may_be_chance_is_no_reason),
         cmocka_unit_test(one_run_on_each_side_judges_by_the_factor),
