@@ -72,7 +72,9 @@ def run_rank(rank, ranks, count, listeners):
         expected = [ranks * (ranks - 1) // 2 + ranks * i for i in range(count)]
         if list(numbers) != expected:
             raise ArithmeticError(f"rank {rank} has a wrong sum")
-    print(f"rank {rank}: {ring.sent} bytes sent", flush=True)
+    # one write: print() would send text and line end apart where Python does not buffer, and the ranks' lines would mix
+    sys.stdout.write(f"rank {rank}: {ring.sent} bytes sent\n")
+    sys.stdout.flush()
     netprof.flush()
 
 

@@ -216,8 +216,11 @@ while_counting() {
     wait "$loop" 2>/dev/null || true
 }
 
-memory_errors() { echo $((++errors)) >tree/sys/devices/system/edac/mc/mc0/ue_count; }
-waiting() { echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 50000))" >tree/proc/pressure/cpu; }
+# write_whole FILE: from standard input; who reads meanwhile has the old text or the new one, never none.
+write_whole() { cat >"$1.new" && mv "$1.new" "$1"; }
+
+memory_errors() { write_whole tree/sys/devices/system/edac/mc/mc0/ue_count <<<"$((++errors))"; }
+waiting() { write_whole tree/proc/pressure/cpu <<<"some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 50000))"; }
 
 @test "--now looks at the host as well: its memory's errors, threads that wait for a CPU" {
     make_eth tree
