@@ -358,8 +358,15 @@ END
     pdftotext -layout page.pdf - | tr -s ' \302\240\342\200\257' ' ' >page.txt
     grep -q 'Over time' page.txt
     grep -q 'each sample' page.txt
-    grep -q 'lo, sent' page.txt
-    grep -qE 'TCP ping-pong +[0-9.]+ m?s' page.txt
+    [ "$(pdfinfo page.pdf | sed -n 's/^Pages: *//p')" = 1 ]
+    grep -q 'sent = received' page.txt
+    grep -q 'its own code *in the kernel for it *whole machine' page.txt
+    # calls, time, share, bytes and bandwidth of a region, the middle and the 99th percentile of its calls
+    grep -qE 'TCP ping-pong( [0-9.,]+)+ m?s [0-9.]+ % [0-9.]+ [kMG]?B [0-9.]+ [kMG]?B/s [0-9.]+ .?s [0-9.]+ .?s' page.txt
+    grep -qE 'UDP stream moved [0-9.]+ [kMG]B/s' page.txt
+    grep -q 'Context switches' page.txt
+    grep -q 'Not judged' page.txt
+    grep -q 'netprof run --report' page.txt
     grep -qE '[0-9]{2}:[0-9]{2}:[0-9]{2} UTC' page.txt # the wall clock below the axis
     [ -z "$(ls -A tmp)" ]
     [ -z "$(ls ./*.netprof 2>/dev/null)" ]

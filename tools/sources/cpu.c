@@ -45,7 +45,7 @@ static void cpu_walk_event(emit *e, const char *name, const char *word)
         const char *name, *as;
         emit_shape shape;
     } rows[] = {
-        {"ctxt", "context_switches", SHAPE("switches", COUNTER, 0)},
+        {"ctxt", "context_switches", SHAPE("switches", COUNTER, NETPROF_FAST)},
         {"processes", "processes_started", SHAPE("processes", COUNTER, 0)},
         {"procs_running", "tasks_running", SHAPE("tasks", GAUGE, 0)},
         {"procs_blocked", "tasks_blocked", SHAPE("tasks", GAUGE, 0)},

@@ -126,6 +126,17 @@ static job_scope job_choose_memory(job_report *r, size_t index)
     return job_lane_is_known(group) ? JOB_SCOPE_GROUP : JOB_SCOPE_NODE;
 }
 
+// What the CPU time is of, for it is a part of that.
+static job_scope job_choose_kernel(const job_report *r, size_t index)
+{
+    switch (r->nodes[index].cpu_by) {
+    case JOB_BY_GROUP: return JOB_SCOPE_GROUP;
+    case JOB_BY_PROCESSES: return JOB_SCOPE_JOB;
+    case JOB_BY_NODE: return JOB_SCOPE_NODE;
+    default: return JOB_SCOPE_NONE;
+    }
+}
+
 static job_scope job_choose_usual(const job_node_reader *more, job_meter meter)
 {
     static const job_scope order[] = {JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE};
@@ -148,6 +159,7 @@ static void job_choose_lane(job_report *r, size_t index, job_meter meter)
 {
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
+    if (job_meter_of(meter)->of_one && r->node_count > 1) return;
     bool tried = false; // else it was read once at most: not in the fast set
     for (int s = JOB_SCOPE_JOB; s <= JOB_SCOPE_NODE; s++) {
         tried |= more->lanes[meter][s] != NULL;
@@ -155,6 +167,7 @@ static void job_choose_lane(job_report *r, size_t index, job_meter meter)
     }
     job_scope scope = meter == JOB_CPU      ? job_choose_cpu(r, index)
                       : meter == JOB_MEMORY ? job_choose_memory(r, index)
+                      : meter == JOB_KERNEL ? job_choose_kernel(r, index)
                                             : job_choose_usual(more, meter);
     job_lane *lane = scope ? more->lanes[meter][scope] : NULL;
     if (job_lane_is_known(lane)) {

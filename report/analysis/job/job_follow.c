@@ -217,11 +217,17 @@ static size_t job_find_local(const following *f, size_t device)
     return arrlenu(run->devices) - 1;
 }
 
+// Meters of one node alone are not even kept of many.
+static bool job_row_is_wanted(const job_report *r, const job_source_row *row)
+{
+    return row && !(job_meter_of(row->meter)->of_one && r->node_count > 1);
+}
+
 static const job_source_row *job_row(following *f, const netprof_device *d, const netprof_counter *c, uint32_t bytes,
                                      double *factor)
 {
     const job_source_row *row = bytes ? job_bytes_row(bytes == CATALOG_TX_BYTES) : job_source_row_of(d, c);
-    if (!row) return NULL;
+    if (!job_row_is_wanted(f->r, row)) return NULL;
     *factor = job_factor(row, d, c);
     job_tell_state(f->r, row, f->x->status[c - f->x->schema->counters]);
     return job_is_told_better(f->x->schema, d, row) || (!(*factor > 0) && !(*factor < 0)) ? NULL : row;
@@ -245,6 +251,8 @@ static void job_follow_counter(following *f, size_t i)
     followed new = {.from = i, .local = JOB_NONE};
     job_known_counter *k = job_know_counter(f->r, f->source, d, c);
     new.row = job_row(f, d, c, k->bytes, &new.factor);
+    new.second = new.row ? job_second_row_of(d, c) : NULL;
+    if (!job_row_is_wanted(f->r, new.second)) new.second = NULL;
     new.other = job_other(d, c, &new.other_factor);
     if (!new.other && k->trouble) new.other = OTHER_TROUBLE;
     if (!new.row && !new.other) return;

@@ -38,6 +38,10 @@ typedef enum job_meter {
     JOB_POWER_GPU,     // W; lanes of GPUs too; capacity: their limits
     JOB_GPU_CLOCK,     // Hz; of a node: mean; capacity: the highest
     JOB_GPU_THROTTLED, // share of the time that heat or the hardware slowed a GPU, 0..1; of a node: the most slowed
+    // Of a job of one node only:
+    JOB_KERNEL,   // CPUs busy in the kernel; by the account that JOB_CPU is of, which holds them
+    JOB_SOFTIRQ,  // CPUs busy with softirqs (packets, timers), of the whole node
+    JOB_SWITCHES, // context switches/s, of the whole node
     JOB_METERS
 } job_meter;
 
@@ -55,6 +59,7 @@ typedef struct job_meter_info {
         *total_unit; // of lane.total and job_phase_meter.amount: "bytes", "s" (CPU seconds), "J", ""; "": no total
     job_sum sum;
     bool of_devices; // there are lanes of devices too
+    bool of_one;     // only of a job of one node
 } job_meter_info;
 
 const job_meter_info *job_meter_of(job_meter meter);

@@ -22,6 +22,8 @@ static const job_source_row rows[] = {
     {"cpu", "cpu", "system", JOB_NODE_CPU, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
     {"cpu", "cpu", "irq", JOB_NODE_CPU, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
     {"cpu", "cpu", "softirq", JOB_NODE_CPU, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
+    {"cpu", "cpu", "context_switches", JOB_SWITCHES, NODE, JOB_RATE, JOB_SUM, 1, false},
+    {"cgroup", "*", "cpu_system", JOB_KERNEL, GROUP, JOB_RATE, JOB_SUM, 1e-6, false},
     {"cpu", "cpu", "iowait", JOB_IO_WAIT, NODE, JOB_RATE, JOB_SUM, 1e-6, false}, // over the CPUs in the end
     {"cgroup", "*", "throttled_time", JOB_THROTTLED, GROUP, JOB_RATE, JOB_SUM, 1e-6, false},
     // memory
@@ -78,6 +80,13 @@ static const job_source_row rows[] = {
     {"perf", "*", "cycles", JOB_CYCLES, NODE, JOB_RATE, JOB_SUM, 1, false},
 };
 
+// What some of them mean as well.
+static const job_source_row second_rows[] = {
+    {"process", "*", "cpu_system", JOB_KERNEL, JOB, JOB_RATE, JOB_SUM, 1e-6, false},
+    {"cpu", "cpu", "system", JOB_KERNEL, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
+    {"cpu", "cpu", "softirq", JOB_SOFTIRQ, NODE, JOB_RATE, JOB_SUM, 1e-6, false},
+};
+
 // Bytes of network devices are found by the catalog's marks.
 static const job_source_row sent = {"*", "*", "*", JOB_SENT, NODE, JOB_RATE, JOB_MOST, 1, true};
 static const job_source_row received = {"*", "*", "*", JOB_RECEIVED, NODE, JOB_RATE, JOB_MOST, 1, true};
@@ -98,6 +107,18 @@ const job_source_row *job_source_row_of(const netprof_device *device, const netp
         // Disks above other disks, and a partition's, count the same bytes again.
         if (strcmp(device->source, "disk") == 0 && !(device->flags & NETPROF_DEVICE_PHYSICAL)) return NULL;
         return rows[i].meter == JOB_METERS ? NULL : &rows[i];
+    }
+    return NULL;
+}
+
+const job_source_row *job_second_row_of(const netprof_device *device, const netprof_counter *counter)
+{
+    if (counter->kind != NETPROF_KIND_COUNTER) return NULL;
+    for (size_t i = 0; i < sizeof second_rows / sizeof *second_rows; i++) {
+        const job_source_row *row = &second_rows[i];
+        if (strcmp(row->source, device->source) == 0 && strcmp(row->counter, counter->name) == 0 &&
+            text_like(row->device, device->name))
+            return row;
     }
     return NULL;
 }

@@ -24,6 +24,7 @@ typedef struct job_source_row {
 
 // NULL when it means nothing here. Bytes of network devices are the catalog's business: job_bytes_row().
 const job_source_row *job_source_row_of(const netprof_device *device, const netprof_counter *counter);
+const job_source_row *job_second_row_of(const netprof_device *device, const netprof_counter *counter); // beside it
 const job_source_row *job_bytes_row(bool is_sent);
 // 1e-6 for "us"; 0 when the unit is no time.
 double job_seconds_of_unit(const char *unit);

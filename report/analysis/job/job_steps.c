@@ -197,9 +197,8 @@ static job_meter job_device_meter(const local_device *local, job_meter meter)
     return meter == JOB_SENT ? JOB_VIRTUAL_SENT : JOB_VIRTUAL_RECEIVED;
 }
 
-static slot *job_touch_followed(run_reader *run, const followed *f)
+static slot *job_touch_followed(run_reader *run, const followed *f, const job_source_row *row)
 {
-    const job_source_row *row = f->row;
     if (!row->of_device) return job_touch_slot(&run->slots[row->scope], row->meter);
     local_device *local = &run->devices[f->local];
     return job_touch_slot(&local->slots, job_device_meter(local, row->meter));
@@ -223,20 +222,21 @@ static bool job_was_asked_for(const netprof_delta *delta, size_t k)
     return delta->before_status[k] != NETPROF_STATUS_SKIPPED && delta->after_status[k] != NETPROF_STATUS_SKIPPED;
 }
 
-static void job_add_counter(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+static void job_add_counter(run_reader *run, const followed *f, const job_source_row *row, const netprof_delta *delta,
+                            size_t k)
 {
     uint8_t flag = delta->flags[k];
     double amount = (double)delta->values[k] * f->factor;
     if (flag == NETPROF_FLAG_NEW || flag == NETPROF_FLAG_GONE || !job_was_asked_for(delta, k)) return;
-    slot *s = job_touch_followed(run, f);
+    slot *s = job_touch_followed(run, f, row);
     if (flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) {
         job_join_unknown(s, flag);
     } else if (delta->elapsed_ns[k] <= 0) {
         s->stale = true;
-        job_join_slot(s, f->row->join, 0, amount);
+        job_join_slot(s, row->join, 0, amount);
     } else {
         double elapsed = (double)delta->elapsed_ns[k] * 1e-9;
-        job_join_slot(s, f->row->join, amount / elapsed, amount);
+        job_join_slot(s, row->join, amount / elapsed, amount);
         s->elapsed_s = job_more(s->elapsed_s, elapsed);
     }
 }
@@ -252,7 +252,7 @@ static void job_add_gauge(run_reader *run, const followed *f, const netprof_delt
     // Read only now and then, and repeated in between: it is known from one reading to the next.
     bool stamped = f->row->scope == JOB_SCOPE_PARTS;
     if (stamped && known && delta->elapsed_ns[k] <= 0) return;
-    slot *s = job_touch_followed(run, f);
+    slot *s = job_touch_followed(run, f, f->row);
     s->level = true;
     if (stamped) s->elapsed_s = (double)delta->elapsed_ns[k] * 1e-9;
     if (!known) {
@@ -524,9 +524,10 @@ void job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
         else if (f->other)
             job_add_other(r, f, delta, k, at);
         if (f->row && f->row->kind == JOB_RATE)
-            job_add_counter(run, f, delta, k);
+            job_add_counter(run, f, f->row, delta, k);
         else if (f->row)
             job_add_gauge(run, f, delta, k);
+        if (f->second) job_add_counter(run, f, f->second, delta, k);
     }
     // Known only when every package has one.
     if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;

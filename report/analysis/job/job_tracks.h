@@ -30,8 +30,9 @@ typedef enum other {
 } other;
 
 typedef struct followed {
-    size_t from;               // index in the file's schema; first, for snapshot_subset()
-    const job_source_row *row; // NULL: no meter is made of it
+    size_t from;                  // index in the file's schema; first, for snapshot_subset()
+    const job_source_row *row;    // NULL: no meter is made of it
+    const job_source_row *second; // another meter that is made of it, too; or NULL
     other other;
     size_t local; // device, or JOB_NONE
     size_t event;

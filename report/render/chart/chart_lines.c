@@ -16,7 +16,7 @@ typedef struct lines {
     size_t count;
 } lines;
 
-static const double ribbon_height = 16, boxes_height = 14, panel_gap = 12, label_width = 74;
+static const double ribbon_height = 16, boxes_height = 14, label_width = 74;
 
 // ---- data ----
 
@@ -119,7 +119,7 @@ static axes_scale lines_chart_scale_of(const lines_panel *p, size_t count, doubl
 
 static double lines_chart_panel_height(const lines *l, const canvas *c)
 {
-    if (canvas_figure_of(c) && l->count == 1) return 96;
+    if (c && canvas_figure_of(c) && l->count == 1) return 96;
     return l->style.panel_height > 0 ? l->style.panel_height : 62;
 }
 
@@ -127,6 +127,24 @@ static double lines_chart_panel_height(const lines *l, const canvas *c)
 static double lines_chart_beside(const canvas *c)
 {
     return canvas_figure_of(c) ? 0 : label_width;
+}
+
+static double lines_chart_weight(const lines *l, size_t i)
+{
+    return l->style.weights ? l->style.weights[i] : 1;
+}
+
+static double lines_chart_weights(const lines *l, size_t from, size_t count)
+{
+    double sum = 0;
+    for (size_t i = from; i < from + count && i < l->count; i++)
+        sum += lines_chart_weight(l, i);
+    return sum;
+}
+
+static double lines_chart_gap(const lines *l)
+{
+    return l->style.fill ? 9 : 12;
 }
 
 static double lines_chart_key_of(const lines_panel *p, canvas *c, double left, double y, double width, bool draw)
@@ -146,9 +164,9 @@ static double lines_chart_height(const chart *x, canvas *c, double width, size_t
 {
     const lines *l = x->data;
     double sum = (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) +
-                 axes_x_height(c, &l->style.axis) - (canvas_figure_of(c) ? panel_gap : 0);
+                 axes_x_height(c, &l->style.axis) - (canvas_figure_of(c) ? lines_chart_gap(l) : 0);
     for (size_t i = from; i < from + count && i < l->count; i++)
-        sum += lines_chart_panel_height(l, c) + panel_gap +
+        sum += lines_chart_panel_height(l, c) * lines_chart_weight(l, i) + lines_chart_gap(l) +
                lines_chart_key_of(&l->panels[i], c, 0, 0, width - lines_chart_beside(c), false);
     return sum;
 }
@@ -312,7 +330,7 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
                        ? 0
                        : canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
     size_t room_lines =
-        (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
+        (size_t)fmax(1, floor((a->box.height + lines_chart_gap(l) - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
     if (!canvas_figure_of(c))
         canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY,
                          room_lines < 3 ? room_lines : 3);
@@ -355,12 +373,13 @@ static double lines_chart_draw_rows(canvas *c, const lines *l, const axes *over,
 static double lines_chart_given_height(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const lines *l = x->data;
+    double weights = lines_chart_weights(l, from, count);
     if (canvas_figure_of(c) && count) // as high as its author wants it
         return fmax(10, lines_chart_panel_height(l, c) +
-                            (box.height - lines_chart_height(x, c, box.width, from, count)) / (double)count);
+                            (box.height - lines_chart_height(x, c, box.width, from, count)) / weights);
     double missing = lines_chart_height(x, c, box.width, from, count) - box.height,
            panel = lines_chart_panel_height(l, c);
-    return missing > 0 && count ? fmax(panel - missing / (double)count, panel / 2) : panel;
+    return missing > 0 && count ? fmax(panel - missing / weights, panel / 2) : panel;
 }
 
 static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
@@ -368,7 +387,7 @@ static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t f
     const lines *l = x->data;
     double labels = 0, high = lines_chart_given_height(x, c, box, from, count), y = box.y;
     for (size_t i = from; i < from + count && i < l->count; i++)
-        labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
+        labels = fmax(labels, axes_label_width(c, &l->scales[i], high * lines_chart_weight(l, i)));
     double start = box.x + lines_chart_beside(c) + labels + (canvas_figure_of(c) ? 6 : 4);
     axes a = {{start, y, box.x + box.width - start, ribbon_height - 5},
               l->style.axis,
@@ -376,10 +395,10 @@ static void lines_chart_draw(const chart *x, canvas *c, canvas_box box, size_t f
     y += lines_chart_draw_rows(c, l, &a, box.x);
     for (size_t i = from; i < from + count && i < l->count; i++) {
         y += lines_chart_key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);
-        a.box = (canvas_box){a.box.x, y, a.box.width, high};
+        a.box = (canvas_box){a.box.x, y, a.box.width, high * lines_chart_weight(l, i)};
         a.y = l->scales[i];
         lines_chart_draw_panel(c, l, i, &a, box.x, i == from);
-        y += high + panel_gap;
+        y += a.box.height + lines_chart_gap(l);
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
 }
@@ -503,9 +522,25 @@ static bool lines_chart_pick(chart *x, chart_pick *p)
     l->scales = scales;
     l->count = x->rows = kept;
     l->style.mark_count = 0; // their places count the panels
+    l->style.weights = NULL;
     chart_twin_clear(&x->twin);
     lines_chart_make_table(&x->twin, l);
     return true;
+}
+
+// The smallest share of its height that leaves each panel half of its own: what is between panels is not pressed.
+static double lines_chart_least(const lines *l)
+{
+    double panels = lines_chart_panel_height(l, NULL) * lines_chart_weights(l, 0, l->count),
+           fixed = lines_chart_gap(l) * (double)l->count + AXES_X_HEIGHT + (l->style.axis.wall_ns ? 8 : 0) +
+                   (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0);
+    for (size_t i = 0; i < l->count; i++)
+        for (size_t k = 0; k < l->panels[i].curve_count; k++)
+            if (!l->panels[i].curves[k].no_key && *l->panels[i].curves[k].label) {
+                fixed += 11; // a line of its key
+                break;
+            }
+    return (fixed + panels / 2) / (fixed + panels);
 }
 
 chart chart_lines(chart_head head, const lines_style *style, const lines_panel *panels, size_t count)
@@ -529,6 +564,7 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     for (size_t i = 0; i < s->mark_count; i++)
         marks[i].text = arena_text(l->memory, marks[i].text);
     s->marks = marks;
+    if (s->weights) s->weights = arena_copy(l->memory, s->weights, count, sizeof *s->weights);
     if (s->count > LINES_COLUMNS) {
         s->x = lines_chart_thinned_x(l->memory, s->x, s->count);
         s->count = LINES_COLUMNS;
@@ -542,7 +578,7 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     x.pick = lines_chart_pick;
     x.all = lines_chart_make_all;
     x.height = lines_chart_height;
-    x.squeeze = s->squeeze ? .7 : 0;
+    x.squeeze = s->fill ? lines_chart_least(l) : s->squeeze ? .7 : 0;
     lines_chart_make_table(&x.twin, l);
     return x;
 }

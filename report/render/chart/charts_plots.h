@@ -53,10 +53,12 @@ typedef struct lines_style {
     size_t box_count;
     const char *boxes_label, *boxes_below; // left of them; NULL: none
     const double *tops;      // [panels] where the y axis ends, from 0; NAN: chosen from the data; NULL: all chosen
+    const double *weights;   // [panels] of their heights beside one another; NULL: all alike
     const lines_mark *marks; // words at places
     size_t mark_count;
     bool wash;    // phases run pale through all panels
     bool squeeze; // panels may be lower for a page that is full
+    bool fill;    // panels are as high as can be, and share what a page has left
 } lines_style;
 
 chart chart_lines(chart_head head, const lines_style *style, const lines_panel *panels, size_t count);

@@ -1,6 +1,7 @@
 // The title, the verdict box and the lines below the page: a job in a few sentences.
 #include "analysis/job/job_words.h"
 #include "analysis/job/job_store.h"
+#include "analysis/base/text.h"
 #include "analysis/base/words.h"
 #include "analysis/data/clocks.h"
 
@@ -204,6 +205,11 @@ static const char *job_amount_text(char *text, size_t size, const job_lane *lane
     return lane ? rules_format(text, size, "B", lane->total) : "an unknown amount";
 }
 
+static bool job_is_loopback(const job_device *d)
+{
+    return strcmp(d->name, "lo") == 0;
+}
+
 // Bytes over the loopback or a bridge are not the network's, but whoever looks for them should not just read 0.
 static void job_note_virtual(job_report *r)
 {
@@ -212,6 +218,17 @@ static void job_note_virtual(job_report *r)
     char sent[32], received[32], more[96] = "";
     if (!d) return;
     if (count > 1) snprintf(more, sizeof more, "; and %s", words_many(count - 1, "more such device").text);
+    if (r->node_count == 1 && job_is_loopback(d)) {
+        double ports = job_bytes_moved(r->nodes[0].lanes, JOB_SENT, JOB_RECEIVED);
+        job_add_note(
+            r, SEVERITY_INFO,
+            memory_format("%s went through lo, which is memory and not a network%s%s%s",
+                          words_quantity(job_bytes_moved(d->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED), "B").text,
+                          isnan(ports) ? "" : "; the ports carried ",
+                          isnan(ports) ? "" : words_quantity(ports, "B").text, more),
+            JOB_NONE);
+        return;
+    }
     job_add_note(r, SEVERITY_INFO,
                  memory_format("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
                                r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
@@ -242,6 +259,43 @@ static void job_note_others(job_report *r)
                  JOB_NONE);
 }
 
+// Of one node whose program has regions: which moved the most, by the bytes that they declare.
+static void job_note_regions(job_report *r)
+{
+    const regions_node *most[2] = {NULL, NULL};
+    if (r->node_count != 1 || r->regions.rank_count != 1) return; // several ranks: the bytes of which is no sentence
+    for (size_t i = 0; i < r->regions.node_count; i++) {
+        const regions_node *n = &r->regions.nodes[i];
+        if (n->span || n->threads > 1 || !n->sums.bytes || !n->sums.inclusive_ns) continue;
+        if (!most[0] || n->sums.bytes > most[0]->sums.bytes)
+            most[1] = most[0], most[0] = n;
+        else if (!most[1] || n->sums.bytes > most[1]->sums.bytes)
+            most[1] = n;
+    }
+    if (!most[0]) return;
+    char *text = NULL;
+    for (size_t i = 0; i < 2 && most[i]; i++) {
+        double rate = (double)most[i]->sums.bytes / ((double)most[i]->sums.inclusive_ns * 1e-9);
+        text_append(&text, "%s%.40s moved %s/s", i ? ", " : "", most[i]->name, words_quantity(rate, "B").text);
+    }
+    text_append(&text, ", by the bytes that the program declares");
+    job_add_note(r, SEVERITY_INFO, text, JOB_NONE);
+}
+
+// Of one node: where most of the CPU time was the kernel's, the program's own code is not what to look at first.
+static void job_note_kernel(job_report *r)
+{
+    if (r->node_count != 1) return;
+    const job_lane *all = r->nodes[0].lanes[JOB_CPU], *kernel = r->nodes[0].lanes[JOB_KERNEL];
+    if (!all || !kernel || !(all->total >= 1) || !(kernel->total >= .5 * all->total) || kernel->total > all->total)
+        return;
+    job_add_note(r, SEVERITY_INFO,
+                 memory_format("%s of its CPU time was spent in the kernel%s",
+                               words_share(kernel->total / all->total).text,
+                               r->nodes[0].cpu_by == JOB_BY_NODE ? ", that of the whole node" : ""),
+                 JOB_NONE);
+}
+
 // "CPU 63 % busy, network 1.2 GB/s sent a node".
 static char *job_summary(const job_report *r)
 {
@@ -249,7 +303,12 @@ static char *job_summary(const job_report *r)
                   *sent = job_known_use(r, JOB_SENT);
     char text[256] = "";
     size_t n = 0, beside;
-    bool ports = job_busiest_virtual(r, &beside) != NULL; // say that there is more
+    const job_device *elsewhere = job_busiest_virtual(r, &beside); // say that there is more
+    bool ports = elsewhere != NULL;
+    double moved = ports ? job_bytes_moved(elsewhere->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED) : NAN;
+    if (r->node_count == 1 && ports && job_is_loopback(elsewhere) && moved > 1e6 &&
+        !(job_bytes_moved(r->nodes[0].lanes, JOB_SENT, JOB_RECEIVED) > .001 * moved))
+        return memory_strdup("No fault found; its traffic stayed on this host");
     const job_bottleneck *thread = &r->bottlenecks[JOB_BOUND_THREAD];
     if (gpu) n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy", words_share(gpu->mean).text);
     if (thread->bound) // else half of the CPUs busy reads as if there were room
@@ -314,6 +373,8 @@ void job_make_notes(job_report *r)
     if (slow) job_add_note(r, slow->severity, memory_strdup(slow->claim), (size_t)(slow - r->findings));
     job_note_others(r);
     job_note_virtual(r);
+    job_note_regions(r);
+    job_note_kernel(r);
     job_note_good(r);
     job_note_energy(r);
     job_note_gaps(r);

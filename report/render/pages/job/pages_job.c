@@ -13,7 +13,8 @@ const pages_kind pages_job_kind = {
     "Job time series",
     "verdict, use of the nodes, when they sent less, who waited; what moved together; findings; CPU, memory, network, "
     "energy, GPUs; nodes in numbers",
-    "use facts next time-sent time-received time-gpu time-cpu time-nic time-paused time-events time-lines energy "
+    "use facts next amounts unjudged time-sent time-received time-gpu time-cpu time-nic time-paused time-events "
+    "time-lines energy "
     "phases "
     "regions-over-time region-times findings " GROUP_CHARTS("cpu") GROUP_CHARTS("memory") GROUP_CHARTS("network")
         DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
@@ -34,10 +35,22 @@ static void pages_job_add_foot(const job_view *v, document *doc)
                       job->begin_ns + (int64_t)llround(job->end_s * 1e9));
 }
 
-// One node on which nothing is worth watching has one page: more would say so in many equal numbers.
-static bool pages_job_is_well(const job_report *job)
+// One node has one page where its verdict says all that was found: more would be many equal numbers.
+static bool pages_job_is_told(const job_report *job)
 {
-    return job->node_count == 1 && job->severity < SEVERITY_UNKNOWN && !job->warning_count;
+    size_t faults = 0;
+    for (size_t i = 0; i < job->finding_count; i++) {
+        faults += job->findings[i].severity >= SEVERITY_WARN;
+        if (job->findings[i].incident && job->findings[i].severity >= SEVERITY_WATCH) return false;
+    }
+    return faults < 2 && !job->warning_count;
+}
+
+static void pages_job_add_evidence_of_one(job_view *v, document *doc)
+{
+    job_findings_page(v, doc, true);
+    job_overview_events(v, doc);
+    if (v->job->warning_count) job_appendix(v, doc);
 }
 
 static void pages_job_add_evidence(job_view *v, document *doc)
@@ -46,7 +59,7 @@ static void pages_job_add_evidence(job_view *v, document *doc)
         job_series_page(v, doc);
         job_regions_page(v, doc);
     }
-    job_findings_page(v, doc);
+    job_findings_page(v, doc, false);
     if (v->job->node_count == 1) job_series_energy(v, doc);
     job_meter_pages(v, doc);
     job_appendix(v, doc);
@@ -55,18 +68,17 @@ static void pages_job_add_evidence(job_view *v, document *doc)
 document *pages_job(const job_report *job, bool brief, bool full)
 {
     job_view v = job_view_open(job);
-    document *doc = document_open(pages_job_kind.name);
+    document *doc = document_open(job->node_count == 1 ? "Run report" : pages_job_kind.name);
     pages_job_add_foot(&v, doc);
     if (job->node_count == 1)
-        job_overview_of_one(&v, doc, brief);
+        job_overview_of_one(&v, doc, full && !brief);
     else
         job_overview(&v, doc);
-    if (!brief && !full && pages_job_is_well(job)) {
-        document_note(
-            doc, "Nothing was found that is worth watching; --all-nics draws all that was recorded, part by part.");
-    } else if (!brief) {
+    if (!brief && (full || job->node_count > 1)) {
         pages_job_add_evidence(&v, doc);
         if (job->clock_note) document_note(doc, job->clock_note);
+    } else if (!brief && !pages_job_is_told(job)) {
+        pages_job_add_evidence_of_one(&v, doc);
     }
     job_view_close(&v);
     return doc;

@@ -33,7 +33,7 @@ static const char *job_appendix_limit_of(const job_view *v, const job_finding *f
                         *origin ? ")" : "");
 }
 
-void job_findings_page(job_view *v, document *doc)
+void job_findings_page(job_view *v, document *doc, bool apart)
 {
     const job_report *job = v->job;
     size_t count = job->finding_count < FINDINGS ? job->finding_count : FINDINGS;
@@ -51,7 +51,8 @@ void job_findings_page(job_view *v, document *doc)
                                  .limit = NAN,
                                  .unit = f->unit};
     }
-    if (job->node_count > 1 || count > FEW_FINDINGS) document_part(doc, "Findings"); // else below what they are about
+    if (apart || job->node_count > 1 || count > FEW_FINDINGS)
+        document_part(doc, "Findings"); // else below what they are about
     document_add(doc, chart_findings((chart_head){"findings", "What was found", "worst first"}, rows, count));
     if (count < job->finding_count)
         document_note(doc, arena_format(v->memory, "%zu more findings are in the JSON.", job->finding_count - count));

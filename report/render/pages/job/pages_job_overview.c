@@ -34,7 +34,7 @@ static void job_overview_append_machine(const job_view *v, buffer *b)
     const job_report *job = v->job;
     size_t gpus = job_overview_most_of(job, "gpu", false), nics = job_overview_most_of(job, "", true);
     double rate = NAN;
-    buffer_text(b, words_many(job->node_count, "node").text);
+    if (job->node_count > 1) buffer_text(b, words_many(job->node_count, "node").text);
     if (gpus) buffer_printf(b, " \xc3\x97 %s", words_many(gpus, "GPU").text);
     for (size_t i = 0; i < job->device_count; i++) {
         const job_device *d = &job->devices[i];
@@ -43,6 +43,35 @@ static void job_overview_append_machine(const job_view *v, buffer *b)
         rate = d->line_rate;
     }
     if (nics && rate > 0) buffer_printf(b, ", %zu \xc3\x97 %s", nics, number_line_rate(rate).text);
+}
+
+static const char *job_overview_fact(const job_report *job, const char *key)
+{
+    for (size_t i = 0; i < job->fact_count; i++)
+        if (strcmp(job->facts[i].key, key) == 0) return job->facts[i].text;
+    return NULL;
+}
+
+// "loopback": the program alone, without its path and what it was given.
+static const char *job_overview_program(const job_view *v)
+{
+    const char *command = job_overview_fact(v->job, "command");
+    if (!command) return NULL;
+    size_t end = strcspn(command, " "), begin = end;
+    while (begin && command[begin - 1] != '/')
+        begin--;
+    return end > begin && *command != '\'' ? arena_format(v->memory, "%.*s", (int)(end - begin), command + begin)
+                                           : NULL;
+}
+
+// "vm, 2 CPUs" of one node, which has a name.
+static void job_overview_append_node(const job_view *v, buffer *b)
+{
+    const job_node *node = &v->job->nodes[0];
+    const char *program = *v->job->job_name ? NULL : job_overview_program(v);
+    if (program) buffer_printf(b, "%s  \xc2\xb7  ", program);
+    buffer_printf(b, "node %s", node->name);
+    if (node->cpus >= 1) buffer_printf(b, ", %s", words_many((uint64_t)llround(node->cpus), "CPU").text);
 }
 
 static void job_overview_add_head(const job_view *v, document *doc)
@@ -56,9 +85,12 @@ static void job_overview_add_head(const job_view *v, document *doc)
     document_title(doc, job->title);
     if (*job->job_id || *job->job_name)
         buffer_printf(&b, "job %s%s%s%s", job->job_id, *job->job_id && *job->job_name ? " " : "", job->job_name, dot);
+    const char *status = job->node_count == 1 ? job_overview_fact(job, "exit_status") : NULL;
+    if (job->node_count == 1) job_overview_append_node(v, &b);
     job_overview_append_machine(v, &b);
     buffer_printf(&b, "%s%s \xe2\x86\x92 %s UTC%s%s", dot, begin.text, end.text + (same_day ? 11 : 0), dot,
                   number_duration(job->end_s).text);
+    if (status) buffer_printf(&b, "%sexit status %s", dot, status);
     document_subline(doc, b.data ? b.data : "");
     for (size_t i = 0; i < job->note_count; i++)
         document_verdict(doc, job->notes[i].severity, job->notes[i].text);
@@ -495,40 +527,16 @@ void job_overview(job_view *v, document *doc)
     job_overview_add_events(v, doc);
 }
 
-// What to do with it now; beside what a reader may want to know next.
-static void job_overview_add_next(const job_view *v, document *doc)
-{
-    static const table_column columns[] = {{"", TABLE_TEXT, 0}, {"", TABLE_NAME, 1}};
-    static const char *const next[][2] = {
-        {"Your own program", "netprof run --report report.pdf -- ./program"},
-        {"An MPI job, every call timed", "netprof run --mpi --report mpi.pdf -- mpirun ./program"},
-        {"What differs from a good run?", "netprof report -o why.pdf good.netprof -- bad.netprof"}};
-    sheet t = sheet_open(2);
-    for (size_t i = 0; i < sizeof next / sizeof *next; i++)
-        sheet_row(&t, next[i]);
-    (void)v;
-    sheet_end(&t, doc, (chart_head){"next", "Next", "commands to go on with"}, columns);
-}
-
-static size_t job_overview_moving_nics(const job_report *job)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < job->device_count; i++) {
-        const job_lane *sent = job->devices[i].lanes[JOB_SENT], *received = job->devices[i].lanes[JOB_RECEIVED];
-        n += (sent && sent->total > 0) || (received && received->total > 0);
-    }
-    return n;
-}
-
-void job_overview_of_one(job_view *v, document *doc, bool brief)
+void job_overview_of_one(job_view *v, document *doc, bool full)
 {
     job_overview_add_head(v, doc);
-    job_series_over_time(v, doc);
-    job_regions_table(v, doc);
-    if (job_overview_moving_nics(v->job) > 1) job_overview_add_nic_map(v, doc);
-    if (brief) return;
-    job_overview_add_use(v, doc);
-    job_overview_add_pauses(v, doc);
+    if (!job_first_over_time(v, doc)) job_overview_add_nic_map(v, doc);
+    if (job_view_has(v->job, JOB_PAUSED) && !job_view_is_zero(v->job, JOB_PAUSED)) job_overview_add_pauses(v, doc);
+    job_first_rest(v, doc);
+    if (full) job_overview_add_use(v, doc);
+}
+
+void job_overview_events(job_view *v, document *doc)
+{
     job_overview_add_events(v, doc);
-    if (v->job->severity < SEVERITY_WATCH) job_overview_add_next(v, doc);
 }

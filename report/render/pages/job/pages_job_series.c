@@ -101,23 +101,6 @@ static void job_series_add_panel(const job_view *v, panels *p, job_meter meter, 
     p->count++;
 }
 
-// The loopback and the like, by the name of the busiest: all that moves on a machine that talks to itself.
-static void job_series_add_virtual(const job_view *v, panels *p)
-{
-    const job_device *most = NULL;
-    for (size_t i = 0; i < v->job->device_count; i++) {
-        const job_device *d = &v->job->devices[i];
-        const job_lane *lane = d->lanes[JOB_VIRTUAL_SENT];
-        if (lane && lane->total > 0 && (!most || lane->total > most->lanes[JOB_VIRTUAL_SENT]->total)) most = d;
-    }
-    size_t at = p->count;
-    job_series_add_panel(v, p, JOB_VIRTUAL_SENT, false);
-    if (!most || p->count == at) return;
-    p->items[at].label = arena_format(v->memory, "%.40s, sent", most->label);
-    p->items[at].below =
-        strcmp(most->label, "lo") == 0 ? "virtual: memory, not a network" : "virtual, in no network figure";
-}
-
 // Where the ranks' time went.
 static void job_series_add_regions(const job_view *v, panels *p)
 {
@@ -228,12 +211,10 @@ static void job_series_add_panels(job_view *v, document *doc, const char *title,
     bool measured = p.count > 0;
     job_series_add_panel(v, &p, JOB_SENT, false);
     job_series_add_panel(v, &p, JOB_RECEIVED, false);
-    if (v->job->node_count == 1) job_series_add_virtual(v, &p);
     job_series_add_files(v, &p);
     job_series_add_panel(v, &p, JOB_GPU_BUSY, false);
     job_series_add_panel(v, &p, job_view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
     job_series_add_panel(v, &p, job_view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
-    if (v->job->node_count == 1) job_series_add_panel(v, &p, JOB_CPU_PRESSURE, false);
     job_series_add_panel(v, &p, JOB_POWER, false);
     if (!p.count) {
         job_view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
@@ -248,7 +229,6 @@ static void job_series_add_panels(job_view *v, document *doc, const char *title,
     style.marks = p.marks;
     style.mark_count = p.mark_count;
     style.wash = true;
-    style.squeeze = v->job->node_count == 1; // a first page with all that matters
     if (!measured) style.box_count = job_series_make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", title, question}, &style, p.items, p.count));
@@ -383,13 +363,6 @@ void job_series_page(job_view *v, document *doc)
                          arena_format(v->memory, "One time axis for all; %s; %s.", about, job_view_column_words(v)));
     job_series_add_panels(v, doc, "", "");
     job_series_add_energy(v, doc);
-}
-
-void job_series_over_time(job_view *v, document *doc)
-{
-    job_series_add_panels(v, doc, "Over time",
-                          arena_format(v->memory, "what did the program do, and the node with it? one time axis, %s",
-                                       job_view_column_words(v)));
 }
 
 void job_series_energy(job_view *v, document *doc)

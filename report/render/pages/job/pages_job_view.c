@@ -206,11 +206,12 @@ double *job_view_values(const job_view *v, const job_column *columns, job_figure
 
 // ---- points of lines: few columns are steps, each as long as it lasts ----
 
-enum { FEW = 60 };
+enum { FEW = 60, FEW_OF_ONE = LINES_COLUMNS / 2 };
 
 size_t job_view_point_count(const job_view *v)
 {
-    return v->time.columns <= FEW ? 2 * v->time.columns : v->time.columns;
+    size_t few = v->job->node_count > 1 ? FEW : FEW_OF_ONE;
+    return v->time.columns <= few ? 2 * v->time.columns : v->time.columns;
 }
 
 static double *job_view_times(const job_view *v)

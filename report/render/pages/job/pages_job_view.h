@@ -76,11 +76,14 @@ const char *job_view_column_words(const job_view *v);
 
 void job_overview(job_view *v, document *doc);
 void job_overview_of_one(job_view *v, document *doc,
-                         bool brief); // one node: what happened over time takes the first page
+                         bool full); // one node: what happened over time takes the first page
+void job_overview_events(job_view *v, document *doc);
 void job_series_page(job_view *v, document *doc);
-void job_series_over_time(job_view *v, document *doc); // its panels alone
-void job_series_energy(job_view *v, document *doc);    // its energy alone
-void job_findings_page(job_view *v, document *doc);
+void job_series_energy(job_view *v, document *doc); // its energy alone
+// One node: what happened over time; false: it has too many NICs for panels of their own. And what comes below it.
+bool job_first_over_time(const job_view *v, document *doc);
+void job_first_rest(const job_view *v, document *doc);
+void job_findings_page(job_view *v, document *doc, bool apart); // apart: on a page of their own
 void job_meter_pages(job_view *v, document *doc);
 void job_appendix(job_view *v, document *doc);
 
