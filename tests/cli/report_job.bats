@@ -102,8 +102,9 @@ open("go").read()' &
     wait $!
     netprof-report -o r.pdf r.netprof
     text=$(text_of r.pdf)
-    [[ $text == *'Use of the node'* ]]
-    [[ $text == *'Command python3'* ]]
+    [[ $text == *'What the system did'* ]]
+    [[ $text == *'Memory, most at once'* ]]
+    [[ $text == *'python3 '*'node '* ]]
     check_layout r.netprof
     # The memory's peak is what was touched, and little more: 200 MiB + Python.
     netprof-report --chart nodes -o nodes.pdf r.netprof

@@ -362,7 +362,7 @@ END
     grep -q 'sent = received' page.txt
     grep -q 'its own code *in the kernel for it *whole machine' page.txt
     # calls, time, share, bytes and bandwidth of a region, the middle and the 99th percentile of its calls
-    grep -qE 'TCP ping-pong( [0-9.,]+)+ m?s [0-9.]+ % [0-9.]+ [kMG]?B [0-9.]+ [kMG]?B/s [0-9.]+ .?s [0-9.]+ .?s' page.txt
+    LC_ALL=C grep -aqE 'TCP ping-pong .*[0-9] m?s [0-9.]+ % [0-9.]+ [kMG]?B .*[0-9.]+ [kMG]?B/s .*[0-9.]+ .{0,2}s [0-9.]+ .{0,2}s' page.txt
     grep -qE 'UDP stream moved [0-9.]+ [kMG]B/s' page.txt
     grep -q 'Context switches' page.txt
     grep -q 'Not judged' page.txt

@@ -68,7 +68,7 @@ static void pages_job_add_evidence(job_view *v, document *doc)
 document *pages_job(const job_report *job, bool brief, bool full)
 {
     job_view v = job_view_open(job);
-    document *doc = document_open(job->node_count == 1 ? "Run report" : pages_job_kind.name);
+    document *doc = document_open(pages_job_kind.name);
     pages_job_add_foot(&v, doc);
     if (job->node_count == 1)
         job_overview_of_one(&v, doc, full && !brief);
