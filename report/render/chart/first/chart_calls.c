@@ -106,7 +106,7 @@ static axes calls_axes(const calls *d, const calls_layout *l, double y, double h
     return (axes){
         {l->histogram, y, l->histogram_width, height},
         {.axis = {d->style.edges[0], d->style.edges[d->style.bins], true, false}, .format = AXES_DURATION, .unit = ""},
-        {{0, 1, false, false}, AXES_SI, "", 0}};
+        {.axis = {0, 1, false, false}, .unit = ""}};
 }
 
 static void calls_draw_histogram(const calls *d, canvas *c, const calls_row *r, const calls_layout *l, double y)

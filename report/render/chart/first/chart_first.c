@@ -174,12 +174,11 @@ static double first_next_height(const chart *x, canvas *c, double width, size_t 
 static void first_draw_next(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const next *n = x->data;
-    const double word = 34, gap = 12;
+    const double word = 8, gap = 12;
     double wide = 0, scale, at = box.x + word;
     (void)from;
     (void)count;
     canvas_rect(c, (canvas_box){box.x, box.y, box.width, 34}, INK_INFO_PALE, 0);
-    canvas_text(c, box.x + 8, box.y + 13, "Next", TYPE_TABLE_STRONG, INK_RECEIVED_TEXT, ALIGN_LEFT, word - 8);
     for (size_t i = 0; i < n->count; i++)
         wide += fmax(canvas_text_width(c, n->rows[i].title, TYPE_TABLE_STRONG),
                      canvas_text_width(c, n->rows[i].command, TYPE_MONO));

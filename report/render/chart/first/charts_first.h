@@ -41,7 +41,7 @@ typedef struct unjudged_row {
 // foot: below all; where there is no row, `none` says so.
 chart chart_unjudged(chart_head head, const unjudged_row *rows, size_t count, const char *none, const char *foot);
 
-// Commands to go on with, side by side in a field of their own; no heading.
+// Commands to go on with, side by side in a field of their own.
 typedef struct next_row {
     const char *title, *command;
 } next_row;
