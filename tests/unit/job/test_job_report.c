@@ -642,7 +642,9 @@ static void traffic_beside_the_ports(void **state)
         node_close(&f);
         job_report job = report_of(NULL);
         expect_close(use_of(&job, JOB_SENT)->total, pass ? 7.2e9 : 0, 1e-9);
-        assert_int_equal(notes_with(&job, "7.20 GB went through lo, which is memory and not a network; the ports carried 0 B"), !pass);
+        assert_int_equal(
+            notes_with(&job, "7.20 GB went through lo, which is memory and not a network; the ports carried 0 B"),
+            !pass);
         assert_int_equal(strcmp(job.title, "No fault found; its traffic stayed on this host") == 0, !pass);
         job_report_free(&job);
     }

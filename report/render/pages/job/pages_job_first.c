@@ -700,7 +700,8 @@ static void job_first_add_next(const job_view *v, document *doc)
                    ranks = {"An MPI job, every call timed", "netprof run --mpi -o d -- mpirun ./prog"},
                    good = {"What differs from a good run?", "netprof report -o why.pdf a -- b"};
     const next_row rows[] = {mpi ? ranks : own, mpi ? own : ranks, good};
-    document_add(doc, chart_next((chart_head){"next", "Next", "commands to go on with"}, rows, sizeof rows / sizeof *rows));
+    document_add(doc,
+                 chart_next((chart_head){"next", "Next", "commands to go on with"}, rows, sizeof rows / sizeof *rows));
 }
 
 void job_first_rest(const job_view *v, document *doc)
