@@ -112,9 +112,11 @@ static void findings_append_owner(finding *x, const peer_socket *s)
         text_append(&x->claim, "%.60s (process %ld)", s->command ? s->command : "?", s->pid);
     else if (s->ended)
         text_append(&x->claim, "a program that had ended before it was looked for");
-    else
+    else if (findings_word_length(s->uid))
         text_append(&x->claim, "a program of user %.*s that may not be looked at", findings_word_length(s->uid),
                     s->uid);
+    else
+        text_append(&x->claim, "a program that may not be looked at");
 }
 
 static void findings_append_connection(finding *x, const peer_socket *s)

@@ -68,6 +68,9 @@ static void whose_segments_were_sent_again(void **state)
         {{"tcp_sockets", ALL("recording", "1"), "tcp_socket_1", SOCKET("1", "840", "0", "0")},
          "; all 840 segments sent again were of a program of user 1001 that may not be looked at, 10.0.0.1:5201 to "
          "[fe80::2]:38472"},
+        {{"tcp_sockets", ALL("recording", "1"), "tcp_socket_1",
+          "cookie=1 retransmitted=840 unread=0 uid= local=10.0.0.1:5201 remote=10.0.0.2:99 ended=0"},
+         "; all 840 segments sent again were of a program that may not be looked at, 10.0.0.1:5201 to 10.0.0.2:99"},
         {{"tcp_sockets", ALL("recording", "1"), "tcp_socket_1", SOCKET("1", "840", "0", "1")},
          "; all 840 segments sent again were of a program that had ended before it was looked for, 10.0.0.1:5201 to "
          "[fe80::2]:38472"},

@@ -118,6 +118,18 @@ static bool run_series_is_shown(const repeats_row *row)
     return run_series_is_of_command(row) || repeats_moved(row);
 }
 
+// The rows that are shown, in the order in which every format has them: an array of stb_ds. What moved on which port of a
+// busy node is chance, so the figures of the command, which are always there, come first.
+static const repeats_row **run_series_rows(const run_series *s)
+{
+    const repeats_row **list = NULL;
+    for (int class = 0; class < RUN_SERIES_CLASSES; class ++)
+        for (size_t i = 0; i < arrlenu(s->figures.rows); i++)
+            if (run_series_class(&s->figures.rows[i]) == class && run_series_is_shown(&s->figures.rows[i]))
+                arrput(list, &s->figures.rows[i]);
+    return list;
+}
+
 // "3 7", the numbers of the runs that stand apart; "" for none. free() it.
 static char *run_series_outliers(const run_series *s, const repeats_row *row, const spread *x)
 {
@@ -184,10 +196,10 @@ static void run_series_table(FILE *to, const run_series *s)
                                      {"OUTLIERS", COLUMN_LEAN},
                                      {"RUNS", COLUMN_RIGHT | COLUMN_LEAN}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    for (int class = 0; class < RUN_SERIES_CLASSES; class ++)
-        for (size_t i = 0; i < arrlenu(s->figures.rows); i++)
-            if (run_series_class(&s->figures.rows[i]) == class && run_series_is_shown(&s->figures.rows[i]))
-                run_series_table_row(t, s, &s->figures.rows[i]);
+    const repeats_row **rows = run_series_rows(s);
+    for (size_t i = 0; i < arrlenu(rows); i++)
+        run_series_table_row(t, s, rows[i]);
+    arrfree(rows);
     table_end(t, to, 2);
 }
 
@@ -256,8 +268,10 @@ static void run_series_json(FILE *to, run_series *s, const run_request *ask)
     json_put_exact(o, "failed_run_count", s->failures);
     json_put_exact(o, "timed_out_run_count", s->timed_out);
     json_put(o, "broken_off_run", s->broken_off ? json_exact_value(s->broken_off) : NULL);
-    for (size_t i = 0; i < arrlenu(s->figures.rows); i++)
-        if (run_series_is_shown(&s->figures.rows[i])) run_series_json_row(statistics, s, &s->figures.rows[i]);
+    const repeats_row **rows = run_series_rows(s);
+    for (size_t i = 0; i < arrlenu(rows); i++)
+        run_series_json_row(statistics, s, rows[i]);
+    arrfree(rows);
     json_put(o, "statistics", statistics);
     json_put(o, "runs", s->runs ? s->runs : json_new_array());
     s->runs = NULL;
@@ -278,9 +292,9 @@ static void run_series_csv(FILE *to, const run_series *s, bool untitled)
         "device",         "source", "counter", "unit", "runs",    "mean", "standard_deviation",
         "standard_error", "min",    "median",  "max",  "outliers"};
     if (!untitled) csv_line(to, titles, sizeof titles / sizeof *titles);
-    for (size_t i = 0; i < arrlenu(s->figures.rows); i++) {
-        const repeats_row *row = &s->figures.rows[i];
-        if (!run_series_is_shown(row)) continue;
+    const repeats_row **rows = run_series_rows(s);
+    for (size_t i = 0; i < arrlenu(rows); i++) {
+        const repeats_row *row = rows[i];
         spread x = spread_of(row->values, arrlenu(row->values));
         const double numbers[] = {x.mean, x.deviation, x.standard_error, x.least, x.median, x.most};
         char *outliers = run_series_outliers(s, row, &x);
@@ -295,6 +309,7 @@ static void run_series_csv(FILE *to, const run_series *s, bool untitled)
         csv_end(to);
         free(outliers);
     }
+    arrfree(rows);
 }
 
 // The spread is perf's: the standard error of the mean, in percent of it.
@@ -322,8 +337,10 @@ static void run_series_fields(FILE *to, const run_series *s, const char *separat
 {
     const repeats_row *time = run_series_time(s);
     double seconds = time ? spread_of(time->values, arrlenu(time->values)).mean : 0;
-    for (size_t i = 0; i < arrlenu(s->figures.rows); i++)
-        if (run_series_is_shown(&s->figures.rows[i])) run_series_field(to, separator, &s->figures.rows[i], seconds);
+    const repeats_row **rows = run_series_rows(s);
+    for (size_t i = 0; i < arrlenu(rows); i++)
+        run_series_field(to, separator, rows[i], seconds);
+    arrfree(rows);
 }
 
 void run_series_print(FILE *to, run_series *s, const run_request *ask)
