@@ -363,6 +363,10 @@ END
     [ "$(status_of netprof export job --to json -o left.json)" = 1 ]
     grep -q '^netprof export: job/bad.netprof: ' err
     [ "$(jq '.tables.runs.rows | length' left.json)" = 3 ]
+    [ "$(status_of netprof export job --to json -o -)" = 1 ] # what is left out is no error of the whole: one document
+    [ "$(jq -s -r '.[].format' out)" = netprof-export ]
+    [ "$(status_of netprof export job nowhere --to json -o -)" = 3 ]
+    [ "$(jq -s -r '.[] | .format, .file' out | xargs)" = 'netprof-error nowhere' ]
     mkdir empty
     [ "$(status_of netprof export empty --to json -o none.json)" = 3 ]
     grep -q 'empty: no file \*.netprof there' err

@@ -37,11 +37,11 @@ setup_file() {
 
 @test "an error is JSON in every command, with the file and the place" {
     cd "$BATS_FILE_TMPDIR/made"
-    for command in diff check job regions nccl nsys; do
+    for command in diff check job regions nccl nsys export; do
         [ "$(jq -r '.format, .subcommand, .file, .exit_code' "outputs/error-$command-file.json" | xargs)" = \
             "netprof-error $command nowhere.netprof 3" ]
     done
-    for command in list diff check compare job regions nccl nsys merge run; do
+    for command in list diff check compare job regions nccl nsys merge run export; do
         [ "$(jq -r '.subcommand, .text, .exit_code' "outputs/error-$command-option.json" | xargs)" = "$command --nosuch: unknown option 2" ]
     done
     [ "$(status_of netprof frobnicate --json)" = 2 ]

@@ -67,11 +67,19 @@ void command_failure_json(const char *name, const char *text, int code)
     command_print_failure(name, text, &(message_place){.file = NULL}, code);
 }
 
+static bool command_asks_json(const command *c, const char *word, const char *next)
+{
+    size_t n = c->json_option ? strlen(c->json_option) : 0;
+    if (!n) return strcmp(word, "--json") == 0;
+    if (strncmp(word, c->json_option, n) != 0) return false;
+    return word[n] == '=' ? strcmp(word + n + 1, "json") == 0 : !word[n] && next && strcmp(next, "json") == 0;
+}
+
 // Whether JSON is asked for, told before the options are parsed: a wrong one among them is an error like all.
 static bool command_wants_json(const command *c, int argc, const char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--json") == 0) return true;
+        if (command_asks_json(c, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) return true;
         if (c->popt_flags & POPT_CONTEXT_POSIXMEHARDER && *argv[i] != '-') return false;
     }
     return false;

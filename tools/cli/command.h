@@ -17,6 +17,7 @@ typedef struct command {
     unsigned popt_flags;
     int (*run)(const char **arguments, size_t count); // returns the exit code
     const int *json;                                  // where the command keeps --json, or NULL
+    const char *json_option;                          // "--to": its value "json" asks for JSON, not --json; or NULL
     bool json_on_stderr;         // its JSON goes to the standard error: the standard output is another program's
     bool draws;                  // what it prints on a terminal is where it is to be: its lines are not folded
     size_t *before_dashes;       // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL

@@ -15,6 +15,12 @@ static const int *message_json;
 static bool message_json_on_stderr;
 static message_json_printer message_print_json;
 static bool progress_shown;
+static struct {
+    bool later;
+    char *text, *file; // of the last failure; NULL: none
+    message_place place;
+    int code;
+} message_kept;
 
 void message_command(const char *name, const int *json, bool on_stderr, message_json_printer print)
 {
@@ -56,10 +62,41 @@ void warn(const char *format, ...)
     free(text);
 }
 
+static void message_keep(int code, const char *text, const message_place *place)
+{
+    free(message_kept.text);
+    free(message_kept.file);
+    message_kept.text = memory_strdup(text);
+    message_kept.file = place->file ? memory_strdup(place->file) : NULL;
+    message_kept.place = (message_place){message_kept.file, place->line, place->byte};
+    message_kept.code = code;
+}
+
+void message_json_later(void)
+{
+    message_kept.later = true;
+}
+
+void message_json_now(void)
+{
+    message_kept.later = false;
+    if (message_kept.text && message_json && *message_json)
+        message_print_json(message_name, message_kept.text, &message_kept.place, message_kept.code);
+    if (message_kept.text) message_json = NULL;
+    free(message_kept.text);
+    free(message_kept.file);
+    message_kept.text = message_kept.file = NULL;
+}
+
 // Whether the text was said as well.
 static bool message_failure(int code, const char *text, message_place place)
 {
     const int *json = message_json;
+    if (message_kept.later) {
+        message_keep(code, text, &place);
+        message_write(text);
+        return true;
+    }
     message_json = NULL; // one document, even when writing it fails
     if (json && *json && message_json_on_stderr) return message_print_json(message_name, text, &place, code), false;
     message_write(text);

@@ -29,6 +29,9 @@ typedef void (*message_json_printer)(const char *command, const char *text, cons
 // The sub-command named in messages (at first NULL: none). With *json set, print() reports the first failure as well, or,
 // where its JSON goes to the standard error, instead.
 void message_command(const char *name, const int *json, bool on_stderr, message_json_printer print);
+// From now on a failure is kept, since what can be done without may fail: message_json_now() reports the last one.
+void message_json_later(void);
+void message_json_now(void);
 void warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Says what went wrong and returns `code`.
 int fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -526,7 +526,7 @@ static int export_open_file(opened *all, const export_sink *sink, const char *pa
         all->programs[all->program_count++] = path;
         return EXIT_DONE;
     }
-    if (nsys_is_report(path)) return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(path));
+    if (nsys_is_report(path)) return fail_file(EXIT_FILE, path, NSYS_EXPORT_FIRST);
     input_file *file = &all->files[all->file_count++];
     int code = input_file_open(file, path, export_options_of(sink)->names);
     for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
@@ -614,7 +614,7 @@ int export_files(export_sink *sink, const char **paths, size_t count)
     }
     if (!code && !export_failed(sink) && !(kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS)) &&
         !(all.region_count && f.o->what & WHAT_REGIONS) && !(all.program_count && f.o->what & WHAT_PROGRAMS))
-        code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
+        code = fail_file(EXIT_FILE, paths[0], "holds nothing of what --what asks for");
     bool damaged = all.damaged;
     export_close_all(&all);
     held_free(&f.held);

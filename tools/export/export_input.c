@@ -149,7 +149,7 @@ static int export_input_look(struct export_input *in, const input_visitor *v)
     in->complete = f.complete;
     in->is_regions = f.regions && !in->snapshots && !in->deltas;
     if (code || in->is_regions || in->snapshots || in->deltas) return code;
-    return fail(EXIT_FILE, "%s: holds neither snapshots nor regions", safe(in->path));
+    return fail_file(EXIT_FILE, in->path, "holds neither snapshots nor regions");
 }
 
 int input_open(struct export_input *in, input_file *file, size_t part)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int wide, plain, iso;
+static int wide, plain, iso, as_json; // as_json: --to json
 static char *output, *format_name, *what_text, *table_name, *rules_path, *names;
 static char **include, **exclude, **tags;
 
@@ -136,9 +136,11 @@ static int export_check_options(export_options *o, size_t count)
 static int export_run(const char **paths, size_t count)
 {
     export_options o = {0};
+    as_json = format_name && strcmp(format_name, "json") == 0;
+    message_json_later(); // a file of many that is none is left out
     int code = export_check_options(&o, count);
     if (!code) code = whole_file_refuse_inputs(output, paths, count);
-    if (code) return code;
+    if (code) return message_json_now(), code;
     o.include = export_globs(include);
     o.exclude = export_globs(exclude);
     export_sink *sink = export_open(&o);
@@ -149,6 +151,7 @@ static int export_run(const char **paths, size_t count)
     }
     arrfree(o.include);
     arrfree(o.exclude);
+    if (code != EXIT_DONE && code != EXIT_WORTH_FAILING) return message_json_now(), code;
     int closed = output_close();
     return closed ? closed : code;
 }
@@ -189,6 +192,8 @@ static const command export_command = {
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",
     .options = options,
+    .json = &as_json,
+    .json_option = "--to",
     .run = export_run,
 };
 

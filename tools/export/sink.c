@@ -71,13 +71,13 @@ static bool sink_may_replace(const char *path, const char *ending)
     DIR *listing = opendir(path);
     bool all = listing != NULL;
     if (!listing && errno == ENOENT) return true;
-    if (!listing) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)), false;
+    if (!listing) return fail_file(EXIT_FILE, path, "%s", strerror(errno)), false;
     for (struct dirent *e; all && (e = readdir(listing));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
         all = sink_is_ours(e->d_name, ending);
         if (!all)
-            fail(EXIT_FILE, "%s: holds %s, which is no exported table: choose another directory", safe(path),
-                 safe(e->d_name));
+            fail_file(EXIT_FILE, path, "holds %s, which is no exported table: choose another directory",
+                      safe(e->d_name));
     }
     closedir(listing);
     return all;
@@ -118,7 +118,7 @@ static bool sink_make_work(export_sink *s)
         unfinished_begin(s->work);
         return true;
     }
-    fail(EXIT_FILE, "%s: %s", safe(s->o.path), strerror(errno));
+    fail_file(EXIT_FILE, s->o.path, "%s", strerror(errno));
     free(s->work);
     s->work = NULL;
     return false;
@@ -128,7 +128,7 @@ static bool sink_check_place(export_sink *s)
 {
     if (s->directory) return sink_may_replace(s->o.path, s->o.driver->name);
     if (output_place_find(&s->place, s->o.path)) return true;
-    fail(EXIT_FILE, "%s: %s", safe(s->o.path), s->place.refused);
+    fail_file(EXIT_FILE, s->o.path, "%s", s->place.refused);
     return false;
 }
 
@@ -326,11 +326,11 @@ int export_close(export_sink *sink, bool keep)
         export_fail(sink,
                     in_place ? "interrupted; what was written is incomplete" : "interrupted; nothing was written");
     if (sink->state) sink->o.driver->close(sink->state, keep && !sink->failure);
-    if (sink->failure) code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), sink->failure);
+    if (sink->failure) code = fail_file(EXIT_FILE, sink->o.path, "%s", sink->failure);
     if (!keep || sink->failure) {
         if (sink->work) unfinished_drop(sink->work);
     } else if (sink->work && (error = sink_place(sink))) {
-        code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), strerror(error));
+        code = fail_file(EXIT_FILE, sink->o.path, "%s", strerror(error));
         unfinished_drop(sink->work);
     }
     for (int i = 0; i < EXPORT_TABLES; i++)
