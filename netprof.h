@@ -12231,7 +12231,7 @@ static void netprof__take_step_times(netprof__cursor *c, netprof_snapshot *s, ne
     size_t n = s->schema->device_count, read = 0, i;
     netprof__take_sparse(c, chain->residuals, n);
     for (i = 0; i < n; i++) {
-        chain->devices[i].read ^= (uint8_t)(chain->residuals[i] & 1);
+        chain->devices[i].read = (uint8_t)(chain->devices[i].read ^ (chain->residuals[i] & 1));
         read += chain->devices[i].read;
     }
     netprof__take_sparse(c, chain->residuals, read + 3);

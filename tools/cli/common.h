@@ -2,6 +2,7 @@
 #ifndef TOOLS_COMMON_H
 #define TOOLS_COMMON_H
 
+#include "fold.h"
 #include "messages.h"
 #include "terminal_text.h"
 

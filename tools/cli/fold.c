@@ -167,10 +167,26 @@ FILE *fold_stream(FILE *to)
     return (*slot)->stream;
 }
 
+#ifdef __GLIBC__
 void fold_standard_output(void)
 {
     stdout = fold_stream(stdout);
 }
+#else
+#undef stdout // the C library's own
+
+static FILE *fold_shown;
+
+FILE *fold_output(void)
+{
+    return fold_shown ? fold_shown : stdout;
+}
+
+void fold_standard_output(void)
+{
+    fold_shown = fold_stream(stdout);
+}
+#endif
 
 void fold_nothing(void)
 {

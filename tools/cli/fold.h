@@ -21,6 +21,14 @@ int fold_descriptor(FILE *to);
 FILE *fold_stream(FILE *to);
 // The same for what is printed to stdout from now on.
 void fold_standard_output(void);
+// Only glibc lets stdout be assigned. Elsewhere what includes this, as all commands do, prints through fold_output().
+#ifndef __GLIBC__
+FILE *fold_output(void);
+#undef stdout
+#define stdout fold_output()
+#define printf(...) fprintf(stdout, __VA_ARGS__)
+#define putchar(c) putc(c, stdout)
+#endif
 // What comes from now on is for programs: its lines stay whole.
 void fold_nothing(void);
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // vasprintf
 #include "messages.h"
 
+#include "fold.h"
 #include "terminal_text.h"
 #include "analysis/base/memory.h"
 

@@ -19,7 +19,7 @@
 // The shortest text that reads back as the same number; null if it is not finite.
 static json_object *view_json_exact(double value)
 {
-    char text[40];
+    char text[320]; // as gcc 10 counts, which does not see the digits' range
     if (!isfinite(value)) return NULL;
     for (int digits = 6; digits <= 17; digits += digits == 6 ? 9 : 1) {
         snprintf(text, sizeof text, "%.*g", digits, value);
