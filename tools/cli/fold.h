@@ -25,9 +25,9 @@ void fold_standard_output(void);
 #ifndef __GLIBC__
 FILE *fold_output(void);
 #undef stdout
-#define stdout fold_output()
+#define stdout      fold_output()
 #define printf(...) fprintf(stdout, __VA_ARGS__)
-#define putchar(c) putc(c, stdout)
+#define putchar(c)  putc(c, stdout)
 #endif
 // What comes from now on is for programs: its lines stay whole.
 void fold_nothing(void);

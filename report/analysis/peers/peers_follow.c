@@ -409,8 +409,10 @@ static size_t follow_two_axis(const float *values, size_t windows, double silent
 {
     double most = 0;
     size_t n = 0;
-    for (size_t w = 0; w < windows; w++)
-        most = fmax(most, (double)values[w] + (double)values[windows + w]); // fmax() passes over NAN
+    for (size_t w = 0; w < windows; w++) { // by fmax() gcc 12 for aarch64 ends with an internal error at -O3
+        double sum = (double)values[w] + (double)values[windows + w];
+        if (sum > most) most = sum; // never NAN
+    }
     for (size_t w = 0; w < windows; w++) {
         double own = (double)values[w], sum = own + (double)values[windows + w];
         if (!(sum > silent) || sum < follow_low * most / 2) continue;
