@@ -1,7 +1,0 @@
-#define NETPROF_IMPLEMENTATION
-#include <netprof.h>
-
-int main(void)
-{
-    return netprof_version() ? 0 : 1;
-}
