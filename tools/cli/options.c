@@ -120,3 +120,22 @@ bool parse_duration(const char *text, int64_t *ns)
     }
     return false;
 }
+
+bool parse_size(const char *text, uint64_t *bytes)
+{
+    static const struct {
+        const char *unit;
+        double bytes;
+    } units[] = {{"kB", 1e3},        {"KB", 1e3},           {"MB", 1e6},
+                 {"GB", 1e9},        {"TB", 1e12},          {"KiB", 1024.0},
+                 {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || !(number > 0 && number < 1e9)) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].unit) != 0) continue;
+        *bytes = (uint64_t)(number * units[i].bytes);
+        return *bytes > 0;
+    }
+    return false;
+}

@@ -20,5 +20,7 @@ void options_free(const struct poptOption *options);
 
 // "1s", "100ms", "1.5", "2m", "1h" as nanoseconds; false for anything else, and for 0.
 bool parse_duration(const char *text, int64_t *ns);
+// "500MB" (powers of ten; MiB: of two) as bytes; false for anything else, and for 0.
+bool parse_size(const char *text, uint64_t *bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "measure/node_options.h"
 #include "measure/record.h"
+#include "measure/schedule_counters.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,27 +80,14 @@ static int cmd_record_parse_time(const char *name, const char *text, const char 
     return fail_usage("%s: %s: expected a time like 100ms, 2s or 1m", name, safe(text));
 }
 
-// "1h", or "500MB" (powers of ten; MiB: of two).
+// "1h", or "500MB".
 static bool cmd_record_parse_rotation(recording *r)
 {
-    static const struct {
-        const char *unit;
-        int64_t bytes;
-    } units[] = {{"kB", 1000},
-                 {"KB", 1000},
-                 {"MB", 1000000},
-                 {"GB", 1000000000},
-                 {"KiB", INT64_C(1) << 10},
-                 {"MiB", INT64_C(1) << 20},
-                 {"GiB", INT64_C(1) << 30}};
-    char *end;
-    if (!rotate_text || (parse_duration(rotate_text, &r->rotate_ns) && r->rotate_ns > 0)) return true;
-    double number = strtod(rotate_text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].unit) == 0 && number > 0 && number < 1e9)
-            r->rotate_bytes = (int64_t)(number * (double)units[i].bytes);
-    r->rotate_ns = 0;
-    return r->rotate_bytes > 0;
+    uint64_t bytes;
+    if (!rotate_text || parse_duration(rotate_text, &r->rotate_ns)) return true;
+    if (!parse_size(rotate_text, &bytes)) return false;
+    r->rotate_bytes = (int64_t)bytes;
+    return true;
 }
 
 // Younger than this process: whoever wrote the file meant this recording, which had not begun yet.
@@ -128,42 +116,6 @@ static int cmd_record_check(recording *r, size_t count)
     return job_find(&r->job, job_text ? job_text : "auto", cgroup);
 }
 
-// ---- counters of the recording itself ----
-
-static int cmd_record_read_missed(void *user, uint64_t *value)
-{
-    *value = ((const schedule_row *)user)->missed;
-    return 0;
-}
-
-static int cmd_record_read_late(void *user, uint64_t *value)
-{
-    *value = (uint64_t)((const schedule_row *)user)->late_ns;
-    return 0;
-}
-
-static int cmd_record_add_own_counters(track *t, const char *device)
-{
-    netprof_user_counter missed = {.device = device,
-                                   .name = "ticks_missed",
-                                   .unit = "ticks",
-                                   .kind = NETPROF_KIND_COUNTER,
-                                   .width = 64,
-                                   .read = cmd_record_read_missed,
-                                   .user = t->row};
-    netprof_user_counter late = {.device = device,
-                                 .name = "late",
-                                 .unit = "ns",
-                                 .kind = NETPROF_KIND_GAUGE,
-                                 .width = 64,
-                                 .read = cmd_record_read_late,
-                                 .user = t->row};
-    netprof_error error;
-    if (netprof_add_counter(t->np, &missed, &error) || netprof_add_counter(t->np, &late, &error))
-        return fail_error(NULL, &error);
-    return EXIT_DONE;
-}
-
 // ---- taking ----
 
 static int cmd_record_open_track(recording *r, int64_t interval_ns, netprof_set set, bool node, const char *device)
@@ -175,7 +127,7 @@ static int cmd_record_open_track(recording *r, int64_t interval_ns, netprof_set 
         node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
     if (t->np) r->track_count++;
     if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
-    return code ? code : cmd_record_add_own_counters(t, device);
+    return code ? code : schedule_add_counters(t->np, t->row, device);
 }
 
 static void cmd_record_take(recording *r, track *t, netprof_set set)

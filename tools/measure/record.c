@@ -51,26 +51,43 @@ void recorder_job(recorder *r)
         recorder_fact(r, record_job_key(i), record_job_fact(record_job_key(i)));
 }
 
-static void record_clock_fact(recorder *r, const char *when, const char *what, const char *value)
+typedef struct clock_teller {
+    recorder_tell tell;
+    void *user;
+    const char *when;
+} clock_teller;
+
+static void record_clock_fact(const clock_teller *t, const char *what, const char *value)
 {
-    char *key = memory_format("%s_%s", when, what);
-    recorder_fact(r, key, value);
+    char *key = memory_format("%s_%s", t->when, what);
+    t->tell(t->user, key, value);
     free(key);
 }
 
 // adjtimex(2) with modes 0 only reads, and needs no rights.
-void recorder_clock(recorder *r, const char *when)
+void recorder_clock_facts(const char *when, recorder_tell tell, void *user)
 {
+    const clock_teller to = {tell, user, when};
     struct timex t = {.modes = 0};
     int state = adjtimex(&t);
-    if (!r || state < 0) return;
+    if (state < 0) return;
     bool good = state != TIME_ERROR && !(t.status & STA_UNSYNC);
-    record_clock_fact(r, when, "synchronised", good ? "yes" : "no");
-    record_clock_fact(r, when, "max_error_us", words_integer(t.maxerror).text);
-    record_clock_fact(r, when, "estimated_error_us", words_integer(t.esterror).text);
-    record_clock_fact(r, when, "offset_ns", words_integer(t.status & STA_NANO ? t.offset : t.offset * 1000).text);
-    record_clock_fact(r, when, "frequency_ppb",
+    record_clock_fact(&to, "synchronised", good ? "yes" : "no");
+    record_clock_fact(&to, "max_error_us", words_integer(t.maxerror).text);
+    record_clock_fact(&to, "estimated_error_us", words_integer(t.esterror).text);
+    record_clock_fact(&to, "offset_ns", words_integer(t.status & STA_NANO ? t.offset : t.offset * 1000).text);
+    record_clock_fact(&to, "frequency_ppb",
                       words_integer((int64_t)t.freq * 1000 / 65536).text); // ppm with 16 binary places
+}
+
+static void record_tell(void *user, const char *key, const char *value)
+{
+    recorder_fact(user, key, value);
+}
+
+void recorder_clock(recorder *r, const char *when)
+{
+    if (r) recorder_clock_facts(when, record_tell, r);
 }
 
 void recorder_cpus(recorder *r)

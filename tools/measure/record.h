@@ -52,6 +52,8 @@ void recorder_sockets(recorder *r, tcp_sockets *sockets, bool since_begin);
 // The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be
 // from UTC. when: "clock" at the begin, "clock_end" at the end.
 void recorder_clock(recorder *r, const char *when);
+typedef void (*recorder_tell)(void *user, const char *key, const char *value);
+void recorder_clock_facts(const char *when, recorder_tell tell, void *user); // the same, for who keeps them otherwise
 // The CPUs of the node (cpus), those that this process and what it starts may use (cpus_allowed), and the governor of
 // their clock (cpu_governor).
 void recorder_cpus(recorder *r);

@@ -47,7 +47,7 @@ static void filter_list_device(const dataset_filter *f, filtered_schema *s, netp
     bool listed = false;
     for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
         netprof_counter counter = s->large->counters[i];
-        if (!filter_takes(f, device, counter.name)) continue;
+        if (!filter_takes(f, device, counter.name) || (f->fast && !(counter.flags & NETPROF_FAST))) continue;
         if (!listed) {
             index = netprof_list_device(list, device->name, device->identity, device->flags);
             for (uint32_t k = 0; k < device->fact_count; k++)
@@ -163,12 +163,9 @@ static void filter_run(dataset_run *run, const dataset_filter *f, filtered_schem
     filter_absences(run, f);
 }
 
-size_t dataset_filter_apply(dataset *set, const dataset_filter *f)
+static size_t filter_free_schemas(filtered_schema *schemas)
 {
-    filtered_schema *schemas = NULL;
     size_t kept = 0;
-    for (size_t i = 0; i < set->run_count; i++)
-        filter_run(&set->runs[i], f, &schemas);
     for (size_t i = 0; i < arrlenu(schemas); i++) {
         kept += schemas[i].small->counter_count;
         netprof_schema_release(schemas[i].large);
@@ -177,4 +174,39 @@ size_t dataset_filter_apply(dataset *set, const dataset_filter *f)
     }
     arrfree(schemas);
     return kept;
+}
+
+size_t dataset_filter_apply(dataset *set, const dataset_filter *f)
+{
+    filtered_schema *schemas = NULL;
+    for (size_t i = 0; i < set->run_count; i++)
+        filter_run(&set->runs[i], f, &schemas);
+    return filter_free_schemas(schemas);
+}
+
+// ---- one after the other ----
+
+struct dataset_filtering {
+    const dataset_filter *filter;
+    filtered_schema *schemas; // stb_ds
+};
+
+dataset_filtering *dataset_filtering_open(const dataset_filter *f)
+{
+    dataset_filtering *d = memory_calloc(1, sizeof *d);
+    d->filter = f;
+    return d;
+}
+
+size_t dataset_filtering_snapshot(dataset_filtering *d, netprof_snapshot *to, const netprof_snapshot *from)
+{
+    const filtered_schema *by = filter_schema(d->filter, &d->schemas, from->schema);
+    snapshot_subset(to, by->small, from, by->followed, sizeof *by->followed);
+    return by->small->counter_count;
+}
+
+void dataset_filtering_close(dataset_filtering *d)
+{
+    if (d) filter_free_schemas(d->schemas);
+    free(d);
 }

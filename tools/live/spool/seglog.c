@@ -150,9 +150,26 @@ int seglog_append(seglog *log, const seglog_entry *e)
     int error = seglog_write(log->fd, parts, e->size ? 2 : 1, log->size);
     if (!error)
         log->size += SEGLOG_HEAD + e->size;
-    else if (ftruncate(log->fd, (off_t)log->size))
-        errno = 0; // whoever reads it passes over half an entry
+    else
+        seglog_take_back(log, log->size);
     return error;
+}
+
+int seglog_append_made(seglog *log, const void *data, size_t size)
+{
+    struct iovec part = {(void *)(uintptr_t)data, size};
+    int error = size ? seglog_write(log->fd, &part, 1, log->size) : 0;
+    if (!error)
+        log->size += size;
+    else
+        seglog_take_back(log, log->size);
+    return error;
+}
+
+void seglog_take_back(seglog *log, uint64_t size)
+{
+    if (ftruncate(log->fd, (off_t)size)) errno = 0; // whoever reads it passes over half an entry
+    log->size = size;
 }
 
 int seglog_sync(seglog *log)

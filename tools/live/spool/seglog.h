@@ -53,7 +53,10 @@ int seglog_continue(seglog *log, const char *path, seglog_header *header, uint64
 int seglog_append(seglog *log, const seglog_entry *e);
 // The bytes of an entry with this file's salt, for many to be written at once; `to` has SEGLOG_HEAD bytes.
 void seglog_head(const seglog *log, unsigned char *to, const seglog_entry *e);
-int seglog_sync(seglog *log); // 0 or an errno
+// Appends bytes that are entries already. All or nothing; 0 or an errno.
+int seglog_append_made(seglog *log, const void *data, size_t size);
+void seglog_take_back(seglog *log, uint64_t size); // cuts it to this size
+int seglog_sync(seglog *log);                      // 0 or an errno
 void seglog_close(seglog *log);
 
 // ---- reading ----

@@ -128,7 +128,7 @@ void spool_preamble(spool *s, const void *data, size_t size)
 
 static int spool_try(spool *s, const seglog_entry *e)
 {
-    if (s->log.fd < 0 || s->log.size >= s->segment_bytes) {
+    if (spool_is_at_end_of_segment(s)) {
         int error = spool_begin_segment(s);
         if (error) return error;
     }
@@ -164,9 +164,9 @@ void spool_acknowledged(spool *s, uint64_t number)
     if (number > s->acknowledged) s->acknowledged = number;
 }
 
-int spool_sync(spool *s)
+bool spool_is_at_end_of_segment(const spool *s)
 {
-    return s->log.fd < 0 ? 0 : seglog_sync(&s->log);
+    return s->log.fd < 0 || s->log.size >= s->segment_bytes;
 }
 
 // ---- opening ----
@@ -227,9 +227,14 @@ static int spool_find_end(spool *s)
 static int spool_lock(spool *s)
 {
     char *path = memory_format("%s/lock", s->directory);
-    if (mkdir(s->directory, 0700) && errno != EEXIST) {
+    struct stat st;
+    int error = mkdir(s->directory, 0700) && errno != EEXIST ? errno : 0;
+    if (!error && lstat(s->directory, &st)) error = errno;
+    // In a directory that all may write to, somebody else could have made it.
+    if (!error && (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())) error = EPERM;
+    if (error) {
         free(path);
-        return errno;
+        return error;
     }
     s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     free(path);

@@ -5,7 +5,7 @@
 // facts and the schema, as they stand in a .netprof file before the first snapshot) that its ticks build on.
 //
 // What a kill leaves is whole to the last tick, for the kernel keeps what was written. What the node's own death leaves is
-// what was synced: spool_sync(), by default every 5 s. As ticks behind that may have been sent already, the numbers go on
+// what was synced: spool_segments_sync(), by default every 5 s. As ticks behind that may have been sent already, the numbers go on
 // a million higher after the node started again, so that no number is used twice.
 //
 // Thread rule: one thread writes; spool_reader (another thread or process) may read meanwhile.
@@ -37,7 +37,8 @@ void spool_preamble(spool *s, const void *data, size_t size);
 int spool_append(spool *s, int64_t wall_ns, bool is_key, const void *data, size_t size);
 // The head has these: where the disk is full, segments of such ticks go first.
 void spool_acknowledged(spool *s, uint64_t number);
-int spool_sync(spool *s); // 0 or an errno
+// The next tick begins a segment.
+bool spool_is_at_end_of_segment(const spool *s);
 void spool_close(spool *s);
 
 #endif

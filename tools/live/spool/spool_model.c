@@ -12,3 +12,10 @@ const char *spool_reason_text(unsigned reason)
         [SPOOL_ELSEWHERE] = "another head has them"};
     return texts[reason < SPOOL_REASONS ? reason : SPOOL_NO_REASON];
 }
+
+const char *spool_reason_name(unsigned reason)
+{
+    static const char *const names[SPOOL_REASONS] = {"unknown", "disk_full", "overwritten", "restarted",
+                                                     "damaged", "too_large", "elsewhere"};
+    return names[reason < SPOOL_REASONS ? reason : SPOOL_NO_REASON];
+}

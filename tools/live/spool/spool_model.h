@@ -21,7 +21,8 @@ typedef enum spool_reason {
     SPOOL_REASONS
 } spool_reason;
 
-// "the disk was full", ...
+// "the disk of the spool took no more", ...
 const char *spool_reason_text(unsigned reason);
+const char *spool_reason_name(unsigned reason); // "disk_full", ...: for programs
 
 #endif

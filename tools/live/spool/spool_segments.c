@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SPOOL_DIGITS = 20 };
 static const char spool_ending[] = ".segment";
@@ -57,4 +58,27 @@ uint64_t spool_segment_last(const char *path)
         if (e.kind == SPOOL_TICK && e.number > last) last = e.number;
     seglog_reader_close(&r);
     return last;
+}
+
+static void spool_segments_sync_file(const char *path, int flags)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags);
+    if (fd < 0) return;
+    if (fdatasync(fd)) errno = 0; // tried again with the next
+    close(fd);
+}
+
+void spool_segments_sync(const char *directory)
+{
+    spool_segment *all = NULL;
+    if (spool_segments_list(directory, &all) == 0) {
+        size_t count = arrlenu(all);
+        for (size_t i = count > 2 ? count - 2 : 0; i < count; i++) {
+            char *path = spool_segment_path(directory, all[i].first);
+            spool_segments_sync_file(path, 0);
+            free(path);
+        }
+        spool_segments_sync_file(directory, O_DIRECTORY);
+    }
+    arrfree(all);
 }

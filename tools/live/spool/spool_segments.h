@@ -12,5 +12,7 @@ char *spool_segment_path(const char *directory, uint64_t first); // free() it
 // Those that there are, in order; an stb_ds array. 0 or an errno.
 int spool_segments_list(const char *directory, spool_segment **out);
 uint64_t spool_segment_last(const char *path); // the number of its last tick; 0: it has none
+// Forces to the disk what was written: the last two files, and the directory.
+void spool_segments_sync(const char *directory);
 
 #endif

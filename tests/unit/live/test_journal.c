@@ -1,0 +1,373 @@
+// A head's journal: what is confirmed is there after a kill, a torn tail, damage and a full disk; and it is never there twice.
+#define _GNU_SOURCE
+#include "live/journal/journal.h"
+#include "live/journal/journal_index.h"
+#include "live/journal/sessions.h"
+#include "live/spool/little.h"
+#include "netprof.h"
+#include "support.h"
+
+#include "analysis/base/stb_ds.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+static char *top;
+static uint64_t told[4]; // what each node was told last
+static bool asked;       // for the preamble
+
+static int set_up(void **state)
+{
+    (void)state;
+    top = tree_make();
+    memset(told, 0, sizeof told);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tree_remove(top);
+    return 0;
+}
+
+static const char *directory(void)
+{
+    static char path[600];
+    snprintf(path, sizeof path, "%s/head", top);
+    return path;
+}
+
+static journal *open_journal(uint64_t segment)
+{
+    char *why = NULL;
+    const journal_options o = {
+        .directory = directory(), .segment_bytes = segment, .waiting_bytes = 1 << 20, .credit = 4};
+    journal *j = journal_open(&o, &why);
+    if (!j) fail_msg("%s", why);
+    return j;
+}
+
+static const char *const nodes[4] = {"a", "b", "c.example", "d"};
+
+// A frame of `count` ticks that begins with this number; the first of it needs none before it.
+static receiver_verdict take(journal *j, int node, uint64_t first, uint32_t count, bool preamble)
+{
+    frame_buffer b = {0};
+    receiver_verdict v = RECEIVER_VERDICTS;
+    frame f = {.first = first,
+               .count = count,
+               .high = 1000,
+               .first_ns = (int64_t)first,
+               .last_ns = (int64_t)first + count - 1};
+    memset(f.stream, 'a' + node, sizeof f.stream);
+    sha256(f.hash, nodes[node], strlen(nodes[node]));
+    if (preamble) {
+        f.preamble = (const unsigned char *)nodes[node];
+        f.preamble_size = (uint32_t)strlen(nodes[node]);
+    }
+    frame_begin(&b, &f);
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned char data[40];
+        memset(data, node, sizeof data);
+        little_put(data, first + i, 8);
+        frame_add(&b,
+                  &(spool_tick){.is_key = i == 0, .wall_ns = (int64_t)(first + i), .data = data, .size = sizeof data});
+    }
+    frame_end(&b, &f);
+    assert_true(frame_parse(&f, b.data, b.size));
+    assert_true(journal_take(j, nodes[node], &f, b.data, b.size, 1, &v));
+    frame_buffer_free(&b);
+    return v;
+}
+
+static void tell(void *user, const char *node, const watermark *w)
+{
+    (void)user;
+    for (size_t i = 0; i < COUNT(nodes); i++)
+        if (strcmp(node, nodes[i]) == 0) told[i] = w->durable;
+    asked |= w->wants_preamble;
+}
+
+static int commit(journal *j)
+{
+    if (!journal_begin_commit(j)) return 0;
+    int error = journal_write(j);
+    if (!error) journal_end_commit(j, tell, NULL);
+    return error;
+}
+
+// Every number from 1 to `last` is there once, in order. Returns how many frames that are.
+static size_t check(int node, uint64_t last)
+{
+    char *why = NULL;
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    uint64_t next = 1;
+    size_t frames = 0;
+    assert_non_null(x);
+    for (size_t i = 0; i < journal_index_count(x); i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        if (strcmp(s->node, nodes[node]) != 0) continue;
+        for (size_t k = 0; k < arrlenu(s->stretches); k++, frames++) {
+            frame f;
+            spool_tick t;
+            size_t size;
+            assert_true(journal_index_frame(x, &s->stretches[k], &f));
+            for (size_t at = 0; frame_next(&f, &at, &t); next++)
+                assert_int_equal(little_get(t.data, 8), next);
+            const unsigned char *preamble = journal_index_preamble(x, f.hash, &size);
+            assert_non_null(preamble);
+            assert_memory_equal(preamble, nodes[node], size);
+        }
+    }
+    journal_index_close(x);
+    assert_int_equal(next - 1, last);
+    return frames;
+}
+
+static void test_confirms_what_is_written(void **state)
+{
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    assert_int_equal(take(j, 0, 1, 5, false), RECEIVER_PREAMBLE);
+    assert_int_equal(commit(j), 0);
+    assert_true(asked);
+    assert_int_equal(take(j, 0, 1, 5, true), RECEIVER_STORE);
+    assert_int_equal(take(j, 1, 1, 3, true), RECEIVER_STORE);
+    assert_int_equal(take(j, 0, 6, 5, false), RECEIVER_STORE);
+    assert_int_equal(told[0], 0); // not before it is on the disk
+    assert_int_equal(commit(j), 0);
+    assert_int_equal(told[0], 10);
+    assert_int_equal(told[1], 3);
+    journal_close(j);
+    assert_int_equal(check(0, 10), 2);
+    assert_int_equal(check(1, 3), 1);
+}
+
+static void test_goes_on(void **state)
+{
+    uint64_t epoch;
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    for (uint64_t n = 1; n <= 50; n += 5)
+        take(j, 0, n, 5, n == 1);
+    commit(j);
+    take(j, 0, 51, 5, false); // accepted, not committed: a kill takes it
+    epoch = journal_head(j)->epoch;
+    journal_close(j);
+    j = open_journal(1 << 20);
+    assert_true(journal_head(j)->epoch > epoch);
+    assert_int_equal(take(j, 0, 46, 5, false), RECEIVER_DUPLICATE);
+    assert_int_equal(take(j, 0, 56, 5, false), RECEIVER_AHEAD);
+    assert_int_equal(take(j, 0, 51, 5, false), RECEIVER_STORE); // its preamble is known
+    commit(j);
+    assert_int_equal(told[0], 55);
+    journal_close(j);
+    check(0, 55);
+}
+
+// Segments that begin with the table alone say what is durable.
+static void test_segments(void **state)
+{
+    journal_segment *all = NULL;
+    (void)state;
+    journal *j = open_journal(2000);
+    for (uint64_t n = 1; n <= 200; n += 5) {
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(take(j, i, n, 5, n == 1), RECEIVER_STORE);
+        commit(j);
+    }
+    journal_close(j);
+    assert_int_equal(journal_segments_list(directory(), &all), 0);
+    assert_true(arrlenu(all) > 10);
+    arrfree(all);
+    for (int i = 0; i < 4; i++)
+        check(i, 200);
+    j = open_journal(2000);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(take(j, i, 201, 5, false), RECEIVER_STORE);
+    commit(j);
+    journal_close(j);
+    for (int i = 0; i < 4; i++)
+        check(i, 205);
+}
+
+static char *last_segment(void)
+{
+    journal_segment *all = NULL;
+    assert_int_equal(journal_segments_list(directory(), &all), 0);
+    char *path = journal_segment_path(directory(), arrlast(all).number);
+    arrfree(all);
+    return path;
+}
+
+// The tail torn at any byte: what is whole counts, the rest is asked for again, and nothing is there twice.
+static void test_torn(void **state)
+{
+    struct stat st;
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    take(j, 0, 1, 5, true);
+    take(j, 1, 1, 5, true);
+    commit(j);
+    char *path = last_segment();
+    assert_int_equal(stat(path, &st), 0);
+    off_t whole = st.st_size;
+    journal_close(j);
+    for (off_t more = 1; more < 400; more += 7) {
+        j = open_journal(1 << 20);
+        assert_int_equal(take(j, 0, 6, 5, false), RECEIVER_STORE);
+        assert_int_equal(commit(j), 0);
+        journal_close(j);
+        assert_int_equal(stat(path, &st), 0);
+        if (whole + more >= st.st_size) break;
+        assert_int_equal(truncate(path, whole + more), 0);
+        j = open_journal(1 << 20);
+        assert_int_equal(journal_cut(j), more);
+        assert_int_equal(take(j, 0, 1, 5, false), RECEIVER_DUPLICATE);
+        assert_int_equal(commit(j), 0);
+        assert_int_equal(told[0], 5);
+        journal_close(j);
+        check(0, 5);
+        check(1, 5);
+    }
+    free(path);
+}
+
+// Damage in what was confirmed: the agent is asked again from there on, and what was behind it is not there twice.
+static void test_damaged(void **state)
+{
+    struct stat before;
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    take(j, 0, 1, 5, true);
+    commit(j);
+    char *path = last_segment();
+    assert_int_equal(stat(path, &before), 0);
+    take(j, 0, 6, 5, false);
+    take(j, 0, 11, 5, false);
+    commit(j);
+    journal_close(j);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    char byte;
+    assert_int_equal(pread(fd, &byte, 1, before.st_size + 60), 1);
+    byte = (char)(byte ^ 1);
+    assert_int_equal(pwrite(fd, &byte, 1, before.st_size + 60), 1);
+    close(fd);
+    j = open_journal(1 << 20);
+    assert_int_equal(take(j, 0, 16, 5, false), RECEIVER_AHEAD);
+    commit(j);
+    assert_int_equal(told[0], 5);
+    for (uint64_t n = 6; n <= 20; n += 5)
+        assert_int_equal(take(j, 0, n, 5, false), RECEIVER_STORE);
+    commit(j);
+    journal_close(j);
+    assert_int_equal(check(0, 20), 4);
+    free(path);
+}
+
+// A disk that takes nothing for a while: nothing is confirmed, nothing is lost, and more than a bound is not taken.
+static void test_full_disk(void **state)
+{
+    struct rlimit limit, old;
+    uint64_t n = 1;
+    frame_buffer b = {0};
+    (void)state;
+    journal *j = open_journal(1 << 30);
+    take(j, 0, n, 5, true);
+    commit(j);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 700;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (n = 6; journal_waiting(j) < (1 << 20) - 1000; n += 5) {
+        assert_int_equal(take(j, 0, n, 5, false), RECEIVER_STORE);
+        if (n % 100 == 1) assert_int_not_equal(commit(j), 0);
+    }
+    assert_int_equal(told[0], 5);
+    frame f = {.first = n, .count = 1, .is_gap = true};
+    receiver_verdict v;
+    unsigned char *large = calloc(1, 2000);
+    assert_false(journal_take(j, nodes[0], &f, large, 2000, 1, &v)); // not looked at: the agent keeps it
+    free(large);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(commit(j), 0);
+    assert_int_equal(commit(j), 0);
+    assert_int_equal(told[0], n - 1);
+    journal_close(j);
+    check(0, n - 1);
+    frame_buffer_free(&b);
+}
+
+// Only one head writes, and a node may not invent streams without end.
+static void test_bounds(void **state)
+{
+    char *why = NULL;
+    const journal_options o = {
+        .directory = directory(), .segment_bytes = 1 << 20, .waiting_bytes = 1 << 20, .credit = 4};
+    unsigned taken = 0;
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    assert_null(journal_open(&o, &why));
+    assert_non_null(strstr(why, "another head"));
+    free(why);
+    for (unsigned i = 0; i < 200; i++) {
+        frame f = {.first = 1, .count = 1, .is_gap = true};
+        receiver_verdict v;
+        little_put(f.stream, i, 4);
+        taken += journal_take(j, "a", &f, "gap", 3, 1, &v);
+    }
+    assert_int_equal(taken, 64);
+    journal_close(j);
+}
+
+static void test_sessions(void **state)
+{
+    static const char *const wrong[] = {
+        "",    ".",   "..",
+        ".x",  "a/b", "../x",
+        "a b", "a\n", "0123456789012345678901234567890123456789012345678901234567890123x"};
+    session s = {.start_ns = 5, .stop_ns = 9, .interval_ns = 7, .fast = true}, back, *all = NULL;
+    (void)state;
+    journal_close(open_journal(1 << 20));
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        assert_false(session_is_name(wrong[i]));
+        assert_int_equal(session_read(directory(), wrong[i], &back), EINVAL);
+    }
+    snprintf(s.name, sizeof s.name, "run-7.b");
+    s.nodes = strdup("n*,\"x\"");
+    assert_int_equal(session_write(directory(), &s), 0);
+    assert_int_equal(session_read(directory(), "run-7.b", &back), 0);
+    assert_string_equal(back.nodes, "n*,\"x\"");
+    assert_int_equal(back.start_ns, 5);
+    assert_int_equal(back.stop_ns, 9);
+    assert_int_equal(back.interval_ns, 7);
+    assert_true(back.fast);
+    assert_null(back.sources);
+    tree_write(top, "head/sessions/broken.json", "{\"start_ns\":");
+    tree_write(top, "head/sessions/other.json", "[1]");
+    assert_int_equal(session_read(directory(), "broken", &(session){.interval_ns = 0}), EILSEQ);
+    assert_int_equal(session_list(directory(), &all), 0);
+    assert_int_equal(arrlenu(all), 1);
+    session_list_free(&all);
+    assert_int_equal(session_delete(directory(), "run-7.b"), 0);
+    assert_int_equal(session_delete(directory(), "run-7.b"), ENOENT);
+    session_free(&back);
+    free(s.nodes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_confirms_what_is_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_segments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_torn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sessions, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

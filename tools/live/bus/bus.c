@@ -1,0 +1,164 @@
+#include "bus.h"
+
+#include "analysis/base/memory.h"
+
+#include <nats/nats.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUS_SUBSCRIPTIONS = 20, BUS_PENDING_MESSAGES = 10000000, BUS_PENDING_BYTES = 256 << 20 };
+
+typedef struct bus_listener {
+    natsSubscription *subscription;
+    bus_heard heard;
+    void *user;
+} bus_listener;
+
+struct bus {
+    natsOptions *options;
+    natsConnection *connection;
+    void (*connected)(void *);
+    void *user;
+    pthread_mutex_t lock; // of problem
+    char problem[160];
+    bus_listener listeners[BUS_SUBSCRIPTIONS];
+    size_t count;
+};
+
+static void bus_note(bus *b, const char *text)
+{
+    pthread_mutex_lock(&b->lock);
+    snprintf(b->problem, sizeof b->problem, "%s", text);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void bus_on_connected(natsConnection *connection, void *user)
+{
+    bus *b = user;
+    (void)connection;
+    bus_note(b, "");
+    if (b->connected) b->connected(b->user);
+}
+
+static void bus_on_lost(natsConnection *connection, void *user)
+{
+    const char *why = NULL;
+    natsConnection_GetLastError(connection, &why);
+    bus_note(user, why && *why ? why : "the server went away");
+}
+
+static void bus_on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *user)
+{
+    const char *why = NULL;
+    (void)subscription;
+    natsConnection_GetLastError(connection, &why);
+    bus_note(user, why && *why ? why : natsStatus_GetText(status));
+}
+
+static void bus_on_message(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *user)
+{
+    const bus_listener *l = user;
+    (void)connection;
+    (void)subscription;
+    l->heard(l->user, natsMsg_GetSubject(message), natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message));
+    natsMsg_Destroy(message);
+}
+
+static natsStatus bus_set(bus *b, const bus_options *o)
+{
+    natsOptions *n = b->options;
+    natsStatus s = natsOptions_SetURL(n, o->url);
+    if (s == NATS_OK && o->name) s = natsOptions_SetName(n, o->name);
+    if (s == NATS_OK && o->user) s = natsOptions_SetUserInfo(n, o->user, o->password);
+    if (s == NATS_OK && o->credentials) s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL);
+    if (s == NATS_OK) s = natsOptions_SetMaxReconnect(n, -1);
+    if (s == NATS_OK) s = natsOptions_SetReconnectWait(n, o->again_ms);
+    if (s == NATS_OK) s = natsOptions_SetReconnectJitter(n, o->again_ms, o->again_ms);
+    if (s == NATS_OK) s = natsOptions_SetReconnectBufSize(n, 0);
+    if (s == NATS_OK) s = natsOptions_SetPingInterval(n, 10000);
+    if (s == NATS_OK) s = natsOptions_SetMaxPingsOut(n, 2);
+    if (s == NATS_OK) s = natsOptions_SetNoEcho(n, true);
+    if (s == NATS_OK) s = natsOptions_SetRetryOnFailedConnect(n, true, bus_on_connected, b);
+    if (s == NATS_OK) s = natsOptions_SetReconnectedCB(n, bus_on_connected, b);
+    if (s == NATS_OK) s = natsOptions_SetDisconnectedCB(n, bus_on_lost, b);
+    if (s == NATS_OK) s = natsOptions_SetErrorHandler(n, bus_on_error, b);
+    return s;
+}
+
+bus *bus_open(const bus_options *o, char **why)
+{
+    bus *b = memory_calloc(1, sizeof *b);
+    b->connected = o->connected;
+    b->user = o->user_data;
+    pthread_mutex_init(&b->lock, NULL);
+    natsStatus s = natsOptions_Create(&b->options);
+    if (s == NATS_OK) s = bus_set(b, o);
+    if (s == NATS_OK) s = natsConnection_Connect(&b->connection, b->options);
+    if (s == NATS_OK) bus_on_connected(b->connection, b);
+    if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED) return b;
+    *why = memory_strdup(natsStatus_GetText(s));
+    bus_close(b);
+    return NULL;
+}
+
+bool bus_is_up(bus *b)
+{
+    return natsConnection_Status(b->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+size_t bus_most(bus *b)
+{
+    int64_t most = bus_is_up(b) ? natsConnection_GetMaxPayload(b->connection) : 0;
+    return most > 0 ? (size_t)most : 0;
+}
+
+void bus_problem(bus *b, char to[160])
+{
+    pthread_mutex_lock(&b->lock);
+    memcpy(to, b->problem, sizeof b->problem);
+    pthread_mutex_unlock(&b->lock);
+}
+
+uint64_t bus_dropped(bus *b)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        int64_t n = 0;
+        if (natsSubscription_GetDropped(b->listeners[i].subscription, &n) == NATS_OK) sum += (uint64_t)n;
+    }
+    return sum;
+}
+
+bool bus_publish(bus *b, const char *subject, const void *data, size_t size)
+{
+    return size <= INT32_MAX && natsConnection_Publish(b->connection, subject, data, (int)size) == NATS_OK;
+}
+
+bool bus_subscribe(bus *b, const char *subject, bus_heard heard, void *user)
+{
+    if (b->count == BUS_SUBSCRIPTIONS) return false;
+    bus_listener *l = &b->listeners[b->count];
+    *l = (bus_listener){.heard = heard, .user = user};
+    natsStatus s = natsConnection_Subscribe(&l->subscription, b->connection, subject, bus_on_message, l);
+    if (s == NATS_OK) s = natsSubscription_SetPendingLimits(l->subscription, BUS_PENDING_MESSAGES, BUS_PENDING_BYTES);
+    if (s != NATS_OK) {
+        bus_note(b, natsStatus_GetText(s));
+        return false;
+    }
+    b->count++;
+    return true;
+}
+
+void bus_close(bus *b)
+{
+    if (!b) return;
+    for (size_t i = 0; i < b->count; i++)
+        natsSubscription_Destroy(b->listeners[i].subscription);
+    natsConnection_Destroy(b->connection);
+    natsOptions_Destroy(b->options);
+    nats_Close(); // waits for the library's threads
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}

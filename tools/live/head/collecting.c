@@ -1,0 +1,266 @@
+#define _GNU_SOURCE
+#include "collecting.h"
+
+#include "cli/messages.h"
+#include "cli/output.h"
+#include "cli/terminal_text.h"
+#include "live/journal/journal.h"
+#include "status.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    COLLECTING_CREDIT = 4,
+    COLLECTING_SEGMENT = 256 << 20,
+    COLLECTING_WAITING = 64 << 20,
+    COLLECTING_COMMIT = 4 << 20
+};
+static const int64_t collecting_commit_ns = 200000000, collecting_retry_ns = 500000000,
+                     collecting_status_ns = 2000000000;
+
+typedef struct collecting_message {
+    char *node;
+    watermark mark;
+} collecting_message;
+
+struct collecting {
+    char *directory, *cluster;
+    uint64_t journal_bytes;
+    bus *bus;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; // of all that follows
+    pthread_cond_t changed;
+    journal *journal;
+    bool stop, superseded, connected;
+    status_facts facts;
+    int64_t status_at;
+    collecting_message *messages; // of the commit thread; stb_ds
+};
+
+static int64_t collecting_clock(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// ---- what comes ----
+
+// np.CLUSTER.data.PART.NODE
+static bool collecting_find_node(const char *subject, char node[FRAME_NODE_MOST + 1])
+{
+    const char *token = strrchr(subject, '.');
+    if (!token || !frame_node(node, token + 1, strlen(token + 1))) return false;
+    const char *part = memrchr(subject, '.', (size_t)(token - subject));
+    return part && strtoul(part + 1, NULL, 10) == frame_part(node);
+}
+
+static void collecting_on_frame(void *user, const char *subject, const void *data, size_t size)
+{
+    collecting *c = user;
+    char node[FRAME_NODE_MOST + 1];
+    frame f;
+    receiver_verdict verdict = RECEIVER_AHEAD;
+    bool good = collecting_find_node(subject, node) && frame_parse(&f, data, size);
+    pthread_mutex_lock(&c->lock);
+    if (!good)
+        c->facts.malformed++;
+    else if (!c->stop && !journal_take(c->journal, node, &f, data, size, collecting_clock(CLOCK_REALTIME), &verdict))
+        c->facts.turned_away++;
+    if (verdict == RECEIVER_SUPERSEDED) c->superseded = true;
+    if (journal_waiting(c->journal) >= COLLECTING_COMMIT) pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void collecting_on_connected(void *user)
+{
+    collecting *c = user;
+    pthread_mutex_lock(&c->lock);
+    c->connected = true;
+    pthread_mutex_unlock(&c->lock);
+}
+
+// ---- the commit thread ----
+
+static void collecting_tell(void *user, const char *node, const watermark *w)
+{
+    collecting *c = user;
+    arrput(c->messages, ((collecting_message){memory_strdup(node), *w}));
+}
+
+static void collecting_publish(collecting *c)
+{
+    char token[3 * FRAME_NODE_MOST + 1], subject[1000];
+    unsigned char bytes[WATERMARK_SIZE];
+    for (size_t i = 0; i < arrlenu(c->messages); i++) {
+        collecting_message *m = &c->messages[i];
+        if (frame_token(token, m->node)) {
+            snprintf(subject, sizeof subject, "np.%s.ack.%s", c->cluster, token);
+            watermark_write(bytes, &m->mark);
+            bus_publish(c->bus, subject, bytes, sizeof bytes); // one that is lost is asked for again
+        }
+        free(m->node);
+    }
+    if (c->messages) arrsetlen(c->messages, 0);
+}
+
+static void collecting_wait(collecting *c, int64_t ns)
+{
+    int64_t until = collecting_clock(CLOCK_MONOTONIC) + ns;
+    const struct timespec at = {until / 1000000000, until % 1000000000};
+    pthread_cond_timedwait(&c->changed, &c->lock, &at);
+}
+
+// Locked. True: all that was accepted is on the disk.
+static bool collecting_commit(collecting *c)
+{
+    if (!journal_begin_commit(c->journal)) return true;
+    pthread_mutex_unlock(&c->lock);
+    int error = journal_write(c->journal);
+    pthread_mutex_lock(&c->lock);
+    if (error != c->facts.disk_error) {
+        if (error)
+            warn("%s: %s: nothing is confirmed until it can be written; the agents keep it", safe(c->directory),
+                 strerror(error));
+        else
+            warn("%s: can be written again", safe(c->directory));
+        c->facts.disk_since_ns = error ? collecting_clock(CLOCK_REALTIME) : 0;
+    }
+    c->facts.disk_error = error;
+    if (error) return false;
+    journal_end_commit(c->journal, collecting_tell, c);
+    c->facts.commits++;
+    pthread_mutex_unlock(&c->lock);
+    collecting_publish(c);
+    pthread_mutex_lock(&c->lock);
+    return true;
+}
+
+static void *collecting_run(void *user)
+{
+    collecting *c = user;
+    pthread_mutex_lock(&c->lock);
+    while (!c->stop) {
+        if (c->connected) journal_tell_all(c->journal);
+        c->connected = false;
+        bool good = collecting_commit(c);
+        if (!c->stop && (!good || journal_waiting(c->journal) < COLLECTING_COMMIT))
+            collecting_wait(c, good ? collecting_commit_ns : collecting_retry_ns);
+    }
+    for (int i = 0; i < 2 && collecting_commit(c); i++) // what was put aside before, and what came after
+        continue;
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+// ---- outside ----
+
+int collecting_open_journal(collecting **out, const char *directory, uint64_t journal_bytes)
+{
+    char *why = NULL;
+    pthread_condattr_t clock;
+    uint64_t segment = journal_bytes / 8 < COLLECTING_SEGMENT ? journal_bytes / 8 : COLLECTING_SEGMENT;
+    const journal_options o = {.directory = directory,
+                               .segment_bytes = segment,
+                               .waiting_bytes = COLLECTING_WAITING,
+                               .credit = COLLECTING_CREDIT,
+                               .wall_ns = collecting_clock(CLOCK_REALTIME)};
+    journal *j = journal_open(&o, &why);
+    if (!j) {
+        int code = fail(EXIT_FILE, "%s", safe(why));
+        free(why);
+        return code;
+    }
+    if (journal_cut(j))
+        warn("%s: %s at the end of the journal were not whole and are cut; the agents send them again", safe(directory),
+             words_amount((double)journal_cut(j), "bytes").text);
+    collecting *c = memory_calloc(1, sizeof *c);
+    *c = (collecting){.directory = memory_strdup(directory), .journal = j, .journal_bytes = journal_bytes};
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    *out = c;
+    return EXIT_DONE;
+}
+
+bool collecting_begin(collecting *c, const bus_options *options, const char *cluster, char **why)
+{
+    char subject[128];
+    c->cluster = memory_strdup(cluster);
+    snprintf(subject, sizeof subject, "np.%s.data.*.*", cluster);
+    bus_options o = *options;
+    o.connected = collecting_on_connected;
+    o.user_data = c;
+    c->bus = bus_open(&o, why);
+    if (!c->bus) return false;
+    if (!bus_subscribe(c->bus, subject, collecting_on_frame, c)) {
+        *why = memory_strdup("cannot subscribe");
+        return false;
+    }
+    int error = pthread_create(&c->thread, NULL, collecting_run, c);
+    c->started = error == 0;
+    if (error) *why = memory_strdup(strerror(error));
+    return c->started;
+}
+
+void collecting_look(collecting *c)
+{
+    int64_t now = collecting_clock(CLOCK_MONOTONIC);
+    if (now < c->status_at) return;
+    c->status_at = now + collecting_status_ns;
+    bool up = bus_is_up(c->bus);
+    uint64_t dropped = bus_dropped(c->bus);
+    pthread_mutex_lock(&c->lock);
+    c->facts.up = up;
+    c->facts.dropped = dropped;
+    status_shrink(c->directory, c->journal, c->journal_bytes, now);
+    char *text = status_text(c->journal, &c->facts, collecting_clock(CLOCK_REALTIME));
+    pthread_mutex_unlock(&c->lock);
+    status_write(c->directory, text);
+    free(text);
+}
+
+bool collecting_is_up(collecting *c)
+{
+    return bus_is_up(c->bus);
+}
+
+bool collecting_is_superseded(collecting *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool is = c->superseded;
+    pthread_mutex_unlock(&c->lock);
+    return is;
+}
+
+void collecting_close(collecting *c)
+{
+    if (!c) return;
+    pthread_mutex_lock(&c->lock);
+    c->stop = true;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    if (c->started) pthread_join(c->thread, NULL);
+    if (c->bus) {
+        c->status_at = 0;
+        collecting_look(c);
+    }
+    bus_close(c->bus);
+    journal_close(c->journal);
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->changed);
+    arrfree(c->messages);
+    free(c->directory);
+    free(c->cluster);
+    free(c);
+}

@@ -1,0 +1,19 @@
+// The head at work: frames from the bus into the journal, watermarks back, and what it sees into status.json.
+// Thread rule: one thread, which has the journal and the bus work on others.
+#ifndef LIVE_COLLECTING_H
+#define LIVE_COLLECTING_H
+
+#include "live/bus/bus.h"
+
+typedef struct collecting collecting;
+
+// Returns an exit code after saying what is wrong.
+int collecting_open_journal(collecting **out, const char *directory, uint64_t journal_bytes);
+// False: *why says why not; free() it.
+bool collecting_begin(collecting *c, const bus_options *bus, const char *cluster, char **why);
+void collecting_look(collecting *c); // several times a second
+bool collecting_is_up(collecting *c);
+bool collecting_is_superseded(collecting *c);
+void collecting_close(collecting *c); // commits what was accepted
+
+#endif

@@ -1,0 +1,169 @@
+// netprof-head: takes what agents send, keeps it, and says what it has.
+#define _GNU_SOURCE
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "collecting.h"
+#include "server.h"
+#include "analysis/base/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *directory, *listen_text, *nats_url, *credentials, *cluster, *size_text, *duration_text;
+static int quiet;
+
+static const struct poptOption options[] = {
+    {"dir", 0, POPT_ARG_STRING, &directory, 0, "where it keeps everything", "DIR"},
+    {"listen", 0, POPT_ARG_STRING, &listen_text, 0, "where its own nats-server listens (127.0.0.1:4222)",
+     "ADDRESS:PORT"},
+    {"nats", 0, POPT_ARG_STRING, &nats_url, 0, "use a site's NATS, and start none", "URL"},
+    {"creds", 0, POPT_ARG_STRING, &credentials, 0, "credentials for it", "FILE"},
+    {"cluster", 0, POPT_ARG_STRING, &cluster, 0, "which of several clusters on one NATS (default)", "NAME"},
+    {"journal-size", 0, POPT_ARG_STRING, &size_text, 0, "drop the oldest data above this, sessions' excepted (20GB)",
+     "SIZE"},
+    {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "say nothing but what is wrong", NULL},
+    POPT_TABLEEND,
+};
+
+typedef struct head {
+    server server;
+    bool own_server;
+    uint64_t journal_bytes;
+    int64_t duration_ns;
+    collecting *collecting;
+} head;
+
+static int64_t head_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int head_check(head *h, size_t count)
+{
+    if (count) return fail_usage("expected no arguments");
+    if (!directory || !*directory) return fail_usage("--dir DIR is needed");
+    if (nats_url && listen_text) return fail_usage("--listen is for the head's own server, and --nats names another");
+    if (credentials && !nats_url) return fail_usage("--creds is for a site's NATS: --nats URL");
+    if (!cluster) cluster = memory_strdup("default");
+    if (!*cluster || cluster[strspn(cluster, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ||
+        strlen(cluster) > 64)
+        return fail_usage("--cluster: %s: expected letters, digits, - and _", safe(cluster));
+    if (!parse_size(size_text ? size_text : "20GB", &h->journal_bytes))
+        return fail_usage("--journal-size: %s: expected a size like 500MB", safe(size_text));
+    if (duration_text && !parse_duration(duration_text, &h->duration_ns))
+        return fail_usage("--duration: %s: expected a time like 100ms, 2s or 1m", safe(duration_text));
+    return EXIT_DONE;
+}
+
+// The line with which agents join: the token is no argument, which all users of a node could see.
+static void head_say_join(const head *h)
+{
+    char name[256] = "";
+    bool everywhere = strcmp(h->server.host, "0.0.0.0") == 0;
+    if (everywhere && gethostname(name, sizeof name - 1)) *name = 0;
+    char *url = server_url(&h->server, *name ? name : NULL);
+    printf("NETPROF_TOKEN=%s netprof agent --head %s%s%s\n", h->server.agent_token, safe(url),
+           strcmp(cluster, "default") == 0 ? "" : " --cluster ", strcmp(cluster, "default") == 0 ? "" : cluster);
+    fflush(stdout);
+    free(url);
+}
+
+static int head_open(head *h)
+{
+    char *url = NULL, *why = NULL;
+    int code = collecting_open_journal(&h->collecting, directory, h->journal_bytes);
+    if (code) return code;
+    h->own_server = !nats_url;
+    if (h->own_server) {
+        code = server_open(&h->server, directory, listen_text ? listen_text : "127.0.0.1:4222", cluster);
+        if (code) return code;
+        server_look(&h->server, head_now());
+        url = server_url(&h->server, NULL);
+    }
+    const bus_options o = {.url = h->own_server ? url : nats_url,
+                           .name = "netprof-head",
+                           .user = h->own_server ? "head" : NULL,
+                           .password = h->own_server ? h->server.head_token : NULL,
+                           .credentials = credentials,
+                           .again_ms = 250};
+    if (!collecting_begin(h->collecting, &o, cluster, &why)) {
+        code = fail(EXIT_FILE, "%s: %s", safe(o.url), safe(why));
+        free(why);
+    }
+    free(url);
+    return code;
+}
+
+static void head_loop(head *h, const sigset_t *signals)
+{
+    int64_t until = h->duration_ns ? head_now() + h->duration_ns : INT64_MAX;
+    bool said = false;
+    while (head_now() < until) {
+        const struct timespec nap = {.tv_nsec = 100000000};
+        if (sigtimedwait(signals, NULL, &nap) > 0) return;
+        if (h->own_server) server_look(&h->server, head_now());
+        collecting_look(h->collecting);
+        if (!said && collecting_is_up(h->collecting)) {
+            if (h->own_server) head_say_join(h);
+            said = true;
+        }
+        if (collecting_is_superseded(h->collecting)) {
+            warn("agents follow a head that was started after this one: this one takes nothing more, and ends");
+            return;
+        }
+    }
+}
+
+static int head_run(const char **arguments, size_t count)
+{
+    head h = {.duration_ns = 0};
+    sigset_t signals;
+    (void)arguments;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    int code = head_check(&h, count);
+    if (!code) code = head_open(&h);
+    if (!code) head_loop(&h, &signals);
+    if (!code && collecting_is_superseded(h.collecting)) code = EXIT_WORTH_FAILING;
+    collecting_close(h.collecting);
+    if (h.own_server) server_close(&h.server);
+    return code;
+}
+
+static const command head_command = {
+    .name = "head",
+    .summary = "collect what the agents of many nodes read, losing nothing",
+    .arguments = "--dir DIR [--listen ADDRESS:PORT]\n--dir DIR --nats URL [--creds FILE]",
+    .text =
+        "Starts a nats-server of its own and prints the line with which agents join; it listens on this machine alone\n"
+        "unless --listen says otherwise. With --nats it uses the NATS of a site. Whatever agents send is confirmed to\n"
+        "them only when it is on the disk of DIR; a kill of the head or of its server costs nothing. While the disk is "
+        "full\n"
+        "nothing is confirmed, and the agents keep it. netprof session names stretches of time in DIR and makes\n"
+        "recordings of them that every command reads.\n"
+        "It ends by SIGINT or SIGTERM.",
+    .examples = "netprof head --dir /var/lib/netprof/head\n"
+                "netprof head --dir head --listen 0.0.0.0:4222\n"
+                "netprof head --dir head --nats nats://nats.example:4222 --creds head.creds --cluster alpha",
+    .exits = "Exit codes: 0 done, 1 agents follow a later head, 2 wrong usage, 3 a file could not be written or a "
+             "server not\n"
+             "be reached.\n",
+    .options = options,
+    .run = head_run,
+};
+
+int main(int argc, char **argv)
+{
+    return command_program(&head_command, argc, argv);
+}

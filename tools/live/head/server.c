@@ -1,0 +1,180 @@
+#define _GNU_SOURCE
+#include "server.h"
+
+#include "cli/messages.h"
+#include "cli/terminal_text.h"
+#include "live/spool/seglog.h"
+#include "analysis/base/memory.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int64_t server_pause_ns = 500000000;
+
+static int server_make_token(char to[33])
+{
+    unsigned char bytes[16];
+    int error = seglog_random(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        sprintf(to + 2 * i, "%02x", bytes[i]);
+    return error;
+}
+
+// 0 or an errno.
+static int server_write(const char *path, const char *text)
+{
+    char *beside = memory_format("%s.new", path);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), error = fd < 0 ? errno : 0;
+    size_t size = strlen(text);
+    if (!error && (fchmod(fd, 0600) || write(fd, text, size) != (ssize_t)size)) error = errno ? errno : ENOSPC;
+    if (fd >= 0) close(fd);
+    if (!error && rename(beside, path)) error = errno;
+    free(beside);
+    return error;
+}
+
+// The token that was there before, so that agents find in after the head started anew.
+static int server_find_token(server *s)
+{
+    char *path = memory_format("%s/token", s->directory);
+    FILE *f = fopen(path, "re");
+    bool known = f && fgets(s->agent_token, sizeof s->agent_token, f) && strlen(s->agent_token) == 32 &&
+                 s->agent_token[strspn(s->agent_token, "0123456789abcdef")] == 0;
+    if (f) fclose(f);
+    int error = known ? 0 : server_make_token(s->agent_token);
+    if (!known && !error) {
+        char line[40];
+        snprintf(line, sizeof line, "%s\n", s->agent_token);
+        error = server_write(path, line);
+    }
+    if (!error) error = server_make_token(s->head_token);
+    free(path);
+    return error;
+}
+
+static unsigned server_free_port(const char *host)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t size = sizeof a;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    unsigned port = 0;
+    if (inet_pton(AF_INET, host, &a.sin_addr) == 1 && fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 &&
+        getsockname(fd, (struct sockaddr *)&a, &size) == 0)
+        port = ntohs(a.sin_port);
+    if (fd >= 0) close(fd);
+    return port;
+}
+
+static int server_parse(server *s, const char *listen)
+{
+    const char *colon = strrchr(listen, ':');
+    struct in_addr a;
+    char *end;
+    unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
+    s->host = memory_strndup(listen, colon ? (size_t)(colon - listen) : 0);
+    if (!colon || !colon[1] || *end || port > 65535 || inet_pton(AF_INET, s->host, &a) != 1)
+        return fail_usage("--listen: %s: expected ADDRESS:PORT, such as 127.0.0.1:4222", safe(listen));
+    s->port = (unsigned)port;
+    if (!port && !(s->port = server_free_port(s->host)))
+        return fail(EXIT_FILE, "--listen: %s: no free port there", safe(listen));
+    return EXIT_DONE;
+}
+
+int server_open(server *s, const char *directory, const char *listen, const char *cluster)
+{
+    *s = (server){.directory = memory_strdup(directory)};
+    int code = server_parse(s, listen);
+    if (code) return code;
+    int error = server_find_token(s);
+    char *text = memory_format("listen: \"%s:%u\"\n"
+                               "max_payload: 8388608\n"
+                               "max_pending: 268435456\n"
+                               "write_deadline: \"60s\"\n"
+                               "authorization {\n"
+                               "  users: [\n"
+                               "    {user: head, password: \"%s\"}\n"
+                               "    {user: agent, password: \"%s\", permissions: {publish: [\"np.%s.data.*.*\"],"
+                               " subscribe: [\"np.%s.ack.*\"]}}\n"
+                               "  ]\n"
+                               "}\n",
+                               s->host, s->port, s->head_token, s->agent_token, cluster, cluster);
+    s->configuration = memory_format("%s/server.conf", directory);
+    if (!error) error = server_write(s->configuration, text);
+    free(text);
+    if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
+    return EXIT_DONE;
+}
+
+static void server_become(const server *s, const char *log, pid_t parent)
+{
+    sigset_t none;
+    int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600), in = open("/dev/null", O_RDONLY);
+    if (in >= 0) dup2(in, 0);
+    if (out >= 0) {
+        dup2(out, 1);
+        dup2(out, 2);
+    }
+    setpgid(0, 0); // Ctrl-C is the head's, which ends it last
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execlp("nats-server", "nats-server", "-c", s->configuration, (char *)NULL);
+    _exit(127);
+}
+
+void server_look(server *s, int64_t now_ns)
+{
+    int status;
+    if (s->pid && waitpid(s->pid, &status, WNOHANG) == s->pid) {
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+            warn("nats-server cannot be started: is it installed? Debian: nats-server");
+        else
+            warn("nats-server ended (see %s/server.log); it is started again", safe(s->directory));
+        s->pid = 0;
+        s->again_at_ns = now_ns + server_pause_ns;
+    }
+    if (s->pid || now_ns < s->again_at_ns) return;
+    char *log = memory_format("%s/server.log", s->directory);
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) server_become(s, log, parent);
+    free(log);
+    if (child < 0) {
+        warn("nats-server cannot be started: %s", strerror(errno));
+        s->again_at_ns = now_ns + server_pause_ns;
+        return;
+    }
+    s->pid = child;
+    s->starts++;
+}
+
+char *server_url(const server *s, const char *host)
+{
+    return memory_format("nats://%s:%u",
+                         host                              ? host
+                         : strcmp(s->host, "0.0.0.0") == 0 ? "127.0.0.1"
+                                                           : s->host,
+                         s->port);
+}
+
+void server_close(server *s)
+{
+    if (s->pid) {
+        kill(s->pid, SIGTERM);
+        while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    free(s->directory);
+    free(s->configuration);
+    free(s->host);
+    *s = (server){0};
+}

@@ -1,0 +1,26 @@
+// The head's own nats-server: a child that ends with it, and is started again when it dies.
+// Thread rule: one thread.
+#ifndef LIVE_SERVER_H
+#define LIVE_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct server {
+    char *directory, *configuration, *host;
+    unsigned port;
+    char agent_token[33], head_token[33];
+    pid_t pid; // 0: it does not run
+    uint64_t starts;
+    int64_t again_at_ns;
+} server;
+
+// ADDRESS:PORT; port 0: any that is free. The agents' token is made once and kept. Returns an exit code.
+int server_open(server *s, const char *directory, const char *listen, const char *cluster);
+// Starts it where it does not run. `now_ns`: CLOCK_MONOTONIC.
+void server_look(server *s, int64_t now_ns);
+char *server_url(const server *s, const char *host); // NULL: as this program reaches it; free() it
+void server_close(server *s);
+
+#endif

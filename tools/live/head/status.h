@@ -1,0 +1,21 @@
+// What a head sees, as a file that others read. Thread rule: as the journal.
+#ifndef LIVE_STATUS_H
+#define LIVE_STATUS_H
+
+#include "live/journal/journal.h"
+
+typedef struct status_facts {
+    bool up;                   // the server is reached
+    int disk_error;            // the errno that the disk gives now
+    int64_t disk_since_ns;     // since when; wall clock
+    uint64_t malformed;        // messages that are no frames, or are not of the node whose subject they use
+    uint64_t turned_away;      // frames that there was no room for; the agents keep them
+    uint64_t dropped, commits; // messages that the library dropped
+} status_facts;
+
+char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns); // JSON; free() it
+void status_write(const char *directory, const char *text);
+// Drops the oldest segments above this size that no session needs; looks once a minute.
+void status_shrink(const char *directory, journal *j, uint64_t most, int64_t now_ns);
+
+#endif

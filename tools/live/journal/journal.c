@@ -1,0 +1,461 @@
+#define _GNU_SOURCE
+#include "journal.h"
+
+#include "journal_known.h"
+#include "live/spool/little.h"
+#include "live/spool/seglog.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { JOURNAL_STREAMS = 64, JOURNAL_ROWS = 1 << 18 }; // streams of one node, and in all: a bound for who is hostile
+
+typedef struct journal_piece {
+    size_t at; // of its head in the buffer
+    seglog_entry entry;
+} journal_piece;
+
+// What waits: entries whose heads are filled in when it is known which segment they go to.
+typedef struct journal_buffer {
+    unsigned char *bytes;      // stb_ds
+    journal_piece *pieces;     // stb_ds
+    size_t *changed;           // rows; stb_ds
+    unsigned char **preambles; // hash and preamble, each an stb_ds array; stb_ds
+} journal_buffer;
+
+struct journal {
+    char *directory;
+    int lock;
+    receiver_head head;
+    uint64_t segment_bytes, waiting_bytes, cut;
+    journal_known known; // rows, and the hashes of preambles
+    journal_buffer filling, writing;
+    journal_buffer table; // what a segment that is to be begun begins with; empty: it is not to be
+    bool committing, has_table;
+    size_t preambles_written; // of those in `writing`
+    seglog log, preambles;
+    journal_segment *segments; // stb_ds; the last is the one that is written
+};
+
+const receiver_head *journal_head(const journal *j)
+{
+    return &j->head;
+}
+
+uint64_t journal_cut(const journal *j)
+{
+    return j->cut;
+}
+
+size_t journal_waiting(const journal *j)
+{
+    return arrlenu(j->filling.bytes);
+}
+
+size_t journal_row_count(const journal *j)
+{
+    return arrlenu(j->known.rows);
+}
+
+const journal_row *journal_row_at(const journal *j, size_t index)
+{
+    return &j->known.rows[index];
+}
+
+uint64_t journal_bytes(const journal *j)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < arrlenu(j->segments); i++)
+        sum += j->segments[i].bytes;
+    return sum;
+}
+
+// ---- what waits ----
+
+static unsigned char *journal_room(journal_buffer *b, seglog_entry e)
+{
+    arrput(b->pieces, ((journal_piece){arrlenu(b->bytes), e}));
+    return arraddnptr(b->bytes, SEGLOG_HEAD + e.size) + SEGLOG_HEAD;
+}
+
+static void journal_put_row(journal_buffer *b, size_t index, const journal_row *row)
+{
+    size_t name = strlen(row->node);
+    unsigned char *to =
+        journal_room(b, (seglog_entry){.kind = JOURNAL_ROW, .number = index, .size = (uint32_t)(24 + name)});
+    memcpy(to, row->r.stream, 16);
+    little_put(to + 16, row->r.durable, 8);
+    memcpy(to + 24, row->node, name);
+}
+
+static void journal_put_elsewhere(journal *j, size_t row, uint64_t first, uint64_t last)
+{
+    unsigned char *to = journal_room(&j->filling, (seglog_entry){.kind = JOURNAL_ELSEWHERE, .number = row, .size = 16});
+    little_put(to, first, 8);
+    little_put(to + 8, last, 8);
+}
+
+static void journal_put_frame(journal *j, size_t row, const void *data, size_t size, int64_t wall_ns)
+{
+    memcpy(
+        journal_room(&j->filling,
+                     (seglog_entry){.kind = JOURNAL_FRAME, .number = row, .size = (uint32_t)size, .time_ns = wall_ns}),
+        data, size);
+}
+
+static void journal_keep_preamble(journal *j, const frame *f)
+{
+    unsigned char *whole = NULL;
+    memcpy(arraddnptr(whole, SHA256_BYTES), f->hash, SHA256_BYTES);
+    memcpy(arraddnptr(whole, f->preamble_size), f->preamble, f->preamble_size);
+    arrput(j->filling.preambles, whole);
+    journal_known_add_hash(&j->known, f->hash);
+}
+
+static void journal_change(journal *j, size_t row)
+{
+    if (j->known.rows[row].changed) return;
+    j->known.rows[row].changed = true;
+    arrput(j->filling.changed, row);
+}
+
+static bool journal_find_row(journal *j, const char *node, const frame *f, size_t *row)
+{
+    if (journal_known_find(&j->known, node, f->stream, row)) return true;
+    if (arrlenu(j->known.rows) >= JOURNAL_ROWS || journal_known_streams(&j->known, node) >= JOURNAL_STREAMS)
+        return false;
+    *row = journal_known_add(&j->known, node, f->stream);
+    return true;
+}
+
+static void journal_count(journal_row *row, const frame *f, size_t size)
+{
+    row->frames++;
+    row->bytes += size;
+    if (f->is_gap)
+        row->missing[f->reason < SPOOL_REASONS ? f->reason : 0] += f->count;
+    else
+        row->ticks += f->count;
+    row->tick_ns = f->last_ns;
+}
+
+bool journal_take(journal *j, const char *node, const frame *f, const void *data, size_t size, int64_t wall_ns,
+                  receiver_verdict *verdict)
+{
+    size_t index;
+    if (arrlenu(j->filling.bytes) + size > j->waiting_bytes || f->epoch > j->head.epoch) {
+        *verdict = f->epoch > j->head.epoch ? RECEIVER_SUPERSEDED : RECEIVER_AHEAD;
+        return false;
+    }
+    if (!journal_find_row(j, node, f, &index)) return false;
+    journal_row *row = &j->known.rows[index];
+    bool has_preamble = f->preamble_size || journal_known_has_hash(&j->known, f->hash), is_new = !row->r.known;
+    uint64_t before = row->r.accepted;
+    *verdict = receiver_take(&row->r, f, &j->head, has_preamble);
+    if (is_new) journal_put_row(&j->filling, index, row);
+    if (*verdict == RECEIVER_ELSEWHERE) {
+        journal_put_elsewhere(j, index, before + 1, row->r.accepted);
+        row->missing[SPOOL_ELSEWHERE] += row->r.accepted - before;
+        *verdict = receiver_take(&row->r, f, &j->head, has_preamble);
+    }
+    row->heard_ns = wall_ns;
+    journal_change(j, index);
+    if (*verdict != RECEIVER_STORE) {
+        row->refused++;
+        return true;
+    }
+    if (f->preamble_size && !journal_known_has_hash(&j->known, f->hash)) journal_keep_preamble(j, f);
+    journal_put_frame(j, index, data, size, wall_ns);
+    journal_count(row, f, size);
+    return true;
+}
+
+void journal_tell_all(journal *j)
+{
+    for (size_t i = 0; i < arrlenu(j->known.rows); i++) {
+        if (!j->known.rows[i].r.known) continue;
+        j->known.rows[i].r.owes = true;
+        journal_change(j, i);
+    }
+}
+
+// ---- committing ----
+
+// Each segment begins with all rows, so that the last one alone says what is durable.
+static void journal_make_table(journal *j)
+{
+    for (size_t i = 0; i < arrlenu(j->known.rows); i++)
+        journal_put_row(&j->table, i, &j->known.rows[i]);
+    j->has_table = true;
+}
+
+bool journal_begin_commit(journal *j)
+{
+    if (j->committing) return true;
+    if (!arrlenu(j->filling.changed)) return false;
+    if (j->log.fd < 0 || j->log.size >= j->segment_bytes) journal_make_table(j);
+    journal_buffer empty = j->writing;
+    j->writing = j->filling;
+    j->filling = empty;
+    for (size_t i = 0; i < arrlenu(j->writing.changed); i++) {
+        journal_row *row = &j->known.rows[j->writing.changed[i]];
+        row->committing = row->r.accepted;
+        row->changed = false;
+    }
+    j->committing = true;
+    return true;
+}
+
+static void journal_make(const seglog *log, journal_buffer *b)
+{
+    for (size_t i = 0; i < arrlenu(b->pieces); i++) {
+        journal_piece *p = &b->pieces[i];
+        p->entry.data = b->bytes + p->at + SEGLOG_HEAD;
+        seglog_head(log, b->bytes + p->at, &p->entry);
+    }
+}
+
+static void journal_empty(journal_buffer *b)
+{
+    for (size_t i = 0; i < arrlenu(b->preambles); i++)
+        arrfree(b->preambles[i]);
+    if (b->bytes) arrsetlen(b->bytes, 0);
+    if (b->pieces) arrsetlen(b->pieces, 0);
+    if (b->changed) arrsetlen(b->changed, 0);
+    if (b->preambles) arrsetlen(b->preambles, 0);
+}
+
+static int journal_sync_directory(const journal *j)
+{
+    char *inside = memory_format("%s/journal", j->directory);
+    int fd = open(inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = fd < 0 || fsync(fd) ? errno : 0;
+    if (fd >= 0) close(fd);
+    free(inside);
+    return error;
+}
+
+static int journal_begin_segment(journal *j)
+{
+    uint64_t number = arrlenu(j->segments) ? arrlast(j->segments).number + 1 : 1;
+    seglog_header header = {.first = number};
+    seglog log;
+    memcpy(header.owner, &j->head.id, sizeof j->head.id);
+    char *path = journal_segment_path(j->directory, number);
+    int error = seglog_create(&log, path, &header);
+    if (!error) {
+        journal_make(&log, &j->table);
+        error = seglog_append_made(&log, j->table.bytes, arrlenu(j->table.bytes));
+        if (!error) error = seglog_sync(&log);
+        if (!error) error = journal_sync_directory(j);
+        if (error) {
+            seglog_close(&log);
+            unlink(path);
+        }
+    }
+    free(path);
+    if (error) return error;
+    seglog_close(&j->log);
+    j->log = log;
+    arrput(j->segments, ((journal_segment){.number = number, .bytes = log.size}));
+    journal_empty(&j->table);
+    j->has_table = false;
+    return 0;
+}
+
+// What frames build on is on the disk before they are.
+static int journal_write_preambles(journal *j)
+{
+    size_t count = arrlenu(j->writing.preambles);
+    if (j->preambles_written == count) return 0;
+    for (; j->preambles_written < count; j->preambles_written++) {
+        const unsigned char *whole = j->writing.preambles[j->preambles_written];
+        const seglog_entry e = {.kind = JOURNAL_PREAMBLE,
+                                .size = (uint32_t)arrlenu(j->writing.preambles[j->preambles_written]),
+                                .data = whole};
+        int error = seglog_append(&j->preambles, &e);
+        if (error) return error;
+    }
+    int error = seglog_sync(&j->preambles);
+    if (error) j->preambles_written = 0; // written again: twice does no harm
+    return error;
+}
+
+int journal_write(journal *j)
+{
+    int error = journal_write_preambles(j);
+    if (!error && j->has_table) error = journal_begin_segment(j);
+    if (error) return error;
+    uint64_t before = j->log.size;
+    if (!arrlenu(j->writing.bytes)) return 0; // watermarks alone
+    journal_make(&j->log, &j->writing);
+    error = seglog_append_made(&j->log, j->writing.bytes, arrlenu(j->writing.bytes));
+    // After a failed sync nobody knows which pages are on the disk: all of it is written again.
+    if (!error && (error = seglog_sync(&j->log))) seglog_take_back(&j->log, before);
+    if (!error) arrlast(j->segments).bytes = j->log.size;
+    return error;
+}
+
+void journal_end_commit(journal *j, void (*tell)(void *user, const char *node, const watermark *w), void *user)
+{
+    watermark w;
+    for (size_t i = 0; i < arrlenu(j->writing.changed); i++) {
+        journal_row *row = &j->known.rows[j->writing.changed[i]];
+        if (!receiver_commit(&row->r, row->committing, &j->head, &w)) continue;
+        tell(user, row->node, &w);
+        if (row->r.owes) journal_change(j, j->writing.changed[i]);
+    }
+    journal_empty(&j->writing);
+    j->preambles_written = 0;
+    j->committing = false;
+}
+
+void journal_shrink(journal *j, uint64_t most, bool (*may)(void *user, const char *path), void *user)
+{
+    while (arrlenu(j->segments) > 1 && journal_bytes(j) > most) {
+        char *path = journal_segment_path(j->directory, j->segments[0].number);
+        bool gone = may(user, path) && unlink(path) == 0;
+        free(path);
+        if (!gone) return;
+        arrdel(j->segments, 0);
+    }
+}
+
+// ---- opening ----
+
+// Who this head is: 8 bytes of id, 8 of the epoch of its last run. A later run has a higher epoch, whatever the clock says.
+static int journal_identify(journal *j, int64_t wall_ns)
+{
+    unsigned char bytes[16] = {0};
+    char *path = memory_format("%s/head", j->directory), *beside = memory_format("%s/head.new", j->directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = 0;
+    bool known = fd >= 0 && read(fd, bytes, sizeof bytes) == sizeof bytes;
+    if (fd >= 0) close(fd);
+    if (!known) error = seglog_random(bytes, 8);
+    j->head.id = little_get(bytes, 8);
+    j->head.epoch = known ? little_get(bytes + 8, 8) + 1 : 1;
+    if (wall_ns > 0 && (uint64_t)wall_ns > j->head.epoch) j->head.epoch = (uint64_t)wall_ns;
+    little_put(bytes + 8, j->head.epoch, 8);
+    fd = error ? -1 : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (!error && (fd < 0 || write(fd, bytes, sizeof bytes) != sizeof bytes || fsync(fd)))
+        error = errno ? errno : ENOSPC;
+    if (fd >= 0) close(fd);
+    if (!error && rename(beside, path)) error = errno;
+    free(path);
+    free(beside);
+    return error;
+}
+
+static int journal_make_directories(journal *j)
+{
+    static const char *const inside[] = {"", "/journal", "/sessions"};
+    struct stat st;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        char *path = memory_format("%s%s", j->directory, inside[i]);
+        int error = mkdir(path, 0700) && errno != EEXIST ? errno : lstat(path, &st) ? errno : 0;
+        if (!error && (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())) error = EPERM;
+        free(path);
+        if (error) return error;
+    }
+    char *path = memory_format("%s/lock", j->directory);
+    j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    free(path);
+    if (j->lock < 0) return errno;
+    return flock(j->lock, LOCK_EX | LOCK_NB) ? errno : 0;
+}
+
+static int journal_open_preambles(journal *j)
+{
+    seglog_header header = {0};
+    uint64_t cut;
+    char *path = memory_format("%s/preambles", j->directory);
+    int error = seglog_continue(&j->preambles, path, &header, &cut);
+    if (error == ENOENT || error == EILSEQ) { // never begun, or torn at its first bytes
+        unlink(path);
+        error = seglog_create(&j->preambles, path, &header);
+    } else if (!error) {
+        journal_known_read_preambles(&j->known, path);
+    }
+    free(path);
+    return error;
+}
+
+static void journal_read_before(journal *j)
+{
+    char *path = journal_segment_path(j->directory, j->segments[arrlenu(j->segments) - 2].number);
+    journal_known_read(&j->known, path);
+    free(path);
+}
+
+// The last segment that can be read says what is durable. One that cannot be is not even its table: nothing was told of it.
+static int journal_recover(journal *j)
+{
+    int error = journal_segments_list(j->directory, &j->segments);
+    while (!error && arrlenu(j->segments)) {
+        seglog_header header;
+        char *path = journal_segment_path(j->directory, arrlast(j->segments).number);
+        error = seglog_continue(&j->log, path, &header, &j->cut);
+        // A kill may have come while its table was written: the one before it knows the same.
+        if (!error && arrlenu(j->segments) > 1) journal_read_before(j);
+        if (!error) journal_known_read(&j->known, path);
+        if (error == EILSEQ && unlink(path) == 0) {
+            (void)arrpop(j->segments);
+            error = 0;
+            free(path);
+            continue;
+        }
+        if (!error) arrlast(j->segments).bytes = j->log.size;
+        free(path);
+        break;
+    }
+    return error;
+}
+
+journal *journal_open(const journal_options *o, char **why)
+{
+    journal *j = memory_calloc(1, sizeof *j);
+    *j = (journal){.directory = memory_strdup(o->directory),
+                   .lock = -1,
+                   .log = {.fd = -1},
+                   .preambles = {.fd = -1},
+                   .segment_bytes = o->segment_bytes,
+                   .waiting_bytes = o->waiting_bytes,
+                   .head = {.credit = o->credit}};
+    journal_known_init(&j->known);
+    int error = journal_make_directories(j);
+    if (!error) error = journal_identify(j, o->wall_ns);
+    if (!error) error = journal_open_preambles(j);
+    if (!error) error = journal_recover(j);
+    if (!error) return j;
+    *why = memory_format("%s: %s", o->directory, error == EWOULDBLOCK ? "another head writes here" : strerror(error));
+    journal_close(j);
+    return NULL;
+}
+
+void journal_close(journal *j)
+{
+    if (!j) return;
+    journal_buffer *const buffers[] = {&j->filling, &j->writing, &j->table};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        journal_empty(buffers[i]);
+        arrfree(buffers[i]->bytes);
+        arrfree(buffers[i]->pieces);
+        arrfree(buffers[i]->changed);
+        arrfree(buffers[i]->preambles);
+    }
+    seglog_close(&j->log);
+    seglog_close(&j->preambles);
+    if (j->lock >= 0) close(j->lock);
+    journal_known_free(&j->known);
+    arrfree(j->segments);
+    free(j->directory);
+    free(j);
+}

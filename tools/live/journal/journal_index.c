@@ -1,0 +1,186 @@
+#include "journal_index.h"
+
+#include "live/spool/little.h"
+#include "live/spool/seglog.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct journal_place {
+    struct journal_place_key {
+        unsigned char bytes[SHA256_BYTES];
+    } key;
+    uint64_t value;
+} journal_place;
+
+struct journal_index {
+    int64_t from_ns, to_ns;
+    seglog_reader *segments; // stb_ds
+    seglog_reader preambles;
+    bool has_preambles;
+    journal_place *places;   // where each preamble is
+    journal_stream *streams; // stb_ds, by the number of their row
+};
+
+// ---- one entry after the other ----
+
+static void journal_index_row(journal_index *x, const seglog_entry *e)
+{
+    if (e->size < 25 || e->number > arrlenu(x->streams)) return;
+    if (e->number == arrlenu(x->streams)) {
+        journal_stream s = {.node = memory_strndup((const char *)e->data + 24, e->size - 24)};
+        memcpy(s.stream, e->data, 16);
+        arrput(x->streams, s);
+    }
+    journal_stream *s = &x->streams[e->number];
+    // What was durable before the first segment that is still there.
+    if (!s->begun) s->next = little_get(e->data + 16, 8) + 1;
+    s->begun = true;
+}
+
+static bool journal_index_has_key(const frame *f)
+{
+    spool_tick t;
+    for (size_t at = 0; frame_next(f, &at, &t);)
+        if (t.is_key) return true;
+    return false;
+}
+
+static void journal_index_add(journal_index *x, journal_stream *s, const journal_stretch *t)
+{
+    if (t->first != s->next) return; // behind damage: it comes again
+    s->next = t->last + 1;
+    if (t->first_ns > x->to_ns) return;
+    // Before the time that is asked for only what the first tick of it builds on.
+    if (t->last_ns < x->from_ns && (t->is_gap || t->has_key) && s->stretches) arrsetlen(s->stretches, 0);
+    if (t->last_ns < x->from_ns && t->is_gap) return;
+    arrput(s->stretches, *t);
+}
+
+static void journal_index_entry(journal_index *x, const seglog_entry *e, uint32_t segment, uint64_t at)
+{
+    frame f;
+    journal_stretch t = {.at = at, .segment = segment};
+    if (e->kind == JOURNAL_ROW) {
+        journal_index_row(x, e);
+        return;
+    }
+    if (e->number >= arrlenu(x->streams)) return;
+    if (e->kind == JOURNAL_ELSEWHERE && e->size == 16) {
+        t.first = little_get(e->data, 8);
+        t.last = little_get(e->data + 8, 8);
+        t.is_gap = true;
+        t.reason = SPOOL_ELSEWHERE;
+    } else if (e->kind == JOURNAL_FRAME && frame_parse(&f, e->data, e->size)) {
+        t.first = f.first;
+        t.last = frame_last(&f);
+        t.first_ns = f.first_ns;
+        t.last_ns = f.last_ns;
+        t.is_gap = f.is_gap;
+        t.reason = f.reason;
+        t.has_key = journal_index_has_key(&f);
+    } else {
+        return;
+    }
+    journal_stream *s = &x->streams[e->number];
+    if (!t.last_ns && arrlenu(s->stretches)) t.first_ns = t.last_ns = arrlast(s->stretches).last_ns;
+    journal_index_add(x, s, &t);
+}
+
+static void journal_index_read(journal_index *x, uint32_t segment)
+{
+    seglog_reader *r = &x->segments[segment];
+    seglog_entry e;
+    while (seglog_reader_next(r, &e))
+        journal_index_entry(x, &e, segment, r->at - SEGLOG_HEAD - e.size);
+}
+
+static void journal_index_read_preambles(journal_index *x, const char *directory)
+{
+    seglog_entry e;
+    char *path = memory_format("%s/preambles", directory);
+    x->has_preambles = seglog_reader_open(&x->preambles, path) == 0;
+    free(path);
+    while (x->has_preambles && seglog_reader_next(&x->preambles, &e)) {
+        struct journal_place_key key;
+        if (e.kind != JOURNAL_PREAMBLE || e.size < SHA256_BYTES) continue;
+        memcpy(key.bytes, e.data, SHA256_BYTES);
+        hmput(x->places, key, x->preambles.at - SEGLOG_HEAD - e.size);
+    }
+}
+
+// ---- outside ----
+
+journal_index *journal_index_open(const char *directory, int64_t from_ns, int64_t to_ns, char **why)
+{
+    journal_segment *found = NULL;
+    journal_index *x = memory_calloc(1, sizeof *x);
+    *x = (journal_index){.from_ns = from_ns, .to_ns = to_ns};
+    int error = journal_segments_list(directory, &found);
+    for (size_t i = 0; !error && i < arrlenu(found); i++) {
+        seglog_reader r;
+        char *path = journal_segment_path(directory, found[i].number);
+        if (seglog_reader_open(&r, path) == 0) { // one that a head removes meanwhile held nothing that a session needs
+            arrput(x->segments, r);
+            journal_index_read(x, (uint32_t)arrlenu(x->segments) - 1);
+        }
+        free(path);
+    }
+    arrfree(found);
+    // After the segments: the preamble of a frame that is there is there as well.
+    if (!error) journal_index_read_preambles(x, directory);
+    if (!error) return x;
+    *why = memory_format("%s/journal: %s", directory, strerror(error));
+    journal_index_close(x);
+    return NULL;
+}
+
+size_t journal_index_count(const journal_index *x)
+{
+    return arrlenu(x->streams);
+}
+
+const journal_stream *journal_index_stream(const journal_index *x, size_t stream)
+{
+    return &x->streams[stream];
+}
+
+bool journal_index_frame(journal_index *x, const journal_stretch *s, frame *f)
+{
+    seglog_entry e;
+    seglog_reader *r = &x->segments[s->segment];
+    r->at = s->at;
+    return seglog_reader_here(r, &e) && e.kind == JOURNAL_FRAME && frame_parse(f, e.data, e.size);
+}
+
+const unsigned char *journal_index_preamble(journal_index *x, const unsigned char *hash, size_t *size)
+{
+    struct journal_place_key key;
+    seglog_entry e;
+    memcpy(key.bytes, hash, SHA256_BYTES);
+    ptrdiff_t i = hmgeti(x->places, key);
+    if (i < 0) return NULL;
+    x->preambles.at = x->places[i].value;
+    if (!seglog_reader_here(&x->preambles, &e)) return NULL;
+    *size = e.size - SHA256_BYTES;
+    return e.data + SHA256_BYTES;
+}
+
+void journal_index_close(journal_index *x)
+{
+    if (!x) return;
+    for (size_t i = 0; i < arrlenu(x->segments); i++)
+        seglog_reader_close(&x->segments[i]);
+    for (size_t i = 0; i < arrlenu(x->streams); i++) {
+        arrfree(x->streams[i].stretches);
+        free(x->streams[i].node);
+    }
+    if (x->has_preambles) seglog_reader_close(&x->preambles);
+    arrfree(x->segments);
+    arrfree(x->streams);
+    hmfree(x->places);
+    free(x);
+}

@@ -1,0 +1,49 @@
+// What a head knows of its nodes, and of what frames build on. Thread rule: one thread at a time.
+#ifndef LIVE_JOURNAL_KNOWN_H
+#define LIVE_JOURNAL_KNOWN_H
+
+#include "journal_model.h"
+#include "live/wire/receiver.h"
+
+// A node's stream.
+typedef struct journal_row {
+    char *node;
+    receiver r;
+    bool changed; // since the last commit
+    uint64_t committing;
+    int64_t heard_ns, tick_ns; // wall clock: when the last frame came; the last tick in it
+    uint64_t ticks, frames, refused, bytes;
+    uint64_t missing[SPOOL_REASONS]; // ticks that are no more, by reason
+} journal_row;
+
+typedef struct journal_name {
+    char *key; // node and stream, or node
+    size_t value;
+} journal_name;
+
+typedef struct journal_hash {
+    struct journal_hash_key {
+        unsigned char bytes[SHA256_BYTES];
+    } key;
+    char value;
+} journal_hash;
+
+typedef struct journal_known {
+    journal_row *rows;     // stb_ds; they stay at their index
+    journal_name *streams; // row by node and stream
+    journal_name *nodes;   // how many streams a node has
+    journal_hash *hashes;
+} journal_known;
+
+void journal_known_init(journal_known *k);
+bool journal_known_find(const journal_known *k, const char *node, const unsigned char stream[16], size_t *row);
+size_t journal_known_streams(const journal_known *k, const char *node);
+size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16]);
+bool journal_known_has_hash(const journal_known *k, const unsigned char *hash);
+void journal_known_add_hash(journal_known *k, const unsigned char *hash);
+// Takes over what a segment, or the file of preambles, says.
+void journal_known_read(journal_known *k, const char *path);
+void journal_known_read_preambles(journal_known *k, const char *path);
+void journal_known_free(journal_known *k);
+
+#endif

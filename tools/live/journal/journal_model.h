@@ -1,0 +1,32 @@
+// A head's directory, as whoever writes it and whoever reads it see it.
+//
+//     lock                    held while a head runs
+//     head                    who it is: id and the epoch of its last run
+//     journal/NUMBER.segment  seglog files: rows, then what came, as it came
+//     preambles               a seglog file: what frames build on, once each
+//     sessions/NAME.json      sessions
+//     status.json             what the head sees, every 2 s
+//
+// Thread rule: any.
+#ifndef LIVE_JOURNAL_MODEL_H
+#define LIVE_JOURNAL_MODEL_H
+
+#include <stdint.h>
+
+// Kinds of a segment's entries; the number of an entry is that of its row.
+enum journal_kind {
+    JOURNAL_ROW = 1,       // a node's stream: 16 bytes of stream, u64 durable so far, the node's name
+    JOURNAL_FRAME = 2,     // a frame as it came; the entry's time is when
+    JOURNAL_ELSEWHERE = 3, // u64 first, u64 last: another head has these
+    JOURNAL_PREAMBLE = 4   // in the file of preambles: SHA-256, preamble
+};
+
+typedef struct journal_segment {
+    uint64_t number, bytes;
+} journal_segment;
+
+char *journal_segment_path(const char *directory, uint64_t number); // free() it
+// Those that there are, in order; an stb_ds array. 0 or an errno.
+int journal_segments_list(const char *directory, journal_segment **out);
+
+#endif

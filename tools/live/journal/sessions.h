@@ -1,0 +1,28 @@
+// Sessions: a name for a stretch of time over chosen nodes. A session is a file; its data are in the journal, so that any
+// number of them, overlapping or in the past, cost nothing. Thread rule: any, for different objects.
+#ifndef LIVE_SESSIONS_H
+#define LIVE_SESSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct session {
+    char name[65];
+    char *nodes, *sources, *include, *exclude; // lists by commas; NULL: all
+    int64_t interval_ns;                       // 0: every tick
+    bool fast;                                 // the fast set alone
+    int64_t start_ns, stop_ns;                 // wall clock; stop 0: it goes on
+} session;
+
+bool session_is_name(const char *name); // 1 to 64 of letters, digits, - _ and ., not first a point
+// 0 or an errno; EILSEQ: it is no session.
+int session_read(const char *directory, const char *name, session *s);
+int session_write(const char *directory, const session *s); // 0 or an errno
+int session_delete(const char *directory, const char *name);
+// All that can be read, by name; an stb_ds array. 0 or an errno.
+int session_list(const char *directory, session **out);
+void session_free(session *s);
+void session_list_free(session **all);
+
+#endif

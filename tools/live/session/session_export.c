@@ -1,0 +1,154 @@
+#define _GNU_SOURCE
+#include "session_export.h"
+
+#include "cli/common.h"
+#include "live/journal/journal_snapshots.h"
+#include "session_readings.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct session_told {
+    char *key;
+    char *value;
+} session_told;
+
+// One node's file.
+typedef struct session_file {
+    const session *session;
+    netprof_writer *writer;
+    netprof_error error;
+    session_told *told; // facts so far: each is written once; stb_ds
+    uint64_t snapshots, gaps;
+} session_file;
+
+bool session_takes_node(const session *s, const char *node)
+{
+    char *list = s->nodes ? memory_strdup(s->nodes) : NULL, *at = list;
+    bool takes = !list;
+    for (char *word; !takes && (word = strsep(&at, ","));)
+        takes = fnmatch(word, node, 0) == 0;
+    free(list);
+    return takes;
+}
+
+static void session_file_fact(void *user, const char *key, const char *value)
+{
+    session_file *f = user;
+    ptrdiff_t i = shgeti(f->told, key);
+    if (f->error.code || (i >= 0 && strcmp(f->told[i].value, value) == 0)) return;
+    if (i >= 0) free(f->told[i].value);
+    shput(f->told, key, memory_strdup(value));
+    netprof_write_fact(f->writer, key, value, &f->error);
+}
+
+static void session_file_snapshot(void *user, const netprof_snapshot *s)
+{
+    session_file *f = user;
+    if (!f->error.code && netprof_write_snapshot(f->writer, s, &f->error) == NETPROF_OK) f->snapshots++;
+}
+
+// As a recording names what it lacks.
+static void session_file_gap(session_file *f, const journal_stretch *t)
+{
+    const char *reason = spool_reason_text(t->reason);
+    char *key = memory_format("gap_%llu", (unsigned long long)++f->gaps), *text;
+    if (t->reason == SPOOL_RESTARTED) // numbers that were passed over, not readings
+        text = memory_format("from %lld to %lld: %s", (long long)t->first_ns, (long long)t->last_ns, reason);
+    else
+        text = memory_format("%llu readings from %lld to %lld: %s", (unsigned long long)(t->last - t->first + 1),
+                             (long long)t->first_ns, (long long)t->last_ns, reason);
+    session_file_fact(f, key, text);
+    free(key);
+    free(text);
+}
+
+static void session_file_stream(session_file *f, journal_index *x, size_t stream, int64_t now_ns)
+{
+    const journal_stream *s = journal_index_stream(x, stream);
+    int64_t stop = f->session->stop_ns ? f->session->stop_ns : now_ns;
+    const session_readings_visitor v = {.snapshot = session_file_snapshot, .fact = session_file_fact, .user = f};
+    uint64_t unread = session_readings_visit(x, stream, f->session, now_ns, &v);
+    for (size_t i = 0; i < arrlenu(s->stretches); i++)
+        if (s->stretches[i].is_gap && s->stretches[i].last_ns >= f->session->start_ns &&
+            s->stretches[i].first_ns <= stop)
+            session_file_gap(f, &s->stretches[i]);
+    if (!unread) return;
+    char *key = memory_format("gap_%llu", (unsigned long long)++f->gaps);
+    char *text =
+        memory_format("%llu readings cannot be read without others that are missing", (unsigned long long)unread);
+    session_file_fact(f, key, text);
+    free(key);
+    free(text);
+}
+
+// All streams of the node: an agent whose spool was removed begins another.
+static int session_export_node(journal_index *x, size_t first, const session *s, int64_t now_ns, const char *path,
+                               uint64_t *snapshots)
+{
+    session_file f = {.session = s};
+    const char *node = journal_index_stream(x, first)->node;
+    if (netprof_writer_open(&f.writer, path, 0, &f.error)) return fail_error(path, &f.error);
+    sh_new_strdup(f.told);
+    session_file_fact(&f, "session", s->name);
+    session_file_fact(&f, "session_start_ns", words_integer(s->start_ns).text);
+    if (s->stop_ns) session_file_fact(&f, "session_stop_ns", words_integer(s->stop_ns).text);
+    for (size_t i = first; i < journal_index_count(x); i++)
+        if (strcmp(journal_index_stream(x, i)->node, node) == 0) session_file_stream(&f, x, i, now_ns);
+    *snapshots = f.snapshots;
+    netprof_error closing = {.code = NETPROF_OK};
+    netprof_writer_close(f.writer, !f.error.code && f.snapshots, &closing);
+    if (!f.error.code) f.error = closing;
+    for (size_t i = 0; i < shlenu(f.told); i++)
+        free(f.told[i].value);
+    shfree(f.told);
+    return f.error.code ? fail_error(path, &f.error) : EXIT_DONE;
+}
+
+static bool session_is_first(const journal_index *x, size_t stream)
+{
+    for (size_t i = 0; i < stream; i++)
+        if (strcmp(journal_index_stream(x, i)->node, journal_index_stream(x, stream)->node) == 0) return false;
+    return true;
+}
+
+static int session_export_all(journal_index *x, const session *s, int64_t now_ns, const char *to, char ***files)
+{
+    for (size_t i = 0; i < journal_index_count(x); i++) {
+        const char *node = journal_index_stream(x, i)->node;
+        char token[3 * FRAME_NODE_MOST + 1];
+        uint64_t snapshots = 0;
+        if (!session_is_first(x, i) || !session_takes_node(s, node) || !frame_token(token, node)) continue;
+        char *path = memory_format("%s/%s.netprof", to, token);
+        int code = session_export_node(x, i, s, now_ns, path, &snapshots);
+        if (!code && snapshots)
+            arrput(*files, path);
+        else
+            free(path);
+        if (code) return code;
+    }
+    if (arrlenu(*files)) return EXIT_DONE;
+    return fail(EXIT_NOTHING, "%s: the head has no readings of this time and these nodes", safe(s->name));
+}
+
+int session_export(const char *directory, const session *s, int64_t now_ns, const char *to, char ***files)
+{
+    char *why = NULL;
+    if (mkdir(to, 0777) && errno != EEXIST) return fail_file(EXIT_FILE, to, "%s", strerror(errno));
+    journal_index *x = journal_index_open(directory, s->start_ns, s->stop_ns ? s->stop_ns : now_ns, &why);
+    if (!x) {
+        int code = fail(EXIT_FILE, "%s", safe(why));
+        free(why);
+        return code;
+    }
+    int code = session_export_all(x, s, now_ns, to, files);
+    journal_index_close(x);
+    return code;
+}

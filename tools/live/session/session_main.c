@@ -1,0 +1,332 @@
+// netprof-session: names stretches of time in what a head has collected, and makes recordings and reports of them.
+#define _GNU_SOURCE
+#include "cli/command.h"
+#include "cli/helper_program.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "session_export.h"
+#include "session_statistics.h"
+#include "session_status.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *directory, *nodes, *sources, *include, *exclude, *interval_text, *set_text, *since_text, *output;
+static int all, as_json;
+
+static const struct poptOption options[] = {
+    {"dir", 0, POPT_ARG_STRING, &directory, 0, "the head's directory (else the variable NETPROF_HEAD)", "DIR"},
+    {"nodes", 'n', POPT_ARG_STRING, &nodes, 0, "start: only nodes like these, by commas", "GLOBS"},
+    {"sources", 's', POPT_ARG_STRING, &sources, 0, "start: only these sources, by commas", "NAMES"},
+    {"include", 'i', POPT_ARG_STRING, &include, 0, "start: only DEVICE or DEVICE/COUNTER like these, by commas",
+     "GLOBS"},
+    {"exclude", 'x', POPT_ARG_STRING, &exclude, 0, "start: but not those like these", "GLOBS"},
+    {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "start: at most one reading in this time", "TIME"},
+    {"set", 0, POPT_ARG_STRING, &set_text, 0, "start: all counters, or the few that decide most questions", "all|fast"},
+    {"since", 0, POPT_ARG_STRING, &since_text, 0, "start: it began this long ago", "TIME"},
+    {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on", NULL},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "export: a directory; report: as netprof report takes it", "OUT"},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "list, status, stats: as JSON", NULL},
+    POPT_TABLEEND,
+};
+
+static int64_t session_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int session_fail(const char *name, int error)
+{
+    if (error == ENOENT) return fail(EXIT_FILE, "%s: there is no such session", safe(name));
+    return fail(EXIT_FILE, "%s: %s", safe(name), error == EILSEQ ? "its file is no session" : strerror(error));
+}
+
+// ---- start and stop ----
+
+static int session_start_options(session *s)
+{
+    int64_t since = 0;
+    if (interval_text && !parse_duration(interval_text, &s->interval_ns))
+        return fail_usage("--interval: %s: expected a time like 100ms, 2s or 1m", safe(interval_text));
+    if (since_text && !parse_duration(since_text, &since))
+        return fail_usage("--since: %s: expected a time like 100ms, 2s or 1m", safe(since_text));
+    if (set_text && strcmp(set_text, "all") != 0 && strcmp(set_text, "fast") != 0)
+        return fail_usage("--set: %s: expected all or fast", safe(set_text));
+    s->fast = set_text && strcmp(set_text, "fast") == 0;
+    s->start_ns = session_now() - since;
+    s->nodes = nodes;
+    s->sources = sources;
+    s->include = include;
+    s->exclude = exclude;
+    return s->start_ns > 0 ? EXIT_DONE : fail_usage("--since: %s: before 1970", safe(since_text));
+}
+
+static int session_start(const char *name)
+{
+    session there, s = {.interval_ns = 0};
+    int code = session_start_options(&s);
+    if (code) return code;
+    int error = session_read(directory, name, &there);
+    if (error != ENOENT) {
+        if (!error) session_free(&there);
+        return fail(EXIT_FILE, "%s: there is a session of this name", safe(name));
+    }
+    snprintf(s.name, sizeof s.name, "%s", name);
+    error = session_write(directory, &s);
+    if (error) return session_fail(name, error);
+    if (!session_head_runs(directory))
+        warn("no head runs here at the moment: agents keep what they read until one does");
+    return EXIT_DONE;
+}
+
+static int session_stop_one(session *s)
+{
+    if (s->stop_ns) return fail(EXIT_FILE, "%s: it ended at %s", safe(s->name), words_time(s->stop_ns).text);
+    s->stop_ns = session_now();
+    int error = session_write(directory, s);
+    return error ? session_fail(s->name, error) : EXIT_DONE;
+}
+
+static int session_stop(const char *name)
+{
+    session s, *found = NULL;
+    int code = EXIT_DONE;
+    if (name) {
+        int error = session_read(directory, name, &s);
+        if (error) return session_fail(name, error);
+        code = session_stop_one(&s);
+        session_free(&s);
+        return code;
+    }
+    int error = session_list(directory, &found);
+    if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
+    for (size_t i = 0; i < arrlenu(found) && !code; i++)
+        if (!found[i].stop_ns) code = session_stop_one(&found[i]);
+    session_list_free(&found);
+    return code;
+}
+
+// ---- looking ----
+
+static void session_list_table(const session *found)
+{
+    static const column columns[] = {{"session", 0}, {"state", 0}, {"start", 0}, {"end", 0}, {"nodes", COLUMN_WRAP}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < arrlenu(found); i++) {
+        table_cell(t, PLAIN, found[i].name);
+        table_cell(t, PLAIN, found[i].stop_ns ? "ended" : "goes on");
+        table_cell(t, PLAIN, words_time(found[i].start_ns).text);
+        table_cell(t, PLAIN, found[i].stop_ns ? words_time(found[i].stop_ns).text : "");
+        table_cell(t, PLAIN, found[i].nodes ? found[i].nodes : "all");
+    }
+    table_end(t, stdout, 0);
+}
+
+static void session_list_json(const session *found)
+{
+    json_object *o = json_document("sessions"), *array = json_new_array();
+    for (size_t i = 0; i < arrlenu(found); i++) {
+        json_object *x = json_new_object();
+        json_put_text(x, "name", found[i].name);
+        json_put(x, "is_active", json_new_boolean(!found[i].stop_ns));
+        json_put(x, "start_ns", json_new_int64(found[i].start_ns));
+        json_put(x, "stop_ns", found[i].stop_ns ? json_new_int64(found[i].stop_ns) : NULL);
+        json_put_text(x, "nodes", found[i].nodes);
+        json_append(array, x);
+    }
+    json_put(o, "sessions", array);
+    json_print(stdout, o);
+}
+
+static int session_list_all(const char *name)
+{
+    session *found = NULL;
+    (void)name;
+    int error = session_list(directory, &found);
+    if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
+    if (as_json)
+        session_list_json(found);
+    else
+        session_list_table(found);
+    session_list_free(&found);
+    return output_close();
+}
+
+static int session_show_status(const char *name)
+{
+    (void)name;
+    int code = session_status(directory, session_now(), as_json), closed = output_close();
+    return code ? code : closed;
+}
+
+// ---- what is made of them ----
+
+static int session_show_statistics(const char *name)
+{
+    session s;
+    int error = session_read(directory, name, &s);
+    if (error) return session_fail(name, error);
+    int code = session_statistics(directory, &s, session_now(), as_json), closed = output_close();
+    session_free(&s);
+    return code ? code : closed;
+}
+
+static int session_export_to(const char *name, const char *to, char ***files)
+{
+    session s;
+    int error = session_read(directory, name, &s);
+    if (error) return session_fail(name, error);
+    int code = session_export(directory, &s, session_now(), to, files);
+    session_free(&s);
+    return code;
+}
+
+static void session_free_files(char ***files, bool remove_them)
+{
+    for (size_t i = 0; i < arrlenu(*files); i++) {
+        if (remove_them) unlink((*files)[i]);
+        free((*files)[i]);
+    }
+    arrfree(*files);
+}
+
+static int session_export_files(const char *name)
+{
+    char **files = NULL;
+    if (!output) return fail_usage("export: expected -o DIR");
+    int code = session_export_to(name, output, &files);
+    if (!code) warn("%s: %s in %s", safe(name), words_many(arrlenu(files), "node|nodes").text, safe(output));
+    session_free_files(&files, false);
+    return code;
+}
+
+static int session_run_report(char **files)
+{
+    char *program = helper_program("netprof-report"), **words = NULL;
+    int status;
+    arrput(words, program);
+    arrput(words, (char *)(uintptr_t) "-o");
+    arrput(words, output);
+    for (size_t i = 0; i < arrlenu(files); i++)
+        arrput(words, files[i]);
+    arrput(words, NULL);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        execvp(program, words);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    arrfree(words);
+    free(program);
+    if (child < 0) return fail(EXIT_FILE, "netprof-report: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return fail(EXIT_FILE, "netprof-report is not installed here");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FILE;
+}
+
+static int session_make_report(const char *name)
+{
+    const char *temporary = getenv("TMPDIR");
+    char **files = NULL;
+    if (!output) return fail_usage("report: expected -o FILE");
+    char *inside = memory_format("%s/netprof-session.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    int code = mkdtemp(inside) ? EXIT_DONE : fail_file(EXIT_FILE, inside, "%s", strerror(errno));
+    if (!code) {
+        code = session_export_to(name, inside, &files);
+        if (!code) code = session_run_report(files);
+        session_free_files(&files, true);
+        rmdir(inside);
+    }
+    free(inside);
+    return code;
+}
+
+static int session_remove(const char *name)
+{
+    int error = session_delete(directory, name);
+    return error ? session_fail(name, error) : EXIT_DONE;
+}
+
+// ---- which ----
+
+static const struct {
+    const char *name;
+    int needs; // a session's name: 1 yes, 0 no, -1 unless --all
+    int (*run)(const char *name);
+} verbs[] = {{"start", 1, session_start},           {"stop", -1, session_stop},
+             {"list", 0, session_list_all},         {"status", 0, session_show_status},
+             {"stats", 1, session_show_statistics}, {"export", 1, session_export_files},
+             {"report", 1, session_make_report},    {"delete", 1, session_remove}};
+
+static int session_run(const char **arguments, size_t count)
+{
+    const char *variable = getenv("NETPROF_HEAD");
+    struct stat st;
+    size_t i = 0;
+    if (!count) return fail_usage("expected start, stop, list, status, stats, export, report or delete");
+    while (i < sizeof verbs / sizeof *verbs && strcmp(verbs[i].name, arguments[0]) != 0)
+        i++;
+    if (i == sizeof verbs / sizeof *verbs)
+        return fail_usage("%s: expected start, stop, list, status, stats, export, report or delete",
+                          safe(arguments[0]));
+    bool named = verbs[i].needs > 0 || (verbs[i].needs < 0 && !all);
+    if (count != (named ? 2u : 1u))
+        return fail_usage(named ? "%s: expected the name of one session" : "%s: expected no more arguments",
+                          verbs[i].name);
+    if (named && !session_is_name(arguments[1]))
+        return fail_usage(
+            "%s: a session's name has 1 to 64 letters, digits, '-', '_' and '.', and begins with none of '.'",
+            safe(arguments[1]));
+    if (!directory && variable) directory = memory_strdup(variable);
+    if (!directory || !*directory) return fail_usage("--dir DIR is needed: the head's directory");
+    if (stat(directory, &st) || !S_ISDIR(st.st_mode))
+        return fail_file(EXIT_FILE, directory, "%s", strerror(errno ? errno : ENOTDIR));
+    return verbs[i].run(named ? arguments[1] : NULL);
+}
+
+static const command session_command = {
+    .name = "session",
+    .summary = "name stretches of time in what a head collects; recordings and reports of them",
+    .arguments = "start NAME [--since TIME]\nstop NAME | --all\nlist | status\nstats NAME\nexport NAME -o DIR\n"
+                 "report NAME -o FILE\ndelete NAME",
+    .text =
+        "A session is a name for a stretch of time over chosen nodes and counters. Any number of them may go on at "
+        "once,\n"
+        "overlap, or have begun in the past (--since): nothing is read twice for them. It lies in the head's "
+        "directory, to\n"
+        "which this program needs access; neither a restart of the head nor of this machine ends it. The head keeps "
+        "the\n"
+        "readings of each session until it is deleted.\n"
+        "export writes a recording for each node, which every command reads; what is missing in it, it names (facts "
+        "gap_1,\n"
+        "...). report makes a report of these. stats prints mean, percentiles and maximum of each rate and gauge that\n"
+        "was not always 0. status shows the nodes: how long ago each was heard from, how far it is behind, and how "
+        "many\n"
+        "of its ticks are lost.",
+    .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
+                "netprof session stop run7 --dir head\n"
+                "netprof session report run7 --dir head -o run7.pdf\n"
+                "netprof session status --dir head",
+    .exits = "Exit codes: 0 done, 1 status: a node was not heard from for 30 s, or no head runs; 2 wrong usage, 3 a "
+             "file could\n"
+             "not be read or written, 4 the head has nothing of the session.\n",
+    .options = options,
+    .json = &as_json,
+    .run = session_run,
+};
+
+int main(int argc, char **argv)
+{
+    return command_program(&session_command, argc, argv);
+}

@@ -1,0 +1,130 @@
+#include "session_status.h"
+
+#include "cli/output.h"
+
+#include "analysis/base/json_values.h"
+#include "analysis/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { SESSION_STATUS_MOST = 256 << 20 };
+static const int64_t session_silent_ns = 30000000000;
+
+bool session_head_runs(const char *directory)
+{
+    char *path = memory_format("%s/lock", directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool runs = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+    if (fd >= 0) close(fd); // with it the lock
+    free(path);
+    return runs;
+}
+
+static uint64_t session_member(json_object *o, const char *key)
+{
+    json_object *v;
+    return json_object_object_get_ex(o, key, &v) ? json_object_get_uint64(v) : 0;
+}
+
+static const char *session_member_text(json_object *o, const char *key)
+{
+    json_object *v;
+    return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
+}
+
+static json_object *session_read_status(const char *directory)
+{
+    char *path = memory_format("%s/status.json", directory);
+    json_object *o = NULL;
+    FILE *f = fopen(path, "re");
+    if (f) {
+        json_tokener *tokener = json_new_tokener(8);
+        char piece[65536];
+        size_t n, all = 0;
+        while ((n = fread(piece, 1, sizeof piece, f)) > 0 && !o && (all += n) < SESSION_STATUS_MOST)
+            o = json_feed_tokener(tokener, piece, (int)n);
+        json_tokener_free(tokener);
+        fclose(f);
+    }
+    free(path);
+    if (o && !json_object_is_type(o, json_type_object)) {
+        json_object_put(o);
+        o = NULL;
+    }
+    return o;
+}
+
+static uint64_t session_missing(json_object *node)
+{
+    json_object *missing;
+    uint64_t sum = 0;
+    if (!json_object_object_get_ex(node, "missing_ticks", &missing)) return 0;
+    json_object_object_foreach(missing, key, value) sum +=
+        strcmp(key, "restarted") && strcmp(key, "elsewhere") ? json_object_get_uint64(value) : 0;
+    return sum;
+}
+
+// "812 ticks behind, 0 lost"
+static bool session_print_node(table *t, json_object *node, int64_t age_ns)
+{
+    int64_t silent = (int64_t)session_member(node, "silent_ns") + age_ns;
+    uint64_t behind = session_member(node, "behind_ticks"), lost = session_missing(node);
+    bool is_silent = silent > session_silent_ns;
+    table_cell(t, PLAIN, session_member_text(node, "node"));
+    table_cell(t, is_silent ? ALARM : PLAIN, is_silent ? "silent" : behind > 20 ? "catching up" : "ok");
+    table_printf(t, PLAIN, "%s ago", words_duration((double)silent / 1e9).text);
+    table_cell(t, PLAIN, words_many(behind, "tick|ticks").text);
+    table_cell(t, lost ? WARNING : PLAIN, words_many(lost, "tick|ticks").text);
+    table_cell(t, PLAIN, words_time((int64_t)session_member(node, "last_tick_ns")).text);
+    return is_silent;
+}
+
+static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
+{
+    static const column columns[] = {{"node", 0},
+                                     {"state", 0},
+                                     {"heard from", COLUMN_RIGHT},
+                                     {"behind", COLUMN_RIGHT},
+                                     {"lost", COLUMN_RIGHT},
+                                     {"last reading", 0}};
+    json_object *nodes;
+    int64_t age = runs ? 0 : now_ns - (int64_t)session_member(o, "wall_ns");
+    bool bad = !runs;
+    if (!runs)
+        printf("No head runs here; this is what the last one saw at %s.\n",
+               words_time((int64_t)session_member(o, "wall_ns")).text);
+    else if (!session_member(o, "connected"))
+        printf("The head does not reach its NATS server.\n");
+    const char *disk = session_member_text(o, "disk_error");
+    if (runs && disk && *disk)
+        printf("The head's disk takes nothing since %s: %s.\n",
+               words_time((int64_t)session_member(o, "disk_since_ns")).text, safe(disk));
+    if (!json_object_object_get_ex(o, "nodes", &nodes) || !json_object_is_type(nodes, json_type_array)) return bad;
+    printf("%s, journal of %s\n", words_many(json_object_array_length(nodes), "node|nodes").text,
+           words_amount((double)session_member(o, "journal_bytes"), "bytes").text);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < json_object_array_length(nodes); i++)
+        bad |= session_print_node(t, json_object_array_get_idx(nodes, i), age);
+    table_end(t, stdout, 0);
+    return bad;
+}
+
+int session_status(const char *directory, int64_t now_ns, bool json)
+{
+    json_object *o = session_read_status(directory);
+    bool runs = session_head_runs(directory);
+    if (!o) return fail_file(EXIT_FILE, directory, "no head has written what it sees here");
+    if (json) {
+        json_put(o, "running", json_new_boolean(runs));
+        json_print(stdout, o);
+        return EXIT_DONE;
+    }
+    bool bad = session_print_status(o, runs, now_ns);
+    json_object_put(o);
+    return bad ? EXIT_WORTH_FAILING : EXIT_DONE;
+}
