@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/logs/nccl_logs.h"
+#include "cluster.h"
 #include "player.h"
 #include "plugin_pool.h"
 #include "support.h"
@@ -141,6 +144,7 @@ static int64_t drops_of(const kept *k, const char *what)
 // ---- a directory for each test, and settings ----
 
 static char *directory;
+static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"};
 
 static int begin_directory(void **state)
 {
@@ -150,8 +154,11 @@ static int begin_directory(void **state)
     setenv("NETPROF", "time", 1); // no network devices
     setenv("NETPROF_NCCL", "all", 1);
     unsetenv("NETPROF_NCCL_NEXT");
+    for (size_t i = 0; i < COUNT(jobs); i++)
+        unsetenv(jobs[i]);
     player_ns = 1000000000000;
     player_pid = 4711;
+    snprintf(player_host, sizeof player_host, "node0");
     return 0;
 }
 
@@ -708,6 +715,152 @@ static void a_chained_plugin_that_is_missing(void **state)
     kept_free(&k);
 }
 
+// ---- what is said of a cluster ----
+
+typedef struct said {
+    nccl n;
+    nccl_findings f;
+} said;
+
+static said say(cluster_fault fault, double strength, unsigned seed)
+{
+    said s = {.n = {0}};
+    netprof_error error;
+    cluster_play(fault, strength, seed);
+    assert_int_equal(nccl_read(&s.n, (const char *const *)&directory, 1, NULL, &error), NETPROF_OK);
+    nccl_findings_make(&s.f, &s.n, NULL);
+    return s;
+}
+
+static void said_free(said *s)
+{
+    nccl_findings_free(&s->f);
+    nccl_free(&s->n);
+}
+
+// The planted cause is the first finding, and nothing else is accused of anything as bad.
+static void faults_of_a_cluster(void **state)
+{
+    static const struct {
+        cluster_fault fault;
+        const char *rule, *who[2];
+    } planted[] = {
+        {CLUSTER_SLOW_GPU, "nccl-slow-sender", {"rank 17 of", "its own GPU"}},
+        {CLUSTER_SLOW_SENDER, "nccl-slow-sender", {"rank 17 of", "on the wire"}},
+        {CLUSTER_SLOW_RECEIVER, "nccl-slow-receiver", {"rank 17 of", "receives slowly"}},
+        {CLUSTER_SLOW_LINK, "nccl-slow-link", {"from rank 17", "to rank 22"}},
+    };
+    for (size_t i = 0; i < COUNT(planted); i++)
+        for (unsigned seed = 1; seed <= 2; seed++) {
+            begin_directory(state);
+            setenv("NETPROF_NCCL", "step", 1);
+            said s = say(planted[i].fault, seed + 1, seed);
+            assert_true(s.f.count > 0 && s.f.severity >= SEVERITY_WATCH);
+            assert_string_equal(s.f.items[0].rule->name, planted[i].rule);
+            for (int k = 0; k < 2; k++)
+                assert_non_null(strstr(s.f.items[0].claim, planted[i].who[k]));
+            for (size_t k = 1; k < s.f.count; k++)
+                assert_true(s.f.items[k].severity < SEVERITY_WATCH || strstr(s.f.items[k].claim, "rank 17"));
+            said_free(&s);
+            end_directory(state);
+        }
+}
+
+static void a_healthy_cluster(void **state)
+{
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        begin_directory(state);
+        setenv("NETPROF_NCCL", "step", 1);
+        said s = say(CLUSTER_CLEAN, 1, seed);
+        for (size_t k = 0; k < s.f.count; k++)
+            assert_true(s.f.items[k].severity < SEVERITY_WATCH);
+        assert_int_equal(s.n.member_count, 64);
+        assert_int_equal(s.n.host_count, 16);
+        assert_int_equal(s.n.record_count, 64 * 40);
+        assert_int_equal(s.n.instance_count, 40);
+        assert_int_equal(s.n.untimed, 0);
+        for (size_t k = 0; k < s.n.proxy_count; k++) { // 4 rings, both ways: 40 steps of 64 KiB each
+            assert_int_equal(s.n.proxies[k].timed, 40);
+            assert_int_equal(s.n.proxies[k].bytes, 40 * 65536);
+            assert_int_equal(s.n.proxies[k].operations, 40);
+        }
+        assert_int_equal(s.n.proxy_count, 64 * 8);
+        said_free(&s);
+        end_directory(state);
+    }
+}
+
+// Without steps or kernels nobody knows how long a call took on a rank: that is said, and nothing is judged by it.
+static void calls_without_times(void **state)
+{
+    (void)state;
+    setenv("NETPROF_NCCL", "proxy", 1);
+    said s = say(CLUSTER_SLOW_GPU, 8, 1);
+    assert_int_equal(s.n.untimed, 64 * 40);
+    assert_int_equal(s.n.record_count, 0);
+    assert_int_equal(s.f.severity, SEVERITY_UNKNOWN);
+    assert_string_equal(s.f.verdict, "Nothing could be judged: 2560 calls were recorded without the time they took");
+    assert_int_equal(s.f.count, 0);
+    assert_true(s.f.unknown_count > 0);
+    said_free(&s);
+}
+
+// Replays of a graph repeat the sequence number: they are calls of their own all the same.
+static void replays_of_a_graph(void **state)
+{
+    (void)state;
+    nccl n = {0};
+    netprof_error error;
+    for (int rank = 0; rank < 2; rank++) {
+        player p;
+        player_pid = 100 + rank;
+        player_init(&p, 5, player_table(5), 0x77, "dp", 2, 2, rank);
+        for (uint64_t i = 0; i < 30; i++) {
+            player_ns = 1000000000000 + (int64_t)i * 1000000;
+            void *coll = player_coll(&p, "AllReduce", i < 10 ? i : 10, 64);
+            player_stop(&p, coll);
+            player_kernel(&p, coll, 0, 1000000 * (i + 1), 1000000 * (i + 1) + 500000);
+        }
+        player_finalize(&p);
+    }
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, &error), NETPROF_OK);
+    assert_int_equal(n.communicator_count, 1);
+    assert_int_equal(n.instance_count, 30);
+    assert_int_equal(n.communicators[0].complete, 30);
+    assert_int_equal(n.conflicts + n.duplicates, 0);
+    for (size_t i = 0; i < n.instance_count; i++)
+        assert_int_equal(n.instances[i].min_us, 500);
+    nccl_free(&n);
+}
+
+// A file that is cut anywhere is read up to there.
+static void files_cut_anywhere(void **state)
+{
+    (void)state;
+    char path[512];
+    static char bytes[65536];
+    player p;
+    player_init(&p, 5, player_table(5), 0x77, "dp", 1, 2, 0);
+    play_one(&p);
+    player_finalize(&p);
+    snprintf(path, sizeof path, "%s/netprof-nccl-node0-4711.netprof", directory);
+    FILE *from = fopen(path, "r");
+    assert_non_null(from);
+    size_t size = fread(bytes, 1, sizeof bytes, from), used = 0;
+    fclose(from);
+    assert_true(size > 500 && size < sizeof bytes);
+    for (size_t cut = 0; cut <= size; cut += 3) {
+        nccl n = {0};
+        FILE *to = fopen(path, "w");
+        assert_int_equal(fwrite(bytes, 1, cut, to), cut);
+        fclose(to);
+        used += nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL) == NETPROF_OK;
+        if (n.file_count) assert_true(n.files[0].tail_cut || n.files[0].problem || cut == size);
+        nccl_free(&n);
+    }
+    assert_true(used > 10);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_directory, end_directory)
 
 int main(int count, char **arguments)
@@ -727,6 +880,11 @@ int main(int count, char **arguments)
         TEST(loaded_again_and_again),
         cmocka_unit_test(chained_plugins),
         TEST(a_chained_plugin_that_is_missing),
+        cmocka_unit_test(faults_of_a_cluster),
+        cmocka_unit_test(a_healthy_cluster),
+        TEST(calls_without_times),
+        TEST(replays_of_a_graph),
+        TEST(files_cut_anywhere),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,24 @@ static bool main_running, main_ending;
 static int main_level; // index in main_levels
 static struct timespec main_control_time;
 
+// ---- processes ----
+
+#ifdef PLUGIN_SCRIPT
+int plugin_getpid(void);
+#else
+static int plugin_getpid(void)
+{
+    return (int)getpid();
+}
+#endif
+
+// A child of fork() has the pools but not the thread, the file is its parent's, and the lock may be held for ever.
+static bool main_is_child(void)
+{
+    int pid = plugin_pid;
+    return pid && plugin_getpid() != pid;
+}
+
 // ---- levels ----
 
 static const struct {
@@ -70,6 +88,7 @@ static void main_set_level(int level)
 EXPORTED int netprof_nccl_level(const char *name)
 {
     int level = main_level_of(name, -1);
+    if (main_is_child()) return EINVAL;
     pthread_mutex_lock(&main_lock);
     if (level >= 0) main_set_level(level);
     pthread_mutex_unlock(&main_lock);
@@ -156,15 +175,6 @@ static bool main_begin_thread(void)
 
 // ---- the first and the last communicator ----
 
-#ifdef PLUGIN_SCRIPT
-int plugin_getpid(void);
-#else
-static int plugin_getpid(void)
-{
-    return (int)getpid();
-}
-#endif
-
 static bool main_begin(int version, abi_log log)
 {
     plugin_pid = plugin_getpid();
@@ -191,6 +201,7 @@ static void main_end(void)
     file_end();
     chain_close(main_chain);
     main_chain = NULL;
+    plugin_pid = 0;
 }
 
 // ---- communicators ----
@@ -236,18 +247,13 @@ static plugin_context *main_make_context(int version, const main_asked *a)
     return c;
 }
 
-// A child of fork() has the pools but not the thread, and the file is its parent's.
-static bool main_is_child(void)
-{
-    return main_open_count && plugin_getpid() != plugin_pid;
-}
-
 static int main_init(int version, void **context, const main_asked *a)
 {
     if (!context) return 0;
     *context = NULL;
+    if (main_is_child()) return 0;
     pthread_mutex_lock(&main_lock);
-    bool usable = !main_is_child() && main_open_count < POOL_CONTEXTS;
+    bool usable = main_open_count < POOL_CONTEXTS;
     bool first = usable && !main_open_count;
     if (first) usable = main_begin(version, a->log);
     plugin_context *c = usable ? main_make_context(version, a) : NULL;
@@ -268,10 +274,11 @@ static int main_finalize(void *context)
 {
     plugin_context *c = context;
     uint32_t at = 0;
+    if (main_is_child()) return 0;
     pthread_mutex_lock(&main_lock);
     while (at < main_open_count && main_open[at] != c)
         at++;
-    if (at < main_open_count && !main_is_child()) {
+    if (at < main_open_count) {
         atomic_store(&c->open, false);
         if (c->chain) chain_end(c->chain, c);
         drain_context(c, true);

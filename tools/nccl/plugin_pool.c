@@ -16,7 +16,7 @@ static const struct {
     uint32_t count, size;
 } pool_shapes[POOL_CLASSES] = {{2048, 128}, {4096, 128}, {4096, 128}};
 
-int plugin_pid;
+_Atomic int plugin_pid;
 static _Atomic(plugin_context *) pool_contexts[POOL_CONTEXTS];
 static uint32_t pool_context_count;
 static plugin_context *pool_spares[POOL_CONTEXTS];

@@ -13,7 +13,7 @@
 
 enum { POOL_CONTEXTS = 4096, POOL_DEVICES = 64 };
 
-extern int plugin_pid; // of this process
+extern _Atomic int plugin_pid; // of this process; 0 without a communicator
 
 typedef enum pool_class { POOL_CALLS = 0, POOL_PARTS, POOL_STEPS, POOL_CLASSES } pool_class;
 

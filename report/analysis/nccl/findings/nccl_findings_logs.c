@@ -21,7 +21,8 @@ void nccl_findings_missing(nccl_findings_making *m)
     }
     if (!calls) return;
     m->f->judged++;
-    if (!missing) return;
+    // A rank that sends nothing has no time of its own where only steps were recorded: no record of it was lost.
+    if (!missing || n->untimed) return;
     double incomplete = (double)(calls - complete) / (double)calls,
            share = (double)missing / (double)(records + missing);
     nccl_finding *x = nccl_finding_add(

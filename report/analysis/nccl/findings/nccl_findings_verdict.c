@@ -134,6 +134,9 @@ static char *judged_wire_part(const nccl_findings *f)
 
 static char *judged_good(const nccl_findings *f, const nccl *n)
 {
+    if (!n->instance_count && n->untimed)
+        return memory_format("Nothing could be judged: %s recorded without the time %s took",
+                             words_many(n->untimed, "call was|calls were").text, n->untimed == 1 ? "it" : "they");
     if (!n->instance_count) return memory_strdup("Nothing could be judged: the logs hold no collective");
     if (!f->what.ranks)
         return memory_format("%s of single ranks: nobody to wait for",
@@ -171,6 +174,13 @@ void nccl_findings_conclude(nccl_findings_making *m)
     nccl_findings *f = m->f;
     nccl_findings_late_unknown(m);
     judged_count_wires(m);
+    if (m->n->untimed)
+        nccl_finding_unknown(m,
+                             memory_format("%s: %s recorded without the time %s took on this rank; NETPROF_NCCL=step "
+                                           "records it where the network is used, NETPROF_NCCL=all everywhere",
+                                           nccl_finding_rules[NCCL_RULE_LATE_RANK].name,
+                                           words_many(m->n->untimed, "call was|calls were").text,
+                                           m->n->untimed == 1 ? "it" : "they"));
     bool bad = f->count && f->items[0].severity >= SEVERITY_WATCH;
     f->is_blind = !m->n->instance_count || f->what.late < f->what.ranks || f->what.wire_ranks < f->what.ranks;
     f->what.late_us = bad || !f->what.late ? NAN : judged_least_lateness(m->n);

@@ -240,7 +240,7 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
     k.peer = p->seen >> NCCL_PROXY_PEER & 1 && p->peer <= INT32_MAX ? (int64_t)p->peer : -1;
     nccl_proxy *x = chunk_find_proxy(c, &k);
     if (operation) {
-        x->operations++;
+        x->operations = sum_capped(x->operations, p->operations ? p->operations : 1);
         x->steps = sum_capped(x->steps, p->steps);
         x->steps_dropped = sum_capped(x->steps_dropped, p->steps_dropped);
         x->bytes = sum_capped(x->bytes, p->bytes);
@@ -261,6 +261,7 @@ static void chunk_add_stats(nccl_chunk *c, uint32_t member, const nccl_line *lin
     s->dumps++;
     s->coll_records = sum_capped(s->coll_records, from->coll_records);
     s->p2p_records = sum_capped(s->p2p_records, from->p2p_records);
+    s->untimed = sum_capped(s->untimed, from->untimed_records);
     if (from->coll_dropped > s->coll_dropped) s->coll_dropped = from->coll_dropped;
     if (from->p2p_dropped > s->p2p_dropped) s->p2p_dropped = from->p2p_dropped;
     chunk_note_time(&c->members[member], line->metadata.dump_us);
@@ -288,7 +289,7 @@ static uint32_t chunk_bare_member(nccl_chunk *c, nccl_outcome kind)
     return c->context.member;
 }
 
-static void chunk_use_line(nccl_chunk *c, nccl_line *line)
+void nccl_chunk_use(nccl_chunk *c, nccl_line *line)
 {
     uint32_t member = line->bare ? chunk_bare_member(c, line->outcome) : chunk_find_member(c, line);
     uint64_t dump_us = line->bare ? c->context.dump_us : line->metadata.dump_us;
@@ -311,7 +312,7 @@ void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length)
     c->lines++;
     c->bytes += length + 1;
     if (line.outcome >= NCCL_COLL) {
-        chunk_use_line(c, &line);
+        nccl_chunk_use(c, &line);
         if (line.minor >= 0)
             c->versions |= UINT64_C(1) << line.minor;
         else if (!line.bare)

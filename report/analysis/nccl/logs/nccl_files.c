@@ -1,6 +1,7 @@
 // Finding the files of logs.
 
 #include "nccl_parts.h"
+#include "nccl_recorded.h"
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
@@ -29,7 +30,7 @@ static bool files_is_log(const char *name)
     static const char *const ends[] = {".log", ".log.gz", ".log.zst", ".jsonl", ".jsonl.gz", ".jsonl.zst"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (files_ends_with(name, ends[i])) return true;
-    return files_is_metrics(name);
+    return files_is_metrics(name) || nccl_recorded_is_name(name);
 }
 
 static nccl_file *files_add(nccl *n, const char *path, off_t size)
@@ -38,6 +39,7 @@ static nccl_file *files_add(nccl *n, const char *path, off_t size)
     nccl_file file = {.path = copy,
                       .name = slash ? slash + 1 : copy,
                       .prometheus = files_is_metrics(copy),
+                      .recorded = files_ends_with(copy, ".netprof"),
                       .size = size > 0 ? (uint64_t)size : 0};
     arrput(n->files, file);
     return &arrlast(n->files);

@@ -52,6 +52,7 @@ enum { // bits of nccl_perf
 typedef struct nccl_stats_line {
     uint32_t seen, wrong;
     uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped, proxy_records;
+    uint64_t untimed_records; // of files of netprof's plugin
 } nccl_stats_line;
 
 // When a step entered its phases, us since the epoch; 0: not seen.
@@ -68,6 +69,7 @@ typedef struct nccl_proxy_line {
     uint64_t timed, step_bytes; // steps with any of these times, and what they moved
     nccl_proxy_times at;
     bool final;
+    uint64_t operations; // that it sums up; 0: it is one
 } nccl_proxy_line;
 enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
 

@@ -4,6 +4,7 @@
 #include "nccl_line.h"
 #include "nccl_parallel.h"
 #include "nccl_parts.h"
+#include "nccl_recorded.h"
 #include "nccl_stream.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/words.h"
@@ -16,7 +17,7 @@
 static bool logs_recognise_file(const char *path)
 {
     enum { BEGINNING = 64 << 10 };
-    bool known = false;
+    bool known = nccl_recorded_recognise(path);
     nccl_stream *s = nccl_stream_open(path, 0);
     char *text = memory_alloc(BEGINNING + NCCL_LINE_PAD);
     size_t size = s ? nccl_stream_read(s, text, BEGINNING - 1) : 0;
@@ -70,7 +71,7 @@ static void logs_plan_file(reading *r, uint32_t file)
 {
     uint64_t size = r->n->files[file].size, at = 0, part = r->options->part ? r->options->part : 32 << 20;
     bool packed = true;
-    if (size >= 2 * part) {
+    if (size >= 2 * part && !r->n->files[file].recorded) {
         nccl_stream *s = nccl_stream_open(r->n->files[file].path, 0);
         packed = !s || nccl_stream_packing(s) != NCCL_PLAIN;
         nccl_stream_close(s);
@@ -112,7 +113,11 @@ static void logs_read_chunk(void *user, size_t i)
     reading *r = user;
     nccl_chunk *c = &r->chunks[r->jobs[i].chunk];
     size_t max_line = r->options->max_line ? r->options->max_line : (size_t)16 << 20;
-    nccl_chunk_read(c, r->n->files[c->file].path, max_line, &r->done);
+    const nccl_file *file = &r->n->files[c->file];
+    if (file->recorded)
+        nccl_recorded_read(c, file->path, &r->done);
+    else
+        nccl_chunk_read(c, file->path, max_line, &r->done);
 }
 
 static void logs_poll(void *user)

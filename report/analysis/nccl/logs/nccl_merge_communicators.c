@@ -1,5 +1,6 @@
 // Which members form one communicator, and the model's arrays of communicators, processes and hosts.
 #include "nccl_merge_parts.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -264,6 +265,7 @@ static void runs_fill_communicator(nccl_merging *m, const gathered *g)
                                                       .first_dump_us = x->first_dump_us,
                                                       .last_dump_us = x->last_dump_us};
         n->has_dump_stats |= x->stats.dumps > 0;
+        n->untimed = sum_capped(n->untimed, x->stats.untimed);
     }
     n->communicator_count++;
 }

@@ -1,5 +1,6 @@
 // Who the members are: the same rank of the same process, in whatever chunk it was seen.
 #include "nccl_merge_parts.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ static void join_add_stats(nccl_dump_stats *to, const nccl_dump_stats *from)
 {
     to->dumps += from->dumps;
     to->coll_records += from->coll_records;
+    to->untimed = sum_capped(to->untimed, from->untimed);
     to->p2p_records += from->p2p_records;
     if (from->coll_dropped > to->coll_dropped) to->coll_dropped = from->coll_dropped;
     if (from->p2p_dropped > to->p2p_dropped) to->p2p_dropped = from->p2p_dropped;

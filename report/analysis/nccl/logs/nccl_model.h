@@ -55,6 +55,7 @@ typedef struct nccl_file {
     bool cut;        // the compressed stream ends early, or is damaged: everything before that place was used
     bool tail_cut;   // the last line has no end
     bool prometheus; // a .prom file: its lines are in nccl.metrics, not here
+    bool recorded;   // of netprof's own plugin: a .netprof file, whose rows are counted as lines
     int error;       // errno: could not be opened, or read to its end; 0: it was
     char *problem;   // what is wrong with it, a sentence without the path; NULL: nothing
     uint64_t size;   // bytes on disk
@@ -107,6 +108,7 @@ typedef struct nccl_host {
 typedef struct nccl_dump_stats {
     uint64_t dumps; // 0: nothing
     uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped;
+    uint64_t untimed; // calls whose length nobody recorded: no record of them
 } nccl_dump_stats;
 
 // A rank of a communicator.
@@ -325,7 +327,8 @@ typedef struct nccl {
     bool foreign_version;                 // a version that is not known occurred
     uint64_t first_dump_us, last_dump_us; // when lines were written; no collective's start or end
     bool has_dump_stats, has_traces, has_algorithms;
-    void *memory; // private
+    uint64_t untimed; // calls whose length nobody recorded, in files of netprof's plugin
+    void *memory;     // private
 } nccl;
 
 // Peaks, from the user: bus bandwidth in GB/s. The first whose pattern matches counts.

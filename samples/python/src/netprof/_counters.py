@@ -210,12 +210,12 @@ def save(path, snapshots):
 
 class Recording:
     """What a .netprof file holds: facts (a dict), snapshots, deltas (each a list of Change), regions (each a
-    Statistics), damage (a list of Damage); complete: whether the writer came to its end. Of files put together the
+    Statistics), events (of each part of a table its kind and a dict of columns), damage (a list of Damage); complete: whether the writer came to its end. Of files put together the
     facts of a later one replace those before."""
 
     def __init__(self):
         self.facts = {}
-        self.snapshots, self.deltas, self.regions, self.damage = [], [], [], []
+        self.snapshots, self.deltas, self.regions, self.events, self.damage = [], [], [], [], []
         self.complete = True
 
 
@@ -231,6 +231,8 @@ def load(path):
             found.deltas.append(list(map(Change._make, item[0])))
         elif kind == "regions":
             found.regions.append(Statistics(*item[0]))
+        elif kind == "events":
+            found.events.append(tuple(item))
         elif kind == "damage":
             found.damage.append(Damage(*item))
         else:

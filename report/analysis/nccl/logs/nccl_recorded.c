@@ -1,0 +1,373 @@
+#include "nccl_recorded.h"
+
+#include "analysis/base/saturating_sum.h"
+#include "analysis/base/stb_ds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- what a file is ----
+
+static bool recorded_ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+bool nccl_recorded_is_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return strncmp(name, "netprof-nccl-", 13) == 0 && recorded_ends_with(name, ".netprof");
+}
+
+bool nccl_recorded_recognise(const char *path)
+{
+    netprof_reader *r;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    bool found = false;
+    if (!recorded_ends_with(path, ".netprof") || netprof_reader_open(&r, path, NULL, NULL)) return false;
+    while (!found && item.type == NETPROF_ITEM_FACT && !netprof_reader_next(r, &item, NULL)) // facts come first
+        found =
+            item.type == NETPROF_ITEM_FACT && !strcmp(item.fact->key, "recorder") && !strcmp(item.fact->value, "nccl");
+    netprof_reader_close(r);
+    return found;
+}
+
+// ---- communicators ----
+
+typedef struct recorded_func { // graph replays repeat a sequence number: they are counted on
+    const char *name;
+    uint64_t next, ahead;
+} recorded_func;
+
+typedef struct recorded_comm {
+    int64_t serial;
+    const char *id, *name;
+    uint64_t rank, ranks, nodes, first_us, calls, p2ps, dropped, untimed;
+    recorded_func *funcs;
+} recorded_comm;
+
+// All that went from one rank to another, or came.
+typedef struct recorded_pair {
+    int64_t comm, peer;
+    bool sends;
+    uint64_t ops, steps, timed, bytes, own_gpu_ns, credit_ns, wire_ns, flush_ns;
+} recorded_pair;
+
+typedef struct recorded {
+    nccl_chunk *c;
+    const char *host;
+    uint64_t pid, last_us;
+    recorded_comm *comms;
+    recorded_pair *pairs;
+    nccl_index pair_index;
+} recorded;
+
+static recorded_comm *recorded_comm_of(const recorded *r, int64_t serial)
+{
+    for (size_t i = arrlenu(r->comms); i-- > 0;)
+        if (r->comms[i].serial == serial) return &r->comms[i];
+    return NULL;
+}
+
+static nccl_text recorded_text(const char *text)
+{
+    return (nccl_text){text, (uint32_t)strlen(text), false};
+}
+
+static nccl_line recorded_line(const recorded *r, const recorded_comm *x, nccl_outcome outcome)
+{
+    return (nccl_line){.outcome = outcome,
+                       .minor = -1,
+                       .header = {.seen = 31,
+                                  .id = recorded_text(x->id),
+                                  .name = recorded_text(x->name),
+                                  .rank = x->rank,
+                                  .ranks = x->ranks,
+                                  .nodes = x->nodes},
+                       .metadata = {.seen = 15, .host = recorded_text(r->host), .dump_us = r->last_us, .pid = r->pid}};
+}
+
+// ---- rows ----
+
+typedef struct recorded_rows {
+    const netprof_events *e;
+    size_t row;
+} recorded_rows;
+
+static const netprof_events_column *recorded_column(const recorded_rows *t, const char *name)
+{
+    for (size_t i = 0; i < t->e->column_count; i++)
+        if (strcmp(t->e->columns[i].name, name) == 0) return &t->e->columns[i];
+    return NULL;
+}
+
+static int64_t recorded_number(const recorded_rows *t, const char *name)
+{
+    const netprof_events_column *c = recorded_column(t, name);
+    return c && c->numbers ? c->numbers[t->row] : 0;
+}
+
+static const char *recorded_word(const recorded_rows *t, const char *name)
+{
+    const netprof_events_column *c = recorded_column(t, name);
+    return c && c->texts ? c->texts[t->row] : "";
+}
+
+static uint64_t recorded_us(int64_t ns)
+{
+    return ns > 0 ? ((uint64_t)ns + 500) / 1000 : 0;
+}
+
+static void recorded_add_comm(recorded *r, const recorded_rows *t)
+{
+    int64_t rank = recorded_number(t, "rank"), ranks = recorded_number(t, "ranks"), nodes = recorded_number(t, "nodes");
+    const char *id = recorded_word(t, "id"), *name = recorded_word(t, "name");
+    if (rank < 0 || ranks < 1 || nodes < 1 || rank >= ranks) {
+        r->c->outcomes[NCCL_BAD_VALUE]++;
+        return;
+    }
+    recorded_comm x = {.serial = recorded_number(t, "comm"),
+                       .id = nccl_arena_text(&r->c->arena, id, strlen(id)),
+                       .name = nccl_arena_text(&r->c->arena, name, strlen(name)),
+                       .rank = (uint64_t)rank,
+                       .ranks = (uint64_t)ranks,
+                       .nodes = (uint64_t)nodes,
+                       .first_us = recorded_us(recorded_number(t, "begin_ns"))};
+    arrput(r->comms, x);
+    r->c->outcomes[NCCL_BLANK]++; // it says of whom the others are
+}
+
+static uint64_t recorded_sn(recorded *r, recorded_comm *x, const char *func, uint64_t sn)
+{
+    recorded_func *f = NULL;
+    for (size_t i = 0; i < arrlenu(x->funcs) && !f; i++)
+        if (strcmp(x->funcs[i].name, func) == 0) f = &x->funcs[i];
+    if (!f) {
+        recorded_func fresh = {.name = nccl_arena_text(&r->c->arena, func, strlen(func))};
+        arrput(x->funcs, fresh);
+        f = &arrlast(x->funcs);
+    }
+    if (sn + f->ahead < f->next) f->ahead = f->next - sn;
+    f->next = sn + f->ahead + 1;
+    return sn + f->ahead;
+}
+
+// When it began and ended on this rank, in ns of one clock. A kernel's times are the GPU's; else the call begins when its
+// GPU has the first data ready, and ends with the last operation of its proxies. Without either, nobody can tell how long
+// its GPU kept it waiting: then false.
+static bool recorded_span(const recorded_rows *t, int64_t *begin, int64_t *end, const char **timing)
+{
+    bool kernels = recorded_number(t, "kernels") > 0;
+    *begin = recorded_number(t, kernels ? "gpu_begin_ns" : "ready_ns");
+    *end = recorded_number(t, kernels ? "gpu_end_ns" : "last_ns");
+    *timing = kernels ? "kernel_gpu" : "proxy_steps";
+    return *begin > 0 && *end > *begin;
+}
+
+static void recorded_add_call(recorded *r, const recorded_rows *t)
+{
+    recorded_comm *x = recorded_comm_of(r, recorded_number(t, "comm"));
+    bool p2p = strcmp(recorded_word(t, "kind"), "p2p") == 0;
+    int64_t begin, end, bytes = recorded_number(t, "bytes");
+    const char *timing, *func = recorded_word(t, "func");
+    if (!x || bytes < 0 || !*func) {
+        r->c->outcomes[x ? NCCL_BAD_VALUE : NCCL_NO_CONTEXT]++;
+        r->c->invalid_sizes += x && bytes < 0;
+        return;
+    }
+    r->last_us = recorded_us(recorded_number(t, "enqueue_ns"));
+    nccl_line line = recorded_line(r, x, p2p ? NCCL_P2P : NCCL_COLL);
+    uint64_t sn = (uint64_t)recorded_number(t, "sn");
+    if (!p2p) sn = recorded_sn(r, x, func, sn);
+    bool timed = recorded_span(t, &begin, &end, &timing);
+    *(p2p ? &x->p2ps : &x->calls) += timed;
+    x->untimed += !timed;
+    if (!timed) {
+        r->c->outcomes[NCCL_BLANK]++;
+        return;
+    }
+    line.perf = (nccl_perf){.seen = 1u << NCCL_PERF_ALGO | 1u << NCCL_PERF_PROTO | 1u << NCCL_PERF_TIMING |
+                                    (p2p ? 1u << NCCL_PERF_PEER : 0),
+                            .coll = recorded_text(func),
+                            .algo = recorded_text(recorded_word(t, "algo")),
+                            .proto = recorded_text(recorded_word(t, "proto")),
+                            .timing = recorded_text(timing),
+                            .sn = sn,
+                            .size = (uint64_t)bytes,
+                            .time_us = recorded_us(end - begin),
+                            .peer = (uint64_t)recorded_number(t, "peer")};
+    double traffic = p2p ? (double)bytes : nccl_traffic_bytes(func, (uint64_t)bytes, (int64_t)x->ranks);
+    line.perf.bus_gbs = line.perf.time_us ? traffic * (p2p ? 1 : nccl_bus_factor(func, (int64_t)x->ranks)) / 1e3 /
+                                                (double)line.perf.time_us
+                                          : 0;
+    nccl_chunk_use(r->c, &line);
+    r->c->outcomes[line.outcome]++;
+}
+
+typedef struct recorded_pair_key {
+    const recorded *r;
+    int64_t comm, peer;
+    bool sends;
+} recorded_pair_key;
+
+static bool recorded_same_pair(const void *user, uint32_t i)
+{
+    const recorded_pair_key *k = user;
+    const recorded_pair *x = &k->r->pairs[i];
+    return x->comm == k->comm && x->peer == k->peer && x->sends == k->sends;
+}
+
+static recorded_pair *recorded_pair_of(recorded *r, const recorded_rows *t)
+{
+    recorded_pair_key k = {r, recorded_number(t, "comm"), recorded_number(t, "peer"),
+                           strcmp(recorded_word(t, "direction"), "send") == 0};
+    uint64_t hash = nccl_mix(nccl_mix((uint64_t)k.comm, (uint64_t)k.peer), k.sends);
+    uint32_t next = (uint32_t)arrlenu(r->pairs),
+             found = nccl_index_put(&r->pair_index, hash, recorded_same_pair, &k, next);
+    recorded_pair fresh = {.comm = k.comm, .peer = k.peer, .sends = k.sends};
+    if (found == next) arrput(r->pairs, fresh);
+    return &r->pairs[found];
+}
+
+static void recorded_sum(uint64_t *to, const recorded_rows *t, const char *name)
+{
+    int64_t value = recorded_number(t, name);
+    if (value > 0) *to = sum_capped(*to, (uint64_t)value);
+}
+
+static void recorded_add_transfer(recorded *r, const recorded_rows *t)
+{
+    recorded_pair *x = recorded_pair_of(r, t);
+    recorded_sum(&x->ops, t, "ops");
+    recorded_sum(&x->steps, t, "steps");
+    recorded_sum(&x->timed, t, "timed");
+    recorded_sum(&x->bytes, t, "bytes");
+    recorded_sum(&x->own_gpu_ns, t, "own_gpu_ns");
+    recorded_sum(&x->credit_ns, t, "credit_ns");
+    recorded_sum(&x->wire_ns, t, "wire_ns");
+    recorded_sum(&x->flush_ns, t, "flush_ns");
+    r->c->outcomes[NCCL_PROXY]++;
+}
+
+static void recorded_add_drop(recorded *r, const recorded_rows *t)
+{
+    recorded_comm *x = recorded_comm_of(r, recorded_number(t, "comm"));
+    if (x && strcmp(recorded_word(t, "what"), "calls") == 0) recorded_sum(&x->dropped, t, "count");
+    r->c->outcomes[NCCL_BLANK]++;
+}
+
+static void recorded_add_events(recorded *r, const netprof_events *e)
+{
+    static const struct {
+        const char *kind;
+        void (*add)(recorded *r, const recorded_rows *t);
+    } kinds[] = {{"nccl.comm", recorded_add_comm},
+                 {"nccl.call", recorded_add_call},
+                 {"nccl.transfer", recorded_add_transfer},
+                 {"nccl.drops", recorded_add_drop}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        recorded_rows t = {e, 0};
+        if (strcmp(e->kind, kinds[i].kind) != 0) continue;
+        for (; t.row < e->count; t.row++) {
+            r->c->lines++;
+            kinds[i].add(r, &t);
+        }
+    }
+}
+
+// ---- sums, at the end ----
+
+static void recorded_end_pairs(recorded *r)
+{
+    for (size_t i = 0; i < arrlenu(r->pairs); i++) {
+        const recorded_pair *p = &r->pairs[i];
+        const recorded_comm *x = recorded_comm_of(r, p->comm);
+        if (!x) continue;
+        nccl_line line = recorded_line(r, x, NCCL_PROXY);
+        line.proxy = (nccl_proxy_line){.seen = 1u << NCCL_PROXY_KIND | 1u << NCCL_PROXY_DIRECTION |
+                                               (p->peer >= 0 ? 1u << NCCL_PROXY_PEER : 0),
+                                       .kind = recorded_text("proxy_op"),
+                                       .direction = recorded_text(p->sends ? "send" : "recv"),
+                                       .peer = (uint64_t)p->peer,
+                                       .operations = p->ops,
+                                       .bytes = p->bytes,
+                                       .steps = p->steps,
+                                       .gpu_us = p->own_gpu_ns / 1000,
+                                       .credit_us = p->credit_ns / 1000,
+                                       .wire_us = p->wire_ns / 1000,
+                                       .flush_us = p->flush_ns / 1000,
+                                       .timed = p->timed,
+                                       .step_bytes = p->bytes};
+        nccl_chunk_use(r->c, &line);
+    }
+}
+
+static void recorded_end_comms(recorded *r)
+{
+    for (size_t i = 0; i < arrlenu(r->comms); i++) {
+        recorded_comm *x = &r->comms[i];
+        nccl_line line = recorded_line(r, x, NCCL_DUMP_STATS);
+        line.minor = 1; // no bare lines follow
+        line.stats = (nccl_stats_line){.coll_records = x->calls,
+                                       .coll_dropped = x->dropped,
+                                       .p2p_records = x->p2ps,
+                                       .untimed_records = x->untimed};
+        if (!r->last_us) line.metadata.dump_us = x->first_us;
+        nccl_chunk_use(r->c, &line);
+        r->c->outcomes[line.outcome]++;
+        arrfree(x->funcs);
+    }
+}
+
+// ---- the file ----
+
+static void recorded_take_fact(recorded *r, const netprof_fact *fact)
+{
+    if (strcmp(fact->key, "host") == 0) r->host = nccl_arena_text(&r->c->arena, fact->value, strlen(fact->value));
+    if (strcmp(fact->key, "pid") == 0) r->pid = strtoull(fact->value, NULL, 10);
+}
+
+static void recorded_take_all(recorded *r, netprof_reader *reader, uint64_t *done)
+{
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    netprof_error error;
+    while (item.type != NETPROF_ITEM_END) {
+        uint64_t before = item.offset + item.size;
+        if (netprof_reader_next(reader, &item, &error)) {
+            r->c->error = error.sys_errno ? error.sys_errno : EIO;
+            return;
+        }
+        if (item.type == NETPROF_ITEM_FACT) recorded_take_fact(r, item.fact);
+        if (item.type == NETPROF_ITEM_EVENTS) recorded_add_events(r, item.events);
+        if (item.type == NETPROF_ITEM_DAMAGE) r->c->problem = "a part of it is damaged";
+        if (item.offset + item.size > before)
+            __atomic_fetch_add(done, item.offset + item.size - before, __ATOMIC_RELAXED);
+    }
+    r->c->tail_cut = !item.complete;
+    r->c->bytes = item.offset;
+}
+
+void nccl_recorded_read(nccl_chunk *c, const char *path, uint64_t *done)
+{
+    recorded r = {.c = c, .host = "unknown"};
+    netprof_reader *reader;
+    netprof_error error;
+    nccl_chunk_begin(c);
+    if (netprof_reader_open(&reader, path, NULL, &error)) {
+        if (error.code == NETPROF_ERR_IO)
+            c->error = error.sys_errno;
+        else
+            c->problem = "no file of the profiler plugin that can be read";
+        return;
+    }
+    netprof_reader_pass(reader, UINT64_MAX); // its snapshots are for others
+    recorded_take_all(&r, reader, done);
+    netprof_reader_close(reader);
+    recorded_end_pairs(&r);
+    recorded_end_comms(&r);
+    nccl_index_free(&r.pair_index);
+    arrfree(r.pairs);
+    arrfree(r.comms);
+}

@@ -1,0 +1,20 @@
+// A cluster of 64 ranks on 16 nodes that all-reduce over rings through all of them, each rank a process with the profiler
+// plugin. Faults are planted in how long steps wait.
+#ifndef NETPROF_CLUSTER_H
+#define NETPROF_CLUSTER_H
+
+typedef enum cluster_fault {
+    CLUSTER_CLEAN = 0,
+    CLUSTER_SLOW_GPU,      // of rank 17
+    CLUSTER_SLOW_SENDER,   // rank 17, on the wire to whomever
+    CLUSTER_SLOW_RECEIVER, // rank 17 has no room, and flushes slowly
+    CLUSTER_SLOW_LINK,     // from rank 17 to rank 22
+    CLUSTER_SLOW_RAIL,     // between the fourth GPUs of all nodes
+    CLUSTER_SOCKETS,       // rank 17's node has fallen back to sockets
+    CLUSTER_FAULTS
+} cluster_fault;
+
+// Writes the ranks' files into NETPROF_NCCL_DIR. strength: how many times as long; seed: of the noise.
+void cluster_play(cluster_fault fault, double strength, unsigned seed);
+
+#endif
