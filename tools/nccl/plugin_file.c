@@ -43,7 +43,6 @@ typedef struct file_rows {
 static struct {
     netprof_writer *writer;
     bool failed, full;
-    unsigned number; // of files of this process
     uint64_t bytes, limit;
     file_rows tables[TABLES];
     char *texts[TEXTS];
@@ -109,14 +108,15 @@ static void file_make_name(char *to, size_t size)
     const char *directory = getenv("NETPROF_NCCL_DIR"), *job = file_job();
     char host[64], again[16] = "";
     size_t n = 0;
+    unsigned number = 0; // of files of this process
     for (const char *p = plugin_host(); *p && n < sizeof host - 1; p++)
         host[n++] = *p == '/' ? '_' : *p;
     host[n] = 0;
     do {
-        if (++file.number > 1) snprintf(again, sizeof again, "-%u", file.number);
+        if (++number > 1) snprintf(again, sizeof again, "-%u", number);
         snprintf(to, size, "%s%snetprof-nccl-%s%s%s-%d%s.netprof", directory && *directory ? directory : "",
                  directory && *directory ? "/" : "", job, *job ? "-" : "", host, plugin_pid, again);
-    } while (access(to, F_OK) == 0 && file.number < 10000);
+    } while (access(to, F_OK) == 0 && number < 10000);
 }
 
 static bool file_open(void)
@@ -161,9 +161,7 @@ void file_begin(void)
     const char *limit = getenv("NETPROF_NCCL_LIMIT");
     char *end = NULL;
     double mib = limit ? strtod(limit, &end) : 0;
-    unsigned number = file.number;
     memset(&file, 0, sizeof file);
-    file.number = number;
     file.limit = (uint64_t)((limit && end != limit && !*end && mib >= 0 ? mib : LIMIT_MIB) * 1048576);
     for (int i = 0; i < TABLES; i++)
         file_layout_read(&file.tables[i], &file_layouts[i]);
