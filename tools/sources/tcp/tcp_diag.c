@@ -73,7 +73,7 @@ bool tcp_diag_open(tcp_diag *d)
                                 .nl_groups =
                                     1u << (SKNLGRP_INET_TCP_DESTROY - 1) | 1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
     const struct timeval wait = {.tv_sec = 1}; // a kernel that does not answer holds nobody up
-    *d = (tcp_diag){-1, -1};
+    *d = (tcp_diag){.ask = -1, .events = -1};
     d->ask = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (d->ask < 0) return false;
     setsockopt(d->ask, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
@@ -90,12 +90,12 @@ void tcp_diag_close(tcp_diag *d)
 {
     if (d->ask >= 0) close(d->ask);
     if (d->events >= 0) close(d->events);
-    *d = (tcp_diag){-1, -1};
+    *d = (tcp_diag){.ask = -1, .events = -1};
 }
 
 // By the older of the two questions: it is answered for IPv4 and IPv6 at once. Most of the time goes into the kernel's walk
 // of its whole table, hundreds of thousands of places in large nodes, however few sockets there are.
-static bool tcp_diag_ask(int fd)
+static bool tcp_diag_ask(int fd, uint32_t sequence)
 {
     struct {
         struct nlmsghdr head;
@@ -105,6 +105,7 @@ static bool tcp_diag_ask(int fd)
     ask.head.nlmsg_len = sizeof ask;
     ask.head.nlmsg_type = TCPDIAG_GETSOCK;
     ask.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    ask.head.nlmsg_seq = sequence;
     ask.body.idiag_family = AF_INET;
     ask.body.idiag_ext = 1 << (INET_DIAG_INFO - 1);
     ask.body.idiag_states = ((1u << STATES) - 1) & ~(1u << TIME_WAIT) & ~(1u << LISTEN);
@@ -114,7 +115,9 @@ static bool tcp_diag_ask(int fd)
 
 typedef enum tcp_diag_state { GOES_ON, DONE, FAILED } tcp_diag_state;
 
-static tcp_diag_state tcp_diag_read(const void *buffer, ssize_t size, bool ended, tcp_diag_visit *visit, void *user)
+// Without a sequence number: of sockets that ended. Messages of another number answer a question that was given up.
+static tcp_diag_state tcp_diag_read(const void *buffer, ssize_t size, const uint32_t *sequence, tcp_diag_visit *visit,
+                                    void *user)
 {
     size_t left = (size_t)size;
     for (const char *at = buffer; left >= sizeof(struct nlmsghdr);) {
@@ -124,10 +127,11 @@ static tcp_diag_state tcp_diag_read(const void *buffer, ssize_t size, bool ended
         if (length < sizeof *head || length > left) return FAILED;
         at += step < left ? step : left;
         left -= step < left ? step : left;
+        if (sequence && head->nlmsg_seq != *sequence) continue;
         if (head->nlmsg_type == NLMSG_DONE) return DONE;
         if (head->nlmsg_type == NLMSG_ERROR) return FAILED;
         if (!tcp_diag_parse(&one, head)) continue;
-        one.ended = ended;
+        one.ended = !sequence;
         visit(user, &one);
     }
     return GOES_ON;
@@ -137,12 +141,12 @@ bool tcp_diag_list(tcp_diag *d, tcp_diag_visit *visit, void *user)
 {
     _Alignas(struct nlmsghdr) char buffer[BUFFER];
     tcp_diag_state state = GOES_ON;
-    if (!tcp_diag_ask(d->ask)) return false;
+    if (!tcp_diag_ask(d->ask, ++d->sequence)) return false;
     while (state == GOES_ON) {
         ssize_t n = recv(d->ask, buffer, sizeof buffer, 0);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
-        state = tcp_diag_read(buffer, n, false, visit, user);
+        state = tcp_diag_read(buffer, n, &d->sequence, visit, user);
     }
     return state == DONE;
 }
@@ -160,6 +164,6 @@ bool tcp_diag_ended(tcp_diag *d, tcp_diag_visit *visit, void *user)
             continue;
         }
         if (n <= 0) return whole;
-        tcp_diag_read(buffer, n, true, visit, user);
+        tcp_diag_read(buffer, n, NULL, visit, user);
     }
 }

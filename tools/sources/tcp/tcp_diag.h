@@ -5,7 +5,8 @@
 #include "tcp_model.h"
 
 typedef struct tcp_diag {
-    int ask, events; // netlink sockets; -1
+    int ask, events;   // netlink sockets; -1
+    uint32_t sequence; // of the last question
 } tcp_diag;
 
 typedef void tcp_diag_visit(void *user, const tcp_socket *socket);
