@@ -611,6 +611,10 @@ PY
     rm -rf out
     status_of netprof check set.netprof
     grep -q "the wall clock was set 30 min 00 s back between the two readings" out
+    netprof diff set.netprof | grep -q '^The wall clock was set 30 min 00 s back between the two readings'
+    refute grep -q 'wall clock' <(netprof diff plain.netprof)
+    [ "$(netprof diff --json set.netprof | jq '.clock_set_ns / 1e9 | round')" = -1800 ]
+    netprof diff --json plain.netprof | jq -e '.clock_set_ns == 0'
     netprof check --json set.netprof >check.json || true
     jq -e '.findings[] | select(.rule == "clock-set") | .severity == "info"' check.json
     netprof job set.netprof >job.txt || true

@@ -64,6 +64,12 @@ int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns)
     return fabs(by) > SET_NS + DRIFT_MOST * fabs((double)mono_ns) ? clocks_whole(by) : 0;
 }
 
+int64_t clocks_set_between(const netprof_delta *d)
+{
+    if (d->wall_begin_ns <= 0 || d->wall_end_ns <= 0 || d->interval_ns <= 0) return 0;
+    return clocks_set_by(clocks_between(d->wall_begin_ns, d->wall_end_ns), d->interval_ns);
+}
+
 int64_t clocks_axis_next(clocks_axis *a, const netprof_snapshot *x)
 {
     int64_t on = clocks_between(a->mono_ns, x->begin_ns), by = 0;

@@ -89,6 +89,8 @@ typedef struct clocks_axis {
 int64_t clocks_axis_next(clocks_axis *axis, const netprof_snapshot *x);
 // How far a wall clock was set that went on by wall_ns while mono_ns passed; 0: no further than clocks drift.
 int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns);
+// The same between the two ends of a difference; 0, too, where their times are not known.
+int64_t clocks_set_between(const netprof_delta *d);
 // "set 1 h back", "set 3 times, 5 min 00 s ahead in all"; free() it.
 char *clocks_set_words(size_t steps, int64_t set_ns);
 

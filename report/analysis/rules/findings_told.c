@@ -53,9 +53,7 @@ void findings_look_at_command(findings_making *m)
 // Between the two readings; a clock that was set there and back is not seen.
 void findings_look_at_clock(findings_making *m)
 {
-    const netprof_delta *d = m->f->d->delta;
-    if (d->wall_begin_ns <= 0 || d->wall_end_ns <= 0 || d->interval_ns <= 0) return;
-    int64_t by = clocks_set_by(d->wall_end_ns - d->wall_begin_ns, d->interval_ns);
+    int64_t by = clocks_set_between(m->f->d->delta);
     char *how = clocks_set_words(1, by);
     if (by)
         findings_add_told(m, "clock-set", DIFFERENCE_NONE, "node", fabs((double)by) / 1e9,

@@ -270,6 +270,7 @@ json_object *diff_json(const diff_view *view)
     json_put(o, "elapsed_s", json_number_value((double)d->delta->interval_ns / 1e9));
     json_put(o, "sweep_s", json_number_value((double)d->delta->sweep_ns / 1e9));
     json_put(o, "stamp_error_s", json_number_value((double)d->delta->stamp_error_ns / 1e9));
+    json_put(o, "clock_set_ns", json_new_int64(clocks_set_between(d->delta)));
     json_put_text(o, "ranked_by", view->raw ? "raw" : "unit");
     json_put_text(o, "filter", d->scope);
     diff_json_add_counts(totals, &d->total);

@@ -2,6 +2,7 @@
 #ifndef TOOLS_DIFF_OUTPUT_H
 #define TOOLS_DIFF_OUTPUT_H
 
+#include "analysis/data/clocks.h"
 #include "analysis/data/dataset.h"
 #include "analysis/data/difference.h"
 

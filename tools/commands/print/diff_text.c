@@ -55,6 +55,12 @@ static void diff_text_header(const diff_view *view)
         printf("; the files keep the counters' own times to within %s",
                safe(words_duration((double)delta->stamp_error_ns / 1e9).text));
     printf("\n");
+    int64_t set_by = clocks_set_between(delta);
+    char *how = clocks_set_words(1, set_by);
+    if (set_by)
+        printf("The wall clock was %s between the two readings; durations and rates are by the monotonic clock.\n",
+               how);
+    free(how);
     if (d->scope) printf("Looked only at %s.\n", safe(d->scope));
 }
 
