@@ -109,12 +109,8 @@ static bool job_bins_cover(const job_bins *b, int64_t from_ns, int64_t to_ns)
     return b->count && from_ns >> b->shift >= b->first && (to_ns - 1) >> b->shift < b->first + (int64_t)b->count;
 }
 
-void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
+static void job_bins_put(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
 {
-    if (to_ns <= from_ns) return;
-    // The first step decides how fine the bins are.
-    while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4)
-        b->shift++;
     if (!job_bins_cover(b, from_ns, to_ns)) job_bins_reach(b, from_ns, to_ns);
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
@@ -125,6 +121,49 @@ void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
         job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
         job_bin_join(&b->items[i - b->first], &one, 0);
     }
+}
+
+// Many a lane of trouble is 0 from its first value to its last: such a one has no bins.
+static bool job_bins_is_blank(const job_bins *b)
+{
+    return !b->count && b->zero_to > b->zero_from;
+}
+
+bool job_bins_known(const job_bins *b)
+{
+    return b->count || job_bins_is_blank(b);
+}
+
+static void job_bins_fill(job_bins *b)
+{
+    if (job_bins_is_blank(b)) job_bins_put(b, b->zero_from, b->zero_to, 0, 0, 0);
+}
+
+static bool job_bins_stay_blank(job_bins *b, int64_t from_ns, int64_t to_ns, double low, double high)
+{
+    bool is_new = !b->count && b->zero_to <= b->zero_from;
+    if (b->count || low < 0 || low > 0 || high < 0 || high > 0 || !(is_new || from_ns == b->zero_to)) return false;
+    if (is_new) b->zero_from = from_ns;
+    b->zero_to = to_ns;
+    return true;
+}
+
+void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
+{
+    if (to_ns <= from_ns) return;
+    // The first step decides how fine the bins are.
+    while (!b->count && !job_bins_is_blank(b) && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4)
+        b->shift++;
+    if (job_bins_stay_blank(b, from_ns, to_ns, low, high)) return;
+    job_bins_fill(b);
+    job_bins_put(b, from_ns, to_ns, value, low, high);
+}
+
+void job_bins_trim(job_bins *b)
+{
+    if (!b->count || b->room == b->count) return;
+    b->items = memory_array(b->items, b->count, sizeof *b->items);
+    b->room = b->count;
 }
 
 static void job_bins_join_skipped(job_bins *b)
@@ -155,12 +194,21 @@ static double job_bin_part(const job_bin *x, double left, double right)
     return (job_less(right, (double)x->to_s) - job_more(left, (double)x->from_s)) / length;
 }
 
+static job_span job_bins_blank_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
+{
+    int64_t from = from_ns > b->zero_from ? from_ns : b->zero_from, to = to_ns < b->zero_to ? to_ns : b->zero_to;
+    if (to <= from) return (job_span){.low = NAN, .high = NAN};
+    return (job_span){.known_s = (double)(to - from) * 1e-9};
+}
+
 job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     job_span span = {.low = NAN, .high = NAN};
-    if (!b || !b->count || to_ns <= from_ns) return span;
+    if (!b || to_ns <= from_ns) return span;
     from_ns -= b->offset_ns;
     to_ns -= b->offset_ns;
+    if (job_bins_is_blank(b)) return job_bins_blank_span(b, from_ns, to_ns);
+    if (!b->count) return span;
     int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift, inner = from + 1, outer = to - 1;
     if (from < b->first) from = b->first;
     if (to >= b->first + (int64_t)b->count) to = b->first + (int64_t)b->count - 1;
@@ -185,10 +233,12 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
 // A bin that only one of the two knows becomes unknown.
 void job_bins_join(job_bins *b, const job_bins *from)
 {
-    bool first = !b->count;
     job_bins copy = *from;
-    if (!from->count) return;
-    copy.items = memory_copy(from->items, from->count * sizeof *copy.items);
+    if (!from->count && !job_bins_is_blank(from)) return;
+    job_bins_fill(b);
+    bool first = !b->count;
+    if (from->count) copy.items = memory_copy(from->items, from->count * sizeof *copy.items);
+    job_bins_fill(&copy);
     job_bins_coarsen(b, copy.shift);
     job_bins_coarsen(&copy, b->shift);
     if (first) job_bins_reach(b, copy.first << copy.shift, (copy.first + (int64_t)copy.count) << copy.shift);

@@ -38,6 +38,7 @@ typedef struct job_bins {
     unsigned shift;
     size_t count, room;
     job_bin *items;
+    int64_t zero_from, zero_to; // while count is 0: all that was added is 0 and lies between these, without a gap
     job_skipped *skipped;
     size_t skipped_count;
     double integral;   // of all that was added, more exact than the items'
@@ -51,6 +52,8 @@ void job_bins_free(job_bins *b); // the last owner's frees it
 void job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high);
 // An amount counted while the value was not known.
 void job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount);
+bool job_bins_known(const job_bins *b);             // was anything added?
+void job_bins_trim(job_bins *b);                    // frees the room that it did not need so far
 void job_bins_coarsen(job_bins *b, unsigned shift); // to bins of at least 2^shift ns
 
 void job_bins_cap(job_bins *b, double most); // no value above this

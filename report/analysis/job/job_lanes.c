@@ -532,7 +532,7 @@ static void job_align_bins(job_report *r)
                 job_lane *lane = r->nodes[i].lanes[m];
                 if (lane && pass)
                     job_bins_coarsen(lane->bins, shift);
-                else if (lane && lane->bins->count && lane->bins->shift > shift && job_lane_is_usual(r, lane))
+                else if (lane && job_bins_known(lane->bins) && lane->bins->shift > shift && job_lane_is_usual(r, lane))
                     shift = lane->bins->shift;
             }
         for (size_t i = 0; i < r->device_count && pass; i++)

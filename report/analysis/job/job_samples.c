@@ -218,6 +218,20 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
     return job_next_snapshot(r, t, snapshot);
 }
 
+// Of many nodes' lanes the room that is left at their ends adds up.
+static void job_trim_lanes(job_report *r)
+{
+    const run_reader *run = r->reader->run;
+    for (int m = 0; m < JOB_METERS; m++) {
+        for (int s = 0; s < JOB_SCOPES; s++)
+            if (r->reader->nodes[run->node].lanes[m][s]) job_bins_trim(r->reader->nodes[run->node].lanes[m][s]->bins);
+        for (size_t i = 0; i < arrlenu(run->devices); i++) {
+            job_lane *lane = r->devices[run->devices[i].device].lanes[m];
+            if (lane) job_bins_trim(lane->bins);
+        }
+    }
+}
+
 void job_run_end(job_report *r)
 {
     run_reader *to = r->reader->run;
@@ -240,6 +254,7 @@ void job_run_end(job_report *r)
                  "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
                  node->name);
     job_end_episodes(r);
+    job_trim_lanes(r);
     job_run_free(r);
 }
 

@@ -627,6 +627,34 @@ static void memory_of_processes_never_seen(void **state)
     job_report_free(&job);
 }
 
+// A lane that is 0 all the time takes no room, and tells the same as one with bins.
+static void lanes_of_zeros(void **state)
+{
+    (void)state;
+    const int64_t second = 1000000000;
+    for (int gap = 0; gap < 2; gap++) {
+        job_bins *b = job_bins_make();
+        for (int t = 0; t < 100; t++)
+            if (!gap || t != 10) job_bins_add(b, t * second, (t + 1) * second, 0, 0, 0);
+        assert_int_equal(b->items == NULL, !gap);
+        assert_true(job_bins_known(b));
+        job_span x = job_bins_span(b, 20 * second, 70 * second);
+        expect_close(x.known_s, 50, 1e-6);
+        assert_true(x.integral == 0 && x.low == 0 && x.high == 0);
+        assert_true(isnan(job_bins_span(b, 200 * second, 300 * second).low));
+        job_bins_add(b, 100 * second, 101 * second, 3, 3, 3);
+        assert_non_null(b->items);
+        x = job_bins_span(b, 0, 101 * second);
+        expect_close(x.known_s, gap ? 100 : 101, 1e-6);
+        expect_close(x.integral, 3, 1e-6);
+        assert_true(x.low == 0 && x.high == 3);
+        expect_close(job_bins_span(b, 0, 100 * second).known_s, gap ? 99 : 100, 1e-6);
+        job_bins_trim(b);
+        assert_int_equal(b->room, b->count);
+        job_bins_free(b);
+    }
+}
+
 // Bytes over the loopback are not the ports', and are said where they are more.
 static void traffic_beside_the_ports(void **state)
 {

@@ -71,7 +71,7 @@ document *pages_job(const job_report *job, bool brief, bool full)
     document *doc = document_open(pages_job_kind.name);
     pages_job_add_foot(&v, doc);
     if (job->node_count == 1)
-        job_overview_of_one(&v, doc, full && !brief);
+        job_overview_of_one(&v, doc, brief, full);
     else
         job_overview(&v, doc);
     if (!brief && (full || job->node_count > 1)) {

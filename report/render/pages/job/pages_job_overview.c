@@ -527,13 +527,19 @@ void job_overview(job_view *v, document *doc)
     job_overview_add_events(v, doc);
 }
 
-void job_overview_of_one(job_view *v, document *doc, bool full)
+void job_overview_of_one(job_view *v, document *doc, bool brief, bool full)
 {
     job_overview_add_head(v, doc);
-    if (!job_first_over_time(v, doc)) job_overview_add_nic_map(v, doc);
-    if (job_view_has(v->job, JOB_PAUSED) && !job_view_is_zero(v->job, JOB_PAUSED)) job_overview_add_pauses(v, doc);
+    bool drawn = job_first_over_time(v, doc);
+    if (!drawn) job_overview_add_nic_map(v, doc);
+    if (brief && !drawn) return; // these two fill the page
+    full = full && !brief;
+    if (full || (job_view_has(v->job, JOB_PAUSED) && !job_view_is_zero(v->job, JOB_PAUSED)))
+        job_overview_add_pauses(v, doc);
     job_first_rest(v, doc);
-    if (full) job_overview_add_use(v, doc);
+    if (!full) return;
+    job_overview_add_use(v, doc);
+    job_overview_add_events(v, doc);
 }
 
 void job_overview_events(job_view *v, document *doc)

@@ -75,8 +75,8 @@ const char *job_view_column_words(const job_view *v);
 // ---- the pages ----
 
 void job_overview(job_view *v, document *doc);
-void job_overview_of_one(job_view *v, document *doc,
-                         bool full); // one node: what happened over time takes the first page
+// One node: what happened over time takes the first page.
+void job_overview_of_one(job_view *v, document *doc, bool brief, bool full);
 void job_overview_events(job_view *v, document *doc);
 void job_series_page(job_view *v, document *doc);
 void job_series_energy(job_view *v, document *doc); // its energy alone
