@@ -1390,6 +1390,7 @@ int main(void)
         TEST(brief_gaps),
         TEST(memory_of_processes_that_come_and_go),
         TEST(memory_of_processes_never_seen),
+        TEST(lanes_of_zeros),
         TEST(traffic_beside_the_ports),
         TEST(thousands_of_interfaces),
         TEST(virtual_devices_have_lanes),
