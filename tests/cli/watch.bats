@@ -341,6 +341,13 @@ END
     refute grep -q 'reading ' screen
     keys q
     wait_for '^status 0'
+    gzip n1.netprof # packed it is the same
+    start 80x24 netprof watch n1.netprof.gz
+    wait_for '130 MB/s' '\(ended\)'
+    keys Left
+    wait_for 'reading 131 of 132' '^cxi0 .* 130 MB/s'
+    keys q
+    wait_for '^status 0'
 }
 
 @test "a directory of 16 recordings that grow: a line each, one of them with Enter, and back" {

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "follow.h"
 
+#include "analysis/base/readable.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@ typedef struct item {
 } item;
 
 struct follow {
-    char *path;
+    char *path, *unpacked; // unpacked: where the same is that the path has packed; NULL: nowhere
     int fd;
     ino_t inode;
     dev_t device;
@@ -53,6 +55,8 @@ static netprof_err follow_failed(netprof_error *error, netprof_err code, const f
 static void follow_begin_anew(follow *f)
 {
     if (f->fd >= 0) close(f->fd);
+    free(f->unpacked);
+    f->unpacked = NULL;
     f->fd = -1;
     f->read = 0;
     f->size = f->delivered = 0;
@@ -70,6 +74,20 @@ static bool follow_was_replaced(const follow *f)
     return fstat(f->fd, &st) == 0 && st.st_size < f->read;
 }
 
+// What gzip or zstd packed is whole: it is unpacked once, and does not grow.
+static bool follow_unpack(follow *f)
+{
+    unsigned char head[4];
+    ssize_t n = pread(f->fd, head, sizeof head, 0);
+    if (n < (ssize_t)sizeof head || !unpack_is_packed(head, sizeof head)) return true;
+    int unpacked = readable_open(f->path), error = errno;
+    close(f->fd);
+    f->fd = unpacked;
+    if (unpacked >= 0) f->unpacked = memory_format("/proc/self/fd/%d", unpacked);
+    errno = error;
+    return unpacked >= 0;
+}
+
 static netprof_err follow_open_file(follow *f, netprof_error *error)
 {
     struct stat st;
@@ -83,7 +101,7 @@ static netprof_err follow_open_file(follow *f, netprof_error *error)
     }
     f->inode = st.st_ino;
     f->device = st.st_dev;
-    return NETPROF_OK;
+    return follow_unpack(f) ? NETPROF_OK : follow_failed(error, NETPROF_ERR_IO, f, "cannot unpack");
 }
 
 // At most a piece: a long recording is not kept whole.
@@ -101,6 +119,11 @@ static netprof_err follow_read_more(follow *f, netprof_error *error)
     return NETPROF_OK;
 }
 
+const char *follow_path(const follow *f)
+{
+    return f->unpacked ? f->unpacked : f->path;
+}
+
 // Did the recorder close the file? Once chunks were given up, only the whole file shows it.
 static bool follow_is_complete(const follow *f, const netprof_item *end)
 {
@@ -109,7 +132,7 @@ static bool follow_is_complete(const follow *f, const netprof_item *end)
     size_t told =
         arrlenu(f->items) ? f->items[arrlenu(f->items) - 1].offset + f->items[arrlenu(f->items) - 1].size : HEADER;
     if (!f->thinned || told == f->size) return end->complete;
-    if (netprof_reader_open(&reader, f->path, NULL, NULL)) return false;
+    if (netprof_reader_open(&reader, follow_path(f), NULL, NULL)) return false;
     while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END)
         continue;
     netprof_reader_close(reader);
@@ -246,6 +269,7 @@ void follow_close(follow *f)
     if (!f) return;
     if (f->fd >= 0) close(f->fd);
     free(f->path);
+    free(f->unpacked);
     free(f->data);
     arrfree(f->items);
     free(f);

@@ -18,6 +18,8 @@ typedef void follow_take(void *user, const netprof_snapshot *snapshot);
 follow *follow_open(const char *path);
 // Reads what was appended. A file that was replaced or cut begins anew. NETPROF_OK also when there is nothing new.
 netprof_err follow_look(follow *f, follow_take *take, void *user, netprof_error *error);
+// Where all of it can be read from the start: another path than the one that was opened, where that one is packed.
+const char *follow_path(const follow *f);
 bool follow_ended(const follow *f); // the recorder closed it properly
 void follow_close(follow *f);
 

@@ -73,7 +73,7 @@ static void recording_walk(const recording *r, size_t most, recording_visit *vis
     netprof_reader *reader;
     netprof_item x = {.type = NETPROF_ITEM_FACT};
     size_t number = 0;
-    if (netprof_reader_open(&reader, r->path, NULL, NULL)) return;
+    if (netprof_reader_open(&reader, follow_path(r->file), NULL, NULL)) return;
     while (number < most && !netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END)
         if (x.type == NETPROF_ITEM_SNAPSHOT) visit(user, ++number, x.snapshot);
     netprof_reader_close(reader);
