@@ -265,3 +265,21 @@ END
     [ "$(status_of 'with blank/netprof' run --mpi -- echo no)" = 3 ]
     grep -q 'cannot be preloaded' err
 }
+
+@test "-r: each run's regions are kept in a directory of its own; a report of several runs is refused with what to do" {
+    needs mpich calls_f90-mpich
+    mkdir expected
+    netprof run --mpi -r 2 -o runs -- "$programs/calls_f90-mpich" expected 2>err || { cat err; false; }
+    for i in 1 2; do
+        [ "$(find "runs/run-$i" -name 'netprof-*.netprof' | wc -l)" = 1 ]
+        netprof diff "runs/run-$i/run.netprof" >/dev/null
+        netprof regions "runs/run-$i" --json >regions.json
+        grep -q MPI_Init regions.json
+    done
+    grep -q '^netprof: 2 runs of ' err
+    [ "$(status_of netprof run --mpi -r 2 -- true)" = 2 ]
+    grep -q 'with --mpi expected -o DIR' err
+    [ "$(status_of netprof run -r 2 --report x.pdf -- touch started)" = 2 ]
+    grep -q -- 'keep them with -o DIR/ and draw one of them' err
+    [ ! -e started ]
+}

@@ -108,8 +108,12 @@ static int cmd_run_fits(const run_request *ask)
                                                     : pre      ? "--pre"
                                                                : "--post");
     if (ask->words && duration_text) return fail_usage("--duration: is for -a or -p; --timeout ends a command");
-    if (repeat > 1 && (as_mpi || report_path))
-        return fail_usage("--repeat: not with %s, which is of one run", as_mpi ? "--mpi" : "--report");
+    if (repeat > 1 && report_path)
+        return fail_usage(
+            "--repeat: a report is of one run: keep them with -o DIR/ and draw one of them, or two series "
+            "side by side: netprof report -o FILE DIR/*.netprof -- OTHER/*.netprof");
+    if (repeat > 1 && as_mpi && !output)
+        return fail_usage("--repeat: with --mpi expected -o DIR, to keep each run's regions");
     if (output && strcmp(output, "-") == 0) return fail_usage("-o -: the standard output belongs to the command");
     return EXIT_DONE;
 }
@@ -313,19 +317,34 @@ static int cmd_run_once(run_request *ask)
 
 // ---- several runs ----
 
+// Each into a file, or with --mpi a directory, of its own.
+static int cmd_run_open_next(execution *e, uint64_t number)
+{
+    uint64_t count = e->ask->count;
+    char *path = !output  ? NULL
+                 : as_mpi ? run_series_directory(output, number, count)
+                          : run_series_path(output, number, count);
+    int code = as_mpi ? mpi_run_open(&e->mpi, path) : EXIT_DONE;
+    if (as_mpi && !code) {
+        free(path);
+        path = mpi_run_pattern(&e->mpi, "run.netprof");
+    }
+    if (!code) code = run_open(e, path);
+    free(path);
+    return code;
+}
+
 // One of them. Returns an exit code where there can be no more.
 static int cmd_run_next(run_request *ask, run_series *s, uint64_t number, execution *e)
 {
-    char *path = output ? run_series_path(output, number, ask->count) : NULL;
     *e = (execution){.ask = ask};
     int code = cmd_run_hook(ask, "--pre", pre);
-    if (!code) code = run_open(e, path);
+    if (!code) code = cmd_run_open_next(e, number);
     if (!code) code = run_execute(e);
     if (e->started) run_series_add(s, e);
     int closed = run_close(e, e->started && !e->signal); // a run that was broken off would be compared as a short one
     if (!code && !e->signal) code = closed;
     if (!code && e->started && !e->signal) code = cmd_run_hook(ask, "--post", post);
-    free(path);
     return code;
 }
 
@@ -333,7 +352,7 @@ static int cmd_run_several(run_request *ask)
 {
     run_series s = {0};
     execution e = {.ask = ask};
-    int code = output ? run_series_prepare(output) : EXIT_DONE, number = 0;
+    int code = output ? run_series_prepare(output, as_mpi) : EXIT_DONE, number = 0;
     for (uint64_t i = 1; i <= ask->count && !code && !number; i++) {
         code = cmd_run_next(ask, &s, i, &e);
         number = e.signal ? e.signal : run_was_interrupted(ask);
@@ -382,7 +401,7 @@ const command command_run = {
         "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened, with --mpi\n"
         "the regions. Without -o it is sampled for that alone: ten times a second at first, at most 600 times in all.\n"
         "-r repeats the command: mean, spread and outliers of its time, of what each port moved and of what went\n"
-        "wrong; -o then keeps a file for each run, in a directory or numbered, for netprof compare. -p attaches to\n"
+        "wrong; -o then keeps a file for each run (with --mpi a directory), for netprof compare. -p attaches to\n"
         "processes that run already, -a measures the node; both end by Ctrl-C, too. -I prints while it runs.",
     .examples = "netprof run -- sleep 1\n"
                 "netprof run -o job.netprof --interval 100ms -- sleep 1\n"

@@ -48,6 +48,11 @@ static int mpi_run_set_preload(void)
         free(library);
         return code;
     }
+    size_t n = strlen(library);
+    if (others && strncmp(others, library, n) == 0 && (!others[n] || others[n] == ':')) { // of the run before
+        free(library);
+        return EXIT_DONE;
+    }
     char *all = others && *others ? memory_format("%s:%s", others, library) : memory_strdup(library);
     setenv("LD_PRELOAD", all, 1);
     free(all);

@@ -34,12 +34,18 @@ char *run_series_path(const char *output, uint64_t number, uint64_t count)
     return memory_format("%.*s.%0*llu%s", (int)stem, output, digits, (unsigned long long)number, output + stem);
 }
 
-int run_series_prepare(const char *output)
+char *run_series_directory(const char *output, uint64_t number, uint64_t count)
+{
+    int digits = snprintf(NULL, 0, "%llu", (unsigned long long)count);
+    return memory_format("%s/run-%0*llu", output, digits, (unsigned long long)number);
+}
+
+int run_series_prepare(const char *output, bool directory)
 {
     static const char *const endings[] = {".netprof", NULL};
     listing l = {0};
     int code = EXIT_DONE;
-    if (!run_series_is_directory(output)) return EXIT_DONE;
+    if (!directory && !run_series_is_directory(output)) return EXIT_DONE;
     if (mkdir(output, 0777) && errno != EEXIST) return fail(EXIT_FILE, "%s: %s", safe(output), strerror(errno));
     if (listing_add_directory(&l, output, endings)) code = fail(EXIT_FILE, "%s: %s", safe(output), strerror(errno));
     for (size_t i = 0; i < l.count && !code; i++) {

@@ -25,7 +25,9 @@ void run_series_free(run_series *s);
 
 // The file of run `number` of `count`: DIRECTORY/run-03.netprof where the output is one, otherwise NAME.03.netprof; free it.
 char *run_series_path(const char *output, uint64_t number, uint64_t count);
+// The directory of that run, for the files of its ranks; free it.
+char *run_series_directory(const char *output, uint64_t number, uint64_t count);
 // Makes the directory, if it is one. Returns an exit code after saying what is wrong: it holds runs already.
-int run_series_prepare(const char *output);
+int run_series_prepare(const char *output, bool directory);
 
 #endif
