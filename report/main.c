@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
+static int interactive;
 static int brief, all_nics, list_charts, explain_only, no_gnuplot, force, check_layout;
 static char *peak, *jobid, *job_id, *config_path, *compare, *charts;
 static size_t before_dashes;
@@ -52,6 +53,9 @@ static const struct poptOption options[] = {
     {"device", 0, POPT_ARG_STRING, &figure_device, 0, "of a figure only this device", "NAME"},
     {"node", 0, POPT_ARG_STRING, &figure_node, 0, "of a figure only this node", "NAME"},
     {"data", 0, POPT_ARG_STRING, &data_path, 0, "the values that --chart draws, as CSV", "FILE"},
+    {"interactive", 0, POPT_ARG_NONE, &interactive, 0,
+     "HTML that can be asked: values at a time, zoom, tables to sort and filter; a script in the file, nothing fetched",
+     NULL},
     {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0,
      "the charts, with their names and what they show; nothing is written", NULL},
     {"explain", 0, POPT_ARG_NONE, &explain_only, 0,
@@ -419,6 +423,11 @@ static bool report_find_looks(document_options *o)
         fail_usage("EPS and TikZ are for a chart alone: choose one with --chart, see --list-charts");
         return false;
     }
+    if (interactive && o->format != DOCUMENT_HTML) {
+        fail_usage("--interactive is for HTML: expected -o with a name that ends in .html");
+        return false;
+    }
+    o->interactive = interactive;
     return report_find_figure(o) && report_find_paper(&o->paper) && report_find_theme(&o->theme) &&
            report_find_scale(&o->scale);
 }
@@ -479,21 +488,21 @@ static const command report_command = {
         "recordings, on\n"
         "the time of their job.\n"
         "Without -o the report is report.pdf.",
-    .examples =
-        "netprof report before.netprof after.netprof\n"
-        "netprof report -o run.html run.netprof\n"
-        "netprof report --brief -o page.png run.netprof\n"
-        "netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
-        "netprof report -o job.pdf --phases job.phases node.netprof\n"
-        "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
-        "netprof report -o regions.pdf ranks\n"
-        "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
-        "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
-        "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
-        "netprof report --charts charts results/nccl.json\n"
-        "netprof report --chart traffic -o traffic.svg run.netprof\n"
-        "netprof report --chart time-lines --metric sent --width 3.3in --titles off --data sent.csv -o sent.pdf job\n"
-        "netprof report --explain before.netprof after.netprof\n",
+    .examples = "netprof report before.netprof after.netprof\n"
+                "netprof report -o run.html run.netprof\n"
+                "netprof report --brief -o page.png run.netprof\n"
+                "netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+                "netprof report -o job.pdf --phases job.phases node.netprof\n"
+                "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
+                "netprof report -o regions.pdf ranks\n"
+                "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+                "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
+                "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
+                "netprof report --charts charts results/nccl.json\n"
+                "netprof report --chart traffic -o traffic.svg run.netprof\n"
+                "netprof report --chart time-lines --width 3.3in --titles off --data a.csv -o a.pdf node1.netprof "
+                "node2.netprof\n"
+                "netprof report --explain before.netprof after.netprof\n",
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
              "4 there is nothing to report about.",
     .options = options,

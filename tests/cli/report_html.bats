@@ -156,3 +156,44 @@ hostile_names() {
     refute env LC_ALL=C grep -qP '\x1b' 'o$(touch pwned).html'
     [ -z "$(ls "$TMPDIR")" ]
 }
+
+@test "an interactive page: one script that its policy knows, nothing fetched, the same bytes twice, and the rest as without" {
+    "$series" a.json --nics 3 --snapshots 30 --gap 10,14 --retries 20 --device "$(printf '</script><script>window.hacked=1</script>')"
+    netprof-report --interactive -o a.html a.json
+    netprof-report --interactive -o b.html a.json
+    netprof-report -o plain.html a.json
+    cmp a.html b.html
+    well_formed a.html
+    [ "$(grep -c '<script' a.html)" -eq 1 ]
+    refute grep -qE '( src=|@import|url\(|fetch\(|XMLHttp|innerHTML|document\.write)' a.html
+    # the hash, made by another program
+    want=$(python3 -c '
+import base64, hashlib, re
+text = open("a.html", encoding="utf-8").read()
+print(base64.b64encode(hashlib.sha256(re.search(r"<script>(.*)</script>", text, re.S).group(1).encode()).digest()).decode())')
+    grep -qF "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-$want'" a.html
+    words() { sed '/<script>/,$d; /<style>/,/<\/style>/d; s/<[^>]*>//g' "$1" | grep -v '^$'; }
+    cmp <(words a.html) <(words plain.html)
+    [ "$(status_of netprof-report --interactive -o a.pdf a.json)" = 2 ]
+}
+
+@test "an interactive page answers: values at the cross-hair, zoom, keys, touch, sorted and filtered tables" {
+    local status=0
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 2 -t 600 job >/dev/null
+    netprof-report --interactive -o job.html job
+    timeout 300 "$NETPROF_TEST_TOP/tests/html/check_interactive" job.html >said || status=$?
+    [ "$status" -ne 77 ] || skip 'no Chromium'
+    cat said
+    [ "$status" -eq 0 ]
+}
+
+@test "lines of the verdict lead to the chart of what they name" {
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 16 -t 3600 -i 10 job >/dev/null
+    netprof-report -o job.html job
+    grep -q 'transmit blocked by the network.*<a href="#time-paused">' job.html
+    for to in $(grep -o 'href="#[^"]*"' job.html | cut -d'"' -f2 | sort -u); do
+        grep -q "id=\"${to#\#}\"" job.html
+    done
+}

@@ -76,6 +76,7 @@ void canvas_close(canvas *c)
         free(op->tip);
         free(op->points);
         free(op->inks);
+        free(op->span);
         canvas_free_plot(op->plot);
     }
     arrfree(c->ops);
@@ -603,6 +604,28 @@ void canvas_group(canvas *c, const char *title, const char *description)
 void canvas_group_end(canvas *c)
 {
     canvas_add(c, CANVAS_GROUP_END);
+}
+
+void canvas_time(canvas *c, const canvas_span *span)
+{
+    canvas_op *op = canvas_add(c, CANVAS_TIME);
+    op->span = memory_copy(span, sizeof *span);
+    op->text = memory_strdup(span->unit ? span->unit : "");
+}
+
+void canvas_time_end(canvas *c)
+{
+    canvas_add(c, CANVAS_TIME_END);
+}
+
+void canvas_tics(canvas *c, canvas_box box)
+{
+    canvas_add(c, CANVAS_TICS)->box = box;
+}
+
+void canvas_tics_end(canvas *c)
+{
+    canvas_add(c, CANVAS_TICS_END);
 }
 
 void canvas_tip(canvas *c, const char *text)

@@ -59,6 +59,14 @@ void canvas_image(canvas *c, canvas_box box, const uint16_t *inks, size_t column
 // Drawn by gnuplot into exactly this box; copied. All plots of a document are made in one run of gnuplot.
 void canvas_plot(canvas *c, canvas_box box, const plot *p);
 
+// What is drawn until canvas_time_end() is drawn over time: on an interactive page it can be magnified. Nothing is drawn
+// by itself. They do not nest, and groups do not begin or end in them.
+void canvas_time(canvas *c, const canvas_span *span);
+void canvas_time_end(canvas *c);
+// The same around the tics of an axis of time: they make room for others while a part of it is magnified.
+void canvas_tics(canvas *c, canvas_box box);
+void canvas_tics_end(canvas *c);
+
 // A group: a chart with its title and description (SVG <g role="img">, <title>, <desc>). Groups nest.
 void canvas_group(canvas *c, const char *title, const char *description);
 void canvas_group_end(canvas *c);

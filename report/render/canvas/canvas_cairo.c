@@ -182,7 +182,11 @@ bool canvas_cairo(canvas *c, cairo_t *cr)
         case CANVAS_PLOT: ok = canvas_cairo_draw_plot(cr, op) && ok; break;
         case CANVAS_HOVER:
         case CANVAS_GROUP:
-        case CANVAS_GROUP_END: break;
+        case CANVAS_GROUP_END:
+        case CANVAS_TIME:
+        case CANVAS_TIME_END:
+        case CANVAS_TICS:
+        case CANVAS_TICS_END: break;
         }
     }
     return canvas_cairo_good(cairo_status(cr)) && ok;

@@ -20,7 +20,11 @@ typedef enum canvas_kind {
     CANVAS_PLOT,
     CANVAS_HOVER,
     CANVAS_GROUP,
-    CANVAS_GROUP_END
+    CANVAS_GROUP_END,
+    CANVAS_TIME,
+    CANVAS_TIME_END,
+    CANVAS_TICS,
+    CANVAS_TICS_END
 } canvas_kind;
 
 typedef struct canvas_plot_copy {
@@ -47,13 +51,15 @@ typedef struct canvas_op {
     uint16_t *inks; // image
     size_t columns, rows;
     canvas_plot_copy *plot;
+    canvas_span *span; // time; its unit is in text
 } canvas_op;
 
 struct canvas {
     double width, height;
     canvas_op *ops; // arr of count
     size_t count;
-    bool dark; // drawn in the theme's dark colours, on a dark ground
+    bool dark;        // drawn in the theme's dark colours, on a dark ground
+    bool interactive; // as SVG: it says where its times are
     canvas_shorten shorten;
     char *tip;             // for the next
     canvas_figure *figure; // NULL: a page

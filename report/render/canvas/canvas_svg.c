@@ -213,6 +213,40 @@ static void canvas_svg_write_group(buffer *out, const canvas_op *op)
     buffer_text(out, "\n");
 }
 
+// A picture in the picture, at first of the same scale: what it shows can be changed without touching what is in it.
+static void canvas_svg_write_time(buffer *out, const canvas_op *op)
+{
+    const canvas_span *s = op->span;
+    buffer_text(out, "<svg class=\"time\"");
+    canvas_svg_attribute(out, "x", s->box.x);
+    canvas_svg_attribute(out, "y", s->box.y);
+    canvas_svg_attribute(out, "width", s->box.width);
+    canvas_svg_attribute(out, "height", s->box.height);
+    buffer_text(out, " viewBox=\"");
+    const double view[4] = {s->box.x, s->box.y, s->box.width, s->box.height};
+    for (int i = 0; i < 4; i++) {
+        if (i) buffer_text(out, " ");
+        buffer_number(out, view[i]);
+    }
+    buffer_printf(out, "\" preserveAspectRatio=\"none\" data-from=\"%.9g\" data-to=\"%.9g\"", s->from, s->to);
+    if (s->wall_ns) buffer_printf(out, " data-wall=\"%.3f\"", (double)s->wall_ns / 1e9);
+    if (s->columns) {
+        buffer_printf(out, " data-first=\"%zu\" data-columns=\"%zu\" data-unit=\"", s->first, s->columns);
+        buffer_escaped(out, op->text);
+        buffer_text(out, "\"");
+    }
+    buffer_text(out, ">\n");
+}
+
+static void canvas_svg_write_tics(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<g class=\"tics\"");
+    canvas_svg_attribute(out, "data-x", op->box.x);
+    canvas_svg_attribute(out, "data-y", op->box.y + op->box.height);
+    canvas_svg_attribute(out, "data-width", op->box.width);
+    buffer_text(out, ">\n");
+}
+
 static void canvas_svg_write_op(const canvas *c, buffer *out, const canvas_op *op, plot_colors colors)
 {
     switch (op->kind) {
@@ -228,6 +262,18 @@ static void canvas_svg_write_op(const canvas *c, buffer *out, const canvas_op *o
     case CANVAS_HOVER: canvas_svg_write_hover(out, op); break;
     case CANVAS_GROUP: canvas_svg_write_group(out, op); break;
     case CANVAS_GROUP_END: buffer_text(out, "</g>\n"); break;
+    case CANVAS_TIME:
+        if (c->interactive) canvas_svg_write_time(out, op);
+        break;
+    case CANVAS_TIME_END:
+        if (c->interactive) buffer_text(out, "</svg>\n");
+        break;
+    case CANVAS_TICS:
+        if (c->interactive) canvas_svg_write_tics(out, op);
+        break;
+    case CANVAS_TICS_END:
+        if (c->interactive) buffer_text(out, "</g>\n");
+        break;
     }
 }
 

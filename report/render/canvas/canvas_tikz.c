@@ -184,7 +184,11 @@ void canvas_tikz(const canvas *c, buffer *out)
         case CANVAS_PLOT: // a figure has shapes in their place
         case CANVAS_HOVER:
         case CANVAS_GROUP:
-        case CANVAS_GROUP_END: break;
+        case CANVAS_GROUP_END:
+        case CANVAS_TIME:
+        case CANVAS_TIME_END:
+        case CANVAS_TICS:
+        case CANVAS_TICS_END: break;
         }
     }
     buffer_text(out, "\\end{tikzpicture}\n");

@@ -27,6 +27,15 @@ typedef struct canvas_figure {
     bool grey, no_words; // no_words: neither title nor words of status
 } canvas_figure;
 
+// A stretch of time and where it is drawn, from left to right.
+typedef struct canvas_span {
+    canvas_box box;
+    double from, to;       // seconds at its left and right
+    int64_t wall_ns;       // CLOCK_REALTIME of second 0; 0: not known
+    size_t first, columns; // of the chart's table, those that are drawn here; columns 0: none
+    const char *unit;      // of them, as in axes: "B/s"; "%", "iB" and "time" of shares, sizes and seconds; NULL: none
+} canvas_span;
+
 typedef enum canvas_align { ALIGN_LEFT = 0, ALIGN_CENTER, ALIGN_RIGHT } canvas_align;
 
 // How a text that is too long is shortened.

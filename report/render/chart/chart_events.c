@@ -127,12 +127,14 @@ static void events_draw_row(canvas *c, const events *e, const events_row *r, con
             canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
         return;
     }
+    axes_begin_time(c, a, 0, 0);
     canvas_rect(c, a->box, INK_EMPTY, 0);
     axes_hatch(c, a, e->style.gaps, e->style.gap_count);
     extent ticks = events_draw_ticks(c, r, a, e->style.width);
     bool none = isnan(ticks.first);
     if (none) canvas_text(c, a->box.x + 4, base, *r->note ? r->note : "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     bool noted = none || !*r->note || events_draw_note(c, r, a, ticks, base);
+    axes_end_time(c, a);
     events_draw_label(c, r, a, left, base, noted || e->style.compact);
     if (events_has_no_words(c)) return;
     if (*r->right) {

@@ -315,16 +315,27 @@ static void lines_chart_draw_marks(canvas *c, const lines_style *s, size_t panel
     }
 }
 
+// Of a panel, in the table: behind the time and the panels before it.
+static size_t lines_chart_first_column(const lines *l, size_t panel)
+{
+    size_t first = 1;
+    for (size_t i = 0; i < panel; i++)
+        first += l->panels[i].curve_count;
+    return first;
+}
+
 static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const axes *a, double left, bool first)
 {
     const lines_panel *p = &l->panels[i];
     const lines_style *s = &l->style;
     double room = a->box.x - left - axes_label_width(c, &a->y, a->box.height) - 10;
+    axes_begin_time(c, a, 0, 0);
     if (s->wash) lines_chart_draw_wash(c, a, s->phases, s->phase_count);
     lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_WASH, false);
     axes_hatch(c, a, s->gaps, s->gap_count);
     bool full = p->curve_count && p->curves[0].area;
     if (full) lines_chart_hatch_unknown(c, l, &p->curves[0], a);
+    axes_end_time(c, a);
     axes_draw_y(c, a);
     double label = canvas_figure_of(c)
                        ? 0
@@ -334,12 +345,14 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
     if (!canvas_figure_of(c))
         canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY,
                          room_lines < 3 ? room_lines : 3);
-    lines_chart_draw_curves(c, l, p, a);
     lines_chart_draw_limit(c, p, a);
+    axes_begin_time(c, a, lines_chart_first_column(l, i), p->curve_count);
+    lines_chart_draw_curves(c, l, p, a);
     lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
     if (first) lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS, full);
     lines_chart_draw_marks(c, s, i, a);
     lines_chart_draw_hovers(c, l, p, a);
+    axes_end_time(c, a);
 }
 
 // Phases and what ran meanwhile, above the panels. Returns the height taken.
@@ -351,7 +364,9 @@ static double lines_chart_draw_rows(canvas *c, const lines *l, const axes *over,
     if (s->phase_count) {
         a.box.height = ribbon_height - 5;
         if (room > 0) canvas_text(c, left, a.box.y + 8, s->phases_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
+        axes_begin_time(c, &a, 0, 0);
         axes_draw_spans(c, &a, s->phases, s->phase_count);
+        axes_end_time(c, &a);
         taken += ribbon_height;
     }
     if (s->box_count) {
@@ -363,7 +378,9 @@ static double lines_chart_draw_rows(canvas *c, const lines *l, const axes *over,
         if (room - used > 20)
             canvas_text(c, left + used + 5, a.box.y + 8, s->boxes_below, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT,
                         room - used - 5);
+        axes_begin_time(c, &a, 0, 0);
         axes_draw_spans(c, &a, s->boxes, s->box_count);
+        axes_end_time(c, &a);
         taken += boxes_height + 4;
     }
     return taken;

@@ -107,7 +107,13 @@ static void map_draw_row(canvas *c, const map *m, const map_row *r, const axes *
     double base = y + high / 2 + 2.2, marks = m->marks && words ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
     box.width = axes_x(a, m->style.to) - box.x;
+    axes here = *a;
+    here.box.y = box.y;
+    here.box.height = box.height;
+    axes_begin_time(c, &here, 0, 0);
     map_draw_cells(c, m, r->values, box);
+    map_hover_row(c, m, r, box);
+    axes_end_time(c, &here);
     theme_ink ink = marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
     canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (marked ? marks : 0) - 6);
     if (marked) {
@@ -116,7 +122,6 @@ static void map_draw_row(canvas *c, const map *m, const map_row *r, const axes *
                     theme_severity_ink(r->severity), ALIGN_LEFT, 0);
     }
     if (words) canvas_text(c, right, base, r->right, TYPE_TABLE, ink, ALIGN_RIGHT, right - a->box.x - a->box.width - 6);
-    map_hover_row(c, m, r, box);
 }
 
 // Widths of the columns beside the map.
@@ -157,7 +162,9 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     }
     if (m->style.phase_count) {
         a.box.height = ribbon_height - 3;
+        axes_begin_time(c, &a, 0, 0);
         axes_draw_spans(c, &a, m->style.phases, m->style.phase_count);
+        axes_end_time(c, &a);
         y += ribbon_height;
     }
     a.box.y = y;
@@ -166,7 +173,9 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     for (size_t i = from; i < from + count && i < m->count; i++, y += pitch)
         map_draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
     a.box.height = y - a.box.y;
+    axes_begin_time(c, &a, 0, 0);
     axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);
+    axes_end_time(c, &a);
     canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
     if (!m->style.no_axis) axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
 }

@@ -3,9 +3,12 @@
 // It is well-formed XML at the same time, so that a parser can check every bit of escaping. Charts are inline SVG with
 // real text, laid out twice: for wide windows and for narrow ones; one of the two is shown. Colours are variables, so
 // that the same SVG serves light, dark and print.
+#define _GNU_SOURCE // strcasestr
 #include "document_model.h"
 #include "analysis/base/memory.h"
+#include "interactive.inc"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,7 @@ typedef struct writer {
     document *d;
     buffer *out;
     document_theme theme;
+    bool interactive;
     layout *layouts; // [2 * LAYOUTS] of each item: left or only chart, right chart
     bool used[INK_COUNT];
 } writer;
@@ -54,6 +58,7 @@ static void html_lay_out(writer *w, layout *to, const chart *x, double width)
     double height = x->height(x, measure, width, 0, rows);
     canvas_close(measure);
     *to = (layout){canvas_open(width, height), width, height};
+    to->c->interactive = w->interactive;
     canvas_group(to->c, x->title && *x->title ? x->title : x->name, x->question ? x->question : "");
     x->draw(x, to->c, (canvas_box){0, 0, width, height}, 0, rows);
     canvas_group_end(to->c);
@@ -167,6 +172,7 @@ static const char sheet[] =
     "nav{margin:14px 0 0;font-size:13.5px}\n"
     "nav ul{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:2px 16px}\n"
     "a{color:var(--link);text-decoration:none}\n"
+    ".verdict a{color:inherit;text-decoration:underline}\n"
     "a:hover,a:focus{text-decoration:underline}\n"
     "figure{margin:36px 0 0;padding:0}\n"
     ".beside{display:grid;gap:0 36px;grid-template-columns:minmax(0,1fr)}\n"
@@ -188,6 +194,11 @@ static const char sheet[] =
     ".r,td{text-align:right}td.l,td.long{text-align:left}\n"
     "footer{margin:56px 0 0;padding-top:10px;border-top:1px solid var(--hair)}\n"
     "@media (min-width:821px){.beside{grid-template-columns:minmax(0,var(--l)) minmax(0,var(--r))}}\n"
+    "@media screen and (min-width:1100px){body{max-width:1184px}.scroll svg{width:calc(var(--w)*1.75px)}}\n"
+    "@media screen and (min-width:1600px){body{max-width:1840px}main{display:grid;"
+    "grid-template-columns:repeat(2,minmax(0,1fr));gap:0 48px;align-items:start}main>*{grid-column:1/-1;min-width:0}"
+    "main>figure.half{grid-column:auto}.scroll svg{width:calc(var(--w)*1.4px);min-width:0}"
+    ".beside .scroll svg{width:calc(var(--w)*2.2px)}}\n"
     "@media screen and (max-width:820px){.wide{display:none}.narrow{display:block}.scroll "
     "svg{width:calc(var(--w)*2px)}}\n"
     "@media screen and (max-width:600px){body{padding:16px 16px 40px}h1{font-size:26px}h2{font-size:22px}"
@@ -202,6 +213,33 @@ static const char sheet[] =
     ".scroll "
     "svg{width:100%;min-width:0}table{width:100%;font-size:8.5pt}th,td{white-space:normal;overflow-wrap:"
     "anywhere;padding-right:6px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+
+// Of what the script makes.
+static const char asked_sheet[] =
+    "svg.asked{touch-action:pan-y;cursor:crosshair;-webkit-user-select:none;user-select:none}\n"
+    ".magnified svg.time path{vector-effect:non-scaling-stroke}\n"
+    ".magnified svg.time g[shape-rendering] path{vector-effect:none}\n" // the rows of a picture are lines as wide as they are high
+    ".cursor{stroke:var(--text);stroke-width:1;fill:none;pointer-events:none}\n"
+    ".own-tics path{stroke:var(--second);stroke-width:.6}.own-tics text{font:6.6px Inter,\"DejaVu Sans\",sans-serif;"
+    "fill:var(--second)}\n"
+    ".readout{position:fixed;left:0;right:0;bottom:0;max-height:38vh;overflow:auto;padding:8px 32px;"
+    "background:var(--field);border-top:2px solid var(--link);display:flex;flex-wrap:wrap;gap:4px 24px;"
+    "align-items:center;font-size:13.5px}\n"
+    ".readout[hidden]{display:none}.readout "
+    "p{margin:0;font-weight:600;min-width:22em;font-variant-numeric:tabular-nums}\n"
+    ".readout ul{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:2px 22px;"
+    "font-variant-numeric:tabular-nums;width:100%}\n"
+    "button{font:inherit;color:var(--link);background:none;border:1px solid var(--second);border-radius:4px;"
+    "min-width:40px;min-height:40px;cursor:pointer;margin-right:4px}\n"
+    "button.sort{all:unset;cursor:pointer;box-sizing:border-box}button.sort:focus-visible,button:focus-visible,"
+    "input:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
+    "button.sort::after{content:\" \\2195\"}[aria-sort=descending] "
+    "button.sort::after{content:\" \\2193\"}[aria-sort=ascending] button.sort::after{content:\" \\2191\"}\n"
+    ".filter{display:block;font-size:13.5px;color:var(--second);margin:6px 0 0}.filter input{font:inherit;"
+    "color:var(--text);background:var(--paper);border:1px solid var(--second);border-radius:4px;padding:4px 8px;"
+    "min-height:32px}\n"
+    "@media (max-width:820px){.readout{padding:8px 16px}.readout p{min-width:0}}\n"
+    "@media print{.readout,.filter,.cursor,.own-tics{display:none}button.sort::after{content:\"\"}}\n";
 
 static void html_write_page_variables(writer *w, bool dark)
 {
@@ -230,6 +268,7 @@ static void html_write_style(writer *w)
     }
     html_write_classes(w);
     buffer_text(w->out, sheet);
+    if (w->interactive) buffer_text(w->out, asked_sheet);
     buffer_text(w->out, "</style>\n");
 }
 
@@ -260,6 +299,91 @@ static void html_use_mark_inks(writer *w)
         w->used[theme_severity_field((severity)s)] = true;
 }
 
+static bool html_is_headed(const chart *x)
+{
+    return x->title && *x->title;
+}
+
+static bool html_is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-' || (unsigned char)c >= 0x80;
+}
+
+// Is this name, up to its brackets, in the text, not as a part of another word? How long it is, or 0.
+static size_t html_named(const char *text, const char *name)
+{
+    enum { LEAST = 3 };
+    const char *bracket = strstr(name, " (");
+    size_t length = bracket ? (size_t)(bracket - name) : strlen(name);
+    for (const char *at = text; length >= LEAST && *at; at++)
+        if (strncmp(at, name, length) == 0 && (at == text || !html_is_letter(at[-1])) && !html_is_letter(at[length]))
+            return length;
+    return 0;
+}
+
+// A word of the title that the line has, too, and that says more than all lines do. What is blocked is on the chart of what
+// was paused.
+static bool html_shares_word(const char *line, const char *title)
+{
+    static const char *const common[] = {"time", "sent", "received", "bytes", "network", "NIC", "node", "and", "over"};
+    enum { LEAST = 3 };
+    char *words = memory_strdup(title), *rest = words, *word;
+    bool found = false;
+    while (!found && (word = strsep(&rest, " ,"))) {
+        bool says = strlen(word) >= LEAST;
+        for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+            says = says && strcasecmp(word, common[i]) != 0;
+        found = says && (strcasestr(line, word) || (strcasecmp(word, "paused") == 0 && strstr(line, "blocked")));
+    }
+    free(words);
+    return found;
+}
+
+// How well a chart fits a line of the verdict. Best is a chart that has a row of what the line names and whose title is about
+// the same; then the table of findings, where a long cell of it is in the line; then any chart with such a row.
+static size_t html_fit_of(const chart *x, const char *line)
+{
+    enum { CLAIM = 24, FINDING = 500, SAME = 1000 };
+    const chart_twin *t = &x->twin;
+    size_t best = 0;
+    for (size_t i = t->columns; t->columns && i < t->count; i++) {
+        size_t named = i % t->columns || x->is_table ? 0 : html_named(line, t->cells[i]);
+        if (named && html_shares_word(line, x->title)) named += SAME;
+        if (strlen(t->cells[i]) >= CLAIM && strstr(line, t->cells[i]) && named < FINDING) named = FINDING;
+        if (named > best) best = named;
+    }
+    return best;
+}
+
+// The chart that a line of the verdict is about; of equal ones the first. NULL: none.
+static const chart *html_chart_of(const document *d, const char *line)
+{
+    const chart *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < d->item_count; i++) {
+        const document_item *item = &d->items[i];
+        const chart *both[2] = {&item->chart, item->kind == ITEM_BESIDE ? &item->right : NULL};
+        for (int k = 0; k < 2 && item->kind <= ITEM_BESIDE; k++) {
+            size_t fit = both[k] && html_is_headed(both[k]) ? html_fit_of(both[k], line) : 0;
+            if (fit > most) most = fit, best = both[k];
+        }
+    }
+    return best;
+}
+
+static void html_write_line(writer *w, const document_line *line)
+{
+    const chart *x = line->severity > SEVERITY_INFO ? html_chart_of(w->d, line->text) : NULL;
+    buffer_text(w->out, "<span>");
+    if (line->question) html_write_element(w, "<strong>", line->question, "</strong> ");
+    html_write_element(w, "", line->text, "");
+    if (x) {
+        buffer_printf(w->out, " <a href=\"#%s\">", x->name);
+        html_write_element(w, "", x->title, "</a>");
+    }
+    buffer_text(w->out, "</span></li>\n");
+}
+
 static void html_write_verdict(writer *w)
 {
     const document *d = w->d;
@@ -275,16 +399,9 @@ static void html_write_verdict(writer *w)
         html_write_mark(w, line->severity);
         buffer_printf(w->out, "</span><b class=\"word\" style=\"color:var(--i%d)\">%s</b>",
                       (int)theme_severity_ink(line->severity), theme_severity_word(line->severity));
-        buffer_text(w->out, "<span>");
-        if (line->question) html_write_element(w, "<strong>", line->question, "</strong> ");
-        html_write_element(w, "", line->text, "</span></li>\n");
+        html_write_line(w, line);
     }
     buffer_text(w->out, "</ul>\n</section>\n");
-}
-
-static bool html_is_headed(const chart *x)
-{
-    return x->title && *x->title;
 }
 
 static void html_write_link(writer *w, const chart *x)
@@ -368,9 +485,12 @@ static void html_write_layout(writer *w, const layout *x, const char *label, con
 
 static void html_write_chart(writer *w, const chart *x, const layout *layouts)
 {
+    enum { HALF_COLUMNS = 6 };
     const char *label = html_is_headed(x) ? x->title : x->name;
     bool has_table = x->twin.columns && x->twin.count;
-    buffer_printf(w->out, "<figure id=\"%s\">\n", x->name);
+    // On a wide screen two stand side by side: charts, and tables that are not wide.
+    bool half = !x->is_table || x->twin.columns <= HALF_COLUMNS;
+    buffer_printf(w->out, "<figure id=\"%s\"%s>\n", x->name, half ? " class=\"half\"" : "");
     if (html_is_headed(x)) {
         html_write_element(w, "<h3>", x->title, "");
         if (x->question && *x->question) html_write_element(w, " <small>", x->question, "</small>");
@@ -415,6 +535,37 @@ static void html_write_items(writer *w)
     }
 }
 
+// ---- the script ----
+
+// The page runs this script and no other: its policy has the script's hash, in base64.
+static void html_write_script_hash(writer *w)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { BYTES = 32 };
+    unsigned char bytes[BYTES + 1] = {0};
+    for (size_t i = 0; i < BYTES; i++) {
+        const char pair[3] = {interactive_sha256[2 * i], interactive_sha256[2 * i + 1], 0};
+        bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    buffer_text(w->out, "; script-src 'sha256-");
+    for (size_t i = 0; i < BYTES; i += 3) {
+        unsigned three = (unsigned)bytes[i] << 16 | (unsigned)bytes[i + 1] << 8 | (i + 2 < BYTES ? bytes[i + 2] : 0);
+        for (int k = 3; k >= 0; k--)
+            buffer_bytes(w->out, i + 2 >= BYTES && k == 0 ? "=" : &letters[three >> 6 * k & 63], 1);
+    }
+    buffer_text(w->out, "'");
+}
+
+static void html_write_script(writer *w)
+{
+    buffer_text(w->out, "<script>");
+    for (size_t i = 0; interactive_lines[i]; i++) {
+        if (i) buffer_text(w->out, "\n");
+        buffer_text(w->out, interactive_lines[i]);
+    }
+    buffer_text(w->out, "</script>\n");
+}
+
 // ---- the page ----
 
 static void html_write_head(writer *w)
@@ -423,7 +574,9 @@ static void html_write_head(writer *w)
     buffer_text(w->out, "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
                         "<meta charset=\"utf-8\"/>\n"
                         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                        "style-src 'unsafe-inline'\"/>\n"
+                        "style-src 'unsafe-inline'");
+    if (w->interactive) html_write_script_hash(w);
+    buffer_text(w->out, "\"/>\n"
                         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                         "<meta name=\"color-scheme\" content=\"");
     buffer_text(w->out, schemes[w->theme]);
@@ -445,7 +598,7 @@ static void html_write_head(writer *w)
 void document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
                    void *user)
 {
-    writer w = {.d = d, .out = out, .theme = o->theme};
+    writer w = {.d = d, .out = out, .theme = o->theme, .interactive = o->interactive};
     plots made = {0};
     html_lay_out_all(&w);
     html_make_plots(&w, &made, o, warn, user);
@@ -458,6 +611,7 @@ void document_html(document *d, const document_options *o, buffer *out, void (*w
     html_write_items(&w);
     buffer_text(out, "</main>\n");
     if (d->foot) html_write_element(&w, "<footer><p>", d->foot, "</p></footer>\n");
+    if (w.interactive) html_write_script(&w);
     buffer_text(out, "</body>\n</html>\n");
     plots_free(&made);
     for (size_t i = 0; i < html_layout_count(&w); i++)

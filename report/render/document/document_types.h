@@ -40,6 +40,7 @@ typedef struct document_options {
     double scale;                  // PNG: pixels for each point; 0: 2
     const char *chart;             // only this chart, without page; not HTML
     const document_figure *figure; // how to draw it; NULL: as on its page
+    bool interactive;              // HTML: with a script of ours that answers questions
     const char *data;              // a file for what it shows, as CSV; NULL: none
     bool no_gnuplot;
     void (*progress)(void *user, const char *what, size_t done, size_t of); // may be NULL

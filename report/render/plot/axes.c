@@ -273,6 +273,8 @@ void axes_draw_x(canvas *c, const axes *a, double left, double right)
     number_text labels[10];
     axes_unit unit;
     size_t count = axes_labels_in(c, &a->x, axes_x_tics(c, a), tics, labels, &unit);
+    bool time = a->x.format == AXES_TIME && !a->x.axis.log;
+    if (time) canvas_tics(c, a->box);
     for (size_t i = 0; i < count; i++) {
         double x = axes_x(a, tics[i]), width = canvas_text_width(c, labels[i].text, TYPE_AXIS);
         canvas_line(c, x, bottom, x, bottom + 3, INK_SECONDARY, 0.6);
@@ -281,8 +283,28 @@ void axes_draw_x(canvas *c, const axes *a, double left, double right)
         canvas_text(c, from, bottom + 10.5, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
         taken = from + width + 4;
     }
-    if (axes_is_titled(c, &a->x)) axes_draw_x_title(c, a, &unit, left, right);
     if (a->x.wall_ns && !canvas_figure_of(c)) axes_draw_wall(c, a, tics, count, left, right);
+    if (time) canvas_tics_end(c);
+    if (axes_is_titled(c, &a->x)) axes_draw_x_title(c, a, &unit, left, right);
+}
+
+static bool axes_is_time(const axes *a)
+{
+    return a->x.format == AXES_TIME && !a->x.axis.log && a->box.width > 0 && a->box.height > 0;
+}
+
+void axes_begin_time(canvas *c, const axes *a, size_t first, size_t columns)
+{
+    static const char *const units[] = {
+        [AXES_TIME] = "time", [AXES_DURATION] = "time", [AXES_BINARY] = "iB", [AXES_PERCENT] = "%"};
+    const char *unit = a->y.format != AXES_SI ? units[a->y.format] : a->y.unit;
+    const canvas_span span = {a->box, a->x.axis.min, a->x.axis.max, a->x.wall_ns, first, columns, unit};
+    if (axes_is_time(a)) canvas_time(c, &span);
+}
+
+void axes_end_time(canvas *c, const axes *a)
+{
+    if (axes_is_time(a)) canvas_time_end(c);
 }
 
 bool axes_clip(const axes *a, const axes_span *s, double *left, double *right)

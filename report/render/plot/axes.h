@@ -47,6 +47,11 @@ double axes_x_height(const canvas *c, const axes_scale *x);
 enum { AXES_X_HEIGHT = 14 };
 void axes_draw_x(canvas *c, const axes *a, double left, double right);
 
+// What is drawn between these two can be magnified on an interactive page, where x is time. columns of the chart's table
+// from `first` on are drawn there, on y; 0: none.
+void axes_begin_time(canvas *c, const axes *a, size_t first, size_t columns);
+void axes_end_time(canvas *c, const axes *a);
+
 // Stretches along x.
 typedef struct axes_span {
     double from, to;
