@@ -156,7 +156,7 @@ static const command head_command = {
     .examples = "netprof head --dir /var/lib/netprof/head\n"
                 "netprof head --dir head --listen 0.0.0.0:4222\n"
                 "netprof head --dir head --nats nats://nats.example:4222 --creds head.creds --cluster alpha",
-    .exits = "Exit codes: 0 done, 1 agents follow a later head, 2 wrong usage, 3 a file could not be written or a "
+    .exits = "0 done, 1 agents follow a later head, 2 wrong usage, 3 a file could not be written or a "
              "server not\n"
              "be reached.\n",
     .options = options,

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 static char *directory, *nodes, *sources, *include, *exclude, *interval_text, *set_text, *since_text, *output;
-static int all, as_json;
+static int all;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directory, 0, "the head's directory (else the variable NETPROF_HEAD)", "DIR"},
@@ -34,7 +34,6 @@ static const struct poptOption options[] = {
     {"since", 0, POPT_ARG_STRING, &since_text, 0, "start: it began this long ago", "TIME"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on", NULL},
     {"output", 'o', POPT_ARG_STRING, &output, 0, "export: a directory; report: as netprof report takes it", "OUT"},
-    {"json", 0, POPT_ARG_NONE, &as_json, 0, "list, status, stats: as JSON", NULL},
     POPT_TABLEEND,
 };
 
@@ -132,32 +131,13 @@ static void session_list_table(const session *found)
     table_end(t, stdout, 0);
 }
 
-static void session_list_json(const session *found)
-{
-    json_object *o = json_document("sessions"), *array = json_new_array();
-    for (size_t i = 0; i < arrlenu(found); i++) {
-        json_object *x = json_new_object();
-        json_put_text(x, "name", found[i].name);
-        json_put(x, "is_active", json_new_boolean(!found[i].stop_ns));
-        json_put(x, "start_ns", json_new_int64(found[i].start_ns));
-        json_put(x, "stop_ns", found[i].stop_ns ? json_new_int64(found[i].stop_ns) : NULL);
-        json_put_text(x, "nodes", found[i].nodes);
-        json_append(array, x);
-    }
-    json_put(o, "sessions", array);
-    json_print(stdout, o);
-}
-
 static int session_list_all(const char *name)
 {
     session *found = NULL;
     (void)name;
     int error = session_list(directory, &found);
     if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
-    if (as_json)
-        session_list_json(found);
-    else
-        session_list_table(found);
+    session_list_table(found);
     session_list_free(&found);
     return output_close();
 }
@@ -165,7 +145,7 @@ static int session_list_all(const char *name)
 static int session_show_status(const char *name)
 {
     (void)name;
-    int code = session_status(directory, session_now(), as_json), closed = output_close();
+    int code = session_status(directory, session_now()), closed = output_close();
     return code ? code : closed;
 }
 
@@ -176,7 +156,7 @@ static int session_show_statistics(const char *name)
     session s;
     int error = session_read(directory, name, &s);
     if (error) return session_fail(name, error);
-    int code = session_statistics(directory, &s, session_now(), as_json), closed = output_close();
+    int code = session_statistics(directory, &s, session_now()), closed = output_close();
     session_free(&s);
     return code ? code : closed;
 }
@@ -318,11 +298,10 @@ static const command session_command = {
                 "netprof session stop run7 --dir head\n"
                 "netprof session report run7 --dir head -o run7.pdf\n"
                 "netprof session status --dir head",
-    .exits = "Exit codes: 0 done, 1 status: a node was not heard from for 30 s, or no head runs; 2 wrong usage, 3 a "
+    .exits = "0 done, 1 status: a node was not heard from for 30 s, or no head runs; 2 wrong usage, 3 a "
              "file could\n"
              "not be read or written, 4 the head has nothing of the session.\n",
     .options = options,
-    .json = &as_json,
     .run = session_run,
 };
 

@@ -4,7 +4,6 @@
 #include "session_export.h"
 #include "session_readings.h"
 
-#include "analysis/base/json_values.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
@@ -111,32 +110,14 @@ static void session_print_metric(table *t, const char *node, const session_named
     session_print_number(t, m, arrlast(m->values));
 }
 
-static json_object *session_metric_json(const char *node, const session_named_metric *n)
-{
-    const session_metric *m = &n->value;
-    json_object *o = json_new_object();
-    json_put_text(o, "node", node);
-    json_put_text(o, "metric", n->key);
-    json_put_text(o, "unit", m->unit);
-    json_put(o, "per_second", json_new_boolean(!m->is_gauge));
-    json_put_exact(o, "count", arrlenu(m->values));
-    json_put_number(o, "mean", m->sum / m->time_s);
-    json_put_number(o, "p50", session_percentile(m->values, 0.5));
-    json_put_number(o, "p95", session_percentile(m->values, 0.95));
-    json_put_number(o, "p99", session_percentile(m->values, 0.99));
-    json_put_number(o, "max", arrlast(m->values));
-    return o;
-}
-
 // Metrics that were 0 all the time are left out.
-static void session_put_node(session_metrics *m, const char *node, table *t, json_object *array)
+static void session_put_node(session_metrics *m, const char *node, table *t)
 {
     for (size_t i = 0; i < shlenu(m->metrics); i++) {
         session_metric *x = &m->metrics[i].value;
         qsort(x->values, arrlenu(x->values), sizeof *x->values, session_value_order);
         bool is_zero = x->values[0] == 0 && arrlast(x->values) == 0;
-        if (!is_zero && t) session_print_metric(t, node, &m->metrics[i]);
-        if (!is_zero && array) json_append(array, session_metric_json(node, &m->metrics[i]));
+        if (!is_zero) session_print_metric(t, node, &m->metrics[i]);
         arrfree(x->values);
         free(x->unit);
     }
@@ -144,7 +125,7 @@ static void session_put_node(session_metrics *m, const char *node, table *t, jso
     netprof_snapshot_free(&m->last);
 }
 
-int session_statistics(const char *directory, const session *s, int64_t now_ns, bool json)
+int session_statistics(const char *directory, const session *s, int64_t now_ns)
 {
     static const column columns[] = {{"node", 0},           {"metric", COLUMN_WRAP}, {"mean", COLUMN_RIGHT},
                                      {"p50", COLUMN_RIGHT}, {"p95", COLUMN_RIGHT},   {"p99", COLUMN_RIGHT},
@@ -156,8 +137,7 @@ int session_statistics(const char *directory, const session *s, int64_t now_ns, 
         free(why);
         return code;
     }
-    table *t = json ? NULL : table_begin(columns, sizeof columns / sizeof *columns);
-    json_object *array = json ? json_new_array() : NULL;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
     bool any = false;
     for (size_t i = 0; i < journal_index_count(x); i++) {
         session_metrics m = {.has_last = false};
@@ -167,16 +147,10 @@ int session_statistics(const char *directory, const session *s, int64_t now_ns, 
         sh_new_strdup(m.metrics);
         session_readings_visit(x, i, s, now_ns, &v);
         any |= m.has_last;
-        session_put_node(&m, node, t, array);
+        session_put_node(&m, node, t);
     }
     journal_index_close(x);
-    if (t) table_end(t, stdout, 0);
-    if (json) {
-        json_object *o = json_document("session-statistics");
-        json_put_text(o, "session", s->name);
-        json_put(o, "metrics", array);
-        json_print(stdout, o);
-    }
+    table_end(t, stdout, 0);
     return any ? EXIT_DONE
                : fail(EXIT_NOTHING, "%s: the head has no readings of this time and these nodes", safe(s->name));
 }

@@ -4,7 +4,7 @@
 
 #include "live/journal/sessions.h"
 
-// Prints them as a table, or as JSON. Returns an exit code after saying what is wrong.
-int session_statistics(const char *directory, const session *s, int64_t now_ns, bool json);
+// Prints them as a table. Returns an exit code after saying what is wrong.
+int session_statistics(const char *directory, const session *s, int64_t now_ns);
 
 #endif

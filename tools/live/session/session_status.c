@@ -114,16 +114,11 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
     return bad;
 }
 
-int session_status(const char *directory, int64_t now_ns, bool json)
+int session_status(const char *directory, int64_t now_ns)
 {
     json_object *o = session_read_status(directory);
     bool runs = session_head_runs(directory);
     if (!o) return fail_file(EXIT_FILE, directory, "no head has written what it sees here");
-    if (json) {
-        json_put(o, "running", json_new_boolean(runs));
-        json_print(stdout, o);
-        return EXIT_DONE;
-    }
     bool bad = session_print_status(o, runs, now_ns);
     json_object_put(o);
     return bad ? EXIT_WORTH_FAILING : EXIT_DONE;
