@@ -11,7 +11,7 @@ second_names=" help $(netprof --help | sed -n 's/.*(also: \(.*\))$/\1/p' | tr '\
 for name in $(netprof --list-options); do
     [[ $second_names == *" $name "* ]] && continue
     case $name in
-    report | watch | export) [ ! -x "$NETPROF_TEST_BIN/netprof-$name" ] || programs+=" $name" ;;
+    report | watch | export | agent | head | session) [ ! -x "$NETPROF_TEST_BIN/netprof-$name" ] || programs+=" $name" ;;
     *) commands+=" $name" ;;
     esac
 done
@@ -188,6 +188,20 @@ watch --interval soon
 watch --window 0
 watch --count -1
 watch --set some
+agent
+agent --head nats://127.0.0.1:1 --interval soon
+agent --head nats://127.0.0.1:1 --cluster a.b
+agent --head nats://127.0.0.1:1 --spool-size 1
+agent --head nats://127.0.0.1:1 --batch 0
+head
+head --dir head --listen nowhere
+head --dir head --nats nats://127.0.0.1:1 --listen 127.0.0.1:0
+head --dir head --journal-size much
+session
+session list
+session begin --dir .
+session start ../x --dir .
+session start a b --dir .
 END
     [ ! -e a.netprof ]
 }

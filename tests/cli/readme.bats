@@ -189,3 +189,30 @@ run_block() {
     ./program >out
     grep -qE '^[0-9]+ B/s$' out
 }
+
+@test "recipe: many nodes, live" {
+    [ -x "$NETPROF_TEST_BIN/netprof-head" ] && command -v nats-server >/dev/null || skip 'no netprof-head, or no nats-server'
+    block bash 1 >recipe
+    [ "$(grep -c . recipe)" -eq 4 ]
+    # The port and the token are those that the head prints; the nodes are two agents here.
+    sed -n 1p recipe | sed 's/0.0.0.0:4222 &/127.0.0.1:0 >join 3>\&- \&\necho $! >head.pid/' >start
+    bash -euo pipefail start
+    for ((i = 0; i < 300 && $(wc -l <join) == 0; i++)); do sleep 0.1; done
+    join=$(cat join)
+    [[ $join =~ ^NETPROF_TOKEN=[0-9a-f]{32}' netprof agent --head nats://127.0.0.1:'[0-9]+$ ]]
+    [[ $(sed -n 2p recipe) == 'NETPROF_TOKEN=... netprof agent --head nats://headnode:4222 '* ]]
+    for node in n1 n2; do
+        bash -c "$join --node $node --spool spool-$node -q -t 50ms --send-every 100ms --sources netdev,cpu --duration 2s" 3>&- &
+        agents+=" $!"
+    done
+    bash -c "$(sed -n 3p recipe | sed 's/#.*//')"
+    wait $agents
+    netprof session stop run7 --dir head
+    bash -c "$(sed -n 4p recipe)"
+    kill "$(cat head.pid)"
+    [ "$(head -c 5 run7.pdf)" = %PDF- ]
+    netprof session export run7 --dir head -o out
+    [ "$(ls out)" = $'n1.netprof\nn2.netprof' ]
+    netprof session stats run7 --dir head | grep -q '^n1 .*cpu/user'
+    netprof session list --dir head | grep -q '^run7  *ended'
+}

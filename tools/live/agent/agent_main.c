@@ -315,8 +315,8 @@ static const command agent_command = {
         "the ring; ticks that it overwrote are counted and named. A kill costs nothing; what the node's own death may\n"
         "cost is what was not yet forced to its disk (--spool-sync).\n"
         "One agent a node, as any user; it reads what this user may read. It ends by SIGINT or SIGTERM.",
-    .examples = "netprof agent --head nats://head.example:4222 --token-file token\n"
-                "netprof agent --head nats://nats.example:4222 --creds agent.creds --cluster alpha",
+    .examples = "netprof agent --head nats://127.0.0.1:4222 --spool spool --duration 2s\n"
+                "netprof agent --head nats://127.0.0.1:4222 --spool spool --set fast --interval 100ms --duration 2s",
     .options = options,
     .source_names = reading_source_names,
     .run = agent_run,

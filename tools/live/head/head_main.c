@@ -86,6 +86,8 @@ static int head_open(head *h)
         code = server_open(&h->server, directory, listen_text ? listen_text : "127.0.0.1:4222", cluster);
         if (code) return code;
         server_look(&h->server, head_now());
+        code = server_wait(&h->server);
+        if (code) return code;
         url = server_url(&h->server, NULL);
     }
     const bus_options o = {.url = h->own_server ? url : nats_url,
@@ -153,12 +155,10 @@ static const command head_command = {
         "nothing is confirmed, and the agents keep it. netprof session names stretches of time in DIR and makes\n"
         "recordings of them that every command reads.\n"
         "It ends by SIGINT or SIGTERM.",
-    .examples = "netprof head --dir /var/lib/netprof/head\n"
-                "netprof head --dir head --listen 0.0.0.0:4222\n"
-                "netprof head --dir head --nats nats://nats.example:4222 --creds head.creds --cluster alpha",
-    .exits = "0 done, 1 agents follow a later head, 2 wrong usage, 3 a file could not be written or a "
-             "server not\n"
-             "be reached.\n",
+    .examples = "netprof head --dir head --duration 2s\n"
+                "netprof head --dir head --listen 0.0.0.0:4222 --duration 2s",
+    .exits = "0 done, 1 agents follow a later head, 2 wrong usage, 3 a file could not be written or a server not be\n"
+             "reached.",
     .options = options,
     .run = head_run,
 };

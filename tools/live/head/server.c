@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int64_t server_pause_ns = 500000000;
@@ -155,6 +156,38 @@ void server_look(server *s, int64_t now_ns)
     }
     s->pid = child;
     s->starts++;
+}
+
+static bool server_is_ready(const server *s)
+{
+    char line[512], *path = memory_format("%s/server.log", s->directory);
+    FILE *f = fopen(path, "re");
+    bool ready = false;
+    while (f && !ready && fgets(line, sizeof line, f))
+        ready = strstr(line, "Server is ready") != NULL;
+    if (f) fclose(f);
+    free(path);
+    return ready;
+}
+
+int server_wait(server *s)
+{
+    const struct timespec nap = {.tv_nsec = 20000000};
+    int status;
+    for (int tries = 0; s->pid && tries < 1500; tries++) {
+        if (waitpid(s->pid, &status, WNOHANG) == s->pid) {
+            s->pid = 0;
+            if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+                return fail(EXIT_FILE, "nats-server cannot be started: is it installed? Debian: nats-server");
+            return fail(
+                EXIT_FILE,
+                "nats-server does not listen at %s:%u (is another one there?); what it says is in %s/server.log",
+                safe(s->host), s->port, safe(s->directory));
+        }
+        if (server_is_ready(s)) return EXIT_DONE;
+        nanosleep(&nap, NULL);
+    }
+    return fail(EXIT_FILE, "nats-server does not get ready; what it says is in %s/server.log", safe(s->directory));
 }
 
 char *server_url(const server *s, const char *host)

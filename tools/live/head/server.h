@@ -20,6 +20,8 @@ typedef struct server {
 int server_open(server *s, const char *directory, const char *listen, const char *cluster);
 // Starts it where it does not run. `now_ns`: CLOCK_MONOTONIC.
 void server_look(server *s, int64_t now_ns);
+// Until it listens; what else may listen there is no server of ours. Returns an exit code after saying what is wrong.
+int server_wait(server *s);
 char *server_url(const server *s, const char *host); // NULL: as this program reaches it; free() it
 void server_close(server *s);
 

@@ -296,11 +296,10 @@ static const command session_command = {
         "of its ticks are lost.",
     .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
                 "netprof session stop run7 --dir head\n"
-                "netprof session report run7 --dir head -o run7.pdf\n"
-                "netprof session status --dir head",
-    .exits = "0 done, 1 status: a node was not heard from for 30 s, or no head runs; 2 wrong usage, 3 a "
-             "file could\n"
-             "not be read or written, 4 the head has nothing of the session.\n",
+                "netprof session list --dir head\n"
+                "netprof session delete run7 --dir head",
+    .exits = "0 done, 1 status: a node was not heard from for 30 s, or no head runs; 2 wrong usage, 3 a file\n"
+             "could not be read or written, 4 the head has nothing of the session.",
     .options = options,
     .run = session_run,
 };
