@@ -68,3 +68,28 @@ setup() {
     grep -q 'no regions to report about' err
     [ ! -e none.pdf ]
 }
+
+@test "who, what it costs, what it is not; one step; the icicle names its boxes; hosts on the ranks' axis; each finding once" {
+    netprof report -o why.pdf ranks
+    pdftotext -layout why.pdf - | sed 's/\xc2\xa0\|\xe2\x80\xaf/ /g' >why.txt
+    grep -qE 'Who is held\? +Rank 17 ' why.txt
+    grep -qE 'What it costs +At most ' why.txt
+    grep -qE 'What it is not +Not its work: rank 17 works [0-9.]+ s, the ranks [0-9.]+ s in the median' why.txt
+    sed -n '/^One step/,/^Time and traffic/p' why.txt >step.txt
+    grep -q 'median rank' step.txt
+    grep -qE '[0-9.]+ ms longer' step.txt
+    sed -n '/^Time and traffic/,/^Balance/p' why.txt >icicle.txt
+    for name in main init step halo_exchange pack isend_irecv wait compute allreduce_residual checkpoint_write; do
+        grep -q "$name .*%" icicle.txt
+    done
+    sed -n '/^Balance over ranks/,/time per call/p' why.txt >balance.txt
+    grep -qE 'h1 +h2 +h3 +h4' balance.txt
+    grep -qE 'rank 17 ×1\.[0-9]+' balance.txt
+    grep -q 'a NIC of it held' balance.txt
+    grep -q 'wait: time per call' why.txt
+    grep -qE '4 ms +8 ms +16 ms' why.txt
+    [ "$(grep -c 'egress-paused: ' why.txt)" = 1 ]
+    # The verdict on paper is that of the command.
+    [ "$(netprof regions --json ranks | jq -r '.verdict.notes[0].text' | cut -c 1-40)" = \
+      "$(grep -oE 'Rank 17 \(h3\) is held in wait, .*' why.txt | head -n 1 | cut -c 1-40)" ]
+}

@@ -2,6 +2,7 @@
 #include "regions_store.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- one node ----
@@ -182,4 +183,93 @@ void regions_balance(regions *r)
         if (node->parent != REGIONS_NONE)
             r->nodes[node->parent].bytes = sum_capped(r->nodes[node->parent].bytes, node->bytes);
     }
+}
+
+// ---- one step ----
+
+// Why what one rank takes longer costs all. A call of the region in which it takes longer and the others wait, part by
+// part, for the rank and for the middle of the ranks.
+
+static bool step_holds(const regions *r, size_t outer, size_t inner)
+{
+    return outer <= inner && inner < r->nodes[outer].end;
+}
+
+// The innermost region around both that every rank calls as often.
+static size_t step_around(const regions *r, size_t a, size_t b)
+{
+    for (size_t i = r->nodes[a].parent; i != REGIONS_NONE; i = r->nodes[i].parent)
+        if (step_holds(r, i, a) && step_holds(r, i, b)) return i;
+    return REGIONS_NONE;
+}
+
+static int step_by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Nanoseconds of one call of the step.
+static double step_time(const regions *r, size_t node, size_t rank, uint64_t calls, bool own)
+{
+    const regions_cell *cell = regions_cell_of(&r->nodes[node], rank);
+    return cell ? (double)(own ? cell->sums.exclusive_ns : cell->sums.inclusive_ns) / (double)calls : 0;
+}
+
+static double step_median(const regions *r, size_t node, uint64_t calls, bool own)
+{
+    double *values = memory_array(NULL, r->rank_count, sizeof *values);
+    for (size_t i = 0; i < r->rank_count; i++)
+        values[i] = step_time(r, node, i, calls, own);
+    qsort(values, r->rank_count, sizeof *values, step_by_value);
+    size_t middle = r->rank_count / 2;
+    double median = r->rank_count % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    free(values);
+    return median;
+}
+
+static void step_add(regions *r, size_t node, bool own)
+{
+    regions_step *s = &r->step;
+    if (s->count == REGIONS_STEP_PARTS) return;
+    regions_step_part part = {own ? REGIONS_NONE : node, step_median(r, node, s->calls, own),
+                              step_time(r, node, s->rank, s->calls, own)};
+    if (part.median_ns > 0 || part.rank_ns > 0) s->parts[s->count++] = part;
+}
+
+// The children; of the one in which the rank takes longer, its own children.
+static void step_add_parts(regions *r, size_t node, size_t where)
+{
+    step_add(r, node, true);
+    for (size_t i = node + 1; i < r->nodes[node].end; i = r->nodes[i].end) {
+        if (r->nodes[i].span) continue;
+        if (i != where && step_holds(r, i, where))
+            step_add_parts(r, i, where);
+        else
+            step_add(r, i, false);
+    }
+}
+
+void regions_make_step(regions *r)
+{
+    const regions_waits *w = &r->waits;
+    regions_step *s = &r->step;
+    bool held = w->held != REGIONS_NONE;
+    size_t rank = held ? w->held : w->late_count == 1 && !w->in_turn ? w->late[0].rank : REGIONS_NONE;
+    size_t where = held ? w->held_in : w->where, until = held ? w->held_until : w->waits_in;
+    s->node = s->rank = REGIONS_NONE;
+    if (rank == REGIONS_NONE || where == REGIONS_NONE || until == REGIONS_NONE || r->rank_count < REGIONS_ODD_RANKS)
+        return;
+    size_t node = step_around(r, where, until);
+    if (node == REGIONS_NONE || r->nodes[node].sampled || r->nodes[node].cell_count < r->rank_count) return;
+    for (size_t i = 0; i < r->nodes[node].cell_count; i++) // all ranks do as many steps
+        if (r->nodes[node].cells[i].sums.calls != r->nodes[node].cells[0].sums.calls) return;
+    if (r->nodes[node].cells[0].sums.calls < 2) return;
+    s->node = node;
+    s->rank = rank;
+    s->calls = r->nodes[node].cells[0].sums.calls;
+    step_add_parts(r, node, where);
+    for (size_t i = 1; i < s->count; i++)
+        if (s->parts[i].rank_ns - s->parts[i].median_ns > s->parts[s->longer].rank_ns - s->parts[s->longer].median_ns)
+            s->longer = i;
 }

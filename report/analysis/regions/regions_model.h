@@ -276,13 +276,30 @@ typedef struct regions_waits {
     bool crowd_explains;   // the late rank waited so much longer for a CPU than the others
 } regions_waits;
 
+// ---- one step ----
+
+// What a region is made of, a call of it: the middle of the ranks beside the one that is unlike them.
+enum { REGIONS_STEP_PARTS = 12 };
+typedef struct regions_step_part {
+    size_t node;               // REGIONS_NONE: the step's own time
+    double median_ns, rank_ns; // of one call of the step
+} regions_step_part;
+
+typedef struct regions_step {
+    size_t node, rank;                           // REGIONS_NONE: there is no such region, or no such rank
+    uint64_t calls;                              // of the step, on each rank
+    regions_step_part parts[REGIONS_STEP_PARTS]; // in the order of the code
+    size_t count, longer;                        // longer: the part in which the rank takes longer
+} regions_step;
+
 // ---- all of it ----
 
 typedef struct regions_note {
-    severity severity; // OK: a good sign; INFO: context
-    char *text;        // one sentence
-    char *title;       // the same in a few words; NULL: never a title
-    size_t node, rank; // its subject, or REGIONS_NONE
+    severity severity;    // OK: a good sign; INFO: context
+    char *text;           // one sentence
+    char *title;          // the same in a few words; NULL: never a title
+    const char *question; // that it answers: "Who is late?"
+    size_t node, rank;    // its subject, or REGIONS_NONE
 } regions_note;
 
 typedef struct regions_warning {
@@ -311,6 +328,7 @@ typedef struct regions {
     size_t span_nodes;           // nodes that are spans
     uint64_t calls, mismatched, dropped;
     regions_waits waits;
+    regions_step step;
     size_t runs;                   // 1; more: files of several runs; they are not compared
     size_t children;               // of the ranks: processes that others started, no ranks of their own
     uint64_t readings, reading_ns; // of the counters, of all ranks

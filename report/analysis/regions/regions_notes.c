@@ -509,6 +509,45 @@ static void regions_sort_notes(regions *r)
     }
 }
 
+static void regions_ask_about(regions *r, size_t from, const char *question)
+{
+    for (size_t i = from; i < r->note_count; i++)
+        r->notes[i].question = question;
+}
+
+// What is too short for its counters was not judged.
+static void regions_ask_of_short(regions *r, size_t from)
+{
+    for (size_t i = from; i < r->note_count; i++)
+        if (strstr(r->notes[i].text, "too short")) r->notes[i].question = "Not judged";
+}
+
+// A rank that is held works as long as the others do: said where both are known, and near.
+static void regions_say_not(regions *r)
+{
+    static const double near = .02;
+    const regions_waits *w = &r->waits;
+    if (w->held == REGIONS_NONE || !(w->work_ns > 0) || !r->ranks[w->held].times.known) return;
+    double work = r->ranks[w->held].times.work_ns;
+    if (fabs(work / w->work_ns - 1) > near) return;
+    regions_say(r, SEVERITY_OK, REGIONS_NONE, w->held, NULL,
+                "Not its work: rank %s works %s, the ranks %s in the median", r->ranks[w->held].label,
+                regions_time_text(work).text, regions_time_text(w->work_ns).text);
+    r->notes[r->note_count - 1].question = "What it is not";
+}
+
+// The advice of the rule that found the worst place, where a verdict rests on one.
+static void regions_say_next(regions *r)
+{
+    const regions_finding *worst[1];
+    if (!regions_worst_findings(r, worst, 1) || worst[0]->severity < SEVERITY_WARN) return;
+    const char *advice = worst[0]->rule->advice, *end = strstr(advice, ". ");
+    if (!*advice) return;
+    regions_say(r, SEVERITY_INFO, worst[0]->node, REGIONS_NONE, NULL, "%.*s",
+                (int)(end ? end - advice : (ptrdiff_t)strlen(advice)), advice);
+    r->notes[r->note_count - 1].question = "Look next";
+}
+
 void regions_conclude(regions *r)
 {
     enum { FINDINGS_TOLD = 3 };
@@ -522,10 +561,19 @@ void regions_conclude(regions *r)
         else
             regions_say_uneven(r);
     }
+    regions_ask_about(r, 0,
+                      blamed && r->waits.held != REGIONS_NONE ? "Who is held?"
+                      : blamed || r->note_count               ? "Who is unlike?"
+                                                              : "Also");
+    for (size_t i = 1; i < r->note_count; i++)
+        r->notes[i].question = strncmp(r->notes[i].text, "At most", 7) == 0 ? "What it costs" : "Also";
+    if (blamed) regions_say_not(r);
     regions_say_runs(r);
+    size_t before = r->note_count;
     regions_say_troubles(r, worst, count);
     regions_say_moved(r);
     regions_say_too_short(r);
+    regions_ask_of_short(r, before);
     regions_say_overlap(r);
     regions_say_astray(r);
     regions_say_missing(r);
@@ -535,8 +583,13 @@ void regions_conclude(regions *r)
     regions_say_aborted(r);
     regions_say_wrong(r);
     regions_say_measuring(r);
+    before = r->note_count;
     regions_say_complete(r);
+    regions_ask_about(r, before, "Complete?");
+    regions_say_next(r);
+    regions_make_step(r);
     regions_sort_notes(r);
+    if (r->note_count && strcmp(r->notes[0].question, "Also") == 0) r->notes[0].question = "What stands out?";
     const regions_note *first = r->note_count ? &r->notes[0] : NULL;
     r->severity = first ? first->severity : SEVERITY_OK;
     r->title = first && first->title && first->severity >= SEVERITY_WATCH ? memory_strdup(first->title)

@@ -141,6 +141,7 @@ double regions_median(double *values, size_t count);          // sorts them
 // ---- sentences ----
 
 bool regions_ran_on(const regions_rank *rank); // after its file was written
+void regions_make_step(regions *r);
 void regions_say_runs(regions *r);
 void regions_say_not_ended(regions *r);
 void regions_say_children(regions *r);

@@ -1,8 +1,10 @@
 // The tree of regions as a table with bars in its cells, and as an icicle: width is time, colour is traffic.
 #include "chart_private.h"
+#include "render/plot/axes.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct tree {
@@ -75,8 +77,10 @@ static void regions_draw_heads(canvas *c, const places *p, double y)
 static void regions_draw_nic(canvas *c, const region_row *r, const places *p, double y, double base)
 {
     if (r->note) { // in place of the figures: no wrong number can be read
-        canvas_rect(c, (canvas_box){p->sent, y, p->retries - p->sent, pitch - 1.6}, INK_WATCH_PALE, 0);
-        canvas_text(c, p->sent + 4, base, r->note, TYPE_CELL, INK_WATCH, ALIGN_LEFT, p->retries - p->sent - 6);
+        canvas_hatch(c, (canvas_box){p->sent, y, p->retries - p->sent, pitch - 1.6});
+        canvas_rect(c, (canvas_box){p->sent + 8, y + .6, canvas_text_width(c, r->note, TYPE_CELL) + 6, pitch - 2.8},
+                    INK_PAPER, 0);
+        canvas_text(c, p->sent + 11, base, r->note, TYPE_CELL, INK_TEXT, ALIGN_LEFT, p->retries - p->sent - 14);
         return;
     }
     if (isfinite(r->sent_share)) {
@@ -189,50 +193,85 @@ chart chart_regions(chart_head head, const region_row *rows, size_t count, const
 
 // ---- the icicle ----
 
-enum { LEVELS = 6 };
-static const double level = 17;
+enum { LEVELS = 6, OUTSIDE = 10, OUTSIDE_ROWS = 3 };
+static const double level = 17, scale_height = 18, outside_pitch = 10, outside_least = .008; // of the time
 
-static double regions_icicle_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+// A piece of the icicle, and where its name stands: inside, or outside with a leader.
+typedef struct piece {
+    const region_row *row;
+    canvas_box box;
+    char text[200]; // "" where the box is too small for any
+    bool outside, placed;
+    size_t line; // outside: which line of them
+    double x, width;
+} piece;
+
+static void regions_name_piece(canvas *c, piece *p)
 {
-    const tree *t = x->data;
-    (void)c;
-    (void)width;
-    (void)from;
-    (void)count;
-    return 4 + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + (*t->note ? 14 : 0);
+    snprintf(p->text, sizeof p->text, "%.80s  %s", p->row->name, number_percent(p->row->share).text);
+    if (canvas_text_width(c, p->text, TYPE_CELL) < p->box.width - 6) return;
+    snprintf(p->text, sizeof p->text, "%.80s", p->row->name);
+    if (canvas_text_width(c, p->text, TYPE_CELL) < p->box.width - 4) return;
+    snprintf(p->text, sizeof p->text, "%.80s  %s", p->row->name, number_percent(p->row->share).text);
+    p->outside = p->row->share >= outside_least;
+    if (p->outside) return;
+    p->text[0] = 0;
 }
 
-static theme_ink regions_color_of(const tree *t, double rate)
+static double icicle_leader(const piece *p)
 {
-    if (!(rate > 0)) return INK_EMPTY;
-    if (!(t->high > t->low)) return theme_ramp(INK_BLUE, .6);
-    return theme_ramp(INK_BLUE, .15 + .85 * log(rate / t->low) / log(t->high / t->low));
+    return p->box.x + p->box.width / 2;
 }
 
-static void regions_draw_piece(canvas *c, const tree *t, const region_row *r, canvas_box box)
+// Whether a name in its place meets no other name, and no leader a name.
+static bool regions_is_free(const piece *pieces, size_t count, const piece *p)
 {
-    theme_ink ink = regions_color_of(t, r->bytes_per_s);
-    char text[200];
-    if (r->tip) canvas_tip(c, r->tip);
-    if (isnan(r->bytes_per_s))
-        canvas_hatch(c, box);
-    else
-        canvas_rect(c, box, ink, 0);
-    if (isnan(r->bytes_per_s)) return; // text on a hatching is not legible
-    snprintf(text, sizeof text, "%.100s  %s", r->name, number_percent(r->share).text);
-    bool fits = canvas_text_width(c, text, TYPE_CELL) < box.width - 6;
-    if (!fits) snprintf(text, sizeof text, "%.100s", r->name);
-    if (fits || canvas_text_width(c, text, TYPE_CELL) < box.width - 4)
-        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, text, TYPE_CELL, (theme_ink)(INK_ON + ink),
-                    ALIGN_CENTER, box.width - 2);
+    double x = icicle_leader(p);
+    for (size_t i = 0; i < count; i++) {
+        const piece *o = &pieces[i];
+        if (!o->outside || o == p || !o->text[0] || !o->placed) continue;
+        bool over = o->x < p->x + p->width + 6 && p->x < o->x + o->width + 6;
+        if (o->line == p->line && over) return false;
+        double leader = icicle_leader(o);
+        if (o->line < p->line && x > o->x - 3 && x < o->x + o->width + 3) return false;
+        if (p->line < o->line && leader > p->x - 3 && leader < p->x + p->width + 3) return false;
+    }
+    return true;
 }
 
-static void regions_icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+// Names that do not fit: beside the ends of their leaders, right or left, in the first line with room; those that find none are
+// left out.
+static size_t regions_place_outside(canvas *c, piece *pieces, size_t count, canvas_box box)
 {
-    const tree *t = x->data;
+    size_t lines = 0, placed = 0;
+    for (size_t i = count; i-- > 0;) {
+        piece *p = &pieces[i];
+        if (!p->outside) continue;
+        p->width = canvas_text_width(c, p->text, TYPE_CELL);
+        for (size_t k = 0; k < 2 * OUTSIDE_ROWS && !p->placed && placed < OUTSIDE; k++) {
+            static const size_t left_lines[OUTSIDE_ROWS] = {1, 0, 2}; // below the one whose leader it would cross
+            p->line = k % 2 ? left_lines[k / 2] : k / 2;
+            p->x = icicle_leader(p) + (k % 2 ? -4 - p->width : 4);
+            p->placed = p->x >= box.x && p->x + p->width <= box.x + box.width && regions_is_free(pieces, count, p);
+        }
+        placed += p->placed;
+        if (p->placed && p->line + 1 > lines) lines = p->line + 1;
+        if (!p->placed) p->outside = false, p->text[0] = 0;
+    }
+    return lines;
+}
+
+static int regions_by_left(const void *a, const void *b)
+{
+    const piece *x = a, *y = b;
+    return (x->box.x > y->box.x) - (x->box.x < y->box.x);
+}
+
+// All pieces of some width; returns how many. lines: of names outside.
+static size_t regions_lay_out(const tree *t, canvas *c, canvas_box box, piece *pieces, size_t *lines)
+{
     double next[LEVELS + 1]; // where the next piece of a level begins
-    (void)from;
-    (void)count;
+    size_t count = 0;
     for (size_t i = 0; i <= LEVELS; i++)
         next[i] = box.x;
     for (size_t i = 0; i < t->count; i++) {
@@ -243,11 +282,82 @@ static void regions_icicle_draw(const chart *x, canvas *c, canvas_box box, size_
         for (size_t k = r->depth + 1; k <= LEVELS; k++)
             next[k] = left; // its children begin where it does
         if (width < .7) continue;
-        regions_draw_piece(c, t, r, (canvas_box){left, box.y + level * (double)r->depth, width - .6, level - 1});
+        pieces[count] = (piece){.row = r, .box = {left, box.y + level * (double)r->depth, width - .6, level - 1}};
+        regions_name_piece(c, &pieces[count++]);
     }
-    if (*t->note)
-        canvas_text(c, box.x, box.y + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + 9, t->note, TYPE_FOOT,
-                    INK_SECONDARY, ALIGN_LEFT, box.width);
+    qsort(pieces, count, sizeof *pieces, regions_by_left);
+    *lines = regions_place_outside(c, pieces, count, box);
+    return count;
+}
+
+static double regions_levels_height(const tree *t)
+{
+    return level * (double)(t->depth < LEVELS ? t->depth : LEVELS);
+}
+
+static double regions_icicle_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const tree *t = x->data;
+    arena *memory = arena_open();
+    piece *pieces = arena_make(memory, t->count + 1, sizeof *pieces);
+    size_t lines;
+    (void)from;
+    (void)count;
+    regions_lay_out(t, c, (canvas_box){0, 0, width, 0}, pieces, &lines);
+    arena_close(memory);
+    return scale_height + regions_levels_height(t) + (lines ? 4 + outside_pitch * (double)lines : 0);
+}
+
+static theme_ink regions_color_of(const tree *t, double rate)
+{
+    if (!(rate > 0)) return INK_EMPTY;
+    if (!(t->high > t->low)) return theme_ramp(INK_BLUE, .6);
+    return theme_ramp(INK_BLUE, .15 + .85 * log(rate / t->low) / log(t->high / t->low));
+}
+
+// On a hatching a name needs a ground of its own.
+static void regions_draw_piece(canvas *c, const tree *t, const piece *p)
+{
+    const region_row *r = p->row;
+    theme_ink ink = isnan(r->bytes_per_s) ? INK_PAPER : regions_color_of(t, r->bytes_per_s);
+    double middle = p->box.x + p->box.width / 2, base = p->box.y + p->box.height / 2 + 2.6;
+    if (r->tip) canvas_tip(c, r->tip);
+    if (isnan(r->bytes_per_s))
+        canvas_hatch(c, p->box);
+    else
+        canvas_rect(c, p->box, ink, 0);
+    if (p->outside || !p->text[0]) return;
+    double wide = canvas_text_width(c, p->text, TYPE_CELL);
+    if (isnan(r->bytes_per_s))
+        canvas_rect(c, (canvas_box){middle - wide / 2 - 2, p->box.y + 3, wide + 4, p->box.height - 6}, INK_PAPER, 0);
+    canvas_text(c, middle, base, p->text, TYPE_CELL, (theme_ink)(INK_ON + ink), ALIGN_CENTER, 0);
+}
+
+static void regions_draw_outside(canvas *c, const piece *p, double bottom)
+{
+    double x = icicle_leader(p), base = bottom + 4 + outside_pitch * (double)p->line + 6.5, end = base - 2.6;
+    canvas_line(c, x, p->box.y + p->box.height, x, end, INK_SECONDARY, .5);
+    canvas_line(c, x, end, x + (p->x > x ? 3 : -3), end, INK_SECONDARY, .5);
+    canvas_text(c, p->x, base, p->text, TYPE_CELL, INK_TEXT, ALIGN_LEFT, 0);
+}
+
+static void regions_icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const tree *t = x->data;
+    arena *memory = arena_open();
+    piece *pieces = arena_make(memory, t->count + 1, sizeof *pieces);
+    size_t lines, n = regions_lay_out(t, c, (canvas_box){box.x, box.y + scale_height, box.width, 0}, pieces, &lines);
+    (void)from;
+    (void)count;
+    if (t->high > t->low)
+        axes_draw_ramp(c, box.x + box.width, box.y, INK_BLUE, number_volume_rate(t->low, "bytes").text,
+                       number_volume_rate(t->high, "bytes").text);
+    canvas_text(c, box.x, box.y + 10, t->note, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width - 110);
+    for (size_t i = 0; i < n; i++)
+        regions_draw_piece(c, t, &pieces[i]);
+    for (size_t i = 0; i < n; i++)
+        if (pieces[i].outside) regions_draw_outside(c, &pieces[i], box.y + scale_height + regions_levels_height(t));
+    arena_close(memory);
 }
 
 chart chart_icicle(chart_head head, const region_row *rows, size_t count, const char *note)

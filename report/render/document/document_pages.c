@@ -121,7 +121,7 @@ static void sheets_verdict(flow *f)
     double text_width = f->inner - text_x - 4;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)
-        height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 3) + 2;
+        height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 4) + 2;
     severity worst = document_severity(d);
     if (worst == SEVERITY_INFO) worst = SEVERITY_OK; // context alone is no news
     theme_ink ink = theme_severity_ink(worst);
@@ -137,7 +137,7 @@ static void sheets_verdict(flow *f)
                     theme_severity_ink(line->severity), ALIGN_LEFT, 0);
         if (line->question)
             canvas_text(f->c, f->left + question_x, y, line->question, TYPE_STRONG, INK_TEXT, ALIGN_LEFT, question);
-        y += canvas_paragraph(f->c, f->left + text_x, y, text_width, line->text, TYPE_BODY, INK_TEXT, 3) + 2;
+        y += canvas_paragraph(f->c, f->left + text_x, y, text_width, line->text, TYPE_BODY, INK_TEXT, 4) + 2;
     }
     canvas_group_end(f->c);
     f->y += height;

@@ -1,7 +1,7 @@
 // The report of regions: where the time of a job's code went, which rank is unlike the others, what the NICs did.
 #include "render/base/arena.h"
 #include "render/base/buffer.h"
-#include "render/chart/charts.h"
+#include "render/chart/charts_cause.h"
 #include "render/document/document.h"
 #include "render/base/number.h"
 #include "pages.h"
@@ -15,17 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICT_LINES = 6, TABLE_ROWS = 20, HEAT_ROWS = 10, HEAT_RANKS = 256, BINS = 16, FINDINGS = 24, BYTES_ROWS = 8 };
+enum { VERDICT_LINES = 7, TABLE_ROWS = 20, HEAT_ROWS = 6, HEAT_RANKS = 256, FINDINGS = 24, BYTES_ROWS = 8 };
 static const double folded = .01; // regions below this share are left out of a long table
 
 const pages_kind pages_regions_kind = {
     "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
-    "runs regions icicle balance durations bytes spans values findings all-regions ranks"};
+    "regions step icicle balance durations bytes runs spans values findings all-regions ranks"};
 
 typedef struct regions_page {
     const regions *r;
     document *doc;
     arena *memory;
+    const region_row *rows; // of the first table
+    size_t row_count;
 } regions_page;
 
 // ---- head ----
@@ -44,14 +46,21 @@ static void regions_page_add_head(regions_page *p)
     if (r->job && *r->job) buffer_printf(&b, DOT "job %s", r->job);
     if (r->wall_ns) buffer_printf(&b, DOT "%s UTC", number_utc(r->wall_ns, 0).text);
     if (r->elapsed_ns) buffer_printf(&b, DOT "%s", number_duration((double)r->elapsed_ns / 1e9).text);
-    buffer_printf(&b, DOT "%s calls", number_prefixed((double)r->calls, "").text);
-    char *run = regions_run_text(r);
-    if (*run) buffer_printf(&b, DOT "%s", run);
-    free(run);
     document_subline(p->doc, b.data ? b.data : "");
+    char *run = regions_run_text(r);
+    if (*run && r->waits.mpi) document_subline(p->doc, run);
+    free(run);
     buffer_free(&b);
-    for (size_t i = 0; i < r->note_count && i < VERDICT_LINES; i++)
-        document_verdict(p->doc, r->notes[i].severity, r->notes[i].text);
+    size_t shown = 0;
+    const regions_note *next = NULL; // last, whatever its severity
+    for (size_t i = 0; i < r->note_count; i++) {
+        const regions_note *n = &r->notes[i];
+        if (strcmp(n->question, "Look next") == 0)
+            next = n;
+        else if (shown++ < VERDICT_LINES)
+            document_answer(p->doc, n->severity, n->question, n->text);
+    }
+    if (next) document_answer(p->doc, next->severity, next->question, next->text);
 }
 
 // ---- the tree ----
@@ -74,7 +83,7 @@ static void regions_page_fill_nic(regions_page *p, const regions_node *n, region
     const regions_nic *nic = &n->nic;
     row->sent = row->paused = row->retries = NUMBER_UNKNOWN;
     row->sent_share = row->bytes_per_s = NAN;
-    if (nic->state == REGIONS_TOO_SHORT) row->note = "WATCH  too short for its counters";
+    if (nic->state == REGIONS_TOO_SHORT) row->note = "too short for its counters";
     if (nic->state == REGIONS_UNCERTAIN && nic->bytes_known[TRAFFIC_SENT])
         row->note = arena_format(p->memory, "%s sent \xc2\xb1%s: no rate",
                                  number_volume((double)nic->bytes[TRAFFIC_SENT], "bytes").text,
@@ -145,9 +154,16 @@ static void regions_page_add_tree(regions_page *p, bool whole)
                                             "where did the time go, and what did the NICs do meanwhile?"},
                                rows, count, note));
     if (whole) return;
+    p->rows = rows;
+    p->row_count = count;
+}
+
+static void regions_page_add_icicle(regions_page *p)
+{
+    if (!p->row_count) return;
     document_add(p->doc, chart_icicle((chart_head){"icicle", "Time and traffic",
-                                                   "width is time, colour is bytes sent per second and host (log)"},
-                                      rows, count, "Hatched: not measured. Grey: nothing was sent."));
+                                                   "width = time of the run, colour = bytes sent per second and host"},
+                                      p->rows, p->row_count, "Hatched: not measured. Grey: nothing sent."));
 }
 
 // ---- the ranks' runs ----
@@ -216,57 +232,204 @@ static int regions_page_by_place(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void regions_page_add_balance(regions_page *p)
+// Columns are ranks, of very many ranks hosts: each by the rank that is farthest off.
+typedef struct regions_columns {
+    const char **labels, **hosts;
+    size_t *groups, count, host_count;
+    bool by_host;
+} regions_columns;
+
+static regions_columns regions_page_columns(regions_page *p)
 {
     const regions *r = p->r;
-    const regions_node **nodes = arena_make(p->memory, r->node_count + 1, sizeof *nodes);
-    const char **columns = arena_make(p->memory, r->rank_count + 1, sizeof *columns);
-    heat_row rows[HEAT_ROWS];
-    size_t count = 0, shown = 0;
-    if (r->rank_count < 2) return;
-    if (r->rank_count > HEAT_RANKS) {
-        document_note(
-            p->doc,
-            "Balance over ranks: more ranks than a page can show; netprof regions --csv --rank all lists them.");
-        return;
+    regions_columns k = {.by_host = r->rank_count > HEAT_RANKS};
+    k.count = k.by_host ? r->host_count : r->rank_count;
+    k.host_count = r->host_count;
+    k.labels = arena_make(p->memory, k.count + 1, sizeof *k.labels);
+    k.groups = arena_make(p->memory, k.count + 1, sizeof *k.groups);
+    k.hosts = arena_make(p->memory, r->host_count + 1, sizeof *k.hosts);
+    for (size_t i = 0; i < r->host_count; i++)
+        k.hosts[i] = r->hosts[i].name;
+    for (size_t i = 0; i < k.count; i++) {
+        k.labels[i] = k.by_host ? r->hosts[i].name : r->ranks[i].label;
+        k.groups[i] = k.by_host ? i : r->ranks[i].host;
     }
-    for (size_t i = 0; i < r->rank_count; i++)
-        columns[i] = r->ranks[i].label;
+    // One beside the other: ranks that go round the hosts are not grouped.
+    for (size_t i = 1; i < k.count; i++)
+        if (k.groups[i] < k.groups[i - 1] || k.groups[i] > k.groups[i - 1] + 1) k.host_count = 0;
+    if (k.host_count) return k;
+    k.hosts[0] = "";
+    k.host_count = 1;
+    memset(k.groups, 0, k.count * sizeof *k.groups);
+    return k;
+}
+
+static double regions_page_ratio(const regions_node *n, size_t rank)
+{
+    const regions_cell *cell = regions_cell_of(n, rank);
+    return cell ? (double)cell->sums.inclusive_ns / n->median_ns : NAN;
+}
+
+static double *regions_page_ratios(regions_page *p, const regions_columns *k, const regions_node *n)
+{
+    double *values = arena_make(p->memory, k->count + 1, sizeof *values);
+    for (size_t i = 0; i < k->count; i++) {
+        if (!k->by_host) {
+            values[i] = regions_page_ratio(n, i);
+            continue;
+        }
+        const regions_host *h = &p->r->hosts[i];
+        values[i] = NAN;
+        for (size_t a = 0; a < h->rank_count; a++) {
+            double v = regions_page_ratio(n, h->ranks[a]);
+            if (isnan(values[i]) || fabs(log(v)) > fabs(log(values[i]))) values[i] = v;
+        }
+    }
+    return values;
+}
+
+// Of each rank's host: the most paused device's share of the time in the region in which the odd one is late.
+static bool regions_page_pauses(regions_page *p, const regions_columns *k, const regions_node *n, ranks_row *row)
+{
+    double *values = arena_make(p->memory, k->count + 1, sizeof *values), most = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        size_t host = k->by_host ? i : p->r->ranks[i].host;
+        values[i] = NAN;
+        for (size_t a = 0; a < n->reading_count; a++) {
+            const regions_reading *x = &n->readings[a];
+            if (x->host != host || x->state != REGIONS_KNOWN || isnan(x->paused)) continue;
+            values[i] = isnan(values[i]) ? x->paused : fmax(values[i], x->paused);
+            if (!(x->paused > most)) continue;
+            most = x->paused;
+            const netprof_schema *schema = p->r->hosts[x->host].schema;
+            row->note =
+                arena_format(p->memory, "%s %s: %s", p->r->hosts[x->host].name,
+                             x->most_paused == REGIONS_NONE || !schema ? "" : schema->devices[x->most_paused].name,
+                             number_percent(most).text);
+        }
+    }
+    row->label = "a NIC of it held";
+    row->middle = arena_format(p->memory, "in %s", n->name);
+    row->values = values;
+    row->harm = true;
+    row->strong = most >= .05;
+    return most >= .01;
+}
+
+static const char *regions_page_balance_note(regions_page *p, const regions_node *n)
+{
+    if (!n->odd_notable || n->odd == REGIONS_NONE) return "alike";
+    const char *rank = p->r->ranks[n->cells[n->odd].rank].label;
+    if (n->odd_over_median >= 10) return arena_format(p->memory, "rank %s > " TIMES "10", rank);
+    return arena_format(p->memory, "rank %s " TIMES "%s", rank, number_fixed(n->odd_over_median, 2).text);
+}
+
+// The regions in which some rank is notably off, and a quiet one as a witness; the others are counted.
+static size_t regions_page_choose_balance(const regions *r, const regions_node **nodes, size_t *others)
+{
+    size_t count = 0, kept = 0, witness = 0;
     for (size_t i = 0; i < r->node_count; i++)
         if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0 && r->nodes[i].kind != REGIONS_APART &&
             !r->nodes[i].span &&
             (!r->waits.mpi || r->nodes[i].run_share >= folded)) // of many calls of MPI most take no time worth a look
             nodes[count++] = &r->nodes[i];
     qsort(nodes, count, sizeof *nodes, regions_page_by_imbalance);
-    if (count > HEAT_ROWS) count = HEAT_ROWS;
-    qsort(nodes, count, sizeof *nodes, regions_page_by_place);
-    for (size_t i = 0; i < count; i++) {
-        double *values = arena_make(p->memory, r->rank_count, sizeof *values);
-        for (size_t k = 0; k < r->rank_count; k++) {
-            const regions_cell *cell = regions_cell_of(nodes[i], k);
-            values[k] = cell ? (double)cell->sums.inclusive_ns / nodes[i]->median_ns : NAN;
-        }
-        rows[shown] =
-            (heat_row){.label = nodes[i]->name, .unit = "", .ramp = INK_DIVERGING, .span = 1.4, .values = values};
-        rows[shown].note = nodes[i]->odd_notable && nodes[i]->odd != REGIONS_NONE
-                               ? arena_format(p->memory, "rank %s", r->ranks[nodes[i]->cells[nodes[i]->odd].rank].label)
-                               : "alike";
-        shown++;
+    *others = count;
+    for (size_t i = 0; i < count && kept < HEAT_ROWS; i++)
+        if (nodes[i]->odd_notable) nodes[kept++] = nodes[i];
+    size_t notable = kept;
+    for (size_t i = notable; i < count && kept < HEAT_ROWS; i++) {
+        if (nodes[i]->odd_notable || nodes[i]->child_count) continue;
+        if (notable && witness && nodes[i]->own_run_share <= nodes[witness]->own_run_share) continue;
+        if (notable && witness) kept = witness;
+        witness = kept;
+        nodes[kept++] = nodes[i];
     }
-    if (shown)
-        document_add(p->doc, chart_heat((chart_head){"balance", "Balance over ranks",
-                                                     "time \xc3\xb7 median of ranks: who is unlike the others?"},
-                                        columns, r->rank_count, rows, shown,
-                                        "Blue: shorter than the median (the end: 0.7 of it), orange: longer (1.4 "
-                                        "times). Hatched: the rank never was there."));
+    *others -= kept;
+    qsort(nodes, kept, sizeof *nodes, regions_page_by_place);
+    return kept;
+}
+
+static void regions_page_add_balance(regions_page *p)
+{
+    const regions *r = p->r;
+    const regions_node **nodes = arena_make(p->memory, r->node_count + 1, sizeof *nodes);
+    ranks_row rows[HEAT_ROWS + 1];
+    size_t shown = 0, others = 0;
+    if (r->rank_count < 2) return;
+    if (r->rank_count > HEAT_RANKS && r->host_count > HEAT_RANKS) {
+        document_note(
+            p->doc,
+            "Balance over ranks: more hosts than a page can show; netprof regions --csv --rank all lists them.");
+        return;
+    }
+    regions_columns k = regions_page_columns(p);
+    size_t count = regions_page_choose_balance(r, nodes, &others), held = r->waits.held_in;
+    for (size_t i = 0; i < count; i++)
+        rows[shown++] = (ranks_row){.label = nodes[i]->name,
+                                    .middle = regions_page_duration(p, nodes[i]->median_ns),
+                                    .note = regions_page_balance_note(p, nodes[i]),
+                                    .values = regions_page_ratios(p, &k, nodes[i]),
+                                    .strong = nodes[i]->odd_notable};
+    if (!shown) return;
+    size_t odd = r->step.rank != REGIONS_NONE ? r->step.rank : REGIONS_NONE;
+    if (odd == REGIONS_NONE && r->waits.held != REGIONS_NONE) odd = r->waits.held;
+    if (odd == REGIONS_NONE && r->waits.late_count == 1 && !r->waits.in_turn) odd = r->waits.late[0].rank;
+    if (r->waits.held == REGIONS_NONE || held == REGIONS_NONE) held = r->waits.where;
+    rows[shown] = (ranks_row){0};
+    if (held != REGIONS_NONE && regions_page_pauses(p, &k, &r->nodes[held], &rows[shown])) shown++;
+    const ranks_style style = {.columns = k.labels,
+                               .groups = k.groups,
+                               .hosts = k.hosts,
+                               .count = k.count,
+                               .group_count = k.host_count,
+                               .marked = odd == REGIONS_NONE ? k.count
+                                         : k.by_host         ? r->ranks[odd].host
+                                                             : odd,
+                               .low = .7,
+                               .high = 1.4,
+                               .middle_head = "median",
+                               .column_head = k.by_host ? "host" : "rank"};
+    const char *question = arena_format(
+        p->memory, "time \xc3\xb7 median of the ranks; + longer, " NUMBER_MINUS " shorter%s%s",
+        k.by_host ? "; of each host the rank farthest off" : "",
+        others ? arena_format(p->memory, "; %s: alike, or by their parts", words_many(others, "more region").text)
+               : "");
+    document_add(p->doc, chart_ranks((chart_head){"balance", "Balance over ranks", question}, &style, rows, shown));
+}
+
+// ---- one step ----
+
+static void regions_page_add_step(regions_page *p)
+{
+    const regions *r = p->r;
+    const regions_step *s = &r->step;
+    steps_part parts[REGIONS_STEP_PARTS];
+    if (s->node == REGIONS_NONE || !s->count) return;
+    const regions_step_part *longer = &s->parts[s->longer];
+    if (!(longer->rank_ns > longer->median_ns)) return;
+    for (size_t i = 0; i < s->count; i++)
+        parts[i] = (steps_part){.name = s->parts[i].node == REGIONS_NONE ? "itself" : r->nodes[s->parts[i].node].name,
+                                .seconds = {s->parts[i].median_ns / 1e9, s->parts[i].rank_ns / 1e9}};
+    const steps_style style = {.label = {"median rank", arena_format(p->memory, "rank %s", r->ranks[s->rank].label)},
+                               .longer = s->longer,
+                               .text = arena_format(p->memory, "%s longer",
+                                                    number_duration((longer->rank_ns - longer->median_ns) / 1e9).text)};
+    const char *question =
+        arena_format(p->memory, "%s: mean of %s; what rank %s takes longer, the others wait for",
+                     r->nodes[s->node].name, words_many(s->calls, "call").text, r->ranks[s->rank].label);
+    document_add(p->doc, chart_steps((chart_head){"step", "One step", question}, &style, parts, s->count));
 }
 
 // ---- how long the calls took ----
 
-// The region worth showing: that of the odd rank that is farthest off, otherwise the one with the most own time.
+// The region worth showing: that in which the late rank takes longer; else of the odd rank that is farthest off, otherwise the
+// one with the most own time.
 static const regions_node *regions_page_telling_node(const regions *r)
 {
     const regions_node *best = NULL;
+    if (r->step.node != REGIONS_NONE && r->step.parts[r->step.longer].node != REGIONS_NONE)
+        return &r->nodes[r->step.parts[r->step.longer].node];
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
         if (!n->sums.measured || n->sums.measured < 8 || n->kind == REGIONS_APART || n->span) continue;
@@ -279,72 +442,99 @@ static const regions_node *regions_page_telling_node(const regions *r)
     return best;
 }
 
-// Sums the buckets of each power of two.
-static void regions_page_gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double octaves[64])
+// Half octaves: the 8 buckets of a power of two in two halves, at 1 and 1.5 of it. edges: [HALVES + 1].
+enum { HALVES = 128 };
+
+static void regions_page_gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double halves[HALVES])
 {
-    memset(octaves, 0, 64 * sizeof *octaves);
+    memset(halves, 0, HALVES * sizeof *halves);
     for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) {
         uint64_t floor_ns = netprof_histogram_floor_ns(i);
         int octave = floor_ns ? 63 - __builtin_clzll(floor_ns) : 0;
-        octaves[octave] += (double)buckets[i];
+        bool upper = octave > 0 && floor_ns >= (UINT64_C(3) << (octave - 1));
+        halves[2 * octave + upper] += (double)buckets[i];
     }
+}
+
+static double regions_page_edge(int half)
+{
+    return ldexp(half % 2 ? 1.5 : 1, half / 2) / 1e9;
 }
 
 static bool regions_page_make_histogram(regions_page *p, chart *x)
 {
     const regions_node *n = regions_page_telling_node(p->r);
+    const regions_cell *cell = NULL;
     uint64_t all[NETPROF_HISTOGRAM_BUCKETS], one[NETPROF_HISTOGRAM_BUCKETS];
-    double sums[64], odd[64];
-    int first = 0, last = 63;
-    const char *labels[64];
+    double sums[HALVES], odd[HALVES], edges[HALVES + 1];
+    int first = 0, last = HALVES - 1;
     if (!n || !regions_histogram(n, all)) return false;
-    bool has_odd = n->odd_notable && n->odd != REGIONS_NONE && regions_cell_histogram(&n->cells[n->odd], one);
+    if (n->odd_notable && n->odd != REGIONS_NONE) cell = &n->cells[n->odd];
+    bool has_odd = cell && regions_cell_histogram(cell, one);
     regions_page_gather(all, sums);
     if (has_odd) regions_page_gather(one, odd);
-    while (first < 63 && sums[first] == 0)
+    while (first < HALVES - 1 && sums[first] == 0)
         first++;
     while (last > first && sums[last] == 0)
         last--;
-    if (last - first >= BINS) first = last - BINS + 1;
-    for (int i = first; i <= last; i++)
-        labels[i - first] = arena_text(p->memory, number_duration(ldexp(1e-9, i)).text);
-    histogram_set set = {.label = n->name, .values = {sums + first, has_odd ? odd + first : NULL}};
-    histogram_style style = {
-        .way = {"all ranks",
-                has_odd ? arena_format(p->memory, "rank %s", p->r->ranks[n->cells[n->odd].rank].label) : NULL},
-        .bins = labels,
-        .bin_count = (size_t)(last - first + 1),
-        .what = "calls"};
-    *x = chart_histograms(
-        (chart_head){"durations", "Time per call", "share of calls, from each power of two of nanoseconds on"}, &style,
-        &set, 1);
+    for (int wide = 10; last - first + 1 < wide;) { // room for tics on both sides
+        if (first > 0) first--;
+        if (last < HALVES - 1) last++;
+    }
+    for (int i = first; i <= last + 1; i++)
+        edges[i - first] = regions_page_edge(i);
+    durations_set bars = {arena_format(p->memory, "all ranks, mean %s",
+                                       regions_page_duration(p, (double)n->sums.total_ns / (double)n->sums.measured)),
+                          sums + first};
+    durations_set outline = {0};
+    if (has_odd)
+        outline = (durations_set){
+            arena_format(p->memory, "rank %s, mean %s", p->r->ranks[cell->rank].label,
+                         regions_page_duration(p, (double)cell->sums.total_ns / (double)cell->sums.measured)),
+            odd + first};
+    *x =
+        chart_durations((chart_head){"durations", arena_format(p->memory, "%.40s: time per call", n->name),
+                                     arena_format(p->memory, "share of %s", words_many(n->sums.measured, "call").text)},
+                        edges, (size_t)(last - first + 1), &bars, &outline);
     return true;
 }
 
 // ---- the program's bytes against the NICs' ----
 
+// "+4.6 %", "x9.1": what the NICs sent beside what the program declared.
+static const char *regions_page_beyond(regions_page *p, double ratio)
+{
+    if (!isfinite(ratio)) return "";
+    if (ratio >= 2 || ratio < .5) return arena_format(p->memory, TIMES "%s", number_plain(ratio).text);
+    return arena_format(p->memory, "%s%s", ratio >= 1 ? "+" : NUMBER_MINUS, number_percent(fabs(ratio - 1)).text);
+}
+
 static bool regions_page_make_bytes(regions_page *p, chart *x)
 {
-    static const table_column columns[] = {{"region", TABLE_TEXT, 1},
-                                           {"declared", TABLE_NUMBER, 0},
-                                           {"NICs sent", TABLE_NUMBER, 0},
-                                           {"ratio", TABLE_NUMBER, 0}};
     const regions *r = p->r;
-    sheet t = sheet_open(4);
-    for (size_t i = 0; i < r->node_count && sheet_rows(&t) < BYTES_ROWS; i++) {
+    bullets_row rows[BYTES_ROWS];
+    size_t count = 0;
+    bool declared = false;
+    for (size_t i = 0; i < r->node_count && count < BYTES_ROWS; i++) {
         const regions_node *n = &r->nodes[i];
-        bool nic = n->nic.state >= REGIONS_UNCERTAIN && n->nic.bytes_known[TRAFFIC_SENT];
-        if (!n->bytes) continue;
-        sheet_text(&t, n->name);
-        sheet_number(&t, number_volume((double)n->bytes, "bytes"));
-        sheet_number(&t, number_volume(nic ? (double)n->nic.bytes[TRAFFIC_SENT] : NAN, "bytes"));
-        sheet_text(&t, isfinite(n->nic.sent_over_declared)
-                           ? arena_format(p->memory, TIMES "%s", number_fixed(n->nic.sent_over_declared, 2).text)
-                           : NUMBER_UNKNOWN);
+        const regions_nic *nic = &n->nic;
+        double rate = nic->bytes_per_s[TRAFFIC_SENT], line = nic->line_bytes_per_s;
+        bool known = nic->state == REGIONS_KNOWN && nic->bytes_known[TRAFFIC_SENT] && isfinite(rate) && line > 0;
+        if (!n->sums.bytes || n->span) continue; // of what is within it, its parts tell
+        declared = true;
+        rows[count++] = (bullets_row){
+            .label = n->name,
+            .text = known ? arena_text(p->memory, number_volume_rate(rate, "bytes").text)
+                          : arena_format(p->memory, "%s declared; the NICs' not known",
+                                         number_volume((double)n->bytes, "bytes").text),
+            .more = regions_page_beyond(p, n->nic.sent_over_declared),
+            .share = known ? rate / line : NAN,
+            .tick = known && n->nic.sent_over_declared > 0 ? rate / line / n->nic.sent_over_declared : NAN};
     }
-    if (!sheet_rows(&t)) return false;
-    *x = sheet_chart(&t, (chart_head){"bytes", "Program bytes and NIC bytes", "does the code send what it thinks?"},
-                     columns);
+    if (!declared) return false;
+    *x = chart_bullets((chart_head){"bytes", "Bytes: program and NIC", "sent per host, share of the line"}, rows, count,
+                       "Bar: all that the host's NICs sent meanwhile; tick: what the program declared; the figure "
+                       "behind: NICs beside program.");
     return true;
 }
 
@@ -428,29 +618,87 @@ static void regions_page_add_values(regions_page *p)
 
 // ---- the later pages ----
 
+// The same rule on the same device, in a region around this one or within it.
+static bool regions_page_is_same(const regions *r, const regions_finding *a, const regions_finding *b)
+{
+    bool inside = a->node <= b->node ? b->node < r->nodes[a->node].end : a->node < r->nodes[b->node].end;
+    return a->rule == b->rule && a->host == b->host && a->device == b->device && inside;
+}
+
+// One finding once: of those that are the same, in regions around each other, the worst; of equally bad ones the outermost.
+static bool regions_page_is_told(const regions *r, size_t number)
+{
+    const regions_finding *f = &r->findings[number];
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const regions_finding *other = &r->findings[i];
+        if (i == number || !regions_page_is_same(r, f, other)) continue;
+        if (other->severity > f->severity || (other->severity == f->severity && other->node < f->node)) return true;
+    }
+    return false;
+}
+
+static const char *regions_page_also_in(regions_page *p, size_t number)
+{
+    const regions *r = p->r;
+    const char *names = "";
+    size_t count = 0;
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (i != number && regions_page_is_same(r, &r->findings[number], &r->findings[i]) && ++count <= 5)
+            names = arena_format(p->memory, "%s%s%s", names, *names ? ", " : "; also in ",
+                                 r->nodes[r->findings[i].node].name);
+    return names;
+}
+
 static void regions_page_add_findings(regions_page *p)
 {
     const regions *r = p->r;
-    size_t count = r->finding_count < FINDINGS ? r->finding_count : FINDINGS;
-    findings_row *rows = arena_make(p->memory, count + 1, sizeof *rows);
-    for (size_t i = 0; i < count; i++) {
+    size_t count = 0;
+    findings_row *rows = arena_make(p->memory, FINDINGS, sizeof *rows);
+    for (size_t k = 0; k < r->finding_count * SEVERITIES && count < FINDINGS; k++) { // the worst first
+        size_t i = k % r->finding_count;
         const regions_finding *f = &r->findings[i];
         const regions_host *h = &r->hosts[f->host];
+        if ((size_t)f->severity + k / r->finding_count != SEVERITY_CRITICAL || regions_page_is_told(r, i)) continue;
         const char *device = f->device == DIFFERENCE_NONE || !h->schema ? "node" : h->schema->devices[f->device].name;
         const char *more = f->places > 1 ? arena_format(p->memory, " and %zu more", f->places - 1) : "";
-        rows[i] = (findings_row){.severity = f->severity,
-                                 .rule = f->rule->name,
-                                 .claim = f->claim ? f->claim : "",
-                                 .advice = f->rule->advice,
-                                 .limit = NAN,
-                                 .threshold = "",
-                                 .explained_by = ""};
-        rows[i].devices = arena_format(p->memory, "%s: %s %s%s", r->nodes[f->node].name, h->name, device, more);
+        rows[count++] = (findings_row){.severity = f->severity,
+                                       .rule = f->rule->name,
+                                       .devices = arena_format(p->memory, "%s: %s %s%s%s", r->nodes[f->node].name,
+                                                               h->name, device, more, regions_page_also_in(p, i)),
+                                       .claim = f->claim ? f->claim : "",
+                                       .advice = f->rule->advice,
+                                       .limit = NAN,
+                                       .threshold = "",
+                                       .explained_by = ""};
     }
     if (count)
-        document_add(p->doc, chart_findings((chart_head){"findings", "Findings by region",
-                                                         "rules judged on what the NICs did during it"},
-                                            rows, count));
+        document_add(
+            p->doc,
+            chart_findings((chart_head){"findings", "Findings by region",
+                                        "rules judged on what the NICs did during it; each once, where it is worst"},
+                           rows, count));
+}
+
+// Nothing is wrong with any of many ranks: one sentence instead of so many equal rows.
+static bool regions_page_are_alike(regions_page *p)
+{
+    enum { FEW = 12 };
+    const regions *r = p->r;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        const regions_rank *x = &r->ranks[i];
+        if (!x->complete || *x->warning || x->mismatched || x->threads != r->ranks[0].threads || x->run) return false;
+        least = fmin(least, (double)x->time_ns);
+        most = fmax(most, (double)x->time_ns);
+    }
+    if (r->rank_count <= FEW || most > 1.02 * least) return false;
+    document_note(p->doc, arena_format(p->memory,
+                                       "%s on %s, %s each: time in regions %s to %s; no file is cut, no end of a "
+                                       "region without its begin.",
+                                       words_many(r->rank_count, "rank").text, words_many(r->host_count, "host").text,
+                                       words_many(r->ranks[0].threads, "thread").text, regions_page_duration(p, least),
+                                       regions_page_duration(p, most)));
+    return true;
 }
 
 static void regions_page_add_ranks(regions_page *p)
@@ -462,6 +710,7 @@ static void regions_page_add_ranks(regions_page *p)
                                                   {"what is wrong", TABLE_TEXT, 1}};
     const regions *r = p->r;
     size_t count = r->rank_count < MOST ? r->rank_count : MOST;
+    if (regions_page_are_alike(p)) return;
     sheet t = sheet_open(COLUMNS);
     for (size_t i = 0; i < count; i++) {
         const regions_rank *x = &r->ranks[i];
@@ -499,10 +748,12 @@ document *pages_regions(const regions *r, bool brief)
 {
     regions_page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
     regions_page_add_head(&p);
-    regions_page_add_runs(&p);
     regions_page_add_tree(&p, false);
+    regions_page_add_step(&p);
+    regions_page_add_icicle(&p);
     regions_page_add_balance(&p);
     regions_page_add_calls_and_bytes(&p);
+    regions_page_add_runs(&p);
     regions_page_add_spans(&p);
     regions_page_add_values(&p);
     if (!brief) {
@@ -512,11 +763,10 @@ document *pages_regions(const regions *r, bool brief)
         regions_page_add_ranks(&p);
         regions_page_add_data(&p);
     }
-    document_foot(p.doc,
-                  arena_format(p.memory,
-                               "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank; share: of the run" DOT
-                               "NIC counters: by device, shared by the ranks of a host",
-                               r->rank_count, netprof_version()));
+    document_foot(p.doc, arena_format(p.memory,
+                                      "%s" DOT "netprof %s" DOT "time: exact, by rank; share: of the run" DOT
+                                      "NIC counters: by device, shared by the ranks of a host",
+                                      words_many(r->rank_count, "rank file").text, netprof_version()));
     document_metadata(p.doc, "in-code regions", "netprof, regions, MPI, network", r->wall_ns);
     arena_close(p.memory);
     return p.doc;
