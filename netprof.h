@@ -18286,7 +18286,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
 
    next
      netprof_write_events and NETPROF_ITEM_EVENTS: tables of events, with attributes, in .netprof files (chunks EVNT, which
-     older readers pass over). Files of libnccl-profiler-netprof.so hold the tables nccl.comm, nccl.coll, nccl.p2p,
+     older readers pass over). Files of libnccl-profiler-netprof.so hold the tables nccl.comm, nccl.call,
      nccl.transfer, nccl.device and nccl.drops; netprof-nccl(1) lists their columns.
      JSON of `netprof compare`, document version 2: ratios, scores, directions and checks are those of the middle faulty
      run (before: of the worst one); findings, work, splits, chance and not_compared are new.

@@ -329,11 +329,13 @@ const command command_nccl = {
     .name = "nccl",
     .summary = "logs of the NCCL Inspector: who is late, how fast was the wire, what is missing",
     .arguments = "DIR|FILE...",
-    .text = "Reads logs of the NCCL Inspector (versions 4.0 to 5.x, plain, .gz or .zst, whole or cut) and "
-            "tells, for every\n"
-            "communicator, collective and size, the time on the wire apart from the time that ranks waited "
-            "for each other;\n"
-            "which ranks and hosts were late and what that cost; and what the logs do not hold.",
+    .text =
+        "Reads logs of the NCCL Inspector (versions 4.0 to 5.x, plain, .gz or .zst, whole or cut) and "
+        "tells, for every\n"
+        "communicator, collective and size, the time on the wire apart from the time that ranks waited "
+        "for each other;\n"
+        "which ranks and hosts were late and what that cost; and what the logs do not hold. Files of netprof's own\n"
+        "profiler plugin ('netprof run --nccl') are read likewise.",
     .examples = "netprof nccl nccl-inspector-52310\n"
                 "netprof nccl nccl-inspector-52310 --peak 'nvlink-only=450,*=400' -o results\n"
                 "netprof nccl nccl-inspector-52310 --report nccl.pdf\n"

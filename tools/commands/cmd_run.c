@@ -9,6 +9,7 @@
 #include "commands/run/run_samples.h"
 #include "commands/run/run_series.h"
 #include "commands/run/run_summary.h"
+#include "measure/nccl_run.h"
 #include "measure/node_options.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/output_file.h"
@@ -27,11 +28,14 @@
 
 static char *output, *interval_text, *print_text, *summary_path, *report_path, *attach_text, *duration_text,
     *delay_text, *timeout_text, *pre, *post, *separator_text;
-static int as_json, as_csv, quiet, as_mpi, append, whole_node, repeat = 1;
+static int as_json, as_csv, quiet, as_mpi, as_nccl, append, whole_node, repeat = 1;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json; --mpi: a directory", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json; --mpi, --nccl: a directory",
+     "FILE"},
     {"mpi", 0, POPT_ARG_NONE, &as_mpi, 0, "COMMAND starts MPI ranks: make a region of each of their MPI calls", NULL},
+    {"nccl", 0, POPT_ARG_NONE, &as_nccl, 0, "COMMAND uses NCCL or RCCL: load the profiler plugin into it; needs -o",
+     NULL},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "keep snapshots in between as well: 100ms, 1s", "TIME"},
     {"interval-print", 'I', POPT_ARG_STRING, &print_text, 0, "the same, and print what happened in each", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
@@ -102,9 +106,10 @@ static int cmd_run_fits(const run_request *ask)
     if (!ask->words && !whole_node && !attach_text) return fail_usage("expected a command, -p PIDS or -a");
     if (whole_node && attach_text) return fail_usage("-p and -a exclude each other");
     if (repeat < 1) return fail_usage("--repeat: %d: expected 1 or more", repeat);
-    if (!ask->words && (repeat > 1 || pre || post || as_mpi))
+    if (!ask->words && (repeat > 1 || pre || post || as_mpi || as_nccl))
         return fail_usage("%s: expected a command", repeat > 1 ? "--repeat"
                                                     : as_mpi   ? "--mpi"
+                                                    : as_nccl  ? "--nccl"
                                                     : pre      ? "--pre"
                                                                : "--post");
     if (ask->words && duration_text) return fail_usage("--duration: is for -a or -p; --timeout ends a command");
@@ -114,6 +119,8 @@ static int cmd_run_fits(const run_request *ask)
             "side by side: netprof report -o FILE DIR/*.netprof -- OTHER/*.netprof");
     if (repeat > 1 && as_mpi && !output)
         return fail_usage("--repeat: with --mpi expected -o DIR, to keep each run's regions");
+    if (repeat > 1 && as_nccl) return fail_usage("--repeat: not with --nccl, which is of one run");
+    if (as_nccl && !output) return fail_usage("--nccl: expected -o DIR, for the files of the processes");
     if (output && strcmp(output, "-") == 0) return fail_usage("-o -: the standard output belongs to the command");
     return EXIT_DONE;
 }
@@ -128,6 +135,7 @@ static int cmd_run_check(run_request *ask)
     ask->count = (uint64_t)repeat;
     ask->node = whole_node;
     ask->mpi = as_mpi;
+    ask->nccl = as_nccl;
     ask->output = output;
     ask->prints = print_text != NULL;
     ask->samples = report_path && !output && !as_mpi && !ask->interval_ns;
@@ -232,6 +240,7 @@ static char *cmd_run_reported(const execution *e)
 {
     if (!report_path) return NULL;
     if (e->ask->samples) return memory_strdup(e->mpi.directory);
+    if (as_nccl && nccl_run_files(e->mpi.directory)) return memory_strdup(e->mpi.directory);
     if (as_mpi) return mpi_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
     return e->to ? memory_strdup(recorder_path(e->to)) : NULL;
 }
@@ -264,14 +273,18 @@ static int cmd_run_status(const execution *e)
 static int cmd_run_open(execution *e, char **temporary)
 {
     bool samples = e->ask->samples;
-    int code = as_mpi ? mpi_run_open(&e->mpi, output) : samples ? mpi_run_open_plain(&e->mpi) : EXIT_DONE;
+    int code = as_mpi    ? mpi_run_open(&e->mpi, output)
+               : as_nccl ? mpi_run_open_directory(&e->mpi, output)
+               : samples ? mpi_run_open_plain(&e->mpi)
+                         : EXIT_DONE;
+    if (!code && as_nccl) code = nccl_run_open(e->mpi.directory);
     if (code) return code;
     if (report_path && !output && !as_mpi && !samples && !(*temporary = cmd_run_temporary_file())) return EXIT_FILE;
-    char *path = *temporary ? memory_strdup(*temporary)
-                 : samples  ? mpi_run_pattern(&e->mpi, "netprof-the-run.netprof")
-                 : !output  ? NULL
-                 : as_mpi   ? mpi_run_pattern(&e->mpi, "run.netprof")
-                            : memory_strdup(output);
+    char *path = *temporary          ? memory_strdup(*temporary)
+                 : samples           ? mpi_run_pattern(&e->mpi, "netprof-the-run.netprof")
+                 : !output           ? NULL
+                 : as_mpi || as_nccl ? mpi_run_pattern(&e->mpi, "run.netprof")
+                                     : memory_strdup(output);
     code = run_open(e, path);
     free(path);
     return code;
@@ -398,7 +411,9 @@ const command command_run = {
         "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
         "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
         "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
-        "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened, with --mpi\n"
+        "files and for the snapshots (run.netprof). With --nccl, NCCL or RCCL loads netprof's profiler plugin, whose\n"
+        "files 'netprof nccl' reads; NETPROF_NCCL says how much it records (coll, proxy, step, all). With\n"
+        "--report, netprof-report draws what happened, with --mpi\n"
         "the regions. Without -o it is sampled for that alone: ten times a second at first, at most 600 times in all.\n"
         "-r repeats the command: mean, spread and outliers of its time, of what each port moved and of what went\n"
         "wrong; -o then keeps a file for each run (with --mpi a directory), for netprof compare. -p attaches to\n"
@@ -411,7 +426,8 @@ const command command_run = {
                 "netprof run -a -d 1s\n"
                 "netprof run -I 500ms -- sleep 1\n"
                 "netprof run --timeout 10s -r 2 -x , -- sleep 0.1\n"
-                "netprof run --mpi -o regions -- mpirun -n 4 ./my_program",
+                "netprof run --mpi -o regions -- mpirun -n 4 ./my_program\n"
+                "netprof run --nccl -o collectives -- mpirun -n 4 ./my_program",
     .exits =
         "the command's own, 128 + N when signal N killed it, 127 when it is not found, 126 when it cannot\n"
         "be started, 124 after --timeout; -r: that of the last run, or where it is 0 of the last that failed; -a\n"

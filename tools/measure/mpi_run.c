@@ -19,8 +19,7 @@ static const char library_name[] = "libnetprof-mpi.so";
 
 // ---- the library ----
 
-// Beside this program, as it is built, or where it is installed. NULL after saying that it is in neither place.
-static char *mpi_run_find_library(void)
+char *mpi_run_find_library(const char *option, const char *name)
 {
     static const char *const places[] = {"", "/" NETPROF_MODULES};
     char program[PATH_MAX];
@@ -29,11 +28,11 @@ static char *mpi_run_find_library(void)
     char *slash = strrchr(program, '/');
     if (slash) *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = memory_format("%s%s/%s", program, places[i], library_name), *real = realpath(path, NULL);
+        char *path = memory_format("%s%s/%s", program, places[i], name), *real = realpath(path, NULL);
         free(path);
         if (real) return real;
     }
-    fail(EXIT_FILE, "--mpi: %s is neither in %s nor in %s/%s", library_name, safe(program), safe(program),
+    fail(EXIT_FILE, "%s: %s is neither in %s nor in %s/%s", option, name, safe(program), safe(program),
          NETPROF_MODULES);
     return NULL;
 }
@@ -41,7 +40,7 @@ static char *mpi_run_find_library(void)
 static int mpi_run_set_preload(void)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *library = mpi_run_find_library();
+    char *library = mpi_run_find_library("--mpi", library_name);
     if (!library) return EXIT_FILE;
     if (strpbrk(library, " :")) { // the dynamic linker takes them for the end of the name
         int code = fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
@@ -65,7 +64,8 @@ static int mpi_run_set_preload(void)
 static bool mpi_run_is_region_file(const char *name)
 {
     size_t n = strlen(name);
-    return strncmp(name, "netprof-", 8) == 0 && n > 16 && strcmp(name + n - 8, ".netprof") == 0;
+    return strncmp(name, "netprof-", 8) == 0 && strncmp(name, "netprof-nccl-", 13) != 0 && n > 16 &&
+           strcmp(name + n - 8, ".netprof") == 0;
 }
 
 // Calls `visit` (may be NULL) for each file of regions; returns how many.
@@ -152,6 +152,12 @@ int mpi_run_open(mpi_run *m, const char *directory)
     if (!code) mpi_run_set_output(m);
     if (!code) mpi_run_set_flush();
     return code;
+}
+
+int mpi_run_open_directory(mpi_run *m, const char *directory)
+{
+    *m = (mpi_run){0};
+    return mpi_run_make_directory(m, directory);
 }
 
 int mpi_run_open_plain(mpi_run *m)

@@ -16,6 +16,11 @@ typedef struct mpi_run {
 int mpi_run_open(mpi_run *m, const char *directory);
 // Without MPI: a temporary directory, into which programs with regions write.
 int mpi_run_open_plain(mpi_run *m);
+// The same without MPI, for what others write into it: a directory that is named.
+int mpi_run_open_directory(mpi_run *m, const char *directory);
+// A library that is loaded into other programs: beside this one, as it is built, or where it is installed; free it. NULL
+// after saying that it is in neither place.
+char *mpi_run_find_library(const char *option, const char *name);
 // A file in the directory, as a pattern in which % has been doubled; free it.
 char *mpi_run_pattern(const mpi_run *m, const char *name);
 // How many files of regions the ranks have written.

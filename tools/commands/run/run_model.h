@@ -33,7 +33,7 @@ typedef struct run_request {
     bool recording;                                         // -o with --interval
     bool samples;                                           // for the report alone, see run_samples.h
     bool prints;                                            // each interval, while it runs
-    bool mpi;
+    bool mpi, nccl;
     netprof_set set;    // in between
     const char *output; // --output
     run_format format;

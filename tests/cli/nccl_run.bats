@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# netprof run --nccl: the profiler plugin in a program that loads it as NCCL does.
+
+load common
+
+player=$NETPROF_TEST_BUILD/tests/load_nccl_plugin
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset NCCL_PROFILER_PLUGIN NETPROF_NCCL NETPROF_NCCL_NEXT
+}
+
+@test "calls are kept, and read by netprof nccl" {
+    local version
+    for version in 4 5 6 7; do
+        netprof run --nccl -o "kept$version" -- "$player" "$version" >out 2>err
+        [ "$(cat out)" = played ]
+        grep -q "NCCL: files of 1 process; 'netprof nccl $PWD/kept$version' tells" err
+        [ -s "kept$version/run.netprof" ]
+        netprof nccl "kept$version" >said
+        head -1 said | grep -q '^Nothing could be judged: 20 calls were recorded without the time they took$'
+        grep -q 'NETPROF_NCCL=step' said
+    done
+    netprof diff kept5/netprof-nccl-*.netprof >said # the network devices are in it, too
+}
+
+@test "the summary as JSON" {
+    netprof run --nccl -o kept --json --summary said.json -- "$player"
+    python3 - <<'END'
+import json
+said = json.load(open("said.json"))
+assert said["nccl_run"]["file_count"] == 1 and said["nccl_run"]["directory"].endswith("/kept"), said
+END
+}
+
+@test "another plugin that was chosen is chained" {
+    NCCL_PROFILER_PLUGIN=inspector netprof run -q --nccl -o kept -- sh -c 'echo "$NETPROF_NCCL_NEXT $NCCL_PROFILER_PLUGIN"' >out
+    grep -q '^libnccl-profiler-inspector.so /.*/libnccl-profiler-netprof.so$' out
+    NCCL_PROFILER_PLUGIN=/a/b.so netprof run -q --nccl -o kept2 -- sh -c 'echo "$NETPROF_NCCL_NEXT"' >out
+    [ "$(cat out)" = /a/b.so ]
+}
+
+@test "where no process used NCCL, that is said" {
+    netprof run --nccl -o kept -- true 2>err
+    grep -q 'NCCL: no process left a file in' err
+}
+
+@test "without a directory it is wrong usage" {
+    local code=0
+    netprof run --nccl -- true 2>err || code=$?
+    [ "$code" -eq 2 ]
+    grep -q '^netprof run: --nccl: expected -o DIR' err
+}
