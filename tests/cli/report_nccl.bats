@@ -54,7 +54,18 @@ no_faults() {
     for title in Collectives 'Bandwidth by size' Completeness 'Who is late?' 'Wire time and skew over the run' Percentiles Communicators Ranks; do
         grep -qF "$title" text || { echo "no $title"; false; }
     done
+    grep -q '100 % of calls' text
+    refute grep -qE ' 1 of calls|0\.[0-9]+ of calls' text
+    netprof nccl job --details 2>/dev/null >words || netprof nccl job >words
+    refute grep -qE ' 1 of calls|0\.[0-9]+ of calls' words
     qpdf --check a.pdf >/dev/null
+}
+
+@test "the map marks whom a finding accuses, also where that is little behind" {
+    nccl-generate logs --records 6000 --gpus 2 --late-rank 5 --seed 101 >/dev/null
+    netprof report logs --chart late -o late.svg
+    sed 's/\xe2\x80\xaf/ /g; s/\xc2\xa0/ /g' late.svg >text
+    grep -qE '>[0-9.]+ (µs|ms)</text>' text
 }
 
 @test "logs, and the saved result of them: the same bytes, in every format" {

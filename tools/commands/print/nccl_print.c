@@ -1,6 +1,7 @@
 #include "nccl_print.h"
 
 #include "cli/output.h"
+#include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/findings/nccl_peers.h"
 #include "analysis/base/memory.h"
 
@@ -37,6 +38,13 @@ static void nccl_print_cost(const nccl_finding *x)
                step[1].share > 0 ? ", " : ")\n");
 }
 
+static void nccl_print_amount(const char *name, double value, const char *unit, const char *origin)
+{
+    char *amount = nccl_findings_amount(value, unit);
+    printf("          %s: %s%s%s%s\n", safe(name), amount, *origin ? " (" : "", origin, *origin ? ")" : "");
+    free(amount);
+}
+
 static void nccl_print_finding(const nccl_finding *x, bool details)
 {
     const char *paint_on = nccl_print_paint(x->severity);
@@ -44,9 +52,8 @@ static void nccl_print_finding(const nccl_finding *x, bool details)
            x->rule->name, safe(x->device), safe(x->claim));
     if (!details) return;
     for (size_t i = 0; i < x->evidence_count; i++)
-        printf("          %s: %.9g%s%s\n", safe(x->evidence[i].name), x->evidence[i].value,
-               *x->evidence[i].unit ? " " : "", x->evidence[i].unit);
-    printf("          threshold: %.4g %s (%s)\n", x->rule->limit, x->rule->unit, x->rule->origin);
+        nccl_print_amount(x->evidence[i].name, x->evidence[i].value, x->evidence[i].unit, "");
+    nccl_print_amount("threshold", x->rule->limit, x->rule->unit, x->rule->origin);
     if (x->rule->by_cost) nccl_print_cost(x);
     if (x->explained_by) printf("          explained by: %s\n", x->explained_by);
     if (*x->rule->advice) printf("          do: %s\n", x->rule->advice);

@@ -1,4 +1,5 @@
 #include "nccl_findings.h"
+#include "analysis/base/words.h"
 
 #include "nccl_findings_make.h"
 #include "analysis/base/memory.h"
@@ -75,4 +76,11 @@ void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *
     free(m.wire_judged);
     free(m.beside_early);
     arrfree(m.alone);
+}
+
+char *nccl_findings_amount(double value, const char *unit)
+{
+    if (strcmp(unit, "of calls") != 0) return memory_format("%.9g%s%s", value, *unit ? " " : "", unit);
+    if (value > 1) return memory_format("%s times the even share of calls", words_number(value).text);
+    return memory_format("%s of calls", words_share(value).text);
 }

@@ -10,6 +10,8 @@
 
 // comparison: NULL without one.
 void nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison);
+// "50 % of calls", "3 times the even share of calls", "1.25 x"; free() it.
+char *nccl_findings_amount(double value, const char *unit);
 void nccl_findings_put_json(const nccl_findings *f, json_object *o); // adds "verdict", "findings", "unknown", "judged"
 
 #endif

@@ -1,9 +1,20 @@
 #include "nccl_page.h"
 
+#include "analysis/nccl/findings/nccl_findings.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ALIKE = 2 };
+
+static const char *nccl_page_amount(nccl_page *p, double value, const char *unit)
+{
+    char *words = nccl_findings_amount(value, unit);
+    const char *kept = arena_text(p->memory, words);
+    free(words);
+    return kept;
+}
 
 static findings_row nccl_page_finding_row(nccl_page *p, const nccl_view_finding *f)
 {
@@ -16,10 +27,10 @@ static findings_row nccl_page_finding_row(nccl_page *p, const nccl_view_finding 
                       .explained_by = f->explained_by,
                       .evidence = e,
                       .limit = NAN};
-    r.threshold = arena_format(p->memory, "%s %s (%s)", number_plain(f->limit).text, f->unit, f->origin);
+    r.threshold = arena_format(p->memory, "%s (%s)", nccl_page_amount(p, f->limit, f->unit), f->origin);
     for (size_t i = 0; i < f->evidence.count; i++) {
         const nccl_view_evidence *x = &f->evidence.items[i];
-        e[i] = (findings_evidence){x->name, arena_format(p->memory, "%s %s", number_plain(x->value).text, x->unit), ""};
+        e[i] = (findings_evidence){x->name, nccl_page_amount(p, x->value, x->unit), ""};
     }
     r.evidence_count = f->evidence.count;
     return r;
@@ -64,6 +75,6 @@ void nccl_page_add_findings(nccl_page *p)
                                                          "what was judged, on what evidence, with which threshold"},
                                             rows, count));
     if (v->findings_left)
-        document_note(p->doc, arena_format(p->memory, "%llu more findings are in nccl.json.",
+        document_note(p->doc, arena_format(p->memory, "%llu more findings are in the nccl.json that netprof nccl -o DIR writes.",
                                            (unsigned long long)v->findings_left));
 }

@@ -12,6 +12,7 @@ typedef enum cell_state { CELL_NONE = 0, CELL_ABSENT, CELL_UNKNOWN, CELL_KNOWN }
 typedef struct cell {
     cell_state state;
     double behind_us;
+    bool guilty; // a finding accuses it
     const char *tip;
 } cell;
 
@@ -60,9 +61,10 @@ static void nccl_late_draw_cell(canvas *c, const map *m, size_t i, canvas_box bo
     } else {
         theme_ink ink = theme_ramp(INK_ORANGE, k->behind_us / m->max_us);
         canvas_rect(c, box, ink, 0);
-        if (i != m->worst) return;
+        if (i != m->worst && !k->guilty) return;
         canvas_frame(c, box, INK_TEXT, 1.2);
-        number_text n = number_plain(k->behind_us / 1e3);
+        number_text n = number_duration(k->behind_us / 1e6);
+        if (canvas_text_width(c, n.text, TYPE_CELL_STRONG) + 3 > box.width) n = number_plain(k->behind_us / 1e3); // ms
         if (canvas_text_width(c, n.text, TYPE_CELL_STRONG) + 3 <= box.width)
             canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, n.text, TYPE_CELL_STRONG,
                         (theme_ink)(INK_ON + ink), ALIGN_CENTER, 0);
@@ -148,7 +150,21 @@ static double nccl_late_round_up(double value)
     return 10 * decade;
 }
 
-static void nccl_late_fill_cell(map *m, const nccl_view_process *p, size_t column, double floor_us)
+// Does a finding of lateness name this process?
+static bool nccl_late_is_accused(const nccl_view *v, const nccl_view_process *p)
+{
+    for (size_t i = 0; i < v->findings.count; i++) {
+        const nccl_view_finding *f = &v->findings.items[i];
+        bool late = strcmp(f->rule, "nccl-late-rank") == 0 || strcmp(f->rule, "nccl-often-late") == 0;
+        if (!late || f->severity < SEVERITY_WATCH || strcmp(f->device, p->host) != 0) continue;
+        for (size_t k = 0; k < f->evidence.count; k++)
+            if (strcmp(f->evidence.items[k].name, "pid") == 0 && f->evidence.items[k].value == (double)p->pid)
+                return true;
+    }
+    return false;
+}
+
+static void nccl_late_fill_cell(map *m, const nccl_view *v, const nccl_view_process *p, size_t column, double floor_us)
 {
     size_t i = p->local * m->columns + column;
     cell *k = &m->cells[i];
@@ -162,7 +178,13 @@ static void nccl_late_fill_cell(map *m, const nccl_view_process *p, size_t colum
             : arena_format(m->memory, "rank %llu, %s behind the median, last alone in %llu of %llu calls",
                            (unsigned long long)p->rank, number_duration(p->behind_us / 1e6).text,
                            (unsigned long long)p->last_alone, (unsigned long long)p->judged));
+    k->guilty = k->state == CELL_KNOWN && nccl_late_is_accused(v, p);
     if (p->missing) m->incomplete[column] = true;
+    if (k->guilty && (m->worst == m->columns * m->rows || !m->cells[m->worst].guilty)) {
+        m->worst = i; // whom a finding accuses comes before who is only far behind
+        return;
+    }
+    if (m->worst < m->columns * m->rows && m->cells[m->worst].guilty && !k->guilty) return;
     if (k->state == CELL_KNOWN && k->behind_us > floor_us &&
         (m->worst == m->columns * m->rows || k->behind_us > m->cells[m->worst].behind_us))
         m->worst = i;
@@ -262,7 +284,7 @@ chart nccl_chart_late(chart_head head, const nccl_view *v)
     for (size_t i = 0; i < v->late.count; i++) {
         const nccl_view_process *p = &v->late.items[i];
         if (i && strcmp(p->host, v->late.items[i - 1].host) != 0) column++;
-        if (p->local < m->rows) nccl_late_fill_cell(m, p, column, isfinite(v->late_floor_us) ? v->late_floor_us : 0);
+        if (p->local < m->rows) nccl_late_fill_cell(m, v, p, column, isfinite(v->late_floor_us) ? v->late_floor_us : 0);
     }
     m->note = nccl_late_note_of(m, v);
     x.height = nccl_late_height;
