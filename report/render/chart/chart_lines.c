@@ -171,9 +171,8 @@ static double lines_chart_height(const chart *x, canvas *c, double width, size_t
     return sum;
 }
 
-// Within the incident, after it or before it; on paper of its own where the panel is full of ink.
-static void lines_chart_draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right,
-                                            bool full)
+// Within the incident, after it or before it; on paper of its own, for curves run below it.
+static void lines_chart_draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right)
 {
     double text = canvas_text_width(c, label, TYPE_AXIS), x;
     if (text + 4 <= right - left)
@@ -184,14 +183,14 @@ static void lines_chart_draw_incident_label(canvas *c, const axes *a, const char
         x = left - 3 - text;
     else
         return;
-    if (full) canvas_rect(c, (canvas_box){x - 2, a->box.y + .5, text + 4, 9.5}, INK_PAPER, 1);
+    canvas_rect(c, (canvas_box){x - 2, a->box.y + .5, text + 4, 9.5}, INK_PAPER, 1);
     canvas_text(c, x, a->box.y + 7, label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
 }
 
 typedef enum incident_part { INCIDENT_WASH = 0, INCIDENT_EDGES, INCIDENT_LABELS } incident_part;
 
 static void lines_chart_draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count,
-                                       incident_part part, bool full)
+                                       incident_part part)
 {
     double left, right;
     for (size_t i = 0; i < count; i++) {
@@ -199,7 +198,7 @@ static void lines_chart_draw_incidents(canvas *c, const axes *a, const axes_span
         if (part == INCIDENT_WASH) {
             canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height}, INK_BAD_PALE, 0);
         } else if (part == INCIDENT_LABELS) {
-            lines_chart_draw_incident_label(c, a, spans[i].label, left, right, full);
+            lines_chart_draw_incident_label(c, a, spans[i].label, left, right);
         } else {
             canvas_dashed(c, left, a->box.y, left, a->box.y + a->box.height, INK_BAD, 0.8);
             canvas_dashed(c, right, a->box.y, right, a->box.y + a->box.height, INK_BAD, 0.8);
@@ -331,7 +330,7 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
     double room = a->box.x - left - axes_label_width(c, &a->y, a->box.height) - 10;
     axes_begin_time(c, a, 0, 0);
     if (s->wash) lines_chart_draw_wash(c, a, s->phases, s->phase_count);
-    lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_WASH, false);
+    lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_WASH);
     axes_hatch(c, a, s->gaps, s->gap_count);
     bool full = p->curve_count && p->curves[0].area;
     if (full) lines_chart_hatch_unknown(c, l, &p->curves[0], a);
@@ -348,8 +347,8 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
     lines_chart_draw_limit(c, p, a);
     axes_begin_time(c, a, lines_chart_first_column(l, i), p->curve_count);
     lines_chart_draw_curves(c, l, p, a);
-    lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
-    if (first) lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS, full);
+    lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES);
+    if (first) lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS);
     lines_chart_draw_marks(c, s, i, a);
     lines_chart_draw_hovers(c, l, p, a);
     axes_end_time(c, a);

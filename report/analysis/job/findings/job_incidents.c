@@ -160,7 +160,8 @@ static char *job_incident_claim(const job_report *r, const job_group *g, const j
     } else {
         text_append(&text, " %s of the time", share);
         if (g->worst->retries >= 1)
-            text_append(&text, ", %s", words_many((uint64_t)g->worst->retries, "retry|retries").text);
+            text_append(&text, ", %s",
+                        g->worst->retries < 2 ? "1 retry" : words_volume(g->worst->retries, "retries").text);
         if (rest && !isnan(g->others))
             text_append(&text, "; the %s at most %s", words_many(rest, "other NIC").text, words_share(g->others).text);
         job_incident_add_cause(&text, r, g, b);

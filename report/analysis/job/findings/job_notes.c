@@ -1,4 +1,5 @@
 // The title, the verdict box and the lines below the page: a job in a few sentences.
+#include "analysis/job/job_columns.h"
 #include "analysis/job/job_words.h"
 #include "analysis/job/job_store.h"
 #include "analysis/base/text.h"
@@ -159,12 +160,25 @@ static void job_note_gaps(job_report *r)
         free(shown[i]);
 }
 
+// Retries that nearly all fell into an incident of the same NIC, which tells how many they were: one event is one line.
+static bool job_is_told_by_incident(const job_report *r, const job_finding *x)
+{
+    const job_lane *retries = x->device == JOB_NONE ? NULL : r->devices[x->device].lanes[JOB_RETRIES];
+    if (!retries || !(retries->total > 0) || strcmp(x->rule, "retries") != 0) return false;
+    for (const job_finding *y = r->findings; y < x; y++)
+        if (y->incident && y->meter == JOB_PAUSED && y->device == x->device &&
+            job_lane_amount(r, retries, y->from_s, y->to_s) >= 0.9 * retries->total)
+            return true;
+    return false;
+}
+
 static void job_note_findings(job_report *r)
 {
     enum { SHOWN = 4 };
     size_t shown = 0, worth = 0;
     for (size_t i = 0; i < r->finding_count; i++) {
         const job_finding *x = &r->findings[i];
+        if (job_is_told_by_incident(r, x)) continue;
         worth += x->severity >= SEVERITY_UNKNOWN;
         if (x->severity < SEVERITY_UNKNOWN || shown >= SHOWN) continue;
         // Below its own words as a headline a line says what to do.
