@@ -330,6 +330,7 @@ END
 }
 
 @test "one event is one line: retries that fell into a pause are told with it, and are a finding all the same" {
+    mkdir job
     "$NETPROF_TEST_BUILD/tests/make_job" -n 3 -i 5 -g 0 -k 2 job
     netprof job job | sed '/^EFFICIENCY/,$d' | tr '\n' ' ' | tr -s ' ' >words
     grep -qE 'transmit blocked by the network [0-9.]+ % of the time, [0-9.]+ k retries' words
