@@ -182,6 +182,12 @@ static size_t job_overview_add_efficiency(const job_view *v, fact_row *facts)
     return e->by ? 3 : 2;
 }
 
+// Below the title.
+static bool job_overview_is_told_above(const job_fact *fact)
+{
+    return strcmp(fact->key, "job_id") == 0 || strcmp(fact->key, "job_name") == 0;
+}
+
 static void job_overview_add_use(const job_view *v, document *doc)
 {
     static const job_meter meters[][2] = {{JOB_GPU_BUSY, JOB_GPU_BUSY},
@@ -211,7 +217,8 @@ static void job_overview_add_use(const job_view *v, document *doc)
     }
     count += job_overview_add_given(v, rows + count);
     for (size_t i = 0; i < job->fact_count && fact_count < FACTS; i++)
-        facts[fact_count++] = (fact_row){job->facts[i].title, job->facts[i].text, false};
+        if (!job_overview_is_told_above(&job->facts[i]))
+            facts[fact_count++] = (fact_row){job->facts[i].title, job->facts[i].text, false};
     fact_count += job_overview_add_efficiency(v, facts + fact_count);
     if (job->expected)
         facts[fact_count++] =

@@ -75,6 +75,7 @@ void nccl_page_add_findings(nccl_page *p)
                                                          "what was judged, on what evidence, with which threshold"},
                                             rows, count));
     if (v->findings_left)
-        document_note(p->doc, arena_format(p->memory, "%llu more findings are in the nccl.json that netprof nccl -o DIR writes.",
+        document_note(p->doc, arena_format(p->memory,
+                                           "%llu more findings are in the nccl.json that netprof nccl -o DIR writes.",
                                            (unsigned long long)v->findings_left));
 }
