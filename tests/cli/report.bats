@@ -368,15 +368,38 @@ explained() {
     [ "$(grep -o 'OK, 1 not read' a.txt | wc -l)" = 3 ] # the strip's rows of codewords
 }
 
-@test "no font: said, and no file of empty boxes" {
+@test "without any font text is drawn by the one that is carried along" {
+    command -v pdftotext >/dev/null || skip "no poppler-utils"
     simulated
-    echo '<?xml version="1.0"?><fontconfig></fontconfig>' >empty.conf
+    echo '<?xml version="1.0"?><fontconfig><dir>/nonexistent</dir></fontconfig>' >empty.conf
     export FONTCONFIG_FILE=$PWD/empty.conf
-    for format in pdf html png; do
-        [ "$(status_of netprof report --brief -o a.$format before.netprof after.netprof)" = 3 ]
-        grep -q 'no font was found' err
-        [ -z "$(ls a*.$format 2>/dev/null)" ]
-    done
+    netprof report -o bare.pdf before.netprof after.netprof
+    [ "$(pdffonts bare.pdf | awk 'NR > 2 { sub(/.*[+]/, "", $1); sub(/-.*/, "", $1); print $1 }' | sort -u)" = netprofSans ]
+    pdftotext bare.pdf - | grep -q 'VERDICT'
+    unset FONTCONFIG_FILE
+    netprof report -o full.pdf before.netprof after.netprof
+    # all words are there that there are with fonts
+    words() { pdftotext "$1" - | tr -s ' \n\f' '\n' | sort -u; }
+    [ -z "$(comm -13 <(words bare.pdf) <(words full.pdf))" ]
+}
+
+@test "letters that no font here has are named" {
+    echo '<?xml version="1.0"?><fontconfig><dir>/nonexistent</dir></fontconfig>' >empty.conf
+    "$NETPROF_TEST_TOP/tests/cli/series_json" cjk.json --snapshots 2 --device '网络'
+    FONTCONFIG_FILE=$PWD/empty.conf netprof report -o a.pdf cjk.json 2>err
+    grep -q 'Chinese, Japanese or Korean' err
+    [ "$(grep -c 'no font' err)" = 1 ]
+    FONTCONFIG_FILE=$PWD/empty.conf netprof report -o a.svg --brief cjk.json 2>err # its reader may have one
+    refute grep -q 'no font' err
+}
+
+@test "a PDF is tagged, and has no picture of one pixel's height" {
+    command -v pdfimages >/dev/null || skip "no poppler-utils"
+    "$NETPROF_TEST_TOP/tests/cli/series_json" map.json --nics 4 --snapshots 40
+    netprof report -o a.pdf map.json
+    pdfinfo a.pdf | grep -q '^Tagged: *yes'
+    pdfinfo -struct a.pdf | grep -q H1
+    [ -z "$(pdfimages -list a.pdf | awk 'NR > 2 && $5 < 2')" ]
 }
 
 @test "HTML on paper is laid out for paper, not for a telephone" {

@@ -3,6 +3,7 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "render/base/carried_font.h"
 #include "render/base/number.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ const char *__lsan_default_options(void)
 // Hinting and whole-pixel advances make letter spacing on paper uneven: everything is measured unhinted.
 static void canvas_open_text(canvas *c)
 {
+    carried_font_use();
     PangoFontMap *fonts = pango_cairo_font_map_get_default();
     cairo_font_options_t *options = cairo_font_options_create();
     c->context = pango_font_map_create_context(fonts);
@@ -241,11 +243,20 @@ void canvas_mark(canvas *c, double x, double y, severity s)
 
 // ---- text ----
 
+// Behind the first family of a list, which it stands in for; it is no stand-in for one whose letters are equally wide.
+static void canvas_set_family(PangoFontDescription *font, const char *families)
+{
+    size_t first = strstr(families, "Mono") ? strlen(families) : strcspn(families, ",");
+    char *list = memory_format("%.*s, " CARRIED_FONT "%s", (int)first, families, families + first);
+    pango_font_description_set_family(font, list);
+    free(list);
+}
+
 // The layout takes a copy.
 static void canvas_set_figure_font(canvas *c, theme_type type)
 {
     PangoFontDescription *font = pango_font_description_new();
-    pango_font_description_set_family(font, canvas_family(c, type));
+    canvas_set_family(font, canvas_family(c, type));
     pango_font_description_set_weight(font, (PangoWeight)theme_weight(type));
     pango_font_description_set_size(font, (int)lround(canvas_type_size(c, type) * PANGO_SCALE));
     pango_layout_set_font_description(c->layout, font);
@@ -257,7 +268,7 @@ static PangoFontDescription *canvas_font_of(theme_type type)
     static PangoFontDescription *fonts[TYPES];
     if (!fonts[type]) {
         fonts[type] = pango_font_description_new();
-        pango_font_description_set_family(fonts[type], theme_family(type));
+        canvas_set_family(fonts[type], theme_family(type));
         pango_font_description_set_weight(fonts[type], (PangoWeight)theme_weight(type));
         pango_font_description_set_size(fonts[type], (int)lround(theme_size(type) * PANGO_SCALE));
     }

@@ -103,8 +103,40 @@ static void canvas_cairo_draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
     if (op->upwards) cairo_restore(cr);
 }
 
+// Rows of few cells as shapes: a viewer that smooths pictures would smear a picture of one pixel's height. Each stretch
+// reaches a little under the next, so that no seam is seen.
+static void canvas_cairo_draw_cells(cairo_t *cr, const canvas_op *op)
+{
+    const double overlap = .2;
+    double width = op->box.width / (double)op->columns, height = op->box.height / (double)op->rows;
+    for (size_t row = 0; row < op->rows; row++) {
+        const uint16_t *inks = op->inks + row * op->columns;
+        for (size_t i = 0, end; i < op->columns; i = end) {
+            for (end = i + 1; end < op->columns && inks[end] == inks[i]; end++) {
+            }
+            if (inks[i] == INK_NONE) continue;
+            bool joined = end < op->columns && inks[end] != INK_NONE;
+            cairo_rectangle(cr, op->box.x + width * (double)i, op->box.y + height * (double)row,
+                            width * (double)(end - i) + (joined ? overlap : 0), height);
+            canvas_cairo_set_ink(cr, (theme_ink)inks[i]);
+            cairo_fill(cr);
+        }
+    }
+}
+
+static bool canvas_cairo_is_paper(cairo_t *cr)
+{
+    cairo_surface_type_t type = cairo_surface_get_type(cairo_get_target(cr));
+    return type == CAIRO_SURFACE_TYPE_PDF || type == CAIRO_SURFACE_TYPE_PS;
+}
+
 static bool canvas_cairo_draw_image(cairo_t *cr, const canvas_op *op)
 {
+    enum { LOW = 4 }; // rows
+    if (op->rows <= LOW && canvas_cairo_is_paper(cr)) {
+        canvas_cairo_draw_cells(cr, op);
+        return true;
+    }
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)op->columns, (int)op->rows);
     unsigned char *data = cairo_image_surface_get_data(image);
     bool ok = canvas_cairo_good(cairo_surface_status(image));
@@ -154,9 +186,39 @@ static bool canvas_cairo_draw_plot(cairo_t *cr, const canvas_op *op)
     return ok;
 }
 
+// ---- tags: what a page is, for those who hear it ----
+
+static const char *canvas_cairo_tag_of(theme_type type)
+{
+    switch (type) {
+    case TYPE_TITLE:
+    case TYPE_TITLE_LONG: return "H1";
+    case TYPE_PART: return "H2";
+    case TYPE_SECTION: return "H3";
+    default: return "P";
+    }
+}
+
+// Charts are sections with their texts in them: as figures, which here cannot have a text instead, readers would pass over
+// them. What is said outside of them is headings and paragraphs.
+static void canvas_cairo_tag_group(cairo_t *cr, canvas_kind kind, size_t *depth)
+{
+    if (kind == CANVAS_GROUP && !(*depth)++) cairo_tag_begin(cr, "Sect", "");
+    if (kind == CANVAS_GROUP_END && !--*depth) cairo_tag_end(cr, "Sect");
+}
+
+static void canvas_cairo_draw_tagged(canvas *c, cairo_t *cr, const canvas_op *op, bool in_figure)
+{
+    const char *tag = in_figure ? NULL : canvas_cairo_tag_of(op->type);
+    if (tag) cairo_tag_begin(cr, tag, "");
+    canvas_cairo_draw_text(c, cr, op);
+    if (tag) cairo_tag_end(cr, tag);
+}
+
 bool canvas_cairo(canvas *c, cairo_t *cr)
 {
     bool ok = true;
+    size_t depth = 0;
     cairo_set_user_data(cr, &canvas_key, c, NULL);
     if (c->dark) {
         canvas_cairo_set_ink(cr, INK_PAPER);
@@ -177,12 +239,12 @@ bool canvas_cairo(canvas *c, cairo_t *cr)
         case CANVAS_POLYGON:
         case CANVAS_POLYLINE: canvas_cairo_draw_points(cr, op); break;
         case CANVAS_DOT: canvas_cairo_draw_dot(cr, op); break;
-        case CANVAS_TEXT: canvas_cairo_draw_text(c, cr, op); break;
+        case CANVAS_TEXT: canvas_cairo_draw_tagged(c, cr, op, depth > 0); break;
         case CANVAS_IMAGE: ok = canvas_cairo_draw_image(cr, op) && ok; break;
         case CANVAS_PLOT: ok = canvas_cairo_draw_plot(cr, op) && ok; break;
-        case CANVAS_HOVER:
         case CANVAS_GROUP:
-        case CANVAS_GROUP_END:
+        case CANVAS_GROUP_END: canvas_cairo_tag_group(cr, op->kind, &depth); break;
+        case CANVAS_HOVER:
         case CANVAS_TIME:
         case CANVAS_TIME_END:
         case CANVAS_TICS:

@@ -81,6 +81,19 @@ void canvas_keep_plot(canvas *c, canvas_box box, const plot *p);
 // A LaTeX file's picture: its texts are set by LaTeX, in the fonts of its document.
 void canvas_tikz(const canvas *c, buffer *out);
 
+// Writing systems of which the canvas has a letter that no font here has, a bit for each.
+typedef enum canvas_script {
+    SCRIPT_CJK = 0,
+    SCRIPT_EMOJI,
+    SCRIPT_ARABIC,
+    SCRIPT_HEBREW,
+    SCRIPT_INDIC,
+    SCRIPT_THAI,
+    SCRIPT_OTHER,
+    SCRIPTS
+} canvas_script;
+unsigned canvas_missing(canvas *c);
+
 // Draws into a cairo context whose unit is the point. False: cairo failed, or a plot could not be replayed.
 bool canvas_cairo(canvas *c, cairo_t *cr);
 // Whether cairo did its work. Want of memory ends the program.

@@ -238,7 +238,7 @@ static const char asked_sheet[] =
     ".filter{display:block;font-size:13.5px;color:var(--second);margin:6px 0 0}.filter input{font:inherit;"
     "color:var(--text);background:var(--paper);border:1px solid var(--second);border-radius:4px;padding:4px 8px;"
     "min-height:32px}\n"
-    "@media (max-width:820px){.readout{padding:8px 16px}.readout p{min-width:0}}\n"
+    "@media screen and (max-width:820px){.readout{padding:8px 16px}.readout p{min-width:0}}\n"
     "@media print{.readout,.filter,.cursor,.own-tics{display:none}button.sort::after{content:\"\"}}\n";
 
 static void html_write_page_variables(writer *w, bool dark)

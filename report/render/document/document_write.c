@@ -104,10 +104,12 @@ static bool writer_write_pdf(job *j, buffer *out)
         cairo_pdf_surface_set_size(surface, canvas_width(c) * points, canvas_height(c) * points);
         cairo_identity_matrix(cr);
         cairo_scale(cr, points, points);
+        if (!i) cairo_tag_begin(cr, "Document", ""); // when the first page has its size: before, it is lost
         ok = canvas_cairo(c, cr) && ok;
         cairo_show_page(cr);
     }
     if (!j->o->chart) writer_outline(surface, &j->pages);
+    cairo_tag_end(cr, "Document");
     ok = canvas_cairo_good(cairo_status(cr)) && ok;
     cairo_destroy(cr);
     cairo_surface_finish(surface);
@@ -218,12 +220,40 @@ static netprof_err writer_write_sheets(job *j, const char *path)
     return err;
 }
 
+// ---- letters that are missing ----
+
+// In files that are drawn here: who reads SVG or HTML has other fonts.
+static void writer_say_missing(const job *j)
+{
+    static const struct {
+        const char *letters, *package;
+    } scripts[SCRIPTS] = {[SCRIPT_CJK] = {"Chinese, Japanese or Korean", "fonts-noto-cjk"},
+                          [SCRIPT_EMOJI] = {"the emoji or", "fonts-noto-color-emoji"},
+                          [SCRIPT_ARABIC] = {"Arabic", "fonts-noto-core"},
+                          [SCRIPT_HEBREW] = {"Hebrew", "fonts-noto-core"},
+                          [SCRIPT_INDIC] = {"Indic", "fonts-noto-core"},
+                          [SCRIPT_THAI] = {"Thai", "fonts-noto-core"},
+                          [SCRIPT_OTHER] = {"all", "fonts-noto-core"}};
+    unsigned missing = 0;
+    for (size_t i = 0; i < j->pages.count && j->warn; i++)
+        missing |= canvas_missing(j->pages.pages[i]);
+    for (int s = 0; s < SCRIPTS && j->warn; s++) {
+        char text[200];
+        if (!(missing & 1u << s)) continue;
+        snprintf(text, sizeof text,
+                 "no font here has %s letters that some names have: boxes stand for them; install one (%s)",
+                 scripts[s].letters, scripts[s].package);
+        j->warn(j->user, text);
+    }
+}
+
 // ---- together ----
 
 static netprof_err writer_write_drawn(job *j, const char *path)
 {
     for (size_t i = 0; i < j->pages.count; i++)
         canvas_dark(j->pages.pages[i], j->o->theme == DOCUMENT_DARK);
+    if (j->o->format != DOCUMENT_SVG && j->o->format != DOCUMENT_TIKZ) writer_say_missing(j);
     return j->o->format == DOCUMENT_PDF ? writer_write_pdf_file(j, path) : writer_write_sheets(j, path);
 }
 

@@ -1,0 +1,11 @@
+// The font that the program carries along: where none is installed it draws all text, where Inter is not it stands in.
+// Latin, Greek, Cyrillic, arrows and mathematics, 400 and 600; see render/font.
+#ifndef NETPROF_CARRIED_FONT_H
+#define NETPROF_CARRIED_FONT_H
+
+#define CARRIED_FONT "netprof Sans"
+
+// Makes it known to fontconfig, once in a process; nothing happens where that cannot be done. Before the first text.
+void carried_font_use(void);
+
+#endif
