@@ -57,6 +57,8 @@ typedef struct agent {
     sending *sending;
     netprof_fact *facts; // stb_ds
     int refused;         // the errno that the spool gives now
+    bool is_down;        // it was said that the server is not reached
+    int64_t up_ns;       // when it was reached last
 } agent;
 
 // ---- options ----
@@ -231,6 +233,21 @@ static void agent_say_spool(agent *a, int error)
     a->refused = error;
 }
 
+// A server that comes back soon is no news.
+static void agent_say_server(agent *a)
+{
+    static const int64_t patience_ns = 5000000000;
+    sending_state s;
+    sending_look(a->sending, &s);
+    if (s.up) a->up_ns = schedule_now();
+    if (s.up && a->is_down) warn("%s: reached again", safe(head_url));
+    bool down = !s.up && (a->is_down || schedule_now() - a->up_ns > patience_ns);
+    if (down && !a->is_down)
+        warn("%s: not reached%s%s; the spool keeps what is read", safe(head_url), *s.problem ? ": " : "",
+             safe(s.problem));
+    a->is_down = down;
+}
+
 static void agent_take(agent *a)
 {
     netprof_error error;
@@ -248,9 +265,11 @@ static void agent_loop(agent *a)
     siginfo_t info;
     int event;
     a->row->next_ns = agent_next_instant(a);
+    a->up_ns = schedule_now();
     if (a->duration_ns) a->clock.until_ns = schedule_now() + a->duration_ns;
     while ((event = schedule_wait(&a->clock, &info)) != SCHEDULE_END && event != SCHEDULE_SIGNAL) {
         agent_take(a);
+        agent_say_server(a);
         a->row->next_ns = agent_next_instant(a);
     }
 }

@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BUS_SUBSCRIPTIONS = 20, BUS_PENDING_MESSAGES = 10000000, BUS_PENDING_BYTES = 256 << 20 };
 
+static const int64_t bus_pause_ns = 5000000000; // before a connection that was given up is begun anew
+
 typedef struct bus_listener {
     natsSubscription *subscription;
+    char *subject;
     bus_heard heard;
     void *user;
 } bus_listener;
@@ -23,6 +27,8 @@ struct bus {
     void *user;
     pthread_mutex_t lock; // of problem
     char problem[160];
+    pthread_mutex_t using; // of the connection and what hangs on it
+    int64_t again_at_ns;
     bus_listener listeners[BUS_SUBSCRIPTIONS];
     size_t count;
 };
@@ -47,6 +53,14 @@ static void bus_on_lost(natsConnection *connection, void *user)
     const char *why = NULL;
     natsConnection_GetLastError(connection, &why);
     bus_note(user, why && *why ? why : "the server went away");
+}
+
+// The library gives a connection up for good when a server refuses it twice for the same reason.
+static void bus_on_closed(natsConnection *connection, void *user)
+{
+    const char *why = NULL;
+    natsConnection_GetLastError(connection, &why);
+    if (why && *why) bus_note(user, why);
 }
 
 static void bus_on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *user)
@@ -83,8 +97,20 @@ static natsStatus bus_set(bus *b, const bus_options *o)
     if (s == NATS_OK) s = natsOptions_SetRetryOnFailedConnect(n, true, bus_on_connected, b);
     if (s == NATS_OK) s = natsOptions_SetReconnectedCB(n, bus_on_connected, b);
     if (s == NATS_OK) s = natsOptions_SetDisconnectedCB(n, bus_on_lost, b);
+    if (s == NATS_OK) s = natsOptions_SetClosedCB(n, bus_on_closed, b);
     if (s == NATS_OK) s = natsOptions_SetErrorHandler(n, bus_on_error, b);
     return s;
+}
+
+static natsStatus bus_connect(bus *b)
+{
+    natsStatus s = natsConnection_Connect(&b->connection, b->options);
+    if (s == NATS_OK) bus_on_connected(b->connection, b);
+    if (s != NATS_OK && s != NATS_NOT_YET_CONNECTED) {
+        const char *why = nats_GetLastError(NULL);
+        bus_note(b, why && *why ? why : natsStatus_GetText(s));
+    }
+    return s == NATS_NOT_YET_CONNECTED ? NATS_OK : s;
 }
 
 bus *bus_open(const bus_options *o, char **why)
@@ -93,24 +119,62 @@ bus *bus_open(const bus_options *o, char **why)
     b->connected = o->connected;
     b->user = o->user_data;
     pthread_mutex_init(&b->lock, NULL);
+    pthread_mutex_init(&b->using, NULL);
     natsStatus s = natsOptions_Create(&b->options);
     if (s == NATS_OK) s = bus_set(b, o);
-    if (s == NATS_OK) s = natsConnection_Connect(&b->connection, b->options);
-    if (s == NATS_OK) bus_on_connected(b->connection, b);
-    if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED) return b;
+    if (s == NATS_OK) bus_connect(b); // one that is refused is tried again, as if it had been lost
+    if (s == NATS_OK) return b;
     *why = memory_strdup(natsStatus_GetText(s));
     bus_close(b);
     return NULL;
 }
 
+static int64_t bus_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static natsStatus bus_listen(bus *b, bus_listener *l)
+{
+    natsStatus s = natsConnection_Subscribe(&l->subscription, b->connection, l->subject, bus_on_message, l);
+    if (s == NATS_OK) s = natsSubscription_SetPendingLimits(l->subscription, BUS_PENDING_MESSAGES, BUS_PENDING_BYTES);
+    return s;
+}
+
+// Locked: a new connection in place of one that was given up.
+static void bus_begin_anew(bus *b)
+{
+    if (b->connection && !natsConnection_IsClosed(b->connection)) return;
+    if (bus_now() < b->again_at_ns) return;
+    b->again_at_ns = bus_now() + bus_pause_ns;
+    for (size_t i = 0; i < b->count; i++) {
+        natsSubscription_Destroy(b->listeners[i].subscription);
+        b->listeners[i].subscription = NULL;
+    }
+    natsConnection_Destroy(b->connection);
+    b->connection = NULL;
+    natsStatus s = bus_connect(b);
+    for (size_t i = 0; s == NATS_OK && i < b->count; i++)
+        s = bus_listen(b, &b->listeners[i]);
+}
+
 bool bus_is_up(bus *b)
 {
-    return natsConnection_Status(b->connection) == NATS_CONN_STATUS_CONNECTED;
+    pthread_mutex_lock(&b->using);
+    bus_begin_anew(b);
+    bool up = b->connection && natsConnection_Status(b->connection) == NATS_CONN_STATUS_CONNECTED;
+    pthread_mutex_unlock(&b->using);
+    return up;
 }
 
 size_t bus_most(bus *b)
 {
-    int64_t most = bus_is_up(b) ? natsConnection_GetMaxPayload(b->connection) : 0;
+    if (!bus_is_up(b)) return 0;
+    pthread_mutex_lock(&b->using);
+    int64_t most = natsConnection_GetMaxPayload(b->connection);
+    pthread_mutex_unlock(&b->using);
     return most > 0 ? (size_t)most : 0;
 }
 
@@ -124,41 +188,53 @@ void bus_problem(bus *b, char to[160])
 uint64_t bus_dropped(bus *b)
 {
     uint64_t sum = 0;
+    pthread_mutex_lock(&b->using);
     for (size_t i = 0; i < b->count; i++) {
         int64_t n = 0;
-        if (natsSubscription_GetDropped(b->listeners[i].subscription, &n) == NATS_OK) sum += (uint64_t)n;
+        if (b->listeners[i].subscription && natsSubscription_GetDropped(b->listeners[i].subscription, &n) == NATS_OK)
+            sum += (uint64_t)n;
     }
+    pthread_mutex_unlock(&b->using);
     return sum;
 }
 
 bool bus_publish(bus *b, const char *subject, const void *data, size_t size)
 {
-    return size <= INT32_MAX && natsConnection_Publish(b->connection, subject, data, (int)size) == NATS_OK;
+    pthread_mutex_lock(&b->using);
+    bool good = b->connection && size <= INT32_MAX &&
+                natsConnection_Publish(b->connection, subject, data, (int)size) == NATS_OK;
+    pthread_mutex_unlock(&b->using);
+    return good;
 }
 
 bool bus_subscribe(bus *b, const char *subject, bus_heard heard, void *user)
 {
-    if (b->count == BUS_SUBSCRIPTIONS) return false;
-    bus_listener *l = &b->listeners[b->count];
-    *l = (bus_listener){.heard = heard, .user = user};
-    natsStatus s = natsConnection_Subscribe(&l->subscription, b->connection, subject, bus_on_message, l);
-    if (s == NATS_OK) s = natsSubscription_SetPendingLimits(l->subscription, BUS_PENDING_MESSAGES, BUS_PENDING_BYTES);
-    if (s != NATS_OK) {
-        bus_note(b, natsStatus_GetText(s));
-        return false;
+    pthread_mutex_lock(&b->using);
+    bool room = b->count < BUS_SUBSCRIPTIONS;
+    if (room) {
+        bus_listener *l = &b->listeners[b->count++];
+        *l = (bus_listener){.heard = heard, .user = user, .subject = memory_strdup(subject)};
+        natsStatus s = b->connection ? bus_listen(b, l) : NATS_OK;
+        if (s != NATS_OK && !natsConnection_IsClosed(b->connection)) {
+            bus_note(b, natsStatus_GetText(s));
+            room = false;
+        }
     }
-    b->count++;
-    return true;
+    pthread_mutex_unlock(&b->using);
+    return room;
 }
 
 void bus_close(bus *b)
 {
     if (!b) return;
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->count; i++) {
         natsSubscription_Destroy(b->listeners[i].subscription);
+        free(b->listeners[i].subject);
+    }
     natsConnection_Destroy(b->connection);
     natsOptions_Destroy(b->options);
     nats_Close(); // waits for the library's threads
     pthread_mutex_destroy(&b->lock);
+    pthread_mutex_destroy(&b->using);
     free(b);
 }
