@@ -243,8 +243,8 @@ static void agent_say_server(agent *a)
     if (s.up && a->is_down) warn("%s: reached again", safe(head_url));
     bool down = !s.up && (a->is_down || schedule_now() - a->up_ns > patience_ns);
     if (down && !a->is_down)
-        warn("%s: not reached%s%s; the spool keeps what is read", safe(head_url), *s.problem ? ": " : "",
-             safe(s.problem));
+        warn("%s: no server there, or it refuses the token%s%s; the spool keeps what is read", safe(head_url),
+             *s.problem ? ": " : "", safe(s.problem));
     a->is_down = down;
 }
 

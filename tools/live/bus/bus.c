@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // strsep
 #include "bus.h"
 
 #include "analysis/base/memory.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BUS_SUBSCRIPTIONS = 20, BUS_PENDING_MESSAGES = 10000000, BUS_PENDING_BYTES = 256 << 20 };
+enum { BUS_SERVERS = 16, BUS_SUBSCRIPTIONS = 20, BUS_PENDING_MESSAGES = 10000000, BUS_PENDING_BYTES = 256 << 20 };
 
 static const int64_t bus_pause_ns = 5000000000; // before a connection that was given up is begun anew
 
@@ -80,10 +81,23 @@ static void bus_on_message(natsConnection *connection, natsSubscription *subscri
     natsMsg_Destroy(message);
 }
 
+// One server, or several of a cluster, by commas.
+static natsStatus bus_set_servers(natsOptions *n, const char *urls)
+{
+    const char *servers[BUS_SERVERS];
+    char *copy = memory_strdup(urls), *at = copy;
+    int count = 0;
+    for (char *word; count < BUS_SERVERS && (word = strsep(&at, ","));)
+        if (*word) servers[count++] = word;
+    natsStatus s = count ? natsOptions_SetServers(n, servers, count) : NATS_INVALID_ARG;
+    free(copy);
+    return s;
+}
+
 static natsStatus bus_set(bus *b, const bus_options *o)
 {
     natsOptions *n = b->options;
-    natsStatus s = natsOptions_SetURL(n, o->url);
+    natsStatus s = bus_set_servers(n, o->url);
     if (s == NATS_OK && o->name) s = natsOptions_SetName(n, o->name);
     if (s == NATS_OK && o->user) s = natsOptions_SetUserInfo(n, o->user, o->password);
     if (s == NATS_OK && o->credentials) s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL);

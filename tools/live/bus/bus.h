@@ -11,7 +11,7 @@
 typedef struct bus bus;
 
 typedef struct bus_options {
-    const char *url, *name;      // nats://HOST:PORT; what the server lists this connection as
+    const char *url, *name;      // nats://HOST:PORT, several by commas; what the server lists this connection as
     const char *user, *password; // or NULL
     const char *credentials;     // a file with a JWT and its key, or NULL
     int64_t again_ms;            // how long to wait before it connects again

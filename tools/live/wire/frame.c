@@ -208,8 +208,9 @@ bool frame_node(char to[FRAME_NODE_MOST + 1], const char *token, size_t size)
         if (c == '%') {
             int high = i + 2 < size ? frame_digit(token[i + 1]) : -1,
                 low = i + 2 < size ? frame_digit(token[i + 2]) : -1;
+            if (high < 0 || low < 0) return false;
             c = (char)(high << 4 | low);
-            if (high < 0 || low < 0 || !c || frame_is_plain(c)) return false; // each name is written in one way only
+            if (!c || frame_is_plain(c)) return false; // each name is written in one way only
             i += 2;
         } else if (!frame_is_plain(c)) {
             return false;
