@@ -1,6 +1,7 @@
 #include "session_status.h"
 
 #include "cli/output.h"
+#include "live/spool/spool_model.h"
 
 #include "analysis/base/json_values.h"
 #include "analysis/base/memory.h"
@@ -64,8 +65,8 @@ static uint64_t session_missing(json_object *node)
     json_object *missing;
     uint64_t sum = 0;
     if (!json_object_object_get_ex(node, "missing_ticks", &missing)) return 0;
-    json_object_object_foreach(missing, key, value) sum +=
-        strcmp(key, "restarted") && strcmp(key, "elsewhere") ? json_object_get_uint64(value) : 0;
+    for (unsigned i = 0; i < SPOOL_REASONS; i++) // numbers passed over, and what another head has, are not lost
+        if (i != SPOOL_RESTARTED && i != SPOOL_ELSEWHERE) sum += session_member(missing, spool_reason_name(i));
     return sum;
 }
 
