@@ -425,3 +425,26 @@ explained() {
     grep -q 'cxi1 was not read' verdict
     grep -q '^Uncorrected codewords per s  *OK, 1 not read' r.txt
 }
+
+@test "what could not be judged: what was read, which questions are open, what helps; nothing of it is green" {
+    netprof-sim create shut --nics 4 --seed 1 >/dev/null
+    for nic in 0 1 2 3; do netprof-sim fault shut garbage '*' --nic $nic >/dev/null; done
+    netprof collect -q --root shut -o shut.a.netprof
+    netprof-sim step shut --seconds 10 >/dev/null
+    netprof collect -q --root shut -o shut.b.netprof
+    netprof report -o shut.pdf shut.a.netprof shut.b.netprof
+    pdftotext -layout -l 1 shut.pdf - | sed 's/\xc2\xa0\|\xe2\x80\xaf/ /g' >shut.txt
+    grep -q 'Could not be judged: cxi0-cxi3' shut.txt
+    grep -q 'COULD NOT BE JUDGED' shut.txt
+    sed -n '/^What was read/,/^Checks/p' shut.txt >read.txt
+    grep -qE 'NIC hardware counters +cxi +([0-9]+ of 1 [0-9]{3} +){4}not a number' read.txt
+    # A question without an answer says what its value would have shown.
+    grep -qE 'Damaged beyond repair\? +a broken cable or plug +UNKNOWN +cxi' shut.txt
+    grep -qE 'Held by the network\? +congestion in the network +UNKNOWN' shut.txt
+    refute grep -qE 'Damaged beyond repair\?.*OK' shut.txt
+    # As many checks as the command counts.
+    run netprof check --json shut.a.netprof shut.b.netprof
+    [ "$status" -eq 5 ]
+    grep -q 'ends with exit status 5' shut.txt
+    sed -n '/^What to do/,$p' shut.txt | grep -qE '[0-9]+ checks +cxi0-cxi3 '
+}

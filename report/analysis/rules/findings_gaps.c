@@ -154,6 +154,31 @@ char *finding_gap_text(const findings *f, const finding_gap *gap)
     return text;
 }
 
+// ---- what helps ----
+
+// Only what is sure to be the way; NULL: nothing is known that helps.
+const char *finding_gap_remedy(const findings *f, const finding_gap *gap)
+{
+    const finding_unknown *u = &f->unknown[gap->unknown];
+    switch (u->cause) {
+    case FINDING_DENIED:
+        return "Read it as root (sudo netprof collect), or have an administrator open these files to a group";
+    case FINDING_SKIPPED: return "Read all counters: netprof collect --set all";
+    case FINDING_RESET:
+        return "Take two readings between which the driver is not loaded again and the node not started";
+    case FINDING_SUSPECT: return "Take the two readings closer together";
+    case FINDING_TIMELESS: return "Take two readings some seconds apart";
+    case FINDING_NEW:
+    case FINDING_GONE:
+    case FINDING_VANISHED: return "See why the device was not there all the time: dmesg, and its finding here";
+    default: break;
+    }
+    if (u->sys_errno == EACCES || u->sys_errno == EPERM)
+        return "Read it as root (sudo netprof collect), or have an administrator open these files to a group";
+    if (u->sys_errno == EBADMSG) return "Look at the file itself: what the driver writes there is no number";
+    return NULL;
+}
+
 // ---- names in few words ----
 
 // Where the digits at the end begin.

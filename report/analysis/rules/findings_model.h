@@ -155,6 +155,7 @@ typedef struct expected_devices {
 void findings_free(findings *f);
 // What a gap is and hides, as a line of text: free() it.
 char *finding_gap_text(const findings *f, const finding_gap *gap);
+const char *finding_gap_remedy(const findings *f, const finding_gap *gap); // what helps; NULL: nothing that is sure
 // Names in few words, "cxi0-cxi7", "eth0, eth1, eth5 and 12 more"; free() it. NULL for none.
 char *findings_names_text(const char *const *names, size_t count);
 // Are its devices the job or the node as a whole?

@@ -230,7 +230,11 @@ void canvas_mark(canvas *c, double x, double y, severity s)
         canvas_line(c, x, y - .5, x, y + 1.6, INK_PAPER, .9);
         canvas_line(c, x, y - 1.9, x, y - 1.1, INK_PAPER, .9);
     } else if (s == SEVERITY_UNKNOWN) {
-        canvas_dot(c, x, y, 2.6, INK_NONE, ink);
+        const canvas_point hook[6] = {{x - .9, y - .8}, {x - .4, y - 1.5}, {x + .5, y - 1.4}, {x + .8, y - .7},
+                                      {x, y},           {x, y + .5}};
+        canvas_dot(c, x, y, 2.8, INK_NONE, ink);
+        canvas_polyline(c, hook, 6, ink, .6);
+        canvas_line(c, x, y + 1.1, x, y + 1.6, ink, .6);
     } else if (s == SEVERITY_WATCH) {
         const canvas_point triangle[3] = {{x - 3.1, y + 2.6}, {x + 3.1, y + 2.6}, {x, y - 2.8}};
         canvas_polygon(c, triangle, 3, ink);

@@ -61,4 +61,26 @@ typedef struct bullets_row {
 
 chart chart_bullets(chart_head head, const bullets_row *rows, size_t count, const char *note);
 
+// ---- chart_cover.c: what is known and what not, questions x devices ----
+
+typedef enum cover_state { COVER_KNOWN = 0, COVER_HATCHED, COVER_ABSENT } cover_state;
+
+typedef struct cover_cell {
+    const char *text;
+    cover_state state;
+    bool marked; // with its severity
+    severity severity;
+} cover_cell;
+
+typedef struct cover_row {
+    const char *label, *sub, *right; // sub: small, before the cells
+    const cover_cell *cells;         // [count]
+    size_t count;                    // as many as columns; 1: one over all of them
+    severity severity;               // in words after the cells, where `worded`
+    bool strong;                     // what is at the right
+} cover_row;
+
+chart chart_cover(chart_head head, const char *const *columns, size_t column_count, const cover_row *rows, size_t count,
+                  const char *right_head, bool worded);
+
 #endif

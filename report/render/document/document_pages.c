@@ -127,8 +127,13 @@ static void sheets_verdict(flow *f)
     theme_ink ink = theme_severity_ink(worst);
     canvas_group(f->c, "Verdict", d->title ? d->title : "");
     canvas_rect(f->c, (canvas_box){f->left, f->y, f->inner, height}, theme_severity_field(worst), 0);
-    canvas_rect(f->c, (canvas_box){f->left, f->y, 4, height}, ink, 0);
-    canvas_text(f->c, f->left + 14, f->y + pad + 6, "VERDICT", TYPE_TABLE_STRONG, ink, ALIGN_LEFT, 0);
+    bool unknown = worst == SEVERITY_UNKNOWN; // a hatched edge: not measured
+    if (unknown)
+        canvas_hatch(f->c, (canvas_box){f->left, f->y, 5, height});
+    else
+        canvas_rect(f->c, (canvas_box){f->left, f->y, 4, height}, ink, 0);
+    canvas_text(f->c, f->left + 14, f->y + pad + 6, unknown ? "COULD NOT BE JUDGED" : "VERDICT", TYPE_TABLE_STRONG, ink,
+                ALIGN_LEFT, 0);
     double y = f->y + pad + 19;
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];

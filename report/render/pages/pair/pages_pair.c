@@ -9,7 +9,8 @@
 const pages_kind pages_pair_kind = {
     "Node counter report",
     "verdict, traffic, health, activity; findings and balance; devices unlike the others; distributions; appendix",
-    "traffic health health-* activity activity-* findings balance background unknown key-* volume-* packets-* cycles-* "
+    "traffic read questions remedies health health-* activity activity-* findings balance background unknown key-* "
+    "volume-* packets-* cycles-* "
     "errors-* changes-* sizes sizes-* latency host-access translation quality metrics metrics-* groups-* gauges "
     "clocks-* method"};
 
@@ -20,6 +21,8 @@ static void pages_pair_set_foot(const pair *p, document *doc)
         buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", pages_file_name(p->in->paths[i]));
     buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
                   b.size ? "  \xc2\xb7  " : "", netprof_version());
+    if (p->f->severity == SEVERITY_UNKNOWN)
+        buffer_text(&b, "  \xc2\xb7  netprof check of these files ends with exit status 5, could not be judged");
     document_foot(doc, b.data ? b.data : "");
     buffer_free(&b);
 }

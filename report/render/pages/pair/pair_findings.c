@@ -180,6 +180,8 @@ static void pair_findings_add_unknown(pair *p, document *doc)
                                            {"at worst", TABLE_TEXT, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const findings *f = p->f;
+    enum { ON_PAGE_ONE = 5 };
+    if (pair_is_unjudged(p) && f->gap_count <= ON_PAGE_ONE) return; // with what helps
     sheet t = sheet_open(COLUMNS);
     size_t shown = f->gap_count < MOST ? f->gap_count : MOST;
     for (size_t i = 0; i < shown; i++) {

@@ -522,6 +522,10 @@ void pair_overview(pair *p, document *doc)
     overview_add_sublines(p, doc);
     overview_add_verdict(p, doc);
     overview_add_traffic(p, doc);
+    if (pair_is_unjudged(p)) {
+        pair_unjudged(p, doc);
+        return;
+    }
     if (p->source_count && p->sources[0].count) {
         pair_strip(p, doc, &p->sources[0], true);
         pair_heat(p, doc, &p->sources[0], true);
