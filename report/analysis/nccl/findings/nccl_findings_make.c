@@ -59,6 +59,17 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
     [NCCL_RULE_SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
                              "own: the median time of this pair is half above that of its equals",
                              "look at the path between the two ranks", false},
+    [NCCL_RULE_SOCKETS] = {"nccl-sockets", "wire", "of operations", 0.5,
+                           "own: more than half of what this host sends goes through sockets, and nothing of what most "
+                           "others send",
+                           "NCCL_DEBUG=INFO tells why on this host: NCCL_IB_DISABLE, NCCL_NET, drivers, state of the "
+                           "ports, memory that may be locked",
+                           false},
+    [NCCL_RULE_SLOW_RAIL] =
+        {"nccl-slow-rail", "wire", "x", 1.5,
+         "own: nine of ten ways between processes of the same place on three hosts or more are on the wire half longer "
+         "than the lower quartile of all, at most a quarter of the others is",
+         "look at this rail: its switch, and the NICs of this place on all hosts", true},
     [NCCL_RULE_SLOW_SENDER] =
         {"nccl-slow-sender", "wire", "x", 1.5,
          "own: a step waits half longer than the lower quartile of all, with nine of ten partners, theirs "

@@ -20,6 +20,8 @@ enum {
     NCCL_RULE_WIRE_CHANGE,
     NCCL_RULE_SKEW,
     NCCL_RULE_SLOW_PAIR,
+    NCCL_RULE_SOCKETS,
+    NCCL_RULE_SLOW_RAIL,
     NCCL_RULE_SLOW_SENDER,
     NCCL_RULE_SLOW_RECEIVER,
     NCCL_RULE_SLOW_LINK,
@@ -101,6 +103,7 @@ void nccl_findings_below_peak(nccl_findings_making *m);
 void nccl_findings_wire_changes(nccl_findings_making *m);
 void nccl_findings_skew(nccl_findings_making *m);
 void nccl_findings_misleading_mean(nccl_findings_making *m);
+void nccl_findings_sockets(nccl_findings_making *m);
 void nccl_findings_peers(nccl_findings_making *m);
 void nccl_findings_slow_pairs(nccl_findings_making *m);
 void nccl_findings_missing(nccl_findings_making *m);

@@ -219,11 +219,101 @@ static void peers_report_links(peers_judging *j)
     }
 }
 
-// A host first, then single processes, then pairs.
+// ---- rails: the ways between processes of the same place on their hosts ----
+
+typedef struct peers_rail {
+    size_t cells, slow, others, others_slow, hosts;
+    uint32_t communicator;
+    double excess_us, time_us, wait_us, steps;
+} peers_rail;
+
+static bool peers_is_on_rail(const peers_judging *j, const nccl_peer *x, uint32_t local)
+{
+    const nccl *n = j->m->n;
+    return n->processes[n->members[x->sender].process].local == local &&
+           n->processes[n->members[x->receiver].process].local == local;
+}
+
+static bool peers_is_between_hosts(const peers_judging *j, const nccl_peer *x)
+{
+    const nccl *n = j->m->n;
+    return peers_is_known(j, x) &&
+           n->processes[n->members[x->sender].process].host != n->processes[n->members[x->receiver].process].host;
+}
+
+static peers_rail peers_rail_of(const peers_judging *j, uint32_t local)
+{
+    const nccl *n = j->m->n;
+    peers_rail r = {0};
+    char *seen = memory_calloc(n->host_count, 1);
+    for (size_t i = 0; i < j->p.count; i++) {
+        const nccl_peer *x = &j->p.items[i];
+        if (!peers_is_between_hosts(j, x)) continue;
+        if (!peers_is_on_rail(j, x, local)) {
+            r.others++;
+            r.others_slow += j->slow[i];
+            continue;
+        }
+        peers_unit u = {0};
+        peers_unit_add(j, &u, i);
+        char *host = &seen[n->processes[n->members[x->sender].process].host];
+        r.hosts += !*host;
+        *host = 1;
+        r.cells++;
+        r.slow += j->slow[i];
+        r.communicator = x->communicator;
+        r.excess_us += u.excess_us;
+        r.time_us += u.time_us;
+        r.wait_us += u.wait_us;
+        r.steps += u.steps;
+    }
+    free(seen);
+    return r;
+}
+
+static void peers_report_rail(peers_judging *j, uint32_t local, const peers_rail *r)
+{
+    double share = r->excess_us / r->time_us, ratio = r->wait_us / (r->wait_us - r->excess_us);
+    nccl_finding *x = nccl_finding_add(
+        j->m, NCCL_RULE_SLOW_RAIL, peers_severity(share), ratio,
+        memory_format(
+            "the ways between process %u of each host (by pid, from 0) are slow, those between others are not: "
+            "%s a step on the wire, %s times as long as for others; that is %s of the time of these steps",
+            (unsigned)local, nccl_finding_time(r->wait_us / r->steps).text, words_number(ratio).text,
+            words_share(share).text));
+    x->device = j->m->n->communicators[r->communicator].label;
+    x->communicator = r->communicator;
+    x->cost_share = share;
+    nccl_finding_evidence(x, memory_strdup("hosts"), (double)r->hosts, "");
+    nccl_finding_evidence(x, memory_strdup("ways that are slow"), (double)r->slow, "");
+    nccl_finding_evidence(x, memory_strdup("ways of this rail"), (double)r->cells, "");
+    nccl_finding_evidence(x, memory_strdup("other ways that are slow"), (double)r->others_slow, "");
+    nccl_finding_evidence(x, memory_strdup("other ways"), (double)r->others, "");
+    for (size_t i = 0; i < j->p.count; i++)
+        if (peers_is_between_hosts(j, &j->p.items[i]) && peers_is_on_rail(j, &j->p.items[i], local))
+            j->explained[i] = true;
+}
+
+static void peers_report_rails(peers_judging *j)
+{
+    enum { LEAST_HOSTS = 3 };
+    uint32_t most = 0;
+    for (size_t i = 0; i < j->m->n->process_count; i++)
+        if (j->m->n->processes[i].local > most) most = j->m->n->processes[i].local;
+    for (uint32_t local = 0; most && local <= most; local++) {
+        peers_rail r = peers_rail_of(j, local);
+        if (r.hosts >= LEAST_HOSTS && r.others >= r.cells && 10 * r.slow >= 9 * r.cells &&
+            4 * r.others_slow <= r.others)
+            peers_report_rail(j, local, &r);
+    }
+}
+
+// Rails first, then hosts, single processes, and pairs.
 static void peers_judge_wait(peers_judging *j)
 {
     if (!peers_find_slow(j)) return;
     j->m->f->judged++;
+    if (j->wait == NCCL_WAIT_WIRE) peers_report_rails(j);
     bool sender = j->wait == NCCL_WAIT_GPU || j->wait == NCCL_WAIT_WIRE, receiver = j->wait != NCCL_WAIT_GPU;
     for (int host = 1; host >= 0; host--) {
         j->host = host;

@@ -250,6 +250,8 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
     x->credit_us = sum_capped(x->credit_us, p->credit_us);
     x->wire_us = sum_capped(x->wire_us, p->wire_us);
     x->flush_us = sum_capped(x->flush_us, p->flush_us);
+    x->verbs_operations = sum_capped(x->verbs_operations, p->verbs_operations);
+    x->socket_operations = sum_capped(x->socket_operations, p->socket_operations);
     x->timed = sum_capped(x->timed, p->timed);
     x->step_bytes = sum_capped(x->step_bytes, p->step_bytes);
 }

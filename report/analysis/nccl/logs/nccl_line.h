@@ -70,6 +70,7 @@ typedef struct nccl_proxy_line {
     nccl_proxy_times at;
     bool final;
     uint64_t operations; // that it sums up; 0: it is one
+    uint64_t verbs_operations, socket_operations;
 } nccl_proxy_line;
 enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
 

@@ -272,6 +272,7 @@ typedef struct nccl_proxy {
     // Of those: waiting for the own GPU (to produce, to consume), for the receiver's credit, on the wire (a receiver:
     // for the data, whoever is late), and for the flush.
     uint64_t gpu_us, credit_us, wire_us, flush_us;
+    uint64_t verbs_operations, socket_operations; // by what carried them; both 0: not recorded
 } nccl_proxy;
 
 // A sample of a .prom file: an average over a window with an unknown number of calls.

@@ -137,6 +137,8 @@ static void p2p_add_proxy(nccl_proxy *to, const nccl_proxy *from)
     to->credit_us = sum_capped(to->credit_us, from->credit_us);
     to->wire_us = sum_capped(to->wire_us, from->wire_us);
     to->flush_us = sum_capped(to->flush_us, from->flush_us);
+    to->verbs_operations = sum_capped(to->verbs_operations, from->verbs_operations);
+    to->socket_operations = sum_capped(to->socket_operations, from->socket_operations);
     to->timed = sum_capped(to->timed, from->timed);
     to->step_bytes = sum_capped(to->step_bytes, from->step_bytes);
 }

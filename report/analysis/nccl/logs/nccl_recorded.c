@@ -52,7 +52,7 @@ typedef struct recorded_comm {
 typedef struct recorded_pair {
     int64_t comm, peer;
     bool sends;
-    uint64_t ops, steps, timed, bytes, own_gpu_ns, credit_ns, wire_ns, flush_ns;
+    uint64_t verbs_ops, socket_ops, ops, steps, timed, bytes, own_gpu_ns, credit_ns, wire_ns, flush_ns;
 } recorded_pair;
 
 typedef struct recorded {
@@ -241,6 +241,9 @@ static void recorded_add_transfer(recorded *r, const recorded_rows *t)
 {
     recorded_pair *x = recorded_pair_of(r, t);
     recorded_sum(&x->ops, t, "ops");
+    const char *transport = recorded_word(t, "transport");
+    if (strcmp(transport, "ib") == 0) recorded_sum(&x->verbs_ops, t, "ops");
+    if (strcmp(transport, "socket") == 0) recorded_sum(&x->socket_ops, t, "ops");
     recorded_sum(&x->steps, t, "steps");
     recorded_sum(&x->timed, t, "timed");
     recorded_sum(&x->bytes, t, "bytes");
@@ -292,6 +295,8 @@ static void recorded_end_pairs(recorded *r)
                                        .direction = recorded_text(p->sends ? "send" : "recv"),
                                        .peer = (uint64_t)p->peer,
                                        .operations = p->ops,
+                                       .verbs_operations = p->verbs_ops,
+                                       .socket_operations = p->socket_ops,
                                        .bytes = p->bytes,
                                        .steps = p->steps,
                                        .gpu_us = p->own_gpu_ns / 1000,
