@@ -169,3 +169,22 @@ open("go").read()' &
     netprof-report --chart time-paused -o paused.svg job
     grep -q '>50.\?.\?.\?%</text>' paused.svg
 }
+
+@test "a PDF has a language, and lines of its verdict lead to their charts" {
+    command -v qpdf >/dev/null || skip "no qpdf"
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 16 -t 3600 -i 10 job >/dev/null
+    netprof report -o a.pdf job
+    qpdf --check a.pdf >/dev/null
+    qpdf --qdf --object-streams=disable a.pdf plain.pdf
+    grep -aq '/Lang (en)' plain.pdf
+    grep -aq '/DisplayDocTitle true' plain.pdf
+    [ "$(grep -ac '/Subtype /Link' plain.pdf)" -ge 2 ]
+    # every one of them leads to a page that there is
+    pages=$(qpdf --show-pages a.pdf | sed -n 's/^page [0-9]*: \([0-9]*\) 0 R$/\1/p')
+    for to in $(grep -ao '/Dest \[[0-9]*' a.pdf | grep -o '[0-9]*'); do
+        grep -qx "$to" <<<"$pages"
+    done
+    netprof report -o b.pdf job
+    cmp a.pdf b.pdf
+}

@@ -33,13 +33,21 @@ typedef struct page_mark { // for the outline
     size_t page; // 1 for the first
     double y;
     bool is_part;
+    const chart *chart; // that begins there; NULL: none
 } page_mark;
+
+typedef struct page_link { // from a line of the verdict to a chart
+    size_t page;
+    canvas_box box;
+    const chart *to;
+} page_link;
 
 typedef struct page_set {
     canvas **pages;
     size_t count;
     page_mark *marks;
     size_t mark_count;
+    page_link *links; // arr
 } page_set;
 
 enum { PAGE_MARGIN = 40 };
@@ -55,6 +63,8 @@ void pages_free(page_set *p);
 // A chart's data as CSV.
 void document_data(const chart *x, buffer *out);
 const chart *document_find(const document *d, const char *name);
+// The chart that a line of the verdict is about; NULL: none.
+const chart *document_chart_of(const document *d, const char *line);
 severity document_severity(const document *d); // the worst of the verdict's lines
 
 // Writes the whole HTML file, its plots included.

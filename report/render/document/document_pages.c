@@ -42,7 +42,7 @@ static void sheets_new_page(flow *f)
     f->fresh = true;
 }
 
-static void sheets_mark(flow *f, const char *title, bool is_part)
+static void sheets_mark(flow *f, const char *title, bool is_part, const chart *x)
 {
     page_set *set = f->set;
     char *visible = text_visible(title);
@@ -50,7 +50,7 @@ static void sheets_mark(flow *f, const char *title, bool is_part)
         free(visible);
         return;
     }
-    arrput(set->marks, ((page_mark){visible, set->count, f->y, is_part}));
+    arrput(set->marks, ((page_mark){visible, set->count, f->y, is_part, x}));
     set->mark_count = arrlenu(set->marks);
 }
 
@@ -90,7 +90,7 @@ static void sheets_title(flow *f, const char *text)
 // The heading of a part: on the page at hand, below a rule.
 static void sheets_part(flow *f, const char *text)
 {
-    sheets_mark(f, text, true);
+    sheets_mark(f, text, true, NULL);
     if (!f->fresh) canvas_line(f->c, f->left, f->y + 15, f->left + f->inner, f->y + 15, INK_HAIR, .8);
     f->y += f->fresh ? 12 : part_height - 5;
     canvas_text(f->c, f->left, f->y, text, TYPE_PART, INK_TEXT, ALIGN_LEFT, f->inner);
@@ -142,7 +142,11 @@ static void sheets_verdict(flow *f)
                     theme_severity_ink(line->severity), ALIGN_LEFT, 0);
         if (line->question)
             canvas_text(f->c, f->left + question_x, y, line->question, TYPE_STRONG, INK_TEXT, ALIGN_LEFT, question);
-        y += canvas_paragraph(f->c, f->left + text_x, y, text_width, line->text, TYPE_BODY, INK_TEXT, 4) + 2;
+        double high = canvas_paragraph(f->c, f->left + text_x, y, text_width, line->text, TYPE_BODY, INK_TEXT, 4);
+        const chart *to = line->severity > SEVERITY_INFO ? document_chart_of(d, line->text) : NULL;
+        const canvas_box box = {f->left + word_x, y - 8, text_x + text_width - word_x, high};
+        if (to) arrput(f->set->links, ((page_link){f->set->count, box, to}));
+        y += high + 2;
     }
     canvas_group_end(f->c);
     f->y += height;
@@ -237,7 +241,7 @@ static void sheets_place_chart(flow *f, const chart *x)
         if (!t.count) t.count = rows > 1 ? 1 : rows - from; // larger than a page: better cut than lost
         f->y += t.gap - (f->under_text ? 7 : 0);
         f->under_text = false;
-        if (!from && sheets_headed(x)) sheets_mark(f, x->title, false);
+        if (!from && sheets_headed(x)) sheets_mark(f, x->title, false, x);
         f->y += sheets_heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
         sheets_draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, t.height}, from, t.count);
         f->y += t.height;
@@ -281,7 +285,7 @@ static void sheets_place_beside(flow *f, const document_item *item)
     for (int i = 0; i < 2; i++) {
         const chart *x = h.charts[i];
         double left = f->left + (i ? h.widths[0] + gutter : 0);
-        if (sheets_headed(x)) sheets_mark(f, x->title, false);
+        if (sheets_headed(x)) sheets_mark(f, x->title, false, x);
         sheets_heading(f->c, left, f->y, h.widths[i], x, false, true);
         sheets_draw_chart(f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
     }
@@ -471,7 +475,7 @@ void pages_make(page_set *p, const document *d, document_paper paper)
     f.bottom = sheet.height - foot_height - 8;
     f.inner = sheet.width - 2 * PAGE_MARGIN;
     sheets_new_page(&f);
-    sheets_mark(&f, d->title ? d->title : d->kind, true);
+    sheets_mark(&f, d->title ? d->title : d->kind, true, NULL);
     if (d->title) sheets_title(&f, d->title);
     for (size_t i = 0; i < d->subline_count; i++)
         sheets_subline(&f, d->sublines[i]);
@@ -501,6 +505,7 @@ void pages_free(page_set *p)
         free(p->marks[i].title);
     arrfree(p->pages);
     arrfree(p->marks);
+    arrfree(p->links);
     *p = (page_set){0};
 }
 

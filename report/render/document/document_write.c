@@ -1,6 +1,8 @@
 // Writes the pages of a document: PDF, PNG, SVG.
 #include "document.h"
 #include "document_model.h"
+#include "pdf_update.h"
+#include "analysis/base/stb_ds.h"
 
 #include <cairo-pdf.h>
 #include <cairo-ps.h>
@@ -118,12 +120,38 @@ static bool writer_write_pdf(job *j, buffer *out)
     return ok;
 }
 
+// cairo counts from the top of a page, PDF from its bottom.
+static void writer_update_pdf(const job *j, buffer *out)
+{
+    const page_set *p = &j->pages;
+    pdf_link *links = NULL;
+    for (size_t i = 0; i < arrlenu(p->links); i++) {
+        const page_link *l = &p->links[i];
+        double bottom = canvas_height(p->pages[l->page - 1]);
+        size_t m = 0;
+        while (m < p->mark_count && p->marks[m].chart != l->to)
+            m++;
+        if (m == p->mark_count) continue;
+        const page_mark *to = &p->marks[m];
+        arrput(links, ((pdf_link){.page = l->page - 1,
+                                  .to_page = to->page - 1,
+                                  .left = l->box.x,
+                                  .right = l->box.x + l->box.width,
+                                  .bottom = bottom - l->box.y - l->box.height,
+                                  .top = bottom - l->box.y,
+                                  .to_y = canvas_height(p->pages[to->page - 1]) - to->y + 8}));
+    }
+    pdf_update(out, "en", links, arrlenu(links));
+    arrfree(links);
+}
+
 static netprof_err writer_write_pdf_file(job *j, const char *path)
 {
     buffer out = {0};
-    netprof_err err = writer_write_pdf(j, &out)
-                          ? file_write(path, out.data, out.size, j->error)
-                          : writer_fail(j->error, NETPROF_ERR_IO, "cairo could not write the pages");
+    bool ok = writer_write_pdf(j, &out);
+    if (ok) writer_update_pdf(j, &out);
+    netprof_err err = ok ? file_write(path, out.data, out.size, j->error)
+                         : writer_fail(j->error, NETPROF_ERR_IO, "cairo could not write the pages");
     buffer_free(&out);
     return err;
 }
