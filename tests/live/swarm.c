@@ -1,0 +1,173 @@
+// live_swarm URL NODES SECONDS [BYTES]: plays NODES agents at 1 tick a second, 5 ticks a message, over one connection, each with
+// the sender of the real agent, for one head. Prints what was sent and confirmed and how long confirmation took; exits with 1
+// where not all is confirmed 60 s after the end. The token is in NETPROF_TOKEN.
+#include "live/bus/bus.h"
+#include "live/spool/little.h"
+#include "live/wire/sender.h"
+
+#include "analysis/base/memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SWARM_BATCH = 5, SWARM_MOST = 1 << 20, SWARM_TIMES = 1 << 22 };
+static const int64_t second_ns = 1000000000;
+
+typedef struct swarm_node {
+    sender sender;
+    char name[16], subject[64];
+    uint64_t high;
+    int64_t next_ns;                     // of its next frame
+    int64_t sent_ns[SENDER_WINDOW_MOST]; // when the frame that ends with this number went
+} swarm_node;
+
+static struct {
+    pthread_mutex_t lock;
+    swarm_node *nodes;
+    size_t count;
+    double *waits;
+    size_t wait_count;
+    unsigned char *data, hash[SHA256_BYTES];
+    size_t bytes;
+} swarm;
+
+static int64_t swarm_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * second_ns + t.tv_nsec;
+}
+
+static bool swarm_get(void *user, uint64_t number, uint64_t high, spool_tick *t)
+{
+    (void)user;
+    if (number > high) return false;
+    little_put(swarm.data, number, 8);
+    *t = (spool_tick){.number = number,
+                      .is_key = number % 64 == 1,
+                      .wall_ns = (int64_t)number,
+                      .data = swarm.data,
+                      .size = swarm.bytes,
+                      .preamble = (const unsigned char *)"swarm",
+                      .preamble_size = 5,
+                      .hash = swarm.hash};
+    return true;
+}
+
+static void swarm_heard(void *user, const char *subject, const void *data, size_t size)
+{
+    watermark w;
+    size_t i = strtoul(strrchr(subject, '.') + 2, NULL, 10);
+    (void)user;
+    if (!watermark_parse(&w, data, size) || i >= swarm.count) return;
+    int64_t now = swarm_now();
+    pthread_mutex_lock(&swarm.lock);
+    swarm_node *n = &swarm.nodes[i];
+    int64_t sent = n->sent_ns[w.durable / SWARM_BATCH % SENDER_WINDOW_MOST];
+    if (sender_heard(&n->sender, &w, n->high, now) && swarm.wait_count < SWARM_TIMES)
+        swarm.waits[swarm.wait_count++] = (double)(now - sent) / 1e6;
+    pthread_mutex_unlock(&swarm.lock);
+}
+
+static void swarm_send(bus *b, frame_buffer *buffer, swarm_node *n, int64_t now)
+{
+    static const sender_limits limits = {.ticks = SWARM_BATCH, .bytes = SWARM_MOST - 1000};
+    while (sender_pack(&n->sender, buffer, &limits, swarm_get, NULL, 1, n->high, now)) {
+        n->sent_ns[(n->sender.next - 1) / SWARM_BATCH % SENDER_WINDOW_MOST] = now;
+        bus_publish(b, n->subject, buffer->data, buffer->size);
+    }
+}
+
+static void swarm_make(size_t i)
+{
+    swarm_node *n = &swarm.nodes[i];
+    unsigned char stream[16];
+    if (seglog_random(stream, sizeof stream)) abort();
+    snprintf(n->name, sizeof n->name, "s%zu", i);
+    snprintf(n->subject, sizeof n->subject, "np.default.data.%u.%s", frame_part(n->name), n->name);
+    sender_begin(&n->sender, stream, 0, 0, 0, i + 1);
+    n->next_ns = swarm_now() + (int64_t)((double)i / (double)swarm.count * 5e9);
+}
+
+static int swarm_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t swarm_report(double seconds)
+{
+    uint64_t ticks = 0, confirmed = 0, frames = 0, again = 0;
+    for (size_t i = 0; i < swarm.count; i++) {
+        ticks += swarm.nodes[i].high;
+        confirmed += swarm.nodes[i].sender.base;
+        frames += swarm.nodes[i].sender.sent;
+        again += swarm.nodes[i].sender.again;
+    }
+    qsort(swarm.waits, swarm.wait_count, sizeof *swarm.waits, swarm_order);
+    if (swarm.wait_count)
+        printf("%zu nodes, %.1f s: %llu ticks (%.0f/s), %llu confirmed, %llu frames, %llu times back; confirmed after "
+               "p50 %.0f ms, "
+               "p99 %.0f ms\n",
+               swarm.count, seconds, (unsigned long long)ticks, (double)ticks / seconds, (unsigned long long)confirmed,
+               (unsigned long long)frames, (unsigned long long)again, swarm.waits[swarm.wait_count / 2],
+               swarm.waits[swarm.wait_count * 99 / 100]);
+    return ticks - confirmed;
+}
+
+static uint64_t swarm_missing(void)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < swarm.count; i++)
+        missing += swarm.nodes[i].high - swarm.nodes[i].sender.base;
+    return missing;
+}
+
+int main(int argc, char **argv)
+{
+    char *why = NULL;
+    frame_buffer buffer = {0};
+    if (argc < 4) return 2;
+    swarm.count = strtoul(argv[2], NULL, 10);
+    double seconds = strtod(argv[3], NULL);
+    swarm.bytes = argc > 4 ? strtoul(argv[4], NULL, 10) : 1000;
+    swarm.data = memory_calloc(1, swarm.bytes + 8);
+    swarm.nodes = memory_calloc(swarm.count, sizeof *swarm.nodes);
+    swarm.waits = memory_array(NULL, SWARM_TIMES, sizeof *swarm.waits);
+    sha256(swarm.hash, "swarm", 5);
+    pthread_mutex_init(&swarm.lock, NULL);
+    const bus_options o = {
+        .url = argv[1], .name = "swarm", .user = "agent", .password = getenv("NETPROF_TOKEN"), .again_ms = 500};
+    bus *b = bus_open(&o, &why);
+    if (!b || !bus_subscribe(b, "np.default.ack.*", swarm_heard, NULL)) return 2;
+    while (!bus_is_up(b))
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    for (size_t i = 0; i < swarm.count; i++)
+        swarm_make(i);
+    int64_t begin = swarm_now(), end = begin + (int64_t)(seconds * 1e9);
+    bool missing = true;
+    while (swarm_now() < end || (missing && swarm_now() < end + 60 * second_ns)) {
+        pthread_mutex_lock(&swarm.lock);
+        for (size_t i = 0; i < swarm.count; i++) {
+            swarm_node *n = &swarm.nodes[i];
+            int64_t now = swarm_now();
+            bool due = now >= n->next_ns && now < end;
+            if (due) n->high += SWARM_BATCH;
+            if (due) n->next_ns += 5 * second_ns;
+            if (due || n->sender.flying) swarm_send(b, &buffer, n, now);
+        }
+        missing = swarm_missing() > 0;
+        pthread_mutex_unlock(&swarm.lock);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    uint64_t lost = swarm_report(seconds);
+    bus_close(b);
+    frame_buffer_free(&buffer);
+    free(swarm.nodes);
+    free(swarm.waits);
+    free(swarm.data);
+    return lost != 0;
+}
