@@ -299,8 +299,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down)};
-    if (access(NETPROF_TEST_BIN "/netprof-head", X_OK) != 0) {
-        printf("1..0 # skip: netprof-head is not built here\n");
+    if (system("command -v nats-server >/dev/null") != 0) {
+        printf("1..0 # skip: no nats-server\n");
         return 0;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

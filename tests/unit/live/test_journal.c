@@ -266,6 +266,42 @@ static void test_damaged(void **state)
     free(path);
 }
 
+// Damage in an old segment, which nobody can send again: it costs what follows in that segment, and a gap says so.
+static void test_damaged_long_ago(void **state)
+{
+    char byte, *why = NULL;
+    (void)state;
+    journal *j = open_journal(2000);
+    for (uint64_t n = 1; n <= 200; n += 5) {
+        take(j, 0, n, 5, n == 1);
+        commit(j);
+    }
+    journal_close(j);
+    char *path = journal_segment_path(directory(), 3);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(pread(fd, &byte, 1, 300), 1); // in the first frame: a row of 25 bytes and two heads are before it
+    byte = (char)(byte ^ 1);
+    assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
+    close(fd);
+    free(path);
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    const journal_stream *s = journal_index_stream(x, 0);
+    uint64_t next = 1, missing = 0;
+    for (size_t k = 0; k < arrlenu(s->stretches); k++) {
+        assert_int_equal(s->stretches[k].first, next);
+        next = s->stretches[k].last + 1;
+        if (!s->stretches[k].is_gap) continue;
+        missing += s->stretches[k].last - s->stretches[k].first + 1;
+        assert_int_equal(s->stretches[k].reason, SPOOL_DAMAGED);
+    }
+    assert_int_equal(next, 201);
+    assert_true(missing >= 5 && missing <= 30);
+    journal_index_close(x);
+    j = open_journal(2000);
+    assert_int_equal(take(j, 0, 201, 5, false), RECEIVER_STORE);
+    journal_close(j);
+}
+
 // A disk that takes nothing for a while: nothing is confirmed, nothing is lost, and more than a bound is not taken.
 static void test_full_disk(void **state)
 {
@@ -365,6 +401,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_segments, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_torn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_long_ago, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sessions, set_up, tear_down),

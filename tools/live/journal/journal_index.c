@@ -27,28 +27,6 @@ struct journal_index {
 
 // ---- one entry after the other ----
 
-static void journal_index_row(journal_index *x, const seglog_entry *e)
-{
-    if (e->size < 25 || e->number > arrlenu(x->streams)) return;
-    if (e->number == arrlenu(x->streams)) {
-        journal_stream s = {.node = memory_strndup((const char *)e->data + 24, e->size - 24)};
-        memcpy(s.stream, e->data, 16);
-        arrput(x->streams, s);
-    }
-    journal_stream *s = &x->streams[e->number];
-    // What was durable before the first segment that is still there.
-    if (!s->begun) s->next = little_get(e->data + 16, 8) + 1;
-    s->begun = true;
-}
-
-static bool journal_index_has_key(const frame *f)
-{
-    spool_tick t;
-    for (size_t at = 0; frame_next(f, &at, &t);)
-        if (t.is_key) return true;
-    return false;
-}
-
 static void journal_index_add(journal_index *x, journal_stream *s, const journal_stretch *t)
 {
     if (t->first != s->next) return; // behind damage: it comes again
@@ -58,6 +36,38 @@ static void journal_index_add(journal_index *x, journal_stream *s, const journal
     if (t->last_ns < x->from_ns && (t->is_gap || t->has_key) && s->stretches) arrsetlen(s->stretches, 0);
     if (t->last_ns < x->from_ns && t->is_gap) return;
     arrput(s->stretches, *t);
+}
+
+// What was on the disk when a segment began. Numbers up to there that did not come are in a segment that is gone or damaged.
+static void journal_index_durable(journal_index *x, journal_stream *s, uint64_t durable)
+{
+    if (s->begun && s->next <= durable) {
+        const int64_t at = arrlenu(s->stretches) ? arrlast(s->stretches).last_ns : x->from_ns;
+        const journal_stretch gap = {
+            .first = s->next, .last = durable, .first_ns = at, .last_ns = at, .is_gap = true, .reason = SPOOL_DAMAGED};
+        journal_index_add(x, s, &gap);
+    }
+    if (!s->begun) s->next = durable + 1;
+    s->begun = true;
+}
+
+static void journal_index_row(journal_index *x, const seglog_entry *e)
+{
+    if (e->size < 25 || e->number > arrlenu(x->streams)) return;
+    if (e->number == arrlenu(x->streams)) {
+        journal_stream s = {.node = memory_strndup((const char *)e->data + 24, e->size - 24)};
+        memcpy(s.stream, e->data, 16);
+        arrput(x->streams, s);
+    }
+    journal_index_durable(x, &x->streams[e->number], little_get(e->data + 16, 8));
+}
+
+static bool journal_index_has_key(const frame *f)
+{
+    spool_tick t;
+    for (size_t at = 0; frame_next(f, &at, &t);)
+        if (t.is_key) return true;
+    return false;
 }
 
 static void journal_index_entry(journal_index *x, const seglog_entry *e, uint32_t segment, uint64_t at)

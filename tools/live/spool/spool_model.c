@@ -7,7 +7,7 @@ const char *spool_reason_text(unsigned reason)
         [SPOOL_FULL] = "the disk of the spool took no more",
         [SPOOL_OVERWRITTEN] = "the spool is a ring, which came round before they could be sent",
         [SPOOL_RESTARTED] = "the node started again; what was not yet forced to its disk is lost",
-        [SPOOL_DAMAGED] = "the spool cannot be read there any more",
+        [SPOOL_DAMAGED] = "what was kept cannot be read there any more",
         [SPOOL_TOO_LARGE] = "larger than a message may be",
         [SPOOL_ELSEWHERE] = "another head has them"};
     return texts[reason < SPOOL_REASONS ? reason : SPOOL_NO_REASON];
