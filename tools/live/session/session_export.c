@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+// Messages of 5 ticks a second each, and a commit, are no delay to speak of.
+static const int64_t session_early_ns = 10000000000;
+
 typedef struct session_told {
     char *key;
     char *value;
@@ -27,6 +30,7 @@ typedef struct session_file {
     netprof_error error;
     session_told *told; // facts so far: each is written once; stb_ds
     uint64_t snapshots, gaps;
+    int64_t last_ns; // wall clock of the last reading
 } session_file;
 
 bool session_takes_node(const session *s, const char *node)
@@ -53,6 +57,7 @@ static void session_file_snapshot(void *user, const netprof_snapshot *s)
 {
     session_file *f = user;
     if (!f->error.code && netprof_write_snapshot(f->writer, s, &f->error) == NETPROF_OK) f->snapshots++;
+    if (s->wall_ns > f->last_ns) f->last_ns = s->wall_ns;
 }
 
 // As a recording names what it lacks.
@@ -89,6 +94,16 @@ static void session_file_stream(session_file *f, journal_index *x, size_t stream
     free(text);
 }
 
+// A node that is behind, or away: the recording ends before the session does.
+static void session_say_end(const session_file *f, const char *node, int64_t now_ns)
+{
+    int64_t stop = f->session->stop_ns ? f->session->stop_ns : now_ns, early = stop - f->last_ns;
+    if (!f->snapshots || early <= session_early_ns + 2 * f->session->interval_ns) return;
+    warn("%s: its last reading is of %s, %s before the end of the session; netprof session status says whether more "
+         "comes",
+         safe(node), words_time(f->last_ns).text, words_duration((double)early / 1e9).text);
+}
+
 // All streams of the node: an agent whose spool was removed begins another.
 static int session_export_node(journal_index *x, size_t first, const session *s, int64_t now_ns, const char *path,
                                uint64_t *snapshots)
@@ -102,6 +117,7 @@ static int session_export_node(journal_index *x, size_t first, const session *s,
     if (s->stop_ns) session_file_fact(&f, "session_stop_ns", words_integer(s->stop_ns).text);
     for (size_t i = first; i < journal_index_count(x); i++)
         if (strcmp(journal_index_stream(x, i)->node, node) == 0) session_file_stream(&f, x, i, now_ns);
+    session_say_end(&f, node, now_ns);
     *snapshots = f.snapshots;
     netprof_error closing = {.code = NETPROF_OK};
     netprof_writer_close(f.writer, !f.error.code && f.snapshots, &closing);
