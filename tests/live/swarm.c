@@ -18,7 +18,7 @@ static const int64_t second_ns = 1000000000;
 
 typedef struct swarm_node {
     sender sender;
-    char name[16], subject[64];
+    char name[24], subject[64];
     uint64_t high;
     int64_t next_ns;                     // of its next frame
     int64_t sent_ns[SENDER_WINDOW_MOST]; // when the frame that ends with this number went
