@@ -448,3 +448,16 @@ explained() {
     grep -q 'ends with exit status 5' shut.txt
     sed -n '/^What to do/,$p' shut.txt | grep -qE '[0-9]+ checks +cxi0-cxi3 '
 }
+
+@test "sixteen NICs and more: each rate as ratio to the median, which is named, with who is unlike" {
+    for n in 15 16; do
+        "$NETPROF_TEST_TOP/tests/cli/series_json" $n.json --nics $n --snapshots 3
+        netprof report --brief -o $n.pdf $n.json
+        pdftotext -layout $n.pdf - | sed 's/\xe2\x80\xaf/ /g; s/\xc2\xa0/ /g' | tr -s ' ' >$n
+    done
+    # NIC i receives (i + 1) kB/s: 8.5 in the middle of 16, and cxi0 1/8.5 of it
+    grep -qE '^ ?Bytes received × median 8\.50 kB/s; cxi0 ×0\.118' 16
+    grep -qE '^ ?Bytes sent × median 17\.0 kB/s; cxi0 ×0\.118' 16
+    refute grep -q '× median' 15
+    netprof report --check-layout 16.json
+}

@@ -282,11 +282,56 @@ static void health_heat_by_size(pair *p, heat_row **to, const pair_source *s)
     free(sums);
 }
 
+enum { HEAT_MANY = 16 }; // devices: whose numbers have no room, and whose colours over decades are all alike
+static const double HEAT_SPAN = 4, HEAT_UNLIKE = 1.25;
+
+static int health_by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double health_median(pair *p, const double *values, size_t count)
+{
+    double *known = arena_make(p->memory, count + 1, sizeof *known);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) known[n++] = values[i];
+    qsort(known, n, sizeof *known, health_by_value);
+    return n ? (known[(n - 1) / 2] + known[n / 2]) / 2 : NAN;
+}
+
+// A row as ratios to its median, which is named beside it, and who is farthest from it.
+static void health_compare_row(pair *p, heat_row *row, const pair_source *s)
+{
+    double median = health_median(p, row->values, s->count),
+           *ratios = arena_make(p->memory, s->count + 1, sizeof *ratios);
+    size_t odd = s->count;
+    if (!(median > 0)) return; // most have none of it: what there is stands out as it is
+    for (size_t i = 0; i < s->count; i++) {
+        ratios[i] = row->values[i] / median;
+        if (ratios[i] > 0 && (odd == s->count || fabs(log(ratios[i])) > fabs(log(ratios[odd])))) odd = i;
+    }
+    bool unlike = odd < s->count && fabs(log(ratios[odd])) > log(HEAT_UNLIKE);
+    const char *amount =
+        arena_text(p->memory, number_prefixed(median, strcmp(row->unit, "bytes/s") == 0 ? "B/s" : "/s").text);
+    row->note =
+        unlike ? arena_format(p->memory, "%s; %.24s \xc3\x97%s", amount, s->labels[odd], number_plain(ratios[odd]).text)
+               : amount;
+    row->values = ratios;
+    row->unit = "\xc3\x97 median";
+    row->ramp = INK_DIVERGING;
+    row->span = HEAT_SPAN;
+}
+
 void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
 {
     heat_row *rows = NULL;
     health_heat_by_table(p, &rows, s);
     if (!arrlenu(rows)) health_heat_by_size(p, &rows, s);
+    bool compared = s->count >= HEAT_MANY;
+    for (size_t r = 0; r < arrlenu(rows) && compared; r++)
+        health_compare_row(p, &rows[r], s);
     bool any = false;
     for (size_t r = 0; r < arrlenu(rows); r++)
         for (size_t i = 0; i < s->count; i++)
@@ -296,9 +341,18 @@ void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
         name = arena_format(p->memory, "activity-%.50s", s->name);
         title = arena_format(p->memory, "Activity: %.40s %.40s", s->name, pair_noun(s->name, true));
     }
-    chart_head head = {name, title, "change per second; colour is logarithmic, grey dot: unchanged, hatched: not read"};
+    chart_head head = {name, title,
+                       compared ? "is any unlike the others? each rate as ratio to the median of all"
+                                : "change per second; colour is logarithmic, grey dot: unchanged, hatched: not read"};
+    const char *note =
+        compared ? arena_format(p->memory,
+                                "White is the median of all %zu, which is named at the right, with who is "
+                                "farthest from it (beyond \xc3\x97%s); orange above, blue below. Rows without a "
+                                "median are rates. Grey: unchanged; hatched: not read.",
+                                s->count, number_plain(HEAT_UNLIKE).text)
+                 : NULL;
     if (any)
-        document_add(doc, chart_heat(head, s->labels, s->count, rows, arrlenu(rows), NULL));
+        document_add(doc, chart_heat(head, s->labels, s->count, rows, arrlenu(rows), note));
     else
         document_note(doc, "Activity: none of the counters of traffic changed in the interval.");
     arrfree(rows);
