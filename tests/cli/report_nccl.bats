@@ -66,6 +66,15 @@ no_faults() {
     netprof report logs --chart late -o late.svg
     sed 's/\xe2\x80\xaf/ /g; s/\xc2\xa0/ /g' late.svg >text
     grep -qE '>[0-9.]+ (µs|ms)</text>' text
+    # Local rank 0 tells rows apart as local rank 1 does; what is counted and is 0 is grey.
+    netprof report logs --chart ranks -o ranks.svg
+    one=$(grep -oE '<text x="[0-9.]+" y="[0-9.]+" class="[^"]*">1</text>' ranks.svg | head -n 1)
+    x=$(sed 's/.*x="\([^"]*\)" y.*/\1/' <<<"$one") class=$(sed 's/.*class="\([^"]*\)".*/\1/' <<<"$one")
+    [ -n "$x" ]
+    grep -oE "<text x=\"$x\" y=\"[0-9.]+\" class=\"[^\"]*\">0</text>" ranks.svg >zeros
+    [ "$(wc -l <zeros)" = 4 ]
+    [ "$(grep -c "class=\"$class\"" zeros)" = 4 ]
+    grep -E '>0</text>' ranks.svg | grep -vq "class=\"$class\">0"
 }
 
 @test "logs, and the saved result of them: the same bytes, in every format" {
