@@ -188,3 +188,17 @@ open("go").read()' &
     netprof report -o b.pdf job
     cmp a.pdf b.pdf
 }
+
+@test "rows that are alike are a sentence, and of others the table has those that differ" {
+    need pdftotext
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 5 -i 5 -g 0 -k 2 job
+    netprof-report -o all.pdf job
+    pdftotext -layout all.pdf - | sed 's/\xe2\x80\xaf/ /g; s/\xc2\xa0/ /g' | tr -s ' ' >text
+    # make_job: the memory of n04 grows, n01's second NIC is paused; processors, files and energy are the same everywhere.
+    grep -q 'all 5 nodes are alike; no mean is more than 5 % from the median' text
+    grep -A 2 'Node by node 1 node unlike the median by more than 5 %; the 4 others are alike' text >rows
+    grep -qE '^ ?n04 ' rows
+    grep -qE '^ ?n01 ' rows
+    refute grep -qE '^ ?n0[235] ' rows
+}

@@ -269,10 +269,71 @@ static const char *job_meters_lane_cell(const job_view *v, const job_node *node,
     return arena_text(v->memory, job_view_text(m, lane->mean).text);
 }
 
+static const char *job_meters_all_total(const job_view *v, job_meter m)
+{
+    const job_use *u = job_view_use_of(v->job, m);
+    return arena_format(v->memory, "%s%s", u->lower_bound ? "\xe2\x89\xa5 " : "", job_view_amount(m, u->total).text);
+}
+
 static const char *job_meters_total_cell(const job_view *v, const job_lane *lane, job_meter m)
 {
     return arena_format(v->memory, "%s%s", lane && lane->lower_bound ? "\xe2\x89\xa5 " : "",
                         job_view_amount(m, lane ? lane->total : NAN).text);
+}
+
+// Nodes, and which of them are unlike the others in any of the meters.
+typedef struct node_rows {
+    job_selection shown;
+    size_t unlike;  // of them; 0: all are alike
+    bool differing; // only those that differ are shown
+} node_rows;
+
+static const double NEAR = .05, NEAR_SHARE = .01; // of the median; of shares the difference itself
+
+static double job_meters_median(const job_view *v, job_meter meter)
+{
+    double *means = arena_make(v->memory, v->job->node_count + 1, sizeof *means);
+    size_t n = 0;
+    for (size_t i = 0; i < v->job->node_count; i++) {
+        const job_lane *lane = v->job->nodes[i].lanes[meter];
+        if (lane && !isnan(lane->mean)) means[n++] = lane->mean;
+    }
+    return job_median(means, n);
+}
+
+static bool job_meters_is_unlike(const job_node *node, job_meter meter, double median)
+{
+    const job_lane *lane = node->lanes[meter];
+    if (!lane || isnan(lane->mean)) return !isnan(median);
+    double off = fabs(lane->mean - median);
+    return off > NEAR * fabs(median) && (*job_meter_of(meter)->unit || off > NEAR_SHARE);
+}
+
+// A table of equal rows tells nothing: of many nodes those that differ are enough, if they are few.
+static node_rows job_meters_choose_rows(const job_view *v, const job_meter *known, size_t count)
+{
+    enum { ALL = 3 };
+    const job_report *job = v->job;
+    node_rows x = {.shown = job_view_nodes(v, TABLE_NODES)};
+    size_t *list = arena_make(v->memory, job->node_count + 1, sizeof *list);
+    if (job->node_count <= ALL) return (node_rows){x.shown, job->node_count, false};
+    for (size_t i = 0; i < job->node_count; i++) {
+        bool unlike = false;
+        for (size_t k = 0; k < count && !unlike; k++)
+            unlike = job_meters_is_unlike(&job->nodes[i], known[k], job_meters_median(v, known[k]));
+        if (unlike) list[x.unlike++] = i;
+    }
+    x.differing = x.unlike && x.unlike <= TABLE_NODES && 2 * x.unlike <= job->node_count;
+    if (x.differing) x.shown = (job_selection){list, x.unlike, JOB_NONE, JOB_NONE};
+    return x;
+}
+
+static const char *job_meters_rows_question(const job_view *v, const node_rows *x)
+{
+    if (x->differing)
+        return arena_format(v->memory, "%s unlike the median by more than 5%s%%; the %zu others are alike",
+                            words_many(x->unlike, "node").text, NUMBER_SPACE, v->job->node_count - x->unlike);
+    return x->shown.median != JOB_NONE ? "those that tell most, the median, the plainest; all are in the appendix" : "";
 }
 
 static void job_meters_add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known,
@@ -283,7 +344,15 @@ static void job_meters_add_node_table(const job_view *v, document *doc, const gr
     job_meter main = job_meters_map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
     if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
-    job_selection shown = job_view_nodes(v, TABLE_NODES);
+    node_rows chosen = job_meters_choose_rows(v, known, count);
+    job_selection shown = chosen.shown;
+    if (!chosen.unlike) {
+        document_note(doc, arena_format(v->memory,
+                                        "Node by node: all %zu nodes are alike; no mean is more than 5%s%% from the "
+                                        "median of the nodes. Each is in the appendix.",
+                                        v->job->node_count, NUMBER_SPACE));
+        return;
+    }
     columns[width++] = (table_column){"node, means", TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
         columns[width++] = (table_column){job_meter_of(known[i])->title, TABLE_NUMBER, 0};
@@ -294,21 +363,19 @@ static void job_meters_add_node_table(const job_view *v, document *doc, const gr
     for (size_t r = 0; r <= shown.count; r++) {
         bool all = r == shown.count;
         const job_node *node = all ? NULL : &v->job->nodes[shown.nodes[r]];
-        sheet_text(&t, all ? arena_format(v->memory, "all %zu, per node", v->job->node_count)
+        sheet_text(&t, all ? arena_format(v->memory, total ? "all %zu, per node; total: together" : "all %zu, per node",
+                                          v->job->node_count)
                            : job_view_node_label(v, &shown, r));
         for (size_t i = 0; i < count; i++)
             sheet_text(
                 &t, all ? arena_text(v->memory, job_view_text(known[i], job_view_use_of(v->job, known[i])->mean).text)
                         : job_meters_lane_cell(v, node, node->lanes[known[i]], known[i]));
         if (total)
-            sheet_text(&t, all ? arena_text(v->memory, job_view_amount(main, job_view_use_of(v->job, main)->total).text)
-                               : job_meters_total_cell(v, node->lanes[main], main));
+            sheet_text(&t, all ? job_meters_all_total(v, main) : job_meters_total_cell(v, node->lanes[main], main));
     }
     sheet_end(&t, doc,
               (chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node",
-                           shown.median != JOB_NONE
-                               ? "those that tell most, the median, the plainest; all are in the appendix"
-                               : ""},
+                           job_meters_rows_question(v, &chosen)},
               columns);
 }
 
