@@ -24,6 +24,14 @@ setup() {
     netprof diff kept5/netprof-nccl-*.netprof >said # the network devices are in it, too
 }
 
+@test "a program that ends without finalizing its communicators leaves a whole file" {
+    NETPROF_NCCL=all netprof run -q --nccl -o kept -- "$player" 5 leave >out
+    [ "$(cat out)" = left ]
+    netprof nccl kept >said
+    grep -q '20 calls were recorded' said
+    ! grep -q 'cut' said
+}
+
 @test "the summary as JSON" {
     netprof run --nccl -o kept --json --summary said.json -- "$player"
     python3 - <<'END'

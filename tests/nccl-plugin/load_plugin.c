@@ -1,5 +1,5 @@
-// load_plugin [VERSION]: loads the profiler plugin that NCCL_PROFILER_PLUGIN names as NCCL does, and plays one communicator
-// of one rank that calls 20 times, by the kernel's clock.
+// load_plugin [VERSION [leave]]: loads the profiler plugin that NCCL_PROFILER_PLUGIN names as NCCL does, and plays one communicator
+// of one rank that calls 20 times, by the kernel's clock. leave: it ends without finalizing its communicator.
 #include "player.h"
 
 #include <dlfcn.h>
@@ -26,6 +26,7 @@ int main(int count, char **arguments)
         op = player_op(&p, coll, 2, true, 0);
         player_stop(&p, op);
     }
+    if (count > 2) return puts("left") < 0;
     player_finalize(&p);
     dlclose(library);
     puts(p.wrong ? p.wrong : "played");

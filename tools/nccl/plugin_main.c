@@ -134,9 +134,10 @@ static void main_wait(void)
 // Holds the lock except while it waits.
 static void *main_work(void *unused)
 {
-    int64_t interval = file_sample_interval(), now = plugin_monotonic_ns(), sample = now, flush = now;
+    int64_t interval = file_sample_interval(), now = plugin_monotonic_ns(), sample = now + interval, flush = now;
     (void)unused;
     pthread_mutex_lock(&main_lock);
+    if (interval) file_sample(); // however short the life of the communicators: two
     while (!main_ending) {
         now = plugin_monotonic_ns();
         main_drain_all(false);
@@ -291,10 +292,33 @@ static int main_finalize(void *context)
     return 0;
 }
 
-// The library goes: NCCL unloads it after its last communicator.
+// The program ends with communicators that were never finalized: what they did is kept all the same. Their pools stay, for
+// threads that still use them; the chained plugin may have ended already.
+static void main_leave(void)
+{
+    for (uint32_t i = 0; i < main_open_count; i++) {
+        atomic_store(&main_open[i]->open, false);
+        main_open[i]->chain = NULL;
+        drain_context(main_open[i], true);
+    }
+    main_open_count = 0;
+    main_chain = NULL;
+    main_end();
+}
+
+// The library goes: NCCL unloads it after its last communicator, and exit() before that.
 __attribute__((destructor)) static void main_unload(void)
 {
-    if (!main_open_count) pool_end();
+    struct timespec until;
+    if (main_is_child()) return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_mutex_timedlock(&main_lock, &until)) return;
+    if (main_open_count)
+        main_leave();
+    else
+        pool_end();
+    pthread_mutex_unlock(&main_lock);
 }
 
 // ---- the tables ----
