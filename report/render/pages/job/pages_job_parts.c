@@ -316,11 +316,14 @@ static node_rows job_meters_choose_rows(const job_view *v, const job_meter *know
     const job_report *job = v->job;
     node_rows x = {.shown = job_view_nodes(v, TABLE_NODES)};
     size_t *list = arena_make(v->memory, job->node_count + 1, sizeof *list);
+    double medians[GROUP_METERS];
     if (job->node_count <= ALL) return (node_rows){x.shown, job->node_count, false};
+    for (size_t k = 0; k < count; k++)
+        medians[k] = job_meters_median(v, known[k]);
     for (size_t i = 0; i < job->node_count; i++) {
         bool unlike = false;
         for (size_t k = 0; k < count && !unlike; k++)
-            unlike = job_meters_is_unlike(&job->nodes[i], known[k], job_meters_median(v, known[k]));
+            unlike = job_meters_is_unlike(&job->nodes[i], known[k], medians[k]);
         if (unlike) list[x.unlike++] = i;
     }
     x.differing = x.unlike && x.unlike <= TABLE_NODES && 2 * x.unlike <= job->node_count;
