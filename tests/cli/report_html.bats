@@ -48,6 +48,9 @@ look() {
     netprof-report -o a.html a.json
     look a.html >said || { cat said; return 1; }
     grep -q 'no faults' said
+    nccl-generate logs --records 1500 --gpus 2 --seed 101 >/dev/null # its tables are drawn
+    netprof-report -o n.html logs
+    look --widths 1920 n.html >said || { cat said; return 1; }
 }
 
 @test "one file over time: its part of the report has the figures" {

@@ -107,7 +107,8 @@ static double theme_luminance(theme_rgb c)
 
 static theme_rgb theme_legible_on(theme_rgb back)
 {
-    static const theme_rgb black = RGB(0x0b0f14), white = RGB(0xffffff);
+    // Only of pure black and white one always has the contrast that WCAG asks for: 4.58 at least.
+    static const theme_rgb black = RGB(0x000000), white = RGB(0xffffff);
     double l = theme_luminance(back) + .05;
     return l / (theme_luminance(black) + .05) >= 1.05 / l ? black : white;
 }

@@ -127,8 +127,8 @@ static void table_chart_draw_cell(canvas *c, const grid *g, size_t k, const char
         return;
     }
     canvas_shorten_at(c, look == TABLE_TEXT ? SHORTEN_END : SHORTEN_MIDDLE);
-    canvas_text(c, look == TABLE_NUMBER ? x + width : x, y, text, table_chart_type_of(look), zero ? INK_PEER : INK_TEXT,
-                look == TABLE_NUMBER ? ALIGN_RIGHT : ALIGN_LEFT, width);
+    canvas_text(c, look == TABLE_NUMBER ? x + width : x, y, text, table_chart_type_of(look),
+                zero ? INK_SECONDARY : INK_TEXT, look == TABLE_NUMBER ? ALIGN_RIGHT : ALIGN_LEFT, width);
     canvas_shorten_at(c, SHORTEN_MIDDLE);
 }
 

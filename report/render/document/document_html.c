@@ -198,7 +198,7 @@ static const char sheet[] =
     "main>figure.half{grid-column:auto}.scroll svg{width:calc(var(--w)*1.4px);min-width:0}"
     ".beside .scroll svg{width:calc(var(--w)*2.2px)}}\n"
     "@media screen and (max-width:820px){.wide{display:none}.narrow{display:block}.scroll "
-    "svg{width:calc(var(--w)*2px)}}\n"
+    "svg{width:calc(var(--w)*2.5px)}}\n"
     "@media screen and (max-width:600px){body{padding:16px 16px 40px}h1{font-size:26px}h2{font-size:22px}"
     ".verdict{padding:12px}.verdict li{grid-template-columns:18px 70px minmax(0,1fr)}"
     "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.22px)}}\n"

@@ -80,7 +80,7 @@ static void nccl_table_draw_heads(canvas *c, const places *p, canvas_box box)
 static void nccl_table_number(canvas *c, double right, double base, const char *text, bool strong, double room)
 {
     bool none = strcmp(text, NUMBER_UNKNOWN) == 0;
-    canvas_text(c, right, base, text, strong && !none ? TYPE_CELL_STRONG : TYPE_CELL, none ? INK_PEER : INK_TEXT,
+    canvas_text(c, right, base, text, strong && !none ? TYPE_CELL_STRONG : TYPE_CELL, none ? INK_SECONDARY : INK_TEXT,
                 ALIGN_RIGHT, room);
 }
 
