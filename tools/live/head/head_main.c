@@ -155,7 +155,7 @@ static const command head_command = {
         "nothing is confirmed, and the agents keep it. netprof session names stretches of time in DIR and makes\n"
         "recordings of them that every command reads.\n"
         "It ends by SIGINT or SIGTERM.",
-    .examples = "netprof head --dir head --duration 2s\n"
+    .examples = "netprof head --dir head --listen 127.0.0.1:4222 --duration 2s\n"
                 "netprof head --dir head --listen 0.0.0.0:4222 --duration 2s",
     .exits = "0 done, 1 agents follow a later head, 2 wrong usage, 3 a file could not be written or a server not be\n"
              "reached.",
