@@ -202,3 +202,15 @@ open("go").read()' &
     grep -qE '^ ?n01 ' rows
     refute grep -qE '^ ?n0[235] ' rows
 }
+
+@test "the NICs of the nodes beside each other: the one that was held is named, the others are alike" {
+    mkdir rails_job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 4 rails_job >/dev/null
+    netprof report -o rails.pdf rails_job
+    pdftotext -layout rails.pdf - | sed 's/\xc2\xa0\|\xe2\x80\xaf/ /g' | sed -n '/^Use of the NICs/,/^Findings/p' >rails.txt
+    held=$(netprof job --json rails_job | jq -r '[.findings[] | select(.rule == "nic-paused")][0].host')
+    [ "$(grep -cE '^ *(sent|received), rail [1-4] ' rails.txt)" = 8 ]
+    [ "$(grep -cE "rail [1-4] .* $held: [0-9.]+ %" rails.txt)" = 1 ]
+    grep -qE "^ *sent, rail [1-4] .* $held: [0-9.]+ %" rails.txt
+    [ "$(grep -c ' alike' rails.txt)" = 7 ]
+}

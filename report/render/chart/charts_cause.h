@@ -25,7 +25,7 @@ chart chart_steps(chart_head head, const steps_style *style, const steps_part *p
 typedef struct ranks_row {
     const char *label, *middle, *note; // middle: what 1 is; note: at the right
     const double *values;              // [columns], 1: as the others; 0: nothing
-    bool harm;                         // shares of time, 0 to 1, in orange, no ratios
+    bool harm, use;                    // no ratios but shares of time, 0 to 1: in orange, in blue
     bool strong;                       // the note in bold
 } ranks_row;
 

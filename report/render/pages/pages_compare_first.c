@@ -384,7 +384,8 @@ const char *compare_page_turn_text(compare_page *p, const comparison_verdict *v)
 static const char *compare_page_check_label(compare_page *p, const rule *x)
 {
     const char *words = rules_words(x);
-    if (!*x->unit || strstr(words, x->unit)) return words;
+    enum { LONGEST = 36 }; // a label is not cut: the unit goes first
+    if (!*x->unit || strstr(words, x->unit) || strlen(words) + strlen(x->unit) > LONGEST) return words;
     return arena_format(p->memory, "%s, %s%s", words, compare_page_is_share(x) ? "% " : "", x->unit);
 }
 

@@ -38,6 +38,7 @@ static double ranks_x(const ranks *r, const ranks_places *p, size_t column)
 static theme_ink ranks_ink(const ranks *r, const ranks_row *row, double value)
 {
     if (row->harm) return value > 0 ? theme_ramp(INK_ORANGE, .08 + .92 * fmin(value / .5, 1)) : INK_EMPTY;
+    if (row->use) return value > 0 ? theme_ramp(INK_BLUE, .06 + .94 * fmin(value, 1)) : INK_EMPTY;
     double span = value < 1 ? log(1 / r->style.low) : log(r->style.high);
     return theme_ramp(INK_DIVERGING, .5 + .5 * log(fmax(value, 1e-3)) / span);
 }
@@ -50,7 +51,7 @@ static void ranks_draw_cell(canvas *c, const ranks *r, const ranks_row *row, siz
              isnan(value) ? "not there"
              : row->harm  ? number_percent(value).text
                           : number_fixed(value, 2).text,
-             row->harm || isnan(value) ? "" : " of the median");
+             row->harm || row->use || isnan(value) ? "" : " of the median");
     canvas_tip(c, tip);
     if (isnan(value)) {
         canvas_hatch(c, box);
@@ -58,7 +59,12 @@ static void ranks_draw_cell(canvas *c, const ranks *r, const ranks_row *row, siz
     }
     theme_ink ink = ranks_ink(r, row, value);
     canvas_rect(c, box, ink, 0);
-    if (row->harm || box.width < 3.5) return;
+    if (row->use && box.width >= 15) {
+        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, number_fixed(100 * value, 0).text,
+                    TYPE_CELL, (theme_ink)(INK_ON + ink), ALIGN_CENTER, box.width);
+        return;
+    }
+    if (row->harm || row->use || box.width < 3.5) return;
     double x = box.x + box.width / 2, y = box.y + box.height / 2, arm = fmin(1.8, box.width / 2 - .6);
     if (value > 1.08 || value < .85) canvas_line(c, x - arm, y, x + arm, y, (theme_ink)(INK_ON + ink), .8);
     if (value > 1.08) canvas_line(c, x, y - arm, x, y + arm, (theme_ink)(INK_ON + ink), .8);
@@ -110,7 +116,10 @@ static void ranks_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
     p.step = (width - p.gap * (double)r->style.group_count) / (double)r->style.count;
     snprintf(low, sizeof low, "%s \xe2\x89\xa4 %s", NUMBER_MINUS, number_fixed(r->style.low, 1).text);
     snprintf(high, sizeof high, "\xe2\x89\xa5 %s +", number_fixed(r->style.high, 1).text);
-    axes_draw_ramp(c, box.x + box.width, box.y, INK_DIVERGING, low, high);
+    if (r->count && r->rows[0].use)
+        axes_draw_ramp(c, box.x + box.width, box.y, INK_BLUE, "> 0", "100 %");
+    else
+        axes_draw_ramp(c, box.x + box.width, box.y, INK_DIVERGING, low, high);
     canvas_text(c, box.x + label + middle + 8, box.y + 20, r->style.middle_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT,
                 0);
     double y = box.y + ranks_head, bottom = y + ranks_pitch * (double)r->count;
@@ -166,9 +175,9 @@ chart chart_ranks(chart_head head, const ranks_style *style, const ranks_row *ro
         chart_cell(&x.twin, row->label);
         chart_cell(&x.twin, row->middle);
         for (size_t i = 0; i < style->count; i++)
-            chart_cell(&x.twin, isnan(row->values[i]) ? NUMBER_UNKNOWN
-                                : row->harm           ? number_percent(row->values[i]).text
-                                                      : number_fixed(row->values[i], 2).text);
+            chart_cell(&x.twin, isnan(row->values[i])   ? NUMBER_UNKNOWN
+                                : row->harm || row->use ? number_percent(row->values[i]).text
+                                                        : number_fixed(row->values[i], 2).text);
         chart_cell(&x.twin, row->note);
     }
     x.height = ranks_height;

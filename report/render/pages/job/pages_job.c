@@ -14,7 +14,7 @@ const pages_kind pages_job_kind = {
     "verdict, use of the nodes, when they sent less, who waited; what moved together; findings; CPU, memory, network, "
     "energy, GPUs; nodes in numbers",
     "use facts next amounts unjudged time-sent time-received time-gpu time-cpu time-nic time-paused time-events "
-    "time-lines energy "
+    "time-lines energy rails "
     "phases "
     "regions-over-time region-times findings " GROUP_CHARTS("cpu") GROUP_CHARTS("memory") GROUP_CHARTS("network")
         DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
@@ -57,6 +57,7 @@ static void pages_job_add_evidence(job_view *v, document *doc)
 {
     if (v->job->node_count > 1) {
         job_series_page(v, doc);
+        job_rails(v, doc);
         job_regions_page(v, doc);
     }
     job_findings_page(v, doc, false);

@@ -19,10 +19,10 @@ static void pages_pair_set_foot(const pair *p, document *doc)
     buffer b = {0};
     for (size_t i = 0; i < p->in->path_count; i++)
         buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", pages_file_name(p->in->paths[i]));
-    buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
-                  b.size ? "  \xc2\xb7  " : "", netprof_version());
-    if (p->f->severity == SEVERITY_UNKNOWN)
-        buffer_text(&b, "  \xc2\xb7  netprof check of these files ends with exit status 5, could not be judged");
+    buffer_printf(&b, "%snetprof %s  \xc2\xb7  %s", b.size ? "  \xc2\xb7  " : "", netprof_version(),
+                  p->f->severity == SEVERITY_UNKNOWN
+                      ? "netprof check of these files ends with exit status 5, could not be judged"
+                      : "rates use each counter's own pair of time stamps");
     document_foot(doc, b.data ? b.data : "");
     buffer_free(&b);
 }
