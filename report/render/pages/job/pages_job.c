@@ -20,17 +20,18 @@ const pages_kind pages_job_kind = {
         DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
             GROUP_CHARTS("energy") GROUP_CHARTS("gpu") DEVICE_CHARTS("gpu") "nodes event-table samples warnings"};
 
-static void pages_job_add_foot(const job_view *v, document *doc)
+static void pages_job_add_foot(const job_view *v, document *doc, bool short_form)
 {
     const job_report *job = v->job;
     bool drawn = v->column_s > 1.5 * job->interval_s;
     document_foot(
         doc,
-        arena_format(v->memory, "%s%s%s%s%snetprof %s%s%s samples%s%s%s", *job->job_id ? "job " : "", job->job_id,
+        arena_format(v->memory, "%s%s%s%s%snetprof %s%s%s samples%s%s%s%s", *job->job_id ? "job " : "", job->job_id,
                      *job->job_id ? DOT : "", words_many(job->files, "file").text, DOT, netprof_version(), DOT,
                      number_duration(job->interval_s).text,
                      drawn ? arena_format(v->memory, ", drawn as %s columns", number_duration(v->column_s).text) : "",
-                     job->clock_text ? DOT : "", job->clock_text ? job->clock_text : ""));
+                     job->clock_text ? DOT : "", job->clock_text ? job->clock_text : "",
+                     short_form ? DOT "all that was recorded: --all-nics" : ""));
     document_metadata(doc, "what the nodes of a job did", "netprof, job",
                       job->begin_ns + (int64_t)llround(job->end_s * 1e9));
 }
@@ -70,7 +71,7 @@ document *pages_job(const job_report *job, bool brief, bool full)
 {
     job_view v = job_view_open(job);
     document *doc = document_open(pages_job_kind.name);
-    pages_job_add_foot(&v, doc);
+    pages_job_add_foot(&v, doc, job->node_count == 1 && !full);
     if (job->node_count == 1)
         job_overview_of_one(&v, doc, brief, full);
     else
