@@ -94,8 +94,9 @@ static void figure_warn(const figure *g, double width, size_t faults, void (*war
     double enough = figure_wide_enough(g, width), inch = g->look.points / 72;
     char advice[120] = "choose fewer of its parts, or a smaller type";
     if (enough > 0) snprintf(advice, sizeof advice, "it needs a width of %.1f in", ceil(enough * inch * 10) / 10);
-    char *text = memory_format("%s, %.2g in wide with %.3g pt type: %zu of its texts are cut or touch one another; %s",
-                               g->x->name, g->f->width / 72, g->f->font_size, faults, advice);
+    char *text = memory_format("%s, %.3g in wide with %.3g pt type: %zu of its texts %s another; %s", g->x->name,
+                               g->f->width / 72, g->f->font_size, faults,
+                               faults == 1 ? "is cut or touches" : "are cut or touch one", advice);
     warn(user, text);
     free(text);
 }

@@ -17,14 +17,22 @@ typedef struct durations {
 
 static const double durations_plot = 92, durations_key = 13;
 
+static const axes_scale durations_x = {.title = "Time per call"}; // its tics have their units
+
+// A figure of a paper may be too narrow for the key on one line.
+static double durations_draw_key(const durations *d, canvas *c, double left, double y, double width, bool draw)
+{
+    const axes_key keys[2] = {{d->bars.label, SWATCH_BOX, INK_PART + 2, INK_NONE, 0},
+                              {d->outlined ? d->outline.label : NULL, SWATCH_LINE, INK_WATCH, INK_NONE, 0}};
+    double height = axes_draw_key(c, keys, d->outlined ? 2 : 1, left, y, width, draw) + 2;
+    return canvas_figure_of(c) ? height : durations_key;
+}
+
 static double durations_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    (void)x;
-    (void)c;
-    (void)width;
     (void)from;
     (void)count;
-    return durations_key + durations_plot + AXES_X_HEIGHT;
+    return durations_draw_key(x->data, c, 0, 0, width - 40, false) + durations_plot + axes_x_height(c, &durations_x);
 }
 
 static double durations_place(const durations *d, canvas_box field, double seconds)
@@ -56,16 +64,16 @@ static void durations_draw_tics(canvas *c, const durations *d, canvas_box field)
 static void durations_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const durations *d = x->data;
-    const axes_key keys[2] = {{d->bars.label, SWATCH_BOX, INK_PART + 2, INK_NONE, 0},
-                              {d->outlined ? d->outline.label : NULL, SWATCH_LINE, INK_WATCH, INK_NONE, 0}};
-    axes a = {.box = {0, box.y + durations_key, 0, durations_plot},
-              .y = axes_complete((axes_scale){.format = AXES_PERCENT}, &d->most, 1)};
+    double key = durations_draw_key(d, c, 0, 0, box.width - 40, false), x_height = axes_x_height(c, &durations_x);
+    double high = canvas_figure_of(c) ? fmax(box.height - key - x_height, 10) : durations_plot;
+    axes a = {.box = {0, box.y + key, 0, high},
+              .y = axes_complete((axes_scale){.format = AXES_PERCENT, .title = "Share of calls"}, &d->most, 1)};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
     (void)from;
     (void)count;
     a.box.x = box.x + tics;
     a.box.width = box.width - tics - 8;
-    axes_draw_key(c, keys, d->outlined ? 2 : 1, a.box.x, box.y, a.box.width, true);
+    durations_draw_key(d, c, a.box.x, box.y, box.width - 40, true);
     axes_draw_y(c, &a);
     canvas_point points[2 * 256 + 4];
     size_t n = 0;
@@ -87,6 +95,9 @@ static void durations_draw(const chart *x, canvas *c, canvas_box box, size_t fro
     if (n) canvas_polyline(c, points, n, INK_WATCH, 1.4);
     canvas_line(c, a.box.x, floor, a.box.x + a.box.width, floor, INK_SECONDARY, .6);
     durations_draw_tics(c, d, a.box);
+    if (canvas_figure_of(c))
+        canvas_text(c, a.box.x + a.box.width / 2, floor + 10 + 9, durations_x.title, TYPE_AXIS, INK_TEXT, ALIGN_CENTER,
+                    0);
 }
 
 static double *durations_shares(durations *d, const double *counts)
