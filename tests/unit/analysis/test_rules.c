@@ -1213,6 +1213,31 @@ static void a_users_table(void **state)
     rules_free(&set);
 }
 
+// Pages name rules by plain words: those of a NIC's hardware have them, short enough for a row, and say what a value that is
+// missing would have shown. A user's own rule may do without: its name stands for it.
+static void rules_in_plain_words(void **state)
+{
+    rules set = {0};
+    (void)state;
+    rules_builtin(&set);
+    for (size_t i = 0; i < set.count; i++) {
+        const rule *x = set.items[i];
+        if (strlen(x->words) > 32) fail_msg("%s: words of %zu letters", x->name, strlen(x->words));
+        if (!*x->words != !*x->shows) fail_msg("%s: words without shows, or the other way round", x->name);
+        if (strcmp(x->source, "cxi") == 0 && strcmp(x->class_name, "data") != 0 &&
+            strcmp(x->name, "link-unused") != 0 && !*x->words)
+            fail_msg("%s has no plain words", x->name);
+    }
+    assert_string_equal(rules_words(rules_find(&set, "host-write-back-pressure")), "PCIe writes blocked");
+    assert_int_equal(read_text(&set, "name,words,source,value,warn\n"
+                                     "site-plain,,cxi,x,> 1\n"
+                                     "site-said,Said by us,cxi,x,> 1\n"),
+                     NETPROF_OK);
+    assert_string_equal(rules_words(rules_find(&set, "site-plain")), "site-plain");
+    assert_string_equal(rules_words(rules_find(&set, "site-said")), "Said by us");
+    rules_free(&set);
+}
+
 // One that takes the place of another is looked for as that one was.
 static void marks_of_rules(void **state)
 {
@@ -1440,6 +1465,7 @@ int main(void)
         cmocka_unit_test(stretches_of_claims),
         cmocka_unit_test(thresholds_in_words),
         cmocka_unit_test(no_rule_explains_itself),
+        cmocka_unit_test(rules_in_plain_words),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
