@@ -365,7 +365,7 @@ static void answers_say_unjudged(comparison *c)
         if (count++ < 3) text_append(&text, "%s%s", text ? ", " : "", rules_words(c->checks[i].rule));
     }
     if (count > 3) text_append(&text, " and %zu more", count - 3);
-    if (text) text_append(&text, ": not readable on both sides");
+    if (text) text_append(&text, ": could not be judged on one side at least");
     for (size_t i = 0; i < c->sentence_count; i++)
         if (c->sentences[i].severity == SEVERITY_UNKNOWN)
             answers_add(c, SEVERITY_UNKNOWN, "Not judged", memory_strdup(c->sentences[i].text));
@@ -465,4 +465,8 @@ void comparer_answers(comparer *m)
     answers_say_unjudged(c);
     answers_say_context(c);
     answers_say_next(c);
+    // No line is worse than the verdict: what is not known beside it is context.
+    for (size_t i = 0; i < c->answer_count; i++)
+        if (c->answers[i].severity > c->severity && c->answers[i].severity > SEVERITY_INFO)
+            c->answers[i].severity = SEVERITY_INFO;
 }

@@ -401,6 +401,8 @@ static void what_could_not_be_judged_does_not_turn(void **state)
     assert_int_equal(check->cells[0].judged[COMPARISON_HEALTHY], COMPARISON_NOT_KNOWN);
     assert_int_equal(check->cells[0].severity[COMPARISON_FAULTY], SEVERITY_WARN);
     assert_false(check->flipped);
+    for (size_t i = 0; i < b.c.answer_count; i++) // no line of the page is worse than the verdict
+        assert_true(b.c.answers[i].severity <= b.c.severity || b.c.answers[i].severity <= SEVERITY_INFO);
     clear(&b);
 }
 
