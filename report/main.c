@@ -37,16 +37,14 @@ static const struct poptOption options[] = {
      NULL},
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
     {"width", 0, POPT_ARG_STRING, &figure_width, 0,
-     "--chart as a figure for a paper, so wide (3.3in); all its type is one size, its axes say what they show",
-     "LENGTH"},
+     "--chart as a figure for a paper, so wide (3.3in): one size of type, titled axes", "LENGTH"},
     {"height", 0, POPT_ARG_STRING, &figure_height, 0, "of a figure (as the chart has it for its width)", "LENGTH"},
     {"font", 0, POPT_ARG_STRING, &figure_font, 0, "of a figure, a family that is installed here", "FAMILY"},
     {"font-size", 0, POPT_ARG_STRING, &figure_font_size, 0, "of a figure, of all its type (8pt)", "LENGTH"},
     {"titles", 0, POPT_ARG_STRING, &figure_titles, 0,
      "of a figure: its title and words of status; off: the caption says it (on)", "on|off"},
     {"style", 0, POPT_ARG_STRING, &figure_style, 0,
-     "of a figure: slides is 10 in wide and 5 in high with 18 pt type; grey tells lines apart by dashes and points "
-     "(colour)",
+     "of a figure: slides is 10 x 5 in, 18 pt type; grey: lines differ by dashes and points (colour)",
      "colour|grey|slides"},
     {"metric", 0, POPT_ARG_STRING, &figure_metric, 0,
      "of a figure only what has this name, or a word of it; * is any text", "NAME"},
@@ -54,8 +52,7 @@ static const struct poptOption options[] = {
     {"node", 0, POPT_ARG_STRING, &figure_node, 0, "of a figure only this node", "NAME"},
     {"data", 0, POPT_ARG_STRING, &data_path, 0, "the values that --chart draws, as CSV", "FILE"},
     {"interactive", 0, POPT_ARG_NONE, &interactive, 0,
-     "HTML that can be asked: values at a time, zoom, tables to sort and filter; a script in the file, nothing fetched",
-     NULL},
+     "HTML that can be asked: values at a time, zoom, tables to sort and filter; nothing is fetched", NULL},
     {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0,
      "the charts, with their names and what they show; nothing is written", NULL},
     {"explain", 0, POPT_ARG_NONE, &explain_only, 0,
@@ -500,7 +497,7 @@ static const command report_command = {
                 "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
                 "netprof report --charts charts results/nccl.json\n"
                 "netprof report --chart traffic -o traffic.svg run.netprof\n"
-                "netprof report --chart time-lines --width 3.3in --titles off --data a.csv -o a.pdf node1.netprof "
+                "netprof report --chart time-sent --width 3.3in --titles off --data a.csv -o a.pdf node1.netprof "
                 "node2.netprof\n"
                 "netprof report --explain before.netprof after.netprof\n",
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
