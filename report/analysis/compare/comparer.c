@@ -58,13 +58,15 @@ void comparer_say(comparison *c, severity s, comparison_subject subject, const c
 
 words_text comparer_spread_text(double chance)
 {
+    // So far does a handful of runs tell how they vary; beyond it a figure would be that of the formula, not of the runs.
+    static const double least = 1e-3;
     words_text text;
     if (chance >= 0.01)
         snprintf(text.text, sizeof text.text, "%.40s of such comparisons", words_share(chance).text);
-    else if (chance > 1e-6)
+    else if (chance > least)
         snprintf(text.text, sizeof text.text, "1 of %.40s such comparisons", words_count(round(1 / chance)).text);
     else
-        snprintf(text.text, sizeof text.text, "fewer than 1 of a million such comparisons");
+        snprintf(text.text, sizeof text.text, "fewer than 1 of %.40s such comparisons", words_count(1 / least).text);
     return text;
 }
 
