@@ -460,4 +460,8 @@ explained() {
     grep -qE '^ ?Bytes sent × median 17\.0 kB/s; cxi0 ×0\.118' 16
     refute grep -q '× median' 15
     netprof report --check-layout 16.json
+    # One that receives nothing is the one most unlike the others.
+    jq '.snapshots[].devices[5].values.hni_sts_rx_ok_octets = 0' 16.json >none.json
+    netprof report --brief -o none.pdf none.json
+    pdftotext -layout none.pdf - | sed 's/\xe2\x80\xaf/ /g; s/\xc2\xa0/ /g' | tr -s ' ' | grep -E '^ ?Bytes received × median 8\.50 kB/s; cxi5 ×0$|cxi5 ×0 '
 }

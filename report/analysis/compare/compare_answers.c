@@ -56,8 +56,11 @@ static void answers_say_same(comparison *c)
 {
     const comparison_work *w = &c->work;
     char *text = NULL;
+    bool counted = isfinite(w->bytes[COMPARISON_HEALTHY].median) && isfinite(w->bytes[COMPARISON_FAULTY].median);
+    if (w->failed[COMPARISON_HEALTHY] || w->failed[COMPARISON_FAULTY]) return; // it was not done to its end
     if (w->same == COMPARISON_WORK_UNKNOWN) {
-        text_append(&text, "Not known: next to no traffic, and the files do not name the commands");
+        text_append(&text, counted ? "Not known: next to no traffic, and the files do not name the commands"
+                                   : "Not known: one side at least has no count of its bytes");
         answers_add(c, SEVERITY_UNKNOWN, "Same work?", text);
         return;
     }
@@ -264,10 +267,17 @@ static const comparison_check *answers_by_name(const comparison *c, const char *
     return NULL;
 }
 
-// Judged on both sides on every device that has it, and worth watching on none.
-static bool answers_is_clean(const comparison_check *check)
+// Judged on both sides on every device that has it, and worth watching on none, in no run: the middle one does not speak
+// for the others.
+static bool answers_is_clean(const comparison *c, const comparison_check *check)
 {
     size_t judged = 0;
+    for (size_t r = 0; r < c->run_count; r++) {
+        const findings *f = &c->runs[r]->f;
+        for (size_t i = 0; i < f->check_count; i++)
+            if (f->checks[i].rule == check->rule && (!f->checks[i].judged || f->checks[i].severity >= SEVERITY_WATCH))
+                return false;
+    }
     for (size_t i = 0; i < check->cell_count; i++) {
         const comparison_verdict *v = &check->cells[i];
         for (int side = 0; side < COMPARISON_SIDES; side++) {
@@ -280,20 +290,25 @@ static bool answers_is_clean(const comparison_check *check)
     return judged > 0;
 }
 
-static double answers_most(const comparison_check *check, comparison_side side)
+// Of all devices and runs of a side.
+static double answers_most(const comparison *c, const comparison_check *check, comparison_side side)
 {
     double most = 0;
-    for (size_t i = 0; i < check->cell_count; i++)
-        if (check->cells[i].judged[side] == COMPARISON_JUDGED) most = fmax(most, check->cells[i].value[side]);
+    for (size_t r = 0; r < c->run_count; r++) {
+        const findings *f = &c->runs[r]->f;
+        for (size_t i = 0; c->runs[r]->side == side && i < f->check_count; i++)
+            if (f->checks[i].rule == check->rule && f->checks[i].judged) most = fmax(most, f->checks[i].value);
+    }
     return most;
 }
 
 // False: this check does not allow it to be denied.
-static bool answers_append_denial(const comparison_check *check, const answers_denial *d, char **text)
+static bool answers_append_denial(const comparison *c, const comparison_check *check, const answers_denial *d,
+                                  char **text)
 {
-    double healthy = answers_most(check, COMPARISON_HEALTHY), faulty = answers_most(check, COMPARISON_FAULTY);
+    double healthy = answers_most(c, check, COMPARISON_HEALTHY), faulty = answers_most(c, check, COMPARISON_FAULTY);
     const char *between = *text ? ", " : "";
-    if (!answers_is_clean(check)) return false;
+    if (!answers_is_clean(c, check)) return false;
     if (d->as == ANSWERS_LITTLE) {
         text_append(text, "%s%s at most %s of the time", between, d->words, words_share(faulty).text);
         return true;
@@ -306,23 +321,46 @@ static bool answers_append_denial(const comparison_check *check, const answers_d
     return faulty <= 1.5 * healthy;
 }
 
+// What the counters of the table do not count: a link that went down, packets that were lost or marked on their way. Does a
+// check of that kind tell more on the faulty side?
+static bool answers_is_suspect(const comparison *c, const char *what)
+{
+    bool cable = strcmp(what, "Not the cable") == 0;
+    const int first = rules_class_rank(cable ? "link-down" : "congestion"),
+              second = rules_class_rank(cable ? "link-errors" : "transport");
+    for (size_t i = 0; i < c->check_count; i++) {
+        const comparison_check *check = &c->checks[i];
+        if (check->rule->class_rank != first && check->rule->class_rank != second) continue;
+        for (size_t k = 0; k < check->cell_count; k++) {
+            const comparison_verdict *v = &check->cells[k];
+            severity before =
+                v->judged[COMPARISON_HEALTHY] == COMPARISON_JUDGED ? v->severity[COMPARISON_HEALTHY] : SEVERITY_OK;
+            if (v->judged[COMPARISON_FAULTY] == COMPARISON_JUDGED && v->severity[COMPARISON_FAULTY] >= SEVERITY_WATCH &&
+                v->severity[COMPARISON_FAULTY] > before)
+                return true;
+        }
+    }
+    return false;
+}
+
 // One group; returns the first row of the next one.
 static size_t answers_append_group(const comparison *c, size_t row, char **text)
 {
     size_t first = row;
     char *words = NULL;
-    bool denied = true;
+    bool denied = !answers_is_suspect(c, answers_denials[row].what);
     do {
         const comparison_check *check = answers_by_name(c, answers_denials[row].check);
         if (!check && row == first) denied = false;
-        if (check && denied) denied = answers_append_denial(check, &answers_denials[row], &words);
+        if (check && denied) denied = answers_append_denial(c, check, &answers_denials[row], &words);
     } while (answers_denials[++row].check && !answers_denials[row].what);
     // Of two kinds of NICs both must allow it; the first one's figures stand for it.
     bool said = *text && strstr(*text, answers_denials[first].what);
     for (size_t other = 0; denied && answers_denials[other].check; other++) {
         const comparison_check *check = answers_by_name(c, answers_denials[other].check);
         const char *what = answers_denials[other].what;
-        if (what && strcmp(what, answers_denials[first].what) == 0 && check && !answers_is_clean(check)) denied = false;
+        if (what && strcmp(what, answers_denials[first].what) == 0 && check && !answers_is_clean(c, check))
+            denied = false;
     }
     if (denied && !said) text_append(text, "%s%s: %s", *text ? ". " : "", answers_denials[first].what, words);
     free(words);

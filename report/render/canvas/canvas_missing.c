@@ -44,7 +44,7 @@ unsigned canvas_missing(canvas *c)
         const canvas_op *op = &c->ops[i];
         if (op->kind != CANVAS_TEXT) continue;
         const char *at = op->text;
-        while (*at > 0) // ASCII
+        while (*at && (unsigned char)*at < 0x80) // char is unsigned on some processors
             at++;
         if (*at && pango_layout_get_unknown_glyphs_count(canvas_layout(c, op->text, op->type)) > 0)
             missing_look_at(c, op, &scripts);

@@ -92,7 +92,7 @@ static const struct {
     {"<", "\\textless{}"},
     {">", "\\textgreater{}"},
     {"|", "\\textbar{}"},
-    {"\"", "\\textquotedbl{}"},
+    {"\"", "\\char34{}"},    // \textquotedbl is in few encodings, and " may be a shorthand of the language
     {"\xe2\x80\xaf", "\\,"}, // U+202F narrow no-break space
     {"\xc2\xa0", "~"},
     {"\xc2\xb5", "$\\mu$"},
@@ -115,7 +115,10 @@ static void tikz_write_escaped(buffer *out, const char *text)
         size_t i = 0, count = sizeof tikz_words / sizeof *tikz_words;
         while (i < count && strncmp(text, tikz_words[i].text, strlen(tikz_words[i].text)) != 0)
             i++;
-        if (i < count) {
+        if (text[0] == '-' && text[1] == '-') {
+            buffer_text(out, "-{}"); // two are two, and no dash
+            text++;
+        } else if (i < count) {
             buffer_text(out, tikz_words[i].tex);
             text += strlen(tikz_words[i].text);
         } else {

@@ -9,12 +9,23 @@ static void chart_free_data(void *data)
     arena_close(((chart_memory *)data)->memory);
 }
 
+// A name is an anchor in HTML and a word of a command: what a file calls its sources is in some of them.
+static const char *chart_plain_name(arena *a, const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    if (!name) return "";
+    char *copy = arena_copy(a, name, strlen(name) + 1, 1);
+    for (char *at = copy; *(at += strspn(at, plain));)
+        *at = '_';
+    return copy;
+}
+
 void *chart_begin(chart *x, chart_head head, size_t size)
 {
     arena *a = arena_open();
     chart_memory *m = arena_make(a, 1, size);
     m->memory = a;
-    *x = (chart){.name = arena_text(a, head.name),
+    *x = (chart){.name = chart_plain_name(a, head.name),
                  .title = arena_text(a, head.title),
                  .question = arena_text(a, head.question),
                  .rows = 1,

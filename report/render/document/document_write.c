@@ -174,16 +174,19 @@ static bool writer_write_png(canvas *c, double scale, buffer *out)
     return ok;
 }
 
-static void writer_remove_lines(buffer *b, const char *prefix)
+// The first line that begins so, in the head: what is drawn below may have the same words.
+static void writer_remove_head_line(buffer *b, const char *prefix)
 {
-    char *at = b->data, *end = b->data + b->size;
-    while (at && (at = strstr(at, prefix))) {
-        char *next = memchr(at, '\n', (size_t)(end - at));
+    size_t length = strlen(prefix);
+    char *end = b->data + b->size;
+    for (char *at = b->data, *next; at < end && strncmp(at, "%%EndComments", 13) != 0; at = next) {
+        next = memchr(at, '\n', (size_t)(end - at));
         next = next ? next + 1 : end;
+        if (strncmp(at, prefix, length) != 0) continue;
         memmove(at, next, (size_t)(end - next) + 1);
-        end -= next - at;
+        b->size -= (size_t)(next - at);
+        return;
     }
-    b->size = (size_t)(end - b->data);
 }
 
 // cairo writes the clock's time into its head, which would make the same input give other bytes.
@@ -204,7 +207,7 @@ static bool writer_write_eps(canvas *c, buffer *out)
     cairo_surface_finish(surface);
     ok = canvas_cairo_good(cairo_surface_status(surface)) && ok;
     cairo_surface_destroy(surface);
-    if (ok) writer_remove_lines(out, "%%CreationDate:");
+    if (ok) writer_remove_head_line(out, "%%CreationDate:");
     return ok;
 }
 

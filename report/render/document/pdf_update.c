@@ -48,7 +48,7 @@ static bool pdf_find_table(pdf_file *f)
     f->entries = *end == '\n' ? end + 1 : NULL;
     if (!f->entries || f->objects > (f->size - f->table) / ENTRY) return false;
     f->trailer = f->entries + f->objects * ENTRY;
-    return strncmp(f->trailer, "trailer", 7) == 0 && f->trailer < start;
+    return f->trailer < start && strncmp(f->trailer, "trailer", 7) == 0;
 }
 
 // The text of an object, from its dictionary to its end; NULL: it is no dictionary alone.

@@ -591,10 +591,90 @@ static void what_it_is_not_needs_evidence(void **state)
     }
 }
 
+// The middle run of three is clean, and one of them is not: nothing is denied.
+static void what_one_run_shows_is_not_denied(void **state)
+{
+    (void)state;
+    for (int damaged = 0; damaged < 2; damaged++) {
+        bench b = {0};
+        for (int i = 0; i < 3; i++) {
+            char text[160];
+            add_run(&b, COMPARISON_HEALTHY, "cxi", "@cassini_version=1.1 hni_tx_paused_1=0 hni_pcs_uncorrected_cw=0");
+            snprintf(text, sizeof text, "@cassini_version=1.1 hni_tx_paused_1=3100000000 hni_pcs_uncorrected_cw=%d",
+                     damaged && i == 1 ? 40 : 0);
+            add_run(&b, COMPARISON_FAULTY, "cxi", text);
+        }
+        assert_int_equal(make(&b, NULL), NETPROF_OK);
+        const comparison_answer *a = find_answer(&b.c, "What it is not");
+        assert_int_equal(a && strstr(a->text, "Not the cable"), !damaged);
+        clear(&b);
+    }
+}
+
+// Packets that were lost, a link that went down: the network is not cleared by other counters of it that are 0.
+static void what_tells_of_it_otherwise_is_not_denied(void **state)
+{
+    static const struct {
+        const char *source, *healthy, *faulty, *denial;
+        bool denied;
+    } rows[] = {
+        {"cxi", "@cassini_version=1.1 hni_tx_paused_1=0 pct_spt_timeouts=0 pct_sct_timeouts=0 hni_pcs_uncorrected_cw=0",
+         "@cassini_version=1.1 hni_tx_paused_1=0 pct_spt_timeouts=50 pct_sct_timeouts=0 hni_pcs_uncorrected_cw=0",
+         "Not the fabric", false},
+        {"cxi", "@cassini_version=1.1 hni_tx_paused_1=0 pct_spt_timeouts=0 pct_sct_timeouts=0 hni_pcs_uncorrected_cw=0",
+         "@cassini_version=1.1 hni_tx_paused_1=0 pct_spt_timeouts=50 pct_sct_timeouts=0 hni_pcs_uncorrected_cw=0",
+         "Not the cable", true},
+        {"cxi", "@cassini_version=1.1 hni_tx_paused_1=0 netdev/carrier_down_count=0 hni_pcs_uncorrected_cw=0",
+         "@cassini_version=1.1 hni_tx_paused_1=0 netdev/carrier_down_count=4 hni_pcs_uncorrected_cw=0", "Not the cable",
+         false},
+        {"cxi", "@cassini_version=1.1 hni_tx_paused_1=0 netdev/carrier_down_count=0 hni_pcs_uncorrected_cw=0",
+         "@cassini_version=1.1 hni_tx_paused_1=0 netdev/carrier_down_count=4 hni_pcs_uncorrected_cw=0",
+         "Not the fabric", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench b;
+        compare_two(&b, rows[i].source, rows[i].healthy, rows[i].faulty);
+        const comparison_answer *a = find_answer(&b.c, "What it is not");
+        if ((a && strstr(a->text, rows[i].denial)) != rows[i].denied)
+            fail_msg("row %zu: %s", i, a ? a->text : "no answer");
+        clear(&b);
+    }
+}
+
+// A run that failed has not done the same work, however much it moved.
+static void no_work_is_the_same_that_failed(void **state)
+{
+    bench b = {0};
+    (void)state;
+    add_work(&b, COMPARISON_HEALTHY, 9000, 10, "./transfer", "0");
+    add_work(&b, COMPARISON_FAULTY, 9000, 10, "./transfer", "1");
+    assert_int_equal(make(&b, NULL), NETPROF_OK);
+    assert_non_null(find_answer(&b.c, "Ended well?"));
+    assert_null(find_answer(&b.c, "Same work?"));
+    clear(&b);
+}
+
+// Bytes on one side, no counter of them on the other.
+static void work_that_was_not_counted(void **state)
+{
+    bench b;
+    (void)state;
+    compare_two(&b, "cxi", "pct_retry_srb_requests=5", "hni_sts_rx_ok_octets=9000000000 pct_retry_srb_requests=5");
+    const comparison_answer *a = find_answer(&b.c, "Same work?");
+    assert_non_null(a);
+    assert_string_equal(a->text, "Not known: one side at least has no count of its bytes");
+    clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_is_not_needs_evidence),
+        cmocka_unit_test(what_one_run_shows_is_not_denied),
+        cmocka_unit_test(what_tells_of_it_otherwise_is_not_denied),
+        cmocka_unit_test(no_work_is_the_same_that_failed),
+        cmocka_unit_test(work_that_was_not_counted),
         cmocka_unit_test(twelve_times_slower_for_the_same_bytes),
         cmocka_unit_test(a_counter_that_may_be_chance_is_no_reason),
         cmocka_unit_test(one_run_on_each_side_judges_by_the_factor),

@@ -665,14 +665,24 @@ static void figures_in_grey_have_no_colour(void **state)
 static void tikz_is_text_for_tex(void **state)
 {
     (void)state;
-    document *d = document_of(lines_of("lines", "5%{a}_b\\input{x}$#~^&"));
+    document *d = document_of(lines_of("lines", "5%{a}_b\\input{x}$#~^& \"c\" ---d"));
     char *tex = figure_as(d, "lines", DOCUMENT_TIKZ, (document_figure){.width = 400, .font_size = 8});
     assert_non_null(
         strstr(tex, "5\\%\\{a\\}\\_b\\textbackslash{}input\\{x\\}\\$\\#\\textasciitilde{}\\textasciicircum{}\\&"));
     assert_null(strstr(tex, "\\input"));
+    assert_non_null(strstr(tex, "\\char34{}c\\char34{} -{}-{}-d"));
     assert_non_null(strstr(tex, "\\begin{tikzpicture}"));
     assert_non_null(strstr(tex, "\\end{tikzpicture}\n"));
     free(tex);
+    document_close(d);
+}
+
+// It is an anchor of HTML and a name on the command line.
+static void a_chart_has_a_plain_name(void **state)
+{
+    (void)state;
+    document *d = document_of(lines_of("changes-a\"><i>\n\xc3\xa9-1", "Network sent"));
+    assert_true(document_has(d, "changes-a___i____-1"));
     document_close(d);
 }
 
@@ -779,6 +789,7 @@ int main(void)
                                        cmocka_unit_test(figures_in_grey_have_no_colour),
                                        cmocka_unit_test(tikz_is_text_for_tex),
                                        cmocka_unit_test(eps_is_the_same_twice),
+                                       cmocka_unit_test(a_chart_has_a_plain_name),
                                        cmocka_unit_test(figures_without_room_say_so),
                                        cmocka_unit_test(charts_have_titles_of_their_own)};
     return cmocka_run_group_tests(tests, begin, end);

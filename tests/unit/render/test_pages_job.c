@@ -698,6 +698,31 @@ static void shapes(void **state)
     check("hostile", &s, NULL);
 }
 
+// A NIC that moves next to nothing where the others do is unlike them, as one that moves more.
+static void a_rail_that_does_nothing(void **state)
+{
+    static const double shares[] = {.5, 0, .9};
+    (void)state;
+    for (size_t k = 0; k < COUNT(shares); k++) {
+        situation s = training;
+        s.paused = false;
+        made *m = make_job(&s);
+        for (size_t i = 0; i < m->job.device_count; i++) {
+            job_device *d = &m->job.devices[i];
+            if (!d->lanes[JOB_SENT]) continue;
+            d->lanes[JOB_SENT]->mean = d->line_rate * (i == 5 * (s.nics + s.gpus) ? shares[k] : .5);
+            if (d->lanes[JOB_PAUSED]) d->lanes[JOB_PAUSED]->mean = 0;
+        }
+        document *doc = pages_job(&m->job, false, true);
+        const chart *rails = find_chart(doc, "rails");
+        const char *note = cell_of(rails, "sent, rail 1", rails->twin.columns - 1);
+        assert_string_equal(plain(note), k == 0 ? "alike" : k == 1 ? "n06: 0 %" : "n06: 90.0 %");
+        assert_string_equal(cell_of(rails, "sent, rail 2", rails->twin.columns - 1), "alike");
+        document_close(doc);
+        free_job(m);
+    }
+}
+
 // A process that left regions is a box over the panels, with what it ran and how often.
 static void regions_of_a_rank(void **state)
 {
@@ -738,6 +763,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_training),
         cmocka_unit_test(shapes),
+        cmocka_unit_test(a_rail_that_does_nothing),
         cmocka_unit_test(regions_of_a_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -683,7 +683,7 @@ static void job_first_add_system(const job_view *v, document *doc)
     n += job_first_add_event_amounts(v, rows + n);
     n += job_first_add_other_amounts(v, rows + n);
     chart right = chart_unjudged((chart_head){"unjudged", "Not judged", "why, and what would help"}, unjudged, open,
-                                 "All that the rules look at was read.", job_first_absent(v));
+                                 "All that could change the verdict was read.", job_first_absent(v));
     if (!n)
         document_add(doc, right);
     else

@@ -352,8 +352,9 @@ static void job_meters_add_node_table(const job_view *v, document *doc, const gr
     if (!chosen.unlike) {
         document_note(doc, arena_format(v->memory,
                                         "Node by node: all %zu nodes are alike; no mean is more than 5%s%% from the "
-                                        "median of the nodes. Each is in the appendix.",
-                                        v->job->node_count, NUMBER_SPACE));
+                                        "median of the nodes (shares of the time: or more than 1%s%% of the time). "
+                                        "Each is in the appendix.",
+                                        v->job->node_count, NUMBER_SPACE, NUMBER_SPACE));
         return;
     }
     columns[width++] = (table_column){"node, means", TABLE_TEXT, 1};

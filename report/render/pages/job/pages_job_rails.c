@@ -50,30 +50,49 @@ static double rails_taken(const job_device *d, job_meter moved, job_meter held)
     return fmin(rails_mean(d->lanes[moved]) / d->line_rate + (isnan(wait) ? 0 : wait), 1);
 }
 
+// The node farthest from the median of those that are known, above or below it: a NIC that does nothing is unlike the others,
+// too. JOB_NONE: all are within a tenth of it, or a little.
+static size_t rails_odd(const job_view *v, const double *values, size_t known)
+{
+    static const double near = .1, little = .01;
+    size_t n = 0, low = JOB_NONE, high = JOB_NONE, count = v->job->node_count;
+    double *sorted = arena_make(v->memory, count + 1, sizeof *sorted);
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(values[i])) continue;
+        sorted[n++] = values[i];
+        if (low == JOB_NONE || values[i] < values[low]) low = i;
+        if (high == JOB_NONE || values[i] > values[high]) high = i;
+    }
+    if (known < 2) return JOB_NONE;
+    double median = job_median(sorted, n), above = values[high] - median, below = median - values[low];
+    size_t odd = below > 1.001 * above ? low : high; // of two nodes the one with more
+    double off = fabs(values[odd] - median);
+    return off > near * median && off >= little ? odd : JOB_NONE;
+}
+
 static ranks_row rails_row(const job_view *v, const rails *r, size_t rail, job_meter moved, job_meter held)
 {
     const job_report *job = v->job;
     double *values = arena_make(v->memory, job->node_count, sizeof *values);
-    size_t most = JOB_NONE;
-    double sum = 0, known = 0;
+    size_t known = 0;
+    double sum = 0;
     for (size_t i = 0; i < job->node_count; i++) {
         values[i] = rails_taken(r->of[i][rail], moved, held);
         if (isnan(values[i])) continue;
         sum += values[i];
         known++;
-        if (most == JOB_NONE || values[i] > values[most]) most = i;
     }
     const char *way = moved == JOB_SENT ? "sent" : "received";
     ranks_row row = {.label = r->count > 1 ? arena_format(v->memory, "%s, rail %zu", way, rail + 1) : way,
-                     .middle = known > 0 ? arena_text(v->memory, job_view_percent(sum / known).text) : "",
-                     .note = known > 0 ? "alike" : "not known",
+                     .middle = known > 0 ? arena_text(v->memory, job_view_percent(sum / (double)known).text) : "",
+                     .note = known > 1   ? "alike"
+                             : known > 0 ? ""
+                                         : "not known",
                      .values = values,
                      .use = true};
-    // Unlike the others: a tenth more than they have in the mean, and more than a little.
-    if (most == JOB_NONE || known < 2) return row;
-    double others = (sum - values[most]) / (known - 1);
-    if (!(values[most] > 1.1 * others) || values[most] < .01) return row;
-    row.note = arena_format(v->memory, "%.24s: %s", job->nodes[most].name, job_view_percent(values[most]).text);
+    size_t odd = rails_odd(v, values, known);
+    if (odd == JOB_NONE) return row;
+    row.note = arena_format(v->memory, "%.24s: %s", job->nodes[odd].name, job_view_percent(values[odd]).text);
     row.strong = true;
     return row;
 }

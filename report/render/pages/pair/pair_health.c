@@ -301,6 +301,12 @@ static double health_median(pair *p, const double *values, size_t count)
     return n ? (known[(n - 1) / 2] + known[n / 2]) / 2 : NAN;
 }
 
+// How far from 1; who has none where the others have some is farthest.
+static double health_distance(double ratio)
+{
+    return ratio > 0 ? fabs(log(ratio)) : ratio == 0 ? INFINITY : -1;
+}
+
 // A row as ratios to its median, which is named beside it, and who is farthest from it.
 static void health_compare_row(pair *p, heat_row *row, const pair_source *s)
 {
@@ -310,9 +316,9 @@ static void health_compare_row(pair *p, heat_row *row, const pair_source *s)
     if (!(median > 0)) return; // most have none of it: what there is stands out as it is
     for (size_t i = 0; i < s->count; i++) {
         ratios[i] = row->values[i] / median;
-        if (ratios[i] > 0 && (odd == s->count || fabs(log(ratios[i])) > fabs(log(ratios[odd])))) odd = i;
+        if (odd == s->count || health_distance(ratios[i]) > health_distance(ratios[odd])) odd = i;
     }
-    bool unlike = odd < s->count && fabs(log(ratios[odd])) > log(HEAT_UNLIKE);
+    bool unlike = odd < s->count && health_distance(ratios[odd]) > log(HEAT_UNLIKE);
     const char *amount =
         arena_text(p->memory, number_prefixed(median, strcmp(row->unit, "bytes/s") == 0 ? "B/s" : "/s").text);
     row->note =
