@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 // ---- what a directory of files holds ----
@@ -397,6 +398,49 @@ static void hostile_callers(void **state)
     }
 }
 
+// With PXN, NCCL hands a proxy the context of the process that it works for: nothing is there, and that is counted.
+static void contexts_of_other_processes(void **state)
+{
+    (void)state;
+    player p, other = {.version = 5, .table = player_table(5)};
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 2);
+    void *contexts[] = {p.context, (void *)16, &p, (void *)UINTPTR_MAX};
+    player_finalize(&p);
+    player_pid = 4712; // another process, and its first communicator
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 2);
+    for (size_t i = 0; i < COUNT(contexts); i++) {
+        abi_event e = {.parent = &e, .op = {.pid = 4711, .peer = 1, .sends = 1}};
+        other.context = contexts[i];
+        assert_null(player_start(&other, EVENT_PROXY_OP, &e));
+    }
+    assert_null(other.wrong);
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    assert_int_equal(k.transfer.count, 0);
+    assert_int_equal(drops_of(&k, "foreign"), COUNT(contexts));
+    kept_free(&k);
+}
+
+// A kernel's times are the GPU's: when it was heard of is not when the network had ended.
+static void kernels_after_the_network(void **state)
+{
+    (void)state;
+    player p;
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 2);
+    void *coll = player_coll(&p, "AllReduce", 1, 1), *op = player_op(&p, coll, 1, true, 0);
+    player_stop(&p, coll);
+    player_ns += 1000;
+    player_stop(&p, op);
+    player_ns += 5000000;
+    player_kernel(&p, coll, 0, 10, 20);
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    assert_int_equal(k.call.count, 1);
+    assert_int_equal(number_at(&k.call, 0, "kernels"), 1);
+    assert_int_equal(number_at(&k.call, 0, "last_ns"), 1000000001000);
+    kept_free(&k);
+}
+
 static void exhausted_pools(void **state)
 {
     (void)state;
@@ -498,6 +542,38 @@ static void many_threads(void **state)
     kept_free(&k);
 }
 
+static void *come_and_go(void *user)
+{
+    player p;
+    (void)user;
+    for (int i = 0; i < 150; i++) {
+        player_init(&p, 5, player_table(5), 1, "dp", 2, 4, 2);
+        if (!p.context || p.wrong) return "init";
+        player_stop(&p, player_coll(&p, "AllReduce", 1, 1));
+        player_finalize(&p);
+        if (p.wrong) return "finalize";
+    }
+    return NULL;
+}
+
+// The last communicator of one thread ends while another's first one begins.
+static void communicators_come_and_go(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    setenv("NETPROF_NCCL_DIR", "/nowhere/at/all", 1); // so much the faster
+    setenv("NETPROF_QUIET", "1", 1);
+    player_ns = -1;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, come_and_go, NULL);
+    for (int i = 0; i < 2; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    unsetenv("NETPROF_QUIET");
+}
+
 // ---- settings ----
 
 static void levels(void **state)
@@ -553,6 +629,35 @@ static void a_directory_that_is_missing(void **state)
     player_finalize(&p);
     assert_null(p.wrong);
     unsetenv("NETPROF_QUIET");
+}
+
+// What the disk takes no more of is said, once.
+static void a_disk_that_is_full(void **state)
+{
+    (void)state;
+    player p;
+    int ends[2], before = dup(STDERR_FILENO);
+    char text[512] = "";
+    struct rlimit old, small;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 300;
+    unsetenv("NETPROF_QUIET");
+    dup2(ends[1], STDERR_FILENO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 2);
+    play_one(&p);
+    player_finalize(&p);
+    setrlimit(RLIMIT_FSIZE, &old);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[1]);
+    assert_true(read(ends[0], text, sizeof text - 1) > 0);
+    close(ends[0]);
+    assert_null(p.wrong);
+    assert_non_null(strstr(text, "cannot be kept"));
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
 static void a_limit_of_bytes(void **state)
@@ -715,6 +820,22 @@ static void a_chained_plugin_that_is_missing(void **state)
     kept_free(&k);
 }
 
+// The library itself behind it, which would chain itself again: it stays at one.
+static void a_plugin_that_is_chained_to_itself(void **state)
+{
+    (void)state;
+    player p;
+    setenv("NETPROF_NCCL_NEXT", NETPROF_TEST_BIN "/libnccl-profiler-netprof.so", 1);
+    player_init(&p, 6, player_table(6), 0xabc, "dp", 2, 4, 2);
+    assert_non_null(p.context);
+    play_one(&p);
+    player_finalize(&p);
+    assert_null(p.wrong);
+    kept k = kept_read(directory);
+    assert_int_equal(k.files, 2);
+    kept_free(&k);
+}
+
 // ---- what is said of a cluster ----
 
 typedef struct said {
@@ -836,6 +957,88 @@ static void replays_of_a_graph(void **state)
     nccl_free(&n);
 }
 
+// Where a rank first sends what it got from another, it does not begin when these data are ready.
+static void calls_that_begin_with_others(void **state)
+{
+    static const struct {
+        const char *func, *algo;
+    } calls[] = {{"AllReduce", "RING"},
+                 {"AllReduce", "TREE"},
+                 {"Broadcast", "RING"},
+                 {"ReduceScatter", "RING"},
+                 {"Reduce", "RING"}};
+    (void)state;
+    nccl n = {0};
+    netprof_error error;
+    player p;
+    setenv("NETPROF_NCCL", "step", 1);
+    player_init(&p, 5, player_table(5), 0x77, "dp", 2, 2, 0);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        abi_event e = {.coll = {.func = calls[i].func, .algo = calls[i].algo, .count = 64, .datatype = "ncclInt8"}};
+        void *coll = player_start(&p, EVENT_COLL, &e), *op = player_op(&p, coll, 1, true, 0);
+        player_stop(&p, coll);
+        player_step(&p, op, true, 64, 2000, 1000, 3000);
+        player_stop(&p, op);
+    }
+    player_finalize(&p);
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, &error), NETPROF_OK);
+    assert_int_equal(n.record_count, 2);
+    assert_int_equal(n.untimed, 3);
+    nccl_free(&n);
+}
+
+// One file behind the other is read as both.
+static void files_put_together(void **state)
+{
+    (void)state;
+    static char bytes[65536];
+    char path[2][512];
+    nccl n = {0};
+    netprof_error error;
+    for (int rank = 0; rank < 2; rank++) {
+        player p;
+        player_pid = 100 + rank;
+        player_init(&p, 5, player_table(5), 0x77, "dp", 2, 4, rank);
+        play_one(&p);
+        player_finalize(&p);
+        snprintf(path[rank], sizeof path[rank], "%s/netprof-nccl-node0-%d.netprof", directory, 100 + rank);
+    }
+    FILE *from = fopen(path[1], "r"), *to = fopen(path[0], "a");
+    assert_true(from && to);
+    size_t size = fread(bytes, 1, sizeof bytes, from);
+    assert_true(size > 500 && size < sizeof bytes);
+    assert_int_equal(fwrite(bytes, 1, size, to), size);
+    fclose(from);
+    fclose(to);
+    unlink(path[1]);
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, &error), NETPROF_OK);
+    assert_int_equal(n.file_count, 1);
+    assert_int_equal(n.member_count, 2);
+    assert_int_equal(n.record_count, 2);
+    for (size_t i = 0; i < n.proxy_count; i++)
+        assert_int_equal(n.proxies[i].operations, 1);
+    nccl_free(&n);
+}
+
+// No more ranks than a job can have, whatever a file says.
+static void ranks_beyond_belief(void **state)
+{
+    (void)state;
+    static const int64_t one = 1, none = 0, many = INT64_C(1) << 40;
+    const netprof_events_column columns[] = {
+        {"comm", &one, NULL}, {"rank", &none, NULL}, {"ranks", &many, NULL}, {"nodes", &one, NULL}};
+    const netprof_events row = {"nccl.comm", columns, COUNT(columns), 1};
+    netprof_writer *w;
+    nccl n = {0};
+    assert_int_equal(netprof_writer_open(&w, tree_path(directory, "netprof-nccl-x.netprof"), 0, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_events(w, &row, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+    nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL);
+    assert_int_equal(n.member_count, 0);
+    assert_int_equal(n.outcomes[NCCL_BAD_VALUE], 1);
+    nccl_free(&n);
+}
+
 // A file that is cut anywhere is read up to there.
 static void files_cut_anywhere(void **state)
 {
@@ -873,20 +1076,28 @@ int main(int count, char **arguments)
         TEST(requests_by_device),
         cmocka_unit_test(fields_that_an_interface_lacks),
         cmocka_unit_test(hostile_callers),
+        TEST(contexts_of_other_processes),
+        TEST(kernels_after_the_network),
         TEST(exhausted_pools),
         TEST(many_threads),
+        TEST(communicators_come_and_go),
         TEST(levels),
         TEST(control_file),
         TEST(a_directory_that_is_missing),
+        TEST(a_disk_that_is_full),
         TEST(a_limit_of_bytes),
         TEST(a_child_leaves_the_file_alone),
         TEST(loaded_again_and_again),
         cmocka_unit_test(chained_plugins),
         TEST(a_chained_plugin_that_is_missing),
+        TEST(a_plugin_that_is_chained_to_itself),
         cmocka_unit_test(faults_of_a_cluster),
         cmocka_unit_test(a_healthy_cluster),
         TEST(calls_without_times),
         TEST(replays_of_a_graph),
+        TEST(calls_that_begin_with_others),
+        TEST(files_put_together),
+        TEST(ranks_beyond_belief),
         TEST(files_cut_anywhere),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);

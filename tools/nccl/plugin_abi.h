@@ -38,6 +38,7 @@ enum { // states of events
 };
 
 enum { NET_IB = 1, NET_SOCKET = 2 }; // the upper half of netPlugin.id
+enum { NET_VERSION = 1 };            // the lower half: of the structures below
 
 typedef struct abi_coll {
     uint64_t sn;

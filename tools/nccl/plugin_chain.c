@@ -36,7 +36,7 @@ static const abi_plugin *chain_refuse(abi_log log, const char *path, const char 
     return NULL;
 }
 
-static const abi_plugin *chain_load(plugin_chain *chain, const char *path, abi_log log)
+static const abi_plugin *chain_load(plugin_chain *chain, const char *path, int (*own_stop)(void *), abi_log log)
 {
     char symbol[32];
     chain->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -46,17 +46,19 @@ static const abi_plugin *chain_load(plugin_chain *chain, const char *path, abi_l
     }
     snprintf(symbol, sizeof symbol, "ncclProfiler_v%d", chain->version);
     const abi_plugin *table = dlsym(chain->library, symbol);
-    return table ? table : chain_refuse(log, path, "has no table of the interface that this NCCL uses");
+    if (!table) return chain_refuse(log, path, "has no table of the interface that this NCCL uses");
+    if (table->stop == own_stop) return chain_refuse(log, path, "is this plugin itself");
+    return table;
 }
 
-plugin_chain *chain_open(int version, abi_log log)
+plugin_chain *chain_open(int version, int (*own_stop)(void *), abi_log log)
 {
     const char *path = getenv("NETPROF_NCCL_NEXT");
     if (!path || !*path) return NULL;
     plugin_chain *chain = calloc(1, sizeof *chain);
     if (!chain) return NULL;
     chain->version = version;
-    chain->table = chain_load(chain, path, log);
+    chain->table = chain_load(chain, path, own_stop, log);
     if (chain->table) return chain;
     chain_close(chain);
     return NULL;
@@ -73,6 +75,7 @@ bool chain_begin(plugin_chain *chain, plugin_context *c, int *mask, const char *
 {
     int asked = 0, failed;
     c->chained = NULL;
+    if (c->version != chain->version) return false; // of another NCCL in this process
     if (chain->version == 4)
         failed = ((const abi_plugin_v4 *)chain->table)
                      ->init(&c->chained, &asked, name, c->id, c->nodes, c->ranks, c->rank, log);

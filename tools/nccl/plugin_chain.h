@@ -8,8 +8,9 @@
 
 typedef struct plugin_chain plugin_chain;
 
-// The plugin that NETPROF_NCCL_NEXT names, with a table of this interface; NULL: none, with why said through `log`.
-plugin_chain *chain_open(int version, abi_log log);
+// The plugin that NETPROF_NCCL_NEXT names, with a table of this interface; NULL: none, with why said through `log`. One
+// whose stop is own_stop is this library, under whatever name.
+plugin_chain *chain_open(int version, int (*own_stop)(void *), abi_log log);
 void chain_close(plugin_chain *chain);
 // What init was called with. Fills in c->chained; *mask gets what the plugin asks for. False: it refuses.
 bool chain_begin(plugin_chain *chain, plugin_context *c, int *mask, const char *name, abi_log log);

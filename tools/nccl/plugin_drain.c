@@ -25,6 +25,7 @@ typedef struct drain_call {
     uint32_t state; // of the slot's use that this belongs to
     bool busy;
     uint64_t ops, kernels, first, ready, last, gpu_begin, gpu_end;
+    uint64_t heard; // when the last kernel was: its times are of another clock
     drain_transfer peers[PEERS];
 } drain_call;
 
@@ -172,7 +173,7 @@ static void drain_take_part(plugin_context *c, const pool_part *x)
         s->kernels++;
         if (!s->gpu_begin || x->begin < s->gpu_begin) s->gpu_begin = x->begin;
         if (x->end > s->gpu_end) s->gpu_end = x->end;
-        s->last = plugin_ticks();
+        s->heard = plugin_ticks();
         return;
     }
     drain_add_op(c, s, x);
@@ -199,7 +200,7 @@ static uint32_t drain_span(pool *p, bool last)
 static void drain_advance(pool *p)
 {
     uint32_t next = atomic_load_explicit(&p->next, memory_order_relaxed);
-    while (p->tail != next && pool_phase_of(pool_at(p, p->tail)) == SLOT_FREE)
+    for (uint32_t i = 0; i < p->count && p->tail != next && pool_phase_of(pool_at(p, p->tail)) == SLOT_FREE; i++)
         p->tail++;
 }
 
@@ -224,6 +225,7 @@ static void drain_parts(plugin_context *c, bool last)
 static bool drain_is_over(const pool_call *x, const drain_call *s, uint64_t now)
 {
     uint64_t sign = s->last > x->stop ? s->last : x->stop;
+    if (s->heard > sign) sign = s->heard;
     bool heard = s->ops || s->kernels;
     return !s->busy && sign <= now && plugin_clock_ns(now - sign) >= (heard ? DRAIN_GRACE_NS : DRAIN_GRACE_ALONE_NS);
 }
@@ -268,7 +270,7 @@ static void drain_devices(plugin_context *c)
     for (int i = 0; i < POOL_DEVICES; i++) {
         pool_device *d = &c->devices[i];
         uint64_t key = atomic_load(&d->key), requests = atomic_load(&d->requests), bytes = atomic_load(&d->bytes);
-        if (!key || requests == d->told_requests) continue;
+        if (!key || (requests == d->told_requests && bytes == d->told_bytes)) continue;
         int64_t row[] = {
             c->serial,    file_text(key >> 60 == NET_IB ? "ib" : "socket"), (int16_t)(key >> 32),
             (int32_t)key, (int64_t)(requests - d->told_requests),           (int64_t)(bytes - d->told_bytes)};

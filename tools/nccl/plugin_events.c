@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+_Atomic uint64_t events_foreign;
+
 // ---- what begins ----
 
 static void *events_start_coll(plugin_context *c, const abi_event *e)
@@ -77,6 +79,7 @@ static void *events_start_kernel(plugin_context *c, const abi_event *e)
     pool_part *x = pool_take(c, POOL_PARTS, EVENT_KERNEL);
     if (!x) return NULL;
     x->call = (uint64_t)(uintptr_t)e->parent;
+    x->foreign = false;
     x->channel = e->kernel.channel;
     x->begin = e->kernel.timer_ns;
     x->end = 0;
@@ -101,7 +104,7 @@ static void events_add_request(plugin_context *c, const abi_event *e)
 {
     int transport = (int)(e->net.id >> 16 & 0xffff), device = -1, qp = -1;
     size_t length;
-    if (!e->net.data || (transport != NET_IB && transport != NET_SOCKET)) return;
+    if (!e->net.data || (e->net.id & 0xffff) != NET_VERSION || (transport != NET_IB && transport != NET_SOCKET)) return;
     if (transport == NET_IB) {
         abi_net_ib ib;
         memcpy(&ib, e->net.data, sizeof ib);
@@ -146,11 +149,15 @@ static void *events_begin(plugin_context *c, const abi_event *e, uint32_t type, 
     return c->chain && chain_wants(c->chain, type) ? pool_take(c, POOL_STEPS, type) : NULL;
 }
 
-int events_start(plugin_context *c, void **handle, abi_event *e, uint32_t type)
+int events_start(const void *context, void **handle, abi_event *e, uint32_t type)
 {
     pool_class which;
     if (handle) *handle = NULL;
-    if (!c || !handle || !e || !atomic_load_explicit(&c->open, memory_order_relaxed)) return 0;
+    if (!context || !handle || !e) return 0;
+    plugin_context *c = pool_context_of(context);
+    if (!c && type == EVENT_PROXY_OP && e->op.pid != plugin_pid)
+        atomic_fetch_add_explicit(&events_foreign, 1, memory_order_relaxed);
+    if (!c || !atomic_load_explicit(&c->open, memory_order_relaxed)) return 0;
     pool_slot *slot = events_begin(c, e, type, &which);
     if (!slot) return 0;
     if (c->chain && chain_wants(c->chain, type)) slot->next = chain_start(c, e, type);

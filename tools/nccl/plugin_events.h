@@ -4,7 +4,9 @@
 
 #include "plugin_pool.h"
 
-int events_start(plugin_context *c, void **handle, abi_event *event, uint32_t type);
+extern _Atomic uint64_t events_foreign; // operations of proxies for other processes (PXN), which are not kept
+
+int events_start(const void *context, void **handle, abi_event *event, uint32_t type);
 int events_stop(void *handle);
 int events_state(void *handle, int state, abi_state *value);
 

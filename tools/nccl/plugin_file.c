@@ -42,6 +42,7 @@ typedef struct file_rows {
 
 static struct {
     netprof_writer *writer;
+    char name[PATH_MAX];
     bool failed, full;
     uint64_t bytes, limit;
     file_rows tables[TABLES];
@@ -72,9 +73,19 @@ static const char *file_text_at(int64_t place)
 
 // ---- the file ----
 
+// Nothing more is written; said once.
+static void file_fail(const netprof_error *error)
+{
+    if (!file.failed && !getenv("NETPROF_QUIET"))
+        fprintf(stderr, "netprof: NCCL's events cannot be kept: %s: %s\n", file.name,
+                error->sys_errno ? strerror(error->sys_errno) : error->text);
+    file.failed = true;
+}
+
 static void file_put_fact(const char *key, const char *value)
 {
-    if (value && *value && netprof_write_fact(file.writer, key, value, NULL)) file.failed = true;
+    netprof_error error;
+    if (value && *value && netprof_write_fact(file.writer, key, value, &error)) file_fail(&error);
 }
 
 static const char *file_first_of(const char *const *names, size_t count)
@@ -121,15 +132,12 @@ static void file_make_name(char *to, size_t size)
 
 static bool file_open(void)
 {
-    char name[PATH_MAX], text[32];
+    char text[32];
     netprof_error error;
     if (file.writer || file.failed) return file.writer && !file.failed;
-    file_make_name(name, sizeof name);
-    if (netprof_writer_open(&file.writer, name, 1, &error)) {
-        file.failed = true;
-        if (!getenv("NETPROF_QUIET"))
-            fprintf(stderr, "netprof: NCCL's events cannot be kept: %s: %s\n", name,
-                    error.sys_errno ? strerror(error.sys_errno) : error.text);
+    file_make_name(file.name, sizeof file.name);
+    if (netprof_writer_open(&file.writer, file.name, 1, &error)) {
+        file_fail(&error);
         return false;
     }
     file_put_fact("netprof", NETPROF_VERSION_STRING);
@@ -178,10 +186,11 @@ static void file_table_free(file_rows *t)
 
 void file_end(void)
 {
+    netprof_error error;
     file_flush();
     if (file.full && file.writer)
         file_put_fact("warning", "NETPROF_NCCL_LIMIT was reached: later calls are not in this file");
-    netprof_writer_close(file.writer, 1, NULL);
+    if (netprof_writer_close(file.writer, 1, &error)) file_fail(&error);
     file.writer = NULL;
     for (int i = 0; i < TABLES; i++)
         file_table_free(&file.tables[i]);
@@ -199,6 +208,7 @@ static void file_flush_table(int which)
 {
     file_rows *t = &file.tables[which];
     netprof_events events = {file_layouts[which].kind, t->columns, t->column_count, t->count};
+    netprof_error error;
     if (!t->count || !file_open()) {
         t->count = 0;
         return;
@@ -210,7 +220,7 @@ static void file_flush_table(int which)
             t->words[i * ROWS + k] = file_text_at(t->numbers[i][k]);
     }
     file.bytes += t->count * t->column_count; // about a byte each
-    if (netprof_write_events(file.writer, &events, NULL)) file.failed = true;
+    if (netprof_write_events(file.writer, &events, &error)) file_fail(&error);
     t->count = 0;
 }
 
@@ -269,7 +279,8 @@ static bool file_open_devices(void)
 
 void file_sample(void)
 {
+    netprof_error error;
     if (file.failed || !file_open_devices() || !file_open()) return;
     if (netprof_take(file.devices, &file.snapshot, NETPROF_SET_FAST, NULL)) return;
-    if (netprof_write_snapshot(file.writer, &file.snapshot, NULL)) file.failed = true;
+    if (netprof_write_snapshot(file.writer, &file.snapshot, &error)) file_fail(&error);
 }

@@ -23,10 +23,13 @@
 
 enum { DRAIN_EVERY_MS = 10, FLUSH_EVERY_MS = 1000 };
 
-static pthread_mutex_t main_lock = PTHREAD_MUTEX_INITIALIZER; // never taken by events
+// Neither is taken by events. The first, of init and finalize, is held while the last finalize waits for the thread,
+// which needs the second.
+static pthread_mutex_t main_life = PTHREAD_MUTEX_INITIALIZER, main_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t main_wake;
 static plugin_context *main_open[POOL_CONTEXTS];
 static uint32_t main_open_count, main_serial;
+static uint64_t main_uses; // of contexts, in the whole process
 static plugin_chain *main_chain;
 static pthread_t main_thread;
 static bool main_running, main_ending;
@@ -184,8 +187,15 @@ static bool main_begin(int version, abi_log log)
     main_serial = 0;
     memset(&main_control_time, 0, sizeof main_control_time);
     file_begin();
-    main_chain = chain_open(version, log);
+    main_chain = chain_open(version, events_stop, log);
     return main_begin_thread();
+}
+
+// Whose they are, nobody here knows.
+static void main_tell_foreign(void)
+{
+    int64_t row[] = {0, file_text("foreign"), (int64_t)atomic_exchange(&events_foreign, 0)};
+    if (row[2]) file_row(TABLE_DROPS, row);
 }
 
 static void main_end(void)
@@ -199,6 +209,7 @@ static void main_end(void)
         pthread_cond_destroy(&main_wake);
         main_running = false;
     }
+    main_tell_foreign();
     file_end();
     chain_close(main_chain);
     main_chain = NULL;
@@ -253,6 +264,7 @@ static int main_init(int version, void **context, const main_asked *a)
     if (!context) return 0;
     *context = NULL;
     if (main_is_child()) return 0;
+    pthread_mutex_lock(&main_life);
     pthread_mutex_lock(&main_lock);
     bool usable = main_open_count < POOL_CONTEXTS;
     bool first = usable && !main_open_count;
@@ -262,21 +274,23 @@ static int main_init(int version, void **context, const main_asked *a)
         main_open[main_open_count++] = c;
         main_tell(c);
         main_set_mask(c);
+        *context = pool_context_name(c, (uint64_t)plugin_wall_ns() ^ (uint64_t)plugin_pid << 40 ^ ++main_uses);
         atomic_store(&c->open, true);
-        *context = c;
     } else if (first) {
         main_end();
     }
     pthread_mutex_unlock(&main_lock);
+    pthread_mutex_unlock(&main_life);
     return 0;
 }
 
 static int main_finalize(void *context)
 {
-    plugin_context *c = context;
     uint32_t at = 0;
     if (main_is_child()) return 0;
+    pthread_mutex_lock(&main_life);
     pthread_mutex_lock(&main_lock);
+    plugin_context *c = pool_context_of(context);
     while (at < main_open_count && main_open[at] != c)
         at++;
     if (at < main_open_count) {
@@ -289,6 +303,7 @@ static int main_finalize(void *context)
         pool_context_recycle(c);
     }
     pthread_mutex_unlock(&main_lock);
+    pthread_mutex_unlock(&main_life);
     return 0;
 }
 
@@ -313,12 +328,15 @@ __attribute__((destructor)) static void main_unload(void)
     if (main_is_child()) return;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    if (pthread_mutex_timedlock(&main_lock, &until)) return;
-    if (main_open_count)
-        main_leave();
-    else
-        pool_end();
-    pthread_mutex_unlock(&main_lock);
+    if (pthread_mutex_timedlock(&main_life, &until)) return;
+    if (!pthread_mutex_timedlock(&main_lock, &until)) {
+        if (main_open_count)
+            main_leave();
+        else
+            pool_end();
+        pthread_mutex_unlock(&main_lock);
+    }
+    pthread_mutex_unlock(&main_life);
 }
 
 // ---- the tables ----

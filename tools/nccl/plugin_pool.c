@@ -7,6 +7,8 @@
 
 // A handle, from the top: 8 bits of a mark, 12 of the context, 2 of the class, 26 of the slot's use, 16 of its number.
 #define HANDLE_MARK (UINT64_C(0x5e) << 56)
+// A context: the mark, 12 bits of its number, 44 of its use and its process.
+#define CONTEXT_MARK (UINT64_C(0x5c) << 56)
 enum { USE_BITS = 26, TRIES = 8 };
 
 _Static_assert(sizeof(void *) == 8, "handles take 64 bits");
@@ -75,6 +77,21 @@ plugin_context *pool_context_at(uint32_t number)
     return number < POOL_CONTEXTS ? atomic_load_explicit(&pool_contexts[number], memory_order_acquire) : NULL;
 }
 
+void *pool_context_name(plugin_context *c, uint64_t salt)
+{
+    uint64_t token = CONTEXT_MARK | (uint64_t)c->number << 44 | salt * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    atomic_store_explicit(&c->token, token, memory_order_release);
+    return (void *)(uintptr_t)token;
+}
+
+plugin_context *pool_context_of(const void *context)
+{
+    uint64_t token = (uint64_t)(uintptr_t)context;
+    if ((token & UINT64_C(0xff) << 56) != CONTEXT_MARK) return NULL;
+    plugin_context *c = pool_context_at((uint32_t)(token >> 44) & (POOL_CONTEXTS - 1));
+    return c && atomic_load_explicit(&c->token, memory_order_acquire) == token ? c : NULL;
+}
+
 void pool_end(void)
 {
     for (uint32_t i = 0; i < pool_context_count; i++) {
@@ -101,7 +118,7 @@ void *pool_take(plugin_context *c, pool_class which, uint32_t type)
         slot->next = NULL;
         return slot;
     }
-    atomic_store_explicit(&p->next, at, memory_order_relaxed); // on, to where others may have ended
+    atomic_fetch_add_explicit(&p->next, TRIES, memory_order_relaxed); // on, to where others may have ended
     pool_dropped(c, (pool_drop)which);
     return NULL;
 }

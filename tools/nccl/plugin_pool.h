@@ -1,6 +1,7 @@
 // What is under way: calls (collectives, sends, receives), parts (operations of the proxies, kernels) and steps, in pools
 // that each communicator brings. Handles are numbers, not pointers: whoever stops an event twice, or one that never
-// began, of another process or of a library that was loaded anew, stops nothing.
+// began, of another process or of a library that was loaded anew, stops nothing. So are contexts: with PXN, NCCL hands
+// the proxies of a process what another process got from init.
 //
 // Thread rule: any thread takes, finds and ends slots; none of it waits, allocates or enters the kernel. Contexts are made
 // and recycled with the lock of plugin_main.c held.
@@ -78,11 +79,12 @@ typedef enum pool_drop { DROP_CALLS = 0, DROP_PARTS, DROP_STEPS, DROP_DEVICES, D
 
 typedef struct plugin_context {
     _Atomic bool open;
-    uint32_t number;  // its place in the table
-    uint32_t serial;  // of the communicators of this process
-    int version;      // of the interface
-    int *mask;        // NCCL's, of the whole process
-    int chained_mask; // what the chained plugin asked for
+    _Atomic uint64_t token; // what NCCL is given for it
+    uint32_t number;        // its place in the table
+    uint32_t serial;        // of the communicators of this process
+    int version;            // of the interface
+    int *mask;              // NCCL's, of the whole process
+    int chained_mask;       // what the chained plugin asked for
     struct plugin_chain *chain;
     void *chained; // the chained plugin's context
     uint64_t id;
@@ -101,8 +103,10 @@ typedef struct plugin_context {
 plugin_context *pool_context_make(void);
 // Its memory stays: a late callback finds nothing there, but finds it.
 void pool_context_recycle(plugin_context *c);
-plugin_context *pool_context_at(uint32_t number); // NULL: none
-void pool_end(void);                              // frees all, when the library goes
+plugin_context *pool_context_at(uint32_t number);          // NULL: none
+void *pool_context_name(plugin_context *c, uint64_t salt); // for NCCL; of any two uses another
+plugin_context *pool_context_of(const void *context);      // NULL: of another process, or long gone
+void pool_end(void);                                       // frees all, when the library goes
 
 // A free slot in the phase TAKEN, or NULL: counted as a drop.
 void *pool_take(plugin_context *c, pool_class which, uint32_t type);

@@ -20,9 +20,10 @@ void nccl_findings_missing(nccl_findings_making *m)
         absent += c->missing_absent;
     }
     if (!calls) return;
+    // Where only steps were recorded, many calls have no time and so no record: nobody knows whether one was lost, too.
+    if (missing && n->untimed) return;
     m->f->judged++;
-    // A rank that sends nothing has no time of its own where only steps were recorded: no record of it was lost.
-    if (!missing || n->untimed) return;
+    if (!missing) return;
     double incomplete = (double)(calls - complete) / (double)calls,
            share = (double)missing / (double)(records + missing);
     nccl_finding *x = nccl_finding_add(

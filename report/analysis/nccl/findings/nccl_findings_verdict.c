@@ -177,7 +177,7 @@ void nccl_findings_conclude(nccl_findings_making *m)
     if (m->n->untimed)
         nccl_finding_unknown(m,
                              memory_format("%s: %s recorded without the time %s took on this rank; NETPROF_NCCL=step "
-                                           "records it where the network is used, NETPROF_NCCL=all everywhere",
+                                           "records it of rings over the network, NETPROF_NCCL=all everywhere",
                                            nccl_finding_rules[NCCL_RULE_LATE_RANK].name,
                                            words_many(m->n->untimed, "call was|calls were").text,
                                            m->n->untimed == 1 ? "it" : "they"));

@@ -124,7 +124,7 @@ static void recorded_add_comm(recorded *r, const recorded_rows *t)
 {
     int64_t rank = recorded_number(t, "rank"), ranks = recorded_number(t, "ranks"), nodes = recorded_number(t, "nodes");
     const char *id = recorded_word(t, "id"), *name = recorded_word(t, "name");
-    if (rank < 0 || ranks < 1 || nodes < 1 || rank >= ranks) {
+    if (rank < 0 || ranks < 1 || ranks > INT32_MAX || nodes < 1 || nodes > INT32_MAX || rank >= ranks) {
         r->c->outcomes[NCCL_BAD_VALUE]++;
         return;
     }
@@ -154,6 +154,18 @@ static uint64_t recorded_sn(recorded *r, recorded_comm *x, const char *func, uin
     return sn + f->ahead;
 }
 
+// In a ring a rank first sends data of its own, without waiting for another's. Inside a tree, or where one rank has what
+// all want, the first data that it sends are those that it got: when they were ready tells nothing of this rank.
+static bool recorded_begins_alone(const recorded_rows *t)
+{
+    static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    if (strcmp(recorded_word(t, "kind"), "p2p") == 0) return true;
+    if (strcmp(recorded_word(t, "algo"), "RING") != 0) return false;
+    for (size_t i = 0; i < sizeof funcs / sizeof *funcs; i++)
+        if (strcmp(recorded_word(t, "func"), funcs[i]) == 0) return true;
+    return false;
+}
+
 // When it began and ended on this rank, in ns of one clock. A kernel's times are the GPU's; else the call begins when its
 // GPU has the first data ready, and ends with the last operation of its proxies. Without either, nobody can tell how long
 // its GPU kept it waiting: then false.
@@ -163,18 +175,19 @@ static bool recorded_span(const recorded_rows *t, int64_t *begin, int64_t *end, 
     *begin = recorded_number(t, kernels ? "gpu_begin_ns" : "ready_ns");
     *end = recorded_number(t, kernels ? "gpu_end_ns" : "last_ns");
     *timing = kernels ? "kernel_gpu" : "proxy_steps";
-    return *begin > 0 && *end > *begin;
+    return *begin > 0 && *end > *begin && (kernels || recorded_begins_alone(t));
 }
 
 static void recorded_add_call(recorded *r, const recorded_rows *t)
 {
     recorded_comm *x = recorded_comm_of(r, recorded_number(t, "comm"));
     bool p2p = strcmp(recorded_word(t, "kind"), "p2p") == 0;
-    int64_t begin, end, bytes = recorded_number(t, "bytes");
+    int64_t begin, end, bytes = recorded_number(t, "bytes"), peer = recorded_number(t, "peer");
     const char *timing, *func = recorded_word(t, "func");
-    if (!x || bytes < 0 || !*func) {
+    bool sized = bytes >= 0 && (uint64_t)bytes <= NCCL_SIZE_LIMIT;
+    if (!x || !sized || !*func || (p2p && (peer < 0 || peer > INT32_MAX))) {
         r->c->outcomes[x ? NCCL_BAD_VALUE : NCCL_NO_CONTEXT]++;
-        r->c->invalid_sizes += x && bytes < 0;
+        r->c->invalid_sizes += x && !sized;
         return;
     }
     r->last_us = recorded_us(recorded_number(t, "enqueue_ns"));
@@ -197,7 +210,7 @@ static void recorded_add_call(recorded *r, const recorded_rows *t)
                             .sn = sn,
                             .size = (uint64_t)bytes,
                             .time_us = recorded_us(end - begin),
-                            .peer = (uint64_t)recorded_number(t, "peer")};
+                            .peer = p2p ? (uint64_t)peer : 0};
     double traffic = p2p ? (double)bytes : nccl_traffic_bytes(func, (uint64_t)bytes, (int64_t)x->ranks);
     line.perf.bus_gbs = line.perf.time_us ? traffic * (p2p ? 1 : nccl_bus_factor(func, (int64_t)x->ranks)) / 1e3 /
                                                 (double)line.perf.time_us
@@ -326,6 +339,17 @@ static void recorded_end_comms(recorded *r)
     }
 }
 
+// All of a process is read; another's may follow, in a file that was appended.
+static void recorded_end(recorded *r)
+{
+    recorded_end_pairs(r);
+    recorded_end_comms(r);
+    nccl_index_free(&r->pair_index);
+    arrfree(r->pairs);
+    arrfree(r->comms);
+    *r = (recorded){.c = r->c, .host = "unknown"};
+}
+
 // ---- the file ----
 
 static void recorded_take_fact(recorded *r, const netprof_fact *fact)
@@ -344,6 +368,7 @@ static void recorded_take_all(recorded *r, netprof_reader *reader, uint64_t *don
             r->c->error = error.sys_errno ? error.sys_errno : EIO;
             return;
         }
+        if (item.type == NETPROF_ITEM_FILE) recorded_end(r);
         if (item.type == NETPROF_ITEM_FACT) recorded_take_fact(r, item.fact);
         if (item.type == NETPROF_ITEM_EVENTS) recorded_add_events(r, item.events);
         if (item.type == NETPROF_ITEM_DAMAGE) r->c->problem = "a part of it is damaged";
@@ -370,9 +395,5 @@ void nccl_recorded_read(nccl_chunk *c, const char *path, uint64_t *done)
     netprof_reader_pass(reader, UINT64_MAX); // its snapshots are for others
     recorded_take_all(&r, reader, done);
     netprof_reader_close(reader);
-    recorded_end_pairs(&r);
-    recorded_end_comms(&r);
-    nccl_index_free(&r.pair_index);
-    arrfree(r.pairs);
-    arrfree(r.comms);
+    recorded_end(&r);
 }
