@@ -159,6 +159,52 @@ static void test_node_restarted(void **state)
     spool_close(s);
 }
 
+// The disk is full when the node comes back: numbers that were passed over do not become a million lost readings.
+static void test_node_restarted_on_a_full_disk(void **state)
+{
+    unsigned missing, reason = 0;
+    struct rlimit limit, old;
+    (void)state;
+    spool *s = open_spool(1 << 20, 0, "one");
+    for (int i = 0; i < 10; i++)
+        put(s);
+    spool_close(s);
+    s = open_spool(1 << 20, 0, "two");
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 10;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_not_equal(put(s), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(put(s), 0);
+    assert_int_equal(read_all(1, spool_next(s) - 1, &missing, &reason), 11);
+    assert_int_equal(missing, (1 << 20) + 1);
+    assert_int_equal(reason, SPOOL_RESTARTED);
+    spool_close(s);
+}
+
+// The last segment cannot be read any more: its numbers may have been sent, and a head would take new ticks for those.
+static void test_damaged_header(void **state)
+{
+    (void)state;
+    spool *s = open_spool(1 << 20, 4096, "one");
+    for (int i = 0; i < 100; i++)
+        put(s);
+    spool_close(s);
+    int fd = open(last_segment(), O_RDWR | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "x", 1, 20), 1);
+    close(fd);
+    s = open_spool(1 << 20, 4096, "one");
+    assert_true(spool_next(s) > 100);
+    assert_int_equal(put(s), 0);
+    spool_close(s);
+    tree_write_bytes(top, strstr(last_segment(), "spool/"), "NPLOG", 5); // killed before the header was written
+    s = open_spool(1 << 20, 4096, "one");
+    assert_true(spool_next(s) < 1 << 20);
+    spool_close(s);
+}
+
 // A process that is killed while it writes as fast as it can: all that it said it had written is there.
 static void test_kill(void **state)
 {
@@ -346,6 +392,8 @@ int main(void)
         cmocka_unit_test(test_checksums),
         cmocka_unit_test_setup_teardown(test_goes_on_after_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_node_restarted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_node_restarted_on_a_full_disk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_header, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kill, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_torn_tail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),

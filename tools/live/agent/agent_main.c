@@ -132,6 +132,10 @@ static int agent_make_directory(agent *a)
     int code = EXIT_DONE;
     if (!spool_path && mkdir(parent, 0700) && errno != EEXIST)
         code = fail_file(EXIT_FILE, parent, "%s", strerror(errno));
+    // Where all may write, somebody else could have made it.
+    struct stat st;
+    if (!code && !spool_path && (lstat(parent, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()))
+        code = fail_file(EXIT_FILE, parent, "it is no directory of this user");
     a->directory = spool_path ? memory_strdup(spool_path) : memory_format("%s/spool", parent);
     free(parent);
     return code;

@@ -39,7 +39,9 @@ struct sending {
     unsigned batch;
     int64_t every_ns, sync_ns, flush_at, sync_at, keep_at;
     uint64_t bytes_per_s;
-    int64_t free_at; // what was sent before is paid for then
+    int64_t free_at;               // what was sent before is paid for then
+    uint64_t none_from, none_high; // no tick of these numbers is there: the disk refused them
+    int64_t none_until;            // then it is looked for again
 };
 
 static int64_t sending_now(void)
@@ -80,10 +82,17 @@ static bool sending_get(void *user, uint64_t number, uint64_t high, spool_tick *
     return spool_reader_get(user, number, high, t);
 }
 
+// What the disk refused is not looked for all the time.
+static bool sending_has_ticks(const sending *s, uint64_t high, int64_t now)
+{
+    bool none = s->sender.next == s->none_from && high == s->none_high && now < s->none_until;
+    return s->sender.next <= high && !none;
+}
+
 // Whole frames as soon as there are enough ticks for one, the rest every so often.
 static bool sending_is_due(sending *s, uint64_t high, int64_t now)
 {
-    if (s->sender.next > high || now < s->free_at) return false;
+    if (!sending_has_ticks(s, high, now) || now < s->free_at) return false;
     return high - s->sender.next + 1 >= s->batch || now >= s->flush_at;
 }
 
@@ -94,7 +103,14 @@ static void sending_send(sending *s, uint64_t low, uint64_t high, int64_t now)
     if (most > FRAME_MOST) most = FRAME_MOST;
     const sender_limits limits = {.ticks = s->batch, .bytes = most - SENDING_OVERHEAD};
     while (sending_is_due(s, high, now)) {
-        if (!sender_pack(&s->sender, &s->buffer, &limits, sending_get, s->reader, low, high, now)) break;
+        if (!sender_pack(&s->sender, &s->buffer, &limits, sending_get, s->reader, low, high, now)) {
+            if (s->sender.flying < s->sender.credit) {
+                s->none_from = s->sender.next;
+                s->none_high = high;
+                s->none_until = now + sending_second_ns;
+            }
+            break;
+        }
         if (!bus_publish(s->bus, s->subject, s->buffer.data, s->buffer.size))
             break; // it goes again when its time is over
         int64_t cost = (int64_t)(s->buffer.size * (uint64_t)sending_second_ns / s->bytes_per_s);
@@ -112,12 +128,13 @@ static void sending_keep(sending *s, int64_t now)
     if (confirmed_write(s->directory, &c)) s->kept = c;
 }
 
-static int64_t sending_wake(const sending *s, uint64_t high)
+static int64_t sending_wake(const sending *s, uint64_t high, int64_t now)
 {
     int64_t wake = sender_patience(&s->sender);
-    if (s->sender.next <= high && s->flush_at < wake) wake = s->flush_at;
-    if (high - s->sender.next + 1 >= s->batch && s->sender.next <= high && s->sender.flying < s->sender.credit)
-        wake = s->free_at;
+    if (sending_has_ticks(s, high, now)) {
+        if (s->flush_at < wake) wake = s->flush_at;
+        if (high - s->sender.next + 1 >= s->batch && s->sender.flying < s->sender.credit) wake = s->free_at;
+    }
     if (s->sync_at < wake) wake = s->sync_at;
     return wake;
 }
@@ -156,7 +173,7 @@ static void *sending_run(void *user)
         int64_t now = sending_now();
         sending_work(s, s->low, s->high, now);
         if (s->heard_count || s->connected || s->stop) continue;
-        int64_t wake = sending_wake(s, s->high), least = now + 1000000;
+        int64_t wake = sending_wake(s, s->high, now), least = now + 1000000;
         if (wake < least) wake = least; // nothing is so urgent that it may take a processor
         if (!s->state.up) wake = now + sending_second_ns / 10;
         const struct timespec until = {wake / sending_second_ns, wake % sending_second_ns};

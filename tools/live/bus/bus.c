@@ -247,7 +247,7 @@ void bus_close(bus *b)
     }
     natsConnection_Destroy(b->connection);
     natsOptions_Destroy(b->options);
-    nats_Close(); // waits for the library's threads
+    nats_CloseAndWait(5000); // for the library's threads, which may be at work for this
     pthread_mutex_destroy(&b->lock);
     pthread_mutex_destroy(&b->using);
     free(b);

@@ -28,6 +28,7 @@ struct spool {
     unsigned char stream[16], boot[8];
     uint64_t next, acknowledged, cut;
     spool_reason reason; // of numbers before the next entry that have none
+    bool is_passing;     // numbers were passed over, and the disk does not know of it yet
     unsigned char *preamble;
     size_t preamble_size;
 };
@@ -154,8 +155,14 @@ int spool_append(spool *s, int64_t wall_ns, bool is_key, const void *data, size_
         error = spool_try(s, &e);
         if ((error == ENOSPC || error == EDQUOT) && spool_is_done(s) && spool_drop_oldest(s)) error = spool_try(s, &e);
     }
+    // Else the next death of the node would have the same numbers passed over, and those from here on used twice.
+    if (!error && s->is_passing) {
+        spool_segments_sync(s->directory);
+        s->is_passing = false;
+    }
     s->next++;
-    s->reason = error ? SPOOL_FULL : SPOOL_NO_REASON;
+    // Numbers that were passed over stay what they are: they must not pass for readings that a disk refused.
+    if (!error || s->reason != SPOOL_RESTARTED) s->reason = error ? SPOOL_FULL : SPOOL_NO_REASON;
     return error;
 }
 
@@ -189,7 +196,7 @@ static bool spool_get_boot(spool *s, const char *boot_id)
 // Goes on behind the last tick of the last segment that has one; a segment without one goes.
 static int spool_find_end(spool *s)
 {
-    bool found = false;
+    bool found = false, damaged = false;
     for (size_t i = arrlenu(s->segments); i-- > 0 && !found;) {
         seglog_header header;
         seglog log;
@@ -207,12 +214,15 @@ static int spool_find_end(spool *s)
             memcpy(s->stream, header.owner, sizeof s->stream);
             s->next = last + 1;
             s->segments[i].bytes = log.size;
-            if (memcmp(&header.extra, s->boot, sizeof s->boot) != 0) {
+            if (damaged || memcmp(&header.extra, s->boot, sizeof s->boot) != 0) {
                 s->next += SPOOL_PASSED_OVER;
                 s->reason = SPOOL_RESTARTED;
+                s->is_passing = true;
             }
-        } else if (unlink(path) == 0) {
-            arrdel(s->segments, i);
+        } else {
+            // What it held may have been sent: its numbers are not used again.
+            damaged |= error == EILSEQ && s->segments[i].bytes >= SEGLOG_HEADER + SEGLOG_HEAD;
+            if (unlink(path) == 0) arrdel(s->segments, i);
         }
         seglog_close(&log);
         free(path);
