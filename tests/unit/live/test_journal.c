@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "live/journal/journal.h"
 #include "live/journal/journal_index.h"
+#include "live/journal/journal_snapshots.h"
 #include "live/journal/sessions.h"
 #include "live/spool/little.h"
+#include "live/spool/seglog.h"
 #include "netprof.h"
 #include "support.h"
 
@@ -74,6 +76,26 @@ static receiver_verdict take(journal *j, int node, uint64_t first, uint32_t coun
         frame_add(&b,
                   &(spool_tick){.is_key = i == 0, .wall_ns = (int64_t)(first + i), .data = data, .size = sizeof data});
     }
+    frame_end(&b, &f);
+    assert_true(frame_parse(&f, b.data, b.size));
+    assert_true(journal_take(j, nodes[node], &f, b.data, b.size, 1, &v));
+    frame_buffer_free(&b);
+    return v;
+}
+
+// Numbers that are no more, as the agent says it with the next tick that there is.
+static receiver_verdict take_gap(journal *j, int node, uint64_t first, uint32_t count, int64_t next_ns)
+{
+    frame_buffer b = {0};
+    receiver_verdict v = RECEIVER_VERDICTS;
+    frame f = {.first = first,
+               .count = count,
+               .is_gap = true,
+               .reason = SPOOL_OVERWRITTEN,
+               .first_ns = next_ns,
+               .last_ns = next_ns};
+    memset(f.stream, 'a' + node, sizeof f.stream);
+    frame_begin(&b, &f);
     frame_end(&b, &f);
     assert_true(frame_parse(&f, b.data, b.size));
     assert_true(journal_take(j, nodes[node], &f, b.data, b.size, 1, &v));
@@ -192,6 +214,24 @@ static void test_segments(void **state)
         check(i, 205);
 }
 
+// Writing to the disk goes on without a lock: what others see changes with the end of the commit only.
+static void test_writes_apart(void **state)
+{
+    (void)state;
+    journal *j = open_journal(100);
+    for (uint64_t n = 1; n <= 31; n += 5) {
+        uint64_t before = journal_bytes(j);
+        take(j, 0, n, 5, n == 1);
+        assert_true(journal_begin_commit(j));
+        assert_int_equal(journal_write(j), 0);
+        assert_int_equal(journal_bytes(j), before);
+        journal_end_commit(j, tell, NULL);
+        assert_true(journal_bytes(j) > before + 200);
+    }
+    journal_close(j);
+    check(0, 35);
+}
+
 static char *last_segment(void)
 {
     journal_segment *all = NULL;
@@ -291,6 +331,8 @@ static void test_damaged_long_ago(void **state)
         assert_int_equal(s->stretches[k].first, next);
         next = s->stretches[k].last + 1;
         if (!s->stretches[k].is_gap) continue;
+        assert_int_equal(s->stretches[k].first_ns, s->stretches[k].first - 1); // the ticks around it
+        assert_int_equal(s->stretches[k].last_ns, next);
         missing += s->stretches[k].last - s->stretches[k].first + 1;
         assert_int_equal(s->stretches[k].reason, SPOOL_DAMAGED);
     }
@@ -300,6 +342,148 @@ static void test_damaged_long_ago(void **state)
     j = open_journal(2000);
     assert_int_equal(take(j, 0, 201, 5, false), RECEIVER_STORE);
     journal_close(j);
+}
+
+// A gap reaches from the tick before it to the one behind it, wherever a session begins or ends in it.
+static void test_times_of_a_gap(void **state)
+{
+    static const int64_t ranges[][2] = {{0, 7}, {8, 9}, {8, 20}, {0, 20}};
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    take(j, 0, 1, 5, true);
+    assert_int_equal(take_gap(j, 0, 6, 5, 11), RECEIVER_STORE);
+    take(j, 0, 11, 5, false);
+    commit(j);
+    journal_close(j);
+    for (size_t i = 0; i < COUNT(ranges); i++) {
+        char *why = NULL;
+        unsigned gaps = 0;
+        journal_index *x = journal_index_open(directory(), ranges[i][0], ranges[i][1], &why);
+        const journal_stream *s = journal_index_stream(x, 0);
+        for (size_t k = 0; k < arrlenu(s->stretches); k++) {
+            if (!s->stretches[k].is_gap) continue;
+            gaps++;
+            assert_int_equal(s->stretches[k].first_ns, 5);
+            assert_int_equal(s->stretches[k].last_ns, 11);
+        }
+        assert_int_equal(gaps, 1);
+        journal_index_close(x);
+    }
+}
+
+// A kill in the middle of a segment's table: what comes after can be read without the segments before.
+static void test_torn_table(void **state)
+{
+    journal_segment *all = NULL;
+    char *why = NULL;
+    uint64_t first = 0;
+    (void)state;
+    journal *j = open_journal(3000);
+    for (uint64_t n = 1; n <= 100; n += 5) {
+        for (int i = 0; i < 4; i++)
+            take(j, i, n, 5, n == 1);
+        commit(j);
+    }
+    journal_close(j);
+    char *path = last_segment();
+    assert_int_equal(truncate(path, SEGLOG_HEADER + SEGLOG_HEAD + 25 + 20), 0); // one row and a bit
+    assert_int_equal(journal_segments_list(directory(), &all), 0);
+    j = open_journal(1 << 20);
+    for (uint64_t n = 1; n <= 200; n += 5) {
+        for (int i = 0; i < 4; i++)
+            take(j, i, n, 5, false); // many are there already
+        commit(j);
+    }
+    journal_close(j);
+    for (size_t i = 0; i + 1 < arrlenu(all); i++) {
+        char *gone = journal_segment_path(directory(), all[i].number);
+        assert_int_equal(unlink(gone), 0);
+        free(gone);
+    }
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    assert_int_equal(journal_index_count(x), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        if (!first) first = s->stretches[0].first;
+        assert_int_equal(s->stretches[0].first, first);
+        assert_int_equal(arrlast(s->stretches).last, 200);
+    }
+    assert_true(first > 50 && first <= 101);
+    journal_index_close(x);
+    arrfree(all);
+    free(path);
+}
+
+// What cannot be opened is no reason to leave it out in silence.
+static void test_too_many_files(void **state)
+{
+    struct rlimit limit, old;
+    char *why = NULL;
+    (void)state;
+    journal *j = open_journal(100);
+    for (uint64_t n = 1; n <= 100; n += 5) {
+        take(j, 0, n, 5, n == 1);
+        commit(j);
+    }
+    journal_close(j);
+    int free_one = dup(0);
+    assert_true(free_one >= 0);
+    close(free_one);
+    getrlimit(RLIMIT_NOFILE, &old);
+    limit = old;
+    limit.rlim_cur = (rlim_t)free_one + 5;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_null(x);
+    assert_non_null(strstr(why, strerror(EMFILE)));
+    free(why);
+    check(0, 100);
+}
+
+static void ignore_snapshot(void *user, const netprof_snapshot *s)
+{
+    (void)user;
+    (void)s;
+}
+
+// Ticks that are no part of a recording: all of them count as unread.
+static void test_unread(void **state)
+{
+    const journal_visitor v = {.snapshot = ignore_snapshot};
+    char *why = NULL;
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    for (uint64_t n = 1; n <= 50; n += 5)
+        take(j, 0, n, 5, n == 1);
+    commit(j);
+    journal_close(j);
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    assert_int_equal(journal_snapshots_visit(x, 0, 0, INT64_MAX, &v), 50);
+    journal_index_close(x);
+}
+
+// The file of preambles with a damaged header is kept for who can mend it, and agents are asked for theirs.
+static void test_damaged_preambles(void **state)
+{
+    struct stat before, after;
+    char path[700];
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    take(j, 0, 1, 5, true);
+    commit(j);
+    journal_close(j);
+    snprintf(path, sizeof path, "%s/preambles", directory());
+    assert_int_equal(stat(path, &before), 0);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "x", 1, 20), 1);
+    close(fd);
+    j = open_journal(1 << 20);
+    assert_int_equal(take(j, 1, 1, 5, false), RECEIVER_PREAMBLE);
+    journal_close(j);
+    snprintf(path, sizeof path, "%s/preambles.damaged", directory());
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
 }
 
 // A disk that takes nothing for a while: nothing is confirmed, nothing is lost, and more than a bound is not taken.
@@ -387,6 +571,12 @@ static void test_sessions(void **state)
     assert_int_equal(session_list(directory(), &all), 0);
     assert_int_equal(arrlenu(all), 1);
     session_list_free(&all);
+    // Where one cannot be read, nobody knows what it needs.
+    char other[700];
+    snprintf(other, sizeof other, "%s/sessions/link.json", directory());
+    assert_int_equal(symlink("run-7.b.json", other), 0);
+    assert_int_equal(session_list(directory(), &all), ELOOP);
+    session_list_free(&all);
     assert_int_equal(session_delete(directory(), "run-7.b"), 0);
     assert_int_equal(session_delete(directory(), "run-7.b"), ENOENT);
     session_free(&back);
@@ -399,7 +589,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_confirms_what_is_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_goes_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_segments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_writes_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_torn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_torn_table, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_times_of_a_gap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unread, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_preambles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_long_ago, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),

@@ -73,6 +73,10 @@ typedef struct status_range {
     const session *sessions; // stb_ds
 } status_range;
 
+// Its first readings build on those before them, up to 63. What came before that is of no use to it, whatever a node's clock
+// says: one in the future would have all segments kept.
+static const int64_t status_before_ns = 600000000000;
+
 static bool status_may_go(void *user, const char *path)
 {
     const status_range *range = user;
@@ -85,7 +89,8 @@ static bool status_may_go(void *user, const char *path)
         if (e.kind != JOURNAL_FRAME || !frame_parse(&f, e.data, e.size)) continue;
         for (size_t i = 0; i < arrlenu(range->sessions); i++) {
             const session *s = &range->sessions[i];
-            needed |= f.last_ns >= s->start_ns && (!s->stop_ns || f.first_ns <= s->stop_ns);
+            const int64_t from_ns = s->start_ns - status_before_ns;
+            needed |= e.time_ns >= from_ns && f.last_ns >= from_ns && (!s->stop_ns || f.first_ns <= s->stop_ns);
         }
     }
     seglog_reader_close(&r);

@@ -43,6 +43,7 @@ struct journal {
     bool committing, has_table;
     size_t preambles_written; // of those in `writing`
     seglog log, preambles;
+    journal_segment current;   // that is written: the committing thread's own until journal_end_commit()
     journal_segment *segments; // stb_ds; the last is the one that is written
 };
 
@@ -234,18 +235,18 @@ static void journal_empty(journal_buffer *b)
     if (b->preambles) arrsetlen(b->preambles, 0);
 }
 
-static int journal_sync_directory(const journal *j)
+static int journal_sync_directory(const journal *j, const char *inside)
 {
-    char *inside = memory_format("%s/journal", j->directory);
-    int fd = open(inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = fd < 0 || fsync(fd) ? errno : 0;
+    char *path = memory_format("%s%s", j->directory, inside);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = fd < 0 || fsync(fd) ? errno : 0;
     if (fd >= 0) close(fd);
-    free(inside);
+    free(path);
     return error;
 }
 
 static int journal_begin_segment(journal *j)
 {
-    uint64_t number = arrlenu(j->segments) ? arrlast(j->segments).number + 1 : 1;
+    uint64_t number = j->current.number + 1;
     seglog_header header = {.first = number};
     seglog log;
     memcpy(header.owner, &j->head.id, sizeof j->head.id);
@@ -255,7 +256,7 @@ static int journal_begin_segment(journal *j)
         journal_make(&log, &j->table);
         error = seglog_append_made(&log, j->table.bytes, arrlenu(j->table.bytes));
         if (!error) error = seglog_sync(&log);
-        if (!error) error = journal_sync_directory(j);
+        if (!error) error = journal_sync_directory(j, "/journal");
         if (error) {
             seglog_close(&log);
             unlink(path);
@@ -265,7 +266,7 @@ static int journal_begin_segment(journal *j)
     if (error) return error;
     seglog_close(&j->log);
     j->log = log;
-    arrput(j->segments, ((journal_segment){.number = number, .bytes = log.size}));
+    j->current = (journal_segment){.number = number, .bytes = log.size};
     journal_empty(&j->table);
     j->has_table = false;
     return 0;
@@ -300,13 +301,15 @@ int journal_write(journal *j)
     error = seglog_append_made(&j->log, j->writing.bytes, arrlenu(j->writing.bytes));
     // After a failed sync nobody knows which pages are on the disk: all of it is written again.
     if (!error && (error = seglog_sync(&j->log))) seglog_take_back(&j->log, before);
-    if (!error) arrlast(j->segments).bytes = j->log.size;
+    if (!error) j->current.bytes = j->log.size;
     return error;
 }
 
 void journal_end_commit(journal *j, void (*tell)(void *user, const char *node, const watermark *w), void *user)
 {
     watermark w;
+    if (!arrlenu(j->segments) || arrlast(j->segments).number != j->current.number) arrput(j->segments, j->current);
+    arrlast(j->segments).bytes = j->current.bytes;
     for (size_t i = 0; i < arrlenu(j->writing.changed); i++) {
         journal_row *row = &j->known.rows[j->writing.changed[i]];
         if (!receiver_commit(&row->r, row->committing, &j->head, &w)) continue;
@@ -372,15 +375,27 @@ static int journal_make_directories(journal *j)
     return flock(j->lock, LOCK_EX | LOCK_NB) ? errno : 0;
 }
 
+// What cannot be read is no good here, but may be to who can mend it. ENOENT: it is out of the way.
+static int journal_put_aside(const char *path)
+{
+    char *aside = memory_format("%s.damaged", path);
+    struct stat st;
+    bool is_torn = stat(path, &st) == 0 && st.st_size < SEGLOG_HEADER; // nothing was ever in it
+    int error = (is_torn ? unlink(path) : rename(path, aside)) ? errno : ENOENT;
+    free(aside);
+    return error;
+}
+
 static int journal_open_preambles(journal *j)
 {
     seglog_header header = {0};
     uint64_t cut;
     char *path = memory_format("%s/preambles", j->directory);
     int error = seglog_continue(&j->preambles, path, &header, &cut);
-    if (error == ENOENT || error == EILSEQ) { // never begun, or torn at its first bytes
-        unlink(path);
+    if (error == EILSEQ) error = journal_put_aside(path);
+    if (error == ENOENT) { // never begun, or torn at its first bytes
         error = seglog_create(&j->preambles, path, &header);
+        if (!error) error = journal_sync_directory(j, "");
     } else if (!error) {
         journal_known_read_preambles(&j->known, path);
     }
@@ -395,6 +410,19 @@ static void journal_read_before(journal *j)
     free(path);
 }
 
+// A kill that came while its table was written: what begins with half a table could not be read alone.
+static bool journal_has_table(const char *path, size_t rows)
+{
+    seglog_reader r;
+    seglog_entry e;
+    size_t found = 0;
+    if (seglog_reader_open(&r, path)) return false;
+    while (found < rows && seglog_reader_here(&r, &e) && e.kind == JOURNAL_ROW)
+        found++;
+    seglog_reader_close(&r);
+    return found == rows;
+}
+
 // The last segment that can be read says what is durable. One that cannot be is not even its table: nothing was told of it.
 static int journal_recover(journal *j)
 {
@@ -405,17 +433,20 @@ static int journal_recover(journal *j)
         error = seglog_continue(&j->log, path, &header, &j->cut);
         // A kill may have come while its table was written: the one before it knows the same.
         if (!error && arrlenu(j->segments) > 1) journal_read_before(j);
+        size_t before = arrlenu(j->known.rows);
         if (!error) journal_known_read(&j->known, path);
-        if (error == EILSEQ && unlink(path) == 0) {
+        if (error == EILSEQ && journal_put_aside(path) == ENOENT) {
             (void)arrpop(j->segments);
             error = 0;
             free(path);
             continue;
         }
         if (!error) arrlast(j->segments).bytes = j->log.size;
+        if (!error && !journal_has_table(path, before)) seglog_close(&j->log); // the next commit begins another
         free(path);
         break;
     }
+    if (arrlenu(j->segments)) j->current = arrlast(j->segments);
     return error;
 }
 

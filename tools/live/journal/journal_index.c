@@ -6,6 +6,7 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,23 @@ struct journal_index {
 
 // ---- one entry after the other ----
 
-static void journal_index_add(journal_index *x, journal_stream *s, const journal_stretch *t)
+static const int64_t journal_index_not_yet = INT64_MAX; // the end of a gap before the next tick is known
+
+static void journal_index_end_gap(journal_stream *s, int64_t at_ns)
 {
+    journal_stretch *last = arrlenu(s->stretches) ? &arrlast(s->stretches) : NULL;
+    if (last && last->is_gap && last->last_ns == journal_index_not_yet) last->last_ns = at_ns;
+}
+
+static void journal_index_add(journal_index *x, journal_stream *s, journal_stretch *t)
+{
+    bool is_open = t->is_gap && t->last_ns == journal_index_not_yet;
+    int64_t before_ns = s->last_ns ? s->last_ns : x->from_ns;
     if (t->first != s->next) return; // behind damage: it comes again
     s->next = t->last + 1;
+    journal_index_end_gap(s, is_open ? before_ns : t->first_ns);
+    if (is_open || (t->is_gap && s->last_ns && s->last_ns < t->first_ns)) t->first_ns = before_ns;
+    if (!t->is_gap) s->last_ns = t->last_ns;
     if (t->first_ns > x->to_ns) return;
     // Before the time that is asked for only what the first tick of it builds on.
     if (t->last_ns < x->from_ns && (t->is_gap || t->has_key) && s->stretches) arrsetlen(s->stretches, 0);
@@ -42,9 +56,11 @@ static void journal_index_add(journal_index *x, journal_stream *s, const journal
 static void journal_index_durable(journal_index *x, journal_stream *s, uint64_t durable)
 {
     if (s->begun && s->next <= durable) {
-        const int64_t at = arrlenu(s->stretches) ? arrlast(s->stretches).last_ns : x->from_ns;
-        const journal_stretch gap = {
-            .first = s->next, .last = durable, .first_ns = at, .last_ns = at, .is_gap = true, .reason = SPOOL_DAMAGED};
+        journal_stretch gap = {.first = s->next,
+                               .last = durable,
+                               .last_ns = journal_index_not_yet,
+                               .is_gap = true,
+                               .reason = SPOOL_DAMAGED};
         journal_index_add(x, s, &gap);
     }
     if (!s->begun) s->next = durable + 1;
@@ -82,6 +98,7 @@ static void journal_index_entry(journal_index *x, const seglog_entry *e, uint32_
     if (e->kind == JOURNAL_ELSEWHERE && e->size == 16) {
         t.first = little_get(e->data, 8);
         t.last = little_get(e->data + 8, 8);
+        t.last_ns = journal_index_not_yet;
         t.is_gap = true;
         t.reason = SPOOL_ELSEWHERE;
     } else if (e->kind == JOURNAL_FRAME && frame_parse(&f, e->data, e->size)) {
@@ -95,9 +112,7 @@ static void journal_index_entry(journal_index *x, const seglog_entry *e, uint32_
     } else {
         return;
     }
-    journal_stream *s = &x->streams[e->number];
-    if (!t.last_ns && arrlenu(s->stretches)) t.first_ns = t.last_ns = arrlast(s->stretches).last_ns;
-    journal_index_add(x, s, &t);
+    journal_index_add(x, &x->streams[e->number], &t);
 }
 
 static void journal_index_read(journal_index *x, uint32_t segment)
@@ -108,11 +123,18 @@ static void journal_index_read(journal_index *x, uint32_t segment)
         journal_index_entry(x, &e, segment, r->at - SEGLOG_HEAD - e.size);
 }
 
-static void journal_index_read_preambles(journal_index *x, const char *directory)
+// Removed meanwhile by a head, and then it held nothing that a session needs; or damaged, and then a gap says so.
+static bool journal_index_is_gone(int error)
+{
+    return error == ENOENT || error == EILSEQ;
+}
+
+static int journal_index_read_preambles(journal_index *x, const char *directory)
 {
     seglog_entry e;
     char *path = memory_format("%s/preambles", directory);
-    x->has_preambles = seglog_reader_open(&x->preambles, path) == 0;
+    int error = seglog_reader_open(&x->preambles, path);
+    x->has_preambles = !error;
     free(path);
     while (x->has_preambles && seglog_reader_next(&x->preambles, &e)) {
         struct journal_place_key key;
@@ -120,6 +142,7 @@ static void journal_index_read_preambles(journal_index *x, const char *directory
         memcpy(key.bytes, e.data, SHA256_BYTES);
         hmput(x->places, key, x->preambles.at - SEGLOG_HEAD - e.size);
     }
+    return journal_index_is_gone(error) ? 0 : error;
 }
 
 // ---- outside ----
@@ -133,15 +156,19 @@ journal_index *journal_index_open(const char *directory, int64_t from_ns, int64_
     for (size_t i = 0; !error && i < arrlenu(found); i++) {
         seglog_reader r;
         char *path = journal_segment_path(directory, found[i].number);
-        if (seglog_reader_open(&r, path) == 0) { // one that a head removes meanwhile held nothing that a session needs
+        error = seglog_reader_open(&r, path);
+        if (!error) {
             arrput(x->segments, r);
             journal_index_read(x, (uint32_t)arrlenu(x->segments) - 1);
         }
+        if (journal_index_is_gone(error)) error = 0;
         free(path);
     }
     arrfree(found);
     // After the segments: the preamble of a frame that is there is there as well.
-    if (!error) journal_index_read_preambles(x, directory);
+    if (!error) error = journal_index_read_preambles(x, directory);
+    for (size_t i = 0; i < arrlenu(x->streams); i++)
+        journal_index_end_gap(&x->streams[i], x->to_ns);
     if (!error) return x;
     *why = memory_format("%s/journal: %s", directory, strerror(error));
     journal_index_close(x);

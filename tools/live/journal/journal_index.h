@@ -6,7 +6,7 @@
 #include "journal_model.h"
 #include "live/wire/frame.h"
 
-// Numbers that follow on those before them: ticks, or a gap.
+// Numbers that follow on those before them: ticks, or a gap. Times of a gap: of the tick before it and of the one behind it.
 typedef struct journal_stretch {
     uint64_t at, first, last;
     int64_t first_ns, last_ns;
@@ -19,7 +19,8 @@ typedef struct journal_stream {
     char *node;
     unsigned char stream[16];
     journal_stretch *stretches; // stb_ds; of an empty stream NULL
-    uint64_t next;              // private
+    uint64_t next;              // private, as what follows
+    int64_t last_ns;            // of the last tick so far
     bool begun;
 } journal_stream;
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SESSION_MOST = 65536 }; // bytes of its file
@@ -69,7 +70,9 @@ int session_read(const char *directory, const char *name, session *s)
         s->fast = json_object_object_get_ex(o, "fast", &fast) && json_object_get_boolean(fast);
     }
     json_object_put(o);
-    return s->start_ns > 0 && s->interval_ns >= 0 && s->stop_ns >= 0 ? 0 : EILSEQ;
+    if (s->start_ns > 0 && s->interval_ns >= 0 && s->stop_ns >= 0) return 0;
+    session_free(s);
+    return EILSEQ;
 }
 
 int session_write(const char *directory, const session *s)
@@ -89,7 +92,11 @@ int session_write(const char *directory, const session *s)
     const char *text = json_to_text(o, JSON_C_TO_STRING_PRETTY);
     char *path = session_path(directory, s->name), *beside = memory_format("%s/sessions/.%s.new", directory, s->name);
     size_t size = strlen(text);
+    struct stat st;
     int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), error = fd < 0 ? errno : 0;
+    // One that root begins is for the head to read, which may be another user.
+    if (!error && geteuid() == 0 && stat(directory, &st) == 0 && fchown(fd, st.st_uid, st.st_gid))
+        errno = 0; // then the head drops nothing any more
     if (!error && (write(fd, text, size) != (ssize_t)size || fsync(fd))) error = errno ? errno : ENOSPC;
     if (fd >= 0) close(fd);
     if (!error && rename(beside, path)) error = errno;
@@ -119,17 +126,20 @@ int session_list(const char *directory, session **out)
     DIR *d = opendir(path);
     free(path);
     if (!d) return errno;
+    int worst = 0;
     for (struct dirent *e; (e = readdir(d));) {
         size_t size = strlen(e->d_name);
         session s;
         if (size < 6 || size > 69 || strcmp(e->d_name + size - 5, ".json") != 0) continue;
         char *name = memory_strndup(e->d_name, size - 5);
-        if (session_read(directory, name, &s) == 0) arrput(*out, s);
+        int error = session_read(directory, name, &s);
+        if (!error) arrput(*out, s);
+        if (error && error != ENOENT && error != EILSEQ && error != EINVAL) worst = error;
         free(name);
     }
     closedir(d);
     if (arrlenu(*out)) qsort(*out, arrlenu(*out), sizeof **out, session_order);
-    return 0;
+    return worst;
 }
 
 void session_free(session *s)

@@ -20,7 +20,7 @@ bool session_is_name(const char *name); // 1 to 64 of letters, digits, - _ and .
 int session_read(const char *directory, const char *name, session *s);
 int session_write(const char *directory, const session *s); // 0 or an errno
 int session_delete(const char *directory, const char *name);
-// All that can be read, by name; an stb_ds array. 0 or an errno.
+// All that can be read, by name; an stb_ds array. 0 or an errno, also where one of them may be a session but cannot be read.
 int session_list(const char *directory, session **out);
 void session_free(session *s);
 void session_list_free(session **all);
