@@ -3,6 +3,7 @@
 
 #include "cli/common.h"
 #include "live/journal/journal_snapshots.h"
+#include "live/spool/little.h"
 #include "session_readings.h"
 
 #include "analysis/base/memory.h"
@@ -135,22 +136,47 @@ static bool session_is_first(const journal_index *x, size_t stream)
     return true;
 }
 
+// A name that would be too long for a file is cut, and told from others by its hash; no other has a '.'.
+static char *session_file_path(const char *to, const char *node)
+{
+    enum { MOST = 160 };
+    char token[3 * FRAME_NODE_MOST + 1];
+    unsigned char hash[SHA256_BYTES];
+    if (!frame_token(token, node)) return NULL;
+    if (strlen(token) <= MOST) return memory_format("%s/%s.netprof", to, token);
+    sha256(hash, node, strlen(node));
+    return memory_format("%s/%.*s.%016llx.netprof", to, MOST, token, (unsigned long long)little_get(hash, 8));
+}
+
+// Those that have no file because there is nothing to put into it.
+static void session_say_without(const session *s, uint64_t count, const char *first)
+{
+    if (count)
+        warn("%s: %s of the session %s no readings of this time, and so no file: %s%s", safe(s->name),
+             words_many(count, "node|nodes").text, count == 1 ? "has" : "have", safe(first), count == 1 ? "" : ", ...");
+}
+
 static int session_export_all(journal_index *x, const session *s, int64_t now_ns, const char *to, char ***files)
 {
+    const char *without = NULL;
+    uint64_t count = 0;
     for (size_t i = 0; i < journal_index_count(x); i++) {
         const char *node = journal_index_stream(x, i)->node;
-        char token[3 * FRAME_NODE_MOST + 1];
         uint64_t snapshots = 0;
-        if (!session_is_first(x, i) || !session_takes_node(s, node) || !frame_token(token, node)) continue;
-        char *path = memory_format("%s/%s.netprof", to, token);
+        char *path = session_is_first(x, i) && session_takes_node(s, node) ? session_file_path(to, node) : NULL;
+        if (!path) continue;
         int code = session_export_node(x, i, s, now_ns, path, &snapshots);
         if (!code && snapshots)
             arrput(*files, path);
         else
             free(path);
         if (code) return code;
+        if (!snapshots && !count++) without = node;
     }
-    if (arrlenu(*files)) return EXIT_DONE;
+    if (arrlenu(*files)) {
+        session_say_without(s, count, without);
+        return EXIT_DONE;
+    }
     return fail(EXIT_NOTHING, "%s: the head has no readings of this time and these nodes", safe(s->name));
 }
 

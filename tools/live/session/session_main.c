@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -253,7 +254,12 @@ static int session_run(const char **arguments, size_t count)
 {
     const char *variable = getenv("NETPROF_HEAD");
     struct stat st;
+    struct rlimit files; // a large journal has many
     size_t i = 0;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     if (!count) return fail_usage("expected start, stop, list, status, stats, export, report or delete");
     while (i < sizeof verbs / sizeof *verbs && strcmp(verbs[i].name, arguments[0]) != 0)
         i++;
@@ -293,7 +299,7 @@ static const command session_command = {
         "...). report makes a report of these. stats prints mean, percentiles and maximum of each rate and gauge that\n"
         "was not always 0. status shows the nodes: how long ago each was heard from, how far it is behind, and how "
         "many\n"
-        "of its ticks are lost.",
+        "of its ticks the head knows to be lost since it was started.",
     .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
                 "netprof session stop run7 --dir head\n"
                 "netprof session list --dir head\n"

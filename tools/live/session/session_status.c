@@ -5,6 +5,7 @@
 
 #include "analysis/base/json_values.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,8 @@ static uint64_t session_member(json_object *o, const char *key)
 static const char *session_member_text(json_object *o, const char *key)
 {
     json_object *v;
-    return json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : "";
+    const char *text = json_object_object_get_ex(o, key, &v) ? json_object_get_string(v) : NULL;
+    return text ? text : "";
 }
 
 static json_object *session_read_status(const char *directory)
@@ -70,18 +72,58 @@ static uint64_t session_missing(json_object *node)
     return sum;
 }
 
-// "812 ticks behind, 0 lost"
-static bool session_print_node(table *t, json_object *node, int64_t age_ns)
+// For how long nothing was heard; -1: not since the head was started.
+static int64_t session_silence(json_object *node)
 {
-    int64_t silent = (int64_t)session_member(node, "silent_ns") + age_ns;
-    uint64_t behind = session_member(node, "behind_ticks"), lost = session_missing(node);
-    bool is_silent = silent > session_silent_ns;
-    table_cell(t, PLAIN, session_member_text(node, "node"));
+    json_object *v;
+    return json_object_object_get_ex(node, "silent_ns", &v) && v ? json_object_get_int64(v) : -1;
+}
+
+// A node, in the order of the file. It has a row for each spool that it ever had.
+typedef struct session_seen {
+    char *key;
+    struct session_seen_node {
+        json_object *row; // of the spool that was heard from last
+        uint64_t lost;    // of all
+    } value;
+} session_seen;
+
+static session_seen *session_gather(json_object *nodes)
+{
+    session_seen *seen = NULL;
+    sh_new_strdup(seen);
+    for (size_t i = 0; i < json_object_array_length(nodes); i++) {
+        json_object *row = json_object_array_get_idx(nodes, i);
+        const char *name = session_member_text(row, "node");
+        ptrdiff_t at = shgeti(seen, name);
+        if (at < 0) {
+            shput(seen, name, ((struct session_seen_node){.row = row}));
+            at = shgeti(seen, name);
+        }
+        int64_t silent = session_silence(row), before = session_silence(seen[at].value.row);
+        if (silent >= 0 && (before < 0 || silent < before)) seen[at].value.row = row;
+        seen[at].value.lost += session_missing(row);
+    }
+    return seen;
+}
+
+// "812 ticks behind, 0 lost"
+static bool session_print_node(table *t, const session_seen *seen, int64_t age_ns)
+{
+    json_object *node = seen->value.row;
+    int64_t heard = session_silence(node), silent = heard + age_ns,
+            last = (int64_t)session_member(node, "last_tick_ns");
+    uint64_t behind = session_member(node, "behind_ticks"), lost = seen->value.lost;
+    bool is_silent = heard < 0 || silent > session_silent_ns;
+    table_cell(t, PLAIN, seen->key);
     table_cell(t, is_silent ? ALARM : PLAIN, is_silent ? "silent" : behind > 20 ? "catching up" : "ok");
-    table_printf(t, PLAIN, "%s ago", words_duration((double)silent / 1e9).text);
+    if (heard < 0)
+        table_cell(t, PLAIN, "not since the head started");
+    else
+        table_printf(t, PLAIN, "%s ago", words_duration((double)silent / 1e9).text);
     table_cell(t, PLAIN, words_many(behind, "tick|ticks").text);
     table_cell(t, lost ? WARNING : PLAIN, words_many(lost, "tick|ticks").text);
-    table_cell(t, PLAIN, words_time((int64_t)session_member(node, "last_tick_ns")).text);
+    table_cell(t, PLAIN, last > 0 ? words_time(last).text : "");
     return is_silent;
 }
 
@@ -101,17 +143,24 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
                words_time((int64_t)session_member(o, "wall_ns")).text);
     else if (!session_member(o, "connected"))
         printf("The head does not reach its NATS server.\n");
+    uint64_t turned_away = session_member(o, "turned_away");
+    if (runs && turned_away)
+        printf("%s turned away since the head started: its disk took nothing, or a node has had too many spools. The "
+               "agents keep what they hold.\n",
+               words_many(turned_away, "message was|messages were").text);
     const char *disk = session_member_text(o, "disk_error");
     if (runs && disk && *disk)
         printf("The head's disk takes nothing since %s: %s.\n",
                words_time((int64_t)session_member(o, "disk_since_ns")).text, safe(disk));
     if (!json_object_object_get_ex(o, "nodes", &nodes) || !json_object_is_type(nodes, json_type_array)) return bad;
-    printf("%s, journal of %s\n", words_many(json_object_array_length(nodes), "node|nodes").text,
+    session_seen *seen = session_gather(nodes);
+    printf("%s, journal of %s\n", words_many(shlenu(seen), "node|nodes").text,
            words_amount((double)session_member(o, "journal_bytes"), "bytes").text);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < json_object_array_length(nodes); i++)
-        bad |= session_print_node(t, json_object_array_get_idx(nodes, i), age);
+    for (size_t i = 0; i < shlenu(seen); i++)
+        bad |= session_print_node(t, &seen[i], age);
     table_end(t, stdout, 0);
+    shfree(seen);
     return bad;
 }
 
