@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# netprof session status: what it says of the file that a head writes.
+# netprof session: what it says of the files in a head's directory.
 
 load common
 
@@ -29,4 +29,13 @@ write_status() {
     run flock head/lock netprof session status --dir head
     [ "$status" -eq 1 ]
     grep -qE '^n1 +silent +not since the head started +0 ticks +0 ticks *$' <<<"$output"
+}
+
+@test "list: a session that cannot be read does not hide the others, and is no success" {
+    mkdir head/sessions
+    netprof session start good --dir head 2>/dev/null
+    ln -s good.json head/sessions/link.json
+    run netprof session list --dir head
+    [ "$status" -eq 3 ]
+    grep -q '^good ' <<<"$output"
 }

@@ -109,10 +109,10 @@ static int session_stop(const char *name)
         return code;
     }
     int error = session_list(directory, &found);
-    if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
     for (size_t i = 0; i < arrlenu(found) && !code; i++)
         if (!found[i].stop_ns) code = session_stop_one(&found[i]);
     session_list_free(&found);
+    if (!code && error) code = fail_file(EXIT_FILE, directory, "%s", strerror(error));
     return code;
 }
 
@@ -137,10 +137,10 @@ static int session_list_all(const char *name)
     session *found = NULL;
     (void)name;
     int error = session_list(directory, &found);
-    if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
-    session_list_table(found);
+    if (!error || arrlenu(found)) session_list_table(found);
     session_list_free(&found);
-    return output_close();
+    int closed = output_close();
+    return error ? fail_file(EXIT_FILE, directory, "%s", strerror(error)) : closed;
 }
 
 static int session_show_status(const char *name)
