@@ -407,6 +407,10 @@ static bool report_find_figure(document_options *o)
         fail_usage("--%s is for a chart alone: choose one with --chart, see --list-charts", given ? given : "data");
         return false;
     }
+    if (data_path && output && strcmp(data_path, output) == 0) {
+        fail_usage("--data: %s: the chart itself is written there", safe(data_path));
+        return false;
+    }
     if (!chart_name || (!given && o->format < DOCUMENT_EPS)) return true;
     o->figure = &figure;
     return main_figure_read(&words, &figure);

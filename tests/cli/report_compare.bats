@@ -158,3 +158,18 @@ setup() {
     grep -q 'What differs?' wire.txt
     refute grep -q 'Not the cable' wire.txt
 }
+
+@test "runs of several nodes are not said to be of one of them" {
+    for node in a b c; do
+        netprof-sim create $node --nics 1 --seed 1 >/dev/null
+        mkdir -p $node/proc/sys/kernel
+        echo "node-$node" >$node/proc/sys/kernel/hostname
+        netprof collect -q --root $node -o $node.0.netprof
+        netprof-sim step $node --seconds 10 --scenario healthy >/dev/null
+        netprof collect -q --root $node -o $node.1.netprof
+    done
+    netprof report --brief -o nodes.html {a,b}.{0,1}.netprof -- c.{0,1}.netprof
+    grep -q 'healthy: 2 runs' nodes.html
+    refute grep -q '2 runs.*node node-a' nodes.html
+    grep -q 'faulty: 1 run.*node node-c' nodes.html
+}

@@ -47,7 +47,7 @@ job() {
     job
     for wrong in '--width 3' '--chart use --width 3parsecs' '--chart use --width 1pt' '--chart use --titles maybe' \
         '--chart use --style pink' '--chart use --metric x' '--chart time-lines --metric nothing' '-o x.eps' \
-        '--chart time-lines --device a --node b' '--data x.csv'; do
+        '--chart time-lines --device a --node b' '--data x.csv' '--chart time-lines --data x.pdf -o x.pdf'; do
         # shellcheck disable=SC2086 # words
         [ "$(status_of netprof report $wrong job)" = 2 ]
         [ -s err ]

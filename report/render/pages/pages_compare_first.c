@@ -28,18 +28,25 @@ static void compare_page_side_line(compare_page *p, comparison_side side)
     const comparison *c = p->c;
     const comparison_run *first = NULL;
     const comparison_range *seconds = &c->work.seconds[side];
+    bool one_host = true, one_command = true;
     buffer b = {0};
     for (size_t i = c->run_count; i-- > 0;)
         if (c->runs[i]->side == side) first = c->runs[i];
     if (!first) return;
+    for (size_t i = 0; i < c->run_count; i++) { // what one of them alone has is not said of all
+        if (c->runs[i]->side != side) continue;
+        const char *command = c->runs[i]->command;
+        one_host = one_host && strcmp(c->runs[i]->host, first->host) == 0;
+        one_command = one_command && command && first->command && strcmp(command, first->command) == 0;
+    }
     buffer_printf(&b, "%s %s: %s", dots[side], comparison_side_name(side), words_many(c->side_count[side], "run").text);
-    if (*first->host) buffer_printf(&b, DOT "node %s", first->host);
+    if (one_host && *first->host) buffer_printf(&b, DOT "node %s", first->host);
     if (first->wall_ns) buffer_printf(&b, DOT "%s UTC", number_utc(first->wall_ns, 0).text);
     if (seconds->median > 0) buffer_printf(&b, DOT "%s", number_duration(seconds->median).text);
     const number_text low = number_duration(seconds->min), high = number_duration(seconds->max);
     if (seconds->min < seconds->max && strcmp(low.text, high.text) != 0)
         buffer_printf(&b, " (%s to %s)", low.text, high.text);
-    if (first->command) buffer_printf(&b, DOT "%.60s", first->command);
+    if (one_command) buffer_printf(&b, DOT "%.60s", first->command);
     document_subline(p->doc, b.data ? b.data : "");
     buffer_free(&b);
 }
