@@ -216,11 +216,13 @@ while_counting() {
     wait "$loop" 2>/dev/null || true
 }
 
-# write_whole FILE: from standard input; who reads meanwhile has the old text or the new one, never none.
-write_whole() { cat >"$1.new" && mv "$1.new" "$1"; }
-
-memory_errors() { write_whole tree/sys/devices/system/edac/mc/mc0/ue_count <<<"$((++errors))"; }
-waiting() { write_whole tree/proc/pressure/cpu <<<"some avg10=0.00 avg60=0.00 avg300=0.00 total=$((stalled += 50000))"; }
+# In place, for a reader may hold the file open, and not cut to nothing first: who reads meanwhile has the old number or the
+# new one, which is never shorter.
+memory_errors() { echo "$((++errors))" 1<>tree/sys/devices/system/edac/mc/mc0/ue_count; }
+# Several threads, all the time, however seldom this gets a processor: by the microseconds of the clock.
+waiting() {
+    echo "some avg10=0.00 avg60=0.00 avg300=0.00 total=$((2 * ${EPOCHREALTIME/[.,]/}))" 1<>tree/proc/pressure/cpu
+}
 
 @test "--now looks at the host as well: its memory's errors, threads that wait for a CPU" {
     make_eth tree
@@ -231,7 +233,6 @@ waiting() { write_whole tree/proc/pressure/cpu <<<"some avg10=0.00 avg60=0.00 av
     [ "$(while_counting memory_errors netprof check --now --root tree --interval 500ms)" = 1 ]
     grep -q '^Critical: mc0: ' out
     rm -r tree/sys/devices
-    stalled=0
     waiting
     [ "$(while_counting waiting netprof check --now --root tree --interval 1100ms --fail-on warn)" = 1 ]
     grep -q '^Warning: pressure: threads waited for a CPU' out
@@ -241,7 +242,6 @@ waiting() { write_whole tree/proc/pressure/cpu <<<"some avg10=0.00 avg60=0.00 av
 @test "--sources all: in every command that reads" {
     make_eth tree
     mkdir -p tree/proc/pressure
-    stalled=0
     waiting
     for command in list 'collect -o x.json' 'run -q -o y.json -- true'; do
         # shellcheck disable=SC2086 # words

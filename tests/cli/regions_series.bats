@@ -146,7 +146,7 @@ END
     [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'no netprof-report here'
     recorded 50ms "$phases" 1 200 3
     netprof-report -o job.html job
-    grep -q "Regions in all" job.html
+    netprof-report --list-charts job | grep -q "^region-times"
     grep -q 'wait &lt;&amp;&gt;/all' job.html
     refute grep -q 'wait <&>' job.html
     for paper in a4 letter; do

@@ -49,7 +49,7 @@ said() { sed -n "s/.*\(^\|[^0-9]\)\([0-9][0-9]*\) $1.*/\2/p" out; }
 
 @test "every sample is in the README, and every file of the README is there" {
     diff <(rows | cut -f 1 | sort -u) \
-        <(cd "$NETPROF_TEST_TOP/samples" && ls ./*.c ./*.cpp fortran/*_*.f90 python/*.py | sed 's|^\./||' |
+        <(cd "$NETPROF_TEST_TOP/samples" && ls -d ./*.c ./*.cpp fortran/*_*.f90 python/*.py paper/ | sed 's|^\./||' |
             grep -vxE 'regions_library.c|python/setup.py' | sort)
     [ "$(rows | wc -l)" -eq "$(grep -c '^| `' "$readme")" ]
 }

@@ -11,7 +11,7 @@
 bool findings_names_rule(const char *list, const char *name)
 {
     size_t n = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)); at += n)
+    for (const char *at = list; n && (at = strstr(at, name)); at += n)
         if ((at == list || strchr(" ,;", at[-1])) && (!at[n] || strchr(" ,;", at[n]))) return true;
     return false;
 }

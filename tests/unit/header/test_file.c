@@ -2338,7 +2338,7 @@ static void events_are_kept(void **state)
 {
     (void)state;
     struct sink file = {0};
-    netprof_reader *r;
+    netprof_reader *r = NULL;
     netprof_item item;
     write_some_events(&file);
     assert_int_equal(netprof_reader_open_memory(&r, file.data, file.size, NULL, NULL), NETPROF_OK);
@@ -2370,7 +2370,7 @@ static void events_by_hand(void **state)
                                 "\2\1x\1y"
                                 "\0\0\2\0\0";
     struct sink file = {0};
-    netprof_reader *r;
+    netprof_reader *r = NULL;
     netprof_item item;
     append_header(&file, 2);
     append_chunk(&file, "EVNT", chunk, sizeof chunk - 1);
@@ -2397,7 +2397,7 @@ static void events_of_noise(void **state)
     for (size_t at = 0; at < payload; at++)
         for (int v = 0; v < 256; v += 5) {
             struct sink file = {0};
-            netprof_reader *r;
+            netprof_reader *r = NULL;
             netprof_item item;
             unsigned char *copy = malloc(payload);
             memcpy(copy, whole.data + 28, payload);

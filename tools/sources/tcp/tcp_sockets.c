@@ -134,18 +134,39 @@ static void tcp_sockets_find_owners(tcp_sockets *s, bool now)
     s->owners_next_ns = begin + tcp_sockets_pause(s, begin, tcp_sockets_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used);
 }
 
-void tcp_sockets_look_now(tcp_sockets *s)
+static bool tcp_sockets_any_vanished(const tcp_sockets *s)
 {
-    if (!s) return;
+    for (size_t i = 0; i < s->count; i++)
+        if (!s->items[i].listed) return true;
+    return false;
+}
+
+// The kernel tells of an end a little after the socket is gone from its list, on a busy machine milliseconds.
+static bool tcp_sockets_await_ends(tcp_sockets *s, int64_t patience_ns)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    int64_t end = tcp_sockets_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    bool told = tcp_diag_ended(&s->diag, tcp_sockets_visit, s);
+    while (told && tcp_sockets_any_vanished(s) && tcp_sockets_clock_ns(CLOCK_MONOTONIC) < end) {
+        nanosleep(&pause, NULL);
+        told = tcp_diag_ended(&s->diag, tcp_sockets_visit, s);
+    }
+    // By figures that are not those of its end.
+    if (patience_ns && tcp_sockets_any_vanished(s)) s->incomplete = true;
+    return told;
+}
+
+static void tcp_sockets_look_patiently(tcp_sockets *s, int64_t patience_ns)
+{
     int64_t begin = tcp_sockets_clock_ns(CLOCK_MONOTONIC), used = tcp_sockets_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     for (size_t i = 0; i < s->count; i++)
         s->items[i].listed = s->items[i].ended;
     bool whole = tcp_diag_list(&s->diag, tcp_sockets_visit, s);
     // What ended meanwhile is in the list, or is not, and comes last: with the figures at its end.
-    bool told = tcp_diag_ended(&s->diag, tcp_sockets_visit, s);
-    s->incomplete |= !whole || !told;
     for (size_t i = 0; i < s->count && !whole; i++)
         s->items[i].listed = true;
+    bool told = tcp_sockets_await_ends(s, patience_ns);
+    s->incomplete |= !whole || !told;
     tcp_sockets_drop_ended(s);
     if (s->count) qsort(s->items, s->count, sizeof *s->items, tcp_sockets_compare);
     s->sorted = s->count;
@@ -157,10 +178,16 @@ void tcp_sockets_look_now(tcp_sockets *s)
     s->next_ns = begin + (pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS);
 }
 
+void tcp_sockets_look_now(tcp_sockets *s)
+{
+    enum { PATIENCE_NS = 200000000 };
+    if (s) tcp_sockets_look_patiently(s, PATIENCE_NS);
+}
+
 void tcp_sockets_look(tcp_sockets *s)
 {
     // A little early is better than a whole tick late.
-    if (s && tcp_sockets_clock_ns(CLOCK_MONOTONIC) >= s->next_ns - LOOK_LEAST_NS / 20) tcp_sockets_look_now(s);
+    if (s && tcp_sockets_clock_ns(CLOCK_MONOTONIC) >= s->next_ns - LOOK_LEAST_NS / 20) tcp_sockets_look_patiently(s, 0);
 }
 
 tcp_sockets *tcp_sockets_open(void)
@@ -169,7 +196,7 @@ tcp_sockets *tcp_sockets_open(void)
     if (!s) return NULL;
     s->first = true;
     s->begin_ns = tcp_sockets_clock_ns(CLOCK_MONOTONIC);
-    if (tcp_diag_open(&s->diag)) tcp_sockets_look_now(s);
+    if (tcp_diag_open(&s->diag)) tcp_sockets_look_patiently(s, 0);
     if (s->looks && !s->incomplete) return s;
     // No sock_diag in this kernel, or not for us.
     if (s->count) return s;
