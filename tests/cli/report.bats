@@ -431,6 +431,7 @@ explained() {
     for nic in 0 1 2 3; do netprof-sim fault shut garbage '*' --nic $nic >/dev/null; done
     netprof collect -q --root shut -o shut.a.netprof
     netprof-sim step shut --seconds 10 >/dev/null
+    sleep 3 # its own clocks are garbage, too: an interval that readings are short beside
     netprof collect -q --root shut -o shut.b.netprof
     netprof report -o shut.pdf shut.a.netprof shut.b.netprof
     pdftotext -layout -l 1 shut.pdf - | sed 's/\xc2\xa0\|\xe2\x80\xaf/ /g' >shut.txt
