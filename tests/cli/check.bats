@@ -105,13 +105,13 @@ as_nobody() {
     cp "$(command -v netprof)" . # where nobody may run it
     PATH=$PWD:$PATH
     as_nobody test -r tree/sys/class/net/eth0/ifindex || skip "nobody may not look in here"
-    [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
+    [ "$(status_of as_nobody netprof check --now --root tree --interval 500ms)" = 5 ]
     grep -q '^Could not be judged: source rdma: tree/sys/class/infiniband: Permission denied; this hides [0-9]* checks; the one that was made, on eth0, found no fault$' out
-    [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms --json)" = 5 ]
+    [ "$(status_of as_nobody netprof check --now --root tree --interval 500ms --json)" = 5 ]
     [ "$(jq -c '.unknown[0] | [.source, .rule, .source_path, .errno, .reason, .matters]' out)" = '["rdma",null,"tree/sys/class/infiniband",13,"denied",true]' ]
     # nothing else is there
     rm -r tree/sys/class/net
-    [ "$(status_of as_nobody netprof check --now --root tree --interval 10ms)" = 5 ]
+    [ "$(status_of as_nobody netprof check --now --root tree --interval 500ms)" = 5 ]
     chmod 755 tree/sys/class/infiniband
 }
 
