@@ -2,6 +2,7 @@
    together again are the file. */
 #define _GNU_SOURCE
 #include "expect.h"
+#include "analysis/base/readable.h"
 #include "analysis/data/file_parts.h"
 
 #include <stdint.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -53,15 +55,11 @@ static void read_through(const parts *p, size_t part, const uint8_t *data, size_
     expect(at == size);
 }
 
-static void as_file(const uint8_t *data, size_t size)
+static void as_plain_file(const char *path, const uint8_t *data, size_t size)
 {
-    char path[64];
     parts p = {0};
     netprof_error error;
     size_t at = 0;
-    int fd = memfd_create("parts", MFD_CLOEXEC);
-    expect(fd >= 0 && (!size || write(fd, data, size) == (ssize_t)size));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     netprof_err err = parts_open(&p, path, &error);
     expect((err == NETPROF_OK) == (parts_is_header(data, size) != 0));
     expect(err || parts_hold(path) <= (PARTS_SNAPSHOTS | PARTS_REGIONS));
@@ -75,6 +73,31 @@ static void as_file(const uint8_t *data, size_t size)
     }
     expect(err || at == size);
     parts_close(&p);
+}
+
+/* What is packed is read as what it unpacks to; damaged, it can't be opened. */
+static void as_file(const uint8_t *data, size_t size)
+{
+    enum { MOST = 1 << 20 };
+    char path[64];
+    struct stat st = {0};
+    int fd = memfd_create("parts", MFD_CLOEXEC);
+    expect(fd >= 0 && (!size || write(fd, data, size) == (ssize_t)size));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int plain = readable_open(path);
+    expect(plain < 0 || fstat(plain, &st) == 0);
+    uint8_t *bytes = malloc(MOST);
+    expect(bytes != NULL);
+    if (plain < 0) {
+        parts p;
+        netprof_error error;
+        expect(parts_open(&p, path, &error) == NETPROF_ERR_IO && parts_hold(path) == 0);
+    } else if (st.st_size <= MOST) {
+        expect(pread(plain, bytes, MOST, 0) == (ssize_t)st.st_size);
+        as_plain_file(path, bytes, (size_t)st.st_size);
+    }
+    free(bytes);
+    if (plain >= 0) close(plain);
     close(fd);
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analysis/data/dataset.h"
+#include "../sanitized.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,17 +25,6 @@
 #define DELTA                                                                                                          \
     "{\"schema\":0,\"devices\":[{\"source\":\"s\",\"device\":\"d\",\"counters\":{\"c\":{\"value\":5,\"flag\":\"ok\"}}" \
     "}]}"
-
-#if defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 typedef struct expected {
     const char *text;
@@ -192,7 +182,7 @@ static long read_kib(const char *text)
 static void memory_is_a_small_multiple(void **state)
 {
     (void)state;
-    if (SANITIZED) skip(); // a sanitizer keeps what was freed
+    if (UNDER_ADDRESS_SANITIZER || UNDER_THREAD_SANITIZER) skip(); // a sanitizer keeps what was freed
     enum { SNAPSHOTS = 2000, COUNTERS = 100 };
     char *text = NULL;
     size_t size;

@@ -8,6 +8,7 @@ static void *scarce_realloc(void *pointer, size_t size);
 #define NETPROF_FREE(pointer)          free(pointer)
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
+#include "../sanitized.h"
 
 #include <sys/wait.h>
 
@@ -552,13 +553,7 @@ static void test_fork(void **state)
     char name[64];
     history h;
     (void)state;
-#ifdef __SANITIZE_THREAD__
-    skip(); /* it does not follow a fork of a process with threads */
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    skip();
-#endif
-#endif
+    if (UNDER_THREAD_SANITIZER) skip(); /* it does not follow a fork of a process with threads */
     assert_int_equal(run_part("fork", "%p.netprof", "0.005", said, sizeof said), 0);
     assert_int_equal(sscanf(said, "%ld %ld", &parent, &child), 2);
     snprintf(name, sizeof name, "%ld.series.netprof", child);

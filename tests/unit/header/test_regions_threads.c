@@ -9,6 +9,7 @@ static void counted_free(void *pointer);
 #define NETPROF_FREE(pointer)          counted_free(pointer)
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
+#include "../sanitized.h"
 
 #include <dirent.h>
 #include <semaphore.h>
@@ -75,25 +76,11 @@ static void counted_free(void *pointer)
     unlock_allocator();
 }
 
-/* The thread sanitizer does not follow a fork of a process with threads; the address sanitizer not one amid the start of
-   a thread. */
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER 1
-#elif defined(__SANITIZE_ADDRESS__)
-#define UNDER_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER 1
-#elif __has_feature(address_sanitizer)
-#define UNDER_ADDRESS_SANITIZER 1
-#endif
-#endif
-
 /* The start of a thread allocates under the address sanitizer, and nobody but it can tell a fork to wait for that. So: until
    the library's own thread, if there is one, has published a reading or allocated for a file. */
 static void await_background(void)
 {
-#ifdef UNDER_ADDRESS_SANITIZER
+#if UNDER_ADDRESS_SANITIZER
     struct netprof__regions_state *g = &netprof__regions_state;
     while (g->background &&
            (g->started == NETPROF_MODE_SAMPLER ? NETPROF__GET(g->sequence) < 4 : !NETPROF__GET(allocated_elsewhere)))
@@ -827,7 +814,7 @@ static void test_fork(void **state)
     (void)state;
     check_forked("");
     check_forked("NETPROF=fast NETPROF_SOURCES=netdev");
-#ifndef UNDER_THREAD_SANITIZER
+#if !UNDER_THREAD_SANITIZER /* it does not follow a fork of a process with threads */
     check_forked("NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.001");
     check_forked("NETPROF_FLUSH=0.005");
 #endif
@@ -906,9 +893,7 @@ static void part_fork_amid_start(void)
 static void test_fork_among_threads(void **state)
 {
     (void)state;
-#ifdef UNDER_THREAD_SANITIZER
-    skip();
-#endif
+    if (UNDER_THREAD_SANITIZER) skip();
     assert_int_equal(run_part("fork_among_threads", "NETPROF_FLUSH=0.001"), 0);
     empty_place();
     assert_int_equal(run_part("fork_among_threads", "NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.0005"),
@@ -918,9 +903,8 @@ static void test_fork_among_threads(void **state)
 static void test_fork_amid_start(void **state)
 {
     (void)state;
-#if defined(UNDER_THREAD_SANITIZER) || defined(UNDER_ADDRESS_SANITIZER)
-    skip();
-#endif
+    /* The address sanitizer does not follow a fork amid the start of a thread. */
+    if (UNDER_THREAD_SANITIZER || UNDER_ADDRESS_SANITIZER) skip();
     assert_int_equal(run_part("fork_amid_start", ""), 0);
     assert_int_equal(run_part("fork_amid_start", "NETPROF=fast NETPROF_SOURCES=netdev"), 0);
 }

@@ -12,6 +12,7 @@
 #include "render/plot/plot.h"
 #include "render/plot/plot_parts.h"
 #include "render/document/document.h"
+#include "../sanitized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if UNDER_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define HOSTILE      "a';system(\"touch x\")#`touch y`<script>alert(1)</script>&\"\033[31m\xff\xe2\x80\xae{/Bold z}_^"
@@ -686,25 +690,14 @@ static void a_chart_has_a_plain_name(void **state)
     document_close(d);
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEAKS_ARE_LOOKED_FOR 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define LEAKS_ARE_LOOKED_FOR 1
-#endif
-#ifdef LEAKS_ARE_LOOKED_FOR
-#include <sanitizer/lsan_interface.h>
 static void leaks_are_not_ours(bool begin)
 {
+#if UNDER_ADDRESS_SANITIZER
     begin ? __lsan_disable() : __lsan_enable();
-}
 #else
-static void leaks_are_not_ours(bool begin)
-{
     (void)begin;
-}
 #endif
+}
 
 static void eps_is_the_same_twice(void **state)
 {
