@@ -3,7 +3,6 @@
 #include "live/journal/journal.h"
 #include "live/journal/journal_index.h"
 #include "live/journal/journal_snapshots.h"
-#include "live/journal/sessions.h"
 #include "live/spool/little.h"
 #include "live/spool/seglog.h"
 #include "netprof.h"
@@ -542,45 +541,197 @@ static void test_bounds(void **state)
     journal_close(j);
 }
 
-static void test_sessions(void **state)
+// A tick of one of node a's many streams. False: the node has too many of them.
+static bool take_stream(journal *j, unsigned stream, uint64_t number, uint64_t base, int64_t wall_ns, bool preamble)
 {
-    static const char *const wrong[] = {
-        "",    ".",   "..",
-        ".x",  "a/b", "../x",
-        "a b", "a\n", "0123456789012345678901234567890123456789012345678901234567890123x"};
-    session s = {.start_ns = 5, .stop_ns = 9, .interval_ns = 7, .fast = true}, back, *all = NULL;
+    frame_buffer b = {0};
+    receiver_verdict v = RECEIVER_VERDICTS;
+    unsigned char data[8];
+    frame f = {.first = number,
+               .count = 1,
+               .base = base,
+               .head = base ? journal_head(j)->id : 0,
+               .epoch = base ? journal_head(j)->epoch : 0,
+               .high = number,
+               .first_ns = (int64_t)number,
+               .last_ns = (int64_t)number};
+    little_put(f.stream, stream, 4);
+    sha256(f.hash, "a", 1);
+    if (preamble) {
+        f.preamble = (const unsigned char *)"a";
+        f.preamble_size = 1;
+    }
+    little_put(data, number, 8);
+    frame_begin(&b, &f);
+    frame_add(&b, &(spool_tick){.is_key = true, .wall_ns = (int64_t)number, .data = data, .size = sizeof data});
+    frame_end(&b, &f);
+    assert_true(frame_parse(&f, b.data, b.size));
+    bool looked_at = journal_take(j, "a", &f, b.data, b.size, wall_ns, &v);
+    if (looked_at) assert_int_equal(v, RECEIVER_STORE);
+    frame_buffer_free(&b);
+    return looked_at;
+}
+
+// The numbers of node a's stream that the journal has are 1 to `last`, each once.
+static void check_stream(unsigned stream, uint64_t last)
+{
+    char *why = NULL;
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    unsigned seen = 0;
+    for (size_t i = 0; i < journal_index_count(x); i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        if (little_get(s->stream, 4) != stream) continue;
+        seen++;
+        assert_string_equal(s->node, "a");
+        assert_int_equal(arrlenu(s->stretches), last);
+        for (uint64_t n = 1; n <= last; n++) {
+            frame f;
+            assert_true(journal_index_frame(x, &s->stretches[n - 1], &f));
+            assert_int_equal(f.first, n);
+            assert_int_equal(little_get(f.stream, 4), stream);
+        }
+    }
+    assert_int_equal(seen, 1);
+    journal_index_close(x);
+}
+
+// A node without a disk begins a stream with each start. The one that was silent longest makes room for a new one, what it sent
+// stays, and should it come back it goes on where it was; also over a restart, and a segment whose rows are others by then.
+static void test_forgets(void **state)
+{
+    static const int64_t minute_ns = 60000000000;
+    (void)state;
+    for (unsigned restart = 0; restart < 2; restart++) {
+        int64_t now = minute_ns;
+        journal *j = open_journal(restart ? 2000 : 1 << 20);
+        for (unsigned i = 0; i < 64; i++, now += minute_ns)
+            assert_true(take_stream(j, i, 1, 0, now, i == 0));
+        assert_int_equal(commit(j), 0);
+        // the last 60 were heard from within the hour, and so was the fifth
+        assert_true(take_stream(j, 0, 2, 1, now, false));
+        assert_int_equal(commit(j), 0);
+        for (unsigned i = 64; i < 67; i++)
+            assert_true(take_stream(j, i, 1, 0, now, false));
+        assert_false(take_stream(j, 67, 1, 0, now, false));
+        assert_int_equal(commit(j), 0);
+        if (restart) {
+            journal_close(j);
+            j = open_journal(2000);
+        } else {
+            assert_true(
+                take_stream(j, 1, 2, 1, now + 2 * minute_ns, false)); // forgotten, and back: in place of stream 4
+        }
+        assert_true(take_stream(j, 0, 3, 2, now + 2 * minute_ns, false));
+        assert_true(take_stream(j, 65, 2, 1, now + 2 * minute_ns, false));
+        assert_int_equal(commit(j), 0);
+        assert_int_equal(journal_row_count(j), 64);
+        journal_close(j);
+        check_stream(0, 3);
+        check_stream(1, restart ? 1 : 2);
+        check_stream(4, 1);
+        check_stream(65, 2);
+        tree_remove(top);
+        top = tree_make();
+    }
+}
+
+// What is no more is counted over the head's restarts, and once, wherever the kill came.
+static void test_counts_what_is_missing(void **state)
+{
+    (void)state;
+    journal *j = open_journal(600);
+    take(j, 0, 1, 5, true);
+    assert_int_equal(take_gap(j, 0, 6, 5, 11), RECEIVER_STORE);
+    commit(j);
+    uint64_t number = 11;
+    for (unsigned restart = 0; restart < 6; restart++) {
+        assert_int_equal(journal_row_at(j, 0)->missing[SPOOL_OVERWRITTEN], 5 + 7 * restart);
+        assert_int_equal(journal_row_at(j, 0)->since_ns, 1);
+        assert_int_equal(take(j, 0, number, 5, false), RECEIVER_STORE);
+        commit(j);
+        assert_int_equal(take_gap(j, 0, number + 5, 7, (int64_t)number + 12), RECEIVER_STORE);
+        commit(j);
+        number += 12;
+        journal_close(j);
+        j = open_journal(600);
+    }
+    // a gap that is in the table of a segment and, torn off, is sent again
+    journal_close(j);
+    j = open_journal(1);
+    uint64_t before = journal_row_at(j, 0)->missing[SPOOL_OVERWRITTEN];
+    take(j, 0, number, 5, false);
+    assert_int_equal(take_gap(j, 0, number + 5, 3, (int64_t)number + 8), RECEIVER_STORE);
+    commit(j);
+    journal_close(j);
+    char *path = last_segment();
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 20), 0);
+    free(path);
+    j = open_journal(1 << 20);
+    assert_int_equal(take_gap(j, 0, number + 5, 3, (int64_t)number + 8), RECEIVER_STORE);
+    commit(j);
+    assert_int_equal(journal_row_at(j, 0)->missing[SPOOL_OVERWRITTEN], before + 3);
+    journal_close(j);
+}
+
+// A journal of a head that did not count over its runs: it is read, and counting begins with what is in it.
+static void test_older_journal(void **state)
+{
+    seglog_header header = {.first = 1};
+    seglog log;
+    unsigned char row[25] = {0};
+    frame_buffer b = {0};
     (void)state;
     journal_close(open_journal(1 << 20));
-    for (size_t i = 0; i < COUNT(wrong); i++) {
-        assert_false(session_is_name(wrong[i]));
-        assert_int_equal(session_read(directory(), wrong[i], &back), EINVAL);
+    char *path = journal_segment_path(directory(), 1);
+    assert_int_equal(seglog_create(&log, path, &header), 0);
+    memset(row, 'a', 16);
+    row[24] = 'a';
+    assert_int_equal(seglog_append(&log, &(seglog_entry){.kind = JOURNAL_ROW, .size = sizeof row, .data = row}), 0);
+    frame f = {.first = 1, .count = 9, .is_gap = true, .reason = SPOOL_OVERWRITTEN};
+    memset(f.stream, 'a', sizeof f.stream);
+    frame_begin(&b, &f);
+    frame_end(&b, &f);
+    const seglog_entry e = {.kind = JOURNAL_FRAME, .size = (uint32_t)b.size, .data = b.data, .time_ns = 77};
+    assert_int_equal(seglog_append(&log, &e), 0);
+    seglog_close(&log);
+    journal *j = open_journal(1 << 20);
+    assert_int_equal(journal_row_at(j, 0)->missing[SPOOL_OVERWRITTEN], 9);
+    assert_int_equal(journal_row_at(j, 0)->since_ns, 77);
+    assert_int_equal(take(j, 0, 10, 5, true), RECEIVER_STORE);
+    assert_int_equal(commit(j), 0);
+    journal_close(j);
+    j = open_journal(1 << 20);
+    assert_int_equal(journal_row_at(j, 0)->r.durable, 14);
+    assert_int_equal(journal_row_at(j, 0)->missing[SPOOL_OVERWRITTEN], 9);
+    journal_close(j);
+    frame_buffer_free(&b);
+    free(path);
+}
+
+// One frame of an epoch that no clock can have ends no head; one of a head that was started later does.
+static void test_epochs(void **state)
+{
+    static const int64_t now_ns = 1800000000000000000;
+    static const struct {
+        uint64_t epoch;
+        receiver_verdict verdict;
+    } cases[] = {{UINT64_MAX, RECEIVER_IMPOSSIBLE},
+                 {(uint64_t)1 << 63, RECEIVER_IMPOSSIBLE},
+                 {1800000000000000000u + 40 * 86400000000000u, RECEIVER_IMPOSSIBLE},
+                 {1800000000000000000u + 3600000000000u, RECEIVER_SUPERSEDED},
+                 {2, RECEIVER_SUPERSEDED}};
+    (void)state;
+    journal *j = open_journal(1 << 20); // its epoch is 1: it had no clock
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        frame f = {.first = 1, .count = 1, .is_gap = true, .epoch = cases[i].epoch};
+        receiver_verdict v = RECEIVER_VERDICTS;
+        assert_false(journal_take(j, "a", &f, "gap", 3, now_ns, &v));
+        assert_int_equal(v, cases[i].verdict);
     }
-    snprintf(s.name, sizeof s.name, "run-7.b");
-    s.nodes = strdup("n*,\"x\"");
-    assert_int_equal(session_write(directory(), &s), 0);
-    assert_int_equal(session_read(directory(), "run-7.b", &back), 0);
-    assert_string_equal(back.nodes, "n*,\"x\"");
-    assert_int_equal(back.start_ns, 5);
-    assert_int_equal(back.stop_ns, 9);
-    assert_int_equal(back.interval_ns, 7);
-    assert_true(back.fast);
-    assert_null(back.sources);
-    tree_write(top, "head/sessions/broken.json", "{\"start_ns\":");
-    tree_write(top, "head/sessions/other.json", "[1]");
-    assert_int_equal(session_read(directory(), "broken", &(session){.interval_ns = 0}), EILSEQ);
-    assert_int_equal(session_list(directory(), &all), 0);
-    assert_int_equal(arrlenu(all), 1);
-    session_list_free(&all);
-    // Where one cannot be read, nobody knows what it needs.
-    char other[700];
-    snprintf(other, sizeof other, "%s/sessions/link.json", directory());
-    assert_int_equal(symlink("run-7.b.json", other), 0);
-    assert_int_equal(session_list(directory(), &all), ELOOP);
-    session_list_free(&all);
-    assert_int_equal(session_delete(directory(), "run-7.b"), 0);
-    assert_int_equal(session_delete(directory(), "run-7.b"), ENOENT);
-    session_free(&back);
-    free(s.nodes);
+    assert_int_equal(journal_row_count(j), 0);
+    journal_close(j);
 }
 
 int main(void)
@@ -600,7 +751,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_damaged_long_ago, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_sessions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_forgets, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_counts_what_is_missing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_older_journal, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_epochs, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void collecting_on_frame(void *user, const char *subject, const void *dat
     if (!good)
         c->facts.malformed++;
     else if (!c->stop && !journal_take(c->journal, node, &f, data, size, collecting_clock(CLOCK_REALTIME), &verdict))
-        c->facts.turned_away++;
+        *(verdict == RECEIVER_IMPOSSIBLE ? &c->facts.malformed : &c->facts.turned_away) += 1;
     if (verdict == RECEIVER_SUPERSEDED) c->superseded = true;
     if (journal_waiting(c->journal) >= COLLECTING_COMMIT) pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);

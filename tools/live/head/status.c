@@ -29,6 +29,7 @@ static json_object *status_row(const journal_row *row, int64_t wall_ns)
     for (unsigned i = 0; i < SPOOL_REASONS; i++)
         if (row->missing[i]) json_put_exact(missing, spool_reason_name(i), row->missing[i]);
     json_put(o, "missing_ticks", missing);
+    json_put(o, "missing_since_ns", row->since_ns ? json_new_int64(row->since_ns) : NULL);
     return o;
 }
 

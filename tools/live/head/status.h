@@ -8,7 +8,8 @@ typedef struct status_facts {
     bool up;                   // the server is reached
     int disk_error;            // the errno that the disk gives now
     int64_t disk_since_ns;     // since when; wall clock
-    uint64_t malformed;        // messages that are no frames, or are not of the node whose subject they use
+    uint64_t malformed;        // messages that are no frames, are not of the node whose subject they use, or that
+                               // follow a head that there cannot be
     uint64_t turned_away;      // frames that there was no room for; the agents keep them
     uint64_t dropped, commits; // messages that the library dropped
 } status_facts;

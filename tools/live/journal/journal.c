@@ -19,6 +19,11 @@
 
 enum { JOURNAL_STREAMS = 64, JOURNAL_ROWS = 1 << 18 }; // streams of one node, and in all: a bound for who is hostile
 
+// A node without a disk begins a stream with each start. Above the bounds it takes the place of one that was silent so long.
+static const int64_t journal_silent_ns = 3600000000000;
+// Heads' clocks differ by less: by a time zone at most.
+static const uint64_t journal_ahead_ns = 86400000000000;
+
 typedef struct journal_piece {
     size_t at; // of its head in the buffer
     seglog_entry entry;
@@ -91,11 +96,23 @@ static unsigned char *journal_room(journal_buffer *b, seglog_entry e)
 static void journal_put_row(journal_buffer *b, size_t index, const journal_row *row)
 {
     size_t name = strlen(row->node);
-    unsigned char *to =
-        journal_room(b, (seglog_entry){.kind = JOURNAL_ROW, .number = index, .size = (uint32_t)(24 + name)});
+    unsigned char *to = journal_room(
+        b,
+        (seglog_entry){.kind = JOURNAL_ROW, .number = index, .size = (uint32_t)(24 + name), .time_ns = row->heard_ns});
     memcpy(to, row->r.stream, 16);
     little_put(to + 16, row->r.durable, 8);
     memcpy(to + 24, row->node, name);
+}
+
+// Those that are accepted are counted already, also where they are written behind this.
+static void journal_put_missing(journal_buffer *b, size_t index, const journal_row *row)
+{
+    unsigned char *to =
+        journal_room(b, (seglog_entry){.kind = JOURNAL_MISSING, .number = index, .size = 16 + sizeof row->missing});
+    little_put(to, (uint64_t)row->since_ns, 8);
+    little_put(to + 8, row->r.accepted, 8);
+    for (size_t i = 0; i < SPOOL_REASONS; i++)
+        little_put(to + 16 + 8 * i, row->missing[i], 8);
 }
 
 static void journal_put_elsewhere(journal *j, size_t row, uint64_t first, uint64_t last)
@@ -129,13 +146,24 @@ static void journal_change(journal *j, size_t row)
     arrput(j->filling.changed, row);
 }
 
-static bool journal_find_row(journal *j, const char *node, const frame *f, size_t *row)
+static bool journal_find_row(journal *j, const char *node, const frame *f, int64_t wall_ns, size_t *row)
 {
     if (journal_known_find(&j->known, node, f->stream, row)) return true;
-    if (arrlenu(j->known.rows) >= JOURNAL_ROWS || journal_known_streams(&j->known, node) >= JOURNAL_STREAMS)
-        return false;
-    *row = journal_known_add(&j->known, node, f->stream);
+    if (arrlenu(j->known.rows) < JOURNAL_ROWS && journal_known_streams(&j->known, node) < JOURNAL_STREAMS) {
+        *row = journal_known_add(&j->known, node, f->stream);
+        return true;
+    }
+    if (!journal_known_oldest(&j->known, node, wall_ns - journal_silent_ns, row)) return false;
+    journal_known_replace(&j->known, *row, f->stream);
     return true;
+}
+
+// The agent follows a head that was started after this one. An epoch is the time of a start: one that no clock can have is no
+// head's, and must not end this one.
+static bool journal_is_superseded(const journal *j, const frame *f, int64_t wall_ns)
+{
+    uint64_t now = wall_ns > 0 ? (uint64_t)wall_ns : 0, most = j->head.epoch > now ? j->head.epoch : now;
+    return f->epoch <= most || f->epoch - most <= journal_ahead_ns;
 }
 
 static void journal_count(journal_row *row, const frame *f, size_t size)
@@ -143,7 +171,7 @@ static void journal_count(journal_row *row, const frame *f, size_t size)
     row->frames++;
     row->bytes += size;
     if (f->is_gap)
-        row->missing[f->reason < SPOOL_REASONS ? f->reason : 0] += f->count;
+        journal_known_miss(row, f->first, frame_last(f), f->reason);
     else
         row->ticks += f->count;
     row->tick_ns = f->last_ns;
@@ -154,21 +182,24 @@ bool journal_take(journal *j, const char *node, const frame *f, const void *data
 {
     size_t index;
     if (arrlenu(j->filling.bytes) + size > j->waiting_bytes || f->epoch > j->head.epoch) {
-        *verdict = f->epoch > j->head.epoch ? RECEIVER_SUPERSEDED : RECEIVER_AHEAD;
+        *verdict = f->epoch <= j->head.epoch              ? RECEIVER_AHEAD
+                   : journal_is_superseded(j, f, wall_ns) ? RECEIVER_SUPERSEDED
+                                                          : RECEIVER_IMPOSSIBLE;
         return false;
     }
-    if (!journal_find_row(j, node, f, &index)) return false;
+    if (!journal_find_row(j, node, f, wall_ns, &index)) return false;
     journal_row *row = &j->known.rows[index];
     bool has_preamble = f->preamble_size || journal_known_has_hash(&j->known, f->hash), is_new = !row->r.known;
     uint64_t before = row->r.accepted;
+    row->heard_ns = wall_ns;
+    if (!row->since_ns) row->since_ns = wall_ns;
     *verdict = receiver_take(&row->r, f, &j->head, has_preamble);
     if (is_new) journal_put_row(&j->filling, index, row);
     if (*verdict == RECEIVER_ELSEWHERE) {
         journal_put_elsewhere(j, index, before + 1, row->r.accepted);
-        row->missing[SPOOL_ELSEWHERE] += row->r.accepted - before;
+        journal_known_miss(row, before + 1, row->r.accepted, SPOOL_ELSEWHERE);
         *verdict = receiver_take(&row->r, f, &j->head, has_preamble);
     }
-    row->heard_ns = wall_ns;
     journal_change(j, index);
     if (*verdict != RECEIVER_STORE) {
         row->refused++;
@@ -194,8 +225,10 @@ void journal_tell_all(journal *j)
 // Each segment begins with all rows, so that the last one alone says what is durable.
 static void journal_make_table(journal *j)
 {
-    for (size_t i = 0; i < arrlenu(j->known.rows); i++)
+    for (size_t i = 0; i < arrlenu(j->known.rows); i++) {
         journal_put_row(&j->table, i, &j->known.rows[i]);
+        journal_put_missing(&j->table, i, &j->known.rows[i]);
+    }
     j->has_table = true;
 }
 
@@ -417,10 +450,10 @@ static bool journal_has_table(const char *path, size_t rows)
     seglog_entry e;
     size_t found = 0;
     if (seglog_reader_open(&r, path)) return false;
-    while (found < rows && seglog_reader_here(&r, &e) && e.kind == JOURNAL_ROW)
+    while (found < 2 * rows && seglog_reader_here(&r, &e) && e.kind == (found % 2 ? JOURNAL_MISSING : JOURNAL_ROW))
         found++;
     seglog_reader_close(&r);
-    return found == rows;
+    return found == 2 * rows;
 }
 
 // The last segment that can be read says what is durable. One that cannot be is not even its table: nothing was told of it.

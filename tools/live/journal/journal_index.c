@@ -17,13 +17,20 @@ typedef struct journal_place {
     uint64_t value;
 } journal_place;
 
+typedef struct journal_index_known {
+    char *key; // stream and node
+    size_t value;
+} journal_index_known;
+
 struct journal_index {
     int64_t from_ns, to_ns;
     seglog_reader *segments; // stb_ds
     seglog_reader preambles;
     bool has_preambles;
     journal_place *places;   // where each preamble is
-    journal_stream *streams; // stb_ds, by the number of their row
+    journal_stream *streams; // stb_ds
+    journal_index_known *known;
+    size_t *rows; // the stream that each row is of at this place of the journal; stb_ds
 };
 
 // ---- one entry after the other ----
@@ -67,15 +74,42 @@ static void journal_index_durable(journal_index *x, journal_stream *s, uint64_t 
     s->begun = true;
 }
 
-static void journal_index_row(journal_index *x, const seglog_entry *e)
+static bool journal_index_is_of(const journal_stream *s, const seglog_entry *e)
 {
-    if (e->size < 25 || e->number > arrlenu(x->streams)) return;
-    if (e->number == arrlenu(x->streams)) {
-        journal_stream s = {.node = memory_strndup((const char *)e->data + 24, e->size - 24)};
-        memcpy(s.stream, e->data, 16);
+    return memcmp(s->stream, e->data, 16) == 0 && strlen(s->node) == e->size - 24 &&
+           memcmp(s->node, e->data + 24, e->size - 24) == 0;
+}
+
+// The stream that a row begins to be of. It may have been here before, and have been forgotten by the head.
+static size_t journal_index_find(journal_index *x, const seglog_entry *e)
+{
+    journal_stream s = {.node = memory_strndup((const char *)e->data + 24, e->size - 24)};
+    memcpy(s.stream, e->data, 16);
+    char *key = journal_stream_key(s.node, s.stream);
+    ptrdiff_t at = shgeti(x->known, key);
+    size_t stream = at >= 0 ? x->known[at].value : arrlenu(x->streams);
+    if (at >= 0) {
+        free(s.node);
+    } else {
+        shput(x->known, key, stream);
         arrput(x->streams, s);
     }
-    journal_index_durable(x, &x->streams[e->number], little_get(e->data + 16, 8));
+    free(key);
+    return stream;
+}
+
+static void journal_index_row(journal_index *x, const seglog_entry *e)
+{
+    if (e->size < 25 || e->number > arrlenu(x->rows)) return;
+    bool is_new = e->number == arrlenu(x->rows);
+    if (is_new || !journal_index_is_of(&x->streams[x->rows[e->number]], e)) {
+        size_t stream = journal_index_find(x, e);
+        if (is_new)
+            arrput(x->rows, stream);
+        else
+            x->rows[e->number] = stream;
+    }
+    journal_index_durable(x, &x->streams[x->rows[e->number]], little_get(e->data + 16, 8));
 }
 
 static bool journal_index_has_key(const frame *f)
@@ -94,14 +128,16 @@ static void journal_index_entry(journal_index *x, const seglog_entry *e, uint32_
         journal_index_row(x, e);
         return;
     }
-    if (e->number >= arrlenu(x->streams)) return;
+    if (e->number >= arrlenu(x->rows)) return;
+    journal_stream *s = &x->streams[x->rows[e->number]];
     if (e->kind == JOURNAL_ELSEWHERE && e->size == 16) {
         t.first = little_get(e->data, 8);
         t.last = little_get(e->data + 8, 8);
         t.last_ns = journal_index_not_yet;
         t.is_gap = true;
         t.reason = SPOOL_ELSEWHERE;
-    } else if (e->kind == JOURNAL_FRAME && frame_parse(&f, e->data, e->size)) {
+    } else if (e->kind == JOURNAL_FRAME && frame_parse(&f, e->data, e->size) &&
+               memcmp(f.stream, s->stream, sizeof f.stream) == 0) {
         t.first = f.first;
         t.last = frame_last(&f);
         t.first_ns = f.first_ns;
@@ -112,7 +148,7 @@ static void journal_index_entry(journal_index *x, const seglog_entry *e, uint32_
     } else {
         return;
     }
-    journal_index_add(x, &x->streams[e->number], &t);
+    journal_index_add(x, s, &t);
 }
 
 static void journal_index_read(journal_index *x, uint32_t segment)
@@ -152,6 +188,7 @@ journal_index *journal_index_open(const char *directory, int64_t from_ns, int64_
     journal_segment *found = NULL;
     journal_index *x = memory_calloc(1, sizeof *x);
     *x = (journal_index){.from_ns = from_ns, .to_ns = to_ns};
+    sh_new_strdup(x->known);
     int error = journal_segments_list(directory, &found);
     for (size_t i = 0; !error && i < arrlenu(found); i++) {
         seglog_reader r;
@@ -218,6 +255,8 @@ void journal_index_close(journal_index *x)
     if (x->has_preambles) seglog_reader_close(&x->preambles);
     arrfree(x->segments);
     arrfree(x->streams);
+    arrfree(x->rows);
+    shfree(x->known);
     hmfree(x->places);
     free(x);
 }

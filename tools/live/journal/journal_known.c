@@ -17,16 +17,9 @@ void journal_known_init(journal_known *k)
     hmdefault(k->hashes, 0); // a lookup in no map at all would make one
 }
 
-// The stream's 16 bytes as text, then the node's name.
-static char *journal_known_key(const char *node, const unsigned char stream[16])
-{
-    return memory_format("%016llx%016llx %s", (unsigned long long)little_get(stream, 8),
-                         (unsigned long long)little_get(stream + 8, 8), node);
-}
-
 bool journal_known_find(const journal_known *k, const char *node, const unsigned char stream[16], size_t *row)
 {
-    char *key = journal_known_key(node, stream);
+    char *key = journal_stream_key(node, stream);
     journal_name *streams = k->streams;
     ptrdiff_t i = shgeti(streams, key);
     free(key);
@@ -36,20 +29,62 @@ bool journal_known_find(const journal_known *k, const char *node, const unsigned
 
 size_t journal_known_streams(const journal_known *k, const char *node)
 {
-    journal_name *nodes = k->nodes;
+    journal_node *nodes = k->nodes;
     ptrdiff_t i = shgeti(nodes, node);
-    return i >= 0 ? nodes[i].value : 0;
+    return i >= 0 ? arrlenu(nodes[i].value) : 0;
 }
 
 size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16])
 {
-    char *key = journal_known_key(node, stream);
-    size_t row = arrlenu(k->rows), streams = journal_known_streams(k, node) + 1;
+    char *key = journal_stream_key(node, stream);
+    size_t row = arrlenu(k->rows);
+    ptrdiff_t at = shgeti(k->nodes, node);
+    if (at < 0) {
+        shput(k->nodes, node, NULL);
+        at = shgeti(k->nodes, node);
+    }
+    arrput(k->nodes[at].value, row);
     shput(k->streams, key, row);
-    shput(k->nodes, node, streams);
     arrput(k->rows, ((journal_row){.node = memory_strdup(node)}));
     free(key);
     return row;
+}
+
+bool journal_known_oldest(const journal_known *k, const char *node, int64_t before_ns, size_t *row)
+{
+    journal_node *nodes = k->nodes;
+    ptrdiff_t at = shgeti(nodes, node);
+    bool found = false;
+    for (size_t i = 0; at >= 0 && i < arrlenu(nodes[at].value); i++) {
+        const journal_row *r = &k->rows[nodes[at].value[i]];
+        if (r->heard_ns >= before_ns || r->r.accepted != r->r.durable) continue;
+        before_ns = r->heard_ns;
+        *row = nodes[at].value[i];
+        found = true;
+    }
+    return found;
+}
+
+void journal_known_replace(journal_known *k, size_t row, const unsigned char stream[16])
+{
+    journal_row *r = &k->rows[row];
+    size_t found;
+    char *before = journal_stream_key(r->node, r->r.stream), *after = journal_stream_key(r->node, stream);
+    journal_row fresh = {.node = r->node, .changed = r->changed, .since_ns = r->since_ns};
+    memcpy(fresh.missing, r->missing, sizeof fresh.missing);
+    // Behind damage another row may be of the same stream already.
+    if (journal_known_find(k, r->node, r->r.stream, &found) && found == row) shdel(k->streams, before);
+    shput(k->streams, after, row);
+    memcpy(fresh.r.stream, stream, sizeof fresh.r.stream);
+    *r = fresh;
+    free(before);
+    free(after);
+}
+
+void journal_known_miss(journal_row *row, uint64_t first, uint64_t last, unsigned reason)
+{
+    if (first <= row->counted) first = row->counted + 1;
+    if (first <= last) row->missing[reason < SPOOL_REASONS ? reason : 0] += last - first + 1;
 }
 
 bool journal_known_has_hash(const journal_known *k, const unsigned char *hash)
@@ -76,23 +111,39 @@ static void journal_known_read_row(journal_known *k, const seglog_entry *e)
     node[name] = 0;
     if (e->number == arrlenu(k->rows))
         row = journal_known_add(k, node, e->data);
-    else if (!journal_known_find(k, node, e->data, &row) || row != e->number)
+    else if (strcmp(k->rows[e->number].node, node) != 0)
         return;
+    else if (!journal_known_find(k, node, e->data, &row) || row != e->number)
+        journal_known_replace(k, row = (size_t)e->number, e->data);
     receiver *r = &k->rows[row].r;
     *r = (receiver){.known = true, .durable = little_get(e->data + 16, 8)};
     memcpy(r->stream, e->data, 16);
     r->accepted = r->durable;
+    if (e->time_ns) k->rows[row].heard_ns = e->time_ns;
+}
+
+static void journal_known_read_missing(journal_known *k, const seglog_entry *e)
+{
+    if (e->number >= arrlenu(k->rows) || e->size < 16 || e->size % 8) return;
+    journal_row *row = &k->rows[e->number];
+    row->since_ns = (int64_t)little_get(e->data, 8);
+    row->counted = little_get(e->data + 8, 8);
+    memset(row->missing, 0, sizeof row->missing);
+    for (uint32_t at = 16; at < e->size; at += 8) {
+        size_t reason = (at - 16) / 8;
+        row->missing[reason < SPOOL_REASONS ? reason : 0] += little_get(e->data + at, 8);
+    }
 }
 
 // Only what follows on what was there before counts: the rest is behind damage, and the agent is asked for it again.
 static void journal_known_read_frame(journal_known *k, const seglog_entry *e)
 {
-    frame f;
+    frame f = {.is_gap = true, .reason = SPOOL_ELSEWHERE};
     uint64_t first, last;
     if (e->number >= arrlenu(k->rows)) return;
     journal_row *row = &k->rows[e->number];
     if (e->kind == JOURNAL_FRAME) {
-        if (!frame_parse(&f, e->data, e->size)) return;
+        if (!frame_parse(&f, e->data, e->size) || memcmp(f.stream, row->r.stream, sizeof f.stream) != 0) return;
         first = f.first;
         last = frame_last(&f);
         if (!f.is_gap && !journal_known_has_hash(k, f.hash)) return;
@@ -104,8 +155,13 @@ static void journal_known_read_frame(journal_known *k, const seglog_entry *e)
     } else {
         return;
     }
-    if (first == row->r.durable + 1) row->r.durable = row->r.accepted = last;
-    if (e->time_ns) row->heard_ns = e->time_ns;
+    if (first == row->r.durable + 1) {
+        row->r.durable = row->r.accepted = last;
+        if (f.is_gap) journal_known_miss(row, first, last, f.reason);
+    }
+    if (!e->time_ns) return;
+    row->heard_ns = e->time_ns;
+    if (!row->since_ns) row->since_ns = e->time_ns;
 }
 
 void journal_known_read(journal_known *k, const char *path)
@@ -116,6 +172,8 @@ void journal_known_read(journal_known *k, const char *path)
     while (seglog_reader_next(&r, &e)) {
         if (e.kind == JOURNAL_ROW)
             journal_known_read_row(k, &e);
+        else if (e.kind == JOURNAL_MISSING)
+            journal_known_read_missing(k, &e);
         else
             journal_known_read_frame(k, &e);
     }
@@ -137,6 +195,8 @@ void journal_known_free(journal_known *k)
     for (size_t i = 0; i < arrlenu(k->rows); i++)
         free(k->rows[i].node);
     arrfree(k->rows);
+    for (size_t i = 0; i < shlenu(k->nodes); i++)
+        arrfree(k->nodes[i].value);
     shfree(k->streams);
     shfree(k->nodes);
     hmfree(k->hashes);

@@ -13,13 +13,20 @@ typedef struct journal_row {
     uint64_t committing;
     int64_t heard_ns, tick_ns; // wall clock: when the last frame came; the last tick in it
     uint64_t ticks, frames, refused, bytes;
-    uint64_t missing[SPOOL_REASONS]; // ticks that are no more, by reason
+    uint64_t missing[SPOOL_REASONS]; // ticks that are no more, by reason, over all runs of the head
+    int64_t since_ns;                // wall clock: they are counted from here on
+    uint64_t counted;                // what is missing up to this number is in `missing`
 } journal_row;
 
 typedef struct journal_name {
-    char *key; // node and stream, or node
+    char *key; // node and stream
     size_t value;
 } journal_name;
+
+typedef struct journal_node {
+    char *key;
+    size_t *value; // its rows; stb_ds
+} journal_node;
 
 typedef struct journal_hash {
     struct journal_hash_key {
@@ -31,7 +38,7 @@ typedef struct journal_hash {
 typedef struct journal_known {
     journal_row *rows;     // stb_ds; they stay at their index
     journal_name *streams; // row by node and stream
-    journal_name *nodes;   // how many streams a node has
+    journal_node *nodes;
     journal_hash *hashes;
 } journal_known;
 
@@ -39,6 +46,12 @@ void journal_known_init(journal_known *k);
 bool journal_known_find(const journal_known *k, const char *node, const unsigned char stream[16], size_t *row);
 size_t journal_known_streams(const journal_known *k, const char *node);
 size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16]);
+// The node's stream that was heard from longest ago, before `before_ns`, and of which nothing waits for the disk.
+bool journal_known_oldest(const journal_known *k, const char *node, int64_t before_ns, size_t *row);
+// The row is another stream's of the same node from now on; what the node lost stays counted.
+void journal_known_replace(journal_known *k, size_t row, const unsigned char stream[16]);
+// These numbers are no more; those that are counted already are not counted again.
+void journal_known_miss(journal_row *row, uint64_t first, uint64_t last, unsigned reason);
 bool journal_known_has_hash(const journal_known *k, const unsigned char *hash);
 void journal_known_add_hash(journal_known *k, const unsigned char *hash);
 // Takes over what a segment, or the file of preambles, says.

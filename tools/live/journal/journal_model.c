@@ -1,11 +1,18 @@
 #include "journal_model.h"
 
+#include "live/spool/little.h"
 #include "live/spool/spool_segments.h"
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
 #include <stdlib.h>
+
+char *journal_stream_key(const char *node, const unsigned char stream[16])
+{
+    return memory_format("%016llx%016llx %s", (unsigned long long)little_get(stream, 8),
+                         (unsigned long long)little_get(stream + 8, 8), node);
+}
 
 char *journal_segment_path(const char *directory, uint64_t number)
 {

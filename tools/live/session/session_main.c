@@ -299,7 +299,7 @@ static const command session_command = {
         "...). report makes a report of these. stats prints mean, percentiles and maximum of each rate and gauge that\n"
         "was not always 0. status shows the nodes: how long ago each was heard from, how far it is behind, and how "
         "many\n"
-        "of its ticks the head knows to be lost since it was started.",
+        "of its ticks the head knows to be lost, over all its runs, and since when it counts them.",
     .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
                 "netprof session stop run7 --dir head\n"
                 "netprof session list --dir head\n"

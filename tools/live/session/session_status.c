@@ -85,6 +85,7 @@ typedef struct session_seen {
     struct session_seen_node {
         json_object *row; // of the spool that was heard from last
         uint64_t lost;    // of all
+        int64_t since_ns; // the head counts what is lost from then on; 0: it has not heard of the node
     } value;
 } session_seen;
 
@@ -103,6 +104,9 @@ static session_seen *session_gather(json_object *nodes)
         int64_t silent = session_silence(row), before = session_silence(seen[at].value.row);
         if (silent >= 0 && (before < 0 || silent < before)) seen[at].value.row = row;
         seen[at].value.lost += session_missing(row);
+        int64_t since_ns = (int64_t)session_member(row, "missing_since_ns");
+        if (since_ns > 0 && (!seen[at].value.since_ns || since_ns < seen[at].value.since_ns))
+            seen[at].value.since_ns = since_ns;
     }
     return seen;
 }
@@ -123,6 +127,7 @@ static bool session_print_node(table *t, const session_seen *seen, int64_t age_n
         table_printf(t, PLAIN, "%s ago", words_duration((double)silent / 1e9).text);
     table_cell(t, PLAIN, words_many(behind, "tick|ticks").text);
     table_cell(t, lost ? WARNING : PLAIN, words_many(lost, "tick|ticks").text);
+    table_cell(t, PLAIN, seen->value.since_ns > 0 ? words_time(seen->value.since_ns).text : "");
     table_cell(t, PLAIN, last > 0 ? words_time(last).text : "");
     return is_silent;
 }
@@ -134,6 +139,7 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
                                      {"heard from", COLUMN_RIGHT},
                                      {"behind", COLUMN_RIGHT},
                                      {"lost", COLUMN_RIGHT},
+                                     {"since", 0},
                                      {"last reading", 0}};
     json_object *nodes;
     int64_t age = runs ? 0 : now_ns - (int64_t)session_member(o, "wall_ns");
@@ -148,6 +154,11 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
         printf("%s turned away since the head started: its disk took nothing, or a node has had too many spools. The "
                "agents keep what they hold.\n",
                words_many(turned_away, "message was|messages were").text);
+    uint64_t malformed = session_member(o, "malformed");
+    if (runs && malformed)
+        printf("%s refused since the head started: of another node than the sender, damaged, or no message of an "
+               "agent.\n",
+               words_many(malformed, "message was|messages were").text);
     const char *disk = session_member_text(o, "disk_error");
     if (runs && disk && *disk)
         printf("The head's disk takes nothing since %s: %s.\n",

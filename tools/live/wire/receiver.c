@@ -6,8 +6,9 @@ receiver_verdict receiver_take(receiver *r, const frame *f, const receiver_head 
 {
     if (f->epoch > head->epoch) return RECEIVER_SUPERSEDED;
     if (!r->known) {
-        // This head's own word, of which it knows nothing any more, counts for nothing.
-        uint64_t begin = f->head == head->id ? 0 : f->base;
+        // An earlier run's word, of which this head knows nothing any more, counts for nothing: its disk was lost. What this
+        // very run confirmed and has forgotten since is in its journal.
+        uint64_t begin = f->head == head->id && f->epoch != head->epoch ? 0 : f->base;
         *r = (receiver){.known = true, .accepted = begin, .durable = begin};
         memcpy(r->stream, f->stream, sizeof r->stream);
     }

@@ -26,6 +26,7 @@ typedef enum receiver_verdict {
     RECEIVER_PREAMBLE,   // what it builds on is not known here
     RECEIVER_ELSEWHERE,  // another head has the numbers up to f->base: note that, then ask again
     RECEIVER_SUPERSEDED, // the agent follows a later head
+    RECEIVER_IMPOSSIBLE, // it says that it follows a head that there cannot be (journal_take() alone says so)
     RECEIVER_VERDICTS
 } receiver_verdict;
 
