@@ -24,31 +24,6 @@ static const comparison_sentence *answers_find(const comparison *c, const char *
     return NULL;
 }
 
-static void answers_append_range(char **text, const comparison_range *r, words_text (*words)(double))
-{
-    const words_text low = words(r->min), high = words(r->max);
-    text_append(text, "%s", words(r->median).text);
-    if (r->min < r->max && strcmp(low.text, high.text) != 0) text_append(text, " (%s to %s)", low.text, high.text);
-}
-
-static words_text answers_bytes(double bytes)
-{
-    return words_quantity(bytes, "B");
-}
-
-static words_text answers_rate(double bytes_per_s)
-{
-    return words_quantity(bytes_per_s, "B/s");
-}
-
-static void answers_append_instead(char **text, const comparison_range sides[COMPARISON_SIDES],
-                                   words_text (*words)(double))
-{
-    answers_append_range(text, &sides[COMPARISON_FAULTY], words);
-    text_append(text, " instead of ");
-    answers_append_range(text, &sides[COMPARISON_HEALTHY], words);
-}
-
 // ---- same work? slower? ----
 
 // Other work is no fault; that less was moved is said with the throughput.
@@ -65,8 +40,8 @@ static void answers_say_same(comparison *c)
         return;
     }
     if (w->same == COMPARISON_WORK_SAME) {
-        const words_text healthy = answers_bytes(w->bytes[COMPARISON_HEALTHY].median),
-                         faulty = answers_bytes(w->bytes[COMPARISON_FAULTY].median);
+        const words_text healthy = comparer_bytes_text(w->bytes[COMPARISON_HEALTHY].median),
+                         faulty = comparer_bytes_text(w->bytes[COMPARISON_FAULTY].median);
         if (!(w->bytes[COMPARISON_FAULTY].median > 0))
             text_append(&text, "Yes: the same command, next to no traffic");
         else if (strcmp(healthy.text, faulty.text) == 0)
@@ -77,10 +52,10 @@ static void answers_say_same(comparison *c)
         return;
     }
     text_append(&text, "No: ");
-    if (w->by_throughput)
-        answers_append_instead(&text, w->bytes, answers_bytes), text_append(&text, " moved; what is counted is held "
-                                                                                   "against the bytes");
-    else
+    if (w->by_throughput) {
+        comparer_append_instead(&text, w->bytes, comparer_bytes_text);
+        text_append(&text, " moved; what is counted is held against the bytes");
+    } else
         text_append(&text, "another command, and next to no traffic on both sides");
     answers_add(c, SEVERITY_INFO, "Same work?", text);
 }
@@ -101,11 +76,11 @@ static void answers_say_slower(comparison *c)
         text_append(&text, "No");
     text_append(&text, slower || faster ? ", " : ": ");
     if (w->by_throughput)
-        answers_append_instead(&text, w->bytes_per_s, answers_rate);
+        comparer_append_instead(&text, w->bytes_per_s, comparer_rate_text);
     else if (slower || faster)
-        answers_append_instead(&text, w->seconds, words_duration);
+        comparer_append_instead(&text, w->seconds, words_duration);
     else
-        answers_append_range(&text, &w->seconds[COMPARISON_FAULTY], words_duration),
+        comparer_append_range(&text, &w->seconds[COMPARISON_FAULTY], words_duration),
             text_append(&text, " on both sides");
     if (slower) { // one run a side, or by how much the runs vary: as the sentence says it
         const char *chance = strstr(said->text, "; one run on each side");
@@ -116,14 +91,6 @@ static void answers_say_slower(comparison *c)
 }
 
 // ---- what differs ----
-
-static bool answers_lists(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)); at += n)
-        if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ',')) return true;
-    return false;
-}
 
 static const comparison_check *answers_check(const comparison *c, const comparison_sentence *s)
 {
@@ -138,7 +105,7 @@ static bool answers_follows(const comparison *c, const comparison_sentence *s, c
     const comparison_check *check = answers_check(c, s);
     if (!check || s == cause || !answers_check(c, cause)) return false;
     const finding *x = check->cells[check->worst].finding[COMPARISON_FAULTY];
-    return x && x->explained_by && answers_lists(x->explained_by, cause->rule);
+    return x && x->explained_by && findings_names_rule(x->explained_by, cause->rule);
 }
 
 static bool answers_is_finding(const comparison_sentence *s)

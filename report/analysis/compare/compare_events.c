@@ -67,8 +67,34 @@ static void events_add_check(comparison *c, const comparison_check *check)
 
 // ---- counters ----
 
-// The event that a counter tells once more: of a check that has it as evidence, of one that found its device, or of a counter
-// of its class with nearly the same ratio.
+// The finding of a check on a device of the faulty side; NULL: none.
+static const finding *events_finding_at(const comparison_check *check, size_t device)
+{
+    if (check->of_node || device < check->first_device || device >= check->first_device + check->cell_count)
+        return NULL;
+    return check->cells[device - check->first_device].finding[COMPARISON_FAULTY];
+}
+
+static bool events_explains(const finding *x, const finding *cause)
+{
+    return x->explained_by && findings_names_rule(x->explained_by, cause->rule->name);
+}
+
+// Is the counter read by a finding that follows from the event's, or that the event's follows from, on the same device?
+static bool events_follows(const comparison *c, const comparison_event *e, const comparison_line *line, size_t device)
+{
+    const finding *own = e->check ? events_finding_at(e->check, device) : NULL;
+    for (size_t i = 0; own && i < c->check_count; i++) {
+        const finding *x = events_finding_at(&c->checks[i], device);
+        if (!x || !(x == own || events_explains(x, own) || events_explains(own, x))) continue;
+        for (size_t k = 0; k < x->evidence_count; k++)
+            if (strcmp(x->evidence[k].name, line->name) == 0) return true;
+    }
+    return false;
+}
+
+// The event that a counter tells once more: of a check whose finding reads it, of one there that this finding follows from or
+// explains, or of a counter of its class with nearly the same ratio. Another trouble of the same device is its own event.
 static comparison_event *events_told_by(comparison *c, const comparison_line *line)
 {
     const comparison_cell *x = &line->cells[line->worst];
@@ -79,8 +105,8 @@ static comparison_event *events_told_by(comparison *c, const comparison_line *li
         comparison_event *e = &c->events[i];
         bool here = e->device == device || (e->alike && line->pattern == COMPARISON_ALL_ALIKE);
         if (!here) continue;
-        if (e->check && line->kind <= COMPARISON_STALLS && x->direction > 0) return e;
-        if (!e->line) continue;
+        if (x->direction > 0 && events_follows(c, e, line, device)) return e;
+        if (!e->line || e->line->kind != line->kind) continue;
         const comparison_cell *y = &e->line->cells[e->line->worst];
         double ratio = x->ratio_per_s / y->ratio_per_s;
         bool both_new = isnan(x->ratio_per_s) && isnan(y->ratio_per_s) && x->state == y->state;

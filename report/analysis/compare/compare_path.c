@@ -70,7 +70,7 @@ static void path_choose_outline(comparison_path *p)
         const comparison_verdict *v = p->stages[i].verdict;
         if (!v || !comparison_is_worse(v)) continue;
         const finding *x = v->finding[COMPARISON_FAULTY];
-        if (!p->backs_up && x && x->explained_by && strstr(x->explained_by, last->rule))
+        if (!p->backs_up && x && x->explained_by && findings_names_rule(x->explained_by, last->rule))
             p->backs_up = true, p->first = i;
     }
 }

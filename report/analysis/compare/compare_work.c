@@ -210,31 +210,6 @@ static words_text work_factor(double factor)
     return factor >= 10 ? words_count(factor) : words_number(factor);
 }
 
-// "4.32 s", of several runs "4.32 s (4.10 s to 4.90 s)".
-static void work_append_range(char **text, const comparison_range *r, words_text (*words)(double))
-{
-    text_append(text, "%s", words(r->median).text);
-    if (r->min < r->max) text_append(text, " (%s to %s)", words(r->min).text, words(r->max).text);
-}
-
-static words_text work_bytes_text(double bytes)
-{
-    return words_quantity(bytes, "B");
-}
-
-static words_text work_rate_text(double bytes_per_s)
-{
-    return words_quantity(bytes_per_s, "B/s");
-}
-
-static void work_append_instead(char **text, const comparison_range sides[COMPARISON_SIDES],
-                                words_text (*words)(double))
-{
-    work_append_range(text, &sides[COMPARISON_FAULTY], words);
-    text_append(text, " instead of ");
-    work_append_range(text, &sides[COMPARISON_HEALTHY], words);
-}
-
 // Whether the runs' ranges meet, and what chance does; with one run a side what that cannot say.
 static void work_append_chance(const comparison *c, char **text)
 {
@@ -261,7 +236,7 @@ static void work_append_bytes_same(const comparison *c, char **text)
 {
     const comparison_work *w = &c->work;
     if (work_is_traffic(w)) {
-        text_append(text, "%s moved on both sides", work_bytes_text(w->bytes[COMPARISON_FAULTY].median).text);
+        text_append(text, "%s moved on both sides", comparer_bytes_text(w->bytes[COMPARISON_FAULTY].median).text);
         work_append_packets(w, text);
     } else {
         text_append(text, "the same command, next to no traffic");
@@ -285,8 +260,8 @@ static void work_say_same(comparison *c)
         text_append(&text, "%s times faster for the same work: ", work_factor(1 / w->slower).text);
     work_append_bytes_same(c, &text);
     if (timed) text_append(&text, near ? " in " : ", in ");
-    if (timed && near) work_append_range(&text, &w->seconds[COMPARISON_FAULTY], words_duration);
-    if (timed && !near) work_append_instead(&text, w->seconds, words_duration);
+    if (timed && near) comparer_append_range(&text, &w->seconds[COMPARISON_FAULTY], words_duration);
+    if (timed && !near) comparer_append_instead(&text, w->seconds, words_duration);
     if (timed && w->slower > 1 && !near) work_append_chance(c, &text);
     comparer_say(c, s ? s : SEVERITY_INFO, s ? COMPARISON_OF_SPEED : COMPARISON_OF_CONTEXT, "duration", DIFFERENCE_NONE,
                  text);
@@ -318,11 +293,11 @@ static void work_say_other(comparison *c)
         c->work.headline = memory_strdup("not the same work");
         return;
     }
-    work_append_instead(&text, w->bytes, work_bytes_text);
+    comparer_append_instead(&text, w->bytes, comparer_bytes_text);
     if (command == WORK_OTHER_PROGRAM) text_append(&text, ", by another program");
     if (!isnan(w->slower)) {
         text_append(&text, "; throughput %s times: ", words_number(1 / w->slower).text);
-        work_append_instead(&text, w->bytes_per_s, work_rate_text);
+        comparer_append_instead(&text, w->bytes_per_s, comparer_rate_text);
         if (w->slower > 1.05) work_append_chance(c, &text);
         if (s == SEVERITY_UNKNOWN)
             text_append(&text, "; whether less was to be done cannot be told without the command");
@@ -332,8 +307,8 @@ static void work_say_other(comparison *c)
     c->work.headline = isnan(w->slower) ? memory_strdup(more ? "more was moved" : "not the same work")
                                         : memory_format("%s: %s instead of %s, throughput %s times",
                                                         more ? "more was moved" : "not the same work",
-                                                        work_bytes_text(w->bytes[COMPARISON_FAULTY].median).text,
-                                                        work_bytes_text(w->bytes[COMPARISON_HEALTHY].median).text,
+                                                        comparer_bytes_text(w->bytes[COMPARISON_FAULTY].median).text,
+                                                        comparer_bytes_text(w->bytes[COMPARISON_HEALTHY].median).text,
                                                         words_number(1 / w->slower).text);
 }
 

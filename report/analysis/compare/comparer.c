@@ -1,6 +1,7 @@
 #include "comparer.h"
 
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,4 +82,28 @@ words_text comparer_splits_text(const comparison *c, double chance)
     else
         snprintf(text.text, sizeof text.text, "fewer than 1 of a million splits");
     return text;
+}
+
+words_text comparer_bytes_text(double bytes)
+{
+    return words_quantity(bytes, "B");
+}
+
+words_text comparer_rate_text(double bytes_per_s)
+{
+    return words_quantity(bytes_per_s, "B/s");
+}
+
+void comparer_append_range(char **text, const comparison_range *r, words_text (*words)(double))
+{
+    const words_text low = words(r->min), high = words(r->max);
+    text_append(text, "%s", words(r->median).text);
+    if (r->min < r->max && strcmp(low.text, high.text) != 0) text_append(text, " (%s to %s)", low.text, high.text);
+}
+
+void comparer_append_instead(char **text, const comparison_range sides[COMPARISON_SIDES], words_text (*words)(double))
+{
+    comparer_append_range(text, &sides[COMPARISON_FAULTY], words);
+    text_append(text, " instead of ");
+    comparer_append_range(text, &sides[COMPARISON_HEALTHY], words);
 }

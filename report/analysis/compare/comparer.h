@@ -60,6 +60,12 @@ words_text comparer_splits_text(const comparison *c, double chance);
 // Where how much the runs vary tells it, not how they rank: "2.30 % of such comparisons", "1 of 385 such comparisons".
 words_text comparer_spread_text(double chance);
 
+words_text comparer_bytes_text(double bytes);
+words_text comparer_rate_text(double bytes_per_s);
+// "4.32 s", of several runs "4.32 s (4.10 s to 4.90 s)"; then the faulty side's "instead of" the healthy one's.
+void comparer_append_range(char **text, const comparison_range *r, words_text (*words)(double));
+void comparer_append_instead(char **text, const comparison_range sides[COMPARISON_SIDES], words_text (*words)(double));
+
 // Fills in line->pattern_text.
 void comparer_pattern_text(const comparison *c, comparison_line *line);
 

@@ -31,7 +31,6 @@ void findings_append_claim(findings_making *m, finding *x);
 // Where (nearly) all devices have much the same finding of the rule, no single one is named. From the item `first` on.
 void findings_mark_alike(findings_making *m, const rule *x, size_t first, size_t judged);
 
-bool findings_names_rule(const char *list, const char *name); // is it one of the rules, or sources, that a list names?
 void findings_explain(findings_making *m, finding *x);
 void findings_sort(findings *f, const rules *set);
 void findings_find_background(findings_making *m);

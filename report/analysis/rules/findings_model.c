@@ -119,3 +119,11 @@ const char *finding_value_text(const finding *x, char *text, size_t size)
 {
     return finding_number_text(x->rule, x->value, text, size);
 }
+
+bool findings_names_rule(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; n && (at = strstr(at, name)); at += n)
+        if ((at == list || strchr(" ,;", at[-1])) && (!at[n] || strchr(" ,;", at[n]))) return true;
+    return false;
+}

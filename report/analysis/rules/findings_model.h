@@ -173,6 +173,7 @@ const char *finding_number_text(const rule *x, double value, char *text, size_t 
 // What devices of the network, or GPUs, that can be held against each other have in common beside their speed: source,
 // driver, model, bond. NULL: it takes no part, for it is no port of the node or its link is down. free() it.
 char *findings_alike_key(const difference *d, size_t device);
+bool findings_names_rule(const char *list, const char *name); // is it one of the rules, or sources, that a list names?
 bool findings_crosses(const rule_threshold *t, double value); // is it on the bad side of a threshold?
 
 #endif

@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool findings_names_rule(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = list; n && (at = strstr(at, name)); at += n)
-        if ((at == list || strchr(" ,;", at[-1])) && (!at[n] || strchr(" ,;", at[n]))) return true;
-    return false;
-}
-
 // A finding on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
 static bool findings_is_everywhere(const findings_making *m, size_t device)
 {

@@ -391,6 +391,32 @@ static void checks_that_turned(void **state)
     clear(&b);
 }
 
+// What grew beside a finding is its own event: only what the finding's rules read tells the same.
+static void another_trouble_is_not_told_by_a_finding(void **state)
+{
+    bench b;
+    bool found = false;
+    (void)state;
+    compare_two(&b, "cxi", "@cassini_version=1.1 hni_tx_paused_1=0 cq_num_tx_cmd_align_errors=0",
+                "@cassini_version=1.1 hni_tx_paused_1=3100000000 cq_num_tx_cmd_align_errors=50000");
+    assert_string_equal(b.c.events[0].check->rule->name, "egress-paused");
+    assert_int_equal(b.c.events[0].more, 0);
+    for (size_t i = 1; i < b.c.event_count; i++)
+        found |= b.c.events[i].line && strcmp(b.c.events[i].line->name, "cq_num_tx_cmd_align_errors") == 0;
+    assert_true(found);
+    clear(&b);
+}
+
+// A rule's name within a longer one's is another rule.
+static void lists_of_rules_are_read_by_whole_names(void **state)
+{
+    (void)state;
+    assert_true(findings_names_rule("pcie-link, host-read-latency", "host-read-latency"));
+    assert_true(findings_names_rule("pcie-link", "pcie-link"));
+    assert_false(findings_names_rule("pcie-link-width, old-pcie-link", "pcie-link"));
+    assert_false(findings_names_rule("pcie-link", ""));
+}
+
 static void what_could_not_be_judged_does_not_turn(void **state)
 {
     bench b;
@@ -762,6 +788,8 @@ int main(void)
         cmocka_unit_test(equal_where_the_counter_is),
         cmocka_unit_test(gauges_stand_apart),
         cmocka_unit_test(checks_that_turned),
+        cmocka_unit_test(another_trouble_is_not_told_by_a_finding),
+        cmocka_unit_test(lists_of_rules_are_read_by_whole_names),
         cmocka_unit_test(what_could_not_be_judged_does_not_turn),
         cmocka_unit_test(trouble_that_went_away_is_no_fault),
         cmocka_unit_test(nothing_differs),
