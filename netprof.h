@@ -753,7 +753,8 @@ NETPROF_API netprof_err netprof_write_fact(netprof_writer *writer, const char *k
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const netprof_snapshot *snapshot,
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
-/* Writes a part of a table of events. NETPROF_ERR_LIMIT: more than NETPROF_EVENTS_MAX rows, or 255 columns. */
+/* Writes a part of a table of events. NETPROF_ERR_LIMIT: more than NETPROF_EVENTS_MAX rows, or 255 columns.
+   NETPROF_ERR_ARG: a column without a name, or without as many numbers or texts as there are rows. */
 NETPROF_API netprof_err netprof_write_events(netprof_writer *writer, const netprof_events *events,
                                              netprof_error *error);
 #endif
@@ -11221,6 +11222,19 @@ static int netprof__put_events_texts(netprof_writer *w, const netprof_events_col
     return known != NETPROF_NONE;
 }
 
+/* Every column has a name, and every row a number or a text in it. */
+static int netprof__events_are_whole(const netprof_events *e)
+{
+    size_t i, k;
+    for (i = 0; i < e->column_count; i++) {
+        const netprof_events_column *c = &e->columns[i];
+        if (!c->name || (e->count && !c->numbers && !c->texts)) return 0;
+        for (k = 0; c->texts && k < e->count; k++)
+            if (!c->texts[k]) return 0;
+    }
+    return 1;
+}
+
 NETPROF_API netprof_err netprof_write_events(netprof_writer *w, const netprof_events *e, netprof_error *error)
 {
     size_t i;
@@ -11229,6 +11243,8 @@ NETPROF_API netprof_err netprof_write_events(netprof_writer *w, const netprof_ev
     if (w->error.code) return netprof__writer_failed(w, error);
     if (e->count > NETPROF_EVENTS_MAX || e->column_count > 255)
         return netprof__fail(error, NETPROF_ERR_LIMIT, 0, NULL, "more events than a part may have");
+    if (!netprof__events_are_whole(e))
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a column of events without a name or without its rows");
     netprof__chunk_begin(w, "EVNT");
     netprof__put_text(&w->buffer, e->kind);
     netprof__put_varint(&w->buffer, e->column_count);
@@ -12699,12 +12715,11 @@ static void netprof__take_event_column(netprof_reader *r, netprof__cursor *c, si
     }
     r->event_columns[column].texts = r->event_texts + column * r->events.count;
     texts = netprof__take_count(c);
+    /* Each is of a row: more would be memory that the limit does not know. */
+    if (texts > r->events.count || (!texts && r->events.count)) c->bad = 1;
     for (i = 0, first = p->words; i < texts && !c->bad; i++)
         netprof__take_event_text(r, c, p);
-    if (texts || !r->events.count)
-        netprof__take_event_numbers(r, c, numbers, first, p->words);
-    else
-        c->bad = 1;
+    netprof__take_event_numbers(r, c, numbers, first, p->words);
 }
 
 /* Texts may have moved while they were read: now they stay. */

@@ -73,6 +73,31 @@ static void walk(const netprof_schema *s)
     expect(next == s->counter_count);
 }
 
+/* Every text and number of events can be followed; written and read again, they are the same. */
+static void same_events(const netprof_events *e)
+{
+    struct sink sink = {0};
+    netprof_writer *writer;
+    netprof_reader *reader;
+    netprof_item item;
+    size_t i, k;
+    expect(netprof_writer_open_fn(&writer, sink_write, &sink, NULL) == NETPROF_OK);
+    expect(netprof_write_events(writer, e, NULL) == NETPROF_OK);
+    expect(netprof_writer_close(writer, 1, NULL) == NETPROF_OK);
+    expect(netprof_reader_open_memory(&reader, sink.data, sink.size, NULL, NULL) == NETPROF_OK);
+    expect(netprof_reader_next(reader, &item, NULL) == NETPROF_OK && item.type == NETPROF_ITEM_EVENTS);
+    expect(strcmp(item.events->kind, e->kind) == 0 && item.events->count == e->count);
+    expect(item.events->column_count == e->column_count);
+    for (i = 0; i < e->column_count; i++) {
+        const netprof_events_column *a = &e->columns[i], *b = &item.events->columns[i];
+        expect(strcmp(a->name, b->name) == 0 && !a->texts == !b->texts && !a->texts != !a->numbers);
+        for (k = 0; k < e->count; k++)
+            expect(a->texts ? strcmp(a->texts[k], b->texts[k]) == 0 : a->numbers[k] == b->numbers[k]);
+    }
+    netprof_reader_close(reader);
+    free(sink.data);
+}
+
 /* What a reader promises of regions: everything points into what came with it. */
 static void walk_regions(const netprof_regions *r)
 {
@@ -216,6 +241,7 @@ static void read_and_write(const uint8_t *data, size_t size)
             netprof_write_json(&what, touch, &sum, NULL);
             deltas++;
         }
+        if (item.type == NETPROF_ITEM_EVENTS) same_events(item.events);
         regions += item.type == NETPROF_ITEM_REGIONS;
     }
     netprof_reader_close(reader);

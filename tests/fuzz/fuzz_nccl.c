@@ -1,14 +1,20 @@
-// Logs of the NCCL Inspector: a chunk of lines, whatever its bytes, and the whole way from it to findings.
+// Logs of the NCCL Inspector: a chunk of lines, whatever its bytes, and the whole way from it to findings. What begins as
+// a .netprof file is read as one of netprof's own profiler plugin, its checksums put right: a fuzzer does not guess them.
+#define _GNU_SOURCE
 #include "analysis/nccl/logs/nccl_parts.h"
 
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/findings/nccl_peers.h"
+#include "analysis/nccl/logs/nccl_recorded.h"
 #include "expect.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // Line by line, each copied so that reading behind it is noticed.
 static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
@@ -26,6 +32,47 @@ static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
         nccl_chunk_feed(c, line, length);
         free(line);
     }
+}
+
+// CRC-32 of IEEE 802.3.
+static uint32_t checksum(uint32_t crc, const uint8_t *data, size_t size)
+{
+    for (crc = ~crc; size--; data++) {
+        crc ^= *data;
+        for (int k = 0; k < 8; k++)
+            crc = crc & 1 ? UINT32_C(0xedb88320) ^ crc >> 1 : crc >> 1;
+    }
+    return ~crc;
+}
+
+// Of whole chunks, over tag, length and content.
+static void put_right(uint8_t *data, size_t size)
+{
+    for (size_t at = 16; size >= 28 && at <= size - 12;) {
+        size_t length = data[at + 4] | (size_t)data[at + 5] << 8 | (size_t)data[at + 6] << 16;
+        if (data[at + 7] || length > size - at - 12) return;
+        uint32_t crc = checksum(checksum(0, data + at, 8), data + at + 12, length);
+        for (size_t i = 0; i < 4; i++)
+            data[at + 8 + i] = (uint8_t)(crc >> 8 * i);
+        at += 12 + length;
+    }
+}
+
+static void read_recorded(nccl_chunk *c, const uint8_t *data, size_t size)
+{
+    char path[64];
+    uint64_t done = 0;
+    uint8_t *copy = malloc(size);
+    int fd = memfd_create("recorded", MFD_CLOEXEC);
+    expect(copy != NULL && fd >= 0);
+    memcpy(copy, data, size);
+    put_right(copy, size);
+    expect(write(fd, copy, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    nccl_recorded_read(c, path, &done);
+    expect(c->lines <= size); // a row is a byte at least
+    close(fd);
+    free(copy);
 }
 
 static void check(const nccl *n)
@@ -81,7 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nccl_file file = {.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
     arrput(n.files, file);
     n.file_count = 1;
-    feed(&chunk, data, size);
+    if (size > 16 && memcmp(data, "\x89NPROF\r\n", 8) == 0)
+        read_recorded(&chunk, data, size);
+    else
+        feed(&chunk, data, size);
     nccl_merge(&n, &chunk, 1);
     nccl_merge_p2p(&n, &chunk, 1);
     nccl_group(&n);

@@ -469,6 +469,65 @@ static void exhausted_pools(void **state)
     player_finalize(&p);
 }
 
+// Operations beyond the pool are lost: what the others waited for is said to be a part, and no good news.
+static void parts_that_were_lost(void **state)
+{
+    (void)state;
+    enum { MANY = 30000 };
+    static void *ops[MANY];
+    size_t without = 0;
+    player p;
+    player_init(&p, 6, player_table(6), 1, "dp", 1, 2, 0);
+    void *coll = player_coll(&p, "AllReduce", 1, 1);
+    for (size_t i = 0; i < MANY; i++) {
+        ops[i] = player_op(&p, coll, 1, true, 0);
+        without += !ops[i];
+    }
+    assert_true(without > 0);
+    for (size_t i = 0; i < MANY; i++)
+        player_stop(&p, ops[i]);
+    player_stop(&p, coll);
+    player_finalize(&p);
+    nccl n = {0};
+    nccl_findings f;
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL), NETPROF_OK);
+    assert_int_equal(n.members[0].stats.parts_dropped, without);
+    nccl_findings_make(&f, &n, NULL);
+    size_t said = 0;
+    for (size_t i = 0; i < f.count; i++)
+        said += strcmp(f.items[i].rule->name, "nccl-parts-dropped") == 0 && (size_t)f.items[i].value == without &&
+                strstr(f.items[i].claim, "on host node0, rank 0 of dp") != NULL;
+    assert_int_equal(said, 1);
+    assert_true(f.severity != SEVERITY_OK && f.unknown_count > 0);
+    nccl_findings_free(&f);
+    nccl_free(&n);
+}
+
+// ---- the file's name ----
+
+static bool is_file(const char *name)
+{
+    struct stat s;
+    return stat(tree_path(directory, name), &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 100;
+}
+
+// A job's number may hold anything; a name that is a link to nowhere is somebody's, too.
+static void names_of_files(void **state)
+{
+    (void)state;
+    player p;
+    setenv("PBS_JOBID", "12/3[4].pbs", 1);
+    assert_int_equal(symlink("nowhere", tree_path(directory, "netprof-nccl-12_3[4].pbs-node0-4711.netprof")), 0);
+    for (int i = 0; i < 2; i++) {
+        player_init(&p, 6, player_table(6), 1, "dp", 1, 2, 0);
+        play_one(&p);
+        player_finalize(&p);
+    }
+    assert_false(is_file("nowhere"));
+    assert_true(is_file("netprof-nccl-12_3[4].pbs-node0-4711-2.netprof"));
+    assert_true(is_file("netprof-nccl-12_3[4].pbs-node0-4711-3.netprof"));
+}
+
 // ---- threads ----
 
 enum { COMMUNICATORS = 6, CALLS = 1500 };
@@ -1039,6 +1098,66 @@ static void ranks_beyond_belief(void **state)
     nccl_free(&n);
 }
 
+// A million rows that are all the same take a few bytes: they are no calls, and no memory.
+static void more_rows_than_bytes(void **state)
+{
+    (void)state;
+    enum { MANY = NETPROF_EVENTS_MAX };
+    static const int64_t one = 1, none = 0;
+    static int64_t ones[MANY], ends[MANY];
+    static const char *words[2][MANY];
+    const netprof_events_column comms[] = {
+        {"comm", &one, NULL}, {"rank", &none, NULL}, {"ranks", &one, NULL}, {"nodes", &one, NULL}};
+    for (size_t i = 0; i < MANY; i++) {
+        ones[i] = 1;
+        words[0][i] = "p2p";
+        words[1][i] = "Send";
+    }
+    const netprof_events_column calls[] = {
+        {"comm", ones, NULL},     {"bytes", ones, NULL},      {"kernels", ones, NULL}, {"gpu_begin_ns", ones, NULL},
+        {"kind", NULL, words[0]}, {"gpu_end_ns", ends, NULL}, {"func", NULL, words[1]}};
+    for (size_t i = 0; i < MANY; i++)
+        ends[i] = 5000;
+    const netprof_events tables[] = {{"nccl.comm", comms, COUNT(comms), 1}, {"nccl.call", calls, COUNT(calls), MANY}};
+    netprof_writer *w;
+    nccl n = {0};
+    assert_int_equal(netprof_writer_open(&w, tree_path(directory, "netprof-nccl-x.netprof"), 0, NULL), NETPROF_OK);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        assert_int_equal(netprof_write_events(w, &tables[i], NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+    nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL);
+    assert_int_equal(n.file_count, 1);
+    assert_true(n.files[0].size < 1000);
+    assert_int_equal(n.lines, 1);
+    assert_int_equal(n.p2p_count, 0);
+    assert_non_null(n.files[0].problem);
+    assert_non_null(strstr(n.files[0].problem, "more rows than bytes"));
+    nccl_free(&n);
+}
+
+// A serial number that is not the next is no communicator: calls would be of another.
+static void communicators_out_of_order(void **state)
+{
+    (void)state;
+    static const int64_t serials[] = {1, 3, 3, 2, 5}, ranks[] = {0, 0, 0, 0, 0}, sizes[] = {2, 2, 2, 2, 2};
+    static const char *const ids[] = {"0xa", "0xb", "0xc", "0xd", "0xe"};
+    const netprof_events_column columns[] = {{"comm", serials, NULL},
+                                             {"id", NULL, ids},
+                                             {"rank", ranks, NULL},
+                                             {"ranks", sizes, NULL},
+                                             {"nodes", sizes, NULL}};
+    const netprof_events tables = {"nccl.comm", columns, COUNT(columns), COUNT(serials)};
+    netprof_writer *w;
+    nccl n = {0};
+    assert_int_equal(netprof_writer_open(&w, tree_path(directory, "netprof-nccl-x.netprof"), 0, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_events(w, &tables, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+    nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL);
+    assert_int_equal(n.outcomes[NCCL_BAD_VALUE], 2);
+    assert_int_equal(n.communicator_count, 3);
+    nccl_free(&n);
+}
+
 // A file that is cut anywhere is read up to there.
 static void files_cut_anywhere(void **state)
 {
@@ -1079,6 +1198,8 @@ int main(int count, char **arguments)
         TEST(contexts_of_other_processes),
         TEST(kernels_after_the_network),
         TEST(exhausted_pools),
+        TEST(parts_that_were_lost),
+        TEST(names_of_files),
         TEST(many_threads),
         TEST(communicators_come_and_go),
         TEST(levels),
@@ -1098,6 +1219,8 @@ int main(int count, char **arguments)
         TEST(calls_that_begin_with_others),
         TEST(files_put_together),
         TEST(ranks_beyond_belief),
+        TEST(more_rows_than_bytes),
+        TEST(communicators_out_of_order),
         TEST(files_cut_anywhere),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);

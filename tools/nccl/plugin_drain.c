@@ -14,7 +14,7 @@ enum { PEERS = 8 };
 
 // Operations with one peer in one direction.
 typedef struct drain_transfer {
-    bool used, sends, foreign;
+    bool used, sends;
     int32_t peer, device;
     int8_t transport;
     uint64_t channels; // a bit each
@@ -167,7 +167,7 @@ static drain_call *drain_call_of(plugin_context *c, uint64_t handle)
 static void drain_take_part(plugin_context *c, const pool_part *x)
 {
     drain_call *s = drain_call_of(c, x->call);
-    if (!s && !x->foreign) pool_dropped(c, DROP_ORPHANS);
+    if (!s) pool_dropped(c, DROP_ORPHANS);
     if (x->slot.type == EVENT_KERNEL) {
         if (!s || x->end < x->begin) return;
         s->kernels++;

@@ -48,8 +48,7 @@ static void *events_start_op(plugin_context *c, const abi_event *e)
 {
     pool_part *x = pool_take(c, POOL_PARTS, EVENT_PROXY_OP);
     if (!x) return NULL;
-    x->foreign = e->op.pid != plugin_pid; // its parent is in that process
-    x->call = x->foreign ? 0 : (uint64_t)(uintptr_t)e->parent;
+    x->call = (uint64_t)(uintptr_t)e->parent;
     x->peer = e->op.peer;
     x->channel = e->op.channel;
     x->sends = e->op.sends != 0;
@@ -79,7 +78,6 @@ static void *events_start_kernel(plugin_context *c, const abi_event *e)
     pool_part *x = pool_take(c, POOL_PARTS, EVENT_KERNEL);
     if (!x) return NULL;
     x->call = (uint64_t)(uintptr_t)e->parent;
-    x->foreign = false;
     x->channel = e->kernel.channel;
     x->begin = e->kernel.timer_ns;
     x->end = 0;
@@ -154,9 +152,11 @@ int events_start(const void *context, void **handle, abi_event *e, uint32_t type
     pool_class which;
     if (handle) *handle = NULL;
     if (!context || !handle || !e) return 0;
-    plugin_context *c = pool_context_of(context);
-    if (!c && type == EVENT_PROXY_OP && e->op.pid != plugin_pid)
+    if (type == EVENT_PROXY_OP && e->op.pid != plugin_pid) { // context and parent are of that process
         atomic_fetch_add_explicit(&events_foreign, 1, memory_order_relaxed);
+        return 0;
+    }
+    plugin_context *c = pool_context_of(context);
     if (!c || !atomic_load_explicit(&c->open, memory_order_relaxed)) return 0;
     pool_slot *slot = events_begin(c, e, type, &which);
     if (!slot) return 0;

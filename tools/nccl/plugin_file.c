@@ -113,21 +113,35 @@ static const char *file_job(void)
     return file_first_of(names, sizeof names / sizeof *names);
 }
 
+static void file_name_part(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+    for (; from[n] && n < size - 1; n++)
+        to[n] = (char)(from[n] == '/' ? '_' : from[n]);
+    to[n] = 0;
+}
+
+// Takes a name. False: another file has it, or a link.
+static bool file_reserve(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) close(fd);
+    return fd >= 0 || errno != EEXIST;
+}
+
 // A name that nobody has: an earlier file of this process, or of one with its number in another container, stays.
 static void file_make_name(char *to, size_t size)
 {
-    const char *directory = getenv("NETPROF_NCCL_DIR"), *job = file_job();
-    char host[64], again[16] = "";
-    size_t n = 0;
+    const char *directory = getenv("NETPROF_NCCL_DIR");
+    char host[64], job[128], again[16] = "";
     unsigned number = 0; // of files of this process
-    for (const char *p = plugin_host(); *p && n < sizeof host - 1; p++)
-        host[n++] = *p == '/' ? '_' : *p;
-    host[n] = 0;
+    file_name_part(host, sizeof host, plugin_host());
+    file_name_part(job, sizeof job, file_job());
     do {
         if (++number > 1) snprintf(again, sizeof again, "-%u", number);
         snprintf(to, size, "%s%snetprof-nccl-%s%s%s-%d%s.netprof", directory && *directory ? directory : "",
                  directory && *directory ? "/" : "", job, *job ? "-" : "", host, plugin_pid, again);
-    } while (access(to, F_OK) == 0 && number < 10000);
+    } while (!file_reserve(to) && number < 10000);
 }
 
 static bool file_open(void)

@@ -43,7 +43,7 @@ typedef struct pool_part {
     uint64_t call; // handle; 0: none of this process
     int32_t peer;
     uint8_t channel;
-    bool sends, foreign;
+    bool sends;
     int8_t transport; // NET_...; 0 unknown
     int32_t device;   // -1 unknown
     uint32_t steps, timed;

@@ -2422,6 +2422,25 @@ static void events_of_noise(void **state)
     sink_free(&whole);
 }
 
+// A row, and a million empty texts of which one is its: each is a byte in the file, and would be eight in memory.
+static void more_texts_than_rows(void **state)
+{
+    (void)state;
+    enum { MANY = 1 << 20 };
+    static char chunk[MANY + 64];
+    static const char head[] = "\1k\1\1\1t\1\x80\x80\x40"; // 2^20 texts
+    struct sink file = {0};
+    memcpy(chunk, head, sizeof head - 1);
+    append_header(&file, 2);
+    append_chunk(&file, "EVNT", chunk, sizeof head - 1 + MANY + 2);
+    most_held = held;
+    struct things got = read_data(file.data, file.size, NULL);
+    assert_int_equal(got.damages, 1);
+    assert_true(most_held < (size_t)4 << 20);
+    things_free(&got);
+    sink_free(&file);
+}
+
 static void limits_of_events(void **state)
 {
     (void)state;
@@ -2438,11 +2457,18 @@ static void limits_of_events(void **state)
     things_free(&got);
     sink_free(&file);
     netprof_writer *w;
+    const char *const no_texts[] = {"x", NULL};
     const netprof_events many = {"k", &(netprof_events_column){"n", event_times, NULL}, 1, NETPROF_EVENTS_MAX + 1},
-                         no_column = {"k", NULL, 0, 1};
+                         no_column = {"k", NULL, 0, 1},
+                         no_rows = {"k", &(netprof_events_column){"n", NULL, NULL}, 1, 2},
+                         no_name = {"k", &(netprof_events_column){NULL, event_times, NULL}, 1, 2},
+                         no_text = {"k", &(netprof_events_column){"n", NULL, no_texts}, 1, 2};
     assert_int_equal(netprof_writer_open_fn(&w, sink_write, &file, NULL), NETPROF_OK);
     assert_int_equal(netprof_write_events(w, &many, NULL), NETPROF_ERR_LIMIT);
     assert_int_equal(netprof_write_events(w, &no_column, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_write_events(w, &no_rows, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_write_events(w, &no_name, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_write_events(w, &no_text, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
     sink_free(&file);
 }
@@ -2498,6 +2524,7 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(events_by_hand),
         cmocka_unit_test(events_of_noise),
         cmocka_unit_test(limits_of_events),
+        cmocka_unit_test(more_texts_than_rows),
     };
     if (count > 1) cmocka_set_test_filter(arguments_given[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -297,9 +297,10 @@ static void nccl_print_comparison(const nccl_comparison *c, bool all)
 static void nccl_print_logs(const nccl *n)
 {
     heading(stdout, "Logs");
-    printf("  %zu files, %s, %llu lines; %zu hosts, %zu processes, %zu communicators", n->file_count,
-           words_amount((double)n->size, "bytes").text, (unsigned long long)n->lines, n->host_count, n->process_count,
-           n->communicator_count);
+    printf("  %s, %s, %llu %s; %s, %s, %s", words_many(n->file_count, "file").text,
+           words_amount((double)n->size, "bytes").text, (unsigned long long)n->lines, words_noun(n->lines, "line").text,
+           words_many(n->host_count, "host").text, words_many(n->process_count, "process|processes").text,
+           words_many(n->communicator_count, "communicator").text);
     char version[16];
     for (int i = 0; i < NCCL_VERSIONS; i++)
         if (n->versions >> i & 1) printf(", %s", nccl_version_name(i, version, sizeof version));

@@ -1,9 +1,9 @@
 #include "nccl_findings.h"
-#include "analysis/base/words.h"
 
 #include "nccl_findings_make.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +52,7 @@ static void nccl_findings_judge(nccl_findings_making *m, const nccl_comparison *
     nccl_findings_peers(m);
     nccl_findings_missing(m);
     nccl_findings_dropped(m);
+    nccl_findings_parts_dropped(m);
     nccl_findings_damage(m);
     nccl_findings_odd_records(m);
     if (comparison) nccl_findings_compared(m, comparison);

@@ -2,6 +2,7 @@
 #include "nccl_findings_make.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 
 // ---- the data themselves ----
 
@@ -62,6 +63,33 @@ void nccl_findings_dropped(nccl_findings_making *m)
                       (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
     x->device = nccl_finding_host(n, worst);
     x->member = worst;
+}
+
+// What its times and waits are judged by is only a part: neither good news nor an accusation stands on that alone.
+void nccl_findings_parts_dropped(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    uint64_t dropped = 0, ranks = 0;
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < n->member_count; i++) {
+        dropped = sum_capped(dropped, n->members[i].stats.parts_dropped);
+        ranks += n->members[i].stats.parts_dropped > 0;
+        if (n->members[i].stats.parts_dropped > n->members[worst].stats.parts_dropped) worst = i;
+    }
+    if (!dropped) return;
+    nccl_finding *x = nccl_finding_add(
+        m, NCCL_RULE_PARTS_DROPPED, SEVERITY_WATCH, (double)dropped,
+        memory_format("the plugin lost %s on %s, so that times of calls and what transfers waited for are "
+                      "judged by the others; most on host %s, rank %lld of %s",
+                      words_many(dropped, "operation, step or kernel|operations, steps and kernels").text,
+                      words_many(ranks, "rank").text, nccl_finding_host(n, worst), (long long)n->members[worst].rank,
+                      n->communicators[n->members[worst].communicator].label));
+    x->device = nccl_finding_host(n, worst);
+    x->member = worst;
+    nccl_finding_unknown(m,
+                         memory_format("%s, %s: times and waits of %s are of what was kept",
+                                       nccl_finding_rules[NCCL_RULE_LATE_RANK].name,
+                                       nccl_finding_rules[NCCL_RULE_SLOW_SENDER].name, words_many(ranks, "rank").text));
 }
 
 static uint64_t damage_unused_lines(const uint64_t *outcomes)

@@ -86,7 +86,11 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
          "others spread (z > 5); with other partners neither side is slow",
          "look at the path between the two: switches, rails, routing, what else uses it", true},
     [NCCL_RULE_PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
-                                  "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often", false},
+                                  "of the Inspector: raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often",
+                                  false},
+    [NCCL_RULE_PARTS_DROPPED] = {"nccl-parts-dropped", "data", "parts", 0, "the count of netprof's own plugin",
+                                 "record less: NETPROF_NCCL=proxy leaves out steps, NETPROF_NCCL=coll all but calls",
+                                 false},
     [NCCL_RULE_RECORDS_MISSING] =
         {"nccl-records-missing", "data", "of calls", 0.05, "own: more than 5 % of the calls lack records of some ranks",
          "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often", false},

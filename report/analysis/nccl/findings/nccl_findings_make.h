@@ -26,6 +26,7 @@ enum {
     NCCL_RULE_SLOW_RECEIVER,
     NCCL_RULE_SLOW_LINK,
     NCCL_RULE_PLUGIN_DROPPED,
+    NCCL_RULE_PARTS_DROPPED,
     NCCL_RULE_RECORDS_MISSING,
     NCCL_RULE_LOGS_DAMAGED,
     NCCL_RULE_CONFLICTS,
@@ -108,6 +109,7 @@ void nccl_findings_peers(nccl_findings_making *m);
 void nccl_findings_slow_pairs(nccl_findings_making *m);
 void nccl_findings_missing(nccl_findings_making *m);
 void nccl_findings_dropped(nccl_findings_making *m);
+void nccl_findings_parts_dropped(nccl_findings_making *m);
 void nccl_findings_damage(nccl_findings_making *m);
 void nccl_findings_odd_records(nccl_findings_making *m);
 void nccl_findings_compared(nccl_findings_making *m, const nccl_comparison *c);

@@ -264,6 +264,7 @@ static void chunk_add_stats(nccl_chunk *c, uint32_t member, const nccl_line *lin
     s->coll_records = sum_capped(s->coll_records, from->coll_records);
     s->p2p_records = sum_capped(s->p2p_records, from->p2p_records);
     s->untimed = sum_capped(s->untimed, from->untimed_records);
+    s->parts_dropped = sum_capped(s->parts_dropped, from->parts_dropped);
     if (from->coll_dropped > s->coll_dropped) s->coll_dropped = from->coll_dropped;
     if (from->p2p_dropped > s->p2p_dropped) s->p2p_dropped = from->p2p_dropped;
     chunk_note_time(&c->members[member], line->metadata.dump_us);

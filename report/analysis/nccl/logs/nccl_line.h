@@ -52,7 +52,7 @@ enum { // bits of nccl_perf
 typedef struct nccl_stats_line {
     uint32_t seen, wrong;
     uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped, proxy_records;
-    uint64_t untimed_records; // of files of netprof's plugin
+    uint64_t untimed_records, parts_dropped; // of files of netprof's plugin
 } nccl_stats_line;
 
 // When a step entered its phases, us since the epoch; 0: not seen.

@@ -37,6 +37,7 @@ static void join_add_stats(nccl_dump_stats *to, const nccl_dump_stats *from)
     to->dumps += from->dumps;
     to->coll_records += from->coll_records;
     to->untimed = sum_capped(to->untimed, from->untimed);
+    to->parts_dropped = sum_capped(to->parts_dropped, from->parts_dropped);
     to->p2p_records += from->p2p_records;
     if (from->coll_dropped > to->coll_dropped) to->coll_dropped = from->coll_dropped;
     if (from->p2p_dropped > to->p2p_dropped) to->p2p_dropped = from->p2p_dropped;

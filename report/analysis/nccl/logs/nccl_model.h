@@ -109,6 +109,8 @@ typedef struct nccl_dump_stats {
     uint64_t dumps; // 0: nothing
     uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped;
     uint64_t untimed; // calls whose length nobody recorded: no record of them
+    uint64_t
+        parts_dropped; // operations, steps and kernels that netprof's plugin lost: times and waits are of the others
 } nccl_dump_stats;
 
 // A rank of a communicator.

@@ -36,6 +36,8 @@ bool nccl_recorded_recognise(const char *path)
 
 // ---- communicators ----
 
+enum { RECORDED_FUNCS = 64 }; // of a communicator; NCCL has about a dozen
+
 typedef struct recorded_func { // graph replays repeat a sequence number: they are counted on
     const char *name;
     uint64_t next, ahead;
@@ -44,7 +46,7 @@ typedef struct recorded_func { // graph replays repeat a sequence number: they a
 typedef struct recorded_comm {
     int64_t serial;
     const char *id, *name;
-    uint64_t rank, ranks, nodes, first_us, calls, p2ps, dropped, untimed;
+    uint64_t rank, ranks, nodes, first_us, calls, p2ps, dropped, parts_dropped, untimed;
     recorded_func *funcs;
 } recorded_comm;
 
@@ -59,15 +61,19 @@ typedef struct recorded {
     nccl_chunk *c;
     const char *host;
     uint64_t pid, last_us;
-    recorded_comm *comms;
+    recorded_comm *comms; // by serial
     recorded_pair *pairs;
     nccl_index pair_index;
 } recorded;
 
 static recorded_comm *recorded_comm_of(const recorded *r, int64_t serial)
 {
-    for (size_t i = arrlenu(r->comms); i-- > 0;)
-        if (r->comms[i].serial == serial) return &r->comms[i];
+    size_t low = 0, high = arrlenu(r->comms);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->comms[middle].serial == serial) return &r->comms[middle];
+        *(r->comms[middle].serial < serial ? &low : &high) = r->comms[middle].serial < serial ? middle + 1 : middle;
+    }
     return NULL;
 }
 
@@ -91,27 +97,97 @@ static nccl_line recorded_line(const recorded *r, const recorded_comm *x, nccl_o
 
 // ---- rows ----
 
+typedef enum recorded_place {
+    AT_COMM,
+    AT_ID,
+    AT_NAME,
+    AT_RANK,
+    AT_RANKS,
+    AT_NODES,
+    AT_BEGIN_NS,
+    AT_KIND,
+    AT_FUNC,
+    AT_SN,
+    AT_BYTES,
+    AT_PEER,
+    AT_ALGO,
+    AT_PROTO,
+    AT_ENQUEUE_NS,
+    AT_KERNELS,
+    AT_GPU_BEGIN_NS,
+    AT_GPU_END_NS,
+    AT_READY_NS,
+    AT_LAST_NS,
+    AT_DIRECTION,
+    AT_TRANSPORT,
+    AT_OPS,
+    AT_STEPS,
+    AT_TIMED,
+    AT_OWN_GPU_NS,
+    AT_CREDIT_NS,
+    AT_WIRE_NS,
+    AT_FLUSH_NS,
+    AT_WHAT,
+    AT_COUNT,
+    PLACES
+} recorded_place;
+
+static const char *const recorded_names[PLACES] = {[AT_COMM] = "comm",
+                                                   [AT_ID] = "id",
+                                                   [AT_NAME] = "name",
+                                                   [AT_RANK] = "rank",
+                                                   [AT_RANKS] = "ranks",
+                                                   [AT_NODES] = "nodes",
+                                                   [AT_BEGIN_NS] = "begin_ns",
+                                                   [AT_KIND] = "kind",
+                                                   [AT_FUNC] = "func",
+                                                   [AT_SN] = "sn",
+                                                   [AT_BYTES] = "bytes",
+                                                   [AT_PEER] = "peer",
+                                                   [AT_ALGO] = "algo",
+                                                   [AT_PROTO] = "proto",
+                                                   [AT_ENQUEUE_NS] = "enqueue_ns",
+                                                   [AT_KERNELS] = "kernels",
+                                                   [AT_GPU_BEGIN_NS] = "gpu_begin_ns",
+                                                   [AT_GPU_END_NS] = "gpu_end_ns",
+                                                   [AT_READY_NS] = "ready_ns",
+                                                   [AT_LAST_NS] = "last_ns",
+                                                   [AT_DIRECTION] = "direction",
+                                                   [AT_TRANSPORT] = "transport",
+                                                   [AT_OPS] = "ops",
+                                                   [AT_STEPS] = "steps",
+                                                   [AT_TIMED] = "timed",
+                                                   [AT_OWN_GPU_NS] = "own_gpu_ns",
+                                                   [AT_CREDIT_NS] = "credit_ns",
+                                                   [AT_WIRE_NS] = "wire_ns",
+                                                   [AT_FLUSH_NS] = "flush_ns",
+                                                   [AT_WHAT] = "what",
+                                                   [AT_COUNT] = "count"};
+
 typedef struct recorded_rows {
     const netprof_events *e;
+    const netprof_events_column *at[PLACES]; // NULL: there is none
     size_t row;
 } recorded_rows;
 
-static const netprof_events_column *recorded_column(const recorded_rows *t, const char *name)
+static recorded_rows recorded_rows_of(const netprof_events *e)
 {
-    for (size_t i = 0; i < t->e->column_count; i++)
-        if (strcmp(t->e->columns[i].name, name) == 0) return &t->e->columns[i];
-    return NULL;
+    recorded_rows t = {.e = e};
+    for (size_t i = e->column_count; i-- > 0;)
+        for (int k = 0; k < PLACES; k++)
+            if (strcmp(e->columns[i].name, recorded_names[k]) == 0) t.at[k] = &e->columns[i];
+    return t;
 }
 
-static int64_t recorded_number(const recorded_rows *t, const char *name)
+static int64_t recorded_number(const recorded_rows *t, recorded_place place)
 {
-    const netprof_events_column *c = recorded_column(t, name);
+    const netprof_events_column *c = t->at[place];
     return c && c->numbers ? c->numbers[t->row] : 0;
 }
 
-static const char *recorded_word(const recorded_rows *t, const char *name)
+static const char *recorded_word(const recorded_rows *t, recorded_place place)
 {
-    const netprof_events_column *c = recorded_column(t, name);
+    const netprof_events_column *c = t->at[place];
     return c && c->texts ? c->texts[t->row] : "";
 }
 
@@ -122,19 +198,22 @@ static uint64_t recorded_us(int64_t ns)
 
 static void recorded_add_comm(recorded *r, const recorded_rows *t)
 {
-    int64_t rank = recorded_number(t, "rank"), ranks = recorded_number(t, "ranks"), nodes = recorded_number(t, "nodes");
-    const char *id = recorded_word(t, "id"), *name = recorded_word(t, "name");
-    if (rank < 0 || ranks < 1 || ranks > INT32_MAX || nodes < 1 || nodes > INT32_MAX || rank >= ranks) {
+    int64_t rank = recorded_number(t, AT_RANK), ranks = recorded_number(t, AT_RANKS),
+            nodes = recorded_number(t, AT_NODES);
+    int64_t serial = recorded_number(t, AT_COMM);
+    const char *id = recorded_word(t, AT_ID), *name = recorded_word(t, AT_NAME);
+    bool is_next = !arrlenu(r->comms) || serial > arrlast(r->comms).serial; // the plugin counts them
+    if (!is_next || rank < 0 || ranks < 1 || ranks > INT32_MAX || nodes < 1 || nodes > INT32_MAX || rank >= ranks) {
         r->c->outcomes[NCCL_BAD_VALUE]++;
         return;
     }
-    recorded_comm x = {.serial = recorded_number(t, "comm"),
+    recorded_comm x = {.serial = serial,
                        .id = nccl_arena_text(&r->c->arena, id, strlen(id)),
                        .name = nccl_arena_text(&r->c->arena, name, strlen(name)),
                        .rank = (uint64_t)rank,
                        .ranks = (uint64_t)ranks,
                        .nodes = (uint64_t)nodes,
-                       .first_us = recorded_us(recorded_number(t, "begin_ns"))};
+                       .first_us = recorded_us(recorded_number(t, AT_BEGIN_NS))};
     arrput(r->comms, x);
     r->c->outcomes[NCCL_BLANK]++; // it says of whom the others are
 }
@@ -144,6 +223,7 @@ static uint64_t recorded_sn(recorded *r, recorded_comm *x, const char *func, uin
     recorded_func *f = NULL;
     for (size_t i = 0; i < arrlenu(x->funcs) && !f; i++)
         if (strcmp(x->funcs[i].name, func) == 0) f = &x->funcs[i];
+    if (!f && arrlenu(x->funcs) == RECORDED_FUNCS) return sn;
     if (!f) {
         recorded_func fresh = {.name = nccl_arena_text(&r->c->arena, func, strlen(func))};
         arrput(x->funcs, fresh);
@@ -159,10 +239,10 @@ static uint64_t recorded_sn(recorded *r, recorded_comm *x, const char *func, uin
 static bool recorded_begins_alone(const recorded_rows *t)
 {
     static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
-    if (strcmp(recorded_word(t, "kind"), "p2p") == 0) return true;
-    if (strcmp(recorded_word(t, "algo"), "RING") != 0) return false;
+    if (strcmp(recorded_word(t, AT_KIND), "p2p") == 0) return true;
+    if (strcmp(recorded_word(t, AT_ALGO), "RING") != 0) return false;
     for (size_t i = 0; i < sizeof funcs / sizeof *funcs; i++)
-        if (strcmp(recorded_word(t, "func"), funcs[i]) == 0) return true;
+        if (strcmp(recorded_word(t, AT_FUNC), funcs[i]) == 0) return true;
     return false;
 }
 
@@ -171,28 +251,28 @@ static bool recorded_begins_alone(const recorded_rows *t)
 // its GPU kept it waiting: then false.
 static bool recorded_span(const recorded_rows *t, int64_t *begin, int64_t *end, const char **timing)
 {
-    bool kernels = recorded_number(t, "kernels") > 0;
-    *begin = recorded_number(t, kernels ? "gpu_begin_ns" : "ready_ns");
-    *end = recorded_number(t, kernels ? "gpu_end_ns" : "last_ns");
+    bool kernels = recorded_number(t, AT_KERNELS) > 0;
+    *begin = recorded_number(t, kernels ? AT_GPU_BEGIN_NS : AT_READY_NS);
+    *end = recorded_number(t, kernels ? AT_GPU_END_NS : AT_LAST_NS);
     *timing = kernels ? "kernel_gpu" : "proxy_steps";
     return *begin > 0 && *end > *begin && (kernels || recorded_begins_alone(t));
 }
 
 static void recorded_add_call(recorded *r, const recorded_rows *t)
 {
-    recorded_comm *x = recorded_comm_of(r, recorded_number(t, "comm"));
-    bool p2p = strcmp(recorded_word(t, "kind"), "p2p") == 0;
-    int64_t begin, end, bytes = recorded_number(t, "bytes"), peer = recorded_number(t, "peer");
-    const char *timing, *func = recorded_word(t, "func");
+    recorded_comm *x = recorded_comm_of(r, recorded_number(t, AT_COMM));
+    bool p2p = strcmp(recorded_word(t, AT_KIND), "p2p") == 0;
+    int64_t begin, end, bytes = recorded_number(t, AT_BYTES), peer = recorded_number(t, AT_PEER);
+    const char *timing, *func = recorded_word(t, AT_FUNC);
     bool sized = bytes >= 0 && (uint64_t)bytes <= NCCL_SIZE_LIMIT;
     if (!x || !sized || !*func || (p2p && (peer < 0 || peer > INT32_MAX))) {
         r->c->outcomes[x ? NCCL_BAD_VALUE : NCCL_NO_CONTEXT]++;
         r->c->invalid_sizes += x && !sized;
         return;
     }
-    r->last_us = recorded_us(recorded_number(t, "enqueue_ns"));
+    r->last_us = recorded_us(recorded_number(t, AT_ENQUEUE_NS));
     nccl_line line = recorded_line(r, x, p2p ? NCCL_P2P : NCCL_COLL);
-    uint64_t sn = (uint64_t)recorded_number(t, "sn");
+    uint64_t sn = (uint64_t)recorded_number(t, AT_SN);
     if (!p2p) sn = recorded_sn(r, x, func, sn);
     bool timed = recorded_span(t, &begin, &end, &timing);
     *(p2p ? &x->p2ps : &x->calls) += timed;
@@ -204,8 +284,8 @@ static void recorded_add_call(recorded *r, const recorded_rows *t)
     line.perf = (nccl_perf){.seen = 1u << NCCL_PERF_ALGO | 1u << NCCL_PERF_PROTO | 1u << NCCL_PERF_TIMING |
                                     (p2p ? 1u << NCCL_PERF_PEER : 0),
                             .coll = recorded_text(func),
-                            .algo = recorded_text(recorded_word(t, "algo")),
-                            .proto = recorded_text(recorded_word(t, "proto")),
+                            .algo = recorded_text(recorded_word(t, AT_ALGO)),
+                            .proto = recorded_text(recorded_word(t, AT_PROTO)),
                             .timing = recorded_text(timing),
                             .sn = sn,
                             .size = (uint64_t)bytes,
@@ -234,8 +314,8 @@ static bool recorded_same_pair(const void *user, uint32_t i)
 
 static recorded_pair *recorded_pair_of(recorded *r, const recorded_rows *t)
 {
-    recorded_pair_key k = {r, recorded_number(t, "comm"), recorded_number(t, "peer"),
-                           strcmp(recorded_word(t, "direction"), "send") == 0};
+    recorded_pair_key k = {r, recorded_number(t, AT_COMM), recorded_number(t, AT_PEER),
+                           strcmp(recorded_word(t, AT_DIRECTION), "send") == 0};
     uint64_t hash = nccl_mix(nccl_mix((uint64_t)k.comm, (uint64_t)k.peer), k.sends);
     uint32_t next = (uint32_t)arrlenu(r->pairs),
              found = nccl_index_put(&r->pair_index, hash, recorded_same_pair, &k, next);
@@ -244,37 +324,42 @@ static recorded_pair *recorded_pair_of(recorded *r, const recorded_rows *t)
     return &r->pairs[found];
 }
 
-static void recorded_sum(uint64_t *to, const recorded_rows *t, const char *name)
+static void recorded_sum(uint64_t *to, const recorded_rows *t, recorded_place place)
 {
-    int64_t value = recorded_number(t, name);
+    int64_t value = recorded_number(t, place);
     if (value > 0) *to = sum_capped(*to, (uint64_t)value);
 }
 
 static void recorded_add_transfer(recorded *r, const recorded_rows *t)
 {
     recorded_pair *x = recorded_pair_of(r, t);
-    recorded_sum(&x->ops, t, "ops");
-    const char *transport = recorded_word(t, "transport");
-    if (strcmp(transport, "ib") == 0) recorded_sum(&x->verbs_ops, t, "ops");
-    if (strcmp(transport, "socket") == 0) recorded_sum(&x->socket_ops, t, "ops");
-    recorded_sum(&x->steps, t, "steps");
-    recorded_sum(&x->timed, t, "timed");
-    recorded_sum(&x->bytes, t, "bytes");
-    recorded_sum(&x->own_gpu_ns, t, "own_gpu_ns");
-    recorded_sum(&x->credit_ns, t, "credit_ns");
-    recorded_sum(&x->wire_ns, t, "wire_ns");
-    recorded_sum(&x->flush_ns, t, "flush_ns");
+    recorded_sum(&x->ops, t, AT_OPS);
+    const char *transport = recorded_word(t, AT_TRANSPORT);
+    if (strcmp(transport, "ib") == 0) recorded_sum(&x->verbs_ops, t, AT_OPS);
+    if (strcmp(transport, "socket") == 0) recorded_sum(&x->socket_ops, t, AT_OPS);
+    recorded_sum(&x->steps, t, AT_STEPS);
+    recorded_sum(&x->timed, t, AT_TIMED);
+    recorded_sum(&x->bytes, t, AT_BYTES);
+    recorded_sum(&x->own_gpu_ns, t, AT_OWN_GPU_NS);
+    recorded_sum(&x->credit_ns, t, AT_CREDIT_NS);
+    recorded_sum(&x->wire_ns, t, AT_WIRE_NS);
+    recorded_sum(&x->flush_ns, t, AT_FLUSH_NS);
     r->c->outcomes[NCCL_PROXY]++;
 }
 
 static void recorded_add_drop(recorded *r, const recorded_rows *t)
 {
-    recorded_comm *x = recorded_comm_of(r, recorded_number(t, "comm"));
-    if (x && strcmp(recorded_word(t, "what"), "calls") == 0) recorded_sum(&x->dropped, t, "count");
+    recorded_comm *x = recorded_comm_of(r, recorded_number(t, AT_COMM));
+    const char *what = recorded_word(t, AT_WHAT);
+    bool is_part = strcmp(what, "parts") == 0 || strcmp(what, "steps") == 0 || strcmp(what, "orphans") == 0;
+    if (x && strcmp(what, "calls") == 0) recorded_sum(&x->dropped, t, AT_COUNT);
+    if (x && is_part) recorded_sum(&x->parts_dropped, t, AT_COUNT);
     r->c->outcomes[NCCL_BLANK]++;
 }
 
-static void recorded_add_events(recorded *r, const netprof_events *e)
+// bytes: of the chunk. A row takes a byte or more, since no two have the same times: a crafted chunk of a few bytes would
+// fill the memory.
+static void recorded_add_events(recorded *r, const netprof_events *e, uint64_t bytes)
 {
     static const struct {
         const char *kind;
@@ -283,9 +368,13 @@ static void recorded_add_events(recorded *r, const netprof_events *e)
                  {"nccl.call", recorded_add_call},
                  {"nccl.transfer", recorded_add_transfer},
                  {"nccl.drops", recorded_add_drop}};
+    if (e->count > bytes) {
+        r->c->problem = "a part of it holds more rows than bytes";
+        return;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        recorded_rows t = {e, 0};
         if (strcmp(e->kind, kinds[i].kind) != 0) continue;
+        recorded_rows t = recorded_rows_of(e);
         for (; t.row < e->count; t.row++) {
             r->c->lines++;
             kinds[i].add(r, &t);
@@ -330,6 +419,7 @@ static void recorded_end_comms(recorded *r)
         line.minor = 1; // no bare lines follow
         line.stats = (nccl_stats_line){.coll_records = x->calls,
                                        .coll_dropped = x->dropped,
+                                       .parts_dropped = x->parts_dropped,
                                        .p2p_records = x->p2ps,
                                        .untimed_records = x->untimed};
         if (!r->last_us) line.metadata.dump_us = x->first_us;
@@ -370,7 +460,7 @@ static void recorded_take_all(recorded *r, netprof_reader *reader, uint64_t *don
         }
         if (item.type == NETPROF_ITEM_FILE) recorded_end(r);
         if (item.type == NETPROF_ITEM_FACT) recorded_take_fact(r, item.fact);
-        if (item.type == NETPROF_ITEM_EVENTS) recorded_add_events(r, item.events);
+        if (item.type == NETPROF_ITEM_EVENTS) recorded_add_events(r, item.events, item.size);
         if (item.type == NETPROF_ITEM_DAMAGE) r->c->problem = "a part of it is damaged";
         if (item.offset + item.size > before)
             __atomic_fetch_add(done, item.offset + item.size - before, __ATOMIC_RELAXED);
