@@ -4,6 +4,7 @@
 
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/logs/nccl_logs.h"
+#include "analysis/nccl/view/nccl_view.h"
 #include "cluster.h"
 #include "player.h"
 #include "plugin_pool.h"
@@ -949,6 +950,71 @@ static void faults_of_a_cluster(void **state)
         }
 }
 
+// Of the world's matrix: 64 senders, 4 receivers each, of 40 steps of 64 KiB.
+static void check_cells(const nccl_view_matrix *m)
+{
+    assert_string_equal(m->label, "world");
+    assert_false(m->by_host);
+    assert_int_equal(m->units.count, 64);
+    assert_int_equal(m->cells.count, 64 * 4);
+    for (size_t i = 0; i < 64; i++) {
+        char host[16];
+        snprintf(host, sizeof host, "node%02zu", i / 4);
+        assert_string_equal(m->units.items[i].host, host);
+        assert_true(m->units.items[i].rank == (double)i);
+    }
+    for (size_t i = 0; i < m->cells.count; i++) {
+        const nccl_view_cell *c = &m->cells.items[i];
+        uint64_t ahead = (c->column + 64 - c->row) % 64;
+        assert_true(ahead == 5 || ahead == 9 || ahead == 4 || ahead == 16);
+        assert_int_equal(c->bytes, 40 * 65536);
+        assert_int_equal(c->steps, 40);
+        assert_true(c->gpu_us > 17 && c->wire_us > 45 && c->flush_us > 7); // at least what the script waits, less 5 %
+    }
+}
+
+// A slow sender is a row, a slow receiver a column, a slow link a cell, a rail the cells between its GPUs.
+static void matrices_of_a_cluster(void **state)
+{
+    static const struct {
+        cluster_fault fault;
+        uint64_t row, column, cells; // UINT64_MAX: any
+        double delay_us;             // what the script adds: so many times the wait
+    } planted[] = {{CLUSTER_CLEAN, 0, 0, 0, 0},
+                   {CLUSTER_SLOW_GPU, 17, UINT64_MAX, 4, 3 * 20},
+                   {CLUSTER_SLOW_SENDER, 17, UINT64_MAX, 4, 3 * 50},
+                   {CLUSTER_SLOW_RECEIVER, UINT64_MAX, 17, 4, 3 * (10 + 8)},
+                   {CLUSTER_SLOW_LINK, 17, 22, 1, 3 * 50},
+                   {CLUSTER_SLOW_RAIL, UINT64_MAX, UINT64_MAX, 2 * 16, 3 * 50}};
+    for (size_t i = 0; i < COUNT(planted); i++) {
+        begin_directory(state);
+        setenv("NETPROF_NCCL", "step", 1);
+        said s = say(planted[i].fault, 4, 1);
+        nccl_view v = {0};
+        size_t marked = 0;
+        nccl_view_make(&v, &s.n, &s.f, NULL, NULL);
+        assert_int_equal(v.matrices.count, 1);
+        const nccl_view_matrix *m = &v.matrices.items[0];
+        check_cells(m);
+        assert_string_equal(m->claim, planted[i].cells ? s.f.items[0].claim : "");
+        for (size_t k = 0; k < m->cells.count; k++) {
+            const nccl_view_cell *c = &m->cells.items[k];
+            if (c->severity == SEVERITY_OK) {
+                assert_true(c->delay_us < 10);
+                continue;
+            }
+            marked++;
+            assert_true(planted[i].row == UINT64_MAX || c->row == planted[i].row);
+            assert_true(planted[i].column == UINT64_MAX || c->column == planted[i].column);
+            assert_true(c->delay_us > 0.85 * planted[i].delay_us && c->delay_us < 1.15 * planted[i].delay_us);
+        }
+        assert_int_equal(marked, planted[i].cells);
+        nccl_view_free(&v);
+        said_free(&s);
+        end_directory(state);
+    }
+}
+
 static void a_healthy_cluster(void **state)
 {
     for (unsigned seed = 1; seed <= 4; seed++) {
@@ -1213,6 +1279,7 @@ int main(int count, char **arguments)
         TEST(a_chained_plugin_that_is_missing),
         TEST(a_plugin_that_is_chained_to_itself),
         cmocka_unit_test(faults_of_a_cluster),
+        cmocka_unit_test(matrices_of_a_cluster),
         cmocka_unit_test(a_healthy_cluster),
         TEST(calls_without_times),
         TEST(replays_of_a_graph),

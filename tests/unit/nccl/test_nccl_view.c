@@ -367,6 +367,8 @@ static void refused(void **unused)
         {VIEW "{\"findings\":[{\"severity\":7}]}}", "findings[0].severity: expected a severity"},
         {VIEW "{\"findings\":[{},{\"evidence\":[{},{\"value\":\"x\"}]}]}}",
          "findings[1].evidence[1].value: expected a number"},
+        // Pages follow the places of cells.
+        {VIEW "{\"matrices\":[{\"units\":[{}],\"cells\":[[0,0],[0,1]]}]}}", "matrices[0].cells[1]: no such unit"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -54,10 +54,11 @@ void nccl_peers_csv(const nccl *n, nccl_out *o)
 
 // ---- matrices ----
 
-enum { PEERS_BYTES = NCCL_WAITS, PEERS_MATRICES };
+enum { PEERS_DELAY = NCCL_WAITS, PEERS_BYTES, PEERS_MATRICES };
 
 static json_object *peers_value(const nccl_peer *x, int which)
 {
+    if (which == PEERS_DELAY) return json_number_value(nccl_peer_delay(x));
     if (which == PEERS_BYTES) return json_exact_value(x->bytes);
     return json_number_value(nccl_peer_wait(x, (nccl_wait)which));
 }
@@ -77,7 +78,8 @@ static json_object *peers_matrix(const nccl_peer *const *cells, size_t ranks, in
 
 static json_object *peers_communicator(const nccl *n, const nccl_peer *first, size_t count)
 {
-    static const char *const names[PEERS_MATRICES] = {"own_gpu_us", "credit_us", "wire_us", "flush_us", "bytes"};
+    static const char *const names[PEERS_MATRICES] = {"own_gpu_us", "credit_us", "wire_us",
+                                                      "flush_us",   "delay_us",  "bytes"};
     const nccl_communicator *c = &n->communicators[first->communicator];
     json_object *o = json_new_object();
     json_put_text(o, "communicator", c->label);

@@ -159,6 +159,8 @@ void nccl_counters_findings(nccl_findings *f, const nccl_counters *c)
                                 .series = NCCL_NONE,
                                 .member = NCCL_NONE,
                                 .host = h->host,
+                                .receiver = NCCL_NONE,
+                                .rail = NCCL_NONE,
                                 .cost_us = NAN,
                                 .cost_share = NAN};
         arrput(f->items, finding);

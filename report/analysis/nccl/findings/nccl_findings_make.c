@@ -135,6 +135,8 @@ nccl_finding *nccl_finding_add(nccl_findings_making *m, int which, severity s, d
                             .series = NCCL_NONE,
                             .member = NCCL_NONE,
                             .host = NCCL_NONE,
+                            .receiver = NCCL_NONE,
+                            .rail = NCCL_NONE,
                             .cost_us = NAN,
                             .cost_share = NAN};
     arrput(m->f->items, finding);

@@ -42,10 +42,12 @@ typedef struct nccl_finding {
     char *claim;                                            // one sentence; names from outside are in it as they are
     const char *device;                                     // a host, or a communicator's label, or "logs"
     uint32_t communicator, operation, series, member, host; // what it is about; NCCL_NONE
-    uint64_t first_sn, last_sn;                             // the calls it is about; both 0: all
-    bool to_the_end;                                        // last_sn is the last that was logged
-    double cost_us;    // what it cost; NAN unknown. Of equally bad findings the dearest comes first
-    double cost_share; // of the time in collectives of the ranks that it concerns; NAN unknown
+    uint32_t receiver;          // of a link that is slow: the member at its other end; else NCCL_NONE
+    uint32_t rail;              // of a rail that is slow: nccl_process.local; else NCCL_NONE
+    uint64_t first_sn, last_sn; // the calls it is about; both 0: all
+    bool to_the_end;            // last_sn is the last that was logged
+    double cost_us;             // what it cost; NAN unknown. Of equally bad findings the dearest comes first
+    double cost_share;          // of the time in collectives of the ranks that it concerns; NAN unknown
     nccl_evidence evidence[NCCL_EVIDENCE];
     size_t evidence_count;
     const char *explained_by; // a rule's name, or NULL

@@ -213,6 +213,7 @@ static void peers_report_links(peers_judging *j)
                           words_share(share).text));
         x->device = nccl_finding_host(n, c->sender);
         x->member = c->sender;
+        x->receiver = c->receiver;
         x->communicator = c->communicator;
         x->cost_share = share;
         nccl_finding_evidence(x, memory_strdup("steps"), (double)c->sent, "steps");
@@ -283,6 +284,7 @@ static void peers_report_rail(peers_judging *j, uint32_t local, const peers_rail
             words_share(share).text));
     x->device = j->m->n->communicators[r->communicator].label;
     x->communicator = r->communicator;
+    x->rail = local;
     x->cost_share = share;
     nccl_finding_evidence(x, memory_strdup("hosts"), (double)r->hosts, "");
     nccl_finding_evidence(x, memory_strdup("ways that are slow"), (double)r->slow, "");

@@ -20,6 +20,17 @@ double nccl_peer_wait(const nccl_peer *x, nccl_wait w)
     return steps ? x->wait_us[w] / (double)steps : NAN;
 }
 
+double nccl_peer_delay(const nccl_peer *x)
+{
+    double delay = NAN;
+    for (int w = 0; w < NCCL_WAITS; w++) {
+        double wait = nccl_peer_wait(x, (nccl_wait)w), beside = x->beside[w];
+        if (isnan(wait) || isnan(beside)) continue;
+        delay = (isnan(delay) ? 0 : delay) + (beside > 1 ? wait - wait / beside : 0);
+    }
+    return delay;
+}
+
 // ---- cells ----
 
 // The member with that rank; members are in the order of their ranks. NCCL_NONE: it has no log.

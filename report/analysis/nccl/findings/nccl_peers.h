@@ -36,6 +36,9 @@ void nccl_peers_make(nccl_peers *p, const nccl *n);
 void nccl_peers_free(nccl_peers *p);
 // Of one step, us; NAN when there are none.
 double nccl_peer_wait(const nccl_peer *x, nccl_wait w);
+// How much longer a step waited than the lower quartile of all cells like it, over all that it can wait for, us; NAN: no
+// step.
+double nccl_peer_delay(const nccl_peer *x);
 
 // Where the steps' time of one process went, over all its peers.
 typedef struct nccl_split {

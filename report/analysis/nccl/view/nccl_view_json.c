@@ -243,6 +243,18 @@ static netprof_err view_json_read_row(reader *r, const nccl_view_shape *s, json_
     return result;
 }
 
+// Pages follow rows and columns.
+static netprof_err view_json_check_cells(reader *r)
+{
+    for (size_t i = 0; i < r->v->matrices.count; i++) {
+        const nccl_view_matrix *m = &r->v->matrices.items[i];
+        for (size_t k = 0; k < m->cells.count; k++)
+            if (m->cells.items[k].row >= m->units.count || m->cells.items[k].column >= m->units.count)
+                return view_json_refuse(r, NETPROF_ERR_FORMAT, "matrices[%zu].cells[%zu]: no such unit", i, k);
+    }
+    return NETPROF_OK;
+}
+
 static netprof_err view_json_read_whole(reader *r, json_object *o)
 {
     json_object *format = NULL, *version = NULL, *view = NULL;
@@ -260,7 +272,8 @@ static netprof_err view_json_read_whole(reader *r, json_object *o)
         return view_json_refuse(r, NETPROF_ERR_FORMAT,
                                 "holds no \"view\": it was written before there were reports; netprof nccl -o "
                                 "on the logs writes it anew");
-    return view_json_read_row(r, nccl_view_fields(), view, r->v);
+    netprof_err result = view_json_read_row(r, nccl_view_fields(), view, r->v);
+    return result ? result : view_json_check_cells(r);
 }
 
 netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof_error *error)

@@ -108,6 +108,19 @@ SHAPE(nic_shape, nccl_view_nic, false, F(TEXT, host), F(TEXT, trouble), F(TEXT, 
       F(TEXT, waiting_unit), F(NUMBER, seconds), F(NUMBER, received), F(NUMBER, sent), F(NUMBER, peak_received),
       F(NUMBER, peak_sent), F(NUMBER, trouble_amount), F(NUMBER, waiting_amount))
 #undef F
+#define F(kind, name) FIELD(nccl_view_unit, kind, name)
+SHAPE(unit_shape, nccl_view_unit, false, F(TEXT, host), F(NUMBER, rank), F(SEVERITY, severity))
+#undef F
+#define F(kind, name) FIELD(nccl_view_cell, kind, name)
+SHAPE(cell_shape, nccl_view_cell, true, F(COUNT, row), F(COUNT, column), F(COUNT, bytes), F(COUNT, steps),
+      F(NUMBER, delay_us), F(NUMBER, gpu_us), F(NUMBER, credit_us), F(NUMBER, wire_us), F(NUMBER, flush_us),
+      F(SEVERITY, severity))
+#undef F
+#define F(kind, name) FIELD(nccl_view_matrix, kind, name)
+SHAPE(matrix_shape, nccl_view_matrix, false, F(TEXT, label), F(TEXT, claim), F(TEXT, rule), F(SEVERITY, severity),
+      F(COUNT, ranks), F(COUNT, bytes), F(COUNT, steps), F(COUNT, cells_left), F(FLAG, by_host),
+      ROWS(nccl_view_matrix, units, unit_shape), ROWS(nccl_view_matrix, cells, cell_shape))
+#undef F
 #define F(kind, name) FIELD(nccl_view, kind, name)
 #define L(name, of)   ROWS(nccl_view, name, of)
 SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(COUNT, lines), F(COUNT, bytes),
@@ -126,7 +139,8 @@ SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(
       F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left), F(FLAG, compared_known), F(COUNT, slower),
       F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape), F(COUNT, pairs_left),
       L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known), F(NUMBER, columns_from_s),
-      F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape))
+      F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape), L(matrices, matrix_shape),
+      F(COUNT, matrices_left))
 #undef F
 #undef L
 

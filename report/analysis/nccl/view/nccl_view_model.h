@@ -23,7 +23,9 @@ enum {
     NCCL_VIEW_FILES = 200,
     NCCL_VIEW_FINDINGS = 60,
     NCCL_VIEW_HOSTS = 64, // of the late map
-    NCCL_VIEW_COLUMNS = 200
+    NCCL_VIEW_COLUMNS = 200,
+    NCCL_VIEW_MATRICES = 4, // communicators: with findings first, then those that moved most
+    NCCL_VIEW_UNITS = 128   // rows of a matrix: a communicator with more ranks is one of hosts
 };
 
 // An array with its length.
@@ -167,6 +169,34 @@ typedef struct nccl_view_nic { // a host that recordings and logs know
     double seconds, received, sent, peak_received, peak_sent, trouble_amount, waiting_amount;
 } nccl_view_nic;
 
+// A row and column of a matrix: a rank of its communicator, or a host.
+typedef struct nccl_view_unit {
+    const char *host;
+    double rank;       // NAN: all of the host
+    uint64_t severity; // of the worst finding that names it as slow to send (its row) or to receive (its column)
+} nccl_view_unit;
+
+// What went from one unit to another: only pairs between which something did, by row and column.
+typedef struct nccl_view_cell {
+    uint64_t row, column;                        // sender and receiver: places in units
+    uint64_t bytes, steps;                       // steps: of which it is known what they waited for
+    double delay_us;                             // of a step: longer than the lower quartile of its like; NAN: no step
+    double gpu_us, credit_us, wire_us, flush_us; // of a step: own GPU, receiver's credit, wire; the receiver's flush
+    uint64_t severity;                           // of the worst finding that is about this pair
+} nccl_view_cell;
+
+// Who sent to whom in a communicator: row sends, column receives. A slow sender is a row, a slow receiver a column, a slow
+// link a cell, a rail cells of one place on all hosts. Pages draw matrices from this alone.
+typedef struct nccl_view_matrix {
+    const char *label;                        // the communicator's
+    const char *claim, *rule;                 // the worst finding that is about its cells; "": none
+    uint64_t severity;                        // that finding's
+    uint64_t ranks, bytes, steps, cells_left; // cells_left: of which one side has no log
+    bool by_host;
+    NCCL_LIST(nccl_view_unit) units;
+    NCCL_LIST(nccl_view_cell) cells;
+} nccl_view_matrix;
+
 // Start from {0}; nccl_view_free() at the end.
 typedef struct nccl_view {
     // what was read
@@ -221,6 +251,8 @@ typedef struct nccl_view {
     double columns_from_s, columns_to_s; // seconds since the first dump
     NCCL_LIST(nccl_view_column) columns;
     NCCL_LIST(nccl_view_nic) nics;
+    NCCL_LIST(nccl_view_matrix) matrices; // none: no operations of proxies were logged
+    uint64_t matrices_left;
     struct nccl_view_memory *memory; // private
 } nccl_view;
 

@@ -1,0 +1,230 @@
+// Who sent to whom, as matrices: of the communicators with findings first, then of those that moved most.
+#include "nccl_view_parts.h"
+
+#include "analysis/base/saturating_sum.h"
+#include "analysis/nccl/findings/nccl_peers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// The cells of one communicator.
+typedef struct matrix_part {
+    uint32_t communicator;
+    size_t first, count; // in nccl_peers.items
+    uint64_t bytes, steps;
+    const nccl_finding *worst; // about it; NULL: none
+} matrix_part;
+
+typedef struct matrix_making {
+    nccl_view_making *m;
+    const nccl_peers *p;
+    const matrix_part *part;
+    nccl_view_matrix *to;
+    uint32_t *units; // by member of the communicator: place in to->units
+} matrix_making;
+
+// ---- findings ----
+
+static bool matrix_rule_is(const nccl_finding *f, const char *name)
+{
+    return strcmp(f->rule->name, name) == 0;
+}
+
+static uint32_t matrix_process(const nccl *n, const nccl_finding *f)
+{
+    return f->member == NCCL_NONE ? NCCL_NONE : n->members[f->member].process;
+}
+
+// Is a member who the finding names: its process, or any of its host where it names no process?
+static bool matrix_is_named(const nccl *n, const nccl_finding *f, uint32_t member)
+{
+    uint32_t process = n->members[member].process;
+    if (f->member != NCCL_NONE) return matrix_process(n, f) == process;
+    return f->host != NCCL_NONE && n->processes[process].host == f->host;
+}
+
+// Is the cell one of those that the finding is about?
+static bool matrix_is_about(const nccl *n, const nccl_finding *f, const nccl_peer *x)
+{
+    if (x->sender == NCCL_NONE || x->receiver == NCCL_NONE || f->severity < SEVERITY_WATCH) return false;
+    if (matrix_rule_is(f, "nccl-slow-sender") || matrix_rule_is(f, "nccl-sockets"))
+        return matrix_is_named(n, f, x->sender);
+    if (matrix_rule_is(f, "nccl-slow-receiver")) return matrix_is_named(n, f, x->receiver);
+    if (matrix_rule_is(f, "nccl-slow-link")) return f->member == x->sender && f->receiver == x->receiver;
+    if (!matrix_rule_is(f, "nccl-slow-rail")) return false;
+    const nccl_process *from = &n->processes[n->members[x->sender].process],
+                       *to = &n->processes[n->members[x->receiver].process];
+    return from->local == f->rail && to->local == f->rail && from->host != to->host;
+}
+
+static severity matrix_severity(const matrix_making *k, const nccl_peer *x)
+{
+    severity s = SEVERITY_OK;
+    for (size_t i = 0; i < k->m->f->count && s == SEVERITY_OK; i++) // the worst first
+        if (matrix_is_about(k->m->n, &k->m->f->items[i], x)) s = k->m->f->items[i].severity;
+    return s;
+}
+
+// ---- which communicators ----
+
+static int matrix_by_weight(const void *a, const void *b)
+{
+    const matrix_part *x = a, *y = b;
+    severity p = x->worst ? x->worst->severity : SEVERITY_OK, q = y->worst ? y->worst->severity : SEVERITY_OK;
+    if (p != q) return p > q ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static const nccl_finding *matrix_worst(const nccl_view_making *m, const nccl_peer *items, size_t count)
+{
+    for (size_t i = 0; i < m->f->count && m->f->items[i].severity >= SEVERITY_WATCH; i++)
+        for (size_t k = 0; k < count; k++)
+            if (matrix_is_about(m->n, &m->f->items[i], &items[k])) return &m->f->items[i];
+    return NULL;
+}
+
+static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, matrix_part *parts)
+{
+    size_t count = 0;
+    for (size_t i = 0, k; i < p->count; i = k) {
+        matrix_part part = {.communicator = p->items[i].communicator, .first = i};
+        for (k = i; k < p->count && p->items[k].communicator == part.communicator; k++) {
+            part.bytes = sum_capped(part.bytes, p->items[k].bytes);
+            part.steps = sum_capped(part.steps, p->items[k].sent);
+        }
+        part.count = k - i;
+        part.worst = matrix_worst(m, &p->items[i], part.count);
+        parts[count++] = part;
+    }
+    qsort(parts, count, sizeof *parts, matrix_by_weight);
+    return count;
+}
+
+// ---- units and cells ----
+
+static void matrix_add_units(matrix_making *k)
+{
+    const nccl *n = k->m->n;
+    nccl_view *v = k->m->v;
+    const nccl_communicator *c = &n->communicators[k->part->communicator];
+    k->to->by_host = c->member_count > NCCL_VIEW_UNITS;
+    k->to->units.items = nccl_view_take(v, c->member_count, sizeof *k->to->units.items);
+    uint32_t *of_host = memory_array(NULL, n->host_count, sizeof *of_host);
+    for (size_t i = 0; i < n->host_count; i++)
+        of_host[i] = NCCL_NONE;
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const nccl_member *m = &n->members[c->first_member + i];
+        uint32_t host = n->processes[m->process].host;
+        k->units[i] = k->to->by_host ? of_host[host] : NCCL_NONE;
+        if (k->units[i] != NCCL_NONE) continue;
+        k->units[i] = of_host[host] = (uint32_t)k->to->units.count;
+        k->to->units.items[k->to->units.count++] = (nccl_view_unit){
+            nccl_view_text(v, n->hosts[host].name), k->to->by_host ? NAN : (double)m->rank, SEVERITY_OK};
+    }
+    free(of_host);
+}
+
+static void matrix_mark(matrix_making *k, uint32_t member, severity s, bool marks)
+{
+    if (!marks) return;
+    uint64_t *mark =
+        &k->to->units.items[k->units[member - k->m->n->communicators[k->part->communicator].first_member]].severity;
+    if (s > *mark) *mark = s;
+}
+
+static int matrix_by_place(const void *a, const void *b)
+{
+    const nccl_view_cell *x = a, *y = b;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+// The mean of both, by their steps.
+static double matrix_mean(double a, uint64_t a_steps, double b, uint64_t b_steps)
+{
+    if (isnan(a)) return b;
+    if (isnan(b)) return a;
+    return (a * (double)a_steps + b * (double)b_steps) / (double)(a_steps + b_steps);
+}
+
+static void matrix_join(nccl_view_cell *to, const nccl_view_cell *from)
+{
+    to->delay_us = matrix_mean(to->delay_us, to->steps, from->delay_us, from->steps);
+    to->gpu_us = matrix_mean(to->gpu_us, to->steps, from->gpu_us, from->steps);
+    to->credit_us = matrix_mean(to->credit_us, to->steps, from->credit_us, from->steps);
+    to->wire_us = matrix_mean(to->wire_us, to->steps, from->wire_us, from->steps);
+    to->flush_us = matrix_mean(to->flush_us, to->steps, from->flush_us, from->steps);
+    to->bytes = sum_capped(to->bytes, from->bytes);
+    to->steps = sum_capped(to->steps, from->steps);
+    if (from->severity > to->severity) to->severity = from->severity;
+}
+
+static void matrix_add_cells(matrix_making *k)
+{
+    uint32_t first = k->m->n->communicators[k->part->communicator].first_member;
+    nccl_view_cell *cells = nccl_view_take(k->m->v, k->part->count, sizeof *cells);
+    size_t count = 0, kept = 0;
+    for (size_t i = k->part->first; i < k->part->first + k->part->count; i++) {
+        const nccl_peer *x = &k->p->items[i];
+        if (x->sender == NCCL_NONE || x->receiver == NCCL_NONE) {
+            k->to->cells_left++;
+            continue;
+        }
+        severity s = matrix_severity(k, x);
+        matrix_mark(k, x->sender, s, k->part->worst && matrix_rule_is(k->part->worst, "nccl-slow-sender"));
+        matrix_mark(k, x->receiver, s, k->part->worst && matrix_rule_is(k->part->worst, "nccl-slow-receiver"));
+        cells[count++] = (nccl_view_cell){k->units[x->sender - first],
+                                          k->units[x->receiver - first],
+                                          x->bytes,
+                                          x->sent ? x->sent : x->received,
+                                          nccl_peer_delay(x),
+                                          nccl_peer_wait(x, NCCL_WAIT_GPU),
+                                          nccl_peer_wait(x, NCCL_WAIT_CREDIT),
+                                          nccl_peer_wait(x, NCCL_WAIT_WIRE),
+                                          nccl_peer_wait(x, NCCL_WAIT_FLUSH),
+                                          s};
+    }
+    qsort(cells, count, sizeof *cells, matrix_by_place);
+    for (size_t i = 0; i < count; i++)
+        if (kept && matrix_by_place(&cells[kept - 1], &cells[i]) == 0)
+            matrix_join(&cells[kept - 1], &cells[i]);
+        else
+            cells[kept++] = cells[i];
+    k->to->cells.items = cells;
+    k->to->cells.count = kept;
+}
+
+static void matrix_add(nccl_view_making *m, const nccl_peers *p, const matrix_part *part)
+{
+    nccl_view *v = m->v;
+    const nccl_communicator *c = &m->n->communicators[part->communicator];
+    nccl_view_matrix *to = &v->matrices.items[v->matrices.count++];
+    matrix_making k = {m, p, part, to, memory_array(NULL, c->member_count, sizeof *k.units)};
+    to->label = nccl_view_text(v, c->label);
+    to->claim = nccl_view_text(v, part->worst ? part->worst->claim : "");
+    to->rule = nccl_view_text(v, part->worst ? part->worst->rule->name : "");
+    to->severity = part->worst ? part->worst->severity : SEVERITY_OK;
+    to->ranks = (uint64_t)c->ranks;
+    to->bytes = part->bytes;
+    to->steps = part->steps;
+    matrix_add_units(&k);
+    matrix_add_cells(&k);
+    free(k.units);
+}
+
+void nccl_view_add_matrices(nccl_view_making *m)
+{
+    nccl_view *v = m->v;
+    nccl_peers p;
+    if (!m->n->proxy_count) return;
+    nccl_peers_make(&p, m->n);
+    matrix_part *parts = memory_array(NULL, p.count, sizeof *parts);
+    size_t count = matrix_parts(m, &p, parts);
+    v->matrices.items = nccl_view_take(v, NCCL_VIEW_MATRICES, sizeof *v->matrices.items);
+    for (size_t i = 0; i < count && i < NCCL_VIEW_MATRICES; i++)
+        matrix_add(m, &p, &parts[i]);
+    v->matrices_left = count - v->matrices.count;
+    free(parts);
+    nccl_peers_free(&p);
+}
