@@ -184,3 +184,112 @@ assert len(wanted) > 50 and found == wanted, [p for p in zip(found, wanted) if p
 assert all((e["cat"] == "NCCL kernel") == e["name"].startswith("nccl") for e in events if "cat" in e)
 END
 }
+
+# calls TRACE: every call of NCCL as [node, lane, name, begin in ns since 1970, length in ns or null, sequence number].
+calls() {
+    python3 - "$1" <<'END'
+import json, sys
+from decimal import Decimal
+trace = json.load(open(sys.argv[1]), parse_float=Decimal)
+events, zero = trace["traceEvents"], int(trace["otherData"]["zero_ns"])
+nodes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+lanes = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+busy = {}
+for e in events:
+    if not e.get("cat", "").startswith("NCCL "): continue
+    begin = zero + int(Decimal(e["ts"]) * 1000)
+    length = int(Decimal(e["dur"]) * 1000) if e["ph"] == "X" else None
+    assert busy.get(e["tid"], 0) <= begin, "two at once on one thread"
+    busy[e["tid"]] = begin + (length or 0)
+    print(json.dumps([nodes[e["pid"]], lanes[e["tid"]], e["name"], begin, length, e["args"]["sequence_number"]]))
+END
+}
+
+@test "perfetto: NCCL's calls from the profiler plugin run where their network operations did" {
+    mkdir plugin
+    NETPROF_NCCL_DIR=$PWD/plugin NETPROF_NCCL=step "$NETPROF_TEST_BUILD/tests/make_nccl_cluster" 0 1 1
+    netprof export plugin --to perfetto -o trace.json
+    calls trace.json >found
+    # the script: 40 calls of 64 ranks, 10 ms apart; operations from 1 us after a call's begin to 2 ms after it
+    python3 - <<'END'
+import json
+found = sorted(tuple(json.loads(line)) for line in open("found"))
+wanted = sorted(("node%02d" % (r // 4), "NCCL world rank %d" % r, "AllReduce 4 MiB", 1700000000 * 10**9 + i * 10**7 + 1000, 1999000, i)
+                for r in range(64) for i in range(40))
+assert found == wanted, (found[:2], wanted[:2])
+END
+    # the time until the first data are those of netprof nccl, which counts from there
+    netprof nccl -q plugin -o tables >/dev/null
+    python3 - <<'END'
+import csv, json
+events = json.load(open("trace.json"))["traceEvents"]
+times = {}
+for e in events:
+    if e["ph"] == "X": times.setdefault(e["args"]["sequence_number"], []).append(round(e["dur"] - e["args"]["first_data_us"]))
+found = sorted((sn, min(t), max(t), len(t)) for sn, t in times.items())
+wanted = sorted((int(r["coll_sn"]), int(r["min_us"]), int(r["max_us"]), 64) for r in csv.DictReader(open("tables/instances.csv", newline="")))
+assert found == wanted and len(found) == 40, [p for p in zip(found, wanted) if p[0] != p[1]][:3]
+END
+}
+
+@test "perfetto: kernels of NCCL are by the GPU's clock, none before its call was enqueued; what has no time is an instant" {
+    mkdir plugin
+    NETPROF_NCCL_DIR=$PWD/plugin NETPROF_NCCL=all "$NETPROF_TEST_BUILD/tests/make_nccl_cluster" kernels
+    netprof export plugin --to perfetto -o trace.json
+    calls trace.json >found
+    python3 - <<'END'
+import json
+lane = "NCCL node rank 1: kernels (by the GPU's clock, as early as they fit)"
+t = 1700000000 * 10**9
+assert [json.loads(line) for line in open("found")] == [["node0", lane, "AllReduce 4 KiB", t + i * 10**7 + later * 10**6, 500000, i]
+                                                        for i, later in enumerate((2, 0, 1))], open("found").read()
+END
+    rm plugin/*
+    NETPROF_NCCL_DIR=$PWD/plugin NETPROF_NCCL=coll "$NETPROF_TEST_BUILD/tests/make_nccl_cluster" kernels
+    netprof export plugin --to perfetto -o trace.json
+    calls trace.json >found
+    python3 - <<'END'
+import json
+lane = "NCCL node rank 1: enqueued (when it ran is not known)"
+assert [json.loads(line) for line in open("found")] == [["node0", lane, "AllReduce 4 KiB", 1700000000 * 10**9 + i * 10**7, None, i] for i in range(3)]
+END
+    [ "$(status_of netprof export plugin --to csv -o tables 2>err)" = 3 ]
+    grep -q "holds NCCL's calls: --to perfetto shows them, and netprof nccl -o DIR writes their tables" err
+}
+
+@test "perfetto: NCCL's calls from the Inspector are on the job's clock where verbose logs tell when they ran" {
+    made a.json n1 0 0 1000 2000
+    made b.json n2 7.25 0 5000 6000
+    mkdir logs
+    python3 - <<'END'
+import json
+def line(rank, host, dump_us, sn, size, **more):
+    return json.dumps({"header": {"id": "0xabc", "comm_name": "dp", "rank": rank, "n_ranks": 2, "nnodes": 2},
+        "metadata": {"inspector_output_format_version": "v4.0", "git_rev": "1", "rec_mechanism": "nccl_profiler_interface",
+                     "dump_timestamp_us": dump_us, "hostname": host, "pid": 10 + rank},
+        "coll_perf": {"coll": "AllGather", "coll_sn": sn, "coll_msg_size_bytes": size, "coll_exec_time_us": 40,
+                      "coll_timing_source": "kernel_cpu", "coll_algobw_gbs": 1.0, "coll_busbw_gbs": 1.0, **more}}) + "\n"
+t = 1700000000 * 10**6
+with open("logs/n1-pid10.log", "w") as f: # calls that overlap, and kernels that ran within a call
+    f.write(line(0, "n1", t + 900, 0, 1024, event_trace_ts={"coll_start_ts": t + 100, "coll_stop_ts": t + 200}))
+    f.write(line(0, "n1", t + 900, 1, 1024, event_trace_ts={"coll_start_ts": t + 150, "coll_stop_ts": t + 400, "kernel_events": [
+        {"channel_id": 0, "kernel_start_ts": t + 170, "kernel_stop_ts": t + 250}, {"channel_id": 1, "kernel_start_ts": t + 160, "kernel_stop_ts": t + 240}]}))
+with open("logs/n2-pid11.log", "w") as f: # by a clock that is 7.25 s ahead
+    f.write(line(1, "n2", t + 7250900, 0, 1024, event_trace_ts={"coll_start_ts": t + 7250110, "coll_stop_ts": t + 7250200}))
+    f.write(line(1, "n2", t + 7250950, 1, 1024))
+END
+    netprof export a.json b.json logs --to perfetto -o trace.json
+    calls trace.json >found
+    python3 - <<'END'
+import json
+t = 1700000000 * 10**9
+found = sorted(json.loads(line) for line in open("found"))
+for x in found: x[3] = round(x[3], -3)  # clocks are moved by doubles
+assert found == [
+    ["n1", "NCCL dp rank 0", "AllGather 1 KiB", t + 100000, 100000, 0],
+    ["n1", "NCCL dp rank 0", "AllGather 1 KiB", t + 160000, 90000, 1],
+    ["n2", "NCCL dp rank 1", "AllGather 1 KiB", t + 110000, 90000, 0],
+    ["n2", "NCCL dp rank 1: written (when it ran was not logged)", "AllGather 1 KiB", t + 950000, None, 1]], open("found").read()
+END
+    [ "$(status_of netprof export logs --to parquet -o tables 2>err)" = 3 ]
+}

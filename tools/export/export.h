@@ -101,10 +101,21 @@ typedef struct export_incident {
     double from_s, to_s;
 } export_incident;
 
-// Something that ran from when to when, one after another in its lane of a node; ns since 1970.
+// What is known of something that happened.
+typedef struct export_note {
+    const char *key;
+    export_type type;
+    export_cell value;
+} export_note;
+
+// Something that ran from when to when in a lane of a node; ns since 1970.
 typedef struct export_span {
     const char *node, *lane, *name, *kind;
     int64_t begin_ns, end_ns;
+    bool host_clock; // node is a host, and the times are by its wall clock: not on the axis of all runs yet
+    bool instant;    // only that it happened is known, at begin_ns
+    const export_note *notes;
+    size_t note_count;
 } export_span;
 
 typedef struct export_driver {

@@ -5,6 +5,7 @@
 #include "analysis/rules/findings.h"
 #include "export_differences.h"
 #include "export_input.h"
+#include "export_nccl.h"
 #include "cli/inputs.h"
 #include "analysis/base/index_map.h"
 #include "export_catalog.h"
@@ -500,6 +501,10 @@ typedef struct opened {
     size_t region_count;
     const char **programs; // exports of Nsight Systems
     size_t program_count;
+    const char **recorded; // files of the NCCL profiler plugin
+    size_t recorded_count;
+    const char **logs; // of the NCCL Inspector
+    size_t log_count;
     bool damaged;
 } opened;
 
@@ -509,6 +514,12 @@ static int export_open_part(opened *all, input_file *file, size_t part, bool lis
     struct export_input *in = &all->inputs[all->input_count];
     int code = input_open(in, file, part);
     all->damaged |= !in->complete;
+    if (!code && in->has_calls && !(all->recorded_count && all->recorded[all->recorded_count - 1] == file->path))
+        all->recorded[all->recorded_count++] = file->path;
+    if (!code && in->has_calls && !in->snapshots && !in->deltas) {
+        input_close(in);
+        return code;
+    }
     if (code || in->is_regions) {
         listed |= all->region_count && all->regions[all->region_count - 1] == file->path;
         if (!code && !listed) all->regions[all->region_count++] = file->path;
@@ -527,6 +538,10 @@ static int export_open_file(opened *all, const export_sink *sink, const char *pa
         return EXIT_DONE;
     }
     if (nsys_is_report(path)) return fail_file(EXIT_FILE, path, NSYS_EXPORT_FIRST);
+    if (export_nccl_is_log(path)) {
+        all->logs[all->log_count++] = path;
+        return EXIT_DONE;
+    }
     input_file *file = &all->files[all->file_count++];
     int code = input_file_open(file, path, export_options_of(sink)->names);
     for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
@@ -537,14 +552,17 @@ static int export_open_file(opened *all, const export_sink *sink, const char *pa
 // What cannot be used of a directory was said, and the others are used.
 static int export_open_directory(opened *all, const export_sink *sink, const char *path, size_t first, size_t count)
 {
-    size_t before = all->input_count + all->program_count;
+    size_t recorded = all->recorded_count, before = all->input_count + all->program_count + recorded;
     bool regions = inputs_hold(path) & PARTS_REGIONS;
     if (regions) all->regions[all->region_count++] = path;
     for (size_t i = first; i < first + count && !export_failed(sink); i++) {
         if (parts_hold(all->paths.paths[i]) == PARTS_REGIONS) continue;
         all->damaged |= export_open_file(all, sink, all->paths.paths[i], regions) != EXIT_DONE;
     }
-    return regions || all->input_count + all->program_count > before ? EXIT_DONE : EXIT_FILE;
+    bool logs = all->recorded_count == recorded && export_nccl_is_log(path);
+    if (logs) all->logs[all->log_count++] = path;
+    size_t after = all->input_count + all->program_count + all->recorded_count;
+    return regions || logs || after > before ? EXIT_DONE : EXIT_FILE;
 }
 
 static int export_open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
@@ -553,12 +571,15 @@ static int export_open_all(opened *all, const export_sink *sink, const char **pa
     size_t *firsts = memory_calloc(count + 1, sizeof *firsts); // in the listing, for each path
     for (size_t i = 0; i < count && !code; i++) {
         firsts[i] = all->paths.count;
-        if (listing_is_directory(paths[i])) code = inputs_list(&all->paths, paths[i]);
+        if (listing_is_directory(paths[i]) && (inputs_count(&paths[i], 1) || !export_nccl_is_log(paths[i])))
+            code = inputs_list(&all->paths, paths[i]);
     }
     firsts[count] = all->paths.count;
     all->files = memory_calloc(count + all->paths.count + 1, sizeof *all->files);
     all->regions = memory_calloc(count + all->paths.count + 1, sizeof *all->regions);
     all->programs = memory_calloc(count + all->paths.count + 1, sizeof *all->programs);
+    all->recorded = memory_calloc(count + all->paths.count + 1, sizeof *all->recorded);
+    all->logs = memory_calloc(count + all->paths.count + 1, sizeof *all->logs);
     for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
         code = listing_is_directory(paths[i])
                    ? export_open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
@@ -577,6 +598,8 @@ static void export_close_all(opened *all)
     free(all->files);
     free(all->regions);
     free(all->programs);
+    free(all->recorded);
+    free(all->logs);
     listing_free(&all->paths);
 }
 
@@ -591,30 +614,54 @@ static void export_find_incidents(export_sink *sink, const char **given, size_t 
     free(paths);
 }
 
+// Regions, profiles, NCCL's calls; each is only read where it is wanted. *told: there was something of it.
+static int export_others(export_sink *sink, opened *all, bool *told)
+{
+    const export_options *o = export_options_of(sink);
+    bool calls = o->driver->span && all->recorded_count + all->log_count;
+    int code = EXIT_DONE;
+    if (all->region_count && o->what & WHAT_REGIONS && !export_failed(sink)) {
+        export_begin_tables(sink, WHAT_REGIONS);
+        code = export_regions(sink, all->regions, all->region_count);
+        *told = true;
+    }
+    if (!code && all->program_count && o->what & WHAT_PROGRAMS && !export_failed(sink)) {
+        export_begin_tables(sink, WHAT_PROGRAMS);
+        code = export_programs(sink, all->programs, all->program_count);
+        *told = true;
+    }
+    if (!code && calls && o->what & WHAT_PROGRAMS && !export_failed(sink)) {
+        code = export_nccl(sink, all->recorded, all->recorded_count, all->logs, all->log_count);
+        *told = true;
+    }
+    return code;
+}
+
+static int export_nothing(const opened *all, const export_sink *sink, const char *path)
+{
+    const char *calls = all->log_count ? all->logs[0] : all->recorded_count ? all->recorded[0] : NULL;
+    if (calls && !export_options_of(sink)->driver->span)
+        return fail_file(EXIT_FILE, calls,
+                         "holds NCCL's calls: --to perfetto shows them, and netprof nccl -o DIR writes their tables");
+    return fail_file(EXIT_FILE, path, "holds nothing of what --what asks for");
+}
+
 int export_files(export_sink *sink, const char **paths, size_t count)
 {
     feed f = {.to = sink, .o = export_options_of(sink)};
     opened all = {0};
     int code = export_open_all(&all, sink, paths, count);
     size_t kept = all.input_count;
+    bool told = kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS);
     if (!code && kept) export_begin_tables(sink, WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS);
     if (!code && kept) code = export_counters(&f, all.inputs, kept);
     if (!code && kept && f.o->what & WHAT_FINDINGS && !export_failed(sink)) export_find_incidents(sink, paths, count);
-    if (!code && all.region_count && f.o->what & WHAT_REGIONS && !export_failed(sink)) {
-        export_begin_tables(sink, WHAT_REGIONS);
-        code = export_regions(sink, all.regions, all.region_count);
-    }
-    if (!code && all.program_count && f.o->what & WHAT_PROGRAMS && !export_failed(sink)) {
-        export_begin_tables(sink, WHAT_PROGRAMS);
-        code = export_programs(sink, all.programs, all.program_count);
-    }
+    if (!code) code = export_others(sink, &all, &told);
     if (code == EXIT_WORTH_FAILING) {
         all.damaged = true;
         code = EXIT_DONE;
     }
-    if (!code && !export_failed(sink) && !(kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS)) &&
-        !(all.region_count && f.o->what & WHAT_REGIONS) && !(all.program_count && f.o->what & WHAT_PROGRAMS))
-        code = fail_file(EXIT_FILE, paths[0], "holds nothing of what --what asks for");
+    if (!code && !export_failed(sink) && !told) code = export_nothing(&all, sink, paths[0]);
     bool damaged = all.damaged;
     export_close_all(&all);
     held_free(&f.held);

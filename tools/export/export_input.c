@@ -27,7 +27,7 @@ static void export_input_walk_kept(const dataset_run *run, const input_visitor *
 }
 
 typedef struct file_state {
-    bool complete, regions;
+    bool complete, regions, calls;
     const char *path;
     bool speak; // say what is wrong
 } file_state;
@@ -45,7 +45,7 @@ static void export_input_take_item(const netprof_item *item, const input_visitor
         if (v->delta) v->delta(v->user, item->delta);
         break;
     case NETPROF_ITEM_REGIONS: f->regions = true; break;
-    case NETPROF_ITEM_EVENTS: break;
+    case NETPROF_ITEM_EVENTS: f->calls |= strcmp(item->events->kind, "nccl.call") == 0; break;
     case NETPROF_ITEM_FILE: break; // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         f->complete = false;
@@ -148,7 +148,8 @@ static int export_input_look(struct export_input *in, const input_visitor *v)
     int code = export_input_walk_netprof(in, v, &f);
     in->complete = f.complete;
     in->is_regions = f.regions && !in->snapshots && !in->deltas;
-    if (code || in->is_regions || in->snapshots || in->deltas) return code;
+    in->has_calls = f.calls;
+    if (code || in->is_regions || in->has_calls || in->snapshots || in->deltas) return code;
     return fail_file(EXIT_FILE, in->path, "holds neither snapshots nor regions");
 }
 

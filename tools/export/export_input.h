@@ -22,6 +22,7 @@ struct export_input {
     dataset_format format;
     bool complete;            // no damage, and ended by its writer
     bool is_regions;          // the file holds regions and no counters
+    bool has_calls;           // NCCL's, as tables of events
     uint64_t run;             // its number, 1 for the first file of counters
     char *host, *node;        // "" unknown; the node is the host unless the file names it otherwise
     int64_t begin_ns, end_ns; // of the first and the last snapshot, on the axis

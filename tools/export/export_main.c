@@ -177,8 +177,10 @@ static const command export_command = {
         "netprof or net_prof wrote, or such an export; of DIR every *.netprof is taken. Numbers are exact, and what is "
         "missing\n"
         "is missing (NULL, an empty cell), never zero.\n"
-        "With --to perfetto it is one trace for ui.perfetto.dev, with counters, findings and gaps over time; with\n"
-        "--to influx lines for a database of time series, with --to openmetrics the last reading of each node.\n"
+        "With --to perfetto it is one trace for ui.perfetto.dev, with counters, findings and gaps over time, and the\n"
+        "calls that 'netprof run --nccl' or the NCCL Inspector recorded; with --to influx lines for a database of "
+        "time\n"
+        "series, with --to openmetrics the last reading of each node.\n"
         "The tables and their columns are described in netprof-export(1).",
     .examples =
         "netprof export run.netprof --to csv -o tables\n"

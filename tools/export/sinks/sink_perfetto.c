@@ -44,9 +44,13 @@ typedef struct perfetto_state {
     clocks clocks;               // of the runs, by number
     perfetto_process *processes; // arrays of stb_ds, as what follows
     index_map *process_of;       // name -> index
-    index_map *thread_of;        // of a process's index and a lane's name
-    perfetto_run *runs;          // by number - 1
-    perfetto_track *tracks;      // of the last run
+    index_map *thread_of;        // of a process's index and a lane's name -> index
+    struct perfetto_thread {
+        uint64_t id;
+        int64_t end_ns;
+    } * threads;            // of lanes: where the last of each ended
+    perfetto_run *runs;     // by number - 1
+    perfetto_track *tracks; // of the last run
     index_map *track_of;
     struct perfetto_lane {
         uint64_t thread;
@@ -424,14 +428,24 @@ static void sink_perfetto_incident(void *state, const export_incident *x)
     fputs("}}", p->to);
 }
 
+// The number of a run of this host, of its node where there is one; 0: none.
+static uint64_t perfetto_run_on(const perfetto_state *p, const char *host)
+{
+    uint64_t run = 0;
+    for (size_t i = 0; i < arrlenu(p->runs); i++) {
+        if (!*host || strcmp(p->runs[i].host, host) != 0) continue;
+        if (!p->runs[i].sampled_pid) return i + 1;
+        if (!run) run = i + 1;
+    }
+    return run;
+}
+
 // A process whose regions were measured, as long as it ran; how long each region took has no place in time.
 static void perfetto_take_rank(perfetto_state *p, const export_cell *c)
 {
     const char *host = perfetto_known_text(&c[3]);
-    uint64_t run = 0;
     if (!c[9].known || !c[10].known || c[10].as.i64 < 0) return;
-    for (size_t i = 0; i < arrlenu(p->runs) && !run; i++)
-        if (*host && strcmp(p->runs[i].host, host) == 0) run = i + 1;
+    uint64_t run = perfetto_run_on(p, host);
     perfetto_process *process = run ? perfetto_process_of(p, &p->runs[run - 1]) : perfetto_host(p, host);
     uint64_t thread = ++p->last_id;
     int64_t end_ns;
@@ -445,21 +459,59 @@ static void perfetto_take_rank(perfetto_state *p, const export_cell *c)
     free(name);
 }
 
-// A kernel in the lane of its stream.
+// The thread of this lane that is free at begin_ns: what overlaps cannot be on one.
+static uint64_t perfetto_free_thread(perfetto_state *p, const perfetto_process *process, const export_span *x,
+                                     int64_t begin_ns, int64_t end_ns)
+{
+    for (uint64_t number = 0;; number++) {
+        char *key = memory_format("%llu\x1f%s", (unsigned long long)number, x->lane);
+        size_t next = arrlenu(p->threads),
+               found = index_map_put(&p->thread_of, map_key_of_name(process->id, key), next);
+        free(key);
+        if (found < next && p->threads[found].end_ns > begin_ns) continue;
+        if (found == next) {
+            arrput(p->threads, ((struct perfetto_thread){.id = ++p->last_id}));
+            perfetto_name(p, process, p->threads[found].id, x->lane);
+        }
+        p->threads[found].end_ns = end_ns;
+        return p->threads[found].id;
+    }
+}
+
+static void perfetto_put_notes(perfetto_state *p, const export_span *x)
+{
+    const char *before = ",\"args\":{";
+    for (size_t i = 0; i < x->note_count; i++) {
+        const export_note *note = &x->notes[i];
+        if (!note->value.known) continue;
+        fputs(before, p->to);
+        json_text_quoted(put_to_file, p->to, note->key);
+        putc(':', p->to);
+        if (note->type == EXPORT_TEXT)
+            json_text_quoted(put_to_file, p->to, note->value.as.text);
+        else
+            perfetto_put_value(p->to, &note->value, note->type);
+        before = ",";
+    }
+    fputs(*before == ',' && !before[1] ? "}}" : "}", p->to);
+}
+
+// A kernel in the lane of its stream, a call of NCCL in that of its rank.
 static void sink_perfetto_span(void *state, const export_span *x)
 {
     perfetto_state *p = state;
-    size_t at = perfetto_process_named(p, *x->node ? x->node : "unknown host");
-    size_t next = (size_t)p->last_id + 1, thread = index_map_put(&p->thread_of, map_key_of_name(at, x->lane), next);
-    if (thread == next) {
-        p->last_id = next;
-        perfetto_name(p, &p->processes[at], thread, x->lane);
-    }
-    perfetto_begin(p, 'X', &p->processes[at], thread, x->name);
+    uint64_t run = x->host_clock ? perfetto_run_on(p, x->node) : 0;
+    const perfetto_process *process = run ? perfetto_process_of(p, &p->runs[run - 1]) : perfetto_host(p, x->node);
+    int64_t begin_ns = perfetto_place(p, run, x->begin_ns), end_ns = perfetto_place(p, run, x->end_ns);
+    uint64_t thread = perfetto_free_thread(p, process, x, begin_ns, end_ns);
+    perfetto_begin(p, x->instant ? 'i' : 'X', process, thread, x->name);
     perfetto_put_text(p, ",", "cat", x->kind);
-    perfetto_put_time(p, x->begin_ns);
-    perfetto_put_length(p, x->begin_ns, x->end_ns);
-    putc('}', p->to);
+    perfetto_put_time(p, begin_ns);
+    if (x->instant)
+        fputs(",\"s\":\"t\"", p->to);
+    else
+        perfetto_put_length(p, begin_ns, end_ns);
+    perfetto_put_notes(p, x);
     if (ferror(p->to)) export_fail(p->sink, "%s", strerror(errno ? errno : EIO));
 }
 
@@ -563,6 +615,7 @@ static void sink_perfetto_close(void *state, bool finish)
     arrfree(p->runs);
     arrfree(p->tracks);
     arrfree(p->lanes);
+    arrfree(p->threads);
     hmfree(p->process_of);
     hmfree(p->thread_of);
     hmfree(p->track_of);
