@@ -10,18 +10,19 @@ setup() {
 
 # The file, with these nodes in it.
 write_status() {
-    printf '{"format":"netprof-live-status","version":1,"wall_ns":%s,"connected":true,"journal_bytes":1000,"turned_away":5,"disk_error":null,"nodes":[%s]}' \
+    printf '{"format":"netprof-live-status","version":1,"wall_ns":%s,"connected":true,"journal_bytes":1000,"turned_away":5,"malformed":1,"disk_error":null,"nodes":[%s]}' \
         "$(date +%s%N)" "$1" >head/status.json
 }
 
 @test "status: a node whose agent began another spool is one node, heard from where it was last, with all that it lost" {
-    write_status '{"node":"n1","behind_ticks":90,"last_tick_ns":1700000000000000000,"silent_ns":900000000000,"missing_ticks":{"disk_full":3}},
-        {"node":"n1","behind_ticks":0,"last_tick_ns":1700000900000000000,"silent_ns":1000000000,"missing_ticks":{"overwritten":4,"restarted":5}}'
+    write_status '{"node":"n1","behind_ticks":90,"last_tick_ns":1700000000000000000,"silent_ns":900000000000,"missing_ticks":{"disk_full":3},"missing_since_ns":1600000000000000000},
+        {"node":"n1","behind_ticks":0,"last_tick_ns":1700000900000000000,"silent_ns":1000000000,"missing_ticks":{"overwritten":4,"restarted":5},"missing_since_ns":1650000000000000000}'
     flock head/lock netprof session status --dir head >out # as a head that runs
     grep -q '^1 node, ' out
     grep -q '^5 messages were turned away since the head started: ' out
+    grep -q '^1 message was refused since the head started: ' out
     [ "$(grep -c '^n1 ' out)" -eq 1 ]
-    grep -qE '^n1 +ok +1 s ago +0 ticks +7 ticks ' out
+    grep -qE '^n1 +ok +1 s ago +0 ticks +7 ticks +2020-09-13' out
 }
 
 @test "status: a node that was not heard from since the head started is not ok" {

@@ -10,6 +10,7 @@
 
 #include <glob.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -208,6 +209,27 @@ static void run_session(const char *const *words)
     if (status) fail_msg("netprof-session %s: %x", words[1], (unsigned)status);
 }
 
+// As many readings as the agent took, and none of them missing.
+static void check_statistics(const char *directories, uint64_t ticks)
+{
+    char line[600], want[64];
+    bool found = false;
+    const char *const words[] = {"netprof-session", "stats", "all", "--dir", directories, NULL};
+    int out = open(in_top("stats"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), status;
+    pid_t child = start("netprof-session", "session.log", out, words);
+    close(out);
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    FILE *f = fopen(in_top("stats"), "re");
+    snprintf(want, sizeof want, " %u ", (unsigned)ticks);
+    while (fgets(line, sizeof line, f)) {
+        bool is_it = strncmp(line, "n1 ", 3) == 0 && strstr(line, want) && strstr(line, " 0\n");
+        found |= is_it;
+    }
+    fclose(f);
+    if (!found) fail_msg("stats: no line with%s readings of n1 and 0 missing", want);
+}
+
 static uint64_t count_snapshots(const char *path)
 {
     netprof_reader *r;
@@ -225,6 +247,25 @@ static uint64_t count_snapshots(const char *path)
     } while (item.type != NETPROF_ITEM_END);
     netprof_reader_close(r);
     return count;
+}
+
+// What the server says is kept up to a bound, and what it said before a restart is there.
+static void check_log(void)
+{
+    char *text = calloc(1, 5 << 20);
+    struct stat st;
+    double until = now() + 60;
+    assert_int_equal(stat(in_top("head/server.log.1"), &st), 0);
+    int fd = open(in_top("head/server.log"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_int_equal(write(fd, memset(text, '.', 5 << 20), 5 << 20), 5 << 20);
+    close(fd);
+    free(text);
+    while (stat(in_top("head/server.log"), &st) || st.st_size > 1 << 20) {
+        if (now() > until) fail_msg("the server's log has no bound");
+        usleep(20000);
+    }
+    assert_int_equal(stat(in_top("head/server.log.1"), &st), 0);
+    assert_int_equal(st.st_size, 1 << 20);
 }
 
 static void test_killed(void **state)
@@ -250,6 +291,7 @@ static void test_killed(void **state)
     assert_true(server > 0);
     kill(server, SIGKILL);
     wait_for_ticks(20);
+    check_log();
     for (int i = 0; i < AGENTS; i++)
         end(&agents[i], SIGTERM);
     send_the_rest();
@@ -265,6 +307,13 @@ static void test_killed(void **state)
     run_session(begin);
     run_session(export);
     assert_int_equal(count_snapshots(in_top("out/n1.netprof")), ticks[0]);
+    // What two heads have is there once.
+    char twice[1400];
+    snprintf(twice, sizeof twice, "%s,%s", in_top("head"), in_top("head"));
+    const char *const both[] = {"netprof-session", "export", "all", "--dir", twice, "-o", in_top("both"), NULL};
+    run_session(both);
+    assert_int_equal(count_snapshots(in_top("both/n1.netprof")), ticks[0]);
+    check_statistics(twice, ticks[0]);
     glob_t found;
     assert_int_equal(glob(in_top("out/n%202%2Ex%2F*.netprof"), 0, NULL, &found), 0);
     assert_int_equal(found.gl_pathc, 1);

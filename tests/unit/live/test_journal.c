@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "live/journal/journal.h"
 #include "live/journal/journal_index.h"
+#include "live/journal/journal_merge.h"
 #include "live/journal/journal_snapshots.h"
 #include "live/spool/little.h"
 #include "live/spool/seglog.h"
@@ -485,6 +486,72 @@ static void test_damaged_preambles(void **state)
     assert_int_equal(after.st_size, before.st_size);
 }
 
+static bool all_may(void *user, const char *path)
+{
+    (void)user;
+    return path != NULL;
+}
+
+static off_t preambles_size(void)
+{
+    struct stat st;
+    char path[700];
+    snprintf(path, sizeof path, "%s/preambles", directory());
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+// Agents begin with other preambles all the time: those that no segment needs are dropped, those that one does are not, and
+// what was dropped is asked for again.
+static void test_drops_preambles(void **state)
+{
+    off_t most = 0;
+    (void)state;
+    journal *j = open_journal(2000);
+    take(j, 1, 1, 5, true);
+    for (unsigned i = 0; i < 400; i++) {
+        frame_buffer b = {0};
+        receiver_verdict v;
+        char preamble[100];
+        unsigned char data[8];
+        memset(preamble, 'p', sizeof preamble);
+        little_put((unsigned char *)preamble, i, 4);
+        frame f = {
+            .first = i + 1, .count = 1, .high = i + 1, .preamble = (unsigned char *)preamble, .preamble_size = 100};
+        memset(f.stream, 'a', sizeof f.stream);
+        sha256(f.hash, preamble, sizeof preamble);
+        little_put(data, f.first, 8);
+        frame_begin(&b, &f);
+        frame_add(&b, &(spool_tick){.is_key = true, .wall_ns = (int64_t)f.first, .data = data, .size = sizeof data});
+        frame_end(&b, &f);
+        assert_true(frame_parse(&f, b.data, b.size));
+        assert_true(journal_take(j, "a", &f, b.data, b.size, 1, &v));
+        assert_int_equal(v, RECEIVER_STORE);
+        if (i == 390) assert_int_equal(take(j, 1, 6, 5, false), RECEIVER_PREAMBLE);
+        if (i == 390) assert_int_equal(take(j, 1, 6, 5, true), RECEIVER_STORE);
+        assert_int_equal(commit(j), 0);
+        journal_shrink(j, 10000, all_may, NULL);
+        if (preambles_size() > most) most = preambles_size();
+        frame_buffer_free(&b);
+    }
+    assert_in_range(most, 10000 / 300 * 140, 30000); // all would be 400 x 168
+    assert_int_equal(take(j, 1, 11, 5, false), RECEIVER_STORE);
+    commit(j);
+    journal_close(j);
+    char *why = NULL;
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    for (size_t i = 0; i < journal_index_count(x); i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        for (size_t k = 0; k < arrlenu(s->stretches); k++) {
+            frame f;
+            size_t size;
+            assert_true(journal_index_frame(x, &s->stretches[k], &f));
+            assert_non_null(journal_index_preamble(x, f.hash, &size));
+        }
+    }
+    journal_index_close(x);
+}
+
 // A disk that takes nothing for a while: nothing is confirmed, nothing is lost, and more than a bound is not taken.
 static void test_full_disk(void **state)
 {
@@ -710,6 +777,147 @@ static void test_older_journal(void **state)
     free(path);
 }
 
+static uint32_t merge_random(void)
+{
+    static uint32_t x = 1;
+    x = x * 1664525 + 1013904223;
+    return x >> 8;
+}
+
+enum { MERGED = 200 };
+
+// Stretches of a head: what it has is 1, a gap that it knows 2, what another has 3, what it does not know of 0.
+static journal_stretch *merge_make(unsigned char has[MERGED + 1])
+{
+    journal_stretch *all = NULL;
+    uint64_t number = 1 + merge_random() % 50;
+    memset(has, 0, MERGED + 1);
+    while (number <= MERGED - 20) {
+        journal_stretch s = {.first = number, .last = number + merge_random() % 19};
+        unsigned kind = merge_random() % 5;
+        s.is_gap = kind >= 3;
+        s.reason = kind == 3 ? SPOOL_OVERWRITTEN : kind == 4 ? SPOOL_ELSEWHERE : 0;
+        s.first_ns = (int64_t)s.first * 10;
+        s.last_ns = (int64_t)s.last * 10;
+        memset(has + s.first, kind < 3 ? 1 : (int)kind - 1, s.last - s.first + 1);
+        arrput(all, s);
+        number = s.last + 1;
+    }
+    return all;
+}
+
+// Whatever two heads have: each number that one of them has is there once, in order, and every other one is in a gap.
+static void test_merge(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 2000; round++) {
+        unsigned char x[MERGED + 1], y[MERGED + 1];
+        journal_stretch *a = merge_make(x), *b = merge_make(y), *both = journal_merge(a, b);
+        uint64_t number = a[0].first < b[0].first ? a[0].first : b[0].first;
+        for (size_t i = 0; i < arrlenu(both); i++) {
+            assert_int_equal(both[i].first, number);
+            assert_true(both[i].last >= number);
+            for (; number <= both[i].last; number++) {
+                bool tick = x[number] == 1 || y[number] == 1, known = x[number] == 2 || y[number] == 2;
+                assert_int_equal(both[i].is_gap, !tick);
+                if (!tick) assert_int_equal(both[i].reason, known ? SPOOL_OVERWRITTEN : SPOOL_ELSEWHERE);
+            }
+            if (i && i + 1 < arrlenu(both) && both[i].is_gap && !both[i - 1].is_gap && !both[i + 1].is_gap)
+                assert_true(both[i].first_ns == both[i - 1].last_ns && both[i].last_ns == both[i + 1].first_ns);
+        }
+        assert_int_equal(number - 1, arrlast(a).last > arrlast(b).last ? arrlast(a).last : arrlast(b).last);
+        arrfree(a);
+        arrfree(b);
+        arrfree(both);
+    }
+}
+
+static journal *open_other(void)
+{
+    char *why = NULL, path[600];
+    snprintf(path, sizeof path, "%s/other", top);
+    journal *j = journal_open(
+        &(journal_options){.directory = path, .segment_bytes = 1 << 20, .waiting_bytes = 1 << 20, .credit = 4}, &why);
+    if (!j) fail_msg("%s", why);
+    return j;
+}
+
+// Ticks of node a, of which a head has confirmed those up to `base`.
+static receiver_verdict take_on(journal *j, uint64_t first, uint32_t count, uint64_t base, uint64_t head)
+{
+    frame_buffer b = {0};
+    receiver_verdict v = RECEIVER_VERDICTS;
+    frame f = {.first = first,
+               .count = count,
+               .base = base,
+               .head = head,
+               .high = 1000,
+               .first_ns = (int64_t)first,
+               .last_ns = (int64_t)first + count - 1,
+               .preamble = (const unsigned char *)"a",
+               .preamble_size = 1};
+    memset(f.stream, 'a', sizeof f.stream);
+    sha256(f.hash, "a", 1);
+    frame_begin(&b, &f);
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned char data[8];
+        little_put(data, first + i, 8);
+        frame_add(&b, &(spool_tick){.is_key = i == 0, .wall_ns = (int64_t)(first + i), .data = data, .size = 8});
+    }
+    frame_end(&b, &f);
+    assert_true(frame_parse(&f, b.data, b.size));
+    assert_true(journal_take(j, "a", &f, b.data, b.size, 1, &v));
+    commit(j);
+    frame_buffer_free(&b);
+    return v;
+}
+
+// A second head takes over and the first comes back: both journals together have each tick once.
+static void test_two_heads(void **state)
+{
+    char *why = NULL, path[600];
+    uint64_t next = 1;
+    (void)state;
+    journal *j = open_journal(1 << 20), *other = open_other();
+    uint64_t one = journal_head(j)->id, two = journal_head(other)->id;
+    assert_int_equal(take_on(j, 1, 50, 0, 0), RECEIVER_STORE);
+    assert_int_equal(take_on(other, 51, 25, 50, one), RECEIVER_STORE);
+    assert_int_equal(take_on(other, 76, 8, 75, two),
+                     RECEIVER_STORE); // its word for the last three did not come through
+    assert_int_equal(take_on(j, 81, 20, 80, two), RECEIVER_STORE);
+    journal_close(j);
+    journal_close(other);
+    snprintf(path, sizeof path, "%s/other", top);
+    const char *const heads[] = {directory(), path};
+    for (unsigned turn = 0; turn < 2; turn++, next = 1) {
+        const char *const turned[] = {heads[turn], heads[1 - turn]};
+        journal_index *x = journal_index_open_all(turned, 2, 0, INT64_MAX, &why);
+        assert_non_null(x);
+        assert_int_equal(journal_index_count(x), 1);
+        const journal_stream *s = journal_index_stream(x, 0);
+        for (size_t k = 0; k < arrlenu(s->stretches); k++) {
+            frame f;
+            spool_tick t;
+            size_t size;
+            assert_false(s->stretches[k].is_gap);
+            assert_int_equal(s->stretches[k].first, next);
+            assert_true(journal_index_frame(x, &s->stretches[k], &f));
+            assert_non_null(journal_index_preamble(x, f.hash, &size));
+            uint64_t number = f.first;
+            for (size_t at = 0; frame_next(&f, &at, &t); number++) {
+                if (number < s->stretches[k].first || number > s->stretches[k].last) continue;
+                assert_int_equal(number, next++);
+                assert_int_equal(little_get(t.data, 8), number);
+            }
+        }
+        assert_int_equal(next, 101);
+        // Not a recording, and so unread, but each counts once.
+        const journal_visitor v = {.snapshot = ignore_snapshot};
+        assert_int_equal(journal_snapshots_visit(x, 0, 0, INT64_MAX, &v), 100);
+        journal_index_close(x);
+    }
+}
+
 // One frame of an epoch that no clock can have ends no head; one of a head that was started later does.
 static void test_epochs(void **state)
 {
@@ -747,6 +955,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_too_many_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unread, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_preambles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_drops_preambles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_long_ago, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
@@ -754,6 +963,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forgets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_counts_what_is_missing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_older_journal, set_up, tear_down),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test_setup_teardown(test_two_heads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_epochs, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

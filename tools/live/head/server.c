@@ -115,10 +115,36 @@ int server_open(server *s, const char *directory, const char *listen, const char
     return EXIT_DONE;
 }
 
+// ---- its log: what it says now, and the last of what it said before ----
+
+enum { SERVER_LOG_MOST = 4 << 20, SERVER_LOG_KEPT = 1 << 20 };
+
+// Appended to, so that it may be cut while the server has it open.
+static void server_trim_log(const char *log)
+{
+    struct stat st;
+    int fd = open(log, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > SERVER_LOG_MOST) {
+        char *kept = memory_calloc(1, SERVER_LOG_KEPT + 1), *before = memory_format("%s.1", log);
+        ssize_t n = pread(fd, kept, SERVER_LOG_KEPT, st.st_size - SERVER_LOG_KEPT);
+        if (n > 0 && server_write(before, kept) == 0 && ftruncate(fd, 0)) errno = 0; // it is tried again soon
+        free(kept);
+        free(before);
+    }
+    if (fd >= 0) close(fd);
+}
+
+static void server_keep_log(const char *log)
+{
+    char *before = memory_format("%s.1", log);
+    if (rename(log, before)) errno = 0; // the first start
+    free(before);
+}
+
 static void server_become(const server *s, const char *log, pid_t parent)
 {
     sigset_t none;
-    int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600), in = open("/dev/null", O_RDONLY);
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600), in = open("/dev/null", O_RDONLY);
     if (in >= 0) dup2(in, 0);
     if (out >= 0) {
         dup2(out, 1);
@@ -133,22 +159,12 @@ static void server_become(const server *s, const char *log, pid_t parent)
     _exit(127);
 }
 
-void server_look(server *s, int64_t now_ns)
+static void server_start(server *s, const char *log, int64_t now_ns)
 {
-    int status;
-    if (s->pid && waitpid(s->pid, &status, WNOHANG) == s->pid) {
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-            warn("nats-server cannot be started: is it installed? Debian: nats-server");
-        else
-            warn("nats-server ended (see %s/server.log); it is started again", safe(s->directory));
-        s->pid = 0;
-        s->again_at_ns = now_ns + server_pause_ns;
-    }
-    if (s->pid || now_ns < s->again_at_ns) return;
-    char *log = memory_format("%s/server.log", s->directory);
-    pid_t parent = getpid(), child = fork();
+    pid_t parent = getpid();
+    server_keep_log(log);
+    pid_t child = fork();
     if (child == 0) server_become(s, log, parent);
-    free(log);
     if (child < 0) {
         warn("nats-server cannot be started: %s", strerror(errno));
         s->again_at_ns = now_ns + server_pause_ns;
@@ -156,6 +172,26 @@ void server_look(server *s, int64_t now_ns)
     }
     s->pid = child;
     s->starts++;
+}
+
+void server_look(server *s, int64_t now_ns)
+{
+    int status;
+    if (s->pid && waitpid(s->pid, &status, WNOHANG) == s->pid) {
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+            warn("nats-server cannot be started: is it installed? Debian: nats-server");
+        else
+            warn("nats-server ended (see %s/server.log.1); it is started again", safe(s->directory));
+        s->pid = 0;
+        s->again_at_ns = now_ns + server_pause_ns;
+    }
+    if (!s->pid && now_ns < s->again_at_ns) return;
+    char *log = memory_format("%s/server.log", s->directory);
+    if (s->pid)
+        server_trim_log(log);
+    else
+        server_start(s, log, now_ns);
+    free(log);
 }
 
 static bool server_is_ready(const server *s)

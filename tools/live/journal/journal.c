@@ -2,6 +2,7 @@
 #include "journal.h"
 
 #include "journal_known.h"
+#include "journal_preambles.h"
 #include "live/spool/little.h"
 #include "live/spool/seglog.h"
 
@@ -46,7 +47,10 @@ struct journal {
     journal_buffer filling, writing;
     journal_buffer table; // what a segment that is to be begun begins with; empty: it is not to be
     bool committing, has_table;
-    size_t preambles_written; // of those in `writing`
+    bool shrunk;                         // segments were removed, and with them perhaps the last use of preambles
+    bool rewriting;                      // the file of preambles is to be written anew
+    unsigned char (*keep)[SHA256_BYTES]; // with these; stb_ds
+    size_t preambles_written;            // of those in `writing`
     seglog log, preambles;
     journal_segment current;   // that is written: the committing thread's own until journal_end_commit()
     journal_segment *segments; // stb_ds; the last is the one that is written
@@ -136,7 +140,12 @@ static void journal_keep_preamble(journal *j, const frame *f)
     memcpy(arraddnptr(whole, SHA256_BYTES), f->hash, SHA256_BYTES);
     memcpy(arraddnptr(whole, f->preamble_size), f->preamble, f->preamble_size);
     arrput(j->filling.preambles, whole);
-    journal_known_add_hash(&j->known, f->hash);
+}
+
+// What waits may go to the segment that is being begun, or to the one behind it.
+static uint64_t journal_latest_segment(const journal *j)
+{
+    return (arrlenu(j->segments) ? arrlast(j->segments).number : 0) + 2;
 }
 
 static void journal_change(journal *j, size_t row)
@@ -206,6 +215,7 @@ bool journal_take(journal *j, const char *node, const frame *f, const void *data
         return true;
     }
     if (f->preamble_size && !journal_known_has_hash(&j->known, f->hash)) journal_keep_preamble(j, f);
+    if (!f->is_gap) journal_known_use_hash(&j->known, f->hash, journal_latest_segment(j));
     journal_put_frame(j, index, data, size, wall_ns);
     journal_count(row, f, size);
     return true;
@@ -232,10 +242,22 @@ static void journal_make_table(journal *j)
     j->has_table = true;
 }
 
+// Preambles that no segment needs any more are dropped when they are most of what there is.
+static void journal_begin_rewriting(journal *j)
+{
+    if (!j->shrunk || j->preambles.size < j->segment_bytes / 4) return;
+    j->shrunk = false;
+    if (!journal_known_forget_hashes(&j->known, j->segments[0].number)) return;
+    for (size_t i = 0; i < hmlenu(j->known.hashes); i++)
+        memcpy(arraddnptr(j->keep, 1), j->known.hashes[i].key.bytes, SHA256_BYTES);
+    j->rewriting = true;
+}
+
 bool journal_begin_commit(journal *j)
 {
     if (j->committing) return true;
     if (!arrlenu(j->filling.changed)) return false;
+    journal_begin_rewriting(j);
     if (j->log.fd < 0 || j->log.size >= j->segment_bytes) journal_make_table(j);
     journal_buffer empty = j->writing;
     j->writing = j->filling;
@@ -323,8 +345,23 @@ static int journal_write_preambles(journal *j)
     return error;
 }
 
+// Where that cannot be done, the file stays as it is.
+static void journal_rewrite_preambles(journal *j)
+{
+    seglog log;
+    if (!j->rewriting) return;
+    j->rewriting = false;
+    if (journal_preambles_rewrite(&log, j->directory, j->keep, arrlenu(j->keep)) == 0) {
+        seglog_close(&j->preambles);
+        j->preambles = log;
+        journal_sync_directory(j, "");
+    }
+    arrfree(j->keep);
+}
+
 int journal_write(journal *j)
 {
+    journal_rewrite_preambles(j);
     int error = journal_write_preambles(j);
     if (!error && j->has_table) error = journal_begin_segment(j);
     if (error) return error;
@@ -362,6 +399,7 @@ void journal_shrink(journal *j, uint64_t most, bool (*may)(void *user, const cha
         free(path);
         if (!gone) return;
         arrdel(j->segments, 0);
+        j->shrunk = true;
     }
 }
 
@@ -480,6 +518,8 @@ static int journal_recover(journal *j)
         break;
     }
     if (arrlenu(j->segments)) j->current = arrlast(j->segments);
+    for (size_t i = 0; i < hmlenu(j->known.hashes); i++)
+        j->known.hashes[i].value = j->current.number;
     return error;
 }
 
@@ -520,6 +560,7 @@ void journal_close(journal *j)
     if (j->lock >= 0) close(j->lock);
     journal_known_free(&j->known);
     arrfree(j->segments);
+    arrfree(j->keep);
     free(j->directory);
     free(j);
 }

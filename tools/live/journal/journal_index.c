@@ -1,5 +1,6 @@
 #include "journal_index.h"
 
+#include "journal_merge.h"
 #include "live/spool/little.h"
 #include "live/spool/seglog.h"
 
@@ -14,7 +15,10 @@ typedef struct journal_place {
     struct journal_place_key {
         unsigned char bytes[SHA256_BYTES];
     } key;
-    uint64_t value;
+    struct journal_place_at {
+        size_t file;
+        uint64_t at;
+    } value;
 } journal_place;
 
 typedef struct journal_index_known {
@@ -24,11 +28,10 @@ typedef struct journal_index_known {
 
 struct journal_index {
     int64_t from_ns, to_ns;
-    seglog_reader *segments; // stb_ds
-    seglog_reader preambles;
-    bool has_preambles;
-    journal_place *places;   // where each preamble is
-    journal_stream *streams; // stb_ds
+    seglog_reader *segments;  // stb_ds
+    seglog_reader *preambles; // one for each head; stb_ds
+    journal_place *places;    // where each preamble is
+    journal_stream *streams;  // stb_ds
     journal_index_known *known;
     size_t *rows; // the stream that each row is of at this place of the journal; stb_ds
 };
@@ -167,18 +170,87 @@ static bool journal_index_is_gone(int error)
 
 static int journal_index_read_preambles(journal_index *x, const char *directory)
 {
+    seglog_reader r;
     seglog_entry e;
     char *path = memory_format("%s/preambles", directory);
-    int error = seglog_reader_open(&x->preambles, path);
-    x->has_preambles = !error;
+    int error = seglog_reader_open(&r, path);
     free(path);
-    while (x->has_preambles && seglog_reader_next(&x->preambles, &e)) {
+    if (error) return journal_index_is_gone(error) ? 0 : error;
+    while (seglog_reader_next(&r, &e)) {
         struct journal_place_key key;
         if (e.kind != JOURNAL_PREAMBLE || e.size < SHA256_BYTES) continue;
         memcpy(key.bytes, e.data, SHA256_BYTES);
-        hmput(x->places, key, x->preambles.at - SEGLOG_HEAD - e.size);
+        hmput(x->places, key, ((struct journal_place_at){arrlenu(x->preambles), r.at - SEGLOG_HEAD - e.size}));
     }
-    return journal_index_is_gone(error) ? 0 : error;
+    arrput(x->preambles, r);
+    return 0;
+}
+
+// ---- several heads ----
+
+static void journal_index_merge_stream(journal_index *x, journal_stream *s, size_t first_segment)
+{
+    char *key = journal_stream_key(s->node, s->stream);
+    ptrdiff_t at = shgeti(x->known, key);
+    for (size_t i = 0; i < arrlenu(s->stretches); i++)
+        s->stretches[i].segment += (uint32_t)first_segment;
+    if (at >= 0) {
+        journal_stream *to = &x->streams[x->known[at].value];
+        journal_stretch *both = journal_merge(to->stretches, s->stretches);
+        arrfree(to->stretches);
+        to->stretches = both;
+        arrfree(s->stretches);
+        free(s->node);
+    } else {
+        shput(x->known, key, arrlenu(x->streams));
+        arrput(x->streams, *s);
+    }
+    free(key);
+}
+
+// Takes what the other has; the other is no more.
+static void journal_index_take_over(journal_index *x, journal_index *other)
+{
+    size_t segments = arrlenu(x->segments), files = arrlenu(x->preambles);
+    for (size_t i = 0; i < arrlenu(other->streams); i++)
+        journal_index_merge_stream(x, &other->streams[i], segments);
+    for (size_t i = 0; i < arrlenu(other->segments); i++)
+        arrput(x->segments, other->segments[i]);
+    for (size_t i = 0; i < arrlenu(other->preambles); i++)
+        arrput(x->preambles, other->preambles[i]);
+    for (size_t i = 0; i < hmlenu(other->places); i++) {
+        const struct journal_place_at *v = &other->places[i].value;
+        hmput(x->places, other->places[i].key, ((struct journal_place_at){files + v->file, v->at}));
+    }
+    arrfree(other->streams); // what is in them is this one's now
+    arrfree(other->segments);
+    arrfree(other->preambles);
+    journal_index_close(other);
+}
+
+// A node whose agent began another spool while another head was there: in the order of time.
+static int journal_index_order(const void *a, const void *b)
+{
+    const journal_stream *s = a, *t = b;
+    int64_t x = arrlenu(s->stretches) ? s->stretches[0].first_ns : INT64_MAX,
+            y = arrlenu(t->stretches) ? t->stretches[0].first_ns : INT64_MAX;
+    return (x > y) - (x < y);
+}
+
+journal_index *journal_index_open_all(const char *const *directories, size_t count, int64_t from_ns, int64_t to_ns,
+                                      char **why)
+{
+    journal_index *x = journal_index_open(directories[0], from_ns, to_ns, why);
+    for (size_t i = 1; x && i < count; i++) {
+        journal_index *other = journal_index_open(directories[i], from_ns, to_ns, why);
+        if (!other) {
+            journal_index_close(x);
+            return NULL;
+        }
+        journal_index_take_over(x, other);
+    }
+    if (x && count > 1 && x->streams) qsort(x->streams, arrlenu(x->streams), sizeof *x->streams, journal_index_order);
+    return x;
 }
 
 // ---- outside ----
@@ -237,8 +309,9 @@ const unsigned char *journal_index_preamble(journal_index *x, const unsigned cha
     memcpy(key.bytes, hash, SHA256_BYTES);
     ptrdiff_t i = hmgeti(x->places, key);
     if (i < 0) return NULL;
-    x->preambles.at = x->places[i].value;
-    if (!seglog_reader_here(&x->preambles, &e)) return NULL;
+    seglog_reader *r = &x->preambles[x->places[i].value.file];
+    r->at = x->places[i].value.at;
+    if (!seglog_reader_here(r, &e)) return NULL;
     *size = e.size - SHA256_BYTES;
     return e.data + SHA256_BYTES;
 }
@@ -252,7 +325,9 @@ void journal_index_close(journal_index *x)
         arrfree(x->streams[i].stretches);
         free(x->streams[i].node);
     }
-    if (x->has_preambles) seglog_reader_close(&x->preambles);
+    for (size_t i = 0; i < arrlenu(x->preambles); i++)
+        seglog_reader_close(&x->preambles[i]);
+    arrfree(x->preambles);
     arrfree(x->segments);
     arrfree(x->streams);
     arrfree(x->rows);

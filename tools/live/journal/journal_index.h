@@ -4,16 +4,8 @@
 #define LIVE_JOURNAL_INDEX_H
 
 #include "journal_model.h"
+#include "journal_stretch.h"
 #include "live/wire/frame.h"
-
-// Numbers that follow on those before them: ticks, or a gap. Times of a gap: of the tick before it and of the one behind it.
-typedef struct journal_stretch {
-    uint64_t at, first, last;
-    int64_t first_ns, last_ns;
-    uint32_t segment;
-    bool is_gap, has_key; // has_key: with a tick that needs none before it
-    unsigned reason;
-} journal_stretch;
 
 typedef struct journal_stream {
     char *node;
@@ -28,6 +20,9 @@ typedef struct journal_index journal_index;
 
 // Keeps what lies in [from_ns, to_ns], and before it what that builds on. NULL: *why says why not; free() it.
 journal_index *journal_index_open(const char *directory, int64_t from_ns, int64_t to_ns, char **why);
+// Several heads' journals as one: each number once, from wherever it is.
+journal_index *journal_index_open_all(const char *const *directories, size_t count, int64_t from_ns, int64_t to_ns,
+                                      char **why);
 size_t journal_index_count(const journal_index *x);
 const journal_stream *journal_index_stream(const journal_index *x, size_t stream);
 // The frame of a stretch; it points into memory that is valid until the next call. False: it cannot be read any more.

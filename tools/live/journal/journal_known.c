@@ -95,11 +95,22 @@ bool journal_known_has_hash(const journal_known *k, const unsigned char *hash)
     return hmgeti(hashes, key) >= 0;
 }
 
-void journal_known_add_hash(journal_known *k, const unsigned char *hash)
+void journal_known_use_hash(journal_known *k, const unsigned char *hash, uint64_t segment)
 {
     struct journal_hash_key key;
     memcpy(key.bytes, hash, sizeof key.bytes);
-    hmput(k->hashes, key, 1);
+    hmput(k->hashes, key, segment);
+}
+
+bool journal_known_forget_hashes(journal_known *k, uint64_t segment)
+{
+    size_t unused = 0;
+    for (size_t i = 0; i < hmlenu(k->hashes); i++)
+        unused += k->hashes[i].value < segment;
+    if (2 * unused <= hmlenu(k->hashes)) return false;
+    for (size_t i = hmlenu(k->hashes); i-- > 0;) // the last one comes to the place of one that is removed
+        if (k->hashes[i].value < segment) hmdel(k->hashes, k->hashes[i].key);
+    return true;
 }
 
 static void journal_known_read_row(journal_known *k, const seglog_entry *e)
@@ -186,7 +197,7 @@ void journal_known_read_preambles(journal_known *k, const char *path)
     seglog_entry e;
     if (seglog_reader_open(&r, path)) return;
     while (seglog_reader_next(&r, &e))
-        if (e.kind == JOURNAL_PREAMBLE && e.size >= SHA256_BYTES) journal_known_add_hash(k, e.data);
+        if (e.kind == JOURNAL_PREAMBLE && e.size >= SHA256_BYTES) journal_known_use_hash(k, e.data, 0);
     seglog_reader_close(&r);
 }
 

@@ -32,7 +32,7 @@ typedef struct journal_hash {
     struct journal_hash_key {
         unsigned char bytes[SHA256_BYTES];
     } key;
-    char value;
+    uint64_t value; // the last segment that may have a frame that builds on it
 } journal_hash;
 
 typedef struct journal_known {
@@ -53,7 +53,9 @@ void journal_known_replace(journal_known *k, size_t row, const unsigned char str
 // These numbers are no more; those that are counted already are not counted again.
 void journal_known_miss(journal_row *row, uint64_t first, uint64_t last, unsigned reason);
 bool journal_known_has_hash(const journal_known *k, const unsigned char *hash);
-void journal_known_add_hash(journal_known *k, const unsigned char *hash);
+void journal_known_use_hash(journal_known *k, const unsigned char *hash, uint64_t segment);
+// Forgets those that no segment from this one on has, where these are more than half of all. True: it did.
+bool journal_known_forget_hashes(journal_known *k, uint64_t segment);
 // Takes over what a segment, or the file of preambles, says.
 void journal_known_read(journal_known *k, const char *path);
 void journal_known_read_preambles(journal_known *k, const char *path);

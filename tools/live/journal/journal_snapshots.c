@@ -45,11 +45,13 @@ static bool journal_feed_begin_file(journal_feed *feed, const frame *f)
     return true;
 }
 
-static void journal_feed_frame(journal_feed *feed, const frame *f)
+static void journal_feed_frame(journal_feed *feed, const journal_stretch *s, const frame *f)
 {
     spool_tick t;
     bool known = journal_feed_begin_file(feed, f);
-    for (size_t at = 0; frame_next(f, &at, &t);) {
+    uint64_t number = f->first;
+    for (size_t at = 0; frame_next(f, &at, &t) && number <= s->last; number++) {
+        if (number < s->first) continue;
         feed->ticks += t.wall_ns >= feed->from_ns && t.wall_ns <= feed->to_ns;
         feed->begun |= t.is_key;
         if (known && feed->begun) journal_feed_put(feed, t.data, t.size);
@@ -64,7 +66,7 @@ static int journal_feed_read(void *user, void *to, size_t size, size_t *got)
         frame f;
         if (feed->bytes) arrsetlen(feed->bytes, 0);
         feed->at = 0;
-        if (!s->is_gap && journal_index_frame(feed->index, s, &f)) journal_feed_frame(feed, &f);
+        if (!s->is_gap && journal_index_frame(feed->index, s, &f)) journal_feed_frame(feed, s, &f);
     }
     size_t left = arrlenu(feed->bytes) - feed->at;
     *got = left < size ? left : size;

@@ -4,6 +4,7 @@
 #include "cli/common.h"
 #include "live/journal/journal_snapshots.h"
 #include "live/spool/little.h"
+#include "session_heads.h"
 #include "session_readings.h"
 
 #include "analysis/base/memory.h"
@@ -129,7 +130,7 @@ static int session_export_node(journal_index *x, size_t first, const session *s,
     return f.error.code ? fail_error(path, &f.error) : EXIT_DONE;
 }
 
-static bool session_is_first(const journal_index *x, size_t stream)
+bool session_is_first(const journal_index *x, size_t stream)
 {
     for (size_t i = 0; i < stream; i++)
         if (strcmp(journal_index_stream(x, i)->node, journal_index_stream(x, stream)->node) == 0) return false;
@@ -180,11 +181,11 @@ static int session_export_all(journal_index *x, const session *s, int64_t now_ns
     return fail(EXIT_NOTHING, "%s: the head has no readings of this time and these nodes", safe(s->name));
 }
 
-int session_export(const char *directory, const session *s, int64_t now_ns, const char *to, char ***files)
+int session_export(const char *directories, const session *s, int64_t now_ns, const char *to, char ***files)
 {
     char *why = NULL;
     if (mkdir(to, 0777) && errno != EEXIST) return fail_file(EXIT_FILE, to, "%s", strerror(errno));
-    journal_index *x = journal_index_open(directory, s->start_ns, s->stop_ns ? s->stop_ns : now_ns, &why);
+    journal_index *x = session_heads_open(directories, s, now_ns, &why);
     if (!x) {
         int code = fail(EXIT_FILE, "%s", safe(why));
         free(why);

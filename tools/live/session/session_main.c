@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "session_export.h"
+#include "session_heads.h"
 #include "session_statistics.h"
 #include "session_status.h"
 
@@ -20,11 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *directory, *nodes, *sources, *include, *exclude, *interval_text, *set_text, *since_text, *output;
+static char *directories, *directory, *nodes, *sources, *include, *exclude, *interval_text, *set_text, *since_text,
+    *output;
 static int all;
 
 static const struct poptOption options[] = {
-    {"dir", 0, POPT_ARG_STRING, &directory, 0, "the head's directory (else the variable NETPROF_HEAD)", "DIR"},
+    {"dir", 0, POPT_ARG_STRING, &directories, 0,
+     "the head's directory (else the variable NETPROF_HEAD); stats, export, report: of several heads, by commas",
+     "DIR"},
     {"nodes", 'n', POPT_ARG_STRING, &nodes, 0, "start: only nodes like these, by commas", "GLOBS"},
     {"sources", 's', POPT_ARG_STRING, &sources, 0, "start: only these sources, by commas", "NAMES"},
     {"include", 'i', POPT_ARG_STRING, &include, 0, "start: only DEVICE or DEVICE/COUNTER like these, by commas",
@@ -157,7 +161,7 @@ static int session_show_statistics(const char *name)
     session s;
     int error = session_read(directory, name, &s);
     if (error) return session_fail(name, error);
-    int code = session_statistics(directory, &s, session_now()), closed = output_close();
+    int code = session_statistics(directories, &s, session_now()), closed = output_close();
     session_free(&s);
     return code ? code : closed;
 }
@@ -167,7 +171,7 @@ static int session_export_to(const char *name, const char *to, char ***files)
     session s;
     int error = session_read(directory, name, &s);
     if (error) return session_fail(name, error);
-    int code = session_export(directory, &s, session_now(), to, files);
+    int code = session_export(directories, &s, session_now(), to, files);
     session_free(&s);
     return code;
 }
@@ -243,17 +247,40 @@ static int session_remove(const char *name)
 
 static const struct {
     const char *name;
-    int needs; // a session's name: 1 yes, 0 no, -1 unless --all
+    int needs;  // a session's name: 1 yes, 0 no, -1 unless --all
+    bool reads; // of all heads; the others know of one
     int (*run)(const char *name);
-} verbs[] = {{"start", 1, session_start},           {"stop", -1, session_stop},
-             {"list", 0, session_list_all},         {"status", 0, session_show_status},
-             {"stats", 1, session_show_statistics}, {"export", 1, session_export_files},
-             {"report", 1, session_make_report},    {"delete", 1, session_remove}};
+} verbs[] = {{"start", 1, false, session_start},          {"stop", -1, false, session_stop},
+             {"list", 0, false, session_list_all},        {"status", 0, false, session_show_status},
+             {"stats", 1, true, session_show_statistics}, {"export", 1, true, session_export_files},
+             {"report", 1, true, session_make_report},    {"delete", 1, false, session_remove}};
+
+static int session_check_heads(char **heads, bool may_be_several)
+{
+    struct stat st;
+    if (!arrlenu(heads) || (arrlenu(heads) > 1 && !may_be_several))
+        return fail_usage("--dir: %s: expected the directory of one head", safe(directories));
+    for (size_t i = 0; i < arrlenu(heads); i++)
+        if (stat(heads[i], &st) || !S_ISDIR(st.st_mode))
+            return fail_file(EXIT_FILE, heads[i], "%s", strerror(errno ? errno : ENOTDIR));
+    return EXIT_DONE;
+}
+
+// The first of them that has the session.
+static char *session_home(char **heads, const char *name)
+{
+    for (size_t i = 0; name && i < arrlenu(heads); i++) {
+        session s;
+        if (session_read(heads[i], name, &s)) continue;
+        session_free(&s);
+        return heads[i];
+    }
+    return heads[0];
+}
 
 static int session_run(const char **arguments, size_t count)
 {
     const char *variable = getenv("NETPROF_HEAD");
-    struct stat st;
     struct rlimit files; // a large journal has many
     size_t i = 0;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -274,11 +301,16 @@ static int session_run(const char **arguments, size_t count)
         return fail_usage(
             "%s: a session's name has 1 to 64 letters, digits, '-', '_' and '.', and begins with none of '.'",
             safe(arguments[1]));
-    if (!directory && variable) directory = memory_strdup(variable);
-    if (!directory || !*directory) return fail_usage("--dir DIR is needed: the head's directory");
-    if (stat(directory, &st) || !S_ISDIR(st.st_mode))
-        return fail_file(EXIT_FILE, directory, "%s", strerror(errno ? errno : ENOTDIR));
-    return verbs[i].run(named ? arguments[1] : NULL);
+    if (!directories && variable) directories = memory_strdup(variable);
+    if (!directories || !*directories) return fail_usage("--dir DIR is needed: the head's directory");
+    char **heads = session_heads_split(directories);
+    int code = session_check_heads(heads, verbs[i].reads);
+    if (!code) {
+        directory = session_home(heads, named ? arguments[1] : NULL);
+        code = verbs[i].run(named ? arguments[1] : NULL);
+    }
+    session_heads_free(heads);
+    return code;
 }
 
 static const command session_command = {
@@ -297,9 +329,11 @@ static const command session_command = {
         "export writes a recording for each node, which every command reads; what is missing in it, it names (facts "
         "gap_1,\n"
         "...). report makes a report of these. stats prints mean, percentiles and maximum of each rate and gauge that\n"
-        "was not always 0. status shows the nodes: how long ago each was heard from, how far it is behind, and how "
-        "many\n"
-        "of its ticks the head knows to be lost, over all its runs, and since when it counts them.",
+        "was not always 0, and how many readings there are and are missing. With the directories of several heads, of\n"
+        "which one took over from another, stats, export and report take each reading once, wherever it is.\n"
+        "status shows the nodes: how long ago each was heard from, how far it is behind, and how many of its ticks "
+        "the\n"
+        "head knows to be lost, over all its runs, and since when it counts them.",
     .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
                 "netprof session stop run7 --dir head\n"
                 "netprof session list --dir head\n"

@@ -4,7 +4,8 @@
 
 #include "live/journal/sessions.h"
 
-// Prints them as a table. Returns an exit code after saying what is wrong.
-int session_statistics(const char *directory, const session *s, int64_t now_ns);
+// `directories`: as session_heads_split() takes them. Prints them as a table, and another of how many readings of each node there
+// are, from when to when, and how many are missing and why. Returns an exit code after saying what is wrong.
+int session_statistics(const char *directories, const session *s, int64_t now_ns);
 
 #endif
