@@ -1523,6 +1523,11 @@ NETPROF__STUB void netprof__value(netprof_site *site, int64_t value)
 #endif
 #endif /* NETPROF_H */
 
+/* The implementation of one copy with the declarations of another would disagree about what is in its structs. */
+#if NETPROF_VERSION_MAJOR != 0 || NETPROF_VERSION_MINOR != 1 || NETPROF_VERSION_PATCH != 0
+#error "two copies of netprof.h, of different versions, in one file: see which directories the compiler searches (-I)"
+#endif
+
 /* ---- >>7 implementation: foundations ---- */
 
 #if defined(NETPROF_IMPLEMENTATION) && !defined(NETPROF_IMPLEMENTED)
@@ -18365,6 +18370,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
      .netprof files, format version 2 as before: stamps of the first 8 snapshots of a schema may be off by as much as
      stamp_error_ns says, at most 1/8192 of the time that the snapshot took (before: exact). A file of two full snapshots
      of eight NICs is half as long, and no rate is off by more than 1/4096.
+     Two copies of different versions in one file do not compile.
      netprof_totals, netprof_change_of and netprof_meter: first numbers without a file; netprof_print and
      netprof_print_to: the same and regions as tables; NETPROF_PRINT=1: these at exit; netprof_bench_run: a benchmark over
      sizes of messages. Switch NETPROF_NO_PRINT.
