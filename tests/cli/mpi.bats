@@ -57,6 +57,21 @@ calls() {
 
 @test "MPICH: calls and bytes are what the program counted" { calls mpich calls-mpich 60; }
 @test "Open MPI: calls and bytes are what the program counted" { calls openmpi calls-openmpi 60; }
+# peers MPI: what each of five ranks sent to whom is what its program counted.
+peers() {
+    local rank
+    needs "$1" "peers-$1"
+    mkdir expected
+    netprof run -q --mpi -o regions -- "$mpirun" -n 5 "$programs/peers-$1" expected
+    for ((rank = 0; rank < 5; rank++)); do
+        [ "$(wc -l <expected/peers.$rank)" -eq 2 ]
+        "$programs/regions_of" --peers regions/netprof-"$rank"-*.netprof | diff "expected/peers.$rank" -
+    done
+}
+
+@test "MPICH: who sent how much to whom is what the program counted" { peers mpich; }
+@test "Open MPI: who sent how much to whom is what the program counted" { peers openmpi; }
+
 @test "MPICH, Fortran with the module mpi" { calls mpich calls_f90-mpich 19; }
 @test "MPICH, Fortran with the module mpi_f08" { calls mpich calls_f08-mpich 19; }
 @test "Open MPI, Fortran with the module mpi" { calls openmpi calls_f90-openmpi 19; }

@@ -38,6 +38,7 @@ int main(void)
     SAME(here->proc_null, MPI_PROC_NULL);
     SAME(here->root, MPI_ROOT);
     SAME(here->cart, MPI_CART);
+    SAME(here->source_at, offsetof(MPI_Status, MPI_SOURCE) / sizeof(int));
     SAME(here->graph, MPI_GRAPH);
     SAME(here->dist_graph, MPI_DIST_GRAPH);
     SAME(here->in_place, MPI_IN_PLACE);

@@ -31,6 +31,7 @@ typedef struct abi {
     const char *sign; // a symbol that only this family has; NULL: any other
     size_t handle_bytes;
     int proc_null, root, cart, graph, dist_graph;
+    size_t source_at; // of a status: its MPI_SOURCE is the int there
     uintptr_t in_place, status_ignore;
     abi_handle byte, null_type, world;
     const char *fortran_in_place; // the address of this is Fortran's MPI_IN_PLACE,

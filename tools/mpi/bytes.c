@@ -1,4 +1,5 @@
 #include "bytes.h"
+#include "peers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -57,13 +58,12 @@ typedef uintptr_t from_fortran(int);
 
 // ---- handles ----
 
-// Where handles are 32 bits wide, the rest of a register may hold anything.
-static uintptr_t bytes_handle_value(uintptr_t handle)
+uintptr_t bytes_handle_value(uintptr_t handle)
 {
     return abi_here()->handle_bytes == 4 ? (uint32_t)handle : handle;
 }
 
-static uintptr_t bytes_constant(_Atomic uintptr_t *known, const abi_handle *handle)
+uintptr_t bytes_constant(_Atomic uintptr_t *known, const abi_handle *handle)
 {
     uintptr_t number = atomic_load_explicit(known, memory_order_relaxed);
     if (!number) atomic_store_explicit(known, number = abi_number(handle), memory_order_relaxed);
@@ -222,13 +222,18 @@ void *bytes_status_given(void *status, bytes_status *own, bool fortran)
     return status == ignore ? own : status;
 }
 
+bool bytes_status_from_fortran(const void *status, bytes_status *converted)
+{
+    return !ASK(PMPI_Status_f2c, const void *, void *)(status, converted);
+}
+
 int64_t bytes_arrived(const void *status, bool fortran)
 {
     static _Atomic uintptr_t byte_type;
     bytes_status converted;
     MPI_Count count = 0;
     if (fortran) {
-        if (ASK(PMPI_Status_f2c, const void *, void *)(status, &converted)) return 0;
+        if (!bytes_status_from_fortran(status, &converted)) return 0;
         status = &converted;
     }
     uintptr_t byte = bytes_constant(&byte_type, &abi_here()->byte);
@@ -241,7 +246,8 @@ int64_t bytes_arrived(const void *status, bool fortran)
 typedef struct kept {
     struct kept *next;
     uintptr_t request;
-    int64_t bytes;
+    int64_t bytes, peer;
+    bool sends;
 } kept;
 
 enum { SLOTS = 1024 };
@@ -257,6 +263,18 @@ static kept **bytes_find_kept(uintptr_t request)
     return link;
 }
 
+static __thread struct {
+    bool sends;
+    int64_t peer;
+} planned __attribute__((tls_model("initial-exec")));
+
+int64_t bytes_planned(int64_t peer, int64_t bytes)
+{
+    planned.sends = true;
+    planned.peer = peer;
+    return bytes;
+}
+
 int64_t bytes_keep(const void *request, int64_t bytes, bool fortran)
 {
     uintptr_t key = bytes_request_at(request, 0, fortran);
@@ -266,8 +284,11 @@ int64_t bytes_keep(const void *request, int64_t bytes, bool fortran)
     if (*link) {
         (*link)->request = key;
         (*link)->bytes = bytes;
+        (*link)->sends = planned.sends;
+        (*link)->peer = planned.peer;
     }
     pthread_mutex_unlock(&slots_lock);
+    planned.sends = false;
     return 0;
 }
 
@@ -277,7 +298,9 @@ int64_t bytes_started(const void *requests, int n, bool fortran)
     pthread_mutex_lock(&slots_lock);
     for (int i = 0; i < n; i++) {
         const kept *k = *bytes_find_kept(bytes_request_at(requests, i, fortran));
-        sum += k ? k->bytes : 0;
+        if (!k) continue;
+        sum += k->bytes;
+        if (k->sends) peers_add_posted(k->peer, k->bytes);
     }
     pthread_mutex_unlock(&slots_lock);
     return sum;

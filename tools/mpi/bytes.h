@@ -3,6 +3,10 @@
 
 #include "abi.h"
 
+// Where handles are 32 bits wide, the rest of a register may hold anything.
+uintptr_t bytes_handle_value(uintptr_t handle);
+uintptr_t bytes_constant(_Atomic uintptr_t *known, const abi_handle *handle); // looked up once
+
 // Handles as the implementation passes them, whatever the language of the caller.
 uintptr_t bytes_type_from_fortran(int type);
 uintptr_t bytes_comm_from_fortran(int comm);
@@ -29,9 +33,12 @@ typedef struct bytes_status {
     uint64_t room[8];
 } bytes_status;
 void *bytes_status_given(void *status, bytes_status *own, bool fortran);
+bool bytes_status_from_fortran(const void *status, bytes_status *converted);
 int64_t bytes_arrived(const void *status, bool fortran);
 
-// Persistent requests: their bytes are known when they are made and counted whenever they start. Thread: any.
+// Persistent requests: their bytes, and whom they send to, are known when they are made and counted whenever they start.
+// Thread: any.
+int64_t bytes_planned(int64_t peer, int64_t bytes); // of what this thread keeps next; bytes
 int64_t bytes_keep(const void *request, int64_t bytes, bool fortran); // 0
 int64_t bytes_started(const void *requests, int n, bool fortran);
 void bytes_forget(const void *request, bool fortran);

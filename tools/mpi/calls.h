@@ -3,6 +3,8 @@
 #pragma once
 
 #include "bytes.h"
+#include "peers.h"
+#include "ranks.h"
 
 #define C_in(word)     const void *word
 #define C_out(word)    void *word
@@ -61,6 +63,12 @@
 #define F_types(word)    const void *word = word##_f;
 #define F_int(word)      int word = *(const int *)word##_f;
 #define F_comm(word)     uintptr_t word = bytes_comm_from_fortran(*(const int *)word##_f);
+#define F_win(word)      uintptr_t word = ranks_window_from_fortran(*(const int *)word##_f);
+#define F_handle_p(word, handle)                                                                                       \
+    uintptr_t word##_c = handle;                                                                                       \
+    const void *word = abi_here()->converts ? (const void *)&word##_c : word##_f;
+#define F_comm_p(word)   F_handle_p(word, bytes_comm_from_fortran(*(const int *)word##_f))
+#define F_win_p(word)    F_handle_p(word, ranks_window_from_fortran(*(const int *)word##_f))
 #define F_request(word)  const void *word = word##_f;
 #define F_requests(word) const void *word = word##_f;
 #define F_given(word)    void *word = word##_f;
@@ -80,6 +88,15 @@
     _Generic((counts), const int * : bytes_sizes_int, const MPI_Count * : bytes_sizes_count)(counts, types, n, fortran)
 #define given(status)              bytes_status_given(status, &own_status, fortran)
 #define arrived(status)            bytes_arrived(given(status), fortran)
+#define sent(rank, comm, bytes)    (to(rank) ? peers_sends(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
+#define posted(rank, comm, bytes)  (to(rank) ? peers_posts(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
+#define planned(rank, comm, bytes) (to(rank) ? bytes_planned(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
+#define put(rank, win, bytes)      (to(rank) ? peers_posts(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
+#define got(rank, win, bytes)      (to(rank) ? peers_gets(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
+#define received(rank, comm, bytes, status)                                                                            \
+    (to(rank) ? peers_receives(ranks_of_comm(ranks_source(status, fortran), (uintptr_t)(comm)), bytes) : 0)
+#define forget_comm(comm)          ranks_forget(comm, false)
+#define forget_win(win)            ranks_forget(win, true)
 #define keep(request, bytes)       bytes_keep(request, bytes, fortran)
 #define started_bytes(requests, n) bytes_started(requests, n, fortran)
 #define forget(request)            bytes_forget(request, fortran)

@@ -101,6 +101,7 @@ static void call_end(const call *c, int64_t bytes)
     if (bytes > 0) netprof_bytes((uint64_t)bytes);
     netprof_end(region);
     if (node) run_add(from, node->tally.inclusive - before);
+    peers_call_ended(node ? node->tally.inclusive - before : 0);
     inside = false;
 }
 
@@ -188,6 +189,31 @@ static int64_t run_now(uint64_t ticks)
     return run.began_ns + (int64_t)netprof__ticks_to_ns(ticks - run.anchor_ticks);
 }
 
+static netprof_err write_peers(netprof_writer *w, netprof_error *error)
+{
+    enum { COLUMNS = 9 };
+    static const char *const names[COLUMNS] = {"peer",         "sent_bytes",  "sends",          "send_ns", "timed_sends",
+                                               "receive_ns",   "timed_receives", "got_bytes",   "gets"};
+    netprof_events_column columns[COLUMNS];
+    netprof_events table = {.kind = "mpi.peers", .columns = columns, .column_count = COLUMNS};
+    peers_row *rows = peers_rows(&table.count);
+    int64_t *numbers = rows ? malloc(COLUMNS * (table.count + 1) * sizeof *numbers) : NULL;
+    netprof_err failed = NETPROF_OK;
+    for (size_t i = 0; numbers && i < table.count; i++) {
+        const int64_t row[COLUMNS] = {rows[i].peer,       rows[i].sent_bytes,     rows[i].sends,
+                                      rows[i].send_ns,    rows[i].timed_sends,    rows[i].receive_ns,
+                                      rows[i].timed_receives, rows[i].got_bytes,  rows[i].gets};
+        for (size_t k = 0; k < COLUMNS; k++)
+            numbers[k * table.count + i] = row[k];
+    }
+    for (size_t k = 0; k < COLUMNS; k++)
+        columns[k] = (netprof_events_column){.name = names[k], .numbers = numbers ? numbers + k * table.count : NULL};
+    if (numbers) failed = netprof_write_events(w, &table, error); // none at all is told, too: by an empty table
+    free(numbers);
+    free(rows);
+    return failed;
+}
+
 static netprof_err write_blocks(netprof_writer *w, const blocks *b, netprof_error *error)
 {
     char text[BLOCKS_TEXT];
@@ -213,7 +239,7 @@ static int write_facts(netprof_writer *w, netprof_error *error)
     if (waits) blocks_add(&inside_now, run_now(open), run_now(ticks));
     if (write_number(w, "mpi_began_ns", run.began_ns, error) || write_number(w, "mpi_ended_ns", ended, error) ||
         (waits && write_number(w, "mpi_open_ns", run_now(ticks) - run_now(open), error)) || write_cpus(w, error) ||
-        write_blocks(w, &inside_now, error))
+        write_blocks(w, &inside_now, error) || write_peers(w, error))
         return error && error->code ? (int)error->code : NETPROF_ERR_IO;
     return NETPROF_OK;
 }

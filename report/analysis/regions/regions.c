@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 8 };
+enum { THREADS_MOST = 8, REGIONS_PEERS = 1 << 16 };
 
 // ---- which files ----
 
@@ -85,6 +85,8 @@ static void regions_forget_facts(regions_origin *origin)
         free((char *)(uintptr_t)origin->facts[i].value);
     }
     arrsetlen(origin->facts, 0);
+    arrsetlen(origin->peers, 0);
+    origin->tells_peers = false;
 }
 
 // Damage found, kept until the file's turn.
@@ -147,11 +149,38 @@ static void regions_take_part(regions_file *f, const netprof_regions *from)
     f->processes++;
 }
 
+static int64_t regions_cell_of_events(const netprof_events *e, const char *name, size_t row)
+{
+    for (size_t i = 0; i < e->column_count; i++)
+        if (e->columns[i].numbers && strcmp(e->columns[i].name, name) == 0) return e->columns[i].numbers[row];
+    return 0;
+}
+
+static void regions_take_peers(regions_origin *origin, const netprof_events *e)
+{
+    if (strcmp(e->kind, "mpi.peers") != 0) return;
+    origin->tells_peers = true;
+    for (size_t i = 0; i < e->count && arrlenu(origin->peers) < REGIONS_PEERS; i++) {
+        const regions_peer row = {.peer = regions_cell_of_events(e, "peer", i),
+                                  .sent_bytes = regions_cell_of_events(e, "sent_bytes", i),
+                                  .sends = regions_cell_of_events(e, "sends", i),
+                                  .send_ns = regions_cell_of_events(e, "send_ns", i),
+                                  .timed_sends = regions_cell_of_events(e, "timed_sends", i),
+                                  .receive_ns = regions_cell_of_events(e, "receive_ns", i),
+                                  .timed_receives = regions_cell_of_events(e, "timed_receives", i),
+                                  .got_bytes = regions_cell_of_events(e, "got_bytes", i),
+                                  .gets = regions_cell_of_events(e, "gets", i)};
+        arrput(origin->peers, row);
+    }
+}
+
 static void regions_take_item(regions_file *f, const netprof_item *item)
 {
     if (item->type == NETPROF_ITEM_FACT) {
         netprof_fact copy = {memory_strdup(item->fact->key), memory_strdup(item->fact->value)};
         arrput(f->origin.facts, copy);
+    } else if (item->type == NETPROF_ITEM_EVENTS) {
+        regions_take_peers(&f->origin, item->events);
     } else if (item->type == NETPROF_ITEM_REGIONS) {
         regions_take_part(f, item->regions);
     } else if (item->type == NETPROF_ITEM_DAMAGE) {
@@ -273,6 +302,7 @@ static void regions_do_file(regions_worker *worker, size_t number)
     netprof_err failed = regions_read_file(&f, &error);
     regions_forget_facts(&f.origin);
     arrfree(f.origin.facts);
+    arrfree(f.origin.peers);
     arrfree(f.damages);
     regions_wait_for_turn(&f);
     job->r->files++;

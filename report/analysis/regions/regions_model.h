@@ -45,6 +45,16 @@ typedef struct regions_blocks {
     uint16_t inside[REGIONS_BLOCKS]; // ten-thousandths of a block
 } regions_blocks;
 
+// What a process sent to another one, by calls of MPI that name it (libnetprof-mpi.so, table mpi.peers). As it is in the file:
+// hostile numbers.
+typedef struct regions_peer {
+    int64_t peer; // rank of MPI_COMM_WORLD; below 0: none of it
+    int64_t sent_bytes, sends;
+    int64_t send_ns, timed_sends;       // blocking ones
+    int64_t receive_ns, timed_receives; // blocking ones, of what came from it
+    int64_t got_bytes, gets;            // that this process took from there: one-sided
+} regions_peer;
+
 // One process.
 typedef struct regions_rank {
     const char *label; // "17"; where that is not unique or not known "17 (pid 4242)", "pid 4242"
@@ -84,6 +94,9 @@ typedef struct regions_rank {
     bool child;                              // of a process that is here, or forked: no rank of its own
     bool from_series;                        // only samples over time are known: calls, time, bytes
     uint64_t lost_in_handler, lost_too_deep; // of `dropped`
+    bool tells_peers;                        // it counted what it sent to whom
+    const regions_peer *peers;
+    size_t peer_count;
 } regions_rank;
 
 // ---- what ----

@@ -66,6 +66,8 @@ void regions_part_free(regions_part *part);
 typedef struct regions_origin {
     const char *path;
     netprof_fact *facts; // stb_ds
+    regions_peer *peers; // stb_ds
+    bool tells_peers;
     bool damaged;
     bool series; // made of the last sample over time
 } regions_origin;

@@ -103,6 +103,9 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
                          .lost_in_handler = regions_count_of(origin, "dropped_in_handler"),
                          .lost_too_deep = regions_count_of(origin, "dropped_too_deep")};
     if (rank.open_ns < 0 || *rank.end) rank.open_ns = 0; // newer files count open calls in their figures
+    rank.tells_peers = origin->tells_peers;
+    rank.peer_count = arrlenu(origin->peers);
+    rank.peers = rank.peer_count ? regions_keep(arena, origin->peers, rank.peer_count * sizeof *rank.peers) : NULL;
     regions_blocks_read(&rank.blocks, origin->facts, arrlenu(origin->facts));
     regions_compare_text(&s->job, &s->jobs_differ, regions_keep_text(arena, regions_fact_of(origin, "job")));
     regions_compare_text(&s->command, &s->commands_differ, rank.command);

@@ -1,0 +1,172 @@
+#include "ranks.h"
+#include "bytes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef int ranks_group_of(uintptr_t, uintptr_t *);
+typedef int ranks_group_size(uintptr_t, int *);
+typedef int ranks_translate(uintptr_t, int, const int *, uintptr_t, int *);
+typedef int ranks_group_free(uintptr_t *);
+
+// A communicator or window whose ranks were asked for. MPI is asked once for all of them: the answer is a walk over tables
+// that other processes may share.
+typedef struct ranks_known {
+    struct ranks_known *next;
+    uintptr_t handle;
+    bool window;
+    int count;
+    int world[];
+} ranks_known;
+
+enum { RANKS_SLOTS = 256, RANKS_MOST = 1 << 20 }; // 4 MiB: beyond, all are forgotten and asked for again
+
+static ranks_known *slots[RANKS_SLOTS];
+static size_t kept;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uintptr_t ranks_handle(const void *written)
+{
+    return abi_here()->handle_bytes == 4 ? *(const uint32_t *)written : *(const uintptr_t *)written;
+}
+
+// ---- asking MPI ----
+
+static bool ranks_group(uintptr_t handle, bool window, uintptr_t *group)
+{
+    int between = 0;
+    const char *name = window ? "PMPI_Win_get_group" : "PMPI_Comm_group";
+    if (!window) {
+        int (*test)(uintptr_t, int *) = (int (*)(uintptr_t, int *))abi_find("PMPI_Comm_test_inter");
+        if (!test || test(handle, &between)) return false;
+        if (between) name = "PMPI_Comm_remote_group";
+    }
+    ranks_group_of *ask = (ranks_group_of *)abi_find(name);
+    *group = 0;
+    if (!ask || ask(handle, group)) return false;
+    *group = ranks_handle(group);
+    return true;
+}
+
+static bool ranks_is_initialized(void)
+{
+    int (*ask)(int *) = (int (*)(int *))abi_find("PMPI_Initialized"), yes = 0;
+    return ask && !ask(&yes) && yes;
+}
+
+static ranks_known *ranks_translate_all(uintptr_t group, uintptr_t world)
+{
+    ranks_group_size *size_of = (ranks_group_size *)abi_find("PMPI_Group_size");
+    ranks_translate *translate = (ranks_translate *)abi_find("PMPI_Group_translate_ranks");
+    int count = 0;
+    if (!size_of || !translate || size_of(group, &count) || count < 1) return NULL;
+    ranks_known *k = malloc(sizeof *k + (size_t)count * sizeof *k->world);
+    int *own = malloc((size_t)count * sizeof *own);
+    if (k) k->count = count;
+    for (int i = 0; own && i < count; i++)
+        own[i] = i;
+    if (!k || !own || translate(group, count, own, world, k->world)) {
+        free(k);
+        k = NULL;
+    }
+    free(own);
+    return k;
+}
+
+static ranks_known *ranks_ask(uintptr_t handle, bool window)
+{
+    uintptr_t group, world;
+    ranks_group_free *release = (ranks_group_free *)abi_find("PMPI_Group_free");
+    ranks_known *k = NULL;
+    if (!release || !ranks_is_initialized() || !ranks_group(handle, window, &group)) return NULL;
+    if (ranks_group(abi_number(&abi_here()->world), false, &world)) {
+        k = ranks_translate_all(group, world);
+        release(&world);
+    }
+    release(&group);
+    return k;
+}
+
+// ---- what is known ----
+
+static ranks_known **ranks_link(uintptr_t handle, bool window)
+{
+    ranks_known **link = &slots[(handle * UINT64_C(0x9E3779B97F4A7C15)) >> 56];
+    while (*link && ((*link)->handle != handle || (*link)->window != window))
+        link = &(*link)->next;
+    return link;
+}
+
+static void ranks_remove(ranks_known **link)
+{
+    ranks_known *gone = *link;
+    *link = gone->next;
+    kept -= (size_t)gone->count;
+    free(gone);
+}
+
+static void ranks_remove_all(void)
+{
+    for (size_t i = 0; i < RANKS_SLOTS; i++)
+        while (slots[i])
+            ranks_remove(&slots[i]);
+}
+
+static int64_t ranks_look(int rank, uintptr_t handle, bool window)
+{
+    pthread_mutex_lock(&lock);
+    ranks_known **link = ranks_link(handle, window);
+    if (!*link) {
+        ranks_known *k = ranks_ask(handle, window);
+        if (k && kept + (size_t)k->count > RANKS_MOST) ranks_remove_all();
+        link = ranks_link(handle, window);
+        if (k) {
+            k->handle = handle;
+            k->window = window;
+            k->next = NULL;
+            kept += (size_t)k->count;
+            *link = k;
+        }
+    }
+    const ranks_known *k = *link;
+    int64_t world = k && rank >= 0 && rank < k->count && k->world[rank] >= 0 ? k->world[rank] : RANKS_UNKNOWN;
+    pthread_mutex_unlock(&lock);
+    return world;
+}
+
+int64_t ranks_of_comm(int rank, uintptr_t comm)
+{
+    static _Atomic uintptr_t world;
+    uintptr_t here = bytes_constant(&world, &abi_here()->world);
+    comm = bytes_handle_value(comm);
+    return comm == here ? rank : ranks_look(rank, comm, false);
+}
+
+int64_t ranks_of_window(int rank, uintptr_t window)
+{
+    return ranks_look(rank, bytes_handle_value(window), true);
+}
+
+void ranks_forget(const void *handle, bool window)
+{
+    pthread_mutex_lock(&lock);
+    ranks_known **link = ranks_link(ranks_handle(handle), window);
+    if (*link) ranks_remove(link);
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- Fortran, statuses ----
+
+uintptr_t ranks_window_from_fortran(int window)
+{
+    if (!abi_here()->converts) return (uint32_t)window;
+    uintptr_t (*convert)(int) = (uintptr_t(*)(int))abi_find("PMPI_Win_f2c");
+    return convert ? convert(window) : 0;
+}
+
+int ranks_source(const void *status, bool fortran)
+{
+    bytes_status converted;
+    if (fortran && !bytes_status_from_fortran(status, &converted)) return RANKS_UNKNOWN;
+    return ((const int *)(fortran ? &converted : status))[abi_here()->source_at];
+}
