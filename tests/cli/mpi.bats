@@ -298,3 +298,74 @@ END
     grep -q -- 'keep them with -o DIR/ and draw one of them' err
     [ ! -e started ]
 }
+
+# ---- two nodes: network namespaces with a cable between them, and a UTS namespace for each one's name ----
+
+nodes_up() {
+    local i=0 node
+    for node in a b; do
+        ip netns add "$name-$node" 2>/dev/null || skip "no network namespace can be made here"
+    done
+    ip link add port0 netns "$name-a" type veth peer name port0 netns "$name-b" || skip "no veth can be made here"
+    for node in a b; do
+        i=$((i + 1))
+        ip -n "$name-$node" address add "10.77.0.$i/24" dev port0
+        ip -n "$name-$node" link set port0 up
+        ip -n "$name-$node" link set lo up
+    done
+}
+
+nodes_down() {
+    ip netns del "$name-a" 2>/dev/null || true
+    ip netns del "$name-b" 2>/dev/null || true
+}
+
+# A program that runs a command on a node: on NODE COMMAND…
+write_on() {
+    cat <<'END'
+#!/bin/sh
+node=$1
+shift
+exec unshare -u sh -c 'hostname "$0"; exec ip netns exec "$0" "$@"' "$node" "$@"
+END
+}
+
+@test "MPICH between two network namespaces: bytes explained are the payload, and the NICs' bytes contain them" {
+    needs mpich peers-mpich
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    command -v ip >/dev/null && command -v unshare >/dev/null || skip "needs ip and unshare"
+    mpichversion 2>/dev/null | grep -q ch4:ucx || skip "this MPICH has other switches for TCP alone"
+    name=netprof$$
+    trap nodes_down EXIT
+    nodes_up
+    write_on >on
+    # Ranks 0 and 1 on a, 2 and 3 on b; each sends 12 times 1 MiB to the rank of its number on the other one.
+    printf '#!/bin/sh\nexec "%s/on" %s-$([ $PMI_RANK -lt 2 ] && echo a || echo b) "$@"\n' "$PWD" "$name" >rank
+    chmod +x on rank
+    mkdir expected job
+    local node recorders=
+    for node in a b; do
+        ./on "$name-$node" netprof record -q -o "job/$node.netprof" --interval 100ms --sources netdev,cpu --job none &
+        recorders+=" $!"
+    done
+    wait_until 60 test -s job/a.netprof
+    wait_until 60 test -s job/b.netprof
+    UCX_TLS=tcp,self UCX_NET_DEVICES=port0 MPIR_CVAR_NUM_CLIQUES=2 \
+        netprof run -q --mpi -o mpi -- "$mpirun" -n 4 ./rank "$programs/peers-mpich" expected 12 1024
+    # shellcheck disable=SC2086 # several
+    kill $recorders
+    wait
+    # By the program's own count, which knows nothing of netprof:
+    local payload
+    payload=$(awk '{ sum += $4 } END { print sum }' expected/peers.*)
+    [ "$payload" = $((4 * 12 << 20)) ]
+    netprof job --fail-on critical,judged --json job mpi/netprof-[0-9]* >job.json
+    [ "$(jq '.bytes_explained.layers[0].tx_bytes' job.json)" = "$payload" ]
+    [ "$(jq '.bytes_explained.within_hosts_bytes' job.json)" = 0 ]
+    # Every byte passed the cable, with at least 66 bytes of headers for each full frame of 64 KiB (GRO), and less than a fifth more.
+    [ "$(jq --argjson p "$payload" '.bytes_explained | .tx_bytes > $p * (1 + 66 / 65536) and .tx_bytes < 1.2 * $p' job.json)" = true ]
+    [ "$(jq '.bytes_explained.hosts | length' job.json)" = 2 ]
+    netprof job --fail-on critical,judged job mpi/netprof-[0-9]* >page
+    tr '\n' ' ' <page | grep -q "Bytes explained: the NICs of 2 nodes sent [0-9.]* MB; the messages of MPI to other nodes are 50.3 MB (9[0-9.]* %)"
+    grep -q "^rank 0 .* rank 2 .* 12.6 MB  *12" page
+}

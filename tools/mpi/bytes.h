@@ -38,7 +38,7 @@ int64_t bytes_arrived(const void *status, bool fortran);
 
 // Persistent requests: their bytes, and whom they send to, are known when they are made and counted whenever they start.
 // Thread: any.
-int64_t bytes_planned(int64_t peer, int64_t bytes); // of what this thread keeps next; bytes
+int64_t bytes_planned(int64_t peer, int64_t bytes);                   // of what this thread keeps next; bytes
 int64_t bytes_keep(const void *request, int64_t bytes, bool fortran); // 0
 int64_t bytes_started(const void *requests, int n, bool fortran);
 void bytes_forget(const void *request, bool fortran);

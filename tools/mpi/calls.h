@@ -54,16 +54,16 @@
 #define L_displs(word) const MPI_Aint *word
 #define L_unit(word)   MPI_Aint word
 
-#define F_in(word)       const void *word = word##_f;
-#define F_out(word)      const void *word = word##_f;
-#define F_count(word)    int word = *(const int *)word##_f;
-#define F_counts(word)   const int *word = word##_f;
-#define F_large(word)    MPI_Count word = *(const MPI_Count *)word##_f;
-#define F_type(word)     uintptr_t word = bytes_type_from_fortran(*(const int *)word##_f);
-#define F_types(word)    const void *word = word##_f;
-#define F_int(word)      int word = *(const int *)word##_f;
-#define F_comm(word)     uintptr_t word = bytes_comm_from_fortran(*(const int *)word##_f);
-#define F_win(word)      uintptr_t word = ranks_window_from_fortran(*(const int *)word##_f);
+#define F_in(word)     const void *word = word##_f;
+#define F_out(word)    const void *word = word##_f;
+#define F_count(word)  int word = *(const int *)word##_f;
+#define F_counts(word) const int *word = word##_f;
+#define F_large(word)  MPI_Count word = *(const MPI_Count *)word##_f;
+#define F_type(word)   uintptr_t word = bytes_type_from_fortran(*(const int *)word##_f);
+#define F_types(word)  const void *word = word##_f;
+#define F_int(word)    int word = *(const int *)word##_f;
+#define F_comm(word)   uintptr_t word = bytes_comm_from_fortran(*(const int *)word##_f);
+#define F_win(word)    uintptr_t word = ranks_window_from_fortran(*(const int *)word##_f);
 #define F_handle_p(word, handle)                                                                                       \
     uintptr_t word##_c = handle;                                                                                       \
     const void *word = abi_here()->converts ? (const void *)&word##_c : word##_f;

@@ -9,10 +9,10 @@
 enum { PEERS_OUTSIDE = -1, PEERS_MOST = 1 << 16 };
 typedef struct peers_row {
     int64_t peer;
-    int64_t sent_bytes, sends;       // by whatever call
-    int64_t send_ns, timed_sends;    // blocking ones: until the buffer could be used again
+    int64_t sent_bytes, sends;          // by whatever call
+    int64_t send_ns, timed_sends;       // blocking ones: until the buffer could be used again
     int64_t receive_ns, timed_receives; // blocking receives of a message that came from it
-    int64_t got_bytes, gets;         // that this process took from there (one-sided)
+    int64_t got_bytes, gets;            // that this process took from there (one-sided)
 } peers_row;
 
 // What the call of this thread that is open does: said once it is done, added by peers_call_ended(). They return `bytes`.

@@ -192,17 +192,17 @@ static int64_t run_now(uint64_t ticks)
 static netprof_err write_peers(netprof_writer *w, netprof_error *error)
 {
     enum { COLUMNS = 9 };
-    static const char *const names[COLUMNS] = {"peer",         "sent_bytes",  "sends",          "send_ns", "timed_sends",
-                                               "receive_ns",   "timed_receives", "got_bytes",   "gets"};
+    static const char *const names[COLUMNS] = {"peer",       "sent_bytes",     "sends",     "send_ns", "timed_sends",
+                                               "receive_ns", "timed_receives", "got_bytes", "gets"};
     netprof_events_column columns[COLUMNS];
     netprof_events table = {.kind = "mpi.peers", .columns = columns, .column_count = COLUMNS};
     peers_row *rows = peers_rows(&table.count);
     int64_t *numbers = rows ? malloc(COLUMNS * (table.count + 1) * sizeof *numbers) : NULL;
     netprof_err failed = NETPROF_OK;
     for (size_t i = 0; numbers && i < table.count; i++) {
-        const int64_t row[COLUMNS] = {rows[i].peer,       rows[i].sent_bytes,     rows[i].sends,
-                                      rows[i].send_ns,    rows[i].timed_sends,    rows[i].receive_ns,
-                                      rows[i].timed_receives, rows[i].got_bytes,  rows[i].gets};
+        const int64_t row[COLUMNS] = {rows[i].peer,           rows[i].sent_bytes,  rows[i].sends,
+                                      rows[i].send_ns,        rows[i].timed_sends, rows[i].receive_ns,
+                                      rows[i].timed_receives, rows[i].got_bytes,   rows[i].gets};
         for (size_t k = 0; k < COLUMNS; k++)
             numbers[k * table.count + i] = row[k];
     }

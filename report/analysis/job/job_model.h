@@ -2,6 +2,7 @@
 #ifndef NETPROF_JOB_MODEL_H
 #define NETPROF_JOB_MODEL_H
 
+#include "analysis/peers/pairs.h"
 #include "analysis/regions/regions.h"
 #include "job_meters.h"
 
@@ -248,6 +249,33 @@ typedef struct job_region_place {
     struct job_bins *threads; // private
 } job_region_place;
 
+// ---- bytes explained ----
+
+enum { JOB_LAYERS = 2 }; // MPI, NCCL
+
+typedef struct job_explained_node {
+    size_t node;
+    double nic_sent, nic_received;                   // bytes
+    bool lower_bound;                                // the NICs moved more
+    uint64_t sent[JOB_LAYERS], received[JOB_LAYERS]; // to and from other nodes, by layer
+} job_explained_node;
+
+// What the NICs moved, and what of it the layers say they sent to other nodes (bytes/job_explained.h).
+typedef struct job_explained {
+    const char *layers[JOB_LAYERS]; // "MPI"
+    size_t layer_count;             // 0: none told
+    job_explained_node *nodes;      // by node: those with a recording of their NICs and a layer that told
+    size_t node_count;
+    double nic_sent, nic_received; // of these nodes, as are the next
+    uint64_t sent[JOB_LAYERS], received[JOB_LAYERS];
+    uint64_t within, together, outside; // within nodes; given to collectives; to ranks that no file is of
+    size_t ranks, ranks_told;           // of MPI
+    bool lower_bound;                   // the NICs moved more
+    bool is_virtual;                    // no NIC is known: these are virtual interfaces' bytes
+    bool partial;                       // other nodes had ranks, too
+    char *text;                         // a few sentences; NULL: nothing can be said
+} job_explained;
+
 // ---- findings ----
 
 typedef struct job_finding {
@@ -335,6 +363,7 @@ typedef struct job_report {
     size_t region_time_count;      // 0: no process sampled its regions
     job_region_place *region_places;
     size_t region_place_count;
+    job_explained explained;
     job_event *events; // what moved most telling first; then those that were watched and stood still
     size_t event_count;
     job_finding *findings; // worst first
@@ -365,6 +394,8 @@ typedef struct job_report_options {
     // Called before each file; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);
     void *progress_user;
+    const pairs *const *layers; // what other layers than MPI sent, for the bytes explained; [layer_count]
+    size_t layer_count;
     uint64_t end_zero;
 } job_report_options;
 

@@ -1,4 +1,5 @@
 #include "job_report.h"
+#include "bytes/job_explained.h"
 #include "job_nodelist.h"
 #include "job_regions.h"
 #include "job_store.h"
@@ -274,6 +275,7 @@ void job_report_free(job_report *r)
     free(r->bound_text);
     free(r->clock_text);
     free(r->clock_note);
+    job_explained_free(&r->explained);
     regions_free(&r->regions);
     *r = (job_report){0};
 }
@@ -308,6 +310,7 @@ static void job_finish(job_report *r)
     job_finish_lanes(r);
     job_place_regions(r);
     job_make_phases(r);
+    job_explain(r, r->reader->options->layers, r->reader->options->layer_count);
     job_make_energy(r);
     job_make_uses(r);
     job_make_efficiency(r);

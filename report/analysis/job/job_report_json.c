@@ -1,4 +1,5 @@
 #include "job_report.h"
+#include "bytes/job_explained_json.h"
 
 #include "analysis/base/json_values.h"
 
@@ -436,6 +437,7 @@ json_object *job_report_json(const job_report *r)
     json_put(o, "use", job_json_of_uses(r));
     json_put(o, "bound_by", job_json_of_bottlenecks(r));
     json_put(o, "energy", job_json_of_energy(r));
+    if (r->explained.text) json_put(o, "bytes_explained", job_explained_json(r));
     job_json_put_lists(r, o);
     return o;
 }

@@ -6,6 +6,7 @@
 #include "job_cluster.h"
 
 #include "analysis/job/job_report.h"
+#include "analysis/regions/pairs/regions_pairs.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -500,6 +501,211 @@ static void a_series_alone_is_no_job(void **state)
     assert_true(*error.text != 0);
 }
 
+// ---- who sent to whom, and the bytes that this explains ----
+
+enum { TOLD_COLUMNS = 5 };
+typedef struct told {
+    int64_t peer, sent_bytes, sends, receive_ns, timed_receives;
+} told;
+
+// The file of a rank that was in MPI from second 1 to second `until`; rows: NULL: an older one, that told nothing.
+static void mpi_rank_of(int rank, int ranks, const char *host, double until, const told *rows, size_t count)
+{
+    static const char *const names[TOLD_COLUMNS] = {"peer", "sent_bytes", "sends", "receive_ns", "timed_receives"};
+    netprof_writer *w;
+    char file[32], text[32];
+    snprintf(file, sizeof file, "rank-%d.netprof", rank);
+    assert_int_equal(netprof_writer_open(&w, tree_path(tree, file), 0, NULL), NETPROF_OK);
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {{"rank", rank},
+                   {"rank_count", ranks},
+                   {"pid", 100 + rank},
+                   {"mpi_began_ns", CLUSTER_EPOCH + 1000000000},
+                   {"mpi_ended_ns", CLUSTER_EPOCH + llround(until * 1e9)}};
+    netprof_write_fact(w, "host", host, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        snprintf(text, sizeof text, "%lld", (long long)numbers[i].value);
+        netprof_write_fact(w, numbers[i].key, text, NULL);
+    }
+    netprof_events_column columns[TOLD_COLUMNS];
+    int64_t cells[TOLD_COLUMNS][8];
+    for (size_t k = 0; k < TOLD_COLUMNS; k++)
+        columns[k] = (netprof_events_column){.name = names[k], .numbers = cells[k]};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < TOLD_COLUMNS; k++)
+            cells[k][i] = (&rows[i].peer)[k];
+    const netprof_events table = {"mpi.peers", columns, TOLD_COLUMNS, count};
+    if (rows) assert_int_equal(netprof_write_events(w, &table, NULL), NETPROF_OK);
+    netprof_stat stats[] = {
+        {.region = "MPI_Allreduce", .node = 0, .parent = UINT32_MAX, .calls = 1, .measured = 1, .bytes = 500},
+        {.region = "MPI_Iallreduce", .node = 1, .parent = UINT32_MAX, .calls = 1, .measured = 1, .bytes = 30},
+        {.region = "MPI_Send", .node = 2, .parent = UINT32_MAX, .calls = 1, .measured = 1, .bytes = 7}};
+    uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS] = {0};
+    for (size_t i = 0; i < sizeof stats / sizeof *stats; i++) {
+        stats[i].histogram = buckets;
+        stats[i].inclusive_ns = stats[i].exclusive_ns = stats[i].total_ns = stats[i].min_ns = stats[i].max_ns = 1000;
+    }
+    const netprof_regions all = {.stats = stats,
+                                 .count = sizeof stats / sizeof *stats,
+                                 .mode = NETPROF_MODE_TIME,
+                                 .wall_ns = CLUSTER_EPOCH + 1000000000,
+                                 .elapsed_ns = llround((until - 1) * 1e9),
+                                 .threads = 1,
+                                 .clock = "tsc",
+                                 .warning = ""};
+    assert_int_equal(netprof_write_regions(w, &all, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+}
+
+// Two nodes, of which each sends so much in ten seconds.
+static void record_pair(double sent_by_a, double sent_by_b)
+{
+    node_file a = node_open(tree_path(tree, "a.netprof"), &(node_shape){.name = "a", .nics = 1, .interval_s = 1}),
+              b = node_open(tree_path(tree, "b.netprof"), &(node_shape){.name = "b", .nics = 1, .interval_s = 1});
+    for (int t = 0; t <= 10; t++) {
+        node_set(&a, "cxi0", "hni_sts_tx_ok_octets", sent_by_a * t / 10);
+        node_set(&b, "cxi0", "hni_sts_rx_ok_octets", sent_by_a * t / 10);
+        node_set(&b, "cxi0", "hni_sts_tx_ok_octets", sent_by_b * t / 10);
+        node_set(&a, "cxi0", "hni_sts_rx_ok_octets", sent_by_b * t / 10);
+        node_take(&a, t);
+        node_take(&b, t);
+    }
+    node_close(&a);
+    node_close(&b);
+}
+
+// Four ranks: 0 and 1 on a, 2 and 3 on b.
+static void usual_ranks(double until)
+{
+    mpi_rank_of(0, 4, "a", until, (const told[]){{1, 4000, 4, 0, 0}, {2, 1000, 10, 900, 3}}, 2);
+    mpi_rank_of(1, 4, "a", until, (const told[]){{3, 2000, 2, 0, 0}}, 1);
+    mpi_rank_of(2, 4, "b", until, (const told[]){{0, 500, 5, 0, 0}, {3, 60, 1, 0, 0}}, 2);
+    mpi_rank_of(3, 4, "b", until, (const told[]){{-1, 70, 1, 0, 0}}, 1);
+}
+
+static void messages_are_told_by_pair_and_by_node(void **state)
+{
+    (void)state;
+    pairs p, by_node;
+    record_pair(3300, 600);
+    usual_ranks(9);
+    job_report job = report_here();
+    assert_true(regions_pairs(&p, &job.regions));
+    assert_int_equal(regions_pairs_told(&job.regions), 4);
+    uint64_t sent[2] = {0}, received[2] = {0};
+    pairs_sums s = pairs_sum(&p, sent, received);
+    assert_int_equal(s.between, 1000 + 2000 + 500);
+    assert_int_equal(s.within, 4000 + 60);
+    assert_int_equal(s.messages, 4 + 10 + 2 + 5 + 1);
+    assert_int_equal(p.outside_bytes, 70);
+    assert_int_equal(p.together_bytes, 4 * 530); // not what was sent to one
+    assert_int_equal(sent[0], 3000);
+    assert_int_equal(sent[1], 500);
+    assert_int_equal(received[0], 500);
+    // Rank 0 said how long it waited for what rank 2 sent: that is in the row of the sender.
+    const pairs_cell *cell = pairs_find(&p, 2, 0);
+    assert_non_null(cell);
+    assert_int_equal(cell->bytes, 500);
+    expect_close(pairs_delay_of(cell), 300);
+    assert_true(isnan(pairs_delay_of(pairs_find(&p, 0, 2))));
+    assert_null(pairs_find(&p, 3, 0));
+    size_t *largest, count = pairs_largest(&p, 2, &largest);
+    assert_int_equal(count, 2);
+    assert_int_equal(p.cells[largest[0]].bytes, 4000);
+    assert_int_equal(p.cells[largest[1]].bytes, 2000);
+    free(largest);
+    pairs_by_node(&by_node, &p);
+    assert_int_equal(pairs_find(&by_node, 0, 1)->bytes, 3000);
+    assert_int_equal(pairs_find(&by_node, 0, 0)->bytes, 4000);
+    assert_string_equal(by_node.places[1].label, "b");
+    pairs_free(&by_node);
+    pairs_free(&p);
+    job_report_free(&job);
+}
+
+static void bytes_of_the_nics_are_explained(void **state)
+{
+    (void)state;
+    record_pair(3300, 600);
+    usual_ranks(9);
+    job_report job = report_here();
+    const job_explained *e = &job.explained;
+    assert_int_equal(e->node_count, 2);
+    expect_close(e->nic_sent, 3900);
+    assert_int_equal(e->sent[0], 3500);
+    assert_int_equal(e->within, 4060);
+    expect_close(e->nodes[0].nic_sent, 3300);
+    assert_int_equal(e->nodes[0].sent[0], 3000);
+    assert_int_equal(e->nodes[0].received[0], 500);
+    assert_non_null(strstr(e->text,
+                           "sent 3.90 kB; the messages of MPI to other nodes are 3.50 kB (89.7 %). The rest, "
+                           "400 B: headers, acknowledgements, what was sent again, collectives (given 2.12 kB"));
+    assert_non_null(strstr(e->text, "Within nodes, past the NICs: 4.06 kB."));
+    job_report_free(&job);
+}
+
+static void more_than_the_nics_moved_is_never_a_share(void **state)
+{
+    (void)state;
+    record_pair(1000, 100);
+    usual_ranks(9);
+    job_report job = report_here();
+    assert_non_null(strstr(job.explained.text, "are 3.50 kB, more than the NICs: why is not known."));
+    assert_null(strchr(job.explained.text, '%'));
+    job_report_free(&job);
+    usual_ranks(21); // of 20 s the last 11 have no recording
+    job = report_here();
+    assert_non_null(strstr(job.explained.text, "more than the NICs: 55.0 % of the run was not recorded."));
+    job_report_free(&job);
+}
+
+static void ranks_and_nodes_that_tell_nothing_are_said(void **state)
+{
+    (void)state;
+    record_pair(3300, 600);
+    usual_ranks(9);
+    mpi_rank_of(1, 4, "a", 9, NULL, 0);
+    job_report job = report_here();
+    assert_int_equal(job.explained.sent[0], 1500);
+    assert_non_null(strstr(job.explained.text, "Only 3 of 4 ranks told."));
+    job_report_free(&job);
+    mpi_rank_of(1, 4, "elsewhere", 9, (const told[]){{3, 2000, 2, 0, 0}}, 1);
+    job = report_here();
+    assert_int_equal(job.explained.sent[0], 1500 + 4000); // to rank 1, which now is on another node
+    assert_non_null(strstr(job.explained.text, "Nodes whose NICs were not read are left out."));
+    job_report_free(&job);
+    for (int rank = 0; rank < 4; rank++)
+        mpi_rank_of(rank, 4, "a", 9, NULL, 0);
+    job = report_here();
+    assert_null(job.explained.text);
+    job_report_free(&job);
+}
+
+static void hostile_rows_of_peers_cost_nothing_else(void **state)
+{
+    (void)state;
+    pairs p;
+    record_pair(3300, 600);
+    mpi_rank_of(0, 2, "a", 9,
+                (const told[]){{1, INT64_MAX, 1, -1, INT64_MIN},
+                               {1, INT64_MAX, 1, INT64_MAX, 2},
+                               {1, INT64_MAX, 1, 0, 0},
+                               {INT64_MAX, 5, 1, 0, 0},
+                               {INT64_MIN, -5, 1, 0, 0}},
+                5);
+    mpi_rank_of(1, 2, "b", 9, (const told[]){{0, 0, 0, 0, 0}}, 1);
+    job_report job = report_here();
+    assert_true(regions_pairs(&p, &job.regions));
+    assert_int_equal(pairs_sum(&p, NULL, NULL).pairs, 2);
+    assert_true(pairs_find(&p, 0, 1)->bytes == UINT64_MAX); // capped, not wrapped
+    assert_int_equal(p.outside_bytes, 5);
+    pairs_free(&p);
+    assert_non_null(strstr(job.explained.text, "more than the NICs"));
+    job_report_free(&job);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -516,6 +722,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(cut_at_every_length, setup, teardown),
         cmocka_unit_test_setup_teardown(every_byte_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(a_series_alone_is_no_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_are_told_by_pair_and_by_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_of_the_nics_are_explained, setup, teardown),
+        cmocka_unit_test_setup_teardown(more_than_the_nics_moved_is_never_a_share, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranks_and_nodes_that_tell_nothing_are_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(hostile_rows_of_peers_cost_nothing_else, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

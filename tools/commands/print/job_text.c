@@ -6,6 +6,8 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/text.h"
 #include "analysis/base/words.h"
+#include "analysis/regions/pairs/regions_pairs.h"
+#include "pairs_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -365,6 +367,22 @@ static void job_text_regions_over_time(FILE *to, const job_report *job, bool all
     fprintf(to, "Share of the time of the threads of %s\n", words_many(processes, "process|processes").text);
 }
 
+// What the NICs moved, and what of it the program accounts for.
+static void job_text_explained(FILE *to, const job_report *job)
+{
+    pairs mpi;
+    if (job->explained.text) {
+        char *line = memory_format("Bytes explained: %s", job->explained.text);
+        putc('\n', to);
+        job_text_folded(to, safe(line), 0);
+        free(line);
+    }
+    if (job->regions.runs == 1 && regions_pairs(&mpi, &job->regions)) {
+        pairs_print(to, &mpi, regions_pairs_told(&job->regions), job->regions.rank_count - job->regions.children);
+        pairs_free(&mpi);
+    }
+}
+
 static words_text job_text_lane(const job_node *node, job_meter meter)
 {
     static const words_text states[] = {{""}, {"denied"}, {"unreadable"}, {"-"}};
@@ -439,6 +457,7 @@ void job_print(FILE *to, const job_report *job, bool all)
     job_text_phases(to, job, all);
     job_text_regions(to, job, all);
     job_text_regions_over_time(to, job, all);
+    job_text_explained(to, job);
     if (all) job_text_nodes(to, job);
     if (all) job_text_findings(to, job);
     job_text_foot(to, job);

@@ -1,6 +1,8 @@
 // netprof regions for programs.
 #include "cli/output.h"
 #include "regions_output.h"
+#include "analysis/peers/pairs_json.h"
+#include "analysis/regions/pairs/regions_pairs.h"
 #include "summary.h"
 
 #include <math.h>
@@ -428,6 +430,16 @@ static json_object *regions_json_run(const regions *job)
     return o;
 }
 
+// Who sent to whom; null where no file tells.
+static json_object *regions_json_pairs(const regions *job)
+{
+    pairs p;
+    if (job->runs > 1 || !regions_pairs(&p, job)) return NULL;
+    json_object *o = pairs_json(&p, regions_pairs_told(job));
+    pairs_free(&p);
+    return o;
+}
+
 static void regions_json_add_head(json_object *o, const regions *job)
 {
     json_object *verdict = json_new_object(), *missing = json_new_array();
@@ -469,6 +481,7 @@ void regions_print_json(const regions_view *view, FILE *to)
         json_append(list, regions_json_node(view, view->order[i]));
     json_put(o, "regions", list);
     json_put_exact(o, "regions_left_out", view->left_out);
+    json_put(o, "messages", regions_json_pairs(job));
     json_put(o, "findings", regions_json_findings_list(job));
     json_put(o, "warnings", regions_json_warnings(job));
     json_print(to, o);

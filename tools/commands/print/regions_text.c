@@ -2,9 +2,11 @@
 // netprof regions for people: the verdict, the regions, one rank, one region closely.
 #include "cli/output.h"
 #include "regions_output.h"
+#include "pairs_text.h"
 #include "summary.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/words.h"
+#include "analysis/regions/pairs/regions_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -664,6 +666,16 @@ static void regions_text_region(const regions_view *view, FILE *to)
     regions_text_findings(view, view->region, to);
 }
 
+// ---- who sent to whom ----
+
+static void regions_text_pairs(const regions *job, FILE *to)
+{
+    pairs p;
+    if (job->runs > 1 || !regions_pairs(&p, job)) return;
+    pairs_print(to, &p, regions_pairs_told(job), job->rank_count - job->children);
+    pairs_free(&p);
+}
+
 // ---- all ----
 
 void regions_print_text(const regions_view *view, FILE *to)
@@ -678,6 +690,7 @@ void regions_print_text(const regions_view *view, FILE *to)
         regions_text_regions(view, to);
         regions_print_spans(view, to);
         regions_print_values(view, to);
+        regions_text_pairs(view->job, to);
         regions_text_findings(view, REGIONS_NONE, to);
         return;
     }
