@@ -940,6 +940,10 @@ static void test_epochs(void **state)
     }
     assert_int_equal(journal_row_count(j), 0);
     journal_close(j);
+    // It is started again, to take over from that one, whose clock is an hour ahead.
+    j = open_journal(1 << 20);
+    assert_int_equal(journal_head(j)->epoch, 1800000000000000000u + 3600000000000u + 1);
+    journal_close(j);
 }
 
 int main(void)

@@ -46,6 +46,7 @@ struct journal {
     journal_known known; // rows, and the hashes of preambles
     journal_buffer filling, writing;
     journal_buffer table; // what a segment that is to be begun begins with; empty: it is not to be
+    uint64_t superseded;  // the epoch of the head that agents follow in place of this one; 0: none
     bool committing, has_table;
     bool shrunk;                         // segments were removed, and with them perhaps the last use of preambles
     bool rewriting;                      // the file of preambles is to be written anew
@@ -172,7 +173,7 @@ static bool journal_find_row(journal *j, const char *node, const frame *f, int64
 static bool journal_is_superseded(const journal *j, const frame *f, int64_t wall_ns)
 {
     uint64_t now = wall_ns > 0 ? (uint64_t)wall_ns : 0, most = j->head.epoch > now ? j->head.epoch : now;
-    return f->epoch <= most || f->epoch - most <= journal_ahead_ns;
+    return f->epoch > j->head.epoch && (f->epoch <= most || f->epoch - most <= journal_ahead_ns);
 }
 
 static void journal_count(journal_row *row, const frame *f, size_t size)
@@ -190,6 +191,7 @@ bool journal_take(journal *j, const char *node, const frame *f, const void *data
                   receiver_verdict *verdict)
 {
     size_t index;
+    if (f->epoch > j->superseded && journal_is_superseded(j, f, wall_ns)) j->superseded = f->epoch;
     if (arrlenu(j->filling.bytes) + size > j->waiting_bytes || f->epoch > j->head.epoch) {
         *verdict = f->epoch <= j->head.epoch              ? RECEIVER_AHEAD
                    : journal_is_superseded(j, f, wall_ns) ? RECEIVER_SUPERSEDED
@@ -405,27 +407,36 @@ void journal_shrink(journal *j, uint64_t most, bool (*may)(void *user, const cha
 
 // ---- opening ----
 
-// Who this head is: 8 bytes of id, 8 of the epoch of its last run. A later run has a higher epoch, whatever the clock says.
-static int journal_identify(journal *j, int64_t wall_ns)
+static int journal_write_identity(const journal *j, uint64_t epoch)
 {
-    unsigned char bytes[16] = {0};
+    unsigned char bytes[16];
     char *path = memory_format("%s/head", j->directory), *beside = memory_format("%s/head.new", j->directory);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = 0;
-    bool known = fd >= 0 && read(fd, bytes, sizeof bytes) == sizeof bytes;
-    if (fd >= 0) close(fd);
-    if (!known) error = seglog_random(bytes, 8);
-    j->head.id = little_get(bytes, 8);
-    j->head.epoch = known ? little_get(bytes + 8, 8) + 1 : 1;
-    if (wall_ns > 0 && (uint64_t)wall_ns > j->head.epoch) j->head.epoch = (uint64_t)wall_ns;
-    little_put(bytes + 8, j->head.epoch, 8);
-    fd = error ? -1 : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (!error && (fd < 0 || write(fd, bytes, sizeof bytes) != sizeof bytes || fsync(fd)))
-        error = errno ? errno : ENOSPC;
+    little_put(bytes, j->head.id, 8);
+    little_put(bytes + 8, epoch, 8);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), error = fd < 0 ? errno : 0;
+    if (!error && (write(fd, bytes, sizeof bytes) != sizeof bytes || fsync(fd))) error = errno ? errno : ENOSPC;
     if (fd >= 0) close(fd);
     if (!error && rename(beside, path)) error = errno;
     free(path);
     free(beside);
     return error;
+}
+
+// Who this head is: 8 bytes of id, 8 of the epoch of its last run, or of the head that took over from it. A later run has a
+// higher epoch, whatever the clocks say.
+static int journal_identify(journal *j, int64_t wall_ns)
+{
+    unsigned char bytes[16] = {0};
+    char *path = memory_format("%s/head", j->directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = 0;
+    bool known = fd >= 0 && read(fd, bytes, sizeof bytes) == sizeof bytes;
+    if (fd >= 0) close(fd);
+    free(path);
+    if (!known) error = seglog_random(bytes, 8);
+    j->head.id = little_get(bytes, 8);
+    j->head.epoch = known ? little_get(bytes + 8, 8) + 1 : 1;
+    if (wall_ns > 0 && (uint64_t)wall_ns > j->head.epoch) j->head.epoch = (uint64_t)wall_ns;
+    return error ? error : journal_write_identity(j, j->head.epoch);
 }
 
 static int journal_make_directories(journal *j)
@@ -547,6 +558,8 @@ journal *journal_open(const journal_options *o, char **why)
 void journal_close(journal *j)
 {
     if (!j) return;
+    if (j->superseded > j->head.epoch && journal_write_identity(j, j->superseded))
+        errno = 0; // the next run learns it, too
     journal_buffer *const buffers[] = {&j->filling, &j->writing, &j->table};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
         journal_empty(buffers[i]);
