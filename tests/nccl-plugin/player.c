@@ -27,6 +27,63 @@ const char *plugin_host(void)
     return player_host;
 }
 
+const player_queue_pair *player_queue_pairs;
+int player_listings;
+
+typedef int (*player_visit)(void *user, unsigned type, const unsigned char *body, size_t size);
+int plugin_ask(unsigned char *request, size_t size, player_visit visit, void *user);
+
+// An attribute of netlink (linux/netlink.h): length with its head, type, content, filled up to 4 bytes.
+static size_t player_attribute(unsigned char *to, unsigned type, const void *data, size_t size)
+{
+    uint16_t head[2] = {(uint16_t)(size + 4), (uint16_t)type};
+    memcpy(to, head, 4);
+    memset(to + 4, 0, (size + 3) / 4 * 4);
+    if (size) memcpy(to + 4, data, size);
+    return 4 + (size + 3) / 4 * 4;
+}
+
+// The first of an adapter's queue pairs: its place is the adapter's.
+static int player_is_first(const player_queue_pair *x)
+{
+    for (const player_queue_pair *y = player_queue_pairs; y < x; y++)
+        if (strcmp(x->adapter, y->adapter) == 0) return 0;
+    return 1;
+}
+
+static size_t player_entry(unsigned char *to, const player_queue_pair *x)
+{
+    unsigned char entry[64], list[96];
+    uint32_t port = 1;
+    size_t size = player_attribute(entry, 3, &port, 4); // RDMA_NLDEV_ATTR_PORT_INDEX
+    size += player_attribute(entry + size, 21, &x->number, 4);
+    size += player_attribute(entry + size, 28, &x->pid, 4);
+    size = player_attribute(list, 20 | 0x8000, entry, size);
+    return player_attribute(to, 19 | 0x8000, list, size);
+}
+
+int plugin_ask(unsigned char *request, size_t size, player_visit visit, void *user)
+{
+    uint16_t type;
+    uint32_t asked = 0, index = 2;
+    memcpy(&type, request + 4, 2);
+    if (size >= 24) memcpy(&asked, request + 20, 4);
+    if (!player_queue_pairs) return -93; // EPROTONOSUPPORT
+    player_listings += type == (5 << 10 | 1);
+    for (const player_queue_pair *x = player_queue_pairs; x->adapter; x++) {
+        unsigned char body[256];
+        if (!player_is_first(x)) continue;
+        index++;
+        size_t length = player_attribute(body, 1, &index, 4);
+        length += player_attribute(body + length, 2, x->adapter, strlen(x->adapter) + 1);
+        for (const player_queue_pair *y = x; type == (5 << 10 | 10) && y->adapter; y++)
+            if (asked == index && strcmp(y->adapter, x->adapter) == 0 && length < 150)
+                length += player_entry(body + length, y);
+        visit(user, type, body, length);
+    }
+    return 0;
+}
+
 static int64_t player_clock(clockid_t which)
 {
     struct timespec t;
@@ -168,5 +225,12 @@ void player_request(player *p, void *step, int device, int qp, size_t bytes)
     abi_event e = {.parent = step,
                    .net = {device < 0 ? (int64_t)NET_SOCKET << 16 | 1 : (int64_t)NET_IB << 16 | 1,
                            device < 0 ? (void *)&socket : (void *)&ib}};
+    player_stop(p, player_start(p, EVENT_NET, &e));
+}
+
+void player_flush(player *p, void *step, int device, int qp)
+{
+    abi_net_ib ib = {.type = 1, .device = device, .opcode = NET_IB_READ, .qp = qp, .length = 1};
+    abi_event e = {.parent = step, .net = {(int64_t)NET_IB << 16 | 1, &ib}};
     player_stop(p, player_start(p, EVENT_NET, &e));
 }

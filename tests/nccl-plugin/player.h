@@ -21,6 +21,14 @@ typedef struct player {
     const char *wrong; // a callback that did not return 0
 } player;
 
+// The kernel's list of queue pairs, for adapters with the numbers 3, 4, ...; ended by one without an adapter.
+typedef struct player_queue_pair {
+    const char *adapter;
+    uint32_t number, pid;
+} player_queue_pair;
+extern const player_queue_pair *player_queue_pairs; // NULL: the kernel has no such list
+extern int player_listings;                         // how often it was asked for adapters
+
 // The tables that are linked into the test, by version.
 const void *player_table(int version);
 void player_init(player *p, int version, const void *table, uint64_t id, const char *name, int nodes, int ranks,
@@ -39,5 +47,6 @@ void *player_op(player *p, void *call, int peer, bool sends, int channel);
 void player_step(player *p, void *op, bool sends, size_t bytes, int64_t gpu_ns, int64_t other_ns, int64_t wire_ns);
 void player_kernel(player *p, void *call, int channel, uint64_t from_ns, uint64_t to_ns);
 void player_request(player *p, void *step, int device, int qp, size_t bytes); // device -1: a socket
+void player_flush(player *p, void *step, int device, int qp);
 
 #endif

@@ -307,6 +307,68 @@ static void requests_by_device(void **state)
     kept_free(&k);
 }
 
+// The row of a device with that queue pair and direction.
+static size_t device_row(const kept *k, int64_t qp, const char *direction)
+{
+    for (size_t i = 0; i < k->device.count; i++)
+        if (number_at(&k->device, i, "qp") == qp && strcmp(text_at(&k->device, i, "direction"), direction) == 0)
+            return i;
+    fail_msg("no row of queue pair %d, %s", (int)qp, direction);
+    return 0;
+}
+
+// Each way by itself; a flush is none; who receives does not know how much. The adapter is the one on which the kernel
+// knows the queue pair as this process's; where two have the number, it is not known.
+static void directions_and_adapters(void **state)
+{
+    (void)state;
+    static const player_queue_pair pairs[] = {{"mlx5_0", 11, 4711}, {"mlx5_0", 77, 4711}, {"mlx5_1", 12, 4711},
+                                              {"mlx5_1", 77, 4711}, {"mlx5_1", 11, 99},   {NULL, 0, 0}};
+    player p;
+    player_queue_pairs = pairs;
+    player_listings = 0;
+    player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 0);
+    void *coll = player_coll(&p, "AllGather", 1, 8), *ops[2], *steps[2];
+    for (int i = 0; i < 2; i++) {
+        ops[i] = player_op(&p, coll, 1, !i, 0);
+        abi_event e = {.parent = ops[i]};
+        steps[i] = player_start(&p, EVENT_PROXY_STEP, &e);
+    }
+    player_request(&p, steps[0], 0, 11, 100);
+    player_request(&p, steps[0], 1, 12, 60);
+    player_request(&p, steps[0], 0, 77, 1);
+    player_request(&p, steps[1], 0, 11, 5000); // what stands there is not this request's
+    player_flush(&p, steps[1], 0, 11);
+    player_request(&p, steps[1], 1, 13, 0); // the kernel does not list it
+    for (int i = 0; i < 2; i++) {
+        player_stop(&p, steps[i]);
+        player_stop(&p, ops[i]);
+    }
+    player_stop(&p, coll);
+    player_finalize(&p);
+    player_queue_pairs = NULL;
+    kept k = kept_read(directory);
+    static const struct {
+        int64_t qp;
+        const char *direction, *adapter;
+        int64_t device, requests, bytes;
+    } expected[] = {{11, "send", "mlx5_0", 0, 1, 100},
+                    {12, "send", "mlx5_1", 1, 1, 60},
+                    {77, "send", "", 0, 1, 1},
+                    {11, "recv", "mlx5_0", 0, 1, 0},
+                    {13, "recv", "", 1, 1, 0}};
+    assert_int_equal(k.device.count, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        size_t row = device_row(&k, expected[i].qp, expected[i].direction);
+        assert_string_equal(text_at(&k.device, row, "adapter"), expected[i].adapter);
+        assert_int_equal(number_at(&k.device, row, "device"), expected[i].device);
+        assert_int_equal(number_at(&k.device, row, "requests"), expected[i].requests);
+        assert_int_equal(number_at(&k.device, row, "bytes"), expected[i].bytes);
+    }
+    assert_true(player_listings <= 2); // one, and one for what it did not have
+    kept_free(&k);
+}
+
 // The shim of v4 does not set p2p.nChannels; tags exist since v7 only: what lies there otherwise is not read.
 static void fields_that_an_interface_lacks(void **state)
 {
@@ -1259,6 +1321,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_interface),
         TEST(requests_by_device),
+        TEST(directions_and_adapters),
         cmocka_unit_test(fields_that_an_interface_lacks),
         cmocka_unit_test(hostile_callers),
         TEST(contexts_of_other_processes),

@@ -83,6 +83,7 @@ typedef struct abi_net {
     void *data;
 } abi_net;
 
+enum { NET_IB_READ = 4 };   // IBV_WR_RDMA_READ: a flush to the own GPU
 typedef struct abi_net_ib { // data of NET_IB
     uint8_t type;
     struct {

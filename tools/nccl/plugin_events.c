@@ -88,7 +88,8 @@ static void *events_start_kernel(plugin_context *c, const abi_event *e)
 
 static pool_device *events_device(plugin_context *c, uint64_t key)
 {
-    for (uint32_t i = 0, at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 58); i < POOL_DEVICES; i++, at++) {
+    enum { TRIES = 32 }; // a full table costs no more
+    for (uint32_t i = 0, at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 54); i < TRIES; i++, at++) {
         pool_device *d = &c->devices[at % POOL_DEVICES];
         uint64_t known = atomic_load_explicit(&d->key, memory_order_relaxed);
         if (known == key) return d;
@@ -98,33 +99,40 @@ static pool_device *events_device(plugin_context *c, uint64_t key)
     return NULL;
 }
 
+// The operation of a proxy that a request is of; NULL: unknown.
+static pool_part *events_part_of(const abi_event *e)
+{
+    pool_slot *step = pool_find_of(e->parent, POOL_STEPS), *part = NULL;
+    if (step && step->type == EVENT_PROXY_STEP)
+        part = pool_find_of((void *)(uintptr_t)((pool_step *)step)->part, POOL_PARTS);
+    return part && part->type == EVENT_PROXY_OP ? (pool_part *)part : NULL;
+}
+
 static void events_add_request(plugin_context *c, const abi_event *e)
 {
     int transport = (int)(e->net.id >> 16 & 0xffff), device = -1, qp = -1;
     size_t length;
+    pool_part *part = events_part_of(e);
     if (!e->net.data || (e->net.id & 0xffff) != NET_VERSION || (transport != NET_IB && transport != NET_SOCKET)) return;
     if (transport == NET_IB) {
         abi_net_ib ib;
         memcpy(&ib, e->net.data, sizeof ib);
-        if (!(ib.type & 1)) return;
+        if (!(ib.type & 1) || (ib.opcode == NET_IB_READ && part && !part->sends)) return; // a flush stays on the host
         device = ib.device;
         qp = ib.qp;
-        length = ib.length;
+        length = part && !part->sends ? 0 : ib.length; // who receives does not know it
     } else {
         abi_net_socket socket;
         memcpy(&socket, e->net.data, sizeof socket);
         length = socket.length;
     }
-    pool_slot *step = pool_find_of(e->parent, POOL_STEPS);
-    pool_slot *part = step && step->type == EVENT_PROXY_STEP
-                          ? pool_find_of((void *)(uintptr_t)((pool_step *)step)->part, POOL_PARTS)
-                          : NULL;
-    if (part && part->type == EVENT_PROXY_OP) {
-        ((pool_part *)part)->transport = (int8_t)transport;
-        ((pool_part *)part)->device = device;
+    if (part) {
+        part->transport = (int8_t)transport;
+        part->device = device;
     }
-    pool_device *d =
-        events_device(c, (uint64_t)transport << 60 | (uint64_t)(uint16_t)device << 32 | (uint64_t)(uint32_t)qp);
+    uint64_t direction = !part ? POOL_EITHER : part->sends ? POOL_SENDS : POOL_RECEIVES;
+    pool_device *d = events_device(c, (uint64_t)transport << 60 | direction << 48 | (uint64_t)(uint16_t)device << 32 |
+                                          (uint64_t)(uint32_t)qp);
     if (!d) return;
     atomic_fetch_add_explicit(&d->requests, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&d->bytes, length, memory_order_relaxed);

@@ -27,7 +27,7 @@ static const file_layout file_layouts[TABLES] = {
     [TABLE_TRANSFER] = {"nccl.transfer",
                         "comm,call,peer,*direction,channels,*transport,device,ops,steps,timed,bytes,own_gpu_ns,"
                         "credit_ns,wire_ns,flush_ns,first_ns,last_ns"},
-    [TABLE_DEVICE] = {"nccl.device", "comm,*transport,device,qp,requests,bytes"},
+    [TABLE_DEVICE] = {"nccl.device", "comm,*transport,device,qp,requests,bytes,*direction,*adapter"},
     [TABLE_DROPS] = {"nccl.drops", "comm,*what,count"},
 };
 
@@ -51,6 +51,9 @@ static struct {
     netprof *devices;
     netprof_snapshot snapshot;
     bool sampled;
+    struct file_queue_pair *queue_pairs;
+    size_t queue_pair_count;
+    unsigned listings; // of queue pairs
 } file;
 
 // ---- texts ----
@@ -211,6 +214,9 @@ void file_end(void)
     for (size_t i = 0; i < file.text_count; i++)
         free(file.texts[i]);
     file.text_count = 0;
+    free(file.queue_pairs);
+    file.queue_pairs = NULL;
+    file.queue_pair_count = 0;
     netprof_snapshot_free(&file.snapshot);
     netprof_close(file.devices);
     file.devices = NULL;
@@ -258,6 +264,123 @@ bool file_is_full(void)
 {
     file.full |= file.bytes >= file.limit;
     return file.full;
+}
+
+// ---- which adapter a queue pair is of ----
+
+// rdma_netlink.h, since Linux 4.17: adapters, and the queue pairs of one with their numbers and processes.
+enum { RDMA_ADAPTERS = 5 << 10 | 1, RDMA_QUEUE_PAIRS = 5 << 10 | 10 };
+enum { RDMA_INDEX = 1, RDMA_NAME = 2, RDMA_LIST = 19, RDMA_ENTRY = 20, RDMA_NUMBER = 21, RDMA_PID = 28 };
+
+typedef struct file_queue_pair {
+    uint32_t number;
+    int64_t adapter; // a text
+} file_queue_pair;
+
+typedef struct file_adapters {
+    struct {
+        uint32_t index;
+        int64_t name;
+    } items[64];
+    size_t count, at; // at: whose queue pairs are listed
+} file_adapters;
+
+#ifdef PLUGIN_SCRIPT
+int plugin_ask(unsigned char *request, size_t size, netprof__nl_visit visit, void *user);
+#else
+static int plugin_ask(unsigned char *request, size_t size, netprof__nl_visit visit, void *user)
+{
+    netprof__nl nl = {.fd = -1, .protocol = 20, .buffer = malloc(NETPROF__NL_BUFFER)}; // NETLINK_RDMA
+    int result = nl.buffer ? netprof__nl_ask(&nl, request, size, visit, user) : -ENOMEM;
+    netprof__nl_close(&nl);
+    free(nl.buffer);
+    return result;
+}
+#endif
+
+static file_queue_pair *file_queue_pair_of(uint32_t number)
+{
+    for (size_t i = 0; i < file.queue_pair_count; i++)
+        if (file.queue_pairs[i].number == number) return &file.queue_pairs[i];
+    return NULL;
+}
+
+static void file_note_queue_pair(uint32_t number, int64_t adapter)
+{
+    file_queue_pair *known = file_queue_pair_of(number);
+    if (known) {
+        if (known->adapter != adapter) known->adapter = file_text(""); // each adapter counts its own
+        return;
+    }
+    file_queue_pair *more = realloc(file.queue_pairs, (file.queue_pair_count + 1) * sizeof *more);
+    if (!more) return;
+    file.queue_pairs = more;
+    file.queue_pairs[file.queue_pair_count++] = (file_queue_pair){number, adapter};
+}
+
+static int file_visit_adapter(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    file_adapters *all = user;
+    netprof__attr a;
+    char name[64] = "";
+    uint32_t index = UINT32_MAX;
+    if (type != RDMA_ADAPTERS) return 0;
+    for (size_t at = 0; netprof__next_attr(body, size, &at, &a);) {
+        if (a.type == RDMA_INDEX) index = netprof__attr_u32(&a);
+        if (a.type == RDMA_NAME) netprof__attr_text(&a, name, sizeof name);
+    }
+    if (index == UINT32_MAX || !*name || all->count == sizeof all->items / sizeof *all->items) return 0;
+    all->items[all->count].index = index;
+    all->items[all->count++].name = file_text(name);
+    return 0;
+}
+
+static void file_take_entry(const file_adapters *all, const netprof__attr *entry)
+{
+    netprof__attr a;
+    uint32_t number = 0, pid = 0;
+    bool known = false;
+    for (size_t at = 0; netprof__next_attr(entry->data, entry->size, &at, &a);) {
+        if (a.type == RDMA_NUMBER) number = netprof__attr_u32(&a), known = true;
+        if (a.type == RDMA_PID) pid = netprof__attr_u32(&a);
+    }
+    if (known && pid == (uint32_t)plugin_pid) file_note_queue_pair(number, all->items[all->at].name);
+}
+
+static int file_visit_queue_pairs(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    netprof__attr list, entry;
+    if (type != RDMA_QUEUE_PAIRS) return 0;
+    for (size_t at = 0; netprof__next_attr(body, size, &at, &list);)
+        for (size_t in = 0; list.type == RDMA_LIST && netprof__next_attr(list.data, list.size, &in, &entry);)
+            if (entry.type == RDMA_ENTRY) file_take_entry(user, &entry);
+    return 0;
+}
+
+static void file_list_queue_pairs(void)
+{
+    file_adapters all = {.count = 0};
+    unsigned char request[32];
+    netprof__nl_request(request, sizeof request, RDMA_ADAPTERS);
+    plugin_ask(request, 16, file_visit_adapter, &all);
+    for (all.at = 0; all.at < all.count; all.at++) {
+        size_t size = 16;
+        netprof__nl_request(request, sizeof request, RDMA_QUEUE_PAIRS);
+        netprof__put_attr(request, &size, RDMA_INDEX, &all.items[all.at].index, 4);
+        plugin_ask(request, size, file_visit_queue_pairs, &all);
+    }
+}
+
+int64_t file_adapter(uint32_t queue_pair)
+{
+    enum { LISTINGS = 256 };
+    const file_queue_pair *known = file_queue_pair_of(queue_pair);
+    if (!known && file.listings++ < LISTINGS) {
+        file_list_queue_pairs();
+        if (!file_queue_pair_of(queue_pair)) file_note_queue_pair(queue_pair, file_text("")); // nor next time
+        known = file_queue_pair_of(queue_pair);
+    }
+    return known ? known->adapter : file_text("");
 }
 
 // ---- network devices ----

@@ -17,6 +17,8 @@ int64_t file_text(const char *text); // a copy of it, which lives as long as the
 void file_flush(void);               // writes what was gathered
 bool file_is_full(void);             // NETPROF_NCCL_LIMIT: calls and transfers are left out from now on
 
+// The RDMA device that this queue pair of the process belongs to; "" as a text: unknown, or several have one of the number.
+int64_t file_adapter(uint32_t queue_pair);
 void file_sample(void);             // a snapshot of the network devices
 int64_t file_sample_interval(void); // ns; 0: none
 

@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-enum { POOL_CONTEXTS = 4096, POOL_DEVICES = 64 };
+enum { POOL_CONTEXTS = 4096, POOL_DEVICES = 1024 };
 
 extern _Atomic int plugin_pid; // of this process; 0 without a communicator
 
@@ -68,7 +68,8 @@ typedef struct pool {
     char *slots;
 } pool;
 
-// Bytes by transport, device and QP.
+// Bytes by transport, direction, device and QP.
+typedef enum pool_direction { POOL_EITHER = 0, POOL_SENDS, POOL_RECEIVES } pool_direction;
 typedef struct pool_device {
     _Atomic uint64_t key; // 0: free
     _Atomic uint64_t requests, bytes;
@@ -94,6 +95,7 @@ typedef struct plugin_context {
     _Atomic uint64_t p2p_count;
     pool pools[POOL_CLASSES];
     pool_device devices[POOL_DEVICES];
+    uint32_t device_rounds; // the drain's
     _Atomic uint64_t drops[DROPS];
     struct drain_call *sums; // the drain's, one for each call's slot
     uint64_t told_drops[DROPS];

@@ -292,6 +292,11 @@ static uint32_t chunk_bare_member(nccl_chunk *c, nccl_outcome kind)
     return c->context.member;
 }
 
+uint32_t nccl_chunk_member(nccl_chunk *c, const nccl_line *line)
+{
+    return chunk_find_member(c, line);
+}
+
 void nccl_chunk_use(nccl_chunk *c, nccl_line *line)
 {
     uint32_t member = line->bare ? chunk_bare_member(c, line->outcome) : chunk_find_member(c, line);
@@ -468,5 +473,8 @@ void nccl_chunk_free(nccl_chunk *c)
     arrfree(c->traces);
     arrfree(c->p2p);
     arrfree(c->proxies);
+    arrfree(c->spent);
+    arrfree(c->spans);
+    arrfree(c->used);
     memset(c, 0, sizeof *c);
 }

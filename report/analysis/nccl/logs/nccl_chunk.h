@@ -67,6 +67,10 @@ typedef struct nccl_chunk {
     nccl_trace *traces;
     nccl_p2p_record *p2p;
     nccl_proxy *proxies;
+    nccl_spent *spent; // of files of netprof's plugin, like the next; members are the chunk's own
+    nccl_span *spans;
+    nccl_used *used;
+    uint64_t snapshots;
     nccl_bare_context context;
     bool context_told; // a dump_stats was seen: context is this chunk's own
     uint64_t inherited_coll, inherited_p2p, inherited_proxy;
@@ -77,7 +81,8 @@ void nccl_chunk_begin(nccl_chunk *c);
 // Reads the chunk's lines. `done` grows by the bytes that were read from disk.
 void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done);
 // One line; text[length] must be '\n' and NCCL_LINE_PAD bytes after it readable.
-void nccl_chunk_use(nccl_chunk *c, nccl_line *line); // a line whose outcome is NCCL_COLL or after it
+void nccl_chunk_use(nccl_chunk *c, nccl_line *line);              // a line whose outcome is NCCL_COLL or after it
+uint32_t nccl_chunk_member(nccl_chunk *c, const nccl_line *line); // the chunk's own
 void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length);
 void nccl_chunk_free(nccl_chunk *c);
 

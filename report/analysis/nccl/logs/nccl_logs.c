@@ -138,6 +138,7 @@ static void logs_account_chunk(nccl *n, const nccl_chunk *c)
         file->cut = !c->error;
     }
     file->tail_cut |= c->tail_cut;
+    file->snapshots += c->snapshots;
     if (c->first_bad_line && !file->first_bad_line) file->first_bad_line = file->lines + c->first_bad_line;
     file->lines += c->lines;
     file->bytes += c->bytes;
@@ -173,6 +174,7 @@ static void logs_read_all(reading *r)
     nccl_merge(n, r->chunks, r->chunk_count);
     logs_account(r);
     nccl_merge_p2p(n, r->chunks, r->chunk_count);
+    nccl_merge_recorded(n, r->chunks, r->chunk_count);
     nccl_group(n);
     for (size_t i = 0; i < n->file_count; i++)
         if (n->files[i].prometheus && !n->files[i].error) nccl_metrics_read(n, (uint32_t)i);

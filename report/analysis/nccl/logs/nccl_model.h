@@ -62,6 +62,7 @@ typedef struct nccl_file {
     uint64_t bytes;  // of lines, unpacked
     uint64_t lines, outcomes[NCCL_OUTCOMES];
     uint64_t first_bad_line; // number of the first line that was not used although not blank; 0: none
+    uint64_t snapshots;      // of NICs, in a recorded file
     uint64_t invalid_sizes;  // of NCCL_BAD_VALUE: the message size is above NCCL_SIZE_LIMIT
     uint64_t duplicates;     // of NCCL_COLL: the same record was there before; left out
     uint64_t conflicts;      // of NCCL_COLL: another time for the same call of the same rank; left out
@@ -277,6 +278,37 @@ typedef struct nccl_proxy {
     uint64_t verbs_operations, socket_operations; // by what carried them; both 0: not recorded
 } nccl_proxy;
 
+// ---- only in files of netprof's own plugin, which knows of which call an operation of a proxy is a part ----
+
+// Of all calls of a member, collective (or "Send", "Recv") and size: what their transfers waited for, summed over steps,
+// which overlap.
+typedef struct nccl_spent {
+    uint32_t member;
+    const char *coll;
+    uint64_t size, calls;
+    uint64_t sent, received, sent_bytes, received_bytes; // sent, received: timed steps
+    double gpu_us, credit_us, wire_us;                   // sending
+    double data_us, flush_us, consume_us;                // receiving: data_us is waiting for the data, whoever was late
+} nccl_spent;
+
+// When a call used the network, ns of the host's wall clock: from the first operation of its proxies to the last one's end.
+typedef struct nccl_span {
+    uint32_t spent; // index in nccl.spent: whose, and of which collective and size
+    uint64_t sn;
+    int64_t begin_ns, end_ns;
+} nccl_span;
+
+// What a member moved through a network device as NCCL's transport numbers it: of InfiniBand and RoCE the number among
+// the adapters that are joined to one device (0: the only one), of sockets -1.
+typedef struct nccl_used {
+    uint32_t member;
+    const char *transport; // "ib", "socket"
+    const char *direction; // "send", "recv", "" unknown
+    const char *adapter;   // the RDMA device that the queue pair belongs to; "" unknown
+    int64_t device;
+    uint64_t requests, bytes;
+} nccl_used;
+
 // A sample of a .prom file: an average over a window with an unknown number of calls.
 typedef struct nccl_metric {
     uint32_t file;
@@ -322,6 +354,12 @@ typedef struct nccl {
     size_t p2p_count;
     nccl_proxy *proxies;
     size_t proxy_count;
+    nccl_spent *spent; // by member, collective, size
+    size_t spent_count;
+    nccl_span *spans; // by host, then time
+    size_t span_count;
+    nccl_used *used; // by member, transport, device, adapter, direction
+    size_t used_count;
     nccl_metric *metrics;
     size_t metric_count;
     uint64_t outcomes[NCCL_OUTCOMES], lines, bytes, size;

@@ -14,6 +14,8 @@ void nccl_merge(nccl *n, nccl_chunk *chunks, size_t count);
 void nccl_group(nccl *n);
 // Point to point and proxies.
 void nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count);
+// What only files of netprof's plugin hold.
+void nccl_merge_recorded(nccl *n, nccl_chunk *chunks, size_t count);
 // Adds the samples of a .prom file.
 void nccl_metrics_read(nccl *n, uint32_t file);
 void nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count);

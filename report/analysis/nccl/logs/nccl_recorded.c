@@ -48,7 +48,14 @@ typedef struct recorded_comm {
     const char *id, *name;
     uint64_t rank, ranks, nodes, first_us, calls, p2ps, dropped, parts_dropped, untimed;
     recorded_func *funcs;
+    uint32_t member; // of the chunk
 } recorded_comm;
+
+// Where the transfers of a call belong.
+typedef struct recorded_call {
+    int64_t number, comm;
+    uint32_t spent;
+} recorded_call;
 
 // All that went from one rank to another, or came.
 typedef struct recorded_pair {
@@ -63,7 +70,8 @@ typedef struct recorded {
     uint64_t pid, last_us;
     recorded_comm *comms; // by serial
     recorded_pair *pairs;
-    nccl_index pair_index;
+    nccl_index pair_index, spent_index, used_index;
+    recorded_call *calls; // by number
 } recorded;
 
 static recorded_comm *recorded_comm_of(const recorded *r, int64_t serial)
@@ -129,6 +137,12 @@ typedef enum recorded_place {
     AT_FLUSH_NS,
     AT_WHAT,
     AT_COUNT,
+    AT_CALL,
+    AT_FIRST_NS,
+    AT_DEVICE,
+    AT_QP,
+    AT_ADAPTER,
+    AT_REQUESTS,
     PLACES
 } recorded_place;
 
@@ -162,7 +176,13 @@ static const char *const recorded_names[PLACES] = {[AT_COMM] = "comm",
                                                    [AT_WIRE_NS] = "wire_ns",
                                                    [AT_FLUSH_NS] = "flush_ns",
                                                    [AT_WHAT] = "what",
-                                                   [AT_COUNT] = "count"};
+                                                   [AT_COUNT] = "count",
+                                                   [AT_CALL] = "call",
+                                                   [AT_FIRST_NS] = "first_ns",
+                                                   [AT_DEVICE] = "device",
+                                                   [AT_QP] = "qp",
+                                                   [AT_ADAPTER] = "adapter",
+                                                   [AT_REQUESTS] = "requests"};
 
 typedef struct recorded_rows {
     const netprof_events *e;
@@ -196,6 +216,12 @@ static uint64_t recorded_us(int64_t ns)
     return ns > 0 ? ((uint64_t)ns + 500) / 1000 : 0;
 }
 
+static void recorded_sum(uint64_t *to, const recorded_rows *t, recorded_place place)
+{
+    int64_t value = recorded_number(t, place);
+    if (value > 0) *to = sum_capped(*to, (uint64_t)value);
+}
+
 static void recorded_add_comm(recorded *r, const recorded_rows *t)
 {
     int64_t rank = recorded_number(t, AT_RANK), ranks = recorded_number(t, AT_RANKS),
@@ -214,6 +240,8 @@ static void recorded_add_comm(recorded *r, const recorded_rows *t)
                        .ranks = (uint64_t)ranks,
                        .nodes = (uint64_t)nodes,
                        .first_us = recorded_us(recorded_number(t, AT_BEGIN_NS))};
+    nccl_line line = recorded_line(r, &x, NCCL_DUMP_STATS);
+    x.member = nccl_chunk_member(r->c, &line);
     arrput(r->comms, x);
     r->c->outcomes[NCCL_BLANK]++; // it says of whom the others are
 }
@@ -232,6 +260,80 @@ static uint64_t recorded_sn(recorded *r, recorded_comm *x, const char *func, uin
     if (sn + f->ahead < f->next) f->ahead = f->next - sn;
     f->next = sn + f->ahead + 1;
     return sn + f->ahead;
+}
+
+// ---- what calls waited for, and when they used the network ----
+
+typedef struct recorded_spent_key {
+    const nccl_chunk *c;
+    uint32_t member;
+    const char *func;
+    uint64_t size;
+} recorded_spent_key;
+
+static bool recorded_same_spent(const void *user, uint32_t i)
+{
+    const recorded_spent_key *k = user;
+    const nccl_spent *x = &k->c->spent[i];
+    return x->member == k->member && x->size == k->size && strcmp(x->coll, k->func) == 0;
+}
+
+static uint32_t recorded_spent_of(recorded *r, const recorded_comm *x, const char *func, uint64_t size)
+{
+    recorded_spent_key k = {r->c, x->member, func, size};
+    uint64_t hash = nccl_mix(nccl_mix(nccl_hash_bytes(func, strlen(func)), size), x->member);
+    uint32_t next = (uint32_t)arrlenu(r->c->spent),
+             found = nccl_index_put(&r->spent_index, hash, recorded_same_spent, &k, next);
+    if (found == next) {
+        nccl_spent fresh = {
+            .member = x->member, .coll = nccl_arena_text(&r->c->arena, func, strlen(func)), .size = size};
+        arrput(r->c->spent, fresh);
+    }
+    return found;
+}
+
+// A call of whose transfers the file may tell later.
+static void recorded_expect(recorded *r, const recorded_rows *t, const recorded_comm *x, uint64_t size, uint64_t sn)
+{
+    uint32_t spent = recorded_spent_of(r, x, recorded_word(t, AT_FUNC), size);
+    recorded_call call = {recorded_number(t, AT_CALL), x->serial, spent};
+    nccl_span span = {spent, sn, recorded_number(t, AT_FIRST_NS), recorded_number(t, AT_LAST_NS)};
+    r->c->spent[spent].calls++;
+    if (!arrlenu(r->calls) || call.number > arrlast(r->calls).number) arrput(r->calls, call); // the plugin counts them
+    if (span.begin_ns > 0 && span.end_ns > span.begin_ns) arrput(r->c->spans, span);
+}
+
+static nccl_spent *recorded_spent_at(const recorded *r, const recorded_rows *t)
+{
+    int64_t number = recorded_number(t, AT_CALL);
+    size_t low = 0, high = arrlenu(r->calls);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->calls[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found =
+        low < arrlenu(r->calls) && r->calls[low].number == number && r->calls[low].comm == recorded_number(t, AT_COMM);
+    return found ? &r->c->spent[r->calls[low].spent] : NULL;
+}
+
+static double recorded_time_us(const recorded_rows *t, recorded_place place)
+{
+    int64_t ns = recorded_number(t, place);
+    return ns > 0 ? (double)ns / 1e3 : 0;
+}
+
+static void recorded_spend(const recorded *r, const recorded_rows *t, bool sends)
+{
+    nccl_spent *x = recorded_spent_at(r, t);
+    if (!x) return;
+    recorded_sum(sends ? &x->sent : &x->received, t, AT_TIMED);
+    recorded_sum(sends ? &x->sent_bytes : &x->received_bytes, t, AT_BYTES);
+    *(sends ? &x->gpu_us : &x->consume_us) += recorded_time_us(t, AT_OWN_GPU_NS);
+    *(sends ? &x->wire_us : &x->data_us) += recorded_time_us(t, AT_WIRE_NS);
+    *(sends ? &x->credit_us : &x->flush_us) += recorded_time_us(t, sends ? AT_CREDIT_NS : AT_FLUSH_NS);
 }
 
 // In a ring a rank first sends data of its own, without waiting for another's. Inside a tree, or where one rank has what
@@ -274,6 +376,7 @@ static void recorded_add_call(recorded *r, const recorded_rows *t)
     nccl_line line = recorded_line(r, x, p2p ? NCCL_P2P : NCCL_COLL);
     uint64_t sn = (uint64_t)recorded_number(t, AT_SN);
     if (!p2p) sn = recorded_sn(r, x, func, sn);
+    recorded_expect(r, t, x, (uint64_t)bytes, sn);
     bool timed = recorded_span(t, &begin, &end, &timing);
     *(p2p ? &x->p2ps : &x->calls) += timed;
     x->untimed += !timed;
@@ -324,12 +427,6 @@ static recorded_pair *recorded_pair_of(recorded *r, const recorded_rows *t)
     return &r->pairs[found];
 }
 
-static void recorded_sum(uint64_t *to, const recorded_rows *t, recorded_place place)
-{
-    int64_t value = recorded_number(t, place);
-    if (value > 0) *to = sum_capped(*to, (uint64_t)value);
-}
-
 static void recorded_add_transfer(recorded *r, const recorded_rows *t)
 {
     recorded_pair *x = recorded_pair_of(r, t);
@@ -344,7 +441,60 @@ static void recorded_add_transfer(recorded *r, const recorded_rows *t)
     recorded_sum(&x->credit_ns, t, AT_CREDIT_NS);
     recorded_sum(&x->wire_ns, t, AT_WIRE_NS);
     recorded_sum(&x->flush_ns, t, AT_FLUSH_NS);
+    recorded_spend(r, t, x->sends);
     r->c->outcomes[NCCL_PROXY]++;
+}
+
+// ---- through which devices ----
+
+typedef struct recorded_used_key {
+    const nccl_chunk *c;
+    uint32_t member;
+    const char *transport, *direction, *adapter;
+    int64_t device;
+} recorded_used_key;
+
+static bool recorded_same_used(const void *user, uint32_t i)
+{
+    const recorded_used_key *k = user;
+    const nccl_used *x = &k->c->used[i];
+    return x->member == k->member && x->device == k->device && strcmp(x->transport, k->transport) == 0 &&
+           strcmp(x->direction, k->direction) == 0 && strcmp(x->adapter, k->adapter) == 0;
+}
+
+static const char *recorded_keep(const recorded *r, const char *text)
+{
+    return nccl_arena_text(&r->c->arena, text, strlen(text));
+}
+
+// The plugin tells what came since it told last: a queue pair has several rows.
+static void recorded_add_device(recorded *r, const recorded_rows *t)
+{
+    const recorded_comm *x = recorded_comm_of(r, recorded_number(t, AT_COMM));
+    r->c->outcomes[x ? NCCL_BLANK : NCCL_NO_CONTEXT]++;
+    if (!x) return;
+    recorded_used_key k = {r->c,
+                           x->member,
+                           recorded_word(t, AT_TRANSPORT),
+                           recorded_word(t, AT_DIRECTION),
+                           recorded_word(t, AT_ADAPTER),
+                           recorded_number(t, AT_DEVICE)};
+    uint64_t hash = nccl_mix(nccl_mix(nccl_hash_bytes(k.adapter, strlen(k.adapter)), (uint64_t)k.device), k.member);
+    hash = nccl_mix(hash, nccl_hash_bytes(k.direction, strlen(k.direction)));
+    uint32_t next = (uint32_t)arrlenu(r->c->used),
+             found = nccl_index_put(&r->used_index, hash, recorded_same_used, &k, next);
+    if (found == next) {
+        nccl_used fresh = {k.member,
+                           recorded_keep(r, k.transport),
+                           recorded_keep(r, k.direction),
+                           recorded_keep(r, k.adapter),
+                           k.device,
+                           0,
+                           0};
+        arrput(r->c->used, fresh);
+    }
+    recorded_sum(&r->c->used[found].requests, t, AT_REQUESTS);
+    recorded_sum(&r->c->used[found].bytes, t, AT_BYTES);
 }
 
 static void recorded_add_drop(recorded *r, const recorded_rows *t)
@@ -367,6 +517,7 @@ static void recorded_add_events(recorded *r, const netprof_events *e, uint64_t b
     } kinds[] = {{"nccl.comm", recorded_add_comm},
                  {"nccl.call", recorded_add_call},
                  {"nccl.transfer", recorded_add_transfer},
+                 {"nccl.device", recorded_add_device},
                  {"nccl.drops", recorded_add_drop}};
     if (e->count > bytes) {
         r->c->problem = "a part of it holds more rows than bytes";
@@ -435,6 +586,9 @@ static void recorded_end(recorded *r)
     recorded_end_pairs(r);
     recorded_end_comms(r);
     nccl_index_free(&r->pair_index);
+    nccl_index_free(&r->spent_index);
+    nccl_index_free(&r->used_index);
+    arrfree(r->calls);
     arrfree(r->pairs);
     arrfree(r->comms);
     *r = (recorded){.c = r->c, .host = "unknown"};
@@ -461,6 +615,7 @@ static void recorded_take_all(recorded *r, netprof_reader *reader, uint64_t *don
         if (item.type == NETPROF_ITEM_FILE) recorded_end(r);
         if (item.type == NETPROF_ITEM_FACT) recorded_take_fact(r, item.fact);
         if (item.type == NETPROF_ITEM_EVENTS) recorded_add_events(r, item.events, item.size);
+        r->c->snapshots += item.type == NETPROF_ITEM_SNAPSHOT;
         if (item.type == NETPROF_ITEM_DAMAGE) r->c->problem = "a part of it is damaged";
         if (item.offset + item.size > before)
             __atomic_fetch_add(done, item.offset + item.size - before, __ATOMIC_RELAXED);

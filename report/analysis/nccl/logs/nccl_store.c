@@ -26,9 +26,10 @@ void nccl_free(nccl *n)
     }
     arrfree(n->files);
     arrfree(n->metrics);
-    void *arrays[] = {
-        n->hosts,  n->processes, n->process_members, n->members, n->communicators, n->colls, n->operations, n->arrivals,
-        n->series, n->instances, n->records,         n->traces,  n->kinds,         n->paths, n->p2p,        n->proxies};
+    void *arrays[] = {n->hosts,   n->processes,  n->process_members, n->members, n->communicators,
+                      n->colls,   n->operations, n->arrivals,        n->series,  n->instances,
+                      n->records, n->traces,     n->kinds,           n->paths,   n->p2p,
+                      n->proxies, n->spent,      n->spans,           n->used};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *n = (nccl){0};
