@@ -134,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         feed(&chunk, data, size);
     nccl_merge(&n, &chunk, 1);
     nccl_merge_p2p(&n, &chunk, 1);
+    nccl_merge_recorded(&n, &chunk, 1);
     nccl_group(&n);
     nccl_peaks_set(&n, NULL, 0);
     for (int i = 0; i < NCCL_OUTCOMES; i++)

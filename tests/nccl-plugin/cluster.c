@@ -41,7 +41,10 @@ static void cluster_send(cluster *c, player *p, void *op, int from, int to)
     player_state(p, step, STATE_SEND_GPU, 0);
     player_ns += cluster_ns(c, 20, c->fault == CLUSTER_SLOW_GPU && from == FAULTY);
     player_state(p, step, STATE_SEND_WIRE, 65536);
-    player_request(p, step, socket ? -1 : from % PER_NODE, 100 + to, 65536);
+    size_t second = c->fault == CLUSTER_UNEQUAL && from == FAULTY ? (size_t)(16384 / c->strength) : 32768;
+    if (socket) player_request(p, step, -1, 0, 65536);
+    for (int member = 0; member < 2 && !socket; member++)
+        player_request(p, step, member, 2 * to + member, member ? second : 65536 - second);
     player_ns += cluster_ns(c, 50, wire);
     player_stop(p, step);
 }
@@ -74,6 +77,20 @@ static void cluster_call(cluster *c, player *p, int rank, int call)
         player_stop(p, ops[i]);
 }
 
+// What the kernel would list of a rank: queue pairs to each of its receivers, on two adapters.
+static void cluster_list(const cluster *c, int rank)
+{
+    static const char *const adapters[2 * PER_NODE] = {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3",
+                                                       "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7"};
+    static player_queue_pair pairs[2 * RINGS + 1];
+    int place = rank % PER_NODE + (c->fault == CLUSTER_OTHER_RAIL && rank == FAULTY);
+    for (int i = 0; i < 2 * RINGS; i++) {
+        int to = (rank + cluster_rings[i / 2]) % RANKS;
+        pairs[i] = (player_queue_pair){adapters[2 * place + i % 2], (uint32_t)(2 * to + i % 2), (uint32_t)player_pid};
+    }
+    player_queue_pairs = pairs;
+}
+
 void cluster_play(cluster_fault fault, double strength, unsigned seed)
 {
     cluster c = {fault, strength, seed};
@@ -82,9 +99,11 @@ void cluster_play(cluster_fault fault, double strength, unsigned seed)
         snprintf(player_host, sizeof player_host, "node%02d", rank / PER_NODE);
         player_pid = 1000 + rank;
         player_ns = INT64_C(1699999999000000000);
+        cluster_list(&c, rank);
         player_init(&p, 5, player_table(5), 0xc1, "world", RANKS / PER_NODE, RANKS, rank);
         for (int call = 0; call < CALLS; call++)
             cluster_call(&c, &p, rank, call);
         player_finalize(&p);
     }
+    player_queue_pairs = NULL;
 }

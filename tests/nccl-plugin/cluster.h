@@ -1,5 +1,6 @@
 // A cluster of 64 ranks on 16 nodes that all-reduce over rings through all of them, each rank a process with the profiler
-// plugin. Faults are planted in how long steps wait.
+// plugin, and two adapters that are joined to one network device. Faults are planted in how long steps wait, and in what
+// goes through which adapter.
 #ifndef NETPROF_CLUSTER_H
 #define NETPROF_CLUSTER_H
 
@@ -11,6 +12,8 @@ typedef enum cluster_fault {
     CLUSTER_SLOW_LINK,     // from rank 17 to rank 22
     CLUSTER_SLOW_RAIL,     // between the fourth GPUs of all nodes
     CLUSTER_SOCKETS,       // rank 17's node has fallen back to sockets
+    CLUSTER_UNEQUAL,       // rank 17's second adapter carries, by twice the strength, less than an even share
+    CLUSTER_OTHER_RAIL,    // rank 17 uses the adapters of its neighbour
     CLUSTER_FAULTS
 } cluster_fault;
 

@@ -3,6 +3,8 @@
 #include "netprof.h"
 
 #include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_overlap.h"
+#include "analysis/nccl/findings/nccl_waits.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_view.h"
 #include "cluster.h"
@@ -994,6 +996,13 @@ static void faults_of_a_cluster(void **state)
         {CLUSTER_SLOW_LINK, "nccl-slow-link", {"from rank 17", "to rank 22"}},
         {CLUSTER_SLOW_RAIL, "nccl-slow-rail", {"process 3 of each host", "on the wire"}},
         {CLUSTER_SOCKETS, "nccl-sockets", {"host node04 sends through sockets (100 %", "15 other hosts send through"}},
+        {CLUSTER_UNEQUAL,
+         "nccl-unequal-members",
+         {"rank 17 of world, on host node04,", "1 rank sends so unequally, of 64 ranks with joined devices"}},
+        {CLUSTER_OTHER_RAIL,
+         "nccl-other-adapter",
+         {"rank 17 of world, on host node04, sends through mlx5_4 and mlx5_5",
+          "process 1 (by pid, from 0) of 15 other hosts sends through mlx5_2 and mlx5_3"}},
     };
     for (size_t i = 0; i < COUNT(planted); i++)
         for (unsigned seed = 1; seed <= 2; seed++) {
@@ -1141,6 +1150,125 @@ static void replays_of_a_graph(void **state)
     assert_int_equal(n.conflicts + n.duplicates, 0);
     for (size_t i = 0; i < n.instance_count; i++)
         assert_int_equal(n.instances[i].min_us, 500);
+    nccl_free(&n);
+}
+
+// Waits of a call's steps are its own: by collective, size and rank.
+static void waits_by_collective(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *func;
+        size_t count;
+        int64_t gpu, credit, wire, data, flush, consume; // ns of a step
+    } calls[] = {{"AllReduce", 1000, 100000, 20000, 300000, 50000, 7000, 3000},
+                 {"AllReduce", 1000, 200000, 10000, 100000, 30000, 1000, 5000},
+                 {"AllGather", 64, 1000, 2000, 9000, 4000, 0, 6000}};
+    nccl n = {0};
+    nccl_waits w;
+    for (int rank = 0; rank < 2; rank++) {
+        player p;
+        player_pid = 100 + rank;
+        player_ns = 1000000000000;
+        player_init(&p, 5, player_table(5), 0x77, "dp", 2, 2, rank);
+        for (size_t i = 0; i < COUNT(calls); i++) {
+            void *coll = player_coll(&p, calls[i].func, i, calls[i].count);
+            void *send = player_op(&p, coll, !rank, true, 0), *get = player_op(&p, coll, !rank, false, 0);
+            player_stop(&p, coll);
+            player_step(&p, send, true, 512, calls[i].gpu * (1 + rank), calls[i].credit, calls[i].wire);
+            player_step(&p, get, false, 256, calls[i].consume, calls[i].flush, calls[i].data);
+            player_stop(&p, send);
+            player_stop(&p, get);
+        }
+        player_finalize(&p);
+    }
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL), NETPROF_OK);
+    nccl_waits_make(&w, &n);
+    assert_int_equal(w.count, 2);
+    const nccl_waits_row *reduce = &w.items[0], *gather = &w.items[1];
+    assert_string_equal(reduce->coll, "AllReduce");
+    assert_int_equal(reduce->size, 4000);
+    assert_int_equal(reduce->calls, 2);
+    assert_int_equal(reduce->count, 2);
+    assert_int_equal(reduce->sum.sent, 4);
+    assert_int_equal(reduce->sum.sent_bytes, 4 * 512);
+    assert_int_equal(reduce->sum.received_bytes, 4 * 256);
+    assert_float_equal(reduce->sum.gpu_us, 300 + 600, 1e-6);
+    assert_float_equal(reduce->sum.credit_us, 2 * 30, 1e-6);
+    assert_float_equal(reduce->sum.wire_us, 2 * 400, 1e-6);
+    assert_float_equal(reduce->sum.receive_us, 2 * 80, 1e-6);
+    assert_float_equal(reduce->sum.flush_us, 2 * 8, 1e-6);
+    assert_float_equal(reduce->sum.consume_us, 2 * 8, 1e-6);
+    assert_string_equal(nccl_split_mostly(&reduce->sum), "own GPU"); // 900 of 1760
+    assert_int_equal(n.members[reduce->longest].rank, 1);
+    assert_float_equal(reduce->longest_us, (600 + 30 + 400) / 2.0, 1e-6);
+    assert_float_equal(reduce->middle_us, ((600 + 430) / 2.0 + (300 + 430) / 2.0) / 2, 1e-6);
+    nccl_split first = nccl_spent_split(&n.spent[w.ranks[reduce->first]]);
+    assert_string_equal(nccl_split_mostly(&first), "wire"); // 400 of 730
+    assert_string_equal(gather->coll, "AllGather");
+    assert_string_equal(nccl_split_mostly(&gather->sum), "wire"); // 18 of 25
+    nccl_waits_free(&w);
+    nccl_free(&n);
+}
+
+// A call that uses the network so long.
+static void play_network(player *p, const char *func, uint64_t sn, int64_t from_ms, int64_t to_ms)
+{
+    bool p2p = strcmp(func, "Send") == 0;
+    player_ns = 1000000000000 + from_ms * 1000000;
+    void *call = p2p ? player_p2p(p, func, 1, 25) : player_coll(p, func, sn, 25), *op = player_op(p, call, 1, true, 0);
+    player_stop(p, call);
+    player_step(p, op, true, 700, 1000, 1000, 1000);
+    player_ns = 1000000000000 + to_ms * 1000000;
+    player_stop(p, op);
+}
+
+// What a NIC moved between two readings belongs to the call that was alone then; of two, to each by its time; while it was
+// not read, to none.
+static void calls_and_counters(void **state)
+{
+    (void)state;
+    player p;
+    nccl n = {0};
+    for (int rank = 0; rank < 2; rank++) { // of one host: together they are one call
+        player_pid = 100 + rank;
+        player_ns = 1000000000000;
+        player_init(&p, 5, player_table(5), 0x77, "dp", 2, 4, rank);
+        play_network(&p, "AllReduce", 1, 20 + 10 * rank, 40 + 10 * rank);
+        play_network(&p, "AllReduce", 2, 100, 120);
+        if (!rank) play_network(&p, "Send", 0, 140, 200);
+        play_network(&p, "AllReduce", 3, 220, 240);
+        player_finalize(&p);
+    }
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL), NETPROF_OK);
+    series_step steps[] = {{0, 0.1, {1000, 2000}, false}, {0.1, 0.2, {4000, 8000}, false}, {0.2, 0.3, {1, 1}, true}};
+    series_step others[] = {{0, 0.3, {1e9, 1e9}, false}};
+    series_device devices[] = {{.chosen = true, .steps = steps, .count = 3}, {.steps = others, .count = 1}};
+    series_run run = {.device_count = 2, .end_s = 0.3};
+    const series s = {
+        .begin_ns = 1000000000000, .end_s = 0.3, .runs = &run, .run_count = 1, .devices = devices, .device_count = 2};
+    nccl_counters_host host = {.to_s = 0.3};
+    const nccl_counters c = {&n, &s, &host, 1};
+    nccl_overlap o;
+    nccl_overlap_make(&o, &c);
+    assert_int_equal(o.count, 2);
+    const nccl_overlap_row *send = &o.items[0], *reduce = &o.items[1];
+    assert_string_equal(send->coll, "Send"); // 60 of 80 ms of the second interval
+    assert_int_equal(send->calls, 1);
+    assert_int_equal(send->alone, 0);
+    assert_float_equal(send->bytes[SERIES_IN], 400 * 0.75, 1e-3);
+    assert_float_equal(send->bytes[SERIES_OUT], 800 * 0.75, 1e-3);
+    assert_float_equal(send->share, 0.75, 1e-6);
+    assert_float_equal(send->others, 1, 0);
+    assert_float_equal(send->own_bytes[SERIES_OUT], 700, 0);
+    assert_string_equal(reduce->coll, "AllReduce");
+    assert_int_equal(reduce->calls, 2);
+    assert_int_equal(reduce->alone, 1);
+    assert_int_equal(reduce->unknown, 1);
+    assert_float_equal(reduce->bytes[SERIES_OUT], 200 + 800 * 0.25, 1e-3);
+    assert_float_equal(reduce->share, (1 + 0.25) / 2, 1e-6);
+    assert_float_equal(reduce->own_bytes[SERIES_OUT], 2 * 3 * 700, 0);
+    nccl_overlap_free(&o);
     nccl_free(&n);
 }
 
@@ -1346,6 +1474,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_healthy_cluster),
         TEST(calls_without_times),
         TEST(replays_of_a_graph),
+        TEST(waits_by_collective),
+        TEST(calls_and_counters),
         TEST(calls_that_begin_with_others),
         TEST(files_put_together),
         TEST(ranks_beyond_belief),

@@ -4,7 +4,7 @@
 #include "cli/inputs.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/unfinished.h"
-#include "analysis/nccl/findings/nccl_counters.h"
+#include "analysis/nccl/findings/nccl_overlap.h"
 #include "analysis/nccl/export/nccl_export.h"
 #include "cli/nccl_inputs.h"
 #include "analysis/nccl/export/nccl_columns.h"
@@ -152,12 +152,18 @@ typedef struct results {
     dataset recordings; // --counters
     series series;
     nccl_counters counters;
+    bool has_counters; // of --counters, or of the plugin's own files
 } results;
 
 static json_object *cmd_nccl_results_json(const results *r)
 {
     json_object *o = memory_check(nccl_json(r->n, &r->findings, r->before ? &r->comparison : NULL));
-    if (recordings) json_put(o, "counters", memory_check(nccl_counters_json(&r->counters)));
+    if (!r->has_counters) return o;
+    nccl_overlap overlap;
+    nccl_overlap_make(&overlap, &r->counters);
+    json_put(o, "counters", memory_check(nccl_counters_json(&r->counters)));
+    if (r->n->span_count) json_put(o, "calls_and_counters", memory_check(nccl_overlap_json(&overlap, r->n)));
+    nccl_overlap_free(&overlap);
     return o;
 }
 
@@ -166,7 +172,7 @@ static int cmd_nccl_save_result(const results *r, const char *path)
 {
     nccl_view view = {0};
     json_object *o = cmd_nccl_results_json(r);
-    nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL);
+    nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, r->has_counters ? &r->counters : NULL);
     json_put(o, "view", memory_check(nccl_view_json(&view)));
     nccl_view_free(&view);
     return cmd_nccl_save_json(o, path);
@@ -215,16 +221,38 @@ static int cmd_nccl_make_report(const results *r)
 
 // ---- all ----
 
+// The plugin's own files hold what it read of the host's NICs: of each host one is enough, the one with most. Returns how
+// many.
+static size_t cmd_nccl_own_recordings(const nccl *n, const char **paths)
+{
+    size_t count = 0;
+    const nccl_file **best = memory_calloc(n->host_count, sizeof *best);
+    for (size_t i = 0; i < n->file_count; i++) {
+        const nccl_file *f = &n->files[i];
+        if (f->snapshots < 2 || f->host == NCCL_NONE) continue;
+        if (!best[f->host] || f->snapshots > best[f->host]->snapshots) best[f->host] = f;
+    }
+    for (size_t i = 0; i < n->host_count; i++)
+        if (best[i]) paths[count++] = best[i]->path;
+    free(best);
+    return count;
+}
+
 static int cmd_nccl_read_recordings(results *r)
 {
     size_t count = 0;
     dataset_options how = {.ends_only = 1, .each = series_take, .user = &r->series};
+    const char **own = memory_calloc(r->n->host_count, sizeof *own);
+    const char *const *paths = recordings ? (const char *const *)recordings : own;
     while (recordings && recordings[count])
         count++;
-    if (!count) return EXIT_DONE;
-    int code = inputs_read(&r->recordings, (const char *const *)recordings, count, &how);
-    if (!code) series_finish(&r->series);
-    if (code) return code;
+    if (!recordings) count = cmd_nccl_own_recordings(r->n, own);
+    int code = count ? inputs_read(&r->recordings, paths, count, &how) : EXIT_DONE;
+    free(own);
+    if (code && !recordings) return EXIT_DONE; // it was said: there is all else
+    if (code || !count) return code;
+    r->has_counters = true;
+    series_finish(&r->series);
     nccl_counters_make(&r->counters, r->n, &r->series);
     nccl_counters_findings(&r->findings, &r->counters);
     return EXIT_DONE;
@@ -245,7 +273,7 @@ static int cmd_nccl_print(const results *r)
     else if (as_csv)
         findings_csv_print(stdout, cmd_nccl_results_json(r));
     else
-        nccl_text_print(r->n, f, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL, all);
+        nccl_text_print(r->n, f, r->before ? &r->comparison : NULL, r->has_counters ? &r->counters : NULL, all);
     int code = output_close();
     return code || !fail_on_text ? code : fail_on_code(&failing, f->severity, f->is_blind);
 }

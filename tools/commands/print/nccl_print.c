@@ -2,7 +2,8 @@
 
 #include "cli/output.h"
 #include "analysis/nccl/findings/nccl_findings.h"
-#include "analysis/nccl/findings/nccl_peers.h"
+#include "analysis/nccl/findings/nccl_overlap.h"
+#include "analysis/nccl/findings/nccl_waits.h"
 #include "analysis/base/memory.h"
 
 #include <math.h>
@@ -210,7 +211,7 @@ static void nccl_print_share_cell(table *t, double part, double of)
 static void nccl_print_split_line(const nccl *n, const nccl_print_split *x, table *t)
 {
     const nccl_split *s = &x->split;
-    double send = s->gpu_us + s->credit_us + s->wire_us, receive = s->receive_us + s->flush_us + s->consume_us;
+    double send = nccl_split_send_us(s), receive = nccl_split_receive_us(s);
     table_cell(t, PLAIN, n->hosts[x->process->host].name);
     table_printf(t, PLAIN, "%lld", (long long)x->process->pid);
     table_cell(t, PLAIN, words_amount((double)s->sent_bytes, "bytes").text);
@@ -260,6 +261,104 @@ static void nccl_print_proxies(const nccl *n, bool all)
     }
     free(order);
     free(splits);
+}
+
+// ---- where collectives waited ----
+
+static void nccl_print_waits_line(const nccl *n, const nccl_waits_row *x, table *t)
+{
+    const nccl_split *s = &x->sum;
+    double send = nccl_split_send_us(s), receive = nccl_split_receive_us(s);
+    table_cell(t, PLAIN, n->communicators[x->communicator].label);
+    table_cell(t, PLAIN, x->coll);
+    table_cell(t, PLAIN, words_binary((double)x->size).text);
+    table_printf(t, PLAIN, "%llu", (unsigned long long)x->calls);
+    nccl_print_share_cell(t, s->gpu_us, send);
+    nccl_print_share_cell(t, s->credit_us, send);
+    nccl_print_share_cell(t, s->wire_us, send);
+    nccl_print_share_cell(t, s->receive_us, receive);
+    nccl_print_share_cell(t, s->flush_us, receive);
+    table_cell(t, PLAIN, nccl_split_mostly(s));
+    nccl_print_number_cell(t, "%.1f", x->middle_us);
+    if (x->longest == NCCL_NONE)
+        table_cell(t, PLAIN, NULL);
+    else
+        table_printf(t, PLAIN, "%.1f, rank %lld", x->longest_us, (long long)n->members[x->longest].rank);
+}
+
+static void nccl_print_waits(const nccl *n, bool all)
+{
+    enum { SHOWN = 8 };
+    static const column columns[] = {{"communicator", 0},       {"collective", 0},           {"size", COLUMN_RIGHT},
+                                     {"calls", COLUMN_RIGHT},   {"own GPU", COLUMN_RIGHT},   {"credit", COLUMN_RIGHT},
+                                     {"wire", COLUMN_RIGHT},    {"data", COLUMN_RIGHT},      {"flush", COLUMN_RIGHT},
+                                     {"sending waited for", 0}, {"us a step", COLUMN_RIGHT}, {"longest", COLUMN_RIGHT}};
+    nccl_waits w;
+    nccl_waits_make(&w, n);
+    if (w.count) {
+        heading(stdout, "What did collectives wait for? (own GPU, credit, wire: shares of sending; data, flush: of "
+                        "receiving)");
+        table *t = table_begin(columns, sizeof columns / sizeof *columns);
+        for (size_t i = 0; i < w.count && (all || i < SHOWN); i++)
+            nccl_print_waits_line(n, &w.items[i], t);
+        table_end(t, stdout, 2);
+        if (!all && w.count > SHOWN) printf("  and %zu more (--all)\n", w.count - SHOWN);
+    }
+    nccl_waits_free(&w);
+}
+
+// ---- through which devices ----
+
+static int nccl_print_by_bytes(const void *a, const void *b)
+{
+    const nccl_used *x = *(const nccl_used *const *)a, *y = *(const nccl_used *const *)b;
+    if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+    if (x->requests != y->requests) return x->requests > y->requests ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void nccl_print_device_line(const nccl *n, const nccl_used *x, table *t)
+{
+    const nccl_member *m = &n->members[x->member];
+    table_cell(t, PLAIN, n->hosts[n->processes[m->process].host].name);
+    table_cell(t, PLAIN, n->communicators[m->communicator].label);
+    table_printf(t, PLAIN, "%lld", (long long)m->rank);
+    table_cell(t, PLAIN, strcmp(x->direction, "recv") == 0 ? "receives" : *x->direction ? "sends" : "not known");
+    table_cell(t, PLAIN, strcmp(x->transport, "ib") == 0 ? "RDMA" : "sockets");
+    table_cell(t, PLAIN, *x->adapter ? x->adapter : NULL);
+    if (x->device >= 0)
+        table_printf(t, PLAIN, "%lld", (long long)x->device);
+    else
+        table_cell(t, PLAIN, NULL);
+    table_printf(t, PLAIN, "%llu", (unsigned long long)x->requests);
+    table_cell(t, PLAIN, x->bytes ? words_amount((double)x->bytes, "bytes").text : NULL);
+}
+
+static void nccl_print_devices(const nccl *n, bool all)
+{
+    enum { SHOWN = 8 };
+    static const column columns[] = {{"host", 0},
+                                     {"communicator", 0},
+                                     {"rank", COLUMN_RIGHT},
+                                     {"", 0},
+                                     {"by", 0},
+                                     {"adapter", 0},
+                                     {"member", COLUMN_RIGHT},
+                                     {"requests", COLUMN_RIGHT},
+                                     {"bytes", COLUMN_RIGHT}};
+    if (!n->used_count) return;
+    const nccl_used **order = memory_array(NULL, n->used_count, sizeof *order);
+    for (size_t i = 0; i < n->used_count; i++)
+        order[i] = &n->used[i];
+    qsort(order, n->used_count, sizeof *order, nccl_print_by_bytes);
+    heading(stdout, "Through which network devices? (member: of adapters that are joined to one device; bytes received "
+                    "through RDMA are not told)");
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n->used_count && (all || i < SHOWN); i++)
+        nccl_print_device_line(n, order[i], t);
+    table_end(t, stdout, 2);
+    if (!all && n->used_count > SHOWN) printf("  and %zu more (--all)\n", n->used_count - SHOWN);
+    free(order);
 }
 
 // ---- two jobs ----
@@ -362,15 +461,67 @@ static void nccl_print_counters(const nccl_counters *c)
     table_end(t, stdout, 2);
 }
 
+// ---- calls and NIC counters ----
+
+static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, table *t)
+{
+    table_cell(t, PLAIN, n->hosts[x->host].name);
+    table_cell(t, PLAIN, n->communicators[x->communicator].label);
+    table_cell(t, PLAIN, x->coll);
+    table_cell(t, PLAIN, words_binary((double)x->size).text);
+    table_printf(t, PLAIN, "%llu", (unsigned long long)x->calls);
+    table_cell(t, PLAIN, isnan(x->bytes[SERIES_OUT]) ? NULL : words_amount(x->bytes[SERIES_OUT], "bytes").text);
+    table_cell(t, PLAIN, words_amount(x->own_bytes[SERIES_OUT], "bytes").text);
+    table_cell(t, PLAIN, isnan(x->bytes[SERIES_IN]) ? NULL : words_amount(x->bytes[SERIES_IN], "bytes").text);
+    table_cell(t, PLAIN, words_amount(x->own_bytes[SERIES_IN], "bytes").text);
+    if (!x->calls)
+        table_cell(t, PLAIN, "not read then");
+    else if (x->alone == x->calls)
+        table_cell(t, PLAIN, "alone");
+    else
+        table_printf(t, PLAIN, "shared with %s%s: %s", words_number(x->others).text,
+                     x->others == 1 ? " other" : " others", words_share(x->share).text);
+}
+
+static void nccl_print_overlap(const nccl *n, const nccl_counters *c, bool all)
+{
+    enum { SHOWN = 8 };
+    static const column columns[] = {{"host", 0},
+                                     {"communicator", 0},
+                                     {"collective", 0},
+                                     {"size", COLUMN_RIGHT},
+                                     {"calls", COLUMN_RIGHT},
+                                     {"NICs sent", COLUMN_RIGHT},
+                                     {"NCCL", COLUMN_RIGHT},
+                                     {"NICs received", COLUMN_RIGHT},
+                                     {"NCCL", COLUMN_RIGHT},
+                                     {"intervals of the counters", 0}};
+    nccl_overlap o;
+    nccl_overlap_make(&o, c);
+    if (o.count) {
+        heading(stdout,
+                "NIC counters while calls used the network (shared: by the time that each used it, an estimate)");
+        table *t = table_begin(columns, sizeof columns / sizeof *columns);
+        for (size_t i = 0; i < o.count && (all || i < SHOWN); i++)
+            nccl_print_overlap_line(n, &o.items[i], t);
+        table_end(t, stdout, 2);
+        if (!all && o.count > SHOWN) printf("  and %zu more (--all)\n", o.count - SHOWN);
+    }
+    nccl_overlap_free(&o);
+}
+
 void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
                      const nccl_counters *counters, bool all)
 {
     nccl_print_findings(f, all);
     if (comparison) nccl_print_comparison(comparison, all);
     if (counters) nccl_print_counters(counters);
+    if (counters) nccl_print_overlap(n, counters, all);
     nccl_print_collectives(n, all);
     nccl_print_late(n, all);
+    nccl_print_waits(n, all);
     nccl_print_proxies(n, all);
+    nccl_print_devices(n, all);
     nccl_print_unknown(f, all);
     nccl_print_logs(n);
 }

@@ -352,6 +352,8 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
     json_put(o, "p2p", pairs);
     if (n->proxy_count) json_put(o, "proxies", nccl_proxies_json(n));
     if (n->proxy_count) json_put(o, "peers", nccl_peers_json(n));
+    if (n->spent_count) json_put(o, "waits", nccl_waits_json(n));
+    if (n->used_count) json_put(o, "devices", nccl_devices_json(n));
     if (comparison) json_put(o, "comparison", nccl_json_comparison(comparison));
     return o;
 }

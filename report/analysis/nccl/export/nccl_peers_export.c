@@ -2,10 +2,11 @@
 
 #include "analysis/base/json_values.h"
 #include "analysis/base/memory.h"
-#include "analysis/nccl/findings/nccl_peers.h"
+#include "analysis/nccl/findings/nccl_waits.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- CSV ----
 
@@ -114,6 +115,20 @@ json_object *nccl_peers_json(const nccl *n)
 
 // ---- by process ----
 
+static void peers_put_split(json_object *o, const nccl_split *s)
+{
+    json_put_exact(o, "tx_bytes", s->sent_bytes);
+    json_put_exact(o, "tx_steps", s->sent);
+    json_put_number(o, "own_gpu_us", s->gpu_us);
+    json_put_number(o, "credit_us", s->credit_us);
+    json_put_number(o, "wire_us", s->wire_us);
+    json_put_exact(o, "rx_bytes", s->received_bytes);
+    json_put_exact(o, "rx_steps", s->received);
+    json_put_number(o, "receive_us", s->receive_us);
+    json_put_number(o, "flush_us", s->flush_us);
+    json_put_number(o, "consume_us", s->consume_us);
+}
+
 json_object *nccl_proxies_json(const nccl *n)
 {
     json_object *list = json_new_array();
@@ -124,18 +139,75 @@ json_object *nccl_proxies_json(const nccl *n)
         json_object *o = json_new_object();
         json_put_text(o, "host", n->hosts[n->processes[i].host].name);
         json_put(o, "pid", json_new_int64(n->processes[i].pid));
-        json_put_exact(o, "tx_bytes", s->sent_bytes);
-        json_put_exact(o, "tx_steps", s->sent);
-        json_put_number(o, "own_gpu_us", s->gpu_us);
-        json_put_number(o, "credit_us", s->credit_us);
-        json_put_number(o, "wire_us", s->wire_us);
-        json_put_exact(o, "rx_bytes", s->received_bytes);
-        json_put_exact(o, "rx_steps", s->received);
-        json_put_number(o, "receive_us", s->receive_us);
-        json_put_number(o, "flush_us", s->flush_us);
-        json_put_number(o, "consume_us", s->consume_us);
+        peers_put_split(o, s);
         json_append(list, o);
     }
     free(splits);
+    return list;
+}
+
+// ---- by collective ----
+
+static void peers_put_member(json_object *o, const nccl *n, uint32_t member)
+{
+    const nccl_process *p = &n->processes[n->members[member].process];
+    json_put(o, "rank", json_new_int64(n->members[member].rank));
+    json_put_text(o, "host", n->hosts[p->host].name);
+    json_put(o, "pid", json_new_int64(p->pid));
+}
+
+static json_object *peers_waits_row(const nccl *n, const nccl_waits *w, const nccl_waits_row *row)
+{
+    json_object *o = json_new_object(), *ranks = json_new_array();
+    json_put_text(o, "communicator", n->communicators[row->communicator].label);
+    json_put_text(o, "coll", row->coll);
+    json_put_exact(o, "size_bytes", row->size);
+    json_put_exact(o, "calls", row->calls);
+    json_put_text(o, "sending_waited_for", nccl_split_mostly(&row->sum));
+    peers_put_split(o, &row->sum);
+    for (size_t i = row->first; i < row->first + row->count; i++) {
+        const nccl_spent *x = &n->spent[w->ranks[i]];
+        nccl_split s = nccl_spent_split(x);
+        json_object *rank = json_new_object();
+        peers_put_member(rank, n, x->member);
+        json_put_exact(rank, "calls", x->calls);
+        json_put_text(rank, "sending_waited_for", nccl_split_mostly(&s));
+        peers_put_split(rank, &s);
+        json_append(ranks, rank);
+    }
+    json_put(o, "ranks", ranks);
+    return o;
+}
+
+json_object *nccl_waits_json(const nccl *n)
+{
+    json_object *list = json_new_array();
+    nccl_waits w;
+    nccl_waits_make(&w, n);
+    for (size_t i = 0; i < w.count; i++)
+        json_append(list, peers_waits_row(n, &w, &w.items[i]));
+    nccl_waits_free(&w);
+    return list;
+}
+
+// ---- devices ----
+
+json_object *nccl_devices_json(const nccl *n)
+{
+    json_object *list = json_new_array();
+    for (size_t i = 0; i < n->used_count; i++) {
+        const nccl_used *x = &n->used[i];
+        json_object *o = json_new_object();
+        json_put_text(o, "communicator", n->communicators[n->members[x->member].communicator].label);
+        peers_put_member(o, n, x->member);
+        json_put_text(o, "transport", x->transport);
+        json_put_text(o, "direction", x->direction);
+        json_put_text(o, "adapter", *x->adapter ? x->adapter : NULL);
+        if (x->device >= 0) json_put(o, "member", json_new_int64(x->device));
+        json_put_exact(o, "requests", x->requests);
+        // Who receives through InfiniBand or RoCE does not know how much.
+        if (x->bytes || strcmp(x->direction, "recv") != 0) json_put_exact(o, "bytes", x->bytes);
+        json_append(list, o);
+    }
     return list;
 }

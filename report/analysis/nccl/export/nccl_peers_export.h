@@ -12,6 +12,9 @@ void nccl_peers_csv(const nccl *n, nccl_out *o); // a line for each cell of the 
 json_object *nccl_peers_json(const nccl *n);
 json_object *nccl_proxies_json(const nccl *n); // by process: what its steps waited for
 
+json_object *nccl_waits_json(const nccl *n);   // by collective and size, and in it by rank
+json_object *nccl_devices_json(const nccl *n); // what each rank moved through which network device
+
 enum { NCCL_PEERS_RANKS = 128 };
 
 #endif

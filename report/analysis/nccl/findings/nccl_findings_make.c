@@ -65,6 +65,20 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
                            "NCCL_DEBUG=INFO tells why on this host: NCCL_IB_DISABLE, NCCL_NET, drivers, state of the "
                            "ports, memory that may be locked",
                            false},
+    [NCCL_RULE_UNEQUAL_MEMBERS] =
+        {"nccl-unequal-members", "wire", "of an even share", 0.5,
+         "own: of the adapters that are joined to one network device, one carries less than half of an even share of "
+         "what "
+         "the rank sends",
+         "look at the ports of both adapters (netprof check); NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS "
+         "decide how much each gets",
+         false},
+    [NCCL_RULE_OTHER_ADAPTER] =
+        {"nccl-other-adapter", "wire", "of hosts", 0.75,
+         "own: on three quarters of the hosts, three at least, processes of this place send through one adapter",
+         "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=GRAPH tells why on this host: state of the ports, PCIe topology, "
+         "NCCL_IB_HCA",
+         false},
     [NCCL_RULE_SLOW_RAIL] =
         {"nccl-slow-rail", "wire", "x", 1.5,
          "own: nine of ten ways between processes of the same place on three hosts or more are on the wire half longer "
@@ -111,6 +125,9 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
     [NCCL_RULE_MEAN_MISLEADS] = {"nccl-mean-misleads", "late", "of the wire's", 0.8,
                                  "own: the mean over ranks is below 80 % of what the wire moves",
                                  "read the wire time: a mean over ranks counts waiting as network", false},
+    [NCCL_RULE_CROSS_RAIL] = {"nccl-cross-rail", "network", "of bytes between hosts", 0.1, "own: a tenth or more",
+                              "where rails have switches of their own, NCCL_CROSS_NIC=0 and PXN keep traffic on them",
+                              false},
     [NCCL_RULE_NIC_COUNTERS] = {"nccl-nic-counters", "network", "counters that moved", 0,
                                 "what a recording of the same host and time holds",
                                 "netprof check on the recording judges them", false},

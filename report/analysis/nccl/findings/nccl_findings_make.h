@@ -21,6 +21,8 @@ enum {
     NCCL_RULE_SKEW,
     NCCL_RULE_SLOW_PAIR,
     NCCL_RULE_SOCKETS,
+    NCCL_RULE_UNEQUAL_MEMBERS,
+    NCCL_RULE_OTHER_ADAPTER,
     NCCL_RULE_SLOW_RAIL,
     NCCL_RULE_SLOW_SENDER,
     NCCL_RULE_SLOW_RECEIVER,
@@ -34,6 +36,7 @@ enum {
     NCCL_RULE_INVALID_SIZES,
     NCCL_RULE_DUPLICATES,
     NCCL_RULE_MEAN_MISLEADS,
+    NCCL_RULE_CROSS_RAIL,
     NCCL_RULE_NIC_COUNTERS,
     NCCL_RULES
 };
@@ -105,6 +108,7 @@ void nccl_findings_wire_changes(nccl_findings_making *m);
 void nccl_findings_skew(nccl_findings_making *m);
 void nccl_findings_misleading_mean(nccl_findings_making *m);
 void nccl_findings_sockets(nccl_findings_making *m);
+void nccl_findings_devices(nccl_findings_making *m);
 void nccl_findings_peers(nccl_findings_making *m);
 void nccl_findings_slow_pairs(nccl_findings_making *m);
 void nccl_findings_missing(nccl_findings_making *m);

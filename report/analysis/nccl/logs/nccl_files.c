@@ -39,6 +39,7 @@ static nccl_file *files_add(nccl *n, const char *path, off_t size)
     nccl_file file = {.path = copy,
                       .name = slash ? slash + 1 : copy,
                       .prometheus = files_is_metrics(copy),
+                      .host = NCCL_NONE,
                       .recorded = files_ends_with(copy, ".netprof"),
                       .size = size > 0 ? (uint64_t)size : 0};
     arrput(n->files, file);

@@ -156,12 +156,25 @@ static void recorded_merge_used(nccl *n, const nccl_chunk *chunks, size_t count)
     free(all);
 }
 
+// Whose network devices a file has readings of.
+static void recorded_find_host(nccl *n, const nccl_chunk *c)
+{
+    for (size_t i = 0; c->snapshots && i < arrlenu(c->members); i++) {
+        uint32_t member = c->members[i].global;
+        if (member == NCCL_NONE || !*c->members[i].host) continue;
+        n->files[c->file].host = n->processes[n->members[member].process].host;
+        return;
+    }
+}
+
 void nccl_merge_recorded(nccl *n, nccl_chunk *chunks, size_t count)
 {
     uint32_t **places = recorded_merge_spent(n, chunks, count);
     recorded_merge_spans(n, chunks, count, places);
     recorded_merge_used(n, chunks, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        recorded_find_host(n, &chunks[i]);
         free(places[i]);
+    }
     free(places);
 }

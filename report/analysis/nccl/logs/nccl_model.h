@@ -63,6 +63,7 @@ typedef struct nccl_file {
     uint64_t lines, outcomes[NCCL_OUTCOMES];
     uint64_t first_bad_line; // number of the first line that was not used although not blank; 0: none
     uint64_t snapshots;      // of NICs, in a recorded file
+    uint32_t host;           // of a recorded file: index in nccl.hosts; NCCL_NONE: unknown
     uint64_t invalid_sizes;  // of NCCL_BAD_VALUE: the message size is above NCCL_SIZE_LIMIT
     uint64_t duplicates;     // of NCCL_COLL: the same record was there before; left out
     uint64_t conflicts;      // of NCCL_COLL: another time for the same call of the same rank; left out
