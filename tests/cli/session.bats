@@ -40,3 +40,79 @@ write_status() {
     [ "$status" -eq 3 ]
     grep -q '^good ' <<<"$output"
 }
+
+# A head's directory with four nodes, a job in which n03 is held and n04 runs out of memory: its last reading is just now.
+play_job() {
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 4 -t 40 -k 2 job
+    "$NETPROF_TEST_BUILD/tests/live_play" head job/n0*.netprof
+}
+
+# Of a document: verdict, and severity, host, device, rule and claim of the findings of watch and worse.
+said() {
+    python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print(d["verdict"]["severity"], d["verdict"]["text"])
+for f in d["findings"]:
+    if f["severity"] in ("watch", "warn", "high", "critical"):
+        print(f["severity"], f.get("host"), f.get("device"), f["rule"], f["claim"])' "$1"
+}
+
+@test "findings: of a session's nodes, the same as netprof check says of the same window" {
+    play_job
+    netprof session start run7 --dir head --nodes 'n*' --since 20s 2>/dev/null
+    netprof findings --dir head --once --lag 1ms
+    netprof session findings --dir head --json >live.json
+    python3 -c 'import json
+d = json.load(open("live.json"))
+json.dump({"format": "netprof-session", "version": 1, "start_ns": d["begin_ns"], "stop_ns": d["end_ns"]},
+          open("head/sessions/window.json", "w"))
+assert [f["session"] for f in d["findings"]] == ["run7"] * len(d["findings"])
+assert all(f["begin_ns"] == d["end_ns"] == f["last_seen_ns"] and f["end_ns"] is None for f in d["findings"])'
+    netprof session export window --dir head -o window 2>/dev/null
+    (cd window && netprof check --json ./*.netprof) >check.json || [ $? -le 1 ]
+    diff <(said live.json) <(said check.json)
+    [ "$(said live.json | wc -l)" -ge 4 ]
+    said live.json | grep -q '^warn n03 cxi1 egress-paused transmit blocked by the network'
+    [ ! -e head/findings.work/n01.netprof ]
+}
+
+@test "findings: nodes of no session are judged each by itself, as netprof check --apart does" {
+    play_job
+    netprof findings --dir head --once --lag 1ms
+    netprof session findings --dir head --json >live.json
+    python3 -c 'import json
+d = json.load(open("live.json"))
+json.dump({"format": "netprof-session", "version": 1, "start_ns": d["begin_ns"], "stop_ns": d["end_ns"]},
+          open("head/window.json", "w"))
+assert [f["session"] for f in d["findings"]] == [None] * len(d["findings"])'
+    mkdir -p head/sessions
+    mv head/window.json head/sessions
+    netprof session export window --dir head -o window 2>/dev/null
+    (cd window && netprof check --apart --json ./*.netprof) >check.json || [ $? -le 1 ]
+    diff <(said live.json) <(said check.json)
+    for i in 1 2 3 4; do # as each file alone
+        (cd window && netprof check --json n0$i.netprof) >one.json || [ $? -le 1 ]
+        python3 -c 'import json, sys
+one, all = json.load(open("one.json")), json.load(open("check.json"))
+mine = [h for h in all["hosts"] if h["files"].endswith(sys.argv[1] + ".netprof")][0]
+assert mine["verdict"] == one["verdict"] and mine["findings"] == one["findings"]' n0$i
+    done
+}
+
+@test "findings: a node that fell silent is not judged, and nothing is good when nobody judges any more" {
+    play_job
+    sed -i 's/"node":"n02","silent_ns":0/"node":"n02","silent_ns":31000000000/' head/status.json
+    netprof findings --dir head --once --lag 1ms
+    run netprof session findings --dir head --fail-on critical
+    [ "$status" -eq 5 ]
+    grep -q '1 other node could not be judged, first n02: not heard from for 31' <<<"$output"
+    grep -q '^n02  *not heard from for 31' <<<"$output"
+    [ "$(status_of netprof session findings --dir head --fail-on warn)" = 1 ]
+    [ "$(status_of netprof session findings --dir head --fail-on critical,judged)" = 0 ]
+    sed -i 's/"wall_ns":[0-9]*/"wall_ns":1700000000000000000/' head/findings.json
+    run netprof session findings --dir head
+    [ "$status" -eq 5 ]
+    grep -q '^Could not be judged: nothing was judged since 2023-11-14 22:13:20 UTC, ' <<<"$output"
+    [ "$(status_of netprof session findings --dir job)" = 3 ]
+}

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int now, as_json, as_csv, force, all, pair;
+static int now, as_json, as_csv, force, all, pair, apart;
 static char *interval_text, *rules_path, *fail_on_text, *names, *expect;
 static fail_on failing;
 
@@ -39,6 +39,8 @@ static const struct poptOption options[] = {
      NULL},
     {"pair", 0, POPT_ARG_NONE, &pair, 0,
      "the runs are of two nodes that talked with each other alone: count what got lost", NULL},
+    {"apart", 0, POPT_ARG_NONE, &apart, 0,
+     "the runs have nothing to do with each other: judge each by itself, compare no nodes", NULL},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
@@ -128,9 +130,8 @@ typedef struct cmd_check_samples {
 static cmd_check_samples between_ends;
 
 // Files of several jobs have no report in common.
-static void cmd_check_read_samples(void)
+static void cmd_check_read_samples_of(cmd_check_samples *x)
 {
-    cmd_check_samples *x = &between_ends;
     job_list list = {0};
     netprof_error error;
     if (!x->paths || pair || names || !job_report_wants(x->paths, x->count)) return;
@@ -144,18 +145,32 @@ static void cmd_check_read_samples(void)
     job_list_free(&list);
 }
 
-static void cmd_check_add_samples(findings *f, const dataset_run *run)
+static void cmd_check_read_samples(void)
 {
-    cmd_check_samples *x = &between_ends;
+    cmd_check_read_samples_of(&between_ends);
+}
+
+static void cmd_check_add_samples_of(cmd_check_samples *x, findings *f, const dataset_run *run)
+{
     size_t node = x->there ? job_check_node(&x->job, run) : JOB_NONE;
     if (node != JOB_NONE) job_check_add(&x->added, f, &x->job, node, &asked.set);
 }
 
+static void cmd_check_add_samples(findings *f, const dataset_run *run)
+{
+    cmd_check_add_samples_of(&between_ends, f, run);
+}
+
+static void cmd_check_free_samples_of(cmd_check_samples *x)
+{
+    job_check_free(&x->added);
+    job_report_free(&x->job);
+    *x = (cmd_check_samples){0};
+}
+
 static void cmd_check_free_samples(void)
 {
-    job_check_free(&between_ends.added);
-    job_report_free(&between_ends.job);
-    between_ends = (cmd_check_samples){0};
+    cmd_check_free_samples_of(&between_ends);
 }
 
 // ---- what is judged ----
@@ -211,7 +226,7 @@ static int cmd_check_print_nodes(check_nodes *n)
 // Where their recordings are no job's, which compares them itself.
 static void cmd_check_compare_nodes(check_nodes *n)
 {
-    if (pair || between_ends.there) return;
+    if (pair || apart || between_ends.there) return;
     findings_node *nodes = memory_calloc(n->count + 1, sizeof *nodes);
     for (size_t i = 0; i < n->count; i++) {
         const node_run *run = n->items[i].run;
@@ -223,6 +238,36 @@ static void cmd_check_compare_nodes(check_nodes *n)
     }
     findings_compare_nodes(nodes, n->count, &asked.set);
     free(nodes);
+}
+
+// --apart: the samples of a run that is one file, as a job of its own.
+static void cmd_check_make_apart(cmd_check_samples *own, check_node *n, const run_list *list, size_t i)
+{
+    const dataset_run *run = list->items[i]->first;
+    const char *path = run->path;
+    *own = (cmd_check_samples){.paths = between_ends.paths ? &path : NULL, .count = 1};
+    cmd_check_make_node(n, list, i, NULL);
+    if (run == list->items[i]->last) cmd_check_read_samples_of(own);
+    cmd_check_add_samples_of(own, &n->f, run);
+}
+
+static int cmd_check_judge_apart(const run_list *list)
+{
+    check_nodes nodes = {
+        .items = memory_calloc(list->count + 1, sizeof *nodes.items), .count = list->count, .all = all};
+    cmd_check_samples *own = memory_calloc(list->count + 1, sizeof *own);
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[i]->d.scope = asked.scope;
+        cmd_check_make_apart(&own[i], &nodes.items[i], list, i);
+    }
+    int code = cmd_check_print_nodes(&nodes);
+    for (size_t i = 0; i < list->count; i++) {
+        findings_free(&nodes.items[i].f);
+        cmd_check_free_samples_of(&own[i]);
+    }
+    free(nodes.items);
+    free(own);
+    return code;
 }
 
 static int cmd_check_judge_nodes(const run_list *list)
@@ -261,7 +306,8 @@ static int cmd_check_runs(const dataset *set)
     int code = pair && !cmd_check_is_pair(&list)
                    ? fail_usage("--pair: expected the runs of two nodes, not %s%s", words_many(list.count, "run").text,
                                 list.count == 2 ? " of one node" : "")
-                   : cmd_check_judge_nodes(&list);
+               : apart ? cmd_check_judge_apart(&list)
+                       : cmd_check_judge_nodes(&list);
     runs_free(&list);
     return code;
 }
@@ -363,6 +409,7 @@ static int cmd_check_run(const char **paths, size_t count)
         return fail_usage("--interval: %s: expected a time like 500ms, 10s or 1m", safe(interval_text));
     if (expect && pair) return fail_usage("--expect: expected --now or one run, not --pair");
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
+    if (apart && (now || pair)) return fail_usage("--apart: expected files of runs, not --now or --pair");
     if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
     if (now && count) return fail_usage("--now reads this node; files are not needed");
     if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");
@@ -385,12 +432,14 @@ const command command_check = {
         "or two that are runs of different nodes, are judged run by run, the worst first: a file with several\n"
         "snapshots is a run, and so are two files with one snapshot each of the same host. Of two nodes that talked\n"
         "with each other alone (a benchmark), read before it began and after it ended, --pair tells what got lost\n"
-        "between them. --include, --exclude and --sources leave out of files what nobody asks about; the verdict then\n"
-        "says so, for it is about nothing else.",
+        "between them. Nodes are held against each other, as those of one job; with --apart each is judged by itself.\n"
+        "--include, --exclude and --sources leave out of files what nobody asks about; the verdict then says so, for\n"
+        "it is about nothing else.",
     .examples = "netprof check before.netprof after.netprof\n"
                 "netprof check before.netprof after.netprof --include lo\n"
                 "netprof check run.netprof --json\n"
                 "netprof check node*.netprof\n"
+                "netprof check --apart node*.netprof\n"
                 "netprof check --pair node1.netprof node2.netprof\n"
                 "netprof check --now --interval 10s --fail-on high\n"
                 "netprof check --now --expect cxi0-7@200G --fail-on high,unknown\n"

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "collecting.h"
+#include "companion.h"
 #include "server.h"
 #include "analysis/base/memory.h"
 
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 static char *directory, *listen_text, *nats_url, *credentials, *cluster, *size_text, *duration_text;
-static int quiet;
+static int quiet, no_findings;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directory, 0, "where it keeps everything", "DIR"},
@@ -26,6 +27,7 @@ static const struct poptOption options[] = {
     {"cluster", 0, POPT_ARG_STRING, &cluster, 0, "which of several clusters on one NATS (default)", "NAME"},
     {"journal-size", 0, POPT_ARG_STRING, &size_text, 0, "drop the oldest data above this, sessions' excepted (20GB)",
      "SIZE"},
+    {"no-findings", 0, POPT_ARG_NONE, &no_findings, 0, "judge nothing: no netprof findings beside this head", NULL},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "say nothing but what is wrong", NULL},
     POPT_TABLEEND,
@@ -37,6 +39,7 @@ typedef struct head {
     uint64_t journal_bytes;
     int64_t duration_ns;
     collecting *collecting;
+    companion findings;
 } head;
 
 static int64_t head_now(void)
@@ -113,6 +116,7 @@ static void head_loop(head *h, const sigset_t *signals)
         if (sigtimedwait(signals, NULL, &nap) > 0) return;
         if (h->own_server) server_look(&h->server, head_now());
         collecting_look(h->collecting);
+        if (!no_findings) companion_look(&h->findings, head_now());
         if (!said && collecting_is_up(h->collecting)) {
             if (h->own_server) head_say_join(h);
             said = true;
@@ -135,9 +139,11 @@ static int head_run(const char **arguments, size_t count)
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     int code = head_check(&h, count);
+    h.findings = (companion){.program = "netprof-findings", .directory = directory};
     if (!code) code = head_open(&h);
     if (!code) head_loop(&h, &signals);
     if (!code && collecting_is_superseded(h.collecting)) code = EXIT_WORTH_FAILING;
+    companion_close(&h.findings);
     collecting_close(h.collecting);
     if (h.own_server) server_close(&h.server);
     return code;
@@ -153,7 +159,9 @@ static const command head_command = {
         "them only when it is on the disk of DIR; a kill of the head or of its server costs nothing. While the disk is "
         "full\n"
         "nothing is confirmed, and the agents keep it. netprof session names stretches of time in DIR and makes\n"
-        "recordings of them that every command reads.\n"
+        "recordings of them that every command reads. A process beside the head judges the last minute of each node "
+        "by\n"
+        "the rules of netprof check: netprof session findings.\n"
         "It ends by SIGINT or SIGTERM.",
     .examples = "netprof head --dir head --listen 127.0.0.1:4222 --duration 2s\n"
                 "netprof head --dir head --listen 0.0.0.0:4222 --duration 2s",

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct journal_place {
     struct journal_place_key {
@@ -253,6 +254,23 @@ journal_index *journal_index_open_all(const char *const *directories, size_t cou
     return x;
 }
 
+// How many segments at the beginning hold nothing that the time needs: nothing came into them since then, by the head's clock.
+// Each segment begins with all rows. What readings build on is at most 63 ticks before them; nodes' clocks may be behind.
+static size_t journal_index_old(const char *directory, const journal_segment *found, int64_t from_ns)
+{
+    static const int64_t before_ns = 600000000000;
+    size_t old = 0;
+    for (; old + 1 < arrlenu(found); old++) {
+        struct stat st;
+        char *path = journal_segment_path(directory, found[old].number);
+        bool is_old =
+            stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec < from_ns / 1000000000 - before_ns / 1000000000;
+        free(path);
+        if (!is_old) break;
+    }
+    return old;
+}
+
 // ---- outside ----
 
 journal_index *journal_index_open(const char *directory, int64_t from_ns, int64_t to_ns, char **why)
@@ -262,7 +280,7 @@ journal_index *journal_index_open(const char *directory, int64_t from_ns, int64_
     *x = (journal_index){.from_ns = from_ns, .to_ns = to_ns};
     sh_new_strdup(x->known);
     int error = journal_segments_list(directory, &found);
-    for (size_t i = 0; !error && i < arrlenu(found); i++) {
+    for (size_t i = error ? 0 : journal_index_old(directory, found, from_ns); !error && i < arrlenu(found); i++) {
         seglog_reader r;
         char *path = journal_segment_path(directory, found[i].number);
         error = seglog_reader_open(&r, path);

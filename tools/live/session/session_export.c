@@ -31,8 +31,8 @@ typedef struct session_file {
     netprof_writer *writer;
     netprof_error error;
     session_told *told; // facts so far: each is written once; stb_ds
-    uint64_t snapshots, gaps;
-    int64_t last_ns; // wall clock of the last reading
+    session_written written;
+    uint64_t gaps;
 } session_file;
 
 bool session_takes_node(const session *s, const char *node)
@@ -58,8 +58,9 @@ static void session_file_fact(void *user, const char *key, const char *value)
 static void session_file_snapshot(void *user, const netprof_snapshot *s)
 {
     session_file *f = user;
-    if (!f->error.code && netprof_write_snapshot(f->writer, s, &f->error) == NETPROF_OK) f->snapshots++;
-    if (s->wall_ns > f->last_ns) f->last_ns = s->wall_ns;
+    if (!f->error.code && netprof_write_snapshot(f->writer, s, &f->error) == NETPROF_OK) f->written.snapshots++;
+    if (!f->written.first_ns) f->written.first_ns = s->wall_ns;
+    if (s->wall_ns > f->written.last_ns) f->written.last_ns = s->wall_ns;
 }
 
 // As a recording names what it lacks.
@@ -97,18 +98,17 @@ static void session_file_stream(session_file *f, journal_index *x, size_t stream
 }
 
 // A node that is behind, or away: the recording ends before the session does.
-static void session_say_end(const session_file *f, const char *node, int64_t now_ns)
+static void session_say_end(const session *s, const session_written *w, const char *node, int64_t now_ns)
 {
-    int64_t stop = f->session->stop_ns ? f->session->stop_ns : now_ns, early = stop - f->last_ns;
-    if (!f->snapshots || early <= session_early_ns + 2 * f->session->interval_ns) return;
+    int64_t stop = s->stop_ns ? s->stop_ns : now_ns, early = stop - w->last_ns;
+    if (!w->snapshots || early <= session_early_ns + 2 * s->interval_ns) return;
     warn("%s: its last reading is of %s, %s before the end of the session; netprof session status says whether more "
          "comes",
-         safe(node), words_time(f->last_ns).text, words_duration((double)early / 1e9).text);
+         safe(node), words_time(w->last_ns).text, words_duration((double)early / 1e9).text);
 }
 
-// All streams of the node: an agent whose spool was removed begins another.
-static int session_export_node(journal_index *x, size_t first, const session *s, int64_t now_ns, const char *path,
-                               uint64_t *snapshots)
+int session_export_node(journal_index *x, size_t first, const session *s, int64_t now_ns, const char *path,
+                        session_written *written)
 {
     session_file f = {.session = s};
     const char *node = journal_index_stream(x, first)->node;
@@ -119,10 +119,9 @@ static int session_export_node(journal_index *x, size_t first, const session *s,
     if (s->stop_ns) session_file_fact(&f, "session_stop_ns", words_integer(s->stop_ns).text);
     for (size_t i = first; i < journal_index_count(x); i++)
         if (strcmp(journal_index_stream(x, i)->node, node) == 0) session_file_stream(&f, x, i, now_ns);
-    session_say_end(&f, node, now_ns);
-    *snapshots = f.snapshots;
+    *written = f.written;
     netprof_error closing = {.code = NETPROF_OK};
-    netprof_writer_close(f.writer, !f.error.code && f.snapshots, &closing);
+    netprof_writer_close(f.writer, !f.error.code && f.written.snapshots, &closing);
     if (!f.error.code) f.error = closing;
     for (size_t i = 0; i < shlenu(f.told); i++)
         free(f.told[i].value);
@@ -138,7 +137,7 @@ bool session_is_first(const journal_index *x, size_t stream)
 }
 
 // A name that would be too long for a file is cut, and told from others by its hash; no other has a '.'.
-static char *session_file_path(const char *to, const char *node)
+char *session_file_path(const char *to, const char *node)
 {
     enum { MOST = 160 };
     char token[3 * FRAME_NODE_MOST + 1];
@@ -163,16 +162,17 @@ static int session_export_all(journal_index *x, const session *s, int64_t now_ns
     uint64_t count = 0;
     for (size_t i = 0; i < journal_index_count(x); i++) {
         const char *node = journal_index_stream(x, i)->node;
-        uint64_t snapshots = 0;
+        session_written w = {.snapshots = 0};
         char *path = session_is_first(x, i) && session_takes_node(s, node) ? session_file_path(to, node) : NULL;
         if (!path) continue;
-        int code = session_export_node(x, i, s, now_ns, path, &snapshots);
-        if (!code && snapshots)
+        int code = session_export_node(x, i, s, now_ns, path, &w);
+        if (!code) session_say_end(s, &w, node, now_ns);
+        if (!code && w.snapshots)
             arrput(*files, path);
         else
             free(path);
         if (code) return code;
-        if (!snapshots && !count++) without = node;
+        if (!w.snapshots && !count++) without = node;
     }
     if (arrlenu(*files)) {
         session_say_without(s, count, without);

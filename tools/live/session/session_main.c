@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "session_export.h"
+#include "session_findings.h"
 #include "session_heads.h"
 #include "session_statistics.h"
 #include "session_status.h"
@@ -22,8 +23,9 @@
 #include <unistd.h>
 
 static char *directories, *directory, *nodes, *sources, *include, *exclude, *interval_text, *set_text, *since_text,
-    *output;
-static int all;
+    *output, *fail_on_text;
+static int all, as_json;
+static fail_on failing;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directories, 0,
@@ -37,7 +39,11 @@ static const struct poptOption options[] = {
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "start: at most one reading in this time", "TIME"},
     {"set", 0, POPT_ARG_STRING, &set_text, 0, "start: all counters, or the few that decide most questions", "all|fast"},
     {"since", 0, POPT_ARG_STRING, &since_text, 0, "start: it began this long ago", "TIME"},
-    {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on", NULL},
+    {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on; findings: also those that ended", NULL},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
+     "findings: exit with 1 for one this bad or worse (high); unknown: also for what could not be judged",
+     FAIL_ON_ARGUMENT},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "findings: as JSON", NULL},
     {"output", 'o', POPT_ARG_STRING, &output, 0, "export: a directory; report: as netprof report takes it", "OUT"},
     POPT_TABLEEND,
 };
@@ -154,6 +160,13 @@ static int session_show_status(const char *name)
     return code ? code : closed;
 }
 
+static int session_show_findings(const char *name)
+{
+    (void)name;
+    int code = session_findings(directory, session_now(), as_json, all, &failing), closed = output_close();
+    return closed ? closed : code;
+}
+
 // ---- what is made of them ----
 
 static int session_show_statistics(const char *name)
@@ -250,10 +263,15 @@ static const struct {
     int needs;  // a session's name: 1 yes, 0 no, -1 unless --all
     bool reads; // of all heads; the others know of one
     int (*run)(const char *name);
-} verbs[] = {{"start", 1, false, session_start},          {"stop", -1, false, session_stop},
-             {"list", 0, false, session_list_all},        {"status", 0, false, session_show_status},
-             {"stats", 1, true, session_show_statistics}, {"export", 1, true, session_export_files},
-             {"report", 1, true, session_make_report},    {"delete", 1, false, session_remove}};
+} verbs[] = {{"start", 1, false, session_start},
+             {"stop", -1, false, session_stop},
+             {"list", 0, false, session_list_all},
+             {"status", 0, false, session_show_status},
+             {"findings", 0, false, session_show_findings},
+             {"stats", 1, true, session_show_statistics},
+             {"export", 1, true, session_export_files},
+             {"report", 1, true, session_make_report},
+             {"delete", 1, false, session_remove}};
 
 static int session_check_heads(char **heads, bool may_be_several)
 {
@@ -287,11 +305,11 @@ static int session_run(const char **arguments, size_t count)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (!count) return fail_usage("expected start, stop, list, status, stats, export, report or delete");
+    if (!count) return fail_usage("expected start, stop, list, status, findings, stats, export, report or delete");
     while (i < sizeof verbs / sizeof *verbs && strcmp(verbs[i].name, arguments[0]) != 0)
         i++;
     if (i == sizeof verbs / sizeof *verbs)
-        return fail_usage("%s: expected start, stop, list, status, stats, export, report or delete",
+        return fail_usage("%s: expected start, stop, list, status, findings, stats, export, report or delete",
                           safe(arguments[0]));
     bool named = verbs[i].needs > 0 || (verbs[i].needs < 0 && !all);
     if (count != (named ? 2u : 1u))
@@ -301,6 +319,9 @@ static int session_run(const char **arguments, size_t count)
         return fail_usage(
             "%s: a session's name has 1 to 64 letters, digits, '-', '_' and '.', and begins with none of '.'",
             safe(arguments[1]));
+    if (as_json && verbs[i].run != session_show_findings) return fail_usage("--json: expected findings");
+    if (fail_on_text && verbs[i].run != session_show_findings) return fail_usage("--fail-on: expected findings");
+    if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
     if (!directories && variable) directories = memory_strdup(variable);
     if (!directories || !*directories) return fail_usage("--dir DIR is needed: the head's directory");
     char **heads = session_heads_split(directories);
@@ -316,8 +337,9 @@ static int session_run(const char **arguments, size_t count)
 static const command session_command = {
     .name = "session",
     .summary = "name stretches of time in what a head collects; recordings and reports of them",
-    .arguments = "start NAME [--since TIME]\nstop NAME | --all\nlist | status\nstats NAME\nexport NAME -o DIR\n"
-                 "report NAME -o FILE\ndelete NAME",
+    .arguments =
+        "start NAME [--since TIME]\nstop NAME | --all\nlist | status | findings\nstats NAME\nexport NAME -o DIR\n"
+        "report NAME -o FILE\ndelete NAME",
     .text =
         "A session is a name for a stretch of time over chosen nodes and counters. Any number of them may go on at "
         "once,\n"
@@ -333,15 +355,20 @@ static const command session_command = {
         "which one took over from another, stats, export and report take each reading once, wherever it is.\n"
         "status shows the nodes: how long ago each was heard from, how far it is behind, and how many of its ticks "
         "the\n"
-        "head knows to be lost, over all its runs, and since when it counts them.",
+        "head knows to be lost, over all its runs, and since when it counts them. findings shows what is wrong in the\n"
+        "last minute, and since when, by the rules of netprof check.",
     .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
                 "netprof session stop run7 --dir head\n"
                 "netprof session list --dir head\n"
+                "netprof session findings --dir head --fail-on critical,judged\n"
                 "netprof session delete run7 --dir head",
-    .exits = "0 done, 1 status: a node was not heard from for 30 s, or no head runs; 2 wrong usage, 3 a file\n"
-             "could not be read or written, 4 the head has nothing of the session.",
+    .exits =
+        "0 done, 1 status: a node was not heard from for 30 s, or no head runs; findings: one as bad as --fail-on;\n"
+        "2 wrong usage, 3 a file could not be read or written, 4 the head has nothing of the session, 5 findings:\n"
+        "something that matters could not be judged.",
     .options = options,
     .run = session_run,
+    .json = &as_json,
 };
 
 int main(int argc, char **argv)

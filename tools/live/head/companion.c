@@ -1,0 +1,64 @@
+#define _GNU_SOURCE
+#include "companion.h"
+
+#include "cli/helper_program.h"
+#include "cli/messages.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COMPANION_NICE = 10 };
+static const int64_t companion_pause_ns = 10000000000;
+
+static void companion_become(const companion *c, char *path, pid_t parent)
+{
+    sigset_t none;
+    setpgid(0, 0); // Ctrl-C is the head's
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    dup2(2, 1);
+    setpriority(PRIO_PROCESS, 0, COMPANION_NICE);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execlp(path, c->program, "--dir", c->directory, (char *)NULL);
+    _exit(127);
+}
+
+void companion_look(companion *c, int64_t now_ns)
+{
+    int status;
+    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) {
+        if (!c->said++)
+            warn(WIFEXITED(status) && WEXITSTATUS(status) == 127 ? "%s is not installed here: the head does without it"
+                                                                 : "%s ended; it is started again",
+                 c->program);
+        c->pid = 0;
+        c->again_at_ns = now_ns + companion_pause_ns;
+    }
+    if (c->pid || now_ns < c->again_at_ns) return;
+    char *path = helper_program(c->program);
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) companion_become(c, path, parent);
+    free(path);
+    if (child < 0) {
+        if (!c->said++) warn("%s cannot be started: %s", c->program, strerror(errno));
+        c->again_at_ns = now_ns + companion_pause_ns;
+        return;
+    }
+    c->pid = child;
+}
+
+void companion_close(companion *c)
+{
+    if (!c->pid) return;
+    kill(c->pid, SIGTERM);
+    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    c->pid = 0;
+}

@@ -1,0 +1,19 @@
+// A program of netprof that the head runs beside itself, at a low priority: it ends with the head, and is started again when it
+// dies. Thread rule: one thread.
+#ifndef LIVE_COMPANION_H
+#define LIVE_COMPANION_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct companion {
+    const char *program, *directory; // started as PROGRAM --dir DIRECTORY
+    pid_t pid;                       // 0: it does not run
+    int64_t again_at_ns;
+    int said; // that it cannot be started
+} companion;
+
+void companion_look(companion *c, int64_t now_ns); // starts it where it does not run; CLOCK_MONOTONIC
+void companion_close(companion *c);
+
+#endif
