@@ -1,5 +1,6 @@
 // Live findings: what netprof check says of windows becomes findings that begin, go on and end; what was not judged is no good
 // news.
+#define _GNU_SOURCE
 #include "live/findings/judge_json.h"
 #include "live/findings/judge_take.h"
 #include "live/findings/judge_hosts.h"
@@ -7,6 +8,8 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+
+#include <math.h>
 
 static const int64_t second = 1000000000;
 static judge j;
