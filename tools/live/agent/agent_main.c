@@ -19,13 +19,18 @@
 #include <unistd.h>
 
 static char *head_url, *cluster, *node, *spool_path, *spool_size, *interval_text, *every_text, *sync_text, *rate_text,
-    *duration_text, *token_file, *credentials;
+    *duration_text, *token_file, *credentials, *tls_ca, *tls_certificate, *tls_key;
 static int batch = 5, quiet;
 
 static const struct poptOption options[] = {
-    {"head", 0, POPT_ARG_STRING, &head_url, 0, "where the head's server is: nats://HOST:PORT", "URL"},
+    {"head", 0, POPT_ARG_STRING, &head_url, 0, "where the head's server is: nats://HOST:PORT or tls://HOST:PORT",
+     "URL"},
     {"token-file", 0, POPT_ARG_STRING, &token_file, 0, "the head's token (else the variable NETPROF_TOKEN)", "FILE"},
     {"creds", 0, POPT_ARG_STRING, &credentials, 0, "credentials of a site's own NATS, in place of a token", "FILE"},
+    {"tls-ca", 0, POPT_ARG_STRING, &tls_ca, 0, "speak TLS with a server whose certificate these signed", "FILE"},
+    {"tls-cert", 0, POPT_ARG_STRING, &tls_certificate, 0, "this node's own certificate, where the server asks for one",
+     "FILE"},
+    {"tls-key", 0, POPT_ARG_STRING, &tls_key, 0, "the key of --tls-cert", "FILE"},
     {"cluster", 0, POPT_ARG_STRING, &cluster, 0, "which of several clusters on one NATS (default)", "NAME"},
     {"node", 0, POPT_ARG_STRING, &node, 0, "this node's name (its host name)", "NAME"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
@@ -99,6 +104,7 @@ static int agent_check(agent *a, size_t count)
 {
     if (count) return fail_usage("expected no arguments");
     if (!head_url) return fail_usage("--head URL is needed; netprof head prints the line");
+    if (!tls_certificate != !tls_key) return fail_usage("--tls-cert and --tls-key belong together");
     if (batch < 1 || batch > 1000) return fail_usage("--batch: %d: expected 1 to 1000", batch);
     if (!cluster) cluster = memory_strdup("default");
     if (!*cluster || cluster[strspn(cluster, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ||
@@ -174,22 +180,24 @@ static int agent_open_spool(agent *a)
 static int agent_open_sending(agent *a)
 {
     char *why = NULL;
-    const sending_options o = {.cluster = cluster,
-                               .node = a->node,
-                               .directory = a->directory,
-                               .stream = spool_stream(a->spool),
-                               .bus = {.url = head_url,
-                                       .name = a->node,
-                                       .user = a->token ? "agent" : NULL,
-                                       .password = a->token,
-                                       .credentials = credentials,
-                                       .again_ms = 1000},
-                               .batch = (unsigned)batch,
-                               .every_ns = a->every_ns,
-                               .sync_ns = a->sync_ns,
-                               .bytes_per_s = a->rate,
-                               .low = spool_low(a->spool),
-                               .high = spool_next(a->spool) - 1};
+    const sending_options o = {
+        .cluster = cluster,
+        .node = a->node,
+        .directory = a->directory,
+        .stream = spool_stream(a->spool),
+        .bus = {.url = head_url,
+                .name = a->node,
+                .user = a->token ? "agent" : NULL,
+                .password = a->token,
+                .credentials = credentials,
+                .tls = {.on = tls_ca || tls_certificate, .ca = tls_ca, .certificate = tls_certificate, .key = tls_key},
+                .again_ms = 1000},
+        .batch = (unsigned)batch,
+        .every_ns = a->every_ns,
+        .sync_ns = a->sync_ns,
+        .bytes_per_s = a->rate,
+        .low = spool_low(a->spool),
+        .high = spool_next(a->spool) - 1};
     a->sending = sending_open(&o, &why);
     if (a->sending) return EXIT_DONE;
     int code = fail(EXIT_FILE, "%s: %s", safe(head_url), safe(why));

@@ -94,6 +94,24 @@ static natsStatus bus_set_servers(natsOptions *n, const char *urls)
     return s;
 }
 
+// The certificate is to be of the name by which the server is called. Of several servers each has one of its own: then who signed
+// it is all that is checked.
+static natsStatus bus_set_tls(natsOptions *n, const bus_options *o)
+{
+    const bus_tls *tls = &o->tls;
+    natsStatus s = natsOptions_SetSecure(n, true);
+    if (s == NATS_OK && tls->ca) s = natsOptions_LoadCATrustedCertificates(n, tls->ca);
+    if (s == NATS_OK && tls->certificate) s = natsOptions_LoadCertificatesChain(n, tls->certificate, tls->key);
+    if (s == NATS_OK && tls->trusts) return natsOptions_SkipServerVerification(n, true);
+    if (s != NATS_OK || strchr(o->url, ',')) return s;
+    const char *host = strstr(o->url, "://") ? strstr(o->url, "://") + 3 : o->url, *at = strrchr(host, '@');
+    if (at) host = at + 1;
+    char *name = memory_strndup(host, strcspn(host, ":/"));
+    s = natsOptions_SetExpectedHostname(n, name);
+    free(name);
+    return s;
+}
+
 static natsStatus bus_set(bus *b, const bus_options *o)
 {
     natsOptions *n = b->options;
@@ -101,6 +119,7 @@ static natsStatus bus_set(bus *b, const bus_options *o)
     if (s == NATS_OK && o->name) s = natsOptions_SetName(n, o->name);
     if (s == NATS_OK && o->user) s = natsOptions_SetUserInfo(n, o->user, o->password);
     if (s == NATS_OK && o->credentials) s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL);
+    if (s == NATS_OK && (o->tls.on || strstr(o->url, "tls://"))) s = bus_set_tls(n, o);
     if (s == NATS_OK) s = natsOptions_SetMaxReconnect(n, -1);
     if (s == NATS_OK) s = natsOptions_SetReconnectWait(n, o->again_ms);
     if (s == NATS_OK) s = natsOptions_SetReconnectJitter(n, o->again_ms, o->again_ms);
@@ -138,7 +157,8 @@ bus *bus_open(const bus_options *o, char **why)
     if (s == NATS_OK) s = bus_set(b, o);
     if (s == NATS_OK) bus_connect(b); // one that is refused is tried again, as if it had been lost
     if (s == NATS_OK) return b;
-    *why = memory_strdup(natsStatus_GetText(s));
+    const char *more = nats_GetLastError(NULL);
+    *why = memory_format("%s%s%s", natsStatus_GetText(s), more && *more ? ": " : "", more && *more ? more : "");
     bus_close(b);
     return NULL;
 }

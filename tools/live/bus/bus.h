@@ -10,12 +10,21 @@
 
 typedef struct bus bus;
 
+// Files, PEM; NULL: none.
+typedef struct bus_tls {
+    bool on;
+    const char *ca;                // who signed the server's certificate; NULL: whom this machine trusts
+    const char *certificate, *key; // this program's own, for a server that asks for one
+    bool trusts;                   // whatever certificate it has: for a server of one's own
+} bus_tls;
+
 typedef struct bus_options {
-    const char *url, *name;      // nats://HOST:PORT, several by commas; what the server lists this connection as
+    const char *url, *name; // nats:// or tls://HOST:PORT, several by commas; what the server lists this connection as
     const char *user, *password; // or NULL
     const char *credentials;     // a file with a JWT and its key, or NULL
-    int64_t again_ms;            // how long to wait before it connects again
-    void (*connected)(void *);   // also when it is connected again
+    bus_tls tls;
+    int64_t again_ms;          // how long to wait before it connects again
+    void (*connected)(void *); // also when it is connected again
     void *user_data;
 } bus_options;
 

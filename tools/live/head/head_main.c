@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *directory, *listen_text, *nats_url, *credentials, *cluster, *size_text, *duration_text;
+static char *directory, *listen_text, *nats_url, *credentials, *tls_ca, *tls_certificate, *tls_key, *cluster,
+    *size_text, *duration_text;
 static int quiet, no_findings;
 
 static const struct poptOption options[] = {
@@ -24,6 +25,10 @@ static const struct poptOption options[] = {
      "ADDRESS:PORT"},
     {"nats", 0, POPT_ARG_STRING, &nats_url, 0, "use a site's NATS, and start none", "URL"},
     {"creds", 0, POPT_ARG_STRING, &credentials, 0, "credentials for it", "FILE"},
+    {"tls-cert", 0, POPT_ARG_STRING, &tls_certificate, 0, "the server's certificate: agents then speak TLS", "FILE"},
+    {"tls-key", 0, POPT_ARG_STRING, &tls_key, 0, "the key of --tls-cert", "FILE"},
+    {"tls-ca", 0, POPT_ARG_STRING, &tls_ca, 0,
+     "agents need certificates that these signed; with --nats: the server does", "FILE"},
     {"cluster", 0, POPT_ARG_STRING, &cluster, 0, "which of several clusters on one NATS (default)", "NAME"},
     {"journal-size", 0, POPT_ARG_STRING, &size_text, 0, "drop the oldest data above this, sessions' excepted (20GB)",
      "SIZE"},
@@ -55,6 +60,9 @@ static int head_check(head *h, size_t count)
     if (!directory || !*directory) return fail_usage("--dir DIR is needed");
     if (nats_url && listen_text) return fail_usage("--listen is for the head's own server, and --nats names another");
     if (credentials && !nats_url) return fail_usage("--creds is for a site's NATS: --nats URL");
+    if (!tls_certificate != !tls_key) return fail_usage("--tls-cert and --tls-key belong together");
+    if (!nats_url && tls_ca && !tls_certificate)
+        return fail_usage("--tls-ca: a server that asks for certificates has one: --tls-cert FILE --tls-key FILE");
     if (!cluster) cluster = memory_strdup("default");
     if (!*cluster || cluster[strspn(cluster, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ||
         strlen(cluster) > 64)
@@ -73,7 +81,8 @@ static void head_say_join(const head *h)
     bool everywhere = strcmp(h->server.host, "0.0.0.0") == 0;
     if (everywhere && gethostname(name, sizeof name - 1)) *name = 0;
     char *url = server_url(&h->server, *name ? name : NULL);
-    printf("NETPROF_TOKEN=%s netprof agent --head %s%s%s\n", h->server.agent_token, safe(url),
+    printf("NETPROF_TOKEN=%s netprof agent --head %s%s%s%s\n", h->server.agent_token, safe(url),
+           tls_ca ? " --tls-ca FILE --tls-cert FILE --tls-key FILE" : "",
            strcmp(cluster, "default") == 0 ? "" : " --cluster ", strcmp(cluster, "default") == 0 ? "" : cluster);
     fflush(stdout);
     free(url);
@@ -86,7 +95,8 @@ static int head_open(head *h)
     if (code) return code;
     h->own_server = !nats_url;
     if (h->own_server) {
-        code = server_open(&h->server, directory, listen_text ? listen_text : "127.0.0.1:4222", cluster);
+        const server_tls tls = {.certificate = tls_certificate, .key = tls_key, .ca = tls_ca};
+        code = server_open(&h->server, directory, listen_text ? listen_text : "127.0.0.1:4222", cluster, &tls);
         if (code) return code;
         server_look(&h->server, head_now());
         code = server_wait(&h->server);
@@ -98,6 +108,11 @@ static int head_open(head *h)
                            .user = h->own_server ? "head" : NULL,
                            .password = h->own_server ? h->server.head_token : NULL,
                            .credentials = credentials,
+                           .tls = {.on = tls_ca || tls_certificate,
+                                   .ca = tls_ca,
+                                   .certificate = tls_certificate,
+                                   .key = tls_key,
+                                   .trusts = h->own_server},
                            .again_ms = 250};
     if (!collecting_begin(h->collecting, &o, cluster, &why)) {
         code = fail(EXIT_FILE, "%s: %s", safe(o.url), safe(why));

@@ -90,10 +90,46 @@ static int server_parse(server *s, const char *listen)
     return EXIT_DONE;
 }
 
-int server_open(server *s, const char *directory, const char *listen, const char *cluster)
+// The name of a file as nats-server's configuration takes it; NULL after saying what is wrong.
+static char *server_file(const char *option, const char *path)
 {
+    char *whole = realpath(path, NULL);
+    bool good = whole && !whole[strcspn(whole, "\"\\\n")];
+    if (!good)
+        fail_file(EXIT_FILE, path, "%s: %s", option,
+                  whole ? "a name with a quote or a backslash cannot be given to nats-server" : strerror(errno));
+    if (good) return whole;
+    free(whole);
+    return NULL;
+}
+
+// *text: the server's lines about TLS; free() it. Thousands of nodes may begin at once, hence the patience.
+static int server_tls_lines(server *s, const server_tls *tls, char **text)
+{
+    s->tls = tls->certificate != NULL;
+    *text = memory_strdup("");
+    if (!s->tls) return EXIT_DONE;
+    char *certificate = server_file("--tls-cert", tls->certificate),
+         *key = certificate ? server_file("--tls-key", tls->key) : NULL,
+         *ca = key && tls->ca ? server_file("--tls-ca", tls->ca) : NULL;
+    bool good = key && (ca || !tls->ca);
+    free(*text);
+    *text = good
+                ? memory_format("tls {\n  cert_file: \"%s\"\n  key_file: \"%s\"\n%s%s%s  timeout: 60\n}\n", certificate,
+                                key, ca ? "  ca_file: \"" : "", ca ? ca : "", ca ? "\"\n  verify: true\n" : "")
+                : NULL;
+    free(certificate);
+    free(key);
+    free(ca);
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
+int server_open(server *s, const char *directory, const char *listen, const char *cluster, const server_tls *tls)
+{
+    char *secure;
     *s = (server){.directory = memory_strdup(directory)};
     int code = server_parse(s, listen);
+    if (!code) code = server_tls_lines(s, tls, &secure);
     if (code) return code;
     int error = server_find_token(s);
     char *text = memory_format("listen: \"%s:%u\"\n"
@@ -106,8 +142,10 @@ int server_open(server *s, const char *directory, const char *listen, const char
                                "    {user: agent, password: \"%s\", permissions: {publish: [\"np.%s.data.*.*\"],"
                                " subscribe: [\"np.%s.ack.*\"]}}\n"
                                "  ]\n"
-                               "}\n",
-                               s->host, s->port, s->head_token, s->agent_token, cluster, cluster);
+                               "}\n"
+                               "%s",
+                               s->host, s->port, s->head_token, s->agent_token, cluster, cluster, secure);
+    free(secure);
     s->configuration = memory_format("%s/server.conf", directory);
     if (!error) error = server_write(s->configuration, text);
     free(text);
@@ -228,7 +266,7 @@ int server_wait(server *s)
 
 char *server_url(const server *s, const char *host)
 {
-    return memory_format("nats://%s:%u",
+    return memory_format("%s://%s:%u", s->tls ? "tls" : "nats",
                          host                              ? host
                          : strcmp(s->host, "0.0.0.0") == 0 ? "127.0.0.1"
                                                            : s->host,

@@ -7,9 +7,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// Files, PEM; NULL: none. With a certificate it speaks TLS; with `ca` it asks agents for theirs.
+typedef struct server_tls {
+    const char *certificate, *key, *ca;
+} server_tls;
+
 typedef struct server {
     char *directory, *configuration, *host;
     unsigned port;
+    bool tls;
     char agent_token[33], head_token[33];
     pid_t pid; // 0: it does not run
     uint64_t starts;
@@ -17,7 +23,7 @@ typedef struct server {
 } server;
 
 // ADDRESS:PORT; port 0: any that is free. The agents' token is made once and kept. Returns an exit code.
-int server_open(server *s, const char *directory, const char *listen, const char *cluster);
+int server_open(server *s, const char *directory, const char *listen, const char *cluster, const server_tls *tls);
 // Starts it where it does not run. `now_ns`: CLOCK_MONOTONIC.
 void server_look(server *s, int64_t now_ns);
 // Until it listens; what else may listen there is no server of ours. Returns an exit code after saying what is wrong.

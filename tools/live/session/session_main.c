@@ -29,8 +29,7 @@ static fail_on failing;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directories, 0,
-     "the head's directory (else the variable NETPROF_HEAD); stats, export, report: of several heads, by commas",
-     "DIR"},
+     "the head's directory (else the variable NETPROF_HEAD), or of several by commas", "DIR"},
     {"nodes", 'n', POPT_ARG_STRING, &nodes, 0, "start: only nodes like these, by commas", "GLOBS"},
     {"sources", 's', POPT_ARG_STRING, &sources, 0, "start: only these sources, by commas", "NAMES"},
     {"include", 'i', POPT_ARG_STRING, &include, 0, "start: only DEVICE or DEVICE/COUNTER like these, by commas",
