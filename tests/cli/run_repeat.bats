@@ -312,3 +312,22 @@ END
     [ "$(tail -1 shown)" = 'exit 4' ]
     grep -q 'netprof: sh ended with exit status 4' shown
 }
+
+@test "-r --report draws the run whose time is the median, from its file, or leaves nothing else behind" {
+    command -v netprof-report >/dev/null || skip 'netprof-report was not built (no cairo)'
+    cat >step <<'END'
+n=$(($(cat count 2>/dev/null || echo 0) + 1)); echo $n >count
+sleep 0.$(echo 5 1 3 | cut -d' ' -f$n)
+END
+    netprof run -r 3 -o runs/ --report page.svg -- sh step 2>err
+    for file in runs/*.netprof; do netprof convert --to json "$file" - 2>/dev/null; done | jq -s 'map(.facts.elapsed_ns | tonumber)' >times.json
+    middle=$(python3 -c 'import json; t = json.load(open("times.json")); print(t.index(sorted(t)[1]) + 1)')
+    grep -qx "netprof: page.svg is of run $middle, whose time is the median of 3 runs" err
+    netprof report -o own.svg "runs/run-$middle.netprof"
+    cmp own.svg page.svg
+    mkdir tmp
+    TMPDIR=$PWD/tmp netprof run -q -r 2 --report alone.svg -- sleep 0.3 2>err
+    [ ! -s err ]
+    grep -q '<svg' alone.svg
+    [ -z "$(ls tmp)" ]
+}

@@ -15,6 +15,7 @@
 #include "analysis/base/output_file.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/unfinished.h"
+#include "analysis/base/words.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -113,10 +114,6 @@ static int cmd_run_fits(const run_request *ask)
                                                     : pre      ? "--pre"
                                                                : "--post");
     if (ask->words && duration_text) return fail_usage("--duration: is for -a or -p; --timeout ends a command");
-    if (repeat > 1 && report_path)
-        return fail_usage(
-            "--repeat: a report is of one run: keep them with -o DIR/ and draw one of them, or two series "
-            "side by side: netprof report -o FILE DIR/*.netprof -- OTHER/*.netprof");
     if (repeat > 1 && as_mpi && !output)
         return fail_usage("--repeat: with --mpi expected -o DIR, to keep each run's regions");
     if (repeat > 1 && as_nccl) return fail_usage("--repeat: not with --nccl, which is of one run");
@@ -138,9 +135,10 @@ static int cmd_run_check(run_request *ask)
     ask->nccl = as_nccl;
     ask->output = output;
     ask->prints = print_text != NULL;
-    ask->samples = report_path && !output && !as_mpi && !ask->interval_ns;
-    if (ask->samples) ask->interval_ns = RUN_SAMPLES_MS * INT64_C(1000000);
-    ask->recording = (output || ask->samples) && ask->interval_ns;
+    bool for_report = report_path && !output && !as_mpi;
+    ask->samples = for_report && !ask->interval_ns && repeat == 1;
+    if (for_report && !ask->interval_ns) ask->interval_ns = RUN_SAMPLES_MS * INT64_C(1000000);
+    ask->recording = (output || for_report) && ask->interval_ns;
     if (!reading_set(&ask->set, ask->prints ? NETPROF_SET_ALL : NETPROF_SET_FAST)) return EXIT_USAGE;
     if (attach_text) code = attached_open(&ask->attached, attach_text);
     if (!code && attach_text) ask->names = attached_names(&ask->attached);
@@ -330,6 +328,20 @@ static int cmd_run_once(run_request *ask)
 
 // ---- several runs ----
 
+// For what only the report is made of; free it. NULL after saying why there is none.
+static char *cmd_run_temporary_directory(void)
+{
+    const char *directory = getenv("TMPDIR");
+    char *path = memory_format("%s/netprof-XXXXXX", directory && *directory ? directory : "/tmp");
+    if (mkdtemp(path)) {
+        unfinished_begin(path);
+        return path;
+    }
+    fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    free(path);
+    return NULL;
+}
+
 // Each into a file, or with --mpi a directory, of its own.
 static int cmd_run_open_next(execution *e, uint64_t number)
 {
@@ -347,27 +359,47 @@ static int cmd_run_open_next(execution *e, uint64_t number)
     return code;
 }
 
-// One of them. Returns an exit code where there can be no more.
-static int cmd_run_next(run_request *ask, run_series *s, uint64_t number, execution *e)
+// One of them; *reported: what a report of it is made of. Returns an exit code where there can be no more.
+static int cmd_run_next(run_request *ask, run_series *s, uint64_t number, execution *e, char **reported)
 {
     *e = (execution){.ask = ask};
     int code = cmd_run_hook(ask, "--pre", pre);
     if (!code) code = cmd_run_open_next(e, number);
     if (!code) code = run_execute(e);
     if (e->started) run_series_add(s, e);
+    *reported = e->started && !e->signal ? cmd_run_reported(e) : NULL;
     int closed = run_close(e, e->started && !e->signal); // a run that was broken off would be compared as a short one
     if (!code && !e->signal) code = closed;
     if (!code && e->started && !e->signal) code = cmd_run_hook(ask, "--post", post);
     return code;
 }
 
+// Of the run in the middle: to draw the slowest, or the one that fits best, would be to choose what is seen.
+static void cmd_run_report_series(const run_series *s, char *const *reported)
+{
+    uint64_t middle = run_series_median(s);
+    if (!middle || !reported[middle - 1]) {
+        warn("--report: no run to report about");
+        return;
+    }
+    if (!quiet)
+        fprintf(stderr, "netprof: %s is of run %llu, whose time is the median of %s\n", safe(report_path),
+                (unsigned long long)middle, words_many(arrlenu(s->numbers), "run").text);
+    cmd_run_make_report(reported[middle - 1]);
+}
+
 static int cmd_run_several(run_request *ask)
 {
     run_series s = {0};
     execution e = {.ask = ask};
+    char *temporary = report_path && !output ? cmd_run_temporary_directory() : NULL, **reported = NULL;
+    if (report_path && !output && !temporary) return EXIT_FILE;
+    if (temporary) output = temporary;
     int code = output ? run_series_prepare(output, as_mpi) : EXIT_DONE, number = 0;
     for (uint64_t i = 1; i <= ask->count && !code && !number; i++) {
-        code = cmd_run_next(ask, &s, i, &e);
+        char *one = NULL;
+        code = cmd_run_next(ask, &s, i, &e, &one);
+        arrput(reported, one);
         number = e.signal ? e.signal : run_was_interrupted(ask);
         run_free(&e);
     }
@@ -376,6 +408,12 @@ static int cmd_run_several(run_request *ask)
     if (to) run_series_print(to, &s, ask);
     if (to || ask->to) cmd_run_close_summary(to ? to : ask->to);
     ask->to = NULL;
+    if (report_path && s.taken) cmd_run_report_series(&s, reported);
+    if (temporary) unfinished_drop(temporary);
+    for (size_t i = 0; i < arrlenu(reported); i++)
+        free(reported[i]);
+    arrfree(reported);
+    free(temporary);
     if (!code) code = s.status;
     run_series_free(&s);
     e.signal = number;
@@ -414,7 +452,8 @@ const command command_run = {
         "files and for the snapshots (run.netprof). With --nccl, NCCL or RCCL loads netprof's profiler plugin, whose\n"
         "files 'netprof nccl' reads; NETPROF_NCCL says how much it records (coll, proxy, step, all). With\n"
         "--report, netprof-report draws what happened, with --mpi\n"
-        "the regions. Without -o it is sampled for that alone: ten times a second at first, at most 600 times in all.\n"
+        "the regions, with -r the run whose time is the median. Without -o it is sampled for that alone: ten times a\n"
+        "second at first, at most 600 times in all.\n"
         "-r repeats the command: mean, spread and outliers of its time, of what each port moved and of what went\n"
         "wrong; -o then keeps a file for each run (with --mpi a directory), for netprof compare. -p attaches to\n"
         "processes that run already, -a measures the node; both end by Ctrl-C, too. -I prints while it runs.",
@@ -423,6 +462,7 @@ const command command_run = {
                 "netprof run --json --summary job.json -- sleep 1\n"
                 "netprof run --report job.pdf -- sleep 1\n"
                 "netprof run -r 5 -o runs/ -- sleep 0.1\n"
+                "netprof run -r 5 --report middle.pdf -- sleep 0.1\n"
                 "netprof run -a -d 1s\n"
                 "netprof run -I 500ms -- sleep 1\n"
                 "netprof run --timeout 10s -r 2 -x , -- sleep 0.1\n"

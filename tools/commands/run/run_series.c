@@ -216,6 +216,19 @@ static const repeats_row *run_series_time(const run_series *s)
     return NULL;
 }
 
+uint64_t run_series_median(const run_series *s)
+{
+    const repeats_row *time = run_series_time(s);
+    size_t count = time ? arrlenu(time->values) : 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0; // in the order of time, equal ones in their own
+        for (size_t k = 0; k < count; k++)
+            before += time->values[k] < time->values[i] || (k < i && time->values[k] <= time->values[i]);
+        if (before == (count - 1) / 2) return s->numbers[i];
+    }
+    return 0;
+}
+
 static void run_series_text(FILE *to, const run_series *s, const run_request *ask)
 {
     const repeats_row *time = run_series_time(s);

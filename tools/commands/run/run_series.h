@@ -21,6 +21,8 @@ typedef struct run_series {
 
 void run_series_add(run_series *s, const execution *e);
 void run_series_print(FILE *to, run_series *s, const run_request *ask);
+// The number of the run in the figures whose time is the median, of an even number the shorter of the two; 0: none.
+uint64_t run_series_median(const run_series *s);
 void run_series_free(run_series *s);
 
 // The file of run `number` of `count`: DIRECTORY/run-03.netprof where the output is one, otherwise NAME.03.netprof; free it.
