@@ -66,8 +66,8 @@ run_tests() {
 
 @test "net_prof's functions" { run_tests net_prof; }
 
-@test "the recipe of the README" {
-    { echo 'exchange = lambda: None'; sed -n '/^```python/,/^```/{/^```/!p}' "$NETPROF_TEST_TOP/README.md"; } >recipe.py
+@test "the recipe of samples/RECIPES.md" {
+    { echo 'exchange = lambda: None'; sed -n '/^```python/,/^```/{/^```/!p}' "$NETPROF_TEST_TOP/samples/RECIPES.md"; } >recipe.py
     "$python" recipe.py >out
     [ "$(wc -w <out)" -eq 2 ]
     [ "$(netprof regions netprof-*.netprof --json | jq -r '.regions[].region')" = exchange ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the README prints works as printed: its commands with a stand-in for the user's program, its C program compiled.
+# What the README and samples/RECIPES.md print works as printed: its commands with a stand-in for the user's program, its C program compiled.
 
 load common
 
@@ -11,12 +11,14 @@ setup() {
     PATH=$PWD:$PATH
 }
 
-# block LANGUAGE N: the N-th fenced block of a language.
-block() {
-    awk -v language="$1" -v wanted="$2" '
+# block LANGUAGE N: the N-th fenced block of a language in the README. recipe_block: in the other recipes.
+fenced_block() {
+    awk -v language="$2" -v wanted="$3" '
         /^```/ { if (inside) { inside = 0 } else { inside = ($0 == "```" language); n += inside }; next }
-        inside && n == wanted { print }' "$NETPROF_TEST_TOP/README.md"
+        inside && n == wanted { print }' "$NETPROF_TEST_TOP/$1"
 }
+block() { fenced_block README.md "$@"; }
+recipe_block() { fenced_block samples/RECIPES.md "$@"; }
 
 # run_block N: commands as printed; the exit status of netprof job may tell what this machine happens to be at.
 run_block() {
@@ -24,6 +26,27 @@ run_block() {
     # A job's number for the recipe alone: the recorder is in none.
     { echo 'SLURM_JOB_ID=7'; sed 's/^netprof job .*/& || [ $? = "$(expected_status "&")" ]/' recipe; } >script
     timeout 600 bash -euo pipefail script >out 2>err || { cat err; false; }
+}
+
+@test "every block is one of a test here, and every link leads somewhere" {
+    for file in README.md samples/RECIPES.md; do
+        grep '^```.' "$NETPROF_TEST_TOP/$file" | sort | uniq -c | awk '{ print $2, $1 }' >"blocks.$(basename $file)"
+    done
+    [ "$(tr '\n' ' ' <blocks.README.md)" = '```sh 6 ' ] # of these the last installs: install.bats
+    [ "$(tr '\n' ' ' <blocks.RECIPES.md)" = '```bash 1 ```c 2 ```python 1 ```sh 7 ' ]
+    [ "$(block sh 6)" = 'cmake --install build --prefix "$HOME/.local"' ]
+    python3 - "$NETPROF_TEST_TOP" <<'END'
+import os, re, sys
+top = sys.argv[1]
+anchor = lambda title: re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
+for name in ("README.md", "samples/RECIPES.md", "samples/README.md"):
+    for target in re.findall(r"\]\(([^)]+)\)", open(os.path.join(top, name), encoding="utf-8").read()):
+        if "://" in target: continue
+        path, _, part = target.partition("#")
+        path = os.path.join(top, os.path.dirname(name), path) if path else os.path.join(top, name)
+        assert os.path.exists(path), (name, target)
+        if part: assert part in [anchor(line.lstrip("# ")) for line in open(path, encoding="utf-8").read().splitlines() if line.startswith("#")], (name, target)
+END
 }
 
 @test "the first command is what bootstrap builds and what runs here" {
@@ -41,14 +64,14 @@ run_block() {
 }
 
 @test "recipe: before and after" {
-    block sh 3 >recipe
+    recipe_block sh 1 >recipe
     [ "$(grep -c . recipe)" -eq 4 ]
     bash -euo pipefail recipe >out
     grep -q '^Devices' out
 }
 
 @test "recipe: as perf stat, sar and nstat" {
-    block sh 4 >recipe
+    recipe_block sh 2 >recipe
     [ "$(grep -c . recipe)" -eq 5 ]
     export XDG_STATE_HOME=$PWD
     cp "$(command -v sleep)" my_daemon
@@ -67,7 +90,7 @@ run_block() {
 }
 
 @test "recipe: second by second" {
-    run_block 5
+    run_block 3
     grep -q -- '--interval' recipe
     grep -q 'TCP ping-pong' out
     grep -q '^CPU busy ' out
@@ -77,7 +100,7 @@ run_block() {
 
 @test "recipe: a job on many nodes" {
     unset SLURM_JOB_ID PBS_JOBID OAR_JOB_ID
-    run_block 6
+    run_block 4
     [ "$(grep -c . recipe)" -eq 6 ]
     [ "$(ls 7/*.netprof | wc -l)" -eq 1 ]
     grep -q '^CPU busy ' out
@@ -87,7 +110,7 @@ run_block() {
 @test "recipe: is something wrong" {
     netprof run -q -o job.netprof -- ./my_program >out
     netprof run -q -o good.netprof -- ./my_program >out
-    block sh 7 >recipe
+    block sh 5 >recipe
     [ "$(grep -c . recipe)" -eq 4 ]
     # What this machine's network and load happen to be is no matter here: 1 says "found something".
     while read -r line; do
@@ -101,7 +124,7 @@ run_block() {
 }
 
 @test "recipe: a prologue" {
-    block sh 8 >recipe
+    recipe_block sh 3 >recipe
     [ "$(head -n 1 recipe)" = '#!/bin/sh' ]
     [[ $(sed -n 2p recipe) == *"# made once: netprof collect -o /etc/netprof/well.netprof"* ]]
     netprof collect -q -o well.netprof
@@ -125,7 +148,7 @@ run_block() {
     chmod +x mpirun
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
-    block sh 9 >recipe
+    recipe_block sh 4 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out
 }
@@ -136,9 +159,10 @@ run_block() {
         printf '{"header":{"id":"0xab","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1749490000000000,"hostname":"h1","pid":%d},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":1000000,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":10,"coll_busbw_gbs":10}}\n' \
             $rank $rank $((100 + rank)) >inspector_logs/h1-$rank.log
     done
-    block sh 10 >recipe
+    recipe_block sh 5 >recipe
     bash -euo pipefail recipe >out
     [ -s results/instances.csv ]
+    [ "$(gzip -dc nccl.json.gz | jq '[.traceEvents[] | select(.cat == "NCCL collective")] | length')" = 2 ]
     [ "$(head -c 5 nccl.pdf)" = %PDF- ]
 }
 
@@ -147,7 +171,7 @@ run_block() {
         "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 "rank$rank.sqlite" rank="$rank" pid="$((40 + rank))"
     done
     netprof run -q --interval 100ms -o node0.netprof -- ./my_program >out
-    block sh 11 >recipe
+    recipe_block sh 6 >recipe
     [ "$(grep -c . recipe)" -eq 3 ]
     [ -n "${NETPROF_DUCKDB-}" ] || sed -i 's/parquet/csv/' recipe
     bash -euo pipefail recipe >out
@@ -157,10 +181,10 @@ run_block() {
 }
 
 @test "recipe: regions of a program" {
-    block c 1 >program.c
+    recipe_block c 1 >program.c
     printf 'void exchange(void) {}\nvoid step(void);\nint main(void)\n{\n    step();\n    return 0;\n}\n' >main.c
     "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$NETPROF_TEST_TOP" program.c main.c -pthread -o my_program
-    block sh 12 >recipe
+    recipe_block sh 7 >recipe
     [ "$(grep -c . recipe)" -eq 2 ]
     bash -euo pipefail recipe >out 2>err
     cat err
@@ -170,7 +194,7 @@ run_block() {
 }
 
 @test "recipe: in a program" {
-    block c 2 >program.c
+    recipe_block c 2 >program.c
     printf 'void exchange(void) {}\n' >exchange.c
     "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$NETPROF_TEST_TOP" program.c exchange.c -pthread -o program
     ./program >out
@@ -192,7 +216,7 @@ run_block() {
 
 @test "recipe: many nodes, live" {
     [ -x "$NETPROF_TEST_BIN/netprof-head" ] && command -v nats-server >/dev/null || skip 'no netprof-head, or no nats-server'
-    block bash 1 >recipe
+    recipe_block bash 1 >recipe
     [ "$(grep -c . recipe)" -eq 4 ]
     # The port and the token are those that the head prints; the nodes are two agents here.
     sed -n 1p recipe | sed 's/0.0.0.0:4222 &/127.0.0.1:0 >join 3>\&- \&\necho $! >head.pid/' >start
