@@ -220,7 +220,7 @@ make_nodes() {
     tmux -S "$PWD/tmux" resize-window -x 1 -y 1
     sleep 0.3
     tmux -S "$PWD/tmux" resize-window -x 200 -y 50
-    wait_for 'arrows scroll  \? help'
+    wait_for 'q quit  \? help'
     wait_for '^cxi2 '
     [ "$(wc -l <screen)" -eq 50 ]
     keys q
@@ -365,29 +365,29 @@ END
     done
     for i in $(seq 10 25); do wait_for_readings "nodes/n$i.netprof" 3; done
     start 80x24 netprof watch --interval 200ms nodes
-    wait_for '^netprof watch 16 recordings' '^>n10\.netprof +[0-9.<]+ % +[0-9.]+ %' '^ n25\.netprof +[0-9.<]+ %' 'Enter shows one'
-    [ "$(grep -cE '^[> ]n[0-9]+\.netprof ' screen)" -eq 16 ]
+    wait_for '^netprof watch 16 recordings' '^>n10 +[0-9.<]+ % +[0-9.]+ %' '^ n25 +[0-9.<]+ %' '\? help' 'Enter shows one'
+    [ "$(grep -cE '^[> ]n[0-9]+ ' screen)" -eq 16 ]
     keys Down Down
-    wait_for '^>n12\.netprof'
+    wait_for '^>n12 '
     keys Enter
     wait_for 'nodes/n12\.netprof' '^CPU ' '^HISTORY OF'
     keys n
     wait_for 'nodes/n13\.netprof'
     keys o
-    wait_for '^>n13\.netprof'
+    wait_for '^>n13 '
     tmux -S "$PWD/tmux" resize-window -x 40 -y 10
     keys End Down Down Down Down Down Down Down Down Down Down Down Down
-    wait_for '^>n25\.netprof' 'q quit' # the marked line is in sight
+    wait_for '^>n25 +[0-9.<]+ %' 'q quit  \? help' '^netprof watch 9 to 16 of 16 recordings' # the marked line is in sight
     [ "$(wc -l <screen)" -eq 10 ]
     [ "$(wc -L <screen)" -le 40 ]
     tmux -S "$PWD/tmux" resize-window -x 200 -y 60
-    wait_for '^>n25\.netprof .*[0-9] %' '^ n10\.netprof '
+    wait_for '^>n25 .*[0-9] %' '^ n10 ' ' CPU OVER TIME ' '^>n25 +[0-9.<]+ % +[▁▂▃▄▅▆▇█]+ '
     touch stop
     wait_for '16 recordings, 16 ended'
     keys q
     wait_for '^status 0'
     netprof watch --plain nodes >out
-    [ "$(grep -cE '^ n[0-9]+\.netprof .* ended; ' out)" -eq 16 ]
+    [ "$(grep -cE '^ n[0-9]+ .* ended; ' out)" -eq 16 ]
 }
 
 @test "several recordings: what cannot be read is said in its line, and hostile names are escaped" {
@@ -396,10 +396,10 @@ END
     echo 'something else altogether' >bad.netprof
     netprof watch --plain --count 1 n1.netprof $'n\033]0;x\007.netprof' bad.netprof missing.netprof >out
     refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
-    grep -qE '^ n1\.netprof +\? +\? +0 B/s +4\.00 MB/s' out
+    grep -qE '^ n1 +\? +\? +0 B/s +4\.00 MB/s' out
     grep -qF 'n\x1b]0;x\x07' out
-    grep -qE '^ bad\.netprof .* cannot read: ' out
-    grep -qE '^ missing\.netprof .* cannot read: .*No such file' out
+    grep -qE '^ bad .* cannot read: ' out
+    grep -qE '^ missing .* cannot read: .*No such file' out
     # none of them: at once
     [ "$(status_of netprof watch missing.netprof gone.netprof)" = 3 ]
     grep -q 'missing\.netprof: ' err

@@ -180,7 +180,8 @@ static const command export_command = {
         "With --to perfetto it is one trace for ui.perfetto.dev, with counters, findings and gaps over time, and the\n"
         "calls that 'netprof run --nccl' or the NCCL Inspector recorded; with --to influx lines for a database of "
         "time\n"
-        "series, with --to openmetrics the last reading of each node. Parquet needs DuckDB's library, Arrow its extension\n"
+        "series, with --to openmetrics the last reading of each node. Parquet needs DuckDB's library, Arrow its "
+        "extension\n"
         "nanoarrow, too; Feather, ORC and pickle are a line of Python from Parquet.\n"
         "The tables and their columns are described in netprof-export(1).",
     .examples =

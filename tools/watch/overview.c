@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *overview_share(const view *v, const char *title)
@@ -35,20 +36,57 @@ static const char *overview_state(const recording *r)
     return recording_age_s(r) > 3 * fmax(r->view->elapsed_s, 1) ? "nothing new" : "";
 }
 
-static void overview_line(const recording *r, bool chosen, int name, lines *l)
+// Columns of what is shown; 0: it is left out.
+typedef struct overview_columns {
+    int name, cpu, memory, history, rate;
+} overview_columns;
+
+// All are recordings of netprof.
+static int overview_name_length(const char *name)
+{
+    static const char ending[] = ".netprof";
+    size_t n = strlen(name), e = strlen(ending);
+    return (int)(n > e && strcmp(name + n - e, ending) == 0 ? n - e : n);
+}
+
+static void overview_name(const recording *r, char *text, size_t size)
+{
+    const char *name = recording_name(r);
+    snprintf(text, size, "%.*s", overview_name_length(name), name);
+}
+
+static overview_columns overview_columns_for(const recording *all, size_t count, int width)
+{
+    overview_columns c = {.name = 9, .cpu = 7, .memory = 8, .rate = 11}; // the name: as wide as its heading
+    char text[256];
+    int most = width >= 120 || !width ? 24 : width >= 70 ? 16 : 12;
+    for (size_t i = 0; i < count; i++) {
+        overview_name(&all[i], text, sizeof text);
+        if (text_columns(text) > c.name) c.name = text_columns(text);
+    }
+    if (c.name > most) c.name = most;
+    if (!width) return c;
+    c.history = width >= 180 ? 40 : width >= 120 ? 20 : 0;
+    if (width < 70) c.memory = 0;
+    if (width < 56) c.rate = 0;
+    if (width < 36) c.cpu = 0;
+    return c;
+}
+
+static void overview_line(const recording *r, bool chosen, const overview_columns *c, lines *l)
 {
     const view *v = r->view;
+    char name[256];
+    overview_name(r, name, sizeof name);
     lines_begin(l);
     lines_add(l, STRONG, chosen ? ">" : " ");
-    lines_cell(l, chosen ? STRONG : NORMAL, name, false, recording_name(r));
-    if (l->width == 0 || l->width >= 70) {
-        lines_cell(l, NORMAL, 7, true, v ? overview_share(v, "CPU") : "?");
-        lines_cell(l, NORMAL, 8, true, v ? overview_share(v, "Memory") : "?");
-    }
-    if (l->width == 0 || l->width >= 56) {
-        lines_cell(l, NORMAL, 11, true, v ? overview_rate(v, 0) : "?");
-        lines_cell(l, NORMAL, 11, true, v ? overview_rate(v, 1) : "?");
-    }
+    lines_cell(l, chosen ? STRONG : NORMAL, c->name, false, name);
+    if (c->cpu) lines_cell(l, NORMAL, c->cpu, true, v ? overview_share(v, "CPU") : "?");
+    if (c->history) lines_blank(l, 1);
+    if (c->history) trails_cpu(recording_trails(r), l, c->history);
+    if (c->memory) lines_cell(l, NORMAL, c->memory, true, v ? overview_share(v, "Memory") : "?");
+    for (int way = 0; way < 2 && c->rate; way++)
+        lines_cell(l, NORMAL, c->rate, true, v ? overview_rate(v, way) : "?");
     lines_blank(l, 2);
     const char *state = overview_state(r);
     if (*state) lines_printf(l, r->trouble ? DANGER : CAUTION, "%s%s", state, v ? "; " : "");
@@ -58,18 +96,15 @@ static void overview_line(const recording *r, bool chosen, int name, lines *l)
 
 void overview_lines(const recording *all, size_t count, size_t chosen, lines *l)
 {
-    int name = l->width >= 120 || !l->width ? 24 : l->width >= 70 ? 16 : 12;
+    overview_columns c = overview_columns_for(all, count, l->width);
     lines_begin(l);
-    lines_cell(l, TITLE, name + 1, false, " RECORDING");
-    if (l->width == 0 || l->width >= 70) {
-        lines_cell(l, TITLE, 7, true, "CPU");
-        lines_cell(l, TITLE, 8, true, "MEMORY");
-    }
-    if (l->width == 0 || l->width >= 56) {
-        lines_cell(l, TITLE, 11, true, "RECEIVED");
-        lines_cell(l, TITLE, 11, true, "SENT");
-    }
+    lines_cell(l, TITLE, c.name + 1, false, " RECORDING");
+    if (c.cpu) lines_cell(l, TITLE, c.cpu, true, "CPU");
+    if (c.history) lines_cell(l, TITLE, c.history + 1, false, " OVER TIME");
+    if (c.memory) lines_cell(l, TITLE, c.memory, true, "MEMORY");
+    if (c.rate) lines_cell(l, TITLE, c.rate, true, "RECEIVED");
+    if (c.rate) lines_cell(l, TITLE, c.rate, true, "SENT");
     lines_add(l, TITLE, "  VERDICT");
     for (size_t i = 0; i < count; i++)
-        overview_line(&all[i], i == chosen, name, l);
+        overview_line(&all[i], i == chosen, &c, l);
 }

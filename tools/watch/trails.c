@@ -24,6 +24,8 @@ struct trails_plan {
 
 // ---- which counters ----
 
+static const char trails_of_cpu[] = "CPU";
+
 static size_t trails_track_named(trails *t, const char *title, bool share)
 {
     size_t next = arrlenu(t->tracks), found = index_map_put(&t->track_of, map_key_of_name(share, title), next);
@@ -41,7 +43,7 @@ static void trails_plan_node(trails *t, const netprof_schema *schema)
     static const char *const busy[] = {"user", "nice", "system", "irq", "softirq", "steal"}, *const idle[] = {"idle",
                                                                                                               "iowait"};
     if (netprof_find(schema, "cpu", "cpu", "idle") != NETPROF_NONE) {
-        size_t track = trails_track_named(t, "CPU", true);
+        size_t track = trails_track_named(t, trails_of_cpu, true);
         for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
             trails_plan_counter(t, track, netprof_find(schema, "cpu", "cpu", busy[i]), PART_BUSY);
         for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
@@ -257,6 +259,20 @@ void trails_lines(const trails *t, lines *l)
     for (size_t i = 0; i < arrlenu(shown); i++)
         trails_line(shown[i], l, from_ns, t->taken_ns, name, columns);
     arrfree(shown);
+}
+
+void trails_cpu(const trails *t, lines *l, int columns)
+{
+    const trails_track *x = NULL;
+    for (size_t i = 0; i < arrlenu(t->tracks) && !x; i++)
+        if (t->tracks[i].share && strcmp(t->tracks[i].title, trails_of_cpu) == 0) x = &t->tracks[i];
+    if (!x || arrlenu(x->points) < 2) {
+        lines_blank(l, columns);
+        return;
+    }
+    char *bars = trails_bars(x, x->points[0].ns, t->taken_ns, columns, 1);
+    lines_cell(l, NORMAL, columns, false, bars);
+    free(bars);
 }
 
 void trails_free(trails *t)

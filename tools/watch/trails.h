@@ -31,6 +31,8 @@ typedef struct trails {
 void trails_add(trails *t, const netprof_snapshot *s);
 // A heading and a line for each; nothing where there are no two numbers yet, or no room.
 void trails_lines(const trails *t, lines *l);
+// The CPU's line alone, in so many columns; blanks where there are no two numbers yet.
+void trails_cpu(const trails *t, lines *l, int columns);
 void trails_free(trails *t);
 
 #endif

@@ -120,13 +120,16 @@ static void watch_head_lines(const watch *w, const recording *r, lines *l)
         lines_add(l, NORMAL, r->path ? "waiting for two readings in the file" : "waiting for the second reading");
 }
 
-static void watch_overview_head(const watch *w, lines *l)
+// rows: of the screen, for the heading and the recordings; 0: as many as there are.
+static void watch_overview_head(const watch *w, size_t rows, lines *l)
 {
     size_t ended = 0;
     for (size_t i = 0; i < w->count; i++)
         ended += recording_ended(&w->recordings[i]);
     lines_begin(l);
     lines_add(l, STRONG, "netprof watch ");
+    if (rows > 1 && w->count + 1 > rows)
+        lines_printf(l, NORMAL, "%zu to %zu of ", w->top ? w->top : 1, w->top + rows - 1);
     lines_printf(l, NORMAL, "%s", words_many(w->count, "recording").text);
     if (ended) lines_printf(l, CAUTION, ", %zu ended", ended);
     if (w->paused) lines_add(l, CAUTION, "  PAUSED");
@@ -170,22 +173,26 @@ static void watch_help_lines(lines *l)
 static void watch_foot_lines(const watch *w, lines *l)
 {
     lines_begin(l);
-    lines_printf(l, TITLE, "q quit  p %s  ", w->paused ? "go on" : "pause");
+    lines_printf(l, TITLE, "q quit  ? help  p %s  ", w->paused ? "go on" : "pause");
     if (w->overview)
         lines_add(l, TITLE, "Enter shows one  ");
     else
         lines_printf(l, TITLE, "s sort (%s)  ", view_order_name(w->order));
     if (!w->overview && w->count > 1) lines_add(l, TITLE, "o all  n next  ");
     if (!w->overview && watch_shown(w)->file) lines_add(l, TITLE, "left right in time  ");
-    lines_add(l, TITLE, w->overview ? "arrows choose  ? help" : "arrows scroll  ? help");
+    lines_add(l, TITLE, w->overview ? "arrows choose" : "arrows scroll");
 }
 
 static void watch_draw(watch *w)
 {
     lines head = {.width = screen_width()}, body = head, foot = head;
     int room = screen_height() - 3;
+    // The marked line stays in sight.
+    if (w->overview && !w->helping) w->top = room > 0 && w->shown + 1 >= (size_t)room ? w->shown + 2 - (size_t)room : 0;
+    if (w->overview && room > 0 && w->count > (size_t)room && w->top > w->count - (size_t)room)
+        w->top = w->count - (size_t)room; // below the last there is nothing
     if (w->overview)
-        watch_overview_head(w, &head);
+        watch_overview_head(w, room > 0 ? (size_t)room + 1 : 0, &head);
     else
         watch_head_lines(w, watch_shown(w), &head);
     if (w->helping)
@@ -194,8 +201,6 @@ static void watch_draw(watch *w)
         overview_lines(w->recordings, w->count, w->shown, &body);
     else
         watch_body_lines(w, watch_shown(w), &body);
-    // The marked line stays in sight.
-    if (w->overview && !w->helping) w->top = room > 0 && w->shown + 1 >= (size_t)room ? w->shown + 2 - (size_t)room : 0;
     if (screen_height() > 3) watch_foot_lines(w, &foot);
     w->top = screen_draw(&head, &body, &foot, w->top);
     lines_free(&head);
@@ -217,7 +222,7 @@ static void watch_print_plain(const watch *w)
 {
     lines l = {0};
     if (w->count > 1) {
-        watch_overview_head(w, &l);
+        watch_overview_head(w, 0, &l);
         overview_lines(w->recordings, w->count, w->count, &l);
     } else {
         watch_head_lines(w, watch_shown(w), &l);
