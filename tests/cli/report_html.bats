@@ -195,6 +195,7 @@ print(base64.b64encode(hashlib.sha256(re.search(r"<script>(.*)</script>", text, 
     mkdir job
     "$NETPROF_TEST_BUILD/tests/make_job" -n 16 -t 3600 -i 10 job >/dev/null
     netprof-report -o job.html job
+    [ "$(stat -c %s job.html)" -le 1500000 ] # of a job of 16 nodes
     grep -q 'transmit blocked by the network.*<a href="#time-paused">' job.html
     for to in $(grep -o 'href="#[^"]*"' job.html | cut -d'"' -f2 | sort -u); do
         grep -q "id=\"${to#\#}\"" job.html

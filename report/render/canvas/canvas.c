@@ -591,7 +591,7 @@ void canvas_keep_plot(canvas *c, canvas_box box, const plot *p)
 void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->ops[i].kind == CANVAS_PLOT) visit(user, c->ops[i].plot, c->ops[i].box);
+        if (c->ops[i].kind == CANVAS_PLOT && !c->ops[i].plot->like) visit(user, c->ops[i].plot, c->ops[i].box);
 }
 
 void canvas_plots_missing(canvas *c, const char *text)
@@ -600,7 +600,8 @@ void canvas_plots_missing(canvas *c, const char *text)
     for (size_t i = 0; i < count; i++) {
         canvas_box box = c->ops[i].box;
         if (c->ops[i].kind != CANVAS_PLOT) continue;
-        if (c->ops[i].plot->job && c->ops[i].plot->job->svg) continue;
+        const canvas_plot_copy *drawn = c->ops[i].plot->like ? c->ops[i].plot->like : c->ops[i].plot;
+        if (drawn->job && drawn->job->svg) continue;
         canvas_hatch(c, box);
         canvas_text(c, box.x + box.width / 2, box.y + box.height / 2, text, TYPE_FOOT, INK_SECONDARY, ALIGN_CENTER,
                     box.width);

@@ -28,9 +28,10 @@ typedef enum canvas_kind {
 } canvas_kind;
 
 typedef struct canvas_plot_copy {
-    plot plot;     // with arrays of its own, in memory
-    void **memory; // arr
-    plot_job *job; // its result; NULL: not drawn (yet)
+    plot plot;                           // with arrays of its own, in memory
+    void **memory;                       // arr
+    plot_job *job;                       // its result; NULL: not drawn (yet)
+    const struct canvas_plot_copy *like; // of another canvas, that shows the same: it is drawn once, there
 } canvas_plot_copy;
 
 typedef struct canvas_op {
@@ -51,6 +52,8 @@ typedef struct canvas_op {
     uint16_t *inks; // image
     size_t columns, rows;
     canvas_plot_copy *plot;
+    size_t id;         // image, plot: the number under which it is drawn, or used where `used`; 0: for itself
+    bool used;         // as SVG: what is drawn under that number is used
     canvas_span *span; // time; its unit is in text
 } canvas_op;
 
@@ -100,7 +103,15 @@ bool canvas_cairo(canvas *c, cairo_t *cr);
 bool canvas_cairo_good(cairo_status_t status);
 // A whole SVG file in paper colours, or (embedded) an <svg> element for HTML: inks are the classes f7 (fill) and s7
 // (stroke), texts have the class tN of their theme_type; the page defines them.
+#define CANVAS_SVG_RULES                                                                                               \
+    "text{font-feature-settings:\"tnum\";white-space:pre}"                                                             \
+    ".m{shape-rendering:crispEdges;fill:none;stroke-width:1}"
 void canvas_svg(const canvas *c, buffer *out, bool embedded);
+// Where a canvas shows the same images and plots as another, in the same order but in boxes of other sizes, they are
+// written in the other and used in it. *id is the last number given, in the whole page.
+void canvas_share(canvas *c, canvas *other, size_t *id);
+// Drops what is seen only by hovering.
+void canvas_drop_tips(canvas *c);
 // The rules for those classes that a file of its own has: .f7{fill:#abc}.s7{stroke:#abc}.t3{font:...}
 void canvas_svg_style(const canvas *c, buffer *out);
 // Draws a hatched field with this text in place of each plot without a result.

@@ -2,6 +2,7 @@
 #include "canvas_model.h"
 #include "plot_inks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,6 @@ static void canvas_svg_classes(buffer *out, const canvas_op *op)
     if (op->fill != INK_NONE) buffer_printf(out, "f%d", (int)op->fill);
     if (op->stroke != INK_NONE) buffer_printf(out, "%ss%d", op->fill != INK_NONE ? " " : "", (int)op->stroke);
     buffer_text(out, "\"");
-    if (op->fill == INK_NONE && op->stroke != INK_NONE) buffer_text(out, " fill=\"none\"");
     if (op->stroke != INK_NONE) canvas_svg_attribute(out, "stroke-width", op->line_width);
     double lengths[4];
     int count;
@@ -65,12 +65,25 @@ static void canvas_svg_place(buffer *out, char command, double x, double y)
     buffer_number(out, y);
 }
 
+// From where it is: hatches are many short lines.
+static void canvas_svg_way(buffer *out, double dx, double dy)
+{
+    bool level = fabs(dy) < .005, upright = fabs(dx) < .005;
+    buffer_text(out, level ? "h" : upright ? "v" : "l");
+    if (level || !upright) buffer_number(out, dx);
+    if (!level && !upright && dy >= 0) buffer_text(out, " ");
+    if (!level) buffer_number(out, dy);
+}
+
 static void canvas_svg_write_points(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<path d=\"");
     for (size_t i = 0; i < op->count; i++) {
         bool first = i == 0 || (op->kind == CANVAS_LINES && i % 2 == 0);
-        canvas_svg_place(out, first ? 'M' : 'L', op->points[i].x, op->points[i].y);
+        if (op->kind == CANVAS_LINES && !first)
+            canvas_svg_way(out, op->points[i].x - op->points[i - 1].x, op->points[i].y - op->points[i - 1].y);
+        else
+            canvas_svg_place(out, first ? 'M' : 'L', op->points[i].x, op->points[i].y);
     }
     if (op->kind == CANVAS_POLYGON) buffer_text(out, "Z");
     buffer_text(out, "\"");
@@ -93,6 +106,7 @@ static void canvas_svg_write_dot(buffer *out, const canvas_op *op)
 // author may choose another font, and it stays at its place.
 static void canvas_svg_write_text(const canvas *c, buffer *out, const canvas_op *op)
 {
+    enum { FITTED = 17 }; // what is shorter cannot differ by much
     static const char *const anchors[] = {[ALIGN_LEFT] = "start", [ALIGN_CENTER] = "middle", [ALIGN_RIGHT] = "end"};
     const char *tip = op->tip ? op->tip : op->more;
     double along = c->figure ? op->box.width * (op->align == ALIGN_CENTER ? .5 : op->align == ALIGN_RIGHT ? 1 : 0) : 0;
@@ -108,7 +122,7 @@ static void canvas_svg_write_text(const canvas *c, buffer *out, const canvas_op 
     }
     if (c->figure) {
         buffer_printf(out, " text-anchor=\"%s\"", anchors[op->align]);
-    } else if (op->text[0] && op->text[1]) {
+    } else if (op->box.width > FITTED) {
         canvas_svg_attribute(out, "textLength", op->box.width);
         buffer_text(out, " lengthAdjust=\"spacingAndGlyphs\"");
     }
@@ -145,26 +159,43 @@ static void canvas_svg_write_image(buffer *out, const canvas_op *op)
 {
     bool used[INK_COUNT] = {false};
     if (!op->columns || !op->rows) return;
-    buffer_text(out, "<g shape-rendering=\"crispEdges\" fill=\"none\" stroke-width=\"1\" transform=\"translate(");
+    // Lines lie on the middle of their rows.
+    double across = op->box.width / (double)op->columns, down = op->box.height / (double)op->rows;
+    buffer_text(out, "<g class=\"m\" transform=\"translate(");
     buffer_number(out, op->box.x);
     buffer_text(out, " ");
-    buffer_number(out, op->box.y);
-    // Lines lie on the middle of their rows.
-    buffer_printf(out, ") scale(%.6f %.6f) translate(0 .5)\">\n", op->box.width / (double)op->columns,
-                  op->box.height / (double)op->rows);
+    buffer_number(out, op->box.y + down / 2);
+    buffer_printf(out, ")scale(%.5g %.5g)\">\n", across, down);
+    if (op->used) {
+        buffer_printf(out, "<use href=\"#d%zu\"/></g>\n", op->id);
+        return;
+    }
+    if (op->id) buffer_printf(out, "<g id=\"d%zu\">", op->id);
     for (size_t i = 0; i < op->columns * op->rows; i++)
         if (op->inks[i] < INK_COUNT) used[op->inks[i]] = true;
     for (uint16_t ink = INK_NONE + 1; ink < INK_COUNT; ink++)
         if (used[ink]) canvas_svg_write_image_ink(out, op, ink);
-    buffer_text(out, "</g>\n");
+    buffer_text(out, op->id ? "</g></g>\n" : "</g>\n");
+}
+
+static void canvas_svg_write_drawn(buffer *out, const canvas_op *op, const plot_job *job, plot_colors colors)
+{
+    size_t size = 0;
+    if (op->used) {
+        buffer_printf(out, "<use href=\"#d%zu\"/>", op->id);
+        return;
+    }
+    char *svg = plot_svg_inks(job->svg, job->svg_size, colors, &size);
+    if (op->id) buffer_printf(out, "<g id=\"d%zu\">", op->id);
+    buffer_bytes(out, svg, size);
+    if (op->id) buffer_text(out, "</g>");
+    free(svg);
 }
 
 static void canvas_svg_write_plot(buffer *out, const canvas_op *op, plot_colors colors)
 {
-    const plot_job *job = op->plot->job;
+    const plot_job *job = op->used ? op->plot->like->job : op->plot->job;
     if (!job || !job->svg) return;
-    size_t size = 0;
-    char *svg = plot_svg_inks(job->svg, job->svg_size, colors, &size);
     buffer_text(out, "<svg");
     canvas_svg_attribute(out, "x", op->box.x);
     canvas_svg_attribute(out, "y", op->box.y);
@@ -175,23 +206,44 @@ static void canvas_svg_write_plot(buffer *out, const canvas_op *op, plot_colors 
     buffer_text(out, " ");
     buffer_number(out, job->height);
     buffer_text(out, "\" preserveAspectRatio=\"none\">\n");
-    buffer_bytes(out, svg, size);
+    canvas_svg_write_drawn(out, op, job, colors);
     buffer_text(out, "</svg>\n");
-    free(svg);
+}
+
+// Three sides: what is filled, or pointed at, is closed by itself.
+static void canvas_svg_box_way(buffer *out, canvas_box box)
+{
+    canvas_svg_place(out, 'M', box.x, box.y);
+    canvas_svg_way(out, box.width, 0);
+    canvas_svg_way(out, 0, box.height);
+    canvas_svg_way(out, -box.width, 0);
+}
+
+static bool canvas_svg_is_plain_box(const canvas_op *op)
+{
+    return op->kind == CANVAS_RECT && !op->tip && !(op->radius > 0) && op->stroke == INK_NONE && op->fill != INK_NONE;
+}
+
+// Boxes of one ink that follow one another are one path. Returns how many.
+static size_t canvas_svg_write_boxes(const canvas *c, buffer *out, size_t first)
+{
+    size_t end = first;
+    while (end < c->count && canvas_svg_is_plain_box(&c->ops[end]) && c->ops[end].fill == c->ops[first].fill)
+        end++;
+    if (end - first < 3) return 0;
+    buffer_printf(out, "<path class=\"f%d\" d=\"", (int)c->ops[first].fill);
+    for (size_t i = first; i < end; i++)
+        canvas_svg_box_way(out, c->ops[i].box);
+    buffer_text(out, "\"/>\n");
+    return end - first;
 }
 
 // Attributes that a run of them has in common are written once, in a group around them.
 static void canvas_svg_write_hover(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<path d=\"");
-    canvas_svg_place(out, 'M', op->box.x, op->box.y);
-    buffer_text(out, "h");
-    buffer_number(out, op->box.width);
-    buffer_text(out, "v");
-    buffer_number(out, op->box.height);
-    buffer_text(out, "h");
-    buffer_number(out, -op->box.width);
-    buffer_text(out, "z\"");
+    canvas_svg_box_way(out, op->box);
+    buffer_text(out, "\"");
     canvas_svg_end(out, op, "path");
 }
 
@@ -291,8 +343,8 @@ static void canvas_svg_mark_used(const canvas *c, bool fills[INK_COUNT], bool st
 static void canvas_svg_color_rule(const canvas *of, buffer *out, char kind, theme_ink ink)
 {
     theme_rgb c = canvas_color(of, ink);
-    buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", kind, (int)ink, kind == 'f' ? "fill" : "stroke", c.red, c.green,
-                  c.blue);
+    buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", kind, (int)ink, kind == 'f' ? "fill" : "fill:none;stroke", c.red,
+                  c.green, c.blue);
 }
 
 // The family of --font is foreign text: a string of CSS, in which nothing can end it.
@@ -312,10 +364,12 @@ void canvas_svg_style(const canvas *c, buffer *out)
 {
     bool fills[INK_COUNT] = {false}, strokes[INK_COUNT] = {false}, type[TYPES] = {false};
     canvas_svg_mark_used(c, fills, strokes, type);
+    // What is drawn is not filled, unless an ink says so: that rule comes later.
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
-        if (fills[ink]) canvas_svg_color_rule(c, out, 'f', (theme_ink)ink);
         if (strokes[ink]) canvas_svg_color_rule(c, out, 's', (theme_ink)ink);
     }
+    for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++)
+        if (fills[ink]) canvas_svg_color_rule(c, out, 'f', (theme_ink)ink);
     for (int t = 0; t < TYPES; t++) {
         if (!type[t]) continue;
         buffer_printf(out, ".t%d{font:%d ", t, theme_weight((theme_type)t));
@@ -324,7 +378,7 @@ void canvas_svg_style(const canvas *c, buffer *out)
         canvas_svg_family(c, out, (theme_type)t);
         buffer_text(out, "}");
     }
-    buffer_text(out, "text{font-feature-settings:\"tnum\";white-space:pre}");
+    buffer_text(out, CANVAS_SVG_RULES);
 }
 
 void canvas_svg(const canvas *c, buffer *out, bool embedded)
@@ -355,6 +409,11 @@ void canvas_svg(const canvas *c, buffer *out, bool embedded)
                       ground.green, ground.blue);
     bool hovers = false;
     for (size_t i = 0; i < c->count; i++) {
+        size_t boxes = hovers ? 0 : canvas_svg_write_boxes(c, out, i);
+        if (boxes) {
+            i += boxes - 1;
+            continue;
+        }
         if (hovers != (c->ops[i].kind == CANVAS_HOVER)) {
             if (hovers)
                 buffer_text(out, "</g>\n");

@@ -244,10 +244,10 @@ static number_text lines_chart_value_text(const lines_panel *p, double value)
     }
 }
 
-// Hover texts: up to 80 stretches, each with the point in its middle.
+// Hover texts: up to 32 stretches, each with the point in its middle; all points are in the table.
 static void lines_chart_draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
-    enum { MOST = 80 };
+    enum { MOST = 32 };
     size_t count = l->style.count, stretches = count < MOST ? count : MOST;
     for (size_t s = 0; s < stretches; s++) {
         size_t from = s * count / stretches, end = (s + 1) * count / stretches, i = (from + end) / 2;
@@ -446,6 +446,7 @@ static void lines_chart_table_head(chart_twin *t, const lines *l, bool bands)
     t->right |= 1;
 }
 
+// In the page's table four digits, as fine as is drawn; in a file with the bands all that are known.
 static void lines_chart_table_values(chart_twin *t, const lines_curve *k, size_t row, bool bands)
 {
     const double *of[3] = {k->y, k->low, k->high};
@@ -453,7 +454,7 @@ static void lines_chart_table_values(chart_twin *t, const lines_curve *k, size_t
         if (isnan(of[m][row]))
             chart_cell(t, "not measured");
         else
-            chart_cellf(t, "%.6g", of[m][row]);
+            chart_cellf(t, "%.*g", bands ? 6 : 4, of[m][row]);
     }
 }
 

@@ -74,7 +74,7 @@ static void map_draw_cells(canvas *c, const map *m, const double *values, canvas
 // Hover texts: stretches of columns with the most in each.
 static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
-    enum { STRETCHES = 40, LEAST = 10, ALL = 240 }; // ALL: of a whole map, or pages become heavy
+    enum { STRETCHES = 40, LEAST = 8, ALL = 160 }; // ALL: of a whole map, or pages become heavy
     size_t columns = m->style.columns, most = m->count ? ALL / m->count : STRETCHES;
     size_t stretches = most > STRETCHES ? STRETCHES : most < LEAST ? LEAST : most;
     if (stretches > columns) stretches = columns;
@@ -85,9 +85,8 @@ static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box 
         char text[480];
         for (size_t i = from; i < end; i++)
             high = fmax(high, r->values[i]);
-        snprintf(text, sizeof text, "%.60s, %s to %s: %s%s", r->label,
+        snprintf(text, sizeof text, "%.60s, from %s: %s%s", r->label,
                  number_duration(m->style.from + span * (double)from).text,
-                 number_duration(m->style.from + span * (double)end).text,
                  isnan(high) ? "not measured" : map_value_text(m, high).text,
                  end - from > 1 && !isnan(high) ? " at most" : "");
         canvas_hover(c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},

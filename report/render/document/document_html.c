@@ -28,6 +28,7 @@ typedef struct writer {
     bool interactive;
     layout *layouts; // [2 * LAYOUTS] of each item: left or only chart, right chart
     bool used[INK_COUNT];
+    size_t id; // of what is drawn once and used twice: the last one
 } writer;
 
 static layout *html_layouts_of(const writer *w, size_t item, bool right)
@@ -86,6 +87,9 @@ static void html_lay_out_chart(writer *w, size_t item, bool right, const chart *
     if (x->is_table) return;
     html_lay_out(w, &to[WIDE], x, share < 1 ? floor((full_width[WIDE] - gutter) * share) : full_width[WIDE]);
     html_lay_out_narrow(w, &to[NARROW], x);
+    if (!to[NARROW].c) return;
+    canvas_share(to[NARROW].c, to[WIDE].c, &w->id);
+    if (x->twin.count) canvas_drop_tips(to[NARROW].c); // a finger does not hover: the table says it
 }
 
 static void html_lay_out_all(writer *w)
@@ -129,8 +133,11 @@ static void html_write_variables(writer *w, bool dark)
 
 static void html_write_classes(writer *w)
 {
+    // What is drawn is not filled, unless an ink says so: that rule comes later.
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++)
-        if (w->used[ink]) buffer_printf(w->out, ".f%d{fill:var(--i%d)}.s%d{stroke:var(--i%d)}", ink, ink, ink, ink);
+        if (w->used[ink]) buffer_printf(w->out, ".s%d{fill:none;stroke:var(--i%d)}", ink, ink);
+    for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++)
+        if (w->used[ink]) buffer_printf(w->out, ".f%d{fill:var(--i%d)}", ink, ink);
     buffer_text(w->out, "\n");
     for (int type = 0; type < TYPES; type++) {
         buffer_printf(w->out, ".t%d{font:%d ", type, theme_weight((theme_type)type));
@@ -178,7 +185,6 @@ static const char sheet[] =
     ".scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
     ".scroll svg{display:block;width:calc(var(--w)*1.5px);max-width:100%;min-width:calc(var(--w)*1.25px);"
     "height:auto}\n"
-    "text{font-feature-settings:\"tnum\";white-space:pre}\n"
     ".narrow{display:none}\n"
     "details{margin:8px 0 0;font-size:13.5px}\n"
     "summary{cursor:pointer;color:var(--second)}\n"
@@ -189,7 +195,7 @@ static const char sheet[] =
     "thead th{color:var(--second);font-weight:400}\n"
     "tbody th{font-weight:500}\n"
     "tbody tr:hover{background:var(--field)}\n"
-    ".r,td{text-align:right}td.l,td.long{text-align:left}\n"
+    ".r,td,.n tbody th{text-align:right}td.l,td.long{text-align:left}\n"
     "footer{margin:56px 0 0;padding-top:10px;border-top:1px solid var(--hair)}\n"
     "@media (min-width:821px){.beside{grid-template-columns:minmax(0,var(--l)) minmax(0,var(--r))}}\n"
     "@media screen and (min-width:1100px){body{max-width:1184px}.scroll svg{width:calc(var(--w)*1.75px)}}\n"
@@ -212,11 +218,15 @@ static const char sheet[] =
     "svg{width:100%;min-width:0}table{width:100%;font-size:8.5pt}th,td{white-space:normal;overflow-wrap:"
     "anywhere;padding-right:6px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
+// What a narrow chart shares with the wide one is squeezed, but for the width of its lines.
+static const char shared_sheet[] =
+    "@media screen and (max-width:820px){path[stroke^=var]{vector-effect:non-scaling-stroke;stroke-width:1.5}}\n";
+
 // Of what the script makes.
 static const char asked_sheet[] =
     "svg.asked{touch-action:pan-y;cursor:crosshair;-webkit-user-select:none;user-select:none}\n"
     ".magnified svg.time path{vector-effect:non-scaling-stroke}\n"
-    ".magnified svg.time g[shape-rendering] path{vector-effect:none}\n" // the rows of a picture are lines as wide as they are high
+    ".magnified svg.time .m path{vector-effect:none}\n" // the rows of a picture are lines as wide as they are high
     ".cursor{stroke:var(--text);stroke-width:1;fill:none;pointer-events:none}\n"
     ".own-tics path{stroke:var(--second);stroke-width:.6}.own-tics text{font:6.6px Inter,\"DejaVu Sans\",sans-serif;"
     "fill:var(--second)}\n"
@@ -265,7 +275,9 @@ static void html_write_style(writer *w)
         buffer_text(w->out, "}}\n");
     }
     html_write_classes(w);
+    buffer_text(w->out, CANVAS_SVG_RULES "\n");
     buffer_text(w->out, sheet);
+    if (w->id) buffer_text(w->out, shared_sheet);
     if (w->interactive) buffer_text(w->out, asked_sheet);
     buffer_text(w->out, "</style>\n");
 }
@@ -371,10 +383,11 @@ static void html_write_cell(writer *w, const chart_twin *t, size_t i)
     enum { LONG = 60 };
     size_t column = i % t->columns;
     const char *name = i < t->columns || !column ? "th" : "td";
-    const char *scope = i < t->columns ? " scope=\"col\"" : !column ? " scope=\"row\"" : "";
+    // A head cell before data is its row's; where it is a number, the whole table says that.
+    const char *scope = i < t->columns ? " scope=\"col\"" : "";
     bool is_head = i < t->columns || !column, right = html_is_right(t, column);
     // Most cells are numbers: they need no class.
-    const char *look = right                                  ? is_head ? " class=\"r\"" : ""
+    const char *look = right                                  ? i < t->columns ? " class=\"r\"" : ""
                        : strlen(t->cells[i]) > LONG && column ? " class=\"long\""
                        : is_head                              ? ""
                                                               : " class=\"l\"";
@@ -395,7 +408,7 @@ static void html_write_table(writer *w, const chart_twin *t, const char *label)
 {
     size_t rows = (t->count + t->columns - 1) / t->columns;
     html_write_element(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", label,
-                       "\">\n<table>\n<thead>\n");
+                       html_is_right(t, 0) ? "\">\n<table class=\"n\">\n<thead>\n" : "\">\n<table>\n<thead>\n");
     html_write_row(w, t, 0);
     buffer_text(w->out, "</thead>\n<tbody>\n");
     for (size_t row = 1; row < rows; row++)
@@ -530,7 +543,7 @@ void document_html(document *d, const document_options *o, buffer *out, void (*w
                    void *user)
 {
     writer w = {.d = d, .out = out, .theme = o->theme, .interactive = o->interactive};
-    plots made = {0};
+    plots made = {.coarse = true};
     html_lay_out_all(&w);
     html_make_plots(&w, &made, o, warn, user);
     for (size_t i = 0; i < html_layout_count(&w); i++)

@@ -76,6 +76,7 @@ void document_html(document *d, const document_options *o, buffer *out, void (*w
 typedef struct plots {
     plot_job *jobs;
     size_t count;
+    bool coarse; // for a screen
 } plots;
 void plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
                 void (*warn)(void *user, const char *text), void *user);

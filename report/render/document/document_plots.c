@@ -17,7 +17,7 @@ static void plots_gather(void *user, canvas_plot_copy *p, canvas_box box)
 {
     plots *all = user;
     p->job = &all->jobs[all->count++];
-    *p->job = (plot_job){.plot = &p->plot, .width = box.width, .height = box.height};
+    *p->job = (plot_job){.plot = &p->plot, .width = box.width, .height = box.height, .coarse = all->coarse};
 }
 
 static void plots_say_missing(canvas *const *canvases, size_t count)

@@ -271,10 +271,10 @@
 
   // ---- tables ----
 
-  // "1.5 kB/s" is more than "900 B/s"; what is no number comes last.
+  // "1.5 kB/s" is more than "900 B/s", and "rank 17" than "rank 2"; what is no number, as "node-17", comes last.
   const powers = {k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18, m: 1e-3, '\u00b5': 1e-6, n: 1e-9};
   function amount(text) {
-    const found = /^[^\d\u2212-]*([\u2212-]?[\d\u202f,]*\.?\d+(?:e[+-]?\d+)?)[\s\u202f]*(.*)$/.exec(text.trim());
+    const found = /^(?:[^\d]*[\s\u202f(])?[<>\u2264\u2265~\u00d7\u00b1]*([\u2212-]?[\d\u202f,]*\.?\d+(?:e[+-]?\d+)?)[\s\u202f]*(.*)$/.exec(text.trim());
     if (!found) return NaN;
     const value = Number(found[1].replace('\u2212', '-').replace(/[\u202f,]/g, '')), unit = found[2];
     const binary = /^([KMGTP])i/.exec(unit);

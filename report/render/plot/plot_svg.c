@@ -3,6 +3,7 @@
 #include "render/base/buffer.h"
 #include "plot_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,11 @@ static long plot_svg_paint_in(span colour)
 typedef struct state {
     buffer out;
     const plot *plot;
+    bool coarse;
     long groups[DEPTH_MAX]; // paint of each that is open
     size_t depth;
     bool failed;
+    bool pointed; // the number before had a point: in coarse lines one with nothing before its point needs no blank
 } state;
 
 // A number as gnuplot writes it, in hundredths; what is finer is rounded. *at moves past it.
@@ -102,20 +105,29 @@ static long plot_svg_read_hundredths(state *s, const char **at, const char *end)
 static void plot_svg_put_hundredths(state *s, long value, bool first)
 {
     long size = value < 0 ? -value : value, rest = size % 100;
-    if (!first && value >= 0) buffer_text(&s->out, " ");
+    bool bare = size < 100 && rest && s->pointed && s->coarse;
+    if (!first && value >= 0 && !bare) buffer_text(&s->out, " ");
     if (value < 0) buffer_text(&s->out, "-");
     if (size >= 100 || size == 0) buffer_printf(&s->out, "%ld", size / 100);
     if (rest) buffer_printf(&s->out, rest % 10 ? ".%02ld" : ".%ld", rest % 10 ? rest : rest / 10);
+    s->pointed = rest != 0;
 }
 
 // A line on its way out: what goes on in the direction of the axis that it has is one piece.
 typedef struct pen {
     long x, y, dx, dy; // where it is, and the way from there that is not written yet
     char command;      // of the piece before
+    double low, high;  // coarse: what way from there passes all points since then closely enough
 } pen;
+
+static long plot_svg_round_to_tenths(long hundredths)
+{
+    return (hundredths + (hundredths < 0 ? -5 : 5)) / 10 * 10;
+}
 
 static void plot_svg_put_way(state *s, pen *p)
 {
+    if (s->coarse) p->dx = plot_svg_round_to_tenths(p->dx), p->dy = plot_svg_round_to_tenths(p->dy);
     char command = p->dy == 0 ? 'h' : p->dx == 0 ? 'v' : 'l';
     if (!p->dx && !p->dy) return;
     if (command != p->command) buffer_bytes(&s->out, &command, 1);
@@ -133,8 +145,34 @@ static bool plot_svg_goes_on(const pen *p, long dx, long dy)
            (!p->dx && !dx && p->dy && dy && (p->dy > 0) == (dy > 0));
 }
 
+// A way is as good as the points that it leaves out, if it passes all of them within `near`, up or down.
+static void plot_svg_line_to_coarse(state *s, pen *p, long x, long y)
+{
+    const double near = 12;
+    for (int again = 0; again < 2; again++) {
+        long dx = x - p->x, dy = y - p->y, size = dx < 0 ? -dx : dx;
+        bool first = !p->dx && !p->dy,
+             onward = dx && p->dx && (dx > 0) == (p->dx > 0) && size >= (p->dx < 0 ? -p->dx : p->dx);
+        double slope = size ? (double)dy / (double)size : 0;
+        if (first || (onward && slope >= p->low && slope <= p->high)) {
+            double reach = size ? near / (double)size : 0;
+            p->low = first ? slope - reach : fmax(p->low, slope - reach);
+            p->high = first ? slope + reach : fmin(p->high, slope + reach);
+            p->dx = dx;
+            p->dy = dy;
+            return;
+        }
+        plot_svg_put_way(s, p);
+        p->dx = p->dy = 0;
+    }
+}
+
 static void plot_svg_line_to(state *s, pen *p, long x, long y)
 {
+    if (s->coarse) {
+        plot_svg_line_to_coarse(s, p, x, y);
+        return;
+    }
     long dx = x - p->x - p->dx, dy = y - p->y - p->dy;
     if (!plot_svg_goes_on(p, dx, dy)) plot_svg_put_way(s, p);
     p->dx += dx;
@@ -144,6 +182,7 @@ static void plot_svg_line_to(state *s, pen *p, long x, long y)
 static void plot_svg_move_to(state *s, pen *p, long x, long y)
 {
     plot_svg_put_way(s, p);
+    if (s->coarse) x = plot_svg_round_to_tenths(x), y = plot_svg_round_to_tenths(y);
     buffer_text(&s->out, "M");
     plot_svg_put_hundredths(s, x, true);
     plot_svg_put_hundredths(s, y, false);
@@ -310,7 +349,7 @@ static bool plot_svg_is_whole(const char *text, size_t size)
 
 char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *new_size)
 {
-    state s = {.plot = job->plot};
+    state s = {.plot = job->plot, .coarse = job->coarse};
     const char *end = text + size;
     bool inside = true;
     *new_size = 0;

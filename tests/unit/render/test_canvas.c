@@ -167,20 +167,19 @@ static void test_svg(void **state)
     assert_non_null(strstr(b.data, "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;</text>"));
     assert_null(strstr(b.data, "<script"));
     // The image: a line for each run of a row, as thick as a row is high.
-    assert_non_null(strstr(b.data, "<g shape-rendering=\"crispEdges\" fill=\"none\" stroke-width=\"1\" "
-                                   "transform=\"translate(0 20) scale(5.000000 5.000000) translate(0 .5)\">\n"));
+    assert_non_null(strstr(b.data, "<g class=\"m\" transform=\"translate(0 22.5)scale(5 5)\">\n"));
     char css[32], run[64];
     snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M0 0h2\"/>", INK_BLUE); // the first row in one run
     assert_non_null(strstr(b.data, run));
     snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M1 1h1\"/>", INK_BAD);
     assert_non_null(strstr(b.data, run));
     theme_rgb bad = theme_color(INK_BAD, false);
-    snprintf(css, sizeof css, ".s%d{stroke:#%02x%02x%02x}", INK_BAD, bad.red, bad.green, bad.blue);
+    snprintf(css, sizeof css, ".s%d{fill:none;stroke:#%02x%02x%02x}", INK_BAD, bad.red, bad.green, bad.blue);
     assert_non_null(strstr(b.data, css));
     // Neighbouring hovers share a group.
     assert_non_null(strstr(b.data, "<g fill=\"none\" pointer-events=\"all\">\n"
-                                   "<path d=\"M1 30h3v4.5h-3z\"><title>one</title></path>\n"
-                                   "<path d=\"M4 30h3v4.5h-3z\"><title>two</title></path>\n</g>\n"));
+                                   "<path d=\"M1 30h3v4.5h-3\"><title>one</title></path>\n"
+                                   "<path d=\"M4 30h3v4.5h-3\"><title>two</title></path>\n</g>\n"));
     theme_rgb ok = theme_color(INK_OK, false);
     snprintf(css, sizeof css, ".f%d{fill:#%02x%02x%02x}", INK_OK, ok.red, ok.green, ok.blue);
     assert_non_null(strstr(b.data, css));
@@ -190,6 +189,35 @@ static void test_svg(void **state)
     assert_null(strstr(b.data, "<style>"));
     buffer_free(&b);
     canvas_close(c);
+}
+
+// A chart that is drawn wide and narrow has its cells once; what is only hovered for can be left out of one.
+static void test_shared(void **state)
+{
+    (void)state;
+    const uint16_t inks[20] = {INK_BLUE, INK_BAD}, others[20] = {INK_BAD};
+    canvas *wide = canvas_open(200, 20), *narrow = canvas_open(100, 20);
+    size_t id = 7;
+    buffer b = {0};
+    canvas_image(wide, (canvas_box){0, 0, 200, 10}, others, 20, 1);
+    canvas_image(wide, (canvas_box){0, 10, 200, 10}, inks, 20, 1);
+    canvas_image(narrow, (canvas_box){0, 10, 100, 10}, inks, 20, 1);
+    canvas_hover(narrow, (canvas_box){1, 10, 3, 4}, "hovered");
+    canvas_share(narrow, wide, &id);
+    canvas_drop_tips(narrow);
+    assert_int_equal(id, 8);
+    canvas_svg(wide, &b, true);
+    assert_non_null(strstr(b.data, "<g class=\"m\" transform=\"translate(0 15)scale(10 10)\">\n<g id=\"d8\"><path"));
+    assert_non_null(strstr(b.data, "<g class=\"m\" transform=\"translate(0 5)scale(10 10)\">\n<path"));
+    b.size = 0;
+    canvas_svg(narrow, &b, true);
+    assert_non_null(
+        strstr(b.data, "<g class=\"m\" transform=\"translate(0 15)scale(5 10)\">\n<use href=\"#d8\"/></g>"));
+    assert_null(strstr(b.data, "<path"));
+    assert_null(strstr(b.data, "hovered"));
+    buffer_free(&b);
+    canvas_close(narrow);
+    canvas_close(wide);
 }
 
 typedef struct faults {
@@ -269,9 +297,9 @@ static void test_hatch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_visible), cmocka_unit_test(test_buffer), cmocka_unit_test(test_theme),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_svg),    cmocka_unit_test(test_layout_check),
-        cmocka_unit_test(test_hatch),
+        cmocka_unit_test(test_visible),      cmocka_unit_test(test_buffer), cmocka_unit_test(test_theme),
+        cmocka_unit_test(test_text),         cmocka_unit_test(test_svg),    cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_layout_check), cmocka_unit_test(test_hatch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -514,6 +514,26 @@ static void hanging_programs_are_stopped(void **state)
 }
 
 // What a hostile program writes as a picture is never taken over.
+// For a screen: points that lie within an eighth of a pt of the way past them are left out, and places are tenths.
+static void pictures_for_screens_are_small(void **state)
+{
+    static const char svg[] = "<svg><path stroke='rgb(167,0,0)' d='M0.00,10.00 L1.00,10.05 L2.00,9.97 L3.00,10.02 "
+                              "L4.00,20.00 L5.00,30.04 L4.00,30.04 L4.50,31.00'/></svg>";
+    const double x[] = {0, 1}, y[] = {0, 1};
+    plot_series line = {.kind = PLOT_LINE, .ink = INK_SENT, .x = x, .y = y, .count = 2};
+    plot p = {{0, 1, false, false}, {0, 1, false, false}, &line, 1};
+    plot_job job = {.plot = &p, .width = 100, .height = 100, .coarse = true};
+    size_t size;
+    (void)state;
+    char *coarse = plot_svg_tidy(svg, sizeof svg - 1, &job, &size);
+    assert_non_null(strstr(coarse, " d=\"M0 10h3l2 20h-1l.5 1\""));
+    free(coarse);
+    job.coarse = false;
+    char *fine = plot_svg_tidy(svg, sizeof svg - 1, &job, &size);
+    assert_non_null(strstr(fine, " d=\"M0 10l1 .05 1-.08 1 .05 1 9.98 1 10.04h-1l.5 .96\""));
+    free(fine);
+}
+
 static void pictures_are_not_trusted(void **state)
 {
     static const struct {
@@ -642,6 +662,7 @@ int main(void)
         cmocka_unit_test(too_many_points_are_refused),
         cmocka_unit_test(other_programs),
         cmocka_unit_test(hanging_programs_are_stopped),
+        cmocka_unit_test(pictures_for_screens_are_small),
         cmocka_unit_test(pictures_are_not_trusted),
         cmocka_unit_test(hostile_place_for_files),
         cmocka_unit_test(surroundings_do_not_matter),
