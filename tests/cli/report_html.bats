@@ -38,7 +38,7 @@ look() {
     grep -q "default-src 'none'; style-src 'unsafe-inline'" a.html
     grep -q 'prefers-color-scheme:dark' a.html
     grep -q '@media print' a.html
-    grep -q '[.]r,td{text-align:right}' a.html # numbers stand at the right: the rule for cells that are no text
+    grep -q '[.]r,td,[.]n tbody th{text-align:right}' a.html # numbers stand at the right: the rule for cells that are no text
     grep -qE '<td>[0-9.,]+' a.html
     [ "$(grep -c '<figure' a.html)" -ge 3 ]
 }
