@@ -27,23 +27,12 @@ make_certificates() {
     done
 }
 
-# wait_for COMMAND...: until it succeeds.
-wait_for() {
-    local i
-    for ((i = 0; i < 600; i++)); do
-        "$@" && return
-        sleep 0.1
-    done
-    echo "waited in vain: $*"
-    return 1
-}
-
 # start_head NAME OPTION...: sets url and NETPROF_TOKEN.
 start_head() {
     local name=$1
     shift
     netprof head --dir "$name" --listen 127.0.0.1:0 "$@" >"$name.out" 2>"$name.err" 3>&- &
-    wait_for grep -q NETPROF_TOKEN= "$name.out"
+    wait_until 60 grep -q NETPROF_TOKEN= "$name.out"
     url=$(grep -oE '(tls|nats)://[0-9.:]+' "$name.out")
     NETPROF_TOKEN=$(sed -n 's/^NETPROF_TOKEN=\([0-9a-f]*\) .*/\1/p' "$name.out")
     export NETPROF_TOKEN
@@ -62,7 +51,7 @@ is_taken() { # HEAD AGENT
 }
 
 is_refused() { # HEAD AGENT: it says so after 5 s
-    wait_for grep -q 'no server there, or it refuses' "$2.log"
+    wait_until 60 grep -q 'no server there, or it refuses' "$2.log"
     ! is_taken "$1" "$2"
 }
 
@@ -78,8 +67,8 @@ is_refused() { # HEAD AGENT: it says so after 5 s
     grep -q -- ' --tls-ca FILE --tls-cert FILE --tls-key FILE' mutual.out
     start_agent known "$url" --tls-ca ca.pem --tls-cert node.pem --tls-key node.key
     start_agent nobody "$url" --tls-ca ca.pem
-    wait_for is_taken plain good
-    wait_for is_taken mutual known
+    wait_until 60 is_taken plain good
+    wait_until 60 is_taken mutual known
     is_refused plain distrusts
     is_refused plain bare
     is_refused wrong elsewhere

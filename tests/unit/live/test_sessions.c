@@ -80,10 +80,34 @@ static void test_sessions(void **state)
     free(s.nodes);
 }
 
+// A session of ten thousand nodes by name is read as it was written; one that could not be read is not written.
+static void test_many_nodes(void **state)
+{
+    session s = {.start_ns = 5}, back;
+    char *names = calloc(1, 2 << 20);
+    size_t n = 0;
+    (void)state;
+    make_head();
+    snprintf(s.name, sizeof s.name, "many");
+    for (unsigned i = 0; i < 10000; i++)
+        n += (size_t)sprintf(names + n, "node%05u,node%05u.*,", i, i);
+    s.nodes = names;
+    assert_int_equal(session_write(directory(), &s), 0);
+    assert_int_equal(session_read(directory(), "many", &back), 0);
+    assert_string_equal(back.nodes, names);
+    session_free(&back);
+    memset(names + n, 'x', 1 << 20);
+    snprintf(s.name, sizeof s.name, "more");
+    assert_int_equal(session_write(directory(), &s), EFBIG);
+    assert_int_equal(session_read(directory(), "more", &back), ENOENT);
+    free(names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sessions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_nodes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SESSION_MOST = 65536 }; // bytes of its file
+enum { SESSION_MOST = 1 << 20 }; // bytes of its file: it may name ten thousand nodes
 
 bool session_is_name(const char *name)
 {
@@ -93,7 +93,8 @@ int session_write(const char *directory, const session *s)
     char *path = session_path(directory, s->name), *beside = memory_format("%s/sessions/.%s.new", directory, s->name);
     size_t size = strlen(text);
     struct stat st;
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), error = fd < 0 ? errno : 0;
+    int fd = size > SESSION_MOST ? -1 : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error = size > SESSION_MOST ? EFBIG : fd < 0 ? errno : 0;
     // One that root begins is for the head to read, which may be another user.
     if (!error && geteuid() == 0 && stat(directory, &st) == 0 && fchown(fd, st.st_uid, st.st_gid))
         errno = 0; // then the head drops nothing any more
