@@ -239,7 +239,7 @@ static char *cmd_run_reported(const execution *e)
     if (!report_path) return NULL;
     if (e->ask->samples) return memory_strdup(e->mpi.directory);
     if (as_nccl && nccl_run_files(e->mpi.directory)) return memory_strdup(e->mpi.directory);
-    if (as_mpi) return mpi_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
+    if (as_mpi) return ranks_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
     return e->to ? memory_strdup(recorder_path(e->to)) : NULL;
 }
 
@@ -271,17 +271,17 @@ static int cmd_run_status(const execution *e)
 static int cmd_run_open(execution *e, char **temporary)
 {
     bool samples = e->ask->samples;
-    int code = as_mpi    ? mpi_run_open(&e->mpi, output)
-               : as_nccl ? mpi_run_open_directory(&e->mpi, output)
-               : samples ? mpi_run_open_plain(&e->mpi)
+    int code = as_mpi    ? ranks_run_open_mpi(&e->mpi, output)
+               : as_nccl ? ranks_run_open_directory(&e->mpi, output)
+               : samples ? ranks_run_open_plain(&e->mpi)
                          : EXIT_DONE;
     if (!code && as_nccl) code = nccl_run_open(e->mpi.directory);
     if (code) return code;
     if (report_path && !output && !as_mpi && !samples && !(*temporary = cmd_run_temporary_file())) return EXIT_FILE;
     char *path = *temporary          ? memory_strdup(*temporary)
-                 : samples           ? mpi_run_pattern(&e->mpi, "netprof-the-run.netprof")
+                 : samples           ? ranks_run_pattern(&e->mpi, "netprof-the-run.netprof")
                  : !output           ? NULL
-                 : as_mpi || as_nccl ? mpi_run_pattern(&e->mpi, "run.netprof")
+                 : as_mpi || as_nccl ? ranks_run_pattern(&e->mpi, "run.netprof")
                                      : memory_strdup(output);
     code = run_open(e, path);
     free(path);
@@ -349,10 +349,10 @@ static int cmd_run_open_next(execution *e, uint64_t number)
     char *path = !output  ? NULL
                  : as_mpi ? run_series_directory(output, number, count)
                           : run_series_path(output, number, count);
-    int code = as_mpi ? mpi_run_open(&e->mpi, path) : EXIT_DONE;
+    int code = as_mpi ? ranks_run_open_mpi(&e->mpi, path) : EXIT_DONE;
     if (as_mpi && !code) {
         free(path);
-        path = mpi_run_pattern(&e->mpi, "run.netprof");
+        path = ranks_run_pattern(&e->mpi, "run.netprof");
     }
     if (!code) code = run_open(e, path);
     free(path);

@@ -1,6 +1,6 @@
 #include "nccl_run.h"
 
-#include "mpi_run.h"
+#include "loaded_library.h"
 #include "cli/output.h"
 #include "analysis/base/memory.h"
 
@@ -21,7 +21,7 @@ static char *nccl_run_other_plugin(const char *value)
 
 int nccl_run_open(const char *directory)
 {
-    char *library = mpi_run_find_library("--nccl", nccl_library);
+    char *library = loaded_library_find("--nccl", nccl_library);
     char *other = nccl_run_other_plugin(getenv("NCCL_PROFILER_PLUGIN"));
     if (library) {
         if (other) setenv("NETPROF_NCCL_NEXT", other, 0);

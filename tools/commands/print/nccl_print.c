@@ -151,10 +151,18 @@ static int nccl_print_by_cost(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// As claims name it.
+static void nccl_print_rank_cell(const nccl *n, const nccl_process *p, table *t)
+{
+    const nccl_member *of = nccl_widest_member(n, (uint32_t)(p - n->processes));
+    table_printf(t, PLAIN, "%lld of %.200s", (long long)of->rank, n->communicators[of->communicator].label);
+}
+
 static void nccl_print_late(const nccl *n, bool all)
 {
     enum { SHOWN = 5 };
-    static const column columns[] = {{"host", 0},
+    static const column columns[] = {{"rank", 0},
+                                     {"host", 0},
                                      {"pid", COLUMN_RIGHT},
                                      {"local", COLUMN_RIGHT},
                                      {"records", COLUMN_RIGHT},
@@ -173,6 +181,7 @@ static void nccl_print_late(const nccl *n, bool all)
     for (size_t i = 0; i < count && (all || i < SHOWN); i++) {
         const nccl_process *p = order[i];
         const nccl_waiting *w = &p->waiting;
+        nccl_print_rank_cell(n, p, t);
         table_cell(t, PLAIN, n->hosts[p->host].name);
         table_printf(t, PLAIN, "%lld", (long long)p->pid);
         table_printf(t, PLAIN, "%u", p->local);
@@ -212,6 +221,7 @@ static void nccl_print_split_line(const nccl *n, const nccl_print_split *x, tabl
 {
     const nccl_split *s = &x->split;
     double send = nccl_split_send_us(s), receive = nccl_split_receive_us(s);
+    nccl_print_rank_cell(n, x->process, t);
     table_cell(t, PLAIN, n->hosts[x->process->host].name);
     table_printf(t, PLAIN, "%lld", (long long)x->process->pid);
     table_cell(t, PLAIN, words_amount((double)s->sent_bytes, "bytes").text);
@@ -229,7 +239,8 @@ static void nccl_print_split_line(const nccl *n, const nccl_print_split *x, tabl
 static void nccl_print_proxies(const nccl *n, bool all)
 {
     enum { SHOWN = 5 };
-    static const column columns[] = {{"host", 0},
+    static const column columns[] = {{"rank", 0},
+                                     {"host", 0},
                                      {"pid", COLUMN_RIGHT},
                                      {"sent", COLUMN_RIGHT},
                                      {"us a step", COLUMN_RIGHT},

@@ -446,7 +446,7 @@ void run_free(execution *e)
     netprof_snapshot_free(&e->between);
     tcp_sockets_close(e->sockets);
     netprof_close(e->np);
-    mpi_run_close(&e->mpi);
+    ranks_run_close(&e->mpi);
 }
 
 // ---- around the runs ----

@@ -5,7 +5,7 @@
 #include "cli/common.h"
 #include "commands/print/interval_table.h"
 #include "measure/attached.h"
-#include "measure/mpi_run.h"
+#include "measure/ranks_run.h"
 #include "measure/record.h"
 #include "measure/witness.h"
 #include "sources/tcp/tcp_sockets.h"
@@ -56,7 +56,7 @@ typedef enum run_end {
 
 typedef struct execution {
     run_request *ask;
-    mpi_run mpi;
+    ranks_run mpi;
     sources_job job; // the processes
     netprof *np;
     bool readable; // there is something to read

@@ -215,7 +215,7 @@ json_object *run_summary_json(const execution *e, const difference *d, bool alon
     json_put(o, "cpu_lower_bound", command ? json_new_boolean(e->left_behind) : NULL);
     json_put(o, "max_rss_bytes", command ? json_new_int64((int64_t)e->use.ru_maxrss * 1024) : NULL);
     json_put_text(o, "output", e->to ? recorder_path(e->to) : NULL);
-    if (ask->mpi) json_put(o, "mpi", mpi_run_json(&e->mpi));
+    if (ask->mpi) json_put(o, "mpi", ranks_run_json(&e->mpi));
     if (ask->nccl) json_put(o, "nccl_run", nccl_run_json(e->mpi.directory));
     json_put(o, "snapshots_between", json_exact_value(e->series));
     json_put(o, "missed_ticks", json_exact_value(run_missed(e)));
@@ -318,6 +318,6 @@ void run_summary_print(FILE *to, const execution *e, const difference *d)
     case RUN_TEXT: break;
     }
     run_summary_text(to, e, d);
-    if (e->ask->mpi) mpi_run_summary(to, &e->mpi, e->status ? run_ending(e) : NULL);
+    if (e->ask->mpi) ranks_run_summary(to, &e->mpi, e->status ? run_ending(e) : NULL);
     if (e->ask->nccl) nccl_run_summary(to, e->mpi.directory);
 }

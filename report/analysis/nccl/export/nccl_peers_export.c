@@ -201,9 +201,9 @@ json_object *nccl_devices_json(const nccl *n)
         json_put_text(o, "communicator", n->communicators[n->members[x->member].communicator].label);
         peers_put_member(o, n, x->member);
         json_put_text(o, "transport", x->transport);
-        json_put_text(o, "direction", x->direction);
+        json_put_text(o, "way", x->direction);
         json_put_text(o, "adapter", *x->adapter ? x->adapter : NULL);
-        if (x->device >= 0) json_put(o, "member", json_new_int64(x->device));
+        if (x->device >= 0) json_put(o, "adapter_member", json_new_int64(x->device));
         json_put_exact(o, "requests", x->requests);
         // Who receives through InfiniBand or RoCE does not know how much.
         if (x->bytes || strcmp(x->direction, "recv") != 0) json_put_exact(o, "bytes", x->bytes);

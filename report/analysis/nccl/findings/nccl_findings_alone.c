@@ -151,13 +151,14 @@ static void alone_report(nccl_findings_making *m, const nccl_alone *x)
     const nccl_operation *o = &n->operations[x->operation];
     const nccl_communicator *c = &n->communicators[o->communicator];
     words_text low = nccl_finding_time(x->low_us), high = nccl_finding_time(x->high_us);
+    char *rank = nccl_finding_rank(n, x->member);
     nccl_finding *f = nccl_finding_add(
         m, NCCL_RULE_EARLY_RANK, SEVERITY_INFO, x->ratio,
-        memory_format("rank %lld on host %s alone waits longer in %s of communicator %s%s: its calls take %s in the "
+        memory_format("%s alone waits longer in %s of communicator %s%s: its calls take %s in the "
                       "mean, those of the %u other ranks %s to %s; it comes early, and nobody waits for it",
-                      (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), n->colls[o->coll],
-                      c->label, nccl_alone_when(x).text, nccl_finding_time(x->us).text, c->member_count - 1, low.text,
-                      high.text));
+                      rank, n->colls[o->coll], c->label, nccl_alone_when(x).text, nccl_finding_time(x->us).text,
+                      c->member_count - 1, low.text, high.text));
+    free(rank);
     f->host = n->processes[x->process].host;
     f->device = n->hosts[f->host].name;
     f->member = x->member;

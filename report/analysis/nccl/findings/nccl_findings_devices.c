@@ -55,13 +55,6 @@ static void devices_gather(devices_making *d)
     }
 }
 
-static char *devices_rank_name(const nccl *n, uint32_t process)
-{
-    const nccl_member *of = nccl_widest_member(n, process);
-    return memory_format("rank %lld of %s, on host %s,", (long long)of->rank, n->communicators[of->communicator].label,
-                         n->hosts[n->processes[process].host].name);
-}
-
 // ---- members of a joined device ----
 
 // Of a process; least and most are places in parts. share: of the one with least / an even share; NAN: one member only,
@@ -102,7 +95,7 @@ static void devices_report_balance(devices_making *d, const devices_balance *b, 
 {
     const nccl *n = d->m->n;
     const devices_part *least = &d->parts[b->least], *most = &d->parts[b->most];
-    char names[2][80], *rank = devices_rank_name(n, least->process);
+    char names[2][80], *rank = nccl_finding_process(n, least->process);
     nccl_finding *x = nccl_finding_add(
         d->m, NCCL_RULE_UNEQUAL_MEMBERS, SEVERITY_WATCH, b->share,
         memory_format("%s sends %s of its bytes through %s of a joined network device, %s through %s; %s so "
@@ -199,7 +192,7 @@ static void devices_report_adapter(devices_making *d, uint32_t process, const ch
                                    size_t known)
 {
     const nccl *n = d->m->n;
-    char *rank = devices_rank_name(n, process);
+    char *rank = nccl_finding_process(n, process);
     nccl_finding *x = nccl_finding_add(
         d->m, NCCL_RULE_OTHER_ADAPTER, SEVERITY_WATCH, (double)same / (double)known,
         memory_format("%s sends through %s; process %u (by pid, from 0) of %s sends through %s", rank, own,

@@ -175,17 +175,21 @@ static int late_by_process_and_cost(const void *a, const void *b)
 
 static char *late_claim_pooled(const nccl *n, const late *x, const char *cost)
 {
-    const nccl_member *of = x->member == NCCL_NONE ? nccl_widest_member(n, x->process) : &n->members[x->member];
-    const char *label = n->communicators[of->communicator].label;
-    const char *host = n->hosts[n->processes[x->process].host].name;
+    bool all = x->member == NCCL_NONE;
     const words_text share = words_share(x->share);
-    if (x->member == NCCL_NONE)
-        return memory_format("rank %lld of %s, on host %s, was last in %s of the %llu complete calls of all its "
-                             "collectives together and cost %s of their time",
-                             (long long)of->rank, label, host, share.text, (unsigned long long)x->calls, cost);
-    return memory_format("rank %lld on host %s was last in %s of the %llu complete calls of communicator %s and cost "
-                         "%s of the time of its collectives",
-                         (long long)of->rank, host, share.text, (unsigned long long)x->calls, label, cost);
+    char *rank = all ? nccl_finding_process(n, x->process) : nccl_finding_rank(n, x->member), *claim;
+    if (all)
+        claim =
+            memory_format("%s was last in %s of the %llu complete calls of all its collectives together and cost %s "
+                          "of their time",
+                          rank, share.text, (unsigned long long)x->calls, cost);
+    else
+        claim = memory_format("%s was last in %s of the %llu complete calls of communicator %s and cost %s of the time "
+                              "of its collectives",
+                              rank, share.text, (unsigned long long)x->calls,
+                              n->communicators[n->members[x->member].communicator].label, cost);
+    free(rank);
+    return claim;
 }
 
 // others: in how many other collectives it is late as well; alone: or NULL, of one that is late in all calls.
@@ -201,10 +205,13 @@ static char *late_claim(const nccl *n, const late *x, size_t others, const char 
     else if (alone && !(alone->from_begin && alone->to_the_end))
         snprintf(since, sizeof since, "; it alone comes later%s", nccl_alone_when(alone).text);
     if (others) snprintf(more, sizeof more, ", likewise in %s,", words_many(others, "other collective").text);
-    return memory_format(
-        "rank %lld on host %s was last in %s of %s of communicator %s%s%s and cost %s of the time of its collectives%s",
-        (long long)n->members[x->member].rank, nccl_finding_host(n, x->member), words_share(x->share).text,
-        n->colls[o->coll], n->communicators[o->communicator].label, place, more, cost, since);
+    char *rank = nccl_finding_rank(n, x->member);
+    char *claim =
+        memory_format("%s was last in %s of %s of communicator %s%s%s and cost %s of the time of its collectives%s",
+                      rank, words_share(x->share).text, n->colls[o->coll], n->communicators[o->communicator].label,
+                      place, more, cost, since);
+    free(rank);
+    return claim;
 }
 
 static void late_add_evidence(const nccl *n, nccl_finding *x, const late *of)

@@ -2,6 +2,7 @@
 
 #include "nccl_findings_make.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/peers/peers.h"
 
@@ -183,6 +184,20 @@ words_text nccl_finding_time(double us)
 words_text nccl_finding_rate(double gbs)
 {
     return words_quantity(gbs * 1e9, "B/s");
+}
+
+char *nccl_finding_process(const nccl *n, uint32_t process)
+{
+    const nccl_member *of = nccl_widest_member(n, process);
+    return memory_format("rank %lld of %s, on host %s,", (long long)of->rank, n->communicators[of->communicator].label,
+                         n->hosts[n->processes[process].host].name);
+}
+
+char *nccl_finding_rank(const nccl *n, uint32_t member)
+{
+    const nccl_member *of = &n->members[member];
+    if (nccl_widest_member(n, of->process) != of) return nccl_finding_process(n, of->process);
+    return memory_format("rank %lld on host %s", (long long)of->rank, nccl_finding_host(n, member));
 }
 
 const char *nccl_finding_host(const nccl *n, uint32_t member)

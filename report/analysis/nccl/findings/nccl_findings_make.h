@@ -83,6 +83,10 @@ void nccl_finding_unknown(nccl_findings_making *m, char *text);
 void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char *unit);
 words_text nccl_finding_time(double us);
 words_text nccl_finding_rate(double gbs);
+// Who a member is, by the one name that a rank has in claims and tables, that in its widest communicator: "rank 2 on host
+// h1" where a claim is about that one, "rank 13 of world, on host h1," where it is about another. free() it.
+char *nccl_finding_rank(const nccl *n, uint32_t member);
+char *nccl_finding_process(const nccl *n, uint32_t process); // "rank 13 of world, on host h1,"
 const char *nccl_finding_host(const nccl *n, uint32_t member);
 // How bad a finding with such a cost is.
 severity nccl_finding_severity(double cost_share);

@@ -128,9 +128,7 @@ static char *peers_name(const peers_judging *j, uint32_t who)
 {
     const nccl *n = j->m->n;
     if (j->host) return memory_format("host %s", n->hosts[who].name);
-    const nccl_member *of = nccl_widest_member(n, who);
-    return memory_format("rank %lld of %s, on host %s,", (long long)of->rank, n->communicators[of->communicator].label,
-                         n->hosts[n->processes[who].host].name);
+    return nccl_finding_process(n, who);
 }
 
 static const char *peers_verb(nccl_wait w, bool rows)

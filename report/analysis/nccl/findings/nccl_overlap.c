@@ -296,7 +296,7 @@ json_object *nccl_overlap_json(const nccl_overlap *o, const nccl *n)
         json_put_number(row, "nccl_rx_bytes", x->own_bytes[SERIES_IN]);
         json_put_number(row, "nccl_tx_bytes", x->own_bytes[SERIES_OUT]);
         json_put_number(row, "share", x->share);
-        json_put_number(row, "others", x->others);
+        json_put_number(row, "other_calls", x->others);
         json_append(list, row);
     }
     return list;

@@ -48,9 +48,10 @@ SHAPE(size_shape, nccl_view_size, false, F(COUNT, size), F(COUNT, calls), F(SPRE
 SHAPE(reason_shape, nccl_view_reason, false, F(TEXT, what), F(COUNT, count))
 #undef F
 #define F(kind, name) FIELD(nccl_view_process, kind, name)
-SHAPE(process_shape, nccl_view_process, false, F(TEXT, host), F(COUNT, pid), F(COUNT, local), F(COUNT, rank),
-      F(COUNT, judged), F(COUNT, last_alone), F(NUMBER, behind_us), F(COUNT, records), F(COUNT, last_arrivals),
-      F(COUNT, cost_us), F(COUNT, caused_us), F(COUNT, suffered_us), F(COUNT, missing), F(COUNT, missing_tail))
+SHAPE(process_shape, nccl_view_process, false, F(TEXT, host), F(TEXT, name), F(COUNT, pid), F(COUNT, local),
+      F(COUNT, rank), F(COUNT, judged), F(COUNT, last_alone), F(NUMBER, behind_us), F(COUNT, records),
+      F(COUNT, last_arrivals), F(COUNT, cost_us), F(COUNT, caused_us), F(COUNT, suffered_us), F(COUNT, missing),
+      F(COUNT, missing_tail))
 #undef F
 #define F(kind, name) FIELD(nccl_view_bin, kind, name)
 SHAPE(bin_shape, nccl_view_bin, true, F(COUNT, first_sn), F(COUNT, last_sn), F(COUNT, instances), F(COUNT, complete),

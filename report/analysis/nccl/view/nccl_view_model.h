@@ -80,6 +80,7 @@ typedef struct nccl_view_reason {
 // A process in the map of arrivals, or in the list of them.
 typedef struct nccl_view_process {
     const char *host;
+    const char *name; // "13 of world": its rank in its widest communicator, as claims name it; "" in older files
     uint64_t pid, local, rank; // rank: in the chosen communicator; UINT64_MAX: in none
     uint64_t judged, last_alone;
     double behind_us; // mean over judged calls: median time - its time; > 0 is late; NAN: none was judged

@@ -79,6 +79,8 @@ nccl_view_process nccl_view_process_row(nccl_view_making *m, uint32_t index)
     const nccl_waiting *w = &p->waiting;
     nccl_view_process x = {.pid = p->pid > 0 ? (uint64_t)p->pid : 0, .local = p->local, .rank = UINT64_MAX};
     x.host = nccl_view_text(m->v, n->hosts[p->host].name);
+    x.name = nccl_view_format(m->v, "%lld of %s", (long long)nccl_widest_member(n, index)->rank,
+                              n->communicators[nccl_widest_member(n, index)->communicator].label);
     x.judged = w->judged;
     x.last_alone = w->judged_last;
     x.behind_us = w->judged ? w->behind_us / (double)w->judged : NAN;

@@ -106,16 +106,17 @@ static const char *say_seconds(nccl_view_making *m, double us)
     return nccl_view_text(m->v, words_duration(us / 1e6).text);
 }
 
-// The same process under the name that it has elsewhere, and what it cost in all.
+// The same process under the name that it has in the communicator of the finding, and what it cost in all.
 static void say_process(nccl_view_making *m, const nccl_finding *x)
 {
     const nccl *n = m->n;
     if (x->member == NCCL_NONE || strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return;
-    const nccl_member *of = &n->members[x->member], *wide = nccl_widest_member(n, of->process);
+    const nccl_member *of = &n->members[x->member];
     const nccl_process *p = &n->processes[of->process];
-    const char *also = wide == of ? ""
-                                  : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)wide->rank,
-                                                     n->communicators[wide->communicator].label);
+    const char *also = nccl_widest_member(n, of->process) == of
+                           ? ""
+                           : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)of->rank,
+                                              n->communicators[of->communicator].label);
     say_sentence(m, SEVERITY_INFO,
                  nccl_view_format(
                      m->v, "That process (pid %lld, local rank %u) %sand cost %s in all its communicators together.",

@@ -267,7 +267,7 @@ static void nccl_late_fill_twin(chart *x, const nccl_view *v)
         chart_cell(&x->twin, p->host);
         chart_cellf(&x->twin, "%llu", (unsigned long long)p->local);
         chart_cellf(&x->twin, "%llu", (unsigned long long)p->pid);
-        chart_cellf(&x->twin, "%llu", (unsigned long long)p->rank);
+        chart_cell(&x->twin, p->name);
         chart_cell(&x->twin, p->judged ? number_fixed(p->behind_us, 1).text : "not known");
         chart_cell(&x->twin, number_grouped(p->last_alone).text);
         chart_cell(&x->twin, number_grouped(p->judged).text);

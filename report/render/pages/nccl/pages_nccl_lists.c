@@ -69,17 +69,19 @@ static void nccl_page_add_algorithms(nccl_page *p)
 
 static void nccl_page_add_ranks(nccl_page *p)
 {
-    enum { COLUMNS = 10 };
-    static const table_column columns[COLUMNS] = {
-        {"host", TABLE_TEXT, 1},      {"local", TABLE_NUMBER, 0},  {"pid", TABLE_NUMBER, 0},
-        {"records", TABLE_NUMBER, 0}, {"last", TABLE_NUMBER, 0},   {"alone", TABLE_NUMBER, 0},
-        {"cost", TABLE_NUMBER, 0},    {"waited", TABLE_NUMBER, 0}, {"behind median", TABLE_NUMBER, 0},
-        {"missing", TABLE_NUMBER, 0}};
+    enum { COLUMNS = 11 };
+    static const table_column columns[COLUMNS] = {{"rank", TABLE_TEXT, 1},      {"host", TABLE_TEXT, 1},
+                                                  {"local", TABLE_NUMBER, 0},   {"pid", TABLE_NUMBER, 0},
+                                                  {"records", TABLE_NUMBER, 0}, {"last", TABLE_NUMBER, 0},
+                                                  {"alone", TABLE_NUMBER, 0},   {"cost", TABLE_NUMBER, 0},
+                                                  {"waited", TABLE_NUMBER, 0},  {"behind median", TABLE_NUMBER, 0},
+                                                  {"missing", TABLE_NUMBER, 0}};
     const nccl_view *v = p->v;
     sheet t = sheet_open(COLUMNS);
     for (size_t i = 0; i < v->slowest.count; i++) {
         const nccl_view_process *x = &v->slowest.items[i];
         const char *row[COLUMNS] = {
+            x->name,
             x->host,
             arena_format(p->memory, "%llu", (unsigned long long)x->local),
             arena_format(p->memory, "%llu", (unsigned long long)x->pid),

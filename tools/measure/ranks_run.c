@@ -1,5 +1,7 @@
 #define _GNU_SOURCE // realpath, mkdtemp
-#include "mpi_run.h"
+#include "ranks_run.h"
+
+#include "loaded_library.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "analysis/base/memory.h"
@@ -19,28 +21,10 @@ static const char library_name[] = "libnetprof-mpi.so";
 
 // ---- the library ----
 
-char *mpi_run_find_library(const char *option, const char *name)
-{
-    static const char *const places[] = {"", "/" NETPROF_MODULES};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash) *slash = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = memory_format("%s%s/%s", program, places[i], name), *real = realpath(path, NULL);
-        free(path);
-        if (real) return real;
-    }
-    fail(EXIT_FILE, "%s: %s is neither in %s nor in %s/%s", option, name, safe(program), safe(program),
-         NETPROF_MODULES);
-    return NULL;
-}
-
-static int mpi_run_set_preload(void)
+static int ranks_run_set_preload(void)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *library = mpi_run_find_library("--mpi", library_name);
+    char *library = loaded_library_find("--mpi", library_name);
     if (!library) return EXIT_FILE;
     if (strpbrk(library, " :")) { // the dynamic linker takes them for the end of the name
         int code = fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
@@ -61,7 +45,7 @@ static int mpi_run_set_preload(void)
 
 // ---- the directory ----
 
-static bool mpi_run_is_region_file(const char *name)
+static bool ranks_run_is_region_file(const char *name)
 {
     size_t n = strlen(name);
     return strncmp(name, "netprof-", 8) == 0 && strncmp(name, "netprof-nccl-", 13) != 0 && n > 16 &&
@@ -69,13 +53,13 @@ static bool mpi_run_is_region_file(const char *name)
 }
 
 // Calls `visit` (may be NULL) for each file of regions; returns how many.
-static size_t mpi_run_each_file(const mpi_run *m, void (*visit)(const char *path))
+static size_t ranks_run_each_file(const ranks_run *m, void (*visit)(const char *path))
 {
     DIR *directory = opendir(m->directory);
     const struct dirent *entry;
     size_t count = 0;
     while (directory && (entry = readdir(directory))) {
-        if (!mpi_run_is_region_file(entry->d_name)) continue;
+        if (!ranks_run_is_region_file(entry->d_name)) continue;
         count++;
         if (!visit) continue;
         char *path = memory_format("%s/%s", m->directory, entry->d_name);
@@ -86,7 +70,7 @@ static size_t mpi_run_each_file(const mpi_run *m, void (*visit)(const char *path
     return count;
 }
 
-static int mpi_run_make_temporary(mpi_run *m)
+static int ranks_run_make_temporary(ranks_run *m)
 {
     const char *parent = getenv("TMPDIR");
     char *path = memory_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
@@ -100,17 +84,17 @@ static int mpi_run_make_temporary(mpi_run *m)
     return m->directory ? EXIT_DONE : EXIT_FILE;
 }
 
-static int mpi_run_make_directory(mpi_run *m, const char *path)
+static int ranks_run_make_directory(ranks_run *m, const char *path)
 {
     m->made = mkdir(path, 0777) == 0;
     if (!m->made && errno != EEXIST) return fail_file(EXIT_FILE, path, "%s", strerror(errno));
     m->directory = realpath(path, NULL);
     if (!m->directory || access(m->directory, W_OK | X_OK)) return fail_file(EXIT_FILE, path, "%s", strerror(errno));
-    if (!mpi_run_each_file(m, NULL)) return EXIT_DONE;
+    if (!ranks_run_each_file(m, NULL)) return EXIT_DONE;
     return fail_file(EXIT_FILE, path, "holds the regions of another run; name a new directory");
 }
 
-char *mpi_run_pattern(const mpi_run *m, const char *name)
+char *ranks_run_pattern(const ranks_run *m, const char *name)
 {
     char *pattern = memory_alloc(2 * strlen(m->directory) + strlen(name) + 2), *to = pattern;
     for (const char *p = m->directory; *p; p++) {
@@ -121,16 +105,16 @@ char *mpi_run_pattern(const mpi_run *m, const char *name)
     return pattern;
 }
 
-static void mpi_run_set_output(const mpi_run *m)
+static void ranks_run_set_output(const ranks_run *m)
 {
-    char *pattern = mpi_run_pattern(m, "netprof-%j-%r-%h-%p.netprof");
+    char *pattern = ranks_run_pattern(m, "netprof-%j-%r-%h-%p.netprof");
     setenv("NETPROF_OUTPUT", pattern, 1);
     free(pattern);
 }
 
 // Ranks that are killed leave what they had written by then: so they write now and then, unless the user says otherwise.
 // netprof.h wants plain seconds; here a unit is understood, as everywhere else.
-static void mpi_run_set_flush(void)
+static void ranks_run_set_flush(void)
 {
     const char *given = getenv("NETPROF_FLUSH");
     char seconds[48], *end;
@@ -144,47 +128,47 @@ static void mpi_run_set_flush(void)
     setenv("NETPROF_FLUSH", seconds, 1);
 }
 
-int mpi_run_open(mpi_run *m, const char *directory)
+int ranks_run_open_mpi(ranks_run *m, const char *directory)
 {
-    *m = (mpi_run){0};
-    int code = directory ? mpi_run_make_directory(m, directory) : mpi_run_make_temporary(m);
-    if (!code) code = mpi_run_set_preload();
-    if (!code) mpi_run_set_output(m);
-    if (!code) mpi_run_set_flush();
+    *m = (ranks_run){0};
+    int code = directory ? ranks_run_make_directory(m, directory) : ranks_run_make_temporary(m);
+    if (!code) code = ranks_run_set_preload();
+    if (!code) ranks_run_set_output(m);
+    if (!code) ranks_run_set_flush();
     return code;
 }
 
-int mpi_run_open_directory(mpi_run *m, const char *directory)
+int ranks_run_open_directory(ranks_run *m, const char *directory)
 {
-    *m = (mpi_run){0};
-    return mpi_run_make_directory(m, directory);
+    *m = (ranks_run){0};
+    return ranks_run_make_directory(m, directory);
 }
 
-int mpi_run_open_plain(mpi_run *m)
+int ranks_run_open_plain(ranks_run *m)
 {
-    *m = (mpi_run){0};
-    int code = mpi_run_make_temporary(m);
-    if (!code && !getenv("NETPROF_OUTPUT")) mpi_run_set_output(m);
+    *m = (ranks_run){0};
+    int code = ranks_run_make_temporary(m);
+    if (!code && !getenv("NETPROF_OUTPUT")) ranks_run_set_output(m);
     return code;
 }
 
-size_t mpi_run_files(const mpi_run *m)
+size_t ranks_run_files(const ranks_run *m)
 {
-    return mpi_run_each_file(m, NULL);
+    return ranks_run_each_file(m, NULL);
 }
 
-static void mpi_run_remove_file(const char *path)
+static void ranks_run_remove_file(const char *path)
 {
     unlink(path);
 }
 
-void mpi_run_close(mpi_run *m)
+void ranks_run_close(ranks_run *m)
 {
     unfinished_end(m->directory);
-    if (m->temporary && m->directory) mpi_run_each_file(m, mpi_run_remove_file);
+    if (m->temporary && m->directory) ranks_run_each_file(m, ranks_run_remove_file);
     if ((m->temporary || m->made) && m->directory) rmdir(m->directory); // unless something is in it
     free(m->directory);
-    *m = (mpi_run){0};
+    *m = (ranks_run){0};
 }
 
 // ---- the summary ----
@@ -195,11 +179,11 @@ typedef struct joined {
 } joined;
 
 // The regions of all ranks, each name once. False when there is none that can be read, after saying so.
-static bool mpi_run_join(joined *j, const mpi_run *m)
+static bool ranks_run_join(joined *j, const ranks_run *m)
 {
     netprof_error error;
     const char *paths[] = {m->directory};
-    if (!mpi_run_files(m)) return false;
+    if (!ranks_run_files(m)) return false;
     if (!regions_read(&j->job, paths, 1, NULL, &error)) {
         regions_flatten(&j->flat, &j->job);
         return true;
@@ -209,13 +193,13 @@ static bool mpi_run_join(joined *j, const mpi_run *m)
     return false;
 }
 
-static void mpi_run_joined_free(joined *j)
+static void ranks_run_joined_free(joined *j)
 {
     regions_flat_free(&j->flat);
     regions_free(&j->job);
 }
 
-static int mpi_run_by_own_time(const void *a, const void *b)
+static int ranks_run_by_own_time(const void *a, const void *b)
 {
     const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
     if (x->sums.exclusive_ns != y->sums.exclusive_ns) return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
@@ -223,16 +207,16 @@ static int mpi_run_by_own_time(const void *a, const void *b)
 }
 
 // The regions, most own time first; free the list.
-static const regions_node **mpi_run_sorted(const joined *j)
+static const regions_node **ranks_run_sorted(const joined *j)
 {
     const regions_node **list = memory_alloc((j->flat.node_count + 1) * sizeof *list);
     for (size_t i = 0; i < j->flat.node_count; i++)
         list[i] = &j->flat.nodes[i];
-    qsort(list, j->flat.node_count, sizeof *list, mpi_run_by_own_time);
+    qsort(list, j->flat.node_count, sizeof *list, ranks_run_by_own_time);
     return list;
 }
 
-static void mpi_run_print_regions(FILE *to, const joined *j)
+static void ranks_run_print_regions(FILE *to, const joined *j)
 {
     enum { SHOWN = 12 };
     static const column columns[] = {{"REGION", 0},
@@ -242,7 +226,7 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
                                      {"PER CALL", COLUMN_RIGHT},
                                      {"SLOWEST/MEAN", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"BYTES", COLUMN_RIGHT | COLUMN_LEAN}};
-    const regions_node **list = mpi_run_sorted(j);
+    const regions_node **list = ranks_run_sorted(j);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < j->flat.node_count && i < SHOWN; i++) {
         const regions_node *n = list[i];
@@ -265,9 +249,9 @@ static void mpi_run_print_regions(FILE *to, const joined *j)
 
 // A rank writes its first file when MPI_Init() returns: without any file none came that far, or none had the library. Which
 // of the two it was cannot be seen from here.
-static void mpi_run_print_absence(FILE *to, const mpi_run *m, const char *ending)
+static void ranks_run_print_absence(FILE *to, const ranks_run *m, const char *ending)
 {
-    const char *flush = getenv("NETPROF_FLUSH"); // as mpi_run_set_flush() left it
+    const char *flush = getenv("NETPROF_FLUSH"); // as ranks_run_set_flush() left it
     bool early = flush && strtod(flush, NULL) > 0;
     fprintf(to, "  no regions: no process left a file in %s.\n", safe(m->directory));
     if (ending)
@@ -282,7 +266,7 @@ static void mpi_run_print_absence(FILE *to, const mpi_run *m, const char *ending
 }
 
 // The verdict and the run in figures, before any table.
-static void mpi_run_print_verdict(FILE *to, const regions *job)
+static void ranks_run_print_verdict(FILE *to, const regions *job)
 {
     char *run = regions_run_text(job);
     fprintf(to, "  %s\n", safe(job->title));
@@ -290,28 +274,28 @@ static void mpi_run_print_verdict(FILE *to, const regions *job)
     free(run);
 }
 
-void mpi_run_summary(FILE *to, const mpi_run *m, const char *ending)
+void ranks_run_summary(FILE *to, const ranks_run *m, const char *ending)
 {
     joined j = {0};
-    size_t files = mpi_run_files(m);
+    size_t files = ranks_run_files(m);
     if (!files) {
-        mpi_run_print_absence(to, m, ending);
+        ranks_run_print_absence(to, m, ending);
         return;
     }
-    if (!mpi_run_join(&j, m)) return;
+    if (!ranks_run_join(&j, m)) return;
     fprintf(to, "  regions of %s", words_many(files, "process|processes").text);
     if (!m->temporary) fprintf(to, "; 'netprof regions %s' tells more", safe(m->directory));
     fprintf(to, ":\n");
-    mpi_run_print_verdict(to, &j.job);
-    mpi_run_print_regions(to, &j);
+    ranks_run_print_verdict(to, &j.job);
+    ranks_run_print_regions(to, &j);
     if (j.job.missing_count)
         fprintf(to, "  %zu of %ld ranks have left no file: not in these figures\n", j.job.missing_count,
                 j.job.rank_count_told);
     if (j.job.warning_count) fprintf(to, "  damaged files: these figures are lower bounds\n");
-    mpi_run_joined_free(&j);
+    ranks_run_joined_free(&j);
 }
 
-static json_object *mpi_run_region_json(const regions_node *n)
+static json_object *ranks_run_region_json(const regions_node *n)
 {
     json_object *o = json_new_object();
     json_put_text(o, "region", n->name);
@@ -325,13 +309,13 @@ static json_object *mpi_run_region_json(const regions_node *n)
     return o;
 }
 
-json_object *mpi_run_json(const mpi_run *m)
+json_object *ranks_run_json(const ranks_run *m)
 {
     joined j = {0};
     json_object *o = json_new_object(), *list = json_new_array();
     json_put(o, "directory", m->temporary ? NULL : json_text_value(m->directory));
-    json_put(o, "file_count", json_exact_value(mpi_run_files(m)));
-    bool there = mpi_run_join(&j, m);
+    json_put(o, "file_count", json_exact_value(ranks_run_files(m)));
+    bool there = ranks_run_join(&j, m);
     if (there) {
         json_object *verdict = json_new_object();
         json_put_text(verdict, "severity", severity_name(j.job.severity));
@@ -341,11 +325,11 @@ json_object *mpi_run_json(const mpi_run *m)
         json_put(o, "waiting_share", json_number_value(j.job.waits.wait_share));
     }
     json_put(o, "missing_rank_count", json_exact_value(j.job.missing_count));
-    const regions_node **nodes = mpi_run_sorted(&j);
+    const regions_node **nodes = ranks_run_sorted(&j);
     for (size_t i = 0; there && i < j.flat.node_count; i++)
-        json_append(list, mpi_run_region_json(nodes[i]));
+        json_append(list, ranks_run_region_json(nodes[i]));
     json_put(o, "regions", list);
     free(nodes);
-    if (there) mpi_run_joined_free(&j);
+    if (there) ranks_run_joined_free(&j);
     return o;
 }
