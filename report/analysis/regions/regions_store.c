@@ -165,21 +165,20 @@ static const char *regions_match_name(const char *path, const char *name)
     return !*path || *path == '/' ? path : NULL;
 }
 
+// Among the siblings from `at` on, and what is below them: a region and a span may have one name and place.
+static size_t regions_find_among(const regions *r, const char *path, size_t at, size_t end)
+{
+    size_t found = REGIONS_NONE;
+    for (; at < end && found == REGIONS_NONE; at = r->nodes[at].end) {
+        const char *rest = regions_match_name(path, r->nodes[at].name);
+        if (rest) found = *rest ? regions_find_among(r, rest + 1, at + 1, r->nodes[at].end) : at;
+    }
+    return found;
+}
+
 size_t regions_find(const regions *r, const char *path)
 {
-    size_t at = 0, end = r->node_count;
-    while (at < end) {
-        const char *rest = regions_match_name(path, r->nodes[at].name);
-        if (rest && !*rest) return at;
-        if (rest) {
-            path = rest + 1;
-            end = r->nodes[at].end;
-            at++;
-        } else {
-            at = r->nodes[at].end;
-        }
-    }
-    return REGIONS_NONE;
+    return regions_find_among(r, path, 0, r->node_count);
 }
 
 // ---- the end ----

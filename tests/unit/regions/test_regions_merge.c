@@ -326,6 +326,36 @@ static void the_tree_has_the_order_of_the_code(void **state)
     (void)state;
 }
 
+// A region and a span of one name: the first one has the path, what is below the second is found all the same.
+static void a_path_below_the_second_of_one_name(void **state)
+{
+    uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS] = {0};
+    netprof_stat stats[] = {{.parent = UINT32_MAX, .region = "a"},
+                            {.node = 1, .parent = UINT32_MAX, .region = "a", .spans = 1},
+                            {.node = 2, .parent = 1, .region = "below"}};
+    netprof_regions from = {.stats = stats, .count = 3, .mode = NETPROF_MODE_TIME, .clock = "tsc", .warning = ""};
+    netprof_writer *w = NULL;
+    char *tree = tree_make(), path[4096];
+    for (size_t i = 0; i < 3; i++) {
+        stats[i].histogram = buckets;
+        stats[i].calls = stats[i].measured = 1;
+        stats[i].total_ns = stats[i].inclusive_ns = stats[i].exclusive_ns = stats[i].min_ns = stats[i].max_ns = 1000;
+    }
+    buckets[10] = 1;
+    snprintf(path, sizeof path, "%s/one.netprof", tree);
+    assert_int_equal(netprof_writer_open(&w, path, 0, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_regions(w, &from, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+    regions r = read_tree(tree);
+    assert_int_equal(r.node_count, 3);
+    assert_int_not_equal(r.nodes[0].span, r.nodes[1].span);
+    assert_int_equal(regions_find(&r, "a"), 0);
+    assert_string_equal(node_at(&r, "a/below")->name, "below");
+    regions_free(&r);
+    tree_remove(tree);
+    (void)state;
+}
+
 static void paths_of_names_with_slashes(void **state)
 {
     static const char *const names[] = {"a\\b", "x%y", "x", "", "\xff<&>\"\n"};
@@ -1027,6 +1057,7 @@ int main(void)
         cmocka_unit_test(an_open_region_lasts_at_least_as_long_as_its_parts),
         cmocka_unit_test(calls_that_were_not_timed_are_told_apart),
         cmocka_unit_test(the_tree_has_the_order_of_the_code),
+        cmocka_unit_test(a_path_below_the_second_of_one_name),
         cmocka_unit_test(paths_of_names_with_slashes),
         cmocka_unit_test(by_name_nested_regions_count_once),
         cmocka_unit_test(missing_ranks_and_repeated_numbers),
