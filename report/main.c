@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/whole_file.h"
 #include "main_figure.h"
+#include "main_live.h"
 #include "main_make.h"
 #include "main_nccl.h"
 #include "render/pages/job/pages_job.h"
@@ -17,7 +18,7 @@
 #include <strings.h>
 
 static int interactive;
-static int brief, all_nics, list_charts, explain_only, no_gnuplot, force, check_layout;
+static int brief, all_nics, list_charts, explain_only, no_gnuplot, force, check_layout, draw_live;
 static char *peak, *jobid, *job_id, *config_path, *compare, *charts;
 static size_t before_dashes;
 static char *figure_width, *figure_height, *figure_font, *figure_font_size, *figure_titles, *figure_style,
@@ -73,6 +74,7 @@ static const struct poptOption options[] = {
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
     {"check-layout", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &check_layout, 0, NULL, NULL}, // for the tests
+    {"draw-live", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &draw_live, 0, NULL, NULL},       // for netprof-web
     POPT_TABLEEND,
 };
 
@@ -458,6 +460,7 @@ static int report_run(const char **paths, size_t count)
                           .charts = charts,
                           .only_charts = charts && !output && !list_charts && !check_layout,
                           .draw = report_draw};
+    if (draw_live) return main_draw_live();
     if (!report_find_looks(&order.document)) return EXIT_USAGE;
     if (order.only_charts && !format_name) order.document.format = DOCUMENT_PNG;
     if (chart_name && order.document.format == DOCUMENT_HTML)

@@ -26,7 +26,8 @@ static const struct {
     {"agent", "read this node for a head, losing nothing while it is away", "it needs libnats"},
     {"head", "collect what the agents of many nodes read", "it needs libnats"},
     {"session", "name stretches of time of what a head collects; recordings and reports of them",
-     "it is part of the tools"}};
+     "it is part of the tools"},
+    {"web", "what a head knows, over HTTP: a live page, an API, Prometheus", "it needs libmicrohttpd"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *netprof_main_find_command(const char *name)

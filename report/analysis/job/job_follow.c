@@ -74,27 +74,6 @@ static size_t job_find_device(job_report *r, const netprof_device *d)
 
 // ---- what is followed ----
 
-static double job_device_clock_hz(const netprof_device *d)
-{
-    const char *version = netprof_fact_of(d->facts, d->fact_count, "cassini_version");
-    return version && *version == '2' ? 1.1e9 : 1e9;
-}
-
-// From the counter's unit; 0: it cannot be told.
-static double job_factor(const job_source_row *row, const netprof_device *d, const netprof_counter *c)
-{
-    bool waits = row->meter == JOB_PAUSED || row->meter == JOB_HOLDING;
-    if (waits && strcmp(d->source, "cxi") == 0) return 1 / job_device_clock_hz(d);
-    if (row->meter == JOB_PAUSED && strcmp(d->source, "rdma") == 0) {
-        double bits = traffic_bits_per_s(d);
-        return bits > 0 ? row->factor * 8 / bits : 0;
-    }
-    if (strcmp(d->source, "gpu") == 0 && c->unit && (row->meter == JOB_GPU_CLOCK) && strcmp(c->unit, "Hz") == 0)
-        return 1;
-    double seconds = row->factor > 0 || row->factor < 0 ? 0 : job_seconds_of_unit(c->unit ? c->unit : "");
-    return row->factor > 0 || row->factor < 0 ? row->factor : seconds;
-}
-
 // Counters that are followed, though no meter is made of them.
 static const struct {
     const char *source, *device, *counter;
@@ -228,7 +207,7 @@ static const job_source_row *job_row(following *f, const netprof_device *d, cons
 {
     const job_source_row *row = bytes ? job_bytes_row(bytes == CATALOG_TX_BYTES) : job_source_row_of(d, c);
     if (!job_row_is_wanted(f->r, row)) return NULL;
-    *factor = job_factor(row, d, c);
+    *factor = job_source_factor(row, d, c);
     job_tell_state(f->r, row, f->x->status[c - f->x->schema->counters]);
     return job_is_told_better(f->x->schema, d, row) || (!(*factor > 0) && !(*factor < 0)) ? NULL : row;
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/base/text.h"
 #include "analysis/catalog/catalog.h"
+#include "analysis/data/traffic.h"
 
 #include <string.h>
 
@@ -132,6 +133,26 @@ double job_seconds_of_unit(const char *unit)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(units[i].unit, unit) == 0) return units[i].seconds;
     return 0;
+}
+
+static double job_device_clock_hz(const netprof_device *d)
+{
+    const char *version = netprof_fact_of(d->facts, d->fact_count, "cassini_version");
+    return version && *version == '2' ? 1.1e9 : 1e9;
+}
+
+double job_source_factor(const job_source_row *row, const netprof_device *d, const netprof_counter *c)
+{
+    bool waits = row->meter == JOB_PAUSED || row->meter == JOB_HOLDING;
+    if (waits && strcmp(d->source, "cxi") == 0) return 1 / job_device_clock_hz(d);
+    if (row->meter == JOB_PAUSED && strcmp(d->source, "rdma") == 0) {
+        double bits = traffic_bits_per_s(d);
+        return bits > 0 ? row->factor * 8 / bits : 0;
+    }
+    if (strcmp(d->source, "gpu") == 0 && c->unit && (row->meter == JOB_GPU_CLOCK) && strcmp(c->unit, "Hz") == 0)
+        return 1;
+    double seconds = row->factor > 0 || row->factor < 0 ? 0 : job_seconds_of_unit(c->unit ? c->unit : "");
+    return row->factor > 0 || row->factor < 0 ? row->factor : seconds;
 }
 
 job_join job_device_join(job_meter meter)

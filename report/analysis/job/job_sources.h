@@ -26,6 +26,8 @@ typedef struct job_source_row {
 const job_source_row *job_source_row_of(const netprof_device *device, const netprof_counter *counter);
 const job_source_row *job_second_row_of(const netprof_device *device, const netprof_counter *counter); // beside it
 const job_source_row *job_bytes_row(bool is_sent);
+// What a value of the counter is multiplied by, by its unit; 0: it cannot be told.
+double job_source_factor(const job_source_row *row, const netprof_device *d, const netprof_counter *c);
 // 1e-6 for "us"; 0 when the unit is no time.
 double job_seconds_of_unit(const char *unit);
 // How lanes of a node's devices come together.

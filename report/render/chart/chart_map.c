@@ -54,18 +54,36 @@ static number_text map_value_text(const map *m, double value)
     }
 }
 
+// What is not here yet is a blue dotted line, what is lost a red field: neither looks like what nobody measured.
+static void map_draw_absent(canvas *c, char state, canvas_box run)
+{
+    double middle = run.y + run.height / 2, thick = fmin(2, fmax(.8, run.height / 3));
+    if (state == MAP_LOST)
+        canvas_rect(c, run, INK_BAD, 0);
+    else if (state == MAP_WAITS)
+        canvas_dashed(c, run.x, middle, run.x + run.width, middle, INK_INFO, thick);
+    else
+        canvas_hatch(c, run);
+}
+
+static char map_state(const map_row *r, size_t column)
+{
+    bool unknown = isnan(r->values[column]);
+    return !unknown ? 0 : r->states ? r->states[column] : MAP_MEASURED;
+}
+
 // Runs of cells that were measured, as pictures, and of those that were not.
-static void map_draw_cells(canvas *c, const map *m, const double *values, canvas_box box)
+static void map_draw_cells(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
     double step = box.width / (double)m->style.columns;
     for (size_t i = 0, from; i < m->style.columns; i = from) {
-        bool unknown = isnan(values[i]);
+        char state = map_state(r, i);
         uint16_t inks[MAP_COLUMNS];
-        for (from = i; from < m->style.columns && isnan(values[from]) == unknown; from++)
-            inks[from - i] = (uint16_t)map_ink_of(m, values[from]);
+        for (from = i; from < m->style.columns && map_state(r, from) == state; from++)
+            inks[from - i] = (uint16_t)map_ink_of(m, r->values[from]);
         canvas_box run = {box.x + step * (double)i, box.y, step * (double)(from - i), box.height};
-        if (unknown)
-            canvas_hatch(c, run);
+        if (state)
+            map_draw_absent(c, state, run);
         else
             canvas_image(c, run, inks, from - i, 1);
     }
@@ -104,17 +122,18 @@ static void map_draw_row(canvas *c, const map *m, const map_row *r, const axes *
 {
     bool words = !map_has_no_words(c), marked = r->marked && words;
     double base = y + high / 2 + 2.2, marks = m->marks && words ? 44 : 0;
-    canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
+    canvas_box box = {axes_x(a, m->style.from), y, 0, high > 3 * row_gap ? high - row_gap : high};
     box.width = axes_x(a, m->style.to) - box.x;
     axes here = *a;
     here.box.y = box.y;
     here.box.height = box.height;
     axes_begin_time(c, &here, 0, 0);
-    map_draw_cells(c, m, r->values, box);
+    map_draw_cells(c, m, r, box);
     map_hover_row(c, m, r, box);
     axes_end_time(c, &here);
     theme_ink ink = marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
-    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (marked ? marks : 0) - 6);
+    if (!r->quiet)
+        canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (marked ? marks : 0) - 6);
     if (marked) {
         canvas_mark(c, a->box.x - marks + 2, base - 2.4, r->severity);
         canvas_text(c, a->box.x - marks + 9, base, theme_severity_word(r->severity), TYPE_AXIS,
@@ -209,6 +228,7 @@ static void map_copy_rows(map *m, const map_row *rows, size_t count)
         r->label = arena_text(m->memory, r->label);
         r->right = arena_text(m->memory, r->right);
         r->values = arena_copy(m->memory, r->values, m->style.columns, sizeof(double));
+        if (r->states) r->states = arena_copy(m->memory, r->states, m->style.columns, 1);
         m->marks |= r->marked;
         for (size_t k = 0; k < m->style.columns; k++)
             most = fmax(most, r->values[k]);

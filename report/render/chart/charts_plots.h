@@ -71,7 +71,12 @@ typedef struct map_row {
     const char *right;    // after it; NULL: none
     bool marked;          // it has a finding of this severity
     severity severity;
+    bool quiet;         // its label is in hover texts and the table alone: rows are lower than letters
+    const char *states; // [columns] a map_cell each; NULL: all are MAP_MEASURED
 } map_row;
+
+// Why a cell has no value: not measured, not here yet, or no more.
+typedef enum map_cell { MAP_MEASURED = '.', MAP_WAITS = 'w', MAP_LOST = 'l' } map_cell;
 
 typedef struct map_style {
     size_t columns;     // at most MAP_COLUMNS

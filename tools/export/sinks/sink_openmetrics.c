@@ -6,8 +6,8 @@
 #include "sink_chosen.h"
 #include "sink_text.h"
 #include "analysis/base/memory.h"
+#include "analysis/catalog/openmetrics.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,78 +28,6 @@ typedef struct openmetrics_state {
     openmetrics_sample *samples; // arrays of stb_ds
     index_map *sample_of;
 } openmetrics_state;
-
-// ---- names ----
-
-// What a name may hold: [a-zA-Z0-9_]; the rest is _.
-static char *openmetrics_name(const char *text)
-{
-    char *name = memory_strdup(text);
-    for (char *c = name; *c; c++)
-        if (!isalnum((unsigned char)*c) || (unsigned char)*c > 127) *c = '_';
-    return name;
-}
-
-static bool openmetrics_ends(const char *text, const char *end)
-{
-    size_t n = strlen(text), e = strlen(end);
-    return n >= e && strcmp(text + n - e, end) == 0;
-}
-
-// The base units of Prometheus, and what their values are divided by.
-static const struct {
-    const char *unit, *base;
-    double divisor;
-} openmetrics_units[] = {{"bytes", "bytes", 1}, {"ns", "seconds", 1e9}, {"us", "seconds", 1e6}, {"ms", "seconds", 1e3},
-                         {"uJ", "joules", 1e6}, {"uW", "watts", 1e6},   {"mC", "celsius", 1e3}, {"mA", "amperes", 1e3}};
-
-static const char *openmetrics_base(const char *unit, double *divisor)
-{
-    for (size_t i = 0; i < sizeof openmetrics_units / sizeof *openmetrics_units; i++) {
-        if (strcmp(openmetrics_units[i].unit, unit) != 0) continue;
-        *divisor = openmetrics_units[i].divisor;
-        return openmetrics_units[i].base;
-    }
-    *divisor = 1;
-    return "";
-}
-
-// netprof_SOURCE_COUNTER, with its base unit at the end. Endings that mean something else are given up.
-static char *openmetrics_family(const chosen_counter *k, const char *base)
-{
-    static const char *const endings[] = {"_total", "_created", "_bucket", "_count", "_sum", "_info"};
-    char *text = memory_format("netprof_%s_%s", k->source, k->counter), *name = openmetrics_name(text);
-    free(text);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (openmetrics_ends(name, endings[i])) name[strlen(name) - strlen(endings[i])] = 0;
-    if (!*base || (openmetrics_ends(name, base) && name[strlen(name) - strlen(base) - 1] == '_')) return name;
-    char *whole = memory_format("%s_%s", name, base);
-    free(name);
-    return whole;
-}
-
-static char *openmetrics_escaped(const char *text)
-{
-    char *copy = memory_alloc(2 * strlen(text) + 1), *to = copy;
-    for (; *text; text++) {
-        if (*text == '\\' || *text == '"' || *text == '\n') *to++ = '\\';
-        *to++ = *text;
-        if (*text == '\n') to[-1] = 'n';
-    }
-    *to = 0;
-    return copy;
-}
-
-// Appends KEY="VALUE" to the labels, unless there is no value.
-static char *openmetrics_label(char *labels, const char *key, const char *value)
-{
-    if (!*value) return labels;
-    char *escaped = openmetrics_escaped(utf8(value));
-    char *longer = memory_format("%s%s%s=\"%s\"", labels, *labels ? "," : "", key, escaped);
-    free(escaped);
-    free(labels);
-    return longer;
-}
 
 static char *openmetrics_tags(const openmetrics_state *m, char *labels)
 {
@@ -135,7 +63,7 @@ static openmetrics_sample *openmetrics_put(openmetrics_state *m, char *family, c
     }
     arrput(m->samples, ((openmetrics_sample){.family = family,
                                              .labels = labels,
-                                             .help = openmetrics_escaped(utf8(help)),
+                                             .help = openmetrics_escaped(help),
                                              .unit = memory_strdup(unit),
                                              .counter = counter}));
     return &m->samples[found];
@@ -155,7 +83,7 @@ static void openmetrics_take_value(openmetrics_state *m, const export_cell *c)
     double divisor;
     if (!k) return;
     const char *base = openmetrics_base(k->unit, &divisor);
-    char *family = openmetrics_family(k, base), *plain = openmetrics_name(k->counter);
+    char *family = openmetrics_family(k->source, k->counter, base), *plain = openmetrics_name(k->counter);
     char *labels = openmetrics_label(openmetrics_host(m, c[0].as.u64), "device", k->device);
     // Names that became the same are told apart.
     if (strcmp(plain, k->counter) != 0) labels = openmetrics_label(labels, "counter", k->counter);

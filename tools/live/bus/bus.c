@@ -112,11 +112,22 @@ static natsStatus bus_set_tls(natsOptions *n, const bus_options *o)
     return s;
 }
 
+// libnats writes the name into JSON as it is: a quote in it would end the connection.
+static natsStatus bus_set_name(natsOptions *n, const char *name)
+{
+    char *plain = memory_strdup(name);
+    for (char *p = plain; *p; p++)
+        if (*p == '"' || *p == '\\' || (unsigned char)*p < ' ' || (unsigned char)*p > '~') *p = '_';
+    natsStatus s = natsOptions_SetName(n, plain);
+    free(plain);
+    return s;
+}
+
 static natsStatus bus_set(bus *b, const bus_options *o)
 {
     natsOptions *n = b->options;
     natsStatus s = bus_set_servers(n, o->url);
-    if (s == NATS_OK && o->name) s = natsOptions_SetName(n, o->name);
+    if (s == NATS_OK && o->name) s = bus_set_name(n, o->name);
     if (s == NATS_OK && o->user) s = natsOptions_SetUserInfo(n, o->user, o->password);
     if (s == NATS_OK && o->credentials) s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL);
     if (s == NATS_OK && (o->tls.on || strstr(o->url, "tls://"))) s = bus_set_tls(n, o);

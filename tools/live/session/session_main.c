@@ -8,6 +8,7 @@
 #include "session_findings.h"
 #include "session_heads.h"
 #include "session_statistics.h"
+#include "live/journal/status_file.h"
 #include "session_status.h"
 
 #include "analysis/base/memory.h"
@@ -93,7 +94,7 @@ static int session_start(const char *name)
     snprintf(s.name, sizeof s.name, "%s", name);
     error = session_write(directory, &s);
     if (error) return session_fail(name, error);
-    if (!session_head_runs(directory))
+    if (!status_file_head_runs(directory))
         warn("no head runs here at the moment: agents keep what they read until one does");
     return EXIT_DONE;
 }

@@ -1,0 +1,362 @@
+// What netprof-web makes of a journal, and what holds its clients within bounds. The server itself: tests/live/web_check.
+#define _GNU_SOURCE
+#include "live/journal/journal.h"
+#include "live/journal/journal_tail.h"
+#include "live/web/http_bounds.h"
+#include "live/web/nodes.h"
+#include "live/web/tokens.h"
+#include "netprof.h"
+#include "support.h"
+
+#include "analysis/base/stb_ds.h"
+
+#include <math.h>
+#include <sys/socket.h>
+
+static char *top;
+static const int64_t second = 1000000000, start = 1800000000 * INT64_C(1000000000);
+
+static int set_up(void **state)
+{
+    (void)state;
+    top = tree_make();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tree_remove(top);
+    return 0;
+}
+
+// ---- an agent's ticks ----
+
+// As the agent makes them: the chunks of a file, its facts and schema apart from its readings.
+typedef struct made {
+    netprof_writer *writer;
+    const netprof_schema *schema;
+    unsigned char *preamble, *step; // stb_ds
+    uint64_t next;
+    char stream;
+} made;
+
+static int made_collect(void *user, const void *data, size_t size)
+{
+    made *m = user;
+    bool step = size >= 4 && memcmp(data, "STEP", 4) == 0, preamble = size >= 4 && memcmp(data, "SCHM", 4) == 0;
+    if (step) memcpy(arraddnptr(m->step, size), data, size);
+    if (preamble) memcpy(arraddnptr(m->preamble, size), data, size);
+    return 0;
+}
+
+static void made_begin(made *m, char letter)
+{
+    netprof_list *list = netprof_build_begin(NULL);
+    netprof_counter c = {.unit = "bytes", .kind = NETPROF_KIND_COUNTER, .width = 64};
+    *m = (made){.next = 1, .stream = letter};
+    netprof_build_fact(list, "host", "h");
+    netprof_build_source(list, "netdev");
+    netprof_list_device(list, "eth0", 0, NETPROF_DEVICE_PHYSICAL);
+    c.name = "tx_bytes";
+    netprof_list_counter(list, &c);
+    c.name = "rx_bytes";
+    netprof_list_counter(list, &c);
+    netprof_build_source(list, "gpu");
+    netprof_list_device(list, "gpu0", 0, 0);
+    netprof_list_counter(list, &(netprof_counter){.name = "busy", .unit = "%", .kind = NETPROF_KIND_GAUGE});
+    assert_int_equal(netprof_build_end(list, &m->schema, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_open_fn(&m->writer, made_collect, m, NULL), NETPROF_OK);
+}
+
+static void made_end(made *m)
+{
+    netprof_writer_close(m->writer, 0, NULL);
+    netprof_schema_release(m->schema);
+    arrfree(m->preamble);
+    arrfree(m->step);
+}
+
+// So many seconds after the start: 1 MB sent and 3 MB received each second, a GPU that is busy 40 %.
+static void made_tick(made *m, int64_t at_s)
+{
+    netprof_snapshot s = NETPROF_ZERO;
+    const uint64_t values[3] = {1000000 * (uint64_t)at_s, 3000000 * (uint64_t)at_s, 40};
+    assert_int_equal(netprof_snapshot_make(&s, m->schema, NULL), NETPROF_OK);
+    for (size_t i = 0; i < 3; i++) {
+        s.values[i] = values[i];
+        s.status[i] = NETPROF_STATUS_OK;
+    }
+    s.wall_ns = start + at_s * second;
+    s.begin_ns = s.end_ns = at_s * second + 1;
+    for (size_t i = 0; i < m->schema->device_count; i++)
+        s.device_begin_ns[i] = s.device_end_ns[i] = s.begin_ns;
+    if (m->step) arrsetlen(m->step, 0);
+    assert_int_equal(netprof_write_snapshot(m->writer, &s, NULL), NETPROF_OK);
+    netprof_snapshot_free(&s);
+}
+
+static bool made_is_key(const made *m)
+{
+    size_t at = 12;
+    while (m->step[at] & 0x80)
+        at++;
+    return m->step[at + 5] == 0;
+}
+
+// A frame of the ticks from..to, with its preamble or without.
+static void made_frame(made *m, frame_buffer *b, int64_t from_s, int64_t to_s, bool preamble)
+{
+    frame f = {.first = m->next, .count = (uint32_t)(to_s - from_s + 1), .high = 1000};
+    bool begun = false;
+    f.first_ns = start + from_s * second;
+    f.last_ns = start + to_s * second;
+    memset(f.stream, m->stream, sizeof f.stream);
+    for (int64_t at = from_s; at <= to_s; at++) {
+        made_tick(m, at);
+        if (!begun) {
+            sha256(f.hash, m->preamble, arrlenu(m->preamble));
+            f.preamble = preamble ? m->preamble : NULL;
+            f.preamble_size = preamble ? (uint32_t)arrlenu(m->preamble) : 0;
+            frame_begin(b, &f);
+            begun = true;
+        }
+        frame_add(b, &(spool_tick){.is_key = made_is_key(m),
+                                   .wall_ns = start + at * second,
+                                   .data = m->step,
+                                   .size = arrlenu(m->step)});
+    }
+    frame_end(b, &f);
+    m->next += f.count;
+}
+
+static void made_take(journal *j, const char *name, const frame_buffer *b)
+{
+    frame f;
+    receiver_verdict v;
+    assert_true(frame_parse(&f, b->data, b->size));
+    assert_true(journal_take(j, name, &f, b->data, b->size, start, &v));
+    assert_int_equal(v, RECEIVER_STORE);
+}
+
+static void tell(void *user, const char *name, const watermark *w)
+{
+    (void)user, (void)name, (void)w;
+}
+
+static void commit(journal *j)
+{
+    assert_true(journal_begin_commit(j));
+    assert_int_equal(journal_write(j), 0);
+    journal_end_commit(j, tell, NULL);
+}
+
+static journal *open_journal(const char *directory)
+{
+    char *why = NULL;
+    const journal_options o = {
+        .directory = directory, .segment_bytes = 1500, .waiting_bytes = 1 << 20, .credit = 4, .wall_ns = start};
+    journal *j = journal_open(&o, &why);
+    if (!j) fail_msg("%s", why);
+    return j;
+}
+
+// What the head writes is seen as it comes, over segments and without the preamble in each frame; rates are those of the
+// counters, and where readings are missing there is nothing in their place.
+static void test_follows(void **state)
+{
+    const char *directory = tree_path(top, "head");
+    int64_t column = start / nodes_column_ns;
+    made m;
+    (void)state;
+    journal *j = open_journal(directory);
+    nodes *n = nodes_open();
+    journal_tail *t = journal_tail_open(directory, start);
+    assert_int_equal(journal_tail_look(t, 100, nodes_take, n), 0);
+    made_begin(&m, 'a');
+    for (int64_t at = 0; at < 60; at += 3) {
+        if (at >= 30 && at < 45) { // numbers that come never
+            for (int64_t i = at; i < at + 3; i++)
+                made_tick(&m, i);
+            continue;
+        }
+        frame_buffer b = {0};
+        if (at == 45) { // a new chain, as after a gap
+            m.next += 15;
+            uint64_t next = m.next;
+            frame gap = {.first = next - 15, .count = 15, .high = 1000, .is_gap = true, .reason = SPOOL_OVERWRITTEN};
+            gap.first_ns = gap.last_ns = start + 45 * second;
+            memset(gap.stream, 'a', sizeof gap.stream);
+            frame_begin(&b, &gap);
+            frame_end(&b, &gap);
+            made_take(j, "n10", &b);
+            frame_buffer_free(&b);
+            b = (frame_buffer){0};
+            made_end(&m);
+            made_begin(&m, 'a');
+            m.next = next;
+        }
+        made_frame(&m, &b, at, at + 2, at == 0);
+        made_take(j, "n10", &b);
+        commit(j);
+        frame_buffer_free(&b);
+        while (journal_tail_look(t, 1, nodes_take, n)) // as a reader that is slow
+            continue;
+        nodes_lock(n);
+        const node *x = nodes_find(n, "n10");
+        assert_non_null(x);
+        assert_int_equal(x->tick_ns, start + (at + 2) * second);
+        nodes_unlock(n);
+    }
+    const node *x = nodes_find(n, "n10");
+    for (int64_t c = 0; c < 11; c++) {
+        bool measured = c < 5 || c >= 9; // 30 to 44 are not there: the sixth column is not whole, either
+        float sent = node_value(x, METER_SENT, column + c);
+        if (!measured) {
+            assert_true(isnan(sent));
+            continue;
+        }
+        assert_true(fabs((double)sent - 1e6) < 1);
+        assert_true(fabs((double)node_value(x, METER_RECEIVED, column + c) - 3e6) < 1);
+        assert_true(fabs((double)node_value(x, METER_GPU, column + c) - .4) < 1e-6);
+        assert_true(isnan(node_value(x, METER_PAUSED, column + c))); // nobody measured it: not 0
+    }
+    assert_int_equal(arrlenu(x->gaps), 1);
+    assert_int_equal(x->gaps[0].ticks, 15);
+    assert_int_equal(x->gaps[0].from_ns, start + 29 * second);
+    assert_int_equal(x->interval_ns, second);
+    made_end(&m);
+    journal_tail_close(t);
+    nodes_close(n);
+    journal_close(j);
+}
+
+// A node of so many that only readings are taken which need none before them.
+static void test_keys_alone(void **state)
+{
+    made m;
+    frame_buffer b = {0};
+    (void)state;
+    nodes *n = nodes_open();
+    char name[32];
+    for (int i = 0; i < NODES_FULL; i++) {
+        snprintf(name, sizeof name, "n%d", NODES_FULL - i);
+        nodes_make(n, name);
+    }
+    assert_string_equal(nodes_at(n, 8)->name, "n9"); // in the order of their numbers
+    assert_string_equal(nodes_at(n, 9)->name, "n10");
+    made_begin(&m, 'b');
+    made_frame(&m, &b, 0, 149, true);
+    frame f;
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, "z", start, &f, f.preamble, f.preamble_size);
+    const node *x = nodes_find(n, "z");
+    assert_true(x->last.schema && x->tick_ns >= start + 64 * second);
+    assert_true(x->tick_ns < start + 149 * second);
+    assert_true(fabs(x->now.values[METER_SENT] - 1e6) < 1);
+    frame_buffer_free(&b);
+    made_end(&m);
+    nodes_close(n);
+}
+
+// ---- bounds ----
+
+static bool is_shut(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+// Connections beyond the bound cost the oldest ones that have asked nothing, and those that take too long go.
+static void test_bounds(void **state)
+{
+    enum { ALL = 12, MOST = 8 };
+    int ends[ALL][2];
+    void *connections[ALL];
+    uint64_t open, dropped;
+    (void)state;
+    http_bounds *b = http_bounds_open(MOST);
+    for (int i = 0; i < ALL; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
+        connections[i] = http_bounds_begin(b, ends[i][0], i);
+        if (i == 0) http_bounds_busy(b, connections[i], true, i);
+    }
+    http_bounds_count(b, &open, &dropped);
+    assert_int_equal(open, MOST);
+    assert_int_equal(dropped, ALL - MOST);
+    for (int i = 0; i < ALL; i++)
+        assert_int_equal(is_shut(ends[i][1]), i >= 1 && i <= ALL - MOST); // 0 has asked, and is answered
+    http_bounds_look(b, (HTTP_SLOW_S + 1) * second);
+    for (int i = 0; i < ALL; i++)
+        assert_int_equal(is_shut(ends[i][1]), i != 0);
+    for (int i = 0; i < ALL; i++) {
+        http_bounds_end(b, connections[i]);
+        close(ends[i][0]);
+        close(ends[i][1]);
+    }
+    http_bounds_count(b, &open, &dropped);
+    assert_int_equal(open, 0);
+    http_bounds_close(b);
+}
+
+static void test_rates(void **state)
+{
+    const struct sockaddr_in one = {.sin_family = AF_INET, .sin_addr.s_addr = 0x0100007f},
+                             other = {.sin_family = AF_INET, .sin_addr.s_addr = 0x0200007f};
+    unsigned may = 0;
+    (void)state;
+    http_bounds *b = http_bounds_open(8);
+    for (int i = 0; i < 2 * HTTP_BURST; i++)
+        may += http_bounds_may(b, (const struct sockaddr *)(const void *)&one, 1, second);
+    assert_int_equal(may, HTTP_BURST);
+    assert_true(http_bounds_may(b, (const struct sockaddr *)(const void *)&other, 1, second));
+    assert_false(http_bounds_may(b, (const struct sockaddr *)(const void *)&one, 1, second + second / 100));
+    assert_true(http_bounds_may(b, (const struct sockaddr *)(const void *)&one, 1, 10 * second));
+    http_bounds_close(b);
+}
+
+// ---- tokens ----
+
+static void test_tokens(void **state)
+{
+    char token[HTTP_TOKEN + 1], again[HTTP_TOKEN + 1];
+    struct stat st;
+    (void)state;
+    const char *path = tree_path(top, "t");
+    assert_int_equal(tokens_find(top, "t", token), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(strlen(token), HTTP_TOKEN);
+    assert_int_equal(tokens_find(top, "t", again), 0);
+    assert_string_equal(again, token);
+    assert_int_equal(tokens_find(top, "u", again), 0);
+    assert_string_not_equal(again, token);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(tokens_find(top, "t", again), EPERM);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(truncate(path, 5), 0);
+    assert_int_equal(tokens_find(top, "t", again), EILSEQ);
+    assert_true(http_is_token(token, token));
+    assert_false(http_is_token("", token));
+    assert_false(http_is_token("", ""));
+    assert_false(http_is_token(again, ""));
+    token[31] ^= 1;
+    tokens_find(top, "u", again);
+    assert_false(http_is_token(token, again));
+    again[31] = 0;
+    char *longer = strdup("x");
+    assert_false(http_is_token(longer, token));
+    free(longer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_follows, set_up, tear_down),
+        cmocka_unit_test(test_keys_alone),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

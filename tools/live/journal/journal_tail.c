@@ -1,0 +1,180 @@
+#define _GNU_SOURCE
+#include "journal_tail.h"
+
+#include "live/spool/seglog.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct tail_preamble {
+    struct tail_hash {
+        unsigned char bytes[SHA256_BYTES];
+    } key;
+    struct tail_bytes {
+        unsigned char *data;
+        size_t size;
+    } value;
+} tail_preamble;
+
+struct journal_tail {
+    char *directory;
+    int64_t from_ns;
+    uint64_t number; // of the segment that is read; 0: none yet
+    seglog_reader segment, known;
+    bool reading, has_known;
+    dev_t device; // of the file of preambles, which a head may write anew
+    ino_t inode;
+    tail_preamble *preambles;
+    char **rows; // the node of each row; stb_ds
+};
+
+journal_tail *journal_tail_open(const char *directory, int64_t from_ns)
+{
+    journal_tail *t = memory_calloc(1, sizeof *t);
+    *t = (journal_tail){.directory = memory_strdup(directory), .from_ns = from_ns};
+    hmdefault(t->preambles, ((struct tail_bytes){NULL, 0}));
+    return t;
+}
+
+// ---- preambles ----
+
+static void tail_read_preambles(journal_tail *t)
+{
+    seglog_entry e;
+    struct stat st;
+    char *path = memory_format("%s/preambles", t->directory);
+    bool there = stat(path, &st) == 0;
+    if (t->has_known && there && (st.st_ino != t->inode || st.st_dev != t->device)) {
+        seglog_reader_close(&t->known);
+        t->has_known = false;
+    }
+    if (!t->has_known && there) {
+        t->has_known = seglog_reader_open(&t->known, path) == 0;
+        t->inode = st.st_ino;
+        t->device = st.st_dev;
+    }
+    free(path);
+    while (t->has_known && seglog_reader_next(&t->known, &e)) {
+        struct tail_hash key;
+        if (e.kind != JOURNAL_PREAMBLE || e.size < SHA256_BYTES) continue;
+        memcpy(key.bytes, e.data, sizeof key.bytes);
+        if (hmgeti(t->preambles, key) >= 0) continue;
+        struct tail_bytes bytes = {memory_alloc(e.size - SHA256_BYTES), e.size - SHA256_BYTES};
+        memcpy(bytes.data, e.data + SHA256_BYTES, bytes.size);
+        hmput(t->preambles, key, bytes);
+    }
+}
+
+static struct tail_bytes tail_find_preamble(journal_tail *t, const frame *f)
+{
+    struct tail_hash key;
+    if (f->preamble_size) return (struct tail_bytes){(unsigned char *)(uintptr_t)f->preamble, f->preamble_size};
+    memcpy(key.bytes, f->hash, sizeof key.bytes);
+    if (hmgeti(t->preambles, key) < 0) tail_read_preambles(t);
+    return hmget(t->preambles, key);
+}
+
+// ---- segments ----
+
+static void tail_begin_segment(journal_tail *t, uint64_t number)
+{
+    char *path = journal_segment_path(t->directory, number);
+    if (t->reading) seglog_reader_close(&t->segment);
+    t->reading = seglog_reader_open(&t->segment, path) == 0;
+    t->number = number;
+    free(path);
+}
+
+// The last one that was begun before the time at which reading is to begin, or the first.
+static uint64_t tail_find_first(journal_tail *t, const journal_segment *all)
+{
+    uint64_t first = all[0].number;
+    for (size_t i = 0; i < arrlenu(all); i++) {
+        seglog_reader r;
+        char *path = journal_segment_path(t->directory, all[i].number);
+        if (seglog_reader_open(&r, path) == 0) {
+            if (r.header.time_ns <= t->from_ns) first = all[i].number;
+            seglog_reader_close(&r);
+        }
+        free(path);
+    }
+    return first;
+}
+
+// The segment behind the one that is read; 0: there is none.
+static uint64_t tail_find_next(journal_tail *t)
+{
+    journal_segment *all = NULL;
+    uint64_t next = 0;
+    journal_segments_list(t->directory, &all);
+    if (!t->number && arrlenu(all)) next = tail_find_first(t, all);
+    for (size_t i = 0; t->number && !next && i < arrlenu(all); i++)
+        if (all[i].number > t->number) next = all[i].number;
+    arrfree(all);
+    return next;
+}
+
+// The segment that is being written may end in half an entry. Once there is a later one it is complete, and what is behind
+// damage counts.
+static bool tail_next_entry(journal_tail *t, seglog_entry *e)
+{
+    for (;;) {
+        if (t->reading && seglog_reader_here(&t->segment, e)) return true;
+        uint64_t next = tail_find_next(t);
+        if (!next) return false;
+        if (t->reading && seglog_reader_next(&t->segment, e)) return true;
+        tail_begin_segment(t, next);
+    }
+}
+
+static void tail_take_row(journal_tail *t, const seglog_entry *e)
+{
+    if (e->size < 25 || e->size - 24 > FRAME_NODE_MOST) return;
+    // A segment begins with all rows; the first one that is read need not be the first there is.
+    while (arrlenu(t->rows) <= e->number && e->number < 1 << 24)
+        arrput(t->rows, NULL);
+    if (e->number >= arrlenu(t->rows)) return;
+    free(t->rows[e->number]);
+    t->rows[e->number] = memory_strndup((const char *)e->data + 24, e->size - 24);
+}
+
+static bool tail_take_frame(journal_tail *t, const seglog_entry *e, journal_tail_take take, void *user)
+{
+    frame f;
+    struct tail_bytes preamble = {NULL, 0};
+    const char *node = e->number < arrlenu(t->rows) ? t->rows[e->number] : NULL;
+    if (!node || !frame_parse(&f, e->data, e->size)) return false;
+    if (!f.is_gap) preamble = tail_find_preamble(t, &f);
+    take(user, node, e->time_ns, &f, preamble.data, preamble.size);
+    return true;
+}
+
+size_t journal_tail_look(journal_tail *t, size_t most, journal_tail_take take, void *user)
+{
+    seglog_entry e;
+    size_t taken = 0;
+    while (taken < most && tail_next_entry(t, &e)) {
+        if (e.kind == JOURNAL_ROW) tail_take_row(t, &e);
+        if (e.kind == JOURNAL_FRAME) taken += tail_take_frame(t, &e, take, user);
+    }
+    return taken;
+}
+
+void journal_tail_close(journal_tail *t)
+{
+    if (!t) return;
+    if (t->reading) seglog_reader_close(&t->segment);
+    if (t->has_known) seglog_reader_close(&t->known);
+    for (size_t i = 0; i < arrlenu(t->rows); i++)
+        free(t->rows[i]);
+    for (size_t i = 0; i < hmlenu(t->preambles); i++)
+        free(t->preambles[i].value.data);
+    arrfree(t->rows);
+    hmfree(t->preambles);
+    free(t->directory);
+    free(t);
+}

@@ -1,0 +1,310 @@
+// What Prometheus reads: OpenMetrics 1.0 where it asks for that, else text 0.0.4. It is made of what came last: asking more
+// often reads nothing more often. What was not read has no sample; no sample has a time stamp.
+#include "exposed.h"
+
+#include "judged.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/catalog/openmetrics.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/catalog/catalog.h"
+#include "analysis/data/dataset_filter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXPOSED_MOST = 60 }; // values of a node, unless all are asked for
+
+typedef struct exposing {
+    FILE *to;
+    char *text;
+    size_t size;
+    bool openmetrics;
+} exposing;
+
+// It stays where it is: its file knows where its text and size are.
+static void exposed_begin(exposing *e, const http_request *r)
+{
+    *e = (exposing){.openmetrics = r->wants_openmetrics};
+    e->to = memory_check(open_memstream(&e->text, &e->size));
+}
+
+static void exposed_end(exposing *e, http_answer *a)
+{
+    if (e->openmetrics) fputs("# EOF\n", e->to);
+    if (ferror(e->to) || fclose(e->to)) memory_exhausted();
+    a->data = e->text;
+    a->type = e->openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+// A family's head. Of a counter text 0.0.4 names the samples, OpenMetrics the family.
+static void exposed_family(exposing *e, const char *family, bool counter, const char *unit, const char *help)
+{
+    const char *end = counter && !e->openmetrics ? "_total" : "";
+    char *escaped = openmetrics_escaped(help);
+    fprintf(e->to, "# HELP %s%s %s\n# TYPE %s%s %s\n", family, end, escaped, family, end,
+            counter ? "counter" : "gauge");
+    if (e->openmetrics && *unit) fprintf(e->to, "# UNIT %s %s\n", family, unit);
+    free(escaped);
+}
+
+// Takes the labels.
+static void exposed_sample(exposing *e, const char *family, bool counter, char *labels, double value)
+{
+    const char *open = *labels ? "{" : "", *shut = *labels ? "}" : "";
+    if (isfinite(value) && value == floor(value) && fabs(value) < 1e15)
+        fprintf(e->to, "%s%s%s%s%s %.0f\n", family, counter ? "_total" : "", open, labels, shut, value);
+    else if (isfinite(value))
+        fprintf(e->to, "%s%s%s%s%s %.17g\n", family, counter ? "_total" : "", open, labels, shut, value);
+    free(labels);
+}
+
+static char *exposed_label(const char *key, const char *value)
+{
+    return openmetrics_label(memory_strdup(""), key, value);
+}
+
+// ---- the head ----
+
+static void exposed_one(exposing *e, const char *family, bool counter, const char *unit, const char *help, double value)
+{
+    if (isnan(value)) return;
+    exposed_family(e, family, counter, unit, help);
+    exposed_sample(e, family, counter, memory_strdup(""), value);
+}
+
+static void exposed_put_head(exposing *e, const web_head *h)
+{
+    exposed_one(e, "netprof_head_up", false, "", "1: a head runs in this directory.", h->runs);
+    if (!h->known) return;
+    exposed_one(e, "netprof_head_connected", false, "", "1: the head reaches its NATS server.", h->connected);
+    exposed_one(e, "netprof_head_disk_refuses", false, "",
+                "1: the disk of the head takes nothing; the agents keep what they read.", *h->disk_error != 0);
+    exposed_one(e, "netprof_head_journal_bytes", false, "bytes", "Size of the journal of the head.",
+                (double)h->journal_bytes);
+    exposed_one(e, "netprof_head_disk_free_bytes", false, "bytes", "Free space on the disk of the journal.",
+                h->free_bytes);
+    exposed_one(e, "netprof_head_commits", true, "", "Commits since the head was started.", (double)h->commits);
+    exposed_one(e, "netprof_head_malformed_messages", true, "", "Messages that were no frames of their node.",
+                (double)h->malformed);
+    exposed_one(e, "netprof_head_turned_away_messages", true, "", "Frames without room; the agents keep them.",
+                (double)h->turned_away);
+    if (h->ticks_ns)
+        exposed_one(e, "netprof_head_cpu_seconds", true, "seconds", "CPU time of the head.", (double)h->ticks_ns / 1e9);
+    exposed_one(e, "netprof_head_resident_memory_bytes", false, "bytes", "Memory of the head.", h->memory_bytes);
+}
+
+static void exposed_put_http(exposing *e, web *w)
+{
+    http_counts c;
+    http_count(w->http, &c);
+    exposed_one(e, "netprof_http_requests", true, "", "Requests to this server.", (double)c.requests);
+    exposed_one(e, "netprof_http_refused_requests", true, "", "Requests without the right token.", (double)c.refused);
+    exposed_one(e, "netprof_http_failed_requests", true, "", "Requests that were answered by an error.",
+                (double)c.failed);
+    exposed_one(e, "netprof_http_connections", false, "", "Connections that are open.", (double)c.connections);
+    exposed_one(e, "netprof_http_dropped_connections", true, "", "Connections that were shut for want of room or time.",
+                (double)c.dropped);
+}
+
+static void exposed_put_states(exposing *e, web *w)
+{
+    size_t count[NODE_STATES] = {0};
+    int64_t now = web_now();
+    for (size_t i = 0; i < nodes_count(w->nodes); i++)
+        count[node_state_of(nodes_at(w->nodes, i), now)]++;
+    exposed_family(e, "netprof_head_nodes", false, "", "Nodes, by how they stand.");
+    for (int s = 0; s < NODE_STATES; s++)
+        exposed_sample(e, "netprof_head_nodes", false, exposed_label("state", node_state_name((node_state)s)),
+                       (double)count[s]);
+}
+
+// Those that are open.
+static void exposed_put_findings(exposing *e, const char *directory)
+{
+    static const char *const keys[] = {"host", "device", "rule", "severity", "session"};
+    json_object *o = judged_document(directory), *list, *v;
+    if (!o || !json_object_object_get_ex(o, "findings", &list)) {
+        json_object_put(o);
+        return;
+    }
+    exposed_family(e, "netprof_finding", false, "", "1: a finding of netprof findings that is open.");
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        json_object *f = json_object_array_get_idx(list, i);
+        char *labels = memory_strdup("");
+        if (json_object_object_get_ex(f, "end_ns", &v) && v) {
+            free(labels);
+            continue;
+        }
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (json_object_object_get_ex(f, keys[k], &v) && v)
+                labels = openmetrics_label(labels, keys[k], json_object_get_string(v));
+        exposed_sample(e, "netprof_finding", false, labels, 1);
+    }
+    json_object_put(o);
+}
+
+// ---- nodes, on request: a few values of each ----
+
+static const struct {
+    const char *family, *unit, *help;
+    bool counter;
+} exposed_columns[] = {
+    {"netprof_node_up", "", "1: heard from within 30 s.", false},
+    {"netprof_node_behind_ticks", "", "Ticks that are on the node, and not here yet.", false},
+    {"netprof_node_lost_ticks", "", "Ticks that are no more.", true},
+    {"netprof_node_last_tick_seconds", "seconds", "When its last reading was taken, since 1970.", false},
+    {"netprof_node_sent_bytes_per_second", "", "What its ports sent.", false},
+    {"netprof_node_received_bytes_per_second", "", "What its ports received.", false},
+    {"netprof_node_transmit_blocked_ratio", "ratio", "Share of the time that the network let a port not send.", false},
+    {"netprof_node_gpu_busy_ratio", "ratio", "Share of the time that its GPUs were busy.", false},
+    {"netprof_node_cpus_busy", "", "CPUs that were busy.", false},
+};
+
+static double exposed_column(const node *x, size_t column, int64_t now)
+{
+    bool current = x->now.ports && node_state_of(x, now) != NODE_SILENT; // else it is long ago
+    switch (column) {
+    case 0: return node_state_of(x, now) != NODE_SILENT;
+    case 1: return x->known && x->silent_ns >= 0 ? (double)x->behind : NAN;
+    case 2: return x->known ? (double)x->lost : NAN;
+    case 3: return x->tick_ns ? (double)x->tick_ns / 1e9 : NAN;
+    default: return current ? x->now.values[column - 4] : NAN;
+    }
+}
+
+static void exposed_put_nodes(exposing *e, web *w)
+{
+    int64_t now = web_now();
+    for (size_t k = 0; k < sizeof exposed_columns / sizeof *exposed_columns; k++) {
+        exposed_family(e, exposed_columns[k].family, exposed_columns[k].counter, exposed_columns[k].unit,
+                       exposed_columns[k].help);
+        for (size_t i = 0; i < nodes_count(w->nodes); i++) {
+            const node *x = nodes_at(w->nodes, i);
+            exposed_sample(e, exposed_columns[k].family, exposed_columns[k].counter, exposed_label("host", x->name),
+                           exposed_column(x, k, now));
+        }
+    }
+}
+
+void exposed_head(void *user, const http_request *r, http_answer *a)
+{
+    web *w = user;
+    const char *which = http_query(r, "nodes");
+    exposing e;
+    exposed_begin(&e, r);
+    exposed_family(&e, "netprof_build_info", false, "", "The netprof that answers.");
+    exposed_sample(&e, "netprof_build_info", false, exposed_label("version", netprof_version()), 1);
+    nodes_lock(w->nodes);
+    exposed_put_head(&e, &w->head);
+    exposed_put_states(&e, w);
+    if (which && strcmp(which, "all") == 0) exposed_put_nodes(&e, w);
+    nodes_unlock(w->nodes);
+    exposed_put_http(&e, w);
+    exposed_put_findings(&e, w->directory);
+    exposed_end(&e, a);
+}
+
+// ---- a node: its counters ----
+
+typedef struct exposed_value {
+    char *family, *labels, *help;
+    const char *unit;
+    bool counter;
+    double value;
+    size_t place;
+} exposed_value;
+
+static int exposed_order(const void *a, const void *b)
+{
+    const exposed_value *x = a, *y = b;
+    int by_name = strcmp(x->family, y->family);
+    if (!by_name) by_name = x->counter - y->counter;
+    return by_name ? by_name : (x->place > y->place) - (x->place < y->place);
+}
+
+static void exposed_take_value(exposed_value **to, const netprof_snapshot *s, size_t i, const char *host)
+{
+    const netprof_counter *c = &s->schema->counters[i];
+    const netprof_device *d = &s->schema->devices[c->device];
+    double divisor, value = c->flags & NETPROF_SIGNED ? (double)(int64_t)s->values[i] : (double)s->values[i];
+    if (s->status[i] != NETPROF_STATUS_OK) return;
+    const char *base = openmetrics_base(c->unit ? c->unit : "", &divisor);
+    char *plain = openmetrics_name(c->name), *labels = exposed_label("host", host);
+    labels = openmetrics_label(labels, "device", d->name);
+    if (strcmp(plain, c->name) != 0) labels = openmetrics_label(labels, "counter", c->name);
+    free(plain);
+    exposed_value v = {.family = openmetrics_family(d->source, c->name, base),
+                       .labels = labels,
+                       .help = memory_format("%s of the source %s", c->name, d->source),
+                       .unit = base,
+                       .counter = c->kind == NETPROF_KIND_COUNTER || c->kind == NETPROF_KIND_HISTOGRAM,
+                       .value = value / divisor,
+                       .place = arrlenu(*to)};
+    arrput(*to, v);
+}
+
+static void exposed_put_values(exposing *e, exposed_value *list)
+{
+    if (list) qsort(list, arrlenu(list), sizeof *list, exposed_order);
+    for (size_t i = 0; i < arrlenu(list); i++) {
+        exposed_value *v = &list[i];
+        bool same = i && strcmp(list[i - 1].family, v->family) == 0; // one name is of one kind
+        if (!same) exposed_family(e, v->family, v->counter, v->unit, v->help);
+        if (!same || list[i - 1].counter == v->counter)
+            exposed_sample(e, v->family, v->counter, memory_strdup(v->labels), v->value);
+    }
+    for (size_t i = 0; i < arrlenu(list); i++) {
+        free(list[i].family);
+        free(list[i].labels);
+        free(list[i].help);
+    }
+    arrfree(list);
+}
+
+static bool exposed_is_network(const netprof_schema *schema, size_t counter)
+{
+    const char *source = schema->devices[schema->counters[counter].device].source;
+    return catalog_count(source, CATALOG_RX_BYTES | CATALOG_TX_BYTES) > 0;
+}
+
+static void exposed_put_node(exposing *e, const node *x, bool all)
+{
+    const dataset_filter fast = {.fast = !all};
+    dataset_filtering *filter = dataset_filtering_open(&fast);
+    netprof_snapshot small = {.schema = NULL};
+    exposed_value *list = NULL;
+    const netprof_snapshot *s = &x->last;
+    if (!all && dataset_filtering_snapshot(filter, &small, &x->last)) s = &small;
+    for (int others = 0; others < 2; others++) // the network's come first
+        for (size_t i = 0; i < s->schema->counter_count && (all || arrlenu(list) < EXPOSED_MOST); i++)
+            if (exposed_is_network(s->schema, i) != (others == 1)) exposed_take_value(&list, s, i, x->name);
+    exposed_put_values(e, list);
+    exposed_family(e, "netprof_snapshot_time_seconds", false, "seconds", "When the last reading was taken.");
+    exposed_sample(e, "netprof_snapshot_time_seconds", false, exposed_label("host", x->name), (double)s->wall_ns / 1e9);
+    netprof_snapshot_free(&small);
+    dataset_filtering_close(filter);
+}
+
+void exposed_node(void *user, const http_request *r, http_answer *a)
+{
+    web *w = user;
+    const char *set = http_query(r, "set"), *end = strstr(r->rest, "/metrics");
+    bool whole = end && strcmp(end, "/metrics") == 0 && end > r->rest;
+    char *name = memory_strndup(r->rest, whole ? (size_t)(end - r->rest) : 0);
+    exposing e;
+    exposed_begin(&e, r);
+    nodes_lock(w->nodes);
+    const node *x = whole ? nodes_find(w->nodes, name) : NULL;
+    bool known = x && x->last.schema;
+    if (known) exposed_put_node(&e, x, set && strcmp(set, "all") == 0);
+    nodes_unlock(w->nodes);
+    exposed_end(&e, a);
+    free(name);
+    if (known) return;
+    free(a->data);
+    http_fail(a, 404, "no readings of such a node");
+}

@@ -1,0 +1,219 @@
+// The answers that gswarm-profiler has, under its names; netprof-web(1) says where they differ.
+#include "gswarm.h"
+
+#include "live/journal/sessions.h"
+#include "page.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gswarm_root(void *user, const http_request *r, http_answer *a)
+{
+    (void)user;
+    if (r->wants_html) {
+        page_answer(a);
+        return;
+    }
+    json_object *o = json_new_object();
+    json_put_text(o, "message", "netprof head");
+    json_put_text(o, "version", netprof_version());
+    web_answer(a, o);
+}
+
+// ---- GPUs ----
+
+// A device of the source "gpu" in a node's last reading.
+typedef struct gswarm_gpu {
+    const netprof_snapshot *s;
+    const netprof_device *d;
+    size_t index;
+} gswarm_gpu;
+
+static bool gswarm_next_gpu(const node *x, gswarm_gpu *g, size_t *at)
+{
+    const netprof_schema *schema = x->last.schema;
+    for (; schema && *at < schema->device_count; ++*at) {
+        if (strcmp(schema->devices[*at].source, "gpu") != 0) continue;
+        *g = (gswarm_gpu){.s = &x->last, .d = &schema->devices[(*at)++], .index = g->d ? g->index + 1 : 0};
+        return true;
+    }
+    return false;
+}
+
+static double gswarm_value(const gswarm_gpu *g, const char *counter)
+{
+    size_t i = netprof_find(g->s->schema, "gpu", g->d->name, counter);
+    return i != NETPROF_NONE && g->s->status[i] == NETPROF_STATUS_OK ? (double)g->s->values[i] : NAN;
+}
+
+static const char *gswarm_gpu_name(const gswarm_gpu *g)
+{
+    const char *model = netprof_fact_of(g->d->facts, g->d->fact_count, "model"),
+               *name = netprof_fact_of(g->d->facts, g->d->fact_count, "name");
+    return model ? model : name ? name : g->d->name;
+}
+
+static json_object *gswarm_gpus(const node *x)
+{
+    json_object *list = json_new_array();
+    gswarm_gpu g = {.d = NULL};
+    for (size_t at = 0; gswarm_next_gpu(x, &g, &at);) {
+        json_object *o = json_new_object();
+        char *id = memory_format("%s:%zu:%s", x->name, g.index, gswarm_gpu_name(&g));
+        json_put_text(o, "id", id);
+        json_put_text(o, "name", gswarm_gpu_name(&g));
+        json_put_exact(o, "physical_idx", g.index);
+        json_put_text(o, "hostname", x->name);
+        json_append(list, o);
+        free(id);
+    }
+    return list;
+}
+
+// ---- /status, /clients ----
+
+static bool gswarm_is_connected(const node *x)
+{
+    return x->known && node_state_of(x, web_now()) != NODE_SILENT;
+}
+
+static const char *gswarm_running(const web *w, session **list)
+{
+    const char *last = NULL;
+    session_list(w->directory, list);
+    for (size_t i = 0; i < arrlenu(*list); i++)
+        if (!(*list)[i].stop_ns) last = (*list)[i].name;
+    return last;
+}
+
+void gswarm_status(void *user, const http_request *r, http_answer *a)
+{
+    web *w = user;
+    session *list = NULL;
+    json_object *o = json_new_object(), *clients = json_new_array(), *info = json_new_object();
+    const char *running = gswarm_running(w, &list);
+    uint64_t frames = 0, gpus = 0;
+    int64_t interval = 0;
+    (void)r;
+    nodes_lock(w->nodes);
+    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
+        const node *x = nodes_at(w->nodes, i);
+        frames += x->durable;
+        if (!gswarm_is_connected(x)) continue;
+        json_object *own = gswarm_gpus(x);
+        gpus += json_object_array_length(own);
+        json_append(clients, json_text_value(x->name));
+        web_put_named(info, x->name, own);
+        if (x->interval_ns && (!interval || x->interval_ns < interval)) interval = x->interval_ns;
+    }
+    nodes_unlock(w->nodes);
+    json_put(o, "freq", interval ? json_new_int64((interval + 5000000) / 10000000 * 10) : NULL);
+    json_put(o, "enable_bandwidth_profiling", json_new_boolean(true));
+    json_put(o, "enable_nvlink_profiling", json_new_boolean(false));
+    json_put(o, "is_profiling", json_new_boolean(running != NULL));
+    json_put(o, "output_filename", running ? json_text_value(running) : NULL);
+    json_put_exact(o, "frame_id_counter", frames);
+    json_put(o, "connected_clients", clients);
+    json_put_exact(o, "total_gpus", gpus);
+    json_put(o, "gpu_info", info);
+    session_list_free(&list);
+    web_answer(a, o);
+}
+
+void gswarm_clients(void *user, const http_request *r, http_answer *a)
+{
+    web *w = user;
+    json_object *o = json_new_object(), *list = json_new_array();
+    (void)r;
+    nodes_lock(w->nodes);
+    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
+        const node *x = nodes_at(w->nodes, i);
+        if (!gswarm_is_connected(x)) continue;
+        json_object *c = json_new_object(), *gpus = gswarm_gpus(x);
+        json_put_text(c, "client_id", x->name);
+        json_put_text(c, "hostname", x->name);
+        json_put_exact(c, "gpu_count", json_object_array_length(gpus));
+        json_put(c, "gpus", gpus);
+        json_append(list, c);
+    }
+    nodes_unlock(w->nodes);
+    json_put_exact(o, "total_clients", json_object_array_length(list));
+    json_put(o, "clients", list);
+    web_answer(a, o);
+}
+
+// ---- /metrics/latest ----
+
+// What was not read is not there.
+static void gswarm_put(json_object *o, const char *key, double value)
+{
+    if (!isnan(value)) json_put_number(o, key, value);
+}
+
+static json_object *gswarm_gpu_metrics(const node *x)
+{
+    json_object *list = json_new_array();
+    gswarm_gpu g = {.d = NULL};
+    for (size_t at = 0; gswarm_next_gpu(x, &g, &at);) {
+        json_object *o = json_new_object();
+        json_put_exact(o, "physical_idx", g.index);
+        json_put_text(o, "name", gswarm_gpu_name(&g));
+        gswarm_put(o, "gpu_util", gswarm_value(&g, "busy") / 100);
+        gswarm_put(o, "mem_util", gswarm_value(&g, "memory_used") / gswarm_value(&g, "memory_total"));
+        json_append(list, o);
+    }
+    return list;
+}
+
+static json_object *gswarm_system_metrics(const node *x)
+{
+    json_object *o = json_new_object();
+    const netprof_schema *schema = x->last.schema;
+    double total = NAN, available = NAN;
+    for (size_t i = 0; schema && i < schema->counter_count; i++) {
+        const netprof_counter *c = &schema->counters[i];
+        if (x->last.status[i] != NETPROF_STATUS_OK || strcmp(schema->devices[c->device].source, "memory") != 0)
+            continue;
+        if (strcmp(c->name, "MemTotal") == 0) total = (double)x->last.values[i];
+        if (strcmp(c->name, "MemAvailable") == 0) available = (double)x->last.values[i];
+    }
+    gswarm_put(o, "dram_util", total > 0 ? 100 * (1 - available / total) : NAN);
+    gswarm_put(o, "cpus_busy", x->now.values[METER_CPU]);
+    return o;
+}
+
+static json_object *gswarm_network(const node *x)
+{
+    json_object *o = json_new_object();
+    gswarm_put(o, "sent_bytes_per_s", x->now.values[METER_SENT]);
+    gswarm_put(o, "received_bytes_per_s", x->now.values[METER_RECEIVED]);
+    gswarm_put(o, "transmit_blocked_share", x->now.values[METER_PAUSED]);
+    return o;
+}
+
+void gswarm_latest(void *user, const http_request *r, http_answer *a)
+{
+    web *w = user;
+    json_object *o = json_new_object(), *data = json_new_object();
+    (void)r;
+    nodes_lock(w->nodes);
+    json_put(o, "timestamp", web_time(web_now()));
+    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
+        const node *x = nodes_at(w->nodes, i);
+        if (!x->last.schema || !gswarm_is_connected(x)) continue;
+        json_object *c = json_new_object();
+        json_put(c, "timestamp", web_time(x->last.wall_ns));
+        json_put(c, "gpus_metrics", gswarm_gpu_metrics(x));
+        json_put(c, "p2p_links", json_new_array());
+        json_put(c, "system_metrics", gswarm_system_metrics(x));
+        if (x->now.ports) json_put(c, "network", gswarm_network(x));
+        web_put_named(data, x->name, c);
+    }
+    nodes_unlock(w->nodes);
+    json_put(o, "client_data", data);
+    web_answer(a, o);
+}

@@ -1,0 +1,42 @@
+// What the answers are made of: the head's directory, its nodes, and how the head is. Thread rule: any, where not said
+// otherwise.
+#ifndef LIVE_WEB_H
+#define LIVE_WEB_H
+
+#include "http.h"
+#include "nodes.h"
+
+#include "analysis/base/json_values.h"
+
+typedef struct web_head {
+    bool runs, known, connected; // known: there is a status of it
+    char disk_error[128];        // "": its disk takes what comes
+    int64_t wall_ns, disk_since_ns, process;
+    uint64_t journal_bytes, commits, malformed, turned_away;
+    double cpu_share, memory_bytes; // of a core; NAN: not known
+    double free_bytes, disk_bytes;  // of the disk of its journal; NAN
+    int64_t ticks_ns;               // CPU time, for the next look
+} web_head;
+
+typedef struct web {
+    char *directory;
+    nodes *nodes;
+    web_head head;  // under nodes_lock()
+    uint64_t looks; // counts up with each look at the journal; under nodes_lock()
+    int64_t began_ns;
+    http_server *http;
+    char *charts_style; // CSS of the charts; NULL: no charts can be drawn here
+} web;
+
+int64_t web_now(void); // wall clock
+// Reads what the head says of itself and its nodes.
+void web_look(web *w);
+json_object *web_time(int64_t wall_ns);                                   // "2025-05-02T16:27:51Z", NULL: never
+void web_put_named(json_object *o, const char *name, json_object *value); // a key that may be no UTF-8
+// The answer is this object, which is freed.
+void web_answer(http_answer *a, json_object *o);
+// How it stands, for everybody: a sentence, and its severity.
+typedef enum web_severity { WEB_OK = 0, WEB_INFO, WEB_UNKNOWN, WEB_WATCH, WEB_BAD } web_severity;
+const char *web_severity_word(web_severity s); // "ok", "bad"
+
+#endif
