@@ -5,6 +5,7 @@
 #include "render/document/document.h"
 #include "render/base/number.h"
 #include "pages.h"
+#include "pages_peers.h"
 #include "pages_signs.h"
 #include "sheet.h"
 #include "analysis/data/traffic.h"
@@ -20,7 +21,7 @@ static const double folded = .01; // regions below this share are left out of a 
 
 const pages_kind pages_regions_kind = {
     "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
-    "regions step icicle balance durations bytes runs spans values findings all-regions ranks"};
+    "regions step icicle balance durations bytes " PAGES_PEERS_CHARTS "runs spans values findings all-regions ranks"};
 
 typedef struct regions_page {
     const regions *r;
@@ -753,6 +754,7 @@ document *pages_regions(const regions *r, bool brief)
     regions_page_add_icicle(&p);
     regions_page_add_balance(&p);
     regions_page_add_calls_and_bytes(&p);
+    pages_peers_of_regions(p.doc, p.memory, r);
     regions_page_add_runs(&p);
     regions_page_add_spans(&p);
     regions_page_add_values(&p);

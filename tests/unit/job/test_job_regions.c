@@ -562,8 +562,10 @@ static void mpi_rank_of(int rank, int ranks, const char *host, double until, con
 // Two nodes, of which each sends so much in ten seconds.
 static void record_pair(double sent_by_a, double sent_by_b)
 {
-    node_file a = node_open(tree_path(tree, "a.netprof"), &(node_shape){.name = "a", .nics = 1, .interval_s = 1}),
-              b = node_open(tree_path(tree, "b.netprof"), &(node_shape){.name = "b", .nics = 1, .interval_s = 1});
+    node_file a = node_open(tree_path(tree, "a.netprof"),
+                            &(node_shape){.name = "a", .parts = NODE_CPU, .nics = 1, .interval_s = 1}),
+              b = node_open(tree_path(tree, "b.netprof"),
+                            &(node_shape){.name = "b", .parts = NODE_CPU, .nics = 1, .interval_s = 1});
     for (int t = 0; t <= 10; t++) {
         node_set(&a, "cxi0", "hni_sts_tx_ok_octets", sent_by_a * t / 10);
         node_set(&b, "cxi0", "hni_sts_rx_ok_octets", sent_by_a * t / 10);
@@ -706,6 +708,61 @@ static void hostile_rows_of_peers_cost_nothing_else(void **state)
     job_report_free(&job);
 }
 
+static char *report_of(const char *options)
+{
+    return output_of("cd '%s' && '%s/netprof-report' %s . && cat out", tree, NETPROF_TEST_BIN, options);
+}
+
+#define GAP "\xe2\x80\xaf" // before a unit
+
+static void matrices_and_bars_of_a_job(void **state)
+{
+    (void)state;
+    if (access(NETPROF_TEST_BIN "/netprof-report", X_OK) != 0) skip();
+    record_pair(3300, 600);
+    usual_ranks(9);
+    char *text = report_of("--chart peers-bytes -o p.svg --data out");
+    assert_string_equal(text, "sender,receiver,B\nrank 0,rank 1,4.00" GAP "kB\nrank 0,rank 2,1.00" GAP
+                              "kB\nrank 1,rank 3,2.00" GAP "kB\n"
+                              "rank 2,rank 0,500" GAP "B\nrank 2,rank 3,60" GAP "B\n");
+    free(text);
+    text = report_of("--chart peers-delay -o p.svg --data out");
+    assert_non_null(strstr(text, "rank 2,rank 0,300" GAP "ns\n"));
+    assert_non_null(strstr(text, "rank 0,rank 1,\n")); // nobody received that in a blocking call
+    free(text);
+    text = report_of("--chart bytes-explained -o p.svg --data out");
+    assert_non_null(strstr(text, "2 nodes,MPI,3.50" GAP "kB,89.7" GAP "%"));
+    assert_non_null(strstr(text, "2 nodes,the rest,400" GAP "B,10.3" GAP "%"));
+    assert_non_null(strstr(text, "a,MPI,3.00" GAP "kB,90.9" GAP "%"));
+    free(text);
+    text = output_of("cd '%s' && '%s/netprof-report' --check-layout .", tree, NETPROF_TEST_BIN);
+    assert_string_equal(text, "0 faults\n");
+    free(text);
+}
+
+static void many_ranks_are_rows_of_nodes(void **state)
+{
+    enum { RANKS = 130, EACH = 10 };
+    (void)state;
+    if (access(NETPROF_TEST_BIN "/netprof-report", X_OK) != 0) skip();
+    for (int i = 0; i < RANKS; i++) {
+        char host[16];
+        snprintf(host, sizeof host, "h%02d", i / EACH);
+        mpi_rank_of(i, RANKS, host, 2, &(told){(i + EACH) % RANKS, 1000, 1, 0, 0}, 1);
+    }
+    char *text = report_of("--chart peers-bytes -o p.svg --data out");
+    size_t lines = 0;
+    for (const char *p = text; *p; p++)
+        lines += *p == '\n';
+    assert_int_equal(lines, 1 + RANKS / EACH);
+    assert_non_null(strstr(text, "\nh00,h01,10.0" GAP "kB\n"));
+    assert_non_null(strstr(text, "\nh12,h00,10.0" GAP "kB\n"));
+    free(text);
+    text = output_of("cd '%s' && '%s/netprof-report' --list-charts .", tree, NETPROF_TEST_BIN);
+    assert_non_null(strstr(text, "MPI messages to a named peer, by node"));
+    free(text);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -727,6 +784,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_than_the_nics_moved_is_never_a_share, setup, teardown),
         cmocka_unit_test_setup_teardown(ranks_and_nodes_that_tell_nothing_are_said, setup, teardown),
         cmocka_unit_test_setup_teardown(hostile_rows_of_peers_cost_nothing_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(matrices_and_bars_of_a_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_ranks_are_rows_of_nodes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "pages_job.h"
 
 #include "pages_job_regions.h"
+#include "render/pages/pages_peers.h"
 #include "render/pages/pages_signs.h"
 #include "analysis/base/words.h"
 
@@ -14,7 +15,7 @@ const pages_kind pages_job_kind = {
     "verdict, use of the nodes, when they sent less, who waited; what moved together; findings; CPU, memory, network, "
     "energy, GPUs; nodes in numbers",
     "use facts next amounts unjudged time-sent time-received time-gpu time-cpu time-nic time-paused time-events "
-    "time-lines energy rails "
+    "time-lines energy rails " PAGES_PEERS_CHARTS "bytes-explained "
     "phases "
     "regions-over-time region-times findings " GROUP_CHARTS("cpu") GROUP_CHARTS("memory") GROUP_CHARTS("network")
         DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
@@ -59,6 +60,7 @@ static void pages_job_add_evidence(job_view *v, document *doc)
     if (v->job->node_count > 1) {
         job_series_page(v, doc);
         job_rails(v, doc);
+        job_peers(v, doc);
         job_regions_page(v, doc);
     }
     job_findings_page(v, doc, false);

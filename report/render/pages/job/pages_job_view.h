@@ -79,6 +79,7 @@ void job_overview(job_view *v, document *doc);
 void job_overview_of_one(job_view *v, document *doc, bool brief, bool full);
 void job_overview_events(job_view *v, document *doc);
 void job_rails(const job_view *v, document *doc); // the NICs of the nodes beside each other
+void job_peers(const job_view *v, document *doc); // who sent to whom, bytes explained
 void job_series_page(job_view *v, document *doc);
 void job_series_energy(job_view *v, document *doc); // its energy alone
 // One node: what happened over time; false: it has too many NICs for panels of their own. And what comes below it.

@@ -31,6 +31,7 @@ void nccl_page_add_all_collectives(nccl_page *p);  // where the table of the fir
 bool nccl_page_make_curve(nccl_page *p, chart *x); // false: of fewer than three sizes
 void nccl_page_add_curve(nccl_page *p);            // and completeness
 void nccl_page_add_late(nccl_page *p);
+void nccl_page_add_peers(nccl_page *p); // pages_nccl_peers.c
 void nccl_page_add_run(nccl_page *p);
 
 // ---- families: the kinds of one class and collective, by size ----

@@ -9,7 +9,7 @@ const pages_kind pages_nccl_kind = {
     "NCCL collectives",
     "verdict, collectives, bandwidth, completeness, who is late, the run; findings, comparison, every call, counters, "
     "lists",
-    "collectives bandwidth completeness late run findings all-collectives comparison compared counters nics calls-* "
+    "collectives bandwidth completeness late peers-bytes peers-delay peers-bytes-2 peers-delay-2 run findings all-collectives comparison compared counters nics calls-* "
     "histograms-* box-* percentiles-* communicators algorithms ranks pairs metrics missing files"};
 
 static void nccl_page_add_head(nccl_page *p)
@@ -57,6 +57,7 @@ document *pages_nccl(const nccl_view *v, bool brief)
     nccl_page_add_table(&p);
     if (v->calls) nccl_page_add_curve(&p);
     nccl_page_add_late(&p);
+    nccl_page_add_peers(&p);
     nccl_page_add_run(&p);
     if (!v->calls)
         document_note(p.doc, v->metrics.count ? "The logs hold no single calls, only averages of Prometheus files."

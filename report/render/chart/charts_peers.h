@@ -1,0 +1,34 @@
+// The chart of who sent to whom. As in charts.h: everything given is copied, labels are foreign text, NAN is "not measured"
+// and hatched.
+#ifndef NETPROF_CHARTS_PEERS_H
+#define NETPROF_CHARTS_PEERS_H
+
+#include "charts.h"
+#include "render/plot/axes.h"
+
+// ---- chart_matrix.c: rows send, columns receive, those of a node within one block ----
+
+enum { MATRIX_MOST = 128 }; // rows
+
+// From one to another; pairs that are not given never sent.
+typedef struct matrix_cell {
+    size_t row, column;
+    double value;
+} matrix_cell;
+
+typedef struct matrix_style {
+    const char *const *labels; // [count] of rows, and columns
+    const size_t *groups;      // [count] which node each is of, rising
+    const char *const *nodes;  // [group]
+    size_t count, group_count;
+    axes_format format;           // of the values: SI with the unit, or DURATION
+    const char *unit;             // "bytes"
+    theme_ink ramp;               // INK_BLUE or INK_ORANGE
+    size_t mark_row, mark_column; // framed: both are one cell; count: none
+    size_t mark_count;            // rows, or columns; 0: one
+    const char *note;             // below; "" none
+} matrix_style;
+
+chart chart_matrix(chart_head head, const matrix_style *style, const matrix_cell *cells, size_t count);
+
+#endif
