@@ -201,7 +201,7 @@ static bool peers_differ(const pairs *p)
     return differ;
 }
 
-static void peers_add(document *doc, arena *memory, const pairs *p, const char *what)
+static void peers_add_charts(document *doc, arena *memory, const pairs *p, const char *what)
 {
     peers_rows rows = peers_rows_of(memory, p, what);
     bool delayed = pairs_sum(p, NULL, NULL).delayed > 0;
@@ -222,7 +222,7 @@ void pages_peers_of_regions(document *doc, arena *memory, const regions *r)
         bool fold = arrlenu(p.places) > PEERS_ROWS && arrlenu(p.nodes) > 1;
         if (fold) pairs_by_node(&by_node, &p);
         if (fold) by_node.together_bytes = p.together_bytes, by_node.unassigned_ns = p.unassigned_ns;
-        peers_add(doc, memory, fold ? &by_node : &p, fold ? "nodes" : "ranks");
+        peers_add_charts(doc, memory, fold ? &by_node : &p, fold ? "nodes" : "ranks");
         if (fold) pairs_free(&by_node);
     }
     pairs_free(&p);

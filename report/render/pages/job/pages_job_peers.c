@@ -47,11 +47,13 @@ static share_row job_peers_row(const job_view *v, const char *label, double nic,
                                                    .text = arena_text(v->memory, number_prefixed(nic - said, "B").text),
                                                    .value = nic - said,
                                                    .ink = INK_EMPTY};
-    const char *share = said > nic ? "more than the NICs" : nic > 0 ? job_view_percent(said / nic).text : "";
-    return (share_row){.label = arena_text(v->memory, label),
-                       .right = arena_format(v->memory, "%s of %s", share, number_prefixed(nic, "B").text),
-                       .segments = segments,
-                       .count = JOB_LAYERS + 1};
+    number_text percent = job_view_percent(nic > 0 ? said / nic : NAN);
+    const char *share = said > nic ? "more than the NICs'" : percent.text;
+    return (share_row){
+        .label = arena_text(v->memory, label),
+        .right = arena_format(v->memory, "%s%s%s", share, said > nic ? " " : " of ", number_prefixed(nic, "B").text),
+        .segments = segments,
+        .count = JOB_LAYERS + 1};
 }
 
 // All of them, then those with most that nobody explains.

@@ -9,7 +9,8 @@ const pages_kind pages_nccl_kind = {
     "NCCL collectives",
     "verdict, collectives, bandwidth, completeness, who is late, the run; findings, comparison, every call, counters, "
     "lists",
-    "collectives bandwidth completeness late peers-bytes peers-delay peers-bytes-2 peers-delay-2 run findings all-collectives comparison compared counters nics calls-* "
+    "collectives bandwidth completeness late peers-bytes peers-delay peers-bytes-2 peers-delay-2 run findings "
+    "all-collectives comparison compared counters nics calls-* "
     "histograms-* box-* percentiles-* communicators algorithms ranks pairs metrics missing files"};
 
 static void nccl_page_add_head(nccl_page *p)
