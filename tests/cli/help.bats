@@ -207,6 +207,11 @@ END
     [ ! -e a.netprof ]
 }
 
+@test "the version and the JSON are found where others have them" {
+    [ "$(netprof version)" = "$(netprof --version)" ]
+    netprof help json | grep -q 'man netprof-json'
+}
+
 @test "a near miss is suggested" {
     run netprof colect -o x
     [ "$status" -eq 2 ]
@@ -214,6 +219,9 @@ END
     run netprof sumarize
     [[ $output == *"did you mean 'summarize'?"* ]]
     run netprof frobnicate
+    [[ $output != *"did you mean"* ]]
+    run netprof frob # in four letters two edits are half of another word
+    [ "$status" -eq 2 ]
     [[ $output != *"did you mean"* ]]
     run netprof diff --gruop X
     [ "$status" -eq 2 ]

@@ -41,6 +41,7 @@ typedef struct node_shape {
     const char *group;        // NULL: "/job"
     const char *cpu_group;    // of its CPU time, where that is another's
     bool group_given;         // by the user
+    bool gpu_clock;           // GPUs tell their clock
     const char *const *facts; // key, value, ..., NULL
 } node_shape;
 
@@ -209,7 +210,7 @@ SUPPORT void cluster_nics(netprof_list *list, int count)
     }
 }
 
-SUPPORT void cluster_gpus(netprof_list *list, int count)
+SUPPORT void cluster_gpus(netprof_list *list, int count, bool clock)
 {
     static const char *const gauges[] = {"memory_used", "memory_total", NULL};
     netprof_build_source(list, "gpu");
@@ -223,6 +224,7 @@ SUPPORT void cluster_gpus(netprof_list *list, int count)
         cluster_counter(list, "power", "uW", NETPROF_KIND_GAUGE, 64);
         cluster_counter(list, "power_limit", "uW", NETPROF_KIND_GAUGE, 64);
         cluster_counter(list, "throttled_thermal", "us", NETPROF_KIND_COUNTER, 64);
+        if (clock) cluster_counter(list, "clock", "MHz", NETPROF_KIND_GAUGE, 64);
     }
 }
 
@@ -234,7 +236,7 @@ SUPPORT const netprof_schema *cluster_schema(const node_shape *s)
     netprof_build_fact(list, "boot_id", s->boot ? s->boot : s->name);
     cluster_node_parts(list, s);
     if (s->nics >= 0) cluster_nics(list, s->nics ? s->nics : 2);
-    if (s->gpus) cluster_gpus(list, s->gpus);
+    if (s->gpus) cluster_gpus(list, s->gpus, s->gpu_clock);
     assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
     return schema;
 }

@@ -28,7 +28,7 @@ static unsigned nearest_distance(const char *a, const char *b)
 const char *nearest(const char *word, const char *const *words)
 {
     const char *found = NULL;
-    unsigned least = strlen(word) < 4 ? 2 : 3; // fewer than so many edits
+    unsigned least = strlen(word) < 6 ? 2 : 3; // fewer than so many edits: of two in four letters half is another word
     for (; *words; words++) {
         unsigned d = nearest_distance(word, *words);
         if (d < least) {

@@ -78,7 +78,7 @@ static void netprof_main_print_help(FILE *to)
                 commands[i]->alias ? commands[i]->alias : "", commands[i]->alias ? ")" : "");
     for (size_t i = 0; i < HELPER_COUNT; i++)
         fprintf(to, "  %-10s %s\n", helpers[i].name, helpers[i].summary);
-    fputs("  help       show the help of a command: netprof help COMMAND\n"
+    fputs("  help       show the help of a command: netprof help COMMAND; netprof help json\n"
           "\n"
           "  -h, --help  this text\n"
           "  --version   the version\n"
@@ -101,9 +101,13 @@ static int netprof_main_help(const char *name)
         netprof_main_print_help(stdout);
         return output_close();
     }
-    if (!c) {
-        return fail_usage("help: %s: no such command%s", safe(name), netprof_main_command_hint(name));
+    if (strcmp(name, "json") == 0) {
+        puts(
+            "The JSON of all commands, its names, units and versions: man netprof-json. Its schemas (JSON Schema) are\n"
+            "installed in share/netprof/schema.");
+        return output_close();
     }
+    if (!c) return fail_usage("help: %s: no such command%s", safe(name), netprof_main_command_hint(name));
     command_help(c, stdout);
     return output_close();
 }
@@ -168,13 +172,13 @@ int main(int argc, char **argv)
     if (strcmp(name, "help") == 0 && (argc < 3 || netprof_main_find_command(argv[2])))
         return netprof_main_help(argc > 2 ? argv[2] : NULL);
     if (strcmp(name, "--list-options") == 0) return netprof_main_list_options(argc > 2 ? argv[2] : NULL);
-    if (strcmp(name, "--version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
         printf("netprof %s\n", netprof_version());
         return output_close();
     }
     if (strcmp(name, "help") == 0) {
         char *arguments[] = {NULL, (char[]){"--help"}, NULL};
-        netprof_main_start_helper(argv[2], arguments);
+        if (strcmp(argv[2], "json") != 0) netprof_main_start_helper(argv[2], arguments);
         return netprof_main_help(argv[2]);
     }
     if (name[0] != '-') netprof_main_start_helper(name, argv + 1);

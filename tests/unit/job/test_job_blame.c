@@ -303,6 +303,61 @@ static void what_is_no_slow_stretch(void **state)
     }
 }
 
+// A node of four GPUs that are as busy as each other; from 200 s on the third is at another clock, and draws other power.
+typedef struct gpu_scene {
+    double busy; // percent
+    double mhz, watts;
+    severity said; // of the GPU alone; SEVERITY_OK: nothing is
+    const char *claim;
+} gpu_scene;
+
+static void record_gpus(const gpu_scene *s)
+{
+    const char *const facts[] = {"job_id", "17", NULL};
+    node_shape shape = {.name = "n1", .nics = -1, .gpus = 4, .gpu_clock = true, .interval_s = 10, .facts = facts};
+    node_file f = node_open(tree_path(tree, "n1.netprof"), &shape);
+    for (int t = 0; t <= 400; t += 10) {
+        for (int i = 0; i < 4; i++) {
+            char name[16];
+            bool odd = i == 2 && t >= 200;
+            snprintf(name, sizeof name, "gpu%d", i);
+            node_set(&f, name, "busy", s->busy);
+            node_set(&f, name, "clock", (odd ? s->mhz : 1980) + (t / 10 + i) % 3 * 15);
+            node_add(&f, name, "energy", ((odd ? s->watts : 400) + (t / 10 + i) % 3 * 5) * 10e6);
+        }
+        node_take(&f, t);
+    }
+    node_close(&f);
+}
+
+static void a_gpu_at_another_clock(void **state)
+{
+    static const gpu_scene scenes[] = {
+        {90, 1200, 400, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2"}, // held back: the one unlike its peers
+        {90, 1980, 150, SEVERITY_INFO, "n1 GPU 3 (gpu2) alone drew 15"},     // busy, but waiting, or with less to do
+        {90, 1200, 150, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2"}, // said once
+        {5, 300, 60, SEVERITY_OK, ""},                                       // idle GPUs clock down as they like
+        {90, 1980, 400, SEVERITY_OK, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(scenes); i++) {
+        record_gpus(&scenes[i]);
+        job_report job = report_of_tree(NULL);
+        const job_finding *x = finding_of(&job, "gpu-peers");
+        assert_int_equal(x != NULL, scenes[i].said != SEVERITY_OK);
+        if (x) {
+            assert_int_equal(x->severity, scenes[i].said);
+            assert_int_equal(strncmp(x->claim, scenes[i].claim, strlen(scenes[i].claim)), 0);
+            assert_true(x->from_s >= 180 && x->from_s <= 220); // within two windows
+        }
+        size_t said = 0;
+        for (size_t k = 0; k < job.finding_count; k++)
+            said += strcmp(job.findings[k].rule, "gpu-peers") == 0;
+        assert_int_equal(said, scenes[i].said != SEVERITY_OK);
+        job_report_free(&job);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -318,6 +373,7 @@ int main(void)
         TEST(a_cause_comes_first),
         TEST(work_that_slowed_on_a_clean_network),
         TEST(what_is_no_slow_stretch),
+        TEST(a_gpu_at_another_clock),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -62,7 +62,8 @@ static void a_node_without_a_recording(void **state)
     job_report job = report_of_tree(NULL);
     const job_finding *x = &job.findings[0];
     assert_string_equal(x->rule, "node-missing");
-    assert_int_equal(x->severity, SEVERITY_WATCH);
+    assert_int_equal(x->severity, SEVERITY_UNKNOWN);
+    assert_int_equal(job.severity, SEVERITY_UNKNOWN);
     assert_string_equal(x->claim, "n3: no recording; 2 of 3 nodes were recorded");
     assert_string_equal(job.title, "n3: no recording, 2 of 3 nodes");
     assert_int_equal(job.given_nodes, 3);

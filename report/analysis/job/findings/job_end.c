@@ -130,8 +130,7 @@ static void job_end_find_missing(job_report *r)
         if (who && count > SHOWN) text_append(&who, " and %zu more", count - SHOWN);
         if (!who) text_append(&who, "%s of the job", words_many(count, "node").text);
         job_finding x = job_finding_blank;
-        // Who recorded one node alone may have meant to.
-        x.severity = r->node_count > 1 ? SEVERITY_WATCH : SEVERITY_UNKNOWN;
+        x.severity = SEVERITY_UNKNOWN; // nothing is known of them, neither good nor bad
         x.class_rank = rules_class_rank("command");
         x.rule = (char *)(uintptr_t) "node-missing";
         x.origin = (char *)(uintptr_t) "the scheduler's list of nodes";

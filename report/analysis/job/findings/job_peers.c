@@ -54,6 +54,20 @@ static const job_peers_of job_peers_kinds[] = {
      "was busy",
      "%",
      "Look at how work is divided among the GPUs, and whether this one is slower"},
+    {"gpu-peers",
+     "gpu",
+     {JOB_GPU_CLOCK, JOB_METERS},
+     "GPU",
+     "ran at",
+     "Hz",
+     "See its clock limits (nvidia-smi -q -d CLOCK,PERFORMANCE; rocm-smi), its power limit and its temperature"},
+    {"gpu-peers",
+     "gpu",
+     {JOB_POWER_GPU, JOB_METERS},
+     "GPU",
+     "drew",
+     "W",
+     "See whether it had less to do, or waited: a GPU that waits in a kernel is busy and draws little"},
 };
 static const job_peers_of job_peers_nodes[] = {
     {"node-peers",
@@ -105,6 +119,22 @@ static size_t job_peers_windows(const job_report *r)
     return least > 0 ? (size_t)fmin(WINDOWS, fmax(1, floor(r->end_s / least))) : 1;
 }
 
+// What tells of a GPU only while it works: of one that does nothing a low clock is right.
+static bool job_peers_is_of_work(const job_peers_of *of)
+{
+    return of->meters[0] == JOB_GPU_CLOCK || of->meters[0] == JOB_POWER_GPU;
+}
+
+// Windows in which a GPU worked for less than half of the time are not known.
+static void job_peers_leave_idle(const job_report *r, job_peers_group *g, size_t i)
+{
+    job_column busy[WINDOWS];
+    const job_lane *lane = job_peers_lane(r, g, g->members[i], JOB_GPU_BUSY);
+    if (lane) job_lane_columns(r, lane, 0, r->end_s, busy, g->windows);
+    for (size_t w = 0; w < g->windows; w++)
+        if (!lane || !(busy[w].mean >= 0.5)) g->values[i * g->windows + w] = NAN;
+}
+
 static void job_peers_measure(const job_report *r, job_peers_group *g)
 {
     job_column columns[WINDOWS];
@@ -119,6 +149,8 @@ static void job_peers_measure(const job_report *r, job_peers_group *g)
             for (size_t w = 0; w < g->windows; w++)
                 g->values[i * g->windows + w] += lane ? (float)columns[w].mean : NAN;
         }
+    for (size_t i = 0; i < count && job_peers_is_of_work(g->of); i++)
+        job_peers_leave_idle(r, g, i);
 }
 
 static void job_peers_free(job_peers_group *g)
@@ -172,7 +204,7 @@ static void job_peers_follow(job_peers_group *g)
 static words_text job_peers_value(const job_peers_group *g, double value)
 {
     if (strcmp(g->of->unit, "%") == 0) return words_share(value);
-    return strcmp(g->of->unit, "CPUs") == 0 ? words_quantity(value, "CPUs") : words_quantity(value, "B/s");
+    return words_quantity(value, strcmp(g->of->unit, "B") == 0 ? "B/s" : g->of->unit);
 }
 
 static size_t job_peers_node(const job_report *r, const job_peers_group *g, size_t i)
@@ -301,6 +333,8 @@ static void job_peers_add_one(job_report *r, const job_peers_group *g)
     const char *amount = o->is_silent ? "nothing" : value.text;
     bool files = job_peers_is_files(r, g, o);
     bool known = files || job_peers_is_unused(g, o) || job_peers_is_of_a_nic(r, g, job_peers_node(r, g, o->odd));
+    // How much it draws says what it did rather than what is wrong with it; a clock that is higher harms nobody.
+    known |= g->of->meters[0] == JOB_POWER_GPU || (g->of->meters[0] == JOB_GPU_CLOCK && o->value > o->centre);
     job_finding x = job_peers_blank(r, g, known ? SEVERITY_INFO : SEVERITY_WATCH);
     x.node = job_peers_node(r, g, o->odd);
     x.device = g->of->source ? g->members[o->odd] : JOB_NONE;
@@ -416,10 +450,22 @@ static bool job_peers_weigh(const job_report *r, job_peers_group *g)
     return true;
 }
 
+static bool job_peers_is_told(const job_report *r, size_t device)
+{
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (r->findings[i].device == device && r->findings[i].severity >= SEVERITY_WATCH &&
+            job_is_of_peers(r->findings[i].rule))
+            return true;
+    return false;
+}
+
 static void job_peers_tell(job_report *r, const job_peers_group *g)
 {
-    if (g->outcome.kind == PEERS_ONE)
+    bool of_work = job_peers_is_of_work(g->of);
+    if (g->outcome.kind == PEERS_ONE && (!of_work || !job_peers_is_told(r, g->members[g->outcome.odd])))
         job_peers_add_one(r, g);
+    else if (of_work)
+        return; // several that differ are of several kinds of work
     else if (g->outcome.kind == PEERS_SEVERAL || g->outcome.kind == PEERS_SPLIT)
         job_peers_add_several(r, g);
     else if (g->outcome.kind == PEERS_TWO || g->outcome.kind == PEERS_PART)
@@ -565,15 +611,6 @@ static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_
         job_peers_free(&groups[i]);
     arrfree(groups);
     free(done);
-}
-
-static bool job_peers_is_told(const job_report *r, size_t device)
-{
-    for (size_t i = 0; i < r->finding_count; i++)
-        if (r->findings[i].device == device && r->findings[i].severity >= SEVERITY_WATCH &&
-            job_is_of_peers(r->findings[i].rule))
-            return true;
-    return false;
 }
 
 // Without a job: the same NIC of all nodes on which something moves, where its own node's others did not tell. A node's
