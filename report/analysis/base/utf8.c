@@ -1,5 +1,7 @@
 #include "utf8.h"
 
+#include <string.h>
+
 size_t utf8_character(const char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -25,4 +27,13 @@ const char *utf8_next(const char **text, size_t *length)
     if (*length) return from;
     *length = sizeof UTF8_REPLACEMENT - 1;
     return UTF8_REPLACEMENT;
+}
+
+int utf8_within(const char *text, size_t bytes)
+{
+    size_t n = strnlen(text, bytes + 1);
+    if (n <= bytes) return (int)n;
+    for (n = bytes; n && bytes - n < 3 && ((unsigned char)text[n] & 0xc0) == 0x80;)
+        n--;
+    return (int)n;
 }

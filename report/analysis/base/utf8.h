@@ -12,4 +12,7 @@ size_t utf8_character(const char *text, uint32_t *code);
 // The next character to write: moves *text past it and returns its bytes, *length of them.
 const char *utf8_next(const char **text, size_t *length);
 
+// How many bytes of the text, at most so many, end with a whole character: for "%.*s".
+int utf8_within(const char *text, size_t bytes);
+
 #endif

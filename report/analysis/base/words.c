@@ -233,6 +233,17 @@ static bool words_is_bytes(const char *unit)
     return strcmp(unit, "bytes") == 0 || strcmp(unit, "B") == 0;
 }
 
+// "1 packet", "1 retry": a unit is given as of many.
+static void words_append_unit(words_text *w, const char *unit, bool one, const char *per)
+{
+    size_t length = strlen(w->text), n = strlen(unit);
+    bool plural = one && n > 3 && unit[n - 1] == 's' && unit[n - 2] != 's',
+         ies = plural && strcmp(unit + n - 3, "ies") == 0;
+    if (n > 40) n = 40, plural = ies = false;
+    snprintf(w->text + length, sizeof w->text - length, "%s%.*s%s%s", n ? " " : "", (int)(n - (ies ? 3 : plural)), unit,
+             ies ? "y" : "", per);
+}
+
 static words_text words_with_unit(double value, const char *unit, const char *per)
 {
     words_text w;
@@ -242,8 +253,7 @@ static words_text words_with_unit(double value, const char *unit, const char *pe
         return w;
     }
     w = words_count(value);
-    size_t length = strlen(w.text);
-    if (isfinite(value)) snprintf(w.text + length, SIZE - length, "%s%.40s%s", *unit ? " " : "", unit, per);
+    if (isfinite(value)) words_append_unit(&w, unit, strcmp(w.text, "1") == 0, per);
     return w;
 }
 

@@ -515,13 +515,6 @@ static void regions_ask_about(regions *r, size_t from, const char *question)
         r->notes[i].question = question;
 }
 
-// What is too short for its counters was not judged.
-static void regions_ask_of_short(regions *r, size_t from)
-{
-    for (size_t i = from; i < r->note_count; i++)
-        if (strstr(r->notes[i].text, "too short")) r->notes[i].question = "Not judged";
-}
-
 // A rank that is held works as long as the others do: said where both are known, and near.
 static void regions_say_not(regions *r)
 {
@@ -569,11 +562,12 @@ void regions_conclude(regions *r)
         r->notes[i].question = strncmp(r->notes[i].text, "At most", 7) == 0 ? "What it costs" : "Also";
     if (blamed) regions_say_not(r);
     regions_say_runs(r);
-    size_t before = r->note_count;
+    size_t before;
     regions_say_troubles(r, worst, count);
     regions_say_moved(r);
+    before = r->note_count;
     regions_say_too_short(r);
-    regions_ask_of_short(r, before);
+    regions_ask_about(r, before, "Not judged");
     regions_say_overlap(r);
     regions_say_astray(r);
     regions_say_missing(r);

@@ -2,6 +2,8 @@
 #include "chart_private.h"
 #include "render/plot/axes.h"
 
+#include "analysis/base/utf8.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,8 +87,8 @@ static void heat_draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i
     const char *given = r->texts ? r->texts[i] : NULL;
     number_text n = heat_cell_number(h, r, v);
     char tip[200];
-    snprintf(tip, sizeof tip, "%.60s: %s %.40s", h->columns[i], isnan(v) ? "not measured" : n.text,
-             isnan(v) ? "" : r->unit);
+    snprintf(tip, sizeof tip, "%.*s: %s %.40s", utf8_within(h->columns[i], 60), h->columns[i],
+             isnan(v) ? "not measured" : n.text, isnan(v) ? "" : r->unit);
     canvas_tip(c, tip);
     if (isnan(v)) {
         canvas_hatch(c, box);

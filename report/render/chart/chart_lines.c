@@ -2,6 +2,8 @@
 #include "chart_private.h"
 #include "charts_plots.h"
 
+#include "analysis/base/utf8.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -260,8 +262,8 @@ static void lines_chart_draw_hovers(canvas *c, const lines *l, const lines_panel
         int used = snprintf(text, sizeof text, "%s", at.text);
         for (size_t k = 0; k < p->curve_count && used > 0 && (size_t)used < sizeof text - 1; k++)
             used +=
-                snprintf(text + used, sizeof text - (size_t)used, "%s %.40s%s%s", k ? "," : ":", p->curves[k].label,
-                         *p->curves[k].label ? " " : "",
+                snprintf(text + used, sizeof text - (size_t)used, "%s %.*s%s%s", k ? "," : ":",
+                         utf8_within(p->curves[k].label, 40), p->curves[k].label, *p->curves[k].label ? " " : "",
                          isnan(p->curves[k].y[i]) ? "not measured" : lines_chart_value_text(p, p->curves[k].y[i]).text);
         canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
     }

@@ -2,6 +2,8 @@
 #include "chart_private.h"
 #include "charts_plots.h"
 
+#include "analysis/base/utf8.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +105,7 @@ static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box 
         char text[480];
         for (size_t i = from; i < end; i++)
             high = fmax(high, r->values[i]);
-        snprintf(text, sizeof text, "%.60s, from %s: %s%s", r->label,
+        snprintf(text, sizeof text, "%.*s, from %s: %s%s", utf8_within(r->label, 60), r->label,
                  number_duration(m->style.from + span * (double)from).text,
                  isnan(high) ? "not measured" : map_value_text(m, high).text,
                  end - from > 1 && !isnan(high) ? " at most" : "");

@@ -141,7 +141,9 @@ static void writer_update_pdf(const job *j, buffer *out)
                                   .top = bottom - l->box.y,
                                   .to_y = canvas_height(p->pages[to->page - 1]) - to->y + 8}));
     }
-    pdf_update(out, "en", links, arrlenu(links));
+    if (!pdf_update(out, "en", links, arrlenu(links)) && j->warn)
+        j->warn(j->user, "the PDF has no language and no links: this version of cairo writes another structure than is "
+                         "known here");
     arrfree(links);
 }
 

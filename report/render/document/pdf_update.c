@@ -129,13 +129,14 @@ static void pdf_end(pdf_file *f)
     buffer_printf(f->out, "   /Prev %zu\n>>\nstartxref\n%zu\n%%%%EOF\n", f->table, at);
 }
 
-void pdf_update(buffer *pdf, const char *language, const pdf_link *links, size_t count)
+bool pdf_update(buffer *pdf, const char *language, const pdf_link *links, size_t count)
 {
     pdf_file f = {.out = pdf, .size = pdf->size};
     char more[160], *data = memory_calloc(1, pdf->size + 1);
     memcpy(data, pdf->data, pdf->size);
     f.data = data;
-    if (pdf_find_table(&f) && strstr(f.trailer, ">>") && pdf_find_pages(&f)) {
+    bool known = pdf_find_table(&f) && strstr(f.trailer, ">>") && pdf_find_pages(&f);
+    if (known) {
         snprintf(more, sizeof more, "   /Lang (%s)\n   /ViewerPreferences << /DisplayDocTitle true >>", language);
         pdf_write_again(&f, f.root, "/Lang", more);
         for (size_t page = 0; page < f.page_count; page++) {
@@ -148,4 +149,5 @@ void pdf_update(buffer *pdf, const char *language, const pdf_link *links, size_t
     }
     arrfree(f.updated);
     free(data);
+    return known;
 }

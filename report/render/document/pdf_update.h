@@ -5,12 +5,14 @@
 
 #include "render/base/buffer.h"
 
+#include <stdbool.h>
+
 typedef struct pdf_link { // places in points from the lower left of a page; pages from 0
     size_t page, to_page;
     double left, bottom, right, top, to_y;
 } pdf_link;
 
-// The file stays as it is where its structure is another than expected.
-void pdf_update(buffer *pdf, const char *language, const pdf_link *links, size_t count);
+// False: the file stays as it is, for its structure is another than expected.
+bool pdf_update(buffer *pdf, const char *language, const pdf_link *links, size_t count);
 
 #endif

@@ -486,12 +486,14 @@ static void compare_page_heat_cell(compare_page *p, const comparison_cell *x, do
 {
     bool ratio = x && (x->state == COMPARISON_CHANGED || x->state == COMPARISON_SAME) && x->ratio_per_s > 0;
     bool turned = x && (x->state == COMPARISON_NEW || x->state == COMPARISON_GONE);
-    *value = ratio    ? x->ratio_per_s
-             : turned ? (x->state == COMPARISON_NEW ? 1e3 : 1e-3)
-             : x && (x->state == COMPARISON_ZERO || x->state == COMPARISON_SAME)
-                 ? 0 // 0 in both, or too little for a ratio
-                 : NAN;
-    *text = ratio || turned ? compare_page_ratio_text(p, x->ratio_per_s, x->state) : "";
+    *value = ratio                              ? x->ratio_per_s
+             : turned                           ? (x->state == COMPARISON_NEW ? 1e3 : 1e-3)
+             : x && x->state == COMPARISON_ZERO ? 0
+             : x && x->state == COMPARISON_SAME ? 1 // but too little for a ratio: only where it is 0 it is a dot
+                                                : NAN;
+    *text = ratio || turned                    ? compare_page_ratio_text(p, x->ratio_per_s, x->state)
+            : x && x->state == COMPARISON_SAME ? "same"
+                                               : "";
 }
 
 // Bytes, and then each event that a counter leads, over the devices.

@@ -9,6 +9,7 @@
 #include "pages_signs.h"
 #include "sheet.h"
 #include "analysis/data/traffic.h"
+#include "analysis/base/utf8.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -493,10 +494,10 @@ static bool regions_page_make_histogram(regions_page *p, chart *x)
             arena_format(p->memory, "rank %s, mean %s", p->r->ranks[cell->rank].label,
                          regions_page_duration(p, (double)cell->sums.total_ns / (double)cell->sums.measured)),
             odd + first};
-    *x =
-        chart_durations((chart_head){"durations", arena_format(p->memory, "%.40s: time per call", n->name),
-                                     arena_format(p->memory, "share of %s", words_many(n->sums.measured, "call").text)},
-                        edges, (size_t)(last - first + 1), &bars, &outline);
+    *x = chart_durations(
+        (chart_head){"durations", arena_format(p->memory, "%.*s: time per call", utf8_within(n->name, 40), n->name),
+                     arena_format(p->memory, "share of %s", words_many(n->sums.measured, "call").text)},
+        edges, (size_t)(last - first + 1), &bars, &outline);
     return true;
 }
 

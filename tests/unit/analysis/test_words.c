@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/base/utf8.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -135,6 +136,12 @@ static void volumes(void **state)
     assert_string_equal(words_volume(64, "bytes").text, "64 B");
     assert_string_equal(words_volume(32255, "packets").text, "32255 packets");
     assert_string_equal(words_volume(3225500, "packets").text, "3.23 M packets");
+    assert_string_equal(words_volume(1, "events").text, "1 event");
+    assert_string_equal(words_volume(1, "retries").text, "1 retry");
+    assert_string_equal(words_volume(1, "misses of class").text, "1 misses of class");
+    assert_string_equal(words_volume_rate(1, "packets").text, "1 packet/s");
+    assert_string_equal(words_volume(11, "events").text, "11 events");
+    assert_string_equal(words_volume(1, "ms").text, "1 ms");
     assert_string_equal(words_volume(5, "").text, "5");
     assert_string_equal(words_volume(NAN, "bytes").text, "\u2013");
     assert_string_equal(words_volume_rate(1061.4, "packets").text, "1.06 k packets/s");
@@ -210,12 +217,26 @@ static void typography(void **state)
     assert_null(words_ascii('x'));
 }
 
+// A name that is too long ends with a whole letter.
+static void text_is_cut_between_letters(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_within("abc", 5), 3);
+    assert_int_equal(utf8_within("abc", 2), 2);
+    assert_int_equal(utf8_within("a\xc3\xa9", 2), 1);
+    assert_int_equal(utf8_within("a\xc3\xa9", 3), 3);
+    assert_int_equal(utf8_within("\xe2\x82\xac\xe2\x82\xac", 5), 3);
+    assert_int_equal(utf8_within("\xe2\x82\xac", 2), 0);
+    assert_int_equal(utf8_within("\x80\x80\x80\x80\x80", 4), 1); // no text at all: as good as any
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(three_digits), cmocka_unit_test(fixed_decimals),
                                        cmocka_unit_test(counts),       cmocka_unit_test(one_and_many),
                                        cmocka_unit_test(shares),       cmocka_unit_test(quantities),
                                        cmocka_unit_test(volumes),      cmocka_unit_test(durations),
-                                       cmocka_unit_test(moments),      cmocka_unit_test(typography)};
+                                       cmocka_unit_test(moments),      cmocka_unit_test(text_is_cut_between_letters),
+                                       cmocka_unit_test(typography)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "render/chart/charts_job.h"
 #include "render/chart/charts_plots.h"
+#include "render/canvas/canvas_model.h"
 #include "render/plot/plot.h"
 #include "render/plot/plot_parts.h"
 #include "render/document/document.h"
@@ -408,6 +409,29 @@ static void charts_fit_their_boxes(void **state)
 }
 
 // Nothing, one value, all zero, all unknown, the largest numbers.
+// What an incident is called stands on paper, over the curves, never under one of them.
+static void labels_lie_over_curves(void **state)
+{
+    (void)state;
+    chart x = lines_of("lines", "Network sent");
+    canvas *c = canvas_open(500, 120);
+    size_t curves = 0, label = 0;
+    x.draw(&x, c, (canvas_box){0, 0, 500, canvas_height(c)}, 0, 1);
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->ops[i].kind == CANVAS_PLOT) curves = i;
+        if (c->ops[i].kind == CANVAS_TEXT && strcmp(c->ops[i].text, "n11 paused") == 0) label = i;
+    }
+    assert_true(curves > 0 && label > curves);
+    const canvas_op *paper = &c->ops[label - 1], *text = &c->ops[label];
+    assert_int_equal(paper->kind, CANVAS_RECT);
+    assert_int_equal(paper->fill, INK_PAPER);
+    assert_true(paper->box.x <= text->ink_box.x && paper->box.y <= text->ink_box.y);
+    assert_true(paper->box.x + paper->box.width >= text->ink_box.x + text->ink_box.width);
+    assert_true(paper->box.y + paper->box.height >= text->ink_box.y + text->ink_box.height);
+    canvas_close(c);
+    chart_free(&x);
+}
+
 static void edges_of_data(void **state)
 {
     static const double values[][4] = {{0, 0, 0, 0},
@@ -794,6 +818,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(charts_fit_their_boxes),
+                                       cmocka_unit_test(labels_lie_over_curves),
                                        cmocka_unit_test(edges_of_data),
                                        cmocka_unit_test(many_points_become_bands),
                                        cmocka_unit_test(shares_in_numbers),

@@ -9,6 +9,7 @@
 
 #include "analysis/base/stb_ds.h"
 #include "analysis/job/job_bins.h"
+#include "render/canvas/canvas_model.h"
 #include "render/document/document.h"
 #include "render/document/document_model.h"
 #include "render/pages/job/pages_job.h"
@@ -718,9 +719,48 @@ static void a_rail_that_does_nothing(void **state)
         const char *note = cell_of(rails, "sent, rail 1", rails->twin.columns - 1);
         assert_string_equal(plain(note), k == 0 ? "alike" : k == 1 ? "n06: 0 %" : "n06: 90.0 %");
         assert_string_equal(cell_of(rails, "sent, rail 2", rails->twin.columns - 1), "alike");
+        assert_string_equal(rails->twin.cells[2 + 5], "n06"); // a column has its node's name
         document_close(doc);
         free_job(m);
     }
+}
+
+// The first page has room for four: it says that there are more, and its table has all.
+static void more_was_not_judged_than_has_room(void **state)
+{
+    enum { COUNT_UNKNOWN = 6 };
+    situation s = training;
+    (void)state;
+    s.nodes = 1;
+    s.paused = false;
+    made *m = make_job(&s);
+    m->job.findings = make(m, COUNT_UNKNOWN, sizeof *m->job.findings);
+    m->job.finding_count = COUNT_UNKNOWN;
+    for (size_t i = 0; i < COUNT_UNKNOWN; i++)
+        m->job.findings[i] = (job_finding){.severity = SEVERITY_UNKNOWN,
+                                           .device = JOB_NONE,
+                                           .meter = JOB_METERS,
+                                           .rule = say(m, "rule-%zu", i),
+                                           .claim = say(m, "not read"),
+                                           .title = say(m, "Check %zu", i),
+                                           .unit = say(m, "%s", ""),
+                                           .origin = say(m, "own"),
+                                           .advice = say(m, "%s", "")};
+    document *doc = pages_job(&m->job, false, false);
+    const chart *unjudged = find_chart(doc, "unjudged");
+    assert_true(unjudged && unjudged->twin.count / unjudged->twin.columns > COUNT_UNKNOWN);
+    canvas *c = canvas_open(240, 400);
+    unjudged->draw(unjudged, c, (canvas_box){0, 0, 240, 400}, 0, 1000);
+    size_t said = 0, drawn = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        said += c->ops[i].kind == CANVAS_TEXT && strstr(c->ops[i].text, "Nor judged: Check 4; Check 5");
+        drawn += c->ops[i].kind == CANVAS_TEXT && strncmp(c->ops[i].text, "Check ", 6) == 0;
+    }
+    assert_int_equal(said, 1);
+    assert_int_equal(drawn, 4);
+    canvas_close(c);
+    document_close(doc);
+    free_job(m);
 }
 
 // A process that left regions is a box over the panels, with what it ran and how often.
@@ -764,6 +804,7 @@ int main(void)
         cmocka_unit_test(a_training),
         cmocka_unit_test(shapes),
         cmocka_unit_test(a_rail_that_does_nothing),
+        cmocka_unit_test(more_was_not_judged_than_has_room),
         cmocka_unit_test(regions_of_a_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

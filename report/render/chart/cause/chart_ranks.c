@@ -4,6 +4,8 @@
 #include "render/chart/charts_cause.h"
 #include "render/plot/axes.h"
 
+#include "analysis/base/utf8.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -43,14 +45,20 @@ static theme_ink ranks_ink(const ranks *r, const ranks_row *row, double value)
     return theme_ramp(INK_DIVERGING, .5 + .5 * log(fmax(value, 1e-3)) / span);
 }
 
+// Where columns are hosts they have no names beside these.
+static const char *ranks_name(const ranks *r, size_t i)
+{
+    return *r->style.columns[i] ? r->style.columns[i] : r->style.hosts[r->style.groups[i]];
+}
+
 static void ranks_draw_cell(canvas *c, const ranks *r, const ranks_row *row, size_t i, canvas_box box)
 {
     double value = row->values[i];
     char tip[200];
-    snprintf(tip, sizeof tip, "%.60s: %s%.20s", r->style.columns[i],
-             isnan(value) ? "not there"
-             : row->harm  ? number_percent(value).text
-                          : number_fixed(value, 2).text,
+    snprintf(tip, sizeof tip, "%.*s: %s%.20s", utf8_within(ranks_name(r, i), 60), ranks_name(r, i),
+             isnan(value)            ? "not there"
+             : row->harm || row->use ? number_percent(value).text
+                                     : number_fixed(value, 2).text,
              row->harm || row->use || isnan(value) ? "" : " of the median");
     canvas_tip(c, tip);
     if (isnan(value)) {
@@ -164,7 +172,7 @@ chart chart_ranks(chart_head head, const ranks_style *style, const ranks_row *ro
     chart_cell(&x.twin, "");
     chart_cell(&x.twin, r->style.middle_head);
     for (size_t i = 0; i < style->count; i++)
-        chart_cell(&x.twin, r->style.columns[i]);
+        chart_cell(&x.twin, ranks_name(r, i));
     chart_cell(&x.twin, "most unlike");
     for (size_t k = 0; k < count; k++) {
         ranks_row *row = &r->rows[k];

@@ -120,12 +120,13 @@ static void first_draw_unjudged(const chart *x, canvas *c, canvas_box box, size_
     canvas_paragraph(c, box.x, y + 6, box.width, u->foot, TYPE_CELL, INK_SECONDARY, 3);
 }
 
-chart chart_unjudged(chart_head head, const unjudged_row *rows, size_t count, const char *none, const char *foot)
+chart chart_unjudged(chart_head head, const unjudged_row *rows, size_t count, size_t shown, const char *none,
+                     const char *foot)
 {
     chart x;
     unjudged *u = chart_begin(&x, head, sizeof *u);
     u->rows = arena_copy(u->memory, rows, count, sizeof *rows);
-    u->count = count;
+    u->count = shown;
     u->none = arena_text(u->memory, none);
     u->foot = arena_text(u->memory, foot);
     x.twin.columns = 3;

@@ -38,8 +38,9 @@ typedef struct unjudged_row {
     const char *help; // a command or an option; "": nothing would
 } unjudged_row;
 
-// foot: below all; where there is no row, `none` says so.
-chart chart_unjudged(chart_head head, const unjudged_row *rows, size_t count, const char *none, const char *foot);
+// All are in its table, the first `shown` are drawn. foot: below all; where there is no row, `none` says so.
+chart chart_unjudged(chart_head head, const unjudged_row *rows, size_t count, size_t shown, const char *none,
+                     const char *foot);
 
 // Commands to go on with, side by side in a field of their own.
 typedef struct next_row {

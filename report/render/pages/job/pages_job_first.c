@@ -1,6 +1,7 @@
 // The page of one node, which a run with --report ends in: what moved, part by part of the program and on one axis with
 // what the CPUs did for it; how fast and how even each region was; what was not judged; what to do next.
 #include "pages_job_regions.h"
+#include "analysis/base/utf8.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/text.h"
 #include "analysis/base/words.h"
@@ -147,7 +148,7 @@ static void job_first_add_nic(const job_view *v, first_panels *p, const job_devi
     const char *rate =
         d->line_rate > 0 ? arena_format(v->memory, "; line rate %s", number_prefixed(d->line_rate, "B/s").text) : "";
     const char *place = strcmp(d->label, "lo") == 0 ? "; memory, not a network" : is_virtual ? "; virtual" : rate;
-    *panel = pages_time_panel(arena_format(v->memory, "%.40s", d->label),
+    *panel = pages_time_panel(arena_format(v->memory, "%.*s", utf8_within(d->label, 40), d->label),
                               arena_format(v->memory, "%s%s", once ? "sent = received" : "",
                                            once     ? place
                                            : *place ? place + 2
@@ -584,7 +585,7 @@ static size_t job_first_add_other_amounts(const job_view *v, amount_row *rows)
 
 // ---- what was not judged ----
 
-enum { UNJUDGED = 4 };
+enum { UNJUDGED = 4, UNJUDGED_MOST = 40 }; // shown, and known of
 
 // The counters that tell what a link damaged or repeated.
 static bool job_first_watches_link(const job_event *e)
@@ -625,7 +626,7 @@ static size_t job_first_add_denied(const job_view *v, unjudged_row *rows)
                   {JOB_INSTRUCTIONS, "CPU cycles, cache misses", "sudo sysctl kernel.perf_event_paranoid=1",
                    ": many virtual machines have none", true}};
     size_t n = 0;
-    for (size_t i = 0; i < sizeof meters / sizeof *meters && n < UNJUDGED; i++) {
+    for (size_t i = 0; i < sizeof meters / sizeof *meters; i++) {
         job_state state = v->job->nodes[0].state[meters[i].meter];
         if (state == JOB_DENIED || state == JOB_UNREADABLE)
             rows[n++] = (unjudged_row){meters[i].title,
@@ -642,21 +643,21 @@ static size_t job_first_find_unjudged(const job_view *v, unjudged_row *rows)
     const job_report *job = v->job;
     const job_device *port = job_first_unwatched_port(job);
     size_t n = 0;
-    for (size_t i = 0; i < job->finding_count && n < UNJUDGED - 1; i++)
+    for (size_t i = 0; i < job->finding_count && n < UNJUDGED_MOST - 8; i++)
         if (job->findings[i].severity == SEVERITY_UNKNOWN)
             rows[n++] = (unjudged_row){job->findings[i].title, job->findings[i].claim, ""};
     n += job_first_add_denied(v, rows + n);
-    if (port && n < UNJUDGED)
+    if (port)
         rows[n++] = (unjudged_row){"Errors of the link",
                                    arena_format(v->memory,
                                                 "Of %s only frames were counted, not what the link damaged or "
                                                 "repeated: virtual ports and many drivers count no more.",
                                                 port->label),
                                    ""};
-    if (n < UNJUDGED && job->nodes[0].state[JOB_INSTRUCTIONS] == JOB_ABSENT)
+    if (job->nodes[0].state[JOB_INSTRUCTIONS] == JOB_ABSENT)
         rows[n++] = (unjudged_row){"CPU cycles, cache misses", "They were not asked for.",
                                    "netprof run --perf cycles,instructions --report ..."};
-    return n < UNJUDGED ? n : UNJUDGED;
+    return n;
 }
 
 static const char *job_first_absent(const job_view *v)
@@ -675,15 +676,28 @@ static const char *job_first_absent(const job_view *v)
     return *text ? arena_format(v->memory, "Not in the recording: %s.", text) : "";
 }
 
+// The titles of what has no room, and what is not there at all.
+static const char *job_first_left_out(const job_view *v, const unjudged_row *rows, size_t count)
+{
+    enum { NAMED = 3 };
+    const char *absent = job_first_absent(v), *text = "";
+    for (size_t i = 0; i < count && i < NAMED; i++)
+        text = arena_format(v->memory, "%s%s%s", text, i ? "; " : "Nor judged: ", rows[i].title);
+    if (count > NAMED) text = arena_format(v->memory, "%s and %zu more", text, count - NAMED);
+    return count ? arena_format(v->memory, "%s. %s", text, absent) : absent;
+}
+
 static void job_first_add_system(const job_view *v, document *doc)
 {
     amount_row rows[AMOUNTS];
-    unjudged_row unjudged[2 * UNJUDGED];
+    unjudged_row unjudged[UNJUDGED_MOST];
     size_t n = job_first_add_cpu_amounts(v, rows), open = job_first_find_unjudged(v, unjudged);
     n += job_first_add_event_amounts(v, rows + n);
     n += job_first_add_other_amounts(v, rows + n);
+    size_t shown = open > UNJUDGED ? UNJUDGED : open;
     chart right = chart_unjudged((chart_head){"unjudged", "Not judged", "why, and what would help"}, unjudged, open,
-                                 "All that could change the verdict was read.", job_first_absent(v));
+                                 shown, "All that could change the verdict was read.",
+                                 job_first_left_out(v, unjudged + shown, open - shown));
     if (!n)
         document_add(doc, right);
     else

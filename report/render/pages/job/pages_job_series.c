@@ -1,6 +1,7 @@
 // Page 2 of a job: what moved together, and where the energy went, phase by phase.
 #include "render/base/buffer.h"
 #include "pages_job_regions.h"
+#include "analysis/base/utf8.h"
 #include "analysis/base/words.h"
 
 #include <math.h>
@@ -159,7 +160,7 @@ static size_t job_series_make_boxes(const job_view *v, axes_span *boxes, const c
             others++;
             continue;
         }
-        buffer_printf(&b, "%s%.40s", named++ ? ", " : "", n->name);
+        buffer_printf(&b, "%s%.*s", named++ ? ", " : "", utf8_within(n->name, 40), n->name);
         if (cell->sums.calls > 1) buffer_printf(&b, " \xc3\x97 %s", number_grouped(cell->sums.calls).text);
     }
     if (others) buffer_printf(&b, " + %zu more", others);

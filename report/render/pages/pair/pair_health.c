@@ -4,6 +4,7 @@
 #include "render/base/arena.h"
 #include "pair.h"
 
+#include "analysis/base/utf8.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 
@@ -216,7 +217,8 @@ void pair_strip(pair *p, document *doc, const pair_source *s, bool first)
     const char *name = "health", *title = "Link and path health";
     if (!first) {
         name = arena_format(p->memory, "health-%.50s", s->name);
-        title = arena_format(p->memory, "Health: %.40s %.40s", s->name, pair_noun(s->name, true));
+        title =
+            arena_format(p->memory, "Health: %.*s %.40s", utf8_within(s->name, 40), s->name, pair_noun(s->name, true));
     }
     chart_head head = {name, title, s->count > 1 ? "is any unlike its peers?" : "is anything wrong?"};
     if (arrlenu(b.rows))
@@ -345,7 +347,8 @@ void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
     const char *name = "activity", *title = "Activity";
     if (!first) {
         name = arena_format(p->memory, "activity-%.50s", s->name);
-        title = arena_format(p->memory, "Activity: %.40s %.40s", s->name, pair_noun(s->name, true));
+        title = arena_format(p->memory, "Activity: %.*s %.40s", utf8_within(s->name, 40), s->name,
+                             pair_noun(s->name, true));
     }
     chart_head head = {name, title,
                        compared ? "is any unlike the others? each rate as ratio to the median of all"
