@@ -92,8 +92,8 @@ static void job_appendix_add_events(const job_view *v, document *doc)
               columns);
     if (left) document_note(doc, arena_format(v->memory, "%zu more kinds moved.", left));
     if (still)
-        document_note(doc,
-                      arena_format(v->memory, "%zu other kinds of such counters were watched and stood still.", still));
+        document_note(doc, arena_format(v->memory, "%s of such counters %s watched and stood still.",
+                                        words_many(still, "other kind").text, still == 1 ? "was" : "were"));
 }
 
 // ---- every node ----

@@ -501,8 +501,10 @@ static void job_overview_add_events(const job_view *v, document *doc)
     }
     if (!moved && s.count <= STILL) {
         document_note(
-            doc,
-            arena_format(v->memory, "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
+            doc, still == 1
+                     ? "Events: one kind of errors, drops, retries or waiting was watched; none was seen."
+                     : arena_format(v->memory,
+                                    "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
         return;
     }
     events_style style = {.axis = pages_time_axis(&v->time),
@@ -517,8 +519,9 @@ static void job_overview_add_events(const job_view *v, document *doc)
     const char *question = job->node_count > 1 ? "on the same time axis; height = how much; name = which node"
                                                : "on the same time axis; height = how much";
     if (still > STILL)
-        question = arena_format(v->memory, "height = how much%s; %zu kinds were watched and stood still",
-                                job->node_count > 1 ? "; name = which node" : "", still);
+        question = arena_format(v->memory, "height = how much%s; %s %s watched and stood still",
+                                job->node_count > 1 ? "; name = which node" : "", words_many(still, "kind").text,
+                                still == 1 ? "was" : "were");
     if (left)
         question = arena_format(
             v->memory, "height = how much; name = which node; + %zu more kinds that moved, in the tables", left);
