@@ -1,0 +1,266 @@
+#define _GNU_SOURCE
+#include "forward_lines.h"
+
+#include "cli/common.h"
+#include "cli/helper_program.h"
+#include "live/session/session_export.h"
+
+#include "analysis/base/memory.h"
+#include "analysis/base/put.h"
+#include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// Nodes and intervals of one call of netprof export, so that memory does not grow with what there is to catch up.
+enum { FORWARD_NODES = 256, FORWARD_INTERVALS = 60 };
+#define FORWARD_LINES "lines.text"
+#define FORWARD_ERR   "lines.err"
+
+// ---- lines ----
+
+bool forward_line(char *line, size_t *size, int64_t interval_ns, int64_t after, int64_t last, bool ns)
+{
+    char *end = line + *size - 1, *stamp = end;
+    if (*end != '\n') return false;
+    while (stamp > line && stamp[-1] != ' ')
+        stamp--;
+    int64_t time_ns = strtoll(stamp, NULL, 10), place = time_ns / interval_ns;
+    if (stamp == line || time_ns <= 0 || place <= after || place > last) return false;
+    if (ns) return true;
+    *size = (size_t)(stamp - line) + (size_t)sprintf(stamp, "%lld\n", (long long)(time_ns / 1000000000));
+    return true;
+}
+
+// Whole lines, as much as one message may hold.
+static target_answer forward_send_lines(forward *f, char *batch, uint64_t count)
+{
+    if (!arrlenu(batch)) return TARGET_TAKEN;
+    target_answer answer = target_send(f->lines, batch, arrlenu(batch));
+    if (answer == TARGET_TAKEN) f->line_counts.sent += count;
+    if (answer == TARGET_LATER) f->line_counts.failed++;
+    if (answer != TARGET_REFUSED) return answer;
+    if (!f->line_counts.refused)
+        warn("%s: %s: such lines are left out", safe(target_name(f->lines)), safe(target_problem(f->lines)));
+    f->line_counts.refused += count;
+    return TARGET_TAKEN;
+}
+
+// False: the target did not take all; it is tried again, the first of it too.
+static bool forward_send_file(forward *f, int64_t after, int64_t last)
+{
+    char *path = memory_format("%s/%s", f->work, FORWARD_LINES), *line = NULL, *batch = NULL;
+    FILE *in = fopen(path, "re");
+    size_t room = 0;
+    uint64_t count = 0;
+    ssize_t n;
+    target_answer answer = TARGET_TAKEN;
+    free(path);
+    while (in && answer == TARGET_TAKEN && (n = getline(&line, &room, in)) > 0) {
+        size_t size = (size_t)n;
+        if (!forward_line(line, &size, f->filter.interval_ns, after, last, f->ns)) continue;
+        if (arrlenu(batch) + size > target_most(f->lines)) {
+            answer = forward_send_lines(f, batch, count);
+            count = 0;
+            if (batch) arrsetlen(batch, 0);
+        }
+        memcpy(arraddnptr(batch, size), line, size);
+        count++;
+    }
+    if (answer == TARGET_TAKEN) answer = forward_send_lines(f, batch, count);
+    if (in) fclose(in);
+    free(line);
+    arrfree(batch);
+    return answer == TARGET_TAKEN;
+}
+
+// ---- netprof export ----
+
+static void forward_become(const forward *f, char *program, char **words, pid_t parent)
+{
+    sigset_t none;
+    if (chdir(f->work)) _exit(126);
+    int out = open(FORWARD_LINES, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600),
+        err = open(FORWARD_ERR, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(126);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(126);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(program, words);
+    _exit(127);
+}
+
+static void forward_word(char ***words, const char *word)
+{
+    arrput(*words, memory_strdup(word));
+}
+
+static char **forward_words(const forward *f, const char *program, char **files)
+{
+    static const char *const fixed[] = {"--to", "influx", "--what", "snapshots,series", "-o", "-"};
+    char **words = NULL;
+    forward_word(&words, program);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        forward_word(&words, fixed[i]);
+    if (f->cluster) arrput(words, memory_format("--tag=cluster=%s", f->cluster));
+    for (size_t i = 0; i < arrlenu(f->tags); i++)
+        arrput(words, memory_format("--tag=%s", f->tags[i]));
+    for (size_t i = 0; i < arrlenu(files); i++)
+        forward_word(&words, files[i]);
+    arrput(words, NULL);
+    return words;
+}
+
+static int forward_wait(forward *f, pid_t child)
+{
+    const struct timespec nap = {.tv_nsec = 20000000};
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) != child) {
+        if (sigtimedwait(f->stop, NULL, &nap) <= 0) continue;
+        f->ended = true;
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        return EXIT_FILE;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FILE;
+}
+
+// The lines of these recordings, in a file.
+static int forward_export(forward *f, char **files)
+{
+    char *program = helper_program("netprof-export"), **words = forward_words(f, "netprof-export", files);
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) forward_become(f, program, words, parent);
+    int code = child < 0 ? EXIT_FILE : forward_wait(f, child);
+    if (code && !f->ended) code = fail(EXIT_FILE, "netprof export did not make lines (exit code %d); see %s/%s", code, safe(f->work), FORWARD_ERR);
+    for (size_t i = 0; i + 1 < arrlenu(words); i++)
+        free(words[i]);
+    arrfree(words);
+    free(program);
+    return code;
+}
+
+// ---- which intervals of which nodes ----
+
+typedef struct forward_due {
+    size_t stream; // the first of the node
+    int64_t after;
+} forward_due;
+
+static int forward_order(const void *a, const void *b)
+{
+    const forward_due *x = a, *y = b;
+    if (x->after != y->after) return x->after < y->after ? -1 : 1;
+    return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+// One batch: nodes that stand at the same interval.
+static int forward_batch(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last, bool *fails)
+{
+    session window = f->filter;
+    char **files = NULL;
+    int64_t after = due[0].after, *reached = memory_calloc(count, sizeof *reached);
+    int code = EXIT_DONE;
+    // With the reading before, so that there is a rate of the first.
+    window.start_ns = after * window.interval_ns;
+    window.stop_ns = (last + 1) * window.interval_ns - 1;
+    for (size_t i = 0; i < count && !code; i++) {
+        session_written w = {.snapshots = 0};
+        char *path = session_file_path(f->work, journal_index_stream(x, due[i].stream)->node);
+        code = path ? session_export_node(x, due[i].stream, &window, window.stop_ns, path, &w) : EXIT_DONE;
+        reached[i] = w.snapshots ? w.last_ns / window.interval_ns : after;
+        if (path && w.snapshots) arrput(files, memory_format("./%s", strrchr(path, '/') + 1));
+        free(path);
+    }
+    if (!code && arrlenu(files)) code = forward_export(f, files);
+    bool sent = !code && (!arrlenu(files) || forward_send_file(f, after, last));
+    *fails |= !code && !sent;
+    for (size_t i = 0; i < count && sent; i++)
+        if (reached[i] > after) shput(f->nodes, journal_index_stream(x, due[i].stream)->node, reached[i]);
+    for (size_t i = 0; i < arrlenu(files); i++) {
+        char *path = memory_format("%s/%s", f->work, files[i]);
+        unlink(path);
+        free(path);
+        free(files[i]);
+    }
+    arrfree(files);
+    free(reached);
+    return code;
+}
+
+// What is older than it may be is given up, and counted.
+static int64_t forward_start(forward *f, const char *node, int64_t oldest)
+{
+    ptrdiff_t i = shgeti(f->nodes, node);
+    int64_t after = i >= 0 ? f->nodes[i].value : f->first;
+    if (after >= oldest) return after;
+    if (i >= 0) f->line_counts.dropped += (uint64_t)(oldest - after);
+    shput(f->nodes, node, oldest);
+    return oldest;
+}
+
+static forward_due *forward_find_due(forward *f, journal_index *x, int64_t last, int64_t oldest)
+{
+    forward_due *due = NULL;
+    for (size_t i = 0; i < journal_index_count(x); i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        if (!session_is_first(x, i) || !session_takes_node(&f->filter, s->node)) continue;
+        int64_t newest = 0;
+        for (size_t k = i; k < journal_index_count(x); k++) { // of all its spools
+            const journal_stream *of = journal_index_stream(x, k);
+            if (strcmp(of->node, s->node) == 0 && of->last_ns > newest) newest = of->last_ns;
+        }
+        if (!newest) continue;
+        ptrdiff_t known = shgeti(f->nodes, s->node);
+        if (known >= 0 && newest / f->filter.interval_ns <= f->nodes[known].value) continue; // a node that is away
+        int64_t after = forward_start(f, s->node, oldest);
+        if (after < last) arrput(due, ((forward_due){i, after}));
+    }
+    if (due) qsort(due, arrlenu(due), sizeof *due, forward_order);
+    return due;
+}
+
+static int64_t forward_least(const forward *f, int64_t last, int64_t oldest)
+{
+    int64_t least = last;
+    for (size_t i = 0; i < shlenu(f->nodes); i++)
+        if (f->nodes[i].value >= oldest && f->nodes[i].value < least) least = f->nodes[i].value;
+    return f->first > oldest && f->first < least ? f->first : least;
+}
+
+int forward_lines(forward *f, int64_t wall_ns)
+{
+    static bool failing;
+    int64_t interval = f->filter.interval_ns, last = (wall_ns - f->lag_ns) / interval - 1,
+            oldest = (wall_ns - f->keep_ns) / interval, from = forward_least(f, last, oldest);
+    char *why = NULL;
+    bool fails = false;
+    int code = EXIT_DONE;
+    journal_index *x = journal_index_open(f->directory, from * interval, wall_ns, &why);
+    if (!x) {
+        code = fail(EXIT_FILE, "%s", safe(why));
+        free(why);
+        return code;
+    }
+    forward_due *due = forward_find_due(f, x, last, oldest);
+    for (size_t i = 0, n; i < arrlenu(due) && !code && !fails && !f->ended; i += n) {
+        for (n = 1; i + n < arrlenu(due) && n < FORWARD_NODES && due[i + n].after == due[i].after;)
+            n++;
+        int64_t most = due[i].after + FORWARD_INTERVALS;
+        code = forward_batch(f, x, &due[i], n, most < last ? most : last, &fails);
+    }
+    arrfree(due);
+    journal_index_close(x);
+    forward_say(&failing, f->lines, fails, &f->line_counts, "lines");
+    int error = f->ended ? 0 : forward_write_state(f);
+    if (error && !code) code = fail_file(EXIT_FILE, f->work, "%s", strerror(error));
+    return code;
+}
