@@ -27,7 +27,9 @@ static const struct {
     {"head", "collect what the agents of many nodes read", "it needs libnats"},
     {"session", "name stretches of time of what a head collects; recordings and reports of them",
      "it is part of the tools"},
-    {"web", "what a head knows, over HTTP: a live page, an API, Prometheus", "it needs libmicrohttpd"}};
+    {"web", "what a head knows, over HTTP: a live page, an API, Prometheus", "it needs libmicrohttpd"},
+    {"forward", "send what a head collects to other programs: line protocol, Elasticsearch",
+     "it is part of the tools"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *netprof_main_find_command(const char *name)

@@ -140,7 +140,9 @@ static int forward_export(forward *f, char **files)
     pid_t parent = getpid(), child = fork();
     if (child == 0) forward_become(f, program, words, parent);
     int code = child < 0 ? EXIT_FILE : forward_wait(f, child);
-    if (code && !f->ended) code = fail(EXIT_FILE, "netprof export did not make lines (exit code %d); see %s/%s", code, safe(f->work), FORWARD_ERR);
+    if (code && !f->ended)
+        code = fail(EXIT_FILE, "netprof export did not make lines (exit code %d); see %s/%s", code, safe(f->work),
+                    FORWARD_ERR);
     for (size_t i = 0; i + 1 < arrlenu(words); i++)
         free(words[i]);
     arrfree(words);

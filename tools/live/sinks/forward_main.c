@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *directory, *lines_url, *findings_url, *interval_text, *lag_text, *keep_text, *since_text, *set_text, *nodes,
-    *sources, *include, *exclude, *cluster, *precision, *authorization_file, *credentials, *ca, *index_name;
+static char *directory, *lines_url, *findings_url, *interval_text, *lag_text, *keep_text, *since_text, *set_text,
+    *nodes, *sources, *include, *exclude, *cluster, *precision, *authorization_file, *credentials, *ca, *index_name;
 static char **tags;
 static int once, quiet;
 
@@ -163,11 +163,10 @@ static void forward_say_counts(const forward *f)
     const forward_counts *l = &f->line_counts, *x = &f->finding_counts;
     if (f->lines && (!quiet || l->dropped || l->refused))
         warn("%s: %s sent, %s refused; %s of a node dropped", safe(target_name(f->lines)),
-             words_many(l->sent, "line").text, words_exact(l->refused).text,
-             words_many(l->dropped, "interval").text);
+             words_many(l->sent, "line").text, words_exact(l->refused).text, words_many(l->dropped, "interval").text);
     if (f->findings && (!quiet || x->refused))
-        warn("%s: findings sent %s, refused %s", safe(target_name(f->findings)),
-             words_many(x->sent, "time").text, words_many(x->refused, "time").text);
+        warn("%s: findings: %s sent, %s refused", safe(target_name(f->findings)), words_exact(x->sent).text,
+             words_exact(x->refused).text);
 }
 
 static int forward_loop(forward *f)
