@@ -2,7 +2,7 @@
 #ifndef LIVE_TARGET_HTTP_H
 #define LIVE_TARGET_HTTP_H
 
-#include "target.h"
+#include "target_model.h"
 
 typedef struct target_http target_http;
 

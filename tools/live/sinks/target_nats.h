@@ -2,7 +2,7 @@
 #ifndef LIVE_TARGET_NATS_H
 #define LIVE_TARGET_NATS_H
 
-#include "target.h"
+#include "target_model.h"
 
 typedef struct target_nats target_nats;
 
