@@ -49,7 +49,9 @@ static void forward_put_time(json_object *o, const char *key, int64_t ns)
 static char *forward_document(const forward *f, json_object *x)
 {
     json_object *o = json_new_object();
-    json_object_object_foreach(x, key, value) json_put(o, key, json_object_get(value));
+    struct json_object_iterator at = json_object_iter_begin(x), end = json_object_iter_end(x);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+        json_put(o, json_object_iter_peek_name(&at), json_object_get(json_object_iter_peek_value(&at)));
     forward_put_time(o, "@timestamp", session_number_of(x, "last_seen_ns"));
     forward_put_time(o, "begin", session_number_of(x, "begin_ns"));
     forward_put_time(o, "end", session_number_of(x, "end_ns"));

@@ -38,7 +38,9 @@ void forward_read_state(forward *f)
     // Intervals of another length have other numbers.
     if (o && session_number_of(o, "interval_ns") == f->filter.interval_ns &&
         json_object_object_get_ex(o, "nodes", &nodes) && json_object_is_type(nodes, json_type_object)) {
-        json_object_object_foreach(nodes, name, value) shput(f->nodes, name, json_object_get_int64(value));
+        struct json_object_iterator at = json_object_iter_begin(nodes), end = json_object_iter_end(nodes);
+        for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+            shput(f->nodes, json_object_iter_peek_name(&at), json_object_get_int64(json_object_iter_peek_value(&at)));
     }
     json_object_put(o);
 }
