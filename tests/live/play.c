@@ -1,5 +1,5 @@
 // live_play DIRECTORY FILE...: a head's directory as if agents had sent it these recordings, a node each, the last readings just
-// now: for tests and benchmarks of what is made of a journal, without a head, a server or waiting.
+// now, or PLAY_AGO_S seconds ago: for tests and benchmarks of what is made of a journal, without a head, a server or waiting.
 #define _GNU_SOURCE
 #include "live/agent/ticks.h"
 #include "live/journal/journal.h"
@@ -144,7 +144,9 @@ int main(int argc, char **argv)
     struct timespec t;
     char *why = NULL;
     play_stop_if(argc < 3, "usage", "live_play DIRECTORY FILE...");
+    const char *ago = getenv("PLAY_AGO_S");
     clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec -= ago ? atoi(ago) : 0;
     play.now_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
     play.directory = argv[1];
     play.ring = memory_format("%s.ring", argv[1]);
