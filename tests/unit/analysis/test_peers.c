@@ -244,18 +244,27 @@ static void few_in_much_noise(void **state)
 {
     static const struct {
         size_t count;
-        double share;
+        double share, sd;
         size_t found, in_time; // of 100, at the least
-    } rows[] = {{2, 0.5, 85, 75}, {2, 2, 85, 75}, {4, 0.5, 82, 72}, {4, 2, 95, 75}};
+    } rows[] = {{2, 0.5, 0.3, 85, 75},
+                {2, 2, 0.3, 85, 75},
+                {4, 0.5, 0.3, 82, 72},
+                {4, 2, 0.3, 95, 75},
+                // of windows with four such readings
+                {2, 0.5, 0.15, 98, 95},
+                {2, 2, 0.15, 98, 95},
+                {4, 0.5, 0.15, 98, 95},
+                {4, 2, 0.15, 98, 95},
+                {8, 0.5, 0.15, 98, 95}};
     (void)state;
     random_state = 17;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         hits h = {0};
         while (h.of < 100)
-            look(&h, rows[i].count, 0.3, rows[i].share);
+            look(&h, rows[i].count, rows[i].sd, rows[i].share);
         if (h.found < rows[i].found || h.in_time < rows[i].in_time || h.wrong)
-            fail_msg("%zu peers at %g: %zu found, %zu in time, %zu wrong", rows[i].count, rows[i].share, h.found,
-                     h.in_time, h.wrong);
+            fail_msg("%zu peers, noise %g, at %g: %zu found, %zu in time, %zu wrong", rows[i].count, rows[i].sd,
+                     rows[i].share, h.found, h.in_time, h.wrong);
     }
     // Of three, two that are low at once make the third one look high.
     hits h = {0};
