@@ -78,7 +78,7 @@ static double *live_numbers(arena *memory, json_object *list, size_t count)
 static axes_scale live_axis(json_object *o, double from, double to)
 {
     json_object *v;
-    axes_scale axis = {.axis = {from, to, false, false}, .format = AXES_TIME, .unit = ""};
+    axes_scale axis = {.axis = {from, to, false, false}, .format = AXES_TIME, .unit = "", .title = "Before now"};
     if (json_object_object_get_ex(o, "wall_ns", &v)) axis.wall_ns = json_object_get_int64(v);
     return axis;
 }
@@ -244,13 +244,15 @@ static void live_lines(json_object *o, buffer *out)
 
 // ---- style ----
 
+// What is drawn is not filled, unless an ink says so: those rules come later.
 static void live_style_inks(buffer *out, bool dark)
 {
-    for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
-        theme_rgb c = theme_color((theme_ink)ink, dark);
-        buffer_printf(out, ".f%d{fill:#%02x%02x%02x}.s%d{stroke:#%02x%02x%02x}", ink, c.red, c.green, c.blue, ink,
-                      c.red, c.green, c.blue);
-    }
+    for (int fill = 0; fill < 2; fill++)
+        for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
+            theme_rgb c = theme_color((theme_ink)ink, dark);
+            buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", fill ? 'f' : 's', ink, fill ? "fill" : "fill:none;stroke",
+                          c.red, c.green, c.blue);
+        }
 }
 
 static void live_style(buffer *out)

@@ -26,7 +26,10 @@ static void companion_become(const companion *c, char *path, pid_t parent)
     setpriority(PRIO_PROCESS, 0, COMPANION_NICE);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execlp(path, c->program, "--dir", c->directory, (char *)NULL);
+    const char *words[13] = {c->program, "--dir", c->directory};
+    for (size_t i = 0; i < 8 && c->more[i]; i++)
+        words[i + 3] = c->more[i];
+    execvp(path, (char **)(uintptr_t)words);
     _exit(127);
 }
 

@@ -7,7 +7,8 @@
 #include <sys/types.h>
 
 typedef struct companion {
-    const char *program, *directory; // started as PROGRAM --dir DIRECTORY
+    const char *program, *directory; // started as PROGRAM --dir DIRECTORY MORE...
+    const char *more[9];             // up to a NULL
     pid_t pid;                       // 0: it does not run
     int64_t again_at_ns;
     int said; // that it cannot be started

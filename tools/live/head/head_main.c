@@ -17,6 +17,7 @@
 
 static char *directory, *listen_text, *nats_url, *credentials, *tls_ca, *tls_certificate, *tls_key, *cluster,
     *size_text, *duration_text;
+static char *http_address, *http_certificate, *http_key, *http_clients;
 static int quiet, no_findings;
 
 static const struct poptOption options[] = {
@@ -32,6 +33,11 @@ static const struct poptOption options[] = {
     {"cluster", 0, POPT_ARG_STRING, &cluster, 0, "which of several clusters on one NATS (default)", "NAME"},
     {"journal-size", 0, POPT_ARG_STRING, &size_text, 0, "drop the oldest data above this, sessions' excepted (20GB)",
      "SIZE"},
+    {"http", 0, POPT_ARG_STRING, &http_address, 0, "a live page, an API and /metrics there, by netprof web",
+     "ADDRESS:PORT"},
+    {"http-cert", 0, POPT_ARG_STRING, &http_certificate, 0, "--tls-cert of netprof web", "FILE"},
+    {"http-key", 0, POPT_ARG_STRING, &http_key, 0, "--tls-key of it", "FILE"},
+    {"http-clients", 0, POPT_ARG_STRING, &http_clients, 0, "--tls-clients of it", "FILE"},
     {"no-findings", 0, POPT_ARG_NONE, &no_findings, 0, "judge nothing: no netprof findings beside this head", NULL},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "say nothing but what is wrong", NULL},
@@ -44,7 +50,7 @@ typedef struct head {
     uint64_t journal_bytes;
     int64_t duration_ns;
     collecting *collecting;
-    companion findings;
+    companion findings, web;
 } head;
 
 static int64_t head_now(void)
@@ -63,6 +69,8 @@ static int head_check(head *h, size_t count)
     if (!tls_certificate != !tls_key) return fail_usage("--tls-cert and --tls-key belong together");
     if (!nats_url && tls_ca && !tls_certificate)
         return fail_usage("--tls-ca: a server that asks for certificates has one: --tls-cert FILE --tls-key FILE");
+    if ((http_certificate || http_key || http_clients) && !http_address)
+        return fail_usage("--http-cert, --http-key and --http-clients need --http ADDRESS:PORT");
     if (!cluster) cluster = memory_strdup("default");
     if (!*cluster || cluster[strspn(cluster, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ||
         strlen(cluster) > 64)
@@ -132,6 +140,7 @@ static void head_loop(head *h, const sigset_t *signals)
         if (h->own_server) server_look(&h->server, head_now());
         collecting_look(h->collecting);
         if (!no_findings) companion_look(&h->findings, head_now());
+        if (http_address) companion_look(&h->web, head_now());
         if (!said && collecting_is_up(h->collecting)) {
             if (h->own_server) head_say_join(h);
             said = true;
@@ -141,6 +150,23 @@ static void head_loop(head *h, const sigset_t *signals)
             return;
         }
     }
+}
+
+// The page, in a process of its own: its clients cost no tick.
+static companion head_web(void)
+{
+    const char *const words[][2] = {{"--listen", http_address},
+                                    {"--tls-cert", http_certificate},
+                                    {"--tls-key", http_key},
+                                    {"--tls-clients", http_clients}};
+    companion c = {.program = "netprof-web", .directory = directory};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!words[i][1]) continue;
+        c.more[n++] = words[i][0];
+        c.more[n++] = words[i][1];
+    }
+    return c;
 }
 
 static int head_run(const char **arguments, size_t count)
@@ -155,10 +181,12 @@ static int head_run(const char **arguments, size_t count)
     sigprocmask(SIG_BLOCK, &signals, NULL);
     int code = head_check(&h, count);
     h.findings = (companion){.program = "netprof-findings", .directory = directory};
+    h.web = head_web();
     if (!code) code = head_open(&h);
     if (!code) head_loop(&h, &signals);
     if (!code && collecting_is_superseded(h.collecting)) code = EXIT_WORTH_FAILING;
     companion_close(&h.findings);
+    companion_close(&h.web);
     collecting_close(h.collecting);
     if (h.own_server) server_close(&h.server);
     return code;

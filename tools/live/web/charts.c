@@ -157,10 +157,10 @@ static const struct {
     size_t count;
     const char *label, *below, *names[2];
 } charts_panels[] = {
-    {{METER_SENT, METER_RECEIVED}, 2, "Network", "all its ports", {"sent", "received"}},
-    {{METER_PAUSED, METER_PAUSED}, 1, "Blocked", "most blocked port", {"transmit blocked", NULL}},
-    {{METER_GPU, METER_GPU}, 1, "GPU busy", "mean of its GPUs", {"gpu", NULL}},
-    {{METER_CPU, METER_CPU}, 1, "CPU busy", "CPUs", {"cpu", NULL}},
+    {{METER_SENT, METER_RECEIVED}, 2, "Network", "", {"sent", "received"}},
+    {{METER_PAUSED, METER_PAUSED}, 1, "Blocked", "", {"transmit blocked", NULL}},
+    {{METER_GPU, METER_GPU}, 1, "GPU busy", "", {"gpu", NULL}},
+    {{METER_CPU, METER_CPU}, 1, "CPU busy", "", {"cpu", NULL}},
 };
 
 static json_object *charts_curve(const node *x, meter m, int64_t last, const char *name, bool *any)

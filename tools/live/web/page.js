@@ -68,7 +68,7 @@
   };
   const tile = (t) => {
     const e = make('div', 'tile');
-    e.append(make('b', '', String(t.count)), word(t.severity, t.title), make('div', 'small', t.detail));
+    e.append(make('b', '', String(t.count)), t.count ? word(t.severity, t.title) : make('span', 'word', t.title), make('div', 'small', t.detail));
     return e;
   };
   const lags = (list) => {
@@ -121,7 +121,7 @@
     if (document.activeElement !== $('choose')) $('choose').value = shown;
     if (j.node) {
       put('node-name', j.node.node);
-      put('node-facts', [j.node.cpus, j.node.gpus, j.node.interval && 'a tick each ' + j.node.interval].filter(Boolean).join(', '));
+      put('node-facts', [j.node.cpus, j.node.gpus, j.node.interval && 'a reading every ' + j.node.interval].filter(Boolean).join(', '));
       put('node-state', j.node.state);
       const body = $('ports').tBodies[0], rows = j.node.ports.map(port);
       body.replaceChildren(...rows);
