@@ -103,10 +103,31 @@ static void test_many_nodes(void **state)
     free(names);
 }
 
+// The text of a session's file, as heads tell it each other; what is none is refused.
+static void test_text(void **state)
+{
+    session s = {.start_ns = 5, .stop_ns = 9, .fast = true}, back;
+    (void)state;
+    snprintf(s.name, sizeof s.name, "a");
+    s.nodes = strdup("n*");
+    char *text = session_file_text(&s);
+    assert_int_equal(session_parse("a", text, strlen(text), &back), 0);
+    assert_string_equal(back.nodes, "n*");
+    assert_int_equal(back.stop_ns, 9);
+    assert_true(back.fast);
+    session_free(&back);
+    assert_int_equal(session_parse("../a", text, strlen(text), &back), EINVAL);
+    assert_int_equal(session_parse("a", text, strlen(text) / 2, &back), EILSEQ);
+    assert_int_equal(session_parse("a", "", 0, &back), EILSEQ);
+    free(text);
+    free(s.nodes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sessions, set_up, tear_down),
+        cmocka_unit_test(test_text),
         cmocka_unit_test_setup_teardown(test_many_nodes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

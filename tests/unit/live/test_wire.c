@@ -4,6 +4,7 @@
 #include "live/spool/little.h"
 #include "live/wire/receiver.h"
 #include "live/wire/sender.h"
+#include "live/wire/succession.h"
 #include "netprof.h"
 #include "support.h"
 
@@ -582,6 +583,60 @@ static void test_bad_network(void **state)
     assert_true(lost > 0);       // the ring came round, and the gap says so
 }
 
+// Three heads that stop, go on, start again and cannot hear each other, at random: whenever that ends one of them collects, the
+// one with the highest epoch, and no epoch was ever two heads'.
+static void test_succession(void **state)
+{
+    enum { STANDING = 3 };
+    static const int64_t step_ns = 500000000;
+    succession heads[STANDING];
+    unsigned char said[SUCCESSION_SAID];
+    uint64_t used[STANDING] = {0};
+    int64_t now = 0;
+    unsigned changes = 0;
+    (void)state;
+    for (unsigned i = 0; i < STANDING; i++)
+        succession_begin(&heads[i], 100 + i, 1000 + i, now);
+    for (unsigned round = 0; round < 300; round++) {
+        unsigned stopped = (unsigned)chance(8), apart = (unsigned)chance(8); // a bit for each
+        if (round % 3 == 2) stopped = apart = 0;
+        for (unsigned k = 0; k < 40; k++, now += step_ns) {
+            for (unsigned i = 0; i < STANDING; i++) {
+                if (stopped >> i & 1) continue;
+                changes += succession_look(&heads[i], true, now);
+                if (!heads[i].collects) continue;
+                used[i] = heads[i].epoch;
+                for (unsigned other = 0; other < STANDING; other++)
+                    assert_true(other == i || used[other] != heads[i].epoch);
+                succession_say(&heads[i], said);
+                for (unsigned other = 0; other < STANDING; other++)
+                    if (other != i && (apart >> i & 1) == (apart >> other & 1) && !(stopped >> other & 1))
+                        assert_true(succession_hear(&heads[other], said, sizeof said, now));
+            }
+        }
+        unsigned collecting = 0, best = 0;
+        for (unsigned i = 0; i < STANDING; i++) {
+            collecting += heads[i].collects;
+            if (heads[i].epoch > heads[best].epoch) best = i;
+        }
+        if (stopped || apart) continue;
+        assert_int_equal(collecting, 1);
+        assert_true(heads[best].collects);
+        // One that starts again is of a higher epoch than before, and stands by.
+        unsigned again = (unsigned)chance(STANDING);
+        succession_begin(&heads[again], 100 + again, heads[again].epoch + 1, now);
+    }
+    assert_true(changes > 50);
+    said[20] ^= 1;
+    assert_false(succession_hear(&heads[0], said, sizeof said, now));
+    assert_false(succession_hear(&heads[0], said, sizeof said - 1, now));
+    // While the server is not reached nobody takes over.
+    succession_begin(&heads[0], 1, 1, now);
+    for (unsigned k = 0; k < 100; k++)
+        assert_false(succession_look(&heads[0], false, now += step_ns));
+    assert_false(succession_look(&heads[0], true, now));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -594,6 +649,7 @@ int main(void)
         cmocka_unit_test(test_patience),
         cmocka_unit_test(test_what_a_head_takes),
         cmocka_unit_test(test_bad_network),
+        cmocka_unit_test(test_succession),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

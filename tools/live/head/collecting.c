@@ -5,6 +5,8 @@
 #include "cli/output.h"
 #include "cli/terminal_text.h"
 #include "live/journal/journal.h"
+#include "live/wire/succession.h"
+#include "peers.h"
 #include "status.h"
 
 #include "analysis/base/memory.h"
@@ -40,8 +42,11 @@ struct collecting {
     pthread_cond_t changed;
     journal *journal;
     bool stop, superseded, connected;
+    bool has_others; // heads that take over from each other
+    succession succession;
     status_facts facts;
-    int64_t status_at;
+    int64_t status_at, say_at; // of the thread that looks, as what follows
+    peers peers;
     collecting_message *messages; // of the commit thread; stb_ds
 };
 
@@ -71,13 +76,35 @@ static void collecting_on_frame(void *user, const char *subject, const void *dat
     receiver_verdict verdict = RECEIVER_AHEAD;
     bool good = collecting_find_node(subject, node) && frame_parse(&f, data, size);
     pthread_mutex_lock(&c->lock);
+    if (c->has_others && !c->succession.collects) {
+        pthread_mutex_unlock(&c->lock);
+        return;
+    }
     if (!good)
         c->facts.malformed++;
     else if (!c->stop && !journal_take(c->journal, node, &f, data, size, collecting_clock(CLOCK_REALTIME), &verdict))
         *(verdict == RECEIVER_IMPOSSIBLE ? &c->facts.malformed : &c->facts.turned_away) += 1;
-    if (verdict == RECEIVER_SUPERSEDED) c->superseded = true;
+    if (verdict == RECEIVER_SUPERSEDED && c->has_others)
+        succession_hear_epoch(&c->succession, f.epoch, collecting_clock(CLOCK_MONOTONIC));
+    else if (verdict == RECEIVER_SUPERSEDED)
+        c->superseded = true;
     if (journal_waiting(c->journal) >= COLLECTING_COMMIT) pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
+}
+
+static void collecting_on_head(void *user, const char *subject, const void *data, size_t size)
+{
+    collecting *c = user;
+    (void)subject;
+    pthread_mutex_lock(&c->lock);
+    if (!succession_hear(&c->succession, data, size, collecting_clock(CLOCK_MONOTONIC))) c->facts.malformed++;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void collecting_on_session(void *user, const char *subject, const void *data, size_t size)
+{
+    const collecting *c = user;
+    peers_hear(c->directory, subject, data, size);
 }
 
 static void collecting_on_connected(void *user)
@@ -193,17 +220,30 @@ int collecting_open_journal(collecting **out, const char *directory, uint64_t jo
     return EXIT_DONE;
 }
 
-bool collecting_begin(collecting *c, const bus_options *options, const char *cluster, char **why)
+static bool collecting_listen_to_heads(collecting *c)
 {
     char subject[128];
+    snprintf(subject, sizeof subject, "np.%s.head", c->cluster);
+    if (!bus_subscribe(c->bus, subject, collecting_on_head, c)) return false;
+    snprintf(subject, sizeof subject, "np.%s.session.*", c->cluster);
+    return bus_subscribe(c->bus, subject, collecting_on_session, c);
+}
+
+bool collecting_begin(collecting *c, const bus_options *options, const char *cluster, bool stands_by, char **why)
+{
+    char subject[128];
+    const receiver_head *own = journal_head(c->journal);
     c->cluster = memory_strdup(cluster);
+    c->has_others = stands_by;
+    c->peers = (peers){.directory = c->directory, .cluster = c->cluster};
+    succession_begin(&c->succession, own->id, own->epoch, collecting_clock(CLOCK_MONOTONIC));
     snprintf(subject, sizeof subject, "np.%s.data.*.*", cluster);
     bus_options o = *options;
     o.connected = collecting_on_connected;
     o.user_data = c;
     c->bus = bus_open(&o, why);
     if (!c->bus) return false;
-    if (!bus_subscribe(c->bus, subject, collecting_on_frame, c)) {
+    if ((stands_by && !collecting_listen_to_heads(c)) || !bus_subscribe(c->bus, subject, collecting_on_frame, c)) {
         *why = memory_strdup("cannot subscribe");
         return false;
     }
@@ -213,9 +253,35 @@ bool collecting_begin(collecting *c, const bus_options *options, const char *clu
     return c->started;
 }
 
+// Takes over where nobody collects, and says that it does.
+static void collecting_succeed(collecting *c, int64_t now)
+{
+    char subject[128];
+    unsigned char said[SUCCESSION_SAID];
+    bool up = bus_is_up(c->bus);
+    pthread_mutex_lock(&c->lock);
+    bool begins = succession_look(&c->succession, up, now), collects = c->succession.collects;
+    if (begins) journal_raise(c->journal, c->succession.epoch);
+    c->connected |= begins; // every node is told what is durable here, and of which epoch this head is
+    bool news = collects == c->facts.stands_by;
+    c->facts.stands_by = !collects;
+    succession_say(&c->succession, said);
+    pthread_mutex_unlock(&c->lock);
+    if (news)
+        warn("%s: %s", safe(c->directory),
+             collects ? "this head collects" : "this head stands by, and takes over when no other one collects");
+    if (collects && up && (begins || now >= c->say_at)) {
+        snprintf(subject, sizeof subject, "np.%s.head", c->cluster);
+        bus_publish(c->bus, subject, said, sizeof said);
+        c->say_at = now + 1000000000;
+    }
+    peers_look(&c->peers, c->bus, now);
+}
+
 void collecting_look(collecting *c)
 {
     int64_t now = collecting_clock(CLOCK_MONOTONIC);
+    if (c->has_others) collecting_succeed(c, now);
     if (now < c->status_at) return;
     c->status_at = now + collecting_status_ns;
     bool up = bus_is_up(c->bus);
@@ -257,6 +323,7 @@ void collecting_close(collecting *c)
     }
     bus_close(c->bus);
     journal_close(c->journal);
+    peers_free(&c->peers);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->changed);
     arrfree(c->messages);

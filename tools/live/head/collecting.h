@@ -10,7 +10,8 @@ typedef struct collecting collecting;
 // Returns an exit code after saying what is wrong.
 int collecting_open_journal(collecting **out, const char *directory, uint64_t journal_bytes);
 // False: *why says why not; free() it.
-bool collecting_begin(collecting *c, const bus_options *bus, const char *cluster, char **why);
+// stands_by: collects only while no other head does that does the same.
+bool collecting_begin(collecting *c, const bus_options *bus, const char *cluster, bool stands_by, char **why);
 void collecting_look(collecting *c); // several times a second
 bool collecting_is_up(collecting *c);
 bool collecting_is_superseded(collecting *c);

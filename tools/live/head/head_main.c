@@ -18,7 +18,7 @@
 static char *directory, *listen_text, *nats_url, *credentials, *tls_ca, *tls_certificate, *tls_key, *cluster,
     *size_text, *duration_text;
 static char *http_address, *http_certificate, *http_key, *http_clients;
-static int quiet, no_findings;
+static int quiet, no_findings, standby;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directory, 0, "where it keeps everything", "DIR"},
@@ -26,6 +26,8 @@ static const struct poptOption options[] = {
      "ADDRESS:PORT"},
     {"nats", 0, POPT_ARG_STRING, &nats_url, 0, "use a site's NATS, and start none", "URL"},
     {"creds", 0, POPT_ARG_STRING, &credentials, 0, "credentials for it", "FILE"},
+    {"standby", 0, POPT_ARG_NONE, &standby, 0, "with --nats: collect only while no other head with --standby does",
+     NULL},
     {"tls-cert", 0, POPT_ARG_STRING, &tls_certificate, 0, "the server's certificate: agents then speak TLS", "FILE"},
     {"tls-key", 0, POPT_ARG_STRING, &tls_key, 0, "the key of --tls-cert", "FILE"},
     {"tls-ca", 0, POPT_ARG_STRING, &tls_ca, 0,
@@ -66,6 +68,7 @@ static int head_check(head *h, size_t count)
     if (!directory || !*directory) return fail_usage("--dir DIR is needed");
     if (nats_url && listen_text) return fail_usage("--listen is for the head's own server, and --nats names another");
     if (credentials && !nats_url) return fail_usage("--creds is for a site's NATS: --nats URL");
+    if (standby && !nats_url) return fail_usage("--standby: both heads need a server that outlives them: --nats URL");
     if (!tls_certificate != !tls_key) return fail_usage("--tls-cert and --tls-key belong together");
     if (!nats_url && tls_ca && !tls_certificate)
         return fail_usage("--tls-ca: a server that asks for certificates has one: --tls-cert FILE --tls-key FILE");
@@ -122,7 +125,7 @@ static int head_open(head *h)
                                    .key = tls_key,
                                    .trusts = h->own_server},
                            .again_ms = 250};
-    if (!collecting_begin(h->collecting, &o, cluster, &why)) {
+    if (!collecting_begin(h->collecting, &o, cluster, standby, &why)) {
         code = fail(EXIT_FILE, "%s: %s", safe(o.url), safe(why));
         free(why);
     }

@@ -41,6 +41,7 @@ char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns)
     json_put(o, "wall_ns", json_new_int64(wall_ns));
     json_put(o, "process", json_new_int(getpid()));
     json_put(o, "connected", json_new_boolean(facts->up));
+    json_put(o, "stands_by", json_new_boolean(facts->stands_by));
     json_put_exact(o, "journal_bytes", journal_bytes(j));
     json_put_exact(o, "commits", facts->commits);
     json_put_exact(o, "malformed", facts->malformed);

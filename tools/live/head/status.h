@@ -6,6 +6,7 @@
 
 typedef struct status_facts {
     bool up;                   // the server is reached
+    bool stands_by;            // another head collects
     int disk_error;            // the errno that the disk gives now
     int64_t disk_since_ns;     // since when; wall clock
     uint64_t malformed;        // messages that are no frames, are not of the node whose subject they use, or that

@@ -439,6 +439,13 @@ static int journal_identify(journal *j, int64_t wall_ns)
     return error ? error : journal_write_identity(j, j->head.epoch);
 }
 
+void journal_raise(journal *j, uint64_t epoch)
+{
+    if (epoch <= j->head.epoch) return;
+    j->head.epoch = epoch;
+    if (journal_write_identity(j, epoch)) errno = 0; // a next run that is behind for it hears so from the agents
+}
+
 static int journal_make_directories(journal *j)
 {
     static const char *const inside[] = {"", "/journal", "/sessions"};

@@ -21,6 +21,8 @@ typedef struct journal_options {
 // NULL: *why says why not; free() it.
 journal *journal_open(const journal_options *o, char **why);
 const receiver_head *journal_head(const journal *j);
+// From now on of this epoch, if it is higher: the head takes over from another.
+void journal_raise(journal *j, uint64_t epoch);
 uint64_t journal_cut(const journal *j); // bytes that were cut from a torn tail
 // A frame from this node. `wall_ns`: now. False: it was not even looked at, because too much waits or too many streams are
 // known.

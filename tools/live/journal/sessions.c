@@ -42,19 +42,12 @@ static int64_t session_number(json_object *o, const char *key)
                                                                                           : 0;
 }
 
-int session_read(const char *directory, const char *name, session *s)
+int session_parse(const char *name, const char *text, size_t size, session *s)
 {
-    static char text[SESSION_MOST];
     if (!session_is_name(name)) return EINVAL;
-    char *path = session_path(directory, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = fd < 0 ? errno : 0;
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
-    if (n < 0) error = errno;
-    if (fd >= 0) close(fd);
-    free(path);
-    if (error) return error;
+    if (size > SESSION_MOST) return EFBIG;
     json_tokener *tokener = json_new_tokener(8);
-    json_object *o = json_feed_tokener(tokener, text, (int)n);
+    json_object *o = json_feed_tokener(tokener, text, (int)size);
     json_tokener_free(tokener);
     *s = (session){.interval_ns = 0};
     if (o && json_object_is_type(o, json_type_object)) {
@@ -75,9 +68,22 @@ int session_read(const char *directory, const char *name, session *s)
     return EILSEQ;
 }
 
-int session_write(const char *directory, const session *s)
+int session_read(const char *directory, const char *name, session *s)
 {
-    if (!session_is_name(s->name)) return EINVAL;
+    if (!session_is_name(name)) return EINVAL;
+    char *path = session_path(directory, name), *text = memory_calloc(1, SESSION_MOST);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = fd < 0 ? errno : 0;
+    ssize_t n = fd < 0 ? 0 : read(fd, text, SESSION_MOST);
+    if (n < 0) error = errno;
+    if (fd >= 0) close(fd);
+    if (!error) error = session_parse(name, text, (size_t)n, s);
+    free(path);
+    free(text);
+    return error;
+}
+
+char *session_file_text(const session *s)
+{
     json_object *o = json_new_object();
     json_put(o, "format", json_new_string("netprof-session"));
     json_put(o, "version", json_new_int(1));
@@ -89,7 +95,15 @@ int session_write(const char *directory, const session *s)
     json_put(o, "fast", json_new_boolean(s->fast));
     json_put(o, "start_ns", json_new_int64(s->start_ns));
     json_put(o, "stop_ns", json_new_int64(s->stop_ns));
-    const char *text = json_to_text(o, JSON_C_TO_STRING_PRETTY);
+    char *text = memory_strdup(json_to_text(o, JSON_C_TO_STRING_PRETTY));
+    json_object_put(o);
+    return text;
+}
+
+int session_write(const char *directory, const session *s)
+{
+    if (!session_is_name(s->name)) return EINVAL;
+    char *text = session_file_text(s);
     char *path = session_path(directory, s->name), *beside = memory_format("%s/sessions/.%s.new", directory, s->name);
     size_t size = strlen(text);
     struct stat st;
@@ -103,7 +117,7 @@ int session_write(const char *directory, const session *s)
     if (!error && rename(beside, path)) error = errno;
     free(path);
     free(beside);
-    json_object_put(o);
+    free(text);
     return error;
 }
 

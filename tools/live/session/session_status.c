@@ -80,6 +80,8 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
                words_time((int64_t)status_file_number(o, "wall_ns")).text);
     else if (!status_file_number(o, "connected"))
         printf("The head does not reach its NATS server.\n");
+    bool stands_by = runs && status_file_number(o, "stands_by");
+    if (stands_by) printf("This head stands by: another one collects. What follows is what this one has seen.\n");
     uint64_t turned_away = status_file_number(o, "turned_away");
     if (runs && turned_away)
         printf("%s turned away since the head started: its disk took nothing, or a node has had too many spools. The "
@@ -103,7 +105,7 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
         bad |= session_print_node(t, &seen[i], age);
     table_end(t, stdout, 0);
     shfree(seen);
-    return bad;
+    return bad && !stands_by;
 }
 
 int session_status(const char *directory, int64_t now_ns)
