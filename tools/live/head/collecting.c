@@ -123,13 +123,13 @@ static void collecting_tell(void *user, const char *node, const watermark *w)
     arrput(c->messages, ((collecting_message){memory_strdup(node), *w}));
 }
 
-static void collecting_publish(collecting *c)
+static void collecting_publish(collecting *c, bool tells)
 {
     char token[3 * FRAME_NODE_MOST + 1], subject[1000];
     unsigned char bytes[WATERMARK_SIZE];
     for (size_t i = 0; i < arrlenu(c->messages); i++) {
         collecting_message *m = &c->messages[i];
-        if (frame_token(token, m->node)) {
+        if (tells && frame_token(token, m->node)) {
             snprintf(subject, sizeof subject, "np.%s.ack.%s", c->cluster, token);
             watermark_write(bytes, &m->mark);
             bus_publish(c->bus, subject, bytes, sizeof bytes); // one that is lost is asked for again
@@ -165,8 +165,9 @@ static bool collecting_commit(collecting *c)
     if (error) return false;
     journal_end_commit(c->journal, collecting_tell, c);
     c->facts.commits++;
+    bool tells = !c->has_others || c->succession.collects;
     pthread_mutex_unlock(&c->lock);
-    collecting_publish(c);
+    collecting_publish(c, tells);
     pthread_mutex_lock(&c->lock);
     return true;
 }
@@ -176,8 +177,10 @@ static void *collecting_run(void *user)
     collecting *c = user;
     pthread_mutex_lock(&c->lock);
     while (!c->stop) {
-        if (c->connected) journal_tell_all(c->journal);
-        c->connected = false;
+        // One that stands by tells agents nothing: they would follow it.
+        bool tells = !c->has_others || c->succession.collects;
+        if (c->connected && tells) journal_tell_all(c->journal);
+        c->connected &= !tells;
         bool good = collecting_commit(c);
         if (!c->stop && (!good || journal_waiting(c->journal) < COLLECTING_COMMIT))
             collecting_wait(c, good ? collecting_commit_ns : collecting_retry_ns);
