@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 14, heading_height = 17,
-                    part_height = 38;
+                    part_height = 45, text_gap = 7; // below a heading of a part the gap is smaller
 
 typedef struct flow {
     page_set *set;
@@ -92,7 +92,7 @@ static void sheets_part(flow *f, const char *text)
 {
     sheets_mark(f, text, true, NULL);
     if (!f->fresh) canvas_line(f->c, f->left, f->y + 15, f->left + f->inner, f->y + 15, INK_HAIR, .8);
-    f->y += f->fresh ? 12 : part_height - 5;
+    f->y += f->fresh ? 12 : part_height - 12;
     canvas_text(f->c, f->left, f->y, text, TYPE_PART, INK_TEXT, ALIGN_LEFT, f->inner);
     f->y += 12;
     f->fresh = false;
@@ -214,7 +214,7 @@ enum { LEAST_ROWS = 4 };
 static fit sheets_fit(const flow *f, const chart *x, size_t from)
 {
     size_t rows = x->rows ? x->rows : 1, left = rows - from;
-    fit t = {.gap = f->fresh ? 0 : section_gap, .count = left};
+    fit t = {.gap = f->fresh ? 0 : section_gap - (f->under_text ? text_gap : 0), .count = left};
     t.above = t.gap + sheets_heading(f->c, f->left, 0, f->inner, x, from > 0, false);
     t.height = x->height(x, f->c, f->inner, from, left);
     double there = sheets_room(f) - t.above;
@@ -239,7 +239,7 @@ static void sheets_place_chart(flow *f, const chart *x)
             continue;
         }
         if (!t.count) t.count = rows > 1 ? 1 : rows - from; // larger than a page: better cut than lost
-        f->y += t.gap - (f->under_text ? 7 : 0);
+        f->y += t.gap;
         f->under_text = false;
         if (!from && sheets_headed(x)) sheets_mark(f, x->title, false, x);
         f->y += sheets_heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
@@ -280,7 +280,7 @@ static void sheets_place_beside(flow *f, const document_item *item)
 {
     halves h = sheets_measure_beside(f, item);
     if (!f->fresh && h.tallest + section_gap > sheets_room(f)) sheets_new_page(f);
-    if (!f->fresh) f->y += section_gap - (f->under_text ? 7 : 0);
+    if (!f->fresh) f->y += section_gap - (f->under_text ? text_gap : 0);
     f->under_text = false;
     for (int i = 0; i < 2; i++) {
         const chart *x = h.charts[i];
@@ -404,7 +404,7 @@ static block_fit sheets_block_fit(const flow *f, const block *b)
     const document_item *item = &d->items[b->chart];
     flow below = *f;
     below.y += texts;
-    if (texts > 0) below.fresh = false;
+    if (texts > 0) below.fresh = false, below.under_text = true;
     if (item->kind == ITEM_BESIDE)
         return sheets_beside_height(f, item) + section_gap + notes <= sheets_room(&below) ? BLOCK_WHOLE : BLOCK_NOT;
     fit t = sheets_fit(&below, &item->chart, 0);

@@ -117,6 +117,24 @@ static void a_heading_is_never_alone(void **state)
     document_close(d);
 }
 
+// Wherever on the page it comes: the rows below it, or some of them, stand on its page.
+static void a_heading_is_never_alone_anywhere(void **state)
+{
+    (void)state;
+    for (double above = 500; above < 700; above++) {
+        page_set p = {0};
+        document *d = document_open("Test");
+        document_title(d, "Title");
+        add_picture(d, "first", &above);
+        document_part(d, "Second part");
+        add_table(d, "second", 7);
+        pages_make(&p, d, PAPER_A4);
+        assert_int_equal(page_of(&p, "Second part"), page_of(&p, "second"));
+        pages_free(&p);
+        document_close(d);
+    }
+}
+
 static void what_fits_is_pulled_forward_within_its_part(void **state)
 {
     double large = 420;
@@ -156,8 +174,10 @@ static void no_few_rows_are_left_alone(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(titles), cmocka_unit_test(a_part_goes_on_below_the_last),
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(titles),
+                                              cmocka_unit_test(a_part_goes_on_below_the_last),
                                               cmocka_unit_test(a_heading_is_never_alone),
+                                              cmocka_unit_test(a_heading_is_never_alone_anywhere),
                                               cmocka_unit_test(what_fits_is_pulled_forward_within_its_part),
                                               cmocka_unit_test(no_few_rows_are_left_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
