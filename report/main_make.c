@@ -2,6 +2,7 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/nccl/findings/nccl_pairs.h"
 #include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
 #include "analysis/nsys/nsys.h"
@@ -127,12 +128,18 @@ int make_job(arguments *a, const report_order *order)
     document *doc = NULL;
     arguments_forget_reading(a);
     int code = inputs_rules(&all, order->rules);
-    const job_report_options how = {.rules = &all, .phases = order->phases, .progress = make_say_reading};
     job_list list = {0};
+    pairs collectives = {0};
+    const pairs *const layers[] = {&collectives};
     if (!code) job_list_read(&list, a->paths, a->count);
     if (!code) code = make_choose_job(&list, order->job);
     const char *const *paths = order->job && list.count ? list.items[0].paths : a->paths;
     size_t count = order->job && list.count ? arrlenu(list.items[0].paths) : a->count;
+    const job_report_options how = {.rules = &all,
+                                    .phases = order->phases,
+                                    .progress = make_say_reading,
+                                    .layers = layers,
+                                    .layer_count = !code && nccl_pairs_read(&collectives, paths, count)};
     if (!code && job_report_read(&job, paths, count, &how, &error)) code = make_failed(&error, a->paths[0]);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
@@ -143,6 +150,7 @@ int make_job(arguments *a, const report_order *order)
     document_close(doc);
     nsys_job_free(&programs);
     job_report_free(&job);
+    pairs_free(&collectives);
     job_list_free(&list);
     rules_free(&all);
     return code;

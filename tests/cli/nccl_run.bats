@@ -59,3 +59,25 @@ END
     [ "$code" -eq 2 ]
     grep -q '^netprof run: --nccl: expected -o DIR' err
 }
+
+@test "job: what NCCL sent to other nodes explains their NICs' bytes" {
+    [ "$(id -u)" = 0 ] || skip "needs root, to name a host"
+    local node sent
+    mkdir plugin
+    NETPROF_NCCL_DIR=$PWD/plugin NETPROF_NCCL=step "$NETPROF_TEST_BUILD/tests/make_nccl_cluster" 0 1 1
+    for node in node00 node01; do # two of its 16 hosts have recordings
+        unshare -u sh -c 'hostname "$0" && exec netprof record -q -o "$0.netprof" --interval 50ms --duration 200ms --sources netdev,cpu --job none' $node ||
+            skip "no host can be named here"
+    done
+    netprof job --fail-on critical,judged --json node00.netprof node01.netprof plugin >job.json
+    netprof nccl --json plugin >nccl.json || true
+    # Ranks 0 to 3 are on the first host: all that they sent to others.
+    sent=$(jq '[.peers[0].bytes[0:4][] | .[4:][] | numbers] | add' nccl.json)
+    [ "$sent" -gt 0 ]
+    [ "$(jq -r '.bytes_explained.layers[].layer' job.json)" = NCCL ]
+    [ "$(jq '.bytes_explained.hosts[] | select(.host == "node00").layers[0].tx_bytes' job.json)" = "$sent" ]
+    # The recorder's own machine sent nothing of that: never a share above 100 %.
+    jq -r .bytes_explained.text job.json | grep -q 'more than the NICs: '
+    jq -e '.bytes_explained.text | test("[0-9] %") | not' job.json
+    [ "$(jq '.bytes_explained.hosts_left_out' job.json)" = true ]
+}

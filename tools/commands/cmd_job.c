@@ -9,6 +9,7 @@
 #include "analysis/base/text.h"
 #include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
+#include "analysis/nccl/findings/nccl_pairs.h"
 #include "commands/print/job_text.h"
 #include "commands/print/json_csv.h"
 #include "cli/options.h"
@@ -69,8 +70,16 @@ static bool judged; // anything of any of them
 static int cmd_job_read(job_report *job, const char *const *paths, size_t count, const rules *set)
 {
     netprof_error error;
-    const job_report_options how = {.rules = set, .phases = phases, .progress = cmd_job_say_progress};
-    if (job_report_read(job, paths, count, &how, &error)) return fail_error(NULL, &error);
+    pairs collectives;
+    const pairs *const layers[] = {&collectives};
+    const job_report_options how = {.rules = set,
+                                    .phases = phases,
+                                    .progress = cmd_job_say_progress,
+                                    .layers = layers,
+                                    .layer_count = nccl_pairs_read(&collectives, paths, count)};
+    netprof_err failed = job_report_read(job, paths, count, &how, &error);
+    pairs_free(&collectives);
+    if (failed) return fail_error(NULL, &error);
     cmd_job_say_warnings(job);
     if (job->severity > worst) worst = job->severity;
     worse += job->severity >= SEVERITY_WATCH;
@@ -195,7 +204,10 @@ const command command_job = {
         "that took, what each phase did, and what went wrong: from when to when, on which node, and what it cost the\n"
         "others. Of a directory every *.netprof is read, and phases from *.phases. Files of several jobs, or of "
         "several attempts\n"
-        "of one, are told apart: a block each, a line for each task of an array.",
+        "of one, are told apart: a block each, a line for each task of an array.\n"
+        "Where files of netprof run --mpi or --nccl lie beside them, it tells what of the NICs' bytes these explain: what\n"
+        "ranks sent to other nodes. What stays within a node passes no NIC; headers, repeats, collectives of MPI (which way\n"
+        "they go is not known) and other programs are in the rest.",
     .examples = "netprof job node.netprof\n"
                 "netprof job . --fail-on critical\n"
                 "netprof job node.netprof --phases job.phases --all\n"

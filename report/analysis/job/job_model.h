@@ -264,6 +264,7 @@ typedef struct job_explained_node {
 typedef struct job_explained {
     const char *layers[JOB_LAYERS]; // "MPI"
     size_t layer_count;             // 0: none told
+    const char *not_told;           // a layer whose calls were recorded, and not what they sent; or NULL
     job_explained_node *nodes;      // by node: those with a recording of their NICs and a layer that told
     size_t node_count;
     double nic_sent, nic_received; // of these nodes, as are the next

@@ -47,6 +47,7 @@ typedef struct pairs {
     uint64_t outside_bytes;   // sent to whom the files do not tell
     uint64_t dropped;         // cells beyond PAIRS_MOST: their bytes are outside_bytes
     uint64_t together_bytes;  // handed to calls of all ranks: nobody says which way they took
+    bool unknown;             // nobody recorded what went from one to another
     double unassigned_ns;     // of waiting that names no peer
     struct pairs_index *seen; // private
 } pairs;

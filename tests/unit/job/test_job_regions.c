@@ -708,6 +708,40 @@ static void hostile_rows_of_peers_cost_nothing_else(void **state)
     job_report_free(&job);
 }
 
+// NCCL's part, as another reader found it: of both nodes, within one, to nobody known.
+static void other_layers_explain_too(void **state)
+{
+    (void)state;
+    pairs nccl = {.layer = "NCCL"}, silent = {.layer = "NCCL", .unknown = true};
+    const pairs *const layers[] = {&nccl}, *const none[] = {&silent};
+    const char *paths[] = {tree};
+    const size_t a = pairs_add_node(&nccl, "a"), b = pairs_add_node(&nccl, "b");
+    pairs_add_place(&nccl, "pid 1", a);
+    pairs_add_place(&nccl, "pid 2", b);
+    pairs_add_place(&nccl, "pid 3", b);
+    pairs_add(&nccl, &(pairs_cell){.sender = 1, .receiver = 0, .bytes = 80, .messages = 1});
+    pairs_add(&nccl, &(pairs_cell){.sender = 1, .receiver = 2, .bytes = 9, .messages = 1});
+    pairs_add(&nccl, &(pairs_cell){.sender = 1, .receiver = 0, .bytes = 20, .messages = 1});
+    pairs_finish(&nccl);
+    record_pair(3300, 600);
+    usual_ranks(9);
+    job_report job = {0};
+    assert_int_equal(job_report_read(&job, paths, 1, &(job_report_options){.layers = layers, .layer_count = 1}, NULL),
+                     0);
+    assert_int_equal(job.explained.layer_count, 2);
+    assert_int_equal(job.explained.sent[1], 100);
+    assert_int_equal(job.explained.nodes[1].sent[1], 100);
+    assert_int_equal(job.explained.within, 4060 + 9);
+    assert_non_null(strstr(job.explained.text, "the messages of MPI and NCCL to other nodes are 3.60 kB (92.3 %)"));
+    job_report_free(&job);
+    job = (job_report){0};
+    assert_int_equal(job_report_read(&job, paths, 1, &(job_report_options){.layers = none, .layer_count = 1}, NULL), 0);
+    assert_int_equal(job.explained.layer_count, 1);
+    assert_non_null(strstr(job.explained.text, ", what NCCL sent (its transfers were not recorded)"));
+    job_report_free(&job);
+    pairs_free(&nccl);
+}
+
 static char *report_of(const char *options)
 {
     return output_of("cd '%s' && '%s/netprof-report' %s . && cat out", tree, NETPROF_TEST_BIN, options);
@@ -784,6 +818,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_than_the_nics_moved_is_never_a_share, setup, teardown),
         cmocka_unit_test_setup_teardown(ranks_and_nodes_that_tell_nothing_are_said, setup, teardown),
         cmocka_unit_test_setup_teardown(hostile_rows_of_peers_cost_nothing_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_layers_explain_too, setup, teardown),
         cmocka_unit_test_setup_teardown(matrices_and_bars_of_a_job, setup, teardown),
         cmocka_unit_test_setup_teardown(many_ranks_are_rows_of_nodes, setup, teardown),
     };

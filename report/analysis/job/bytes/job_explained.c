@@ -57,7 +57,8 @@ static void job_explained_add_nodes(job_explained *e, const job_report *r, const
 
 static void job_explained_add_layer(job_explained *e, const job_report *r, const pairs *p, bool *left_out)
 {
-    if (e->layer_count == JOB_LAYERS) return;
+    if (p->unknown) e->not_told = p->layer;
+    if (p->unknown || e->layer_count == JOB_LAYERS) return;
     job_explained_add_nodes(e, r, p, left_out);
     e->layers[e->layer_count++] = p->layer;
     e->outside = sum_capped(e->outside, p->outside_bytes);
@@ -182,6 +183,7 @@ static void job_explained_say_rest(job_explained *e, double rest, char **text)
     if (e->together)
         text_append(text, ", collectives (given %s; which way these went is not known)",
                     job_explained_bytes((double)e->together).text);
+    if (e->not_told) text_append(text, ", what %s sent (its transfers were not recorded)", e->not_told);
     text_append(text, "%s", e->outside ? ", messages to ranks without a file" : "");
     text_append(text, ", and what else used these nodes");
 }
