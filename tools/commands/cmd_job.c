@@ -205,8 +205,10 @@ const command command_job = {
         "others. Of a directory every *.netprof is read, and phases from *.phases. Files of several jobs, or of "
         "several attempts\n"
         "of one, are told apart: a block each, a line for each task of an array.\n"
-        "Where files of netprof run --mpi or --nccl lie beside them, it tells what of the NICs' bytes these explain: what\n"
-        "ranks sent to other nodes. What stays within a node passes no NIC; headers, repeats, collectives of MPI (which way\n"
+        "Where files of netprof run --mpi or --nccl lie beside them, it tells what of the NICs' bytes these explain: "
+        "what\n"
+        "ranks sent to other nodes. What stays within a node passes no NIC; headers, repeats, collectives of MPI "
+        "(which way\n"
         "they go is not known) and other programs are in the rest.",
     .examples = "netprof job node.netprof\n"
                 "netprof job . --fail-on critical\n"

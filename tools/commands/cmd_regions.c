@@ -366,7 +366,8 @@ const command command_regions = {
         "what the rules find in each region. Of a directory every *.netprof is taken. The NICs of a host count once,\n"
         "whatever the number of ranks; their bytes are what went by while the region was open, whoever sent them.\n"
         "Files of several runs are told apart: a table for each run, the newest last (--csv, --region: the newest).\n"
-        "Of files of netprof run --mpi it lists who sent how much to whom, by calls that name a peer, and how long blocking\n"
+        "Of files of netprof run --mpi it lists who sent how much to whom, by calls that name a peer, and how long "
+        "blocking\n"
         "receives of it took.\n"
         "A process that was killed is known up to its last writing, or by its samples over time (NETPROF_SERIES).",
     .examples = "netprof regions netprof-*.netprof\n"
