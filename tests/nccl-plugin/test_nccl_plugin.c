@@ -3,6 +3,7 @@
 #include "netprof.h"
 
 #include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_findings_make.h"
 #include "analysis/nccl/findings/nccl_overlap.h"
 #include "analysis/nccl/findings/nccl_waits.h"
 #include "analysis/nccl/logs/nccl_logs.h"
@@ -1156,6 +1157,34 @@ static void replays_of_a_graph(void **state)
     nccl_free(&n);
 }
 
+// A process is in two communicators: it has the name of its rank in the wider one in both.
+static void one_name_for_a_rank(void **state)
+{
+    (void)state;
+    nccl n = {0};
+    for (int rank = 0; rank < 2; rank++) {
+        player p[2];
+        player_pid = 100 + rank;
+        player_init(&p[0], 5, player_table(5), 0x77, "tp", 1, 2, rank);
+        player_init(&p[1], 5, player_table(5), 0x78, "world", 2, 4, 2 + rank);
+        for (int i = 0; i < 2; i++) {
+            play_one(&p[i]);
+            player_finalize(&p[i]);
+        }
+    }
+    assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL), NETPROF_OK);
+    assert_int_equal(n.member_count, 4);
+    for (uint32_t i = 0; i < n.member_count; i++) {
+        bool world = strcmp(n.communicators[n.members[i].communicator].label, "world") == 0;
+        char expected[64], *name = nccl_finding_rank(&n, i);
+        long long rank = n.members[i].rank + (world ? 0 : 2);
+        snprintf(expected, sizeof expected, "rank %lld %s", rank, world ? "on host node0" : "of world, on host node0,");
+        assert_string_equal(name, expected);
+        free(name);
+    }
+    nccl_free(&n);
+}
+
 // Waits of a call's steps are its own: by collective, size and rank.
 static void waits_by_collective(void **state)
 {
@@ -1477,6 +1506,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_healthy_cluster),
         TEST(calls_without_times),
         TEST(replays_of_a_graph),
+        TEST(one_name_for_a_rank),
         TEST(waits_by_collective),
         TEST(calls_and_counters),
         TEST(calls_that_begin_with_others),

@@ -347,10 +347,10 @@ void nccl_findings_late_unknown(nccl_findings_making *m)
     char range[40] = "";
     if (most > least) snprintf(range, sizeof range, "%.0f to ", least);
     nccl_finding_unknown(
-        m, memory_format("%s: too few calls to judge whether %zu of %s are late: %s%s each, %.0f are needed%s (the "
+        m, memory_format("%s: too few calls to judge whether %zu of %s %s late: %s%s each, %.0f are needed%s (the "
                          "first: pid %lld on host %s)",
                          nccl_finding_rules[NCCL_RULE_LATE_RANK].name, few, words_many(m->f->what.ranks, "rank").text,
-                         range, words_many((uint64_t)most, "complete call").text, needed,
-                         missing ? "; of other calls records of some ranks are missing" : "", (long long)first->pid,
-                         n->hosts[first->host].name));
+                         words_noun(few, "is|are").text, range, words_many((uint64_t)most, "complete call").text,
+                         needed, missing ? "; of other calls records of some ranks are missing" : "",
+                         (long long)first->pid, n->hosts[first->host].name));
 }
