@@ -118,3 +118,26 @@ assert mine["verdict"] == one["verdict"] and mine["findings"] == one["findings"]
     grep -q '^Could not be judged: nothing was judged since 2023-11-14 22:13:20 UTC, ' <<<"$output"
     [ "$(status_of netprof session findings --dir job)" = 3 ]
 }
+
+@test "stats --json: as the text has it, and what the recording itself says" {
+    play_job
+    netprof session start run7 --dir head --nodes 'n0[12]' --since 1m 2>/dev/null
+    netprof session stats run7 --dir head --json >stats.json
+    netprof session export run7 --dir head -o kept 2>/dev/null
+    python3 - <<'PYTHON'
+import json, subprocess
+d = json.load(open("stats.json"))
+assert d["session"] == "run7" and d["end_ns"] is None and [h["host"] for h in d["hosts"]] == ["n01", "n02"]
+for h in d["hosts"]:
+    assert h["snapshot_count"] == 41 and h["missing_ticks"] == {} and h["end_ns"] - h["begin_ns"] == 40 * 10**9
+    told = json.loads(subprocess.run(["netprof", "diff", "--json", "kept/%s.netprof" % h["host"]], capture_output=True).stdout)
+    sent = [x for x in told["devices"] if x["device"] == "cxi0"][0]["traffic"]["tx_bytes"]
+    row = [r for r in d["statistics"] if (r["host"], r["device"], r["counter"]) == (h["host"], "cxi0", "hni_sts_tx_ok_octets")][0]
+    assert row["unit"] == "bytes/s" and abs(row["mean"] * 40 - sent) < 1e-8 * sent
+    assert row["min"] <= row["p50"] <= row["p95"] <= row["p99"] <= row["max"]
+PYTHON
+    netprof session list --dir head --json | python3 -c 'import json, sys
+s, = json.load(sys.stdin)["sessions"]
+assert (s["session"], s["state"], s["host_globs"], s["interval_s"]) == ("run7", "goes on", "n0[12]", None)'
+    [ "$(status_of netprof session export run7 --dir head -o x --json)" = 2 ]
+}

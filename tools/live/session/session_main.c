@@ -42,7 +42,7 @@ static const struct poptOption options[] = {
     {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on; findings: also those that ended", NULL},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
      "findings: exit with 1 for one this bad (high); unknown: for what could not be judged, too", FAIL_ON_ARGUMENT},
-    {"json", 0, POPT_ARG_NONE, &as_json, 0, "findings: as JSON", NULL},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "list, status, findings, stats: as JSON", NULL},
     {"output", 'o', POPT_ARG_STRING, &output, 0, "export: a directory; report: as netprof report takes it", "OUT"},
     POPT_TABLEEND,
 };
@@ -141,12 +141,40 @@ static void session_list_table(const session *found)
     table_end(t, stdout, 0);
 }
 
+static json_object *session_listed_json(const session *s)
+{
+    json_object *o = json_new_object();
+    json_put_text(o, "session", s->name);
+    json_put_text(o, "state", s->stop_ns ? "ended" : "goes on");
+    json_put(o, "begin_ns", json_new_int64(s->start_ns));
+    json_put(o, "end_ns", s->stop_ns ? json_new_int64(s->stop_ns) : NULL);
+    json_put_text(o, "host_globs", s->nodes);
+    json_put_text(o, "source_names", s->sources);
+    json_put_text(o, "include_globs", s->include);
+    json_put_text(o, "exclude_globs", s->exclude);
+    json_put(o, "interval_s", s->interval_ns ? json_number_value((double)s->interval_ns / 1e9) : NULL);
+    json_put(o, "fast", json_new_boolean(s->fast));
+    return o;
+}
+
+static void session_list_json(const session *found)
+{
+    json_object *o = json_document("sessions"), *list = json_new_array();
+    for (size_t i = 0; i < arrlenu(found); i++)
+        json_append(list, session_listed_json(&found[i]));
+    json_put(o, "sessions", list);
+    json_print(stdout, o);
+}
+
 static int session_list_all(const char *name)
 {
     session *found = NULL;
     (void)name;
     int error = session_list(directory, &found);
-    if (!error || arrlenu(found)) session_list_table(found);
+    if ((!error || arrlenu(found)) && as_json)
+        session_list_json(found);
+    else if (!error || arrlenu(found))
+        session_list_table(found);
     session_list_free(&found);
     int closed = output_close();
     return error ? fail_file(EXIT_FILE, directory, "%s", strerror(error)) : closed;
@@ -155,7 +183,7 @@ static int session_list_all(const char *name)
 static int session_show_status(const char *name)
 {
     (void)name;
-    int code = session_status(directory, session_now()), closed = output_close();
+    int code = session_status(directory, session_now(), as_json), closed = output_close();
     return code ? code : closed;
 }
 
@@ -173,7 +201,7 @@ static int session_show_statistics(const char *name)
     session s;
     int error = session_read(directory, name, &s);
     if (error) return session_fail(name, error);
-    int code = session_statistics(directories, &s, session_now()), closed = output_close();
+    int code = session_statistics(directories, &s, session_now(), as_json), closed = output_close();
     session_free(&s);
     return code ? code : closed;
 }
@@ -318,7 +346,9 @@ static int session_run(const char **arguments, size_t count)
         return fail_usage(
             "%s: a session's name has 1 to 64 letters, digits, '-', '_' and '.', and begins with none of '.'",
             safe(arguments[1]));
-    if (as_json && verbs[i].run != session_show_findings) return fail_usage("--json: expected findings");
+    if (as_json && verbs[i].run != session_show_findings && verbs[i].run != session_list_all &&
+        verbs[i].run != session_show_status && verbs[i].run != session_show_statistics)
+        return fail_usage("--json: expected list, status, findings or stats");
     if (fail_on_text && verbs[i].run != session_show_findings) return fail_usage("--fail-on: expected findings");
     if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
     if (!directories && variable) directories = memory_strdup(variable);

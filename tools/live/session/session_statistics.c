@@ -14,7 +14,7 @@
 
 // A metric of one node: a counter's rates, or a gauge's values.
 typedef struct session_metric {
-    char *unit;
+    char *device, *counter, *unit;
     bool is_gauge;
     distribution values;
     double sum, time_s;
@@ -41,7 +41,11 @@ static session_metric *session_find_metric(session_metrics *m, const netprof_sch
     char *key = memory_format("%s/%s", schema->devices[c->device].name, c->name);
     ptrdiff_t i = shgeti(m->metrics, key);
     if (i < 0) {
-        shput(m->metrics, key, ((session_metric){.unit = memory_strdup(c->unit), .is_gauge = gauge}));
+        shput(m->metrics, key,
+              ((session_metric){.device = memory_strdup(schema->devices[c->device].name),
+                                .counter = memory_strdup(c->name),
+                                .unit = memory_strdup(c->unit),
+                                .is_gauge = gauge}));
         i = shgeti(m->metrics, key);
     }
     free(key);
@@ -103,18 +107,40 @@ static void session_print_metric(table *t, const char *node, session_named_metri
     session_print_number(t, m, m->values.most);
 }
 
-// Metrics that were 0 all the time are left out.
-static void session_put_metrics(session_metrics *m, const char *node, table *t)
+static json_object *session_metric_json(session_metric *m, const char *node)
+{
+    json_object *o = json_new_object();
+    json_put_text(o, "host", node);
+    json_put_text(o, "device", m->device);
+    json_put_text(o, "counter", m->counter);
+    json_put_text(o, "kind", m->is_gauge ? "gauge" : "counter");
+    char *unit = memory_format("%s%s", m->unit, m->is_gauge ? "" : "/s");
+    json_put_text(o, "unit", unit);
+    free(unit);
+    json_put_number(o, "mean", m->sum / m->time_s);
+    json_put_number(o, "min", m->values.least);
+    json_put_number(o, "p50", distribution_percentile(&m->values, 0.5));
+    json_put_number(o, "p95", distribution_percentile(&m->values, 0.95));
+    json_put_number(o, "p99", distribution_percentile(&m->values, 0.99));
+    json_put_number(o, "max", m->values.most);
+    return o;
+}
+
+// Metrics that were 0 all the time are left out, but for JSON.
+static void session_put_metrics(session_metrics *m, const char *node, table *t, json_object *rows)
 {
     m->is_exact = true;
     for (size_t i = 0; i < shlenu(m->metrics); i++) {
         session_metric *x = &m->metrics[i].value;
         bool is_zero = x->values.least == 0 && x->values.most == 0;
+        if (rows) json_append(rows, session_metric_json(x, node));
         if (!is_zero) {
-            session_print_metric(t, node, &m->metrics[i]);
+            if (t) session_print_metric(t, node, &m->metrics[i]);
             m->is_exact &= distribution_is_exact(&x->values);
         }
         distribution_free(&x->values);
+        free(x->device);
+        free(x->counter);
         free(x->unit);
     }
     shfree(m->metrics);
@@ -153,6 +179,21 @@ static void session_put_coverage(const session_metrics *m, const char *node, tab
     session_put_missing(m, t);
 }
 
+static json_object *session_coverage_json(const session_metrics *m, const char *node)
+{
+    json_object *o = json_new_object(), *missing = json_new_object();
+    json_put_text(o, "host", node);
+    json_put_exact(o, "snapshot_count", m->readings);
+    json_put(o, "begin_ns", m->readings ? json_new_int64(m->first_ns) : NULL);
+    json_put(o, "end_ns", m->readings ? json_new_int64(m->last_ns) : NULL);
+    for (unsigned i = 0; i < SPOOL_REASONS; i++)
+        if (m->missing[i]) json_put_exact(missing, spool_reason_name(i), m->missing[i]);
+    if (m->unread) json_put_exact(missing, "unreadable", m->unread);
+    json_put(o, "missing_ticks", missing);
+    json_put(o, "upper_bound", json_new_boolean(m->at_most));
+    return o;
+}
+
 static void session_take_stream(session_metrics *m, journal_index *x, size_t stream, const session *s, int64_t now_ns)
 {
     const journal_stream *of = journal_index_stream(x, stream);
@@ -170,6 +211,7 @@ static void session_take_stream(session_metrics *m, journal_index *x, size_t str
 
 typedef struct session_tables {
     table *metrics, *coverage;
+    json_object *rows, *hosts; // or NULL
     bool any, is_exact;
 } session_tables;
 
@@ -181,8 +223,9 @@ static void session_take_node(session_tables *t, journal_index *x, size_t first,
     sh_new_strdup(m.metrics);
     for (size_t i = first; i < journal_index_count(x); i++)
         if (strcmp(journal_index_stream(x, i)->node, node) == 0) session_take_stream(&m, x, i, s, now_ns);
-    session_put_metrics(&m, node, t->metrics);
-    session_put_coverage(&m, node, t->coverage);
+    session_put_metrics(&m, node, t->metrics, t->rows);
+    if (t->hosts) json_append(t->hosts, session_coverage_json(&m, node));
+    if (t->coverage) session_put_coverage(&m, node, t->coverage);
     t->any |= m.readings > 0;
     t->is_exact &= m.is_exact;
     netprof_snapshot_free(&m.last);
@@ -196,7 +239,19 @@ static void session_print_tables(session_tables *t)
     table_end(t->coverage, stdout, 0);
 }
 
-int session_statistics(const char *directories, const session *s, int64_t now_ns)
+static void session_print_statistics_json(session_tables *t, const session *s)
+{
+    json_object *o = json_document("session-statistics");
+    json_put_text(o, "session", s->name);
+    json_put(o, "begin_ns", json_new_int64(s->start_ns));
+    json_put(o, "end_ns", s->stop_ns ? json_new_int64(s->stop_ns) : NULL);
+    json_put(o, "percentiles_exact", json_new_boolean(t->is_exact));
+    json_put(o, "statistics", t->rows);
+    json_put(o, "hosts", t->hosts);
+    json_print(stdout, o);
+}
+
+int session_statistics(const char *directories, const session *s, int64_t now_ns, bool as_json)
 {
     static const column metrics[] = {{"node", 0},           {"metric", COLUMN_WRAP}, {"mean", COLUMN_RIGHT},
                                      {"p50", COLUMN_RIGHT}, {"p95", COLUMN_RIGHT},   {"p99", COLUMN_RIGHT},
@@ -210,14 +265,19 @@ int session_statistics(const char *directories, const session *s, int64_t now_ns
         free(why);
         return code;
     }
-    session_tables t = {.metrics = table_begin(metrics, sizeof metrics / sizeof *metrics),
-                        .coverage = table_begin(coverage, sizeof coverage / sizeof *coverage),
+    session_tables t = {.metrics = as_json ? NULL : table_begin(metrics, sizeof metrics / sizeof *metrics),
+                        .coverage = as_json ? NULL : table_begin(coverage, sizeof coverage / sizeof *coverage),
+                        .rows = as_json ? json_new_array() : NULL,
+                        .hosts = as_json ? json_new_array() : NULL,
                         .is_exact = true};
     for (size_t i = 0; i < journal_index_count(x); i++)
         if (session_is_first(x, i) && session_takes_node(s, journal_index_stream(x, i)->node))
             session_take_node(&t, x, i, s, now_ns);
     journal_index_close(x);
-    session_print_tables(&t);
+    if (!as_json)
+        session_print_tables(&t);
+    else if (t.any)
+        session_print_statistics_json(&t, s);
     return t.any ? EXIT_DONE
                  : fail(EXIT_NOTHING, "%s: the head has no readings of this time and these nodes", safe(s->name));
 }

@@ -6,6 +6,6 @@
 
 // `directories`: as session_heads_split() takes them. Prints them as a table, and another of how many readings of each node there
 // are, from when to when, and how many are missing and why. Returns an exit code after saying what is wrong.
-int session_statistics(const char *directories, const session *s, int64_t now_ns);
+int session_statistics(const char *directories, const session *s, int64_t now_ns, bool as_json);
 
 #endif

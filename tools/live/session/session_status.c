@@ -108,12 +108,52 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
     return bad && !stands_by;
 }
 
-int session_status(const char *directory, int64_t now_ns)
+static json_object *session_seen_json(const session_seen *seen, int64_t age_ns, bool *silent)
+{
+    json_object *o = json_new_object(), *node = seen->value.row;
+    int64_t heard = status_file_silence(node), last = (int64_t)status_file_number(node, "last_tick_ns");
+    uint64_t behind = status_file_number(node, "behind_ticks");
+    bool is_silent = heard < 0 || heard + age_ns > session_silent_ns;
+    json_put_text(o, "host", seen->key);
+    json_put_text(o, "state", is_silent ? "silent" : behind > 20 ? "catching up" : "ok");
+    json_put(o, "silent_ns", heard >= 0 ? json_new_int64(heard + age_ns) : NULL);
+    json_put_exact(o, "behind_ticks", behind);
+    json_put_exact(o, "lost_ticks", seen->value.lost);
+    json_put(o, "begin_ns", seen->value.since_ns > 0 ? json_new_int64(seen->value.since_ns) : NULL);
+    json_put(o, "last_tick_ns", last > 0 ? json_new_int64(last) : NULL);
+    *silent |= is_silent;
+    return o;
+}
+
+static bool session_status_json(json_object *of, bool runs, int64_t now_ns)
+{
+    json_object *o = json_document("live-hosts"), *hosts = json_new_array(), *nodes;
+    int64_t age = runs ? 0 : now_ns - (int64_t)status_file_number(of, "wall_ns");
+    bool bad = !runs;
+    json_put(o, "wall_ns", json_new_int64((int64_t)status_file_number(of, "wall_ns")));
+    json_put(o, "head_runs", json_new_boolean(runs));
+    json_put(o, "server_reached", json_new_boolean(status_file_number(of, "connected") != 0));
+    json_put_exact(o, "journal_bytes", status_file_number(of, "journal_bytes"));
+    json_put_exact(o, "turned_away_count", status_file_number(of, "turned_away"));
+    const char *disk = status_file_text(of, "disk_error");
+    json_put(o, "disk_error", disk && *disk ? json_text_value(disk) : NULL);
+    if (json_object_object_get_ex(of, "nodes", &nodes) && json_object_is_type(nodes, json_type_array)) {
+        session_seen *seen = session_gather(nodes);
+        for (size_t i = 0; i < shlenu(seen); i++)
+            json_append(hosts, session_seen_json(&seen[i], age, &bad));
+        shfree(seen);
+    }
+    json_put(o, "hosts", hosts);
+    json_print(stdout, o);
+    return bad;
+}
+
+int session_status(const char *directory, int64_t now_ns, bool as_json)
 {
     json_object *o = status_file_read(directory);
     bool runs = status_file_head_runs(directory);
     if (!o) return fail_file(EXIT_FILE, directory, "no head has written what it sees here");
-    bool bad = session_print_status(o, runs, now_ns);
+    bool bad = as_json ? session_status_json(o, runs, now_ns) : session_print_status(o, runs, now_ns);
     json_object_put(o);
     return bad ? EXIT_WORTH_FAILING : EXIT_DONE;
 }
