@@ -11,7 +11,7 @@ second_names=" help $(netprof --help | sed -n 's/.*(also: \(.*\))$/\1/p' | tr '\
 for name in $(netprof --list-options); do
     [[ $second_names == *" $name "* ]] && continue
     case $name in
-    report | watch | export | agent | head | session | forward) [ ! -x "$NETPROF_TEST_BIN/netprof-$name" ] || programs+=" $name" ;;
+    report | watch | export | agent | head | session | forward | web) [ ! -x "$NETPROF_TEST_BIN/netprof-$name" ] || programs+=" $name" ;;
     *) commands+=" $name" ;;
     esac
 done

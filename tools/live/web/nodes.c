@@ -68,9 +68,14 @@ node *nodes_make(nodes *n, const char *name)
     *x = (node){.name = memory_strdup(name), .stream = stream_open(n->full < NODES_FULL), .silent_ns = -1};
     n->full++;
     shput(n->by_name, name, x);
-    size_t place = arrlenu(n->order);
-    while (place && strverscmp(n->order[place - 1]->name, name) > 0)
-        place--;
+    size_t place = 0;
+    for (size_t to = arrlenu(n->order); place < to;) {
+        size_t middle = place + (to - place) / 2;
+        if (strverscmp(n->order[middle]->name, name) > 0)
+            to = middle;
+        else
+            place = middle + 1;
+    }
     arrput(n->order, x);
     memmove(&n->order[place + 1], &n->order[place], (arrlenu(n->order) - 1 - place) * sizeof(*n->order));
     n->order[place] = x;

@@ -232,7 +232,7 @@ static const command web_command = {
         "clients nor its end cost the head a tick. netprof head --http starts it beside the head.\n"
         "It ends by SIGINT or SIGTERM.",
     .examples = "netprof web --dir head --listen 127.0.0.1:0 --duration 1s\n"
-                "netprof web --dir head --listen 0.0.0.0:8091 --tls-cert head.pem --tls-key head.key",
+                "netprof web --dir head --listen 127.0.0.1:0 --quiet --duration 1s",
     .exits = "0 done, 2 wrong usage, 3 a file could not be read or written, or it cannot listen there.",
     .options = options,
     .run = serving_run,
