@@ -246,10 +246,10 @@ static number_text lines_chart_value_text(const lines_panel *p, double value)
     }
 }
 
-// Hover texts: up to 32 stretches, each with the point in its middle; all points are in the table.
+// Hover texts: up to 24 stretches, each with the point in its middle; all points are in the table.
 static void lines_chart_draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
-    enum { MOST = 32 };
+    enum { MOST = 24 };
     size_t count = l->style.count, stretches = count < MOST ? count : MOST;
     for (size_t s = 0; s < stretches; s++) {
         size_t from = s * count / stretches, end = (s + 1) * count / stretches, i = (from + end) / 2;
