@@ -320,6 +320,10 @@ nodes_down() {
     ip netns del "$name-b" 2>/dev/null || true
 }
 
+teardown() {
+    [ -z "${name:-}" ] || nodes_down
+}
+
 # A program that runs a command on a node: on NODE COMMAND…
 write_on() {
     cat <<'END'
@@ -336,7 +340,6 @@ END
     command -v ip >/dev/null && command -v unshare >/dev/null || skip "needs ip and unshare"
     mpichversion 2>/dev/null | grep -q ch4:ucx || skip "this MPICH has other switches for TCP alone"
     name=netprof$$
-    trap nodes_down EXIT
     nodes_up
     write_on >on
     # Ranks 0 and 1 on a, 2 and 3 on b; each sends 12 times 1 MiB to the rank of its number on the other one.
