@@ -313,6 +313,9 @@ nodes_up() {
         ip -n "$name-$node" link set port0 up
         ip -n "$name-$node" link set lo up
     done
+    for node in a b; do # the kernel says a little later that the cable is there, and UCX looks once
+        wait_until 60 sh -c "[ \"\$(ip netns exec $name-$node cat /sys/class/net/port0/operstate)\" = up ]"
+    done
 }
 
 nodes_down() {
