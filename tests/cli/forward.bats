@@ -85,6 +85,26 @@ PYTHON
     [ "$(grep -cE ' 1[0-9]{18}$' ns)" = "$(wc -l <lines)" ]
 }
 
+@test "one call sends all there is, however many intervals; a node that was away for long is not waited for" {
+    all() { netprof forward --dir head --lag 1ms --interval 500ms --once --precision ns --lines all "$@"; }
+    of() { grep -c "hostname=$1," "$2"; }
+    all --since 10m # 1200 intervals
+    stamps=$(sed -E 's/.* //' all | sort -n | sed -n '1p;$p')
+    [ $((${stamps#*$'\n'} - ${stamps%$'\n'*})) -gt 35000000000 ] # all of the job's 40 s
+    cp all first
+    all
+    cmp all first
+    [ "$(of n01 first)" -gt 50 ]
+    # It was heard from six minutes ago, and before all that is kept: its lines come again, at once.
+    sed -i -E "s/(\"n01\": ?)[0-9]+/\1$((2 * ($(date +%s) - 360)))/" head/forward.*/state.json
+    all
+    [ "$(of n01 all)" = "$((2 * $(of n01 first)))" ]
+    sed -i -E 's/("n01": ?)[0-9]+/\11000/' head/forward.*/state.json
+    all --keep 5m
+    [ "$(of n01 all)" = "$((3 * $(of n01 first)))" ]
+    [ "$(of n00 all)" = "$(of n00 first)" ]
+}
+
 @test "a server that is busy or away is tried again and gets everything; what it refuses is counted and said" {
     start_server 503 401 204
     printf 'Token secret\n' >token

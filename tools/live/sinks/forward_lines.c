@@ -154,18 +154,31 @@ static int forward_export(forward *f, char **files)
 
 typedef struct forward_due {
     size_t stream; // the first of the node
-    int64_t after;
+    int64_t after; // it is forwarded up to here
+    int64_t next;  // of its next reading, however long it was away
+    int64_t last;  // of the last that one batch takes
 } forward_due;
 
 static int forward_order(const void *a, const void *b)
 {
     const forward_due *x = a, *y = b;
     if (x->after != y->after) return x->after < y->after ? -1 : 1;
+    if (x->last != y->last) return x->last < y->last ? -1 : 1;
     return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
-// One batch: nodes that stand at the same interval.
-static int forward_batch(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last, bool *fails)
+// How far this node is forwarded with that. What cannot be read now never can be: later readings do not wait for it.
+static int64_t forward_reached(const session_written *w, const forward_due *due, int64_t interval_ns, int64_t last)
+{
+    int64_t reached = w->last_ns / interval_ns;
+    if (w->snapshots && reached > due->after) return reached;
+    if (due->last < last) return due->last;
+    return w->snapshots ? due->after : due->next;
+}
+
+// One batch: nodes that stand at the same interval. *moved: one of them is forwarded further now.
+static int forward_batch(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last, bool *fails,
+                         bool *moved)
 {
     session window = f->filter;
     char **files = NULL;
@@ -173,20 +186,23 @@ static int forward_batch(forward *f, journal_index *x, const forward_due *due, s
     int code = EXIT_DONE;
     // With the reading before, so that there is a rate of the first.
     window.start_ns = after * window.interval_ns;
-    window.stop_ns = (last + 1) * window.interval_ns - 1;
+    window.stop_ns = (due[0].last + 1) * window.interval_ns - 1;
     for (size_t i = 0; i < count && !code; i++) {
         session_written w = {.snapshots = 0};
         char *path = session_file_path(f->work, journal_index_stream(x, due[i].stream)->node);
         code = path ? session_export_node(x, due[i].stream, &window, window.stop_ns, path, &w) : EXIT_DONE;
-        reached[i] = w.snapshots ? w.last_ns / window.interval_ns : after;
+        reached[i] = forward_reached(&w, &due[i], window.interval_ns, last);
         if (path && w.snapshots) arrput(files, memory_format("./%s", strrchr(path, '/') + 1));
         free(path);
     }
     if (!code && arrlenu(files)) code = forward_export(f, files);
-    bool sent = !code && (!arrlenu(files) || forward_send_file(f, after, last));
+    bool sent = !code && (!arrlenu(files) || forward_send_file(f, after, due[0].last));
     *fails |= !code && !sent;
-    for (size_t i = 0; i < count && sent; i++)
-        if (reached[i] > after) shput(f->nodes, journal_index_stream(x, due[i].stream)->node, reached[i]);
+    for (size_t i = 0; i < count && sent; i++) {
+        if (reached[i] <= after) continue;
+        shput(f->nodes, journal_index_stream(x, due[i].stream)->node, reached[i]);
+        *moved = true;
+    }
     for (size_t i = 0; i < arrlenu(files); i++) {
         char *path = memory_format("%s/%s", f->work, files[i]);
         unlink(path);
@@ -209,22 +225,44 @@ static int64_t forward_start(forward *f, const char *node, int64_t oldest)
     return oldest;
 }
 
-static forward_due *forward_find_due(forward *f, journal_index *x, int64_t last, int64_t oldest)
+// The interval of the node's first reading behind `after`, of all its spools; INT64_MAX: there is none. *newest: of its last.
+static int64_t forward_next(const forward *f, const journal_index *x, size_t first, int64_t after, int64_t *newest)
+{
+    const char *node = journal_index_stream(x, first)->node;
+    int64_t next = INT64_MAX, interval = f->filter.interval_ns;
+    *newest = 0;
+    for (size_t i = first; i < journal_index_count(x); i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        if (strcmp(s->node, node) != 0) continue;
+        if (s->last_ns / interval > *newest) *newest = s->last_ns / interval;
+        for (size_t k = 0; k < arrlenu(s->stretches); k++) {
+            const journal_stretch *t = &s->stretches[k];
+            int64_t begin = t->first_ns / interval;
+            if (t->is_gap || t->last_ns / interval <= after) continue;
+            if (begin <= after) begin = after + 1;
+            if (begin < next) next = begin;
+            break;
+        }
+    }
+    return next;
+}
+
+// *least: the interval behind which the first of them is to be forwarded, where that is less.
+static forward_due *forward_find_due(forward *f, const journal_index *x, int64_t last, int64_t oldest, int64_t *least)
 {
     forward_due *due = NULL;
     for (size_t i = 0; i < journal_index_count(x); i++) {
-        const journal_stream *s = journal_index_stream(x, i);
-        if (!session_is_first(x, i) || !session_takes_node(&f->filter, s->node)) continue;
-        int64_t newest = 0;
-        for (size_t k = i; k < journal_index_count(x); k++) { // of all its spools
-            const journal_stream *of = journal_index_stream(x, k);
-            if (strcmp(of->node, s->node) == 0 && of->last_ns > newest) newest = of->last_ns;
-        }
-        if (!newest) continue;
-        ptrdiff_t known = shgeti(f->nodes, s->node);
-        if (known >= 0 && newest / f->filter.interval_ns <= f->nodes[known].value) continue; // a node that is away
-        int64_t after = forward_start(f, s->node, oldest);
-        if (after < last) arrput(due, ((forward_due){i, after}));
+        const char *node = journal_index_stream(x, i)->node;
+        if (!session_is_first(x, i) || !session_takes_node(&f->filter, node)) continue;
+        ptrdiff_t known = shgeti(f->nodes, node);
+        int64_t before = known >= 0 ? f->nodes[known].value : f->first, newest,
+                next = forward_next(f, x, i, before > oldest ? before : oldest, &newest);
+        if (newest <= before) continue; // a node that is away
+        int64_t after = forward_start(f, node, oldest), most = last;
+        if (after < *least) *least = after;
+        if (next > last) continue;
+        if (next + FORWARD_INTERVALS - 1 < last) most = next + FORWARD_INTERVALS - 1;
+        arrput(due, ((forward_due){i, after, next, most}));
     }
     if (due) qsort(due, arrlenu(due), sizeof *due, forward_order);
     return due;
@@ -238,31 +276,56 @@ static int64_t forward_least(const forward *f, int64_t last, int64_t oldest)
     return f->first > oldest && f->first < least ? f->first : least;
 }
 
+static journal_index *forward_open(const forward *f, int64_t from, int64_t wall_ns)
+{
+    char *why = NULL;
+    journal_index *x = journal_index_open(f->directory, from * f->filter.interval_ns, wall_ns, &why);
+    if (!x) fail(EXIT_FILE, "%s", safe(why));
+    free(why);
+    return x;
+}
+
+// Batch by batch. *more: there were too many intervals for one.
+static int forward_all(forward *f, journal_index *x, const forward_due *due, int64_t last, bool *fails, bool *more)
+{
+    int code = EXIT_DONE;
+    *more = false;
+    for (size_t i = 0, n; i < arrlenu(due) && !code && !*fails && !f->ended; i += n) {
+        bool moved = false;
+        for (n = 1; i + n < arrlenu(due) && n < FORWARD_NODES && due[i + n].after == due[i].after &&
+                    due[i + n].last == due[i].last;)
+            n++;
+        code = forward_batch(f, x, &due[i], n, last, fails, &moved);
+        *more |= moved && due[i].last < last;
+    }
+    return code;
+}
+
 int forward_lines(forward *f, int64_t wall_ns)
 {
     static bool failing;
     int64_t interval = f->filter.interval_ns, last = (wall_ns - f->lag_ns) / interval - 1,
-            oldest = (wall_ns - f->keep_ns) / interval, from = forward_least(f, last, oldest);
-    char *why = NULL;
-    bool fails = false;
+            oldest = (wall_ns - f->keep_ns) / interval, from = forward_least(f, last, oldest), least = from;
+    bool fails = false, more = true;
     int code = EXIT_DONE;
-    journal_index *x = journal_index_open(f->directory, from * interval, wall_ns, &why);
-    if (!x) {
-        code = fail(EXIT_FILE, "%s", safe(why));
-        free(why);
-        return code;
+    journal_index *x = forward_open(f, from, wall_ns);
+    forward_due *due = x ? forward_find_due(f, x, last, oldest, &least) : NULL;
+    if (x && least < from) { // a node that is new here, or comes back after long
+        journal_index_close(x);
+        x = forward_open(f, least, wall_ns);
+        arrfree(due);
+        if (x) due = forward_find_due(f, x, last, oldest, &least);
     }
-    forward_due *due = forward_find_due(f, x, last, oldest);
-    for (size_t i = 0, n; i < arrlenu(due) && !code && !fails && !f->ended; i += n) {
-        for (n = 1; i + n < arrlenu(due) && n < FORWARD_NODES && due[i + n].after == due[i].after;)
-            n++;
-        int64_t most = due[i].after + FORWARD_INTERVALS;
-        code = forward_batch(f, x, &due[i], n, most < last ? most : last, &fails);
+    if (!x) return EXIT_FILE;
+    while (more && !code && !fails && !f->ended) {
+        code = forward_all(f, x, due, last, &fails, &more);
+        arrfree(due);
+        if (more) due = forward_find_due(f, x, last, oldest, &least);
+        int error = forward_write_state(f);
+        if (error && !code) code = fail_file(EXIT_FILE, f->work, "%s", strerror(error));
     }
     arrfree(due);
     journal_index_close(x);
     forward_say(&failing, f->lines, fails, &f->line_counts, "lines");
-    int error = f->ended ? 0 : forward_write_state(f);
-    if (error && !code) code = fail_file(EXIT_FILE, f->work, "%s", strerror(error));
     return code;
 }
