@@ -4,6 +4,7 @@
 #include "live/journal/journal_tail.h"
 #include "live/web/http_bounds.h"
 #include "live/web/nodes.h"
+#include "live/web/run_program.h"
 #include "live/web/tokens.h"
 #include "netprof.h"
 #include "support.h"
@@ -231,6 +232,76 @@ static void test_follows(void **state)
     journal_close(j);
 }
 
+// ---- where following begins ----
+
+static void count_frame(void *user, const char *name, int64_t came_ns, const frame *f, const unsigned char *preamble,
+                        size_t size)
+{
+    (void)name, (void)came_ns, (void)f, (void)preamble, (void)size;
+    ++*(size_t *)user;
+}
+
+static size_t count_from(const char *directory, int64_t from_ns)
+{
+    size_t count = 0;
+    journal_tail *t = journal_tail_open(directory, from_ns);
+    journal_tail_look(t, SIZE_MAX, count_frame, &count);
+    journal_tail_close(t);
+    return count;
+}
+
+static void take_frames(journal *j, made *m, int64_t from_s, int64_t to_s)
+{
+    for (int64_t at = from_s; at < to_s; at++) {
+        frame_buffer b = {0};
+        made_frame(m, &b, at, at, at == 0);
+        made_take(j, "n1", &b);
+        commit(j);
+        frame_buffer_free(&b);
+    }
+}
+
+// All segments that were written to since then are read, not the last alone; a segment that the head is just beginning is read
+// as soon as there is something in it.
+static void test_begins(void **state)
+{
+    const char *directory = tree_path(top, "head");
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    journal_segment *all = NULL;
+    size_t followed = 0;
+    made m;
+    (void)state;
+    journal *j = open_journal(directory);
+    made_begin(&m, 'a');
+    take_frames(j, &m, 0, 20);
+    assert_int_equal(journal_segments_list(directory, &all), 0);
+    assert_true(arrlenu(all) >= 3);
+    assert_int_equal(count_from(directory, 2000 * second), 20);
+    char *path = journal_segment_path(directory, all[0].number);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    free(path);
+    size_t later = count_from(directory, 2000 * second);
+    assert_true(later > 0 && later < 20);
+    assert_int_equal(count_from(directory, 500 * second), 20);
+
+    journal_tail *t = journal_tail_open(directory, 500 * second);
+    path = journal_segment_path(directory, arrlast(all).number + 1);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600); // its header is to come
+    assert_true(fd >= 0);
+    close(fd);
+    journal_tail_look(t, SIZE_MAX, count_frame, &followed);
+    assert_int_equal(followed, 20);
+    assert_int_equal(unlink(path), 0);
+    take_frames(j, &m, 20, 40);
+    journal_tail_look(t, SIZE_MAX, count_frame, &followed);
+    assert_int_equal(followed, 40);
+    journal_tail_close(t);
+    free(path);
+    arrfree(all);
+    made_end(&m);
+    journal_close(j);
+}
+
 // A node of so many that only readings are taken which need none before them.
 static void test_keys_alone(void **state)
 {
@@ -254,6 +325,29 @@ static void test_keys_alone(void **state)
     assert_true(x->last.schema && x->tick_ns >= start + 64 * second);
     assert_true(x->tick_ns < start + 149 * second);
     assert_true(fabs(x->now.values[METER_SENT] - 1e6) < 1);
+    frame_buffer_free(&b);
+    made_end(&m);
+    nodes_close(n);
+}
+
+// A node whose clock is before 1970 has no columns, and breaks nothing.
+static void test_before_1970(void **state)
+{
+    const int64_t epoch_s = -start / second;
+    made m;
+    frame_buffer b = {0};
+    frame f;
+    (void)state;
+    nodes *n = nodes_open();
+    made_begin(&m, 'c');
+    made_frame(&m, &b, epoch_s - 40, epoch_s - 10, true);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, "early", start, &f, f.preamble, f.preamble_size);
+    node *x = nodes_find(n, "early");
+    assert_string_equal(x->name, "early");
+    assert_int_equal(x->last.wall_ns, -10 * second);
+    for (size_t i = 0; i < NODES_COLUMNS; i++)
+        assert_int_equal(x->columns[i], 0);
     frame_buffer_free(&b);
     made_end(&m);
     nodes_close(n);
@@ -349,14 +443,31 @@ static void test_tokens(void **state)
     free(longer);
 }
 
+// ---- programs beside it ----
+
+// A report may take minutes; the end of the server waits for none.
+static void test_end(void **state)
+{
+    static const char *const words[] = {"sleep", "3600", NULL};
+    char *said = NULL;
+    (void)state;
+    run_end();
+    assert_int_equal(run_program(words, -1, -1, 3600, &said), -1);
+    assert_non_null(said);
+    free(said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_follows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_begins, set_up, tear_down),
         cmocka_unit_test(test_keys_alone),
+        cmocka_unit_test(test_before_1970),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_rates),
         cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
+        cmocka_unit_test(test_end), // the last: what runs is ended for good
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,40 +80,44 @@ static struct tail_bytes tail_find_preamble(journal_tail *t, const frame *f)
 
 // ---- segments ----
 
-static void tail_begin_segment(journal_tail *t, uint64_t number)
+// False: it cannot be read (yet): a head that begins one has not written its first bytes.
+static bool tail_begin_segment(journal_tail *t, uint64_t number)
 {
+    seglog_reader r;
     char *path = journal_segment_path(t->directory, number);
-    if (t->reading) seglog_reader_close(&t->segment);
-    t->reading = seglog_reader_open(&t->segment, path) == 0;
-    t->number = number;
+    bool good = seglog_reader_open(&r, path) == 0;
     free(path);
+    if (!good) return false;
+    if (t->reading) seglog_reader_close(&t->segment);
+    t->segment = r;
+    t->reading = true;
+    t->number = number;
+    return true;
 }
 
-// The last one that was begun before the time at which reading is to begin, or the first.
+// The first one that was written to since the time at which reading is to begin, or the last.
 static uint64_t tail_find_first(journal_tail *t, const journal_segment *all)
 {
-    uint64_t first = all[0].number;
-    for (size_t i = 0; i < arrlenu(all); i++) {
-        seglog_reader r;
+    size_t i = 0;
+    for (; i + 1 < arrlenu(all); i++) {
+        struct stat st;
         char *path = journal_segment_path(t->directory, all[i].number);
-        if (seglog_reader_open(&r, path) == 0) {
-            if (r.header.time_ns <= t->from_ns) first = all[i].number;
-            seglog_reader_close(&r);
-        }
+        bool is_old = stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec < t->from_ns / 1000000000;
         free(path);
+        if (!is_old) break;
     }
-    return first;
+    return all[i].number;
 }
 
-// The segment behind the one that is read; 0: there is none.
-static uint64_t tail_find_next(journal_tail *t)
+// The segment behind this one; behind none, the one to begin with. 0: there is none.
+static uint64_t tail_find_next(journal_tail *t, uint64_t number)
 {
     journal_segment *all = NULL;
     uint64_t next = 0;
     journal_segments_list(t->directory, &all);
-    if (!t->number && arrlenu(all)) next = tail_find_first(t, all);
-    for (size_t i = 0; t->number && !next && i < arrlenu(all); i++)
-        if (all[i].number > t->number) next = all[i].number;
+    if (!number && arrlenu(all)) next = tail_find_first(t, all);
+    for (size_t i = 0; number && !next && i < arrlenu(all); i++)
+        if (all[i].number > number) next = all[i].number;
     arrfree(all);
     return next;
 }
@@ -124,10 +128,12 @@ static bool tail_next_entry(journal_tail *t, seglog_entry *e)
 {
     for (;;) {
         if (t->reading && seglog_reader_here(&t->segment, e)) return true;
-        uint64_t next = tail_find_next(t);
+        uint64_t next = tail_find_next(t, t->number);
         if (!next) return false;
         if (t->reading && seglog_reader_next(&t->segment, e)) return true;
-        tail_begin_segment(t, next);
+        while (next && !tail_begin_segment(t, next))
+            next = tail_find_next(t, next); // the last one is tried again
+        if (!next) return false;
     }
 }
 

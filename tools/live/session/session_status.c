@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static const int64_t session_silent_ns = 30000000000;
+static const int64_t session_silent_ns = 30000000000, session_late_ns = 10000000000; // a head writes every 2 s
 
 // A node, in the order of the file. It has a row for each spool that it ever had.
 typedef struct session_seen {
@@ -63,6 +63,13 @@ static bool session_print_node(table *t, const session_seen *seen, int64_t age_n
     return is_silent;
 }
 
+// For how long nothing more is known of the nodes: no head runs, or the one that does cannot write what it sees.
+static int64_t session_age(json_object *o, bool runs, int64_t now_ns)
+{
+    int64_t age = now_ns - (int64_t)status_file_number(o, "wall_ns");
+    return age < 0 || (runs && age <= session_late_ns) ? 0 : age;
+}
+
 static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
 {
     static const column columns[] = {{"node", 0},
@@ -73,8 +80,11 @@ static bool session_print_status(json_object *o, bool runs, int64_t now_ns)
                                      {"since", 0},
                                      {"last reading", 0}};
     json_object *nodes;
-    int64_t age = runs ? 0 : now_ns - (int64_t)status_file_number(o, "wall_ns");
+    int64_t age = session_age(o, runs, now_ns);
     bool bad = !runs;
+    if (runs && age)
+        printf("The head has written nothing of its nodes for %s: its disk may be full. This is what it saw then.\n",
+               words_duration((double)age / 1e9).text);
     if (!runs)
         printf("No head runs here; this is what the last one saw at %s.\n",
                words_time((int64_t)status_file_number(o, "wall_ns")).text);
@@ -128,8 +138,8 @@ static json_object *session_seen_json(const session_seen *seen, int64_t age_ns, 
 static bool session_status_json(json_object *of, bool runs, int64_t now_ns)
 {
     json_object *o = json_document("live-hosts"), *hosts = json_new_array(), *nodes;
-    int64_t age = runs ? 0 : now_ns - (int64_t)status_file_number(of, "wall_ns");
-    bool bad = !runs;
+    int64_t age = session_age(of, runs, now_ns);
+    bool bad = !runs, stands_by = runs && status_file_number(of, "stands_by");
     json_put(o, "wall_ns", json_new_int64((int64_t)status_file_number(of, "wall_ns")));
     json_put(o, "head_runs", json_new_boolean(runs));
     json_put(o, "server_reached", json_new_boolean(status_file_number(of, "connected") != 0));
@@ -145,7 +155,7 @@ static bool session_status_json(json_object *of, bool runs, int64_t now_ns)
     }
     json_put(o, "hosts", hosts);
     json_print(stdout, o);
-    return bad;
+    return bad && !stands_by;
 }
 
 int session_status(const char *directory, int64_t now_ns, bool as_json)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "charts.h"
 
+#include "cli/messages.h"
 #include "run_program.h"
 
 #include "analysis/base/memory.h"
@@ -22,6 +23,7 @@ static const int64_t charts_fresh_ns = 2000000000;
 typedef struct charts_drawing {
     char *order, *svg;
     size_t size;
+    bool failed; // there is none for another reason than that there is nothing to draw
     int64_t at_ns;
 } charts_drawing;
 
@@ -36,22 +38,25 @@ typedef struct charts_order {
 
 // ---- drawing ----
 
-static char *charts_draw(json_object *request, size_t *size, char **said)
+// NULL: nothing to draw, or, *failed, it could not be drawn.
+static char *charts_draw(json_object *request, size_t *size, bool *failed)
 {
     static const char *const words[] = {"netprof-report", "--draw-live", NULL};
     const char *text = json_to_text(request, JSON_C_TO_STRING_PLAIN);
     size_t length = strlen(text), at = 0;
     int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
-    char *svg = NULL;
-    *said = NULL;
+    int status = -1;
+    char *svg = NULL, *said = NULL;
     while (in >= 0 && at < length) {
         ssize_t n = write(in, text + at, length - at);
         if (n <= 0) break;
         at += (size_t)n;
     }
-    if (in >= 0 && out >= 0 && at == length && lseek(in, 0, SEEK_SET) == 0 &&
-        run_program(words, in, out, CHARTS_S, said) == 0)
-        svg = run_read_all(out, CHARTS_MOST, size);
+    if (in >= 0 && out >= 0 && at == length && lseek(in, 0, SEEK_SET) == 0)
+        status = run_program(words, in, out, CHARTS_S, &said);
+    if (status == 0) svg = run_read_all(out, CHARTS_MOST, size);
+    *failed = !svg && status != EXIT_NOTHING;
+    free(said);
     if (in >= 0) close(in);
     if (out >= 0) close(out);
     return svg;
@@ -254,17 +259,15 @@ static void charts_job(void *user, char *text, http_answer *a)
     charts_drawing *d = charts_find(text);
     bool same = d->order && strcmp(d->order, text) == 0;
     if (!same || web_now() - d->at_ns > charts_fresh_ns) {
-        char *said = NULL;
         json_object *request = charts_parse(text, &order) ? charts_request(w, &order) : NULL;
         free(d->order);
         free(d->svg);
         *d = (charts_drawing){.order = memory_strdup(text), .at_ns = web_now()};
-        if (request) d->svg = charts_draw(request, &d->size, &said);
+        if (request) d->svg = charts_draw(request, &d->size, &d->failed);
         json_object_put(request);
-        free(said);
     }
     if (!d->svg) {
-        http_fail(a, 404, "there is nothing to draw");
+        http_fail(a, d->failed ? 500 : 404, d->failed ? "it could not be drawn" : "there is nothing to draw");
         return;
     }
     a->data = memory_alloc(d->size + 1);
@@ -313,12 +316,11 @@ void charts_node(void *user, const http_request *r, http_answer *a)
 void charts_open(web *w)
 {
     json_object *o = json_new_object();
-    char *said = NULL;
+    bool failed;
     size_t size = 0;
     json_put_text(o, "kind", "style");
-    w->charts_style = charts_draw(o, &size, &said);
+    w->charts_style = charts_draw(o, &size, &failed);
     json_object_put(o);
-    free(said);
 }
 
 void charts_css(void *user, const http_request *r, http_answer *a)

@@ -249,13 +249,14 @@ static void exposed_take_value(exposed_value **to, const netprof_snapshot *s, si
 
 static void exposed_put_values(exposing *e, exposed_value *list)
 {
+    const exposed_value *first = list; // of its family
     if (list) qsort(list, arrlenu(list), sizeof *list, exposed_order);
     for (size_t i = 0; i < arrlenu(list); i++) {
         exposed_value *v = &list[i];
-        bool same = i && strcmp(list[i - 1].family, v->family) == 0; // one name is of one kind
+        bool same = i && strcmp(first->family, v->family) == 0; // one name is of one kind
+        if (!same) first = v;
         if (!same) exposed_family(e, v->family, v->counter, v->unit, v->help);
-        if (!same || list[i - 1].counter == v->counter)
-            exposed_sample(e, v->family, v->counter, memory_strdup(v->labels), v->value);
+        if (first->counter == v->counter) exposed_sample(e, v->family, v->counter, memory_strdup(v->labels), v->value);
     }
     for (size_t i = 0; i < arrlenu(list); i++) {
         free(list[i].family);

@@ -378,8 +378,9 @@ void http_count(http_server *h, http_counts *c)
 void http_close(http_server *h)
 {
     if (!h) return;
-    http_lanes_close(h->lanes); // resumes all that were suspended
+    http_lanes_stop(h->lanes); // resumes all that were suspended; what still comes is refused
     if (h->daemon) MHD_stop_daemon(h->daemon);
+    http_lanes_close(h->lanes);
     http_bounds_close(h->bounds);
     free(h);
 }

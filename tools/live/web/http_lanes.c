@@ -83,15 +83,21 @@ bool http_lanes_add(http_lanes *l, const http_answer *order, void *waiting)
     return room;
 }
 
-void http_lanes_close(http_lanes *l)
+void http_lanes_stop(http_lanes *l)
 {
-    if (!l) return;
+    if (!l || l->stop) return;
     pthread_mutex_lock(&l->lock);
     l->stop = true;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
     for (int i = 0; i < HTTP_LANES; i++)
         if (l->lanes[i].started) pthread_join(l->lanes[i].thread, NULL);
+}
+
+void http_lanes_close(http_lanes *l)
+{
+    if (!l) return;
+    http_lanes_stop(l);
     pthread_mutex_destroy(&l->lock);
     pthread_cond_destroy(&l->changed);
     free(l);

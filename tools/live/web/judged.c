@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t judged_old_ns = 60000000000;
+static const int64_t judged_old_ns = 60000000000; // as netprof session findings has it
 
 json_object *judged_document(const char *directory)
 {
@@ -55,10 +55,11 @@ static int judged_order(const void *a, const void *b)
 
 void judged_read(judged *j, const char *directory)
 {
-    json_object *o = judged_document(directory), *list, *verdict;
+    json_object *o = judged_document(directory), *list, *verdict, *every;
     *j = (judged){.judged = o != NULL};
     if (!o) return;
-    j->recent = web_now() - (int64_t)status_file_number(o, "wall_ns") < judged_old_ns;
+    double every_s = json_object_object_get_ex(o, "every_s", &every) ? json_object_get_double(every) : 0;
+    j->recent = web_now() - (int64_t)status_file_number(o, "wall_ns") <= judged_old_ns + (int64_t)(2e9 * every_s);
     if (json_object_object_get_ex(o, "verdict", &verdict)) {
         j->good = judged_severity(status_file_text(verdict, "severity")) <= WEB_INFO;
         j->text = memory_strdup(status_file_text(verdict, "text"));

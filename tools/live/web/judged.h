@@ -13,7 +13,7 @@ typedef struct judged_finding {
 } judged_finding;
 
 typedef struct judged {
-    bool judged, recent;  // there is such a file; it is not older than a minute
+    bool judged, recent;  // there is such a file; it is not from long ago
     bool good;            // its verdict is that nothing was found
     char *text;           // of its verdict
     judged_finding *list; // open ones first, the worst first, then the newest; stb_ds

@@ -86,6 +86,7 @@ node *nodes_make(nodes *n, const char *name)
 
 static void nodes_put(node *x, int64_t from, int64_t to, const meter_reading *r)
 {
+    if (from < 0) from = 0; // a clock of before 1970
     if (to - from > NODES_COLUMNS) from = to - NODES_COLUMNS;
     for (int64_t c = from; c < to; c++) {
         size_t at = (size_t)(c % NODES_COLUMNS);

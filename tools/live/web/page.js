@@ -87,11 +87,17 @@
     return tr;
   };
 
+  // Of a busy server comes nothing: then what was drawn of the same before stays.
   const draw = async (id, path) => {
-    const a = await ask(path + (path.includes('?') ? '&' : '?') + 'width=' + Math.floor($(id).clientWidth));
-    if (!a.ok) { $(id).replaceChildren(make('p', 'small', 'Nothing was measured in the last 15 minutes.')); return; }
+    const to = $(id), a = await ask(path + (path.includes('?') ? '&' : '?') + 'width=' + Math.floor(to.clientWidth));
+    if (!a.ok && a.status !== 404 && to.dataset.drawn === path) return;
+    to.dataset.drawn = a.ok || a.status === 404 ? path : '';
+    if (!a.ok) {
+      to.replaceChildren(make('p', 'small', a.status === 404 ? 'Nothing was measured in the last 15 minutes.' : 'No drawing came yet. It is asked for again.'));
+      return;
+    }
     const d = new DOMParser().parseFromString(await a.text(), 'image/svg+xml');
-    if (d.documentElement.nodeName === 'svg') $(id).replaceChildren(document.importNode(d.documentElement, true));
+    if (d.documentElement.nodeName === 'svg') to.replaceChildren(document.importNode(d.documentElement, true));
   };
 
   const what = {sent: 'sent, bytes/s', received: 'received, bytes/s', paused: 'share of the time that the network let a port not send', gpu: 'share of the time that GPUs were busy', cpu: 'CPUs busy'};

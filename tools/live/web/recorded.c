@@ -264,7 +264,7 @@ static void recorded_make_report(void *user, char *order, http_answer *a)
         return;
     }
     char *path = memory_format("%s/%s", inside, slash + 1);
-    const char *const words[] = {"netprof-session", "report", order, "--dir", w->directory, "-o", path, NULL};
+    const char *const words[] = {"netprof-session", "report", "--dir", w->directory, "-o", path, "--", order, NULL};
     int status = run_program(words, -1, -1, RECORDED_REPORT_S, &said);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0) a->data = run_read_all(fd, RECORDED_REPORT_MOST, &a->size);

@@ -23,6 +23,7 @@
 extern char **environ;
 
 enum { RUN_SAID = 400 };
+static bool run_ended; // atomic
 
 static pid_t run_spawn(const char *program, char *const *words, int in, int out, int said)
 {
@@ -54,7 +55,7 @@ static int run_wait(pid_t child, int seconds)
         pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended < 0 && errno != EINTR) return -1;
         if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        if (tries == seconds * 200) kill(-child, SIGKILL);
+        if (tries == seconds * 200 || __atomic_load_n(&run_ended, __ATOMIC_RELAXED)) kill(-child, SIGKILL);
         nanosleep(&nap, NULL);
     }
 }
@@ -72,6 +73,11 @@ char *run_read_all(int fd, size_t most, size_t *size)
     }
     data[*size] = 0;
     return data;
+}
+
+void run_end(void)
+{
+    __atomic_store_n(&run_ended, true, __ATOMIC_RELAXED);
 }
 
 int run_program(const char *const *words, int in, int out, int seconds, char **said)

@@ -169,11 +169,12 @@ void standing_findings(void *user, const http_request *r, http_answer *a)
     web_answer(a, o);
 }
 
-// The worst open event; else what is known to be good, and no more than that.
+// The worst open event of those that were judged lately; else what is known to be good, and no more than that.
 static json_object *standing_headline(const web *w, const judged *j, const standing_counts *c)
 {
     size_t away = c->of[NODE_SILENT];
-    const judged_finding *worst = j->count && j->list[0].open && j->list[0].severity >= WEB_WATCH ? &j->list[0] : NULL;
+    const judged_finding *worst =
+        j->recent && j->count && j->list[0].open && j->list[0].severity >= WEB_WATCH ? &j->list[0] : NULL;
     if (!w->head.runs) return standing_event(WEB_UNKNOWN, 0, NULL, "No head runs: this is what the last one saw", true);
     if (*w->head.disk_error) {
         char *text = memory_format("The head's disk takes nothing: %s", w->head.disk_error);

@@ -8,6 +8,7 @@
 #include "charts.h"
 #include "live/journal/journal_tail.h"
 #include "routes.h"
+#include "run_program.h"
 #include "tokens.h"
 #include "web.h"
 
@@ -184,6 +185,7 @@ static void serving_loop(serving *s, const sigset_t *signals)
 
 static void serving_close(serving *s)
 {
+    run_end(); // nobody waits for a report any more
     http_close(s->web.http);
     journal_tail_close(s->tail);
     nodes_close(s->web.nodes);
