@@ -281,7 +281,7 @@ END
     grep -q 'cannot be preloaded' err
 }
 
-@test "-r: each run's regions are kept in a directory of its own; a report of several runs is refused with what to do" {
+@test "-r: each run's regions are kept in a directory of its own" {
     needs mpich calls_f90-mpich
     mkdir expected
     netprof run --mpi -r 2 -o runs -- "$programs/calls_f90-mpich" expected 2>err || { cat err; false; }
@@ -294,9 +294,6 @@ END
     grep -q '^netprof: 2 runs of ' err
     [ "$(status_of netprof run --mpi -r 2 -- true)" = 2 ]
     grep -q 'with --mpi expected -o DIR' err
-    [ "$(status_of netprof run -r 2 --report x.pdf -- touch started)" = 2 ]
-    grep -q -- 'keep them with -o DIR/ and draw one of them' err
-    [ ! -e started ]
 }
 
 # ---- two nodes: network namespaces with a cable between them, and a UTS namespace for each one's name ----

@@ -118,6 +118,10 @@ static void play_file(const char *path)
     spool_close(ring);
     for (size_t i = 0; i < arrlenu(snapshots); i++)
         netprof_snapshot_free(&snapshots[i]);
+    for (size_t i = 0; i < arrlenu(facts); i++) {
+        free((char *)(uintptr_t)facts[i].key);
+        free((char *)(uintptr_t)facts[i].value);
+    }
     arrfree(snapshots);
     arrfree(facts);
     free(node);

@@ -409,7 +409,10 @@ static int cmd_run_several(run_request *ask)
     if (to || ask->to) cmd_run_close_summary(to ? to : ask->to);
     ask->to = NULL;
     if (report_path && s.taken) cmd_run_report_series(&s, reported);
-    if (temporary) unfinished_drop(temporary);
+    if (temporary) {
+        unfinished_drop(temporary);
+        output = NULL; // it was no option's
+    }
     for (size_t i = 0; i < arrlenu(reported); i++)
         free(reported[i]);
     arrfree(reported);
