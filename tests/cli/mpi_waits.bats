@@ -42,24 +42,34 @@ expect_late() {
     [ "$(jq '.work_and_waiting.gain_at_most_ns <= .work_and_waiting.longest_ns and .work_and_waiting.gain_at_most_ns > 0.3 * .work_and_waiting.longest_ns' regions.json)" = true ]
 }
 
+# idle JOB...: once more, up to five times, where the machine was so busy that every rank waited for a CPU for most of the run:
+# then nobody can be told to be late, and it is said.
+idle() {
+    for _ in 1 2 3 4 5; do
+        job "$@" >notes
+        cat notes
+        grep -qE 'each rank waited for a CPU for ([5-9][0-9]|100)' notes || return 0
+    done
+}
+
 @test "MPICH: the straggler of four is late, in a barrier and in receives" {
-    job mpich 4 barrier late 5 100
+    idle mpich 4 barrier late 5 100
     expect_late 1
-    job mpich 4 recv late 5 100
+    idle mpich 4 recv late 5 100
     expect_late 1
 }
 
 @test "Open MPI: the straggler of four is late, in a reduction and in Waitany" {
-    job openmpi 4 allreduce late 5 100
+    idle openmpi 4 allreduce late 5 100
     expect_late 1
-    job openmpi 4 waitany late 5 100
+    idle openmpi 4 waitany late 5 100
     expect_late 1
 }
 
 @test "of two ranks the one that works longer is late, whichever waits" {
-    job mpich 2 waitall late 8 60
+    idle mpich 2 waitall late 8 60
     expect_late 1
-    job openmpi 2 recv early 8 60
+    idle openmpi 2 recv early 8 60
     expect_late 0
 }
 

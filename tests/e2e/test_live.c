@@ -83,13 +83,25 @@ static void start_agent(int i, const char *interval)
     agents[i] = start("netprof-agent", "agents.log", -1, words);
 }
 
+static bool is_server(int pid)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%31s", name) != 1) *name = 0;
+    if (f) fclose(f);
+    return strcmp(name, "nats-server") == 0;
+}
+
+// Of the head's children; 0: none runs now.
 static pid_t server_pid(void)
 {
     char path[64];
     int pid = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)head, (int)head);
     FILE *f = fopen(path, "re");
-    if (f && fscanf(f, "%d", &pid) != 1) pid = 0;
+    while (f && fscanf(f, "%d", &pid) == 1 && !is_server(pid))
+        pid = 0;
     if (f) fclose(f);
     return pid;
 }
@@ -249,6 +261,16 @@ static uint64_t count_snapshots(const char *path)
     return count;
 }
 
+// Until the head has started another one than this.
+static void wait_for_server(pid_t ended)
+{
+    double until = now() + 60;
+    for (pid_t pid = server_pid(); pid <= 0 || pid == ended; pid = server_pid()) {
+        if (now() > until) fail_msg("the server is not started again");
+        usleep(20000);
+    }
+}
+
 // What the server says is kept up to a bound, and what it said before a restart is there.
 static void check_log(void)
 {
@@ -290,6 +312,7 @@ static void test_killed(void **state)
     pid_t server = server_pid();
     assert_true(server > 0);
     kill(server, SIGKILL);
+    wait_for_server(server);
     wait_for_ticks(20);
     check_log();
     for (int i = 0; i < AGENTS; i++)

@@ -734,11 +734,11 @@ static void regions_page_add_data(regions_page *p)
     for (size_t i = 0; i < r->warning_count && i < 10; i++)
         document_note(p->doc, arena_format(p->memory, "%.250s: %.250s", r->warnings[i].path, r->warnings[i].text));
     snprintf(text, sizeof text,
-             "%zu files. Measuring took about %s of the time%s. Bytes and rates of a region are those of "
+             "%s. Measuring took about %s of the time%s. Bytes and rates of a region are those of "
              "all NICs of the host while "
              "it was open: a lower bound of what the host did, not attributable to one process. A region shorter than "
              "%d times what its counters can tell has no rates of them.",
-             r->files, number_percent(r->overhead_share).text,
+             words_many(r->files, "file").text, number_percent(r->overhead_share).text,
              r->readings ? arena_format(p->memory, "; reading the counters took %s, which is in no region's time",
                                         number_duration((double)r->reading_ns / 1e9).text)
                          : "",
