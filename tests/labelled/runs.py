@@ -354,9 +354,9 @@ def nccl(bin_folder, folder, seed):
         for spread in (12, 100):
             name = "nccl-late-from-half-of-%d-%d" % (side * side * gpus, spread)
             yield Case(name, "single", logs(name, *made, "--late-rank", 5, "--spread", spread), "nccl-late-rank", allowed=["nccl-late-.*"],
-                       tells="rank \\d+ on host sim-001 was last .*from sn \\d+ to the end")
+                       tells="rank \\d+ (of \\S+, )?on host sim-001,? was last .*from sn \\d+ to the end")
         name = "nccl-odd-early-of-%d" % (side * side * gpus)
-        yield Case(name, "odd", logs(name, *made, "--early-rank", 5), exits={0, 5}, tells="rank \\d+ on host sim-001 alone waits longer in .* from sn \\d+ to the end")
+        yield Case(name, "odd", logs(name, *made, "--early-rank", 5), exits={0, 5}, tells="rank \\d+ (of \\S+, )?on host sim-001,? alone waits longer in .* from sn \\d+ to the end")
     for us, strength in ((200, 1), (100, 2), (50, 3)):
         name = "nccl-late-node-%dus" % us
         yield Case(name, "single", logs(name, "--records", 12000, "--side", 2, "--gpus", 4, "--late-node", 2, "--late-us", us), "nccl-late-(node|host|rank)",

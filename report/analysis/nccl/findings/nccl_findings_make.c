@@ -195,8 +195,11 @@ char *nccl_finding_process(const nccl *n, uint32_t process)
 
 char *nccl_finding_rank(const nccl *n, uint32_t member)
 {
-    const nccl_member *of = &n->members[member];
-    if (nccl_widest_member(n, of->process) != of) return nccl_finding_process(n, of->process);
+    const nccl_member *of = &n->members[member], *widest = nccl_widest_member(n, of->process);
+    // Of two communicators that are as wide, where it has the same number in both, neither is named.
+    bool same = widest->rank == of->rank &&
+                n->communicators[widest->communicator].ranks == n->communicators[of->communicator].ranks;
+    if (!same) return nccl_finding_process(n, of->process);
     return memory_format("rank %lld on host %s", (long long)of->rank, nccl_finding_host(n, member));
 }
 
