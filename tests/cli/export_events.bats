@@ -255,6 +255,14 @@ assert [json.loads(line) for line in open("found")] == [["node0", lane, "AllRedu
 END
     [ "$(status_of netprof export plugin --to csv -o tables 2>err)" = 3 ]
     grep -q "holds NCCL's calls: --to perfetto shows them, and netprof nccl -o DIR writes their tables" err
+    # Beside counters they are left out, and that is said.
+    netprof collect -q --sources netdev -o node.netprof
+    netprof export node.netprof plugin --to csv -o both 2>err
+    grep -q "^netprof.*plugin/.*: holds NCCL's calls: --to perfetto shows them" err
+    netprof export node.netprof plugin --to csv --what snapshots -o counters 2>err
+    refute grep -q "NCCL's calls" err
+    netprof export node.netprof plugin --to perfetto -o trace.json 2>err
+    refute grep -q "NCCL's calls" err
 }
 
 @test "perfetto: NCCL's calls from the Inspector are on the job's clock where verbose logs tell when they ran" {

@@ -359,7 +359,7 @@ explained() {
     netprof-sim fault node garbage 'hni_pcs_*' --nic 1
     netprof collect -q --root node --sources cxi -o after.netprof
     netprof report -o a.html before.netprof after.netprof
-    grep -q '<h1[^>]*>Could not be judged: cxi1: not a number</h1>' a.html
+    grep -q '<h1[^>]*>Could not be judged: cxi1: hni_pcs_uncorrected_cw and others</h1>' a.html
     refute grep -q 'No fault seen' a.html
     netprof report -o a.pdf before.netprof after.netprof
     text_of a.pdf >a.txt

@@ -456,7 +456,7 @@ const command command_run = {
         "files 'netprof nccl' reads; NETPROF_NCCL says how much it records (coll, proxy, step, all). With\n"
         "--report, netprof-report draws what happened, with --mpi\n"
         "the regions, with -r the run whose time is the median. Without -o it is sampled for that alone: ten times a\n"
-        "second at first, at most 600 times in all.\n"
+        "second at first, at most 600 times in all (with -r ten times a second throughout).\n"
         "-r repeats the command: mean, spread and outliers of its time, of what each port moved and of what went\n"
         "wrong; -o then keeps a file for each run (with --mpi a directory), for netprof compare. -p attaches to\n"
         "processes that run already, -a measures the node; both end by Ctrl-C, too. -I prints while it runs.",

@@ -637,12 +637,20 @@ static int export_others(export_sink *sink, opened *all, bool *told)
     return code;
 }
 
+// A file with NCCL's calls, where the format has no place for them. NULL: nothing is left out.
+static const char *export_calls_left_out(const opened *all, const export_options *o)
+{
+    if (o->driver->span) return NULL;
+    return all->log_count ? all->logs[0] : all->recorded_count ? all->recorded[0] : NULL;
+}
+
+static const char export_calls_way[] =
+    "holds NCCL's calls: --to perfetto shows them, and netprof nccl -o DIR writes their tables";
+
 static int export_nothing(const opened *all, const export_sink *sink, const char *path)
 {
-    const char *calls = all->log_count ? all->logs[0] : all->recorded_count ? all->recorded[0] : NULL;
-    if (calls && !export_options_of(sink)->driver->span)
-        return fail_file(EXIT_FILE, calls,
-                         "holds NCCL's calls: --to perfetto shows them, and netprof nccl -o DIR writes their tables");
+    const char *calls = export_calls_left_out(all, export_options_of(sink));
+    if (calls) return fail_file(EXIT_FILE, calls, "%s", export_calls_way);
     return fail_file(EXIT_FILE, path, "holds nothing of what --what asks for");
 }
 
@@ -662,6 +670,8 @@ int export_files(export_sink *sink, const char **paths, size_t count)
         code = EXIT_DONE;
     }
     if (!code && !export_failed(sink) && !told) code = export_nothing(&all, sink, paths[0]);
+    const char *calls = code || !(f.o->what & WHAT_PROGRAMS) ? NULL : export_calls_left_out(&all, f.o);
+    if (calls) warn("%s: %s", safe(calls), export_calls_way);
     bool damaged = all.damaged;
     export_close_all(&all);
     held_free(&f.held);

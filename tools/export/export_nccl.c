@@ -211,7 +211,8 @@ static void ncclx_move_kernels(ncclx *x, const int64_t *enqueued_ns)
     for (size_t i = 0; i < arrlenu(x->calls); i++) {
         ncclx_call *c = &x->calls[i];
         if (!c->by_gpu) continue;
-        c->begin_ns += by_ns; // is enqueued_ns[i] or later
+        // It is enqueued_ns[i] or later; only damaged files hold what has no sum.
+        if (__builtin_add_overflow(c->begin_ns, by_ns, &c->begin_ns)) c->begin_ns = INT64_MAX;
         if (__builtin_add_overflow(c->end_ns, by_ns, &c->end_ns)) c->end_ns = c->begin_ns;
     }
 }

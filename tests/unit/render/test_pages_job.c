@@ -763,6 +763,40 @@ static void more_was_not_judged_than_has_room(void **state)
     free_job(m);
 }
 
+// Cassini ports whose links are watched say nothing of the Ethernet port beside them.
+static void a_link_that_nobody_watches(void **state)
+{
+    static const struct {
+        const char *source, *event; // of the last port; of the last kind of event
+        double total;
+        const char *says; // in the row; "": there is none
+    } cases[] = {{"cxi", "cxi", 1e9, ""},
+                 {"netdev", "cxi", 1e9, "Of NIC 4 only frames were counted"},
+                 {"netdev", "cxi", 0, ""}, // not in use
+                 {"netdev", "ethtool", 1e9, ""}};
+    (void)state;
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        situation s = training;
+        s.nodes = 1;
+        s.paused = false;
+        made *m = make_job(&s);
+        m->job.finding_count = 0;
+        job_device *last = &m->job.devices[s.nics - 1];
+        last->source = say(m, "%s", cases[k].source);
+        last->lanes[JOB_SENT]->total = cases[k].total;
+        m->job.events[m->job.event_count - 1].source = say(m, "%s", cases[k].event);
+        m->job.events[m->job.event_count - 1].counter = say(m, "rx_crc_errors_phy");
+        document *doc = pages_job(&m->job, false, false);
+        const char *why = cell_of(find_chart(doc, "unjudged"), "Errors of the link", 1);
+        if (*cases[k].says)
+            assert_int_equal(strncmp(why, cases[k].says, strlen(cases[k].says)), 0);
+        else
+            assert_string_equal(why, "");
+        document_close(doc);
+        free_job(m);
+    }
+}
+
 // A process that left regions is a box over the panels, with what it ran and how often.
 static void regions_of_a_rank(void **state)
 {
@@ -805,6 +839,7 @@ int main(void)
         cmocka_unit_test(shapes),
         cmocka_unit_test(a_rail_that_does_nothing),
         cmocka_unit_test(more_was_not_judged_than_has_room),
+        cmocka_unit_test(a_link_that_nobody_watches),
         cmocka_unit_test(regions_of_a_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

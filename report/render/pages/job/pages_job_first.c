@@ -604,13 +604,31 @@ static bool job_first_has_source(const job_report *job, const char *source)
     return false;
 }
 
-// A port of which only frames are counted: what its link did to them is not known.
+// Does anything watch the links of a device's source? What ethtool counts is of network interfaces.
+static bool job_first_has_watched_links(const job_report *job, const job_device *d)
+{
+    bool interface = strcmp(d->source, "netdev") == 0;
+    for (size_t i = 0; i < job->event_count; i++) {
+        const char *source = job->events[i].source;
+        bool own = strcmp(source, d->source) == 0 || (interface && strcmp(source, "ethtool") == 0);
+        if (own && job_first_watches_link(&job->events[i])) return true;
+    }
+    return false;
+}
+
+// A port of which only frames are counted: what its link did to them is not known. Where others are watched, one with a
+// speed of its own that carried something: not the loopback, no port that is not used.
 static const job_device *job_first_unwatched_port(const job_report *job)
 {
-    for (size_t i = 0; i < job->event_count; i++)
-        if (job_first_watches_link(&job->events[i])) return NULL;
-    for (size_t i = 0; i < job->device_count; i++)
-        if (job->devices[i].lanes[JOB_SENT]) return &job->devices[i];
+    bool others = false;
+    for (size_t i = 0; i < job->event_count && !others; i++)
+        others = job_first_watches_link(&job->events[i]);
+    for (size_t i = 0; i < job->device_count; i++) {
+        const job_device *d = &job->devices[i];
+        if (!d->lanes[JOB_SENT]) continue;
+        if (!others) return d;
+        if (d->line_rate > 0 && d->lanes[JOB_SENT]->total > 0 && !job_first_has_watched_links(job, d)) return d;
+    }
     return NULL;
 }
 

@@ -70,14 +70,19 @@ static void overview_append_virtual_title(const pair *p, buffer *b)
     overview_append_virtual(p, b);
 }
 
+// As the verdict, but without the path.
 static void overview_append_blind_title(const findings *f, buffer *b)
 {
     const finding_gap *gap = f->gap_count ? &f->gaps[0] : NULL;
     buffer_text(b, "Could not be judged: ");
-    if (gap)
-        buffer_printf(b, "%s: %s", gap->where, gap->cause);
-    else
+    if (!gap) {
         buffer_text(b, "no rule found its counters");
+        return;
+    }
+    const finding_unknown *u = &f->unknown[gap->unknown];
+    const char *why = u->rule ? gap->why : gap->cause; // of a source, it begins with the path
+    size_t path = u->rule && u->path ? strlen(u->path) + strlen(" ()") : 0;
+    buffer_printf(b, "%s: %.*s", gap->where, (int)(strlen(why) - path), why);
 }
 
 static void overview_append_good_title(const pair *p, buffer *b)
