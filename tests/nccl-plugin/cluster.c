@@ -83,7 +83,9 @@ static void cluster_list(const cluster *c, int rank)
     static const char *const adapters[2 * PER_NODE] = {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3",
                                                        "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7"};
     static player_queue_pair pairs[2 * RINGS + 1];
-    int place = rank % PER_NODE + (c->fault == CLUSTER_OTHER_RAIL && rank == FAULTY);
+    int place = rank % PER_NODE;
+    if ((c->fault == CLUSTER_OTHER_RAIL || c->fault == CLUSTER_REORDERED) && rank == FAULTY) place++;
+    if (c->fault == CLUSTER_REORDERED && rank == FAULTY + 1) place--;
     for (int i = 0; i < 2 * RINGS; i++) {
         int to = (rank + cluster_rings[i / 2]) % RANKS;
         pairs[i] = (player_queue_pair){adapters[2 * place + i % 2], (uint32_t)(2 * to + i % 2), (uint32_t)player_pid};

@@ -1110,7 +1110,8 @@ static void a_healthy_cluster(void **state)
     for (unsigned seed = 1; seed <= 4; seed++) {
         begin_directory(state);
         setenv("NETPROF_NCCL", "step", 1);
-        said s = say(CLUSTER_CLEAN, 1, seed);
+        // Places on a host are by pid: where pids have another order, as many processes use each adapter as elsewhere.
+        said s = say(seed == 4 ? CLUSTER_REORDERED : CLUSTER_CLEAN, 1, seed);
         for (size_t k = 0; k < s.f.count; k++)
             assert_true(s.f.items[k].severity < SEVERITY_WATCH);
         assert_int_equal(s.n.member_count, 64);

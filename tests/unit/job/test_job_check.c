@@ -119,6 +119,38 @@ static void what_all_have_accuses_none(void **state)
     job_report_free(&job);
 }
 
+// No table has a rule about clocks: what the samples tell of a GPU among those that are alike, check says, too.
+static void a_gpu_at_another_clock(void **state)
+{
+    const char *const facts[] = {"job_id", "17", NULL};
+    (void)state;
+    node_file f = node_open(
+        tree_path(tree, "n1.netprof"),
+        &(node_shape){.name = "n1", .nics = -1, .gpus = 4, .gpu_clock = true, .interval_s = 10, .facts = facts});
+    for (int t = 0; t <= 400; t += 10) {
+        for (int i = 0; i < 4; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "gpu%d", i);
+            node_set(&f, name, "busy", 90);
+            node_set(&f, name, "clock", (i == 2 && t >= 200 ? 1200 : 1980) + (t / 10 + i) % 3 * 15);
+        }
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of_tree(&built_in);
+    checked one = {0};
+    check_node(&one, "n1.netprof", &job, 0);
+    assert_int_equal(job.severity, SEVERITY_WATCH);
+    assert_string_equal(job.findings[0].rule, "gpu-peers");
+    assert_non_null(strstr(job.findings[0].claim, "GPU 3 (gpu2) alone ran at 1.2"));
+    assert_int_equal(one.f.severity, job.severity);
+    assert_string_equal(one.f.items[0].rule->name, "gpu-peers");
+    assert_string_equal(one.f.items[0].claim, job.findings[0].claim);
+    assert_string_equal(finding_device(&one.f, &one.f.items[0]), "gpu2");
+    free_checked(&one);
+    job_report_free(&job);
+}
+
 static void nothing_stays_nothing(void **state)
 {
     (void)state;
@@ -156,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_incident_is_a_finding_of_check),
         TEST(what_all_have_accuses_none),
+        TEST(a_gpu_at_another_clock),
         TEST(nothing_stays_nothing),
         TEST(what_could_not_be_judged),
     };

@@ -509,7 +509,8 @@ typedef struct told {
 } told;
 
 // The file of a rank that was in MPI from second 1 to second `until`; rows: NULL: an older one, that told nothing.
-static void mpi_rank_of(int rank, int ranks, const char *host, double until, const told *rows, size_t count)
+static void mpi_rank_numbered(int rank, int ranks, int pid, const char *host, double until, const told *rows,
+                              size_t count)
 {
     static const char *const names[TOLD_COLUMNS] = {"peer", "sent_bytes", "sends", "receive_ns", "timed_receives"};
     netprof_writer *w;
@@ -521,7 +522,7 @@ static void mpi_rank_of(int rank, int ranks, const char *host, double until, con
         int64_t value;
     } numbers[] = {{"rank", rank},
                    {"rank_count", ranks},
-                   {"pid", 100 + rank},
+                   {"pid", pid},
                    {"mpi_began_ns", CLUSTER_EPOCH + 1000000000},
                    {"mpi_ended_ns", CLUSTER_EPOCH + llround(until * 1e9)}};
     netprof_write_fact(w, "host", host, NULL);
@@ -559,15 +560,15 @@ static void mpi_rank_of(int rank, int ranks, const char *host, double until, con
     assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
 }
 
-// Two nodes, of which each sends so much in ten seconds.
-static void record_pair(double sent_by_a, double sent_by_b)
+// Two nodes, of which each sends so much in ten seconds. a's counters begin again at second `reset`; 0: they do not.
+static void record_pair_from(double sent_by_a, double sent_by_b, int reset)
 {
     node_file a = node_open(tree_path(tree, "a.netprof"),
                             &(node_shape){.name = "a", .parts = NODE_CPU, .nics = 1, .interval_s = 1}),
               b = node_open(tree_path(tree, "b.netprof"),
                             &(node_shape){.name = "b", .parts = NODE_CPU, .nics = 1, .interval_s = 1});
     for (int t = 0; t <= 10; t++) {
-        node_set(&a, "cxi0", "hni_sts_tx_ok_octets", sent_by_a * t / 10);
+        node_set(&a, "cxi0", "hni_sts_tx_ok_octets", sent_by_a * (t < reset ? t : t - reset) / 10);
         node_set(&b, "cxi0", "hni_sts_rx_ok_octets", sent_by_a * t / 10);
         node_set(&b, "cxi0", "hni_sts_tx_ok_octets", sent_by_b * t / 10);
         node_set(&a, "cxi0", "hni_sts_rx_ok_octets", sent_by_b * t / 10);
@@ -576,6 +577,16 @@ static void record_pair(double sent_by_a, double sent_by_b)
     }
     node_close(&a);
     node_close(&b);
+}
+
+static void mpi_rank_of(int rank, int ranks, const char *host, double until, const told *rows, size_t count)
+{
+    mpi_rank_numbered(rank, ranks, 100 + rank, host, until, rows, count);
+}
+
+static void record_pair(double sent_by_a, double sent_by_b)
+{
+    record_pair_from(sent_by_a, sent_by_b, 0);
 }
 
 // Four ranks: 0 and 1 on a, 2 and 3 on b.
@@ -646,6 +657,13 @@ static void bytes_of_the_nics_are_explained(void **state)
                            "400 B: headers, acknowledgements, what was sent again, collectives (given 2.12 kB"));
     assert_non_null(strstr(e->text, "Within nodes, past the NICs: 4.06 kB."));
     job_report_free(&job);
+    record_pair_from(3300, 600, 5); // what a sent in one second nobody knows: 330
+    job = report_here();
+    assert_non_null(
+        strstr(job.explained.text,
+               "sent \u2265 3.57 kB; the messages of MPI to other nodes are 3.50 kB (\u2264 98.0 %). The rest, "
+               "\u2265 70 B: "));
+    job_report_free(&job);
 }
 
 static void more_than_the_nics_moved_is_never_a_share(void **state)
@@ -682,6 +700,22 @@ static void ranks_and_nodes_that_tell_nothing_are_said(void **state)
         mpi_rank_of(rank, 4, "a", 9, NULL, 0);
     job = report_here();
     assert_null(job.explained.text);
+    job_report_free(&job);
+}
+
+// Two programs at once, each with a rank 0: which of them a row means nobody can tell.
+static void ranks_of_one_number_are_told_of_no_pair(void **state)
+{
+    (void)state;
+    pairs p;
+    record_pair(3300, 600);
+    usual_ranks(9);
+    assert_int_equal(rename(tree_path(tree, "rank-0.netprof"), tree_path(tree, "other-0.netprof")), 0);
+    mpi_rank_numbered(0, 4, 200, "b", 9, (const told[]){{3, 1000, 1, 0, 0}}, 1);
+    job_report job = report_here();
+    assert_false(regions_pairs(&p, &job.regions));
+    assert_null(job.explained.text);
+    pairs_free(&p);
     job_report_free(&job);
 }
 
@@ -817,6 +851,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_of_the_nics_are_explained, setup, teardown),
         cmocka_unit_test_setup_teardown(more_than_the_nics_moved_is_never_a_share, setup, teardown),
         cmocka_unit_test_setup_teardown(ranks_and_nodes_that_tell_nothing_are_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranks_of_one_number_are_told_of_no_pair, setup, teardown),
         cmocka_unit_test_setup_teardown(hostile_rows_of_peers_cost_nothing_else, setup, teardown),
         cmocka_unit_test_setup_teardown(other_layers_explain_too, setup, teardown),
         cmocka_unit_test_setup_teardown(matrices_and_bars_of_a_job, setup, teardown),

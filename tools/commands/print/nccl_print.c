@@ -485,13 +485,15 @@ static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, ta
     table_cell(t, PLAIN, words_amount(x->own_bytes[SERIES_OUT], "bytes").text);
     table_cell(t, PLAIN, isnan(x->bytes[SERIES_IN]) ? NULL : words_amount(x->bytes[SERIES_IN], "bytes").text);
     table_cell(t, PLAIN, words_amount(x->own_bytes[SERIES_IN], "bytes").text);
+    char more[128] = ""; // NCCL's bytes are of these, too
+    if (x->unknown) snprintf(more, sizeof more, "; not read in %s", words_many(x->unknown, "more call").text);
     if (!x->calls)
         table_cell(t, PLAIN, "not read then");
     else if (x->alone == x->calls)
-        table_cell(t, PLAIN, "alone");
+        table_printf(t, PLAIN, "alone%s", more);
     else
-        table_printf(t, PLAIN, "shared with %s%s: %s", words_number(x->others).text,
-                     x->others == 1 ? " other" : " others", words_share(x->share).text);
+        table_printf(t, PLAIN, "shared with %s%s: %s%s", words_number(x->others).text,
+                     x->others == 1 ? " other" : " others", words_share(x->share).text, more);
 }
 
 static void nccl_print_overlap(const nccl *n, const nccl_counters *c, bool all)

@@ -64,8 +64,7 @@ void pairs_print(FILE *to, const pairs *p, size_t ranks_told, size_t ranks)
         putc('\n', to);
         free(head);
         pairs_text_table(to, p, largest, count);
-        if (s.pairs > count)
-            fprintf(to, "... and %s\n", words_many(s.pairs - count, "pair that sent less|pairs that sent less").text);
+        if (s.pairs > count) fprintf(to, "... and %s\n", words_many(s.pairs - count, "more pair|more pairs").text);
     }
     free(largest);
 }

@@ -430,7 +430,7 @@ static json_object *regions_json_run(const regions *job)
     return o;
 }
 
-// Who sent to whom; null where no file tells.
+// Who sent to whom; null where no file tells, or two processes have one number.
 static json_object *regions_json_pairs(const regions *job)
 {
     pairs p;

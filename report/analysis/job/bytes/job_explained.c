@@ -178,8 +178,9 @@ static void job_explained_say_more(const job_report *r, job_explained *e, char *
 
 static void job_explained_say_rest(job_explained *e, double rest, char **text)
 {
-    text_append(text, " (%s). The rest, %s: headers, acknowledgements, what was sent again",
-                words_share((double)job_explained_sum(e) / e->nic_sent).text, job_explained_bytes(rest).text);
+    words_text share = words_at_most(e->lower_bound, words_share((double)job_explained_sum(e) / e->nic_sent)),
+               other = words_at_least(e->lower_bound, job_explained_bytes(rest));
+    text_append(text, " (%s). The rest, %s: headers, acknowledgements, what was sent again", share.text, other.text);
     if (e->together)
         text_append(text, ", collectives (given %s; which way these went is not known)",
                     job_explained_bytes((double)e->together).text);
@@ -193,7 +194,8 @@ static char *job_explained_words(const job_report *r, job_explained *e)
     char *text = NULL;
     double sent = (double)job_explained_sum(e), rest = e->nic_sent - sent;
     text_append(&text, "the %s of %s sent %s; the messages of ", e->is_virtual ? "virtual interfaces" : "NICs",
-                words_many(e->node_count, "node").text, job_explained_bytes(e->nic_sent).text);
+                words_many(e->node_count, "node").text,
+                words_at_least(e->lower_bound, job_explained_bytes(e->nic_sent)).text);
     job_explained_say_layers(e, &text);
     text_append(&text, " to other nodes are %s", job_explained_bytes(sent).text);
     if (rest < 0)

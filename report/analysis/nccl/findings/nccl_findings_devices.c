@@ -205,27 +205,52 @@ static void devices_report_adapter(devices_making *d, uint32_t process, const ch
     nccl_finding_evidence(x, memory_strdup("hosts of which the adapter is known"), (double)known, "");
 }
 
+// What most hosts have at a place.
+typedef struct devices_place {
+    const char *usual; // NULL: nothing is
+    size_t same, known;
+} devices_place;
+
+// Does its host use the adapter as often as others do, by whichever process? Then pids are in another order there: places
+// are by pid, and nothing is wrong.
+static bool devices_is_reordered(char *const *adapters, const nccl *n, uint32_t process, const devices_place *places,
+                                 size_t count)
+{
+    size_t here = 0, usual = 0;
+    for (size_t i = 0; i < n->process_count; i++)
+        here += n->processes[i].host == n->processes[process].host && adapters[i] &&
+                strcmp(adapters[i], adapters[process]) == 0;
+    for (size_t i = 0; i < count; i++)
+        usual += places[i].usual && strcmp(places[i].usual, adapters[process]) == 0;
+    return here <= usual;
+}
+
 static void devices_judge_adapters(devices_making *d)
 {
     enum { LEAST_HOSTS = 3 };
     const nccl *n = d->m->n;
     char **adapters = devices_adapters(d);
     const char **names = memory_calloc(n->process_count, sizeof *names);
-    uint32_t most = 0;
+    size_t count = 0;
     for (uint32_t i = 0; i < n->process_count; i++)
-        if (adapters[i] && n->processes[i].local > most) most = n->processes[i].local;
-    for (uint32_t local = 0; local <= most; local++) {
-        size_t same, known;
-        const char *usual = devices_usual(adapters, n, local, names, &same, &known);
-        if (same < LEAST_HOSTS) continue;
-        d->m->f->judged++;
-        if ((double)same < nccl_finding_rules[NCCL_RULE_OTHER_ADAPTER].limit * (double)known) continue;
-        for (uint32_t i = 0; i < n->process_count; i++)
-            if (n->processes[i].local == local && adapters[i] && strcmp(adapters[i], usual) != 0)
-                devices_report_adapter(d, i, adapters[i], usual, same, known);
+        if (adapters[i] && n->processes[i].local >= count) count = (size_t)n->processes[i].local + 1;
+    devices_place *places = memory_calloc(count, sizeof *places);
+    for (uint32_t local = 0; local < count; local++) {
+        devices_place *x = &places[local];
+        x->usual = devices_usual(adapters, n, local, names, &x->same, &x->known);
+        d->m->f->judged += x->same >= LEAST_HOSTS;
+        if (x->same < LEAST_HOSTS ||
+            (double)x->same < nccl_finding_rules[NCCL_RULE_OTHER_ADAPTER].limit * (double)x->known)
+            x->usual = NULL;
+    }
+    for (uint32_t i = 0; i < n->process_count; i++) {
+        const devices_place *x = adapters[i] ? &places[n->processes[i].local] : NULL;
+        if (x && x->usual && strcmp(adapters[i], x->usual) != 0 && !devices_is_reordered(adapters, n, i, places, count))
+            devices_report_adapter(d, i, adapters[i], x->usual, x->same, x->known);
     }
     for (uint32_t i = 0; i < n->process_count; i++)
         free(adapters[i]);
+    free(places);
     free(names);
     free(adapters);
 }

@@ -28,14 +28,19 @@ size_t regions_pairs_told(const regions *r)
     return told;
 }
 
-// A rank is a place; the child of one, or a process without a number, is none.
+// A rank is a place; the child of one, or a process without a number, is none. NULL: two processes have one number, as where
+// several MPI programs ran at once, and who a row names cannot be told.
 static regions_pairs_place *regions_pairs_places(pairs *p, const regions *r)
 {
     regions_pairs_place *places = NULL;
     for (size_t i = 0; i < r->rank_count; i++) {
         const regions_rank *rank = &r->ranks[i];
         map_key key = regions_pairs_key(rank->run, rank->number);
-        if (rank->number < 0 || rank->child || hmgeti(places, key) >= 0) continue;
+        if (rank->number < 0 || rank->child) continue;
+        if (hmgeti(places, key) >= 0) {
+            hmfree(places);
+            return NULL;
+        }
         char *label = memory_format("rank %s", rank->label);
         hmput(places, key, pairs_add_place(p, label, pairs_add_node(p, r->hosts[rank->host].name)));
         free(label);
@@ -108,6 +113,10 @@ bool regions_pairs(pairs *p, const regions *r)
     *p = (pairs){.layer = "MPI", .delay = "a blocking receive", .mark = {PAIRS_NONE, PAIRS_NONE}};
     if (!regions_pairs_told(r)) return false;
     regions_pairs_place *places = regions_pairs_places(p, r);
+    if (!places) {
+        pairs_free(p);
+        return false;
+    }
     for (size_t i = 0; i < r->rank_count; i++) {
         const regions_rank *rank = &r->ranks[i];
         ptrdiff_t own = hmgeti(places, regions_pairs_key(rank->run, rank->number));

@@ -7,7 +7,8 @@
 #include "analysis/peers/pairs.h"
 #include "analysis/regions/regions_model.h"
 
-// False: no file tells (of another kind, or of an older netprof), and *p is empty. pairs_free() it.
+// False: no file tells (of another kind, or of an older netprof), or ranks of several programs have the same numbers, and *p
+// is empty. pairs_free() it.
 bool regions_pairs(pairs *p, const regions *r);
 // How many of the ranks told; the others' rows are missing.
 size_t regions_pairs_told(const regions *r);

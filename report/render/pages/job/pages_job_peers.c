@@ -32,7 +32,7 @@ static int job_peers_by_rest(const void *a, const void *b)
 }
 
 // What a row's NICs sent, by who says that it did; more than that is drawn to the NICs' bytes, and said.
-static share_row job_peers_row(const job_view *v, const char *label, double nic, const uint64_t *sent)
+static share_row job_peers_row(const job_view *v, const char *label, double nic, bool lower_bound, const uint64_t *sent)
 {
     const job_explained *e = &v->job->explained;
     share_segment *segments = arena_make(v->memory, JOB_LAYERS + 1, sizeof *segments);
@@ -48,12 +48,13 @@ static share_row job_peers_row(const job_view *v, const char *label, double nic,
                                                    .value = nic - said,
                                                    .ink = INK_EMPTY};
     number_text percent = job_view_percent(nic > 0 ? said / nic : NAN);
-    const char *share = said > nic ? "more than the NICs'" : percent.text;
-    return (share_row){
-        .label = arena_text(v->memory, label),
-        .right = arena_format(v->memory, "%s%s%s", share, said > nic ? " " : " of ", number_prefixed(nic, "B").text),
-        .segments = segments,
-        .count = JOB_LAYERS + 1};
+    number_text bytes = number_prefixed(nic, "B");
+    return (share_row){.label = arena_text(v->memory, label),
+                       .right = said > nic ? arena_format(v->memory, "more than the NICs' %s", bytes.text)
+                                           : arena_format(v->memory, "%s%s of %s%s", lower_bound ? "\u2264 " : "",
+                                                          percent.text, lower_bound ? "\u2265 " : "", bytes.text),
+                       .segments = segments,
+                       .count = JOB_LAYERS + 1};
 }
 
 // All of them, then those with most that nobody explains.
@@ -68,15 +69,15 @@ static void job_peers_add_explained(const job_view *v, document *doc)
     for (size_t i = 0; i < e->node_count; i++)
         order[i] = (explained_order){i, 1 - job_peers_said(e, e->nodes[i].sent) / fmax(e->nodes[i].nic_sent, 1)};
     qsort(order, e->node_count, sizeof *order, job_peers_by_rest);
-    rows[count++] =
-        job_peers_row(v, e->node_count > 1 ? words_many(e->node_count, "node").text : "1 node", e->nic_sent, e->sent);
+    rows[count++] = job_peers_row(v, e->node_count > 1 ? words_many(e->node_count, "node").text : "1 node", e->nic_sent,
+                                  e->lower_bound, e->sent);
     size_t unlike = 0;
     double all = 1 - job_peers_said(e, e->sent) / e->nic_sent;
     for (size_t i = 0; i < e->node_count; i++)
         unlike += fabs(order[i].rest - all) > explained_near;
     for (size_t i = 0; i < e->node_count && i < EXPLAINED_NODES && unlike; i++) {
         const job_explained_node *x = &e->nodes[order[i].node];
-        rows[count++] = job_peers_row(v, job->nodes[x->node].name, x->nic_sent, x->sent);
+        rows[count++] = job_peers_row(v, job->nodes[x->node].name, x->nic_sent, x->lower_bound, x->sent);
     }
     document_add(doc, chart_shares((chart_head){"bytes-explained", "Bytes explained",
                                                 "what the NICs sent, and who says that it sent this to another node"},
