@@ -165,11 +165,13 @@ static const char *peers_bytes_note(arena *memory, const pairs *p)
     return text;
 }
 
-static const char *peers_delay_note(arena *memory, const pairs *p)
+static const char *peers_delay_note(arena *memory, const pairs *p, bool of_nodes)
 {
-    const char *text = p->mark.sender != PAIRS_NONE
-                           ? arena_format(memory, "Framed: %s is late. ", p->places[p->mark.sender].label)
-                           : "";
+    const char *text = "";
+    if (p->mark.sender != PAIRS_NONE)
+        text =
+            arena_format(memory, of_nodes ? "Framed: %s, the node of the rank that is late. " : "Framed: %s is late. ",
+                         p->places[p->mark.sender].label);
     text = arena_format(memory,
                         "%sA dark row is a sender that is waited for, a dark column a receiver that comes early or "
                         "receives slowly, a dark cell one pair.",
@@ -207,7 +209,9 @@ static void peers_add_charts(document *doc, arena *memory, const pairs *p, const
     bool delayed = pairs_sum(p, NULL, NULL).delayed > 0;
     chart bytes = peers_chart(memory, p, &rows, false, peers_bytes_note(memory, p));
     if (delayed)
-        document_beside(doc, bytes, peers_chart(memory, p, &rows, true, peers_delay_note(memory, p)), .5);
+        document_beside(doc, bytes,
+                        peers_chart(memory, p, &rows, true, peers_delay_note(memory, p, strcmp(what, "nodes") == 0)),
+                        .5);
     else
         document_beside(doc, bytes, peers_largest(memory, p), .5);
     if (delayed && peers_differ(p)) document_add(doc, peers_largest(memory, p));

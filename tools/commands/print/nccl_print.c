@@ -491,6 +491,8 @@ static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, ta
         table_cell(t, PLAIN, "not read then");
     else if (x->alone == x->calls)
         table_printf(t, PLAIN, "alone%s", more);
+    else if (x->others < .5) // the median over calls
+        table_printf(t, PLAIN, "alone in most calls%s", more);
     else
         table_printf(t, PLAIN, "shared with %s%s: %s%s", words_number(x->others).text,
                      x->others == 1 ? " other" : " others", words_share(x->share).text, more);
