@@ -127,6 +127,29 @@ PYTHON
     grep -q "0 lines sent, $(wc -l <lines) refused" <<<"$output"
 }
 
+@test "a node whose lines cannot be made is said and left out; the others go on" {
+    forward --lines all
+    forward --lines lines --since 1ms
+    for d in head/forward.*; do mkdir "$d/n01.netprof"; done
+    rm head/forward.*/state.json
+    run forward --lines lines
+    [ "$status" -eq 3 ]
+    [ "$(grep -c '^netprof forward: n01: .*: it is left out' <<<"$output")" -eq 1 ]
+    cmp <(grep -v hostname=n01 all | sort) <(sort lines)
+    for d in head/forward.*; do rmdir "$d/n01.netprof"; done
+    forward --lines lines
+    cmp <(sort all) <(sort lines)
+    # The same where it is netprof export that fails, on all of them together.
+    mkdir bin
+    cp "$NETPROF_TEST_BIN/netprof-forward" bin
+    printf '#!/bin/sh\ncase "$*" in *n01*) exit 3 ;; esac\nexec "%s/netprof-export" "$@"\n' "$NETPROF_TEST_BIN" >bin/netprof-export
+    chmod +x bin/netprof-export
+    run bin/netprof-forward --dir head --lag 1ms --since 1m --interval 5s --once --lines others
+    [ "$status" -eq 3 ]
+    grep -q '^netprof forward: n01: netprof export made no lines of it (exit code 3; .*: it is left out' <<<"$output"
+    cmp <(grep -v hostname=n01 all | sort) <(sort others)
+}
+
 @test "what is not taken for too long is dropped, counted and said" {
     run forward --lines /dev/full
     [ "$status" -eq 3 ]

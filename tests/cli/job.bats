@@ -61,6 +61,7 @@ END
     most=100000000 # its group's, with the 20 MB that it wrote, or
     [ "$(jq -r .hosts[0].memory_by <<<"$output")" = cgroup ] || most=$((3 * high))
     [ "$(jq --argjson most "$most" '.use.memory.peak > 50000 and .use.memory.peak < $most' <<<"$output")" = true ]
+    jq -c '.hosts[0] | [.cpu_by, .memory_by]' <<<"$output" # shown where it fails
     [[ $(jq -r '.hosts[0] | .cpu_by + " " + .memory_by' <<<"$output") == processes\ proportional || $(jq -r .hosts[0].memory_by <<<"$output") == cgroup ]]
     [ "$(jq '.snapshot_count <= .expected_snapshot_count' <<<"$output")" = true ]
     [ "$(jq -r '.use.cpu.capacity' <<<"$output")" = "$(grep -c ^processor /proc/cpuinfo)" ]

@@ -40,6 +40,11 @@ logs() {
     [ "$(jq -c '.communicators[0] | [.label, .calls, .complete_calls, .missing]' out)" = '["dp0",20,20,0]' ]
     [ "$(jq -c '.communicators[0].series[0] | [.wire_us.p50, .skew_us.p50, .busbw_gbs.p50]' out)" = '[100,53,15]' ]
     [ "$(jq -c '.ranks[2] | [.last_alone, .cost_us]' out)" = '[19,950]' ]
+    # Call sn was written at 1749490000 s and sn us, 2025-06-09 17:26:40 UTC: below the sequence numbers.
+    command -v netprof-report >/dev/null || return 0
+    netprof report --chart run -o run.svg job
+    grep -q '>17:26:40\.000000 UTC<' run.svg
+    grep -q '>17:26:40\.0000\(05\|10\)<' run.svg
 }
 
 @test "--fail-on: how bad, and what could not be judged" {

@@ -81,3 +81,28 @@ END
     jq -e '.bytes_explained.text | test("[0-9] %") | not' job.json
     [ "$(jq '.bytes_explained.hosts_left_out' job.json)" = true ]
 }
+
+@test "the plugin's own readings of a device are joined to the calls that ran meanwhile" {
+    local dir=tree/sys/class/net/eth0
+    mkdir -p $dir/statistics
+    echo 7 >$dir/ifindex
+    echo 1 >$dir/carrier
+    for counter in rx_bytes rx_packets tx_packets; do echo 0 >$dir/statistics/$counter; done
+    echo 000000000 >$dir/statistics/tx_bytes
+    # 1 MB while an AllReduce is alone, then 600 kB while an AllGather and a ReduceScatter are there; NCCL says 250 kB of each.
+    # A rate is of the time between two readings of the device, not of the two sweeps: what is moved is right to a little.
+    NETPROF_ROOT=$PWD/tree NETPROF_SOURCES=netdev NETPROF_INTERVAL=10ms NETPROF_NCCL=step netprof run -q --nccl -o kept -- \
+        "$player" share $dir/statistics/tx_bytes >out
+    [ "$(cat out)" = played ]
+    netprof nccl kept >said || true
+    grep -qE '^ +[^ ]+ +world +AllReduce +4 KiB +1 +[0-9.]+ [kM]?B +250 kB +0 B +0 B +alone$' said
+    [ "$(grep -cE '^ +[^ ]+ +world +(AllGather|ReduceScatter) +4 KiB +1 +[0-9.]+ [kM]?B +250 kB +0 B +0 B +shared with 1 other: [0-9.]+ %$' said)" = 2 ]
+    netprof nccl --json kept >said.json || true
+    python3 - <<'END'
+import json
+rows = {x["coll"]: x for x in json.load(open("said.json"))["calls_and_counters"]}
+shared = [rows["AllGather"], rows["ReduceScatter"]]
+assert abs(rows["AllReduce"]["tx_bytes"] - 1000000) < 50000 and rows["AllReduce"]["calls_alone"] == 1, rows
+assert abs(sum(x["tx_bytes"] for x in shared) - 600000) < 30000 and not any(x["calls_alone"] for x in shared), rows
+END
+}

@@ -141,6 +141,11 @@ END
         grep -q 'gpu-node-7' gpu.txt
         grep -q '2023-11-14 22:13:21' gpu.txt
     fi
+    # The profile began at 22:13:20.123, its first kernel a second later; the wall clock stands below that second's tenths.
+    netprof report --chart gpu-busy-lines -o lines.svg p.sqlite
+    grep -q '>22:13:21\.1 UTC<' lines.svg
+    grep -q '>22:13:21\.5<' lines.svg
+    ! grep -q '>22:13:21<' lines.svg
     netprof report --list-charts p.sqlite | cut -f1 | tr '\n' ' ' | grep -q '^gpu-busy gpu-busy-lines cuda-api kernels '
     for paper in a4 letter; do [ "$(netprof report --check-layout --paper $paper p.sqlite)" = '0 faults' ]; done
     sqlite3 empty.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)"

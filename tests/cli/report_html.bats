@@ -193,9 +193,9 @@ print(base64.b64encode(hashlib.sha256(re.search(r"<script>(.*)</script>", text, 
 
 @test "lines of the verdict lead to the chart of what they name" {
     mkdir job
-    "$NETPROF_TEST_BUILD/tests/make_job" -n 16 -t 3600 -i 10 job >/dev/null
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 16 -t 3600 -i 10 -r 2 job >/dev/null
     netprof-report -o job.html job
-    [ "$(stat -c %s job.html)" -le 1500000 ] # of a job of 16 nodes
+    [ "$(stat -c %s job.html)" -le 1500000 ] # of a job of 16 nodes with regions
     grep -q 'transmit blocked by the network.*<a href="#time-paused">' job.html
     for to in $(grep -o 'href="#[^"]*"' job.html | cut -d'"' -f2 | sort -u); do
         grep -q "id=\"${to#\#}\"" job.html

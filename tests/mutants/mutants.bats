@@ -57,6 +57,24 @@ mutate() {
     find tree -type f -exec cksum {} + | sort | cmp - before
 }
 
+@test "what no compiler should let through is no fault: pointers of another type" {
+    cat >"$tree/called.c" <<'EOF'
+struct a;
+struct b;
+int other(struct a *a, struct b *b);
+int called(int a, int b);
+int called(int a, int b)
+{
+    return other((struct a *)0, (struct b *)0) + a;
+}
+EOF
+    run mutate --of called.c:9 --list
+    printf '%s\n' "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *'called.c:7'* ]]
+    [[ $output != *'other((struct b *)0, (struct a *)0)'* ]]
+}
+
 @test "a fault that lasts for ever is killed" {
     cat >"$tree/tested.c" <<'EOF'
 int tested(int a, int b);

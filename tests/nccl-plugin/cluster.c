@@ -30,10 +30,11 @@ static int64_t cluster_ns(cluster *c, double us, bool faulty)
 static void cluster_send(cluster *c, player *p, void *op, int from, int to)
 {
     bool rail = from % PER_NODE == 3 && to % PER_NODE == 3,
-         socket = c->fault == CLUSTER_SOCKETS && from / PER_NODE == FAULTY / PER_NODE;
+         socket =
+             c->fault == CLUSTER_ALL_SOCKETS || (c->fault == CLUSTER_SOCKETS && from / PER_NODE == FAULTY / PER_NODE);
     bool wire = (c->fault == CLUSTER_SLOW_SENDER && from == FAULTY) ||
                 (c->fault == CLUSTER_SLOW_LINK && from == FAULTY && to == TO) ||
-                (c->fault == CLUSTER_SLOW_RAIL && rail) || socket;
+                (c->fault == CLUSTER_SLOW_RAIL && rail) || (socket && c->fault == CLUSTER_SOCKETS);
     abi_event e = {.parent = op};
     void *step = player_start(p, EVENT_PROXY_STEP, &e);
     player_state(p, step, STATE_SEND_CREDIT, 0);

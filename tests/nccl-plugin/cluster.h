@@ -14,6 +14,7 @@ typedef enum cluster_fault {
     CLUSTER_SOCKETS,       // rank 17's node has fallen back to sockets
     CLUSTER_UNEQUAL,       // rank 17's second adapter carries, by twice the strength, less than an even share
     CLUSTER_OTHER_RAIL,    // rank 17 uses the adapters of its neighbour
+    CLUSTER_ALL_SOCKETS,   // nobody sends through InfiniBand
     CLUSTER_REORDERED,     // no fault: ranks 17 and 18 use each other's
     CLUSTER_FAULTS
 } cluster_fault;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/findings/nccl_findings_make.h"
 #include "analysis/nccl/findings/nccl_overlap.h"
@@ -14,8 +15,10 @@
 #include "support.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 // ---- what a directory of files holds ----
@@ -324,7 +327,7 @@ static size_t device_row(const kept *k, int64_t qp, const char *direction)
 }
 
 // Each way by itself; a flush is none; who receives does not know how much. The adapter is the one on which the kernel
-// knows the queue pair as this process's; where two have the number, it is not known.
+// knows the queue pair as this process's; where two have the number, both are named.
 static void directions_and_adapters(void **state)
 {
     (void)state;
@@ -360,7 +363,7 @@ static void directions_and_adapters(void **state)
         int64_t device, requests, bytes;
     } expected[] = {{11, "send", "mlx5_0", 0, 1, 100},
                     {12, "send", "mlx5_1", 1, 1, 60},
-                    {77, "send", "", 0, 1, 1},
+                    {77, "send", "mlx5_0|mlx5_1", 0, 1, 1},
                     {11, "recv", "mlx5_0", 0, 1, 0},
                     {13, "recv", "", 1, 1, 0}};
     assert_int_equal(k.device.count, COUNT(expected));
@@ -564,8 +567,9 @@ static void parts_that_were_lost(void **state)
     nccl_findings_make(&f, &n, NULL);
     size_t said = 0;
     for (size_t i = 0; i < f.count; i++)
-        said += strcmp(f.items[i].rule->name, "nccl-parts-dropped") == 0 && (size_t)f.items[i].value == without &&
-                strstr(f.items[i].claim, "on host node0, rank 0 of dp") != NULL;
+        said += strcmp(f.items[i].rule->name, "nccl-parts-dropped") == 0 &&
+                (size_t)f.items[i].evidence[0].value == without &&
+                strstr(f.items[i].claim, "rank 0 on host node0 in communicator dp") != NULL;
     assert_int_equal(said, 1);
     assert_true(f.severity != SEVERITY_OK && f.unknown_count > 0);
     nccl_findings_free(&f);
@@ -1031,7 +1035,7 @@ static void faults_of_a_cluster(void **state)
         {CLUSTER_SLOW_SENDER, "nccl-slow-sender", {"rank 17 of", "on the wire"}},
         {CLUSTER_SLOW_RECEIVER, "nccl-slow-receiver", {"rank 17 of", "receives slowly"}},
         {CLUSTER_SLOW_LINK, "nccl-slow-link", {"from rank 17", "to rank 22"}},
-        {CLUSTER_SLOW_RAIL, "nccl-slow-rail", {"process 3 of each host", "on the wire"}},
+        {CLUSTER_SLOW_RAIL, "nccl-slow-rail", {"ranks that send through mlx5_6 and mlx5_7", "on the wire"}},
         {CLUSTER_SOCKETS, "nccl-sockets", {"host node04 sends through sockets (100 %", "15 other hosts send through"}},
         {CLUSTER_UNEQUAL,
          "nccl-unequal-members",
@@ -1039,7 +1043,8 @@ static void faults_of_a_cluster(void **state)
         {CLUSTER_OTHER_RAIL,
          "nccl-other-adapter",
          {"rank 17 of world, on host node04, sends through mlx5_4 and mlx5_5",
-          "process 1 (by pid, from 0) of 15 other hosts sends through mlx5_2 and mlx5_3"}},
+          "the rank of its place (1, in the order of ranks, from 0) on 15 other hosts sends through mlx5_2 and "
+          "mlx5_3"}},
     };
     for (size_t i = 0; i < COUNT(planted); i++)
         for (unsigned seed = 1; seed <= 2; seed++) {
@@ -1119,10 +1124,154 @@ static void matrices_of_a_cluster(void **state)
     }
 }
 
+static int count_lines(void *user, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        *(size_t *)user += ((const char *)data)[i] == '\n';
+    return 0;
+}
+
+static size_t lines_of(const nccl *n, nccl_table table)
+{
+    size_t lines = 0;
+    assert_int_equal(nccl_export(n, table, NULL, count_lines, &lines), NETPROF_OK);
+    return lines;
+}
+
+// What pages show of transfers: a collective of 64 ranks, whose steps wait 10 us for credit, 20 for the GPU, 50 on the wire, and
+// two adapters of each rank, of which rank 17's second carries 4 of 64 KiB in each step. Of four rings two are between unlike
+// places.
+static void transfers_of_a_cluster(void **state)
+{
+    said s = say_undisturbed(state, CLUSTER_UNEQUAL, 4, 1, accuses_another);
+    const double all = 64.0 * 4 * 40 * 65536;
+    nccl_view v = {0};
+    nccl_view_make(&v, &s.n, &s.f, NULL, NULL);
+    assert_int_equal(v.waits.count, 1);
+    const nccl_view_wait *w = &v.waits.items[0];
+    double sending = w->gpu_us + w->credit_us + w->wire_us;
+    assert_string_equal(w->coll, "AllReduce");
+    assert_string_equal(w->mostly, "wire");
+    assert_int_equal(w->calls, 40);
+    assert_int_equal(w->ranks, 64);
+    assert_int_equal(w->items.count, NCCL_VIEW_WAITING);
+    assert_true(fabs(w->gpu_us / sending - .25) < .02 && fabs(w->credit_us / sending - .125) < .02);
+    assert_true(w->middle_us > 75 && w->middle_us < 90 && w->longest_us >= w->middle_us);
+    for (size_t i = 1; i < w->items.count; i++) // the longest steps first; all sent as much
+        assert_true(w->items.items[i].gpu_us + w->items.items[i].credit_us + w->items.items[i].wire_us <=
+                    w->items.items[i - 1].gpu_us + w->items.items[i - 1].credit_us + w->items.items[i - 1].wire_us);
+    assert_int_equal(v.transfers.count + v.transfers_left, 64);
+    assert_int_equal(v.adapters.count, 64 * 2);
+    assert_int_equal(v.recorded_files, 64);
+    double bytes = 0;
+    for (size_t i = 0; i < v.adapters.count; i++) {
+        const nccl_view_adapter *x = &v.adapters.items[i];
+        bytes += x->bytes;
+        assert_string_equal(x->way, "sends");
+        assert_string_equal(x->remark, i < 2 ? "unequal members" : "");
+        assert_true(fabs(x->share - (i == 0 ? 60. / 64 : i == 1 ? 4. / 64 : .5)) < 1e-9);
+    }
+    assert_string_equal(v.adapters.items[1].adapter, "mlx5_3");
+    assert_string_equal(v.adapters.items[1].name, "17 of world");
+    assert_true(bytes == all && v.between_bytes == all && v.across_bytes == all / 2 && v.places_by_adapter);
+    assert_int_equal(lines_of(&s.n, NCCL_WAITS_CSV), 1 + 64);
+    assert_int_equal(lines_of(&s.n, NCCL_ADAPTERS_CSV), 1 + 128);
+    nccl_view_free(&v);
+    said_free(&s);
+    end_directory(state);
+}
+
+static const nccl_finding *finding_of(const nccl_findings *f, const char *name)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->items[i].rule->name, name) == 0) return &f->items[i];
+    return NULL;
+}
+
+// That nobody uses RDMA is a finding only where it is known to be there. One lost part of 640 is said, and no more than that.
+static void what_is_not_used_and_what_is_lost(void **state)
+{
+    said s = say_undisturbed(state, CLUSTER_ALL_SOCKETS, 1, 1, accuses);
+    assert_null(finding_of(&s.f, "nccl-rdma-unused"));
+    assert_null(finding_of(&s.f, "nccl-sockets"));
+    nccl_findings_free(&s.f);
+    s.n.files[9].rdma = "mlx5_0";
+    s.n.files[9].host = s.n.processes[9].host; // as its snapshots tell
+    nccl_findings_make(&s.f, &s.n, NULL);
+    const nccl_finding *x = finding_of(&s.f, "nccl-rdma-unused");
+    assert_non_null(x);
+    assert_int_equal(x->severity, SEVERITY_WATCH);
+    assert_non_null(strstr(x->claim, "all 16 hosts that send use sockets"));
+    assert_non_null(strstr(x->claim, "1 of them has an RDMA adapter whose port is active (mlx5_0 on host node02)"));
+    s.n.files[9].rdma = NULL;
+    static const struct {
+        uint64_t lost;
+        severity severity;
+    } cases[] = {{6, SEVERITY_INFO}, {7, SEVERITY_WATCH}}; // of 8 ways of 40 operations and 40 steps, 1 %: 6.46
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        nccl_findings_free(&s.f);
+        s.n.members[17].stats.parts_dropped = cases[i].lost;
+        nccl_findings_make(&s.f, &s.n, NULL);
+        x = finding_of(&s.f, "nccl-parts-dropped");
+        assert_non_null(x);
+        assert_int_equal(x->severity, cases[i].severity);
+        assert_non_null(strstr(x->claim, "of rank 17 on host node04"));
+    }
+    said_free(&s);
+    end_directory(state);
+}
+
+static void make_adapter(const char *root, const char *state)
+{
+    static const char *const directories[] = {"sys",
+                                              "sys/class",
+                                              "sys/class/infiniband",
+                                              "sys/class/infiniband/mlx5_0",
+                                              "sys/class/infiniband/mlx5_0/ports",
+                                              "sys/class/infiniband/mlx5_0/ports/1",
+                                              "sys/class/infiniband/mlx5_0/ports/1/counters"};
+    for (size_t i = 0; i < COUNT(directories); i++)
+        assert_int_equal(mkdir(tree_path(root, directories[i]), 0777), 0);
+    tree_write(root, "sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "1000\n");
+    tree_write(root, "sys/class/infiniband/mlx5_0/ports/1/state", "%s\n", state);
+}
+
+// The first reading is of all counters: a port's state is known from it.
+static void adapters_that_are_there(void **state)
+{
+    static const struct {
+        const char *port, *known;
+    } cases[] = {{"4: ACTIVE", "mlx5_0"}, {"1: DOWN", NULL}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_directory(state);
+        char *root = tree_make();
+        player p;
+        nccl n = {0};
+        make_adapter(root, cases[i].port);
+        setenv("NETPROF", "counters", 1);
+        setenv("NETPROF_ROOT", root, 1);
+        setenv("NETPROF_SOURCES", "rdma", 1);
+        player_init(&p, 5, player_table(5), 1, "dp", 1, 2, 0);
+        play_one(&p);
+        player_finalize(&p);
+        unsetenv("NETPROF_ROOT");
+        unsetenv("NETPROF_SOURCES");
+        assert_int_equal(nccl_read(&n, (const char *const *)&directory, 1, NULL, NULL), NETPROF_OK);
+        assert_true(n.files[0].snapshots >= 2);
+        if (cases[i].known)
+            assert_string_equal(n.files[0].rdma, cases[i].known);
+        else
+            assert_null(n.files[0].rdma);
+        nccl_free(&n);
+        tree_remove(root);
+        end_directory(state);
+    }
+}
+
 static void a_healthy_cluster(void **state)
 {
     for (unsigned seed = 1; seed <= 4; seed++) {
-        // Places on a host are by pid: where pids have another order, as many processes use each adapter as elsewhere.
+        // Places on a host are in the order of ranks: where they have another, as many processes use each adapter as elsewhere.
         said s = say_undisturbed(state, seed == 4 ? CLUSTER_REORDERED : CLUSTER_CLEAN, 1, seed, accuses);
         assert_false(accuses(&s));
         assert_int_equal(s.n.member_count, 64);
@@ -1530,6 +1679,9 @@ int main(int count, char **arguments)
         TEST(a_plugin_that_is_chained_to_itself),
         cmocka_unit_test(faults_of_a_cluster),
         cmocka_unit_test(matrices_of_a_cluster),
+        cmocka_unit_test(transfers_of_a_cluster),
+        cmocka_unit_test(what_is_not_used_and_what_is_lost),
+        cmocka_unit_test(adapters_that_are_there),
         cmocka_unit_test(a_healthy_cluster),
         TEST(calls_without_times),
         TEST(replays_of_a_graph),

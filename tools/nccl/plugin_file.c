@@ -305,11 +305,24 @@ static file_queue_pair *file_queue_pair_of(uint32_t number)
     return NULL;
 }
 
+// Each adapter counts its own: a number may be on several, and which one is meant nobody tells. "mlx5_0|mlx5_1".
+static int64_t file_either(int64_t known, int64_t other)
+{
+    char text[256];
+    const char *name = file_text_at(other), *names = file_text_at(known);
+    size_t length = strlen(name);
+    if (!*names) return other;
+    for (const char *at = names; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+        if (strcspn(at, "|") == length && strncmp(at, name, length) == 0) return known;
+    int size = snprintf(text, sizeof text, "%s|%s", names, name);
+    return size > 0 && (size_t)size < sizeof text ? file_text(text) : known;
+}
+
 static void file_note_queue_pair(uint32_t number, int64_t adapter)
 {
     file_queue_pair *known = file_queue_pair_of(number);
     if (known) {
-        if (known->adapter != adapter) known->adapter = file_text(""); // each adapter counts its own
+        known->adapter = file_either(known->adapter, adapter);
         return;
     }
     file_queue_pair *more = realloc(file.queue_pairs, (file.queue_pair_count + 1) * sizeof *more);
@@ -414,10 +427,10 @@ static bool file_open_devices(void)
     return false;
 }
 
-void file_sample(void)
+void file_sample(bool all)
 {
     netprof_error error;
     if (file.failed || !file_open_devices() || !file_open()) return;
-    if (netprof_take(file.devices, &file.snapshot, NETPROF_SET_FAST, NULL)) return;
+    if (netprof_take(file.devices, &file.snapshot, all ? NETPROF_SET_ALL : NETPROF_SET_FAST, NULL)) return;
     if (netprof_write_snapshot(file.writer, &file.snapshot, &error)) file_fail(&error);
 }

@@ -19,7 +19,7 @@ bool file_is_full(void);             // NETPROF_NCCL_LIMIT: calls and transfers 
 
 // The RDMA device that this queue pair of the process belongs to; "" as a text: unknown, or several have one of the number.
 int64_t file_adapter(uint32_t queue_pair);
-void file_sample(void);             // a snapshot of the network devices
+void file_sample(bool all);         // a snapshot of the network devices; all: not only of the fast set
 int64_t file_sample_interval(void); // ns; 0: none
 
 #endif

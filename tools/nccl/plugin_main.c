@@ -140,12 +140,13 @@ static void *main_work(void *unused)
     int64_t interval = file_sample_interval(), now = plugin_monotonic_ns(), sample = now + interval, flush = now;
     (void)unused;
     pthread_mutex_lock(&main_lock);
-    if (interval) file_sample(); // however short the life of the communicators: two
+    // However short the life of the communicators: two, and these of all counters, as whether ports are up is one of the slow.
+    if (interval) file_sample(true);
     while (!main_ending) {
         now = plugin_monotonic_ns();
         main_drain_all(false);
         if (interval && now >= sample) {
-            file_sample();
+            file_sample(false);
             sample = now - (now - sample) % interval + interval;
         }
         if (now >= flush) {
@@ -155,7 +156,7 @@ static void *main_work(void *unused)
         }
         main_wait();
     }
-    if (interval) file_sample();
+    if (interval) file_sample(true);
     pthread_mutex_unlock(&main_lock);
     return NULL;
 }

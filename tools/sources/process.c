@@ -11,9 +11,9 @@
 // it takes a thousandth of the time, and carry the time of reading.
 //
 // A job of many processes is read thinner, for all of it to take less than a hundredth of a CPU: CPU time, faults, threads
-// and resident memory of so many in turn as a three-hundredth of the time suffices for; bytes, open files, waits and CPUs
-// allowed of so many as an eight-hundredth does; and of those that ended, or whose children did, at once. New processes
-// are then found in the list of all, which is read for a seven-hundredth. The last reading of a recording is of everything.
+// and resident memory of so many in turn as a four-hundredth of the time suffices for; bytes, open files, waits and CPUs
+// allowed of so many as a thousandth does; and of those that ended, or whose children did, at once. New processes
+// are then found in the list of all, which is read for a thousandth. The last reading of a recording is of everything.
 //
 // Of a task whose parent is no process of the job but waits for it on the job's behalf (Slurm's slurmstepd), what the
 // parent was given by the tasks that it waited for is the job's, too. Processes that ended and whose last use came to
@@ -40,7 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t TURN_PART = 300, CLOSER_PART = 800, LIST_PART = 700, TURN_LEAST_NS = 1000000;
+static const int64_t TURN_PART = 400, CLOSER_PART = 1000, LIST_PART = 1000, TURN_LEAST_NS = 1000000;
 static const int64_t SHARES_PART = 1000, SHARES_PART_MANY = 2000, SHARES_FIRST_NS = 1000000000,
                      SHARES_LATER_NS = INT64_C(5000000000), THREADS_PART = 500, THREADS_LEAST_NS = 1000000000;
 

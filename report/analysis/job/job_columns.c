@@ -77,14 +77,17 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
         job_lane_columns(r, r->nodes[node].lanes[meter], from_s, to_s, columns, count);
         return known > 0;
     }
-    for (size_t c = 0; c < count; c++) {
-        job_column *all = &columns[c];
-        *all = (job_column){NAN, NAN, NAN, NAN, JOB_NONE, JOB_NONE, 0};
-        for (size_t i = 0; i < r->node_count; i++) {
+    for (size_t c = 0; c < count; c++)
+        columns[c] = (job_column){NAN, NAN, NAN, NAN, JOB_NONE, JOB_NONE, 0};
+    // Node after node: what is known of one lies together in memory.
+    for (size_t i = 0; i < r->node_count; i++)
+        for (size_t c = 0; c < count && r->nodes[i].lanes[meter]; c++) {
             job_column one = job_lane_span(r, r->nodes[i].lanes[meter], from_s + width * (double)c,
                                            from_s + width * (double)(c + 1));
-            job_join_column(all, &one, i);
+            job_join_column(&columns[c], &one, i);
         }
+    for (size_t c = 0; c < count; c++) {
+        job_column *all = &columns[c];
         if (all->nodes) all->mean = all->total / (double)all->nodes;
         if (job_meter_of(meter)->sum == JOB_AVERAGES)
             all->total = all->mean;
@@ -111,11 +114,13 @@ void job_event_columns(const job_report *r, const job_event *event, double from_
         bool watched = false;
         for (size_t i = 0; i < r->node_count && !watched; i++)
             watched = r->nodes[i].begin_s < right && r->nodes[i].end_s > left;
-        double sum = 0;
-        for (size_t i = 0; i < event->lane_count; i++)
-            sum += job_bins_span(event->lanes[i].bins, job_ns_of(r, left), job_ns_of(r, right)).integral;
-        columns[c] = watched ? sum : NAN;
+        columns[c] = watched ? 0 : NAN;
     }
+    for (size_t i = 0; i < event->lane_count; i++)
+        for (size_t c = 0; c < count; c++) {
+            double left = from_s + width * (double)c, right = left + width;
+            columns[c] += job_bins_span(event->lanes[i].bins, job_ns_of(r, left), job_ns_of(r, right)).integral;
+        }
 }
 
 // ---- order of devices and nodes ----

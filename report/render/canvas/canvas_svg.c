@@ -137,27 +137,52 @@ static void canvas_svg_write_text(const canvas *c, buffer *out, const canvas_op 
     buffer_text(out, "</text>\n");
 }
 
-// One path for each ink: the runs of its cells in a grid of unit cells, scaled to the box. A run is a line as wide as a
-// row is high, which is half as long to write as the rectangle.
-static void canvas_svg_write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
+static bool canvas_svg_has_ink(uint16_t ink)
 {
+    return ink > INK_NONE && ink < INK_COUNT;
+}
+
+// One path for each ink: the runs of its cells in a grid of unit cells, scaled to the box. A run is a line as wide as a
+// row is high, which is half as long to write as the rectangle. What is under the others runs on below them.
+static void canvas_svg_write_image_ink(buffer *out, const canvas_op *op, uint16_t ink, bool under)
+{
+    size_t x = 0, y = 0;
+    const char *move = "M";
     buffer_printf(out, "<path class=\"s%u\" d=\"", (unsigned)ink);
     for (size_t row = 0; row < op->rows; row++) {
         const uint16_t *inks = op->inks + row * op->columns;
         for (size_t i = 0; i < op->columns; i++) {
             size_t from = i;
-            if (inks[i] != ink) continue;
-            while (i + 1 < op->columns && inks[i + 1] == ink)
+            if (under ? !canvas_svg_has_ink(inks[i]) : inks[i] != ink) continue;
+            while (i + 1 < op->columns && (under ? canvas_svg_has_ink(inks[i + 1]) : inks[i + 1] == ink))
                 i++;
-            buffer_printf(out, "M%zu %zuh%zu", from, row, i + 1 - from);
+            buffer_printf(out, "%s%td %zuh%zu", move, (ptrdiff_t)from - (ptrdiff_t)x, row - y, i + 1 - from);
+            move = "m";
+            x = i + 1;
+            y = row;
         }
     }
     buffer_text(out, "\"/>\n");
 }
 
+// The ink with the most runs, if that saves some, is drawn first, below the others, which then cut it.
+static void canvas_svg_write_image_inks(buffer *out, const canvas_op *op)
+{
+    size_t runs[INK_COUNT] = {0};
+    enum { WORTH = 3 };
+    uint16_t most = INK_NONE;
+    for (size_t i = 0; i < op->columns * op->rows; i++)
+        if (canvas_svg_has_ink(op->inks[i]))
+            runs[op->inks[i]] += i % op->columns == 0 || op->inks[i - 1] != op->inks[i];
+    for (uint16_t ink = INK_NONE + 1; ink < INK_COUNT; ink++)
+        if (runs[ink] >= WORTH && runs[ink] > runs[most]) most = ink;
+    if (most != INK_NONE) canvas_svg_write_image_ink(out, op, most, true);
+    for (uint16_t ink = INK_NONE + 1; ink < INK_COUNT; ink++)
+        if (runs[ink] && ink != most) canvas_svg_write_image_ink(out, op, ink, false);
+}
+
 static void canvas_svg_write_image(buffer *out, const canvas_op *op)
 {
-    bool used[INK_COUNT] = {false};
     if (!op->columns || !op->rows) return;
     // Lines lie on the middle of their rows.
     double across = op->box.width / (double)op->columns, down = op->box.height / (double)op->rows;
@@ -171,10 +196,7 @@ static void canvas_svg_write_image(buffer *out, const canvas_op *op)
         return;
     }
     if (op->id) buffer_printf(out, "<g id=\"d%zu\">", op->id);
-    for (size_t i = 0; i < op->columns * op->rows; i++)
-        if (op->inks[i] < INK_COUNT) used[op->inks[i]] = true;
-    for (uint16_t ink = INK_NONE + 1; ink < INK_COUNT; ink++)
-        if (used[ink]) canvas_svg_write_image_ink(out, op, ink);
+    canvas_svg_write_image_inks(out, op);
     buffer_text(out, op->id ? "</g></g>\n" : "</g>\n");
 }
 

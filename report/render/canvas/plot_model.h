@@ -47,8 +47,9 @@ typedef struct plot {
 typedef struct plot_job {
     const plot *plot;
     double width, height; // pt
-    bool coarse;          // for a screen: no point whose place shows less than an eighth of a pt, and tenths of it
-    char *svg;            // result, malloc'd; NULL: could not be made. Colours are placeholders: plot_svg_inks()
+    bool
+        coarse; // for a screen: tenths of a pt, and no point that is off the line by less than an eighth (field: a third)
+    char *svg; // result, malloc'd; NULL: could not be made. Colours are placeholders: plot_svg_inks()
     size_t svg_size;
 } plot_job;
 

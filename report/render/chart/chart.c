@@ -34,6 +34,53 @@ void *chart_begin(chart *x, chart_head head, size_t size)
     return m;
 }
 
+double chart_even_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    (void)c;
+    (void)width;
+    (void)from;
+    return x->fixed_height + x->row_height * (double)count;
+}
+
+void chart_heads(chart_twin *t, uint64_t right, const char *const *heads, size_t count)
+{
+    t->columns = count;
+    t->right = right;
+    for (size_t i = 0; i < count; i++)
+        chart_cell(t, heads[i]);
+}
+
+const char *chart_keep(arena *memory, chart_twin *t, const char *text)
+{
+    const char *copy = arena_text(memory, text);
+    chart_cell(t, copy);
+    return copy;
+}
+
+static const char *chart_text_at(const chart *x, const char *row, size_t at)
+{
+    const char *text;
+    if (at == CHART_TITLE) return x->title;
+    memcpy(&text, row + at, sizeof text);
+    return text;
+}
+
+size_t chart_pick_rows(chart *x, chart_pick *p, void *rows, size_t size, size_t count, size_t metric, size_t who)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *row = (const char *)rows + i * size;
+        if (!chart_fits(p, p->metric, chart_text_at(x, row, metric)) ||
+            !chart_fits(p, p->who, chart_text_at(x, row, who)))
+            continue;
+        memmove((char *)rows + kept++ * size, row, size);
+    }
+    if (!kept) return 0;
+    x->rows = kept;
+    chart_twin_clear(&x->twin);
+    return kept;
+}
+
 double chart_widest(canvas *c, const char *const *texts, size_t count, theme_type type, double most)
 {
     double widest = 0;

@@ -161,12 +161,9 @@ static void bars_fill_twin(chart *x, const bars *b)
 static bool bars_pick(chart *x, chart_pick *p)
 {
     bars *b = x->data;
-    size_t kept = 0;
-    for (size_t i = 0; i < b->count; i++)
-        if (chart_fits(p, p->metric, x->title) && chart_fits(p, p->who, b->rows[i].label)) b->rows[kept++] = b->rows[i];
+    size_t kept = chart_pick_rows(x, p, b->rows, sizeof *b->rows, b->count, CHART_TITLE, offsetof(bars_row, label));
     if (!kept) return false;
-    b->count = x->rows = kept;
-    chart_twin_clear(&x->twin);
+    b->count = kept;
     bars_fill_twin(x, b);
     return true;
 }

@@ -140,12 +140,9 @@ static void boxplot_make_table(chart_twin *t, const boxplot *b)
 static bool boxplot_pick(chart *x, chart_pick *p)
 {
     boxplot *b = x->data;
-    size_t kept = 0;
-    for (size_t i = 0; i < b->count; i++)
-        if (chart_fits(p, p->metric, x->title) && chart_fits(p, p->who, b->rows[i].label)) b->rows[kept++] = b->rows[i];
+    size_t kept = chart_pick_rows(x, p, b->rows, sizeof *b->rows, b->count, CHART_TITLE, offsetof(boxplot_row, label));
     if (!kept) return false;
-    b->count = x->rows = kept;
-    chart_twin_clear(&x->twin);
+    b->count = kept;
     boxplot_make_table(&x->twin, b);
     return true;
 }

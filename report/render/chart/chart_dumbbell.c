@@ -213,13 +213,10 @@ static void dumbbell_fill_twin(chart *x, const dumbbells *d)
 static bool dumbbell_pick(chart *x, chart_pick *p)
 {
     dumbbells *d = x->data;
-    size_t kept = 0;
-    for (size_t i = 0; i < d->count; i++)
-        if (chart_fits(p, p->metric, d->rows[i].name) && chart_fits(p, p->who, d->rows[i].device))
-            d->rows[kept++] = d->rows[i];
+    size_t kept = chart_pick_rows(x, p, d->rows, sizeof *d->rows, d->count, offsetof(dumbbell_row, name),
+                                  offsetof(dumbbell_row, device));
     if (!kept) return false;
-    d->count = x->rows = kept;
-    chart_twin_clear(&x->twin);
+    d->count = kept;
     dumbbell_fill_twin(x, d);
     return true;
 }

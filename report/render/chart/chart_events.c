@@ -174,10 +174,7 @@ static void events_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
 static void events_make_table(chart_twin *t, const events *e)
 {
     static const char *const heads[] = {"event", "samples with any", "sum", "most in a sample", "at", "status"};
-    t->columns = sizeof heads / sizeof *heads;
-    t->right = 0x1e;
-    for (size_t i = 0; i < t->columns; i++)
-        chart_cell(t, heads[i]);
+    chart_heads(t, 0x1e, heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < e->count; i++) {
         const events_row *r = &e->rows[i];
         double sum = 0, most = 0, at = NAN;
@@ -200,13 +197,10 @@ static void events_make_table(chart_twin *t, const events *e)
 static bool events_pick(chart *x, chart_pick *p)
 {
     events *e = x->data;
-    size_t kept = 0;
-    for (size_t i = 0; i < e->count; i++)
-        if (chart_fits(p, p->metric, e->rows[i].label) && chart_fits(p, p->who, e->rows[i].note))
-            e->rows[kept++] = e->rows[i];
+    size_t kept = chart_pick_rows(x, p, e->rows, sizeof *e->rows, e->count, offsetof(events_row, label),
+                                  offsetof(events_row, note));
     if (!kept) return false;
-    e->count = x->rows = kept;
-    chart_twin_clear(&x->twin);
+    e->count = kept;
     events_make_table(&x->twin, e);
     return true;
 }

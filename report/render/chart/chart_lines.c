@@ -208,12 +208,37 @@ static void lines_chart_draw_incidents(canvas *c, const axes *a, const axes_span
     }
 }
 
+// Whether all curves are areas of which each begins where the one before ends. Such are drawn from the last one on, each down
+// to the bottom: the edges between them are drawn once, and no gap shows there.
+static bool lines_chart_is_stack(const lines_panel *p, size_t points)
+{
+    bool stack = p->curve_count > 1;
+    for (size_t i = 0; stack && i < p->curve_count; i++) {
+        const lines_curve *k = &p->curves[i];
+        stack = k->area && k->low && k->high && k->pale != INK_NONE;
+        for (size_t at = 0; stack && i && at < points; at++) {
+            double from = k->low[at], end = k[-1].high[at];
+            stack = (from >= end && from <= end) || (isnan(from) && isnan(end));
+        }
+    }
+    return stack;
+}
+
 static void lines_chart_draw_curves(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
     enum { MOST = 64 };
     plot_series series[2 * MOST];
     size_t n = 0, count = l->style.count;
-    for (size_t i = 0; i < p->curve_count && i < MOST; i++) {
+    if (lines_chart_is_stack(p, count) && p->curve_count <= MOST) {
+        for (size_t i = p->curve_count; i-- > 0;)
+            series[n++] = (plot_series){.kind = PLOT_BAND,
+                                        .ink = p->curves[i].pale,
+                                        .x = l->style.x,
+                                        .y = p->curves[0].low,
+                                        .y2 = p->curves[i].high,
+                                        .count = count};
+    }
+    for (size_t i = n ? p->curve_count : 0; i < p->curve_count && i < MOST; i++) {
         const lines_curve *k = &p->curves[i];
         if (!k->low || !k->high || k->pale == INK_NONE) continue;
         series[n++] = (plot_series){
@@ -246,11 +271,12 @@ static number_text lines_chart_value_text(const lines_panel *p, double value)
     }
 }
 
-// Hover texts: up to 24 stretches, each with the point in its middle; all points are in the table.
+// Hover texts: up to 24 stretches, fewer where panels are many, each with the point in its middle; the table has more.
 static void lines_chart_draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
 {
-    enum { MOST = 24 };
-    size_t count = l->style.count, stretches = count < MOST ? count : MOST;
+    enum { MOST = 24, LEAST = 6, ALL = 120 };
+    size_t each = ALL / (l->count ? l->count : 1), most = each > MOST ? MOST : each < LEAST ? LEAST : each;
+    size_t count = l->style.count, stretches = count < most ? count : most;
     for (size_t s = 0; s < stretches; s++) {
         size_t from = s * count / stretches, end = (s + 1) * count / stretches, i = (from + end) / 2;
         axes_span span = {l->style.x[from], end < count ? l->style.x[end] : l->style.axis.axis.max, NULL, INK_NONE};
@@ -429,56 +455,86 @@ static size_t lines_chart_columns_of(const lines_curve *k, bool bands)
     return bands && k->low && k->high && !k->area ? 3 : 1;
 }
 
-static void lines_chart_table_head(chart_twin *t, const lines *l, bool bands)
+typedef struct lines_table {
+    bool bands;
+    size_t merged; // points in a row
+} lines_table;
+
+static void lines_chart_table_head(chart_twin *t, const lines *l, lines_table how)
 {
     static const char *const ends[3] = {"", ", lowest", ", highest"};
-    chart_cell(t, l->style.x_head);
+    if (how.merged > 1)
+        chart_cellf(t, "%s (each row the mean of %zu points)", l->style.x_head, how.merged);
+    else
+        chart_cell(t, l->style.x_head);
     t->columns = 1;
     for (size_t i = 0; i < l->count; i++)
         for (size_t k = 0; k < l->panels[i].curve_count; k++) {
             const lines_panel *p = &l->panels[i];
             const char *curve = p->curves[k].label, *unit = p->format == AXES_SI ? p->unit : "";
-            for (size_t m = 0; m < lines_chart_columns_of(&p->curves[k], bands); m++) {
+            for (size_t m = 0; m < lines_chart_columns_of(&p->curves[k], how.bands); m++) {
                 chart_cellf(t, "%s%s%s%s%s%s%s", p->label, *curve ? ", " : "", curve, ends[m], *unit ? " (" : "", unit,
                             *unit ? ")" : "");
-                t->right |= t->columns < 64 ? UINT64_C(1) << t->columns : 0;
+                t->right |= UINT64_C(1) << (t->columns < 63 ? t->columns : 63); // the last bit is for all that follow
                 t->columns++;
             }
         }
     t->right |= 1;
 }
 
+// Of `merged` points from there on those that are known, as their mean.
+static double lines_chart_mean(const double *of, size_t from, size_t merged, size_t count)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = from; i < from + merged && i < count; i++)
+        if (!isnan(of[i])) sum += of[i], known++;
+    return known ? sum / (double)known : NAN;
+}
+
 // In the page's table four digits, as fine as is drawn; in a file with the bands all that are known.
-static void lines_chart_table_values(chart_twin *t, const lines_curve *k, size_t row, bool bands)
+static void lines_chart_table_values(chart_twin *t, const lines_curve *k, size_t row, size_t count, lines_table how)
 {
     const double *of[3] = {k->y, k->low, k->high};
-    for (size_t m = 0; m < lines_chart_columns_of(k, bands); m++) {
-        if (isnan(of[m][row]))
+    for (size_t m = 0; m < lines_chart_columns_of(k, how.bands); m++) {
+        double value = lines_chart_mean(of[m], row, how.merged, count);
+        if (isnan(value))
             chart_cell(t, "not measured");
         else
-            chart_cellf(t, "%.*g", bands ? 6 : 4, of[m][row]);
+            chart_cellf(t, "%.*g", how.bands ? 6 : 4, value);
     }
 }
 
-static void lines_chart_fill_table(chart_twin *t, const lines *l, bool bands)
+static void lines_chart_fill_table(chart_twin *t, const lines *l, lines_table how)
 {
-    lines_chart_table_head(t, l, bands);
-    for (size_t row = 0; row < l->style.count; row++) {
-        chart_cellf(t, "%.10g", l->style.x[row]);
+    size_t count = l->style.count;
+    lines_chart_table_head(t, l, how);
+    for (size_t row = 0; row < count; row += how.merged) {
+        chart_cellf(t, "%.10g", lines_chart_mean(l->style.x, row, how.merged, count));
         for (size_t i = 0; i < l->count; i++)
             for (size_t k = 0; k < l->panels[i].curve_count; k++)
-                lines_chart_table_values(t, &l->panels[i].curves[k], row, bands);
+                lines_chart_table_values(t, &l->panels[i].curves[k], row, count, how);
     }
 }
 
 static void lines_chart_make_table(chart_twin *t, const lines *l)
 {
-    lines_chart_fill_table(t, l, false);
+    lines_chart_fill_table(t, l, (lines_table){.merged = 1});
 }
 
 static void lines_chart_make_all(const chart *x, chart_twin *t)
 {
-    lines_chart_fill_table(t, x->data, true);
+    lines_chart_fill_table(t, x->data, (lines_table){.bands = true, .merged = 1});
+}
+
+// What a page can carry: as many rows and cells, each the mean of some points.
+static void lines_chart_make_brief(const chart *x, chart_twin *t)
+{
+    enum { ROWS = 200, CELLS = 5000 };
+    const lines *l = x->data;
+    size_t rows = CELLS / x->twin.columns < ROWS ? CELLS / x->twin.columns : ROWS;
+    size_t merged = rows ? (l->style.count + rows - 1) / rows : l->style.count;
+    lines_chart_fill_table(t, l, (lines_table){.merged = merged ? merged : 1});
 }
 
 // ---- making it ----
@@ -596,6 +652,7 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     x.draw = lines_chart_draw;
     x.pick = lines_chart_pick;
     x.all = lines_chart_make_all;
+    x.brief = lines_chart_make_brief;
     x.height = lines_chart_height;
     x.squeeze = s->fill ? lines_chart_least(l) : s->squeeze ? .7 : 0;
     lines_chart_make_table(&x.twin, l);

@@ -94,7 +94,7 @@ static void map_draw_cells(canvas *c, const map *m, const map_row *r, canvas_box
 // Hover texts: stretches of columns with the most in each.
 static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
-    enum { STRETCHES = 40, LEAST = 8, ALL = 160 }; // ALL: of a whole map, or pages become heavy
+    enum { STRETCHES = 40, LEAST = 5, ALL = 80 }; // ALL: of a whole map, or pages become heavy
     size_t columns = m->style.columns, most = m->count ? ALL / m->count : STRETCHES;
     size_t stretches = most > STRETCHES ? STRETCHES : most < LEAST ? LEAST : most;
     if (stretches > columns) stretches = columns;
@@ -242,12 +242,9 @@ static void map_copy_rows(map *m, const map_row *rows, size_t count)
 static bool map_pick(chart *x, chart_pick *p)
 {
     map *m = x->data;
-    size_t kept = 0;
-    for (size_t i = 0; i < m->count; i++)
-        if (chart_fits(p, p->metric, x->title) && chart_fits(p, p->who, m->rows[i].label)) m->rows[kept++] = m->rows[i];
+    size_t kept = chart_pick_rows(x, p, m->rows, sizeof *m->rows, m->count, CHART_TITLE, offsetof(map_row, label));
     if (!kept) return false;
-    m->count = x->rows = kept;
-    chart_twin_clear(&x->twin);
+    m->count = kept;
     map_make_table(&x->twin, m);
     return true;
 }

@@ -9,7 +9,7 @@ typedef struct chart_twin {
     size_t columns;
     char **cells;   // row after row, the first is the heading
     size_t count;   // cells
-    uint64_t right; // bit i: column i is aligned right (numbers)
+    uint64_t right; // bit i: column i is aligned right (numbers); the last bit: all columns from there on, too
 } chart_twin;
 
 // What of a chart is wanted. Start from {0}.
@@ -26,6 +26,7 @@ struct chart {
     size_t rows;          // into which it can be divided over pages; 1: it stays whole
     bool is_table;        // its twin says all that it shows: HTML shows the twin in its place
     double squeeze;       // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
+    double fixed_height, row_height; // of charts whose height is chart_even_height()
     // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
     double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
     void (*draw)(const chart *x, canvas *c, canvas_box box, size_t from, size_t count);
@@ -33,6 +34,8 @@ struct chart {
     bool (*pick)(chart *x, chart_pick *p);
     // Fills in a table of all that is drawn, bands, too; NULL: the twin is that.
     void (*all)(const chart *x, chart_twin *t);
+    // The same as the twin, in so few rows that a page can carry it; NULL: the twin has few.
+    void (*brief)(const chart *x, chart_twin *t);
     void (*free)(void *data); // may be NULL
     void *data;
     chart_twin twin;

@@ -15,15 +15,6 @@ typedef struct panel {
 
 static const double pitch = 18.4, axis_height = 14, value_width = 74;
 
-static double chart_panel_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    return (double)count * pitch + axis_height;
-}
-
 static double panel_place(const panel *p, double value, double left, double right)
 {
     double share = log(value / p->style.low) / log(p->style.high / p->style.low);
@@ -128,7 +119,9 @@ chart chart_panel(chart_head head, const panel_style *style, const panel_row *ro
     }
     x.rows = p->count ? p->count : 1;
     x.squeeze = .8;
-    x.height = chart_panel_height;
+    x.height = chart_even_height;
+    x.fixed_height = axis_height;
+    x.row_height = pitch;
     x.draw = panel_draw;
     panel_fill_twin(&x, p);
     return x;
@@ -140,16 +133,6 @@ typedef struct panel_key {
     arena *memory;
     const char *device, *peers, *note;
 } panel_key;
-
-static double panel_key_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    (void)count;
-    return 14;
-}
 
 static void panel_key_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
@@ -173,7 +156,8 @@ chart chart_panel_key(chart_head head, const char *device, const char *peers, co
     k->device = arena_text(k->memory, device);
     k->peers = arena_text(k->memory, peers);
     k->note = arena_text(k->memory, note);
-    x.height = panel_key_height;
+    x.height = chart_even_height;
+    x.fixed_height = 14;
     x.draw = panel_key_draw;
     return x;
 }

@@ -138,10 +138,7 @@ static void regions_fill_twin(chart *x, const tree *t)
 {
     static const char *const heads[] = {"region",        "depth",    "calls",     "mean of ranks", "own",
                                         "share of time", "odd rank", "NICs sent", "paused",        "retries"};
-    x->twin.columns = sizeof heads / sizeof *heads;
-    x->twin.right = UINT64_C(0x3be);
-    for (size_t i = 0; i < x->twin.columns; i++)
-        chart_cell(&x->twin, heads[i]);
+    chart_heads(&x->twin, UINT64_C(0x3be), heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < t->count; i++) {
         const region_row *r = &t->rows[i];
         chart_cell(&x->twin, r->name);

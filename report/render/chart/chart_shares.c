@@ -78,6 +78,16 @@ static double shares_height(const chart *x, canvas *c, double width, size_t from
     return (double)s->count * pitch + shares_key(s, c, &g, 0, 0, false);
 }
 
+// Its label stands on paper within the hatching.
+static void shares_draw_hatched(canvas *c, const share_segment *s, const char *text, canvas_box box)
+{
+    double width = canvas_text_width(c, text, TYPE_CELL) + 5;
+    canvas_hatch(c, box);
+    if (!shares_fits(c, s, box.width)) return;
+    canvas_rect(c, (canvas_box){box.x + (box.width - width) / 2, box.y + 1.5, width, box.height - 3}, INK_PAPER, 0);
+    canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, text, TYPE_CELL, INK_TEXT, ALIGN_CENTER, 0);
+}
+
 static void shares_draw_row(canvas *c, const share_row *r, const geometry *g, canvas_box box, double y)
 {
     double sum = shares_sum_of(r), at = box.x + g->left, base = y + bar_height / 2 + 2.6;
@@ -91,9 +101,12 @@ static void shares_draw_row(canvas *c, const share_row *r, const geometry *g, ca
         double width = x->value / sum * g->width;
         if (!(x->value > 0)) continue;
         canvas_tip(c, shares_label_of(x, text, sizeof text));
-        canvas_rect(c, (canvas_box){at, y, width, bar_height}, x->ink, 0);
+        if (x->ink == INK_NONE)
+            shares_draw_hatched(c, x, text, (canvas_box){at, y, width, bar_height});
+        else
+            canvas_rect(c, (canvas_box){at, y, width, bar_height}, x->ink, 0);
         if (at > box.x + g->left + 1) canvas_line(c, at, y, at, y + bar_height, INK_PAPER, .8);
-        if (shares_fits(c, x, width))
+        if (shares_fits(c, x, width) && x->ink != INK_NONE)
             canvas_text(c, at + width / 2, base, text, TYPE_CELL, (theme_ink)(INK_ON + x->ink), ALIGN_CENTER, 0);
         at += width;
     }
@@ -113,10 +126,7 @@ static void shares_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
 static void shares_fill_twin(chart_twin *t, const shares *s)
 {
     static const char *const heads[] = {"", "what", "amount", "share"};
-    t->columns = sizeof heads / sizeof *heads;
-    t->right = 0xc;
-    for (size_t i = 0; i < t->columns; i++)
-        chart_cell(t, heads[i]);
+    chart_heads(t, 0xc, heads, sizeof heads / sizeof *heads);
     for (size_t r = 0; r < s->count; r++) {
         double sum = shares_sum_of(&s->rows[r]);
         for (size_t i = 0; i < s->rows[r].count; i++) {

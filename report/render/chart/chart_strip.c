@@ -17,15 +17,6 @@ typedef struct strip {
 
 static const double pitch = 13.2, cell_height = 11.6, head_height = 13, gap = 2;
 
-static double chart_strip_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    return head_height + (double)count * pitch;
-}
-
 static bool strip_known(const strip_cell *cell)
 {
     return cell->state == STRIP_KNOWN;
@@ -251,7 +242,9 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
         s->words = s->words && s->rows[r].word && !strip_count_unknown(s, &s->rows[r]);
     x.rows = s->count ? s->count : 1;
     x.squeeze = .8;
-    x.height = chart_strip_height;
+    x.height = chart_even_height;
+    x.fixed_height = head_height;
+    x.row_height = pitch;
     x.draw = strip_draw;
     strip_fill_twin(&x, s);
     return x;

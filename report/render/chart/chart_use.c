@@ -14,15 +14,6 @@ typedef struct use {
 
 static const double pitch = 13.1, bar_height = 8.6;
 
-static double use_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    return (double)count * pitch + 2;
-}
-
 static double use_clamped(double share)
 {
     return fmax(0, fmin(1, share));
@@ -85,10 +76,7 @@ static void use_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
 static void use_fill_twin(chart_twin *t, const use *u)
 {
     static const char *const heads[] = {"", "mean", "", "lowest", "highest"};
-    t->columns = sizeof heads / sizeof *heads;
-    t->right = 0x1a;
-    for (size_t i = 0; i < t->columns; i++)
-        chart_cell(t, heads[i]);
+    chart_heads(t, 0x1a, heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < u->count; i++) {
         const use_row *r = &u->rows[i];
         chart_cell(t, r->label);
@@ -111,7 +99,9 @@ chart chart_use(chart_head head, const use_row *rows, size_t count)
         r->value = arena_text(u->memory, r->value);
         r->of = arena_text(u->memory, r->of);
     }
-    x.height = use_height;
+    x.height = chart_even_height;
+    x.fixed_height = 2;
+    x.row_height = pitch;
     x.draw = use_draw;
     x.rows = u->count ? u->count : 1;
     use_fill_twin(&x.twin, u);
@@ -177,15 +167,11 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count)
     facts *f = chart_begin(&x, head, sizeof *f);
     f->rows = arena_copy(f->memory, rows, count, sizeof *rows);
     f->count = count;
-    x.twin.columns = 2;
-    chart_cell(&x.twin, "");
-    chart_cell(&x.twin, "");
+    chart_heads(&x.twin, 0, (const char *const[]){"", ""}, 2);
     for (size_t i = 0; i < f->count; i++) {
         fact_row *r = &f->rows[i];
-        r->title = arena_text(f->memory, r->title);
-        r->text = arena_text(f->memory, r->text);
-        chart_cell(&x.twin, r->title);
-        chart_cell(&x.twin, r->text);
+        r->title = chart_keep(f->memory, &x.twin, r->title);
+        r->text = chart_keep(f->memory, &x.twin, r->text);
     }
     x.rows = f->count ? f->count : 1;
     x.is_table = true;

@@ -31,7 +31,7 @@ chart chart_facts(chart_head head, const fact_row *rows, size_t count);
 typedef struct share_segment {
     const char *label, *text; // "GPU", "27.6 kWh"
     double value;             // NAN and 0: not drawn
-    theme_ink ink;
+    theme_ink ink;            // INK_NONE: hatched, nobody says what it is
 } share_segment;
 
 typedef struct share_row {

@@ -26,9 +26,30 @@ typedef struct matrix_style {
     theme_ink ramp;               // INK_BLUE or INK_ORANGE
     size_t mark_row, mark_column; // framed: both are one cell; count: none
     size_t mark_count;            // rows, or columns; 0: one
+    double side;                  // of the field on a page, at most; 0: usual
+    const double *medians;        // [count] of each row, as bars at its right, NAN: none; NULL: no bars
     const char *note;             // below; "" none
 } matrix_style;
 
 chart chart_matrix(chart_head head, const matrix_style *style, const matrix_cell *cells, size_t count);
+
+// ---- chart_latest.c: the senders, or receivers, that the others wait for longest, and how a matrix is read ----
+
+typedef struct latest_row {
+    const char *label, *where; // "rank 22", "n06"
+    double outside, inside;    // seconds; NAN: none known
+    bool marked;               // by the finding
+} latest_row;
+
+typedef struct latest_style {
+    const char *who;                 // "sender", "receiver"
+    bool outside, inside;            // are there such columns?
+    const char *row, *column, *cell; // what the finding marks: "rank 22, here"; NULL: nothing
+    size_t others;                   // not listed; 0: none
+    double others_most;              // seconds
+    const char *note;                // below; "" none
+} latest_style;
+
+chart chart_latest(chart_head head, const latest_style *style, const latest_row *rows, size_t count);
 
 #endif

@@ -373,9 +373,10 @@ static void html_write_contents(writer *w)
 
 // ---- tables ----
 
+// The last bit is that of all columns from there on.
 static bool html_is_right(const chart_twin *t, size_t column)
 {
-    return column < 64 && t->right >> column & 1;
+    return t->right >> (column < 63 ? column : 63) & 1;
 }
 
 static void html_write_cell(writer *w, const chart_twin *t, size_t i)
@@ -416,6 +417,16 @@ static void html_write_table(writer *w, const chart_twin *t, const char *label)
     buffer_text(w->out, "</tbody>\n</table>\n</div>\n");
 }
 
+// A page that answers has all that is drawn, for the cross-hair takes its values from there.
+static void html_write_twin(writer *w, const chart *x, const char *label)
+{
+    chart_twin brief = {0};
+    bool all = w->interactive || !x->brief;
+    if (!all) x->brief(x, &brief);
+    html_write_table(w, all ? &x->twin : &brief, label);
+    chart_twin_clear(&brief);
+}
+
 // ---- charts ----
 
 static void html_write_layout(writer *w, const layout *x, const char *label, const char *kind)
@@ -443,7 +454,7 @@ static void html_write_chart(writer *w, const chart *x, const layout *layouts)
     if (layouts[WIDE].c) html_write_layout(w, &layouts[WIDE], label, layouts[NARROW].c ? "wide" : "only");
     if (layouts[NARROW].c) html_write_layout(w, &layouts[NARROW], label, "narrow");
     if (has_table && !x->is_table) html_write_element(w, "<details>\n<summary>Table: ", label, "</summary>\n");
-    if (has_table) html_write_table(w, &x->twin, label);
+    if (has_table) html_write_twin(w, x, label);
     if (has_table && !x->is_table) buffer_text(w->out, "</details>\n");
     buffer_text(w->out, "</figure>\n");
 }

@@ -228,9 +228,18 @@ static void nsys_page_add_balance(nsys_page *p)
 
 // ---- busy over time ----
 
+// 0: files that each begin at their own 0 have no clock in common.
+static int64_t nsys_page_wall_ns(const nsys_page *p)
+{
+    const nsys *first = nsys_page_first_file(p);
+    if (p->over) return p->over->time.wall_ns;
+    if (p->job->file_count > 1) return p->job->placed ? p->job->from_ns : 0;
+    return first->session_ns ? first->session_ns + first->begin_ns : 0;
+}
+
 static pages_time nsys_page_page_time(const nsys_page *p)
 {
-    return (pages_time){0, p->span_s, p->columns, 0};
+    return (pages_time){0, p->span_s, p->columns, nsys_page_wall_ns(p)};
 }
 
 static const char *nsys_page_map_question(nsys_page *p, size_t shown)

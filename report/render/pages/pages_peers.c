@@ -2,16 +2,16 @@
 
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/words.h"
+#include "analysis/peers/senders.h"
 #include "analysis/regions/pairs/regions_pairs.h"
 #include "render/base/number.h"
-#include "render/chart/charts_peers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEERS_ROWS = 64, PEERS_LISTED = 12 };
+enum { PEERS_ROWS = 64, PEERS_LISTED = 12, PEERS_LATEST = 3, PEERS_LATEST_MOST = 8 };
 
 // Rows of the matrix: ranks, node after node; where they are too many, nodes, and groups of nodes.
 typedef struct peers_rows {
@@ -97,28 +97,95 @@ static const char *peers_each(arena *memory, const peers_rows *r)
     return *r->what == 'n' ? ", by node" : "";
 }
 
-static chart peers_chart(arena *memory, const pairs *p, const peers_rows *r, bool delay, const char *note)
+static matrix_style peers_style(const pairs *p, const peers_rows *r, bool delay, const char *note)
 {
-    matrix_cell *cells;
-    size_t count = peers_cells(memory, p, r, delay, &cells), none = r->count;
     bool mark = delay && p->mark.sender != PAIRS_NONE;
-    const matrix_style style = {.labels = r->labels,
-                                .groups = r->groups,
-                                .nodes = r->nodes,
-                                .count = r->count,
-                                .group_count = r->node_count,
-                                .format = delay ? AXES_DURATION : AXES_SI,
-                                .unit = "B",
-                                .ramp = delay ? INK_ORANGE : INK_BLUE,
-                                .mark_row = mark ? r->row_of[p->mark.sender] : none,
-                                .mark_column = none,
-                                .note = note};
-    const char *question = delay
-                               ? arena_format(memory, "mean time of a blocking receive%s", peers_each(memory, r))
-                               : arena_format(memory, "%s messages to a named peer%s", p->layer, peers_each(memory, r));
-    return chart_matrix(delay ? (chart_head){"peers-delay", "Waiting for whom?", question}
-                              : (chart_head){"peers-bytes", "Who sent to whom?", question},
-                        &style, cells, count);
+    return (matrix_style){.labels = r->labels,
+                          .groups = r->groups,
+                          .nodes = r->nodes,
+                          .count = r->count,
+                          .group_count = r->node_count,
+                          .format = delay ? AXES_DURATION : AXES_SI,
+                          .unit = "B",
+                          .ramp = delay ? INK_ORANGE : INK_BLUE,
+                          .mark_row = mark ? r->row_of[p->mark.sender] : r->count,
+                          .mark_column = r->count,
+                          .note = note};
+}
+
+// ---- the latest ----
+
+static bool peers_is_marked(const matrix_style *s, size_t i)
+{
+    size_t from = s->mark_row < s->count ? s->mark_row : s->mark_column;
+    return i >= from && i < from + (s->mark_count ? s->mark_count : 1);
+}
+
+static bool peers_has_late(const matrix_style *s)
+{
+    return (s->mark_row < s->count) != (s->mark_column < s->count);
+}
+
+// Of senders, or of receivers; by place.
+static senders_row *peers_rank(arena *memory, const matrix_style *s, const matrix_cell *cells, size_t count)
+{
+    senders_row *rows = arena_make(memory, s->count + 1, sizeof *rows);
+    double *delays = arena_make(memory, s->count * s->count + 1, sizeof *delays);
+    bool turned = s->mark_column < s->count;
+    for (size_t i = 0; i < s->count * s->count; i++)
+        delays[i] = NAN;
+    for (size_t i = 0; i < count; i++)
+        delays[(turned ? cells[i].column : cells[i].row) * s->count + (turned ? cells[i].row : cells[i].column)] =
+            cells[i].value;
+    senders_rank(delays, s->groups, s->count, rows);
+    return rows;
+}
+
+void pages_peers_set_medians(arena *memory, matrix_style *style, const matrix_cell *cells, size_t count)
+{
+    if (!peers_has_late(style) || style->mark_column < style->count) return;
+    const senders_row *rows = peers_rank(memory, style, cells, count);
+    double *medians = arena_make(memory, style->count, sizeof *medians);
+    for (size_t i = 0; i < style->count; i++)
+        medians[rows[i].sender] = senders_delay(&rows[i]);
+    style->medians = medians;
+    style->side = PAGES_PEERS_SIDE;
+}
+
+void pages_peers_add_latest(document *doc, arena *memory, const char *name, const char *of_what,
+                            const matrix_style *style, const matrix_cell *cells, size_t count)
+{
+    latest_row listed[PEERS_LATEST_MOST];
+    size_t shown = 0;
+    if (!peers_has_late(style)) return;
+    const senders_row *rows = peers_rank(memory, style, cells, count);
+    bool receivers = style->mark_column < style->count;
+    const char *marked = style->labels[receivers ? style->mark_column : style->mark_row];
+    if (style->mark_count > 1) marked = style->nodes[style->groups[receivers ? style->mark_column : style->mark_row]];
+    latest_style s = {.who = receivers ? "receiver" : "sender", .others_most = NAN, .note = ""};
+    const char *here = arena_format(memory, "%.40s, here", marked);
+    *(receivers ? &s.column : &s.row) = here;
+    for (size_t i = 0; i < style->count; i++) {
+        const senders_row *r = &rows[i];
+        bool is_marked = peers_is_marked(style, r->sender);
+        if (isnan(senders_delay(r))) continue;
+        s.outside |= !isnan(r->outside);
+        s.inside |= !isnan(r->inside);
+        if (shown < PEERS_LATEST_MOST && (i < PEERS_LATEST || is_marked)) {
+            const char *label = style->labels[r->sender], *node = style->nodes[style->groups[r->sender]];
+            listed[shown++] =
+                (latest_row){label, strcmp(label, node) == 0 ? "" : node, r->outside, r->inside, is_marked};
+        } else {
+            s.others++;
+            s.others_most = fmax(s.others_most, senders_delay(r));
+        }
+    }
+    if (shown)
+        document_add(doc,
+                     chart_latest((chart_head){name, receivers ? "Latest receivers" : "Latest senders",
+                                               arena_format(memory, "median of each over those %s, %s",
+                                                            receivers ? "that send to it" : "it sends to", of_what)},
+                                  &s, listed, shown));
 }
 
 // ---- the largest ----
@@ -169,13 +236,11 @@ static const char *peers_delay_note(arena *memory, const pairs *p, bool of_nodes
 {
     const char *text = "";
     if (p->mark.sender != PAIRS_NONE)
-        text =
-            arena_format(memory, of_nodes ? "Framed: %s, the node of the rank that is late. " : "Framed: %s is late. ",
-                         p->places[p->mark.sender].label);
-    text = arena_format(memory,
-                        "%sA dark row is a sender that is waited for, a dark column a receiver that comes early or "
-                        "receives slowly, a dark cell one pair.",
-                        text);
+        text = arena_format(memory, of_nodes ? "Framed: %s, the node of the rank that is late." : "Framed: %s is late.",
+                            p->places[p->mark.sender].label);
+    else
+        text = "A row that stands out is a sender that is waited for, a column a receiver that comes early or receives "
+               "slowly, a single cell one pair.";
     if (p->unassigned_ns > 0)
         text = arena_format(memory, "%s Of %s in other waits MPI does not say for whom.", text,
                             number_duration(p->unassigned_ns / 1e9).text);
@@ -203,18 +268,33 @@ static bool peers_differ(const pairs *p)
     return differ;
 }
 
+static chart peers_bytes_chart(arena *memory, const pairs *p, const peers_rows *rows, double side)
+{
+    matrix_cell *cells;
+    size_t count = peers_cells(memory, p, rows, false, &cells);
+    matrix_style style = peers_style(p, rows, false, peers_bytes_note(memory, p));
+    style.side = side;
+    const char *question = arena_format(memory, "%s messages to a named peer%s", p->layer, peers_each(memory, rows));
+    return chart_matrix((chart_head){"peers-bytes", "Who sent to whom?", question}, &style, cells, count);
+}
+
 static void peers_add_charts(document *doc, arena *memory, const pairs *p, const char *what)
 {
     peers_rows rows = peers_rows_of(memory, p, what);
-    bool delayed = pairs_sum(p, NULL, NULL).delayed > 0;
-    chart bytes = peers_chart(memory, p, &rows, false, peers_bytes_note(memory, p));
-    if (delayed)
-        document_beside(doc, bytes,
-                        peers_chart(memory, p, &rows, true, peers_delay_note(memory, p, strcmp(what, "nodes") == 0)),
-                        .5);
-    else
-        document_beside(doc, bytes, peers_largest(memory, p), .5);
-    if (delayed && peers_differ(p)) document_add(doc, peers_largest(memory, p));
+    if (!pairs_sum(p, NULL, NULL).delayed) {
+        document_beside(doc, peers_bytes_chart(memory, p, &rows, 0), peers_largest(memory, p), .5);
+        return;
+    }
+    matrix_cell *cells;
+    size_t count = peers_cells(memory, p, &rows, true, &cells);
+    matrix_style style = peers_style(p, &rows, true, peers_delay_note(memory, p, strcmp(what, "nodes") == 0));
+    pages_peers_set_medians(memory, &style, cells, count);
+    const char *question = arena_format(memory, "mean time of a blocking receive%s", peers_each(memory, &rows));
+    document_beside(doc, peers_bytes_chart(memory, p, &rows, style.side),
+                    chart_matrix((chart_head){"peers-delay", "Waiting for whom?", question}, &style, cells, count),
+                    style.medians ? PAGES_PEERS_BYTES : .5);
+    pages_peers_add_latest(doc, memory, "peers-latest", "of the mean time of a blocking receive", &style, cells, count);
+    if (peers_differ(p)) document_add(doc, peers_largest(memory, p));
 }
 
 void pages_peers_of_regions(document *doc, arena *memory, const regions *r)

@@ -234,27 +234,66 @@ double axes_x_height(const canvas *c, const axes_scale *x)
     return AXES_X_HEIGHT + (x->wall_ns ? 8 : 0);
 }
 
-// "22:13:20", of long times with their day; the first says that it is UTC.
-static void axes_wall_text(const axes_scale *x, double tic, bool first, char text[48])
+// When each tic was, on the wall's clock.
+typedef struct axes_walls {
+    int64_t ns[10]; // 0: not known
+    size_t count;
+    int64_t length_ns, least_ns; // of all, and between neighbours
+} axes_walls;
+
+// Of a time of at most some centuries in either direction: what is more is no time of a run.
+static int64_t axes_nanoseconds(double seconds)
 {
-    enum { DAY = 86400, MONTH_AT = 5, CLOCK_AT = 11, TO_MINUTES = 16 };
-    number_text utc = number_utc(x->wall_ns + (int64_t)llround(tic * 1e9), 0);
-    bool days = x->axis.max - x->axis.min > DAY, known = strlen(utc.text) > CLOCK_AT;
-    snprintf(text, 48, "%.*s%s", days ? TO_MINUTES - MONTH_AT : 8, known ? utc.text + (days ? MONTH_AT : CLOCK_AT) : "",
+    const double most = 4e9;
+    return isnan(seconds) ? 0 : (int64_t)llround(fmin(fmax(seconds, -most), most) * 1e9);
+}
+
+static axes_walls axes_walls_of(const axes *a, const double *tics, size_t count, axes_when *at, const void *user)
+{
+    axes_walls w = {.count = count, .least_ns = INT64_MAX};
+    int64_t first = 0, before = 0;
+    for (size_t i = 0; i < count; i++) {
+        w.ns[i] = at ? at(user, tics[i]) : a->x.wall_ns + axes_nanoseconds(tics[i]);
+        if (!w.ns[i]) continue;
+        if (!first) first = w.ns[i];
+        if (before && w.ns[i] > before && w.ns[i] - before < w.least_ns) w.least_ns = w.ns[i] - before;
+        before = w.ns[i];
+        w.length_ns = before - first;
+    }
+    if (!at) w.length_ns = axes_nanoseconds(a->x.axis.max - a->x.axis.min);
+    return w;
+}
+
+// "22:13:20", of long times with their day, of short ones with so many digits that neighbours differ; the first says that it
+// is UTC.
+static void axes_wall_text(const axes_walls *w, size_t i, bool first, char text[64])
+{
+    enum { DAY = 86400, MONTH_AT = 5, CLOCK_AT = 11, TO_MINUTES = 16, TO_SECONDS = 8, MOST = 6 };
+    const int64_t second = 1000000000;
+    unsigned digits = 0;
+    for (int64_t unit = second; digits < MOST && w->least_ns < unit; unit /= 10)
+        digits++;
+    number_text utc = number_utc(w->ns[i], digits);
+    bool days = w->length_ns > DAY * second, known = strlen(utc.text) > CLOCK_AT;
+    int length = days ? TO_MINUTES - MONTH_AT : TO_SECONDS + (digits ? 1 + (int)digits : 0);
+    snprintf(text, 64, "%.*s%s", length, known ? utc.text + (days ? MONTH_AT : CLOCK_AT) : "",
              first && known ? " UTC" : "");
 }
 
-static void axes_draw_wall(canvas *c, const axes *a, const double *tics, size_t count, double left, double right)
+static void axes_draw_wall(canvas *c, const axes *a, const double *tics, const axes_walls *w, double left, double right)
 {
     double taken = left, y = a->box.y + a->box.height + 18.5;
-    for (size_t i = 0; i < count; i++) {
-        char text[48];
-        axes_wall_text(&a->x, tics[i], i == 0, text);
+    bool first = true;
+    for (size_t i = 0; i < w->count; i++) {
+        char text[64];
+        if (!w->ns[i]) continue;
+        axes_wall_text(w, i, first, text);
         double width = canvas_text_width(c, text, TYPE_AXIS), x = axes_x(a, tics[i]);
         double from = fmin(fmax(x - width / 2, left), right - width);
-        if (from < taken && i) continue;
+        if (from < taken && !first) continue;
         canvas_text(c, from, y, text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
         taken = from + width + 8;
+        first = false;
     }
 }
 
@@ -267,7 +306,7 @@ static void axes_draw_x_title(canvas *c, const axes *a, const axes_unit *unit, d
     canvas_text(c, middle, a->box.y + a->box.height + 10.5 + title_line, text, TYPE_AXIS, INK_TEXT, ALIGN_CENTER, 0);
 }
 
-void axes_draw_x(canvas *c, const axes *a, double left, double right)
+void axes_draw_x_when(canvas *c, const axes *a, double left, double right, axes_when *at, const void *user)
 {
     double tics[10], bottom = a->box.y + a->box.height, taken = left;
     number_text labels[10];
@@ -283,9 +322,17 @@ void axes_draw_x(canvas *c, const axes *a, double left, double right)
         canvas_text(c, from, bottom + 10.5, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
         taken = from + width + 4;
     }
-    if (a->x.wall_ns && !canvas_figure_of(c)) axes_draw_wall(c, a, tics, count, left, right);
+    if (a->x.wall_ns && !canvas_figure_of(c)) {
+        const axes_walls walls = axes_walls_of(a, tics, count, at, user);
+        axes_draw_wall(c, a, tics, &walls, left, right);
+    }
     if (time) canvas_tics_end(c);
     if (axes_is_titled(c, &a->x)) axes_draw_x_title(c, a, &unit, left, right);
+}
+
+void axes_draw_x(canvas *c, const axes *a, double left, double right)
+{
+    axes_draw_x_when(c, a, left, right, NULL, NULL);
 }
 
 static bool axes_is_time(const axes *a)
@@ -374,7 +421,12 @@ static void axes_draw_swatch(canvas *c, const axes_key *k, double x, double y)
             canvas_line(c, x, middle, x + 14, middle, ink, 1.5);
         break;
     case SWATCH_DASHED: canvas_dashed(c, x, middle, x + 14, middle, k->ink, 1.2); break;
-    case SWATCH_BOX: canvas_rect(c, (canvas_box){x, middle - 4, 8, 8}, k->ink, 0); break;
+    case SWATCH_BOX:
+        if (k->ink == INK_NONE)
+            canvas_hatch(c, (canvas_box){x, middle - 4, 8, 8});
+        else
+            canvas_rect(c, (canvas_box){x, middle - 4, 8, 8}, k->ink, 0);
+        break;
     case SWATCH_DOT: canvas_dot(c, x + 4, middle, 2.5, k->ink, INK_NONE); break;
     }
 }

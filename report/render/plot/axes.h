@@ -20,7 +20,7 @@ typedef struct axes_scale {
     plot_axis axis;
     axes_format format;
     const char *unit;  // AXES_SI: "B/s"; "": none
-    int64_t wall_ns;   // AXES_TIME of x: CLOCK_REALTIME of its 0, written below elapsed time; 0: not known
+    int64_t wall_ns;   // of x: CLOCK_REALTIME of its 0, written below elapsed time; 0: not known
     const char *title; // in figures: what it shows, its unit comes behind it; NULL: nothing
 } axes_scale;
 
@@ -46,6 +46,10 @@ double axes_x_height(const canvas *c, const axes_scale *x);
 // Tics and labels below the box, within `left` and `right`.
 enum { AXES_X_HEIGHT = 14 };
 void axes_draw_x(canvas *c, const axes *a, double left, double right);
+// The same for an axis that is none of time: at() tells when what stands at x was, CLOCK_REALTIME, 0 not known. The axis'
+// wall_ns says only that there is such a row.
+typedef int64_t axes_when(const void *user, double x);
+void axes_draw_x_when(canvas *c, const axes *a, double left, double right, axes_when *at, const void *user);
 
 // What is drawn between these two can be magnified on an interactive page, where x is time. columns of the chart's table
 // from `first` on are drawn there, on y; 0: none.

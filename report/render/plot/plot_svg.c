@@ -75,7 +75,7 @@ static long plot_svg_paint_in(span colour)
 typedef struct state {
     buffer out;
     const plot *plot;
-    bool coarse;
+    bool coarse, filled;    // filled: the shape at hand
     long groups[DEPTH_MAX]; // paint of each that is open
     size_t depth;
     bool failed;
@@ -145,10 +145,11 @@ static bool plot_svg_goes_on(const pen *p, long dx, long dy)
            (!p->dx && !dx && p->dy && dy && (p->dy > 0) == (dy > 0));
 }
 
-// A way is as good as the points that it leaves out, if it passes all of them within `near`, up or down.
+// A way is as good as the points that it leaves out, if it passes all of them within `near`, up or down. An edge of a field
+// may be further off than a line: nobody reads a value off it to a third of a point.
 static void plot_svg_line_to_coarse(state *s, pen *p, long x, long y)
 {
-    const double near = 12;
+    const double near = s->filled ? 35 : 12;
     for (int again = 0; again < 2; again++) {
         long dx = x - p->x, dy = y - p->y, size = dx < 0 ? -dx : dx;
         bool first = !p->dx && !p->dy,
@@ -192,6 +193,7 @@ static void plot_svg_move_to(state *s, pen *p, long x, long y)
 // "M1.00,2.00 L3.00,4.00 ... Z", or points alone: relative, and flat parts in one. Anything else is refused.
 static void plot_svg_put_points(state *s, span points, bool closed)
 {
+    s->filled = closed;
     const char *p = points.at, *end = p + points.size;
     char command = 'M';
     pen to = {0};

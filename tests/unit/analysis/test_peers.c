@@ -10,6 +10,7 @@
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
 #include "analysis/peers/peers.h"
+#include "analysis/peers/senders.h"
 #include "analysis/rules/findings.h"
 #include "analysis/rules/node_settings.h"
 #include "situation.h"
@@ -516,6 +517,38 @@ static int read_rules(void **state)
     return 0;
 }
 
+// Two nodes of two ranks. Rank 1 is late to everybody on the other node; rank 2 to rank 0 alone.
+static void the_latest_sender(void **state)
+{
+    static const size_t nodes[] = {0, 0, 1, 1};
+    static const double delays[] = {NAN, .5,  1,   2, //
+                                    .25, NAN, 6,   8, //
+                                    90,  1,   NAN, NAN, NAN, NAN, 3, NAN};
+    senders_row rows[4];
+    (void)state;
+    senders_rank(delays, nodes, 4, rows);
+    assert_int_equal(rows[0].sender, 2); // of two, the median is the mean of both: (90 + 1) / 2
+    assert_true(fabs(rows[0].outside - 45.5) < 1e-12);
+    assert_true(isnan(rows[0].inside));
+    assert_int_equal(rows[1].sender, 1);
+    assert_true(fabs(rows[1].outside - 7) < 1e-12);
+    assert_true(fabs(rows[1].inside - .25) < 1e-12);
+    assert_int_equal(rows[2].sender, 3); // never sent outside: by what it sent within
+    assert_true(fabs(senders_delay(&rows[2]) - 3) < 1e-12);
+    assert_int_equal(rows[3].sender, 0);
+    assert_true(fabs(rows[3].outside - 1.5) < 1e-12);
+
+    // One far value among three moves no median.
+    static const size_t apart[] = {0, 1, 2, 3};
+    static const double pair[] = {NAN, 2, 2, 2, 90, NAN, 1, 1, NAN, NAN, NAN, NAN, 1, 1, 1, NAN};
+    senders_rank(pair, apart, 4, rows);
+    assert_int_equal(rows[0].sender, 0);
+    assert_int_equal(rows[1].sender, 1);
+    assert_int_equal(rows[2].sender, 3);
+    assert_int_equal(rows[3].sender, 2); // nothing is known: last
+    assert_true(isnan(senders_delay(&rows[3])));
+}
+
 static int free_rules(void **state)
 {
     (void)state;
@@ -541,6 +574,7 @@ int main(void)
         cmocka_unit_test(nics_of_a_node),
         cmocka_unit_test(a_table_of_ones_own),
         cmocka_unit_test(settings_of_nodes),
+        cmocka_unit_test(the_latest_sender),
     };
     return cmocka_run_group_tests(tests, read_rules, free_rules);
 }

@@ -1049,6 +1049,33 @@ static void thresholds(void **state)
     assert_int_equal(wrong, 0);
 }
 
+// Facts that a rule's value is made of are its evidence, each with its number; one that is missing is none.
+static void facts_are_evidence(void **state)
+{
+    static const struct {
+        const char *name;
+        double number;
+    } expected[] = {{"pci_width", 8}, {"pci_max_width", 16}, {"pci_speed", 16}, {"pci_max_speed", 32}};
+    situation s;
+    findings f = {0};
+    (void)state;
+    situation_make(&s, "cxi",
+                   "@cassini_version=1.1 @pci_width=8 @pci_max_width=16 @pci_speed=16.0 @pci_max_speed=32.0 x=1");
+    findings_make(&f, &s.d, &built_in);
+    const finding *x = NULL;
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.items[i].rule->name, "pcie-link") == 0) x = &f.items[i];
+    assert_non_null(x);
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        bool there = false;
+        for (size_t i = 0; i < x->evidence_count; i++)
+            there |= strcmp(x->evidence[i].name, expected[k].name) == 0 && x->evidence[i].number == expected[k].number;
+        if (!there) fail_msg("%s is no evidence", expected[k].name);
+    }
+    findings_free(&f);
+    situation_free(&s);
+}
+
 // A reading of 1, 1.1 and 5.1 s within 10 s; the situation's are instants.
 static void a_reading_that_takes_long(void **state)
 {
@@ -1452,6 +1479,7 @@ int main(void)
         cmocka_unit_test(refused_formulas),
         cmocka_unit_test(patterns),
         cmocka_unit_test(thresholds),
+        cmocka_unit_test(facts_are_evidence),
         cmocka_unit_test(a_reading_that_takes_long),
         cmocka_unit_test(a_clock_that_was_set),
         cmocka_unit_test(every_rule_and_step_has_a_case),

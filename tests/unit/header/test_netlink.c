@@ -1509,6 +1509,32 @@ static void trap_network_namespace(void **state)
     netprof_close(np);
 }
 
+/* More than one page of interfaces, and more than several of what it was read into at first. */
+static void test_proc_net_dev_of_any_length(void **state)
+{
+    enum { LINKS = 600 };
+    size_t size = strlen(header) + LINKS * 64, length, i;
+    char *text = (char *)malloc(size), name[16];
+    netprof_snapshot s;
+    netprof *np;
+    (void)state;
+    assert_non_null(text);
+    length = (size_t)snprintf(text, size, "%s", header);
+    for (i = 0; i < LINKS; i++)
+        length += (size_t)snprintf(text + length, size - length, "  if%03u: %u 7\n", (unsigned)i, (unsigned)(1000 + i));
+    assert_true(length > 8192);
+    make_file("proc/net/dev", text);
+    s = take_root(&np, 0);
+    assert_int_equal(s.schema->device_count, LINKS);
+    for (i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof name, "if%03u", (unsigned)i);
+        assert_value(&s, name, "rx_bytes", 1000 + i);
+    }
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    free(text);
+}
+
 static void test_proc_net_dev_follows_links(void **state)
 {
     char text[1024];
@@ -1592,6 +1618,7 @@ int main(void)
         TREE(test_ecn_of_roce),
         TREE(test_a_function_without_its_pf_is_a_port),
         TREE(trap_network_namespace),
+        TREE(test_proc_net_dev_of_any_length),
         TREE(test_proc_net_dev_follows_links),
         TREE(test_nothing_at_all),
     };

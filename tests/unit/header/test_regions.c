@@ -669,6 +669,11 @@ static void test_nonsense(void **state)
     assert_string_equal(r.warning, "end of no region while nothing is the innermost region");
     netprof_regions_free(&r);
     netprof_regions_free(&r);
+    netprof_regions_reset();
+    netprof_regions_take(&r, NULL);
+    assert_int_equal(r.mismatched, 0);
+    assert_int_equal(r.dropped, 0);
+    netprof_regions_free(&r);
 }
 
 static void test_every_of_a_name(void **state)

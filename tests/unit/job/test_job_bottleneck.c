@@ -105,6 +105,39 @@ static void a_thread_at_its_limit_is_in_the_headline(void **state)
     job_report_free(&job);
 }
 
+static bool told_of_the_kernel(const job_report *job)
+{
+    for (size_t i = 0; i < job->note_count; i++)
+        if (strstr(job->notes[i].text, "of its CPU time was spent in the kernel")) return true;
+    return false;
+}
+
+// "Its" CPU time is that of one node; where most of it is the program's own there is nothing to say.
+static void time_in_the_kernel_is_told_of_one_node(void **state)
+{
+    static const double kernel[] = {.4, .6, .6};
+    (void)state;
+    for (int node = 0; node < 3; node++) {
+        char name[8], file[32];
+        snprintf(name, sizeof name, "n%d", node ? node : 1); // the first is replaced
+        snprintf(file, sizeof file, "%s.netprof", name);
+        node_file f =
+            node_open(tree_path(tree, file),
+                      &(node_shape){.name = name, .parts = NODE_PROCESS | NODE_CPU, .nics = -1, .interval_s = 1});
+        for (int t = 0; t <= SECONDS; t++) {
+            node_take(&f, t);
+            node_add(&f, "job", "cpu_user", 2e6 * (1 - kernel[node]));
+            node_add(&f, "job", "cpu_system", 2e6 * kernel[node]);
+            node_add(&f, "cpu", "user", 2e6 * (1 - kernel[node]));
+            node_add(&f, "cpu", "system", 2e6 * kernel[node]);
+        }
+        node_close(&f);
+        job_report job = report_of_tree(NULL);
+        assert_int_equal(told_of_the_kernel(&job), node == 1);
+        job_report_free(&job);
+    }
+}
+
 static void old_recordings_have_no_thread(void **state)
 {
     (void)state;
@@ -126,6 +159,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bound_only_by_what_the_figures_prove, setup, teardown),
         cmocka_unit_test_setup_teardown(of_all_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(a_thread_at_its_limit_is_in_the_headline, setup, teardown),
+        cmocka_unit_test_setup_teardown(time_in_the_kernel_is_told_of_one_node, setup, teardown),
         cmocka_unit_test_setup_teardown(old_recordings_have_no_thread, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,40 @@ static void what_all_have_accuses_none(void **state)
     job_report_free(&job);
 }
 
+// What a table's rule found at the ends and the job tells, too, stays as bad as it is.
+static void a_finding_of_the_table_stays(void **state)
+{
+    (void)state;
+    for (int node = 1; node <= 2; node++) {
+        char name[16], file[32];
+        snprintf(name, sizeof name, "n%d", node);
+        snprintf(file, sizeof file, "n%d.netprof", node);
+        node_file f = node_open(tree_path(tree, file), &(node_shape){.name = name, .parts = NODE_CPU, .interval_s = 1});
+        for (int t = 0; t <= 100; t++) {
+            node_take(&f, t);
+            node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
+            node_add(&f, "cxi1", "hni_sts_tx_ok_octets", 5e9);
+            if (node == 1) node_add(&f, "cxi1", "hni_pcs_uncorrected_cw", 50);
+        }
+        node_close(&f);
+    }
+    job_report job = report_of_tree(&built_in);
+    checked one = {0}, other = {0};
+    const job_finding *told = finding_of(&job, "uncorrected-codewords");
+    assert_non_null(told);
+    assert_true(told->severity >= SEVERITY_WATCH);
+    check_node(&one, "n1.netprof", &job, 0);
+    check_node(&other, "n2.netprof", &job, 1);
+    assert_int_equal(one.f.severity, job.severity);
+    assert_string_equal(one.f.items[0].rule->name, "uncorrected-codewords");
+    assert_int_equal(one.f.items[0].severity, told->severity);
+    assert_string_equal(finding_device(&one.f, &one.f.items[0]), "cxi1");
+    assert_true(other.f.severity < SEVERITY_UNKNOWN);
+    free_checked(&one);
+    free_checked(&other);
+    job_report_free(&job);
+}
+
 // No table has a rule about clocks: what the samples tell of a GPU among those that are alike, check says, too.
 static void a_gpu_at_another_clock(void **state)
 {
@@ -188,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_incident_is_a_finding_of_check),
         TEST(what_all_have_accuses_none),
+        TEST(a_finding_of_the_table_stays),
         TEST(a_gpu_at_another_clock),
         TEST(nothing_stays_nothing),
         TEST(what_could_not_be_judged),

@@ -400,6 +400,59 @@ static void two_snapshots_are_a_job(void **state)
 }
 
 // n2's cxi1 is held 44 % of the time from 100 to 160 s, and all nodes send 64 % of what they did; n3 for 20 s only.
+// More incidents than are told: those that blocked most are, whenever they were.
+static void the_worst_incidents_are_told(void **state)
+{
+    enum { INCIDENTS = 18, TOLD = 16, EACH_S = 400 };
+    (void)state;
+    rules set = {0};
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_PROCESS | NODE_CPU, .interval_s = 10});
+    for (int t = 0; t <= INCIDENTS * EACH_S; t += 10) {
+        // 70 to 240 s, the longer the later.
+        bool incident = t < INCIDENTS * EACH_S && t % EACH_S >= 100 && t % EACH_S < 170 + 10 * (t / EACH_S);
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 10e9);
+        node_add(&f, "cxi1", "hni_sts_tx_ok_octets", incident ? 6.4e9 : 10e9);
+        node_add(&f, "job", "cpu_user", 40e6);
+        node_add(&f, "cpu", "user", 40e6);
+        node_add(&f, "cxi1", "hni_tx_paused_0", incident ? 4.4e9 : 1e6);
+    }
+    node_close(&f);
+    job_report job = report_with_rules(&set);
+    double first_s = INFINITY;
+    size_t incidents = 0;
+    for (size_t i = 0; i < job.finding_count; i++) {
+        if (!job.findings[i].incident) continue;
+        incidents++;
+        first_s = fmin(first_s, job.findings[i].from_s);
+    }
+    assert_int_equal(incidents, TOLD);
+    expect_close(first_s, (INCIDENTS - TOLD) * EACH_S + 100, 10);
+    rules_free(&set);
+    job_report_free(&job);
+}
+
+// One reading is no time in which anything could be judged: it is said, and nothing is taken for well.
+static void one_reading_is_said(void **state)
+{
+    (void)state;
+    rules set = {0};
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_PROCESS | NODE_CPU, .interval_s = 1});
+    node_take(&f, 0);
+    node_close(&f);
+    f = usual_node("n2", "n2.netprof", &(node_shape){.parts = NODE_PROCESS | NODE_CPU, .interval_s = 1});
+    for (int t = 0; t <= 5; t++)
+        node_take(&f, t);
+    node_close(&f);
+    job_report job = report_with_rules(&set);
+    bool said = false;
+    for (size_t i = 0; i < job.warning_count; i++)
+        said |= strstr(job.warnings[i].text, "holds one snapshot") != NULL;
+    assert_true(said);
+    rules_free(&set);
+    job_report_free(&job);
+}
+
 static void one_nic_is_held(void **state)
 {
     (void)state;
@@ -1383,6 +1436,8 @@ int main(void)
         TEST(no_rights_are_no_zero),
         TEST(a_job_of_one_second),
         TEST(two_snapshots_are_a_job),
+        TEST(the_worst_incidents_are_told),
+        TEST(one_reading_is_said),
         TEST(one_nic_is_held),
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),

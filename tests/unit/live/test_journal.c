@@ -12,17 +12,21 @@
 #include "analysis/base/stb_ds.h"
 
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 static char *top;
 static uint64_t told[4]; // what each node was told last
 static bool asked;       // for the preamble
+static bool says_told;   // frames say what was confirmed
 
 static int set_up(void **state)
 {
     (void)state;
     top = tree_make();
     memset(told, 0, sizeof told);
+    says_told = false;
     return 0;
 }
 
@@ -63,6 +67,10 @@ static receiver_verdict take(journal *j, int node, uint64_t first, uint32_t coun
                .first_ns = (int64_t)first,
                .last_ns = (int64_t)first + count - 1};
     memset(f.stream, 'a' + node, sizeof f.stream);
+    if (says_told) {
+        f.base = told[node];
+        f.head = journal_head(j)->id;
+    }
     sha256(f.hash, nodes[node], strlen(nodes[node]));
     if (preamble) {
         f.preamble = (const unsigned char *)nodes[node];
@@ -344,6 +352,130 @@ static void test_damaged_long_ago(void **state)
     journal_close(j);
 }
 
+// Turns one bit in the entry that is the n-th of its kind for this row.
+static void damage(const char *path, unsigned kind, uint64_t row, unsigned nth)
+{
+    seglog_reader r;
+    seglog_entry e;
+    assert_int_equal(seglog_reader_open(&r, path), 0);
+    while (seglog_reader_next(&r, &e) && !(e.kind == kind && e.number == row && !nth--))
+        continue;
+    assert_int_equal(e.kind, kind);
+    off_t at = (off_t)(r.at - 1);
+    seglog_reader_close(&r);
+    char byte;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte = (char)(byte ^ 1);
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+// All numbers up to `last` of the only stream of this node, in order: ticks, or gaps that are named damaged. Returns how many are
+// in gaps.
+static uint64_t missing_of(const char *node, uint64_t last)
+{
+    char *why = NULL;
+    uint64_t next = 1, missing = 0;
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    for (size_t i = 0; i < journal_index_count(x); i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        if (strcmp(s->node, node) != 0) continue;
+
+        for (size_t k = 0; k < arrlenu(s->stretches); k++) {
+            const journal_stretch *t = &s->stretches[k];
+            frame f;
+            assert_int_equal(t->first, next);
+            next = t->last + 1;
+            if (t->is_gap)
+                missing += next - t->first;
+            else
+                assert_true(journal_index_frame(x, t, &f) && f.first == t->first);
+            if (t->is_gap) assert_int_equal(t->reason, SPOOL_DAMAGED);
+        }
+    }
+    journal_index_close(x);
+    assert_int_equal(next - 1, last);
+    return missing;
+}
+
+// The entry that says of which node a stream is: what follows it is there, and so are the streams that began behind it.
+static void test_damaged_row(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 2; later++) { // another segment names it again, or there is none yet
+        journal *j = open_journal(later ? 2000 : 1 << 20);
+        says_told = true;
+        memset(told, 0, sizeof told);
+        take(j, 0, 1, 5, true);
+        commit(j); // rows that are new to a segment are in it once
+        for (uint64_t n = 1; n <= 50; n += 5) {
+            for (int i = n == 1; i < 4; i++)
+                assert_int_equal(take(j, i, n, 5, n == 1), RECEIVER_STORE);
+            commit(j);
+        }
+        journal_close(j);
+        char *path = journal_segment_path(directory(), 1);
+        damage(path, JOURNAL_ROW, 1, 0);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(missing_of(i != 1 ? nodes[i] : later ? "b" : "unnamed-6262626262626262", 50), 0);
+        damage(path, JOURNAL_FRAME, 1, 0); // and what came first
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(missing_of(i != 1  ? nodes[i]
+                                        : later ? "b"
+                                                : "unnamed-6262626262626262",
+                                        50),
+                             5 * (i == 1));
+        // Those behind it are known as before; its own agent is asked for what it has.
+        j = open_journal(1 << 20);
+        assert_int_equal(take(j, 3, 51, 5, false), RECEIVER_STORE);
+        if (!later) assert_int_equal(take(j, 1, 51, 5, false), RECEIVER_AHEAD);
+        commit(j);
+        for (uint64_t n = later ? 51 : 1; n <= 55; n += 5)
+            assert_int_equal(take(j, 1, n, 5, false), RECEIVER_STORE);
+        commit(j);
+        journal_close(j);
+        assert_int_equal(missing_of("b", 55), later ? 5 : 0);
+        assert_int_equal(missing_of("d", 55), 0);
+        free(path);
+        tree_remove(top);
+        top = tree_make();
+    }
+}
+
+// In the table of a segment that is the first there is.
+static void test_damaged_table(void **state)
+{
+    journal_segment *all = NULL;
+    (void)state;
+    says_told = true;
+    journal *j = open_journal(2000);
+    for (uint64_t n = 1; n <= 50; n += 5) {
+        for (int i = 0; i < 4; i++)
+            take(j, i, n, 5, n == 1);
+        commit(j);
+    }
+    journal_close(j);
+    assert_int_equal(journal_segments_list(directory(), &all), 0);
+    char *first = journal_segment_path(directory(), all[0].number),
+         *second = journal_segment_path(directory(), all[1].number), *why = NULL;
+    assert_int_equal(unlink(first), 0);
+    damage(second, JOURNAL_ROW, 0, 0);
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    assert_int_equal(journal_index_count(x), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        assert_int_equal(s->stretches[0].first, journal_index_stream(x, 0)->stretches[0].first);
+        assert_false(s->stretches[0].is_gap); // what was before is not lost: it was removed
+        assert_int_equal(arrlast(s->stretches).last, 50);
+        assert_int_equal(strlen(s->node), strlen(nodes[s->stream[0] - 'a']));
+    }
+    journal_index_close(x);
+    arrfree(all);
+    free(first);
+    free(second);
+}
+
 // A gap reaches from the tick before it to the one behind it, wherever a session begins or ends in it.
 static void test_times_of_a_gap(void **state)
 {
@@ -486,10 +618,14 @@ static void test_damaged_preambles(void **state)
     assert_int_equal(after.st_size, before.st_size);
 }
 
-static bool all_may(void *user, const char *path)
+static void shrink(journal *j, uint64_t most)
 {
-    (void)user;
-    return path != NULL;
+    uint64_t *surplus = NULL;
+    journal_surplus(j, most, &surplus);
+    for (size_t i = 0; i < arrlenu(surplus); i++)
+        assert_true(journal_drop(j, surplus[i]));
+    assert_true(!surplus || !journal_drop(j, surplus[0])); // it is gone
+    arrfree(surplus);
 }
 
 static off_t preambles_size(void)
@@ -530,7 +666,7 @@ static void test_drops_preambles(void **state)
         if (i == 390) assert_int_equal(take(j, 1, 6, 5, false), RECEIVER_PREAMBLE);
         if (i == 390) assert_int_equal(take(j, 1, 6, 5, true), RECEIVER_STORE);
         assert_int_equal(commit(j), 0);
-        journal_shrink(j, 10000, all_may, NULL);
+        shrink(j, 10000);
         if (preambles_size() > most) most = preambles_size();
         frame_buffer_free(&b);
     }
@@ -584,6 +720,29 @@ static void test_full_disk(void **state)
     journal_close(j);
     check(0, n - 1);
     frame_buffer_free(&b);
+}
+
+// A head that was killed may hold its lock for a moment still.
+static void test_waits_for_the_lock(void **state)
+{
+    char path[700], byte = 0;
+    int ready[2];
+    (void)state;
+    journal_close(open_journal(1 << 20));
+    snprintf(path, sizeof path, "%s/lock", directory());
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        if (flock(fd, LOCK_EX) || write(ready[1], &byte, 1) != 1) _exit(1);
+        usleep(100000);
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    journal_close(open_journal(1 << 20));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ready[0]);
+    close(ready[1]);
 }
 
 // Only one head writes, and a node may not invent streams without end.
@@ -962,6 +1121,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_drops_preambles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_long_ago, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_waits_for_the_lock, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_table, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_forgets, set_up, tear_down),

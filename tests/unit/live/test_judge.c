@@ -100,6 +100,39 @@ static void test_finding_of_node_that_is_not_judged_goes_on(void **state)
     assert_int_equal(j.findings[1].end_ns, 100 * second);
 }
 
+// A window of the session s with a finding of its two nodes together, or none; `group`: the one in which both were judged.
+static void window_of_session(int64_t at_s, bool found, size_t group)
+{
+    judge_raw *list = NULL;
+    if (found) {
+        judge_raw r = raw("", "r", SEVERITY_WARN, NAN);
+        r.session = "s";
+        free(r.key);
+        r.key = judge_key("", "", "r", "s");
+        arrput(list, r);
+    }
+    j.window.to_ns = at_s * second;
+    j.window.from_ns = (at_s - 60) * second;
+    if (!j.sessions) sh_new_strdup(j.sessions);
+    shput(j.sessions, "s", group);
+    judge_update(&j, list, 60 * second);
+}
+
+// Of several nodes: it goes on until they were held against each other without it, or their session is over.
+static void test_finding_of_several_nodes(void **state)
+{
+    (void)state;
+    window_of_session(100, true, 1);
+    window_of_session(170, false, 0); // one of them is behind
+    assert_int_equal(j.findings[0].end_ns, 0);
+    window_of_session(180, false, 1);
+    assert_int_equal(j.findings[0].end_ns, 100 * second);
+    window_of_session(190, true, 1);
+    shdel(j.sessions, "s");
+    window(260, SEVERITY_OK);
+    assert_int_equal(j.findings[0].end_ns, 190 * second);
+}
+
 static void test_findings_survive_a_new_start(void **state)
 {
     (void)state;
@@ -175,8 +208,11 @@ static void test_what_is_not_judged_is_no_good_news(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_finding_does_not_flap), TEST(test_finding_of_node_that_is_not_judged_goes_on),
-        TEST(test_findings_survive_a_new_start), TEST(test_merge), TEST(test_what_is_not_judged_is_no_good_news)};
+    const struct CMUnitTest tests[] = {TEST(test_finding_does_not_flap),
+                                       TEST(test_finding_of_several_nodes),
+                                       TEST(test_finding_of_node_that_is_not_judged_goes_on),
+                                       TEST(test_findings_survive_a_new_start),
+                                       TEST(test_merge),
+                                       TEST(test_what_is_not_judged_is_no_good_news)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

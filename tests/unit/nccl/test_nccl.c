@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "analysis/base/stb_ds.h"
 #include "analysis/nccl/findings/nccl_counters.h"
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_pairs.h"
 #include "analysis/nccl/findings/nccl_peers.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "support.h"
@@ -224,6 +226,19 @@ static void completeness(void **unused)
     assert_int_equal(c->missing_tail, 2);
     assert_int_equal(n.members[c->first_member + 1].waiting.missing, 1);
     assert_int_equal(n.members[c->first_member + 1].waiting.missing_tail, 0);
+    // The finding tells the three ways apart, and all of them are all that are missing.
+    nccl_findings f;
+    nccl_findings_make(&f, &n, NULL);
+    const nccl_finding *x = NULL;
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.items[i].rule->name, "nccl-records-missing") == 0) x = &f.items[i];
+    assert_non_null(x);
+    assert_non_null(strstr(x->claim, "(7)"));
+    static const double evidence[] = {1, 2, 4, 9};
+    assert_int_equal(x->evidence_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(x->evidence[i].value == evidence[i]);
+    nccl_findings_free(&f);
     tree_remove(tree);
     nccl_free(&n);
 }
@@ -683,6 +698,47 @@ static void tables_are_whole(void **unused)
     tree_remove(tree);
 }
 
+// How long a call took, in the unit that suits it, and when it began and ended.
+static void durations(void **unused)
+{
+    static const struct {
+        uint64_t us;
+        const char *text;
+    } rows[] = {{0, "0.0\u03bcs"},   {999, "999.0\u03bcs"}, {1000, "1.0ms"},  {1500, "1.5ms"},
+                {999000, "999.0ms"}, {1000000, "1.0s"},     {2500000, "2.5s"}};
+    static log_text l;
+    char *tree = tree_make();
+    nccl n;
+    (void)unused;
+    l.size = 0;
+    for (int r = 0; r < 4; r++)
+        for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+            who w = member(r);
+            w.dump_us = UINT64_C(1749490000000000) + (r == 3 ? rows[k].us : 0);
+            add_record(&l, &w, k, 100);
+        }
+    save(tree, "a.log", l.text, l.size);
+    assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
+    assert_int_equal(nccl_summary_count(&n), 1);
+    l.size = 0;
+    assert_int_equal(nccl_summary_write(&n, 0, to_memory, &l), NETPROF_OK);
+    l.text[l.size] = 0;
+    const char *line = strchr(l.text, '\n');
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char expected[96];
+        snprintf(expected, sizeof expected, ",2025-06-09 17:26:4%u.%03u,%s\n", (unsigned)(rows[k].us / 1000000),
+                 (unsigned)(rows[k].us / 1000 % 1000), rows[k].text);
+        line = strchr(line, ',');
+        const char *end = strchr(line, '\n') + 1;
+        size_t length = strlen(expected);
+        if ((size_t)(end - line) < length || strncmp(end - length, expected, length) != 0)
+            fail_msg("%.*s: expected %s", (int)(end - line), line, expected);
+        line = end;
+    }
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
 // Hostile values cost their line and change no other.
 static void hostile(void **unused)
 {
@@ -835,6 +891,16 @@ static void p2p_and_proxies(void **unused)
     assert_int_equal(n.proxies[0].gpu_us, 22);
     assert_int_equal(n.proxies[0].credit_us, 4);
     assert_int_equal(n.proxies[0].wire_us, 66);
+    // The other rank has no log: what went to it is no cell, but it is not lost.
+    pairs p;
+    nccl_pairs(&p, &n);
+    assert_int_equal(arrlenu(p.places), 1);
+    assert_string_equal(p.places[0].label, "pid 9");
+    assert_string_equal(p.nodes[p.places[0].node], "h");
+    assert_int_equal(arrlenu(p.cells), 0);
+    assert_int_equal(p.outside_bytes, 2000);
+    assert_false(p.unknown);
+    pairs_free(&p);
     nccl_free(&n);
     tree_remove(tree);
 }
@@ -1020,15 +1086,15 @@ static void counters(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instances),    cmocka_unit_test(waiting),           cmocka_unit_test(bandwidth),
-        cmocka_unit_test(completeness), cmocka_unit_test(quantiles),         cmocka_unit_test(duplicates),
-        cmocka_unit_test(last_lines),   cmocka_unit_test(tables_are_whole),  cmocka_unit_test(lines_too_long),
-        cmocka_unit_test(restarts),     cmocka_unit_test(appended_twice),    cmocka_unit_test(bare_lines),
-        cmocka_unit_test(packed),       cmocka_unit_test(damaged_gzip),      cmocka_unit_test(parts),
-        cmocka_unit_test(long_lines),   cmocka_unit_test(hostile),           cmocka_unit_test(largest),
-        cmocka_unit_test(nothing),      cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(proxy_steps),
-        cmocka_unit_test(prometheus),   cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
-        cmocka_unit_test(counters),
+        cmocka_unit_test(instances),      cmocka_unit_test(waiting),          cmocka_unit_test(bandwidth),
+        cmocka_unit_test(completeness),   cmocka_unit_test(quantiles),        cmocka_unit_test(duplicates),
+        cmocka_unit_test(last_lines),     cmocka_unit_test(tables_are_whole), cmocka_unit_test(durations),
+        cmocka_unit_test(lines_too_long), cmocka_unit_test(restarts),         cmocka_unit_test(appended_twice),
+        cmocka_unit_test(bare_lines),     cmocka_unit_test(packed),           cmocka_unit_test(damaged_gzip),
+        cmocka_unit_test(parts),          cmocka_unit_test(long_lines),       cmocka_unit_test(hostile),
+        cmocka_unit_test(largest),        cmocka_unit_test(nothing),          cmocka_unit_test(p2p_and_proxies),
+        cmocka_unit_test(proxy_steps),    cmocka_unit_test(prometheus),       cmocka_unit_test(sizes_and_classes),
+        cmocka_unit_test(peaks),          cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

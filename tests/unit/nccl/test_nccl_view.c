@@ -152,7 +152,9 @@ static void kinds_and_run(void **unused)
     assert_true(k->bins.items[0].count == CALLS);
     uint64_t calls = 0;
     for (size_t i = 0; i < v.run.count; i++) {
+        assert_int_equal(v.run.items[i].first_sn, calls); // one after the other, none twice
         calls += v.run.items[i].instances;
+        assert_int_equal(v.run.items[i].last_sn, calls - 1);
         near(v.run.items[i].wire_p50, 100);
         near(v.run.items[i].skew_p50, 53);
     }

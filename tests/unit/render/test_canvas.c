@@ -157,6 +157,8 @@ static void test_svg(void **state)
     canvas_rect(c, (canvas_box){1, 2, 3, 4}, INK_OK, 0);
     canvas_text(c, 5, 10, "<script>alert('x')</script>", TYPE_BODY, INK_TEXT, ALIGN_LEFT, 0);
     canvas_image(c, (canvas_box){0, 20, 10, 10}, inks, 2, 2);
+    const uint16_t striped[8] = {INK_HAIR, INK_BLUE, INK_HAIR, INK_BLUE, INK_HAIR, INK_BAD, INK_NONE, INK_HAIR};
+    canvas_image(c, (canvas_box){0, 40, 8, 1}, striped, 8, 1);
     canvas_hover(c, (canvas_box){1, 30, 3, 4.5}, "one");
     canvas_hover(c, (canvas_box){4, 30, 3, 4.5}, "two");
     canvas_group_end(c);
@@ -172,6 +174,11 @@ static void test_svg(void **state)
     snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M0 0h2\"/>", INK_BLUE); // the first row in one run
     assert_non_null(strstr(b.data, run));
     snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M1 1h1\"/>", INK_BAD);
+    assert_non_null(strstr(b.data, run));
+    // What is cut by others again and again is one run below them.
+    snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M0 0h6m1 0h1\"/>", INK_HAIR);
+    assert_non_null(strstr(b.data, run));
+    snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M1 0h1m1 0h1\"/>", INK_BLUE);
     assert_non_null(strstr(b.data, run));
     theme_rgb bad = theme_color(INK_BAD, false);
     snprintf(css, sizeof css, ".s%d{fill:none;stroke:#%02x%02x%02x}", INK_BAD, bad.red, bad.green, bad.blue);

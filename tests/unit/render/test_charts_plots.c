@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "render/chart/charts_job.h"
+#include "render/chart/charts_peers.h"
 #include "render/chart/charts_plots.h"
 #include "render/canvas/canvas_model.h"
 #include "render/plot/plot.h"
@@ -249,11 +250,42 @@ static chart shares_of(const char *name, const char *label)
                                    {label, "5.4 kWh", 5.4, INK_PART + 1},
                                    {"none", "0", 0, INK_PART + 2},
                                    {"unknown", "", NAN, INK_PART + 3},
-                                   {"rest", "0.1 kWh", .1, INK_PART + 3}};
+                                   {"rest", "0.1 kWh", .1, INK_NONE}};
     const share_segment nothing[] = {{"all", "0", 0, INK_PART}};
     const share_row rows[] = {
         {"by part", "37.8 kWh", parts, COUNT(parts)}, {label, label, parts, 2}, {"nothing", "", nothing, 1}};
     return chart_shares((chart_head){name, "Energy to solution", "where did it go?"}, rows, COUNT(rows));
+}
+
+// Four ranks on two nodes, the second of which sends late.
+static chart matrix_of(const char *name, const char *label, bool medians)
+{
+    static const size_t groups[] = {0, 0, 1, 1};
+    static const double late[] = {1e-6, 40e-6, NAN, 0};
+    const char *const labels[] = {"rank 0", label, "rank 2", "rank 3"}, *const nodes[] = {label, "n2"};
+    const matrix_cell cells[] = {{0, 1, 1e-6}, {1, 2, 40e-6}, {1, 3, 41e-6}, {2, 3, NAN}, {3, 0, 0}};
+    const matrix_style style = {.labels = labels,
+                                .groups = groups,
+                                .nodes = nodes,
+                                .count = 4,
+                                .group_count = 2,
+                                .format = AXES_DURATION,
+                                .unit = "s",
+                                .ramp = INK_ORANGE,
+                                .mark_row = 1,
+                                .mark_column = 4,
+                                .medians = medians ? late : NULL,
+                                .note = ""};
+    return chart_matrix((chart_head){name, "Delay", ""}, &style, cells, COUNT(cells));
+}
+
+static chart latest_of(const char *name, const char *label, bool both)
+{
+    const latest_row rows[] = {
+        {label, label, 40e-6, 1e-6, true}, {"rank 2", "n2", NAN, 2e-6, false}, {"rank 3", "n2", 0, NAN, false}};
+    const latest_style style = {
+        .who = "sender", .outside = both, .inside = true, .row = label, .others = 61, .others_most = 1e-6, .note = ""};
+    return chart_latest((chart_head){name, "Latest senders", ""}, &style, rows, COUNT(rows));
 }
 
 // With everything that can stand over and beside the panels.
@@ -398,6 +430,10 @@ static void charts_fit_their_boxes(void **state)
         expect_fits(shares_of("shares", labels[i]));
         expect_fits(full_lines_of("full-lines", labels[i]));
         expect_fits(compact_events_of("compact-events", labels[i]));
+        expect_fits(matrix_of("matrix", labels[i], true));
+        expect_fits(matrix_of("matrix", labels[i], false));
+        expect_fits(latest_of("latest", labels[i], true));
+        expect_fits(latest_of("latest", labels[i], false));
     }
     expect_fits(map_of("map", 1, "node "));
     expect_fits(map_of("map", 0, ""));
@@ -428,6 +464,53 @@ static void labels_lie_over_curves(void **state)
     assert_true(paper->box.x <= text->ink_box.x && paper->box.y <= text->ink_box.y);
     assert_true(paper->box.x + paper->box.width >= text->ink_box.x + text->ink_box.width);
     assert_true(paper->box.y + paper->box.height >= text->ink_box.y + text->ink_box.height);
+    canvas_close(c);
+    chart_free(&x);
+}
+
+// The rows' medians are as long as they are late, that of the marked row with its number; who is unknown has none.
+static void late_rows_have_long_bars(void **state)
+{
+    (void)state;
+    chart x = matrix_of("matrix", "rank 1", true);
+    double height, marked = 0, usual = 0;
+    canvas *c = canvas_open(300, 400);
+    bool said = false;
+    height = x.height(&x, c, 300, 0, x.rows);
+    x.draw(&x, c, (canvas_box){0, 0, 300, height}, 0, x.rows);
+    size_t bars = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const canvas_op *op = &c->ops[i];
+        if (op->kind == CANVAS_TEXT) said |= strcmp(op->text, number_duration(40e-6).text) == 0;
+        if (op->kind != CANVAS_RECT) continue;
+        if (op->fill == INK_BAD) marked = op->box.width;
+        if (op->fill == INK_PEER) usual = op->box.width;
+        bars += op->fill == INK_BAD || op->fill == INK_PEER;
+    }
+    assert_int_equal(bars, 2);
+    assert_true(said);
+    assert_true(marked > 20 && usual > 0 && usual < marked / 20);
+    canvas_close(c);
+    chart_free(&x);
+}
+
+// What nobody explains is hatched, with its words on paper: no colour of a part.
+static void what_is_not_explained_is_hatched(void **state)
+{
+    (void)state;
+    const share_segment said[] = {{"MPI", "3 GB", 3e9, INK_BLUE + 20}, {"the rest", "7 GB", 7e9, INK_NONE}};
+    const share_row row = {"1 node", "30 %", said, COUNT(said)};
+    chart x = chart_shares((chart_head){"shares", "Bytes explained", ""}, &row, 1);
+    canvas *c = canvas_open(500, 60);
+    double height = x.height(&x, c, 500, 0, x.rows), wide = 0;
+    size_t lines = 0;
+    x.draw(&x, c, (canvas_box){0, 0, 500, height}, 0, x.rows);
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->ops[i].kind == CANVAS_RECT && c->ops[i].fill == INK_EMPTY) wide = c->ops[i].box.width;
+        lines += c->ops[i].kind == CANVAS_LINES && c->ops[i].count > 40;
+    }
+    assert_true(wide > 200); // of 500, less its labels
+    assert_int_equal(lines, 1);
     canvas_close(c);
     chart_free(&x);
 }
@@ -500,6 +583,78 @@ static void many_points_become_bands(void **state)
                         "2.99"); // (99 x 1 or 3 and 100) / 100: 200 - 1 + 100 = 299
     expect_fits(c);
     free(x);
+}
+
+// On a page a table has no more than 200 rows, each the mean of what is known of its points, and 5,000 cells.
+static void long_tables_are_brief(void **state)
+{
+    enum { N = 400, MANY = 79 };
+    double x[N], y[N];
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        x[i] = (double)i, y[i] = (double)(i % 4);
+    y[2] = y[3] = y[4] = NAN; // the second row knows nothing, the third one of two
+    lines_curve k[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        k[i] = (lines_curve){.label = "c", .ink = INK_SENT, .y = y};
+    lines_panel p = {"all", "", AXES_SI, "B/s", false, k, 1, NAN, NULL};
+    lines_style s = {.x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};
+    chart c = chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1);
+    chart_twin t = {0};
+    c.brief(&c, &t);
+    assert_int_equal(c.twin.count, 2 * (N + 1));
+    assert_int_equal(t.count, 2 * (200 + 1));
+    assert_string_equal(t.cells[0], "s (each row the mean of 2 points)");
+    assert_string_equal(t.cells[2], "0.5");
+    assert_string_equal(t.cells[3], "0.5");
+    assert_string_equal(t.cells[5], "not measured");
+    assert_string_equal(t.cells[7], "1");
+    assert_string_equal(t.cells[9], "2.5");
+    chart_twin_clear(&t);
+    chart_free(&c);
+    p.curve_count = MANY; // 80 columns: at most 62 rows, of 7 points each
+    c = chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1);
+    c.brief(&c, &t);
+    assert_int_equal(t.columns, MANY + 1);
+    assert_int_equal(t.count, (MANY + 1) * (58 + 1));
+    assert_true(t.right >> 63 & 1); // so are those behind the 64th
+    chart_twin_clear(&t);
+    chart_free(&c);
+}
+
+// Layers of a stack are drawn from the last on, each down to the bottom: what is between two is drawn once.
+static void stacks_share_their_edges(void **state)
+{
+    enum { N = 8 };
+    double x[N], zero[N] = {0}, one[N], two[N];
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        x[i] = (double)i, one[i] = 1 + (double)(i % 2), two[i] = 3;
+    const lines_curve k[2] = {
+        {.label = "a", .ink = INK_SENT, .pale = INK_SENT, .y = one, .low = zero, .high = one, .area = true},
+        {.label = "b", .ink = INK_BAD, .pale = INK_BAD, .y = one, .low = one, .high = two, .area = true}};
+    const lines_panel p = {"all", "", AXES_SI, "B/s", false, k, 2, NAN, NULL};
+    lines_style s = {.x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};
+    chart c = chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1);
+    canvas *drawn = canvas_open(400, 200);
+    c.draw(&c, drawn, (canvas_box){0, 0, 400, 200}, 0, 1);
+    size_t plots = 0;
+    for (size_t i = 0; i < drawn->count; i++) {
+        if (drawn->ops[i].kind != CANVAS_PLOT) continue;
+        const plot *made = &drawn->ops[i].plot->plot;
+        assert_int_equal(made->series_count, 2);
+        assert_int_equal(made->series[0].ink, INK_BAD);
+        assert_int_equal(made->series[1].ink, INK_SENT);
+        for (size_t m = 0; m < N; m++) {
+            assert_true(made->series[0].y[m] <= 0 && made->series[0].y[m] >= 0);
+            assert_true(made->series[0].y2[m] >= 3);
+            assert_true(made->series[1].y2[m] >= one[m] && made->series[1].y2[m] <= one[m]);
+        }
+        plots++;
+    }
+    assert_int_equal(plots, 1);
+    canvas_close(drawn);
+    chart_free(&c);
 }
 
 // What each segment's share is, of what is known.
@@ -819,8 +974,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(charts_fit_their_boxes),
                                        cmocka_unit_test(labels_lie_over_curves),
+                                       cmocka_unit_test(late_rows_have_long_bars),
+                                       cmocka_unit_test(what_is_not_explained_is_hatched),
                                        cmocka_unit_test(edges_of_data),
                                        cmocka_unit_test(many_points_become_bands),
+                                       cmocka_unit_test(long_tables_are_brief),
+                                       cmocka_unit_test(stacks_share_their_edges),
                                        cmocka_unit_test(shares_in_numbers),
                                        cmocka_unit_test(documents_with_hostile_names),
                                        cmocka_unit_test(without_gnuplot),

@@ -336,7 +336,10 @@ static void nccl_print_device_line(const nccl *n, const nccl_used *x, table *t)
     table_printf(t, PLAIN, "%lld", (long long)m->rank);
     table_cell(t, PLAIN, strcmp(x->direction, "recv") == 0 ? "receives" : *x->direction ? "sends" : "not known");
     table_cell(t, PLAIN, strcmp(x->transport, "ib") == 0 ? "RDMA" : "sockets");
-    table_cell(t, PLAIN, *x->adapter ? x->adapter : NULL);
+    if (strchr(x->adapter, '|'))
+        table_printf(t, PLAIN, "one of %s", x->adapter);
+    else
+        table_cell(t, PLAIN, *x->adapter ? x->adapter : NULL);
     if (x->device >= 0)
         table_printf(t, PLAIN, "%lld", (long long)x->device);
     else

@@ -110,7 +110,7 @@ int judge_write_window(judge *j, const char *work)
         return code;
     }
     for (size_t i = 0; i < journal_index_count(x) && !code; i++)
-        if (session_is_first(x, i)) code = judge_write_host(j, x, i, &window, work);
+        if (journal_index_stream(x, i)->is_first) code = judge_write_host(j, x, i, &window, work);
     journal_index_close(x);
     for (size_t i = 0; i < arrlenu(j->hosts); i++)
         if (!j->hosts[i].file) judge_say_why_not(j, &j->hosts[i]);

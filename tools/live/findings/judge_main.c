@@ -121,29 +121,40 @@ static bool judging_is_same(const judge_group *a, const judge_group *b)
            memcmp(a->hosts, b->hosts, arrlenu(a->hosts) * sizeof *a->hosts) == 0;
 }
 
-// The nodes of a session that goes on belong together.
-static void judging_group_session(judging *g, const session *s, judge_group **groups)
+// The nodes of a session that goes on belong together. Returns the number of its group, from 1; 0: none has all of them.
+static size_t judging_group_session(judging *g, const session *s, judge_group **groups)
 {
     judge_group one = {.session = s->name};
-    for (size_t i = 0; i < arrlenu(g->j.hosts); i++)
-        if (g->j.hosts[i].file && session_takes_node(s, g->j.hosts[i].name)) arrput(one.hosts, i);
-    bool known = arrlenu(one.hosts) < 2 || arrlenu(one.hosts) > JUDGE_COMPARED;
-    for (size_t i = 0; i < arrlenu(*groups) && !known; i++)
-        known = judging_is_same(&(*groups)[i], &one);
-    if (known) {
+    bool whole = true;
+    size_t known = 0;
+    for (size_t i = 0; i < arrlenu(g->j.hosts); i++) {
+        const judge_host *h = &g->j.hosts[i];
+        if (!session_takes_node(s, h->name)) continue;
+        whole &= h->file || h->state == JUDGE_GONE;
+        if (h->file) arrput(one.hosts, i);
+    }
+    bool fits = arrlenu(one.hosts) >= 2 && arrlenu(one.hosts) <= JUDGE_COMPARED;
+    for (size_t i = 0; i < arrlenu(*groups) && fits && !known; i++)
+        known = judging_is_same(&(*groups)[i], &one) ? i + 1 : 0;
+    if (known || !fits) {
         arrfree(one.hosts);
-        return;
+        return whole ? known : 0;
     }
     for (size_t i = 0; i < arrlenu(one.hosts); i++)
         g->j.hosts[one.hosts[i]].grouped = true;
     arrput(*groups, one);
+    return whole ? arrlenu(*groups) : 0;
 }
 
 static judge_group *judging_groups(judging *g, const session *sessions)
 {
     judge_group *groups = NULL;
-    for (size_t i = 0; i < arrlenu(sessions); i++)
-        if (judging_goes_on(g, &sessions[i])) judging_group_session(g, &sessions[i], &groups);
+    shfree(g->j.sessions);
+    sh_new_strdup(g->j.sessions);
+    for (size_t i = 0; i < arrlenu(sessions); i++) {
+        if (!judging_goes_on(g, &sessions[i])) continue;
+        shput(g->j.sessions, sessions[i].name, judging_group_session(g, &sessions[i], &groups));
+    }
     judge_group rest = {.session = NULL};
     for (size_t i = 0; i < arrlenu(g->j.hosts); i++) {
         if (!g->j.hosts[i].file || g->j.hosts[i].grouped) continue;
@@ -220,6 +231,10 @@ static void judging_judge(judging *g, session *sessions)
     judge_raw **lists = memory_calloc(count + 1, sizeof *lists);
     for (size_t i = 0; i < count && !g->ended; i++)
         judging_group(g, &groups[i], &lists[i]);
+    for (size_t i = 0; i < shlenu(g->j.sessions); i++) {
+        size_t group = g->j.sessions[i].value;
+        if (group && !groups[group - 1].told) g->j.sessions[i].value = 0;
+    }
     if (!g->ended) {
         judge_raw *raw = judge_merge(lists, count);
         judge_conclude(&g->j, groups, count, raw);

@@ -57,5 +57,6 @@ void judge_free(judge *j)
     for (size_t i = 0; i < arrlenu(j->findings); i++)
         judge_free_finding(&j->findings[i]);
     arrfree(j->findings);
+    shfree(j->sessions);
     free(j->window.text);
 }

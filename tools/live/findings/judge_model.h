@@ -48,6 +48,13 @@ typedef struct judge_names {
     size_t value;
 } judge_names;
 
+// A session that goes on. Value: the number of the group, from 1, in which all of its nodes were held against each other; 0: they
+// were not.
+typedef struct judge_session {
+    char *key;
+    size_t value;
+} judge_session;
+
 // Of the window that was judged last.
 typedef struct judge_window {
     int64_t from_ns, to_ns, wall_ns;
@@ -62,6 +69,7 @@ typedef struct judge {
     judge_names *by_name;
     judge_finding
         *findings; // stb_ds: those that go on, in the order of netprof check, then those that ended, the last first
+    judge_session *sessions; // those that go on; stb_ds
     judge_window window;
 } judge;
 

@@ -165,6 +165,9 @@ static bool judge_has_ended(judge *j, const judge_finding *x, int64_t hold_ns)
     const judge_host *h = *x->host ? judge_find_host(j, x->host) : NULL;
     if (*x->host && h && h->state == JUDGE_GONE) return true;
     if (*x->host && (!h || h->state != JUDGE_JUDGED)) return false;
+    // Of several nodes: as long as their session goes on, only where they were held against each other again.
+    ptrdiff_t s = !*x->host && x->session && j->sessions ? shgeti(j->sessions, x->session) : -1;
+    if (s >= 0 && !j->sessions[s].value) return false;
     return j->window.to_ns - x->seen_ns >= hold_ns;
 }
 

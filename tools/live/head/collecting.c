@@ -45,7 +45,7 @@ struct collecting {
     bool has_others; // heads that take over from each other
     succession succession;
     status_facts facts;
-    int64_t status_at, say_at; // of the thread that looks, as what follows
+    int64_t status_at, say_at, shrink_at; // of the thread that looks, as what follows
     peers peers;
     collecting_message *messages; // of the commit thread; stb_ds
 };
@@ -281,18 +281,36 @@ static void collecting_succeed(collecting *c, int64_t now)
     peers_look(&c->peers, c->bus, now);
 }
 
+// Drops the oldest segments above the size that no session needs. They are read while frames are taken and committed.
+static void collecting_shrink(collecting *c, int64_t now)
+{
+    uint64_t *surplus = NULL;
+    if (now < c->shrink_at) return;
+    pthread_mutex_lock(&c->lock);
+    journal_surplus(c->journal, c->journal_bytes, &surplus);
+    pthread_mutex_unlock(&c->lock);
+    if (!surplus) return;
+    c->shrink_at = now + 60000000000;
+    size_t count = status_free_segments(c->directory, surplus);
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < count && journal_drop(c->journal, surplus[i]);)
+        i++;
+    pthread_mutex_unlock(&c->lock);
+    arrfree(surplus);
+}
+
 void collecting_look(collecting *c)
 {
     int64_t now = collecting_clock(CLOCK_MONOTONIC);
     if (c->has_others) collecting_succeed(c, now);
     if (now < c->status_at) return;
     c->status_at = now + collecting_status_ns;
+    collecting_shrink(c, now);
     bool up = bus_is_up(c->bus);
     uint64_t dropped = bus_dropped(c->bus);
     pthread_mutex_lock(&c->lock);
     c->facts.up = up;
     c->facts.dropped = dropped;
-    status_shrink(c->directory, c->journal, c->journal_bytes, now);
     char *text = status_text(c->journal, &c->facts, collecting_clock(CLOCK_REALTIME));
     pthread_mutex_unlock(&c->lock);
     status_write(c->directory, text);

@@ -50,7 +50,7 @@ char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns)
     json_put_text(o, "disk_error", facts->disk_error ? strerror(facts->disk_error) : NULL);
     if (facts->disk_error) json_put(o, "disk_since_ns", json_new_int64(facts->disk_since_ns));
     for (size_t i = 0; i < journal_row_count(j); i++)
-        json_append(nodes, status_row(journal_row_at(j, i), wall_ns));
+        if (*journal_row_at(j, i)->node) json_append(nodes, status_row(journal_row_at(j, i), wall_ns));
     json_put(o, "nodes", nodes);
     char *text = memory_strdup(json_to_text(o, JSON_C_TO_STRING_PLAIN));
     json_object_put(o);
@@ -71,26 +71,21 @@ void status_write(const char *directory, const char *text)
 
 // ---- what is kept ----
 
-typedef struct status_range {
-    const session *sessions; // stb_ds
-} status_range;
-
 // Its first readings build on those before them, up to 63. What came before that is of no use to it, whatever a node's clock
 // says: one in the future would have all segments kept.
 static const int64_t status_before_ns = 600000000000;
 
-static bool status_may_go(void *user, const char *path)
+static bool status_may_go(const session *sessions, const char *path)
 {
-    const status_range *range = user;
     seglog_reader r;
     seglog_entry e;
     frame f;
     bool needed = false;
     if (seglog_reader_open(&r, path)) return false;
-    while (arrlenu(range->sessions) && !needed && seglog_reader_next(&r, &e)) {
+    while (arrlenu(sessions) && !needed && seglog_reader_next(&r, &e)) {
         if (e.kind != JOURNAL_FRAME || !frame_parse(&f, e.data, e.size)) continue;
-        for (size_t i = 0; i < arrlenu(range->sessions); i++) {
-            const session *s = &range->sessions[i];
+        for (size_t i = 0; i < arrlenu(sessions); i++) {
+            const session *s = &sessions[i];
             const int64_t from_ns = s->start_ns - status_before_ns;
             needed |= e.time_ns >= from_ns && f.last_ns >= from_ns && (!s->stop_ns || f.first_ns <= s->stop_ns);
         }
@@ -99,16 +94,17 @@ static bool status_may_go(void *user, const char *path)
     return !needed;
 }
 
-void status_shrink(const char *directory, journal *j, uint64_t most, int64_t now_ns)
+size_t status_free_segments(const char *directory, const uint64_t *surplus)
 {
-    static int64_t again_at;
     session *sessions = NULL;
-    if (journal_bytes(j) <= most || now_ns < again_at) return;
-    again_at = now_ns + 60000000000;
+    size_t n = 0;
     // Where it is not known which sessions there are, all is kept.
-    if (session_list(directory, &sessions) == 0) {
-        status_range range = {sessions};
-        journal_shrink(j, most, status_may_go, &range);
+    for (bool may = arrlenu(surplus) && session_list(directory, &sessions) == 0; may && n < arrlenu(surplus);) {
+        char *path = journal_segment_path(directory, surplus[n]);
+        may = status_may_go(sessions, path);
+        n += may;
+        free(path);
     }
     session_list_free(&sessions);
+    return n;
 }

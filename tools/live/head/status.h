@@ -17,7 +17,7 @@ typedef struct status_facts {
 
 char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns); // JSON; free() it
 void status_write(const char *directory, const char *text);
-// Drops the oldest segments above this size that no session needs; looks once a minute.
-void status_shrink(const char *directory, journal *j, uint64_t most, int64_t now_ns);
+// Of these segments (stb_ds, the oldest first) so many at the beginning are of no session. It reads them.
+size_t status_free_segments(const char *directory, const uint64_t *surplus);
 
 #endif

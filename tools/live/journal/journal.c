@@ -16,9 +16,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-
-enum { JOURNAL_STREAMS = 64, JOURNAL_ROWS = 1 << 18 }; // streams of one node, and in all: a bound for who is hostile
 
 // A node without a disk begins a stream with each start. Above the bounds it takes the place of one that was silent so long.
 static const int64_t journal_silent_ns = 3600000000000;
@@ -238,6 +237,7 @@ void journal_tell_all(journal *j)
 static void journal_make_table(journal *j)
 {
     for (size_t i = 0; i < arrlenu(j->known.rows); i++) {
+        if (!*j->known.rows[i].node) continue;
         journal_put_row(&j->table, i, &j->known.rows[i]);
         journal_put_missing(&j->table, i, &j->known.rows[i]);
     }
@@ -393,16 +393,25 @@ void journal_end_commit(journal *j, void (*tell)(void *user, const char *node, c
     j->committing = false;
 }
 
-void journal_shrink(journal *j, uint64_t most, bool (*may)(void *user, const char *path), void *user)
+void journal_surplus(const journal *j, uint64_t most, uint64_t **to)
 {
-    while (arrlenu(j->segments) > 1 && journal_bytes(j) > most) {
-        char *path = journal_segment_path(j->directory, j->segments[0].number);
-        bool gone = may(user, path) && unlink(path) == 0;
-        free(path);
-        if (!gone) return;
-        arrdel(j->segments, 0);
-        j->shrunk = true;
+    uint64_t bytes = journal_bytes(j);
+    for (size_t i = 0; i + 1 < arrlenu(j->segments) && bytes > most; i++) {
+        arrput(*to, j->segments[i].number);
+        bytes -= j->segments[i].bytes;
     }
+}
+
+bool journal_drop(journal *j, uint64_t number)
+{
+    if (arrlenu(j->segments) < 2 || j->segments[0].number != number) return false;
+    char *path = journal_segment_path(j->directory, number);
+    bool gone = unlink(path) == 0;
+    free(path);
+    if (!gone) return false;
+    arrdel(j->segments, 0);
+    j->shrunk = true;
+    return true;
 }
 
 // ---- opening ----
@@ -446,6 +455,18 @@ void journal_raise(journal *j, uint64_t epoch)
     if (journal_write_identity(j, epoch)) errno = 0; // a next run that is behind for it hears so from the agents
 }
 
+// A head that was killed, or ends, has it for a moment still.
+static int journal_take_lock(int fd)
+{
+    const struct timespec nap = {.tv_nsec = 20000000};
+    for (int tries = 100; flock(fd, LOCK_EX | LOCK_NB); tries--) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK || !tries) return errno;
+        nanosleep(&nap, NULL);
+    }
+    return 0;
+}
+
 static int journal_make_directories(journal *j)
 {
     static const char *const inside[] = {"", "/journal", "/sessions"};
@@ -461,7 +482,7 @@ static int journal_make_directories(journal *j)
     j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     free(path);
     if (j->lock < 0) return errno;
-    return flock(j->lock, LOCK_EX | LOCK_NB) ? errno : 0;
+    return journal_take_lock(j->lock);
 }
 
 // What cannot be read is no good here, but may be to who can mend it. ENOENT: it is out of the way.
@@ -522,7 +543,7 @@ static int journal_recover(journal *j)
         error = seglog_continue(&j->log, path, &header, &j->cut);
         // A kill may have come while its table was written: the one before it knows the same.
         if (!error && arrlenu(j->segments) > 1) journal_read_before(j);
-        size_t before = arrlenu(j->known.rows);
+        size_t before = journal_known_named(&j->known);
         if (!error) journal_known_read(&j->known, path);
         if (error == EILSEQ && journal_put_aside(path) == ENOENT) {
             (void)arrpop(j->segments);

@@ -39,8 +39,11 @@ void journal_end_commit(journal *j, void (*tell)(void *user, const char *node, c
 size_t journal_row_count(const journal *j);
 const journal_row *journal_row_at(const journal *j, size_t index);
 uint64_t journal_bytes(const journal *j); // of all segments
-// Removes the oldest segments, but for the one that is written, as long as there are more bytes than `most` and `may` says so.
-void journal_shrink(journal *j, uint64_t most, bool (*may)(void *user, const char *path), void *user);
+// The oldest segments, but for the one that is written, that have to go for there to be at most so many bytes: numbers, the
+// first first, appended to *to (stb_ds).
+void journal_surplus(const journal *j, uint64_t most, uint64_t **to);
+// Removes the oldest segment, which is to have this number. False: it is not the oldest, or cannot be removed.
+bool journal_drop(journal *j, uint64_t number);
 void journal_close(journal *j);
 
 #endif

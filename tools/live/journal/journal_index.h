@@ -8,10 +8,13 @@
 #include "live/wire/frame.h"
 
 typedef struct journal_stream {
-    char *node;
+    char *node; // "unnamed-...": what said of which node it is is damaged
     unsigned char stream[16];
     journal_stretch *stretches; // stb_ds; of an empty stream NULL
+    bool is_first;              // of its node
+    size_t after;               // the next stream of this node; 0: there is none
     uint64_t next;              // private, as what follows
+    journal_stretch *earlier;   // what is here of it from before the head asked for it again; stb_ds
     int64_t last_ns;            // of the last tick so far
     bool begun;
 } journal_stream;

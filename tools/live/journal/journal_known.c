@@ -34,10 +34,9 @@ size_t journal_known_streams(const journal_known *k, const char *node)
     return i >= 0 ? arrlenu(nodes[i].value) : 0;
 }
 
-size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16])
+static void journal_known_put(journal_known *k, size_t row, const char *node, const unsigned char stream[16])
 {
     char *key = journal_stream_key(node, stream);
-    size_t row = arrlenu(k->rows);
     ptrdiff_t at = shgeti(k->nodes, node);
     if (at < 0) {
         shput(k->nodes, node, NULL);
@@ -45,9 +44,24 @@ size_t journal_known_add(journal_known *k, const char *node, const unsigned char
     }
     arrput(k->nodes[at].value, row);
     shput(k->streams, key, row);
-    arrput(k->rows, ((journal_row){.node = memory_strdup(node)}));
+    free(k->rows[row].node);
+    k->rows[row] = (journal_row){.node = memory_strdup(node)};
     free(key);
-    return row;
+}
+
+size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16])
+{
+    arrput(k->rows, ((journal_row){.node = NULL}));
+    journal_known_put(k, arrlenu(k->rows) - 1, node, stream);
+    return arrlenu(k->rows) - 1;
+}
+
+size_t journal_known_named(const journal_known *k)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < arrlenu(k->rows); i++)
+        named += *k->rows[i].node != 0;
+    return named;
 }
 
 bool journal_known_oldest(const journal_known *k, const char *node, int64_t before_ns, size_t *row)
@@ -117,11 +131,13 @@ static void journal_known_read_row(journal_known *k, const seglog_entry *e)
 {
     char node[FRAME_NODE_MOST + 1];
     size_t name = e->size - 24, row;
-    if (e->size < 25 || name > FRAME_NODE_MOST || e->number > arrlenu(k->rows)) return;
+    if (e->size < 25 || name > FRAME_NODE_MOST || e->number >= JOURNAL_ROWS) return;
     memcpy(node, e->data + 24, name);
     node[name] = 0;
-    if (e->number == arrlenu(k->rows))
-        row = journal_known_add(k, node, e->data);
+    while (arrlenu(k->rows) <= e->number) // those between are damaged
+        arrput(k->rows, ((journal_row){.node = memory_strdup("")}));
+    if (!*k->rows[e->number].node)
+        journal_known_put(k, row = (size_t)e->number, node, e->data);
     else if (strcmp(k->rows[e->number].node, node) != 0)
         return;
     else if (!journal_known_find(k, node, e->data, &row) || row != e->number)

@@ -5,9 +5,11 @@
 #include "journal_model.h"
 #include "live/wire/receiver.h"
 
+enum { JOURNAL_STREAMS = 64, JOURNAL_ROWS = 1 << 18 }; // streams of one node, and in all: a bound for who is hostile
+
 // A node's stream.
 typedef struct journal_row {
-    char *node;
+    char *node; // "": what said whose it is is damaged; it comes again, as another row
     receiver r;
     bool changed; // since the last commit
     uint64_t committing;
@@ -46,6 +48,7 @@ void journal_known_init(journal_known *k);
 bool journal_known_find(const journal_known *k, const char *node, const unsigned char stream[16], size_t *row);
 size_t journal_known_streams(const journal_known *k, const char *node);
 size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16]);
+size_t journal_known_named(const journal_known *k); // rows whose node is known
 // The node's stream that was heard from longest ago, before `before_ns`, and of which nothing waits for the disk.
 bool journal_known_oldest(const journal_known *k, const char *node, int64_t before_ns, size_t *row);
 // The row is another stream's of the same node from now on; what the node lost stays counted.

@@ -111,14 +111,14 @@ int session_export_node(journal_index *x, size_t first, const session *s, int64_
                         session_written *written)
 {
     session_file f = {.session = s};
-    const char *node = journal_index_stream(x, first)->node;
     if (netprof_writer_open(&f.writer, path, 0, &f.error)) return fail_error(path, &f.error);
     sh_new_strdup(f.told);
     session_file_fact(&f, "session", s->name);
     session_file_fact(&f, "session_start_ns", words_integer(s->start_ns).text);
     if (s->stop_ns) session_file_fact(&f, "session_stop_ns", words_integer(s->stop_ns).text);
-    for (size_t i = first; i < journal_index_count(x); i++)
-        if (strcmp(journal_index_stream(x, i)->node, node) == 0) session_file_stream(&f, x, i, now_ns);
+    session_file_stream(&f, x, first, now_ns);
+    for (size_t i = first; (i = journal_index_stream(x, i)->after);)
+        session_file_stream(&f, x, i, now_ns);
     *written = f.written;
     netprof_error closing = {.code = NETPROF_OK};
     netprof_writer_close(f.writer, !f.error.code && f.written.snapshots, &closing);
@@ -127,13 +127,6 @@ int session_export_node(journal_index *x, size_t first, const session *s, int64_
         free(f.told[i].value);
     shfree(f.told);
     return f.error.code ? fail_error(path, &f.error) : EXIT_DONE;
-}
-
-bool session_is_first(const journal_index *x, size_t stream)
-{
-    for (size_t i = 0; i < stream; i++)
-        if (strcmp(journal_index_stream(x, i)->node, journal_index_stream(x, stream)->node) == 0) return false;
-    return true;
 }
 
 // A name that would be too long for a file is cut, and told from others by its hash; no other has a '.'.
@@ -163,7 +156,8 @@ static int session_export_all(journal_index *x, const session *s, int64_t now_ns
     for (size_t i = 0; i < journal_index_count(x); i++) {
         const char *node = journal_index_stream(x, i)->node;
         session_written w = {.snapshots = 0};
-        char *path = session_is_first(x, i) && session_takes_node(s, node) ? session_file_path(to, node) : NULL;
+        if (!journal_index_stream(x, i)->is_first || !session_takes_node(s, node)) continue;
+        char *path = session_file_path(to, node);
         if (!path) continue;
         int code = session_export_node(x, i, s, now_ns, path, &w);
         if (!code) session_say_end(s, &w, node, now_ns);

@@ -18,7 +18,6 @@ typedef struct session_written {
 // Without readings there is no file. Returns an exit code after saying what is wrong.
 int session_export_node(journal_index *x, size_t first, const session *s, int64_t now_ns, const char *path,
                         session_written *written);
-bool session_is_first(const journal_index *x, size_t stream); // no stream before it is of the same node
 // DIR/NODE.netprof; free() it. NULL: it has no name for a file.
 char *session_file_path(const char *to, const char *node);
 bool session_takes_node(const session *s, const char *node);

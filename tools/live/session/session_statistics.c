@@ -221,8 +221,9 @@ static void session_take_node(session_tables *t, journal_index *x, size_t first,
     session_metrics m = {.has_last = false};
     const char *node = journal_index_stream(x, first)->node;
     sh_new_strdup(m.metrics);
-    for (size_t i = first; i < journal_index_count(x); i++)
-        if (strcmp(journal_index_stream(x, i)->node, node) == 0) session_take_stream(&m, x, i, s, now_ns);
+    session_take_stream(&m, x, first, s, now_ns);
+    for (size_t i = first; (i = journal_index_stream(x, i)->after);)
+        session_take_stream(&m, x, i, s, now_ns);
     session_put_metrics(&m, node, t->metrics, t->rows);
     if (t->hosts) json_append(t->hosts, session_coverage_json(&m, node));
     if (t->coverage) session_put_coverage(&m, node, t->coverage);
@@ -271,7 +272,7 @@ int session_statistics(const char *directories, const session *s, int64_t now_ns
                         .hosts = as_json ? json_new_array() : NULL,
                         .is_exact = true};
     for (size_t i = 0; i < journal_index_count(x); i++)
-        if (session_is_first(x, i) && session_takes_node(s, journal_index_stream(x, i)->node))
+        if (journal_index_stream(x, i)->is_first && session_takes_node(s, journal_index_stream(x, i)->node))
             session_take_node(&t, x, i, s, now_ns);
     journal_index_close(x);
     if (!as_json)

@@ -21,6 +21,9 @@
 
 // Nodes and intervals of one call of netprof export, so that memory does not grow with what there is to catch up.
 enum { FORWARD_NODES = 256, FORWARD_INTERVALS = 60 };
+// Where this many nodes fail one after the other, it is not the nodes.
+enum { FORWARD_LEFT_OUT = 8 };
+static const int64_t forward_pause_ns = 60000000000;
 #define FORWARD_LINES "lines.text"
 #define FORWARD_ERR   "lines.err"
 
@@ -140,9 +143,6 @@ static int forward_export(forward *f, char **files)
     pid_t parent = getpid(), child = fork();
     if (child == 0) forward_become(f, program, words, parent);
     int code = child < 0 ? EXIT_FILE : forward_wait(f, child);
-    if (code && !f->ended)
-        code = fail(EXIT_FILE, "netprof export did not make lines (exit code %d); see %s/%s", code, safe(f->work),
-                    FORWARD_ERR);
     for (size_t i = 0; i + 1 < arrlenu(words); i++)
         free(words[i]);
     arrfree(words);
@@ -176,26 +176,46 @@ static int64_t forward_reached(const session_written *w, const forward_due *due,
     return w->snapshots ? due->after : due->next;
 }
 
-// One batch: nodes that stand at the same interval. *moved: one of them is forwarded further now.
-static int forward_batch(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last, bool *fails,
-                         bool *moved)
+// The other nodes go on without it.
+static void forward_leave_out(forward *f, const char *node, const char *why)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    warn("%s: %s: it is left out, and tried again in a minute", safe(node), why);
+    shput(f->left_out, node, (int64_t)now.tv_sec * 1000000000 + forward_pause_ns);
+    f->line_counts.failed++;
+}
+
+// Of one batch: recordings of its nodes, as far as they can be made, and how far each node is forwarded with that.
+static char **forward_make_files(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last,
+                                 int64_t *reached)
 {
     session window = f->filter;
     char **files = NULL;
-    int64_t after = due[0].after, *reached = memory_calloc(count, sizeof *reached);
-    int code = EXIT_DONE;
     // With the reading before, so that there is a rate of the first.
-    window.start_ns = after * window.interval_ns;
+    window.start_ns = due[0].after * window.interval_ns;
     window.stop_ns = (due[0].last + 1) * window.interval_ns - 1;
-    for (size_t i = 0; i < count && !code; i++) {
+    for (size_t i = 0; i < count; i++) {
+        const char *node = journal_index_stream(x, due[i].stream)->node;
         session_written w = {.snapshots = 0};
-        char *path = session_file_path(f->work, journal_index_stream(x, due[i].stream)->node);
-        code = path ? session_export_node(x, due[i].stream, &window, window.stop_ns, path, &w) : EXIT_DONE;
-        reached[i] = forward_reached(&w, &due[i], window.interval_ns, last);
-        if (path && w.snapshots) arrput(files, memory_format("./%s", strrchr(path, '/') + 1));
+        char *path = session_file_path(f->work, node);
+        int code = path ? session_export_node(x, due[i].stream, &window, window.stop_ns, path, &w) : EXIT_DONE;
+        reached[i] = code ? due[i].after : forward_reached(&w, &due[i], window.interval_ns, last);
+        if (code) forward_leave_out(f, node, "no recording of it could be made");
+        if (!code && path && w.snapshots) arrput(files, memory_format("./%s", strrchr(path, '/') + 1));
         free(path);
     }
-    if (!code && arrlenu(files)) code = forward_export(f, files);
+    return files;
+}
+
+// One batch: nodes that stand at the same interval. *moved: one of them is forwarded further now. Returns an exit code: no lines
+// could be made.
+static int forward_batch(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last, bool *fails,
+                         bool *moved)
+{
+    int64_t after = due[0].after, *reached = memory_calloc(count, sizeof *reached);
+    char **files = forward_make_files(f, x, due, count, last, reached);
+    int code = arrlenu(files) ? forward_export(f, files) : EXIT_DONE;
     bool sent = !code && (!arrlenu(files) || forward_send_file(f, after, due[0].last));
     *fails |= !code && !sent;
     for (size_t i = 0; i < count && sent; i++) {
@@ -214,6 +234,34 @@ static int forward_batch(forward *f, journal_index *x, const forward_due *due, s
     return code;
 }
 
+// The same; where no lines can be made of all together, half by half, down to the node whose fault it is.
+static int forward_halves(forward *f, journal_index *x, const forward_due *due, size_t count, int64_t last, bool *fails,
+                          bool *moved)
+{
+    uint64_t before = f->line_counts.failed;
+    int code = forward_batch(f, x, due, count, last, fails, moved);
+    if (!code || f->ended) return code;
+    if (count == 1) {
+        char *why = memory_format("netprof export made no lines of it (exit code %d; see %s/%s)", code, safe(f->work),
+                                  FORWARD_ERR);
+        forward_leave_out(f, journal_index_stream(x, due->stream)->node, why);
+        free(why);
+        return EXIT_DONE;
+    }
+    code = forward_halves(f, x, due, count / 2, last, fails, moved);
+    if (!code && f->line_counts.failed - before >= FORWARD_LEFT_OUT)
+        code = fail(EXIT_FILE, "netprof export makes no lines; see %s/%s", safe(f->work), FORWARD_ERR);
+    if (code || *fails || f->ended) return code;
+    return forward_halves(f, x, due + count / 2, count - count / 2, last, fails, moved);
+}
+
+static bool forward_is_left_out(const forward *f, const char *node, int64_t wall_ns)
+{
+    forward_left_out *left_out = f->left_out;
+    ptrdiff_t i = shgeti(left_out, node);
+    return i >= 0 && wall_ns < left_out[i].value;
+}
+
 // What is older than it may be is given up, and counted.
 static int64_t forward_start(forward *f, const char *node, int64_t oldest)
 {
@@ -228,12 +276,12 @@ static int64_t forward_start(forward *f, const char *node, int64_t oldest)
 // The interval of the node's first reading behind `after`, of all its spools; INT64_MAX: there is none. *newest: of its last.
 static int64_t forward_next(const forward *f, const journal_index *x, size_t first, int64_t after, int64_t *newest)
 {
-    const char *node = journal_index_stream(x, first)->node;
     int64_t next = INT64_MAX, interval = f->filter.interval_ns;
     *newest = 0;
-    for (size_t i = first; i < journal_index_count(x); i++) {
-        const journal_stream *s = journal_index_stream(x, i);
-        if (strcmp(s->node, node) != 0) continue;
+    size_t stream = first;
+    do {
+        const journal_stream *s = journal_index_stream(x, stream);
+        stream = s->after;
         if (s->last_ns / interval > *newest) *newest = s->last_ns / interval;
         for (size_t k = 0; k < arrlenu(s->stretches); k++) {
             const journal_stretch *t = &s->stretches[k];
@@ -243,17 +291,20 @@ static int64_t forward_next(const forward *f, const journal_index *x, size_t fir
             if (begin < next) next = begin;
             break;
         }
-    }
+    } while (stream);
     return next;
 }
 
 // *least: the interval behind which the first of them is to be forwarded, where that is less.
-static forward_due *forward_find_due(forward *f, const journal_index *x, int64_t last, int64_t oldest, int64_t *least)
+static forward_due *forward_find_due(forward *f, const journal_index *x, int64_t wall_ns, int64_t last, int64_t oldest,
+                                     int64_t *least)
 {
     forward_due *due = NULL;
     for (size_t i = 0; i < journal_index_count(x); i++) {
         const char *node = journal_index_stream(x, i)->node;
-        if (!session_is_first(x, i) || !session_takes_node(&f->filter, node)) continue;
+        if (!journal_index_stream(x, i)->is_first || !session_takes_node(&f->filter, node) ||
+            forward_is_left_out(f, node, wall_ns))
+            continue;
         ptrdiff_t known = shgeti(f->nodes, node);
         int64_t before = known >= 0 ? f->nodes[known].value : f->first, newest,
                 next = forward_next(f, x, i, before > oldest ? before : oldest, &newest);
@@ -295,7 +346,7 @@ static int forward_all(forward *f, journal_index *x, const forward_due *due, int
         for (n = 1; i + n < arrlenu(due) && n < FORWARD_NODES && due[i + n].after == due[i].after &&
                     due[i + n].last == due[i].last;)
             n++;
-        code = forward_batch(f, x, &due[i], n, last, fails, &moved);
+        code = forward_halves(f, x, &due[i], n, last, fails, &moved);
         *more |= moved && due[i].last < last;
     }
     return code;
@@ -309,18 +360,18 @@ int forward_lines(forward *f, int64_t wall_ns)
     bool fails = false, more = true;
     int code = EXIT_DONE;
     journal_index *x = forward_open(f, from, wall_ns);
-    forward_due *due = x ? forward_find_due(f, x, last, oldest, &least) : NULL;
+    forward_due *due = x ? forward_find_due(f, x, wall_ns, last, oldest, &least) : NULL;
     if (x && least < from) { // a node that is new here, or comes back after long
         journal_index_close(x);
         x = forward_open(f, least, wall_ns);
         arrfree(due);
-        if (x) due = forward_find_due(f, x, last, oldest, &least);
+        if (x) due = forward_find_due(f, x, wall_ns, last, oldest, &least);
     }
     if (!x) return EXIT_FILE;
     while (more && !code && !fails && !f->ended) {
         code = forward_all(f, x, due, last, &fails, &more);
         arrfree(due);
-        if (more) due = forward_find_due(f, x, last, oldest, &least);
+        if (more) due = forward_find_due(f, x, wall_ns, last, oldest, &least);
         int error = forward_write_state(f);
         if (error && !code) code = fail_file(EXIT_FILE, f->work, "%s", strerror(error));
     }

@@ -35,6 +35,7 @@ void forward_read_state(forward *f)
     json_object *o = session_read_document(path), *nodes;
     free(path);
     sh_new_strdup(f->nodes);
+    sh_new_strdup(f->left_out);
     // Intervals of another length have other numbers.
     if (o && session_number_of(o, "interval_ns") == f->filter.interval_ns &&
         json_object_object_get_ex(o, "nodes", &nodes) && json_object_is_type(nodes, json_type_object)) {
@@ -70,6 +71,7 @@ void forward_free(forward *f)
     target_close(f->lines);
     target_close(f->findings);
     shfree(f->nodes);
+    shfree(f->left_out);
     arrfree(f->tags);
     free(f->work);
 }

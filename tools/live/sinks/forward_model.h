@@ -16,18 +16,24 @@ typedef struct forward_counts {
     uint64_t sent, refused, dropped, failed; // lines, lines, intervals of a node, attempts
 } forward_counts;
 
+typedef struct forward_left_out {
+    char *key;     // the name of a node whose lines could not be made
+    int64_t value; // when that is tried again, wall clock
+} forward_left_out;
+
 typedef struct forward {
-    const char *directory;    // the head's
-    char *work;               // an absolute path: recordings and lines
-    session filter;           // nodes, sources, counters, interval
-    int64_t lag_ns, keep_ns;  // how long readings may take to come; how long what is refused is tried again
-    const char *cluster;      // a tag of each line; NULL: none
-    const char **tags;        // more, stb_ds
-    bool ns;                  // stamps in nanoseconds, else in seconds
-    target *lines, *findings; // or NULL
-    const char *index;        // of Elasticsearch
-    forward_node *nodes;      // stb_ds
-    int64_t first;            // of nodes that are new: the interval before the first that is forwarded
+    const char *directory;      // the head's
+    char *work;                 // an absolute path: recordings and lines
+    session filter;             // nodes, sources, counters, interval
+    int64_t lag_ns, keep_ns;    // how long readings may take to come; how long what is refused is tried again
+    const char *cluster;        // a tag of each line; NULL: none
+    const char **tags;          // more, stb_ds
+    bool ns;                    // stamps in nanoseconds, else in seconds
+    target *lines, *findings;   // or NULL
+    const char *index;          // of Elasticsearch
+    forward_node *nodes;        // stb_ds
+    forward_left_out *left_out; // stb_ds
+    int64_t first;              // of nodes that are new: the interval before the first that is forwarded
     forward_counts line_counts, finding_counts;
     const sigset_t *stop;
     bool ended;

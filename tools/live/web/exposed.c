@@ -9,6 +9,7 @@
 #include "analysis/base/stb_ds.h"
 #include "analysis/catalog/catalog.h"
 #include "analysis/data/dataset_filter.h"
+#include "live/journal/status_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void exposed_put_head(exposing *e, const web_head *h)
                 (double)h->malformed);
     exposed_one(e, "netprof_head_turned_away_messages", true, "", "Frames without room; the agents keep them.",
                 (double)h->turned_away);
-    if (h->ticks_ns)
+    if (h->ticks_ns >= 0)
         exposed_one(e, "netprof_head_cpu_seconds", true, "seconds", "CPU time of the head.", (double)h->ticks_ns / 1e9);
     exposed_one(e, "netprof_head_resident_memory_bytes", false, "bytes", "Memory of the head.", h->memory_bytes);
 }
@@ -122,12 +123,18 @@ static void exposed_put_states(exposing *e, web *w)
                        (double)count[s]);
 }
 
-// Those that are open.
+// Those that are open; of a judge that stopped none, as nobody knows whether they still are.
 static void exposed_put_findings(exposing *e, const char *directory)
 {
     static const char *const keys[] = {"host", "device", "rule", "severity", "session"};
     json_object *o = judged_document(directory), *list, *v;
     if (!o || !json_object_object_get_ex(o, "findings", &list)) {
+        json_object_put(o);
+        return;
+    }
+    exposed_one(e, "netprof_judged_timestamp_seconds", false, "seconds",
+                "When netprof findings judged last, since 1970.", (double)status_file_number(o, "wall_ns") / 1e9);
+    if (!judged_is_recent(o)) {
         json_object_put(o);
         return;
     }

@@ -53,13 +53,19 @@ static int judged_order(const void *a, const void *b)
     return (x->begin_ns < y->begin_ns) - (x->begin_ns > y->begin_ns);
 }
 
+bool judged_is_recent(json_object *o)
+{
+    json_object *every;
+    double every_s = json_object_object_get_ex(o, "every_s", &every) ? json_object_get_double(every) : 0;
+    return web_now() - (int64_t)status_file_number(o, "wall_ns") <= judged_old_ns + (int64_t)(2e9 * every_s);
+}
+
 void judged_read(judged *j, const char *directory)
 {
-    json_object *o = judged_document(directory), *list, *verdict, *every;
+    json_object *o = judged_document(directory), *list, *verdict;
     *j = (judged){.judged = o != NULL};
     if (!o) return;
-    double every_s = json_object_object_get_ex(o, "every_s", &every) ? json_object_get_double(every) : 0;
-    j->recent = web_now() - (int64_t)status_file_number(o, "wall_ns") <= judged_old_ns + (int64_t)(2e9 * every_s);
+    j->recent = judged_is_recent(o);
     if (json_object_object_get_ex(o, "verdict", &verdict)) {
         j->good = judged_severity(status_file_text(verdict, "severity")) <= WEB_INFO;
         j->text = memory_strdup(status_file_text(verdict, "text"));

@@ -21,6 +21,7 @@ typedef struct judged {
 } judged;
 
 json_object *judged_document(const char *directory); // NULL: there is none
+bool judged_is_recent(json_object *o);               // else nobody knows what holds of it now
 void judged_read(judged *j, const char *directory);
 void judged_free(judged *j);
 

@@ -58,6 +58,7 @@ static void web_look_process(web_head *h, const web_head *before)
     unsigned long long user = 0, system = 0;
     long pages = 0;
     h->cpu_share = h->memory_bytes = NAN;
+    h->ticks_ns = -1;
     if (h->process <= 0) return;
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)h->process);
     FILE *f = fopen(path, "re");
@@ -71,7 +72,7 @@ static void web_look_process(web_head *h, const web_head *before)
     h->memory_bytes = (double)pages * (double)sysconf(_SC_PAGESIZE);
     h->ticks_ns = (int64_t)((double)(user + system) / (double)sysconf(_SC_CLK_TCK) * 1e9);
     int64_t since = h->wall_ns - before->wall_ns;
-    if (before->process == h->process && before->ticks_ns && since > 0)
+    if (before->process == h->process && before->ticks_ns >= 0 && since > 0)
         h->cpu_share = (double)(h->ticks_ns - before->ticks_ns) / (double)since;
 }
 

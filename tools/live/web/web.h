@@ -15,7 +15,7 @@ typedef struct web_head {
     uint64_t journal_bytes, commits, malformed, turned_away;
     double cpu_share, memory_bytes; // of a core; NAN: not known
     double free_bytes, disk_bytes;  // of the disk of its journal; NAN
-    int64_t ticks_ns;               // CPU time, for the next look
+    int64_t ticks_ns;               // CPU time; -1: not known
 } web_head;
 
 typedef struct web {

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const text_columns[] = {"algo",
+static const char *const text_columns[] = {"adapter",
+                                           "algo",
                                            "algo_proto",
                                            "coll",
                                            "collective",
@@ -36,8 +37,10 @@ static const char *const text_columns[] = {"algo",
                                            "proto",
                                            "receiver_host",
                                            "sender_host",
+                                           "sending_waited_for",
                                            "slurm_job_id",
                                            "timing",
+                                           "transport",
                                            "version"};
 
 enum { UNSIGNED = 0, SIGNED, REAL, TEXT };

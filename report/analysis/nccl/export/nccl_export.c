@@ -525,8 +525,8 @@ static void tables_bulk_ndjson(const nccl *n, nccl_out *o, const ordered *order,
 // ---- all tables ----
 
 static const char *const table_files[NCCL_TABLES] = {
-    "lines.csv",   "instances.csv", "communicators.csv", "types.csv",        "ranks.csv",  "p2p.csv",
-    "proxies.csv", "peers.csv",     "metrics.csv",       "instances.ndjson", "bulk.ndjson"};
+    "lines.csv", "instances.csv", "communicators.csv", "types.csv",   "ranks.csv",        "p2p.csv",    "proxies.csv",
+    "waits.csv", "adapters.csv",  "peers.csv",         "metrics.csv", "instances.ndjson", "bulk.ndjson"};
 
 const char *nccl_table_file(nccl_table table)
 {
@@ -539,6 +539,8 @@ bool nccl_table_empty(const nccl *n, nccl_table table)
     case NCCL_P2P_CSV: return !n->p2p_count;
     case NCCL_PROXIES_CSV:
     case NCCL_PEERS_CSV: return !n->proxy_count;
+    case NCCL_WAITS_CSV: return !n->spent_count;
+    case NCCL_ADAPTERS_CSV: return !n->used_count;
     case NCCL_METRICS_CSV: return !n->metric_count;
     default: return false;
     }
@@ -560,6 +562,8 @@ netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_optio
     case NCCL_RANKS_CSV: tables_ranks_csv(n, &o); break;
     case NCCL_P2P_CSV: tables_p2p_csv(n, &o); break;
     case NCCL_PROXIES_CSV: tables_proxies_csv(n, &o); break;
+    case NCCL_WAITS_CSV: nccl_waits_csv(n, &o); break;
+    case NCCL_ADAPTERS_CSV: nccl_adapters_csv(n, &o); break;
     case NCCL_PEERS_CSV: nccl_peers_csv(n, &o); break;
     case NCCL_METRICS_CSV: tables_metrics_csv(n, &o); break;
     case NCCL_INSTANCES_NDJSON: tables_instances_ndjson(n, &o, order); break;

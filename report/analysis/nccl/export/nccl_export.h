@@ -15,7 +15,9 @@ typedef enum nccl_table {
     NCCL_RANKS_CSV,
     NCCL_P2P_CSV,
     NCCL_PROXIES_CSV,
-    NCCL_PEERS_CSV, // matrices of senders and receivers
+    NCCL_WAITS_CSV,    // by collective, size and rank: what its steps waited for
+    NCCL_ADAPTERS_CSV, // by rank and direction: what went through which network device
+    NCCL_PEERS_CSV,    // matrices of senders and receivers
     NCCL_METRICS_CSV,
     NCCL_INSTANCES_NDJSON, // an object for each instance
     NCCL_BULK_NDJSON,      // for Elasticsearch's _bulk: detailed and summary documents

@@ -53,6 +53,74 @@ void nccl_peers_csv(const nccl *n, nccl_out *o)
     nccl_peers_free(&p);
 }
 
+static void peers_where_cells(const nccl *n, uint32_t member, nccl_out *o)
+{
+    const nccl_communicator *c = &n->communicators[n->members[member].communicator];
+    nccl_csv_name(o, c->id);
+    nccl_csv_name(o, c->label);
+    nccl_csv_name(o, nccl_class_name(c->type));
+    peers_member_cells(n, member, o);
+}
+
+void nccl_waits_csv(const nccl *n, nccl_out *o)
+{
+    nccl_waits w;
+    nccl_waits_make(&w, n);
+    nccl_out_text(o, "id,communicator,comm_type,rank,host,pid,coll,size,calls,sending_waited_for,sent_steps,sent_bytes,"
+                     "own_gpu_us,credit_us,wire_us,received_steps,received_bytes,data_us,flush_us,consume_us\n");
+    for (size_t i = 0; i < w.count; i++)
+        for (size_t k = w.items[i].first; k < w.items[i].first + w.items[i].count; k++) {
+            const nccl_spent *x = &n->spent[w.ranks[k]];
+            const nccl_split s = nccl_spent_split(x);
+            const double sending[] = {x->gpu_us, x->credit_us, x->wire_us},
+                         receiving[] = {x->data_us, x->flush_us, x->consume_us};
+            peers_where_cells(n, x->member, o);
+            nccl_csv_name(o, x->coll);
+            nccl_csv_u64(o, x->size);
+            nccl_csv_u64(o, x->calls);
+            nccl_csv_name(o, nccl_split_mostly(&s));
+            nccl_csv_u64(o, x->sent);
+            nccl_csv_u64(o, x->sent_bytes);
+            for (int j = 0; j < 3; j++)
+                nccl_csv_number(o, sending[j]);
+            nccl_csv_u64(o, x->received);
+            nccl_csv_u64(o, x->received_bytes);
+            for (int j = 0; j < 3; j++)
+                nccl_csv_number(o, receiving[j]);
+            nccl_csv_line_end(o);
+        }
+    nccl_waits_free(&w);
+}
+
+// Who receives through InfiniBand or RoCE does not know how much.
+static bool peers_knows_bytes(const nccl_used *x)
+{
+    return x->bytes || strcmp(x->direction, "recv") != 0;
+}
+
+void nccl_adapters_csv(const nccl *n, nccl_out *o)
+{
+    nccl_out_text(
+        o, "id,communicator,comm_type,rank,host,pid,direction,transport,adapter,adapter_member,requests,bytes\n");
+    for (size_t i = 0; i < n->used_count; i++) {
+        const nccl_used *x = &n->used[i];
+        peers_where_cells(n, x->member, o);
+        nccl_csv_name(o, x->direction);
+        nccl_csv_name(o, x->transport);
+        nccl_csv_name(o, x->adapter);
+        if (x->device >= 0)
+            nccl_csv_i64(o, x->device);
+        else
+            nccl_csv_name(o, "");
+        nccl_csv_u64(o, x->requests);
+        if (peers_knows_bytes(x))
+            nccl_csv_u64(o, x->bytes);
+        else
+            nccl_csv_name(o, "");
+        nccl_csv_line_end(o);
+    }
+}
+
 // ---- matrices ----
 
 enum { PEERS_DELAY = NCCL_WAITS, PEERS_BYTES, PEERS_MATRICES };
@@ -202,11 +270,11 @@ json_object *nccl_devices_json(const nccl *n)
         peers_put_member(o, n, x->member);
         json_put_text(o, "transport", x->transport);
         json_put_text(o, "way", x->direction);
-        json_put_text(o, "adapter", *x->adapter ? x->adapter : NULL);
+        json_put_text(o, "adapter", nccl_adapter_is_known(x->adapter) ? x->adapter : NULL);
+        if (strchr(x->adapter, '|')) json_put_text(o, "adapter_one_of", x->adapter);
         if (x->device >= 0) json_put(o, "adapter_member", json_new_int64(x->device));
         json_put_exact(o, "requests", x->requests);
-        // Who receives through InfiniBand or RoCE does not know how much.
-        if (x->bytes || strcmp(x->direction, "recv") != 0) json_put_exact(o, "bytes", x->bytes);
+        if (peers_knows_bytes(x)) json_put_exact(o, "bytes", x->bytes);
         json_append(list, o);
     }
     return list;

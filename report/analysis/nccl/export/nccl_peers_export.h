@@ -6,7 +6,9 @@
 
 #include "analysis/base/json.h"
 
-void nccl_peers_csv(const nccl *n, nccl_out *o); // a line for each cell of the matrices
+void nccl_waits_csv(const nccl *n, nccl_out *o); // a line for each collective, size and rank, the longest waiting first
+void nccl_adapters_csv(const nccl *n, nccl_out *o); // a line for each rank, direction and network device
+void nccl_peers_csv(const nccl *n, nccl_out *o);    // a line for each cell of the matrices
 // [{"communicator":"world","n_ranks":16,"bytes":[[null,4096,...],...],"wire_us":...}, ...]: row sender, column receiver;
 // waits of one step in the mean. Of communicators above NCCL_PEERS_RANKS ranks no matrix.
 json_object *nccl_peers_json(const nccl *n);

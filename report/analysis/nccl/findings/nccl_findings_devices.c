@@ -1,7 +1,7 @@
 // Which network devices ranks really used: members of a joined device that carry unequal traffic, adapters unlike those of
-// the same place on other hosts, traffic between rails.
+// the same place on other hosts, traffic between rails, sockets.
 #include "nccl_findings_make.h"
-#include "nccl_peers.h"
+#include "nccl_places.h"
 
 #include "analysis/base/memory.h"
 
@@ -10,50 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a process sent through one device, over its communicators.
-typedef struct devices_part {
-    uint32_t process;
-    int64_t device;
-    const char *adapter;
-    double bytes, requests;
-} devices_part;
-
 typedef struct devices_making {
     nccl_findings_making *m;
-    devices_part *parts; // by process and device
+    nccl_sends *parts;
     size_t count;
 } devices_making;
-
-static int devices_by_place(const void *a, const void *b)
-{
-    const devices_part *x = a, *y = b;
-    if (x->process != y->process) return x->process < y->process ? -1 : 1;
-    if (x->device != y->device) return x->device < y->device ? -1 : 1;
-    return strcmp(x->adapter, y->adapter);
-}
-
-static void devices_gather(devices_making *d)
-{
-    const nccl *n = d->m->n;
-    size_t count = 0;
-    d->parts = memory_array(NULL, n->used_count, sizeof *d->parts);
-    for (size_t i = 0; i < n->used_count; i++) {
-        const nccl_used *x = &n->used[i];
-        if (strcmp(x->transport, "ib") == 0 && strcmp(x->direction, "send") == 0)
-            d->parts[count++] = (devices_part){n->members[x->member].process, x->device, x->adapter, (double)x->bytes,
-                                               (double)x->requests};
-    }
-    if (count) qsort(d->parts, count, sizeof *d->parts, devices_by_place);
-    for (size_t i = 0; i < count; i++) {
-        devices_part *to = d->count ? &d->parts[d->count - 1] : NULL;
-        if (to && devices_by_place(to, &d->parts[i]) == 0) {
-            to->bytes += d->parts[i].bytes;
-            to->requests += d->parts[i].requests;
-        } else {
-            d->parts[d->count++] = d->parts[i];
-        }
-    }
-}
 
 // ---- members of a joined device ----
 
@@ -82,9 +43,9 @@ static devices_balance devices_balance_of(const devices_making *d, size_t first)
     return b;
 }
 
-static const char *devices_name(const devices_part *x, char *text, size_t size)
+static const char *devices_name(const nccl_sends *x, char *text, size_t size)
 {
-    if (*x->adapter)
+    if (nccl_adapter_is_known(x->adapter))
         snprintf(text, size, "%.60s", x->adapter);
     else
         snprintf(text, size, "member %lld", (long long)x->device);
@@ -94,7 +55,7 @@ static const char *devices_name(const devices_part *x, char *text, size_t size)
 static void devices_report_balance(devices_making *d, const devices_balance *b, size_t unequal, size_t known)
 {
     const nccl *n = d->m->n;
-    const devices_part *least = &d->parts[b->least], *most = &d->parts[b->most];
+    const nccl_sends *least = &d->parts[b->least], *most = &d->parts[b->most];
     char names[2][80], *rank = nccl_finding_process(n, least->process);
     nccl_finding *x = nccl_finding_add(
         d->m, NCCL_RULE_UNEQUAL_MEMBERS, SEVERITY_WATCH, b->share,
@@ -133,50 +94,19 @@ static void devices_judge_balance(devices_making *d)
 
 // ---- adapters by place ----
 
-// The adapters that carry what a process sends, those with less than a hundredth left out: "mlx5_2", "mlx5_2 and mlx5_3".
-// NULL: of some bytes it is not known. free() it.
-static char *devices_adapters_of(const devices_part *parts, size_t count)
-{
-    double all = 0;
-    char *text = NULL;
-    for (size_t i = 0; i < count; i++)
-        all += parts[i].bytes;
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].bytes < 0.01 * all || parts[i].bytes <= 0) continue;
-        char *more = !*parts[i].adapter ? NULL
-                     : text             ? memory_format("%s and %.60s", text, parts[i].adapter)
-                                        : memory_format("%.60s", parts[i].adapter);
-        free(text);
-        text = more;
-        if (!text) return NULL;
-    }
-    return text;
-}
-
-static char **devices_adapters(const devices_making *d) // by process
-{
-    char **adapters = memory_calloc(d->m->n->process_count, sizeof *adapters);
-    for (size_t i = 0, k; i < d->count; i = k) {
-        for (k = i; k < d->count && d->parts[k].process == d->parts[i].process;)
-            k++;
-        adapters[d->parts[i].process] = devices_adapters_of(&d->parts[i], k - i);
-    }
-    return adapters;
-}
-
 static int devices_by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 // Of the processes of a place: which one most hosts have the same, and how many; names is room for all.
-static const char *devices_usual(char *const *adapters, const nccl *n, uint32_t local, const char **names, size_t *same,
-                                 size_t *known)
+static const char *devices_usual(char *const *adapters, const nccl *n, const uint32_t *of, uint32_t place,
+                                 const char **names, size_t *same, size_t *known)
 {
     const char *usual = NULL;
     *same = *known = 0;
     for (size_t i = 0; i < n->process_count; i++)
-        if (n->processes[i].local == local && adapters[i]) names[(*known)++] = adapters[i];
+        if (of[i] == place && adapters[i]) names[(*known)++] = adapters[i];
     if (*known) qsort(names, *known, sizeof *names, devices_by_name);
     for (size_t i = 0, k; i < *known; i = k) {
         for (k = i + 1; k < *known && strcmp(names[i], names[k]) == 0;)
@@ -188,15 +118,16 @@ static const char *devices_usual(char *const *adapters, const nccl *n, uint32_t 
     return usual;
 }
 
-static void devices_report_adapter(devices_making *d, uint32_t process, const char *own, const char *usual, size_t same,
-                                   size_t known)
+static void devices_report_adapter(devices_making *d, uint32_t process, uint32_t place, const char *own,
+                                   const char *usual, size_t same, size_t known)
 {
     const nccl *n = d->m->n;
     char *rank = nccl_finding_process(n, process);
     nccl_finding *x = nccl_finding_add(
         d->m, NCCL_RULE_OTHER_ADAPTER, SEVERITY_WATCH, (double)same / (double)known,
-        memory_format("%s sends through %s; process %u (by pid, from 0) of %s sends through %s", rank, own,
-                      (unsigned)n->processes[process].local, words_many(same, "other host").text, usual));
+        memory_format("%s sends through %s; the rank of its place (%u, in the order of ranks, from 0) on %s sends "
+                      "through %s",
+                      rank, own, (unsigned)place, words_many(same, "other host").text, usual));
     free(rank);
     x->host = n->processes[process].host;
     x->device = n->hosts[x->host].name;
@@ -211,8 +142,8 @@ typedef struct devices_place {
     size_t same, known;
 } devices_place;
 
-// Does its host use the adapter as often as others do, by whichever process? Then pids are in another order there: places
-// are by pid, and nothing is wrong.
+// Does its host use the adapter as often as others do, by whichever process? Then ranks are in another order there, and
+// nothing is wrong.
 static bool devices_is_reordered(char *const *adapters, const nccl *n, uint32_t process, const devices_place *places,
                                  size_t count)
 {
@@ -229,30 +160,30 @@ static void devices_judge_adapters(devices_making *d)
 {
     enum { LEAST_HOSTS = 3 };
     const nccl *n = d->m->n;
-    char **adapters = devices_adapters(d);
+    char **adapters = nccl_adapters_make(n, d->parts, d->count);
     const char **names = memory_calloc(n->process_count, sizeof *names);
     size_t count = 0;
+    uint32_t *of = nccl_rank_places_make(n);
     for (uint32_t i = 0; i < n->process_count; i++)
-        if (adapters[i] && n->processes[i].local >= count) count = (size_t)n->processes[i].local + 1;
+        if (adapters[i] && of[i] >= count) count = (size_t)of[i] + 1;
     devices_place *places = memory_calloc(count, sizeof *places);
-    for (uint32_t local = 0; local < count; local++) {
-        devices_place *x = &places[local];
-        x->usual = devices_usual(adapters, n, local, names, &x->same, &x->known);
+    for (uint32_t place = 0; place < count; place++) {
+        devices_place *x = &places[place];
+        x->usual = devices_usual(adapters, n, of, place, names, &x->same, &x->known);
         d->m->f->judged += x->same >= LEAST_HOSTS;
         if (x->same < LEAST_HOSTS ||
             (double)x->same < nccl_finding_rules[NCCL_RULE_OTHER_ADAPTER].limit * (double)x->known)
             x->usual = NULL;
     }
     for (uint32_t i = 0; i < n->process_count; i++) {
-        const devices_place *x = adapters[i] ? &places[n->processes[i].local] : NULL;
+        const devices_place *x = adapters[i] ? &places[of[i]] : NULL;
         if (x && x->usual && strcmp(adapters[i], x->usual) != 0 && !devices_is_reordered(adapters, n, i, places, count))
-            devices_report_adapter(d, i, adapters[i], x->usual, x->same, x->known);
+            devices_report_adapter(d, i, of[i], adapters[i], x->usual, x->same, x->known);
     }
-    for (uint32_t i = 0; i < n->process_count; i++)
-        free(adapters[i]);
+    free(of);
     free(places);
     free(names);
-    free(adapters);
+    nccl_adapters_free(adapters, n);
 }
 
 // ---- between rails ----
@@ -260,38 +191,115 @@ static void devices_judge_adapters(devices_making *d)
 static void devices_judge_rails(devices_making *d)
 {
     const nccl *n = d->m->n;
-    double between = 0, across = 0;
-    size_t ways = 0;
-    nccl_peers p;
-    nccl_peers_make(&p, n);
-    for (size_t i = 0; i < p.count; i++) {
-        const nccl_peer *x = &p.items[i];
-        if (x->sender == NCCL_NONE || x->receiver == NCCL_NONE) continue;
-        const nccl_process *from = &n->processes[n->members[x->sender].process],
-                           *to = &n->processes[n->members[x->receiver].process];
-        if (from->host == to->host) continue;
-        between += (double)x->bytes;
-        if (from->local == to->local) continue;
-        across += (double)x->bytes;
-        ways += x->bytes > 0;
-    }
-    nccl_peers_free(&p);
-    double share = between > 0 ? across / between : 0;
+    nccl_peers peers;
+    nccl_places places;
+    nccl_peers_make(&peers, n);
+    nccl_places_make(&places, n, &peers);
+    nccl_crossing c = nccl_crossing_of(&places, n, &peers);
+    bool by_adapter = places.by_adapter;
+    nccl_places_free(&places);
+    nccl_peers_free(&peers);
+    double share = c.between > 0 ? c.across / c.between : 0;
     if (share < nccl_finding_rules[NCCL_RULE_CROSS_RAIL].limit) return;
     nccl_finding *x = nccl_finding_add(
         d->m, NCCL_RULE_CROSS_RAIL, SEVERITY_INFO, share,
-        memory_format("%s of the bytes between hosts go between processes of unlike places on their hosts: where each "
-                      "has a NIC of its own, they cross rails",
-                      words_share(share).text));
-    nccl_finding_evidence(x, memory_strdup("bytes between hosts"), between, "bytes");
-    nccl_finding_evidence(x, memory_strdup("of these, between unlike places"), across, "bytes");
-    nccl_finding_evidence(x, memory_strdup("pairs of ranks of unlike places"), (double)ways, "");
+        by_adapter ? memory_format(
+                         "%s of the bytes between hosts go between ranks that send through adapters of unlike names: "
+                         "where adapters of one name share a rail, they cross rails",
+                         words_share(share).text)
+                   : memory_format(
+                         "%s of the bytes between hosts go between ranks of unlike places on their hosts (in the order "
+                         "of ranks): where each place has a NIC of its own, they cross rails",
+                         words_share(share).text));
+    nccl_finding_evidence(x, memory_strdup("bytes between hosts"), c.between, "bytes");
+    nccl_finding_evidence(x, memory_strdup("of these, between unlike places"), c.across, "bytes");
+    nccl_finding_evidence(x, memory_strdup("pairs of ranks of unlike places"), (double)c.ways, "");
+}
+
+// ---- sockets: hosts that have fallen back to them while the others use InfiniBand or RoCE, or all could ----
+
+typedef struct sockets_host {
+    double verbs, sockets; // operations that send
+    const char *rdma;      // an adapter whose port is active; NULL: none is known
+} sockets_host;
+
+static sockets_host *sockets_by_host(const nccl *n)
+{
+    sockets_host *hosts = memory_calloc(n->host_count, sizeof *hosts);
+    for (size_t i = 0; i < n->proxy_count; i++) {
+        const nccl_proxy *p = &n->proxies[i];
+        if (strcmp(p->direction, "send") != 0) continue;
+        sockets_host *h = &hosts[n->processes[n->members[p->member].process].host];
+        h->verbs += (double)p->verbs_operations;
+        h->sockets += (double)p->socket_operations;
+    }
+    for (size_t i = 0; i < n->file_count; i++)
+        if (n->files[i].host != NCCL_NONE && n->files[i].rdma) hosts[n->files[i].host].rdma = n->files[i].rdma;
+    return hosts;
+}
+
+static void sockets_report(nccl_findings_making *m, uint32_t host, const sockets_host *h, size_t others)
+{
+    double share = h->sockets / (h->sockets + h->verbs);
+    nccl_finding *x =
+        nccl_finding_add(m, NCCL_RULE_SOCKETS, SEVERITY_WARN, share,
+                         memory_format("host %s sends through sockets (%s of its operations), %s through InfiniBand or "
+                                       "RoCE",
+                                       m->n->hosts[host].name, words_share(share).text,
+                                       words_many(others, "other host sends|other hosts send").text));
+    x->device = m->n->hosts[host].name;
+    x->host = host;
+    nccl_finding_evidence(x, memory_strdup("operations through sockets"), h->sockets, "operations");
+    nccl_finding_evidence(x, memory_strdup("operations through InfiniBand or RoCE"), h->verbs, "operations");
+}
+
+// Nobody uses what is there. Why is not known: it may be meant, so that this is less than a host that alone has fallen back.
+static void sockets_report_all(nccl_findings_making *m, const sockets_host *hosts, size_t known)
+{
+    const nccl *n = m->n;
+    size_t able = 0, first = 0;
+    double operations = 0;
+    for (size_t i = n->host_count; i-- > 0;) {
+        if (hosts[i].sockets <= 0) continue;
+        operations += hosts[i].sockets;
+        if (!hosts[i].rdma) continue;
+        able++;
+        first = i;
+    }
+    if (!able) return;
+    nccl_finding *x = nccl_finding_add(
+        m, NCCL_RULE_SOCKETS_UNUSED, SEVERITY_WATCH, (double)able / (double)known,
+        memory_format(
+            "all %s that send use sockets, and none InfiniBand or RoCE, although %s an RDMA adapter whose port is "
+            "active (%s on host %s)",
+            words_many(known, "host").text, words_many(able, "of them has|of them have").text, hosts[first].rdma,
+            n->hosts[first].name));
+    x->device = n->hosts[first].name;
+    x->host = (uint32_t)first;
+    nccl_finding_evidence(x, memory_strdup("operations through sockets"), operations, "operations");
+}
+
+void nccl_findings_sockets(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    sockets_host *hosts = sockets_by_host(n);
+    size_t known = 0, verbs = 0, any = 0;
+    for (size_t i = 0; i < n->host_count; i++) {
+        known += hosts[i].verbs + hosts[i].sockets > 0;
+        verbs += hosts[i].verbs > 0 && hosts[i].sockets <= 0;
+        any += hosts[i].verbs > 0;
+    }
+    if (known > 1) m->f->judged++;
+    for (size_t i = 0; i < n->host_count; i++)
+        if (2 * verbs > known && hosts[i].sockets > hosts[i].verbs) sockets_report(m, (uint32_t)i, &hosts[i], verbs);
+    if (known > 1 && !any) sockets_report_all(m, hosts, known);
+    free(hosts);
 }
 
 void nccl_findings_devices(nccl_findings_making *m)
 {
     devices_making d = {.m = m};
-    devices_gather(&d);
+    d.parts = nccl_sends_make(m->n, &d.count);
     devices_judge_balance(&d);
     devices_judge_adapters(&d);
     if (m->n->used_count) devices_judge_rails(&d);

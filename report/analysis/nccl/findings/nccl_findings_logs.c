@@ -4,6 +4,8 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
 
+#include <stdlib.h>
+
 // ---- the data themselves ----
 
 void nccl_findings_missing(nccl_findings_making *m)
@@ -55,41 +57,63 @@ void nccl_findings_dropped(nccl_findings_making *m)
     m->f->judged++;
     if (!dropped) return;
     double share = (double)dropped / ((double)dropped + (double)written);
+    char *rank = nccl_finding_rank(n, worst);
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_PLUGIN_DROPPED, SEVERITY_WATCH, share,
-        memory_format("the plugin dropped %llu records, %s of all, before it could write them; "
-                      "most on host %s, rank %lld of %s",
-                      (unsigned long long)dropped, words_share(share).text, nccl_finding_host(n, worst),
-                      (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
+        memory_format("the plugin dropped %llu records, %s of all, before it could write them; most were of "
+                      "%s in communicator %s",
+                      (unsigned long long)dropped, words_share(share).text, rank,
+                      n->communicators[n->members[worst].communicator].label));
+    free(rank);
     x->device = nccl_finding_host(n, worst);
     x->member = worst;
 }
 
-// What its times and waits are judged by is only a part: neither good news nor an accusation stands on that alone.
+// By member: operations and timed steps that were kept. Kernels are not counted, so that the share of what was lost is at
+// most too large.
+static double *logs_parts_kept(const nccl *n)
+{
+    double *kept = memory_calloc(n->member_count, sizeof *kept);
+    for (size_t i = 0; i < n->proxy_count; i++)
+        kept[n->proxies[i].member] += (double)n->proxies[i].operations + (double)n->proxies[i].timed;
+    return kept;
+}
+
+// What its times and waits are judged by is only a part: where that is much, neither good news nor an accusation stands on it
+// alone.
 void nccl_findings_parts_dropped(nccl_findings_making *m)
 {
     const nccl *n = m->n;
-    uint64_t dropped = 0, ranks = 0;
+    const double limit = nccl_finding_rules[NCCL_RULE_PARTS_DROPPED].limit;
+    uint64_t dropped = 0, ranks = 0, much = 0;
     uint32_t worst = 0;
+    double share = 0, *kept = logs_parts_kept(n);
     for (uint32_t i = 0; i < n->member_count; i++) {
+        double lost = (double)n->members[i].stats.parts_dropped, own = lost > 0 ? lost / (lost + kept[i]) : 0;
         dropped = sum_capped(dropped, n->members[i].stats.parts_dropped);
-        ranks += n->members[i].stats.parts_dropped > 0;
-        if (n->members[i].stats.parts_dropped > n->members[worst].stats.parts_dropped) worst = i;
+        ranks += lost > 0;
+        much += own > limit;
+        if (own > share) worst = i, share = own;
     }
+    free(kept);
     if (!dropped) return;
+    char *rank = nccl_finding_rank(n, worst);
     nccl_finding *x = nccl_finding_add(
-        m, NCCL_RULE_PARTS_DROPPED, SEVERITY_WATCH, (double)dropped,
+        m, NCCL_RULE_PARTS_DROPPED, much ? SEVERITY_WATCH : SEVERITY_INFO, share,
         memory_format("the plugin lost %s on %s, so that times of calls and what transfers waited for are "
-                      "judged by the others; most on host %s, rank %lld of %s",
+                      "judged by the others; most, %s, of %s in communicator %s",
                       words_many(dropped, "operation, step or kernel|operations, steps and kernels").text,
-                      words_many(ranks, "rank").text, nccl_finding_host(n, worst), (long long)n->members[worst].rank,
+                      words_many(ranks, "rank").text, words_share(share).text, rank,
                       n->communicators[n->members[worst].communicator].label));
+    free(rank);
     x->device = nccl_finding_host(n, worst);
     x->member = worst;
-    nccl_finding_unknown(m,
-                         memory_format("%s, %s: times and waits of %s are of what was kept",
-                                       nccl_finding_rules[NCCL_RULE_LATE_RANK].name,
-                                       nccl_finding_rules[NCCL_RULE_SLOW_SENDER].name, words_many(ranks, "rank").text));
+    nccl_finding_evidence(x, memory_strdup("lost"), (double)dropped, "parts");
+    if (much)
+        nccl_finding_unknown(m, memory_format("%s, %s: times and waits of %s are of what was kept",
+                                              nccl_finding_rules[NCCL_RULE_LATE_RANK].name,
+                                              nccl_finding_rules[NCCL_RULE_SLOW_SENDER].name,
+                                              words_many(much, "rank").text));
 }
 
 static uint64_t damage_unused_lines(const uint64_t *outcomes)

@@ -66,6 +66,13 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
                            "NCCL_DEBUG=INFO tells why on this host: NCCL_IB_DISABLE, NCCL_NET, drivers, state of the "
                            "ports, memory that may be locked",
                            false},
+    [NCCL_RULE_SOCKETS_UNUSED] =
+        {"nccl-rdma-unused", "wire", "of hosts", 0,
+         "own: two hosts or more send, all through sockets, and one of them has an RDMA adapter whose port is active",
+         "NCCL_DEBUG=INFO tells why: NCCL_IB_DISABLE, NCCL_NET, NCCL_IB_HCA, drivers, memory that may be locked, "
+         "devices "
+         "that a container does not see",
+         false},
     [NCCL_RULE_UNEQUAL_MEMBERS] =
         {"nccl-unequal-members", "wire", "of an even share", 0.5,
          "own: of the adapters that are joined to one network device, one carries less than half of an even share of "
@@ -103,9 +110,11 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
     [NCCL_RULE_PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
                                   "of the Inspector: raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often",
                                   false},
-    [NCCL_RULE_PARTS_DROPPED] = {"nccl-parts-dropped", "data", "parts", 0, "the count of netprof's own plugin",
-                                 "record less: NETPROF_NCCL=proxy leaves out steps, NETPROF_NCCL=coll all but calls",
-                                 false},
+    [NCCL_RULE_PARTS_DROPPED] =
+        {"nccl-parts-dropped", "data", "of parts", 0.01,
+         "own: of the operations, steps and kernels of a rank the plugin lost more than 1 %, by its "
+         "own count; fewer are said, and judged without",
+         "record less: NETPROF_NCCL=proxy leaves out steps, NETPROF_NCCL=coll all but calls", false},
     [NCCL_RULE_RECORDS_MISSING] =
         {"nccl-records-missing", "data", "of calls", 0.05, "own: more than 5 % of the calls lack records of some ranks",
          "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often", false},

@@ -43,7 +43,7 @@ typedef struct nccl_finding {
     const char *device;                                     // a host, or a communicator's label, or "logs"
     uint32_t communicator, operation, series, member, host; // what it is about; NCCL_NONE
     uint32_t receiver;          // of a link that is slow: the member at its other end; else NCCL_NONE
-    uint32_t rail;              // of a rail that is slow: nccl_process.local; else NCCL_NONE
+    uint32_t rail;              // of a rail that is slow: its place, see nccl_places.h; else NCCL_NONE
     uint64_t first_sn, last_sn; // the calls it is about; both 0: all
     bool to_the_end;            // last_sn is the last that was logged
     double cost_us;             // what it cost; NAN unknown. Of equally bad findings the dearest comes first

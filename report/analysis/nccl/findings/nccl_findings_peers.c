@@ -3,7 +3,7 @@
 // What a step waited for says whose it is: for its own GPU the sender's, for credit or the flush the receiver's. Time on
 // the wire is the sender's when all it sends is slow, the receiver's when all that it gets is, else the link's.
 #include "nccl_findings_make.h"
-#include "nccl_peers.h"
+#include "nccl_places.h"
 
 #include "analysis/base/memory.h"
 #include "analysis/nccl/logs/nccl_spread.h"
@@ -17,6 +17,7 @@ enum { PEERS_LEAST_STEPS = 30, PEERS_LEAST_CELLS = 6 };
 typedef struct peers_judging {
     nccl_findings_making *m;
     nccl_peers p;
+    nccl_places places;
     nccl_wait wait;
     bool *slow, *explained; // by cell, of this wait
     bool host;              // units are hosts, not processes
@@ -198,17 +199,19 @@ static void peers_report_links(peers_judging *j)
     for (size_t i = 0; i < j->p.count; i++) {
         const nccl_peer *c = &j->p.items[i];
         if (!j->slow[i] || j->explained[i]) continue;
-        const nccl_member *from = &n->members[c->sender], *to = &n->members[c->receiver];
         double beside = c->beside[NCCL_WAIT_WIRE],
                share = c->wait_us[NCCL_WAIT_WIRE] * (1 - 1 / beside) / peers_time_of(j, c);
+        char *from = nccl_finding_rank(n, c->sender), *to = nccl_finding_rank(n, c->receiver);
         nccl_finding *x = nccl_finding_add(
             j->m, NCCL_RULE_SLOW_LINK, peers_severity(share), beside,
-            memory_format("the way from rank %lld on host %s to rank %lld on host %s of communicator %s is slow: %s a "
-                          "step on the wire, %s times as long as for others; that is %s of the time of these steps",
-                          (long long)from->rank, nccl_finding_host(n, c->sender), (long long)to->rank,
-                          nccl_finding_host(n, c->receiver), n->communicators[c->communicator].label,
-                          nccl_finding_time(nccl_peer_wait(c, NCCL_WAIT_WIRE)).text, words_number(beside).text,
-                          words_share(share).text));
+            memory_format(
+                "the way from %s to %s in communicator %s is slow: %s a step on the wire, %s times as long as for "
+                "others; that is %s of the time of these steps",
+                from, to, n->communicators[c->communicator].label,
+                nccl_finding_time(nccl_peer_wait(c, NCCL_WAIT_WIRE)).text, words_number(beside).text,
+                words_share(share).text));
+        free(from);
+        free(to);
         x->device = nccl_finding_host(n, c->sender);
         x->member = c->sender;
         x->receiver = c->receiver;
@@ -218,7 +221,7 @@ static void peers_report_links(peers_judging *j)
     }
 }
 
-// ---- rails: the ways between processes of the same place on their hosts ----
+// ---- rails: the ways between ranks of the same place on their hosts ----
 
 typedef struct peers_rail {
     size_t cells, slow, others, others_slow, hosts;
@@ -226,11 +229,11 @@ typedef struct peers_rail {
     double excess_us, time_us, wait_us, steps;
 } peers_rail;
 
-static bool peers_is_on_rail(const peers_judging *j, const nccl_peer *x, uint32_t local)
+static bool peers_is_on_rail(const peers_judging *j, const nccl_peer *x, uint32_t place)
 {
     const nccl *n = j->m->n;
-    return n->processes[n->members[x->sender].process].local == local &&
-           n->processes[n->members[x->receiver].process].local == local;
+    return j->places.of[n->members[x->sender].process] == place &&
+           j->places.of[n->members[x->receiver].process] == place;
 }
 
 static bool peers_is_between_hosts(const peers_judging *j, const nccl_peer *x)
@@ -240,7 +243,7 @@ static bool peers_is_between_hosts(const peers_judging *j, const nccl_peer *x)
            n->processes[n->members[x->sender].process].host != n->processes[n->members[x->receiver].process].host;
 }
 
-static peers_rail peers_rail_of(const peers_judging *j, uint32_t local)
+static peers_rail peers_rail_of(const peers_judging *j, uint32_t place)
 {
     const nccl *n = j->m->n;
     peers_rail r = {0};
@@ -248,7 +251,7 @@ static peers_rail peers_rail_of(const peers_judging *j, uint32_t local)
     for (size_t i = 0; i < j->p.count; i++) {
         const nccl_peer *x = &j->p.items[i];
         if (!peers_is_between_hosts(j, x)) continue;
-        if (!peers_is_on_rail(j, x, local)) {
+        if (!peers_is_on_rail(j, x, place)) {
             r.others++;
             r.others_slow += j->slow[i];
             continue;
@@ -270,19 +273,22 @@ static peers_rail peers_rail_of(const peers_judging *j, uint32_t local)
     return r;
 }
 
-static void peers_report_rail(peers_judging *j, uint32_t local, const peers_rail *r)
+static void peers_report_rail(peers_judging *j, uint32_t place, const peers_rail *r)
 {
     double share = r->excess_us / r->time_us, ratio = r->wait_us / (r->wait_us - r->excess_us);
+    char *who = j->places.by_adapter ? memory_format("ranks that send through %s", j->places.names[place])
+                                     : memory_format("ranks of place %u on their hosts (in the order of ranks, from 0)",
+                                                     (unsigned)place);
     nccl_finding *x = nccl_finding_add(
         j->m, NCCL_RULE_SLOW_RAIL, peers_severity(share), ratio,
-        memory_format(
-            "the ways between process %u of each host (by pid, from 0) are slow, those between others are not: "
-            "%s a step on the wire, %s times as long as for others; that is %s of the time of these steps",
-            (unsigned)local, nccl_finding_time(r->wait_us / r->steps).text, words_number(ratio).text,
-            words_share(share).text));
+        memory_format("the ways between %s are slow, those between others are not: %s a step on the wire, %s times as "
+                      "long as for others; that is %s of the time of these steps",
+                      who, nccl_finding_time(r->wait_us / r->steps).text, words_number(ratio).text,
+                      words_share(share).text));
+    free(who);
     x->device = j->m->n->communicators[r->communicator].label;
     x->communicator = r->communicator;
-    x->rail = local;
+    x->rail = place;
     x->cost_share = share;
     nccl_finding_evidence(x, memory_strdup("hosts"), (double)r->hosts, "");
     nccl_finding_evidence(x, memory_strdup("ways that are slow"), (double)r->slow, "");
@@ -290,21 +296,18 @@ static void peers_report_rail(peers_judging *j, uint32_t local, const peers_rail
     nccl_finding_evidence(x, memory_strdup("other ways that are slow"), (double)r->others_slow, "");
     nccl_finding_evidence(x, memory_strdup("other ways"), (double)r->others, "");
     for (size_t i = 0; i < j->p.count; i++)
-        if (peers_is_between_hosts(j, &j->p.items[i]) && peers_is_on_rail(j, &j->p.items[i], local))
+        if (peers_is_between_hosts(j, &j->p.items[i]) && peers_is_on_rail(j, &j->p.items[i], place))
             j->explained[i] = true;
 }
 
 static void peers_report_rails(peers_judging *j)
 {
     enum { LEAST_HOSTS = 3 };
-    uint32_t most = 0;
-    for (size_t i = 0; i < j->m->n->process_count; i++)
-        if (j->m->n->processes[i].local > most) most = j->m->n->processes[i].local;
-    for (uint32_t local = 0; most && local <= most; local++) {
-        peers_rail r = peers_rail_of(j, local);
+    for (uint32_t place = 0; j->places.count > 1 && place < j->places.count; place++) {
+        peers_rail r = peers_rail_of(j, place);
         if (r.hosts >= LEAST_HOSTS && r.others >= r.cells && 10 * r.slow >= 9 * r.cells &&
             4 * r.others_slow <= r.others)
-            peers_report_rail(j, local, &r);
+            peers_report_rail(j, place, &r);
     }
 }
 
@@ -332,6 +335,7 @@ void nccl_findings_peers(nccl_findings_making *m)
     const char *cause = NULL;
     if (!m->n->proxy_count) return;
     nccl_peers_make(&j.p, m->n);
+    nccl_places_make(&j.places, m->n, &j.p);
     j.slow = memory_calloc(j.p.count, sizeof *j.slow);
     j.explained = memory_calloc(j.p.count, sizeof *j.explained);
     for (int k = 0; k < NCCL_WAITS; k++) {
@@ -346,5 +350,6 @@ void nccl_findings_peers(nccl_findings_making *m)
     }
     free(j.slow);
     free(j.explained);
+    nccl_places_free(&j.places);
     nccl_peers_free(&j.p);
 }

@@ -150,13 +150,16 @@ static void wire_report_slow_pair(nccl_findings_making *m, const nccl_p2p *p, do
     const nccl *n = m->n;
     const nccl_member *member = &n->members[p->member];
     const nccl_communicator *c = &n->communicators[member->communicator];
+    uint32_t other = nccl_member_of_rank(n, member->communicator, p->peer);
+    char *from = nccl_finding_rank(n, p->member),
+         *to = other == NCCL_NONE ? memory_format("rank %lld", (long long)p->peer) : nccl_finding_rank(n, other);
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_SLOW_PAIR, SEVERITY_WATCH, ratio,
-        memory_format("%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %s times as long "
-                      "as between its equals (%s)",
-                      p->operation, words_binary((double)p->size).text, (long long)member->rank,
-                      nccl_finding_host(n, p->member), (long long)p->peer, c->label, words_number(ratio).text,
+        memory_format("%s of %s between %s and %s in communicator %s takes %s times as long as between its equals (%s)",
+                      p->operation, words_binary((double)p->size).text, from, to, c->label, words_number(ratio).text,
                       nccl_finding_time(p->time_us.p50).text));
+    free(from);
+    free(to);
     x->device = nccl_finding_host(n, p->member);
     x->communicator = member->communicator;
     x->member = p->member;

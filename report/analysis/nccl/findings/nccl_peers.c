@@ -33,20 +33,6 @@ double nccl_peer_delay(const nccl_peer *x)
 
 // ---- cells ----
 
-// The member with that rank; members are in the order of their ranks. NCCL_NONE: it has no log.
-static uint32_t peers_member(const nccl *n, const nccl_communicator *c, int64_t rank)
-{
-    uint32_t low = c->first_member, high = c->first_member + c->member_count, end = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->members[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && n->members[low].rank == rank ? low : NCCL_NONE;
-}
-
 static int peers_by_place(const void *a, const void *b)
 {
     const nccl_peer *x = a, *y = b;
@@ -58,7 +44,7 @@ static int peers_by_place(const void *a, const void *b)
 static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
 {
     uint32_t communicator = n->members[p->member].communicator;
-    uint32_t other = peers_member(n, &n->communicators[communicator], p->peer);
+    uint32_t other = nccl_member_of_rank(n, communicator, p->peer);
     uint64_t bytes = p->bytes > p->step_bytes ? p->bytes : p->step_bytes;
     nccl_peer x = {.communicator = communicator, .bytes = bytes};
     bool sends = strcmp(p->direction, "send") == 0;

@@ -71,6 +71,7 @@ typedef struct nccl_chunk {
     nccl_span *spans;
     nccl_used *used;
     uint64_t snapshots;
+    const char *rdma; // as in nccl_file; NULL: none
     nccl_bare_context context;
     bool context_told; // a dump_stats was seen: context is this chunk's own
     uint64_t inherited_coll, inherited_p2p, inherited_proxy;

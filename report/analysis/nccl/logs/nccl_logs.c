@@ -139,6 +139,7 @@ static void logs_account_chunk(nccl *n, const nccl_chunk *c)
     }
     file->tail_cut |= c->tail_cut;
     file->snapshots += c->snapshots;
+    if (c->rdma && !file->rdma) file->rdma = nccl_arena_text(&memory->arena, c->rdma, strlen(c->rdma));
     if (c->first_bad_line && !file->first_bad_line) file->first_bad_line = file->lines + c->first_bad_line;
     file->lines += c->lines;
     file->bytes += c->bytes;

@@ -1,5 +1,7 @@
 #include "nccl_model.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 const char *nccl_outcome_name(nccl_outcome outcome)
@@ -63,4 +65,23 @@ const char *nccl_version_name(int bit, char *text, size_t size)
 {
     snprintf(text, size, "v%d.%d", 4 + bit / NCCL_MINORS, bit % NCCL_MINORS);
     return text;
+}
+
+uint32_t nccl_member_of_rank(const nccl *n, uint32_t communicator, int64_t rank)
+{
+    const nccl_communicator *c = &n->communicators[communicator];
+    uint32_t low = c->first_member, high = c->first_member + c->member_count, end = high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (n->members[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && n->members[low].rank == rank ? low : NCCL_NONE;
+}
+
+bool nccl_adapter_is_known(const char *adapter)
+{
+    return *adapter && !strchr(adapter, '|');
 }

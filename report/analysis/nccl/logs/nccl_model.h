@@ -63,11 +63,12 @@ typedef struct nccl_file {
     uint64_t lines, outcomes[NCCL_OUTCOMES];
     uint64_t first_bad_line; // number of the first line that was not used although not blank; 0: none
     uint64_t snapshots;      // of NICs, in a recorded file
-    uint32_t host;           // of a recorded file: index in nccl.hosts; NCCL_NONE: unknown
-    uint64_t invalid_sizes;  // of NCCL_BAD_VALUE: the message size is above NCCL_SIZE_LIMIT
-    uint64_t duplicates;     // of NCCL_COLL: the same record was there before; left out
-    uint64_t conflicts;      // of NCCL_COLL: another time for the same call of the same rank; left out
-    uint64_t disagreeing;    // of NCCL_COLL: logged bandwidth differs from the recomputed by more than 0.1 %
+    const char *rdma;       // likewise: an RDMA adapter whose port was active at the first reading; NULL: none was seen
+    uint32_t host;          // of a recorded file: index in nccl.hosts; NCCL_NONE: unknown
+    uint64_t invalid_sizes; // of NCCL_BAD_VALUE: the message size is above NCCL_SIZE_LIMIT
+    uint64_t duplicates;    // of NCCL_COLL: the same record was there before; left out
+    uint64_t conflicts;     // of NCCL_COLL: another time for the same call of the same rank; left out
+    uint64_t disagreeing;   // of NCCL_COLL: logged bandwidth differs from the recomputed by more than 0.1 %
 } nccl_file;
 
 // A process that wrote logs, or a host. Sums are over its members.
@@ -305,7 +306,7 @@ typedef struct nccl_used {
     uint32_t member;
     const char *transport; // "ib", "socket"
     const char *direction; // "send", "recv", "" unknown
-    const char *adapter;   // the RDMA device that the queue pair belongs to; "" unknown
+    const char *adapter;   // the RDMA device that the queue pair belongs to; "" unknown; "mlx5_0|mlx5_1": one of these
     int64_t device;
     uint64_t requests, bytes;
 } nccl_used;
@@ -388,6 +389,10 @@ const char *nccl_version_name(int bit, char *text, size_t size);
 uint32_t nccl_record_member(const nccl *n, const nccl_record *r); // index in n->members
 // The process' member in its largest communicator: people know its rank there. NULL: it is in none.
 const nccl_member *nccl_widest_member(const nccl *n, uint32_t process);
+// One adapter, by name: not "", not one of several.
+bool nccl_adapter_is_known(const char *adapter);
+// The member with that rank; NCCL_NONE: it has no log.
+uint32_t nccl_member_of_rank(const nccl *n, uint32_t communicator, int64_t rank);
 const nccl_what *nccl_record_what(const nccl *n, const nccl_record *r);
 // Recomputed bandwidth of one instance of the series at this time, GB/s; NAN when the time is 0.
 double nccl_alg_gbs(const nccl_series *s, double time_us);

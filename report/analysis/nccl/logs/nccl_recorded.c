@@ -602,6 +602,22 @@ static void recorded_take_fact(recorded *r, const netprof_fact *fact)
     if (strcmp(fact->key, "pid") == 0) r->pid = strtoull(fact->value, NULL, 10);
 }
 
+// Is the counter a port's state, and that ACTIVE (ib_verbs.h: 4)?
+static bool recorded_is_active(const netprof_snapshot *s, size_t counter)
+{
+    return strcmp(s->schema->counters[counter].name, "state") == 0 && s->status[counter] == NETPROF_STATUS_OK &&
+           s->values[counter] == 4;
+}
+
+static void recorded_take_adapters(recorded *r, const netprof_snapshot *s)
+{
+    for (size_t i = 0; i < s->schema->device_count && !r->c->rdma; i++) {
+        const netprof_device *d = &s->schema->devices[i];
+        for (size_t k = d->first; strcmp(d->source, "rdma") == 0 && k < (size_t)d->first + d->count; k++)
+            if (recorded_is_active(s, k)) r->c->rdma = nccl_arena_text(&r->c->arena, d->name, strcspn(d->name, "/"));
+    }
+}
+
 static void recorded_take_all(recorded *r, netprof_reader *reader, uint64_t *done)
 {
     netprof_item item = {.type = NETPROF_ITEM_FACT};
@@ -615,6 +631,10 @@ static void recorded_take_all(recorded *r, netprof_reader *reader, uint64_t *don
         if (item.type == NETPROF_ITEM_FILE) recorded_end(r);
         if (item.type == NETPROF_ITEM_FACT) recorded_take_fact(r, item.fact);
         if (item.type == NETPROF_ITEM_EVENTS) recorded_add_events(r, item.events, item.size);
+        if (item.type == NETPROF_ITEM_SNAPSHOT && item.snapshot) {
+            recorded_take_adapters(r, item.snapshot);
+            netprof_reader_pass(reader, UINT64_MAX); // the others are for others
+        }
         r->c->snapshots += item.type == NETPROF_ITEM_SNAPSHOT;
         if (item.type == NETPROF_ITEM_DAMAGE) r->c->problem = "a part of it is damaged";
         if (item.offset + item.size > before)
@@ -637,7 +657,6 @@ void nccl_recorded_read(nccl_chunk *c, const char *path, uint64_t *done)
             c->problem = "no file of the profiler plugin that can be read";
         return;
     }
-    netprof_reader_pass(reader, UINT64_MAX); // its snapshots are for others
     recorded_take_all(&r, reader, done);
     netprof_reader_close(reader);
     recorded_end(&r);

@@ -43,6 +43,8 @@ void nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const n
     nccl_view_add_metrics(&m);
     nccl_view_add_counters(&m, counters);
     nccl_view_add_matrices(&m);
+    nccl_view_add_waits(&m);
+    nccl_view_add_adapters(&m);
     v->verdict = nccl_view_title(&m);
     nccl_view_say_all(&m);
     free(m.groups);

@@ -27,6 +27,7 @@ static size_t calls_bins_for(size_t calls)
 typedef struct calls_bin {
     uint64_t first_sn, last_sn;
     size_t instances, complete;
+    uint64_t written_us;
     nccl_spread wire_us, skew_us; // of the complete ones; when none is: count 0
 } calls_bin;
 
@@ -44,6 +45,7 @@ static calls_bin *calls_make_bins(const nccl *n, const nccl_series *s, size_t mo
         b->first_sn = x[begin].sn;
         b->last_sn = x[end - 1].sn;
         b->instances = end - begin;
+        b->written_us = x[begin].first_dump_us;
         for (size_t k = begin; k < end; k++) {
             if (!x[k].complete) continue;
             wire[b->complete] = (double)x[k].min_us;
@@ -73,9 +75,9 @@ void nccl_view_add_run(nccl_view_making *m)
     v->run.items = nccl_view_take(v, count, sizeof *v->run.items);
     for (size_t i = 0; i < count; i++) {
         const calls_bin *b = &bins[i];
-        v->run.items[v->run.count++] =
-            (nccl_view_bin){b->first_sn,    b->last_sn,     b->instances,  b->complete,    b->wire_us.p5,
-                            b->wire_us.p50, b->wire_us.p95, b->skew_us.p5, b->skew_us.p50, b->skew_us.p95};
+        v->run.items[v->run.count++] = (nccl_view_bin){b->first_sn,    b->last_sn,     b->instances,   b->complete,
+                                                       b->wire_us.p5,  b->wire_us.p50, b->wire_us.p95, b->skew_us.p5,
+                                                       b->skew_us.p50, b->skew_us.p95, b->written_us};
     }
     free(bins);
 }

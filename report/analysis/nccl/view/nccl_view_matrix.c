@@ -2,7 +2,7 @@
 #include "nccl_view_parts.h"
 
 #include "analysis/base/saturating_sum.h"
-#include "analysis/nccl/findings/nccl_peers.h"
+#include "analysis/nccl/findings/nccl_places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ typedef struct matrix_part {
 typedef struct matrix_making {
     nccl_view_making *m;
     const nccl_peers *p;
+    const nccl_places *places;
     const matrix_part *part;
     nccl_view_matrix *to;
     uint32_t *units; // by member of the communicator: place in to->units
@@ -44,7 +45,7 @@ static bool matrix_is_named(const nccl *n, const nccl_finding *f, uint32_t membe
 }
 
 // Is the cell one of those that the finding is about?
-static bool matrix_is_about(const nccl *n, const nccl_finding *f, const nccl_peer *x)
+static bool matrix_is_about(const nccl *n, const nccl_places *places, const nccl_finding *f, const nccl_peer *x)
 {
     if (x->sender == NCCL_NONE || x->receiver == NCCL_NONE || f->severity < SEVERITY_WATCH) return false;
     if (matrix_rule_is(f, "nccl-slow-sender") || matrix_rule_is(f, "nccl-sockets"))
@@ -52,16 +53,15 @@ static bool matrix_is_about(const nccl *n, const nccl_finding *f, const nccl_pee
     if (matrix_rule_is(f, "nccl-slow-receiver")) return matrix_is_named(n, f, x->receiver);
     if (matrix_rule_is(f, "nccl-slow-link")) return f->member == x->sender && f->receiver == x->receiver;
     if (!matrix_rule_is(f, "nccl-slow-rail")) return false;
-    const nccl_process *from = &n->processes[n->members[x->sender].process],
-                       *to = &n->processes[n->members[x->receiver].process];
-    return from->local == f->rail && to->local == f->rail && from->host != to->host;
+    uint32_t from = n->members[x->sender].process, to = n->members[x->receiver].process;
+    return places->of[from] == f->rail && places->of[to] == f->rail && n->processes[from].host != n->processes[to].host;
 }
 
 static severity matrix_severity(const matrix_making *k, const nccl_peer *x)
 {
     severity s = SEVERITY_OK;
     for (size_t i = 0; i < k->m->f->count && s == SEVERITY_OK; i++) // the worst first
-        if (matrix_is_about(k->m->n, &k->m->f->items[i], x)) s = k->m->f->items[i].severity;
+        if (matrix_is_about(k->m->n, k->places, &k->m->f->items[i], x)) s = k->m->f->items[i].severity;
     return s;
 }
 
@@ -76,15 +76,17 @@ static int matrix_by_weight(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static const nccl_finding *matrix_worst(const nccl_view_making *m, const nccl_peer *items, size_t count)
+static const nccl_finding *matrix_worst(const nccl_view_making *m, const nccl_places *places, const nccl_peer *items,
+                                        size_t count)
 {
     for (size_t i = 0; i < m->f->count && m->f->items[i].severity >= SEVERITY_WATCH; i++)
         for (size_t k = 0; k < count; k++)
-            if (matrix_is_about(m->n, &m->f->items[i], &items[k])) return &m->f->items[i];
+            if (matrix_is_about(m->n, places, &m->f->items[i], &items[k])) return &m->f->items[i];
     return NULL;
 }
 
-static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, matrix_part *parts)
+static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, const nccl_places *places,
+                           matrix_part *parts)
 {
     size_t count = 0;
     for (size_t i = 0, k; i < p->count; i = k) {
@@ -94,7 +96,7 @@ static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, matri
             part.steps = sum_capped(part.steps, p->items[k].sent);
         }
         part.count = k - i;
-        part.worst = matrix_worst(m, &p->items[i], part.count);
+        part.worst = matrix_worst(m, places, &p->items[i], part.count);
         parts[count++] = part;
     }
     qsort(parts, count, sizeof *parts, matrix_by_weight);
@@ -195,12 +197,12 @@ static void matrix_add_cells(matrix_making *k)
     k->to->cells.count = kept;
 }
 
-static void matrix_add(nccl_view_making *m, const nccl_peers *p, const matrix_part *part)
+static void matrix_add(nccl_view_making *m, const nccl_peers *p, const nccl_places *places, const matrix_part *part)
 {
     nccl_view *v = m->v;
     const nccl_communicator *c = &m->n->communicators[part->communicator];
     nccl_view_matrix *to = &v->matrices.items[v->matrices.count++];
-    matrix_making k = {m, p, part, to, memory_array(NULL, c->member_count, sizeof *k.units)};
+    matrix_making k = {m, p, places, part, to, memory_array(NULL, c->member_count, sizeof *k.units)};
     to->label = nccl_view_text(v, c->label);
     to->claim = nccl_view_text(v, part->worst ? part->worst->claim : "");
     to->rule = nccl_view_text(v, part->worst ? part->worst->rule->name : "");
@@ -220,11 +222,14 @@ void nccl_view_add_matrices(nccl_view_making *m)
     if (!m->n->proxy_count) return;
     nccl_peers_make(&p, m->n);
     matrix_part *parts = memory_array(NULL, p.count, sizeof *parts);
-    size_t count = matrix_parts(m, &p, parts);
+    nccl_places places;
+    nccl_places_make(&places, m->n, &p);
+    size_t count = matrix_parts(m, &p, &places, parts);
     v->matrices.items = nccl_view_take(v, NCCL_VIEW_MATRICES, sizeof *v->matrices.items);
     for (size_t i = 0; i < count && i < NCCL_VIEW_MATRICES; i++)
-        matrix_add(m, &p, &parts[i]);
+        matrix_add(m, &p, &places, &parts[i]);
     v->matrices_left = count - v->matrices.count;
     free(parts);
+    nccl_places_free(&places);
     nccl_peers_free(&p);
 }

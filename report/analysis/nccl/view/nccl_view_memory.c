@@ -56,7 +56,7 @@ SHAPE(process_shape, nccl_view_process, false, F(TEXT, host), F(TEXT, name), F(C
 #define F(kind, name) FIELD(nccl_view_bin, kind, name)
 SHAPE(bin_shape, nccl_view_bin, true, F(COUNT, first_sn), F(COUNT, last_sn), F(COUNT, instances), F(COUNT, complete),
       F(NUMBER, wire_p5), F(NUMBER, wire_p50), F(NUMBER, wire_p95), F(NUMBER, skew_p5), F(NUMBER, skew_p50),
-      F(NUMBER, skew_p95))
+      F(NUMBER, skew_p95), F(COUNT, written_us))
 #undef F
 #define F(kind, name) FIELD(nccl_view_point, kind, name)
 SHAPE(point_shape, nccl_view_point, true, F(NUMBER, x), F(NUMBER, y), F(COUNT, calls))
@@ -122,26 +122,44 @@ SHAPE(matrix_shape, nccl_view_matrix, false, F(TEXT, label), F(TEXT, claim), F(T
       F(COUNT, ranks), F(COUNT, bytes), F(COUNT, steps), F(COUNT, cells_left), F(FLAG, by_host),
       ROWS(nccl_view_matrix, units, unit_shape), ROWS(nccl_view_matrix, cells, cell_shape))
 #undef F
+#define F(kind, name) FIELD(nccl_view_waiting, kind, name)
+SHAPE(waiting_shape, nccl_view_waiting, false, F(TEXT, name), F(TEXT, host), F(COUNT, pid), F(COUNT, calls),
+      F(COUNT, sent), F(COUNT, received), F(COUNT, sent_bytes), F(COUNT, received_bytes), F(NUMBER, gpu_us),
+      F(NUMBER, credit_us), F(NUMBER, wire_us), F(NUMBER, data_us), F(NUMBER, flush_us), F(NUMBER, consume_us))
+#undef F
+#define F(kind, name) FIELD(nccl_view_wait, kind, name)
+SHAPE(wait_shape, nccl_view_wait, false, F(TEXT, label), F(TEXT, coll), F(TEXT, mostly), F(TEXT, longest),
+      F(COUNT, size), F(COUNT, calls), F(COUNT, ranks), F(NUMBER, gpu_us), F(NUMBER, credit_us), F(NUMBER, wire_us),
+      F(NUMBER, data_us), F(NUMBER, flush_us), F(NUMBER, consume_us), F(NUMBER, middle_us), F(NUMBER, longest_us),
+      ROWS(nccl_view_wait, items, waiting_shape))
+#undef F
+#define F(kind, name) FIELD(nccl_view_adapter, kind, name)
+SHAPE(adapter_shape, nccl_view_adapter, false, F(TEXT, name), F(TEXT, host), F(TEXT, way), F(TEXT, by),
+      F(TEXT, adapter), F(TEXT, remark), F(COUNT, pid), F(COUNT, requests), F(SEVERITY, severity), F(NUMBER, member),
+      F(NUMBER, bytes), F(NUMBER, share))
+#undef F
 #define F(kind, name) FIELD(nccl_view, kind, name)
 #define L(name, of)   ROWS(nccl_view, name, of)
-SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(COUNT, lines), F(COUNT, bytes),
-      F(COUNT, unpacked_bytes), F(COUNT, unusable), F(COUNT, records), F(COUNT, hosts), F(COUNT, processes),
-      F(COUNT, communicators), F(COUNT, ranks), F(COUNT, calls), F(COUNT, first_dump_us), F(COUNT, last_dump_us),
-      F(COUNT, time_us), F(TEXT, first_host), F(TEXT, last_host), F(TEXT, versions), F(SEVERITY, severity),
-      F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape), F(COUNT, findings_left),
-      L(unknown, line_shape), L(rows, row_shape), F(TEXT, main_label), F(TEXT, main_coll), F(NUMBER, main_peak_gbs),
-      L(sizes, size_shape), F(FLAG, completeness_known), F(COUNT, ranks_seen), F(COUNT, ranks_expected),
-      F(COUNT, records_expected), F(COUNT, records_seen), F(COUNT, calls_judgeable), F(COUNT, calls_complete),
-      L(reasons, reason_shape), F(NUMBER, late_floor_us), F(FLAG, late_all), F(COUNT, late_hosts),
-      F(COUNT, late_hosts_left), F(COUNT, late_rows), L(late, process_shape), F(TEXT, run_label), F(COUNT, run_ranks),
-      F(COUNT, run_size), F(COUNT, run_calls), F(COUNT, run_change_sn), F(COUNT, run_others), F(FLAG, run_changed),
-      L(run, bin_shape), L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape), F(COUNT, series_left),
-      L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left), L(damaged, file_shape),
-      F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left), F(FLAG, compared_known), F(COUNT, slower),
-      F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape), F(COUNT, pairs_left),
-      L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known), F(NUMBER, columns_from_s),
-      F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape), L(matrices, matrix_shape),
-      F(COUNT, matrices_left))
+SHAPE(view_shape, nccl_view, false, F(COUNT, recorded_files), F(COUNT, files), F(COUNT, files_damaged), F(COUNT, lines),
+      F(COUNT, bytes), F(COUNT, unpacked_bytes), F(COUNT, unusable), F(COUNT, records), F(COUNT, hosts),
+      F(COUNT, processes), F(COUNT, communicators), F(COUNT, ranks), F(COUNT, calls), F(COUNT, first_dump_us),
+      F(COUNT, last_dump_us), F(COUNT, time_us), F(TEXT, first_host), F(TEXT, last_host), F(TEXT, versions),
+      F(SEVERITY, severity), F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape),
+      F(COUNT, findings_left), L(unknown, line_shape), L(rows, row_shape), F(TEXT, main_label), F(TEXT, main_coll),
+      F(NUMBER, main_peak_gbs), L(sizes, size_shape), F(FLAG, completeness_known), F(COUNT, ranks_seen),
+      F(COUNT, ranks_expected), F(COUNT, records_expected), F(COUNT, records_seen), F(COUNT, calls_judgeable),
+      F(COUNT, calls_complete), L(reasons, reason_shape), F(NUMBER, late_floor_us), F(FLAG, late_all),
+      F(COUNT, late_hosts), F(COUNT, late_hosts_left), F(COUNT, late_rows), L(late, process_shape), F(TEXT, run_label),
+      F(COUNT, run_ranks), F(COUNT, run_size), F(COUNT, run_calls), F(COUNT, run_change_sn), F(COUNT, run_others),
+      F(FLAG, run_changed), L(run, bin_shape), L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape),
+      F(COUNT, series_left), L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left),
+      L(damaged, file_shape), F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left), F(FLAG, compared_known),
+      F(COUNT, slower), F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape),
+      F(COUNT, pairs_left), L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known),
+      F(NUMBER, columns_from_s), F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape),
+      L(matrices, matrix_shape), F(COUNT, matrices_left), L(waits, wait_shape), F(COUNT, waits_left),
+      L(transfers, waiting_shape), F(COUNT, transfers_left), L(adapters, adapter_shape), F(COUNT, adapters_left),
+      F(NUMBER, between_bytes), F(NUMBER, across_bytes), F(FLAG, places_by_adapter))
 #undef F
 #undef L
 

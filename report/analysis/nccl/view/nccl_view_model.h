@@ -24,8 +24,12 @@ enum {
     NCCL_VIEW_FINDINGS = 60,
     NCCL_VIEW_HOSTS = 64, // of the late map
     NCCL_VIEW_COLUMNS = 200,
-    NCCL_VIEW_MATRICES = 4, // communicators: with findings first, then those that moved most
-    NCCL_VIEW_UNITS = 128   // rows of a matrix: a communicator with more ranks is one of hosts
+    NCCL_VIEW_MATRICES = 4,   // communicators: with findings first, then those that moved most
+    NCCL_VIEW_WAITS = 48,     // (communicator, collective, size), and of each ...
+    NCCL_VIEW_WAITING = 8,    // ... ranks
+    NCCL_VIEW_TRANSFERS = 64, // processes
+    NCCL_VIEW_ADAPTERS = 200,
+    NCCL_VIEW_UNITS = 128 // rows of a matrix: a communicator with more ranks is one of hosts
 };
 
 // An array with its length.
@@ -90,6 +94,7 @@ typedef struct nccl_view_process {
 typedef struct nccl_view_bin {
     uint64_t first_sn, last_sn, instances, complete;
     double wire_p5, wire_p50, wire_p95, skew_p5, skew_p50, skew_p95;
+    uint64_t written_us; // when the first line of its first call was written; 0: not known
 } nccl_view_bin;
 
 // Calls of a kind: x is the sequence number, y the bus bandwidth (time where there is none). calls 1 each, or, where
@@ -170,6 +175,33 @@ typedef struct nccl_view_nic { // a host that recordings and logs know
     double seconds, received, sent, peak_received, peak_sent, trouble_amount, waiting_amount;
 } nccl_view_nic;
 
+// What transfers of a rank waited for, summed over steps, which overlap.
+typedef struct nccl_view_waiting {
+    const char *name, *host;                             // "13 of world", as nccl_view_process
+    uint64_t pid, calls;                                 // calls: 0 where they are not told apart
+    uint64_t sent, received, sent_bytes, received_bytes; // sent, received: timed steps
+    double gpu_us, credit_us, wire_us;                   // sending
+    double data_us, flush_us, consume_us;                // receiving
+} nccl_view_waiting;
+
+// Of a communicator, collective and size: the sums over its ranks, and the ranks with the longest steps.
+typedef struct nccl_view_wait {
+    const char *label, *coll, *mostly,
+        *longest; // longest: whose sending steps take longest; "": fewer than two ranks sent
+    uint64_t size, calls, ranks;
+    double gpu_us, credit_us, wire_us, data_us, flush_us, consume_us;
+    double middle_us, longest_us; // of a sending step: the ranks' median, and the longest's
+    NCCL_LIST(nccl_view_waiting) items;
+} nccl_view_wait;
+
+// What a process moved through an adapter in one direction, over its communicators.
+typedef struct nccl_view_adapter {
+    const char *name, *host, *way, *by; // way: "sends", "receives", "not known"; by: "RDMA", "sockets"
+    const char *adapter, *remark;       // adapter: "" not known; remark: what a finding says of it
+    uint64_t pid, requests, severity;
+    double member, bytes, share; // of a joined device; bytes: NAN not told; share: of what it sends
+} nccl_view_adapter;
+
 // A row and column of a matrix: a rank of its communicator, or a host.
 typedef struct nccl_view_unit {
     const char *host;
@@ -201,6 +233,7 @@ typedef struct nccl_view_matrix {
 // Start from {0}; nccl_view_free() at the end.
 typedef struct nccl_view {
     // what was read
+    uint64_t recorded_files; // of files: of netprof's own plugin
     uint64_t files, files_damaged, lines, bytes, unpacked_bytes, unusable, records, hosts, processes, communicators;
     uint64_t ranks; // of the largest communicator
     uint64_t calls, first_dump_us, last_dump_us, time_us;
@@ -254,6 +287,15 @@ typedef struct nccl_view {
     NCCL_LIST(nccl_view_nic) nics;
     NCCL_LIST(nccl_view_matrix) matrices; // none: no operations of proxies were logged
     uint64_t matrices_left;
+    NCCL_LIST(nccl_view_wait) waits; // those with the most waiting first; none: steps were not logged by call
+    uint64_t waits_left;
+    NCCL_LIST(nccl_view_waiting) transfers; // by process, those with the longest waiting first
+    uint64_t transfers_left;
+    NCCL_LIST(nccl_view_adapter) adapters; // those of findings first; none: not logged
+    uint64_t adapters_left;
+    double between_bytes,
+        across_bytes; // between hosts, and of that between unlike places; NAN: adapters were not logged
+    bool places_by_adapter;
     struct nccl_view_memory *memory; // private
 } nccl_view;
 

@@ -78,7 +78,9 @@ void nccl_view_add_comparison(nccl_view_making *m, const nccl_comparison *c);
 void nccl_view_add_metrics(nccl_view_making *m);
 void nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c); // nccl_view_nics.c
 void nccl_view_add_matrices(nccl_view_making *m);                         // nccl_view_matrix.c
-const char *nccl_view_title(nccl_view_making *m);                         // nccl_view_words.c, after all others
+void nccl_view_add_waits(nccl_view_making *m);                            // nccl_view_waits.c
+void nccl_view_add_adapters(nccl_view_making *m);
+const char *nccl_view_title(nccl_view_making *m); // nccl_view_words.c, after all others
 void nccl_view_say_all(nccl_view_making *m);
 
 #endif

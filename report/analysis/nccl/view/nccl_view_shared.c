@@ -40,7 +40,7 @@ void nccl_view_add_facts(nccl_view_making *m)
     const nccl *n = m->n;
     v->files = n->file_count;
     for (size_t i = 0; i < n->file_count; i++)
-        v->files_damaged += nccl_view_is_damaged(&n->files[i]);
+        v->files_damaged += nccl_view_is_damaged(&n->files[i]), v->recorded_files += n->files[i].recorded;
     v->lines = n->lines;
     v->bytes = n->size;
     v->unpacked_bytes = n->bytes;

@@ -3,6 +3,7 @@
 
 #include "analysis/base/text.h"
 #include "analysis/base/words.h"
+#include "analysis/nccl/findings/nccl_findings_make.h"
 
 #include <math.h>
 
@@ -184,6 +185,27 @@ static const char *say_late_title(nccl_view_making *m, const nccl_finding *x)
                             say_seconds(m, x->cost_us));
 }
 
+// Of findings about ways and adapters; NULL: of another.
+static const char *say_way_title(nccl_view_making *m, const nccl_finding *x)
+{
+    const nccl *n = m->n;
+    const char *name = x->rule->name;
+    if (strcmp(name, "nccl-rdma-unused") == 0) return "All hosts send through sockets although RDMA is there";
+    if (x->member == NCCL_NONE) return NULL;
+    const nccl_member *of = nccl_widest_member(n, n->members[x->member].process);
+    const char *who = nccl_view_format(m->v, "%lld of %s on %s", (long long)of->rank,
+                                       n->communicators[of->communicator].label, nccl_finding_host(n, x->member));
+    if (strcmp(name, "nccl-unequal-members") == 0)
+        return nccl_view_format(m->v, "The adapters of rank %s carry unequal traffic", who);
+    if (strcmp(name, "nccl-other-adapter") == 0)
+        return nccl_view_format(m->v, "Rank %s sends through another adapter than its place elsewhere", who);
+    if (strcmp(name, "nccl-slow-link") == 0 && x->receiver != NCCL_NONE)
+        return nccl_view_format(m->v, "The way from %s to %s is slow: %s times as long as others",
+                                nccl_finding_host(n, x->member), nccl_finding_host(n, x->receiver),
+                                words_number(x->value).text);
+    return NULL;
+}
+
 // The first finding in as few words as a heading needs; else its claim.
 const char *nccl_view_title(nccl_view_making *m)
 {
@@ -202,6 +224,8 @@ const char *nccl_view_title(nccl_view_making *m)
         return nccl_view_format(m->v, "%s on %s: steps wait %s times as long as others'",
                                 strcmp(name, "nccl-slow-sender") == 0 ? "Slow sender" : "Slow receiver", x->device,
                                 words_number(x->value).text);
+    const char *way = say_way_title(m, x);
+    if (way) return way;
     bool late = strcmp(name, "nccl-late-rank") == 0 || strcmp(name, "nccl-often-late") == 0 ||
                 strcmp(name, "nccl-late-host") == 0;
     return late ? say_late_title(m, x) : nccl_view_text(m->v, m->f->verdict);

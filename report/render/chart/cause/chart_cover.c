@@ -18,15 +18,6 @@ typedef struct cover {
 
 static const double cover_head = 14, cover_pitch = 14.5, cover_cell_height = 12.2, cover_word = 58;
 
-static double cover_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    return cover_head + cover_pitch * (double)count;
-}
-
 static void cover_draw_cell(canvas *c, const cover_cell *cell, canvas_box box)
 {
     double middle = box.x + box.width / 2, base = box.y + box.height / 2 + 2.6;
@@ -126,7 +117,9 @@ chart chart_cover(chart_head head, const char *const *columns, size_t column_cou
     }
     x.rows = count ? count : 1;
     x.squeeze = .85;
-    x.height = cover_height;
+    x.height = chart_even_height;
+    x.fixed_height = cover_head;
+    x.row_height = cover_pitch;
     x.draw = cover_draw;
     cover_fill_twin(&x, v);
     return x;

@@ -14,7 +14,8 @@ typedef struct matrix {
     double max;
 } matrix;
 
-static const double matrix_head = 40, matrix_foot = 12, matrix_side = 232, matrix_wide = 22, matrix_rank = 7.4;
+static const double matrix_foot = 12, matrix_side = 232, matrix_wide = 22, matrix_rank = 7.4;
+static const double matrix_bar = 24, matrix_bars = 60; // the longest bar, and all with its number
 
 // Ranks have names of their own where there is room for them, else their nodes have.
 static bool matrix_names_ranks(const matrix *m, double side)
@@ -35,7 +36,15 @@ static double matrix_label_width(const matrix *m, canvas *c)
 static double matrix_side_in(const matrix *m, canvas *c, double width)
 {
     double side = fmin(fmax(150, matrix_wide * (double)m->style.count), matrix_side); // few ranks need no large field
-    return fmin(width - matrix_label_width(m, c) - 4, canvas_figure_of(c) ? 1e9 : side);
+    if (m->style.side > 0) side = fmin(side, m->style.side);
+    double left = width - matrix_label_width(m, c) - (m->style.medians ? matrix_bars : 4);
+    return fmin(left, canvas_figure_of(c) ? 1e9 : side);
+}
+
+// Above the field; one line more where the colour scale leaves no room beside it.
+static double matrix_head(double side)
+{
+    return side > 130 ? 30 : 40;
 }
 
 static double matrix_height(const chart *x, canvas *c, double width, size_t from, size_t count)
@@ -43,7 +52,8 @@ static double matrix_height(const chart *x, canvas *c, double width, size_t from
     const matrix *m = x->data;
     (void)from;
     (void)count;
-    return matrix_head + matrix_side_in(m, c, width) + 4 +
+    double side = matrix_side_in(m, c, width);
+    return matrix_head(side) + side + 4 +
            (*m->style.note ? canvas_paragraph_height(c, width, m->style.note, TYPE_AXIS, 3) + 2 : 0) + matrix_foot - 8;
 }
 
@@ -118,6 +128,27 @@ static void matrix_draw_mark(canvas *c, const matrix *m, canvas_box box, double 
     canvas_frame(c, (canvas_box){mark.x - .8, mark.y - .8, mark.width + 1.6, mark.height + 1.6}, INK_BAD, 1.3);
 }
 
+// What is usual for each row, so that a late one stands out; one value that is far off makes no bar.
+static void matrix_draw_medians(canvas *c, const matrix *m, canvas_box box, double step)
+{
+    double most = 0, left = box.x + box.width + 6;
+    if (!m->style.medians) return;
+    for (size_t i = 0; i < m->style.count; i++)
+        most = fmax(most, m->style.medians[i]);
+    canvas_text(c, left, box.y - 4, "median of row", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, matrix_bars - 6);
+    canvas_line(c, left, box.y, left, box.y + box.height, INK_PEER, .6);
+    for (size_t i = 0; i < m->style.count; i++) {
+        double value = m->style.medians[i], y = box.y + step * (double)i;
+        if (!(value > 0)) continue;
+        bool marked = i >= m->style.mark_row && i < m->style.mark_row + (m->style.mark_count ? m->style.mark_count : 1);
+        double width = fmax(value / most * matrix_bar, .6);
+        canvas_rect(c, (canvas_box){left, y + .1 * step, width, .8 * step}, marked ? INK_BAD : INK_PEER, 0);
+        if (marked && i == m->style.mark_row)
+            canvas_text(c, left + width + 3, y + step / 2 + 2.3, matrix_text(m, value).text, TYPE_AXIS, INK_BAD,
+                        ALIGN_LEFT, 0);
+    }
+}
+
 // ---- its sides ----
 
 typedef struct matrix_tic {
@@ -183,14 +214,14 @@ static void matrix_draw_columns(canvas *c, const matrix *m, canvas_box box, doub
         canvas_text(c, box.x + at, box.y - 4, tics[i].text, TYPE_AXIS, tics[i].marked ? INK_BAD : INK_SECONDARY,
                     ALIGN_CENTER, 60);
     }
-    canvas_text(c, box.x + box.width / 2, box.y - 13, "receiver", TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
+    canvas_text(c, box.x, box.y - 13, "receiver", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
 }
 
 static void matrix_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const matrix *m = x->data;
-    double side = fmin(matrix_side_in(m, c, box.width), box.height - matrix_head - 4), label = matrix_label_width(m, c);
-    double step = side / (double)m->style.count, y = box.y + matrix_head;
+    double asked = matrix_side_in(m, c, box.width), head = matrix_head(asked), label = matrix_label_width(m, c);
+    double side = fmin(asked, box.height - head - 4), step = side / (double)m->style.count, y = box.y + head;
     canvas_box field = {box.x + label, y, side, side};
     (void)from;
     (void)count;
@@ -201,6 +232,7 @@ static void matrix_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
     matrix_draw_cells(c, m, field, step);
     matrix_draw_lines(c, m, field, step);
     matrix_draw_mark(c, m, field, step);
+    matrix_draw_medians(c, m, field, step);
     matrix_draw_rows(c, m, field, step, box.x + 10);
     matrix_draw_columns(c, m, field, step);
     matrix_hover(c, m, field, step);
@@ -247,6 +279,7 @@ static void matrix_copy_style(matrix *m, const matrix_style *style)
     m->style.nodes = nodes;
     m->style.groups = arena_copy(m->memory, style->groups, style->count, sizeof *style->groups);
     m->style.unit = arena_text(m->memory, style->unit);
+    if (style->medians) m->style.medians = arena_copy(m->memory, style->medians, style->count, sizeof *style->medians);
     m->style.note = arena_text(m->memory, style->note);
 }
 

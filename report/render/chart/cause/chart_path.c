@@ -114,10 +114,8 @@ chart chart_path(chart_head head, const path_style *style, const path_stage *sta
     p->style.back_text = arena_text(p->memory, style->back_text);
     p->stages = arena_copy(p->memory, stages, count, sizeof *stages);
     p->count = count;
-    x.twin.columns = 5;
     static const char *const heads[] = {"stage", "what", "healthy", "faulty", "state"};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        chart_cell(&x.twin, heads[i]);
+    chart_heads(&x.twin, 0, heads, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < count; i++) {
         path_stage *s = &p->stages[i];
         s->name = arena_text(p->memory, s->name);

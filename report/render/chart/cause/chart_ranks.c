@@ -18,16 +18,6 @@ typedef struct ranks {
 
 static const double ranks_head = 26, ranks_pitch = 15, ranks_foot = 11, note_width = 88;
 
-static double ranks_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    const ranks *r = x->data;
-    (void)c;
-    (void)width;
-    (void)from;
-    (void)count;
-    return ranks_head + ranks_pitch * (double)r->count + ranks_foot;
-}
-
 typedef struct ranks_places {
     double first, step, gap; // of columns
 } ranks_places;
@@ -188,7 +178,8 @@ chart chart_ranks(chart_head head, const ranks_style *style, const ranks_row *ro
                                                         : number_fixed(row->values[i], 2).text);
         chart_cell(&x.twin, row->note);
     }
-    x.height = ranks_height;
+    x.height = chart_even_height;
+    x.fixed_height = ranks_head + ranks_pitch * (double)r->count + ranks_foot;
     x.draw = ranks_draw;
     return x;
 }

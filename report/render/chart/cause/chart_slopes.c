@@ -14,16 +14,6 @@ typedef struct slopes {
 
 static const double plot_height = 66;
 
-static double slopes_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    (void)count;
-    return plot_height + AXES_X_HEIGHT + 6;
-}
-
 static void slopes_draw_line(canvas *c, const axes *a, const slope_line *l, bool after)
 {
     theme_ink ink = after ? INK_WATCH : INK_TEXT;
@@ -93,7 +83,8 @@ chart chart_slopes(chart_head head, const slopes_style *style, const slope_line 
         chart_cellf(&x.twin, "%.6g", lines[i].seconds);
         chart_cellf(&x.twin, "%.10g", lines[i].amount);
     }
-    x.height = slopes_height;
+    x.height = chart_even_height;
+    x.fixed_height = plot_height + AXES_X_HEIGHT + 6;
     x.draw = slopes_draw;
     return x;
 }

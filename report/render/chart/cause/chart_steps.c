@@ -14,16 +14,6 @@ typedef struct steps {
 
 static const double bar_height = 17, bar_pitch = 20, below = 20;
 
-static double steps_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    (void)count;
-    return 2 * bar_pitch + below;
-}
-
 static double steps_sum(const steps *s, int bar, size_t end)
 {
     double sum = 0;
@@ -125,8 +115,7 @@ chart chart_steps(chart_head head, const steps_style *style, const steps_part *p
     x.twin.right = 6;
     chart_cell(&x.twin, "part");
     for (int bar = 0; bar < 2; bar++) {
-        s->style.label[bar] = arena_text(s->memory, style->label[bar]);
-        chart_cell(&x.twin, s->style.label[bar]);
+        s->style.label[bar] = chart_keep(s->memory, &x.twin, style->label[bar]);
     }
     for (size_t i = 0; i < count; i++) {
         s->parts[i].name = arena_text(s->memory, parts[i].name);
@@ -134,7 +123,8 @@ chart chart_steps(chart_head head, const steps_style *style, const steps_part *p
         for (int bar = 0; bar < 2; bar++)
             chart_cell(&x.twin, number_duration(parts[i].seconds[bar]).text);
     }
-    x.height = steps_height;
+    x.height = chart_even_height;
+    x.fixed_height = 2 * bar_pitch + below;
     x.draw = steps_draw;
     return x;
 }

@@ -14,15 +14,6 @@ typedef struct amounts {
 
 static const double amount_pitch = 13;
 
-static double first_amounts_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    return (double)count * amount_pitch + 2;
-}
-
 static void first_draw_amounts(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const amounts *a = x->data;
@@ -63,7 +54,9 @@ chart chart_amounts(chart_head head, const amount_row *rows, size_t count)
     }
     x.rows = count ? count : 1;
     x.is_table = true;
-    x.height = first_amounts_height;
+    x.height = chart_even_height;
+    x.fixed_height = 2;
+    x.row_height = amount_pitch;
     x.draw = first_draw_amounts;
     return x;
 }
@@ -162,16 +155,6 @@ typedef struct next {
     size_t count;
 } next;
 
-static double first_next_height(const chart *x, canvas *c, double width, size_t from, size_t count)
-{
-    (void)x;
-    (void)c;
-    (void)width;
-    (void)from;
-    (void)count;
-    return 36;
-}
-
 static void first_draw_next(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const next *n = x->data;
@@ -201,17 +184,14 @@ chart chart_next(chart_head head, const next_row *rows, size_t count)
     next *n = chart_begin(&x, head, sizeof *n);
     n->rows = arena_copy(n->memory, rows, count, sizeof *rows);
     n->count = count;
-    x.twin.columns = 2;
-    chart_cell(&x.twin, "next");
-    chart_cell(&x.twin, "command");
+    chart_heads(&x.twin, 0, (const char *const[]){"next", "command"}, 2);
     for (size_t i = 0; i < count; i++) {
-        n->rows[i].title = arena_text(n->memory, rows[i].title);
-        n->rows[i].command = arena_text(n->memory, rows[i].command);
-        chart_cell(&x.twin, n->rows[i].title);
-        chart_cell(&x.twin, n->rows[i].command);
+        n->rows[i].title = chart_keep(n->memory, &x.twin, rows[i].title);
+        n->rows[i].command = chart_keep(n->memory, &x.twin, rows[i].command);
     }
     x.is_table = true;
-    x.height = first_next_height;
+    x.height = chart_even_height;
+    x.fixed_height = 36;
     x.draw = first_draw_next;
     return x;
 }

@@ -46,7 +46,7 @@ static share_row job_peers_row(const job_view *v, const char *label, double nic,
         segments[e->layer_count] = (share_segment){.label = "the rest",
                                                    .text = arena_text(v->memory, number_prefixed(nic - said, "B").text),
                                                    .value = nic - said,
-                                                   .ink = INK_EMPTY};
+                                                   .ink = INK_NONE};
     number_text percent = job_view_percent(nic > 0 ? said / nic : NAN);
     number_text bytes = number_prefixed(nic, "B");
     return (share_row){.label = arena_text(v->memory, label),

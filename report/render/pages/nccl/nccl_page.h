@@ -54,6 +54,7 @@ void nccl_page_add_findings(nccl_page *p);
 void nccl_page_add_comparison(nccl_page *p);
 void nccl_page_add_counters(nccl_page *p);
 void nccl_page_add_families(nccl_page *p);
+void nccl_page_add_waits(nccl_page *p); // pages_nccl_waits.c
 void nccl_page_add_lists(nccl_page *p);
 
 #endif

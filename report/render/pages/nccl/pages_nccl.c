@@ -8,9 +8,11 @@
 const pages_kind pages_nccl_kind = {
     "NCCL collectives",
     "verdict, collectives, bandwidth, completeness, who is late, the run; findings, comparison, every call, counters, "
-    "lists",
-    "collectives bandwidth completeness late peers-bytes peers-delay peers-bytes-2 peers-delay-2 run findings "
-    "all-collectives comparison compared counters nics calls-* "
+    "transfers, lists",
+    "collectives bandwidth completeness late peers-bytes peers-delay peers-latest peers-bytes-2 peers-delay-2 "
+    "peers-latest-2 run findings all-collectives comparison compared counters nics waits waits-ranks transfers "
+    "adapters "
+    "calls-* "
     "histograms-* box-* percentiles-* communicators algorithms ranks pairs metrics missing files"};
 
 static void nccl_page_add_head(nccl_page *p)
@@ -31,7 +33,8 @@ static void nccl_page_add_head(nccl_page *p)
     if (b.data) document_subline(p->doc, b.data);
     buffer_free(&b);
     if (nccl_page_wall_ns(v->first_dump_us))
-        buffer_printf(&b, "logs written %s" ARROW "%s UTC", number_utc(nccl_page_wall_ns(v->first_dump_us), 0).text,
+        buffer_printf(&b, "%s %s" ARROW "%s UTC", v->recorded_files == v->files ? "calls recorded" : "logs written",
+                      number_utc(nccl_page_wall_ns(v->first_dump_us), 0).text,
                       number_utc(nccl_page_wall_ns(v->last_dump_us), 0).text);
     if (b.data) document_subline(p->doc, b.data);
     buffer_free(&b);
@@ -46,9 +49,25 @@ static void nccl_page_add_details(nccl_page *p)
     nccl_page_add_all_collectives(p);
     nccl_page_add_comparison(p);
     nccl_page_add_counters(p);
+    nccl_page_add_waits(p);
     nccl_page_add_families(p);
     document_part(p->doc, "Lists");
     nccl_page_add_lists(p);
+}
+
+// "4 Inspector log files (v4.3)", "64 files of netprof's profiler plugin", or both.
+static const char *nccl_page_what_was_read(nccl_page *p)
+{
+    const nccl_view *v = p->v;
+    uint64_t logs = v->files > v->recorded_files ? v->files - v->recorded_files : 0;
+    const char *of_logs = "", *of_plugin = "";
+    if (logs || !v->recorded_files)
+        of_logs = arena_format(p->memory, "%s (%.60s)", words_many(logs, "Inspector log file").text,
+                               *v->versions ? v->versions : "version not told");
+    if (v->recorded_files)
+        of_plugin =
+            arena_format(p->memory, "%s of netprof's profiler plugin", words_many(v->recorded_files, "file").text);
+    return arena_format(p->memory, "%s%s%s", of_logs, *of_logs && *of_plugin ? DOT : "", of_plugin);
 }
 
 document *pages_nccl(const nccl_view *v, bool brief)
@@ -65,10 +84,9 @@ document *pages_nccl(const nccl_view *v, bool brief)
                                               : "The logs hold no collective: there is nothing to draw.");
     if (!brief) nccl_page_add_details(&p);
     document_foot(p.doc, arena_format(p.memory,
-                                      "%s Inspector log files (%.60s)" DOT "netprof %s" DOT
+                                      "%s" DOT "netprof %s" DOT
                                       "wire time = shortest time of all ranks; skew = longest \xe2\x88\x92 shortest",
-                                      number_grouped(v->files).text, *v->versions ? v->versions : "version not told",
-                                      netprof_version()));
+                                      nccl_page_what_was_read(&p), netprof_version()));
     document_metadata(p.doc, pages_nccl_kind.name, "netprof, NCCL, collectives, bandwidth, skew",
                       nccl_page_wall_ns(v->last_dump_us));
     arena_close(p.memory);

@@ -2,7 +2,7 @@
 // cell.
 #include "nccl_page.h"
 
-#include "render/chart/charts_peers.h"
+#include "render/pages/pages_peers.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,40 +50,61 @@ static void nccl_peers_mark(const nccl_view_matrix *m, matrix_style *style)
     style->mark_count = end - first;
 }
 
-static chart nccl_peers_chart(const nccl_page *p, const nccl_view_matrix *m, size_t number, bool delay)
+static matrix_style nccl_peers_style(const nccl_page *p, const nccl_view_matrix *m, const nccl_peers_rows *r,
+                                     bool delay)
 {
-    static const char *const names[NCCL_PEERS_DRAWN][2] = {{"peers-bytes", "peers-delay"},
-                                                           {"peers-bytes-2", "peers-delay-2"}};
-    nccl_peers_rows r = nccl_peers_rows_of(p, m);
-    matrix_cell *cells = arena_make(p->memory, m->cells.count, sizeof *cells);
-    for (size_t i = 0; i < m->cells.count; i++) {
-        const nccl_view_cell *x = &m->cells.items[i];
-        cells[i] = (matrix_cell){x->row, x->column, delay ? x->delay_us / 1e6 : (double)x->bytes};
-    }
-    matrix_style style = {.labels = r.labels,
-                          .groups = r.groups,
-                          .nodes = r.nodes,
+    matrix_style style = {.labels = r->labels,
+                          .groups = r->groups,
+                          .nodes = r->nodes,
                           .count = m->units.count,
-                          .group_count = r.group_count,
+                          .group_count = r->group_count,
                           .format = delay ? AXES_DURATION : AXES_SI,
                           .unit = "B",
                           .ramp = delay ? INK_ORANGE : INK_BLUE,
                           .mark_row = m->units.count,
                           .mark_column = m->units.count,
                           .note = ""};
-    if (delay) nccl_peers_mark(m, &style);
-    bool framed = style.mark_row < style.count || style.mark_column < style.count;
-    if (delay)
-        style.note = framed
-                         ? arena_format(p->memory, "Framed: %s.", m->claim)
-                         : "A dark row is a sender that is late, a dark column a receiver that takes messages late, a "
-                           "dark cell one link.";
+    if (!delay) return style;
+    nccl_peers_mark(m, &style);
+    bool row = style.mark_row < style.count, column = style.mark_column < style.count;
+    if (row != column) return style; // the table of the latest says who it is, and how to read this
+    style.note = row ? arena_format(p->memory, "Framed: %s.", m->claim)
+                     : "A row that stands out is a sender that is late, a column a receiver that takes messages "
+                       "late, a single cell one link.";
+    return style;
+}
+
+static matrix_cell *nccl_peers_cells(const nccl_page *p, const nccl_view_matrix *m, bool delay)
+{
+    matrix_cell *cells = arena_make(p->memory, m->cells.count, sizeof *cells);
+    for (size_t i = 0; i < m->cells.count; i++) {
+        const nccl_view_cell *x = &m->cells.items[i];
+        cells[i] = (matrix_cell){x->row, x->column, delay ? x->delay_us / 1e6 : (double)x->bytes};
+    }
+    return cells;
+}
+
+static void nccl_peers_add(nccl_page *p, const nccl_view_matrix *m, size_t number)
+{
+    static const char *const names[NCCL_PEERS_DRAWN][3] = {{"peers-bytes", "peers-delay", "peers-latest"},
+                                                           {"peers-bytes-2", "peers-delay-2", "peers-latest-2"}};
+    nccl_peers_rows rows = nccl_peers_rows_of(p, m);
+    matrix_cell *sent = nccl_peers_cells(p, m, false), *late = nccl_peers_cells(p, m, true);
+    matrix_style bytes = nccl_peers_style(p, m, &rows, false), delay = nccl_peers_style(p, m, &rows, true);
     const char *of = arena_format(p->memory, "%.40s%s", m->label, m->by_host ? ", by host" : "");
-    return chart_matrix(
-        delay ? (chart_head){names[number][1], number ? "Delay, next communicator" : "Delay from rank to rank",
-                             arena_format(p->memory, "extra time of a step, %s", of)}
-              : (chart_head){names[number][0], number ? "Bytes, next communicator" : "Bytes from rank to rank", of},
-        &style, cells, m->cells.count);
+    pages_peers_set_medians(p->memory, &delay, late, m->cells.count);
+    bytes.side = delay.side;
+    document_beside(
+        p->doc,
+        chart_matrix(
+            (chart_head){names[number][0], number ? "Bytes, next communicator" : "Bytes from rank to rank", of}, &bytes,
+            sent, m->cells.count),
+        chart_matrix((chart_head){names[number][1], number ? "Delay, next communicator" : "Delay from rank to rank",
+                                  arena_format(p->memory, "extra time of a step, %s", of)},
+                     &delay, late, m->cells.count),
+        delay.medians ? PAGES_PEERS_BYTES : .5);
+    pages_peers_add_latest(p->doc, p->memory, names[number][2], "of the extra time of a step", &delay, late,
+                           m->cells.count);
 }
 
 void nccl_page_add_peers(nccl_page *p)
@@ -91,7 +112,6 @@ void nccl_page_add_peers(nccl_page *p)
     const nccl_view *v = p->v;
     for (size_t i = 0; i < v->matrices.count && i < NCCL_PEERS_DRAWN; i++) {
         const nccl_view_matrix *m = &v->matrices.items[i];
-        if (!m->cells.count || m->units.count > MATRIX_MOST) continue;
-        document_beside(p->doc, nccl_peers_chart(p, m, i, false), nccl_peers_chart(p, m, i, true), .5);
+        if (m->cells.count && m->units.count <= MATRIX_MOST) nccl_peers_add(p, m, i);
     }
 }

@@ -1,6 +1,7 @@
 // Wire time and skew over the sequence number, one above the other on the same scale: a wait longer than the wire is
 // seen to be longer.
 #include "pages_nccl_private.h"
+#include "nccl_page.h"
 
 #include "render/chart/charts_plots.h"
 #include "analysis/base/words.h"
@@ -24,6 +25,8 @@ typedef struct run {
     size_t count;
     curve curves[PANELS];
     plot_axis axis;
+    int64_t *written_ns; // [count]; 0: not known
+    bool dated;
     axes_span *gaps;
     size_t gap_count;
     double change; // NAN: none
@@ -33,12 +36,25 @@ typedef struct run {
 
 static const double data_height = 124, head_height = 11, panel_gap = 5;
 
-static const char x_title[] = "Sequence number";
+static axes_scale nccl_run_scale(const run *r)
+{
+    return (axes_scale){.axis = r->axis, .unit = "", .wall_ns = r->dated, .title = "Sequence number"};
+}
+
+static int64_t nccl_run_when(const void *user, double sn)
+{
+    const run *r = user;
+    size_t i = 0;
+    while (i + 1 < r->count && r->x[i + 1] <= sn)
+        i++;
+    return r->count && r->x[i] <= sn && sn < r->axis.max ? r->written_ns[i] : 0;
+}
 
 // Of everything but the data.
 static double nccl_run_fixed_height(const run *r, canvas *c, double width)
 {
-    return r->panels * (head_height + panel_gap) + axes_x_height(c, &(axes_scale){.title = x_title}) +
+    const axes_scale x = nccl_run_scale(r);
+    return r->panels * (head_height + panel_gap) + axes_x_height(c, &x) +
            canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
 }
 
@@ -100,7 +116,7 @@ static void nccl_run_draw(const chart *x, canvas *c, canvas_box box, size_t from
     const run *r = x->data;
     double sum = r->curves[0].top + (r->panels > 1 ? r->curves[1].top : 0), y = box.y, widest = 0;
     double high = fmax(fmin(box.height - nccl_run_fixed_height(r, c, box.width), data_height), 20);
-    axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, "", 0, x_title}, {{0, 1, false, false}, AXES_DURATION, "", 0, "Time"}};
+    axes a = {{0, 0, 0, 0}, nccl_run_scale(r), {{0, 1, false, false}, AXES_DURATION, "", 0, "Time"}};
     (void)from, (void)count;
     for (int i = 0; i < r->panels; i++) {
         a.y.axis.max = r->curves[i].top;
@@ -122,7 +138,7 @@ static void nccl_run_draw(const chart *x, canvas *c, canvas_box box, size_t from
         nccl_run_draw_hovers(c, r, &a);
         y += head_height + a.box.height + panel_gap;
     }
-    axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
+    axes_draw_x_when(c, &a, a.box.x - 8, box.x + box.width, nccl_run_when, r);
     canvas_paragraph(c, box.x, y - panel_gap + axes_x_height(c, &a.x) + 9, box.width, r->note, TYPE_FOOT, INK_SECONDARY,
                      0);
 }
@@ -168,8 +184,11 @@ static void nccl_run_fill_curves(run *r, const nccl_view *v)
         double *all = arena_make(r->memory, 3 * (n + 1), sizeof *all);
         r->curves[i].y = all, r->curves[i].low = all + n + 1, r->curves[i].high = all + 2 * (n + 1);
     }
+    r->written_ns = arena_make(r->memory, n + 1, sizeof *r->written_ns);
     for (size_t k = 0; k < n; k++) {
         const nccl_view_bin *b = &v->run.items[k];
+        r->written_ns[k] = nccl_page_wall_ns(b->written_us);
+        r->dated |= r->written_ns[k] != 0;
         const double us[PANELS][3] = {{b->wire_p50, b->wire_p5, b->wire_p95}, {b->skew_p50, b->skew_p5, b->skew_p95}};
         r->x[k] = (double)b->first_sn;
         for (int i = 0; i < PANELS; i++) {
@@ -238,8 +257,9 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
         r->memory,
         "x: sequence number (sn), which NCCL counts for each collective of a communicator, of all sizes. "
         "Line: median of %s%s; "
-        "band: p5 to p95. Hatched: no complete call.%s%s",
+        "band: p5 to p95. Hatched: no complete call.%s%s%s",
         each > 1 ? "up to " : "", words_many(each, "call").text,
+        r->dated ? " Below: when the call's first line was written." : "",
         v->run_changed ? " Dashed: where the skew changes." : "",
         v->run_others ? arena_format(r->memory, " %llu other runs of this communicator (restarts) are not in it.",
                                      (unsigned long long)v->run_others)
