@@ -48,6 +48,7 @@ END
     wait_for finished
     after=$(cpu_of $pid)
     high=$(awk '$1 == "VmHWM:" { print $2 * 1024 }' /proc/$pid/status) # of the shell alone
+    wait_for_readings n.netprof 40 # shares of memory are first read after a second: they are then known most of the time
     kill -TERM $recorder
     wait $recorder
     echo >stop
