@@ -143,7 +143,7 @@ static int fake_ethtool(fake_driver *d, void *argument)
     case 0x4c: /* GLINKSETTINGS, 4 words for each mask */
         if (bytes[15] != 4) {
             memset(words + 1, 0, 44);
-            bytes[15] = -4;
+            bytes[15] = (char)-4;
             return 0;
         }
         words[1] = 200000;

@@ -257,7 +257,7 @@ static void check_in_pieces(const unsigned char *data, size_t size, const netpro
 // snapshot to the same. Only of what is whole and yet does not decode (by no writer of ours) it does not tell.
 static void check_passing(const unsigned char *data, size_t size, const netprof_limits *limits)
 {
-    netprof_reader *whole, *scan, *passing;
+    netprof_reader *whole = NULL, *scan = NULL, *passing = NULL;
     netprof_item a, b;
     uint64_t last = 0, needs = 0, decoded = 0;
     int noise = 0;

@@ -283,10 +283,11 @@ static void put_table(const unsigned char *bytes, size_t size)
     assert_int_equal(fclose(f), 0);
 }
 
+// Of the host's order, as the kernel writes the whole table.
 static void put_number(unsigned char *at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        at[i] = (unsigned char)(value >> 8 * i);
+        at[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : bytes - 1 - i] = (unsigned char)(value >> 8 * i);
 }
 
 // Structures as the kernel declares them, laid out by the compiler: the oracle for the places in the source.

@@ -47,18 +47,21 @@ static const struct gpu_metrics_row {
      .up = 264},
 };
 
+#define GPU_METRICS_IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 typedef struct table {
     const unsigned char *data;
     size_t size;
 } table;
 
-// All ones if the place is past the end, as the driver writes for a value that the chip does not have.
+// Of the host's order, since the driver hands out its own structure. All ones if the place is past the end, as the driver
+// writes for a value that the chip does not have.
 static uint64_t gpu_metrics_number_at(const table *t, size_t place, size_t bytes)
 {
     uint64_t value = 0;
     if (place + bytes > t->size) return UINT64_MAX;
-    for (size_t i = bytes; i-- > 0;)
-        value = value << 8 | t->data[place + i];
+    for (size_t i = 0; i < bytes; i++)
+        value = value << 8 | t->data[place + (GPU_METRICS_IS_LITTLE ? bytes - 1 - i : i)];
     return bytes < 8 && value == (UINT64_C(1) << 8 * bytes) - 1 ? UINT64_MAX : value;
 }
 
