@@ -206,18 +206,23 @@ END
 }
 
 @test "perfetto: NCCL's calls from the profiler plugin run where their network operations did" {
-    mkdir plugin
-    NETPROF_NCCL_DIR=$PWD/plugin NETPROF_NCCL=step "$NETPROF_TEST_BUILD/tests/make_nccl_cluster" 0 1 1
-    netprof export plugin --to perfetto -o trace.json
-    calls trace.json >found
-    # the script: 40 calls of 64 ranks, 10 ms apart; operations from 1 us after a call's begin to 2 ms after it
-    python3 - <<'END'
+    # Played again where the threads of the script lost their processors for so long that its calls are not as written.
+    for try in 1 2 3; do
+        rm -rf plugin && mkdir plugin
+        NETPROF_NCCL_DIR=$PWD/plugin NETPROF_NCCL=step "$NETPROF_TEST_BUILD/tests/make_nccl_cluster" 0 1 1
+        netprof export plugin --to perfetto -o trace.json
+        calls trace.json >found
+        # the script: 40 calls of 64 ranks, 10 ms apart; operations from 1 us after a call's begin to 2 ms after it
+        python3 - <<'END' && break
 import json
 found = sorted(tuple(json.loads(line)) for line in open("found"))
 wanted = sorted(("node%02d" % (r // 4), "NCCL world rank %d" % r, "AllReduce 4 MiB", 1700000000 * 10**9 + i * 10**7 + 1000, 1999000, i)
                 for r in range(64) for i in range(40))
-assert found == wanted, (found[:2], wanted[:2])
+different = sorted(set(found) ^ set(wanted))
+assert found == wanted, (len(found), len(wanted), different[:6])
 END
+        [ "$try" -lt 3 ]
+    done
     # the time until the first data are those of netprof nccl, which counts from there
     netprof nccl -q plugin -o tables >/dev/null
     python3 - <<'END'
