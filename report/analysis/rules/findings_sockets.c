@@ -172,13 +172,16 @@ static void findings_append_senders(const difference *d, finding *x, const peer_
     if (of > 1) text_append(&x->claim, " and %s", words_many(of - 1, "other connection").text);
 }
 
+// Less than this waits in a socket whose program reads in time, too (our own, as in tools/sources/tcp/tcp_sockets.c).
+#define FINDINGS_UNREAD_LEAST 65536
+
 // "; the most unread, 6.2 MB, was left by nginx (process 812), 10.0.0.1:80 to 10.0.0.2:38472".
 static void findings_append_readers(finding *x, const peer_socket *list)
 {
     size_t best = 0;
     for (size_t i = 0; i < arrlenu(list); i++)
         if (list[i].unread > list[best].unread) best = i;
-    if (!list || !list[best].unread) return;
+    if (!list || list[best].unread < FINDINGS_UNREAD_LEAST) return;
     text_append(&x->claim, "; the most unread, %s, was left by ",
                 words_amount((double)list[best].unread, "bytes").text);
     findings_append_owner(x, &list[best]);

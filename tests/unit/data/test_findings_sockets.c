@@ -119,9 +119,23 @@ static void who_left_bytes_unread(void **state)
     free(claim);
 }
 
+// Readings are a moment's: what a program that keeps up has just not read yet accuses nobody.
+static void a_few_bytes_unread_accuse_nobody(void **state)
+{
+    static const char *const facts[] = {"tcp_sockets", ALL("recording", "1"), "tcp_socket_1",
+                                        SOCKET("1", "0", "1", "0 pid=7 command=quick"), NULL};
+    (void)state;
+    char *claim = claim_of("TcpExt/TCPToZeroWindowAdv=20220 IpExt/InOctets=1000000 TcpExt/TCPWantZeroWindowAdv=0",
+                           "tcp-zero-window", facts);
+    assert_null(strstr(claim, "unread"));
+    assert_null(strstr(claim, "quick"));
+    free(claim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(whose_segments_were_sent_again),
-                                       cmocka_unit_test(who_left_bytes_unread)};
+                                       cmocka_unit_test(who_left_bytes_unread),
+                                       cmocka_unit_test(a_few_bytes_unread_accuse_nobody)};
     return cmocka_run_group_tests(tests, set_setup, set_teardown);
 }
