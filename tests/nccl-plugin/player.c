@@ -162,10 +162,15 @@ void player_stop(player *p, void *handle)
     if (player_events(p)->stop(handle)) p->wrong = "stop";
 }
 
+void player_events_state(player *p, void *handle, int state, abi_state *value)
+{
+    if (player_events(p)->state(handle, state, value)) p->wrong = "state";
+}
+
 void player_state(player *p, void *handle, int state, uint64_t value)
 {
     abi_state args = {.timer_ns = value};
-    if (player_events(p)->state(handle, state, &args)) p->wrong = "state";
+    player_events_state(p, handle, state, &args);
 }
 
 // ---- events ----

@@ -38,6 +38,7 @@ void player_finalize(player *p);
 void *player_start(player *p, uint64_t type, abi_event *event);
 void player_stop(player *p, void *handle);
 void player_state(player *p, void *handle, int state, uint64_t value);
+void player_events_state(player *p, void *handle, int state, abi_state *value); // which may be NULL
 
 // A collective of floats; and its parts. Strings are those of NCCL.
 void *player_coll(player *p, const char *func, uint64_t sn, size_t count);

@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -399,6 +400,124 @@ static void fields_that_an_interface_lacks(void **state)
         kept_free(&k);
         end_directory(state);
     }
+}
+
+// An operation begins when the proxy comes to it, not when it was queued; where NCCL does not tell, when it was made.
+static void operations_begin_in_their_turn(void **state)
+{
+    (void)state;
+    player p;
+    player_init(&p, 6, player_table(6), 0xabc, "dp", 2, 4, 2);
+    for (int told = 0; told < 2; told++) {
+        player_ns = 1000000000000 + told * 100000000;
+        void *coll = player_coll(&p, "AllReduce", (uint64_t)told, 1), *op = player_op(&p, coll, 1, true, 0);
+        player_stop(&p, coll);
+        player_ns += 5000;
+        if (told) player_state(&p, op, STATE_OP_IN_PROGRESS, 0);
+        player_ns += 300;
+        player_stop(&p, op);
+    }
+    player_finalize(&p);
+    kept k = kept_read(directory);
+    assert_int_equal(k.call.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        bool told = number_at(&k.call, i, "sn") == 1;
+        int64_t begin = 1000000000000 + told * 100000000;
+        assert_int_equal(number_at(&k.call, i, "first_ns"), begin + told * 5000);
+        assert_int_equal(number_at(&k.call, i, "last_ns"), begin + 5300);
+        assert_int_equal(number_at(&k.transfer, i, "first_ns"), number_at(&k.call, i, "first_ns"));
+    }
+    kept_free(&k);
+}
+
+// ---- no more is read than is there ----
+
+// A place that ends where memory does.
+static void *memory_at_an_end(char *pages, size_t size)
+{
+    return pages + (size_t)sysconf(_SC_PAGESIZE) - size;
+}
+
+// Descriptors are as long as their interface's, and what a state brings is 8 bytes: one more byte is not there.
+static void descriptors_that_end(void **state)
+{
+    static const size_t sizes[] = {104, 112, 112, 136};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages[2];
+    for (int i = 0; i < 2; i++) {
+        pages[i] = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(pages[i], MAP_FAILED);
+        assert_int_equal(mprotect(pages[i] + page, page, PROT_NONE), 0);
+    }
+    for (int version = 4; version <= 7; version++) {
+        begin_directory(state);
+        player p;
+        player_init(&p, version, player_table(version), 0xabc, "dp", 2, 4, 2);
+        abi_event *e = memory_at_an_end(pages[0], sizes[version - 4]);
+        abi_state *value = memory_at_an_end(pages[1], 8);
+        for (int bit = 0; bit < (version == 4 ? 8 : 16); bit++) {
+            memset(e, 0, sizes[version - 4]);
+            if (1 << bit == EVENT_PROXY_OP) e->op.pid = player_pid;
+            void *handle = player_start(&p, UINT64_C(1) << bit, e);
+            for (int one = 0; one < 32; one++)
+                player_events_state(&p, handle, one, value);
+            player_stop(&p, handle);
+        }
+        player_finalize(&p);
+        assert_null(p.wrong);
+        kept k = kept_read(directory);
+        assert_int_equal(k.call.count, 2);
+        kept_free(&k);
+        end_directory(state);
+    }
+    for (int i = 0; i < 2; i++)
+        munmap(pages[i], 2 * page);
+}
+
+// RCCL's v6: fields of its own behind NVIDIA's of an operation, and more room for what a state brings.
+static void operations_of_rccl(void **state)
+{
+    (void)state;
+    enum { APPENDED = 48, LENGTH = 160 };
+    union {
+        abi_event event;
+        char bytes[LENGTH];
+    } longer;
+    union {
+        abi_state value;
+        char bytes[24];
+    } more;
+    player p;
+    player_init(&p, 6, player_table(6), 0xabc, "dp", 2, 4, 2);
+    void *coll = player_coll(&p, "AllReduce", 1, 1000);
+    memset(&longer, 0x5a, sizeof longer);
+    memset(&more, 0x5a, sizeof more);
+    longer.event.parent = coll;
+    longer.event.op = (abi_op){.pid = player_pid, .channel = 1, .peer = 3, .steps = 1, .chunk = 512, .sends = 1};
+    memset(longer.bytes + APPENDED, 0x5a, LENGTH - APPENDED);
+    void *op = player_start(&p, EVENT_PROXY_OP, &longer.event);
+    abi_event e = {.parent = op};
+    void *step = player_start(&p, EVENT_PROXY_STEP, &e);
+    more.value.bytes = 512;
+    player_events_state(&p, step, STATE_SEND_GPU, &more.value);
+    player_ns += 700;
+    player_events_state(&p, step, STATE_SEND_WIRE, &more.value);
+    player_ns += 40;
+    player_stop(&p, step);
+    player_stop(&p, op);
+    player_stop(&p, coll);
+    for (size_t i = APPENDED; i < LENGTH; i++) // nobody wrote there
+        assert_int_equal(longer.bytes[i], 0x5a);
+    player_finalize(&p);
+    assert_null(p.wrong);
+    kept k = kept_read(directory);
+    assert_int_equal(k.transfer.count, 1);
+    assert_int_equal(number_at(&k.transfer, 0, "peer"), 3);
+    assert_string_equal(text_at(&k.transfer, 0, "direction"), "send");
+    assert_int_equal(number_at(&k.transfer, 0, "bytes"), 512);
+    assert_int_equal(number_at(&k.transfer, 0, "own_gpu_ns"), 700);
+    assert_int_equal(number_at(&k.transfer, 0, "wire_ns"), 40);
+    kept_free(&k);
 }
 
 // ---- what it survives ----
@@ -1659,6 +1778,9 @@ int main(int count, char **arguments)
         TEST(requests_by_device),
         TEST(directions_and_adapters),
         cmocka_unit_test(fields_that_an_interface_lacks),
+        TEST(operations_begin_in_their_turn),
+        cmocka_unit_test(descriptors_that_end),
+        TEST(operations_of_rccl),
         cmocka_unit_test(hostile_callers),
         TEST(contexts_of_other_processes),
         TEST(kernels_after_the_network),

@@ -33,6 +33,7 @@ enum { // states of events
     STATE_RECEIVE = 10,
     STATE_FLUSH = 11,
     STATE_RECEIVE_GPU = 12,
+    STATE_OP_IN_PROGRESS = 19,
     STATE_SEND_CREDIT = 20,
     STATE_KERNEL_STOP = 22
 };

@@ -233,6 +233,8 @@ int events_state(void *handle, int state, abi_state *value)
     if (!slot) return 0;
     if (slot->type == EVENT_PROXY_STEP)
         events_enter((pool_step *)slot, state, value);
+    else if (slot->type == EVENT_PROXY_OP && state == STATE_OP_IN_PROGRESS)
+        ((pool_part *)slot)->begin = plugin_ticks(); // its turn: until now it was queued behind others
     else if (slot->type == EVENT_KERNEL && state == STATE_KERNEL_STOP && value)
         ((pool_part *)slot)->end = value->timer_ns;
     if (c->chain && slot->next) chain_state(c->chain, slot->next, state, value);
