@@ -45,14 +45,18 @@ static void nccl_making_free(nccl_making *m)
     nccl_peaks_free(&m->peaks);
 }
 
+// Those that are named, otherwise what the plugin's own files hold.
 static int nccl_read_recordings(nccl_making *m, const char **paths, size_t count)
 {
     dataset_options how = {.ends_only = 1, .each = series_take, .user = &m->series};
-    if (!count) return EXIT_DONE;
-    int code = inputs_read(&m->recordings, paths, count, &how);
-    if (!code) series_finish(&m->series);
-    m->counted = !code;
-    if (code) return code;
+    const char **own = memory_calloc(m->logs.host_count, sizeof *own);
+    bool named = count > 0;
+    if (!named) count = nccl_own_recordings(&m->logs, own);
+    int code = count ? inputs_read(&m->recordings, named ? paths : own, count, &how) : EXIT_DONE;
+    free(own);
+    m->counted = !code && count;
+    if (!m->counted) return named ? code : EXIT_DONE; // of its own files it was said: there is all else
+    series_finish(&m->series);
     nccl_counters_make(&m->counters, &m->logs, &m->series);
     nccl_counters_findings(&m->findings, &m->counters);
     return EXIT_DONE;

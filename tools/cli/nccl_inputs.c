@@ -254,3 +254,18 @@ int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_r
     if (code == EXIT_NOTHING) nccl_no_logs_hint();
     return code;
 }
+
+size_t nccl_own_recordings(const nccl *n, const char **paths)
+{
+    size_t count = 0;
+    const nccl_file **best = memory_calloc(n->host_count, sizeof *best);
+    for (size_t i = 0; i < n->file_count; i++) {
+        const nccl_file *f = &n->files[i];
+        if (f->snapshots < 2 || f->host == NCCL_NONE) continue;
+        if (!best[f->host] || f->snapshots > best[f->host]->snapshots) best[f->host] = f;
+    }
+    for (size_t i = 0; i < n->host_count; i++)
+        if (best[i]) paths[count++] = best[i]->path;
+    free(best);
+    return count;
+}

@@ -37,6 +37,10 @@ typedef struct nccl_reading {
 // Reads the logs with progress and reports damaged files; without any logs it prints nccl_no_logs_hint().
 int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_reading *how);
 
+// The plugin's own files hold what it read of the host's NICs: of each host one is enough, the one with most. Returns how
+// many; paths: room for as many as there are hosts.
+size_t nccl_own_recordings(const nccl *n, const char **paths);
+
 // On the standard error: what commonly leaves no logs behind.
 void nccl_no_logs_hint(void);
 

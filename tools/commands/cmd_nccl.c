@@ -221,23 +221,6 @@ static int cmd_nccl_make_report(const results *r)
 
 // ---- all ----
 
-// The plugin's own files hold what it read of the host's NICs: of each host one is enough, the one with most. Returns how
-// many.
-static size_t cmd_nccl_own_recordings(const nccl *n, const char **paths)
-{
-    size_t count = 0;
-    const nccl_file **best = memory_calloc(n->host_count, sizeof *best);
-    for (size_t i = 0; i < n->file_count; i++) {
-        const nccl_file *f = &n->files[i];
-        if (f->snapshots < 2 || f->host == NCCL_NONE) continue;
-        if (!best[f->host] || f->snapshots > best[f->host]->snapshots) best[f->host] = f;
-    }
-    for (size_t i = 0; i < n->host_count; i++)
-        if (best[i]) paths[count++] = best[i]->path;
-    free(best);
-    return count;
-}
-
 static int cmd_nccl_read_recordings(results *r)
 {
     size_t count = 0;
@@ -246,7 +229,7 @@ static int cmd_nccl_read_recordings(results *r)
     const char *const *paths = recordings ? (const char *const *)recordings : own;
     while (recordings && recordings[count])
         count++;
-    if (!recordings) count = cmd_nccl_own_recordings(r->n, own);
+    if (!recordings) count = nccl_own_recordings(r->n, own);
     int code = count ? inputs_read(&r->recordings, paths, count, &how) : EXIT_DONE;
     free(own);
     if (code && !recordings) return EXIT_DONE; // it was said: there is all else

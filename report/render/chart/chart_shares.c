@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct shares {
     arena *memory;
@@ -50,19 +51,45 @@ static bool shares_fits(canvas *c, const share_segment *s, double width)
     return canvas_text_width(c, shares_label_of(s, text, sizeof text), TYPE_CELL) + 5 <= width;
 }
 
-// Those that are named below, and the height of that.
+// How many rows have segments too narrow for their labels.
+static size_t shares_narrow_rows(const shares *s, canvas *c, const geometry *g)
+{
+    size_t rows = 0;
+    for (size_t r = 0; r < s->count; r++) {
+        double sum = shares_sum_of(&s->rows[r]);
+        bool narrow = false;
+        for (size_t i = 0; i < s->rows[r].count && !narrow; i++) {
+            const share_segment *x = &s->rows[r].segments[i];
+            narrow = x->value > 0 && !shares_fits(c, x, x->value / sum * g->width);
+        }
+        rows += narrow;
+    }
+    return rows;
+}
+
+static bool shares_is_named(const axes_key *keys, size_t count, const share_segment *x)
+{
+    for (size_t i = 0; i < count; i++)
+        if (keys[i].ink == x->ink && strcmp(keys[i].label, x->label) == 0) return true;
+    return false;
+}
+
+// Those that are named below, and the height of that: of one row with what they are, of several each colour once.
 static double shares_key(const shares *s, canvas *c, const geometry *g, double left, double y, bool drawn)
 {
     enum { MOST = 24 };
     axes_key keys[MOST];
     char texts[MOST][160];
     size_t n = 0;
+    bool once = shares_narrow_rows(s, c, g) > 1;
     for (size_t r = 0; r < s->count; r++) {
         double sum = shares_sum_of(&s->rows[r]);
         for (size_t i = 0; i < s->rows[r].count && n < MOST; i++) {
             const share_segment *x = &s->rows[r].segments[i];
             if (!(x->value > 0) || shares_fits(c, x, x->value / sum * g->width)) continue;
-            keys[n] = (axes_key){shares_label_of(x, texts[n], sizeof texts[n]), SWATCH_BOX, x->ink, INK_NONE, 0};
+            if (once && shares_is_named(keys, n, x)) continue;
+            const char *label = once ? x->label : shares_label_of(x, texts[n], sizeof texts[n]);
+            keys[n] = (axes_key){label, SWATCH_BOX, x->ink, INK_NONE, 0};
             n++;
         }
     }

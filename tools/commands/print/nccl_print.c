@@ -348,6 +348,20 @@ static void nccl_print_device_line(const nccl *n, const nccl_used *x, table *t)
     table_cell(t, PLAIN, x->bytes ? words_amount((double)x->bytes, "bytes").text : NULL);
 }
 
+// Steps were told, but nothing of the requests that they are made of.
+static void nccl_print_no_devices(const nccl *n)
+{
+    bool recorded = false, timed = false;
+    for (size_t i = 0; i < n->file_count; i++)
+        recorded |= n->files[i].recorded;
+    for (size_t i = 0; i < n->proxy_count; i++)
+        timed |= n->proxies[i].timed > 0;
+    if (recorded && timed)
+        heading(stdout,
+                "Through which network devices? Not known: NCCL told no requests to them (it does where it was built "
+                "with NET_PROFILER=1, and uses a network transport of its own)");
+}
+
 static void nccl_print_devices(const nccl *n, bool all)
 {
     enum { SHOWN = 8 };
@@ -360,7 +374,10 @@ static void nccl_print_devices(const nccl *n, bool all)
                                      {"member", COLUMN_RIGHT},
                                      {"requests", COLUMN_RIGHT},
                                      {"bytes", COLUMN_RIGHT}};
-    if (!n->used_count) return;
+    if (!n->used_count) {
+        nccl_print_no_devices(n);
+        return;
+    }
     const nccl_used **order = memory_array(NULL, n->used_count, sizeof *order);
     for (size_t i = 0; i < n->used_count; i++)
         order[i] = &n->used[i];

@@ -28,7 +28,8 @@ static void nccl_counters_figures(const nccl_view *v, arena *a, double *of[FIGUR
 static void nccl_page_add_lines(nccl_page *p)
 {
     const nccl_view *v = p->v;
-    const pages_time time = {v->columns_from_s, v->columns_to_s, v->columns.count, 0};
+    const pages_time time = {v->columns_from_s, v->columns_to_s, v->columns.count, nccl_page_wall_ns(v->first_dump_us)};
+    bool exact = v->recorded_files == v->files;
     double *of[FIGURES];
     if (time.columns < 2 || !(time.to_s > time.from_s)) return;
     nccl_counters_figures(v, p->memory, of);
@@ -49,11 +50,12 @@ static void nccl_page_add_lines(nccl_page *p)
     const lines_curve events[] = {{.label = "trouble", .ink = INK_BAD, .y = of[TROUBLE], .step = true},
                                   {.label = "waiting", .ink = INK_WATCH, .y = of[WAITING], .step = true}};
     const lines_panel panels[] = {
-        pages_time_panel("NCCL calls", "medians, by when they were written", AXES_DURATION, "", times, 2),
+        pages_time_panel("NCCL calls", exact ? "medians, by when they began" : "medians, by when they were written",
+                         AXES_DURATION, "", times, 2),
         pages_time_panel("NICs", "mean host; band: to the highest", AXES_SI, "B/s", rates, 2),
         pages_time_panel("counters", "of trouble, of waiting: how many moved", AXES_SI, "", events, 2)};
     lines_style style = pages_time_lines(p->memory, &time);
-    style.x_head = "seconds since the first line of the logs";
+    style.x_head = exact ? "seconds since the first call" : "seconds since the first line of the logs";
     style.panel_height = 70;
     const char *question = arena_format(p->memory, "%s of %s on %s above what its hosts' NICs counted; one time axis",
                                         v->main_coll, nccl_page_size(p, v->run_size), v->run_label);
@@ -94,6 +96,7 @@ void nccl_page_add_counters(nccl_page *p)
     }
     sheet_end(&t, p->doc, (chart_head){"nics", "NIC counters by host", "in the time that recording and logs share"},
               columns);
-    document_note(p->doc, "When a call was is known only to the interval in which the Inspector writes its "
-                          "logs: compare stretches longer than that.");
+    if (v->recorded_files < v->files)
+        document_note(p->doc, "When a call was is known only to the interval in which the Inspector writes its "
+                              "logs: compare stretches longer than that.");
 }

@@ -26,6 +26,19 @@ static share_row waits_bar(nccl_page *p, const char *label, const char *right, c
     return (share_row){label, right, parts, WAITS_PARTS};
 }
 
+// The communicator, where there are several; of a long name or id both ends, as there is little room.
+static const char *waits_where(nccl_page *p, const char *label)
+{
+    enum { END = 4 };
+    size_t length = strlen(label);
+    bool plain = length > 2 * END + 6; // cut only where every letter is a byte
+    for (size_t i = 0; i < length; i++)
+        plain = plain && (unsigned char)label[i] < 0x80;
+    if (p->v->communicators < 2) return "";
+    if (!plain) return arena_format(p->memory, ", %s", label);
+    return arena_format(p->memory, ", %.*s\xe2\x80\xa6%s", END, label, label + length - END);
+}
+
 static void waits_tell_bars(nccl_page *p)
 {
     static const char *const sending[] = {"own GPU", "receiver's credit", "wire"}, *const receiving[] = {
@@ -40,15 +53,16 @@ static void waits_tell_bars(nccl_page *p)
         const nccl_view_wait *x = &v->waits.items[i];
         const double send[] = {x->gpu_us, x->credit_us, x->wire_us},
                      receive[] = {x->data_us, x->flush_us, x->consume_us};
-        const char *of = arena_format(p->memory, "%s of %s, %s", x->coll, nccl_page_size(p, x->size), x->label);
+        const char *size = nccl_page_size(p, x->size), *where = waits_where(p, x->label);
         const char *step = isfinite(x->middle_us)
                                ? arena_format(p->memory, "%s a step", number_duration(x->middle_us / 1e6).text)
                                : "";
         if (send[0] + send[1] + send[2] > 0)
-            rows[count++] = waits_bar(p, arena_format(p->memory, "%s: sending", of), step, sending, inks, send);
-        if (receive[0] + receive[1] + receive[2] > 0)
             rows[count++] =
-                waits_bar(p, arena_format(p->memory, "%s: receiving", of), "", receiving, receive_inks, receive);
+                waits_bar(p, arena_format(p->memory, "%s %s sends%s", x->coll, size, where), step, sending, inks, send);
+        if (receive[0] + receive[1] + receive[2] > 0)
+            rows[count++] = waits_bar(p, arena_format(p->memory, "%s %s receives%s", x->coll, size, where), "",
+                                      receiving, receive_inks, receive);
     }
     if (!count) return;
     document_add(p->doc,
@@ -222,4 +236,8 @@ void nccl_page_add_waits(nccl_page *p)
     waits_tell_collectives(p);
     if (!v->waits.count || v->communicators > 1) waits_tell_processes(p);
     waits_add_adapters(p);
+    if (!v->adapters.count && v->recorded_files)
+        document_note(p->doc,
+                      "Through which adapters is not known: NCCL told no requests to network devices. It does where it "
+                      "was built with NET_PROFILER=1, and uses a network transport of its own.");
 }
