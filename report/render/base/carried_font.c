@@ -1,16 +1,16 @@
-#define _GNU_SOURCE // memfd_create
 #include "carried_font.h"
 #include "sans_regular.inc"
 #include "sans_semibold.inc"
+
+#include "analysis/base/anonymous_file.h"
 
 #include <fontconfig/fontconfig.h>
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-// A file in memory, which stays open: cairo reads it when it draws the first text.
+// A file without a name, which stays open: cairo reads it when it draws the first text.
 static bool carried_font_write(int fd, const unsigned char *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -24,7 +24,7 @@ static bool carried_font_write(int fd, const unsigned char *bytes, size_t size)
 static void carried_font_add(const char *name, const unsigned char *bytes, size_t size)
 {
     char path[64];
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = anonymous_file(name);
     if (fd < 0) return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (!carried_font_write(fd, bytes, size) || !FcConfigAppFontAddFile(NULL, (const FcChar8 *)path)) close(fd);

@@ -6,6 +6,7 @@
 #include "cli/messages.h"
 #include "run_program.h"
 
+#include "analysis/base/anonymous_file.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { CHARTS_ROWS = 120, CHARTS_KEPT = 16, CHARTS_MOST = 16 << 20, CHARTS_S = 20, CHARTS_NODE_MOST = 255 };
@@ -44,7 +44,7 @@ static char *charts_draw(json_object *request, size_t *size, bool *failed)
     static const char *const words[] = {"netprof-report", "--draw-live", NULL};
     const char *text = json_to_text(request, JSON_C_TO_STRING_PLAIN);
     size_t length = strlen(text), at = 0;
-    int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
+    int in = anonymous_file("in"), out = anonymous_file("out");
     int status = -1;
     char *svg = NULL, *said = NULL;
     while (in >= 0 && at < length) {
