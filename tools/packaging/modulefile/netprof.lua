@@ -5,7 +5,7 @@ whatis("Name: netprof")
 whatis("Version: " .. myModuleVersion())
 whatis("Category: performance")
 
-local root = pathJoin(os.getenv("NETPROF_ROOT") or "/opt/netprof", myModuleVersion())
+local root = pathJoin(os.getenv("NETPROF_PREFIX") or "/opt/netprof", myModuleVersion())
 prepend_path("PATH", pathJoin(root, "bin"))
 prepend_path("MANPATH", pathJoin(root, "share/man"))
 prepend_path("CPATH", pathJoin(root, "include"))
