@@ -116,5 +116,5 @@ END
     ! grep -q FAILED out
     [ "$(grep -c '^ok ' out)" -ge 6 ]
     grep -q 'bytes of the steps, .* arithmetic 167772160$' out # 40 calls of 4 MiB
-    grep -qE 'joined: .* AllReduce 40 calls, [0-9]+ alone; devices sent [0-9]{9}, NCCL.s steps [0-9]{9}$' out || grep -q 'loopback' out
+    grep -qE 'joined: .* AllReduce 40 calls, [0-9]+ alone, share [01][.][0-9]+; devices sent [0-9]{9}, NCCL.s steps [0-9]{9}$' out || grep -q 'loopback' out
 }

@@ -53,9 +53,11 @@ def check_bytes(first, second, said, before, after):
     total = sum(tx for tx, rx in ways)
     bad += verdict(total and 1 <= sent / total < 1.02,
                    "the interface sent %d bytes, %.4f of what the steps say (headers, rendezvous)" % (sent, sent / total if total else 0))
-    for row in told["calls_and_counters"]:
-        print("        joined: %s %s %d calls, %d alone; devices sent %s, NCCL's steps %s" %
-              (row["host"], row["coll"], row["calls"], row["calls_alone"], row["tx_bytes"], row["nccl_tx_bytes"]))
+    joined = told["calls_and_counters"]
+    bad += verdict({row["coll"] for row in joined} == {"AllReduce"}, "what the plugin read of the interface is joined to its calls")
+    for row in joined:
+        print("        joined: %s %s %d calls, %d alone, share %.3f; devices sent %s, NCCL's steps %s" %
+              (row["host"], row["coll"], row["calls"], row["calls_alone"], row["share"], row["tx_bytes"], row["nccl_tx_bytes"]))
     for row in told["waits"]:
         print("        waits: %s %s: own GPU %.0f us, credit %.0f us, wire %.0f us of all steps" %
               (row["coll"], row["sending_waited_for"], row["own_gpu_us"], row["credit_us"], row["wire_us"]))

@@ -1,12 +1,12 @@
 # One rank of tests/nccl-plugin/on_gpu: calls NCCL through PyTorch, and says as JSON what it did and how long that took.
 # usage: on_gpu_rank.py RANK ADDRESS CALLS PLAN [LEVEL]
-#   even   all-reduces of 4 MiB, in blocks of 10; with a LEVEL, every second block has the plugin off, the others at LEVEL
+#   even   all-reduces of 4 MiB (ON_GPU_BYTES), in blocks of 10; with a LEVEL, every second block has the plugin off, the others at LEVEL
 #   mixed  all-reduces, all-gathers, sends and receives, of two communicators, and replays of a graph
 import ctypes, json, os, sys, time
 import torch
 import torch.distributed as dist
 
-FLOATS, BLOCK = 1 << 20, 10
+FLOATS, BLOCK = int(os.environ.get("ON_GPU_BYTES", 4 << 20)) // 4, 10
 
 
 def level(name):

@@ -6,6 +6,7 @@
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/findings/nccl_findings_make.h"
 #include "analysis/nccl/findings/nccl_overlap.h"
+#include "analysis/nccl/findings/nccl_pairs.h"
 #include "analysis/nccl/findings/nccl_waits.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_view.h"
@@ -332,10 +333,10 @@ static size_t device_row(const kept *k, int64_t qp, const char *direction)
 static void directions_and_adapters(void **state)
 {
     (void)state;
-    static const player_queue_pair pairs[] = {{"mlx5_0", 11, 4711}, {"mlx5_0", 77, 4711}, {"mlx5_1", 12, 4711},
-                                              {"mlx5_1", 77, 4711}, {"mlx5_1", 11, 99},   {NULL, 0, 0}};
+    static const player_queue_pair listed[] = {{"mlx5_0", 11, 4711}, {"mlx5_0", 77, 4711}, {"mlx5_1", 12, 4711},
+                                               {"mlx5_1", 77, 4711}, {"mlx5_1", 11, 99},   {NULL, 0, 0}};
     player p;
-    player_queue_pairs = pairs;
+    player_queue_pairs = listed;
     player_listings = 0;
     player_init(&p, 5, player_table(5), 0xabc, "dp", 2, 4, 0);
     void *coll = player_coll(&p, "AllGather", 1, 8), *ops[2], *steps[2];
@@ -1409,7 +1410,13 @@ static void a_healthy_cluster(void **state)
     }
 }
 
-// Without steps or kernels nobody knows how long a call took on a rank: that is said, and nothing is judged by it.
+static int write_to(void *to, const void *data, size_t size)
+{
+    return fwrite(data, 1, size, to) == size ? 0 : -1;
+}
+
+// Without steps or kernels nobody knows how long a call took on a rank: that is said, and nothing is judged by it. When it was
+// is known: from the first call on to the end of the last, 40 that begin each 10 ms and take 2.
 static void calls_without_times(void **state)
 {
     (void)state;
@@ -1417,10 +1424,28 @@ static void calls_without_times(void **state)
     said s = say(CLUSTER_SLOW_GPU, 8, 1);
     assert_int_equal(s.n.untimed, 64 * 40);
     assert_int_equal(s.n.record_count, 0);
+    assert_int_equal(s.n.first_dump_us, UINT64_C(1700000000000000));
+    assert_int_equal(s.n.last_dump_us, UINT64_C(1700000000000000) + 39 * 10000 + 2000);
     assert_int_equal(s.f.severity, SEVERITY_UNKNOWN);
     assert_string_equal(s.f.verdict, "Nothing could be judged: 2560 calls were recorded without the time they took");
     assert_int_equal(s.f.count, 0);
     assert_true(s.f.unknown_count > 0);
+    // Nor how many bytes they sent: that is no zero.
+    pairs who;
+    nccl_pairs(&who, &s.n);
+    assert_true(who.unknown);
+    pairs_free(&who);
+    nccl_view v = {0};
+    nccl_view_make(&v, &s.n, &s.f, NULL, NULL);
+    assert_int_equal(v.matrices.count, 0);
+    nccl_view_free(&v);
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_int_equal(nccl_export(&s.n, NCCL_PEERS_CSV, NULL, write_to, to), NETPROF_OK);
+    fclose(to);
+    assert_non_null(strstr(text, ",node00,1000,5,node01,1005,,0,0,")); // rank 0 to 5: bytes, sent and received steps
+    free(text);
     said_free(&s);
 }
 

@@ -771,7 +771,7 @@ static void other_layers_explain_too(void **state)
     job = (job_report){0};
     assert_int_equal(job_report_read(&job, paths, 1, &(job_report_options){.layers = none, .layer_count = 1}, NULL), 0);
     assert_int_equal(job.explained.layer_count, 1);
-    assert_non_null(strstr(job.explained.text, ", what NCCL sent (its transfers were not recorded)"));
+    assert_non_null(strstr(job.explained.text, ", what NCCL sent (the steps of its transfers were not recorded)"));
     job_report_free(&job);
     pairs_free(&nccl);
 }

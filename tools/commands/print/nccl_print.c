@@ -502,9 +502,9 @@ static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, ta
     table_cell(t, PLAIN, words_binary((double)x->size).text);
     table_printf(t, PLAIN, "%llu", (unsigned long long)x->calls);
     table_cell(t, PLAIN, isnan(x->bytes[SERIES_OUT]) ? NULL : words_amount(x->bytes[SERIES_OUT], "bytes").text);
-    table_cell(t, PLAIN, words_amount(x->own_bytes[SERIES_OUT], "bytes").text);
+    table_cell(t, PLAIN, isnan(x->own_bytes[SERIES_OUT]) ? NULL : words_amount(x->own_bytes[SERIES_OUT], "bytes").text);
     table_cell(t, PLAIN, isnan(x->bytes[SERIES_IN]) ? NULL : words_amount(x->bytes[SERIES_IN], "bytes").text);
-    table_cell(t, PLAIN, words_amount(x->own_bytes[SERIES_IN], "bytes").text);
+    table_cell(t, PLAIN, isnan(x->own_bytes[SERIES_IN]) ? NULL : words_amount(x->own_bytes[SERIES_IN], "bytes").text);
     char more[128] = ""; // NCCL's bytes are of these, too
     if (x->unknown) snprintf(more, sizeof more, "; not read in %s", words_many(x->unknown, "more call").text);
     if (!x->calls)

@@ -184,7 +184,7 @@ static void job_explained_say_rest(job_explained *e, double rest, char **text)
     if (e->together)
         text_append(text, ", collectives (given %s; which way these went is not known)",
                     job_explained_bytes((double)e->together).text);
-    if (e->not_told) text_append(text, ", what %s sent (its transfers were not recorded)", e->not_told);
+    if (e->not_told) text_append(text, ", what %s sent (the steps of its transfers were not recorded)", e->not_told);
     text_append(text, "%s", e->outside ? ", messages to ranks without a file" : "");
     text_append(text, ", and what else used these nodes");
 }

@@ -39,7 +39,10 @@ void nccl_peers_csv(const nccl *n, nccl_out *o)
         nccl_csv_name(o, nccl_class_name(c->type));
         peers_member_cells(n, x->sender, o);
         peers_member_cells(n, x->receiver, o);
-        nccl_csv_u64(o, x->bytes);
+        if (nccl_peer_tells_bytes(x))
+            nccl_csv_u64(o, x->bytes);
+        else
+            nccl_csv_number(o, NAN);
         nccl_csv_u64(o, x->sent);
         nccl_csv_u64(o, x->received);
         for (int w = 0; w < NCCL_WAITS; w++)
@@ -128,7 +131,7 @@ enum { PEERS_DELAY = NCCL_WAITS, PEERS_BYTES, PEERS_MATRICES };
 static json_object *peers_value(const nccl_peer *x, int which)
 {
     if (which == PEERS_DELAY) return json_number_value(nccl_peer_delay(x));
-    if (which == PEERS_BYTES) return json_exact_value(x->bytes);
+    if (which == PEERS_BYTES) return nccl_peer_tells_bytes(x) ? json_exact_value(x->bytes) : NULL;
     return json_number_value(nccl_peer_wait(x, (nccl_wait)which));
 }
 

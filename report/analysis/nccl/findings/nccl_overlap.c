@@ -189,13 +189,16 @@ static void overlap_add_own(overlap_making *k, nccl_overlap_row *row)
 {
     const nccl *n = k->c->n;
     const nccl_communicator *c = &n->communicators[row->communicator];
+    bool told = false;
     for (uint32_t i = c->first_member; i < c->first_member + c->member_count; i++) {
         if (n->processes[n->members[i].process].host != row->host) continue;
         const nccl_spent *x = overlap_spent(n, i, row);
         if (!x) continue;
+        told |= x->sent || x->received;
         row->own_bytes[SERIES_IN] += (double)x->received_bytes;
         row->own_bytes[SERIES_OUT] += (double)x->sent_bytes;
     }
+    if (!told) row->own_bytes[SERIES_IN] = row->own_bytes[SERIES_OUT] = NAN;
 }
 
 static void overlap_add_row(overlap_making *k, const overlap_call *calls, size_t count, double *work)

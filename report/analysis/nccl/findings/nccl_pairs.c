@@ -23,11 +23,12 @@ static void nccl_pairs_places(pairs *p, const nccl *n)
 void nccl_pairs(pairs *p, const nccl *n)
 {
     nccl_peers peers;
-    *p = (pairs){.layer = "NCCL", .mark = {PAIRS_NONE, PAIRS_NONE}, .unknown = n->proxy_count == 0};
+    *p = (pairs){.layer = "NCCL", .mark = {PAIRS_NONE, PAIRS_NONE}, .unknown = true};
     nccl_pairs_places(p, n);
     nccl_peers_make(&peers, n);
     for (size_t i = 0; i < peers.count; i++) {
         const nccl_peer *x = &peers.items[i];
+        p->unknown &= !nccl_peer_tells_bytes(x);
         if (x->sender == NCCL_NONE) continue; // what came from there is no bytes that a process here sent
         if (x->receiver == NCCL_NONE) {
             p->outside_bytes = sum_capped(p->outside_bytes, x->bytes);

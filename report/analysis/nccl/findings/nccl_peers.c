@@ -41,6 +41,11 @@ static int peers_by_place(const void *a, const void *b)
     return (x->receiver > y->receiver) - (x->receiver < y->receiver);
 }
 
+bool nccl_peer_tells_bytes(const nccl_peer *x)
+{
+    return x->bytes || x->sent || x->received;
+}
+
 static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
 {
     uint32_t communicator = n->members[p->member].communicator;

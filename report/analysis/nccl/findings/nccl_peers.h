@@ -34,6 +34,8 @@ typedef struct nccl_peers {
 
 void nccl_peers_make(nccl_peers *p, const nccl *n);
 void nccl_peers_free(nccl_peers *p);
+// Are the bytes known? With operations alone (NETPROF_NCCL=proxy) they are not.
+bool nccl_peer_tells_bytes(const nccl_peer *x);
 // Of one step, us; NAN when there are none.
 double nccl_peer_wait(const nccl_peer *x, nccl_wait w);
 // How much longer a step waited than the lower quartile of all cells like it, over all that it can wait for, us; NAN: no

@@ -292,6 +292,11 @@ static uint32_t chunk_bare_member(nccl_chunk *c, nccl_outcome kind)
     return c->context.member;
 }
 
+void nccl_chunk_note_time(nccl_chunk *c, uint32_t member, uint64_t us)
+{
+    chunk_note_time(&c->members[member], us);
+}
+
 uint32_t nccl_chunk_member(nccl_chunk *c, const nccl_line *line)
 {
     return chunk_find_member(c, line);

@@ -82,8 +82,9 @@ void nccl_chunk_begin(nccl_chunk *c);
 // Reads the chunk's lines. `done` grows by the bytes that were read from disk.
 void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done);
 // One line; text[length] must be '\n' and NCCL_LINE_PAD bytes after it readable.
-void nccl_chunk_use(nccl_chunk *c, nccl_line *line);              // a line whose outcome is NCCL_COLL or after it
-uint32_t nccl_chunk_member(nccl_chunk *c, const nccl_line *line); // the chunk's own
+void nccl_chunk_use(nccl_chunk *c, nccl_line *line);                    // a line whose outcome is NCCL_COLL or after it
+void nccl_chunk_note_time(nccl_chunk *c, uint32_t member, uint64_t us); // something of it was then
+uint32_t nccl_chunk_member(nccl_chunk *c, const nccl_line *line);       // the chunk's own
 void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length);
 void nccl_chunk_free(nccl_chunk *c);
 

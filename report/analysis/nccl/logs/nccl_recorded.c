@@ -299,6 +299,9 @@ static void recorded_expect(recorded *r, const recorded_rows *t, const recorded_
     recorded_call call = {recorded_number(t, AT_CALL), x->serial, spent};
     nccl_span span = {spent, sn, recorded_number(t, AT_FIRST_NS), recorded_number(t, AT_LAST_NS)};
     r->c->spent[spent].calls++;
+    // When it was is known, also of a call whose time on this rank is not.
+    if (r->last_us) nccl_chunk_note_time(r->c, x->member, r->last_us);
+    if (span.end_ns > 0) nccl_chunk_note_time(r->c, x->member, recorded_us(span.end_ns));
     if (!arrlenu(r->calls) || call.number > arrlast(r->calls).number) arrput(r->calls, call); // the plugin counts them
     if (span.begin_ns > 0 && span.end_ns > span.begin_ns) arrput(r->c->spans, span);
 }

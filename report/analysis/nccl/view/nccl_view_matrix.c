@@ -85,6 +85,14 @@ static const nccl_finding *matrix_worst(const nccl_view_making *m, const nccl_pl
     return NULL;
 }
 
+// Operations alone, without their steps, tell neither bytes nor waits.
+static bool matrix_is_told(const nccl_peer *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (nccl_peer_tells_bytes(&items[i])) return true;
+    return false;
+}
+
 static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, const nccl_places *places,
                            matrix_part *parts)
 {
@@ -96,6 +104,7 @@ static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, const
             part.steps = sum_capped(part.steps, p->items[k].sent);
         }
         part.count = k - i;
+        if (!matrix_is_told(&p->items[i], part.count)) continue;
         part.worst = matrix_worst(m, places, &p->items[i], part.count);
         parts[count++] = part;
     }
