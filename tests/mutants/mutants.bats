@@ -108,6 +108,21 @@ EOF
     diff <(sed -n '/^seed/,/survived/p' first) <(sed -n '/^seed/,/survived/p' second)
 }
 
+@test "what has not changed keeps its date, and is not built again" {
+    mutate --of tested.c:2 --of called.c:1 --work work >first
+    (cd work/tree && find . -name '*.c' -printf '%p %T@\n' | sort) >before
+    grep -q NETPROF_MUTANT work/tree/tested.c
+    mutate --of tested.c:2 --of called.c:1 --work work --survivors >second
+    (cd work/tree && find . -name '*.c' -printf '%p %T@\n' | sort) >after
+    diff before after
+    echo '// another line' >>"$tree/tested.c"
+    mutate --of tested.c:2 --of called.c:1 --work work --survivors >third
+    (cd work/tree && find . -name '*.c' -printf '%p %T@\n' | sort) >changed
+    run diff after changed
+    [ "${#lines[@]}" -eq 4 ]
+    [[ $output == *tested.c* && $output != *called.c* ]]
+}
+
 refute_same() {
     if cmp -s "$1" "$2"; then return 1; fi
 }

@@ -1,11 +1,13 @@
 """Tests run with and without a fault."""
 import concurrent.futures
+import glob
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 MOST = 4096  # NETPROF_MUTANTS_MOST
@@ -43,12 +45,22 @@ class Test:
         self.met, self.took = set(), 0.0
 
 
+def commands_of(tree):
+    """{test: its command}. ctest tells only of programs that are there, and these are to be built yet."""
+    found = {}
+    for path in glob.glob(os.path.join(tree.out, "**", "CTestTestfile.cmake"), recursive=True):
+        with open(path, encoding="utf-8") as f:
+            for name, words in re.findall(r'^add_test\((?:\[=*\[)?(.*?)(?:\]=*\])? (".*")\)$', f.read(), re.M):
+                found[name] = re.findall(r'"((?:[^"\\]|\\.)*)"', words)
+    return found
+
+
 def tests_of(tree, given, names, commands):
     """Programs and the cases of quick scripts, each a test; with `commands` those of each script of tests/cli."""
     if given:
         return [Test(name, ["sh", "-c", command], {}) for name, command in (g.split("=", 1) for g in given)]
     out = subprocess.run(["ctest", "--show-only=json-v1"], cwd=tree.out, capture_output=True, text=True, check=True).stdout
-    tests = []
+    tests, words = [], commands_of(tree)
     for t in json.loads(out)["tests"]:
         properties = {p["name"]: p["value"] for p in t.get("properties", [])}
         labels, name = set(properties.get("LABELS", [])), t["name"]
@@ -57,9 +69,9 @@ def tests_of(tree, given, names, commands):
         env = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
         if "cli" in labels:
             if (commands or name in SCRIPTS_QUICK) and not labels & LABELS_OUT and name not in SCRIPTS_OUT:
-                tests += cases_of(name, t["command"], env)
+                tests += cases_of(name, words[name], env)
         elif not labels & LABELS_OUT:
-            tests.append(Test(name, t["command"], env))
+            tests.append(Test(name, words[name], env))
     return tests
 
 
@@ -144,17 +156,47 @@ def baseline_script(tree, cases):
     return None if passed else (whole, "\n".join(line for line in output.split("\n") if not line.startswith("ok"))[-3000:])
 
 
+def newest(paths):
+    return max((os.stat(p).st_mtime_ns for p in paths if os.path.isfile(p)), default=0)
+
+
+def version(tree, test):
+    """Changes when what a test runs was built again."""
+    programs = [os.path.join(d, n) for d, _, names in os.walk(os.path.join(tree.out, "bin")) for n in names]
+    programs += glob.glob(os.path.join(tree.out, "*.so*"))
+    of_tests = [os.path.join(tree.tree, "tests", "cli", n) for n in ("common.bash", os.path.basename(test.script or ""))]
+    own = [w for w in test.command if os.path.isabs(w) and w.startswith(tree.work)]
+    return f"{newest(programs)} {newest(own + of_tests)}"
+
+
 def baseline(tree, tests, jobs):
-    """What each test meets and how long it takes; those that fail."""
+    """What each test meets and how long it takes; those that fail. Of what was not built again since, this is known."""
     os.makedirs(os.path.join(tree.work, "met"), exist_ok=True)
-    scripts = {}
+    path, known, lock = os.path.join(tree.work, "baseline.json"), {}, threading.Lock()
+    if os.path.exists(path) and tree.command is None:
+        with open(path, encoding="utf-8") as f:
+            known = json.load(f)
+    groups = {}
     for test in tests:
-        if test.script:
-            scripts.setdefault(test.script, []).append(test)
+        test.version = version(tree, test)
+        groups.setdefault(test.script or test.name, []).append(test)
+
+    def run(group):
+        if all(known.get(t.name, {}).get("version") == t.version for t in group):
+            for t in group:
+                t.took, t.met = known[t.name]["took"], set(known[t.name]["met"])
+            return None
+        wrong = baseline_script(tree, group) if group[0].script else baseline_program(tree, group[0])
+        with lock:
+            for t in group:
+                known[t.name] = {"version": None if wrong else t.version, "took": t.took, "met": sorted(t.met)}
+            with open(path + ".new", "w", encoding="utf-8") as f:
+                json.dump(known, f)
+            os.replace(path + ".new", path)
+        return wrong
+
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(baseline_program, tree, t) for t in tests if not t.script]
-        running += [pool.submit(baseline_script, tree, cases) for cases in scripts.values()]
-        return [wrong for wrong in (r.result() for r in running) if wrong]
+        return [wrong for wrong in pool.map(run, groups.values()) if wrong]
 
 
 def trial(tree, tests, site, budget, slack):
