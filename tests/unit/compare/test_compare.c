@@ -309,6 +309,28 @@ static void hosts_and_drivers_that_differ_are_said(void **state)
     clear(&b);
 }
 
+// A port that is up on the faulty side is no difference that could explain a fault; one that is not up is said.
+static void ports_that_are_not_up_are_said(void **state)
+{
+    static const struct {
+        const char *key, *up, *other;
+    } rows[] = {{"operstate", "up", "down"}, {"phys_state", "LinkUp", "Polling"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int up = 0; up < 2; up++) {
+            bench b = {0};
+            char text[2][100];
+            for (int side = 0; side < 2; side++)
+                snprintf(text[side], sizeof *text, "@%s=%s pct_no_tct_nacks=10", rows[i].key,
+                         side == up ? rows[i].up : rows[i].other);
+            add_run(&b, COMPARISON_HEALTHY, "cxi", text[0]);
+            add_run(&b, COMPARISON_FAULTY, "cxi", text[1]);
+            assert_int_equal(make(&b, NULL), NETPROF_OK);
+            assert_int_equal(b.c.fact_count, !up);
+            clear(&b);
+        }
+}
+
 // ---- folding, gauges ----
 
 static void equal_counters_are_folded(void **state)
@@ -784,6 +806,7 @@ int main(void)
         cmocka_unit_test(patterns),
         cmocka_unit_test(devices_that_one_side_lacks_are_said),
         cmocka_unit_test(hosts_and_drivers_that_differ_are_said),
+        cmocka_unit_test(ports_that_are_not_up_are_said),
         cmocka_unit_test(equal_counters_are_folded),
         cmocka_unit_test(equal_where_the_counter_is),
         cmocka_unit_test(gauges_stand_apart),

@@ -313,6 +313,7 @@ static void table_of_regions(void **state)
                 "  init                                   1   30.0 ms   60.0 %  30.0 ms  15.0 ms  60.0 ms open\n"
                 "  step                                  20   20.0 ms   26.0 %  1.00 ms   500 us  2.00 ms\n"
                 "    halo                                20   7.00 ms   14.0 %   350 us  50.0 us  1.20 ms  8.00 kB\n");
+    assert_null(strstr(t.data, "not every call was timed"));
     r.readings = 5;
     r.reading_ns = 1230000;
     stats[4].measured = 9; // of 10 calls
@@ -320,6 +321,7 @@ static void table_of_regions(void **state)
     assert_int_equal(netprof_print_to(keep, &t, NULL, &r, NULL), NETPROF_OK);
     assert_non_null(strstr(t.data, "\n  reading counters took 1.23 ms, which is in no region's time\n"));
     assert_non_null(strstr(t.data, "\n    halo                                20* "));
+    assert_non_null(strstr(t.data, "\n  * not every call was timed: the times are those of the timed ones\n"));
     r.count = 7;
     memset(&t, 0, sizeof t);
     assert_int_equal(netprof_print_to(keep, &t, NULL, &r, NULL), NETPROF_OK);

@@ -263,6 +263,12 @@ static void quantiles(void **unused)
     assert_int_equal(n.series[0].spreads.bus_gbs.count, 0);   // one rank has no bus
     assert_true(isnan(n.series[0].spreads.bus_gbs.p50));
     assert_true(fabs(n.series[0].spreads.alg_gbs.p50 - 1e3 / 51) < 1e-9);
+    json_object *o = nccl_json(&n, NULL, NULL), *at;
+    assert_int_equal(json_pointer_get(o, "/communicators/0/series/0/total_us", &at), 0);
+    assert_int_equal(json_object_get_int64(at), 101 * 102 / 2);
+    assert_int_equal(json_pointer_get(o, "/communicators/0/series/0/total_wire_us", &at), 0);
+    assert_int_equal(json_object_get_int64(at), 101 * 102 / 2);
+    json_object_put(o);
     tree_remove(tree);
     nccl_free(&n);
 }
