@@ -48,7 +48,7 @@ static bool job_nodelist_expand(char ***names, const char *head, const char *res
     if (!close) return false;
     char *longer = memory_format("%s%.*s", head, (int)plain, rest);
     bool fits = true;
-    for (const char *at = inside; fits && at < close; at++) {
+    for (const char *at = inside; fits && at <= close; at++) { // nothing between two commas, or in all, is no range
         size_t size = strcspn(at, ",]");
         fits = job_nodelist_range(names, longer, at, size, close + 1);
         at += size;

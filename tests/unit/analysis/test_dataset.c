@@ -368,6 +368,11 @@ static void net_prof_json_is_read(void **state)
                      INT64_C(1752853654346846812));
     assert_int_equal(value_of(s, "cxi0", "hni_sts_tx_ok_octets"), 8); // the first of two, as in net_prof
     assert_int_equal(value_of(s, "cxi0", "z"), 12);
+    // A value without a time says nothing of when the others were read.
+    assert_int_equal(s->begin_ns, INT64_C(3000000000));
+    assert_int_equal(s->end_ns, INT64_C(1752853654346846812));
+    assert_int_equal(s->device_begin_ns[0], INT64_C(3000000000));
+    assert_int_equal(s->device_end_ns[0], INT64_C(3000000000));
     assert_true(warned(&set, 6, "counter 4 of the list: there before"));
     assert_true(warned(&set, 7, "counter 5 of the list: expected an interface"));
     assert_true(warned(&set, 8, "counter 6 of the list: no counter_name"));

@@ -39,6 +39,9 @@ static void lists_of_nodes(void **state)
                 {"n[a-b]", NULL},
                 {"n[1-999999999]", NULL},
                 {"n[]", NULL},
+                {"n1,n[]", NULL}, // no part of a list that cannot be read
+                {"n1,n[1,]", NULL},
+                {"n1,n[3-1]", NULL},
                 {"r[1-9999]n[1-9999]", NULL}};
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

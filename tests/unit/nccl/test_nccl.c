@@ -980,6 +980,9 @@ static void prometheus(void **unused)
     assert_string_equal(nccl_metric_label(&n.metrics[1], "node", label, sizeof label), "h,}2");
     assert_true(n.metrics[1].value == 17);
     assert_int_equal(n.files[0].outcomes[NCCL_BAD_VALUE], 2);
+    assert_int_equal(n.files[0].lines, 6);
+    assert_int_equal(n.lines, 6);
+    assert_int_equal(n.bytes, sizeof text - 1);
     nccl_free(&n);
     tree_remove(tree);
 }

@@ -59,6 +59,7 @@ static const struct outcome_case {
     {"{" HEADER "," METADATA "," GOOD "}", NCCL_COLL, false},
     {"  {" GOOD " , " METADATA ", " HEADER "}\r", NCCL_COLL, false},
     {"{" HEADER "," METADATA "," GOOD ",\"new\":{\"a\":[{},[],{\"b\":[1,\"]\"]}]}}", NCCL_COLL, false},
+    {"{" HEADER "," METADATA "," GOOD ",\"new\" : { \"a\" : [ { } , [ ] , { \"b\" : [ ] } ] } }", NCCL_COLL, false},
     {"{" HEADER "," METADATA ",\"coll\\u005fperf\":{},\"p\":1}", NCCL_BAD_VALUE, false},
     {"{" HEADER "," METADATA "," COLL("\"65536\"", "1", "1") "}", NCCL_BAD_VALUE, false},
     {"{" HEADER "," METADATA "," COLL("65536.0", "5663.0", "1") "}", NCCL_COLL, false}, // other builds write so
