@@ -1,4 +1,4 @@
-#define _GNU_SOURCE // mkostemp
+#define _GNU_SOURCE // memfd_create, mkostemp
 #include "output_file.h"
 
 #include "memory.h"
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -221,4 +222,20 @@ void output_file_signals(void)
 void output_file_signals_restore(void)
 {
     if (!output_ignored_before) signal(SIGXFSZ, SIG_DFL);
+}
+
+int output_file_nameless(const char *what)
+{
+    int fd = memfd_create(what, MFD_CLOEXEC);
+    if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd; // EPERM: a filter of a container's
+    const char *directory = getenv("TMPDIR");
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/netprof-XXXXXX", directory && *directory ? directory : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) unlink(path);
+    return fd;
 }

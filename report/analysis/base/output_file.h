@@ -58,4 +58,9 @@ void output_file_signals(void);
 // For a program that is started by ours, between fork and exec: as it was before.
 void output_file_signals_restore(void);
 
+// A file without a name, empty, for reading and writing, that is gone when it is closed and that started programs do not
+// get: memory (Linux 3.17), and where the kernel lacks that, a file in $TMPDIR or /tmp. `what` is for people who look at
+// /proc. -1, and errno: neither.
+int output_file_nameless(const char *what);
+
 #endif

@@ -2,7 +2,7 @@
 #include "sans_regular.inc"
 #include "sans_semibold.inc"
 
-#include "analysis/base/anonymous_file.h"
+#include "analysis/base/output_file.h"
 
 #include <fontconfig/fontconfig.h>
 
@@ -24,7 +24,7 @@ static bool carried_font_write(int fd, const unsigned char *bytes, size_t size)
 static void carried_font_add(const char *name, const unsigned char *bytes, size_t size)
 {
     char path[64];
-    int fd = anonymous_file(name);
+    int fd = output_file_nameless(name);
     if (fd < 0) return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (!carried_font_write(fd, bytes, size) || !FcConfigAppFontAddFile(NULL, (const FcChar8 *)path)) close(fd);

@@ -6,8 +6,8 @@
 #include "cli/messages.h"
 #include "run_program.h"
 
-#include "analysis/base/anonymous_file.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/output_file.h"
 #include "analysis/base/stb_ds.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static char *charts_draw(json_object *request, size_t *size, bool *failed)
     static const char *const words[] = {"netprof-report", "--draw-live", NULL};
     const char *text = json_to_text(request, JSON_C_TO_STRING_PLAIN);
     size_t length = strlen(text), at = 0;
-    int in = anonymous_file("in"), out = anonymous_file("out");
+    int in = output_file_nameless("in"), out = output_file_nameless("out");
     int status = -1;
     char *svg = NULL, *said = NULL;
     while (in >= 0 && at < length) {

@@ -3,8 +3,8 @@
 
 #include "cli/helper_program.h"
 
-#include "analysis/base/anonymous_file.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/output_file.h"
 #include "analysis/base/stb_ds.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ void run_end(void)
 int run_program(const char *const *words, int in, int out, int seconds, char **said)
 {
     char *program = helper_program(words[0]), **list = NULL;
-    int log = anonymous_file("said"), status = -1;
+    int log = output_file_nameless("said"), status = -1;
     size_t size = 0;
     for (size_t i = 0; words[i]; i++)
         arrput(list, (char *)(uintptr_t)words[i]);
