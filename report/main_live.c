@@ -79,7 +79,10 @@ static axes_scale live_axis(json_object *o, double from, double to)
 {
     json_object *v;
     axes_scale axis = {.axis = {from, to, false, false}, .format = AXES_TIME, .unit = "", .title = "Before now"};
-    if (json_object_object_get_ex(o, "wall_ns", &v)) axis.wall_ns = json_object_get_int64(v);
+    if (!json_object_object_get_ex(o, "wall_ns", &v)) return axis;
+    axis.wall_ns = json_object_get_int64(v);
+    axis.format = AXES_CLOCK;
+    axis.title = "UTC";
     return axis;
 }
 

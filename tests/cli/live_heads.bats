@@ -83,3 +83,21 @@ has_more_than() {
     run netprof head --dir one --standby
     [ "$status" -eq 2 ]
 }
+
+judge_of() {
+    judge=$(grep -lx netprof-finding /proc/[0-9]*/comm 2>/dev/null | cut -d/ -f3 | while read -r pid; do
+        [ "$(awk '{ print $4 }' "/proc/$pid/stat" 2>/dev/null)" != "$1" ] || echo "$pid"
+    done)
+    [ -n "$judge" ]
+}
+
+@test "a head that is told to end does not wait for a judge that has no time to" {
+    netprof head --dir one --nats "$url" >>one.log 2>&1 3>&- &
+    one=$!
+    wait_until 60 judge_of "$one"
+    kill -STOP "$judge"
+    kill "$one"
+    wait_until 60 test ! -e "/proc/$one/fd/0" # ended: nothing is open any more
+    wait "$one"
+    [ ! -e "/proc/$judge" ]
+}

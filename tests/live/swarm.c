@@ -1,11 +1,15 @@
-// live_swarm URL NODES SECONDS [BYTES]: plays NODES agents at 1 tick a second, 5 ticks a message, over one connection, each with
-// the sender of the real agent, for one head. Prints what was sent and confirmed and how long confirmation took; exits with 1
-// where not all is confirmed 60 s after the end. The token is in NETPROF_TOKEN.
+// live_swarm URL NODES SECONDS [BYTES|SPOOL]: plays NODES agents at 1 tick a second, 5 ticks a message, over one connection, each
+// with the sender of the real agent, for one head. Ticks are so many bytes of nothing (1000), or, of SPOOL, those that an agent
+// writes there meanwhile, one a second: what the head's readers take for readings of so many nodes. Prints what was sent and
+// confirmed and how long confirmation took; exits with 1 where not all is confirmed 60 s after the end. The token is in
+// NETPROF_TOKEN.
 #include "live/bus/bus.h"
 #include "live/spool/little.h"
+#include "live/spool/spool_reader.h"
 #include "live/wire/sender.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -32,6 +36,8 @@ static struct {
     size_t wait_count;
     unsigned char *data, hash[SHA256_BYTES];
     size_t bytes;
+    spool_reader *spool; // NULL: ticks are made up
+    spool_tick *spooled; // copies, by number from 1; stb_ds
 } swarm;
 
 static int64_t swarm_now(void)
@@ -45,6 +51,10 @@ static bool swarm_get(void *user, uint64_t number, uint64_t high, spool_tick *t)
 {
     (void)user;
     if (number > high) return false;
+    if (swarm.spool) {
+        *t = swarm.spooled[number - 1];
+        return true;
+    }
     little_put(swarm.data, number, 8);
     *t = (spool_tick){.number = number,
                       .is_key = number % 64 == 1,
@@ -92,6 +102,27 @@ static void swarm_make(size_t i)
     n->next_ns = swarm_now() + (int64_t)((double)i / (double)swarm.count * 5e9);
 }
 
+static const void *swarm_copy(const void *data, size_t size)
+{
+    return memcpy(memory_alloc(size + 1), data, size);
+}
+
+// Takes what the agent has written since, and returns the number of its last tick.
+static uint64_t swarm_look(void)
+{
+    spool_tick t;
+    while (spool_reader_get(swarm.spool, arrlenu(swarm.spooled) + 1, UINT64_MAX - 1, &t) &&
+           t.number == arrlenu(swarm.spooled) + 1) {
+        const spool_tick *before = arrlenu(swarm.spooled) ? &arrlast(swarm.spooled) : NULL;
+        bool same = before && memcmp(before->hash, t.hash, SHA256_BYTES) == 0;
+        t.data = swarm_copy(t.data, t.size);
+        t.preamble = same ? before->preamble : swarm_copy(t.preamble, t.preamble_size);
+        t.hash = same ? before->hash : swarm_copy(t.hash, SHA256_BYTES);
+        arrput(swarm.spooled, t);
+    }
+    return arrlenu(swarm.spooled);
+}
+
 static int swarm_order(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -133,7 +164,9 @@ int main(int argc, char **argv)
     if (argc < 4) return 2;
     swarm.count = strtoul(argv[2], NULL, 10);
     double seconds = strtod(argv[3], NULL);
-    swarm.bytes = argc > 4 ? strtoul(argv[4], NULL, 10) : 1000;
+    char *digits = NULL;
+    swarm.bytes = argc > 4 ? strtoul(argv[4], &digits, 10) : 1000;
+    if (digits && *digits) swarm.spool = spool_reader_open(argv[4]);
     swarm.data = memory_calloc(1, swarm.bytes + 8);
     swarm.nodes = memory_calloc(swarm.count, sizeof *swarm.nodes);
     swarm.waits = memory_array(NULL, SWARM_TIMES, sizeof *swarm.waits);
@@ -149,13 +182,15 @@ int main(int argc, char **argv)
         swarm_make(i);
     int64_t begin = swarm_now(), end = begin + (int64_t)(seconds * 1e9);
     bool missing = true;
+    uint64_t spooled = 0;
     while (swarm_now() < end || (missing && swarm_now() < end + 60 * second_ns)) {
         pthread_mutex_lock(&swarm.lock);
+        if (swarm.spool) spooled = swarm_look();
         for (size_t i = 0; i < swarm.count; i++) {
             swarm_node *n = &swarm.nodes[i];
             int64_t now = swarm_now();
             bool due = now >= n->next_ns && now < end;
-            if (due) n->high += SWARM_BATCH;
+            if (due) n->high = swarm.spool ? spooled : n->high + SWARM_BATCH;
             if (due) n->next_ns += 5 * second_ns;
             if (due || n->sender.flying) swarm_send(b, &buffer, n, now);
         }

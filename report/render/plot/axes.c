@@ -39,8 +39,28 @@ static size_t axes_time_tics(plot_axis axis, size_t most, double tics[10])
     return count;
 }
 
+// Tics at round times of the day.
+static size_t axes_clock_labels(const axes_scale *s, size_t most, double tics[10], number_text labels[10])
+{
+    static const int64_t steps[] = {1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400};
+    const size_t step_count = sizeof steps / sizeof *steps;
+    double span = s->axis.max - s->axis.min, wall = (double)s->wall_ns / 1e9;
+    size_t n = 0, i = 0;
+    while (i + 1 < step_count && span / (double)steps[i] + 1 > (double)(most < 10 ? most : 10))
+        i++;
+    double step = (double)steps[i];
+    for (double at = ceil((wall + s->axis.min) / step) * step; at <= wall + s->axis.max && n < 10; at += step, n++) {
+        unsigned day_s = (unsigned)fmod(at, 86400);
+        tics[n] = at - wall;
+        snprintf(labels[n].text, sizeof labels[n].text, step < 60 ? "%02u:%02u:%02u" : "%02u:%02u", day_s / 3600,
+                 day_s / 60 % 60, day_s % 60);
+    }
+    return n;
+}
+
 size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_text labels[10])
 {
+    if (s->format == AXES_CLOCK) return axes_clock_labels(s, most, tics, labels);
     size_t count = s->format == AXES_TIME ? axes_time_tics(s->axis, most, tics) : plot_tics(s->axis, most, tics);
     if (!count) return 0;
     double largest = fmax(fabs(tics[0]), fabs(tics[count - 1])), step = count > 1 ? tics[1] - tics[0] : largest;
@@ -100,6 +120,7 @@ static axes_unit axes_bare_labels(const axes_scale *s, const double *tics, numbe
 {
     double largest = count ? fmax(fabs(tics[0]), fabs(tics[count - 1])) : 1;
     double least = count ? fabs(tics[0]) : 1, all = s->format == AXES_TIME ? fabs(s->axis.max) : largest;
+    if (s->format == AXES_CLOCK) return (axes_unit){1, ""};
     axes_unit u = axes_unit_of(s, s->axis.log ? sqrt(least * largest) : all), none = {1, ""};
     bool far = s->axis.log && (largest * u.factor > 99999 || least * u.factor < 1e-3);
     bool no_unit = s->format == AXES_SI && !(s->unit && *s->unit) && *u.text;

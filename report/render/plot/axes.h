@@ -10,6 +10,7 @@
 typedef enum axes_format {
     AXES_SI = 0,   // prefix and unit: 40 GB/s; the unit at the last tic, or at each on logarithmic axes
     AXES_TIME,     // of seconds: 60 min
+    AXES_CLOCK,    // of seconds since wall_ns: 14:26, UTC
     AXES_DURATION, // of seconds, each tic with its own unit: 10 us
     AXES_BINARY,   // of bytes: 64 KiB
     AXES_PERCENT   // of shares of 1

@@ -11,10 +11,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { COMPANION_NICE = 10 };
-static const int64_t companion_pause_ns = 10000000000;
+static const int64_t companion_pause_ns = 10000000000, companion_nap_ns = 50000000, companion_patience_ns = 5000000000;
 
 static void companion_become(const companion *c, char *path, pid_t parent)
 {
@@ -57,11 +58,17 @@ void companion_look(companion *c, int64_t now_ns)
     c->pid = child;
 }
 
+// What it writes it replaces as a whole: on a machine without time for it, or stopped, it is not waited for longer.
 void companion_close(companion *c)
 {
     if (!c->pid) return;
     kill(c->pid, SIGTERM);
-    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    int64_t left_ns = companion_patience_ns;
+    for (pid_t ended = 0; !ended; left_ns -= companion_nap_ns) {
+        if (left_ns <= 0 && kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL); // with what it started
+        ended = waitpid(c->pid, NULL, left_ns > 0 ? WNOHANG : 0);
+        if (ended < 0 && errno == EINTR) ended = 0;
+        if (!ended) nanosleep(&(struct timespec){.tv_nsec = companion_nap_ns}, NULL);
+    }
     c->pid = 0;
 }
