@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "live/journal/journal.h"
 #include "live/journal/journal_tail.h"
+#include "live/web/growth.h"
 #include "live/web/http_bounds.h"
 #include "live/web/nodes.h"
 #include "live/web/run_program.h"
@@ -446,6 +447,39 @@ static void test_tokens(void **state)
 // ---- programs beside it ----
 
 // A report may take minutes; the end of the server waits for none.
+static void expect_growth(const growth *g, uint64_t limit, double free_bytes, const char *wanted)
+{
+    char *text = growth_words(g, limit, free_bytes);
+    assert_string_equal(text ? text : "", wanted);
+    free(text);
+}
+
+// 1 MB a second is 86.4 GB a day.
+static void test_growth(void **state)
+{
+    growth g = {.since_ns = 0};
+    (void)state;
+    growth_note(&g, 100 * second, 5000000);
+    growth_note(&g, 159 * second, 64000000);
+    assert_true(isnan(growth_rate(&g))); // of less than a minute nothing is said
+    expect_growth(&g, 0, 1e12, "");
+    growth_note(&g, 160 * second, 65000000);
+    assert_true(growth_rate(&g) == 1e6);
+    expect_growth(&g, 0, 864e9, "86.4 GB a day: full in 10 days");
+    expect_growth(&g, 0, 864e12, "86.4 GB a day: full in more than 10 years");
+    expect_growth(&g, 0, 7.2e9, "86.4 GB a day: full in 2 h 00 min");
+    expect_growth(&g, 65000000 + UINT64_C(259200000000), 864e9,
+                  "86.4 GB a day: at its limit of 259 GB in 3 days, when the oldest go that no session needs");
+    // Two hours of nothing: what was before says nothing any more.
+    growth_note(&g, 3700 * second, 65000000);
+    growth_note(&g, 7300 * second, 65000000);
+    assert_true(growth_rate(&g) == 0);
+    expect_growth(&g, 0, 1e9, "");
+    // The oldest went: it is measured anew.
+    growth_note(&g, 7301 * second, 1000000);
+    assert_true(isnan(growth_rate(&g)));
+}
+
 static void test_end(void **state)
 {
     static const char *const words[] = {"sleep", "3600", NULL};
@@ -466,6 +500,7 @@ int main(void)
         cmocka_unit_test(test_before_1970),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_growth),
         cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
         cmocka_unit_test(test_end), // the last: what runs is ended for good
     };

@@ -213,7 +213,10 @@ int collecting_open_journal(collecting **out, const char *directory, uint64_t jo
         warn("%s: %s at the end of the journal were not whole and are cut; the agents send them again", safe(directory),
              words_amount((double)journal_cut(j), "bytes").text);
     collecting *c = memory_calloc(1, sizeof *c);
-    *c = (collecting){.directory = memory_strdup(directory), .journal = j, .journal_bytes = journal_bytes};
+    *c = (collecting){.directory = memory_strdup(directory),
+                      .journal = j,
+                      .journal_bytes = journal_bytes,
+                      .facts = {.journal_limit = journal_bytes}};
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

@@ -43,6 +43,7 @@ char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns)
     json_put(o, "connected", json_new_boolean(facts->up));
     json_put(o, "stands_by", json_new_boolean(facts->stands_by));
     json_put_exact(o, "journal_bytes", journal_bytes(j));
+    json_put_exact(o, "journal_limit", facts->journal_limit);
     json_put_exact(o, "commits", facts->commits);
     json_put_exact(o, "malformed", facts->malformed);
     json_put_exact(o, "turned_away", facts->turned_away);

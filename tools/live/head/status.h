@@ -13,6 +13,7 @@ typedef struct status_facts {
                                // follow a head that there cannot be
     uint64_t turned_away;      // frames that there was no room for; the agents keep them
     uint64_t dropped, commits; // messages that the library dropped
+    uint64_t journal_limit;    // how much is kept beside what sessions need, in bytes
 } status_facts;
 
 char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns); // JSON; free() it

@@ -252,6 +252,7 @@ static json_object *standing_head(const web *w)
 {
     const web_head *h = &w->head;
     char host[256] = "", *disk = NULL, *load = NULL;
+    char *grows = growth_words(&w->growth, h->journal_limit, h->free_bytes);
     json_object *o = json_new_object();
     if (gethostname(host, sizeof host - 1)) *host = 0;
     json_put_text(o, "host", host);
@@ -261,8 +262,10 @@ static json_object *standing_head(const web *w)
         load = memory_format("%s%s%s", isnan(h->cpu_share) ? "" : words_share(h->cpu_share).text,
                              isnan(h->cpu_share) ? "" : " of a core, ", words_binary(h->memory_bytes).text);
     if (!isnan(h->free_bytes))
-        disk = memory_format("journal of %s; %s of %s free", words_amount((double)h->journal_bytes, "bytes").text,
-                             words_amount(h->free_bytes, "bytes").text, words_amount(h->disk_bytes, "bytes").text);
+        disk = memory_format("journal of %s; %s of %s free%s%s", words_amount((double)h->journal_bytes, "bytes").text,
+                             words_amount(h->free_bytes, "bytes").text, words_amount(h->disk_bytes, "bytes").text,
+                             grows ? "; " : "", grows ? grows : "");
+    free(grows);
     json_put_text(o, "load", load);
     json_put_text(o, "disk", disk);
     free(load);

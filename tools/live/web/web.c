@@ -112,6 +112,7 @@ static void web_take_status(web *w, json_object *o, web_head *h)
     h->wall_ns = (int64_t)status_file_number(o, "wall_ns");
     h->process = (int64_t)status_file_number(o, "process");
     h->journal_bytes = status_file_number(o, "journal_bytes");
+    h->journal_limit = status_file_number(o, "journal_limit");
     h->commits = status_file_number(o, "commits");
     h->malformed = status_file_number(o, "malformed");
     h->turned_away = status_file_number(o, "turned_away");
@@ -137,6 +138,7 @@ void web_look(web *w)
         h.ticks_ns = w->head.ticks_ns;
     } else {
         web_look_process(&h, &w->head);
+        if (h.known) growth_note(&w->growth, h.wall_ns, h.journal_bytes);
     }
     web_look_disk(&h, w->directory);
     w->head = h;

@@ -3,6 +3,7 @@
 #ifndef LIVE_WEB_H
 #define LIVE_WEB_H
 
+#include "growth.h"
 #include "http.h"
 #include "nodes.h"
 
@@ -12,7 +13,7 @@ typedef struct web_head {
     bool runs, known, connected; // known: there is a status of it
     char disk_error[128];        // "": its disk takes what comes
     int64_t wall_ns, disk_since_ns, process;
-    uint64_t journal_bytes, commits, malformed, turned_away;
+    uint64_t journal_bytes, journal_limit, commits, malformed, turned_away;
     double cpu_share, memory_bytes; // of a core; NAN: not known
     double free_bytes, disk_bytes;  // of the disk of its journal; NAN
     int64_t ticks_ns;               // CPU time; -1: not known
@@ -22,6 +23,7 @@ typedef struct web {
     char *directory;
     nodes *nodes;
     web_head head;  // under nodes_lock()
+    growth growth;  // of its journal; under nodes_lock()
     uint64_t looks; // counts up with each look at the journal; under nodes_lock()
     int64_t began_ns;
     http_server *http;
