@@ -402,6 +402,9 @@ static void checks_that_turned(void **state)
     assert_false(find_check(&b.c, "uncorrected-codewords")->flipped);
     assert_int_equal(find_check(&b.c, "uncorrected-codewords")->cells[0].judged[COMPARISON_FAULTY], COMPARISON_JUDGED);
     assert_int_equal(find_answer(&b.c, "What differs?")->severity, SEVERITY_HIGH);
+    assert_string_equal(
+        find_answer(&b.c, "What differs?")->text,
+        "dev1: transmit blocked by the network 31 % of the time (3.10 s of 10 s, priority 1); healthy run 0 %");
     assert_string_equal(find_answer(&b.c, "What it is not")->text, "Not the cable: 0 damaged beyond repair");
     assert_string_equal(b.c.path.of, "of a sent byte");
     assert_string_equal(b.c.path.stages[b.c.path.outlined].rule, "egress-paused");
