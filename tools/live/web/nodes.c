@@ -20,7 +20,7 @@ typedef struct nodes_named {
 } nodes_named;
 
 struct nodes {
-    pthread_mutex_t lock;
+    pthread_mutex_t turn, lock; // turn: who waits for the lock; whoever takes it again and again waits behind
     nodes_named *by_name;
     node **order; // by name; stb_ds
     size_t full;
@@ -30,6 +30,7 @@ struct nodes {
 nodes *nodes_open(void)
 {
     nodes *n = memory_calloc(1, sizeof *n);
+    pthread_mutex_init(&n->turn, NULL);
     pthread_mutex_init(&n->lock, NULL);
     sh_new_strdup(n->by_name);
     return n;
@@ -37,7 +38,9 @@ nodes *nodes_open(void)
 
 void nodes_lock(nodes *n)
 {
+    pthread_mutex_lock(&n->turn);
     pthread_mutex_lock(&n->lock);
+    pthread_mutex_unlock(&n->turn);
 }
 
 void nodes_unlock(nodes *n)
@@ -212,6 +215,7 @@ void nodes_close(nodes *n)
     }
     arrfree(n->order);
     shfree(n->by_name);
+    pthread_mutex_destroy(&n->turn);
     pthread_mutex_destroy(&n->lock);
     free(n);
 }
