@@ -93,14 +93,19 @@ static int64_t once_read(void *state)
     return files == j->files ? bench_now() - begin : -1;
 }
 
-static void memory_row(const job *j)
+static void use_rows(const job *j)
 {
     const char *const command[] = {bench.program, "regions", j->directory, NULL};
     struct rusage used = {.ru_maxrss = 0};
-    if (run_quietly(command, &used) != 0 || !used.ru_maxrss)
-        bench_skip("  largest resident memory", "no answer from the child");
-    else
-        bench_figure("  largest resident memory", (double)used.ru_maxrss / 1024, "MiB", 1024);
+    if (run_quietly(command, &used) != 0 || !used.ru_maxrss) {
+        bench_skip("  its processor time and memory", "no answer from the child");
+        return;
+    }
+    bench_figure("  its processor time",
+                 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                     (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6,
+                 "s", 0);
+    bench_figure("  largest resident memory", (double)used.ru_maxrss / 1024, "MiB", 1024);
 }
 
 void bench_merge(void)
@@ -129,9 +134,9 @@ void bench_merge(void)
     bench_row("netprof regions, whole process", &s[2], 1e9, "s", NULL, 10);
     bench_row("  beside a tenth of the files", &s[2], 1e9, "s", &s[1], 12);
     bench_row("  beside reading them", &s[2], 1e9, "s", &s[0], 0);
-    memory_row(&many);
+    use_rows(&many);
     bench_row("netprof regions --json", &s[3], 1e9, "s", NULL, 10);
     bench_row("a tenth of the files, all counters of 8 NICs", &s[4], 1e9, "s", NULL, 0);
-    memory_row(&full);
+    use_rows(&full);
     bench_samples_free(s, 5);
 }

@@ -122,6 +122,24 @@ static void head(void)
            "cpu s", "peak MiB", "beside", "ratio", "of min", "cpu", "load");
 }
 
+static void target(const char *name, double value, double most, const char *unit)
+{
+    double load = 0;
+    if (getloadavg(&load, 1) != 1) load = 0;
+    printf("%-34s %8.3f %-6s at most %5.1f %-6s %6.2f\n", name, value, unit, most, value <= most ? "ok" : "MISSED",
+           load);
+}
+
+static void targets(const contestant *plain, const contestant *duckdb, const contestant *packed, const contestant *zcat)
+{
+    if (plain->failed || !plain->count) return;
+    target("netprof nccl, time", median(plain->seconds, plain->count), 1.0, "s");
+    if (duckdb->count && !duckdb->failed) target("netprof nccl, beside DuckDB", ratio(plain, duckdb, 0), 1.1, "times");
+    target("netprof nccl, memory", (double)plain->peak_kib / 1024, 300, "MiB");
+    if (packed->count && zcat->count && !packed->failed && !zcat->failed)
+        target("netprof nccl, .gz, beside zcat", ratio(packed, zcat, 0), 1.3, "times");
+}
+
 /* ---- DuckDB: the same files, the same grouping ---- */
 
 static int duckdb(const char *library, const char *directory)
@@ -222,6 +240,7 @@ static void plain_and_packed(const directories *d, const char *netprof, const ch
     row(&all[4], NULL);
     row(&all[5], &all[0]);
     row(&all[6], &all[0]);
+    targets(&all[0], &all[1], &all[3], &all[4]);
     for (int i = 5; i < 7; i++)
         if (all[i].count && !all[i].failed)
             printf("# %s: %.2f s more than netprof nccl\n", all[i].name,

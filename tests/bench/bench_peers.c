@@ -106,7 +106,8 @@ int main(int argc, char **argv)
     }
     printf("peers of %s nodes x %s s, %zu devices    %8.1f ms\n", nodes, seconds, devices, peers * 1e3);
     printf("report of them, HTML, processor time     %8.1f ms\n", drawn * 1e3);
-    printf("  peers of it (at most a tenth)          %8.2f %%\n", 100 * peers / drawn);
+    printf("  peers of it, at most a tenth           %8.2f %%   %s\n", 100 * peers / drawn,
+           peers <= drawn / 10 ? "ok" : "MISSED");
     printf("one odd rank of 10,000, 64 windows       %8.1f ms\n", ranks * 1e3);
     return 0;
 }
