@@ -350,8 +350,10 @@ const command command_record = {
     .text =
         "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and "
         "appends each\n"
-        "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
-        "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT or SIGTERM.\n"
+        "reading to FILE at once: a kill at any instant costs at most the reading at hand, or what a busy disk left\n"
+        "in memory. Ends with the job's processes, with --duration, when the file of --stop-file appears or changes, "
+        "or\n"
+        "by SIGINT or SIGTERM.\n"
         "SIGUSR1 forces the file to the disk. SIGHUP ends it, too, unless the file was renamed (as logrotate does), "
         "or\n"
         "with --rotate or --background: then the recording goes on in a new file.\n"
