@@ -448,6 +448,33 @@ explained() {
     [ "$status" -eq 5 ]
     grep -q 'ends with exit status 5' shut.txt
     sed -n '/^What to do/,$p' shut.txt | grep -qE '[0-9]+ checks +cxi0-cxi3 '
+    sed -n '/^What to do/,$p' shut.txt | grep -q 'head -c'
+    pdfinfo shut.pdf | grep -q '^Title: *Could not be judged: cxi0-cxi3 gave no numbers$'
+}
+
+@test "NICs whose distributions are alike are drawn once, by their sums; one that is unlike stands apart" {
+    netprof-sim create eight --nics 8 --seed 1 >/dev/null
+    netprof collect -q --root eight -o a.netprof
+    netprof-sim step eight --seconds 10 --scenario healthy >/dev/null
+    netprof collect -q --root eight -o b.netprof
+    netprof diff --all --csv a.netprof b.netprof >diff.csv
+    sums() { # DEVICES: of each bin, over these
+        awk -F, -v which="$1" '$1 ~ which && $3 ~ /^pct_req_rsp_latency_[0-9]+$/ { sub(/.*_/, "", $3); n[$3] += $9 }
+            END { for (i = 0; i < 32; i++) printf "%s%.0f", i ? "," : "", n[i] }' diff.csv
+    }
+    netprof report --chart latency --data all.csv -o all.svg a.netprof b.netprof
+    [ "$(tail -n +2 all.csv)" = "\"cxi0-cxi7, alike\",requests,$(sums '^cxi')" ]
+    netprof report --all-nics --chart latency --data each.csv -o each.svg a.netprof b.netprof
+    [ "$(sed -n 's/^cxi5,requests,//p' each.csv)" = "$(sums '^cxi5$')" ]
+    netprof report -o eight.pdf a.netprof b.netprof
+    [ "$(pdfinfo eight.pdf | awk '/^Pages:/ { print $2 }')" -le 3 ]
+    # One of them answered most of its requests in one bin.
+    netprof-sim set eight pct_req_rsp_latency_3 999999999999 --nic 5
+    netprof collect -q --root eight -o b.netprof
+    netprof diff --all --csv a.netprof b.netprof >diff.csv
+    netprof report --chart latency --data but5.csv -o but5.svg a.netprof b.netprof
+    grep -qxF "\"cxi0-cxi4, cxi6, cxi7, alike\",requests,$(sums '^cxi[0-46-7]$')" but5.csv
+    grep -qxF "cxi5,requests,$(sums '^cxi5$')" but5.csv
 }
 
 @test "sixteen NICs and more: each rate as ratio to the median, which is named, with who is unlike" {

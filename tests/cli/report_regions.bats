@@ -21,6 +21,19 @@ setup() {
     [ "$(grep -n '^ *main ' a.txt | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'pack ' a.txt | tail -n 1 | cut -d: -f1)" ]
 }
 
+@test "what happened meanwhile is a line of its own, what it is not stays, and the balance is on the first page" {
+    mkdir -p held
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 64 -s 17 -p 8 held
+    netprof report -o held.pdf held
+    pdftotext -layout -l 1 held.pdf - | tr -s ' ' >held.txt
+    grep -qE '^ ?HIGH Who is held\? Rank 17 \(h[0-9]+\) is held in wait, ' held.txt
+    grep -qE '^ ?HIGH Meanwhile In halo_exchange meanwhile, on its host cxi0: transmit blocked by the network' held.txt
+    grep -qE '^ ?OK What it is not Not its work: rank 17 works ' held.txt
+    [ "$(grep -cE '^ ?(HIGH|WARN|WATCH|INFO|OK|UNKNOWN) (Who|Meanwhile|Also|What|Look|Not|Complete)' held.txt)" -le 6 ]
+    grep -q '^ *Balance over ranks' held.txt
+    grep -q '^64 rank files, complete' held.txt
+}
+
 @test "nothing lies over another text or outside, on both papers, few ranks and many" {
     mkdir -p two many
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 2 two

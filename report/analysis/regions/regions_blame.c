@@ -278,6 +278,9 @@ static void regions_say_held(regions *r, const regions_finding *x)
         "wait for it%s%s",
         crowd, who, in, regions_time_text(w->held_ns).text, until,
         x ? "" : ": it does not work longer; what it waits for is its partner or the way to it", cause);
+    regions_note *note = &r->notes[r->note_count - 1];
+    const char *meanwhile = *cause ? strstr(note->text, cause) : NULL;
+    if (meanwhile) note->meanwhile = (size_t)(meanwhile - note->text) + strlen("; ");
     regions_say(r, SEVERITY_INFO, w->held_in, w->held, NULL, "At most %s of %s (%s) would be gained without",
                 regions_time_text(w->held_ns).text, regions_time_text(w->longest_ns).text,
                 words_share(w->held_ns / w->longest_ns).text);

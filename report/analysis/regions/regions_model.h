@@ -313,6 +313,7 @@ typedef struct regions_note {
     char *title;          // the same in a few words; NULL: never a title
     const char *question; // that it answers: "Who is late?"
     size_t node, rank;    // its subject, or REGIONS_NONE
+    size_t meanwhile;     // where in the text what happened at the same time begins; 0: nothing is told of that
 } regions_note;
 
 typedef struct regions_warning {

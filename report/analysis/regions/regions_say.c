@@ -13,7 +13,7 @@ void regions_say(regions *r, severity s, size_t node, size_t rank, char *title, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    arrput(r->notes, ((regions_note){s, memory_strdup(text), title, "Also", node, rank}));
+    arrput(r->notes, ((regions_note){s, memory_strdup(text), title, "Also", node, rank, 0}));
     r->note_count++;
 }
 

@@ -156,26 +156,32 @@ char *finding_gap_text(const findings *f, const finding_gap *gap)
 
 // ---- what helps ----
 
-// Only what is sure to be the way; NULL: nothing is known that helps.
+static const char findings_as_root[] =
+    "Once: take both readings by sudo netprof collect -o FILE. For good: an administrator "
+    "opens these files to your group (chgrp and chmod g+r, in a udev rule)";
+
+// Only what is sure to be the way, with the command; NULL: nothing is known that helps.
 const char *finding_gap_remedy(const findings *f, const finding_gap *gap)
 {
     const finding_unknown *u = &f->unknown[gap->unknown];
     switch (u->cause) {
-    case FINDING_DENIED:
-        return "Read it as root (sudo netprof collect), or have an administrator open these files to a group";
-    case FINDING_SKIPPED: return "Read all counters: netprof collect --set all";
+    case FINDING_DENIED: return findings_as_root;
+    case FINDING_SKIPPED: return "Read all counters: netprof collect --set all -o FILE";
     case FINDING_RESET:
         return "Take two readings between which the driver is not loaded again and the node not started";
     case FINDING_SUSPECT: return "Take the two readings closer together";
-    case FINDING_TIMELESS: return "Take two readings some seconds apart";
+    case FINDING_TIMELESS:
+        return "Take two readings some seconds apart: netprof collect -o a.netprof; sleep 10; netprof collect -o "
+               "b.netprof";
     case FINDING_NEW:
     case FINDING_GONE:
-    case FINDING_VANISHED: return "See why the device was not there all the time: dmesg, and its finding here";
+    case FINDING_VANISHED: return "See why the device was not there all the time: sudo dmesg -T, and its finding here";
     default: break;
     }
-    if (u->sys_errno == EACCES || u->sys_errno == EPERM)
-        return "Read it as root (sudo netprof collect), or have an administrator open these files to a group";
-    if (u->sys_errno == EBADMSG) return "Look at the file itself: what the driver writes there is no number";
+    if (u->sys_errno == EACCES || u->sys_errno == EPERM) return findings_as_root;
+    if (u->sys_errno == EBADMSG)
+        return "By head -c 64 FILE see what the driver writes there; then its version (modinfo) and its messages "
+               "(dmesg -T)";
     return NULL;
 }
 

@@ -13,6 +13,7 @@ typedef struct histograms {
     histogram_set *sets;
     size_t count, ways;
     const char *share_title;
+    double most; // share of a bin: one scale for all
 } histograms;
 
 static const double cell_height = 74, cell_gap = 16, tic_room = 30;
@@ -105,21 +106,27 @@ static void histogram_hover_bins(canvas *c, const histograms *h, const histogram
     }
 }
 
-// First and last bin always, between them as many as fit.
-static void histogram_label_bins(canvas *c, const histograms *h, canvas_box box)
+static bool histogram_labels_fit(canvas *c, const histograms *h, double step, size_t every)
 {
-    size_t bins = h->style.bin_count;
-    double step = box.width / (double)bins, base = box.y + box.height + 9, taken = box.x - 6;
-    const char *last = h->style.bins[bins - 1];
-    double last_from = box.x + box.width - canvas_text_width(c, last, TYPE_AXIS);
-    for (size_t i = 0; i + 1 < bins; i++) {
-        double width = canvas_text_width(c, h->style.bins[i], TYPE_AXIS),
-               x = box.x + step * ((double)i + 0.5) - width / 2;
-        if (x < taken || x + width + 5 > last_from) continue;
-        canvas_text(c, x, base, h->style.bins[i], TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+    double taken = -1e9;
+    for (size_t i = 0; i < h->style.bin_count; i += every) {
+        double width = canvas_text_width(c, h->style.bins[i], TYPE_AXIS), x = step * ((double)i + 0.5) - width / 2;
+        if (x < taken) return false;
         taken = x + width + 5;
     }
-    canvas_text(c, fmax(last_from, box.x), base, last, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, box.width);
+    return true;
+}
+
+// As many labels as fit at even distances that divide the bins, from the first on.
+static void histogram_label_bins(canvas *c, const histograms *h, canvas_box box)
+{
+    size_t bins = h->style.bin_count, every = 1;
+    double step = box.width / (double)bins;
+    while (every < bins && (bins % every || !histogram_labels_fit(c, h, step, every)))
+        every++;
+    for (size_t i = 0; i < bins; i += every)
+        canvas_text(c, box.x + step * ((double)i + 0.5), box.y + box.height + 9, h->style.bins[i], TYPE_AXIS,
+                    INK_SECONDARY, ALIGN_CENTER, 0);
 }
 
 static void histogram_draw_set(canvas *c, const histograms *h, const histogram_set *s, canvas_box cell)
@@ -127,7 +134,7 @@ static void histogram_draw_set(canvas *c, const histograms *h, const histogram_s
     size_t bins = h->style.bin_count, n = 0;
     axes a = {{cell.x + tic_room, cell.y + 12, cell.width - tic_room, cell_height - 12},
               {.axis = {0, (double)bins, false, false}},
-              {.axis = {0, 1, false, false}, .format = AXES_PERCENT, .title = h->share_title}};
+              axes_complete((axes_scale){.format = AXES_PERCENT, .title = h->share_title}, &h->most, 1)};
     plot_series series[4];
     double *room = arena_make(h->memory, 8 * bins, sizeof *room);
     double total[2] = {histogram_sum_of(s->values[0], bins), h->ways > 1 ? histogram_sum_of(s->values[1], bins) : 0};
@@ -211,6 +218,14 @@ static void histogram_copy_sets(histograms *h, const histogram_set *sets, size_t
         }
     }
     h->count = count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t way = 0; way < h->ways; way++) {
+            double sum = histogram_sum_of(h->sets[i].values[way], bins);
+            for (size_t k = 0; k < bins && sum > 0; k++)
+                h->most = fmax(h->most, h->sets[i].values[way][k] / sum);
+            if (h->sets[i].line[way]) h->most = 1; // a line of sums ends there
+        }
+    if (!(h->most > 0)) h->most = 1;
 }
 
 chart chart_histograms(chart_head head, const histogram_style *style, const histogram_set *sets, size_t count)

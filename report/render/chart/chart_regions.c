@@ -16,7 +16,7 @@ typedef struct tree {
     size_t depth;     // levels
 } tree;
 
-static const double head_height = 15, pitch = 13.2, step = 9;
+static const double head_height = 15, pitch = 12.8, step = 9;
 
 // ---- the table ----
 
@@ -191,7 +191,7 @@ chart chart_regions(chart_head head, const region_row *rows, size_t count, const
 // ---- the icicle ----
 
 enum { LEVELS = 6, OUTSIDE = 10, OUTSIDE_ROWS = 3 };
-static const double level = 17, scale_height = 18, outside_pitch = 10, outside_least = .008; // of the time
+static const double level = 16, scale_height = 17, outside_pitch = 10, outside_least = .008; // of the time
 
 // A piece of the icicle, and where its name stands: inside, or outside with a leader.
 typedef struct piece {

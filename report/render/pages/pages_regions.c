@@ -6,6 +6,7 @@
 #include "render/base/number.h"
 #include "pages.h"
 #include "pages_peers.h"
+#include "pages_regions_verdict.h"
 #include "pages_signs.h"
 #include "sheet.h"
 #include "analysis/data/traffic.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICT_LINES = 7, TABLE_ROWS = 20, HEAT_ROWS = 6, HEAT_RANKS = 256, FINDINGS = 24, BYTES_ROWS = 8 };
+enum { TABLE_ROWS = 20, HEAT_ROWS = 6, HEAT_RANKS = 256, FINDINGS = 24, BYTES_ROWS = 8 };
 static const double folded = .01; // regions below this share are left out of a long table
 
 const pages_kind pages_regions_kind = {
@@ -53,16 +54,7 @@ static void regions_page_add_head(regions_page *p)
     if (*run && r->waits.mpi) document_subline(p->doc, run);
     free(run);
     buffer_free(&b);
-    size_t shown = 0;
-    const regions_note *next = NULL; // last, whatever its severity
-    for (size_t i = 0; i < r->note_count; i++) {
-        const regions_note *n = &r->notes[i];
-        if (strcmp(n->question, "Look next") == 0)
-            next = n;
-        else if (shown++ < VERDICT_LINES)
-            document_answer(p->doc, n->severity, n->question, n->text);
-    }
-    if (next) document_answer(p->doc, next->severity, next->question, next->text);
+    pages_regions_verdict(p->doc, r);
 }
 
 // ---- the tree ----
@@ -146,10 +138,8 @@ static void regions_page_add_tree(regions_page *p, bool whole)
     }
     snprintf(
         note, sizeof note,
-        "Bars: share of the run; dark: own time, without children. Time: mean of the ranks that have the region. Odd "
-        "rank: farthest from the "
-        "median, where notable. "
-        "NIC counters belong to the device: what other programs and ranks of the host moved meanwhile is in them.%s",
+        "Bars: share of the run; dark: without children. Time: mean of the ranks. Odd rank: farthest from the median. "
+        "NICs: all that the host moved meanwhile.%s",
         left_out ? " Regions below 1 % are left out." : "");
     document_add(p->doc,
                  chart_regions((chart_head){whole ? "all-regions" : "regions", whole ? "All regions" : "Region table",
@@ -393,7 +383,7 @@ static void regions_page_add_balance(regions_page *p)
                                .middle_head = "median",
                                .column_head = k.by_host ? "host" : "rank"};
     const char *question = arena_format(
-        p->memory, "time \xc3\xb7 median of the ranks; + longer, " NUMBER_MINUS " shorter%s%s",
+        p->memory, "time \xc3\xb7 median; + longer, " NUMBER_MINUS " shorter%s%s",
         k.by_host ? "; of each host the rank farthest off" : "",
         others ? arena_format(p->memory, "; %s: alike, or by their parts", words_many(others, "more region").text)
                : "");
@@ -746,6 +736,14 @@ static void regions_page_add_data(regions_page *p)
     document_note(p->doc, text);
 }
 
+static bool regions_page_are_complete(const regions *r)
+{
+    bool complete = !r->damaged;
+    for (size_t i = 0; i < r->rank_count; i++)
+        complete &= r->ranks[i].complete;
+    return complete;
+}
+
 document *pages_regions(const regions *r, bool brief)
 {
     regions_page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
@@ -767,9 +765,10 @@ document *pages_regions(const regions *r, bool brief)
         regions_page_add_data(&p);
     }
     document_foot(p.doc, arena_format(p.memory,
-                                      "%s" DOT "netprof %s" DOT "time: exact, by rank; share: of the run" DOT
+                                      "%s%s" DOT "netprof %s" DOT "time: exact, by rank; share: of the run" DOT
                                       "NIC counters: by device, shared by the ranks of a host",
-                                      words_many(r->rank_count, "rank file").text, netprof_version()));
+                                      words_many(r->rank_count, "rank file").text,
+                                      regions_page_are_complete(r) ? ", complete" : "", netprof_version()));
     document_metadata(p.doc, "in-code regions", "netprof, regions, MPI, network", r->wall_ns);
     arena_close(p.memory);
     return p.doc;

@@ -206,6 +206,22 @@ static const char *say_way_title(nccl_view_making *m, const nccl_finding *x)
     return NULL;
 }
 
+// Who it is as in the first line: a host, or a rank.
+static const char *say_slow_title(nccl_view_making *m, const nccl_finding *x)
+{
+    const nccl *n = m->n;
+    const char *does = strstr(x->claim, "sends late")                   ? "sends late"
+                       : strcmp(x->rule->name, "nccl-slow-sender") == 0 ? "sends slowly"
+                                                                        : "receives slowly";
+    const words_text times = words_number(x->value);
+    if (x->member == NCCL_NONE)
+        return nccl_view_format(m->v, "Host %s %s: %s times as long", n->hosts[x->host].name, does, times.text);
+    const nccl_member *of = nccl_widest_member(n, n->members[x->member].process);
+    return nccl_view_format(m->v, "Rank %lld of %s, on %s, %s: %s times as long", (long long)of->rank,
+                            n->communicators[of->communicator].label, nccl_finding_host(n, x->member), does,
+                            times.text);
+}
+
 // The first finding in as few words as a heading needs; else its claim.
 const char *nccl_view_title(nccl_view_making *m)
 {
@@ -220,10 +236,7 @@ const char *nccl_view_title(nccl_view_making *m)
         return nccl_view_format(m->v, "%s%s is slow on the wire: %s times its equals, %s lost",
                                 x->host != NCCL_NONE ? "Host " : "", x->device, words_number(x->value).text,
                                 say_seconds(m, x->cost_us));
-    if (strcmp(name, "nccl-slow-sender") == 0 || strcmp(name, "nccl-slow-receiver") == 0)
-        return nccl_view_format(m->v, "%s on %s: steps wait %s times as long as others'",
-                                strcmp(name, "nccl-slow-sender") == 0 ? "Slow sender" : "Slow receiver", x->device,
-                                words_number(x->value).text);
+    if (strcmp(name, "nccl-slow-sender") == 0 || strcmp(name, "nccl-slow-receiver") == 0) return say_slow_title(m, x);
     const char *way = say_way_title(m, x);
     if (way) return way;
     bool late = strcmp(name, "nccl-late-rank") == 0 || strcmp(name, "nccl-often-late") == 0 ||

@@ -15,7 +15,7 @@ typedef struct durations {
     double most;
 } durations;
 
-static const double durations_plot = 92, durations_key = 13;
+static const double durations_plot = 80, durations_key = 13;
 
 static const axes_scale durations_x = {.title = "Time per call"}; // its tics have their units
 

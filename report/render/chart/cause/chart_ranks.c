@@ -16,7 +16,7 @@ typedef struct ranks {
     size_t count;
 } ranks;
 
-static const double ranks_head = 26, ranks_pitch = 15, ranks_foot = 11, note_width = 88;
+static const double ranks_head = 25, ranks_pitch = 13, ranks_foot = 10, note_width = 88;
 
 typedef struct ranks_places {
     double first, step, gap; // of columns

@@ -12,7 +12,7 @@ typedef struct steps {
     size_t count;
 } steps;
 
-static const double bar_height = 17, bar_pitch = 20, below = 20;
+static const double bar_height = 17, bar_pitch = 20, below = 18;
 
 static double steps_sum(const steps *s, int bar, size_t end)
 {

@@ -5,6 +5,7 @@
 #include "analysis/base/signals.h"
 #include "analysis/base/words.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,10 @@ static void overview_append_blind_title(const findings *f, buffer *b)
         return;
     }
     const finding_unknown *u = &f->unknown[gap->unknown];
+    if (u->rule && u->sys_errno == EBADMSG && 2 * f->unknown_checks > f->judged) {
+        buffer_printf(b, "%s gave no numbers", gap->where);
+        return;
+    }
     const char *why = u->rule ? gap->why : gap->cause; // of a source, it begins with the path
     size_t path = u->rule && u->path ? strlen(u->path) + strlen(" ()") : 0;
     buffer_printf(b, "%s: %.*s", gap->where, (int)(strlen(why) - path), why);

@@ -2,6 +2,7 @@
 #include "render/base/arena.h"
 #include "render/base/number.h"
 #include "pair.h"
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const family families[] = {
     {"cxi",
      "sizes",
      "Packet sizes",
-     "share of packets by size from so many bytes on",
+     "share of packets; under each bar its smallest size, bytes",
      "packets",
      {"received", "sent"},
      {"hni_rx_ok_", "hni_tx_ok_"},
@@ -150,36 +151,139 @@ static int sizes_by_device(const void *a, const void *b)
     return (x->device > y->device) - (x->device < y->device);
 }
 
-static void sizes_add_family(pair *p, document *doc, const pair_source *s, const family *f)
+// ---- devices that are alike ----
+
+// How far the shares of two sets are apart, at most; INFINITY: one has a bin, or a way, that the other has not.
+static double sizes_distance(const family *f, const histogram_set *a, const histogram_set *b)
+{
+    double most = 0;
+    for (size_t way = 0; way < 2; way++) {
+        double sums[2] = {0, 0};
+        if (!a->values[way] != !b->values[way]) return INFINITY;
+        for (size_t k = 0; a->values[way] && k < f->bins; k++) {
+            if (isnan(a->values[way][k]) || isnan(b->values[way][k])) return INFINITY;
+            sums[0] += a->values[way][k];
+            sums[1] += b->values[way][k];
+        }
+        for (size_t k = 0; a->values[way] && k < f->bins; k++)
+            most = fmax(most, fabs(a->values[way][k] / sums[0] - b->values[way][k] / sums[1]));
+    }
+    return most;
+}
+
+static void sizes_add_up(const pair *p, const family *f, histogram_set *sum, const histogram_set *x)
+{
+    for (size_t way = 0; way < 2; way++) {
+        if (!x->values[way]) continue;
+        double *values =
+            arena_copy(p->memory, sum->values[way] ? sum->values[way] : x->values[way], f->bins, sizeof *values);
+        for (size_t k = 0; sum->values[way] && k < f->bins; k++)
+            values[k] += x->values[way][k];
+        sum->values[way] = values;
+    }
+}
+
+// Those like the one that most are like become one, first in the list; returns how many sets are left.
+static size_t sizes_fold(const pair *p, const family *f, histogram_set *sets, size_t count)
+{
+    enum { LEAST_ALIKE = 3 };
+    static const double alike = .05;
+    size_t best = 0, most = 0, left = 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t like = 0;
+        for (size_t k = 0; k < count; k++)
+            like += sizes_distance(f, &sets[i], &sets[k]) <= alike;
+        if (like > most) most = like, best = i;
+    }
+    if (most < LEAST_ALIKE || 2 * most <= count) return count;
+    const histogram_set *others = arena_copy(p->memory, sets, count, sizeof *sets), model = sets[best];
+    const char **names = NULL;
+    sets[0] = (histogram_set){0};
+    for (size_t i = 0; i < count; i++) {
+        if (sizes_distance(f, &model, &others[i]) > alike) {
+            sets[left++] = others[i];
+            continue;
+        }
+        sizes_add_up(p, f, &sets[0], &others[i]);
+        arrput(names, others[i].label);
+    }
+    char *text = findings_names_text(names, arrlenu(names));
+    sets[0].label = arena_format(p->memory, "%s, alike", text);
+    arrfree(names);
+    free(text);
+    return left;
+}
+
+// ---- all of a family ----
+
+typedef struct family_chart {
+    chart chart;
+    bool narrow; // of one set: two have room beside each other
+    const char *note;
+} family_chart;
+
+static bool sizes_make_family(pair *p, const pair_source *s, const family *f, family_chart *to)
 {
     counted *list = arena_make(p->memory, s->count, sizeof *list);
     histogram_set *sets = arena_make(p->memory, s->count, sizeof *sets);
-    size_t count = 0;
+    size_t count = 0, folded;
     double total;
     for (size_t i = 0; i < s->count; i++) {
-        sizes_fill_set(p, f, s->devices[i], &sets[0], &total);
+        sizes_fill_set(p, f, s->devices[i], &sets[count], &total);
         if (total > 0) list[count++] = (counted){total, s->devices[i]};
     }
-    qsort(list, count, sizeof *list, sizes_by_total);
-    size_t shown = count > SETS_MOST && !p->in->all_nics ? SETS_MOST : count;
-    qsort(list, shown, sizeof *list, sizes_by_device);
-    for (size_t i = 0; i < shown; i++)
-        sizes_fill_set(p, f, list[i].device, &sets[i], &total);
-    if (shown) document_add(doc, sizes_family_chart(p, f, f->name, sets, shown));
-    if (shown < count)
-        document_note(doc, arena_format(p->memory, "The %zu busiest of %zu %s that counted any; --all-nics shows all.",
-                                        shown, count, pair_noun(s->name, true)));
+    if (!count) return false;
+    folded = p->in->all_nics ? count : sizes_fold(p, f, sets, count);
+    size_t shown = folded > SETS_MOST && !p->in->all_nics ? SETS_MOST : folded;
+    if (folded == count && shown < count) { // the busiest of many
+        qsort(list, count, sizeof *list, sizes_by_total);
+        qsort(list, shown, sizeof *list, sizes_by_device);
+        for (size_t i = 0; i < shown; i++)
+            sizes_fill_set(p, f, list[i].device, &sets[i], &total);
+    }
+    *to = (family_chart){.chart = sizes_family_chart(p, f, f->name, sets, shown), .narrow = shown == 1};
+    if (shown < folded)
+        to->note = arena_format(p->memory, "%s %zu of %zu %s that counted any; --all-nics shows all.",
+                                folded == count ? "The busiest" : "Of these are shown", shown, folded,
+                                pair_noun(s->name, true));
+    else if (folded < count)
+        to->note = arena_format(
+            p->memory, "Alike: no share is more than 5 points off; their sum is shown, --all-nics shows each.");
+    return true;
+}
+
+static void sizes_add_charts(document *doc, family_chart *charts, size_t count)
+{
+    const char *note = NULL;
+    for (size_t i = 0; i < count; i++) {
+        bool beside = i + 1 < count && charts[i].narrow && charts[i + 1].narrow;
+        note = charts[i].note ? charts[i].note : note;
+        if (beside) {
+            document_beside(doc, charts[i].chart, charts[i + 1].chart, .5);
+            i++;
+            note = charts[i].note ? charts[i].note : note;
+        } else {
+            document_add(doc, charts[i].chart);
+        }
+        if (note && (i + 1 >= count || !charts[i + 1].note || strcmp(charts[i + 1].note, note) != 0)) {
+            document_note(doc, note);
+            note = NULL;
+        }
+    }
 }
 
 void pair_sizes(pair *p, document *doc)
 {
+    family_chart charts[FAMILIES];
     bool begun = false;
     for (size_t i = 0; i < p->source_count; i++) {
-        for (size_t k = 0; k < FAMILIES; k++) {
-            if (!p->sources[i].count || strcmp(families[k].source, p->sources[i].name) != 0) continue;
-            if (!begun) document_part(doc, "Distributions");
-            begun = true;
-            sizes_add_family(p, doc, &p->sources[i], &families[k]);
-        }
+        const pair_source *s = &p->sources[i];
+        size_t count = 0;
+        for (size_t k = 0; k < FAMILIES && s->count; k++)
+            if (strcmp(families[k].source, s->name) == 0 && sizes_make_family(p, s, &families[k], &charts[count]))
+                count++;
+        if (count && !begun) document_part(doc, "Distributions");
+        begun = begun || count;
+        sizes_add_charts(doc, charts, count);
     }
 }
