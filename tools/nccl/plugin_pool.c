@@ -9,7 +9,7 @@
 #define HANDLE_MARK (UINT64_C(0x5e) << 56)
 // A context: the mark, 12 bits of its number, 44 of its use and its process.
 #define CONTEXT_MARK (UINT64_C(0x5c) << 56)
-enum { USE_BITS = 26, TRIES = 8 };
+enum { USE_BITS = 26, TRIES = 8, POOL_AHEAD = 8 };
 
 _Static_assert(sizeof(void *) == 8, "handles take 64 bits");
 _Static_assert(sizeof(pool_call) <= 128 && sizeof(pool_part) <= 128 && sizeof(pool_step) <= 128, "two cache lines");
@@ -102,7 +102,13 @@ void pool_end(void)
     pool_context_count = pool_spare_count = 0;
 }
 
-void *pool_take(plugin_context *c, pool_class which, uint32_t type)
+#if defined __x86_64__
+#define POOL_FETCHES __attribute__((target("prfchw")))
+#else
+#define POOL_FETCHES
+#endif
+
+POOL_FETCHES void *pool_take(plugin_context *c, pool_class which, uint32_t type)
 {
     pool *p = &c->pools[which];
     uint32_t at = atomic_load_explicit(&p->next, memory_order_relaxed);
@@ -114,6 +120,11 @@ void *pool_take(plugin_context *c, pool_class which, uint32_t type)
                                                      memory_order_relaxed))
             continue;
         atomic_store_explicit(&p->next, at + 1, memory_order_relaxed);
+        // The drain freed the slots on another processor, which still has their two lines: they are asked for some
+        // events ahead, to be written, so that the event that takes them does not wait.
+        char *ahead = pool_at(p, at + POOL_AHEAD);
+        __builtin_prefetch(ahead, 1);
+        __builtin_prefetch(ahead + 64, 1);
         slot->type = type;
         slot->next = NULL;
         return slot;
