@@ -29,7 +29,7 @@ class Said:
         return [f for f in self.findings if f["severity"] in BAD]
 
 
-def run(bin_folder, words, timeout=60):
+def run(bin_folder, words, timeout=600):
     return subprocess.run([os.path.join(bin_folder, words[0]), *words[1:]], capture_output=True, text=True, errors="replace", timeout=timeout, check=False)
 
 

@@ -1,5 +1,6 @@
 // Peers over time: who is unlike the others from when to when.
 #include "peers.h"
+#include "peers_onset.h"
 
 #include "analysis/base/memory.h"
 
@@ -8,9 +9,15 @@
 #include <string.h>
 
 // Own. Stretches are searched for, so that the noise of a single one must be excluded far better than what peers differ by.
-static const double follow_noise_chance = 1e-5, follow_two_chance = 1e-4, follow_chance = 5e-3,
-                    follow_least_noise = 0.01, follow_low = 0.2;
-enum { FOLLOW_LEAST = 3, FOLLOW_WHOLE = 12, FOLLOW_JUDGED = 64, FOLLOW_ALONE = 64 };
+static const double follow_two_chance = 1e-4, follow_chance = 5e-3, follow_least_noise = 0.01, follow_low = 0.2,
+                    follow_floor = 1e-3;
+enum { FOLLOW_LEAST = 3, FOLLOW_WHOLE = 12, FOLLOW_JUDGED = 64, FOLLOW_ALONE = 64, FOLLOW_FEW = 7 };
+
+typedef struct follow_input {
+    const float *values; // [count * windows]
+    size_t count, windows;
+    double silent;
+} follow_input;
 
 // The values as shares of the group's, in windows in which the group works.
 typedef struct follow_axis {
@@ -110,22 +117,21 @@ static void follow_weigh(follow_axis *a)
 }
 
 // without: [count], who is known to be unlike and has no part in what is usual.
-static bool follow_axis_make(follow_axis *a, const float *values, size_t count, size_t windows, double silent,
-                             const bool *without)
+static bool follow_axis_make(follow_axis *a, const follow_input *in, const bool *without)
 {
-    double *centres = follow_centres(values, count, windows, without);
-    double least = follow_least_centre(centres, windows, silent);
-    *a = (follow_axis){.count = count,
-                       .window = memory_calloc(windows + 1, sizeof *a->window),
-                       .centre = memory_calloc(windows + 1, sizeof *a->centre)};
-    for (size_t w = 0; w < windows; w++) {
+    double *centres = follow_centres(in->values, in->count, in->windows, without);
+    double least = follow_least_centre(centres, in->windows, in->silent);
+    *a = (follow_axis){.count = in->count,
+                       .window = memory_calloc(in->windows + 1, sizeof *a->window),
+                       .centre = memory_calloc(in->windows + 1, sizeof *a->centre)};
+    for (size_t w = 0; w < in->windows; w++) {
         if (!(centres[w] > least)) continue;
         a->window[a->windows] = w;
         a->centre[a->windows++] = centres[w];
     }
     free(centres);
     if (a->windows < 2 * FOLLOW_LEAST) return false;
-    follow_fill(a, values, windows, without);
+    follow_fill(a, in->values, in->windows, without);
     follow_weigh(a);
     return true;
 }
@@ -154,6 +160,13 @@ static double follow_away(double ratio)
     return ratio > 1 ? log(ratio) : 1 - ratio;
 }
 
+static void follow_measure(const follow_axis *a, size_t peer, size_t from, size_t to, follow_stretch *x)
+{
+    *x = (follow_stretch){from, to, follow_mean(a, peer, from, to), 0};
+    double noise = fmax(a->noise, a->own_noise[peer] / fmax(x->mean, 1)); // who does more has more noise, too
+    x->height = follow_away(x->mean) * sqrt((double)(to - from)) / noise;
+}
+
 // The stretch that stands out most against the noise; what is most of the time is all of it.
 static follow_stretch follow_find(follow_axis *a, size_t peer)
 {
@@ -172,10 +185,14 @@ static follow_stretch follow_find(follow_axis *a, size_t peer)
         best.to = a->windows;
     if (a->windows - best.to < FOLLOW_LEAST) best.to = a->windows;
     if ((best.to - best.from) * FOLLOW_WHOLE >= a->windows * (FOLLOW_WHOLE - 1)) best.from = 0, best.to = a->windows;
-    best.mean = follow_mean(a, peer, best.from, best.to);
-    double noise = fmax(a->noise, a->own_noise[peer] / fmax(best.mean, 1)); // who does more has more noise, too
-    best.height = follow_away(best.mean) * sqrt((double)(best.to - best.from)) / noise;
+    follow_measure(a, peer, best.from, best.to, &best);
     return best;
+}
+
+// Of three, two that are low at once make the third one look high; and among very many something always happens.
+static double follow_noise_chance(size_t count)
+{
+    return count < 4 || count > FOLLOW_ALONE ? 1e-5 : 2e-5;
 }
 
 static bool follow_is_apart(double ratio)
@@ -189,7 +206,7 @@ static bool follow_is_unlike(const follow_axis *a, const follow_stretch *x)
     double windows = (double)a->windows;
     bool at_one_end = (x->from == 0) != (x->to == a->windows);
     double looks = (double)a->count * windows * (at_one_end ? 2 : windows / 2);
-    return follow_is_apart(x->mean) && erfc(x->height / sqrt(2)) * looks <= follow_noise_chance;
+    return follow_is_apart(x->mean) && erfc(x->height / sqrt(2)) * looks <= follow_noise_chance(a->count);
 }
 
 // ---- against the others ----
@@ -252,6 +269,45 @@ static bool follow_is_silent(const follow_axis *a, size_t peer, const follow_str
     return is_silent;
 }
 
+// What each window lets expect of the peer: what the others did there in the mean, as far as it moved with them.
+static void follow_expect(double *own, double *others, size_t windows)
+{
+    double products = 0, squares = 0;
+    for (size_t v = 1; v < windows; v++) {
+        double step = others[v] - others[v - 1];
+        products += (own[v] - own[v - 1]) * step;
+        squares += step * step;
+    }
+    double slope = squares > 0 ? fmax(0, fmin(1, products / squares)) : 1;
+    for (size_t v = 0; v < windows; v++)
+        own[v] = exp(own[v] - slope * others[v]);
+}
+
+// When the peer's own level changed, once more: its share above was found beside all, itself among them.
+static void follow_refine(const follow_axis *a, size_t peer, const bool *unlike, follow_stretch *x)
+{
+    if (x->from == 0 && x->to == a->windows) return;
+    double *own = memory_calloc(a->windows + 1, sizeof *own), *others = memory_calloc(a->windows + 1, sizeof *others);
+    for (size_t v = 0; v < a->windows; v++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < a->count; i++) {
+            if (i == peer || unlike[i] || a->left_out[i]) continue;
+            sum += (double)a->ratio[i * a->windows + v];
+            n++;
+        }
+        others[v] = log((n ? fmax(sum / (double)n, follow_floor) : 1) * a->centre[v]);
+        own[v] = log(fmax((double)a->ratio[peer * a->windows + v], follow_floor) * a->centre[v]);
+    }
+    follow_expect(own, others, a->windows);
+    peers_stretch better = peers_onset(own, a->windows, FOLLOW_LEAST);
+    follow_measure(a, peer, better.from, better.to, x);
+    // What is usual is less certain than its own level before, where there are few.
+    if (a->count <= FOLLOW_FEW) x->height = fmin(x->height, peers_onset_height(own, a->windows, better));
+    free(own);
+    free(others);
+}
+
 static void follow_mark(const follow_axis *a, peers_mark *m, const follow_stretch *x)
 {
     m->unlike = true;
@@ -311,20 +367,16 @@ static void follow_conclude(peers_outcome *o, const float *values, size_t count,
     if (o->unlike) o->kind = o->unlike == 1 ? PEERS_ONE : 3 * o->unlike <= o->known ? PEERS_SEVERAL : PEERS_SPLIT;
 }
 
-// Who may be unlike: [count] of stretches and of unlike. Of a small group only the one that stands out most: it disturbs
-// what is usual. Returns how many.
+// Who may be unlike: [count] of stretches and of unlike. Returns how many.
 static size_t follow_candidates(follow_axis *a, follow_stretch *stretches, bool *unlike)
 {
-    size_t candidates = 0, most = 0;
+    size_t candidates = 0;
     for (size_t i = 0; i < a->count; i++) {
         stretches[i] = (follow_stretch){0, a->windows, 1, 0};
         if (!a->left_out[i]) stretches[i] = follow_find(a, i);
         candidates += unlike[i] = !a->left_out[i] && follow_is_unlike(a, &stretches[i]);
-        if (unlike[i] && (!unlike[most] || stretches[i].height > stretches[most].height)) most = i;
     }
-    for (size_t i = 0; i < a->count && a->count <= FOLLOW_ALONE; i++)
-        unlike[i] &= i == most;
-    return a->count <= FOLLOW_ALONE && candidates ? 1 : candidates;
+    return candidates;
 }
 
 // Marks those that are; returns how many.
@@ -338,6 +390,7 @@ static size_t follow_round(peers_outcome *o, follow_axis *a, double silent, peer
         if (!unlike[i]) continue;
         bool is_silent = follow_is_silent(a, i, &stretches[i], silent);
         if (!is_silent && !follow_judge(a, i, &stretches[i], unlike, &chance)) continue;
+        follow_refine(a, i, unlike, &stretches[i]);
         follow_mark(a, &marks[i], &stretches[i]);
         marks[i].is_silent = is_silent;
         o->chance = chance;
@@ -348,18 +401,61 @@ static size_t follow_round(peers_outcome *o, follow_axis *a, double silent, peer
     return found;
 }
 
-static void follow_group(peers_outcome *o, const float *values, size_t count, size_t windows, double silent,
-                         peers_mark *marks)
+// The one that stands out most of all; a->count: none does.
+static size_t follow_most(follow_axis *a)
 {
+    size_t most = a->count;
+    double height = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        follow_stretch x = {0};
+        if (!a->left_out[i]) x = follow_find(a, i);
+        if (x.height > height) height = x.height, most = i;
+    }
+    return most;
+}
+
+// The same of a small group, whose usual level each one disturbs: only the one that stands out most, beside the others
+// alone. `without`: [count], room to say so.
+static size_t follow_round_of_few(peers_outcome *o, const follow_input *in, follow_axis *a, bool *without,
+                                  peers_mark *marks)
+{
+    size_t most = follow_most(a);
+    if (most == a->count) return 0;
+    follow_axis others;
+    bool *none = memory_calloc(a->count + 1, sizeof *none), found = false;
+    without[most] = true;
+    if (follow_axis_make(&others, in, without)) {
+        double chance = NAN;
+        others.left_out[most] = false;
+        follow_stretch x = follow_find(&others, most);
+        follow_refine(&others, most, none, &x);
+        bool is_silent = follow_is_silent(&others, most, &x, in->silent);
+        found = follow_is_unlike(&others, &x) && (is_silent || follow_judge(&others, most, &x, none, &chance));
+        if (found) {
+            follow_mark(&others, &marks[most], &x);
+            marks[most].is_silent = is_silent;
+            o->chance = chance;
+        }
+    }
+    follow_axis_free(&others);
+    free(none);
+    return found;
+}
+
+static void follow_group(peers_outcome *o, const follow_input *in, peers_mark *marks)
+{
+    size_t count = in->count;
     bool *without = memory_calloc(count + 1, sizeof *without), any = false;
     peers_mark *found = memory_calloc(count + 1, sizeof *found);
-    peers_outcome over = {.to = windows, .always = true, .chance = NAN};
+    peers_outcome over = {.to = in->windows, .always = true, .chance = NAN};
     size_t left = count;
     for (bool more = true; more && (left > 3 || left == count);) {
         follow_axis a;
-        more = follow_axis_make(&a, values, count, windows, silent, without);
+        more = follow_axis_make(&a, in, without);
         any |= more;
-        size_t new = more ? follow_round(&over, &a, silent, found) : 0;
+        size_t new = 0;
+        if (more && count > FOLLOW_ALONE) new = follow_round(&over, &a, in->silent, found);
+        if (more && count <= FOLLOW_ALONE) new = follow_round_of_few(&over, in, &a, without, found);
         left -= new < left ? new : left;
         more = new > 0 && count <= FOLLOW_ALONE;
         for (size_t i = 0; i < count; i++)
@@ -367,7 +463,7 @@ static void follow_group(peers_outcome *o, const float *values, size_t count, si
         follow_axis_free(&a);
     }
     if (any) {
-        follow_conclude(&over, values, count, windows, found);
+        follow_conclude(&over, in->values, count, in->windows, found);
         *o = over;
         memcpy(marks, found, count * sizeof *marks);
     }
@@ -376,33 +472,6 @@ static void follow_group(peers_outcome *o, const float *values, size_t count, si
 }
 
 // ---- two ----
-
-// One of two is the odd one where its own level moved and the other's did not.
-static void follow_two_moved(peers_outcome *o, const float *values, size_t windows, const size_t *known, size_t count,
-                             const follow_stretch *x, peers_mark *marks)
-{
-    double moved[2], inside[2];
-    for (size_t i = 0; i < 2; i++) {
-        double in = 0, out = 0;
-        for (size_t v = 0; v < count; v++)
-            *(v >= x->from && v < x->to ? &in : &out) += (double)values[i * windows + known[v]];
-        inside[i] = in / (double)(x->to - x->from);
-        moved[i] = inside[i] / (out / (double)(count - (x->to - x->from)));
-    }
-    for (size_t i = 0; i < 2; i++) {
-        bool other_stays = moved[!i] > 0.8 && moved[!i] < 1.25;
-        if (!other_stays || !follow_is_apart(moved[i])) continue;
-        o->kind = PEERS_ONE;
-        o->odd = i;
-        o->unlike = 1;
-        o->value = inside[i];
-        o->centre = o->low = o->high = inside[!i];
-        o->always = false;
-        marks[i] = (peers_mark){.unlike = true, .ratio = inside[i] / inside[!i]};
-        o->from = marks[i].from = known[x->from];
-        o->to = marks[i].to = known[x->to - 1] + 1;
-    }
-}
 
 // The windows in which the two do something, and the share that the first has of what both do.
 static size_t follow_two_axis(const float *values, size_t windows, double silent, size_t *known, double *share)
@@ -496,10 +565,57 @@ static follow_stretch follow_pair_find(const follow_pair *p, size_t which)
 // Beyond chance, and not only beside what the other does: their shares changed, too.
 static bool follow_pair_changed(const follow_pair *p, const follow_stretch *x)
 {
-    static const double least_share = 3.5; // standard deviations
+    static const double least_share = 2.5; // standard deviations
     double n = (double)p->count, k = (double)(x->to - x->from), looks = x->to == p->count ? 2 * n : n * n;
     double share = fabs(follow_pair_apart(p, 2, x->from, x->to)) * sqrt(k * (n - k) / n) / p->share_noise;
     return share >= least_share && erfc(x->height / sqrt(2)) * looks <= follow_two_chance;
+}
+
+// One of two is the odd one where its own level moved and the other's did not.
+static void follow_two_moved(peers_outcome *o, const float *values, size_t windows, const size_t *known, size_t count,
+                             const follow_stretch *x, peers_mark *marks)
+{
+    double moved[2], inside[2];
+    for (size_t i = 0; i < 2; i++) {
+        double in = 0, out = 0;
+        for (size_t v = 0; v < count; v++)
+            *(v >= x->from && v < x->to ? &in : &out) += (double)values[i * windows + known[v]];
+        inside[i] = in / (double)(x->to - x->from);
+        moved[i] = inside[i] / (out / (double)(count - (x->to - x->from)));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        bool other_stays = moved[!i] > 0.8 && moved[!i] < 1.25;
+        if (!other_stays || !follow_is_apart(moved[i])) continue;
+        o->kind = PEERS_ONE;
+        o->odd = i;
+        o->unlike = 1;
+        o->value = inside[i];
+        o->centre = o->low = o->high = inside[!i];
+        o->always = false;
+        marks[i] = (peers_mark){.unlike = true, .ratio = inside[i] / inside[!i]};
+        o->from = marks[i].from = known[x->from];
+        o->to = marks[i].to = known[x->to - 1] + 1;
+    }
+}
+
+// When the level of one of them changed, as far as that is not what the other did, too.
+static void follow_two_refine(const float *values, size_t windows, const size_t *known, size_t count, size_t which,
+                              follow_stretch *x)
+{
+    double *own = memory_calloc(count + 1, sizeof *own), *other = memory_calloc(count + 1, sizeof *other), mean = 0;
+    for (size_t v = 0; v < count; v++)
+        mean += ((double)values[known[v]] + (double)values[windows + known[v]]) / 2 / (double)count;
+    for (size_t v = 0; v < count; v++) {
+        own[v] = log(fmax((double)values[which * windows + known[v]], follow_floor * mean));
+        other[v] = log(fmax((double)values[!which * windows + known[v]], follow_floor * mean));
+    }
+    follow_expect(own, other, count);
+    peers_stretch better = peers_onset(own, count, FOLLOW_LEAST);
+    x->from = better.from;
+    x->to = better.to;
+    x->height = peers_onset_height(own, count, better);
+    free(own);
+    free(other);
 }
 
 static void follow_two(peers_outcome *o, const float *values, size_t windows, double silent, peers_mark *marks)
@@ -511,8 +627,11 @@ static void follow_two(peers_outcome *o, const float *values, size_t windows, do
         follow_pair p;
         follow_pair_make(&p, values, windows, known, share, count);
         follow_stretch x = follow_pair_find(&p, 0), other = follow_pair_find(&p, 1);
-        if (other.height > x.height) x = other;
-        if (follow_pair_changed(&p, &x)) follow_two_moved(o, values, windows, known, count, &x, marks);
+        size_t which = other.height > x.height;
+        if (which) x = other;
+        bool changed = follow_pair_changed(&p, &x);
+        if (changed) follow_two_refine(values, windows, known, count, which, &x);
+        if (changed && follow_pair_changed(&p, &x)) follow_two_moved(o, values, windows, known, count, &x, marks);
         if (o->kind == PEERS_ONE) o->is_silent = marks[o->odd].is_silent = o->value <= silent;
         follow_pair_free(&p);
     }
@@ -550,6 +669,6 @@ void peers_follow(peers_outcome *o, const float *values, size_t count, size_t wi
     if (o->known == 2 && count == 2)
         follow_two(o, values, windows, silent, own);
     else if (o->known > 2 && o->kind != PEERS_IDLE && o->kind != PEERS_PART && o->kind != PEERS_SPLIT)
-        follow_group(o, values, count, windows, silent, own);
+        follow_group(o, &(follow_input){values, count, windows, silent}, own);
     if (!marks) free(own);
 }

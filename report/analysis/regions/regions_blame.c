@@ -184,9 +184,9 @@ static void regions_say_late(regions *r)
                 "%s%s %s late: %s; the other%s %s%s, and wait%s%s%s", crowd, who, is, works, two ? " works" : "s work",
                 regions_time_text(fmax(others, 0)).text, two ? "" : " in the median", two ? "s" : "", waits_in, since);
     regions_say(r, SEVERITY_INFO, w->where, w->late[0].rank, NULL,
-                "If %s worked as the others do, at most %s of %s (%s) would be gained",
-                w->late_count > 1 ? "they" : "it", regions_time_text(w->gain_ns).text,
-                regions_time_text(w->longest_ns).text, words_share(w->gain_ns / w->longest_ns).text);
+                "If %s worked as the other%s, at most %s of %s (%s) would be gained", w->late_count > 1 ? "they" : "it",
+                two ? " does" : "s do", regions_time_text(w->gain_ns).text, regions_time_text(w->longest_ns).text,
+                words_share(w->gain_ns / w->longest_ns).text);
 }
 
 // Why, as far as the CPU tells: facts, no blame.

@@ -247,10 +247,12 @@ static void few_in_much_noise(void **state)
         size_t count;
         double share, sd;
         size_t found, in_time; // of 100, at the least
-    } rows[] = {{2, 0.5, 0.3, 85, 75},
-                {2, 2, 0.3, 85, 75},
-                {4, 0.5, 0.3, 82, 72},
-                {4, 2, 0.3, 95, 75},
+    } rows[] = {{2, 0.5, 0.3, 93, 87},
+                {2, 2, 0.3, 93, 87},
+                {4, 0.5, 0.3, 88, 83},
+                {4, 2, 0.3, 95, 88},
+                {8, 0.5, 0.3, 94, 89},
+                {8, 2, 0.3, 97, 90},
                 // of windows with four such readings
                 {2, 0.5, 0.15, 98, 95},
                 {2, 2, 0.15, 98, 95},

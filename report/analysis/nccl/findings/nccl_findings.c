@@ -47,7 +47,7 @@ static void nccl_findings_judge(nccl_findings_making *m, const nccl_comparison *
     nccl_findings_wire_changes(m);
     nccl_findings_skew(m);
     nccl_findings_misleading_mean(m);
-    nccl_findings_slow_pairs(m);
+    nccl_findings_partners(m);
     nccl_findings_sockets(m);
     nccl_findings_devices(m);
     nccl_findings_peers(m);

@@ -57,6 +57,15 @@ const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
     [NCCL_RULE_SKEW] = {"nccl-skew", "late", "x wire", 2,
                         "own: the median skew is above twice the median wire time and 1 ms",
                         "ranks do not arrive together: balance their work before the collective", true},
+    [NCCL_RULE_LATE_PARTNER] = {"nccl-late-partner", "late", "x", 1.5,
+                                "own: the median times of Send and Recv with this rank are half above those of their "
+                                "equals with nearly all its partners, and its own are not",
+                                "look at what this rank does before: its Send or Recv begins after its partners'",
+                                false},
+    [NCCL_RULE_SLOW_PARTNER] = {"nccl-slow-partner", "wire", "x", 1.5,
+                                "own: the median times of Send and Recv, this rank's and those of nearly all its "
+                                "partners with it, are half above those of their equals",
+                                "look at the links and adapters of this rank, and at its GPU's way to them", false},
     [NCCL_RULE_SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
                              "own: the median time of this pair is half above that of its equals",
                              "look at the path between the two ranks", false},

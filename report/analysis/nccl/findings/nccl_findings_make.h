@@ -19,6 +19,8 @@ enum {
     NCCL_RULE_BELOW_PEAK,
     NCCL_RULE_WIRE_CHANGE,
     NCCL_RULE_SKEW,
+    NCCL_RULE_LATE_PARTNER,
+    NCCL_RULE_SLOW_PARTNER,
     NCCL_RULE_SLOW_PAIR,
     NCCL_RULE_SOCKETS,
     NCCL_RULE_SOCKETS_UNUSED,
@@ -115,7 +117,7 @@ void nccl_findings_misleading_mean(nccl_findings_making *m);
 void nccl_findings_sockets(nccl_findings_making *m);
 void nccl_findings_devices(nccl_findings_making *m);
 void nccl_findings_peers(nccl_findings_making *m);
-void nccl_findings_slow_pairs(nccl_findings_making *m);
+void nccl_findings_partners(nccl_findings_making *m);
 void nccl_findings_missing(nccl_findings_making *m);
 void nccl_findings_dropped(nccl_findings_making *m);
 void nccl_findings_parts_dropped(nccl_findings_making *m);

@@ -1,4 +1,5 @@
-// The wire: below its peak, changed during the run, hidden by waiting; slow pairs of point-to-point transfers.
+// The wire: below its peak, changed during the run, hidden by waiting; Send and Recv that take longer than those between
+// others.
 #include "nccl_findings_make.h"
 
 #include "analysis/base/memory.h"
@@ -129,66 +130,235 @@ void nccl_findings_misleading_mean(nccl_findings_making *m)
     x->series = (uint32_t)(dearest - n->series);
 }
 
-// ---- point to point ----
+// ---- point to point: ranks and pairs ----
 
-typedef struct pair {
+// A transfer lasts until both sides have come, so that it is long for whoever waits: who comes late makes its partners'
+// calls long and not its own, who comes early only its own. Where both sides' are long, with whichever partner, it is the
+// rank's way to the others; with one partner alone it is the way between these two.
+
+// What one rank did with one partner.
+typedef struct partners_cell {
     const nccl_p2p *p;
     nccl_class type;
-} pair;
+    uint32_t member, partner;
+    bool near; // on the same host
+    bool judged, slow, explained;
+    double ratio; // of the median of its equals
+} partners_cell;
 
-static int wire_by_equal_pairs(const void *a, const void *b)
+typedef struct partners_judging {
+    nccl_findings_making *m;
+    partners_cell *cells;
+    size_t count;
+} partners_judging;
+
+// The transfers that have one rank on one side.
+typedef struct partners_side {
+    size_t cells, slow, partners;
+    double cost_us, ratio; // ratio: the middle of all; cost: of the partner that lost most
+} partners_side;
+
+static uint32_t partners_host(const nccl *n, uint32_t member)
 {
-    const pair *x = a, *y = b;
+    return n->processes[n->members[member].process].host;
+}
+
+static int partners_by_equals(const void *a, const void *b)
+{
+    const partners_cell *x = a, *y = b;
     if (x->type != y->type) return x->type < y->type ? -1 : 1;
+    if (x->near != y->near) return x->near ? -1 : 1;
     int order = strcmp(x->p->operation, y->p->operation);
     if (!order) order = strcmp(x->p->timing, y->p->timing);
-    return order ? order : (x->p->size > y->p->size) - (x->p->size < y->p->size);
+    if (!order) order = (x->p->size > y->p->size) - (x->p->size < y->p->size);
+    if (!order) order = (x->member > y->member) - (x->member < y->member);
+    return order ? order : (x->partner > y->partner) - (x->partner < y->partner);
 }
 
-static void wire_report_slow_pair(nccl_findings_making *m, const nccl_p2p *p, double ratio)
+static bool partners_are_equals(const partners_cell *x, const partners_cell *y)
 {
-    const nccl *n = m->n;
-    const nccl_member *member = &n->members[p->member];
-    const nccl_communicator *c = &n->communicators[member->communicator];
-    uint32_t other = nccl_member_of_rank(n, member->communicator, p->peer);
-    char *from = nccl_finding_rank(n, p->member),
-         *to = other == NCCL_NONE ? memory_format("rank %lld", (long long)p->peer) : nccl_finding_rank(n, other);
-    nccl_finding *x = nccl_finding_add(
-        m, NCCL_RULE_SLOW_PAIR, SEVERITY_WATCH, ratio,
-        memory_format("%s of %s between %s and %s in communicator %s takes %s times as long as between its equals (%s)",
-                      p->operation, words_binary((double)p->size).text, from, to, c->label, words_number(ratio).text,
-                      nccl_finding_time(p->time_us.p50).text));
-    free(from);
-    free(to);
-    x->device = nccl_finding_host(n, p->member);
-    x->communicator = member->communicator;
-    x->member = p->member;
-    x->cost_us = p->time_us.p50 * (1 - 1 / ratio) * (double)p->records;
+    return x->type == y->type && x->near == y->near && strcmp(x->p->operation, y->p->operation) == 0 &&
+           strcmp(x->p->timing, y->p->timing) == 0 && x->p->size == y->p->size;
 }
 
-void nccl_findings_slow_pairs(nccl_findings_making *m)
+// Where a partner is, is only known of those with a log.
+static void partners_collect(partners_judging *j)
 {
-    const nccl *n = m->n;
-    pair *all = memory_array(NULL, n->p2p_count, sizeof *all);
-    double *work = memory_array(NULL, n->p2p_count, sizeof *work);
-    size_t count = 0;
+    const nccl *n = j->m->n;
+    j->cells = memory_array(NULL, n->p2p_count, sizeof *j->cells);
     for (size_t i = 0; i < n->p2p_count; i++) {
         const nccl_p2p *p = &n->p2p[i];
-        if (p->records >= NCCL_LEAST_CALLS && p->peer >= 0)
-            all[count++] = (pair){p, n->communicators[n->members[p->member].communicator].type};
+        uint32_t communicator = n->members[p->member].communicator;
+        uint32_t partner = p->peer < 0 ? NCCL_NONE : nccl_member_of_rank(n, communicator, p->peer);
+        if (p->records < NCCL_LEAST_CALLS || partner == NCCL_NONE) continue;
+        j->cells[j->count++] = (partners_cell){.p = p,
+                                               .type = n->communicators[communicator].type,
+                                               .member = p->member,
+                                               .partner = partner,
+                                               .near = partners_host(n, p->member) == partners_host(n, partner)};
     }
-    if (count) qsort(all, count, sizeof *all, wire_by_equal_pairs);
-    for (size_t i = 0, k; i < count; i = k) {
-        for (k = i; k < count && wire_by_equal_pairs(&all[i], &all[k]) == 0; k++)
-            work[k - i] = all[k].p->time_us.p50;
+    if (j->count) qsort(j->cells, j->count, sizeof *j->cells, partners_by_equals);
+}
+
+static void partners_compare(partners_judging *j)
+{
+    double *work = memory_array(NULL, j->count, sizeof *work);
+    for (size_t i = 0, k; i < j->count; i = k) {
+        for (k = i; k < j->count && partners_are_equals(&j->cells[i], &j->cells[k]); k++)
+            work[k - i] = j->cells[k].p->time_us.p50;
         if (k - i < NCCL_LEAST_CALLS) continue;
-        m->f->judged++;
+        j->m->f->judged++;
         double median = nccl_median_of(work, k - i);
-        for (size_t j = i; j < k; j++)
-            if (all[j].p->time_us.p50 > nccl_finding_rules[NCCL_RULE_SLOW_PAIR].limit * median &&
-                all[j].p->time_us.p25 > median + 2)
-                wire_report_slow_pair(m, all[j].p, all[j].p->time_us.p50 / median);
+        for (size_t c = i; c < k; c++) {
+            partners_cell *x = &j->cells[c];
+            x->judged = true;
+            x->ratio = median > 0 ? x->p->time_us.p50 / median : 1;
+            x->slow = x->ratio > nccl_finding_rules[NCCL_RULE_SLOW_PAIR].limit && x->p->time_us.p25 > median + 2; // us
+        }
     }
-    free(all);
     free(work);
+}
+
+// ---- one rank ----
+
+// own: the rank's calls; else those of its partners with it.
+static partners_side partners_side_of(const partners_judging *j, uint32_t member, bool own)
+{
+    partners_side s = {0};
+    double *ratios = memory_array(NULL, j->count, sizeof *ratios);
+    double *lost = memory_calloc(j->m->n->member_count, sizeof *lost);
+    bool *seen = memory_calloc(j->m->n->member_count, sizeof *seen);
+    for (size_t i = 0; i < j->count; i++) {
+        const partners_cell *x = &j->cells[i];
+        uint32_t other = own ? x->partner : x->member;
+        if (!x->judged || (own ? x->member : x->partner) != member || other == member) continue;
+        s.partners += !seen[other];
+        seen[other] = true;
+        s.slow += x->slow;
+        ratios[s.cells++] = x->ratio;
+        if (x->slow) lost[other] += x->p->time_us.p50 * (1 - 1 / x->ratio) * (double)x->p->records;
+        if (lost[other] > s.cost_us) s.cost_us = lost[other];
+    }
+    s.ratio = s.cells ? nccl_median_of(ratios, s.cells) : 1;
+    free(ratios);
+    free(lost);
+    free(seen);
+    return s;
+}
+
+static bool partners_all_slow(const partners_side *s)
+{
+    return s->partners >= 2 && 10 * s->slow >= 9 * s->cells;
+}
+
+// Most transfers between others must be as usual: one that stands alone.
+static bool partners_others_are_well(const partners_judging *j, uint32_t member)
+{
+    size_t others = 0, slow = 0;
+    for (size_t i = 0; i < j->count; i++) {
+        const partners_cell *x = &j->cells[i];
+        if (!x->judged || x->member == member || x->partner == member) continue;
+        others++;
+        slow += x->slow;
+    }
+    return others && 4 * slow <= others;
+}
+
+static void partners_explain(partners_judging *j, uint32_t member)
+{
+    for (size_t i = 0; i < j->count; i++)
+        if (j->cells[i].member == member || j->cells[i].partner == member) j->cells[i].explained = true;
+}
+
+static void partners_report_rank(partners_judging *j, uint32_t member, const partners_side *with, bool own_too)
+{
+    const nccl *n = j->m->n;
+    const char *label = n->communicators[n->members[member].communicator].label;
+    char *who = nccl_finding_rank(n, member);
+    const char *is = own_too
+                         ? "transfers slowly to and from whichever partner: Send and Recv with it, its own and theirs, "
+                           "take"
+                         : "comes late to Send and Recv, and its partners wait for it: their calls with it take";
+    nccl_finding *x =
+        nccl_finding_add(j->m, own_too ? NCCL_RULE_SLOW_PARTNER : NCCL_RULE_LATE_PARTNER, SEVERITY_WATCH, with->ratio,
+                         memory_format("%s in communicator %s alone %s %s times as long as between equals", who, label,
+                                       is, words_number(with->ratio).text));
+    free(who);
+    x->device = nccl_finding_host(n, member);
+    x->communicator = n->members[member].communicator;
+    x->member = member;
+    x->cost_us = with->cost_us;
+    nccl_finding_evidence(x, memory_strdup("partners"), (double)with->partners, "");
+    partners_explain(j, member);
+}
+
+static void partners_report_ranks(partners_judging *j)
+{
+    size_t members = j->m->n->member_count;
+    bool *touched = memory_calloc(members, sizeof *touched);
+    for (size_t i = 0; i < j->count; i++)
+        if (j->cells[i].slow) touched[j->cells[i].member] = touched[j->cells[i].partner] = true;
+    for (uint32_t i = 0; i < members; i++) {
+        if (!touched[i] || !partners_others_are_well(j, i)) continue;
+        partners_side own = partners_side_of(j, i, true), with = partners_side_of(j, i, false);
+        if (partners_all_slow(&with) && 10 * own.slow >= 9 * own.cells && own.cells)
+            partners_report_rank(j, i, &with, true);
+        else if (partners_all_slow(&with) && own.cells && 2 * own.slow <= own.cells)
+            partners_report_rank(j, i, &with, false);
+        else if (partners_all_slow(&own) && 2 * with.slow <= with.cells)
+            partners_explain(j, i); // it comes early, and waits
+    }
+    free(touched);
+}
+
+// ---- pairs ----
+
+static void partners_report_pair(partners_judging *j, const partners_cell *c)
+{
+    const nccl *n = j->m->n;
+    char *from = nccl_finding_rank(n, c->member), *to = nccl_finding_rank(n, c->partner);
+    uint32_t communicator = n->members[c->member].communicator;
+    nccl_finding *x = nccl_finding_add(
+        j->m, NCCL_RULE_SLOW_PAIR, SEVERITY_WATCH, c->ratio,
+        memory_format("%s of %s between %s and %s in communicator %s takes %s times as long as between its equals (%s)",
+                      c->p->operation, words_binary((double)c->p->size).text, from, to,
+                      n->communicators[communicator].label, words_number(c->ratio).text,
+                      nccl_finding_time(c->p->time_us.p50).text));
+    free(from);
+    free(to);
+    x->device = nccl_finding_host(n, c->member);
+    x->communicator = communicator;
+    x->member = c->member;
+    x->cost_us = c->p->time_us.p50 * (1 - 1 / c->ratio) * (double)c->p->records;
+}
+
+static bool partners_are_the_same_two(const partners_cell *x, const partners_cell *y)
+{
+    return (x->member == y->member && x->partner == y->partner) || (x->member == y->partner && x->partner == y->member);
+}
+
+// Of what two have with each other only the slowest.
+static void partners_report_pairs(partners_judging *j)
+{
+    for (size_t i = 0; i < j->count; i++) {
+        const partners_cell *worst = &j->cells[i];
+        if (!worst->slow || worst->explained) continue;
+        for (size_t k = i; k < j->count; k++) {
+            partners_cell *x = &j->cells[k];
+            if (!x->slow || x->explained || !partners_are_the_same_two(&j->cells[i], x)) continue;
+            x->explained = true;
+            if (x->ratio > worst->ratio) worst = x;
+        }
+        partners_report_pair(j, worst);
+    }
+}
+
+void nccl_findings_partners(nccl_findings_making *m)
+{
+    partners_judging j = {.m = m};
+    partners_collect(&j);
+    partners_compare(&j);
+    partners_report_ranks(&j);
+    partners_report_pairs(&j);
+    free(j.cells);
 }

@@ -1,0 +1,110 @@
+// Send and Recv among ranks: who waits is never accused, who comes late or whose way is slow is. Times are arithmetic: a
+// transfer takes what its way takes, and its caller waits until the partner has come.
+#define _GNU_SOURCE
+#include "netprof.h"
+
+#include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/logs/nccl_logs.h"
+#include "support.h"
+
+enum { RANKS = 8, CALLS = 12, NEAR_US = 20, FAR_US = 100 };
+
+typedef struct situation {
+    int ranks_a_host;
+    int late, early;   // comes 400 us after, or before, all others; -1: nobody
+    int slow;          // its ways take three times as long; -1: nobody's
+    int pair[2];       // the way between these takes four times as long
+    const char *rule;  // of the first accusation; NULL: nobody is accused
+    int rank;          // whom it names
+    const char *claim; // a part of it
+} situation;
+
+static int arrival_us(const situation *s, int rank)
+{
+    return rank == s->late ? 400 : rank == s->early ? -400 : 0;
+}
+
+static int transfer_us(const situation *s, int own, int partner, int call)
+{
+    int way = own / s->ranks_a_host == partner / s->ranks_a_host ? NEAR_US : FAR_US;
+    int wait = arrival_us(s, partner) - arrival_us(s, own);
+    bool between = (own == s->pair[0] && partner == s->pair[1]) || (own == s->pair[1] && partner == s->pair[0]);
+    way *= own == s->slow || partner == s->slow ? 3 : between ? 4 : 1;
+    return way + (wait > 0 ? wait : 0) + (own * 7 + partner * 5 + call * 3) % 5; // and a little noise
+}
+
+static void write_rank(const situation *s, const char *tree, int rank)
+{
+    static const char *const operations[] = {"Send", "Recv"};
+    char name[64];
+    snprintf(name, sizeof name, "h%d-pid%d.log", rank / s->ranks_a_host, 100 + rank);
+    FILE *f = fopen(tree_path(tree, name), "we");
+    assert_non_null(f);
+    for (int call = 0; call < CALLS; call++)
+        for (int partner = 0; partner < RANKS; partner++)
+            for (int o = 0; o < 2 && partner != rank; o++)
+                fprintf(f,
+                        "{\"header\":{\"id\":\"0xab\",\"comm_name\":\"pp\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
+                        "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":1000000,"
+                        "\"hostname\":\"h%d\",\"pid\":%d},\"p2p_perf\":{\"p2p\":\"%s\",\"p2p_sn\":%d,\"p2p_peer\":%d,"
+                        "\"p2p_msg_size_bytes\":1048576,\"p2p_exec_time_us\":%d,\"p2p_timing_source\":\"kernel_gpu\","
+                        "\"p2p_algobw_gbs\":1.0,\"p2p_busbw_gbs\":1.0}}\n",
+                        rank, RANKS, RANKS / s->ranks_a_host, rank / s->ranks_a_host, 100 + rank, operations[o],
+                        (call * RANKS + partner) * 2 + o, partner, transfer_us(s, rank, partner, call));
+    assert_int_equal(fclose(f), 0);
+}
+
+static const nccl_finding *next_accusation(const nccl_findings *f, const nccl_finding *after)
+{
+    for (const nccl_finding *x = after ? after + 1 : f->items; x < f->items + f->count; x++)
+        if (x->severity >= SEVERITY_WATCH) return x;
+    return NULL;
+}
+
+static void check(size_t row, const situation *s)
+{
+    char *tree = tree_make();
+    nccl n = {0};
+    nccl_findings f;
+    for (int rank = 0; rank < RANKS; rank++)
+        write_rank(s, tree, rank);
+    const char *paths[] = {tree};
+    assert_int_equal(nccl_read(&n, paths, 1, NULL, NULL), NETPROF_OK);
+    nccl_findings_make(&f, &n, NULL);
+    const nccl_finding *x = next_accusation(&f, NULL);
+    if (!x != !s->rule) fail_msg("row %zu: %s", row, x ? x->claim : "nobody is accused");
+    if (x) {
+        if (strcmp(x->rule->name, s->rule) != 0 || n.members[x->member].rank != s->rank || !strstr(x->claim, s->claim))
+            fail_msg("row %zu: %s: %s", row, x->rule->name, x->claim);
+        const nccl_finding *more = next_accusation(&f, x);
+        if (more) fail_msg("row %zu: a second one: %s", row, more->claim);
+    }
+    nccl_findings_free(&f);
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
+static void who_is_named(void **state)
+{
+    static const situation rows[] = {
+        {1, -1, -1, -1, {-1, -1}, NULL, 0, NULL},
+        {2, -1, -1, -1, {-1, -1}, NULL, 0, NULL}, // those on one host are five times as fast
+        {4, -1, -1, -1, {-1, -1}, NULL, 0, NULL},
+        {1, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "alone comes late to Send and Recv, and its partners wait"},
+        {4, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "alone comes late to Send and Recv, and its partners wait"},
+        {1, -1, 3, -1, {-1, -1}, NULL, 0, NULL}, // it waits for all
+        {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "alone transfers slowly to and from whichever partner"},
+        // of its 14 transfers of each kind 6 are beside near ones
+        {4, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "take 2.9"},
+        {1, -1, -1, -1, {2, 7}, "nccl-slow-pair", 2, "takes 3.9"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(i, &rows[i]);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(who_is_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
