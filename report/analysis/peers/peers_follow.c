@@ -302,6 +302,12 @@ static void follow_refine(const follow_axis *a, size_t peer, const bool *unlike,
     follow_expect(own, others, a->windows);
     peers_stretch better = peers_onset(own, a->windows, FOLLOW_LEAST);
     follow_measure(a, peer, better.from, better.to, x);
+    // Its own values do not tell which of two levels is the usual one, the others do: it may have been unlike at first.
+    if (better.from > 0 && better.to == a->windows) {
+        follow_stretch first;
+        follow_measure(a, peer, 0, better.from, &first);
+        if (first.height > x->height) *x = first, better = (peers_stretch){0, first.to};
+    }
     // What is usual is less certain than its own level before, where there are few.
     if (a->count <= FOLLOW_FEW) x->height = fmin(x->height, peers_onset_height(own, a->windows, better));
     free(own);
@@ -390,7 +396,9 @@ static size_t follow_round(peers_outcome *o, follow_axis *a, double silent, peer
         if (!unlike[i]) continue;
         bool is_silent = follow_is_silent(a, i, &stretches[i], silent);
         if (!is_silent && !follow_judge(a, i, &stretches[i], unlike, &chance)) continue;
+        follow_stretch coarse = stretches[i];
         follow_refine(a, i, unlike, &stretches[i]);
+        if (!follow_is_apart(stretches[i].mean)) stretches[i] = coarse;
         follow_mark(a, &marks[i], &stretches[i]);
         marks[i].is_silent = is_silent;
         o->chance = chance;
@@ -427,6 +435,7 @@ static size_t follow_round_of_few(peers_outcome *o, const follow_input *in, foll
     if (follow_axis_make(&others, in, without)) {
         double chance = NAN;
         others.left_out[most] = false;
+        others.own_noise[most] = follow_noise_of(others.ratio + most * others.windows, others.windows);
         follow_stretch x = follow_find(&others, most);
         follow_refine(&others, most, none, &x);
         bool is_silent = follow_is_silent(&others, most, &x, in->silent);

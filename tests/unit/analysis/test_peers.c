@@ -301,6 +301,46 @@ static void a_while_and_pauses(void **state)
     free(values);
 }
 
+// What was unlike at first and is well since.
+static void one_that_recovered(void **state)
+{
+    static const size_t counts[] = {4, 8, 64, 100};
+    static const float shares[] = {0, 0.4F, 2.5F};
+    (void)state;
+    random_state = 13;
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+        for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+            peers_outcome o;
+            float *values = series(counts[n], 0.05, 1, 0, 1);
+            for (size_t w = 0; w < 20; w++)
+                values[WINDOWS + w] *= shares[k];
+            peers_follow(&o, values, counts[n], WINDOWS, silent, NULL);
+            if (o.kind != PEERS_ONE || o.odd != 1 || o.from != 0 || o.to != 20 || o.always)
+                fail_msg("%zu peers, at %g: kind %d, peer %zu, %zu to %zu", counts[n], (double)shares[k], (int)o.kind,
+                         o.odd, o.from, o.to);
+            free(values);
+        }
+}
+
+// Noise of one's own is no change, though the others are steady.
+static void who_alone_is_noisy_is_not_accused(void **state)
+{
+    static const size_t counts[] = {8, 16, 64};
+    size_t accused = 0;
+    (void)state;
+    random_state = 19;
+    for (int set = 0; set < 90; set++) {
+        peers_outcome o;
+        float *values = series(counts[set % 3], 0.02, 0, 0, 1);
+        for (size_t w = 0; w < WINDOWS; w++)
+            values[2 * WINDOWS + w] *= (float)noise(0, 0.5);
+        peers_follow(&o, values, counts[set % 3], WINDOWS, silent, NULL);
+        accused += o.kind == PEERS_ONE || o.kind == PEERS_SEVERAL;
+        free(values);
+    }
+    assert_int_equal(accused, 0);
+}
+
 static void steady_groups_are_not_accused(void **state)
 {
     size_t accused = 0;
@@ -572,6 +612,8 @@ int main(void)
         cmocka_unit_test(of_two_the_one_that_changed),
         cmocka_unit_test(few_in_much_noise),
         cmocka_unit_test(a_while_and_pauses),
+        cmocka_unit_test(one_that_recovered),
+        cmocka_unit_test(who_alone_is_noisy_is_not_accused),
         cmocka_unit_test(steady_groups_are_not_accused),
         cmocka_unit_test(nics_of_a_node),
         cmocka_unit_test(a_table_of_ones_own),
