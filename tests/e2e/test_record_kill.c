@@ -197,7 +197,8 @@ static content read_back(const char *path)
         assert_true(i != NETPROF_NONE && x.snapshot->status[i] == NETPROF_STATUS_OK);
         uint64_t value = x.snapshot->values[i] / (1000000u / (uint64_t)sysconf(_SC_CLK_TCK));
         assert_true(value >= c.last);
-        bool jumps = c.snapshots && value > c.last + 1;
+        // Of a witness that heard of the creation and of the first read at once, the first step is of two.
+        bool jumps = c.snapshots && value > c.last + (c.last ? 1 : 2);
         c.jumps += jumps;
         if (jumps) c.jumped += value - c.last - 1;
         c.gaps_misplaced |= jumps != (named.to_ns != 0);
@@ -284,6 +285,24 @@ static int64_t waited_ns(pid_t pid)
     return sum;
 }
 
+// Of a wait that goes on the kernel tells no time yet: the thread that writes is at work, or would be.
+static bool writer_is_busy(pid_t pid)
+{
+    char path[64], state = 0;
+    bool busy = false;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        if (task->d_name[0] == '.' || atol(task->d_name) == (long)pid) continue;
+        snprintf(path, sizeof path, "/proc/%ld/task/%.16s/stat", (long)pid, task->d_name);
+        FILE *f = fopen(path, "r");
+        if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1) busy |= state == 'R' || state == 'D';
+        if (f) fclose(f);
+    }
+    if (tasks) closedir(tasks);
+    return busy;
+}
+
 // The recorder goes on when its writer has no processor for 5 ms: what waits in memory then is lost by a kill, at the end.
 static void kill_9_loses_no_complete_reading(void **state)
 {
@@ -306,7 +325,10 @@ static void kill_9_loses_no_complete_reading(void **state)
         witness_look(&w, kill_at);
         while (now_ns() < kill_at)
             witness_look(&w, kill_at);
-        bool starved = waited_ns(pid) > patience_ns;
+        int64_t asked = now_ns();
+        bool starved = waited_ns(pid) > patience_ns || writer_is_busy(pid);
+        kill(pid, SIGKILL);
+        starved |= now_ns() - asked > patience_ns;
         end(pid, SIGKILL);
         witness_look(&w, now_ns());
         content c = read_back(file);
@@ -328,7 +350,7 @@ static void kill_9_loses_no_complete_reading(void **state)
         "%d kills: %llu readings kept, %llu files with a cut end, %llu killed before the first reading, %llu starved\n",
         kills, (unsigned long long)readings, (unsigned long long)cut, (unsigned long long)none,
         (unsigned long long)disturbed);
-    assert_true(readings > (uint64_t)kills || disturbed); // it did record
+    assert_true(readings + 3 * disturbed > (uint64_t)kills); // it did record
 }
 
 static void signals_end_it_with_a_whole_file(void **state)
