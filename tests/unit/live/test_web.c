@@ -468,8 +468,10 @@ static void test_growth(void **state)
     expect_growth(&g, 0, 864e9, "86.4 GB a day: full in 10 days");
     expect_growth(&g, 0, 864e12, "86.4 GB a day: full in more than 10 years");
     expect_growth(&g, 0, 7.2e9, "86.4 GB a day: full in 2 h 00 min");
-    expect_growth(&g, 65000000 + UINT64_C(259200000000), 864e9,
-                  "86.4 GB a day: at its limit of 259 GB in 3 days, when the oldest go that no session needs");
+    expect_growth(
+        &g, 65000000 + UINT64_C(259200000000), 864e9,
+        "86.4 GB a day: at its limit of 259 GB in 3 days; then the oldest data that no session needs are dropped");
+    expect_growth(&g, 64000000, 864e9, "86.4 GB a day: full in 10 days"); // above its limit: sessions hold it
     // Two hours of nothing: what was before says nothing any more.
     growth_note(&g, 3700 * second, 65000000);
     growth_note(&g, 7300 * second, 65000000);

@@ -40,8 +40,10 @@ char *growth_words(const growth *g, uint64_t limit, double free_bytes)
     double rate = growth_rate(g), left = limit > g->last ? (double)(limit - g->last) : 0;
     if (!(rate > 0) || isnan(free_bytes)) return NULL;
     words_text a_day = words_amount(rate * growth_day_s, "bytes");
-    if (limit && left < free_bytes)
-        return memory_format("%s a day: at its limit of %s in %s, when the oldest go that no session needs", a_day.text,
-                             words_amount((double)limit, "bytes").text, growth_time(left / rate).text);
+    // Above its limit it grows because sessions need all of it: then the disk is what ends.
+    if (left > 0 && left < free_bytes)
+        return memory_format(
+            "%s a day: at its limit of %s in %s; then the oldest data that no session needs are dropped", a_day.text,
+            words_amount((double)limit, "bytes").text, growth_time(left / rate).text);
     return memory_format("%s a day: full in %s", a_day.text, growth_time(free_bytes / rate).text);
 }

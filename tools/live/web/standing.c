@@ -252,7 +252,7 @@ static json_object *standing_head(const web *w)
 {
     const web_head *h = &w->head;
     char host[256] = "", *disk = NULL, *load = NULL;
-    char *grows = growth_words(&w->growth, h->journal_limit, h->free_bytes);
+    char *grows = !h->runs ? NULL : growth_words(&w->growth, h->journal_limit, h->free_bytes);
     json_object *o = json_new_object();
     if (gethostname(host, sizeof host - 1)) *host = 0;
     json_put_text(o, "host", host);
