@@ -90,10 +90,10 @@ static void who_is_named(void **state)
         {1, -1, -1, -1, {-1, -1}, NULL, 0, NULL},
         {2, -1, -1, -1, {-1, -1}, NULL, 0, NULL}, // those on one host are five times as fast
         {4, -1, -1, -1, {-1, -1}, NULL, 0, NULL},
-        {1, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "alone comes late to Send and Recv, and its partners wait"},
-        {4, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "alone comes late to Send and Recv, and its partners wait"},
+        {1, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "comes late to Send and Recv, and its partners wait"},
+        {4, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "comes late to Send and Recv, and its partners wait"},
         {1, -1, 3, -1, {-1, -1}, NULL, 0, NULL}, // it waits for all
-        {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "alone transfers slowly to and from whichever partner"},
+        {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "transfers slowly to and from whichever partner"},
         // of its 14 transfers of each kind 6 are beside near ones
         {4, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "take 2.9"},
         {1, -1, -1, -1, {2, 7}, "nccl-slow-pair", 2, "takes 3.9"},

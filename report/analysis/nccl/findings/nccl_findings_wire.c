@@ -149,7 +149,10 @@ typedef struct partners_cell {
 typedef struct partners_judging {
     nccl_findings_making *m;
     partners_cell *cells;
-    size_t count;
+    size_t count, judged, slow;
+    size_t *of, *first; // of: cells by their members and partners; those of a member begin at of[first[member]]
+    double *lost;       // [members], and room for partners_side_of() alone
+    bool *seen;
 } partners_judging;
 
 // The transfers that have one rank on one side.
@@ -214,35 +217,68 @@ static void partners_compare(partners_judging *j)
             x->judged = true;
             x->ratio = median > 0 ? x->p->time_us.p50 / median : 1;
             x->slow = x->ratio > nccl_finding_rules[NCCL_RULE_SLOW_PAIR].limit && x->p->time_us.p25 > median + 2; // us
+            j->slow += x->slow;
         }
+        j->judged += k - i;
     }
     free(work);
 }
 
 // ---- one rank ----
 
+// Each cell stands with its member and with its partner: nobody's have to be searched for among all.
+static void partners_index(partners_judging *j)
+{
+    size_t members = j->m->n->member_count;
+    j->first = memory_calloc(members + 2, sizeof *j->first);
+    j->of = memory_array(NULL, 2 * j->count + 1, sizeof *j->of);
+    j->lost = memory_calloc(members + 1, sizeof *j->lost);
+    j->seen = memory_calloc(members + 1, sizeof *j->seen);
+    for (size_t i = 0; i < j->count; i++) {
+        j->first[j->cells[i].member + 2]++;
+        if (j->cells[i].partner != j->cells[i].member) j->first[j->cells[i].partner + 2]++;
+    }
+    for (size_t i = 2; i < members + 2; i++)
+        j->first[i] += j->first[i - 1];
+    for (size_t i = 0; i < j->count; i++) {
+        j->of[j->first[j->cells[i].member + 1]++] = i;
+        if (j->cells[i].partner != j->cells[i].member) j->of[j->first[j->cells[i].partner + 1]++] = i;
+    }
+}
+
+static void partners_free(partners_judging *j)
+{
+    free(j->cells);
+    free(j->first);
+    free(j->of);
+    free(j->lost);
+    free(j->seen);
+}
+
 // own: the rank's calls; else those of its partners with it.
 static partners_side partners_side_of(const partners_judging *j, uint32_t member, bool own)
 {
     partners_side s = {0};
-    double *ratios = memory_array(NULL, j->count, sizeof *ratios);
-    double *lost = memory_calloc(j->m->n->member_count, sizeof *lost);
-    bool *seen = memory_calloc(j->m->n->member_count, sizeof *seen);
-    for (size_t i = 0; i < j->count; i++) {
-        const partners_cell *x = &j->cells[i];
+    size_t from = j->first[member], to = j->first[member + 1];
+    double *ratios = memory_array(NULL, to - from + 1, sizeof *ratios);
+    for (size_t i = from; i < to; i++) {
+        const partners_cell *x = &j->cells[j->of[i]];
         uint32_t other = own ? x->partner : x->member;
         if (!x->judged || (own ? x->member : x->partner) != member || other == member) continue;
-        s.partners += !seen[other];
-        seen[other] = true;
+        s.partners += !j->seen[other];
+        j->seen[other] = true;
         s.slow += x->slow;
         ratios[s.cells++] = x->ratio;
-        if (x->slow) lost[other] += x->p->time_us.p50 * (1 - 1 / x->ratio) * (double)x->p->records;
-        if (lost[other] > s.cost_us) s.cost_us = lost[other];
+        if (x->slow) j->lost[other] += x->p->time_us.p50 * (1 - 1 / x->ratio) * (double)x->p->records;
+        if (j->lost[other] > s.cost_us) s.cost_us = j->lost[other];
     }
     s.ratio = s.cells ? nccl_median_of(ratios, s.cells) : 1;
     free(ratios);
-    free(lost);
-    free(seen);
+    for (size_t i = from; i < to; i++) { // as they were
+        const partners_cell *x = &j->cells[j->of[i]];
+        j->seen[x->member] = j->seen[x->partner] = false;
+        j->lost[x->member] = j->lost[x->partner] = 0;
+    }
     return s;
 }
 
@@ -254,20 +290,18 @@ static bool partners_all_slow(const partners_side *s)
 // Most transfers between others must be as usual: one that stands alone.
 static bool partners_others_are_well(const partners_judging *j, uint32_t member)
 {
-    size_t others = 0, slow = 0;
-    for (size_t i = 0; i < j->count; i++) {
-        const partners_cell *x = &j->cells[i];
-        if (!x->judged || x->member == member || x->partner == member) continue;
-        others++;
-        slow += x->slow;
+    size_t others = j->judged, slow = j->slow;
+    for (size_t i = j->first[member]; i < j->first[member + 1]; i++) {
+        others -= j->cells[j->of[i]].judged;
+        slow -= j->cells[j->of[i]].slow;
     }
     return others && 4 * slow <= others;
 }
 
 static void partners_explain(partners_judging *j, uint32_t member)
 {
-    for (size_t i = 0; i < j->count; i++)
-        if (j->cells[i].member == member || j->cells[i].partner == member) j->cells[i].explained = true;
+    for (size_t i = j->first[member]; i < j->first[member + 1]; i++)
+        j->cells[j->of[i]].explained = true;
 }
 
 static void partners_report_rank(partners_judging *j, uint32_t member, const partners_side *with, bool own_too)
@@ -281,8 +315,8 @@ static void partners_report_rank(partners_judging *j, uint32_t member, const par
                          : "comes late to Send and Recv, and its partners wait for it: their calls with it take";
     nccl_finding *x =
         nccl_finding_add(j->m, own_too ? NCCL_RULE_SLOW_PARTNER : NCCL_RULE_LATE_PARTNER, SEVERITY_WATCH, with->ratio,
-                         memory_format("%s in communicator %s alone %s %s times as long as between equals", who, label,
-                                       is, words_number(with->ratio).text));
+                         memory_format("%s in communicator %s %s %s times as long as between equals", who, label, is,
+                                       words_number(with->ratio).text));
     free(who);
     x->device = nccl_finding_host(n, member);
     x->communicator = n->members[member].communicator;
@@ -332,20 +366,17 @@ static void partners_report_pair(partners_judging *j, const partners_cell *c)
     x->cost_us = c->p->time_us.p50 * (1 - 1 / c->ratio) * (double)c->p->records;
 }
 
-static bool partners_are_the_same_two(const partners_cell *x, const partners_cell *y)
-{
-    return (x->member == y->member && x->partner == y->partner) || (x->member == y->partner && x->partner == y->member);
-}
-
 // Of what two have with each other only the slowest.
 static void partners_report_pairs(partners_judging *j)
 {
     for (size_t i = 0; i < j->count; i++) {
         const partners_cell *worst = &j->cells[i];
         if (!worst->slow || worst->explained) continue;
-        for (size_t k = i; k < j->count; k++) {
-            partners_cell *x = &j->cells[k];
-            if (!x->slow || x->explained || !partners_are_the_same_two(&j->cells[i], x)) continue;
+        uint32_t member = worst->member, partner = worst->partner;
+        for (size_t k = j->first[member]; k < j->first[member + 1]; k++) {
+            partners_cell *x = &j->cells[j->of[k]];
+            bool same_two = x->member == member ? x->partner == partner : x->member == partner;
+            if (!x->slow || x->explained || !same_two) continue;
             x->explained = true;
             if (x->ratio > worst->ratio) worst = x;
         }
@@ -358,7 +389,8 @@ void nccl_findings_partners(nccl_findings_making *m)
     partners_judging j = {.m = m};
     partners_collect(&j);
     partners_compare(&j);
+    partners_index(&j);
     partners_report_ranks(&j);
     partners_report_pairs(&j);
-    free(j.cells);
+    partners_free(&j);
 }
