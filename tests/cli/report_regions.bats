@@ -27,9 +27,9 @@ setup() {
     netprof report -o held.pdf held
     pdftotext -layout -l 1 held.pdf - | tr -s ' ' >held.txt
     grep -qE '^ ?HIGH Who is held\? Rank 17 \(h[0-9]+\) is held in wait, ' held.txt
-    grep -qE '^ ?HIGH Meanwhile In halo_exchange meanwhile, on its host cxi0: transmit blocked by the network' held.txt
+    grep -qE '^ ?INFO Beside it In halo_exchange meanwhile, on its host cxi0: transmit blocked by the network' held.txt
     grep -qE '^ ?OK What it is not Not its work: rank 17 works ' held.txt
-    [ "$(grep -cE '^ ?(HIGH|WARN|WATCH|INFO|OK|UNKNOWN) (Who|Meanwhile|Also|What|Look|Not|Complete)' held.txt)" -le 6 ]
+    [ "$(grep -cE '^ ?(HIGH|WARN|WATCH|INFO|OK|UNKNOWN) (Who|Beside it|Also|What|Look|Not|Complete)' held.txt)" -le 6 ]
     grep -q '^ *Balance over ranks' held.txt
     grep -q '^64 rank files, complete' held.txt
 }

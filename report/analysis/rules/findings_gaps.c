@@ -157,7 +157,7 @@ char *finding_gap_text(const findings *f, const finding_gap *gap)
 // ---- what helps ----
 
 static const char findings_as_root[] =
-    "Once: take both readings by sudo netprof collect -o FILE. For good: an administrator "
+    "For now: take both readings with sudo netprof collect -o FILE. For good: an administrator "
     "opens these files to your group (chgrp and chmod g+r, in a udev rule)";
 
 // Only what is sure to be the way, with the command; NULL: nothing is known that helps.
@@ -180,8 +180,8 @@ const char *finding_gap_remedy(const findings *f, const finding_gap *gap)
     }
     if (u->sys_errno == EACCES || u->sys_errno == EPERM) return findings_as_root;
     if (u->sys_errno == EBADMSG)
-        return "By head -c 64 FILE see what the driver writes there; then its version (modinfo) and its messages "
-               "(dmesg -T)";
+        return "See what the driver writes there (head -c 64 FILE), then its version (modinfo) and its messages (sudo "
+               "dmesg -T)";
     return NULL;
 }
 

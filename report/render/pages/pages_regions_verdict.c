@@ -18,7 +18,7 @@ static size_t regions_verdict_add_note(document *doc, const regions_note *n)
     if (*beside >= 'a' && *beside <= 'z') *beside = (char)(*beside - 'a' + 'A');
     char *before = memory_format("%.*s", (int)(n->meanwhile - strlen("; ")), n->text);
     document_answer(doc, n->severity, n->question, before);
-    document_answer(doc, n->severity, "Meanwhile", beside);
+    document_answer(doc, SEVERITY_INFO, "Beside it", beside); // no cause: coincidence
     free(beside);
     free(before);
     return 2;
@@ -46,8 +46,11 @@ void pages_regions_verdict(document *doc, const regions *r)
         left_out[i] = regions_verdict_gives_way(&r->notes[i], told);
         told -= left_out[i];
     }
-    for (size_t i = 0; i < r->note_count && shown < VERDICT_LINES - (next != NULL); i++)
-        if (&r->notes[i] != next && !left_out[i]) shown += regions_verdict_add_note(doc, &r->notes[i]);
+    for (size_t i = 0; i < r->note_count; i++) {
+        if (&r->notes[i] == next || left_out[i]) continue;
+        if (shown + 1 + (r->notes[i].meanwhile > 0) > VERDICT_LINES - (next != NULL)) break;
+        shown += regions_verdict_add_note(doc, &r->notes[i]);
+    }
     if (next) document_answer(doc, next->severity, next->question, next->text);
     free(left_out);
 }

@@ -511,9 +511,10 @@ static void part_churn(void)
         if (i == 999) before = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
     }
     after = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
-    /* a block that is taken over may still need room for a sample of the sampler: one for each depth, one in between */
+    /* a block that is taken over may still need room for a sample of the sampler: one for each depth, one in between; and
+       the sampler may just have held something when it was counted first */
     most = netprof__regions_state.started == NETPROF_MODE_SAMPLER ? 3 * 256 : 0;
-    EXPECT(after >= before && after - before <= most);
+    EXPECT(after - before <= most && before - after <= most);
     s = sum_now("life");
     EXPECT(s.calls == 2000 && s.measured == 2000 && s.aborted == 500 && s.open == 0);
     EXPECT(sum_now("work").measured == 2000);

@@ -56,8 +56,8 @@ static void write_rank(const situation *s, const char *tree, int rank)
 
 static const nccl_finding *next_accusation(const nccl_findings *f, const nccl_finding *after)
 {
-    for (const nccl_finding *x = after ? after + 1 : f->items; x < f->items + f->count; x++)
-        if (x->severity >= SEVERITY_WATCH) return x;
+    for (size_t i = after ? (size_t)(after - f->items) + 1 : 0; i < f->count; i++)
+        if (f->items[i].severity >= SEVERITY_WATCH) return &f->items[i];
     return NULL;
 }
 

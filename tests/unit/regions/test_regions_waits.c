@@ -251,7 +251,8 @@ static void an_early_bird_is_never_accused(void **state)
 }
 
 // One rank alone works more, less or nothing from the 65th of 128 steps on. The sentence says since when, within two of
-// 64 stretches of the run, and less work is no accusation.
+// 64 stretches of the run (in noise of 30 % one in twenty is farther off, see tests/labelled/README.md: four), and less
+// work is no accusation.
 static void since_when_a_rank_is_unlike_the_others(void **state)
 {
     static const struct {
@@ -269,8 +270,8 @@ static void since_when_a_rank_is_unlike_the_others(void **state)
         const steps s = {ranks[i / 9], 8, 128, noise[i / 3 % 3], kinds[i % 3].load, "MPI_Allreduce", true, NULL};
         regions r = run_steps(&s);
         const regions_alone *x = &r.waits.alone;
-        double window = begins[128] / REGIONS_BLOCKS / 1e9;
-        if (x->rank != odd_one || fabs(x->from_s - begins[64] / 1e9) > 2 * window || !x->to_end)
+        double window = begins[128] / REGIONS_BLOCKS / 1e9, windows = s.noise < 0.3 ? 2 : 4;
+        if (x->rank != odd_one || fabs(x->from_s - begins[64] / 1e9) > windows * window || !x->to_end)
             fail_msg("%zu ranks, noise %g: rank %zu from %g s, not %g", s.ranks, s.noise, x->rank, x->from_s,
                      begins[64] / 1e9);
         if (!is_told(&r, kinds[i % 3].said)) fail_msg("not told: %s", kinds[i % 3].said);

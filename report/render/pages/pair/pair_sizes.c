@@ -243,9 +243,14 @@ static bool sizes_make_family(pair *p, const pair_source *s, const family *f, fa
     }
     *to = (family_chart){.chart = sizes_family_chart(p, f, f->name, sets, shown), .narrow = shown == 1};
     if (shown < folded)
-        to->note = arena_format(p->memory, "%s %zu of %zu %s that counted any; --all-nics shows all.",
-                                folded == count ? "The busiest" : "Of these are shown", shown, folded,
-                                pair_noun(s->name, true));
+        to->note =
+            folded == count
+                ? arena_format(p->memory, "The busiest %zu of %zu %s that counted any; --all-nics shows all.", shown,
+                               count, pair_noun(s->name, true))
+                : arena_format(p->memory,
+                               "%zu of %zu distributions are shown, alike ones (no share more than 5 points off) as "
+                               "their sum; --all-nics shows each.",
+                               shown, folded);
     else if (folded < count)
         to->note = arena_format(
             p->memory, "Alike: no share is more than 5 points off; their sum is shown, --all-nics shows each.");
