@@ -78,15 +78,14 @@ END
     sed "s/10s/300ms/; s/--every 1s 'eth\*'/--every 200ms -n 2 lo/" recipe >lines
     while read -r line; do
         status=0
-        case $line in *my_daemon*) ./my_daemon 60 3>&- & until pidof -s my_daemon; do sleep 0.02; done ;; esac
+        case $line in *my_daemon*) ./my_daemon 5 3>&- & until pidof -s my_daemon || ! kill -0 $!; do sleep 0.02; done ;; esac
         timeout 60 bash -uo pipefail -c "$line" >out 2>err || status=$?
         echo "$line: $status"
         cat err
         # The first call has nothing to compare with.
         case $line in *since-last) [ "$status" = 4 ] ;; *) [ "$status" = 0 ] ;; esac
     done <lines
-    kill %1
-    wait || true
+    wait
     [ "$(ls runs/run-*.netprof | wc -l)" -eq 10 ]
 }
 
