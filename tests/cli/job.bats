@@ -28,16 +28,10 @@ near() {
     awk -v a="$1" -v b="$2" -v slack="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; if (d > slack) { print a, "is not", b; exit 1 } }'
 }
 
-@test "job: CPU seconds, memory and bytes of a real workload" {
+# A shell that burns CPU time, and netprof job of its recording; `used` are its CPU seconds by the kernel's ticks.
+burn() {
+    rm -f go stop finished n.netprof
     mkfifo go stop # waiting for one costs no CPU time
-    cat >burn.sh <<'END'
-read -r _ <go
-i=0
-while [ $i -lt 300000 ]; do i=$((i + 1)); done
-head -c 20000000 /dev/zero >written
-echo done >finished
-read -r _ <stop
-END
     bash burn.sh &
     pid=$!
     netprof record -q -o n.netprof --interval 100ms --job "$pid" --duration 60s &
@@ -55,7 +49,25 @@ END
     wait $pid
     run --separate-stderr netprof job n.netprof --json --fail-on critical
     [ "$status" -eq 0 ]
-    near "$(jq .use.cpu.total <<<"$output")" "$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')" 0.15
+    used=$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')
+}
+
+@test "job: CPU seconds, memory and bytes of a real workload" {
+    cat >burn.sh <<'END'
+read -r _ <go
+i=0
+while [ $i -lt 300000 ]; do i=$((i + 1)); done
+head -c 20000000 /dev/zero >written
+echo done >finished
+read -r _ <stop
+END
+    burn
+    # Once more where a busy machine came between; what is wrong is wrong twice.
+    near "$(jq .use.cpu.total <<<"$output")" "$used" 0.15 || {
+        jq -c '[.use.cpu, .hosts[0].cpu_by]' <<<"$output"
+        burn
+        near "$(jq .use.cpu.total <<<"$output")" "$used" 0.15
+    }
     [ "$(jq -r .use.cpu.scope <<<"$output")" = job ]
     [ "$(jq '.use.files_written.total >= 20000000 and .use.files_written.total < 21000000' <<<"$output")" = true ]
     # Other shells of this machine share most of it.
