@@ -7,10 +7,11 @@
 
 enum { VERDICT_LINES = 6 };
 
-// What happened to the network meanwhile is a line of its own: it stands beside the sentence, and is no part of it.
-static size_t regions_verdict_add_note(document *doc, const regions_note *n)
+// What happened to the network meanwhile is a line of its own, where there is room: it stands beside the sentence, and is no
+// part of it.
+static size_t regions_verdict_add_note(document *doc, const regions_note *n, size_t room)
 {
-    if (!n->meanwhile) {
+    if (!n->meanwhile || room < 2) {
         document_answer(doc, n->severity, n->question, n->text);
         return 1;
     }
@@ -46,11 +47,9 @@ void pages_regions_verdict(document *doc, const regions *r)
         left_out[i] = regions_verdict_gives_way(&r->notes[i], told);
         told -= left_out[i];
     }
-    for (size_t i = 0; i < r->note_count; i++) {
-        if (&r->notes[i] == next || left_out[i]) continue;
-        if (shown + 1 + (r->notes[i].meanwhile > 0) > VERDICT_LINES - (next != NULL)) break;
-        shown += regions_verdict_add_note(doc, &r->notes[i]);
-    }
+    size_t room = VERDICT_LINES - (next != NULL);
+    for (size_t i = 0; i < r->note_count && shown < room; i++)
+        if (&r->notes[i] != next && !left_out[i]) shown += regions_verdict_add_note(doc, &r->notes[i], room - shown);
     if (next) document_answer(doc, next->severity, next->question, next->text);
     free(left_out);
 }
