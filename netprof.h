@@ -12607,7 +12607,7 @@ static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor
                                               netprof__cursor *counters, const size_t *texts)
 {
     netprof_regions *to = &r->regions;
-    size_t name_count, end, count, i, at;
+    size_t name_count = 0, end, count, i, at;
     const char **names = netprof__take_region_names(r, c, texts[2], &name_count, &end);
     uint64_t index = 0, one;
     char *text = NULL;
