@@ -13,9 +13,9 @@
 #include <time.h>
 
 enum { KEPT_MOST = 4096, LIVE_MOST = 1 << 20, TOLD_MOST = 32, UNREAD_LEAST = 65536 };
-static const int64_t LOOK_LEAST_NS = 1000000000, LOOK_PART = 500;
-static const int64_t EARLY_NS = INT64_C(60000000000), EARLY_PART = 100; // a run of seconds is looked at often enough
-static const uint64_t BYTES_WORTH_A_NAME = 1000000;                     // it may be what sends something again later
+static const int64_t LOOK_LEAST_NS = 1000000000, LOOK_PART = 2000;
+static const int64_t EARLY_NS = INT64_C(2000000000), EARLY_PART = 100; // a run of seconds is looked at often enough
+static const uint64_t BYTES_WORTH_A_NAME = 1000000;                    // it may be what sends something again later
 
 struct tcp_sockets {
     tcp_diag diag;

@@ -4,7 +4,7 @@
 // it ends, and not lost.
 //
 // A look takes about 1 us a socket and some ms for the kernel's walk of its table. Looks are at least a second apart and
-// take at most a hundredth of the first minute and a five-hundredth of the time after it.
+// take at most a hundredth of the first two seconds and a two-thousandth of the time after them.
 // Memory is bounded: of ended connections only those that sent something again are kept, and of these 4096.
 //
 // Thread rule: one thread at a time. No function ends the program; without memory less is known, and `incomplete` says so.
