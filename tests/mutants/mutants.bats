@@ -75,6 +75,72 @@ EOF
     [[ $output != *'other((struct b *)0, (struct a *)0)'* ]]
 }
 
+@test "of a cmocka program those cases run that meet a fault; one that fails alone is no proof" {
+    cat >"$tree/main.c" <<'EOF'
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+int tested(int a, int b);
+int called(int a, int b);
+int never(int a, int b);
+static int ready;
+
+static void note(const char *name)
+{
+    FILE *f = fopen(getenv("CASES_RUN"), "a");
+    const char *alive = getenv("MUTANT_ALIVE");
+    fprintf(f, "%s %s\n", alive ? alive : "none", name);
+    fclose(f);
+}
+static void test_tested(void **state)
+{
+    (void)state;
+    note("test_tested");
+    ready = 1;
+    assert_int_equal(tested(2, 1), 1);
+    assert_int_equal(tested(1, 1), 0);
+    assert_int_equal(tested(1, 2), 0);
+}
+static void test_called(void **state)
+{
+    (void)state;
+    note("test_called");
+    called(1, 1);
+}
+static void test_after(void **state)
+{
+    (void)state;
+    note("test_after");
+    assert_true(ready);
+    never(1, 1);
+}
+int main(void)
+{
+    const struct CMUnitTest first[] = {cmocka_unit_test(test_tested), cmocka_unit_test(test_called)};
+    const struct CMUnitTest second[] = {cmocka_unit_test(test_after)};
+    return cmocka_run_group_tests(first, NULL, NULL) + cmocka_run_group_tests(second, NULL, NULL);
+}
+EOF
+    export CASES_RUN=$BATS_TEST_TMPDIR/ran
+    # shellcheck disable=SC2016 # the build's shell is to see $MUTANT_OBJECT
+    run "$NETPROF_TEST_TOP/tests/mutate" --top "$tree" --build 'cc -o t ./*.c "$MUTANT_OBJECT" -lcmocka' --test 'all=./t' \
+        --of tested.c:1 --of called.c:1 --of never.c:1 --jobs 1
+    printf '%s\n' "$output"
+    cat "$CASES_RUN"
+    [ "$status" -eq 0 ]
+    [[ $output == *'trying 3 with 3 cases'* ]]
+    [[ $output == *'   0 killed   all: test_tested  tested.c:'* ]]
+    [[ $output == *'called.c:4  [comparison]  met by 1 test'$'\n'* ]]
+    [[ $output == *'never.c:4  [comparison]  met by 1 test, 1 of which fail alone'* ]]
+    # All once; then each fault its own, twice where it failed, with one run without a fault to see whether that is the cause.
+    printf '%s\n' 'none test_tested' 'none test_called' 'none test_after' '0 test_tested' 'none test_tested' '0 test_tested' \
+        '1 test_called' '2 test_after' 'none test_after' | diff - "$CASES_RUN"
+}
+
 @test "a fault that lasts for ever is killed" {
     cat >"$tree/tested.c" <<'EOF'
 int tested(int a, int b);

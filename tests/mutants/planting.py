@@ -1,10 +1,12 @@
 """A copy of the tree with faults in it, and its build."""
+import concurrent.futures
 import glob
 import json
 import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 
 import sites as finding
@@ -12,6 +14,10 @@ import sites as finding
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Faults are warned of by a compiler; that is not what is asked here. But a pointer for a number is no C.
 FLAGS = ["-Werror=incompatible-pointer-types", "-Werror=int-conversion"]  # -w would let these through, too
+
+# What the quick scripts of tests/cli run.
+PROGRAMS = ["netprof", "netprof-report", "netprof-export", "netprof-sim", "nccl-generate", "make_job", "make_regions",
+            "region_phases", "region_ends", "halo_exchange"]
 
 
 def listed(path):
@@ -103,7 +109,10 @@ class Tree:
     def configure(self):
         if self.command:
             return
-        link = [f"-DCMAKE_{kind}_LINKER_FLAGS={self.object}" for kind in ("EXE", "SHARED", "MODULE")]
+        linker = " -fuse-ld=lld" if shutil.which("ld.lld") else ""  # half of a build is linking
+        link = [f"-DCMAKE_{kind}_LINKER_FLAGS={self.object}{linker}" for kind in ("EXE", "SHARED", "MODULE")]
+        if shutil.which("ccache") and "CMAKE_C_COMPILER_LAUNCHER" not in os.environ:
+            link.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")  # with other faults in netprof.h most objects are what they were
         subprocess.run(["cmake", "--log-level=ERROR", "-S", self.tree, "-B", self.out, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
                         "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS=-O0 {' '.join(FLAGS)}", "-DNETPROF_BUILD_TESTS=ON",
                         "-DNETPROF_SANITIZE=address", "-DNETPROF_TESTS_ALL=ON", *link], check=True, stdout=subprocess.DEVNULL)
@@ -121,6 +130,8 @@ class Tree:
                 if name.endswith("report/analysis/netprof.c"):
                     name = "netprof.h"  # the implementation, compiled once
                 words = shlex.split(c["command"])
+                if os.path.basename(words[0]) == "ccache":
+                    del words[0]
                 at = words.index("-o")
                 del words[at:at + 2]
                 self.commands.setdefault(name, ([w for w in words if w != "-c" and not w.startswith("-fsanitize")],
@@ -164,6 +175,13 @@ class Tree:
     def sites_in(self, name):
         return finding.sites_of(name, self.originals[name].decode(), self.active(name))
 
+    def sites_of(self, names):
+        """{name: its sites}; the compiler's work at once for several."""
+        names = sorted(names)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            seen = dict(zip(names, pool.map(self.active, names)))
+        return {name: finding.sites_of(name, self.originals[name].decode(), seen[name]) for name in names}
+
     def these(self, wanted, all_sites):
         """The faults that a file lists."""
         found = []
@@ -183,20 +201,18 @@ class Tree:
         self.write({})
         self.configure()
         self.compile_commands()
-        all_sites, names = {}, {}
+        names = {}
         for group in groups:
             pattern = group.rsplit(":", 1)[0]
             found = [os.path.relpath(p, self.top) for p in glob.glob(os.path.join(self.top, pattern), recursive=True)]
             names[group] = sorted(n for n in found if n in self.originals)
-            for name in names[group]:
-                if name not in all_sites:
-                    all_sites[name] = self.sites_in(name)
+        all_sites = self.sites_of({n for found in names.values() for n in found})
         given = self.these(these, all_sites)
         draws = []
         for seed in seeds:
             for group in groups:
                 draws.append(Draw(seed, group, [s for n in names[group] for s in all_sites[n]]))
-        bad, planted = set(), []
+        bad, planted, compiles = set(), [], {}
         while True:
             planted = [s for s in given if id(s) not in bad]
             for draw in draws:
@@ -207,7 +223,12 @@ class Tree:
             for name in {s.path for s in planted}:
                 changed[name] = self.text_with(name, [s for s in planted if s.path == name])
             self.write(changed)
-            refused = [s for name in changed for s in self.refused(name, [s for s in planted if s.path == name])]
+            changes = {name: {(s.start, s.code) for s in planted if s.path == name} for name in changed}
+            asked = [name for name in changed if compiles.get(name) != changes[name]]
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                answers = list(pool.map(lambda name: self.refused(name, [s for s in planted if s.path == name]), asked))
+            refused = [s for answer in answers for s in answer]
+            compiles.update((name, changes[name]) for name, answer in zip(asked, answers) if not answer)
             if not refused:
                 break
             bad |= set(map(id, refused))
@@ -217,15 +238,14 @@ class Tree:
         return planted
 
     def build(self, programs):
-        """`programs`: the tests that are to be run. Those that are left out are not built; None: everything is."""
+        """`programs`: the tests that are to be run, and PROGRAMS for the scripts among them; None: everything is built."""
         if self.command:
             subprocess.run(self.command, shell=True, check=True, cwd=self.tree,
                            env=dict(os.environ, MUTANT_OBJECT=self.object))
         else:
             targets = ["all"]
             if programs is not None:
-                targets = [f"{room}/all" for room in ("report", "tools", "tests/sim", "tests/nccl")]
-                targets += {os.path.relpath(p, self.out) for p in programs if p.startswith(self.out + os.sep)}
+                targets = PROGRAMS + sorted({os.path.relpath(p, self.out) for p in programs if p.startswith(self.out + os.sep)})
             done = subprocess.run(["ninja", "-C", self.out, "-j", "2", *targets], capture_output=True, text=True)
             if done.returncode:
                 raise SystemExit(done.stdout[-4000:])

@@ -14,8 +14,14 @@ MOST = 4096  # NETPROF_MUTANTS_MOST
 # Programs of the tree that are tests, but for those that take long and those that compile the header with flags of
 # their own or look at the layout.
 LABELS_OUT = {"long", "bench", "header", "house", "labelled", "faults", "e2e", "mutants"}
-# Quick scripts of tests/cli that every fault meets: what these commands make of their input has few tests of units.
-SCRIPTS_QUICK = {"cli.nsys", "cli.nccl", "cli.compare", "cli.regions_series"}
+# Of the others those that tell something of netprof.h or of report/analysis: the rest is about drawing, other programs and
+# hardware, and what replays a corpus looks for crashes alone. --tests . has all.
+TESTS_QUICK = r"^(?!fuzz\.|unit\.(pages|pages_time|pages_job|charts_plots|document|canvas|plot|number|journal|spool|sessions|" \
+    r"judge|web|wire|watch|slurm|gpu_clients|gpu_libraries|sources_\w+|membership|nccl_plugin)$)"
+# Scripts of tests/cli that every fault meets: what these commands make of their input, and what a program with regions
+# prints and writes, has few tests of units.
+SCRIPTS_QUICK = {"cli.nsys", "cli.nccl", "cli.compare", "cli.regions_series", "cli.regions", "cli.region_ends", "cli.diff",
+                 "cli.check"}
 SCRIPTS_OUT = {"cli.readme", "cli.samples", "cli.slurm_prologue", "cli.devices"}
 # Faults may delete or fill what a test handles as root: it gets its own /dev, and everything outside of /tmp and the copy
 # is read-only for it, the tree as well.
@@ -39,9 +45,14 @@ exec "$@"
 """
 
 
+BATCH_S = 2.0  # cases of one program that take so long together run in one process
+
+
 class Test:
-    def __init__(self, name, command, env, script=None, case=None):
-        self.name, self.command, self.env, self.script, self.case = name, command, env, script, case
+    """A program without cases, a case of a cmocka program (`program`, `case`), or one of a script (`script`, `case`)."""
+
+    def __init__(self, name, command, env, script=None, case=None, program=None):
+        self.name, self.command, self.env, self.script, self.case, self.program = name, command, env, script, case, program
         self.met, self.took = set(), 0.0
 
 
@@ -114,25 +125,45 @@ def run_test(tree, test, env, limit):
     return status == 0, time.time() - begin, output.decode(errors="replace"), status is None
 
 
-def met_in(path):
-    with open(path, "rb") as f:
-        return {i for i, byte in enumerate(f.read()) if byte}
-
-
 def empty(path):
     with open(path, "wb") as f:
         f.write(bytes(MOST))
 
 
+def times_in(path):
+    """Of a program's cases: [(number, seconds, name)]."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        rows = [line.split(" ", 2) for line in f]
+    return [(int(number), float(seconds), name.strip()) for number, seconds, name in rows]
+
+
+def blocks_in(path):
+    """[what was met outside of cases, in case 1, in case 2, ...]"""
+    with open(path, "rb") as f:
+        content = f.read()
+    return [{i for i, byte in enumerate(content[at:at + MOST]) if byte} for at in range(0, len(content), MOST)]
+
+
 def baseline_program(tree, test):
+    """(what is wrong, its cases or itself). One run tells what each case meets and how long it takes."""
     path = os.path.join(tree.work, "met", re.sub(r"[^\w.]", "_", test.name))
     for _ in range(2):  # a test may have met with a busy machine
         empty(path)
-        passed, test.took, output, _ = run_test(tree, test, {"MUTANTS_MET": path}, 900)
+        if os.path.exists(path + ".times"):
+            os.unlink(path + ".times")
+        passed, test.took, output, _ = run_test(tree, test, {"MUTANTS_MET": path, "MUTANTS_TIMES": path + ".times"}, 900)
         if passed:
             break
-    test.met = met_in(path)
-    return None if passed else (test, output[-3000:])
+    blocks, cases = blocks_in(path), []
+    for number, seconds, name in times_in(path + ".times"):
+        case = Test(f"{test.name}: {name}", test.command, test.env, None, number, test.name)
+        case.took = seconds
+        case.met = blocks[0] | (blocks[number] if number < len(blocks) else set())
+        cases.append(case)
+    test.met = set().union(*blocks)
+    return (None if passed else (test, output[-3000:])), cases or [test]
 
 
 def baseline_script(tree, cases):
@@ -146,11 +177,11 @@ def baseline_script(tree, cases):
     passed, _, output, _ = run_test(tree, whole, {"MUTANTS_CASES": folder}, 1800)
     shared = set()
     if os.path.exists(os.path.join(folder, f"{name}.0")):
-        shared = met_in(os.path.join(folder, f"{name}.0"))
+        shared = set().union(*blocks_in(os.path.join(folder, f"{name}.0")))
     times = {int(n): int(ms) / 1000 for n, ms in re.findall(r"^ok (\d+) .* in (\d+)ms", output, re.M)}
     for case in cases:
         path = os.path.join(folder, f"{name}.{case.case}")
-        case.met = (met_in(path) if os.path.exists(path) else set()) | shared
+        case.met = set(shared).union(*(blocks_in(path) if os.path.exists(path) else []))
         case.took = times.get(case.case, 0)
     whole.script = cases[0].script
     return None if passed else (whole, "\n".join(line for line in output.split("\n") if not line.startswith("ok"))[-3000:])
@@ -170,7 +201,8 @@ def version(tree, test):
 
 
 def baseline(tree, tests, jobs):
-    """What each test meets and how long it takes; those that fail. Of what was not built again since, this is known."""
+    """(the tests that faults may meet, those that fail without one and their output). Programs become their cases. Of what
+    was not built again since the last time, all is known."""
     os.makedirs(os.path.join(tree.work, "met"), exist_ok=True)
     path, known, lock = os.path.join(tree.work, "baseline.json"), {}, threading.Lock()
     if os.path.exists(path) and tree.command is None:
@@ -181,39 +213,98 @@ def baseline(tree, tests, jobs):
         test.version = version(tree, test)
         groups.setdefault(test.script or test.name, []).append(test)
 
-    def run(group):
-        if all(known.get(t.name, {}).get("version") == t.version for t in group):
-            for t in group:
-                t.took, t.met = known[t.name]["took"], set(known[t.name]["met"])
-            return None
-        wrong = baseline_script(tree, group) if group[0].script else baseline_program(tree, group[0])
+    def longest(item):  # first, for the end not to wait for one of them
+        key, group = item
+        old = sum(row[6] for row in known.get(key, {}).get("tests", []))
+        return -(old or (60 if group[0].script else 0))
+
+    def run(item):
+        key, group = item
+        first = group[0]
+        old = known.get(key, {})
+        if old.get("version") == first.version:
+            found = [Test(*row[:6]) for row in old["tests"]]
+            for t, row in zip(found, old["tests"]):
+                t.took, t.met = row[6], set(row[7])
+            return None, found
+        if first.script:
+            wrong, found = baseline_script(tree, group), group
+        else:
+            wrong, found = baseline_program(tree, first)
         with lock:
-            for t in group:
-                known[t.name] = {"version": None if wrong else t.version, "took": t.took, "met": sorted(t.met)}
+            known[key] = {"version": None if wrong else first.version,
+                          "tests": [[t.name, t.command, t.env, t.script, t.case, t.program, t.took, sorted(t.met)] for t in found]}
             with open(path + ".new", "w", encoding="utf-8") as f:
                 json.dump(known, f)
             os.replace(path + ".new", path)
-        return wrong
+        return wrong, [] if wrong else found
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return [wrong for wrong in pool.map(run, groups.values()) if wrong]
+        done = list(pool.map(run, sorted(groups.items(), key=longest)))
+    return [t for _, found in done for t in found], [wrong for wrong, _ in done if wrong]
 
 
-def trial(tree, tests, site, budget, slack):
-    """(killed or survived, by which test or why)."""
-    env = {"MUTANT_ALIVE": str(site.number)}
-    meeting = sorted((t for t in tests if site.number in t.met), key=lambda t: (t.script is not None, t.took))
-    spent = 0.0
-    for test in meeting:
-        if spent > budget:
-            return "survived", f"met by {len(meeting)} tests; the time was up"
-        limit = 10 * test.took + slack
-        passed, took, _, late = run_test(tree, test, env, limit)
-        spent += took
-        if late:
-            return "killed", f"{test.name} (hangs)"
-        if not passed and not run_test(tree, test, env, limit)[0]:
-            return "killed", test.name
-    if not meeting:
-        return "survived", "met by no test"
-    return "survived", f"met by {len(meeting)} " + ("test" if len(meeting) == 1 else "tests")
+def batches(meeting):
+    """The tests as runs: short cases of one program together, the cheapest first."""
+    runs, open_runs = [], {}
+    for test in sorted(meeting, key=lambda t: t.took):
+        run = open_runs.get(test.program) if test.program else None
+        if run is None or sum(t.took for t in run) + test.took > BATCH_S:
+            run = []
+            runs.append(run)
+            if test.program:
+                open_runs[test.program] = run
+        run.append(test)
+    return sorted(runs, key=lambda run: (run[0].script is not None, sum(t.took for t in run)))
+
+
+def words_for(run):
+    return run[0].name if len(run) == 1 else f"{run[0].name} and {len(run) - 1} more"
+
+
+class Trials:
+    def __init__(self, tree, tests, budget, slack):
+        self.tree, self.tests, self.budget, self.slack = tree, tests, budget, slack
+        self.sound, self.lock = {}, threading.Lock()
+
+    def attempt(self, run, env):
+        took = sum(t.took for t in run)
+        if run[0].program:
+            env = dict(env, MUTANT_CASES=",".join(str(t.case) for t in run))
+        return run_test(self.tree, run[0], env, 10 * took + self.slack)
+
+    def passes_without(self, run):
+        """Whether these pass without a fault, alone as they are: not all cases do without those before them."""
+        key = (run[0].program or run[0].name, tuple(t.case for t in run))
+        with self.lock:
+            known = self.sound.get(key)
+        if known is None:
+            known = self.attempt(run, {})[0]
+            with self.lock:
+                self.sound[key] = known
+        return known
+
+    def of(self, site):
+        """(killed or survived, by which test or why)."""
+        env = {"MUTANT_ALIVE": str(site.number)}
+        meeting = [t for t in self.tests if site.number in t.met]
+        spent, unsound, runs = 0.0, 0, batches(meeting)
+        for run in runs:  # it may become longer
+            if spent > self.budget:
+                return "survived", f"met by {len(meeting)} tests; the time was up"
+            passed, took, _, late = self.attempt(run, env)
+            spent += took
+            if passed:
+                continue
+            if not self.passes_without(run):
+                unsound += len(run) == 1
+                if len(run) > 1:
+                    runs += [[t] for t in run]
+            elif late:
+                return "killed", f"{words_for(run)} (hangs)"
+            elif not self.attempt(run, env)[0]:
+                return "killed", words_for(run)
+        if not meeting:
+            return "survived", "met by no test"
+        return "survived", f"met by {len(meeting)} " + ("test" if len(meeting) == 1 else "tests") + \
+            (f", {unsound} of which fail alone" if unsound else "")
