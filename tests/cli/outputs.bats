@@ -94,6 +94,18 @@ setup() {
     [ "$(stat -c %a c.netprof)" = 600 ]
 }
 
+@test "outputs: a file has its name when its bytes are on the disk, and then the name is" {
+    for command in 'convert a.netprof o.json' 'export a.netprof --to json -o o.json' 'merge -q a.netprof b.netprof -o o.json'; do
+        rm -f order
+        ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS-} SYNC_ORDER=$PWD/order \
+            LD_PRELOAD=$NETPROF_TEST_BUILD/tests/sync_order.so netprof $command
+        echo "$command"
+        cat order
+        printf '%s\n' "flush $PWD/o.json.TEMPORARY" "rename o.json.TEMPORARY o.json" "flush $PWD" |
+            diff - <(sed 's/o\.json\.[A-Za-z0-9]\{6\}/o.json.TEMPORARY/' order)
+    done
+}
+
 @test "outputs: the superuser uses no link and no pipe of another user" {
     [ "$(id -u)" -eq 0 ] || skip "for root"
     chmod 755 . && mkdir -m 777 shared

@@ -152,6 +152,30 @@ ended_by() {
     grep -q '"interval_ns": *"50000000"' new.json
 }
 
+# tests/faults/disk does the same with file systems that are really full and frozen.
+@test "record: a write that stalls, a flush that stalls and an I/O error that passes cost no reading" {
+    cd "$BATS_TEST_TMPDIR"
+    ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS-} STALLED_DISK=stalls LD_PRELOAD=$NETPROF_TEST_BUILD/tests/stalled_disk.so \
+        netprof record -q -o r.netprof --sources cpu,self --job none -t 20ms --checkpoint 300ms -d 2500ms 2>err
+    [ ! -s err ]
+    netprof convert r.netprof r.json
+    [ "$(jq '[.facts | keys[] | select(startswith("gap_"))] | length' r.json)" = 0 ]
+    cat stalls
+    [ "$(cut -d ' ' -f 1 stalls | tr '\n' ' ')" = 'write flush error ' ]
+    # 25 to 35 ticks each; whoever waited for the disk would have read nothing meanwhile.
+    while read -r what from to; do
+        within=$(jq "[.snapshots[] | select(.monotonic_begin_ns > $from and .monotonic_begin_ns < $to)] | length" r.json)
+        echo "$what: $within readings"
+        [ "$within" -ge 3 ]
+    done <stalls
+    # Every tick is a reading, or counted as missed; the last reading is no tick.
+    ticks=$(jq '(.snapshots[-2].monotonic_begin_ns - .snapshots[0].monotonic_begin_ns) / 2e7 | round + 1' r.json)
+    readings=$(jq '.snapshots | length - 1' r.json)
+    missed=$(netprof diff --json --all r.netprof | jq '[.devices[].top[] | select(.counter == "ticks_missed") | .delta // 0] | add')
+    echo "$ticks ticks, $readings readings, $missed missed"
+    [ $((readings + missed - ticks)) -ge -1 ] && [ $((readings + missed - ticks)) -le 1 ]
+}
+
 @test "record --rotate: by time and by size, every file whole; %t in the name" {
     cd "$BATS_TEST_TMPDIR"
     netprof record -q -o r.netprof --interval 20ms --duration 1150ms --rotate 300ms --job none --sources cpu

@@ -133,6 +133,18 @@ json() {
     netprof regions . | grep -q '^watch  *The process did not end normally'
 }
 
+@test "NETPROF_PRINT: regions as a table at the end; what is neither 0 nor 1 is said" {
+    cp "$BATS_FILE_TMPDIR/rank" .
+    NETPROF_PRINT=1 NETPROF_OUTPUT=r.netprof ./rank 5 2>err
+    cat err
+    [ "$(awk '$1 == "main" { print $2 } $1 == "exchange" { print $2, $(NF - 1), $NF } $1 == "helper" { print $2, $(NF - 1), $NF }' err | xargs)" = \
+        '1 5 5.00 kB 1 7 B' ]
+    NETPROF_PRINT=0 NETPROF_OUTPUT=r.netprof ./rank 5 2>err
+    [ ! -s err ]
+    NETPROF_PRINT=maybe NETPROF_VERBOSE=1 NETPROF_OUTPUT=r.netprof ./rank 5 2>err
+    [ "$(cat err)" = 'netprof: NETPROF_PRINT=maybe is neither 0 nor 1' ]
+}
+
 @test "NIC bytes of a region: what the counter grew by" {
     cp "$BATS_FILE_TMPDIR/nic" .
     make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5 zz_counter_of_no_set=7
