@@ -2,9 +2,10 @@
  *
  *     "@port_speed=BS_200G hni_rx_paused_1=100 state=4>1 peer:hni_rx_paused_1=5 ethtool/rx_crc_errors_phy=3"
  *
- * name=N: a counter that grew by N. name=A>B: a state that was A and became B. @key=text: a fact. "peer:" is a second
- * device of the source, "peer2:" a third, "peer7:" an eighth; a source's name in front is another source's device with the
- * same name as the first. In the source ip the word before the first '/' is the device. Flags behind the number: r reset, u unreadable, k skipped,
+ * name=N: a counter that grew by N. name=A>B: a state that was A and became B. @key=text: a fact, @node.key=text: one of the
+ * node. "peer:" is a second device of the source, "peer2:" a third, "peer7:" an eighth; a source's name in front is another
+ * source's device with the same name as the first. In the source ip the word before the first '/' is the device. Flags behind
+ * the number: r reset, u unreadable, k skipped,
  * s saturated. 10 seconds pass. */
 #ifndef SITUATION_H
 #define SITUATION_H
@@ -85,7 +86,9 @@ static inline void situation_add_device(netprof_list *list, situation_token *tok
         netprof_counter c = {.name = tokens[i].name, .unit = "", .width = 64};
         if (strchr(tokens[i].value, '>')) c.kind = NETPROF_KIND_STATE;
         if (strchr(tokens[i].value, 's')) c.flags = NETPROF_SATURATES;
-        if (tokens[i].is_fact)
+        if (tokens[i].is_fact && strncmp(tokens[i].name, "node.", 5) == 0)
+            netprof_build_fact(list, tokens[i].name + 5, tokens[i].value);
+        else if (tokens[i].is_fact)
             netprof_list_fact(list, tokens[i].name, tokens[i].value);
         else
             assert_true(netprof_list_counter(list, &c) != NETPROF_NONE);

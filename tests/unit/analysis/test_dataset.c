@@ -352,6 +352,21 @@ static const char net_prof_json[] =
     "{\"id\": 5, \"interface\": 1, \"counter_name\": \"y\", \"value\": 1.5},\n"
     "{\"id\": 6, \"interface\": 1, \"counter_name\": \"z\", \"value\": \"12\"}\n]}\n";
 
+// A word at its beginning does not make it netprof's: what its list holds does.
+static void net_prof_json_of_a_host_with_that_name(void **state)
+{
+    static const char made[] =
+        "{\"meta\": {\"input_path\": \"netprof-7\", \"netprof\": \"1\"}, \"counters\": ["
+        "{\"id\": 1, \"interface\": 1, \"counter_name\": \"x\", \"value\": 5, \"timestamp\": 3}]}";
+    (void)state;
+    dataset set = {0};
+    assert_int_equal(dataset_recognise(made, sizeof made - 1), DATASET_JSON); // at first sight
+    assert_int_equal(read_text(&set, made, sizeof made - 1, NULL), NETPROF_OK);
+    assert_int_equal(set.runs[0].format, DATASET_NET_PROF_JSON);
+    assert_int_equal(value_of(&set.runs[0].snapshots[0], "cxi0", "x"), 5);
+    dataset_free(&set);
+}
+
 static void net_prof_json_is_read(void **state)
 {
     (void)state;
@@ -903,6 +918,7 @@ int main(void)
         cmocka_unit_test(text_with_names_of_its_own),
         cmocka_unit_test(text_of_the_reference),
         cmocka_unit_test(net_prof_json_is_read),
+        cmocka_unit_test(net_prof_json_of_a_host_with_that_name),
         cmocka_unit_test(net_prof_json_cut_anywhere),
         cmocka_unit_test(json_damaged_within),
         cmocka_unit_test(json_is_bounded),

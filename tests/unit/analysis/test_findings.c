@@ -18,6 +18,7 @@
 #include "builtin_rules.h"
 #include "analysis/data/dataset.h"
 #include "analysis/rules/findings.h"
+#include "analysis/rules/findings_nodes.h"
 #include "sim.h"
 #include "situation.h"
 #include "tree.h"
@@ -895,6 +896,41 @@ static void as_json(void **state)
     situation_free(&s);
 }
 
+// Only nodes of different names are held against each other: one name twice, at whatever places, is one node twice.
+static void nodes_of_one_name_are_not_compared(void **state)
+{
+    static const struct {
+        const char *names[3];
+        bool compared;
+    } cases[] = {{{"n1", "n2", "n3"}, true},  {{"n1", "n1", "n3"}, false}, {{"n1", "n2", "n1"}, false},
+                 {{"n1", "n2", "n2"}, false}, {{"n1", "n2", ""}, false},   {{"n1", NULL, "n3"}, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        situation s[3];
+        findings f[3];
+        findings_node nodes[3];
+        size_t said = 0;
+        for (size_t k = 0; k < 3; k++) {
+            f[k] = (findings){0};
+            situation_make(&s[k], "netdev", k == 1 ? "@mtu=1500 rx_bytes=1000" : "@mtu=9000 rx_bytes=1000");
+            findings_make(&f[k], &s[k].d, &built_in);
+            nodes[k] = (findings_node){.name = cases[i].names[k], .f = &f[k]};
+        }
+        findings_compare_nodes(nodes, 3, &built_in);
+        for (size_t k = 0; k < 3; k++)
+            for (size_t n = 0; n < f[k].count; n++) {
+                if (strcmp(f[k].items[n].rule->name, "node-settings") != 0) continue;
+                assert_int_equal(k, 1); // the odd one
+                said++;
+            }
+        assert_int_equal(said, cases[i].compared);
+        for (size_t k = 0; k < 3; k++) {
+            findings_free(&f[k]);
+            situation_free(&s[k]);
+        }
+    }
+}
+
 static void nothing_to_judge(void **state)
 {
     situation s;
@@ -956,6 +992,7 @@ int main(void)
         cmocka_unit_test(evidence_says_whose_it_is),
         cmocka_unit_test(the_host_comes_before_its_victims),
         cmocka_unit_test(as_json),
+        cmocka_unit_test(nodes_of_one_name_are_not_compared),
         cmocka_unit_test(nothing_to_judge),
         cmocka_unit_test(a_node_without_devices),
     };

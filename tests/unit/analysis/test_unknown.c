@@ -264,6 +264,35 @@ static void the_errno_of_a_counter(void **state)
     forget(&j);
 }
 
+// Where a counter that could not be read is, as the user can look for it: of the sources that keep it in a file of its own.
+// Those of a node's own interfaces come by netlink.
+static void the_file_of_a_counter(void **state)
+{
+    static const struct {
+        const char *source, *text, *path;
+    } cases[] = {
+        {"cxi", HEALTHY "hni_pcs_uncorrected_cw=0u", "/sys/class/cxi/dev0/device/telemetry/hni_pcs_uncorrected_cw"},
+        {"netdev", "rx_crc_errors=0u rx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000", NULL},
+        {"netdev", "@node.root=/made rx_crc_errors=0u rx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000",
+         "/made/sys/class/net/dev0/statistics/rx_crc_errors"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        judged j;
+        judge(&j, cases[i].source, cases[i].text);
+        size_t said = 0;
+        for (size_t k = 0; k < j.f.gap_count; k++) {
+            char *text = finding_gap_text(&j.f, &j.f.gaps[k]);
+            if (cases[i].path) said += strstr(text, cases[i].path) != NULL;
+            if (!cases[i].path) assert_null(strstr(text, "/sys/"));
+            free(text);
+        }
+        assert_true(j.f.gap_count > 0);
+        if (cases[i].path) assert_true(said > 0);
+        forget(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_source_that_was_denied),
         cmocka_unit_test(a_source_that_was_denied_at_first),
         cmocka_unit_test(the_errno_of_a_counter),
+        cmocka_unit_test(the_file_of_a_counter),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

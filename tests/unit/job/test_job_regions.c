@@ -6,6 +6,7 @@
 #include "job_cluster.h"
 
 #include "analysis/job/job_report.h"
+#include "analysis/regions/regions.h"
 #include "analysis/regions/pairs/regions_pairs.h"
 
 #include <json-c/json.h>
@@ -146,6 +147,75 @@ static void ranks_and_nodes_are_added_up(void **state)
     }
     expect_close(job_region_share(&job, wait, JOB_ALL_NODES, 0, 10), .125);
     job_report_free(&job);
+}
+
+// The same as JSON: a column a second, of all and of each host.
+static void shares_of_hosts_in_json(void **state)
+{
+    (void)state;
+    record_node("n1", "alpha", 0);
+    record_node("n2", "beta", 0);
+    usual_series("a.netprof", "alpha", "n1", 1);
+    usual_series("c.netprof", "beta", NULL, 2);
+    job_report job = report_here();
+    json_object *o = job_report_json(&job), *part, *list, *name, *hosts, *shares;
+    bool found = false;
+    assert_true(json_object_object_get_ex(o, "regions_over_time", &part) &&
+                json_object_object_get_ex(part, "regions", &list));
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        json_object *x = json_object_array_get_idx(list, i);
+        assert_true(json_object_object_get_ex(x, "region", &name));
+        if (strcmp(json_object_get_string(name), "wait") != 0) continue;
+        found = true;
+        assert_true(json_object_object_get_ex(x, "share_by_host", &hosts));
+        assert_int_equal(json_object_object_length(hosts), 2);
+        for (int node = 0; node < 2; node++) {
+            assert_true(json_object_object_get_ex(hosts, node ? "n2" : "n1", &shares));
+            assert_int_equal(json_object_array_length(shares), 10);
+            for (size_t t = 0; t < 10; t++) { // from 5 s on a quarter waits
+                double share = json_object_get_double(json_object_array_get_idx(shares, t));
+                if (t != 5 && !(fabs(share - (t < 5 ? 0 : 0.25)) < 0.01)) fail_msg("%zu: %g", t, share);
+            }
+        }
+    }
+    assert_true(found);
+    json_object_put(o);
+    job_report_free(&job);
+}
+
+// A process that was killed left its samples alone: its regions are those of the last one, each below its own.
+static void a_killed_process_is_read_from_its_samples(void **state)
+{
+    static const path_shape nested[] = {
+        {"main", "main"}, {"main/io", "io"}, {"mainly", "mainly"}, {"main/io/step", "step"}};
+    (void)state;
+    node_file f = series_open("x.series.netprof", "alpha", "n1", nested, sizeof nested / sizeof *nested);
+    for (int t = 0; t <= 10; t++) {
+        node_take(&f, t);
+        for (size_t i = 0; i < sizeof nested / sizeof *nested; i++) {
+            node_add(&f, nested[i].path, "calls", 2);
+            node_add(&f, nested[i].path, "time", (double)(8 >> i) * 1e6);
+            node_add(&f, nested[i].path, "bytes", 100 * (double)i);
+        }
+    }
+    node_close(&f);
+    regions r = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    const char *paths[] = {tree};
+    if (regions_read(&r, paths, 1, NULL, &error)) fail_msg("%s: %s", error.path, error.text);
+    assert_int_equal(r.rank_count, 1);
+    assert_int_equal(r.node_count, 4);
+    for (size_t i = 0; i < sizeof nested / sizeof *nested; i++) {
+        size_t at = regions_find(&r, nested[i].path);
+        assert_true(at != REGIONS_NONE);
+        assert_string_equal(r.nodes[at].name, nested[i].name);
+        assert_int_equal(r.nodes[at].depth, i == 3 ? 2 : i == 1);
+        assert_int_equal(r.nodes[at].sums.calls, 20);
+        assert_true(r.nodes[at].sums.total_ns == (uint64_t)(8 >> i) * 10000000);
+        assert_int_equal(r.nodes[at].sums.bytes, 1000 * i);
+        assert_true(r.nodes[at].sums.min_ns == r.nodes[at].sums.total_ns / 20);
+    }
+    regions_free(&r);
 }
 
 static void a_node_without_a_recording_is_named_and_left_out(void **state)
@@ -835,6 +905,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ranks_and_nodes_are_added_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(shares_of_hosts_in_json, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_killed_process_is_read_from_its_samples, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_without_a_recording_is_named_and_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(processes_that_name_their_node_differently_are_of_one, setup, teardown),
         cmocka_unit_test_setup_teardown(shares_of_lanes_of_different_widths_add_up, setup, teardown),

@@ -432,6 +432,43 @@ static void the_worst_incidents_are_told(void **state)
     job_report_free(&job);
 }
 
+// Nodes and devices are put into the order of their names; what was found on one stays its own. n2 is read first.
+static void an_incident_of_a_node_that_is_read_first(void **state)
+{
+    (void)state;
+    rules set = {0};
+    for (int n = 2; n >= 1; n--) {
+        node_file f = usual_node(n == 2 ? "n2" : "n1", n == 2 ? "a.netprof" : "b.netprof",
+                                 &(node_shape){.parts = NODE_PROCESS | NODE_CPU, .interval_s = 10});
+        for (int t = 0; t <= 400; t += 10) {
+            bool incident = n == 2 && t >= 100 && t < 250;
+            node_take(&f, t);
+            node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 10e9);
+            node_add(&f, "cxi1", "hni_sts_tx_ok_octets", incident ? 6.4e9 : 10e9);
+            node_add(&f, "job", "cpu_user", 40e6);
+            node_add(&f, "cpu", "user", 40e6);
+            node_add(&f, "cxi1", "hni_tx_paused_0", incident ? 4.4e9 : 1e6);
+        }
+        node_close(&f);
+    }
+    job_report job = report_with_rules(&set);
+    size_t incidents = 0;
+    for (size_t i = 0; i < job.finding_count; i++) {
+        const job_finding *x = &job.findings[i];
+        if (!x->incident) continue;
+        incidents++;
+        assert_string_equal(job.nodes[x->node].name, "n2");
+        assert_int_equal(job.devices[x->device].node, x->node);
+        assert_string_equal(job.devices[x->device].name, "cxi1");
+        assert_non_null(strstr(x->claim, "n2"));
+        expect_close(x->from_s, 100, 1e-6);
+        expect_close(x->to_s, 250, 1e-6);
+    }
+    assert_int_equal(incidents, 1);
+    rules_free(&set);
+    job_report_free(&job);
+}
+
 // One reading is no time in which anything could be judged: it is said, and nothing is taken for well.
 static void one_reading_is_said(void **state)
 {
@@ -1205,6 +1242,31 @@ static void files_of_one_node(void **state)
     job_report_free(&job);
 }
 
+// Four recordings of ten seconds, ten seconds between them: three gaps of nine readings each.
+static void a_node_in_four_parts(void **state)
+{
+    enum { PARTS = 4 };
+    (void)state;
+    for (int part = 0; part < PARTS; part++) {
+        char file[32];
+        snprintf(file, sizeof file, "part%d.netprof", part);
+        node_file f = usual_node("n1", file, &(node_shape){.parts = NODE_PROCESS, .interval_s = 1});
+        for (int t = 20 * part; t <= 20 * part + 10; t++)
+            node_take(&f, t);
+        node_close(&f);
+    }
+    job_report job = report_of(NULL);
+    assert_int_equal(job.node_count, 1);
+    assert_int_equal(job.nodes[0].gap_count, PARTS - 1);
+    for (int i = 0; i < PARTS - 1; i++) {
+        expect_close(job.nodes[0].gaps[i].from_s, 20 * i + 10, 1e-6);
+        expect_close(job.nodes[0].gaps[i].to_s, 20 * i + 20, 1e-6);
+    }
+    assert_int_equal(job.samples, PARTS * 11);
+    assert_int_equal(job.expected, 71);
+    job_report_free(&job);
+}
+
 // A recording that was cut in two at a reading: it is in both, and counts once.
 static void files_that_share_a_reading(void **state)
 {
@@ -1438,6 +1500,7 @@ int main(void)
         TEST(a_job_of_one_second),
         TEST(two_snapshots_are_a_job),
         TEST(the_worst_incidents_are_told),
+        TEST(an_incident_of_a_node_that_is_read_first),
         TEST(one_reading_is_said),
         TEST(one_nic_is_held),
         TEST(memory_that_grows_and_a_node_that_idles),
@@ -1461,6 +1524,7 @@ int main(void)
         TEST(the_nodes_own_meter_holds_the_parts),
         TEST(tracks_of_two_rates),
         TEST(files_of_one_node),
+        TEST(a_node_in_four_parts),
         TEST(files_that_share_a_reading),
         TEST(clocks_and_virtual_nodes),
         TEST(clocks_by_what_the_files_hold),

@@ -427,6 +427,8 @@ static void peers(void **unused)
             if (!strstr(x->claim, cases[i].says)) fail_msg("%s", x->claim);
             assert_true(x->value > 2.8 && x->value < 3.4); // three times; whole us are logged
             assert_int_equal(x->severity, SEVERITY_WARN);
+            // Of all of the time, if it was nothing but this wait, what is beyond the others' would be the most.
+            if (!(x->cost_share >= 0.03 && x->cost_share <= 1 - 1 / x->value + 1e-9)) fail_msg("%g", x->cost_share);
             accuses_only(&o.f, 1);
             end(&o);
         }

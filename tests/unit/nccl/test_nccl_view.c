@@ -13,6 +13,7 @@
 #include "analysis/nccl/view/nccl_view_json.h"
 #include "support.h"
 
+#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,158 @@ static void first_page(void **unused)
     assert_int_equal(process(&v, 3)->local, 1);
     near(v.late_floor_us, 10);
     assert_non_null(strstr(v.verdict, "Rank 2 of dp0, on h2, was late: 950"));
+    nccl_view_free(&v);
+    tree_remove(tree);
+}
+
+// The same as JSON. Of the four times of a call, 100 (late), 150, 151 or 152, and 153: the shortest is on the wire, the
+// longest is what the call took; the others wait what they are longer. Only the late one's call costs: until the second.
+static void all_as_json(void **unused)
+{
+    static const struct {
+        const char *path;
+        double value;
+    } numbers[] = {
+        {"/logs/file_count", 4},
+        {"/logs/lines", 4 * CALLS},
+        {"/logs/outcomes/coll", 4 * CALLS},
+        {"/logs/duplicates", 0},
+        {"/logs/conflicts", 0},
+        {"/logs/invalid_sizes", 0},
+        {"/logs/disagreeing", 0},
+        {"/logs/first_dump_us", 1749490000e6},
+        {"/logs/last_dump_us", 1749490000e6 + (CALLS - 1) * 1e6},
+        {"/communicators/0/rank_count", 4},
+        {"/communicators/0/host_count", 2},
+        {"/communicators/0/ranks_seen", 4},
+        {"/communicators/0/calls", CALLS},
+        {"/communicators/0/complete_calls", CALLS},
+        {"/communicators/0/records", 4 * CALLS},
+        {"/communicators/0/missing", 0},
+        {"/communicators/0/missing_tail", 0},
+        {"/communicators/0/missing_absent", 0},
+        {"/communicators/0/total_us", 153 * CALLS},
+        {"/communicators/0/total_wire_us", 100 * CALLS},
+        {"/communicators/0/peak_gbs", 20},
+        {"/communicators/0/series/0/size_bytes", 1000000},
+        {"/communicators/0/series/0/calls", CALLS},
+        {"/communicators/0/series/0/incomplete_calls", 0},
+        {"/communicators/0/series/0/missing_records", 0},
+        {"/communicators/0/series/0/total_us", 153 * CALLS},
+        {"/communicators/0/series/0/total_wire_us", 100 * CALLS},
+        {"/communicators/0/series/0/peak_share", 15.0 / 20},
+        {"/types/0/size_bytes", 1000000},
+        {"/types/0/calls", CALLS},
+        {"/types/0/incomplete_calls", 0},
+        {"/types/0/total_us", 153 * CALLS},
+        {"/types/0/total_wire_us", 100 * CALLS},
+        {"/types/0/peak_share", 15.0 / 20},
+        // rank 0 has 150 in all calls, rank 1 151, and 100 in call 7, rank 2 100, and 152 in that call, rank 3 153
+        {"/ranks/0/records", CALLS},
+        {"/ranks/0/last_arrivals", 0},
+        {"/ranks/0/last_alone", 0},
+        {"/ranks/0/wait_us_suffered", 50 * CALLS},
+        {"/ranks/0/wait_us_caused", 0},
+        {"/ranks/0/cost_us", 0},
+        {"/ranks/0/judged", CALLS},
+        {"/ranks/0/missing", 0},
+        {"/ranks/0/missing_tail", 0},
+        {"/ranks/0/behind_median_us", (19 * (150.5 - 150) + 1) / 20},
+        {"/ranks/1/last_alone", 1},
+        {"/ranks/1/wait_us_suffered", 51 * 19},
+        {"/ranks/1/wait_us_caused", 50 + 52 + 53},
+        {"/ranks/1/cost_us", 50},
+        {"/ranks/1/behind_median_us", (19 * (150.5 - 151) + 51) / 20},
+        {"/ranks/2/last_arrivals", 19},
+        {"/ranks/2/last_alone", 19},
+        {"/ranks/2/wait_us_suffered", 52},
+        {"/ranks/2/wait_us_caused", 19 * (50 + 51 + 53)},
+        {"/ranks/2/cost_us", 19 * 50},
+        {"/ranks/2/judged_last_alone", 19},
+        {"/ranks/2/judged_cost_us", 19 * 50},
+        {"/ranks/3/local_rank", 1},
+        {"/ranks/3/pid", 103},
+        {"/ranks/3/wait_us_suffered", 53 * CALLS},
+        {"/hosts/0/process_count", 2},
+        {"/hosts/0/records", 2 * CALLS},
+        {"/hosts/0/last_alone", 1},
+        {"/hosts/1/last_alone", 19},
+        {"/hosts/1/wait_us_suffered", 52 + 53 * CALLS},
+        {"/judged_of/rank_count", 4},
+        {"/judged_of/communicator_count", 1},
+    };
+    static const struct {
+        const char *path, *text;
+    } texts[] = {{"/communicators/0/label", "dp0"},
+                 {"/communicators/0/id", "0xab"},
+                 {"/communicators/0/name", "dp0"},
+                 {"/communicators/0/comm_type", "mixed"},
+                 {"/communicators/0/series/0/coll", "AllReduce"},
+                 {"/types/0/comm_type", "mixed"},
+                 {"/types/0/coll", "AllReduce"},
+                 {"/ranks/0/host", "h1"},
+                 {"/ranks/3/host", "h2"},
+                 {"/hosts/1/host", "h2"},
+                 {"/logs/versions/0", "v4.0"},
+                 {"/findings/0/device", "h2"}};
+    static const struct {
+        const char *name;
+        double value; // of every call
+    } spreads[] = {{"wire_us", 100}, {"skew_us", 53}, {"time_us", 153}, {"algbw_gbs", 10}, {"busbw_gbs", 15}};
+    static const char *const parts[] = {"min", "p5", "p25", "p50", "p75", "p95", "p99", "max", "mean"};
+    char *tree = tree_make(), path[100];
+    const char *paths[] = {tree};
+    nccl n = {0};
+    nccl_findings f;
+    json_object *at;
+    (void)unused;
+    write_calls(tree, "0xab", "dp0", CALLS);
+    assert_int_equal(nccl_read(&n, paths, 1, &(nccl_options){.peaks = &peak, .peak_count = 1}, NULL), NETPROF_OK);
+    nccl_findings_make(&f, &n, NULL);
+    json_object *o = nccl_json(&n, &f, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (json_pointer_get(o, numbers[i].path, &at)) fail_msg("no %s", numbers[i].path);
+        if (!(fabs(json_object_get_double(at) - numbers[i].value) <= 1e-9 * fabs(numbers[i].value)))
+            fail_msg("%s: %s, not %g", numbers[i].path, json_object_to_json_string(at), numbers[i].value);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (json_pointer_get(o, texts[i].path, &at)) fail_msg("no %s", texts[i].path);
+        assert_string_equal(json_object_get_string(at), texts[i].text);
+    }
+    for (int of = 0; of < 2; of++)
+        for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
+            for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+                snprintf(path, sizeof path, "%s/%s/%s", of ? "/types/0" : "/communicators/0/series/0", spreads[i].name,
+                         parts[k]);
+                if (json_pointer_get(o, path, &at)) fail_msg("no %s", path);
+                near(json_object_get_double(at), spreads[i].value);
+            }
+    json_object_put(o);
+    nccl_findings_free(&f);
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
+// Calls that took no time: the axis has a length all the same.
+static void axes_of_nothing(void **unused)
+{
+    char *tree = tree_make();
+    nccl_view v;
+    (void)unused;
+    for (int rank = 0; rank < 4; rank++) {
+        writer w = open_log(tree, "0xab", "dp0", rank);
+        for (unsigned sn = 0; sn < CALLS; sn++)
+            fprintf(w.file,
+                    "{\"header\":{\"id\":\"0xab\",\"comm_name\":\"dp0\",\"rank\":%d,\"n_ranks\":4,\"nnodes\":2},"
+                    "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":%llu,"
+                    "\"hostname\":\"%s\",\"pid\":%d},\"coll_perf\":{\"coll\":\"Barrier\",\"coll_sn\":%u,"
+                    "\"coll_msg_size_bytes\":0,\"coll_exec_time_us\":0,\"coll_algobw_gbs\":0,\"coll_busbw_gbs\":0}}\n",
+                    rank, 1749490000000000ULL + sn * 1000000ULL, w.host, w.pid, sn);
+        assert_int_equal(fclose(w.file), 0);
+    }
+    view_tree(&v, tree);
+    for (size_t i = 0; i < v.kinds.count; i++)
+        if (v.kinds.items[i].points.count) assert_true(v.kinds.items[i].y_max == 1);
     nccl_view_free(&v);
     tree_remove(tree);
 }
@@ -401,11 +554,10 @@ static void other_versions(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_page),  cmocka_unit_test(kinds_and_run),
-        cmocka_unit_test(lost_record), cmocka_unit_test(equal_communicators),
-        cmocka_unit_test(sizes),       cmocka_unit_test(density),
-        cmocka_unit_test(one_rank),    cmocka_unit_test(there_and_back),
-        cmocka_unit_test(refused),     cmocka_unit_test(other_versions),
+        cmocka_unit_test(first_page),      cmocka_unit_test(kinds_and_run), cmocka_unit_test(all_as_json),
+        cmocka_unit_test(axes_of_nothing), cmocka_unit_test(lost_record),   cmocka_unit_test(equal_communicators),
+        cmocka_unit_test(sizes),           cmocka_unit_test(density),       cmocka_unit_test(one_rank),
+        cmocka_unit_test(there_and_back),  cmocka_unit_test(refused),       cmocka_unit_test(other_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,76 @@ static void threads_and_ranks_are_one_node(void **state)
 }
 
 // The quantiles' bounds hold the true value, at every place of 200 calls.
+// What the program said of its calls: the longest call keeps its value and its rank, of equally long ones the lower rank's.
+static void values_of_ranks_are_one(void **state)
+{
+    static const struct {
+        int64_t value;
+        uint64_t ns;
+        size_t rank;
+    } said[] = {{7, 100, 2}, {9, 200, 3}, {5, 200, 4}, {-4, 200, 1}, {30, 199, 0}};
+    static const int64_t longest[] = {7, 9, 9, -4, -4};
+    static const size_t ranks[] = {2, 3, 3, 1, 1};
+    regions_arena arena = {0};
+    regions_value *list = NULL;
+    int64_t sum = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        regions_value x = {.name = "iterations",
+                           .count = 1,
+                           .sum = said[i].value,
+                           .least = said[i].value,
+                           .most = said[i].value,
+                           .longest_ns = said[i].ns,
+                           .at_longest = said[i].value,
+                           .rank = said[i].rank};
+        x.counts[i] = 1;
+        x.times_ns[i] = said[i].ns;
+        sum += said[i].value;
+        regions_values_add(&arena, &list, &x);
+        regions_values_add(&arena, &list, &(regions_value){.name = "other"});
+        assert_int_equal(arrlenu(list), 2);
+        assert_int_equal(list[0].at_longest, longest[i]);
+        assert_int_equal(list[0].rank, ranks[i]);
+        assert_int_equal(list[0].count, i + 1);
+        assert_int_equal(list[0].sum, sum);
+    }
+    assert_int_equal(list[0].least, -4);
+    assert_int_equal(list[0].most, 30);
+    assert_int_equal(list[0].longest_ns, 200);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        assert_int_equal(list[0].counts[i], 1);
+        assert_int_equal(list[0].times_ns[i], said[i].ns);
+    }
+    regions_values_add(&arena, &list, &(regions_value){.name = "other", .sum = INT64_MAX});
+    regions_values_add(&arena, &list, &(regions_value){.name = "other", .sum = 1});
+    assert_true(list[1].sum == INT64_MAX);
+    arrfree(list);
+    regions_arena_free(&arena);
+}
+
+// Files of one version are no matter; of two they are said.
+static void versions_that_differ_are_said(void **state)
+{
+    (void)state;
+    for (int differ = 0; differ < 2; differ++) {
+        char *tree = tree_make();
+        for (long rank = 0; rank < 2; rank++) {
+            job_begin(&rank_, rank, "h1");
+            if (differ && rank) rank_.version = "0.0.1";
+            job_call(&rank_, 0, "main", 1000000000);
+            job_write(&rank_, tree);
+        }
+        regions r = read_tree(tree);
+        int said = 0;
+        for (size_t i = 0; i < r.note_count; i++)
+            said += strcmp(r.notes[i].text, "The files are of several versions of netprof.h") == 0;
+        assert_int_equal(said, differ);
+        regions_free(&r);
+        tree_remove(tree);
+    }
+}
+
 static void quantiles_lie_within_their_bounds(void **state)
 {
     enum { CALLS = 200 };
@@ -1051,6 +1121,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_that_are_not_there),
         cmocka_unit_test(threads_and_ranks_are_one_node),
+        cmocka_unit_test(values_of_ranks_are_one),
+        cmocka_unit_test(versions_that_differ_are_said),
         cmocka_unit_test(quantiles_lie_within_their_bounds),
         cmocka_unit_test(the_odd_rank_is_farthest_from_the_median),
         cmocka_unit_test(ranks_without_a_region_do_not_count),
