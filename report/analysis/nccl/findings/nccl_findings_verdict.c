@@ -49,7 +49,7 @@ static double judged_least_lateness(const nccl *n)
         double low = most, high = most > 1 ? 2 * most : 2;
         while (judged_share_last(n, p, high) <= 0.5 && high < 1e18)
             low = high, high *= 2;
-        while (high - low > 0.01 * high)
+        while (high > 1 && high - low > 0.01 * high) // where no rank was later than another it would never end
             *(judged_share_last(n, p, (low + high) / 2) > 0.5 ? &high : &low) = (low + high) / 2;
         most = high;
     }
