@@ -38,7 +38,7 @@ make_a_job() {
     make_a_job
     both job
     [ "$(jq '.lines > 1000 and .findings > 0' lines.json)" = true ]
-    jq -e '.names | contains(["ic_read_bw", "ic_write_bw", "cxi_hni_sts_tx_ok_octets_per_s"])' lines.json
+    jq -e '.names | contains(["ic_read_bw", "ic_write_bw", "net_bw", "cxi_hni_sts_tx_ok_octets_per_s"])' lines.json
     [ "$(jq '.values > 50' text.json)" = true ]
     CHOICE=all both job
     # the same bytes each time, and to the standard output
@@ -66,6 +66,8 @@ make_a_job() {
     grep -qE "^ic_read_bw,hostname=n1,stype=network,stype-id=cxi0,type=node,cluster=alex,.* value=2000 $time\$" lines
     # nothing was sent, and nothing is known of that rate: no time passed by its own stamps
     refute grep -q '^ic_write_bw' lines
+    # so the sum of both is not known either
+    refute grep -q '^net_bw' lines
     netprof export b.netprof --to openmetrics --tag cluster=alex -o text
     grep -qxF '# TYPE netprof_cxi_hni_sts_tx_ok_octets_bytes counter' text
     grep -qxF '# UNIT netprof_cxi_hni_sts_tx_ok_octets_bytes bytes' text

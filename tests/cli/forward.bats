@@ -68,8 +68,9 @@ lines = [l.rstrip("\n") for l in open("lines")]
 assert len(lines) == len(set(l.rsplit(" ", 2)[0] + l.rsplit(" ", 1)[1] for l in lines)) # a series, a time, one value
 rates = collections.defaultdict(list)
 for l in lines:
-    m = re.fullmatch(r"(\w+),hostname=(n0\d),stype=(\w+),stype-id=((?:[^,\\ ]|\\.)+),type=node,cluster=a\\ b,site=x,unit=\S+ value=(\S+) (1\d{9})", l)
+    m = re.fullmatch(r"(\w+),hostname=(n0\d),stype=(\w+)(?:,stype-id=((?:[^,\\ ]|\\.)+))?,type=node,cluster=a\\ b,site=x,unit=\S+ value=(\S+) (1\d{9})", l)
     assert m, l
+    assert (m[4] is None) == (m[1] == "net_bw"), l
     if m[1] == "ic_write_bw": rates[m[2], m[4]].append((int(m[6]), float(m[5])))
 assert len(rates) == 6
 # They are about what the counter says over all, by the recording itself.

@@ -16,6 +16,12 @@ typedef struct influx_state {
     export_sink *sink;
     FILE *to;
     chosen chosen;
+    // The fabric's ports of one node in one interval, both ways, for net_bw.
+    bool any, lacks; // there are some; one of them is not known
+    uint64_t run;
+    int64_t time_ns;
+    const char *node, *unit; // of the chosen counters, whose texts stay where they are
+    double sum;
 } influx_state;
 
 // Neither a line's end nor a backslash can be written so that all readers take it back; what else has a meaning is escaped.
@@ -94,10 +100,37 @@ static const char *influx_known_name(const chosen_counter *c)
     return c->role == CHOSEN_SENT ? fabric ? "ic_write_bw" : "eth_write_bw" : NULL;
 }
 
+// All that the fabric carried for the node, in and out, in one number: where a port is not known, it is not known.
+static void influx_end_interval(influx_state *x)
+{
+    if (x->any && !x->lacks) {
+        fputs("net_bw", x->to);
+        influx_put_head(x, x->node, "network", "");
+        influx_put_end(x, x->unit, "/s", x->time_ns, &(export_cell){.known = true, .as.f64 = x->sum}, false);
+    }
+    x->any = x->lacks = false;
+    x->sum = 0;
+}
+
+static void influx_add_port(influx_state *x, const chosen_counter *k, const export_cell *c, bool known)
+{
+    const char *name = influx_known_name(k);
+    if (!name || strncmp(name, "ic_", 3) != 0) return;
+    if (x->any && (x->run != c[0].as.u64 || x->time_ns != c[3].as.i64)) influx_end_interval(x);
+    x->any = true;
+    x->run = c[0].as.u64;
+    x->time_ns = c[3].as.i64;
+    x->node = k->node;
+    x->unit = k->unit;
+    x->lacks |= !known;
+    if (known) x->sum += c[9].as.f64;
+}
+
 static void influx_take_rate(influx_state *x, const export_cell *c)
 {
     const chosen_counter *k = chosen_find(&x->chosen, c, &c[4]);
     bool bound = c[14].known && c[14].as.u64;
+    if (k && c[3].known) influx_add_port(x, k, c, c[9].known && !bound);
     if (!k || bound || !c[9].known || !c[3].known) return;
     influx_put_measurement(x->to, k->source, k->counter, "_per_s");
     influx_put_head(x, k->node, k->source, k->device);
@@ -162,6 +195,7 @@ static void sink_influx_row(void *state, export_id id, const export_table *table
 static void sink_influx_close(void *state, bool finish)
 {
     influx_state *x = state;
+    if (x->to && finish) influx_end_interval(x);
     if (x->to && x->to != stdout && fclose(x->to) && finish) export_fail(x->sink, "%s", strerror(errno ? errno : EIO));
     chosen_free(&x->chosen);
     free(x);
