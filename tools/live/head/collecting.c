@@ -24,7 +24,7 @@ enum {
     COLLECTING_WAITING = 64 << 20,
     COLLECTING_COMMIT = 4 << 20
 };
-static const int64_t collecting_commit_ns = 200000000, collecting_retry_ns = 500000000,
+static const int64_t collecting_commit_ns = 200000000, collecting_rest_ns = 20000000, collecting_retry_ns = 500000000,
                      collecting_status_ns = 2000000000;
 
 typedef struct collecting_message {
@@ -46,8 +46,10 @@ struct collecting {
     succession succession;
     status_facts facts;
     int64_t status_at, say_at, shrink_at; // of the thread that looks, as what follows
+    status_copy seen;
     peers peers;
-    collecting_message *messages; // of the commit thread; stb_ds
+    int64_t took_ns;              // by a commit, the longest of late; of the commit thread, as what follows
+    collecting_message *messages; // stb_ds
 };
 
 static int64_t collecting_clock(clockid_t clock)
@@ -172,18 +174,29 @@ static bool collecting_commit(collecting *c)
     return true;
 }
 
+// How long it rests after a commit that was begun then. What comes just after that waits for the next one, and for the disk: so
+// the next begins as much earlier as the disk has needed of late, and both together are 200 ms, as far as it can be done.
+static int64_t collecting_rest(collecting *c, int64_t begun)
+{
+    int64_t now = collecting_clock(CLOCK_MONOTONIC), took = now - begun;
+    c->took_ns = took > c->took_ns - c->took_ns / 8 ? took : c->took_ns - c->took_ns / 8;
+    int64_t rest = begun + collecting_commit_ns - c->took_ns - now;
+    return rest > collecting_rest_ns ? rest : collecting_rest_ns;
+}
+
 static void *collecting_run(void *user)
 {
     collecting *c = user;
     pthread_mutex_lock(&c->lock);
     while (!c->stop) {
+        int64_t begun = collecting_clock(CLOCK_MONOTONIC);
         // One that stands by tells agents nothing: they would follow it.
         bool tells = !c->has_others || c->succession.collects;
         if (c->connected && tells) journal_tell_all(c->journal);
         c->connected &= !tells;
         bool good = collecting_commit(c);
         if (!c->stop && (!good || journal_waiting(c->journal) < COLLECTING_COMMIT))
-            collecting_wait(c, good ? collecting_commit_ns : collecting_retry_ns);
+            collecting_wait(c, good ? collecting_rest(c, begun) : collecting_retry_ns);
     }
     for (int i = 0; i < 2 && collecting_commit(c); i++) // what was put aside before, and what came after
         continue;
@@ -314,8 +327,10 @@ void collecting_look(collecting *c)
     pthread_mutex_lock(&c->lock);
     c->facts.up = up;
     c->facts.dropped = dropped;
-    char *text = status_text(c->journal, &c->facts, collecting_clock(CLOCK_REALTIME));
+    status_facts facts = c->facts;
+    status_copy_take(&c->seen, c->journal);
     pthread_mutex_unlock(&c->lock);
+    char *text = status_text(&c->seen, &facts, collecting_clock(CLOCK_REALTIME));
     status_write(c->directory, text);
     free(text);
 }
@@ -351,6 +366,7 @@ void collecting_close(collecting *c)
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->changed);
     arrfree(c->messages);
+    status_copy_free(&c->seen);
     free(c->directory);
     free(c->cluster);
     free(c);

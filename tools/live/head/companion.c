@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -58,17 +59,31 @@ void companion_look(companion *c, int64_t now_ns)
     c->pid = child;
 }
 
+static int64_t companion_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void companion_end(companion *c)
+{
+    if (!c->pid || c->patience_until_ns) return;
+    kill(c->pid, SIGTERM);
+    c->patience_until_ns = companion_now() + companion_patience_ns;
+}
+
 // What it writes it replaces as a whole: on a machine without time for it, or stopped, it is not waited for longer.
 void companion_close(companion *c)
 {
-    if (!c->pid) return;
-    kill(c->pid, SIGTERM);
-    int64_t left_ns = companion_patience_ns;
-    for (pid_t ended = 0; !ended; left_ns -= companion_nap_ns) {
-        if (left_ns <= 0 && kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL); // with what it started
-        ended = waitpid(c->pid, NULL, left_ns > 0 ? WNOHANG : 0);
+    companion_end(c);
+    for (pid_t ended = 0; c->pid && !ended;) {
+        bool late = companion_now() >= c->patience_until_ns;
+        if (late && kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL); // with what it started
+        ended = waitpid(c->pid, NULL, late ? 0 : WNOHANG);
         if (ended < 0 && errno == EINTR) ended = 0;
         if (!ended) nanosleep(&(struct timespec){.tv_nsec = companion_nap_ns}, NULL);
     }
     c->pid = 0;
+    c->patience_until_ns = 0;
 }

@@ -11,10 +11,12 @@ typedef struct companion {
     const char *more[9];             // up to a NULL
     pid_t pid;                       // 0: it does not run
     int64_t again_at_ns;
-    int said; // that it cannot be started
+    int64_t patience_until_ns; // once it was told to end
+    int said;                  // that it cannot be started
 } companion;
 
 void companion_look(companion *c, int64_t now_ns); // starts it where it does not run; CLOCK_MONOTONIC
-void companion_close(companion *c);
+void companion_end(companion *c);                  // tells it to end: of several, all before one is waited for
+void companion_close(companion *c);                // waits until it has ended; after some seconds it is killed
 
 #endif

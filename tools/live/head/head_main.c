@@ -188,6 +188,8 @@ static int head_run(const char **arguments, size_t count)
     if (!code) code = head_open(&h);
     if (!code) head_loop(&h, &signals);
     if (!code && collecting_is_superseded(h.collecting)) code = EXIT_WORTH_FAILING;
+    companion_end(&h.findings);
+    companion_end(&h.web);
     companion_close(&h.findings);
     companion_close(&h.web);
     collecting_close(h.collecting);

@@ -33,7 +33,32 @@ static json_object *status_row(const journal_row *row, int64_t wall_ns)
     return o;
 }
 
-char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns)
+static void status_copy_clear(status_copy *c)
+{
+    for (size_t i = 0; i < arrlenu(c->rows); i++)
+        free(c->rows[i].node);
+    if (c->rows) arrsetlen(c->rows, 0);
+}
+
+void status_copy_take(status_copy *c, const journal *j)
+{
+    status_copy_clear(c);
+    c->journal_bytes = journal_bytes(j);
+    for (size_t i = 0; i < journal_row_count(j); i++) {
+        if (!*journal_row_at(j, i)->node) continue;
+        journal_row row = *journal_row_at(j, i);
+        row.node = memory_strdup(row.node);
+        arrput(c->rows, row);
+    }
+}
+
+void status_copy_free(status_copy *c)
+{
+    status_copy_clear(c);
+    arrfree(c->rows);
+}
+
+char *status_text(const status_copy *c, const status_facts *facts, int64_t wall_ns)
 {
     json_object *o = json_new_object(), *nodes = json_new_array();
     json_put(o, "format", json_new_string("netprof-live-status"));
@@ -42,7 +67,7 @@ char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns)
     json_put(o, "process", json_new_int(getpid()));
     json_put(o, "connected", json_new_boolean(facts->up));
     json_put(o, "stands_by", json_new_boolean(facts->stands_by));
-    json_put_exact(o, "journal_bytes", journal_bytes(j));
+    json_put_exact(o, "journal_bytes", c->journal_bytes);
     json_put_exact(o, "journal_limit", facts->journal_limit);
     json_put_exact(o, "commits", facts->commits);
     json_put_exact(o, "malformed", facts->malformed);
@@ -50,8 +75,8 @@ char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns)
     json_put_exact(o, "dropped", facts->dropped);
     json_put_text(o, "disk_error", facts->disk_error ? strerror(facts->disk_error) : NULL);
     if (facts->disk_error) json_put(o, "disk_since_ns", json_new_int64(facts->disk_since_ns));
-    for (size_t i = 0; i < journal_row_count(j); i++)
-        if (*journal_row_at(j, i)->node) json_append(nodes, status_row(journal_row_at(j, i), wall_ns));
+    for (size_t i = 0; i < arrlenu(c->rows); i++)
+        json_append(nodes, status_row(&c->rows[i], wall_ns));
     json_put(o, "nodes", nodes);
     char *text = memory_strdup(json_to_text(o, JSON_C_TO_STRING_PLAIN));
     json_object_put(o);

@@ -1,4 +1,4 @@
-// What a head sees, as a file that others read. Thread rule: as the journal.
+// What a head sees, as a file that others read. Thread rule: status_copy_take() as the journal; the rest any.
 #ifndef LIVE_STATUS_H
 #define LIVE_STATUS_H
 
@@ -16,7 +16,15 @@ typedef struct status_facts {
     uint64_t journal_limit;    // how much is kept beside what sessions need, in bytes
 } status_facts;
 
-char *status_text(const journal *j, const status_facts *facts, int64_t wall_ns); // JSON; free() it
+// What of a journal is told, as a copy: to put it into words takes long where nodes are many, and frames would have to wait.
+typedef struct status_copy {
+    journal_row *rows; // of those whose node is known; stb_ds
+    uint64_t journal_bytes;
+} status_copy;
+
+void status_copy_take(status_copy *c, const journal *j); // c: {0}, or one that was taken before
+void status_copy_free(status_copy *c);
+char *status_text(const status_copy *c, const status_facts *facts, int64_t wall_ns); // JSON; free() it
 void status_write(const char *directory, const char *text);
 // Of these segments (stb_ds, the oldest first) so many at the beginning are of no session. It reads them.
 size_t status_free_segments(const char *directory, const uint64_t *surplus);
