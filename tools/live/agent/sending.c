@@ -2,6 +2,7 @@
 #include "sending.h"
 
 #include "confirmed.h"
+#include "secret.h"
 #include "live/spool/spool_reader.h"
 #include "live/spool/spool_segments.h"
 #include "live/wire/sender.h"
@@ -212,6 +213,31 @@ static void sending_init(sending *s, const sending_options *o)
     s->state.confirmed = s->kept.base;
 }
 
+// Connects as the node that it is, or has itself let in first.
+static bus *sending_connect(const sending_options *o, bus_options *b, const char *token, char **why)
+{
+    char secret[SECRET_SIZE + 1];
+    bool known;
+    if (!o->token) return bus_open(b, why);
+    int error = secret_find(o->directory, secret, &known);
+    if (error) {
+        *why = memory_strdup(strerror(error));
+        return NULL;
+    }
+    char *user = memory_format("node:%s", token), *subject = memory_format("np.%s.join", o->cluster),
+         *text = memory_format("%s %s", secret, token), *reply = memory_format("np.%s.joined.%s", o->cluster, token);
+    b->user = user;
+    b->password = secret;
+    b->joining = (bus_joining){
+        .user = "agent", .password = o->token, .subject = subject, .text = text, .reply = reply, .known = known};
+    bus *opened = bus_open(b, why);
+    free(user);
+    free(subject);
+    free(text);
+    free(reply);
+    return opened;
+}
+
 sending *sending_open(const sending_options *o, char **why)
 {
     sending *s = memory_calloc(1, sizeof *s);
@@ -227,7 +253,7 @@ sending *sending_open(const sending_options *o, char **why)
     snprintf(s->acknowledgements, sizeof s->acknowledgements, "np.%s.ack.%s", o->cluster, token);
     b.connected = sending_on_connected;
     b.user_data = s;
-    s->bus = bus_open(&b, why);
+    s->bus = sending_connect(o, &b, token, why);
     if (s->bus && !bus_subscribe(s->bus, s->acknowledgements, sending_on_watermark, s))
         *why = memory_strdup("cannot subscribe");
     else if (s->bus)

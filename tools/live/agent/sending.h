@@ -11,7 +11,8 @@ typedef struct sending sending;
 typedef struct sending_options {
     const char *cluster, *node, *directory; // of the spool
     const unsigned char *stream;
-    bus_options bus;
+    bus_options bus;      // but for who it is, where it joins
+    const char *token;    // with which it joins at a head's own server; NULL: none
     unsigned batch;       // ticks of a frame
     int64_t every_ns;     // frames with fewer ticks go so often
     int64_t sync_ns;      // how often the spool is forced to the disk

@@ -12,7 +12,9 @@
 
 enum { BUS_SERVERS = 16, BUS_SUBSCRIPTIONS = 20, BUS_PENDING_MESSAGES = 10000000, BUS_PENDING_BYTES = 256 << 20 };
 
-static const int64_t bus_pause_ns = 5000000000; // before a connection that was given up is begun anew
+static const int64_t bus_pause_ns = 5000000000, // before a connection that was given up is begun anew
+    bus_join_pause_ns = 1000000000;
+enum { BUS_JOIN_MS = 3000 };
 
 typedef struct bus_listener {
     natsSubscription *subscription;
@@ -26,10 +28,13 @@ struct bus {
     natsConnection *connection;
     void (*connected)(void *);
     void *user;
-    pthread_mutex_t lock; // of problem
+    pthread_mutex_t lock; // of problem and refused
     char problem[160];
+    bool refused;          // the server does not know this program
     pthread_mutex_t using; // of the connection and what hangs on it
     int64_t again_at_ns;
+    natsOptions *join_options; // NULL: there is nobody to be told
+    char *join_subject, *join_text, *join_reply;
     bus_listener listeners[BUS_SUBSCRIPTIONS];
     size_t count;
 };
@@ -39,6 +44,21 @@ static void bus_note(bus *b, const char *text)
     pthread_mutex_lock(&b->lock);
     snprintf(b->problem, sizeof b->problem, "%s", text);
     pthread_mutex_unlock(&b->lock);
+}
+
+static void bus_set_refused(bus *b, bool refused)
+{
+    pthread_mutex_lock(&b->lock);
+    b->refused = refused;
+    pthread_mutex_unlock(&b->lock);
+}
+
+static bool bus_is_refused(bus *b)
+{
+    pthread_mutex_lock(&b->lock);
+    bool refused = b->refused;
+    pthread_mutex_unlock(&b->lock);
+    return refused;
 }
 
 static void bus_on_connected(natsConnection *connection, void *user)
@@ -60,7 +80,8 @@ static void bus_on_lost(natsConnection *connection, void *user)
 static void bus_on_closed(natsConnection *connection, void *user)
 {
     const char *why = NULL;
-    natsConnection_GetLastError(connection, &why);
+    natsStatus s = natsConnection_GetLastError(connection, &why);
+    if (s == NATS_CONNECTION_AUTH_FAILED || (why && strcasestr(why, "authorization"))) bus_set_refused(user, true);
     if (why && *why) bus_note(user, why);
 }
 
@@ -123,14 +144,21 @@ static natsStatus bus_set_name(natsOptions *n, const char *name)
     return s;
 }
 
+// Who it is, and how it reaches the server.
+static natsStatus bus_set_who(natsOptions *n, const bus_options *o, const char *user, const char *password)
+{
+    natsStatus s = bus_set_servers(n, o->url);
+    if (s == NATS_OK && o->name) s = bus_set_name(n, o->name);
+    if (s == NATS_OK && user) s = natsOptions_SetUserInfo(n, user, password);
+    if (s == NATS_OK && o->credentials) s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL);
+    if (s == NATS_OK && (o->tls.on || strstr(o->url, "tls://"))) s = bus_set_tls(n, o);
+    return s;
+}
+
 static natsStatus bus_set(bus *b, const bus_options *o)
 {
     natsOptions *n = b->options;
-    natsStatus s = bus_set_servers(n, o->url);
-    if (s == NATS_OK && o->name) s = bus_set_name(n, o->name);
-    if (s == NATS_OK && o->user) s = natsOptions_SetUserInfo(n, o->user, o->password);
-    if (s == NATS_OK && o->credentials) s = natsOptions_SetUserCredentialsFromFiles(n, o->credentials, NULL);
-    if (s == NATS_OK && (o->tls.on || strstr(o->url, "tls://"))) s = bus_set_tls(n, o);
+    natsStatus s = bus_set_who(n, o, o->user, o->password);
     if (s == NATS_OK) s = natsOptions_SetMaxReconnect(n, -1);
     if (s == NATS_OK) s = natsOptions_SetReconnectWait(n, o->again_ms);
     if (s == NATS_OK) s = natsOptions_SetReconnectJitter(n, o->again_ms, o->again_ms);
@@ -146,6 +174,21 @@ static natsStatus bus_set(bus *b, const bus_options *o)
     return s;
 }
 
+static natsStatus bus_set_joining(bus *b, const bus_options *o)
+{
+    const bus_joining *j = &o->joining;
+    if (!j->user) return NATS_OK;
+    b->join_subject = memory_strdup(j->subject);
+    b->join_text = memory_strdup(j->text);
+    b->join_reply = memory_strdup(j->reply);
+    b->refused = !j->known;
+    natsStatus s = natsOptions_Create(&b->join_options);
+    if (s == NATS_OK) s = bus_set_who(b->join_options, o, j->user, j->password);
+    if (s == NATS_OK) s = natsOptions_SetAllowReconnect(b->join_options, false);
+    if (s == NATS_OK) s = natsOptions_SetTimeout(b->join_options, BUS_JOIN_MS);
+    return s;
+}
+
 static natsStatus bus_connect(bus *b)
 {
     natsStatus s = natsConnection_Connect(&b->connection, b->options);
@@ -157,6 +200,30 @@ static natsStatus bus_connect(bus *b)
     return s == NATS_NOT_YET_CONNECTED ? NATS_OK : s;
 }
 
+// Tells the server who this is, over a connection of its own, and waits for the answer.
+static bool bus_join(bus *b)
+{
+    natsConnection *connection = NULL;
+    natsSubscription *subscription = NULL;
+    natsMsg *answer = NULL;
+    natsStatus s = natsConnection_Connect(&connection, b->join_options);
+    if (s == NATS_OK) s = natsConnection_SubscribeSync(&subscription, connection, b->join_reply);
+    if (s == NATS_OK) s = natsConnection_PublishString(connection, b->join_subject, b->join_text);
+    if (s == NATS_OK) s = natsSubscription_NextMsg(&answer, subscription, BUS_JOIN_MS);
+    bool good = s == NATS_OK && natsMsg_GetDataLength(answer) > 0 && *natsMsg_GetData(answer) == 'y';
+    const char *why = s == NATS_OK ? NULL : nats_GetLastError(NULL);
+    if (good)
+        bus_set_refused(b, false);
+    else if (s == NATS_OK)
+        bus_note(b, "the head has given this node's name to another, which it hears from");
+    else
+        bus_note(b, why && *why ? why : natsStatus_GetText(s));
+    natsMsg_Destroy(answer);
+    natsSubscription_Destroy(subscription);
+    natsConnection_Destroy(connection);
+    return good;
+}
+
 bus *bus_open(const bus_options *o, char **why)
 {
     bus *b = memory_calloc(1, sizeof *b);
@@ -166,7 +233,8 @@ bus *bus_open(const bus_options *o, char **why)
     pthread_mutex_init(&b->using, NULL);
     natsStatus s = natsOptions_Create(&b->options);
     if (s == NATS_OK) s = bus_set(b, o);
-    if (s == NATS_OK) bus_connect(b); // one that is refused is tried again, as if it had been lost
+    if (s == NATS_OK) s = bus_set_joining(b, o);
+    if (s == NATS_OK && !b->refused) bus_connect(b); // one that is refused is tried again, as if it had been lost
     if (s == NATS_OK) return b;
     const char *more = nats_GetLastError(NULL);
     *why = memory_format("%s%s%s", natsStatus_GetText(s), more && *more ? ": " : "", more && *more ? more : "");
@@ -200,6 +268,10 @@ static void bus_begin_anew(bus *b)
     }
     natsConnection_Destroy(b->connection);
     b->connection = NULL;
+    if (b->join_options && bus_is_refused(b) && !bus_join(b)) {
+        b->again_at_ns = bus_now() + bus_join_pause_ns;
+        return;
+    }
     natsStatus s = bus_connect(b);
     for (size_t i = 0; s == NATS_OK && i < b->count; i++)
         s = bus_listen(b, &b->listeners[i]);
@@ -260,7 +332,7 @@ bool bus_subscribe(bus *b, const char *subject, bus_heard heard, void *user)
         bus_listener *l = &b->listeners[b->count++];
         *l = (bus_listener){.heard = heard, .user = user, .subject = memory_strdup(subject)};
         natsStatus s = b->connection ? bus_listen(b, l) : NATS_OK;
-        if (s != NATS_OK && !natsConnection_IsClosed(b->connection)) {
+        if (s != NATS_OK && b->connection && !natsConnection_IsClosed(b->connection)) {
             bus_note(b, natsStatus_GetText(s));
             room = false;
         }
@@ -278,6 +350,10 @@ void bus_close(bus *b)
     }
     natsConnection_Destroy(b->connection);
     natsOptions_Destroy(b->options);
+    natsOptions_Destroy(b->join_options);
+    free(b->join_subject);
+    free(b->join_text);
+    free(b->join_reply);
     nats_CloseAndWait(5000); // for the library's threads, which may be at work for this
     pthread_mutex_destroy(&b->lock);
     pthread_mutex_destroy(&b->using);

@@ -119,7 +119,7 @@ static void collecting_on_connected(void *user)
 
 // ---- the commit thread ----
 
-static void collecting_tell(void *user, const char *node, const watermark *w)
+static void collecting_owe(void *user, const char *node, const watermark *w)
 {
     collecting *c = user;
     arrput(c->messages, ((collecting_message){memory_strdup(node), *w}));
@@ -165,7 +165,7 @@ static bool collecting_commit(collecting *c)
     }
     c->facts.disk_error = error;
     if (error) return false;
-    journal_end_commit(c->journal, collecting_tell, c);
+    journal_end_commit(c->journal, collecting_owe, c);
     c->facts.commits++;
     bool tells = !c->has_others || c->succession.collects;
     pthread_mutex_unlock(&c->lock);
@@ -270,6 +270,32 @@ bool collecting_begin(collecting *c, const bus_options *options, const char *clu
     c->started = error == 0;
     if (error) *why = memory_strdup(strerror(error));
     return c->started;
+}
+
+bool collecting_hear(collecting *c, const char *what, bus_heard heard, void *user)
+{
+    char subject[128];
+    snprintf(subject, sizeof subject, "np.%s.%s", c->cluster, what);
+    return bus_subscribe(c->bus, subject, heard, user);
+}
+
+void collecting_tell(collecting *c, const char *what, const char *text)
+{
+    char *subject = memory_format("np.%s.%s", c->cluster, what);
+    bus_publish(c->bus, subject, text, strlen(text));
+    free(subject);
+}
+
+int64_t collecting_silence(collecting *c, const char *node)
+{
+    int64_t heard = 0;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < journal_row_count(c->journal); i++) {
+        const journal_row *row = journal_row_at(c->journal, i);
+        if (row->heard_ns > heard && strcmp(row->node, node) == 0) heard = row->heard_ns;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return heard ? collecting_clock(CLOCK_REALTIME) - heard : INT64_MAX;
 }
 
 // Takes over where nobody collects, and says that it does.

@@ -5,6 +5,8 @@
 
 #include "live/bus/bus.h"
 
+#include <stdint.h>
+
 typedef struct collecting collecting;
 
 // Returns an exit code after saying what is wrong.
@@ -12,6 +14,11 @@ int collecting_open_journal(collecting **out, const char *directory, uint64_t jo
 // False: *why says why not; free() it.
 // stands_by: collects only while no other head does that does the same.
 bool collecting_begin(collecting *c, const bus_options *bus, const char *cluster, bool stands_by, char **why);
+// What comes on np.CLUSTER.WHAT; and what is told there. False: it cannot be heard.
+bool collecting_hear(collecting *c, const char *what, bus_heard heard, void *user);
+void collecting_tell(collecting *c, const char *what, const char *text);
+// How long nothing was heard from the node, ns; INT64_MAX: never.
+int64_t collecting_silence(collecting *c, const char *node);
 void collecting_look(collecting *c); // several times a second
 bool collecting_is_up(collecting *c);
 bool collecting_is_superseded(collecting *c);

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "admission.h"
 #include "collecting.h"
 #include "companion.h"
 #include "server.h"
@@ -18,7 +19,7 @@
 static char *directory, *listen_text, *nats_url, *credentials, *tls_ca, *tls_certificate, *tls_key, *cluster,
     *size_text, *duration_text;
 static char *http_address, *http_certificate, *http_key, *http_clients;
-static int quiet, no_findings, standby;
+static int quiet, no_findings, standby, shared_token;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directory, 0, "where it keeps everything", "DIR"},
@@ -32,6 +33,8 @@ static const struct poptOption options[] = {
     {"tls-key", 0, POPT_ARG_STRING, &tls_key, 0, "the key of --tls-cert", "FILE"},
     {"tls-ca", 0, POPT_ARG_STRING, &tls_ca, 0,
      "agents need certificates that these signed; with --nats: the server does", "FILE"},
+    {"shared-token", 0, POPT_ARG_NONE, &shared_token, 0,
+     "whoever has the agents' token may publish for every node: for a gateway of many", NULL},
     {"cluster", 0, POPT_ARG_STRING, &cluster, 0, "which of several clusters on one NATS (default)", "NAME"},
     {"journal-size", 0, POPT_ARG_STRING, &size_text, 0, "drop the oldest data above this, sessions' excepted (20GB)",
      "SIZE"},
@@ -52,6 +55,9 @@ typedef struct head {
     uint64_t journal_bytes;
     int64_t duration_ns;
     collecting *collecting;
+    admission *admission; // to its own server
+    bool configures;      // the server has to be told
+    int64_t configure_at_ns;
     companion findings, web;
 } head;
 
@@ -68,6 +74,8 @@ static int head_check(head *h, size_t count)
     if (!directory || !*directory) return fail_usage("--dir DIR is needed");
     if (nats_url && listen_text) return fail_usage("--listen is for the head's own server, and --nats names another");
     if (credentials && !nats_url) return fail_usage("--creds is for a site's NATS: --nats URL");
+    if (shared_token && nats_url)
+        return fail_usage("--shared-token is for the head's own server, and --nats names another");
     if (standby && !nats_url) return fail_usage("--standby: both heads need a server that outlives them: --nats URL");
     if (!tls_certificate != !tls_key) return fail_usage("--tls-cert and --tls-key belong together");
     if (!nats_url && tls_ca && !tls_certificate)
@@ -99,6 +107,54 @@ static void head_say_join(const head *h)
     free(url);
 }
 
+// ---- its own server ----
+
+static int64_t head_silence(void *user, const char *node)
+{
+    return collecting_silence(((head *)user)->collecting, node);
+}
+
+static void head_answer(void *user, const char *token, bool good)
+{
+    char *what = memory_format("joined.%s", token);
+    collecting_tell(((head *)user)->collecting, what, good ? "yes" : "no");
+    free(what);
+}
+
+static int head_configure(head *h)
+{
+    char *users = admission_users(h->admission, cluster);
+    int code = server_configure(&h->server, users);
+    free(users);
+    return code;
+}
+
+// What the disk does not take is tried again.
+static void head_admit(head *h)
+{
+    static const int64_t again_ns = 10000000000;
+    int64_t now = head_now();
+    int error;
+    h->configures |= admission_look(h->admission, now, head_silence, head_answer, h, &error);
+    if (error) warn("%s/nodes.secrets: %s", safe(directory), strerror(error));
+    if (!h->configures || now < h->configure_at_ns) return;
+    h->configures = head_configure(h) != EXIT_DONE;
+    h->configure_at_ns = h->configures ? now + again_ns : 0;
+}
+
+static int head_open_server(head *h)
+{
+    const server_tls tls = {.certificate = tls_certificate, .key = tls_key, .ca = tls_ca};
+    h->server.shared = shared_token;
+    int code = server_open(&h->server, directory, listen_text ? listen_text : "127.0.0.1:4222", cluster, &tls);
+    int error = code ? 0 : admission_open(&h->admission, directory);
+    if (error) code = fail_file(EXIT_FILE, directory, "%s", strerror(error));
+    if (!code) code = head_configure(h);
+    if (code) return code;
+    server_look(&h->server, head_now());
+    return server_wait(&h->server);
+}
+
 static int head_open(head *h)
 {
     char *url = NULL, *why = NULL;
@@ -106,11 +162,7 @@ static int head_open(head *h)
     if (code) return code;
     h->own_server = !nats_url;
     if (h->own_server) {
-        const server_tls tls = {.certificate = tls_certificate, .key = tls_key, .ca = tls_ca};
-        code = server_open(&h->server, directory, listen_text ? listen_text : "127.0.0.1:4222", cluster, &tls);
-        if (code) return code;
-        server_look(&h->server, head_now());
-        code = server_wait(&h->server);
+        code = head_open_server(h);
         if (code) return code;
         url = server_url(&h->server, NULL);
     }
@@ -128,6 +180,8 @@ static int head_open(head *h)
     if (!collecting_begin(h->collecting, &o, cluster, standby, &why)) {
         code = fail(EXIT_FILE, "%s: %s", safe(o.url), safe(why));
         free(why);
+    } else if (h->own_server && !collecting_hear(h->collecting, "join", admission_hear, h->admission)) {
+        code = fail(EXIT_FILE, "%s: cannot subscribe", safe(o.url));
     }
     free(url);
     return code;
@@ -141,6 +195,7 @@ static void head_loop(head *h, const sigset_t *signals)
         const struct timespec nap = {.tv_nsec = 100000000};
         if (sigtimedwait(signals, NULL, &nap) > 0) return;
         if (h->own_server) server_look(&h->server, head_now());
+        if (h->own_server) head_admit(h);
         collecting_look(h->collecting);
         if (!no_findings) companion_look(&h->findings, head_now());
         if (http_address) companion_look(&h->web, head_now());
@@ -193,6 +248,7 @@ static int head_run(const char **arguments, size_t count)
     companion_close(&h.findings);
     companion_close(&h.web);
     collecting_close(h.collecting);
+    admission_close(h.admission); // nothing is heard any more
     if (h.own_server) server_close(&h.server);
     return code;
 }

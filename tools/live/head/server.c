@@ -126,12 +126,20 @@ static int server_tls_lines(server *s, const server_tls *tls, char **text)
 
 int server_open(server *s, const char *directory, const char *listen, const char *cluster, const server_tls *tls)
 {
-    char *secure;
-    *s = (server){.directory = memory_strdup(directory)};
+    bool shared = s->shared;
+    *s = (server){.directory = memory_strdup(directory), .cluster = memory_strdup(cluster), .shared = shared};
+    s->configuration = memory_format("%s/server.conf", directory);
     int code = server_parse(s, listen);
-    if (!code) code = server_tls_lines(s, tls, &secure);
+    if (!code) code = server_tls_lines(s, tls, &s->secure);
     if (code) return code;
     int error = server_find_token(s);
+    return error ? fail_file(EXIT_FILE, directory, "%s", strerror(error)) : EXIT_DONE;
+}
+
+int server_configure(server *s, const char *users)
+{
+    char *shared = s->shared ? memory_format(", \"np.%s.data.*.*\"", s->cluster) : memory_strdup(""),
+         *heard = s->shared ? memory_format(", \"np.%s.ack.*\"", s->cluster) : memory_strdup("");
     char *text = memory_format("listen: \"%s:%u\"\n"
                                "max_payload: 8388608\n"
                                "max_pending: 268435456\n"
@@ -139,18 +147,20 @@ int server_open(server *s, const char *directory, const char *listen, const char
                                "authorization {\n"
                                "  users: [\n"
                                "    {user: head, password: \"%s\"}\n"
-                               "    {user: agent, password: \"%s\", permissions: {publish: [\"np.%s.data.*.*\"],"
-                               " subscribe: [\"np.%s.ack.*\"]}}\n"
+                               "    {user: agent, password: \"%s\", permissions: {publish: [\"np.%s.join\"%s],"
+                               " subscribe: [\"np.%s.joined.*\"%s]}}\n"
+                               "%s"
                                "  ]\n"
                                "}\n"
                                "%s",
-                               s->host, s->port, s->head_token, s->agent_token, cluster, cluster, secure);
-    free(secure);
-    s->configuration = memory_format("%s/server.conf", directory);
-    if (!error) error = server_write(s->configuration, text);
+                               s->host, s->port, s->head_token, s->agent_token, s->cluster, shared, s->cluster, heard,
+                               users, s->secure);
+    int error = server_write(s->configuration, text);
+    if (!error && s->pid) kill(s->pid, SIGHUP);
+    free(shared);
+    free(heard);
     free(text);
-    if (error) return fail_file(EXIT_FILE, directory, "%s", strerror(error));
-    return EXIT_DONE;
+    return error ? fail_file(EXIT_FILE, s->configuration, "%s", strerror(error)) : EXIT_DONE;
 }
 
 // ---- its log: what it says now, and the last of what it said before ----
@@ -282,6 +292,8 @@ void server_close(server *s)
     }
     free(s->directory);
     free(s->configuration);
+    free(s->cluster);
+    free(s->secure);
     free(s->host);
     *s = (server){0};
 }

@@ -13,7 +13,9 @@ typedef struct server_tls {
 } server_tls;
 
 typedef struct server {
-    char *directory, *configuration, *host;
+    char *directory, *configuration, *host, *cluster;
+    char *secure; // the lines about TLS
+    bool shared;  // with the agents' token one may publish for every node
     unsigned port;
     bool tls;
     char agent_token[33], head_token[33];
@@ -24,6 +26,9 @@ typedef struct server {
 
 // ADDRESS:PORT; port 0: any that is free. The agents' token is made once and kept. Returns an exit code.
 int server_open(server *s, const char *directory, const char *listen, const char *cluster, const server_tls *tls);
+// Who may do what: the head, who has the agents' token (to join), and `users`, lines of its configuration. A server that runs
+// takes it over. Returns an exit code.
+int server_configure(server *s, const char *users);
 // Starts it where it does not run. `now_ns`: CLOCK_MONOTONIC.
 void server_look(server *s, int64_t now_ns);
 // Until it listens; what else may listen there is no server of ours. Returns an exit code after saying what is wrong.

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STATUS_FILE_MOST = 256 << 20 };
@@ -22,6 +23,23 @@ bool status_file_head_runs(const char *directory)
     if (fd >= 0) close(fd); // with it the lock
     free(path);
     return runs;
+}
+
+bool status_file_is_new(const char *directory, const char *name, status_seen *seen)
+{
+    char *path = memory_format("%s/%s", directory, name);
+    struct stat st;
+    status_seen now = {.inode = 0};
+    if (stat(path, &st) == 0)
+        now = (status_seen){.device = st.st_dev,
+                            .inode = st.st_ino,
+                            .size = (uint64_t)st.st_size,
+                            .changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+    bool same = now.device == seen->device && now.inode == seen->inode && now.size == seen->size &&
+                now.changed_ns == seen->changed_ns;
+    *seen = now;
+    free(path);
+    return !same;
 }
 
 uint64_t status_file_number(json_object *o, const char *key)
