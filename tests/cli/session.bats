@@ -77,6 +77,38 @@ assert all(f["begin_ns"] == d["end_ns"] == f["last_seen_ns"] and f["end_ns"] is 
     [ ! -e head/findings.work/n01.netprof ]
 }
 
+@test "findings: of a session with too many nodes for that, they are compared by the fast set, and each is judged by all of it" {
+    play_job
+    netprof session start run7 --dir head --nodes 'n*' --since 20s 2>/dev/null
+    netprof findings --dir head --once --lag 1ms --whole 3
+    netprof session findings --dir head --json >live.json
+    python3 -c 'import json
+d = json.load(open("live.json"))
+json.dump({"format": "netprof-session", "version": 1, "start_ns": d["begin_ns"], "stop_ns": d["end_ns"]},
+          open("window.json", "w"))
+json.dump({"format": "netprof-session", "version": 1, "start_ns": d["begin_ns"], "stop_ns": d["end_ns"],
+           "interval_ns": 5000000000, "fast": True}, open("few.json", "w"))'
+    mv window.json few.json head/sessions
+    for name in window few; do netprof session export $name --dir head -o $name 2>/dev/null; done
+    (cd window && netprof check --apart --json ./*.netprof) >apart.json || [ $? -le 1 ]
+    (cd few && netprof check --json ./*.netprof) >together.json || [ $? -le 1 ]
+    # all that either says, once; what both say is the worse of the two
+    python3 - <<'PYTHON'
+import json
+key = lambda f: (None if (f.get("host_count") or 1) > 1 else f.get("host"), f.get("device"), f["rule"])
+def found(name):
+    d = json.load(open(name))
+    return {key(f): f["severity"] for f in d["findings"] if f["severity"] in ("watch", "warn", "high", "critical")}
+rank = ["watch", "warn", "high", "critical"].index
+apart, together, live = found("apart.json"), found("together.json"), found("live.json")
+expected = {k: max((x[k] for x in (apart, together) if k in x), key=rank) for k in apart.keys() | together.keys()}
+assert together.keys() - apart.keys(), "what only a comparison shows"
+assert live == expected, (live, expected)
+PYTHON
+    [ "$(ls head/findings.work)" = "" ]
+    [ "$(status_of netprof findings --dir head --once --whole 0)" = 2 ]
+}
+
 @test "findings: nodes of no session are judged each by itself, as netprof check --apart does" {
     play_job
     netprof findings --dir head --once --lag 1ms

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t judge_silent_ns = 30000000000, judge_gone_ns = 86400000000000;
+static const int64_t judge_silent_ns = 30000000000, judge_gone_ns = 86400000000000, judge_small_ns = 5000000000;
 
 // ---- what the head says ----
 
@@ -83,6 +83,20 @@ static bool judge_is_whole(const judge *j, const session_written *w)
     return w->snapshots >= 2 && j->window.to_ns - w->last_ns <= judge_silent_ns;
 }
 
+// Beside the whole one: of thousands of nodes all readings of all counters at once would be too much.
+static int judge_write_small(judge_host *h, journal_index *x, size_t stream, const session *window, const char *path)
+{
+    session few = *window;
+    session_written w = {.snapshots = 0};
+    few.fast = true;
+    few.interval_ns = judge_small_ns;
+    char *beside = memory_format("%.*s.small.netprof", (int)(strlen(path) - strlen(".netprof")), path);
+    int code = session_export_node(x, stream, &few, few.stop_ns, beside, &w);
+    if (!code && w.snapshots >= 2) h->small = memory_format("./%s", strrchr(beside, '/') + 1);
+    free(beside);
+    return code;
+}
+
 static int judge_write_host(judge *j, journal_index *x, size_t stream, const session *window, const char *work)
 {
     judge_host *h = judge_add_host(j, journal_index_stream(x, stream)->node);
@@ -94,6 +108,7 @@ static int judge_write_host(judge *j, journal_index *x, size_t stream, const ses
     h->snapshots = w.snapshots;
     bool silent = h->silent_ns > judge_silent_ns;
     if (!code && !silent && judge_is_whole(j, &w)) h->file = memory_format("./%s", strrchr(path, '/') + 1);
+    if (h->file && h->wide) code = judge_write_small(h, x, stream, window, path);
     free(path);
     return code;
 }

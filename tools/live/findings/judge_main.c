@@ -26,12 +26,12 @@
 #include <unistd.h>
 
 // Nodes of one call, each by itself, so that memory does not grow with their number; of a session nodes are compared, up
-// to a bound.
-enum { JUDGE_APART = 128, JUDGE_COMPARED = 2000 };
+// to a bound: with all that they read up to another one, above it by the fast set, a reading every 5 s.
+enum { JUDGE_APART = 128, JUDGE_COMPARED = 16384 };
 static const double judge_share = 4; // of the time that it took so much passes: a quarter of a processor
 
 static char *directory, *window_text, *every_text, *lag_text;
-static int once;
+static int once, whole_most = 2000;
 
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directory, 0, "the head's directory (else the variable NETPROF_HEAD)", "DIR"},
@@ -39,6 +39,8 @@ static const struct poptOption options[] = {
     {"every", 0, POPT_ARG_STRING, &every_text, 0, "at most so often (10s)", "TIME"},
     {"lag", 0, POPT_ARG_STRING, &lag_text, 0, "up to so long ago, since readings take their time to come (10s)",
      "TIME"},
+    {"whole", 0, POPT_ARG_INT, &whole_most, 0,
+     "compare nodes of a session by all that they read up to so many; of more by the fast set, every 5 s (2000)", "N"},
     {"once", 0, POPT_ARG_NONE, &once, 0, "one window, and end", NULL},
     POPT_TABLEEND,
 };
@@ -117,30 +119,55 @@ static bool judging_goes_on(const judging *g, const session *s)
 
 static bool judging_is_same(const judge_group *a, const judge_group *b)
 {
-    return arrlenu(a->hosts) == arrlenu(b->hosts) &&
+    return a->small == b->small && arrlenu(a->hosts) == arrlenu(b->hosts) &&
            memcmp(a->hosts, b->hosts, arrlenu(a->hosts) * sizeof *a->hosts) == 0;
+}
+
+static size_t judging_count(const judging *g, const session *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < arrlenu(g->j.hosts); i++)
+        count += session_takes_node(s, g->j.hosts[i].name);
+    return count;
+}
+
+static bool judging_is_wide(const judging *g, const session *s)
+{
+    size_t count = judging_count(g, s);
+    return count > (size_t)whole_most && count <= JUDGE_COMPARED;
+}
+
+// Before the window is written: of which nodes small files are needed.
+static void judging_find_wide(judging *g, const session *sessions)
+{
+    for (size_t k = 0; k < arrlenu(sessions); k++) {
+        if (!judging_goes_on(g, &sessions[k]) || !judging_is_wide(g, &sessions[k])) continue;
+        for (size_t i = 0; i < arrlenu(g->j.hosts); i++)
+            g->j.hosts[i].wide |= session_takes_node(&sessions[k], g->j.hosts[i].name);
+    }
 }
 
 // The nodes of a session that goes on belong together. Returns the number of its group, from 1; 0: none has all of them.
 static size_t judging_group_session(judging *g, const session *s, judge_group **groups)
 {
-    judge_group one = {.session = s->name};
+    judge_group one = {.session = s->name, .small = judging_is_wide(g, s)};
     bool whole = true;
-    size_t known = 0;
+    size_t known = 0, most = one.small ? JUDGE_COMPARED : (size_t)whole_most;
     for (size_t i = 0; i < arrlenu(g->j.hosts); i++) {
         const judge_host *h = &g->j.hosts[i];
         if (!session_takes_node(s, h->name)) continue;
-        whole &= h->file || h->state == JUDGE_GONE;
-        if (h->file) arrput(one.hosts, i);
+        const char *file = judge_file_of(&g->j, &one, i);
+        whole &= file || h->state == JUDGE_GONE;
+        if (file) arrput(one.hosts, i);
     }
-    bool fits = arrlenu(one.hosts) >= 2 && arrlenu(one.hosts) <= JUDGE_COMPARED;
+    bool fits = arrlenu(one.hosts) >= 2 && arrlenu(one.hosts) <= most;
     for (size_t i = 0; i < arrlenu(*groups) && fits && !known; i++)
         known = judging_is_same(&(*groups)[i], &one) ? i + 1 : 0;
     if (known || !fits) {
         arrfree(one.hosts);
         return whole ? known : 0;
     }
-    for (size_t i = 0; i < arrlenu(one.hosts); i++)
+    for (size_t i = 0; i < arrlenu(one.hosts) && !one.small; i++) // else each is judged by all of it, too, by itself
         g->j.hosts[one.hosts[i]].grouped = true;
     arrput(*groups, one);
     return whole ? arrlenu(*groups) : 0;
@@ -184,7 +211,7 @@ static void judging_group(judging *g, judge_group *group, judge_raw **to)
     const char **files = NULL;
     judge_checked c;
     for (size_t i = 0; i < arrlenu(group->hosts); i++)
-        arrput(files, g->j.hosts[group->hosts[i]].file);
+        arrput(files, judge_file_of(&g->j, group, group->hosts[i]));
     judge_check(&c, g->work, files, arrlenu(files), !group->session, &g->stop);
     g->j.window.cpu_s += c.cpu_s;
     g->ended |= c.ended;
@@ -219,6 +246,7 @@ static void judging_begin_window(judging *g)
         judge_host *h = &j->hosts[i];
         free(h->text);
         free(h->file);
+        free(h->small);
         *h = (judge_host){.name = h->name, .last_ns = h->last_ns, .silent_ns = -1, .severity = SEVERITY_OK};
     }
     judge_take_status(j, j->window.wall_ns);
@@ -254,12 +282,11 @@ static int judging_window(judging *g)
     session *sessions = NULL;
     double cpu = judging_own_cpu();
     judging_begin_window(g);
+    session_list(g->j.directory, &sessions); // of those that can be read
+    judging_find_wide(g, sessions);
     int code = judge_write_window(&g->j, g->work);
-    if (!code) {
-        session_list(g->j.directory, &sessions); // of those that can be read
-        judging_judge(g, sessions);
-        session_list_free(&sessions);
-    }
+    if (!code) judging_judge(g, sessions);
+    session_list_free(&sessions);
     judging_clear(g);
     g->j.window.cpu_s += judging_own_cpu() - cpu;
     double every = (double)g->every_ns / 1e9, most = judge_share * g->j.window.cpu_s;
@@ -305,6 +332,8 @@ static int judging_run(const char **arguments, size_t count)
     if (judging_time("--window", window_text, "1m", &g.window_ns) ||
         judging_time("--every", every_text, "10s", &g.every_ns) || judging_time("--lag", lag_text, "10s", &g.lag_ns))
         return EXIT_USAGE;
+    if (whole_most < 1 || whole_most > JUDGE_COMPARED)
+        return fail_usage("--whole: %d: expected 1 to %d", whole_most, JUDGE_COMPARED);
     sigemptyset(&g.stop);
     sigaddset(&g.stop, SIGINT);
     sigaddset(&g.stop, SIGTERM);

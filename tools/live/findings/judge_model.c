@@ -38,6 +38,7 @@ void judge_free_hosts(judge *j)
         free(j->hosts[i].name);
         free(j->hosts[i].text);
         free(j->hosts[i].file);
+        free(j->hosts[i].small);
     }
     arrfree(j->hosts);
     shfree(j->by_name);

@@ -29,8 +29,10 @@ typedef struct judge_host {
     int64_t last_ns;    // its last reading, wall clock; 0: not known
     uint64_t behind;    // ticks that it still holds
     char *file;         // the recording of the window, in the working directory; NULL: none
-    uint64_t snapshots; // in it
-    bool grouped;       // a session that goes on has it
+    char *small;        // another one, of few counters and readings, to be held against thousands of others; NULL: none
+    uint64_t snapshots; // in `file`
+    bool grouped;       // a session that goes on has it, and holds all of it against the others
+    bool wide;          // a session that goes on has it, and too many others for that
 } judge_host;
 
 typedef struct judge_finding {

@@ -31,10 +31,15 @@ static severity judge_verdict(json_object *o, const char **text)
 
 // ---- one group ----
 
+const char *judge_file_of(const judge *j, const judge_group *g, size_t host)
+{
+    return g->small ? j->hosts[host].small : j->hosts[host].file;
+}
+
 static judge_host *judge_host_of_file(judge *j, const judge_group *g, const char *file)
 {
     for (size_t i = 0; i < arrlenu(g->hosts) && file; i++)
-        if (strcmp(j->hosts[g->hosts[i]].file, file) == 0) return &j->hosts[g->hosts[i]];
+        if (strcmp(judge_file_of(j, g, g->hosts[i]), file) == 0) return &j->hosts[g->hosts[i]];
     return NULL;
 }
 

@@ -8,6 +8,7 @@
 typedef struct judge_group {
     const char *session; // NULL: each by itself
     size_t *hosts;       // stb_ds
+    bool small;          // by their small files
     json_object *told;   // NULL: it could not be judged
     char *text;          // the verdict
     severity severity;
@@ -22,6 +23,7 @@ typedef struct judge_raw {
     double cost_s;
 } judge_raw;
 
+const char *judge_file_of(const judge *j, const judge_group *g, size_t host); // which it is judged by
 // The verdicts of its nodes, and its findings of watch and worse, the worst first, appended to *to (stb_ds).
 void judge_take_group(judge *j, judge_group *g, judge_raw **to);
 // All groups' findings in one order: severity, then cost; within a group as netprof check has them. Takes the lists over.
