@@ -1,8 +1,8 @@
 // Three kinds of requests:
 //
 //     {"kind": "style"}                the CSS of all charts, light and dark
-//     {"kind": "map", "width", "height_of_rows", "unit", "from", "to", "wall_ns", "rows": [{"label", "quiet", "right",
-//      "severity", "values", "states"}]}           values: a number a column, null where there is none; states: map_cell
+//     {"kind": "map", "width", "height_of_rows", "unit", "from", "to", "wall_ns", "rows": [{"label", "quiet", "apart",
+//      "right", "severity", "values", "states"}]}  values: a number a column, null where there is none; states: map_cell
 //     {"kind": "lines", "width", "wall_ns", "x", "panels": [{"label", "below", "unit", "curves": [{"label", "ink", "y"}]}]}
 //
 // width: in pixels of the page. Seconds are those since wall_ns.
@@ -134,12 +134,13 @@ static void live_make_room(map_row *rows, size_t count, double pitch)
 
 static map_row live_map_row(arena *memory, json_object *o, size_t columns)
 {
-    json_object *quiet;
+    json_object *quiet, *apart;
     map_row r = {.label = live_text(o, "label"), .values = live_numbers(memory, live_list(o, "values"), columns)};
     const char *states = live_text(o, "states"), *right = live_text(o, "right");
     if (strlen(states) == columns) r.states = states;
     if (*right) r.right = right;
     r.quiet = json_object_object_get_ex(o, "quiet", &quiet) && json_object_get_boolean(quiet);
+    r.apart = json_object_object_get_ex(o, "apart", &apart) && json_object_get_boolean(apart);
     if (!severity_parse(live_text(o, "severity"), &r.severity)) r.severity = SEVERITY_OK;
     return r;
 }

@@ -163,6 +163,17 @@ static void map_measure(const map *m, canvas *c, double width, double *label, do
     if (m->style.right_width > 0) *right = fmin(m->style.right_width, .3 * width);
 }
 
+// Between groups of rows.
+static const double map_space = 3.5;
+
+static double map_spaces(const map *m, size_t from, size_t count)
+{
+    double sum = 0;
+    for (size_t i = from + 1; i < from + count && i < m->count; i++)
+        sum += m->rows[i].apart ? map_space : 0;
+    return sum;
+}
+
 static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const map *m = x->data;
@@ -189,9 +200,12 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     }
     a.box.y = y;
     double pitch = chart_pitch(box, map_fixed_height(c, m), count, map_row_height(m));
-    if (canvas_figure_of(c)) pitch = (box.height - map_fixed_height(c, m)) / (double)(count ? count : 1);
-    for (size_t i = from; i < from + count && i < m->count; i++, y += pitch)
+    if (canvas_figure_of(c))
+        pitch = (box.height - map_fixed_height(c, m) - map_spaces(m, from, count)) / (double)(count ? count : 1);
+    for (size_t i = from; i < from + count && i < m->count; i++, y += pitch) {
+        if (canvas_figure_of(c) && i > from && m->rows[i].apart) y += map_space;
         map_draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
+    }
     a.box.height = y - a.box.y;
     axes_begin_time(c, &a, 0, 0);
     axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);

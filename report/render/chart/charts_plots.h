@@ -73,6 +73,7 @@ typedef struct map_row {
     severity severity;
     bool quiet;         // its label is in hover texts and the table alone: rows are lower than letters
     const char *states; // [columns] a map_cell each; NULL: all are MAP_MEASURED
+    bool apart;         // a little space before it, where the chart is drawn alone: another group begins
 } map_row;
 
 // Why a cell has no value: not measured, not here yet, or no more.

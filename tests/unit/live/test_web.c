@@ -3,13 +3,15 @@
 #include "live/journal/journal.h"
 #include "live/journal/journal_tail.h"
 #include "live/web/growth.h"
-#include "live/web/http_bounds.h"
+#include "live/web/http/http_bounds.h"
 #include "live/web/nodes.h"
+#include "live/web/racks.h"
 #include "live/web/run_program.h"
 #include "live/web/tokens.h"
 #include "netprof.h"
 #include "support.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
 #include <math.h>
@@ -52,12 +54,12 @@ static int made_collect(void *user, const void *data, size_t size)
     return 0;
 }
 
-static void made_begin(made *m, char letter)
+static void made_begin_as(made *m, char letter, const char *host, const char *model)
 {
     netprof_list *list = netprof_build_begin(NULL);
     netprof_counter c = {.unit = "bytes", .kind = NETPROF_KIND_COUNTER, .width = 64};
     *m = (made){.next = 1, .stream = letter};
-    netprof_build_fact(list, "host", "h");
+    netprof_build_fact(list, "host", host);
     netprof_build_source(list, "netdev");
     netprof_list_device(list, "eth0", 0, NETPROF_DEVICE_PHYSICAL);
     c.name = "tx_bytes";
@@ -66,9 +68,16 @@ static void made_begin(made *m, char letter)
     netprof_list_counter(list, &c);
     netprof_build_source(list, "gpu");
     netprof_list_device(list, "gpu0", 0, 0);
+    netprof_list_fact(list, "model", model);
+    netprof_list_fact(list, "uuid", host);
     netprof_list_counter(list, &(netprof_counter){.name = "busy", .unit = "%", .kind = NETPROF_KIND_GAUGE});
     assert_int_equal(netprof_build_end(list, &m->schema, NULL), NETPROF_OK);
     assert_int_equal(netprof_writer_open_fn(&m->writer, made_collect, m, NULL), NETPROF_OK);
+}
+
+static void made_begin(made *m, char letter)
+{
+    made_begin_as(m, letter, "h", "A");
 }
 
 static void made_end(made *m)
@@ -331,6 +340,153 @@ static void test_keys_alone(void **state)
     nodes_close(n);
 }
 
+// A node that was read tick by tick while there were few, goes on being measured when there are many; and one that is looked at is
+// read tick by tick again.
+static void test_few_then_many(void **state)
+{
+    made m;
+    frame_buffer b = {0};
+    frame f;
+    char name[32];
+    (void)state;
+    nodes *n = nodes_open();
+    made_begin(&m, 'd');
+    made_frame(&m, &b, 0, 9, true);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, "z", start, &f, f.preamble, f.preamble_size);
+    node *x = nodes_find(n, "z");
+    assert_int_equal(x->tick_ns, start + 9 * second);
+    for (int i = 0; i < NODES_FULL; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        nodes_make(n, name);
+    }
+    frame_buffer_free(&b);
+    b = (frame_buffer){0};
+    made_frame(&m, &b, 10, 199, true);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, "z", start, &f, f.preamble, f.preamble_size);
+    assert_true(x->tick_ns > start + 64 * second &&
+                x->tick_ns < start + 199 * second); // the last that needs none before it
+    assert_int_equal(x->interval_ns, second);
+    for (int64_t c = 0; c < 24;
+         c++) // up to 120 s without a hole: means over longer than a column, where that is all there is
+        assert_true(fabs((double)node_value(x, METER_SENT, start / nodes_column_ns + c) - 1e6) < 1);
+    node_watch(x);
+    frame_buffer_free(&b);
+    b = (frame_buffer){0};
+    made_frame(&m, &b, 200, 399, true);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, "z", start, &f, f.preamble, f.preamble_size);
+    assert_int_equal(x->tick_ns, start + 399 * second);
+    frame_buffer_free(&b);
+    made_end(&m);
+    nodes_close(n);
+}
+
+static void take_from(nodes *n, const char *name, const char *model)
+{
+    made m;
+    frame_buffer b = {0};
+    frame f;
+    made_begin_as(&m, name[1], name, model);
+    made_frame(&m, &b, 0, 12, true);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, name, start, &f, f.preamble, f.preamble_size);
+    frame_buffer_free(&b);
+    made_end(&m);
+}
+
+// Nodes that are built alike share the names of their counters, however their hosts and serial numbers are called; a GPU's model is
+// kept, and a schema goes with its last reading.
+static void test_nodes_alike(void **state)
+{
+    netprof_snapshot whole = NETPROF_ZERO;
+    (void)state;
+    nodes *n = nodes_open();
+    take_from(n, "n1", "A");
+    take_from(n, "n2", "A");
+    assert_int_equal(nodes_schemas(n), 1);
+    take_from(n, "n3", "B");
+    assert_int_equal(nodes_schemas(n), 2);
+    const node *one = nodes_find(n, "n1"), *other = nodes_find(n, "n3");
+    assert_ptr_equal(one->last.schema, nodes_find(n, "n2")->last.schema);
+    const netprof_device *gpu = &other->last.schema->devices[1];
+    assert_string_equal(gpu->name, "gpu0");
+    assert_string_equal(netprof_fact_of(gpu->facts, gpu->fact_count, "model"), "B");
+    kept_give(&one->last, one->last.schema, &whole);
+    assert_int_equal(whole.wall_ns, start + 12 * second);
+    assert_int_equal(whole.values[netprof_find(whole.schema, "netdev", "eth0", "tx_bytes")], 12000000);
+    assert_int_equal(whole.values[netprof_find(whole.schema, "gpu", "gpu0", "busy")], 40);
+    assert_int_equal(whole.not_ok, 0);
+    netprof_snapshot_free(&whole);
+    assert_true(fabs(one->now.values[METER_SENT] - 1e6) < 1);
+    take_from(n, "n3", "A"); // it has another GPU now
+    take_from(n, "n3", "A");
+    assert_int_equal(nodes_schemas(n), 1);
+    nodes_close(n);
+}
+
+static char *racks_text(const racks *r, nodes *n, size_t groups_expected)
+{
+    size_t groups;
+    racked *all = racks_order(r, n, &groups);
+    char *text = memory_strdup("");
+    assert_int_equal(groups, groups_expected);
+    for (size_t i = 0; i < arrlenu(all); i++) {
+        char *more = memory_format("%s%s%s%s%s", text,
+                                   !i                                 ? ""
+                                   : all[i].group != all[i - 1].group ? " | "
+                                                                      : " ",
+                                   all[i].rack ? all[i].rack : "", all[i].rack ? ":" : "", all[i].node->name);
+        free(text);
+        text = more;
+    }
+    arrfree(all);
+    return text;
+}
+
+static void expect_racks(const racks *r, nodes *n, size_t groups, const char *expected)
+{
+    char *text = racks_text(r, n, groups);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+// By the file, in its order; without one by what names begin with, where that makes groups.
+static void test_racks(void **state)
+{
+    static const char *const names[] = {"r2n10", "r2n2", "r1n1", "r1n2"};
+    racks r = {.rows = NULL};
+    (void)state;
+    nodes *n = nodes_open();
+    expect_racks(&r, n, 0, "");
+    for (size_t i = 0; i < 4; i++)
+        nodes_make(n, names[i]);
+    expect_racks(&r, n, 2, "r1n1 r1n2 | r2n2 r2n10");
+    nodes_make(n, "login");
+    nodes_make(n, "x1000c0s0b0n0");
+    nodes_make(n, "x1000c7s1b0n1");
+    expect_racks(&r, n, 1, "login r1n1 r1n2 r2n2 r2n10 x1000c0s0b0n0 x1000c7s1b0n1");
+    nodes_make(n, "x1001c0s0b0n0");
+    nodes_make(n, "x1001c0s0b0n1");
+    nodes_make(n, "x1001c0s0b1n0");
+    expect_racks(&r, n, 5,
+                 "login | r1n1 r1n2 | r2n2 r2n10 | x1000c0s0b0n0 x1000c7s1b0n1 | x1001c0s0b0n0 x1001c0s0b0n1 "
+                 "x1001c0s0b1n0");
+    tree_write(top, "racks", "# racks\n\nupper r2n*,login\nlower x*\nnonsense\n");
+    racks_look(&r, n, top);
+    expect_racks(&r, n, 3,
+                 "upper:login upper:r2n2 upper:r2n10 | lower:x1000c0s0b0n0 lower:x1000c7s1b0n1 "
+                 "lower:x1001c0s0b0n0 lower:x1001c0s0b0n1 lower:x1001c0s0b1n0 | r1n1 r1n2");
+    tree_write(top, "racks", "one *\n# it is another file\n");
+    racks_look(&r, n, top);
+    expect_racks(&r, n, 1,
+                 "one:login one:r1n1 one:r1n2 one:r2n2 one:r2n10 one:x1000c0s0b0n0 one:x1000c7s1b0n1 "
+                 "one:x1001c0s0b0n0 one:x1001c0s0b0n1 one:x1001c0s0b1n0");
+    racks_free(&r);
+    nodes_close(n);
+}
+
 // A node whose clock is before 1970 has no columns, and breaks nothing.
 static void test_before_1970(void **state)
 {
@@ -499,6 +655,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_begins, set_up, tear_down),
         cmocka_unit_test(test_keys_alone),
+        cmocka_unit_test(test_few_then_many),
+        cmocka_unit_test(test_nodes_alike),
+        cmocka_unit_test_setup_teardown(test_racks, set_up, tear_down),
         cmocka_unit_test(test_before_1970),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_rates),

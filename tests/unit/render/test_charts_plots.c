@@ -101,7 +101,7 @@ static chart map_of(const char *name, size_t rows, const char *label)
                 values[5][i] = NAN;
         snprintf(labels[r % 64], sizeof labels[0], "%s%zu", label, r + 1);
         snprintf(means[r % 64], sizeof means[0], "%.1f", 26 + noise(r));
-        row[r] = (map_row){labels[r % 64], values[r % 64], means[r % 64], r == 10, SEVERITY_HIGH, false, NULL};
+        row[r] = (map_row){labels[r % 64], values[r % 64], means[r % 64], r == 10, SEVERITY_HIGH, false, NULL, false};
     }
     if (rows > 3) row[3].marked = true, row[3].severity = SEVERITY_WATCH;
     map_style style = {.columns = POINTS,
@@ -542,7 +542,7 @@ static void edges_of_data(void **state)
                            .unit = "B/s",
                            .label_head = "x",
                            .right_head = ""};
-            const map_row r = {"row", v, NULL, false, SEVERITY_OK, false, NULL};
+            const map_row r = {"row", v, NULL, false, SEVERITY_OK, false, NULL, false};
             expect_fits(chart_map((chart_head){"a", "a", "a"}, &m, &r, 1));
             const events_row e = {"row", x, v, count, NULL, NULL, false, SEVERITY_OK, false};
             expect_fits(chart_events((chart_head){"a", "a", "a"}, m.axis, &e, 1, NULL, 0));

@@ -14,18 +14,22 @@ typedef struct tail_preamble {
     struct tail_hash {
         unsigned char bytes[SHA256_BYTES];
     } key;
-    struct tail_bytes {
-        unsigned char *data;
-        size_t size;
-    } value;
+    uint64_t value; // where it is in the file of preambles: of thousands of nodes they are too many to keep
 } tail_preamble;
+
+typedef struct tail_bytes {
+    const unsigned char *data;
+    size_t size;
+} tail_bytes;
 
 struct journal_tail {
     char *directory;
     int64_t from_ns;
-    uint64_t number; // of the segment that is read; 0: none yet
-    seglog_reader segment, known;
+    uint64_t number;                      // of the segment that is read; 0: none yet
+    seglog_reader segment, known, chosen; // chosen: of the file of preambles, at the one that was needed last
     bool reading, has_known;
+    tail_bytes held; // the one that was needed last, in the memory of `chosen`
+    struct tail_hash held_key;
     dev_t device; // of the file of preambles, which a head may write anew
     ino_t inode;
     tail_preamble *preambles;
@@ -36,46 +40,68 @@ journal_tail *journal_tail_open(const char *directory, int64_t from_ns)
 {
     journal_tail *t = memory_calloc(1, sizeof *t);
     *t = (journal_tail){.directory = memory_strdup(directory), .from_ns = from_ns};
-    hmdefault(t->preambles, ((struct tail_bytes){NULL, 0}));
+    hmdefault(t->preambles, 0);
     return t;
 }
 
 // ---- preambles ----
 
-static void tail_read_preambles(journal_tail *t)
+static void tail_close_preambles(journal_tail *t)
 {
-    seglog_entry e;
+    if (t->has_known) {
+        seglog_reader_close(&t->known);
+        seglog_reader_close(&t->chosen);
+    }
+    hmfree(t->preambles);
+    hmdefault(t->preambles, 0);
+    t->has_known = false;
+    t->held = (tail_bytes){NULL, 0};
+}
+
+static void tail_open_preambles(journal_tail *t)
+{
     struct stat st;
     char *path = memory_format("%s/preambles", t->directory);
     bool there = stat(path, &st) == 0;
-    if (t->has_known && there && (st.st_ino != t->inode || st.st_dev != t->device)) {
-        seglog_reader_close(&t->known);
-        t->has_known = false;
-    }
-    if (!t->has_known && there) {
-        t->has_known = seglog_reader_open(&t->known, path) == 0;
+    if (t->has_known && there && (st.st_ino != t->inode || st.st_dev != t->device)) tail_close_preambles(t);
+    if (!t->has_known && there && seglog_reader_open(&t->known, path) == 0) {
+        t->has_known = seglog_reader_open(&t->chosen, path) == 0;
+        if (!t->has_known) seglog_reader_close(&t->known);
         t->inode = st.st_ino;
         t->device = st.st_dev;
     }
     free(path);
+}
+
+static void tail_read_preambles(journal_tail *t)
+{
+    seglog_entry e;
+    tail_open_preambles(t);
     while (t->has_known && seglog_reader_next(&t->known, &e)) {
         struct tail_hash key;
         if (e.kind != JOURNAL_PREAMBLE || e.size < SHA256_BYTES) continue;
         memcpy(key.bytes, e.data, sizeof key.bytes);
-        if (hmgeti(t->preambles, key) >= 0) continue;
-        struct tail_bytes bytes = {memory_alloc(e.size - SHA256_BYTES), e.size - SHA256_BYTES};
-        memcpy(bytes.data, e.data + SHA256_BYTES, bytes.size);
-        hmput(t->preambles, key, bytes);
+        if (hmgeti(t->preambles, key) < 0) hmput(t->preambles, key, t->known.at - e.size - SEGLOG_HEAD);
     }
 }
 
-static struct tail_bytes tail_find_preamble(journal_tail *t, const frame *f)
+// Valid until the next one.
+static tail_bytes tail_find_preamble(journal_tail *t, const frame *f)
 {
     struct tail_hash key;
-    if (f->preamble_size) return (struct tail_bytes){(unsigned char *)(uintptr_t)f->preamble, f->preamble_size};
+    seglog_entry e;
+    if (f->preamble_size) return (tail_bytes){f->preamble, f->preamble_size};
     memcpy(key.bytes, f->hash, sizeof key.bytes);
+    if (t->held.data && memcmp(&key, &t->held_key, sizeof key) == 0) return t->held;
     if (hmgeti(t->preambles, key) < 0) tail_read_preambles(t);
-    return hmget(t->preambles, key);
+    ptrdiff_t i = hmgeti(t->preambles, key);
+    t->held = (tail_bytes){NULL, 0};
+    if (i < 0) return t->held;
+    t->chosen.at = t->preambles[i].value;
+    if (!seglog_reader_here(&t->chosen, &e) || e.kind != JOURNAL_PREAMBLE || e.size < SHA256_BYTES) return t->held;
+    t->held = (tail_bytes){e.data + SHA256_BYTES, e.size - SHA256_BYTES};
+    t->held_key = key;
+    return t->held;
 }
 
 // ---- segments ----
@@ -151,7 +177,7 @@ static void tail_take_row(journal_tail *t, const seglog_entry *e)
 static bool tail_take_frame(journal_tail *t, const seglog_entry *e, journal_tail_take take, void *user)
 {
     frame f;
-    struct tail_bytes preamble = {NULL, 0};
+    tail_bytes preamble = {NULL, 0};
     const char *node = e->number < arrlenu(t->rows) ? t->rows[e->number] : NULL;
     if (!node || !frame_parse(&f, e->data, e->size)) return false;
     if (!f.is_gap) preamble = tail_find_preamble(t, &f);
@@ -174,11 +200,9 @@ void journal_tail_close(journal_tail *t)
 {
     if (!t) return;
     if (t->reading) seglog_reader_close(&t->segment);
-    if (t->has_known) seglog_reader_close(&t->known);
+    tail_close_preambles(t);
     for (size_t i = 0; i < arrlenu(t->rows); i++)
         free(t->rows[i]);
-    for (size_t i = 0; i < hmlenu(t->preambles); i++)
-        free(t->preambles[i].value.data);
     arrfree(t->rows);
     hmfree(t->preambles);
     free(t->directory);

@@ -31,14 +31,15 @@ static fail_on failing;
 static const struct poptOption options[] = {
     {"dir", 0, POPT_ARG_STRING, &directories, 0,
      "the head's directory (else the variable NETPROF_HEAD), or of several by commas", "DIR"},
-    {"nodes", 'n', POPT_ARG_STRING, &nodes, 0, "start: only nodes like these, by commas", "GLOBS"},
+    {"nodes", 'n', POPT_ARG_STRING, &nodes, 0, "start, --since: only nodes like these, by commas", "GLOBS"},
     {"sources", 's', POPT_ARG_STRING, &sources, 0, "start: only these sources, by commas", "NAMES"},
     {"include", 'i', POPT_ARG_STRING, &include, 0, "start: only DEVICE or DEVICE/COUNTER like these, by commas",
      "GLOBS"},
     {"exclude", 'x', POPT_ARG_STRING, &exclude, 0, "start: but not those like these", "GLOBS"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "start: at most one reading in this time", "TIME"},
     {"set", 0, POPT_ARG_STRING, &set_text, 0, "start: all counters, or the few that decide most questions", "all|fast"},
-    {"since", 0, POPT_ARG_STRING, &since_text, 0, "start: it began this long ago", "TIME"},
+    {"since", 0, POPT_ARG_STRING, &since_text, 0,
+     "start: it began this long ago; stats, export, report: of this time, without a session", "TIME"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on; findings: also those that ended", NULL},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
      "findings: exit with 1 for one this bad (high); unknown: for what could not be judged, too", FAIL_ON_ARGUMENT},
@@ -78,6 +79,22 @@ static int session_start_options(session *s)
     s->include = include;
     s->exclude = exclude;
     return s->start_ns > 0 ? EXIT_DONE : fail_usage("--since: %s: before 1970", safe(since_text));
+}
+
+// The one of this name; without a name the time up to now.
+static int session_find(const char *name, session *s)
+{
+    *s = (session){.name = "view"};
+    int error = name ? session_read(directory, name, s) : 0;
+    if (error) return session_fail(name, error);
+    if (name) return EXIT_DONE;
+    int code = session_start_options(s);
+    s->stop_ns = session_now();
+    s->nodes = nodes ? memory_strdup(nodes) : NULL;
+    s->sources = sources ? memory_strdup(sources) : NULL;
+    s->include = include ? memory_strdup(include) : NULL;
+    s->exclude = exclude ? memory_strdup(exclude) : NULL;
+    return code;
 }
 
 static int session_start(const char *name)
@@ -199,9 +216,11 @@ static int session_show_findings(const char *name)
 static int session_show_statistics(const char *name)
 {
     session s;
-    int error = session_read(directory, name, &s);
-    if (error) return session_fail(name, error);
-    int code = session_statistics(directories, &s, session_now(), as_json), closed = output_close();
+    int code = session_find(name, &s), closed = EXIT_DONE;
+    if (!code) {
+        code = session_statistics(directories, &s, session_now(), as_json);
+        closed = output_close();
+    }
     session_free(&s);
     return code ? code : closed;
 }
@@ -209,9 +228,8 @@ static int session_show_statistics(const char *name)
 static int session_export_to(const char *name, const char *to, char ***files)
 {
     session s;
-    int error = session_read(directory, name, &s);
-    if (error) return session_fail(name, error);
-    int code = session_export(directories, &s, session_now(), to, files);
+    int code = session_find(name, &s);
+    if (!code) code = session_export(directories, &s, session_now(), to, files);
     session_free(&s);
     return code;
 }
@@ -230,7 +248,8 @@ static int session_export_files(const char *name)
     char **files = NULL;
     if (!output) return fail_usage("export: expected -o DIR");
     int code = session_export_to(name, output, &files);
-    if (!code) warn("%s: %s in %s", safe(name), words_many(arrlenu(files), "node|nodes").text, safe(output));
+    if (!code)
+        warn("%s: %s in %s", name ? safe(name) : "view", words_many(arrlenu(files), "node|nodes").text, safe(output));
     session_free_files(&files, false);
     return code;
 }
@@ -287,7 +306,7 @@ static int session_remove(const char *name)
 
 static const struct {
     const char *name;
-    int needs;  // a session's name: 1 yes, 0 no, -1 unless --all
+    int needs;  // a session's name: 1 yes, 0 no, -1 unless --all, -2 unless --since
     bool reads; // of all heads; the others know of one
     int (*run)(const char *name);
 } verbs[] = {{"start", 1, false, session_start},
@@ -295,9 +314,9 @@ static const struct {
              {"list", 0, false, session_list_all},
              {"status", 0, false, session_show_status},
              {"findings", 0, false, session_show_findings},
-             {"stats", 1, true, session_show_statistics},
-             {"export", 1, true, session_export_files},
-             {"report", 1, true, session_make_report},
+             {"stats", -2, true, session_show_statistics},
+             {"export", -2, true, session_export_files},
+             {"report", -2, true, session_make_report},
              {"delete", 1, false, session_remove}};
 
 static int session_check_heads(char **heads, bool may_be_several)
@@ -338,7 +357,7 @@ static int session_run(const char **arguments, size_t count)
     if (i == sizeof verbs / sizeof *verbs)
         return fail_usage("%s: expected start, stop, list, status, findings, stats, export, report or delete",
                           safe(arguments[0]));
-    bool named = verbs[i].needs > 0 || (verbs[i].needs < 0 && !all);
+    bool named = verbs[i].needs > 0 || (verbs[i].needs == -1 && !all) || (verbs[i].needs == -2 && !since_text);
     if (count != (named ? 2u : 1u))
         return fail_usage(named ? "%s: expected the name of one session" : "%s: expected no more arguments",
                           verbs[i].name);
@@ -366,9 +385,8 @@ static int session_run(const char **arguments, size_t count)
 static const command session_command = {
     .name = "session",
     .summary = "name stretches of time in what a head collects; recordings and reports of them",
-    .arguments =
-        "start NAME [--since TIME]\nstop NAME | --all\nlist | status | findings\nstats NAME\nexport NAME -o DIR\n"
-        "report NAME -o FILE\ndelete NAME",
+    .arguments = "start NAME [--since TIME]\nstop NAME | --all\nlist | status | findings\nstats NAME | --since TIME\n"
+                 "export NAME | --since TIME -o DIR\nreport NAME | --since TIME -o FILE\ndelete NAME",
     .text =
         "A session is a name for a stretch of time over chosen nodes and counters. Any number of them may go on at "
         "once,\n"

@@ -1,5 +1,5 @@
 // Charts: drawn by netprof-report, which is told by JSON what to draw, in the charts' lane. A drawing serves everybody who
-// asks for the same within two seconds.
+// asks for the same within two seconds; one that is older, up to a column of time, is given at once while it is drawn anew.
 #define _GNU_SOURCE
 #include "charts.h"
 
@@ -11,23 +11,27 @@
 #include "analysis/base/stb_ds.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { CHARTS_SPACE = 5 }; // between racks, in pixels
 enum { CHARTS_ROWS = 120, CHARTS_KEPT = 16, CHARTS_MOST = 16 << 20, CHARTS_S = 20, CHARTS_NODE_MOST = 255 };
-static const int64_t charts_fresh_ns = 2000000000;
+static const int64_t charts_fresh_ns = 2000000000, charts_old_ns = 6000000000;
 
-// Of the charts' lane alone.
 typedef struct charts_drawing {
     char *order, *svg;
     size_t size;
     bool failed; // there is none for another reason than that there is nothing to draw
+    bool asked;  // it is being drawn anew
     int64_t at_ns;
 } charts_drawing;
 
+// The charts' lane alone changes them, but for `asked`; locked, where the server's thread is to see them whole.
 static charts_drawing charts_kept[CHARTS_KEPT];
+static pthread_mutex_t charts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct charts_order {
     char kind[8]; // map, node
@@ -72,25 +76,18 @@ static json_object *charts_number(double value)
 
 // ---- the map ----
 
-// A row of the map: a node, or the worst of neighbours.
+// A row of the map: a node, or the worst of neighbours. It is collected node by node, while the nodes are locked, and put into
+// words afterwards.
 typedef struct charts_row {
-    size_t first, count;
+    const char *first, *last, *worst; // names live as long as the nodes
+    char *rack;                       // of the first row of a rack
+    bool begins;                      // a rack, but for the first one
+    size_t count;
+    node_state state; // of the worst
+    char states[NODES_COLUMNS + 1];
+    double sum[NODES_COLUMNS], most[NODES_COLUMNS];
+    unsigned known[NODES_COLUMNS];
 } charts_row;
-
-// Sent, received and busy: what a group does is its mean, and of what blocks the most.
-static double charts_group_value(web *w, charts_row row, meter m, int64_t column)
-{
-    double sum = 0, most = NAN;
-    size_t known = 0;
-    for (size_t i = row.first; i < row.first + row.count; i++) {
-        double v = (double)node_value(nodes_at(w->nodes, i), m, column);
-        if (isnan(v)) continue;
-        sum += v;
-        most = fmax(most, v);
-        known++;
-    }
-    return m == METER_PAUSED ? most : known ? sum / (double)known : NAN;
-}
 
 // '.': measured, or not; 'l': lost; 'w': it waits on the node.
 static char charts_state(const node *x, int64_t column)
@@ -107,47 +104,102 @@ static const char *charts_severity(node_state s)
     return words[s];
 }
 
-static json_object *charts_map_row(web *w, charts_row row, meter m, int64_t last, bool labelled)
+static void charts_add_node(charts_row *row, const node *x, meter m, int64_t last, int64_t now_ns)
+{
+    float values[NODES_COLUMNS];
+    node_state state = node_state_of(x, now_ns);
+    bool worse = !row->count || state > row->state;
+    node_values(x, m, last, values);
+    for (int k = 0; k < NODES_COLUMNS; k++) {
+        if (worse) row->states[k] = charts_state(x, last - NODES_COLUMNS + 1 + k);
+        if (isnan(values[k])) continue;
+        row->sum[k] += (double)values[k];
+        row->most[k] = row->known[k]++ ? fmax(row->most[k], (double)values[k]) : (double)values[k];
+    }
+    if (!row->count++) row->first = x->name;
+    if (worse) {
+        row->state = state;
+        row->worst = x->name;
+    }
+    row->last = x->name;
+}
+
+// Neighbours, as many rows as are drawn, no row with nodes of two racks; stb_ds. *groups: racks.
+static charts_row *charts_map_rows(web *w, meter m, int64_t last, size_t *groups)
+{
+    charts_row *rows = NULL;
+    int64_t now = web_now();
+    nodes_lock(w->nodes);
+    racked *all = racks_order(&w->racks, w->nodes, groups);
+    size_t count = arrlenu(all), per = (count + CHARTS_ROWS - 1) / CHARTS_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        bool begins = i && all[i].group != all[i - 1].group;
+        if (!i || begins || arrlast(rows).count == per) arrput(rows, ((charts_row){.begins = begins}));
+        if ((!i || begins) && all[i].rack) arrlast(rows).rack = memory_strdup(all[i].rack);
+        charts_add_node(&arrlast(rows), all[i].node, m, last, now);
+    }
+    nodes_unlock(w->nodes);
+    arrfree(all);
+    return rows;
+}
+
+// Sent, received and busy: what a group does is its mean, and of what blocks the most.
+static json_object *charts_map_row(const charts_row *row, meter m, bool labelled)
 {
     json_object *o = json_new_object(), *values = json_new_array();
-    char states[NODES_COLUMNS + 1] = "";
-    const node *first = nodes_at(w->nodes, row.first), *x = nodes_at(w->nodes, row.first + row.count - 1);
-    char *label = row.count > 1 ? memory_format("%s to %s", first->name, x->name) : memory_strdup(x->name);
-    node_state worst = NODE_ON_TIME;
-    for (size_t i = row.first; i < row.first + row.count; i++) {
-        node_state s = node_state_of(nodes_at(w->nodes, i), web_now());
-        if (s > worst) worst = s, x = nodes_at(w->nodes, i);
-    }
-    for (int k = 0; k < NODES_COLUMNS; k++) {
-        int64_t column = last - NODES_COLUMNS + 1 + k;
-        json_append(values, charts_number(charts_group_value(w, row, m, column)));
-        states[k] = charts_state(x, column);
-    }
+    char *range = row->count > 1 ? memory_format("%s to %s", row->first, row->last) : memory_strdup(row->first);
+    char *label = memory_format("%s%s%s", row->rack ? row->rack : "", row->rack ? " " : "", range);
+    for (int k = 0; k < NODES_COLUMNS; k++)
+        json_append(values, charts_number(!row->known[k]      ? NAN
+                                          : m == METER_PAUSED ? row->most[k]
+                                                              : row->sum[k] / row->known[k]));
     json_put_text(o, "label", label);
     json_put(o, "quiet", json_new_boolean(!labelled));
-    if (worst != NODE_ON_TIME) json_put_text(o, "right", x->name);
-    json_put_text(o, "severity", charts_severity(worst));
+    if (row->state != NODE_ON_TIME) json_put_text(o, "right", row->worst);
+    json_put_text(o, "severity", charts_severity(row->state));
     json_put(o, "values", values);
-    json_put_text(o, "states", states);
+    json_put_text(o, "states", row->states);
     free(label);
+    free(range);
     return o;
 }
 
+static void charts_free_rows(charts_row *rows)
+{
+    for (size_t i = 0; i < arrlenu(rows); i++)
+        free(rows[i].rack);
+    arrfree(rows);
+}
+
+static int charts_rows_height(size_t rows)
+{
+    return rows <= 16 ? (int)rows * 16 : rows <= 60 ? (int)rows * 6 : (int)rows * 3;
+}
+
+// Racks are set apart and named at their first row; labels that would touch are in hover texts alone.
 static json_object *charts_map_request(web *w, const charts_order *order)
 {
-    size_t count = nodes_count(w->nodes), per = (count + CHARTS_ROWS - 1) / CHARTS_ROWS, rows = 0;
+    enum { LEAST = 11 };                            // pixels from one label to the next
     int64_t last = web_now() / nodes_column_ns - 1; // the column at hand is not whole
+    size_t groups;
+    charts_row *rows = charts_map_rows(w, order->meter, last, &groups);
     json_object *o = json_new_object(), *list = json_new_array();
-    const meter_info *info = meter_of(order->meter);
-    size_t all = per ? (count + per - 1) / per : 0, every = all > 16 ? (all + 11) / 12 : 1;
-    for (size_t i = 0; i < count; i += per, rows++) {
-        charts_row row = {i, count - i < per ? count - i : per};
-        json_append(list, charts_map_row(w, row, order->meter, last, rows % every == 0));
+    size_t all = arrlenu(rows), every = all > 16 ? (all + 11) / 12 : 1;
+    bool named = groups > 1, apart = named && all >= 3 * groups;
+    double pitch = all ? (double)charts_rows_height(all) / (double)all : 0, free_at = 0;
+    for (size_t i = 0; i < all; i++) {
+        bool labelled = named && all > 16 ? (!i || rows[i].begins) && (double)i * pitch >= free_at : i % every == 0;
+        if (labelled) free_at = (double)i * pitch + LEAST;
+        json_object *row = charts_map_row(&rows[i], order->meter, labelled);
+        if (apart && rows[i].begins) json_put(row, "apart", json_new_boolean(true));
+        json_append(list, row);
     }
+    charts_free_rows(rows);
     json_put_text(o, "kind", "map");
     json_put(o, "width", json_new_int(order->width));
-    json_put(o, "height_of_rows", json_new_int(all <= 16 ? (int)all * 16 : all <= 60 ? (int)all * 6 : (int)all * 3));
-    json_put_text(o, "unit", info->unit);
+    json_put(o, "height_of_rows",
+             json_new_int(charts_rows_height(all) + (apart ? (int)(groups - 1) * CHARTS_SPACE : 0)));
+    json_put_text(o, "unit", meter_of(order->meter)->unit);
     json_put(o, "wall_ns", json_new_int64((last + 1) * nodes_column_ns));
     json_put(o, "from", json_new_int64(-NODES_COLUMNS * nodes_column_ns / 1000000000));
     json_put(o, "to", json_new_int64(0));
@@ -216,13 +268,11 @@ static json_object *charts_node_request(const node *x, const charts_order *order
 static json_object *charts_request(web *w, const charts_order *order)
 {
     json_object *o = NULL;
+    if (strcmp(order->kind, "map") == 0) return charts_map_request(w, order);
     nodes_lock(w->nodes);
-    if (strcmp(order->kind, "map") == 0) {
-        o = charts_map_request(w, order);
-    } else {
-        const node *x = nodes_find(w->nodes, order->node);
-        if (x) o = charts_node_request(x, order);
-    }
+    node *x = nodes_find(w->nodes, order->node);
+    if (x) o = charts_node_request(x, order);
+    if (x) node_watch(x);
     nodes_unlock(w->nodes);
     return o;
 }
@@ -252,28 +302,67 @@ static bool charts_parse(const char *text, charts_order *order)
     return true;
 }
 
-static void charts_job(void *user, char *text, http_answer *a)
+static void charts_give(const charts_drawing *d, http_answer *a)
 {
-    web *w = user;
-    charts_order order = {.width = 0};
-    charts_drawing *d = charts_find(text);
-    bool same = d->order && strcmp(d->order, text) == 0;
-    if (!same || web_now() - d->at_ns > charts_fresh_ns) {
-        json_object *request = charts_parse(text, &order) ? charts_request(w, &order) : NULL;
-        free(d->order);
-        free(d->svg);
-        *d = (charts_drawing){.order = memory_strdup(text), .at_ns = web_now()};
-        if (request) d->svg = charts_draw(request, &d->size, &d->failed);
-        json_object_put(request);
-    }
-    if (!d->svg) {
-        http_fail(a, d->failed ? 500 : 404, d->failed ? "it could not be drawn" : "there is nothing to draw");
-        return;
-    }
     a->data = memory_alloc(d->size + 1);
     memcpy(a->data, d->svg, d->size + 1);
     a->size = d->size;
     a->type = "image/svg+xml";
+}
+
+static bool charts_is_fresh(const charts_drawing *d, int64_t most_ns)
+{
+    int64_t age = web_now() - d->at_ns;
+    return age >= 0 && age <= most_ns;
+}
+
+// In the lane: what is drawn is kept, in the place of the oldest.
+static void charts_keep(const char *text, charts_drawing new)
+{
+    pthread_mutex_lock(&charts_lock);
+    charts_drawing *d = charts_find(text), old = *d;
+    *d = new;
+    pthread_mutex_unlock(&charts_lock);
+    free(old.order);
+    free(old.svg);
+}
+
+static void charts_job(void *user, char *text, http_answer *a)
+{
+    web *w = user;
+    charts_order order = {.width = 0};
+    charts_drawing *d = charts_find(text); // this thread alone changes them
+    bool same = d->order && strcmp(d->order, text) == 0;
+    if (!same || !charts_is_fresh(d, charts_fresh_ns)) {
+        charts_drawing new = {.order = memory_strdup(text), .at_ns = web_now()};
+        json_object *request = charts_parse(text, &order) ? charts_request(w, &order) : NULL;
+        if (request) new.svg = charts_draw(request, &new.size, &new.failed);
+        json_object_put(request);
+        charts_keep(text, new);
+        d = charts_find(text);
+    }
+    if (d->svg)
+        charts_give(d, a);
+    else
+        http_fail(a, d->failed ? 500 : 404, d->failed ? "it could not be drawn" : "there is nothing to draw");
+}
+
+// What was drawn a moment ago is answered at once, and drawn anew for whoever asks next.
+static void charts_give_kept(http_answer *a)
+{
+    bool draws = true;
+    pthread_mutex_lock(&charts_lock);
+    charts_drawing *d = charts_find(a->order);
+    if (d->order && strcmp(d->order, a->order) == 0 && d->svg && charts_is_fresh(d, charts_old_ns)) {
+        charts_give(d, a);
+        draws = !charts_is_fresh(d, charts_fresh_ns) && !d->asked;
+        d->asked |= draws;
+    }
+    pthread_mutex_unlock(&charts_lock);
+    if (draws) return;
+    free(a->order);
+    a->order = NULL;
+    a->job = NULL;
 }
 
 static void charts_begin(const http_request *r, http_answer *a, char *(*make)(const http_request *, int))
@@ -284,6 +373,7 @@ static void charts_begin(const http_request *r, http_answer *a, char *(*make)(co
     a->order = make(r, (int)width);
     a->job = charts_job;
     a->lane = HTTP_CHARTS;
+    charts_give_kept(a);
 }
 
 static char *charts_map_order(const http_request *r, int width)

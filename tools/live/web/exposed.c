@@ -2,14 +2,11 @@
 // often reads nothing more often. What was not read has no sample; no sample has a time stamp.
 #include "exposed.h"
 
-#include "judged.h"
-
 #include "analysis/base/memory.h"
 #include "analysis/catalog/openmetrics.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/catalog/catalog.h"
 #include "analysis/data/dataset_filter.h"
-#include "live/journal/status_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,9 +23,9 @@ typedef struct exposing {
 } exposing;
 
 // It stays where it is: its file knows where its text and size are.
-static void exposed_begin(exposing *e, const http_request *r)
+static void exposed_begin(exposing *e, bool openmetrics)
 {
-    *e = (exposing){.openmetrics = r->wants_openmetrics};
+    *e = (exposing){.openmetrics = openmetrics};
     e->to = memory_check(open_memstream(&e->text, &e->size));
 }
 
@@ -111,47 +108,27 @@ static void exposed_put_http(exposing *e, web *w)
                 (double)c.dropped);
 }
 
-static void exposed_put_states(exposing *e, web *w)
+static void exposed_put_states(exposing *e, const node_brief *all, size_t count_all)
 {
     size_t count[NODE_STATES] = {0};
-    int64_t now = web_now();
-    for (size_t i = 0; i < nodes_count(w->nodes); i++)
-        count[node_state_of(nodes_at(w->nodes, i), now)]++;
+    for (size_t i = 0; i < count_all; i++)
+        count[all[i].state]++;
     exposed_family(e, "netprof_head_nodes", false, "", "Nodes, by how they stand.");
     for (int s = 0; s < NODE_STATES; s++)
         exposed_sample(e, "netprof_head_nodes", false, exposed_label("state", node_state_name((node_state)s)),
                        (double)count[s]);
 }
 
-// Those that are open; of a judge that stopped none, as nobody knows whether they still are.
-static void exposed_put_findings(exposing *e, const char *directory)
+// Those that are open; of a judge that stopped none, as nobody knows whether they still are. Locked.
+static void exposed_put_findings(exposing *e, const judged *j)
 {
-    static const char *const keys[] = {"host", "device", "rule", "severity", "session"};
-    json_object *o = judged_document(directory), *list, *v;
-    if (!o || !json_object_object_get_ex(o, "findings", &list)) {
-        json_object_put(o);
-        return;
-    }
+    if (!j->judged) return;
     exposed_one(e, "netprof_judged_timestamp_seconds", false, "seconds",
-                "When netprof findings judged last, since 1970.", (double)status_file_number(o, "wall_ns") / 1e9);
-    if (!judged_is_recent(o)) {
-        json_object_put(o);
-        return;
-    }
+                "When netprof findings judged last, since 1970.", (double)j->wall_ns / 1e9);
+    if (!judged_is_recent(j)) return;
     exposed_family(e, "netprof_finding", false, "", "1: a finding of netprof findings that is open.");
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        json_object *f = json_object_array_get_idx(list, i);
-        char *labels = memory_strdup("");
-        if (json_object_object_get_ex(f, "end_ns", &v) && v) {
-            free(labels);
-            continue;
-        }
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            if (json_object_object_get_ex(f, keys[k], &v) && v)
-                labels = openmetrics_label(labels, keys[k], json_object_get_string(v));
-        exposed_sample(e, "netprof_finding", false, labels, 1);
-    }
-    json_object_put(o);
+    for (size_t i = 0; i < j->count; i++)
+        if (j->list[i].open) exposed_sample(e, "netprof_finding", false, memory_strdup(j->list[i].labels), 1);
 }
 
 // ---- nodes, on request: a few values of each ----
@@ -171,47 +148,81 @@ static const struct {
     {"netprof_node_cpus_busy", "", "CPUs that were busy.", false},
 };
 
-static double exposed_column(const node *x, size_t column, int64_t now)
+static double exposed_column(const node_brief *x, size_t column)
 {
-    bool current = x->now.ports && node_state_of(x, now) != NODE_SILENT; // else it is long ago
+    bool current = x->measured && x->state != NODE_SILENT; // else it is long ago
     switch (column) {
-    case 0: return node_state_of(x, now) != NODE_SILENT;
-    case 1: return x->known && x->silent_ns >= 0 ? (double)x->behind : NAN;
+    case 0: return x->state != NODE_SILENT;
+    case 1: return x->known && x->silence_ns >= 0 ? (double)x->behind : NAN;
     case 2: return x->known ? (double)x->lost : NAN;
     case 3: return x->tick_ns ? (double)x->tick_ns / 1e9 : NAN;
-    default: return current ? x->now.values[column - 4] : NAN;
+    default: return current ? x->values[column - 4] : NAN;
     }
 }
 
-static void exposed_put_nodes(exposing *e, web *w)
+// Of thousands of nodes: nothing is put together anew for each. Counts and times are exact, rates have nine digits.
+static void exposed_put_column(exposing *e, size_t column, const node_brief *all, size_t count)
 {
-    int64_t now = web_now();
+    const char *family = exposed_columns[column].family, *end = exposed_columns[column].counter ? "_total" : "";
+    for (size_t i = 0; i < count; i++) {
+        double value = exposed_column(&all[i], column);
+        if (isnan(value)) continue;
+        fputs(family, e->to);
+        fputs(end, e->to);
+        fputs(all[i].label, e->to);
+        fprintf(e->to, column == 3 ? " %.9f\n" : value == floor(value) ? " %.0f\n" : " %.9g\n", value);
+    }
+}
+
+static void exposed_put_nodes(exposing *e, const node_brief *all, size_t count)
+{
     for (size_t k = 0; k < sizeof exposed_columns / sizeof *exposed_columns; k++) {
         exposed_family(e, exposed_columns[k].family, exposed_columns[k].counter, exposed_columns[k].unit,
                        exposed_columns[k].help);
-        for (size_t i = 0; i < nodes_count(w->nodes); i++) {
-            const node *x = nodes_at(w->nodes, i);
-            exposed_sample(e, exposed_columns[k].family, exposed_columns[k].counter, exposed_label("host", x->name),
-                           exposed_column(x, k, now));
-        }
+        exposed_put_column(e, k, all, count);
     }
+}
+
+static void exposed_put_all(web *w, exposing *e, bool of_nodes)
+{
+    size_t count;
+    node_brief *all = nodes_briefs(w->nodes, &count);
+    nodes_lock(w->nodes);
+    web_head head = w->head;
+    nodes_unlock(w->nodes);
+    exposed_family(e, "netprof_build_info", false, "", "The netprof that answers.");
+    exposed_sample(e, "netprof_build_info", false, exposed_label("version", netprof_version()), 1);
+    exposed_put_head(e, &head);
+    exposed_put_states(e, all, count);
+    if (of_nodes) exposed_put_nodes(e, all, count);
+    exposed_put_http(e, w);
+    nodes_lock(w->nodes);
+    exposed_put_findings(e, &w->judged);
+    nodes_unlock(w->nodes);
+    free(all);
+}
+
+// In the lists' lane; order: "plain" or "openmetrics", of all nodes.
+static void exposed_job(void *user, char *order, http_answer *a)
+{
+    exposing e;
+    exposed_begin(&e, strcmp(order, "openmetrics") == 0);
+    exposed_put_all(user, &e, true);
+    exposed_end(&e, a);
 }
 
 void exposed_head(void *user, const http_request *r, http_answer *a)
 {
-    web *w = user;
     const char *which = http_query(r, "nodes");
     exposing e;
-    exposed_begin(&e, r);
-    exposed_family(&e, "netprof_build_info", false, "", "The netprof that answers.");
-    exposed_sample(&e, "netprof_build_info", false, exposed_label("version", netprof_version()), 1);
-    nodes_lock(w->nodes);
-    exposed_put_head(&e, &w->head);
-    exposed_put_states(&e, w);
-    if (which && strcmp(which, "all") == 0) exposed_put_nodes(&e, w);
-    nodes_unlock(w->nodes);
-    exposed_put_http(&e, w);
-    exposed_put_findings(&e, w->directory);
+    if (which && strcmp(which, "all") == 0) {
+        a->job = exposed_job;
+        a->lane = HTTP_LISTS;
+        a->order = memory_strdup(r->wants_openmetrics ? "openmetrics" : "plain");
+        return;
+    }
+    exposed_begin(&e, r->wants_openmetrics);
+    exposed_put_all(user, &e, false);
     exposed_end(&e, a);
 }
 
@@ -283,16 +294,18 @@ static void exposed_put_node(exposing *e, const node *x, bool all)
 {
     const dataset_filter fast = {.fast = !all};
     dataset_filtering *filter = dataset_filtering_open(&fast);
-    netprof_snapshot small = {.schema = NULL};
+    netprof_snapshot whole = NETPROF_ZERO, small = NETPROF_ZERO;
     exposed_value *list = NULL;
-    const netprof_snapshot *s = &x->last;
-    if (!all && dataset_filtering_snapshot(filter, &small, &x->last)) s = &small;
+    kept_give(&x->last, x->last.schema, &whole);
+    const netprof_snapshot *s = &whole;
+    if (!all && dataset_filtering_snapshot(filter, &small, &whole)) s = &small;
     for (int others = 0; others < 2; others++) // the network's come first
         for (size_t i = 0; i < s->schema->counter_count && (all || arrlenu(list) < EXPOSED_MOST); i++)
             if (exposed_is_network(s->schema, i) != (others == 1)) exposed_take_value(&list, s, i, x->name);
     exposed_put_values(e, list);
     exposed_family(e, "netprof_snapshot_time_seconds", false, "seconds", "When the last reading was taken.");
     exposed_sample(e, "netprof_snapshot_time_seconds", false, exposed_label("host", x->name), (double)s->wall_ns / 1e9);
+    netprof_snapshot_free(&whole);
     netprof_snapshot_free(&small);
     dataset_filtering_close(filter);
 }
@@ -304,10 +317,11 @@ void exposed_node(void *user, const http_request *r, http_answer *a)
     bool whole = end && strcmp(end, "/metrics") == 0 && end > r->rest;
     char *name = memory_strndup(r->rest, whole ? (size_t)(end - r->rest) : 0);
     exposing e;
-    exposed_begin(&e, r);
+    exposed_begin(&e, r->wants_openmetrics);
     nodes_lock(w->nodes);
-    const node *x = whole ? nodes_find(w->nodes, name) : NULL;
+    node *x = whole ? nodes_find(w->nodes, name) : NULL;
     bool known = x && x->last.schema;
+    if (x) node_watch(x);
     if (known) exposed_put_node(&e, x, set && strcmp(set, "all") == 0);
     nodes_unlock(w->nodes);
     exposed_end(&e, a);

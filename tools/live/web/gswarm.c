@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GSWARM_FEW = 256 };
+
 void gswarm_root(void *user, const http_request *r, http_answer *a)
 {
     (void)user;
@@ -28,7 +30,7 @@ void gswarm_root(void *user, const http_request *r, http_answer *a)
 
 // A device of the source "gpu" in a node's last reading.
 typedef struct gswarm_gpu {
-    const netprof_snapshot *s;
+    const kept *s;
     const netprof_device *d;
     size_t index;
 } gswarm_gpu;
@@ -90,60 +92,95 @@ static const char *gswarm_running(const web *w, session **list)
     return last;
 }
 
-void gswarm_status(void *user, const http_request *r, http_answer *a)
+// What the answers are made of, node by node, in the lists' lane.
+typedef struct gswarm_sums {
+    json_object *clients, *info;
+    uint64_t frames, gpus;
+    int64_t interval;
+} gswarm_sums;
+
+static void gswarm_add_status(void *user, node *x)
 {
-    web *w = user;
+    gswarm_sums *s = user;
+    s->frames += x->durable;
+    if (!gswarm_is_connected(x)) return;
+    json_object *own = gswarm_gpus(x);
+    s->gpus += json_object_array_length(own);
+    json_append(s->clients, json_text_value(x->name));
+    web_put_named(s->info, x->name, own);
+    if (x->interval_ns && (!s->interval || x->interval_ns < s->interval)) s->interval = x->interval_ns;
+}
+
+static void gswarm_status_job(void *user, char *order, http_answer *a)
+{
+    const web *w = user;
     session *list = NULL;
-    json_object *o = json_new_object(), *clients = json_new_array(), *info = json_new_object();
+    json_object *o = json_new_object();
     const char *running = gswarm_running(w, &list);
-    uint64_t frames = 0, gpus = 0;
-    int64_t interval = 0;
-    (void)r;
-    nodes_lock(w->nodes);
-    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
-        const node *x = nodes_at(w->nodes, i);
-        frames += x->durable;
-        if (!gswarm_is_connected(x)) continue;
-        json_object *own = gswarm_gpus(x);
-        gpus += json_object_array_length(own);
-        json_append(clients, json_text_value(x->name));
-        web_put_named(info, x->name, own);
-        if (x->interval_ns && (!interval || x->interval_ns < interval)) interval = x->interval_ns;
-    }
-    nodes_unlock(w->nodes);
-    json_put(o, "freq", interval ? json_new_int64((interval + 5000000) / 10000000 * 10) : NULL);
+    gswarm_sums s = {.clients = json_new_array(), .info = json_new_object()};
+    (void)order;
+    nodes_visit(w->nodes, gswarm_add_status, &s);
+    json_put(o, "freq", s.interval ? json_new_int64((s.interval + 5000000) / 10000000 * 10) : NULL);
     json_put(o, "enable_bandwidth_profiling", json_new_boolean(true));
     json_put(o, "enable_nvlink_profiling", json_new_boolean(false));
     json_put(o, "is_profiling", json_new_boolean(running != NULL));
     json_put(o, "output_filename", running ? json_text_value(running) : NULL);
-    json_put_exact(o, "frame_id_counter", frames);
-    json_put(o, "connected_clients", clients);
-    json_put_exact(o, "total_gpus", gpus);
-    json_put(o, "gpu_info", info);
+    json_put_exact(o, "frame_id_counter", s.frames);
+    json_put(o, "connected_clients", s.clients);
+    json_put_exact(o, "total_gpus", s.gpus);
+    json_put(o, "gpu_info", s.info);
     session_list_free(&list);
+    web_answer(a, o);
+}
+
+static void gswarm_in_lane(http_answer *a, void (*job)(void *, char *, http_answer *))
+{
+    a->job = job;
+    a->lane = HTTP_LISTS;
+    a->order = memory_strdup("");
+}
+
+// Of few nodes it is asked often, and told at once.
+void gswarm_status(void *user, const http_request *r, http_answer *a)
+{
+    const web *w = user;
+    (void)r;
+    nodes_lock(w->nodes);
+    bool few = nodes_count(w->nodes) <= GSWARM_FEW;
+    nodes_unlock(w->nodes);
+    if (few)
+        gswarm_status_job(user, NULL, a);
+    else
+        gswarm_in_lane(a, gswarm_status_job);
+}
+
+static void gswarm_add_client(void *user, node *x)
+{
+    json_object *list = user;
+    if (!gswarm_is_connected(x)) return;
+    json_object *c = json_new_object(), *gpus = gswarm_gpus(x);
+    json_put_text(c, "client_id", x->name);
+    json_put_text(c, "hostname", x->name);
+    json_put_exact(c, "gpu_count", json_object_array_length(gpus));
+    json_put(c, "gpus", gpus);
+    json_append(list, c);
+}
+
+static void gswarm_clients_job(void *user, char *order, http_answer *a)
+{
+    const web *w = user;
+    json_object *o = json_new_object(), *list = json_new_array();
+    (void)order;
+    nodes_visit(w->nodes, gswarm_add_client, list);
+    json_put_exact(o, "total_clients", json_object_array_length(list));
+    json_put(o, "clients", list);
     web_answer(a, o);
 }
 
 void gswarm_clients(void *user, const http_request *r, http_answer *a)
 {
-    web *w = user;
-    json_object *o = json_new_object(), *list = json_new_array();
-    (void)r;
-    nodes_lock(w->nodes);
-    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
-        const node *x = nodes_at(w->nodes, i);
-        if (!gswarm_is_connected(x)) continue;
-        json_object *c = json_new_object(), *gpus = gswarm_gpus(x);
-        json_put_text(c, "client_id", x->name);
-        json_put_text(c, "hostname", x->name);
-        json_put_exact(c, "gpu_count", json_object_array_length(gpus));
-        json_put(c, "gpus", gpus);
-        json_append(list, c);
-    }
-    nodes_unlock(w->nodes);
-    json_put_exact(o, "total_clients", json_object_array_length(list));
-    json_put(o, "clients", list);
-    web_answer(a, o);
+    (void)user, (void)r;
+    gswarm_in_lane(a, gswarm_clients_job);
 }
 
 // ---- /metrics/latest ----
@@ -174,12 +211,13 @@ static json_object *gswarm_system_metrics(const node *x)
     json_object *o = json_new_object();
     const netprof_schema *schema = x->last.schema;
     double total = NAN, available = NAN;
-    for (size_t i = 0; schema && i < schema->counter_count; i++) {
-        const netprof_counter *c = &schema->counters[i];
-        if (x->last.status[i] != NETPROF_STATUS_OK || strcmp(schema->devices[c->device].source, "memory") != 0)
-            continue;
-        if (strcmp(c->name, "MemTotal") == 0) total = (double)x->last.values[i];
-        if (strcmp(c->name, "MemAvailable") == 0) available = (double)x->last.values[i];
+    for (size_t i = 0; schema && i < schema->device_count; i++) {
+        const netprof_device *d = &schema->devices[i];
+        for (size_t c = d->first; strcmp(d->source, "memory") == 0 && c < (size_t)d->first + d->count; c++) {
+            if (x->last.status[c] != NETPROF_STATUS_OK) continue;
+            if (strcmp(schema->counters[c].name, "MemTotal") == 0) total = (double)x->last.values[c];
+            if (strcmp(schema->counters[c].name, "MemAvailable") == 0) available = (double)x->last.values[c];
+        }
     }
     gswarm_put(o, "dram_util", total > 0 ? 100 * (1 - available / total) : NAN);
     gswarm_put(o, "cpus_busy", x->now.values[METER_CPU]);
@@ -195,25 +233,32 @@ static json_object *gswarm_network(const node *x)
     return o;
 }
 
-void gswarm_latest(void *user, const http_request *r, http_answer *a)
+static void gswarm_add_latest(void *user, node *x)
 {
-    web *w = user;
+    json_object *data = user;
+    if (!x->last.schema || !gswarm_is_connected(x)) return;
+    json_object *c = json_new_object();
+    json_put(c, "timestamp", web_time(x->last.wall_ns));
+    json_put(c, "gpus_metrics", gswarm_gpu_metrics(x));
+    json_put(c, "p2p_links", json_new_array());
+    json_put(c, "system_metrics", gswarm_system_metrics(x));
+    if (x->now.ports) json_put(c, "network", gswarm_network(x));
+    web_put_named(data, x->name, c);
+}
+
+static void gswarm_latest_job(void *user, char *order, http_answer *a)
+{
+    const web *w = user;
     json_object *o = json_new_object(), *data = json_new_object();
-    (void)r;
-    nodes_lock(w->nodes);
+    (void)order;
     json_put(o, "timestamp", web_time(web_now()));
-    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
-        const node *x = nodes_at(w->nodes, i);
-        if (!x->last.schema || !gswarm_is_connected(x)) continue;
-        json_object *c = json_new_object();
-        json_put(c, "timestamp", web_time(x->last.wall_ns));
-        json_put(c, "gpus_metrics", gswarm_gpu_metrics(x));
-        json_put(c, "p2p_links", json_new_array());
-        json_put(c, "system_metrics", gswarm_system_metrics(x));
-        if (x->now.ports) json_put(c, "network", gswarm_network(x));
-        web_put_named(data, x->name, c);
-    }
-    nodes_unlock(w->nodes);
+    nodes_visit(w->nodes, gswarm_add_latest, data);
     json_put(o, "client_data", data);
     web_answer(a, o);
+}
+
+void gswarm_latest(void *user, const http_request *r, http_answer *a)
+{
+    (void)user, (void)r;
+    gswarm_in_lane(a, gswarm_latest_job);
 }

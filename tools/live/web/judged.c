@@ -2,8 +2,8 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/catalog/openmetrics.h"
 #include "analysis/rules/rules.h"
-#include "live/journal/status_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,15 @@ static web_severity judged_severity(const char *name)
     return severity_parse(name, &s) ? of[s] : WEB_UNKNOWN;
 }
 
+static char *judged_labels(json_object *o)
+{
+    static const char *const keys[] = {"host", "device", "rule", "severity", "session"};
+    char *labels = memory_strdup("");
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        labels = openmetrics_label(labels, keys[k], status_file_text(o, keys[k]));
+    return labels;
+}
+
 static void judged_add(judged *j, json_object *o)
 {
     const char *host = status_file_text(o, "host"), *device = status_file_text(o, "device"),
@@ -40,6 +49,7 @@ static void judged_add(judged *j, json_object *o)
                         .node = *host ? memory_strdup(host) : NULL,
                         .text = memory_format("%s%s%s%s%s", host, *host && *device ? " " : "", device,
                                               *host || *device ? ": " : "", claim),
+                        .labels = judged_labels(o),
                         .open = !status_file_number(o, "end_ns")};
     j->open += f.open && f.severity >= WEB_WATCH;
     arrput(j->list, f);
@@ -53,29 +63,37 @@ static int judged_order(const void *a, const void *b)
     return (x->begin_ns < y->begin_ns) - (x->begin_ns > y->begin_ns);
 }
 
-bool judged_is_recent(json_object *o)
+bool judged_is_recent(const judged *j)
 {
-    json_object *every;
-    double every_s = json_object_object_get_ex(o, "every_s", &every) ? json_object_get_double(every) : 0;
-    return web_now() - (int64_t)status_file_number(o, "wall_ns") <= judged_old_ns + (int64_t)(2e9 * every_s);
+    return j->judged && web_now() - j->wall_ns <= judged_old_ns + (int64_t)(2e9 * j->every_s);
 }
 
-void judged_read(judged *j, const char *directory)
+static void judged_read(judged *j, json_object *o)
 {
-    json_object *o = judged_document(directory), *list, *verdict;
-    *j = (judged){.judged = o != NULL};
-    if (!o) return;
-    j->recent = judged_is_recent(o);
-    if (json_object_object_get_ex(o, "verdict", &verdict)) {
-        j->good = judged_severity(status_file_text(verdict, "severity")) <= WEB_INFO;
-        j->text = memory_strdup(status_file_text(verdict, "text"));
+    json_object *list, *v;
+    j->judged = true;
+    j->wall_ns = (int64_t)status_file_number(o, "wall_ns");
+    if (json_object_object_get_ex(o, "every_s", &v)) j->every_s = json_object_get_double(v);
+    if (json_object_object_get_ex(o, "verdict", &v)) {
+        j->good = judged_severity(status_file_text(v, "severity")) <= WEB_INFO;
+        j->text = memory_strdup(status_file_text(v, "text"));
     }
     if (json_object_object_get_ex(o, "findings", &list) && json_object_is_type(list, json_type_array))
         for (size_t i = 0; i < json_object_array_length(list); i++)
             judged_add(j, json_object_array_get_idx(list, i));
     j->count = arrlenu(j->list);
     if (j->count) qsort(j->list, j->count, sizeof *j->list, judged_order);
+}
+
+bool judged_look(judged *j, const char *directory)
+{
+    status_seen seen = j->seen;
+    if (!status_file_is_new(directory, "findings.json", &seen)) return false;
+    json_object *o = judged_document(directory);
+    *j = (judged){.seen = seen};
+    if (o) judged_read(j, o);
     json_object_put(o);
+    return true;
 }
 
 void judged_free(judged *j)
@@ -83,6 +101,7 @@ void judged_free(judged *j)
     for (size_t i = 0; i < j->count; i++) {
         free(j->list[i].node);
         free(j->list[i].text);
+        free(j->list[i].labels);
     }
     arrfree(j->list);
     free(j->text);

@@ -2,27 +2,35 @@
 #ifndef LIVE_WEB_JUDGED_H
 #define LIVE_WEB_JUDGED_H
 
-#include "web.h"
+#include "live/journal/status_file.h"
+#include "web_model.h"
+
+#include "analysis/base/json.h"
 
 typedef struct judged_finding {
     web_severity severity;
     int64_t begin_ns;
     char *node; // NULL: several together
     char *text;
+    char *labels; // as Prometheus has them
     bool open;
 } judged_finding;
 
 typedef struct judged {
-    bool judged, recent;  // there is such a file; it is not from long ago
-    bool good;            // its verdict is that nothing was found
-    char *text;           // of its verdict
+    bool judged; // there is such a file
+    bool good;   // its verdict is that nothing was found
+    char *text;  // of its verdict
+    int64_t wall_ns;
+    double every_s;
     judged_finding *list; // open ones first, the worst first, then the newest; stb_ds
     size_t count, open;   // open: watch or worse
+    status_seen seen;
 } judged;
 
 json_object *judged_document(const char *directory); // NULL: there is none
-bool judged_is_recent(json_object *o);               // else nobody knows what holds of it now
-void judged_read(judged *j, const char *directory);
+bool judged_is_recent(const judged *j);              // else nobody knows what holds of it now
+// True: there is something new, which is in *j now; what was there before is still the caller's to free.
+bool judged_look(judged *j, const char *directory);
 void judged_free(judged *j);
 
 #endif

@@ -3,16 +3,22 @@
 
 #include "live/spool/spool_model.h"
 
+#include "analysis/base/json_values.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/catalog/openmetrics.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static const int64_t nodes_silent_ns = 30000000000, nodes_late_ns = 6000000000; // the head says it every 2 s
-enum { NODES_GAPS = 32, NODES_BEHIND = 20 }; // ticks behind that are no delay to speak of: messages on their way
+static const int64_t nodes_silent_ns = 30000000000, nodes_late_ns = 6000000000, // the head says it every 2 s
+    nodes_watch_ns = 60000000000;
+// NODES_BEHIND: ticks behind that are no delay to speak of: messages on their way. NODES_APART: from one reading that needs none
+// before it to the next, at most, in ticks.
+enum { NODES_GAPS = 32, NODES_BEHIND = 20, NODES_APART = 64 };
 
 typedef struct nodes_named {
     char *key;
@@ -23,8 +29,12 @@ struct nodes {
     pthread_mutex_t turn, lock; // turn: who waits for the lock; whoever takes it again and again waits behind
     nodes_named *by_name;
     node **order; // by name; stb_ds
-    size_t full;
+    // Of the thread that takes:
+    kept_schemas *schemas;
     node *taking; // of the frame at hand
+    const unsigned char *hash;
+    kept spare; // memory for the next reading
+    netprof_snapshot before;
 };
 
 nodes *nodes_open(void)
@@ -33,6 +43,7 @@ nodes *nodes_open(void)
     pthread_mutex_init(&n->turn, NULL);
     pthread_mutex_init(&n->lock, NULL);
     sh_new_strdup(n->by_name);
+    n->schemas = kept_schemas_open();
     return n;
 }
 
@@ -64,12 +75,36 @@ node *nodes_find(nodes *n, const char *name)
     return i >= 0 ? n->by_name[i].value : NULL;
 }
 
+size_t nodes_schemas(const nodes *n)
+{
+    return kept_schemas_count(n->schemas);
+}
+
+static char *nodes_json_name(const char *name)
+{
+    json_object *o = json_text_value(name);
+    char *text = memory_strdup(json_to_text(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(o);
+    return text;
+}
+
+static char *nodes_label(const char *name)
+{
+    char *inside = openmetrics_label(memory_strdup(""), "host", name),
+         *text = *inside ? memory_format("{%s}", inside) : memory_strdup("");
+    free(inside);
+    return text;
+}
+
 // n9 before n10: digits count as numbers.
 node *nodes_make(nodes *n, const char *name)
 {
     node *x = memory_calloc(1, sizeof *x);
-    *x = (node){.name = memory_strdup(name), .stream = stream_open(n->full < NODES_FULL), .silent_ns = -1};
-    n->full++;
+    *x = (node){.name = memory_strdup(name),
+                .json = nodes_json_name(name),
+                .label = nodes_label(name),
+                .stream = stream_open(),
+                .silent_ns = -1};
     shput(n->by_name, name, x);
     size_t place = 0;
     for (size_t to = arrlenu(n->order); place < to;) {
@@ -102,13 +137,34 @@ static void nodes_put(node *x, int64_t from, int64_t to, const meter_reading *r)
 // A mean over a time without readings says nothing about it.
 static bool nodes_is_gap(const node *x, const netprof_snapshot *s)
 {
-    int64_t since = s->wall_ns - x->last.wall_ns;
-    return since <= 0 || (x->interval_ns && since > 3 * x->interval_ns && since > nodes_column_ns);
+    int64_t since = s->wall_ns - x->last.wall_ns, most = 3 * x->interval_ns * (x->every ? 1 : NODES_APART);
+    return x->broken || since <= 0 || (most && since > most && since > nodes_column_ns);
 }
 
-static void nodes_keep(netprof_snapshot *to, const netprof_snapshot *s)
+// The means up to here, against the first reading of the column at hand, which has to be of the same schema.
+static bool nodes_measure(nodes *n, const node *x, const netprof_snapshot *s, meter_reading *r)
 {
-    if (netprof_snapshot_copy(to, s, NULL)) memory_exhausted();
+    const kept *base = x->base.schema ? &x->base : &x->last;
+    if (!kept_is_of(base, s->schema, n->hash)) return false;
+    kept_give(base, s->schema, &n->before);
+    bool made = meter_make(r, &n->before, s);
+    // It holds a schema of its own while nobody needs it.
+    netprof_snapshot_free(&n->before);
+    return made;
+}
+
+// Locked: the new reading is in n->spare; what is not needed any more becomes it.
+static void nodes_replace(nodes *n, node *x, bool begins_column)
+{
+    kept old = x->last;
+    x->last = n->spare;
+    n->spare = old;
+    if (begins_column) {
+        kept_free(&x->base, n->schemas); // the last one is the first of its column
+    } else if (!x->base.schema) {
+        x->base = old;
+        n->spare = (kept){.schema = NULL};
+    }
 }
 
 // Not locked but where others read.
@@ -117,22 +173,23 @@ static void nodes_take_snapshot(void *user, const netprof_snapshot *s)
     nodes *n = user;
     node *x = n->taking;
     meter_reading r = {.ports = NULL};
-    int64_t column = s->wall_ns / nodes_column_ns;
-    bool anew = !x->base.schema || nodes_is_gap(x, s), ends = false;
-    if (!anew && column > x->base.wall_ns / nodes_column_ns) ends = meter_make(&r, &x->base, s);
-    nodes_lock(n);
-    if (x->last.schema && s->wall_ns > x->last.wall_ns) {
-        if (!x->interval_ns || !anew) x->interval_ns = s->wall_ns - x->last.wall_ns;
+    int64_t column = s->wall_ns / nodes_column_ns, base_ns = x->base.schema ? x->base.wall_ns : x->last.wall_ns;
+    bool anew = !x->last.schema || nodes_is_gap(x, s), ends = false;
+    if (!anew && column > base_ns / nodes_column_ns) {
+        ends = nodes_measure(n, x, s, &r);
+        anew = !ends; // another schema, or another boot
     }
+    kept_take(&n->spare, &x->last, n->schemas, s, n->hash);
+    x->broken = false;
+    nodes_lock(n);
     if (ends) {
-        nodes_put(x, x->base.wall_ns / nodes_column_ns, column, &r);
+        nodes_put(x, base_ns / nodes_column_ns, column, &r);
         meter_free(&x->now);
         x->now = r;
     }
-    nodes_keep(&x->last, s);
+    nodes_replace(n, x, anew || ends);
     x->tick_ns = s->wall_ns;
     nodes_unlock(n);
-    if (anew || ends) nodes_keep(&x->base, s);
 }
 
 static void nodes_take_gap(node *x, const frame *f)
@@ -147,6 +204,40 @@ static void nodes_take_gap(node *x, const frame *f)
     arrput(x->gaps, g);
 }
 
+// Agents read on time but for moments, which are no part of the interval: about the same is made the mean of, another is taken.
+static int64_t nodes_interval(int64_t before_ns, int64_t now_ns)
+{
+    int64_t more = now_ns - before_ns;
+    return before_ns && llabs(more) < before_ns / 8 ? before_ns + more / 16 : now_ns;
+}
+
+static void nodes_follow(node *x, const frame *f)
+{
+    bool follows = x->next == f->first && memcmp(x->id, f->stream, sizeof x->id) == 0;
+    int64_t interval = f->is_gap      ? 0
+                       : f->count > 1 ? (f->last_ns - f->first_ns) / (int64_t)(f->count - 1)
+                       : follows      ? f->first_ns - x->frame_ns
+                                      : 0;
+    if (interval > 0) x->interval_ns = nodes_interval(x->interval_ns, interval);
+    x->broken |= f->is_gap || !follows;
+    memcpy(x->id, f->stream, sizeof x->id);
+    x->next = frame_last(f) + 1;
+    x->frame_ns = f->last_ns;
+}
+
+// From the first instant on, so that 0 is long ago.
+static int64_t nodes_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + nodes_watch_ns;
+}
+
+void node_watch(node *x)
+{
+    x->watched_ns = nodes_clock();
+}
+
 void nodes_take(void *user, const char *name, int64_t came_ns, const frame *f, const unsigned char *preamble,
                 size_t size)
 {
@@ -156,11 +247,14 @@ void nodes_take(void *user, const char *name, int64_t came_ns, const frame *f, c
     if (!x) x = nodes_make(n, name);
     x->frames++;
     x->heard_ns = came_ns;
+    nodes_follow(x, f);
     if (f->is_gap) nodes_take_gap(x, f);
     if (!f->is_gap) x->ticks += f->count;
-    n->taking = x;
+    x->every = nodes_count(n) <= NODES_FULL || nodes_clock() - x->watched_ns < nodes_watch_ns;
     nodes_unlock(n);
-    stream_frame(x->stream, f, preamble, size, nodes_take_snapshot, n);
+    n->taking = x;
+    n->hash = f->hash;
+    stream_frame(x->stream, x->every, f, preamble, size, nodes_take_snapshot, n);
 }
 
 // ---- how they stand ----
@@ -200,21 +294,86 @@ float node_value(const node *x, meter m, int64_t column)
     return x->columns[at] == column ? x->values[m][at] : NAN;
 }
 
+void node_values(const node *x, meter m, int64_t last, float to[NODES_COLUMNS])
+{
+    int64_t column = last - NODES_COLUMNS + 1;
+    size_t at = (size_t)(column % NODES_COLUMNS);
+    for (size_t k = 0; k < NODES_COLUMNS; k++, column++) {
+        to[k] = x->columns[at] == column ? x->values[m][at] : NAN;
+        at = at + 1 < NODES_COLUMNS ? at + 1 : 0;
+    }
+}
+
+static void node_brief_of(node_brief *b, const node *x, int64_t now_ns)
+{
+    *b = (node_brief){.name = x->name,
+                      .json = x->json,
+                      .label = x->label,
+                      .state = node_state_of(x, now_ns),
+                      .silence_ns = node_silence(x, now_ns),
+                      .tick_ns = x->tick_ns,
+                      .interval_ns = x->interval_ns,
+                      .behind = x->behind,
+                      .lost = x->lost,
+                      .durable = x->durable,
+                      .known = x->known,
+                      .measured = x->now.ports != NULL,
+                      .has_gpus = x->now.gpus > 0};
+    memcpy(b->values, x->now.values, sizeof b->values);
+}
+
+node_brief *nodes_briefs(nodes *n, size_t *count)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    const int64_t now_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    nodes_lock(n);
+    *count = nodes_count(n);
+    node_brief *all = memory_array(NULL, *count + 1, sizeof *all);
+    for (size_t i = 0; i < *count; i++)
+        node_brief_of(&all[i], n->order[i], now_ns);
+    nodes_unlock(n);
+    return all;
+}
+
+void nodes_visit(nodes *n, void (*visit)(void *user, node *x), void *user)
+{
+    enum { AT_ONCE = 64 };
+    nodes_lock(n);
+    size_t count = nodes_count(n);
+    node **all = memory_array(NULL, count + 1, sizeof(*all)); // one that is new meanwhile moves the others
+    if (count) memcpy(all, n->order, count * sizeof(*all));
+    for (size_t i = 0; i < count; i++) {
+        if (i && i % AT_ONCE == 0) {
+            nodes_unlock(n);
+            nodes_lock(n);
+        }
+        visit(user, all[i]);
+    }
+    nodes_unlock(n);
+    free(all);
+}
+
 void nodes_close(nodes *n)
 {
     if (!n) return;
     for (size_t i = 0; i < arrlenu(n->order); i++) {
         node *x = n->order[i];
         stream_close(x->stream);
-        netprof_snapshot_free(&x->last);
-        netprof_snapshot_free(&x->base);
+        kept_free(&x->last, n->schemas);
+        kept_free(&x->base, n->schemas);
         meter_free(&x->now);
         arrfree(x->gaps);
         free(x->name);
+        free(x->json);
+        free(x->label);
         free(x);
     }
     arrfree(n->order);
     shfree(n->by_name);
+    kept_free(&n->spare, n->schemas);
+    kept_schemas_close(n->schemas);
+    netprof_snapshot_free(&n->before);
     pthread_mutex_destroy(&n->turn);
     pthread_mutex_destroy(&n->lock);
     free(n);

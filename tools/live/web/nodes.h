@@ -3,13 +3,15 @@
 #ifndef LIVE_WEB_NODES_H
 #define LIVE_WEB_NODES_H
 
+#include "kept.h"
 #include "live/wire/frame.h"
 #include "meters.h"
 #include "stream.h"
 
 #include <stdint.h>
 
-enum { NODES_COLUMNS = 180, NODES_FULL = 1024 }; // NODES_FULL: nodes of which every tick is read
+// Of so many nodes every tick is read; of more those alone that need none before them, and every one of what is looked at.
+enum { NODES_COLUMNS = 180, NODES_FULL = 1024 };
 static const int64_t nodes_column_ns = 5000000000;
 
 typedef enum node_state {
@@ -28,10 +30,10 @@ typedef struct node_gap {
 } node_gap;
 
 typedef struct node {
-    char *name;
+    char *name, *json, *label;              // as JSON text, with its quotes; as Prometheus has it: {host="NAME"}
     float values[METERS][NODES_COLUMNS];    // mean over a column; NAN: not measured
     int64_t columns[NODES_COLUMNS];         // which column each place is of, in columns since 1970
-    netprof_snapshot last;                  // the latest reading; its schema is NULL before there is one
+    kept last;                              // the latest reading; its schema is NULL before there is one
     meter_reading now;                      // of the last column
     int64_t tick_ns, interval_ns, heard_ns; // heard: when its last frame came
     uint64_t frames, ticks;
@@ -40,10 +42,27 @@ typedef struct node {
     bool known;
     int64_t silent_ns; // when it last said so; -1: not since the head was started
     uint64_t behind, lost, durable, bytes;
+    size_t rack; // racks.h
+    uint64_t rack_generation;
     // Private.
     stream *stream;
-    netprof_snapshot base; // the first reading of the column at hand
+    kept base;            // the first reading of the column at hand; none: that is the last one
+    int64_t watched_ns;   // when it was asked for last
+    unsigned char id[16]; // of its last frame: which stream, what number and time follow on it
+    uint64_t next;
+    int64_t frame_ns;
+    bool every, broken; // every tick is read; readings before this one do not lead up to it
 } node;
+
+// What lists of all nodes tell of one. The texts live as long as the nodes.
+typedef struct node_brief {
+    const char *name, *json, *label;
+    node_state state;
+    int64_t silence_ns, tick_ns, interval_ns; // silence: -1, not heard from since the head was started
+    uint64_t behind, lost, durable;
+    bool known, measured, has_gpus; // measured: there are values
+    double values[METERS];
+} node_brief;
 
 typedef struct nodes nodes;
 
@@ -54,15 +73,23 @@ void nodes_unlock(nodes *n);
 void nodes_take(void *user, const char *name, int64_t came_ns, const frame *f, const unsigned char *preamble,
                 size_t size);
 // Locked, as all that follows.
+// All of them, by name, copied, so that long texts are made while others go on; free() it. Not locked: it locks.
+node_brief *nodes_briefs(nodes *n, size_t *count);
+// Each of them, by name, in turn: locked, but for pauses in which others have their turn. Not locked: it locks.
+void nodes_visit(nodes *n, void (*visit)(void *user, node *x), void *user);
+size_t nodes_schemas(const nodes *n); // that readings are kept of
 size_t nodes_count(const nodes *n);
 node *nodes_at(nodes *n, size_t i); // by name
 node *nodes_find(nodes *n, const char *name);
 node *nodes_make(nodes *n, const char *name);
+void node_watch(node *x);                            // somebody looks at it: for a minute every tick of it is read
 int64_t node_silence(const node *x, int64_t now_ns); // ns; -1: not heard from since the head was started
 node_state node_state_of(const node *x, int64_t now_ns);
 const char *node_state_name(node_state s); // "on_time"
 // NAN: not measured, or not yet.
 float node_value(const node *x, meter m, int64_t column);
+// Of all columns of the last quarter of an hour, the oldest first, up to this one.
+void node_values(const node *x, meter m, int64_t last, float to[NODES_COLUMNS]);
 void nodes_close(nodes *n);
 
 #endif

@@ -125,6 +125,9 @@
     const names = j.nodes.map((n) => { const o = make('option', '', n); o.value = n; return o; });
     if (j.nodes.length !== $('choose').options.length || j.nodes.some((n, i) => $('choose').options[i].value !== n)) $('choose').replaceChildren(...names);
     if (document.activeElement !== $('choose')) $('choose').value = shown;
+    $('view').hidden = !j.charts || !j.total_nodes;
+    $('view').dataset.node = j.total_nodes > 64 ? shown : '';
+    $('view').title = 'The last 15 minutes of ' + (j.total_nodes > 64 ? shown + ', the node in detail' : 'all nodes') + ', as a PDF';
     if (j.node) {
       put('node-name', j.node.node);
       put('node-facts', [j.node.cpus, j.node.gpus, j.node.interval && 'a reading every ' + j.node.interval].filter(Boolean).join(', '));
@@ -175,21 +178,27 @@
     else $('new').hidden = true;
     turn();
   };
-  const report = async (name, button) => {
+  const report = async (path, name, button, said) => {
     button.disabled = true;
-    const a = await ask('/sessions/' + encodeURIComponent(name) + '/report.pdf');
+    put(said, '');
+    const a = await ask(path);
     button.disabled = false;
-    if (!a.ok) { put('session-said', (await a.json()).message); return; }
+    if (!a.ok) { put(said, (await a.json()).message); return; }
     const link = make('a'), url = URL.createObjectURL(await a.blob());
     link.href = url;
     link.download = name + '.pdf';
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 60000);
   };
+  // Of a few nodes all are in view; of many the one in detail.
+  $('view').addEventListener('click', () => {
+    const one = $('view').dataset.node;
+    report('/view/report.pdf' + (one ? '?node=' + encodeURIComponent(one) : ''), one || 'view', $('view'), 'view-said');
+  });
   $('sessions').addEventListener('click', (e) => {
     const b = e.target.closest('button');
     if (!b) return;
-    if (b.dataset.what === 'report') report(b.dataset.session, b);
+    if (b.dataset.what === 'report') report('/sessions/' + encodeURIComponent(b.dataset.session) + '/report.pdf', b.dataset.session, b, 'session-said');
     else if (b.dataset.sure) order('/profiling/stop', {name: b.dataset.session});
     else { b.dataset.sure = '1'; b.textContent = 'Sure?'; setTimeout(turn, 4000); }
   });

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RECORDED_REPORT_S = 300, RECORDED_REPORT_MOST = 256 << 20 };
+enum { RECORDED_REPORT_S = 300, RECORDED_REPORT_MOST = 256 << 20, RECORDED_VIEW_NODES = 64 };
+#define RECORDED_VIEW "15m"
 
 // ---- what is asked for ----
 
@@ -250,26 +251,15 @@ static const struct {
     const char *file, *type;
 } recorded_reports[] = {{"report.pdf", "application/pdf"}, {"report.html", "text/html; charset=utf-8"}};
 
-// In the reports' lane.
-static void recorded_make_report(void *user, char *order, http_answer *a)
+// words: of netprof-session, whose output goes to the path that is given it.
+static void recorded_run(const char *const *words, const char *file, const char *path, http_answer *a)
 {
-    const web *w = user;
-    const char *temporary = getenv("TMPDIR");
-    char *slash = strchr(order, '/'), *said = NULL;
-    char *inside = memory_format("%s/netprof-web.XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    *slash = 0; // NAME/report.pdf
-    if (!mkdtemp(inside)) {
-        http_fail(a, 500, "no place for a report");
-        free(inside);
-        return;
-    }
-    char *path = memory_format("%s/%s", inside, slash + 1);
-    const char *const words[] = {"netprof-session", "report", "--dir", w->directory, "-o", path, "--", order, NULL};
-    int status = run_program(words, -1, -1, RECORDED_REPORT_S, &said);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    char *said = NULL;
+    int status = run_program(words, -1, -1, RECORDED_REPORT_S, &said),
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0) a->data = run_read_all(fd, RECORDED_REPORT_MOST, &a->size);
     for (size_t i = 0; i < 2; i++)
-        if (strcmp(recorded_reports[i].file, slash + 1) == 0) a->type = recorded_reports[i].type;
+        if (strcmp(recorded_reports[i].file, file) == 0) a->type = recorded_reports[i].type;
     // A report is a page that only shows: its own policy says so, too.
     a->more[0] = "Content-Security-Policy";
     a->more[1] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:";
@@ -278,12 +268,74 @@ static void recorded_make_report(void *user, char *order, http_answer *a)
         free(a->data);
         http_fail(a, status == 4 ? 404 : 500, *said ? said : "no report could be made");
     }
-    unlink(path);
-    rmdir(inside);
-    free(path);
-    free(inside);
     free(said);
 }
+
+// In the reports' lane; order: NAME/report.pdf, or, of a view, /report.pdf, a blank and its nodes.
+static void recorded_make_report(void *user, char *order, http_answer *a)
+{
+    const web *w = user;
+    const char *temporary = getenv("TMPDIR");
+    char *slash = strchr(order, '/'), *globs = strchr(slash, ' ');
+    char *inside = memory_format("%s/netprof-web.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    *slash = 0;
+    if (globs) *globs++ = 0;
+    if (!mkdtemp(inside)) {
+        http_fail(a, 500, "no place for a report");
+        free(inside);
+        return;
+    }
+    char *path = memory_format("%s/%s", inside, slash + 1), *chosen = memory_format("--nodes=%s", globs ? globs : "");
+    const char *const of_session[] = {
+        "netprof-session", "report", "--dir", w->directory, "-o", path, "--", order, NULL};
+    const char *const of_view[] = {"netprof-session", "report",      "--dir", w->directory, "-o", path,
+                                   "--since",         RECORDED_VIEW, chosen,  NULL};
+    recorded_run(globs ? of_view : of_session, slash + 1, path, a);
+    unlink(path);
+    rmdir(inside);
+    free(chosen);
+    free(path);
+    free(inside);
+}
+
+// ---- /view/report.pdf: what the page shows ----
+
+// As a glob that is this name and no other; a comma, which would part two, is any letter.
+static char *recorded_glob(const char *name)
+{
+    char *text = memory_alloc(2 * strlen(name) + 1), *to = text;
+    for (; *name; name++) {
+        if (strchr("*?[]\\", *name)) *to++ = '\\';
+        *to++ = *name;
+        if (*name == ',') to[-1] = '?';
+    }
+    *to = 0;
+    return text;
+}
+
+void recorded_view(void *user, const http_request *r, http_answer *a)
+{
+    web *w = user;
+    const char *one = http_query(r, "node");
+    bool known = strcmp(r->rest, recorded_reports[0].file) == 0 || strcmp(r->rest, recorded_reports[1].file) == 0;
+    nodes_lock(w->nodes);
+    size_t count = nodes_count(w->nodes);
+    bool there = one && nodes_find(w->nodes, one);
+    nodes_unlock(w->nodes);
+    if (!known || (one && !there) || !count) {
+        http_fail(a, 404, known ? "there is no such node" : "there is no such report");
+    } else if (!one && count > RECORDED_VIEW_NODES) {
+        http_fail(a, 400, "of more than 64 nodes a view is of one: node=NAME. Of all, start a session");
+    } else {
+        char *glob = one ? recorded_glob(one) : memory_strdup("*");
+        a->job = recorded_make_report;
+        a->lane = HTTP_REPORTS;
+        a->order = memory_format("/%s %s", r->rest, glob);
+        free(glob);
+    }
+}
+
+// ---- of a session ----
 
 void recorded_report(void *user, const http_request *r, http_answer *a)
 {

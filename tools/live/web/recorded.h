@@ -7,6 +7,7 @@
 void recorded_start(void *user, const http_request *r, http_answer *a);
 void recorded_stop(void *user, const http_request *r, http_answer *a);
 void recorded_list(void *user, const http_request *r, http_answer *a);
+void recorded_view(void *user, const http_request *r, http_answer *a);
 void recorded_report(void *user, const http_request *r, http_answer *a);
 
 #endif

@@ -18,6 +18,7 @@ const http_row web_rows[] = {
     {"POST", "/profiling/start", HTTP_CONTROL, recorded_start},
     {"POST", "/profiling/stop", HTTP_CONTROL, recorded_stop},
     {"GET", "/sessions/*", HTTP_READ, recorded_report},
+    {"GET", "/view/*", HTTP_READ, recorded_view}, // /view/report.pdf
     {"GET", "/nodes", HTTP_READ, standing_nodes},
     {"GET", "/findings", HTTP_READ, standing_findings},
     {"GET", "/live.json", HTTP_READ, standing_live},

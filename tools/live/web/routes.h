@@ -2,7 +2,7 @@
 #ifndef LIVE_WEB_ROUTES_H
 #define LIVE_WEB_ROUTES_H
 
-#include "http_model.h"
+#include "http/http_model.h"
 
 extern const http_row web_rows[]; // the user is the struct web
 

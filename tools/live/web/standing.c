@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "standing.h"
 
-#include "judged.h"
 #include "live/journal/sessions.h"
 #include "live/spool/spool_model.h"
 
@@ -11,6 +10,7 @@
 #include "analysis/base/words.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,41 +19,81 @@ enum { STANDING_FINDINGS = 6, STANDING_NODES = 2000, STANDING_OUT = 12 };
 
 // ---- a node ----
 
-static void standing_put_measured(json_object *o, const char *key, double value)
+// A text by hand: of thousands of nodes a tree of values takes many times as long to make.
+typedef struct standing_text {
+    FILE *to;
+    char *text;
+    size_t size;
+} standing_text;
+
+static void standing_text_begin(standing_text *t)
 {
-    if (!isnan(value)) json_put_number(o, key, value);
+    *t = (standing_text){.text = NULL};
+    t->to = memory_check(open_memstream(&t->text, &t->size));
 }
 
-static json_object *standing_node(const node *x, int64_t now)
+static void standing_text_end(standing_text *t, http_answer *a)
 {
-    json_object *o = json_new_object();
-    json_put_text(o, "node", x->name);
-    json_put_text(o, "state", node_state_name(node_state_of(x, now)));
-    if (node_silence(x, now) >= 0) json_put_number(o, "silent_s", (double)node_silence(x, now) / 1e9);
-    json_put_exact(o, "behind_ticks", x->behind);
-    json_put_exact(o, "lost_ticks", x->lost);
-    json_put_exact(o, "durable_ticks", x->durable);
-    if (x->tick_ns) json_put(o, "last_tick", web_time(x->tick_ns));
-    if (x->interval_ns) json_put_number(o, "interval_s", (double)x->interval_ns / 1e9);
-    standing_put_measured(o, "sent_bytes_per_s", x->now.ports ? x->now.values[METER_SENT] : NAN);
-    standing_put_measured(o, "received_bytes_per_s", x->now.ports ? x->now.values[METER_RECEIVED] : NAN);
-    standing_put_measured(o, "transmit_blocked_share", x->now.ports ? x->now.values[METER_PAUSED] : NAN);
-    standing_put_measured(o, "gpu_busy_share", x->now.gpus ? x->now.values[METER_GPU] : NAN);
-    return o;
+    if (ferror(t->to) || fclose(t->to)) memory_exhausted();
+    a->data = t->text;
+    a->size = t->size;
+}
+
+// What is not measured is not there.
+static void standing_put_measured(FILE *to, const char *key, bool measured, double value)
+{
+    if (measured && isfinite(value)) fprintf(to, ",\"%s\":%.9g", key, value);
+}
+
+static void standing_put_node(FILE *to, const node_brief *x)
+{
+    fprintf(to, "{\"node\":%s,\"state\":\"%s\"", x->json, node_state_name(x->state));
+    if (x->silence_ns >= 0) fprintf(to, ",\"silent_s\":%.9g", (double)x->silence_ns / 1e9);
+    fprintf(to, ",\"behind_ticks\":%llu,\"lost_ticks\":%llu,\"durable_ticks\":%llu", (unsigned long long)x->behind,
+            (unsigned long long)x->lost, (unsigned long long)x->durable);
+    if (x->tick_ns) {
+        json_object *time = web_time(x->tick_ns);
+        fprintf(to, ",\"last_tick\":%s", time ? json_to_text(time, JSON_C_TO_STRING_PLAIN) : "null");
+        json_object_put(time);
+    }
+    if (x->interval_ns) fprintf(to, ",\"interval_s\":%.9g", (double)x->interval_ns / 1e9);
+    standing_put_measured(to, "sent_bytes_per_s", x->measured, x->values[METER_SENT]);
+    standing_put_measured(to, "received_bytes_per_s", x->measured, x->values[METER_RECEIVED]);
+    standing_put_measured(to, "transmit_blocked_share", x->measured, x->values[METER_PAUSED]);
+    standing_put_measured(to, "gpu_busy_share", x->has_gpus, x->values[METER_GPU]);
+    putc('}', to);
+}
+
+// In the lists' lane.
+static void standing_nodes_job(void *user, char *order, http_answer *a)
+{
+    const web *w = user;
+    size_t count;
+    node_brief *all = nodes_briefs(w->nodes, &count);
+    standing_text t;
+    (void)order;
+    standing_text_begin(&t);
+    fprintf(t.to, "{\"total_nodes\":%zu,\"nodes\":[", count);
+    for (size_t i = 0; i < count; i++) {
+        if (i) putc(',', t.to);
+        standing_put_node(t.to, &all[i]);
+    }
+    fputs("]}", t.to);
+    standing_text_end(&t, a);
+    free(all);
+}
+
+static void standing_in_lane(http_answer *a, void (*job)(void *, char *, http_answer *))
+{
+    a->job = job;
+    a->lane = HTTP_LISTS;
+    a->order = memory_strdup("");
 }
 
 void standing_nodes(void *user, const http_request *r, http_answer *a)
 {
-    web *w = user;
-    json_object *o = json_new_object(), *list = json_new_array();
-    (void)r;
-    nodes_lock(w->nodes);
-    for (size_t i = 0; i < nodes_count(w->nodes); i++)
-        json_append(list, standing_node(nodes_at(w->nodes, i), web_now()));
-    nodes_unlock(w->nodes);
-    json_put_exact(o, "total_nodes", json_object_array_length(list));
-    json_put(o, "nodes", list);
-    web_answer(a, o);
+    (void)user, (void)r;
+    standing_in_lane(a, standing_nodes_job);
 }
 
 // ---- in words ----
@@ -146,11 +186,12 @@ static json_object *standing_event(web_severity s, int64_t at_ns, const char *na
     return o;
 }
 
-void standing_findings(void *user, const http_request *r, http_answer *a)
+// In the lists' lane: with the verdict of every node.
+static void standing_findings_job(void *user, char *order, http_answer *a)
 {
-    web *w = user;
+    const web *w = user;
     json_object *o = judged_document(w->directory), *away = json_new_array();
-    (void)r;
+    (void)order;
     bool known = o != NULL;
     if (!o) o = json_new_object();
     if (!known) json_put_text(o, "message", "nothing is judged here: no netprof findings runs beside the head");
@@ -169,12 +210,19 @@ void standing_findings(void *user, const http_request *r, http_answer *a)
     web_answer(a, o);
 }
 
+void standing_findings(void *user, const http_request *r, http_answer *a)
+{
+    (void)user, (void)r;
+    standing_in_lane(a, standing_findings_job);
+}
+
 // The worst open event of those that were judged lately; else what is known to be good, and no more than that.
 static json_object *standing_headline(const web *w, const judged *j, const standing_counts *c)
 {
+    bool recent = judged_is_recent(j);
     size_t away = c->of[NODE_SILENT];
     const judged_finding *worst =
-        j->recent && j->count && j->list[0].open && j->list[0].severity >= WEB_WATCH ? &j->list[0] : NULL;
+        recent && j->count && j->list[0].open && j->list[0].severity >= WEB_WATCH ? &j->list[0] : NULL;
     if (!w->head.runs) return standing_event(WEB_UNKNOWN, 0, NULL, "No head runs: this is what the last one saw", true);
     if (*w->head.disk_error) {
         char *text = memory_format("The head's disk takes nothing: %s", w->head.disk_error);
@@ -195,12 +243,12 @@ static json_object *standing_headline(const web *w, const judged *j, const stand
     char *text = c->of[NODE_ON_TIME] == c->all
                      ? memory_format(c->all == 1 ? "The node is on time" : "All %zu nodes are on time", c->all)
                      : memory_format("%zu of %zu nodes are on time", c->of[NODE_ON_TIME], c->all);
-    bool good = j->judged && j->recent && j->good && (double)away <= .05 * (double)c->all;
+    bool good = j->judged && recent && j->good && (double)away <= .05 * (double)c->all;
     json_object *o = standing_event(good ? c->of[NODE_LOST] ? WEB_WATCH : WEB_OK : WEB_UNKNOWN, 0, NULL, text, true);
     json_put_text(o, "detail",
-                  !j->judged   ? "What they do is not judged: no netprof findings runs beside the head."
-                  : !j->recent ? "What they do has not been judged for more than a minute."
-                               : j->text);
+                  !j->judged ? "What they do is not judged: no netprof findings runs beside the head."
+                  : !recent  ? "What they do has not been judged for more than a minute."
+                             : j->text);
     free(text);
     return o;
 }
@@ -310,9 +358,9 @@ static json_object *standing_detail(const node *x)
 
 // ---- the page ----
 
-static const node *standing_chosen(web *w, const char *wanted, const judged *j)
+static node *standing_chosen(web *w, const char *wanted, const judged *j)
 {
-    const node *x = wanted && *wanted ? nodes_find(w->nodes, wanted) : NULL;
+    node *x = wanted && *wanted ? nodes_find(w->nodes, wanted) : NULL;
     for (size_t i = 0; !x && i < j->count && j->list[i].open; i++)
         if (j->list[i].node) x = nodes_find(w->nodes, j->list[i].node);
     return x ? x : nodes_count(w->nodes) ? nodes_at(w->nodes, 0) : NULL;
@@ -341,26 +389,25 @@ static void standing_put_nodes(web *w, json_object *o, standing_counts *counts)
 void standing_live(void *user, const http_request *r, http_answer *a)
 {
     web *w = user;
-    judged j;
     standing_counts counts = {.all = 0};
     json_object *o = json_new_object();
-    judged_read(&j, w->directory);
     nodes_lock(w->nodes);
+    const judged *j = &w->judged;
     standing_put_nodes(w, o, &counts);
-    const node *x = standing_chosen(w, http_query(r, "node"), &j);
+    node *x = standing_chosen(w, http_query(r, "node"), j);
+    if (x) node_watch(x);
     json_put(o, "head", standing_head(w));
     json_put_text(o, "time", words_time(web_now()).text);
     json_put_exact(o, "total_nodes", counts.all);
     json_put(o, "tiles", standing_tiles(&counts));
     json_put(o, "lags", standing_histogram(&counts));
-    json_put(o, "headline", standing_headline(w, &j, &counts));
-    json_put(o, "findings", standing_findings_list(&j));
-    json_put_exact(o, "older_findings", j.count > STANDING_FINDINGS ? j.count - STANDING_FINDINGS : 0);
-    json_put(o, "judged", json_new_boolean(j.judged));
+    json_put(o, "headline", standing_headline(w, j, &counts));
+    json_put(o, "findings", standing_findings_list(j));
+    json_put_exact(o, "older_findings", j->count > STANDING_FINDINGS ? j->count - STANDING_FINDINGS : 0);
+    json_put(o, "judged", json_new_boolean(j->judged));
     if (x) json_put(o, "node", standing_detail(x));
     json_put(o, "charts", json_new_boolean(w->charts_style != NULL));
     nodes_unlock(w->nodes);
     json_put(o, "sessions", standing_sessions(w));
-    judged_free(&j);
     web_answer(a, o);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 struct stream {
-    bool every;
     unsigned char id[16], hash[SHA256_BYTES];
     uint64_t next; // the number that follows on what was read; 0: a tick is needed that needs none before it
     netprof_reader *reader;
@@ -16,17 +15,15 @@ struct stream {
     uint64_t fed, read; // bytes of its file so far
 };
 
-stream *stream_open(bool every)
+stream *stream_open(void)
 {
-    stream *s = memory_calloc(1, sizeof *s);
-    s->every = every;
-    return s;
+    return memory_calloc(1, sizeof(stream));
 }
 
 static void stream_end(stream *s)
 {
     if (s->reader) netprof_reader_close(s->reader);
-    if (s->bytes) arrsetlen(s->bytes, 0);
+    arrfree(s->bytes);
     s->reader = NULL;
     s->at = 0;
     s->fed = s->read = s->next = 0;
@@ -93,20 +90,20 @@ static bool stream_follows(const stream *s, const frame *f)
            memcmp(s->hash, f->hash, sizeof s->hash) == 0;
 }
 
-void stream_frame(stream *s, const frame *f, const unsigned char *preamble, size_t preamble_size, stream_take take,
-                  void *user)
+void stream_frame(stream *s, bool every, const frame *f, const unsigned char *preamble, size_t preamble_size,
+                  stream_take take, void *user)
 {
     spool_tick t;
     if (f->is_gap || !preamble) {
         stream_end(s);
         return;
     }
-    if (!stream_follows(s, f)) stream_end(s);
+    if (!every || !stream_follows(s, f)) stream_end(s);
     for (size_t at = 0; frame_next(f, &at, &t);) {
-        if (t.is_key && (!s->every || !s->reader)) stream_begin(s, f, preamble, preamble_size);
-        if (!s->reader || (!s->every && !t.is_key)) continue;
+        if (t.is_key && (!every || !s->reader)) stream_begin(s, f, preamble, preamble_size);
+        if (!s->reader || (!every && !t.is_key)) continue;
         stream_feed(s, t.data, t.size);
-        if (s->every) continue;
+        if (every) continue;
         stream_drain(s, take, user);
         stream_end(s);
     }

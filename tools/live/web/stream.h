@@ -8,11 +8,11 @@
 typedef struct stream stream;
 typedef void (*stream_take)(void *user, const netprof_snapshot *s);
 
+stream *stream_open(void);
 // every: each tick, which keeps some 200 kB of state; else only those that need none before them, of which there is one in at
 // most 64.
-stream *stream_open(bool every);
-void stream_frame(stream *s, const frame *f, const unsigned char *preamble, size_t preamble_size, stream_take take,
-                  void *user);
+void stream_frame(stream *s, bool every, const frame *f, const unsigned char *preamble, size_t preamble_size,
+                  stream_take take, void *user);
 void stream_close(stream *s);
 
 #endif

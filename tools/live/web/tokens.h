@@ -2,7 +2,7 @@
 #ifndef LIVE_WEB_TOKENS_H
 #define LIVE_WEB_TOKENS_H
 
-#include "http_model.h"
+#include "http/http_model.h"
 
 // The token in this file, made where there is none. 0 or an errno; EPERM: others may read the file; EILSEQ: it holds no token.
 int tokens_find(const char *directory, const char *name, char token[HTTP_TOKEN + 1]);

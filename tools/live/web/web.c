@@ -1,10 +1,8 @@
 #define _GNU_SOURCE
 #include "web.h"
 
-#include "live/journal/status_file.h"
-
 #include "analysis/base/memory.h"
-#include "analysis/base/words.h"
+#include "analysis/base/stb_ds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,13 +11,6 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
-
-int64_t web_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 json_object *web_time(int64_t wall_ns)
 {
@@ -41,12 +32,6 @@ void web_answer(http_answer *a, json_object *o)
 {
     a->data = memory_strdup(json_to_text(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     json_object_put(o);
-}
-
-const char *web_severity_word(web_severity s)
-{
-    static const char *const words[] = {"ok", "info", "unknown", "watch", "bad"};
-    return words[s];
 }
 
 // ---- the head ----
@@ -85,28 +70,49 @@ static void web_look_disk(web_head *h, const char *directory)
     h->disk_bytes = (double)v.f_blocks * (double)v.f_frsize;
 }
 
-// It has a row for each spool that a node had: what the one says that was heard from last, and what all lost.
-static void web_look_node(web *w, json_object *row, int64_t age_ns)
+// Of a node in the status, as it is read before anybody has to wait.
+typedef struct web_row {
+    const char *name;
+    int64_t silent_ns, last_ns;
+    uint64_t behind, durable, lost;
+} web_row;
+
+static web_row *web_read_rows(json_object *o)
 {
-    const char *name = status_file_text(row, "node");
-    if (!*name) return;
-    node *x = nodes_find(w->nodes, name);
-    if (!x) x = nodes_make(w->nodes, name);
-    if (!x->known) x->silent_ns = -1, x->lost = 0, x->behind = 0;
-    int64_t silent = status_file_silence(row), last = (int64_t)status_file_number(row, "last_tick_ns");
-    if (!x->known || (silent >= 0 && (x->silent_ns < 0 || silent < x->silent_ns))) {
-        x->silent_ns = silent < 0 ? -1 : silent + age_ns;
-        x->behind = status_file_number(row, "behind_ticks");
-        x->durable = status_file_number(row, "durable");
-        if (last > x->tick_ns) x->tick_ns = last;
+    json_object *list;
+    web_row *rows = NULL;
+    if (!json_object_object_get_ex(o, "nodes", &list) || !json_object_is_type(list, json_type_array)) return NULL;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        json_object *row = json_object_array_get_idx(list, i);
+        web_row r = {.name = status_file_text(row, "node"),
+                     .silent_ns = status_file_silence(row),
+                     .last_ns = (int64_t)status_file_number(row, "last_tick_ns"),
+                     .behind = status_file_number(row, "behind_ticks"),
+                     .durable = status_file_number(row, "durable"),
+                     .lost = status_file_missing(row)};
+        if (*r.name) arrput(rows, r);
     }
-    x->lost += status_file_missing(row);
+    return rows;
+}
+
+// It has a row for each spool that a node had: what the one says that was heard from last, and what all lost.
+static void web_look_node(web *w, const web_row *row, int64_t age_ns)
+{
+    node *x = nodes_find(w->nodes, row->name);
+    if (!x) x = nodes_make(w->nodes, row->name);
+    if (!x->known) x->silent_ns = -1, x->lost = 0, x->behind = 0;
+    if (!x->known || (row->silent_ns >= 0 && (x->silent_ns < 0 || row->silent_ns < x->silent_ns))) {
+        x->silent_ns = row->silent_ns < 0 ? -1 : row->silent_ns + age_ns;
+        x->behind = row->behind;
+        x->durable = row->durable;
+        if (row->last_ns > x->tick_ns) x->tick_ns = row->last_ns;
+    }
+    x->lost += row->lost;
     x->known = true;
 }
 
-static void web_take_status(web *w, json_object *o, web_head *h)
+static void web_read_head(json_object *o, web_head *h)
 {
-    json_object *list;
     h->known = true;
     h->connected = status_file_number(o, "connected");
     h->wall_ns = (int64_t)status_file_number(o, "wall_ns");
@@ -118,31 +124,69 @@ static void web_take_status(web *w, json_object *o, web_head *h)
     h->turned_away = status_file_number(o, "turned_away");
     h->disk_since_ns = (int64_t)status_file_number(o, "disk_since_ns");
     snprintf(h->disk_error, sizeof h->disk_error, "%s", status_file_text(o, "disk_error"));
-    int64_t age = web_now() - h->wall_ns;
-    if (!json_object_object_get_ex(o, "nodes", &list) || !json_object_is_type(list, json_type_array)) return;
+}
+
+// Locked.
+static void web_take_rows(web *w, const web_row *rows, int64_t wall_ns)
+{
+    int64_t age = web_now() - wall_ns;
     for (size_t i = 0; i < nodes_count(w->nodes); i++)
         nodes_at(w->nodes, i)->known = false;
-    for (size_t i = 0; i < json_object_array_length(list); i++)
-        web_look_node(w, json_object_array_get_idx(list, i), age > 0 ? age : 0);
+    for (size_t i = 0; i < arrlenu(rows); i++)
+        web_look_node(w, &rows[i], age > 0 ? age : 0);
+}
+
+// Locked: nothing new was said of them.
+static void web_age(web *w, int64_t more_ns)
+{
+    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
+        node *x = nodes_at(w->nodes, i);
+        if (x->known && x->silent_ns >= 0) x->silent_ns += more_ns;
+    }
+}
+
+// Thousands of nodes are a file of megabytes: it is read where it is new, and put into numbers before others wait for it.
+static void web_look_status(web *w)
+{
+    bool is_new = status_file_is_new(w->directory, "status.json", &w->seen);
+    json_object *o = is_new ? status_file_read(w->directory) : NULL;
+    web_head h = is_new ? (web_head){.known = false} : w->head; // this thread alone writes it
+    if (o) web_read_head(o, &h);
+    int64_t now = web_now();
+    h.runs = status_file_head_runs(w->directory);
+    if (is_new || !h.known) web_look_process(&h, &w->head);
+    web_look_disk(&h, w->directory);
+    web_row *rows = o ? web_read_rows(o) : NULL;
+    nodes_lock(w->nodes);
+    if (o) {
+        web_take_rows(w, rows, h.wall_ns);
+        growth_note(&w->growth, h.wall_ns, h.journal_bytes);
+    } else if (now > w->looked_ns) {
+        web_age(w, now - w->looked_ns);
+    }
+    w->looked_ns = now;
+    w->head = h;
+    w->looks++;
+    nodes_unlock(w->nodes);
+    arrfree(rows);
+    json_object_put(o);
 }
 
 void web_look(web *w)
 {
-    web_head h = {.runs = status_file_head_runs(w->directory)};
-    json_object *o = status_file_read(w->directory);
+    judged found = w->judged;
+    web_look_status(w);
+    racks_look(&w->racks, w->nodes, w->directory);
+    if (!judged_look(&found, w->directory)) return;
+    judged before = w->judged;
     nodes_lock(w->nodes);
-    if (o) web_take_status(w, o, &h);
-    if (h.wall_ns == w->head.wall_ns) { // the same status as before
-        h.cpu_share = w->head.cpu_share;
-        h.memory_bytes = w->head.memory_bytes;
-        h.ticks_ns = w->head.ticks_ns;
-    } else {
-        web_look_process(&h, &w->head);
-        if (h.known) growth_note(&w->growth, h.wall_ns, h.journal_bytes);
-    }
-    web_look_disk(&h, w->directory);
-    w->head = h;
-    w->looks++;
+    w->judged = found;
     nodes_unlock(w->nodes);
-    json_object_put(o);
+    judged_free(&before);
+}
+
+void web_free(web *w)
+{
+    judged_free(&w->judged);
+    racks_free(&w->racks);
 }

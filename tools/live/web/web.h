@@ -4,8 +4,13 @@
 #define LIVE_WEB_H
 
 #include "growth.h"
-#include "http.h"
+#include "http/http.h"
+#include "judged.h"
 #include "nodes.h"
+#include "racks.h"
+#include "web_model.h"
+
+#include "live/journal/status_file.h"
 
 #include "analysis/base/json_values.h"
 
@@ -24,21 +29,22 @@ typedef struct web {
     nodes *nodes;
     web_head head;  // under nodes_lock()
     growth growth;  // of its journal; under nodes_lock()
+    judged judged;  // under nodes_lock()
+    racks racks;    // under nodes_lock()
     uint64_t looks; // counts up with each look at the journal; under nodes_lock()
     int64_t began_ns;
+    status_seen seen; // of the thread that looks, as what follows
+    int64_t looked_ns;
     http_server *http;
     char *charts_style; // CSS of the charts; NULL: no charts can be drawn here
 } web;
 
-int64_t web_now(void); // wall clock
-// Reads what the head says of itself and its nodes.
+// Reads what the head says of itself and its nodes, and what was judged, where that is new.
 void web_look(web *w);
+void web_free(web *w);                                                    // what web_look() has read
 json_object *web_time(int64_t wall_ns);                                   // "2025-05-02T16:27:51Z", NULL: never
 void web_put_named(json_object *o, const char *name, json_object *value); // a key that may be no UTF-8
 // The answer is this object, which is freed.
 void web_answer(http_answer *a, json_object *o);
-// How it stands, for everybody: a sentence, and its severity.
-typedef enum web_severity { WEB_OK = 0, WEB_INFO, WEB_UNKNOWN, WEB_WATCH, WEB_BAD } web_severity;
-const char *web_severity_word(web_severity s); // "ok", "bad"
 
 #endif

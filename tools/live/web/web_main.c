@@ -190,6 +190,7 @@ static void serving_close(serving *s)
     journal_tail_close(s->tail);
     nodes_close(s->web.nodes);
     charts_close(&s->web);
+    web_free(&s->web);
     free(s->address);
     free((void *)(uintptr_t)s->http.certificate);
     free((void *)(uintptr_t)s->http.key);

@@ -9,7 +9,7 @@
 enum { HTTP_BODY_MOST = 65536, HTTP_CONNECTIONS = 256, HTTP_TOKEN = 32 };
 
 typedef enum http_right { HTTP_ALL = 0, HTTP_READ, HTTP_CONTROL } http_right;
-typedef enum http_lane { HTTP_CHARTS = 0, HTTP_REPORTS, HTTP_LANES } http_lane;
+typedef enum http_lane { HTTP_CHARTS = 0, HTTP_REPORTS, HTTP_LISTS, HTTP_LANES } http_lane;
 
 struct http_connection;
 
@@ -28,7 +28,8 @@ typedef struct http_answer {
     const char *more[2]; // another header: name and value, which live for ever
     char *data;          // from malloc(); the server frees it
     size_t size;         // 0: of a text
-    // A job: its lane, and what is done there, with a text of its own that the server frees.
+    // A job: its lane, and what is done there, with a text of its own that the server frees. Beside data: it is done as well,
+    // if there is room, and what it answers goes to nobody.
     void (*job)(void *user, char *order, struct http_answer *a);
     http_lane lane;
     char *order;

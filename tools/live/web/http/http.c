@@ -210,6 +210,10 @@ static void http_set_busy(http_server *h, struct MHD_Connection *c, bool busy)
 static void http_job_done(void *waiting, http_answer *a)
 {
     struct http_connection *k = waiting;
+    if (!k) { // nobody waits for it
+        free(a->data);
+        return;
+    }
     k->answer = *a;
     k->answered = true;
     MHD_resume_connection(k->mhd);
@@ -227,7 +231,8 @@ static enum MHD_Result http_answer_row(http_server *h, struct http_connection *k
                             .wants_openmetrics = http_accepts(k->mhd, "application/openmetrics-text"),
                             .of = k};
     k->row->answer(h->options.user, &r, &a);
-    if (!a.job) return http_send(h, k->mhd, &a);
+    if (a.job && a.data && !http_lanes_add(h->lanes, &a, NULL)) free(a.order);
+    if (!a.job || a.data) return http_send(h, k->mhd, &a);
     MHD_suspend_connection(k->mhd);
     if (http_lanes_add(h->lanes, &a, k)) return MHD_YES;
     free(a.order);
