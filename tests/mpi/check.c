@@ -36,6 +36,7 @@ int main(void)
     SAME(here->handle_bytes, sizeof(MPI_Datatype));
     SAME(here->handle_bytes, sizeof(MPI_Request));
     SAME(here->proc_null, MPI_PROC_NULL);
+    SAME(here->any_source, MPI_ANY_SOURCE);
     SAME(here->root, MPI_ROOT);
     SAME(here->cart, MPI_CART);
     SAME(here->source_at, offsetof(MPI_Status, MPI_SOURCE) / sizeof(int));
@@ -45,6 +46,7 @@ int main(void)
     SAME(here->status_ignore, MPI_STATUS_IGNORE);
     SAME(abi_number(&here->byte), MPI_BYTE);
     SAME(abi_number(&here->null_type), MPI_DATATYPE_NULL);
+    SAME(abi_number(&here->null_request), MPI_REQUEST_NULL);
     SAME(abi_number(&here->world), MPI_COMM_WORLD);
     same("room for a status", 1, sizeof(MPI_Status) <= sizeof(bytes_status));
     same("MPI_Aint", sizeof(ptrdiff_t), sizeof(MPI_Aint));

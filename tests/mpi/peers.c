@@ -56,6 +56,27 @@ static void round_a_ring(void)
     sends(right, 24);
 }
 
+// Sends whose requests are waited for together, to both neighbours; and exchanges of much with two others, and with one.
+static void in_pairs(void)
+{
+    int right = (rank + 1) % size, left = (rank + size - 1) % size, which;
+    MPI_Request r[4];
+    MPI_Irecv(in, 4000, MPI_CHAR, MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &r[0]);
+    MPI_Irecv(in + 4000, 4000, MPI_CHAR, MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &r[1]);
+    MPI_Isend(out, 4000, MPI_CHAR, left, 8, MPI_COMM_WORLD, &r[2]);
+    MPI_Issend(out, 300, MPI_CHAR, right, 8, MPI_COMM_WORLD, &r[3]);
+    for (int i = 0; i < 4; i++)
+        MPI_Waitany(4, r, &which, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 200000, MPI_CHAR, right, 9, in, 200000, MPI_CHAR, left, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(in, 30, MPI_CHAR, left, 9, right, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 6, MPI_CHAR, MPI_PROC_NULL, 9, in, 6, MPI_CHAR, MPI_PROC_NULL, 9, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    sends(left, 4000);
+    sends(right, 300);
+    sends(right, 200000);
+    sends(left, 30);
+}
+
 static void one_sided(void)
 {
     int right = (rank + 1) % size, *memory;
@@ -114,6 +135,7 @@ int main(int argc, char **argv)
         between_halves(atoi(argv[2]), atoi(argv[3]));
     } else {
         round_a_ring();
+        in_pairs();
         one_sided();
         together();
         for (int again = 0; again < 2; again++) { // its handle may come back, then as another one's

@@ -1,5 +1,6 @@
 // Prints "name calls bytes" for every region in the files that are named, summed over threads and parents; with --peers
-// instead "peer RANK sent BYTES MESSAGES got BYTES" for every row of whom it sent to.
+// instead "peer RANK sent BYTES MESSAGES got BYTES" for every row of whom it sent to, with --lasts "RANK receives" and "RANK
+// sends" for those whose messages it waited for, and that it waited for to take one.
 #include "netprof.h"
 
 #include <stdbool.h>
@@ -41,7 +42,15 @@ static void print_peers(const netprof_events *e)
                    cell(e, "sends", i), cell(e, "got_bytes", i));
 }
 
-static void read_file(const char *path, bool peers)
+static void print_lasts(const netprof_events *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        if (cell(e, "timed_receives", i)) printf("%lld receives\n", cell(e, "peer", i));
+        if (cell(e, "timed_sends", i)) printf("%lld sends\n", cell(e, "peer", i));
+    }
+}
+
+static void read_file(const char *path, void (*print)(const netprof_events *e))
 {
     netprof_reader *reader;
     netprof_error error;
@@ -51,8 +60,8 @@ static void read_file(const char *path, bool peers)
         failed = netprof_reader_next(reader, &item, &error);
         for (size_t i = 0; !failed && item.type == NETPROF_ITEM_REGIONS && i < item.regions->count; i++)
             add(&item.regions->stats[i]);
-        if (!failed && peers && item.type == NETPROF_ITEM_EVENTS && strcmp(item.events->kind, "mpi.peers") == 0)
-            print_peers(item.events);
+        if (!failed && print && item.type == NETPROF_ITEM_EVENTS && strcmp(item.events->kind, "mpi.peers") == 0)
+            print(item.events);
     }
     if (failed || !item.complete) {
         fprintf(stderr, "regions_of: %s: %s\n", path, failed ? error.text : "not complete");
@@ -63,10 +72,13 @@ static void read_file(const char *path, bool peers)
 
 int main(int argc, char **argv)
 {
-    bool peers = argc > 1 && strcmp(argv[1], "--peers") == 0;
-    for (int i = 1 + peers; i < argc; i++)
-        read_file(argv[i], peers);
-    for (const sum *s = sums; !peers && *s->name; s++)
+    void (*print)(const netprof_events *e) = argc < 2                          ? NULL
+                                             : strcmp(argv[1], "--peers") == 0 ? print_peers
+                                             : strcmp(argv[1], "--lasts") == 0 ? print_lasts
+                                                                               : NULL;
+    for (int i = print ? 2 : 1; i < argc; i++)
+        read_file(argv[i], print);
+    for (const sum *s = sums; !print && *s->name; s++)
         printf("%s %llu %llu\n", s->name, s->calls, s->bytes);
     return 0;
 }

@@ -30,10 +30,10 @@ typedef struct abi {
     const char *name;
     const char *sign; // a symbol that only this family has; NULL: any other
     size_t handle_bytes;
-    int proc_null, root, cart, graph, dist_graph;
+    int proc_null, any_source, root, cart, graph, dist_graph;
     size_t source_at; // of a status: its MPI_SOURCE is the int there
     uintptr_t in_place, status_ignore;
-    abi_handle byte, null_type, world;
+    abi_handle byte, null_type, null_request, world;
     const char *fortran_in_place; // the address of this is Fortran's MPI_IN_PLACE,
     bool points_to_in_place;      // or what it points to
     bool converts;                // Fortran's handles are others: there are functions ..._f2c

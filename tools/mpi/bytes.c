@@ -1,7 +1,5 @@
 #include "bytes.h"
-#include "peers.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -43,6 +41,7 @@ ASKED(PMPI_Type_size_x);
 ASKED(PMPI_Type_f2c);
 ASKED(PMPI_Comm_f2c);
 ASKED(PMPI_Request_f2c);
+ASKED(PMPI_Request_get_status);
 ASKED(PMPI_Status_f2c);
 ASKED(PMPI_Get_elements_x);
 ASKED(PMPI_Comm_rank);
@@ -98,7 +97,7 @@ static uintptr_t bytes_type_at(const void *types, int i, bool fortran)
     return fortran ? bytes_type_from_fortran(((const int *)types)[i]) : bytes_handle_at(types, i);
 }
 
-static uintptr_t bytes_request_at(const void *requests, int i, bool fortran)
+uintptr_t bytes_request_at(const void *requests, int i, bool fortran)
 {
     return fortran ? bytes_request_from_fortran(((const int *)requests)[i]) : bytes_handle_at(requests, i);
 }
@@ -241,77 +240,7 @@ int64_t bytes_arrived(const void *status, bool fortran)
     return count > 0 ? (int64_t)count : 0;
 }
 
-// ---- persistent requests ----
-
-typedef struct kept {
-    struct kept *next;
-    uintptr_t request;
-    int64_t bytes, peer;
-    bool sends;
-} kept;
-
-enum { SLOTS = 1024 };
-static kept *slots[SLOTS];
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
-
-// The link to a request's entry, or to where it would be. With the lock held.
-static kept **bytes_find_kept(uintptr_t request)
+int bytes_request_status(uintptr_t request, int *there, bytes_status *status)
 {
-    kept **link = &slots[(request * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
-    while (*link && (*link)->request != request)
-        link = &(*link)->next;
-    return link;
-}
-
-static __thread struct {
-    bool sends;
-    int64_t peer;
-} planned __attribute__((tls_model("initial-exec")));
-
-int64_t bytes_planned(int64_t peer, int64_t bytes)
-{
-    planned.sends = true;
-    planned.peer = peer;
-    return bytes;
-}
-
-int64_t bytes_keep(const void *request, int64_t bytes, bool fortran)
-{
-    uintptr_t key = bytes_request_at(request, 0, fortran);
-    pthread_mutex_lock(&slots_lock);
-    kept **link = bytes_find_kept(key);
-    if (!*link) *link = calloc(1, sizeof **link);
-    if (*link) {
-        (*link)->request = key;
-        (*link)->bytes = bytes;
-        (*link)->sends = planned.sends;
-        (*link)->peer = planned.peer;
-    }
-    pthread_mutex_unlock(&slots_lock);
-    planned.sends = false;
-    return 0;
-}
-
-int64_t bytes_started(const void *requests, int n, bool fortran)
-{
-    int64_t sum = 0;
-    pthread_mutex_lock(&slots_lock);
-    for (int i = 0; i < n; i++) {
-        const kept *k = *bytes_find_kept(bytes_request_at(requests, i, fortran));
-        if (!k) continue;
-        sum += k->bytes;
-        if (k->sends) peers_add_posted(k->peer, k->bytes);
-    }
-    pthread_mutex_unlock(&slots_lock);
-    return sum;
-}
-
-void bytes_forget(const void *request, bool fortran)
-{
-    uintptr_t key = bytes_request_at(request, 0, fortran);
-    pthread_mutex_lock(&slots_lock);
-    kept **link = bytes_find_kept(key), *gone = *link;
-    if (gone) *link = gone->next;
-    pthread_mutex_unlock(&slots_lock);
-    free(gone);
+    return ASK(PMPI_Request_get_status, uintptr_t, int *, void *)(request, there, status);
 }

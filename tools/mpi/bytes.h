@@ -36,9 +36,6 @@ void *bytes_status_given(void *status, bytes_status *own, bool fortran);
 bool bytes_status_from_fortran(const void *status, bytes_status *converted);
 int64_t bytes_arrived(const void *status, bool fortran);
 
-// Persistent requests: their bytes, and whom they send to, are known when they are made and counted whenever they start.
-// Thread: any.
-int64_t bytes_planned(int64_t peer, int64_t bytes);                   // of what this thread keeps next; bytes
-int64_t bytes_keep(const void *request, int64_t bytes, bool fortran); // 0
-int64_t bytes_started(const void *requests, int n, bool fortran);
-void bytes_forget(const void *request, bool fortran);
+// A request as the implementation passes it; and how it stands, which changes nothing. Thread: any.
+uintptr_t bytes_request_at(const void *requests, int i, bool fortran);
+int bytes_request_status(uintptr_t request, int *there, bytes_status *status); // 0: *there and *status are set

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "peers.h"
+#include "requests.h"
 #include "ranks.h"
 
 #define C_in(word)     const void *word
@@ -86,17 +87,31 @@
 #define sum(counts, n)      _Generic((counts), const int * : bytes_sum_int, const MPI_Count * : bytes_sum_count)(counts, n)
 #define sizes(counts, types, n)                                                                                        \
     _Generic((counts), const int * : bytes_sizes_int, const MPI_Count * : bytes_sizes_count)(counts, types, n, fortran)
-#define given(status)              bytes_status_given(status, &own_status, fortran)
-#define arrived(status)            bytes_arrived(given(status), fortran)
-#define sent(rank, comm, bytes)    (to(rank) ? peers_sends(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
-#define posted(rank, comm, bytes)  (to(rank) ? peers_posts(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
-#define planned(rank, comm, bytes) (to(rank) ? bytes_planned(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
-#define put(rank, win, bytes)      (to(rank) ? peers_posts(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
-#define got(rank, win, bytes)      (to(rank) ? peers_gets(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
+#define given(status)             bytes_status_given(status, &own_status, fortran)
+#define arrived(status)           bytes_arrived(given(status), fortran)
+#define sent(rank, comm, bytes)   (to(rank) ? peers_sends(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
+#define posted(rank, comm, bytes) (to(rank) ? peers_posts(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
+#define posted_as(request, rank, comm, bytes)                                                                          \
+    (to(rank) ? requests_post(request, fortran, ranks_of_comm(rank, (uintptr_t)(comm)), bytes)                         \
+              : requests_nobody(request, fortran))
+#define planned(rank, comm, bytes)                                                                                     \
+    (to(rank) ? requests_plan(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : requests_plan_nobody())
+#define put(rank, win, bytes) (to(rank) ? peers_posts(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
+#define got(rank, win, bytes) (to(rank) ? peers_gets(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
 #define received(rank, comm, bytes, status)                                                                            \
     (to(rank) ? peers_receives(ranks_of_comm(ranks_source(status, fortran), (uintptr_t)(comm)), bytes) : 0)
+#define probed(rank, comm, status)                                                                                     \
+    (to(rank) ? peers_awaits(ranks_of_comm(ranks_source(status, fortran), (uintptr_t)(comm)), true) : 0)
+#define exchanged(dest, source, comm, bytes, status)                                                                   \
+    peers_exchanges(to(dest) ? ranks_of_comm(dest, (uintptr_t)(comm)) : PEERS_NOBODY, bytes,                           \
+                    to(source) ? ranks_of_comm(ranks_source(status, fortran), (uintptr_t)(comm)) : PEERS_NOBODY)
+#define expected(request, rank, comm)                                                                                  \
+    (to(rank) ? requests_expect(request, fortran, rank, (uintptr_t)(comm)) : requests_nobody(request, fortran))
+#define made_as(request, bytes)    requests_other(request, fortran, bytes)
+#define keep(request, bytes)       requests_keep(request, fortran, bytes)
+#define started_bytes(requests, n) requests_started(requests, n, fortran)
+#define forget(request)            requests_forget(request, fortran)
+#define wait_all(requests, n)      requests_wait_all(requests, n, fortran)
+#define wait_any(requests, n)      requests_wait_any(requests, n, fortran)
 #define forget_comm(comm)          ranks_forget(comm, false)
 #define forget_win(win)            ranks_forget(win, true)
-#define keep(request, bytes)       bytes_keep(request, bytes, fortran)
-#define started_bytes(requests, n) bytes_started(requests, n, fortran)
-#define forget(request)            bytes_forget(request, fortran)

@@ -5,11 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum peers_kind { PEERS_NOTHING = 0, PEERS_SENDS, PEERS_POSTS, PEERS_RECEIVES, PEERS_GETS } peers_kind;
+typedef enum peers_kind {
+    PEERS_NOTHING = 0,
+    PEERS_SENDS,
+    PEERS_POSTS,
+    PEERS_RECEIVES,
+    PEERS_GETS,
+    PEERS_TAKEN // waits until what was sent before is taken
+} peers_kind;
+
+// A message of so few bytes is sent without asking its receiver by every MPI library that we know of (own; their limits are
+// from 4 KiB for shared memory upwards).
+enum { PEERS_LEAVES_AT_ONCE = 1024 };
 
 static __thread struct {
-    peers_kind kind;
-    int64_t peer, bytes;
+    peers_kind kind, waits; // waits: PEERS_RECEIVES or PEERS_TAKEN, beside the kind
+    int64_t peer, bytes, awaited;
 } call __attribute__((tls_model("initial-exec")));
 
 // Slots are probed one after the other; capacity is a power of two, of which at most half are used.
@@ -99,6 +110,10 @@ static void peers_add(peers_kind kind, int64_t peer, int64_t bytes, int64_t ns)
         row->got_bytes += bytes;
         row->gets++;
         break;
+    case PEERS_TAKEN:
+        row->timed_sends += ns > 0;
+        row->send_ns += ns;
+        break;
     case PEERS_NOTHING: break;
     }
     peers_unlock();
@@ -132,11 +147,26 @@ int64_t peers_gets(int64_t world_rank, int64_t bytes)
     return peers_does(PEERS_GETS, world_rank, bytes);
 }
 
+int64_t peers_awaits(int64_t world_rank, bool for_its_message)
+{
+    call.waits = for_its_message ? PEERS_RECEIVES : PEERS_TAKEN;
+    call.awaited = world_rank;
+    return 0;
+}
+
+int64_t peers_exchanges(int64_t to, int64_t bytes, int64_t from)
+{
+    bool sends = to != PEERS_NOBODY, receives = from != PEERS_NOBODY;
+    if (sends) peers_posts(to, bytes);
+    if (receives && (!sends || (to == from && to >= 0) || bytes <= PEERS_LEAVES_AT_ONCE)) peers_awaits(from, true);
+    return sends ? bytes : 0;
+}
+
 void peers_call_ended(uint64_t ns)
 {
-    if (!call.kind) return;
-    peers_add(call.kind, call.peer, call.bytes, (int64_t)ns);
-    call.kind = PEERS_NOTHING;
+    if (call.kind) peers_add(call.kind, call.peer, call.bytes, (int64_t)ns);
+    if (call.waits) peers_add(call.waits, call.awaited, 0, (int64_t)ns);
+    call.kind = call.waits = PEERS_NOTHING;
 }
 
 void peers_add_posted(int64_t world_rank, int64_t bytes)
@@ -155,7 +185,7 @@ peers_row *peers_rows(size_t *count)
     size_t n = 0;
     peers_lock();
     peers_row *copy = malloc((all.count + 1) * sizeof *copy);
-    if (copy && (all.outside.sends || all.outside.gets || all.outside.timed_receives)) {
+    if (copy && (all.outside.sends || all.outside.gets || all.outside.timed_receives || all.outside.timed_sends)) {
         copy[n] = all.outside;
         copy[n++].peer = PEERS_OUTSIDE;
     }

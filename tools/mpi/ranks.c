@@ -2,6 +2,7 @@
 #include "bytes.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef int ranks_group_of(uintptr_t, uintptr_t *);
@@ -23,6 +24,7 @@ enum { RANKS_SLOTS = 256, RANKS_MOST = 1 << 20 }; // 4 MiB: beyond, all are forg
 
 static ranks_known *slots[RANKS_SLOTS];
 static size_t kept;
+static _Atomic(uint64_t) comms_freed;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uintptr_t ranks_handle(const void *written)
@@ -149,10 +151,16 @@ int64_t ranks_of_window(int rank, uintptr_t window)
 
 void ranks_forget(const void *handle, bool window)
 {
+    if (!window) atomic_fetch_add_explicit(&comms_freed, 1, memory_order_relaxed);
     pthread_mutex_lock(&lock);
     ranks_known **link = ranks_link(ranks_handle(handle), window);
     if (*link) ranks_remove(link);
     pthread_mutex_unlock(&lock);
+}
+
+uint64_t ranks_comms_freed(void)
+{
+    return atomic_load_explicit(&comms_freed, memory_order_relaxed);
 }
 
 // ---- Fortran, statuses ----

@@ -11,6 +11,7 @@ int64_t ranks_of_window(int rank, uintptr_t window);
 
 // Before it is freed: its handle may come back as another one's. In a call that may fail nothing is lost.
 void ranks_forget(const void *handle, bool window); // as MPI keeps it
+uint64_t ranks_comms_freed(void);                   // how many communicators were so far
 
 uintptr_t ranks_window_from_fortran(int window);
 int ranks_source(const void *status, bool fortran); // of the message that it is about

@@ -48,7 +48,9 @@ typedef struct pairs {
     uint64_t dropped;         // cells beyond PAIRS_MOST: their bytes are outside_bytes
     uint64_t together_bytes;  // handed to calls of all ranks: nobody says which way they took
     bool unknown;             // nobody recorded what went from one to another
+    bool at_least;            // of some that was not recorded: bytes are at least so many
     double unassigned_ns;     // of waiting that names no peer
+    double taken_ns;          // of waiting until a known peer took what was sent: in no delay
     struct pairs_index *seen; // private
 } pairs;
 

@@ -34,6 +34,7 @@ json_object *pairs_json(const pairs *p, size_t ranks_told)
     json_put_exact(o, "collective_bytes", p->together_bytes);
     json_put_exact(o, "message_count", s.messages);
     json_put_number(o, "waiting_for_unknown_ns", p->unassigned_ns);
+    json_put_number(o, "waiting_for_receivers_ns", p->taken_ns);
     for (size_t i = 0; i < count; i++)
         json_append(list, pairs_json_of_cell(p, &p->cells[largest[i]]));
     json_put(o, "pairs", list);

@@ -50,8 +50,8 @@ typedef struct regions_blocks {
 typedef struct regions_peer {
     int64_t peer; // rank of MPI_COMM_WORLD; below 0: none of it
     int64_t sent_bytes, sends;
-    int64_t send_ns, timed_sends;       // blocking ones
-    int64_t receive_ns, timed_receives; // blocking ones, of what came from it
+    int64_t send_ns, timed_sends;       // until it took what was sent: blocking sends, and waits for others
+    int64_t receive_ns, timed_receives; // until a message came from it: blocking receives, and waits for others
     int64_t got_bytes, gets;            // that this process took from there: one-sided
 } regions_peer;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { PEERS_ROWS = 64, PEERS_LISTED = 12, PEERS_LATEST = 3, PEERS_LATEST_MOST = 8 };
+static const double PEERS_WORTH_NS = 1e6; // less is not worth a sentence
 
 // Rows of the matrix: ranks, node after node; where they are too many, nodes, and groups of nodes.
 typedef struct peers_rows {
@@ -241,8 +242,11 @@ static const char *peers_delay_note(arena *memory, const pairs *p, bool of_nodes
     else
         text = "A row that stands out is a sender that is waited for, a column a receiver that comes early or receives "
                "slowly, a single cell one pair.";
-    if (p->unassigned_ns > 0)
-        text = arena_format(memory, "%s Of %s in other waits MPI does not say for whom.", text,
+    if (p->taken_ns >= PEERS_WORTH_NS)
+        text = arena_format(memory, "%s Not here: %s until what was sent was taken.", text,
+                            number_duration(p->taken_ns / 1e9).text);
+    if (p->unassigned_ns >= PEERS_WORTH_NS)
+        text = arena_format(memory, "%s For whom other waits were, %s, is not known.", text,
                             number_duration(p->unassigned_ns / 1e9).text);
     return text;
 }
@@ -289,11 +293,12 @@ static void peers_add_charts(document *doc, arena *memory, const pairs *p, const
     size_t count = peers_cells(memory, p, &rows, true, &cells);
     matrix_style style = peers_style(p, &rows, true, peers_delay_note(memory, p, strcmp(what, "nodes") == 0));
     pages_peers_set_medians(memory, &style, cells, count);
-    const char *question = arena_format(memory, "mean time of a blocking receive%s", peers_each(memory, &rows));
+    const char *question = arena_format(memory, "mean time of a wait for a message%s", peers_each(memory, &rows));
     document_beside(doc, peers_bytes_chart(memory, p, &rows, style.side),
                     chart_matrix((chart_head){"peers-delay", "Waiting for whom?", question}, &style, cells, count),
                     style.medians ? PAGES_PEERS_BYTES : .5);
-    pages_peers_add_latest(doc, memory, "peers-latest", "of the mean time of a blocking receive", &style, cells, count);
+    pages_peers_add_latest(doc, memory, "peers-latest", "of the mean time of a wait for a message", &style, cells,
+                           count);
     if (peers_differ(p)) document_add(doc, peers_largest(memory, p));
 }
 
@@ -305,7 +310,9 @@ void pages_peers_of_regions(document *doc, arena *memory, const regions *r)
         peers_mark_late(&p, r);
         bool fold = arrlenu(p.places) > PEERS_ROWS && arrlenu(p.nodes) > 1;
         if (fold) pairs_by_node(&by_node, &p);
-        if (fold) by_node.together_bytes = p.together_bytes, by_node.unassigned_ns = p.unassigned_ns;
+        if (fold)
+            by_node.together_bytes = p.together_bytes, by_node.unassigned_ns = p.unassigned_ns,
+            by_node.taken_ns = p.taken_ns;
         peers_add_charts(doc, memory, fold ? &by_node : &p, fold ? "nodes" : "ranks");
         if (fold) pairs_free(&by_node);
     }

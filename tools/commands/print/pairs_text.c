@@ -20,7 +20,7 @@ static void pairs_text_table(FILE *to, const pairs *p, const size_t *largest, si
                                      {"HOST", COLUMN_LEAN},
                                      {"BYTES", COLUMN_RIGHT},
                                      {"MESSAGES", COLUMN_RIGHT},
-                                     {"RECEIVE TOOK", COLUMN_RIGHT}};
+                                     {"A WAIT TOOK", COLUMN_RIGHT}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         const pairs_cell *x = &p->cells[largest[i]];

@@ -53,7 +53,7 @@ static uint64_t regions_pairs_count(int64_t value)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-// Of a row: what was sent there; what was got from there, and how long receives from there took, are the other way.
+// Of a row: what was sent there; what was got from there, and how long messages from there were waited for, are the other way.
 static void regions_pairs_row(pairs *p, regions_pairs_place *places, size_t run, size_t own, const regions_peer *x)
 {
     ptrdiff_t at = x->peer < 0 ? -1 : hmgeti(places, regions_pairs_key(run, x->peer));
@@ -74,6 +74,7 @@ static void regions_pairs_row(pairs *p, regions_pairs_place *places, size_t run,
                         .delayed = regions_pairs_count(x->timed_receives)};
     if (sent.messages) pairs_add(p, &sent);
     if (taken.messages || taken.delayed) pairs_add(p, &taken);
+    p->taken_ns += (double)regions_pairs_count(x->send_ns);
 }
 
 static bool regions_pairs_is_together(const regions_node *n)
@@ -98,19 +99,19 @@ uint64_t regions_together_bytes(const regions *r, size_t rank)
     return sum;
 }
 
-// Time in calls that wait for some peer, less that in receives whose sender is known.
+// Time in calls that wait for some peer, less that for which it is known for whom.
 static double regions_pairs_unassigned(const pairs *p, const regions *r)
 {
     double waits = 0;
     for (size_t i = 0; i < r->node_count; i++)
         if (r->nodes[i].kind == REGIONS_PEER && regions_is_mpi_name(r->nodes[i].name))
             waits += (double)r->nodes[i].sums.exclusive_ns;
-    return fmax(waits - pairs_sum(p, NULL, NULL).delay_ns, 0);
+    return fmax(waits - pairs_sum(p, NULL, NULL).delay_ns - p->taken_ns, 0);
 }
 
 bool regions_pairs(pairs *p, const regions *r)
 {
-    *p = (pairs){.layer = "MPI", .delay = "a blocking receive", .mark = {PAIRS_NONE, PAIRS_NONE}};
+    *p = (pairs){.layer = "MPI", .delay = "a wait for a message", .mark = {PAIRS_NONE, PAIRS_NONE}};
     if (!regions_pairs_told(r)) return false;
     regions_pairs_place *places = regions_pairs_places(p, r);
     if (!places) {

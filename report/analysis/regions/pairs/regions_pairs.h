@@ -1,6 +1,7 @@
 // Who sent how much to whom by MPI's calls that name a peer: point to point and one-sided, as libnetprof-mpi.so counted.
 // Bytes of collectives are counted for each rank, not by peer: which way the MPI library moves them nobody says. The delay
-// is the time in blocking receives, by the sender of what came: whoever has less to do waits longer, so it accuses nobody.
+// is the time in blocking receives and in waits, by the sender of the message that they lasted for: whoever has less to do
+// waits longer, so it accuses nobody.
 #ifndef NETPROF_REGIONS_PAIRS_H
 #define NETPROF_REGIONS_PAIRS_H
 

@@ -1,0 +1,207 @@
+// For whom a wait lasts, which is known beforehand: in each part one of four ranks waits in calls of one kind, two others send to
+// it one after the other, and the last of them only when both have, and some time later. Writes for each rank for whom it
+// waits: "RANK receives" (it waits for a message of that one) or "RANK sends" (until that one takes what was sent), or
+// nothing, into the file DIRECTORY/lasts.RANK. usage: lasts DIRECTORY FIRST   FIRST: number of the part in which rank 0 waits.
+//
+// All but what is looked at is done by polling: that is no wait.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RANKS = 4, ROUNDS = 5, LATER_MS = 25, MESSAGE = 1, TOKEN = 2 };
+
+// Who is who in a part.
+typedef struct roles {
+    int waits, first, second, last;
+} roles;
+
+static int rank;
+static char out[RANKS], in[RANKS];
+static MPI_Comm other;
+
+static void done(MPI_Request *r)
+{
+    for (int flag = 0; !flag;)
+        MPI_Test(r, &flag, MPI_STATUS_IGNORE);
+}
+
+static void send_to(int to, int tag, MPI_Comm comm)
+{
+    MPI_Request r;
+    MPI_Isend(out, 1, MPI_CHAR, to, tag, comm, &r);
+    done(&r);
+}
+
+static void take_from(int from, int tag)
+{
+    MPI_Request r;
+    MPI_Irecv(in, 1, MPI_CHAR, from, tag, MPI_COMM_WORLD, &r);
+    done(&r);
+}
+
+static void receive(int from, MPI_Comm comm, MPI_Request *r)
+{
+    MPI_Irecv(in, 1, MPI_CHAR, from, MESSAGE, comm, r);
+}
+
+// ---- how one waits ----
+
+static void all_of(const roles *of)
+{
+    MPI_Request r[5] = {MPI_REQUEST_NULL};
+    receive(of->last, MPI_COMM_WORLD, &r[1]);
+    receive(MPI_PROC_NULL, MPI_COMM_WORLD, &r[2]);
+    receive(of->first, MPI_COMM_WORLD, &r[3]);
+    receive(of->second, MPI_COMM_WORLD, &r[4]);
+    MPI_Waitall(5, r, MPI_STATUSES_IGNORE);
+}
+
+// From anyone in another communicator, where ranks are turned round.
+static void all_of_anyone(const roles *of)
+{
+    MPI_Request r[3];
+    receive(MPI_ANY_SOURCE, other, &r[0]);
+    receive(of->first, MPI_COMM_WORLD, &r[1]);
+    receive(of->second, MPI_COMM_WORLD, &r[2]);
+    MPI_Status statuses[3];
+    MPI_Waitall(3, r, statuses);
+    if (statuses[0].MPI_SOURCE != RANKS - 1 - of->last || statuses[1].MPI_SOURCE != of->first) abort();
+}
+
+static void any_of(const roles *of)
+{
+    MPI_Request r[3];
+    receive(of->last, MPI_COMM_WORLD, &r[0]);
+    receive(of->second, MPI_COMM_WORLD, &r[1]);
+    receive(of->first, MPI_COMM_WORLD, &r[2]);
+    for (int i = 0, which; i < 3; i++)
+        MPI_Waitany(3, r, &which, MPI_STATUS_IGNORE);
+}
+
+static void some_of(const roles *of)
+{
+    MPI_Request r[3];
+    int which[3];
+    receive(of->first, MPI_COMM_WORLD, &r[0]);
+    receive(of->last, MPI_COMM_WORLD, &r[1]);
+    receive(of->second, MPI_COMM_WORLD, &r[2]);
+    for (int left = 3, some; left > 0; left -= some)
+        MPI_Waitsome(3, r, &some, which, MPI_STATUSES_IGNORE);
+}
+
+static void each(const roles *of)
+{
+    MPI_Request r[3];
+    receive(of->first, MPI_COMM_WORLD, &r[0]);
+    receive(of->second, MPI_COMM_WORLD, &r[1]);
+    receive(of->last, MPI_COMM_WORLD, &r[2]);
+    done(&r[0]);
+    done(&r[1]);
+    MPI_Wait(&r[2], MPI_STATUS_IGNORE);
+}
+
+static void exchange(const roles *of)
+{
+    take_from(of->first, MESSAGE);
+    take_from(of->second, MESSAGE);
+    MPI_Sendrecv(out, 1, MPI_CHAR, of->first, TOKEN, in, 1, MPI_CHAR, of->last, MESSAGE, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+// What it sends is taken last.
+static void until_taken(const roles *of)
+{
+    MPI_Request r[3];
+    MPI_Issend(out, 1, MPI_CHAR, of->last, MESSAGE, MPI_COMM_WORLD, &r[0]);
+    receive(of->first, MPI_COMM_WORLD, &r[1]);
+    receive(of->second, MPI_COMM_WORLD, &r[2]);
+    MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+}
+
+// With one that has no peer nobody can tell.
+static void with_all(const roles *of)
+{
+    MPI_Request r[4];
+    receive(of->first, MPI_COMM_WORLD, &r[0]);
+    receive(of->last, MPI_COMM_WORLD, &r[1]);
+    MPI_Ibarrier(MPI_COMM_WORLD, &r[2]);
+    receive(of->second, MPI_COMM_WORLD, &r[3]);
+    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+}
+
+static const struct part {
+    void (*wait)(const roles *of);
+    const char *known; // for what of the last one it waits; NULL: that is not known
+} parts[] = {{all_of, "receives"}, {all_of_anyone, "receives"}, {any_of, "receives"},   {some_of, "receives"},
+             {each, "receives"},   {exchange, "receives"},      {until_taken, "sends"}, {with_all, NULL}};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+// ---- what the others do ----
+
+static void later(void)
+{
+    const struct timespec t = {0, LATER_MS * 1000000L};
+    nanosleep(&t, NULL);
+}
+
+static void help(const struct part *part, const roles *of)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (part->wait == with_all) MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    if (rank == of->first) {
+        send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
+        send_to(of->second, TOKEN, MPI_COMM_WORLD);
+        if (part->wait == exchange) take_from(of->waits, TOKEN);
+    } else if (rank == of->second) {
+        take_from(of->first, TOKEN);
+        send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
+        send_to(of->last, TOKEN, MPI_COMM_WORLD);
+    } else {
+        take_from(of->second, TOKEN);
+        later();
+        if (part->wait == until_taken)
+            take_from(of->waits, MESSAGE);
+        else if (part->wait == all_of_anyone)
+            send_to(RANKS - 1 - of->waits, MESSAGE, other);
+        else
+            send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
+    }
+    done(&r);
+}
+
+static void write_expected(const char *directory, const struct part *part, const roles *of)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/lasts.%d", directory, rank);
+    FILE *f = fopen(path, "w");
+    if (!f) abort();
+    if (part->known) fprintf(f, "%d %s\n", of->last, part->known);
+    if (fclose(f)) abort();
+}
+
+int main(int argc, char **argv)
+{
+    int size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc != 3 || size != RANKS || atoi(argv[2]) < 0 || atoi(argv[2]) + RANKS > PARTS) MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+    for (int i = 0; i < RANKS; i++) {
+        const struct part *part = &parts[atoi(argv[2]) + i];
+        const roles of = {i, (i + 1) % RANKS, (i + 3) % RANKS, (i + 2) % RANKS};
+        for (int k = 0; k < ROUNDS; k++) {
+            if (rank == i)
+                part->wait(&of);
+            else
+                help(part, &of);
+        }
+        if (rank == i) write_expected(argv[1], part, &of);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Comm_free(&other);
+    MPI_Finalize();
+    return 0;
+}
