@@ -1,5 +1,5 @@
 # One rank of tests/nccl-plugin/on_gpu: calls NCCL through PyTorch, and says as JSON what it did and how long that took.
-# usage: on_gpu_rank.py RANK ADDRESS CALLS PLAN [LEVEL]
+# usage: on_gpu_rank.py RANK ADDRESS:PORT CALLS PLAN [LEVEL]
 #   even   all-reduces of 4 MiB (ON_GPU_BYTES), in blocks of 10; with a LEVEL, every second block has the plugin off, the others at LEVEL
 #   mixed  all-reduces, all-gathers, sends and receives, of two communicators, and replays of a graph
 import ctypes, json, os, sys, time
@@ -71,7 +71,7 @@ def mixed(rank, calls):
 def main():
     rank, address, calls, plan = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     torch.cuda.set_device(0)
-    dist.init_process_group("nccl", init_method="tcp://%s:29511" % address, rank=rank, world_size=2)
+    dist.init_process_group("nccl", init_method="tcp://" + address, rank=rank, world_size=2)
     done = even(calls, sys.argv[5] if len(sys.argv) > 5 else "") if plan == "even" else mixed(rank, calls)
     done["nccl"] = ".".join(str(i) for i in torch.cuda.nccl.version())
     dist.destroy_process_group()
