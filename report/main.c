@@ -23,11 +23,14 @@ static char *peak, *jobid, *job_id, *config_path, *compare, *charts;
 static size_t before_dashes;
 static char *figure_width, *figure_height, *figure_font, *figure_font_size, *figure_titles, *figure_style,
     *figure_device, *figure_node, *figure_metric, *data_path;
-static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
+static char *as_name, *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text,
+    *phases;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0,
      "write FILE, in the format of its ending: .pdf, .svg, .png, .html, of a chart also .eps, .tikz", "FILE"},
+    {"as", 0, POPT_ARG_STRING, &as_name, 0, "which report, where the files fit several: NCCL's beside others",
+     "nccl|job|regions"},
     {"format", 0, POPT_ARG_STRING, &format_name, 0, "the format, whatever the ending; eps and tikz: a chart",
      "pdf|svg|png|html|eps|tikz"},
     {"paper", 0, POPT_ARG_STRING, &paper_name, 0, "size of the pages (a4)", "a4|letter"},
@@ -170,10 +173,33 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const report_row *chosen; // what draw() draws
 
+// --as; false: no such name.
+static bool report_find_kind(const pages_kind **kind)
+{
+    static const struct {
+        const char *name;
+        const pages_kind *kind;
+    } kinds[] = {{"nccl", &pages_nccl_kind}, {"job", &pages_job_kind}, {"regions", &pages_regions_kind}};
+    *kind = NULL;
+    for (size_t i = 0; as_name && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcasecmp(kinds[i].name, as_name) == 0) *kind = kinds[i].kind;
+    if (as_name && !*kind) fail_usage("--as: %s: expected nccl, job or regions", safe(as_name));
+    return !as_name || *kind;
+}
+
+// Without a file --as chooses nothing: that none was given is said.
 static const report_row *report_choose_row(arguments *a)
 {
+    const pages_kind *kind;
+    if (!report_find_kind(&kind)) {
+        a->failure = EXIT_USAGE;
+        return NULL;
+    }
     for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].fits(a)) return &rows[i];
+        if ((!kind || !a->count || rows[i].kind == kind) && rows[i].fits(a)) return &rows[i];
+    if (kind && !a->failure)
+        a->failure = fail_usage("--as %s: the files make no such report; --explain says which they make without it",
+                                safe(as_name));
     return NULL; // the files cannot be read: a->failure
 }
 
@@ -487,7 +513,8 @@ static const command report_command = {
         "a\n"
         "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
         "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same "
-        "hosts.\n"
+        "hosts;\n"
+        "with --as job or --as regions it is these files' own report, with the collectives on its axis of time.\n"
         "Nsight Systems exports (.sqlite) become their tables, processes side by side and GPUs over time; with "
         "recordings, on\n"
         "the time of their job.\n"
@@ -500,6 +527,7 @@ static const command report_command = {
                 "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
                 "netprof report -o regions.pdf ranks\n"
                 "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+                "netprof report --as job -o job.pdf node1.netprof node2.netprof node3.netprof nccl-inspector-52310\n"
                 "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
                 "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
                 "netprof report --charts charts results/nccl.json\n"

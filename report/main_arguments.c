@@ -3,6 +3,7 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/words.h"
 #include "analysis/job/job_report.h"
+#include "analysis/nccl/view/nccl_beside.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_view_json.h"
 #include "analysis/nsys/nsys.h"
@@ -121,6 +122,7 @@ bool arguments_are_of_job(arguments *a)
     return false;
 }
 
+// Files of NCCL may lie among them.
 bool arguments_are_regions(arguments *a)
 {
     size_t sampled = 0;
@@ -128,7 +130,7 @@ bool arguments_are_regions(arguments *a)
         bool directory = listing_is_directory(a->paths[i]);
         if (directory && inputs_hold(a->paths[i]) == PARTS_SNAPSHOTS) return false;
         if (directory || regions_in_file(a->paths[i])) continue;
-        if (!regions_series_in_file(a->paths[i])) return false;
+        if (!regions_series_in_file(a->paths[i]) && !nccl_beside_is_file(a->paths[i])) return false;
         sampled++;
     }
     return a->count > sampled && arguments_because(a, "every argument is one");

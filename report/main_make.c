@@ -1,8 +1,11 @@
 #include "main_make.h"
 
 #include "analysis/compare/compare.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
-#include "analysis/nccl/findings/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_beside.h"
+#include "analysis/nccl/view/nccl_lanes.h"
 #include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
 #include "analysis/nsys/nsys.h"
@@ -15,6 +18,8 @@
 #include "render/pages/pages.h"
 #include "render/pages/pair/pages_series.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { EXPORT_BINS = 2048 }; // of Nsight Systems exports: finer than what is drawn
@@ -119,6 +124,45 @@ static int make_choose_job(job_list *list, const char *name)
     return code;
 }
 
+// Files of NCCL that lie beside a job's or its regions'.
+typedef struct make_beside {
+    bool read;
+    pairs pairs;
+    nccl_lanes lanes;
+} make_beside;
+
+static void make_read_beside(make_beside *b, const char *const *paths, size_t count)
+{
+    nccl n = {0};
+    b->read = nccl_beside_read(&n, paths, count);
+    if (b->read) nccl_pairs(&b->pairs, &n);
+    if (b->read) nccl_lanes_make(&b->lanes, &n);
+    nccl_free(&n);
+}
+
+static void make_free_beside(make_beside *b)
+{
+    pairs_free(&b->pairs);
+    nccl_lanes_free(&b->lanes);
+}
+
+// Those that are no file of NCCL, or, of the plugin's, that hold readings of NICs as well; no directory of logs alone; free() the
+// list.
+static const char **make_without_nccl(const arguments *a, bool without_recordings, size_t *count)
+{
+    const char **kept = memory_calloc(a->count + 1, sizeof *kept);
+    *count = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        size_t length = strlen(a->paths[i]);
+        bool recording = length > 8 && strcmp(a->paths[i] + length - 8, ".netprof") == 0;
+        bool left_out = nccl_beside_is_file(a->paths[i]) && (without_recordings || !recording);
+        if (listing_is_directory(a->paths[i]))
+            left_out = !inputs_count(&a->paths[i], 1) && arguments_is_log(a->paths[i]);
+        if (!left_out) kept[(*count)++] = a->paths[i];
+    }
+    return kept;
+}
+
 int make_job(arguments *a, const report_order *order)
 {
     nsys_job programs = {0};
@@ -129,29 +173,35 @@ int make_job(arguments *a, const report_order *order)
     arguments_forget_reading(a);
     int code = inputs_rules(&all, order->rules);
     job_list list = {0};
-    pairs collectives = {0};
-    const pairs *const layers[] = {&collectives};
-    if (!code) job_list_read(&list, a->paths, a->count);
+    make_beside beside = {.read = false};
+    const pairs *const layers[] = {&beside.pairs};
+    size_t own_count;
+    const char **own = make_without_nccl(a, false, &own_count);
+    if (!code) job_list_read(&list, own, own_count);
     if (!code) code = make_choose_job(&list, order->job);
-    const char *const *paths = order->job && list.count ? list.items[0].paths : a->paths;
-    size_t count = order->job && list.count ? arrlenu(list.items[0].paths) : a->count;
+    bool chosen = order->job && list.count;
+    const char *const *paths = chosen ? list.items[0].paths : own;
+    size_t count = chosen ? arrlenu(list.items[0].paths) : own_count;
+    if (!code) make_read_beside(&beside, chosen ? paths : a->paths, chosen ? count : a->count);
     const job_report_options how = {.rules = &all,
                                     .phases = order->phases,
                                     .progress = make_say_reading,
                                     .layers = layers,
-                                    .layer_count = !code && nccl_pairs_read(&collectives, paths, count)};
+                                    .layer_count = beside.read,
+                                    .is_of_layer = nccl_beside_is_file};
     if (!code && job_report_read(&job, paths, count, &how, &error)) code = make_failed(&error, a->paths[0]);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
-    if (!code) doc = pages_job(&job, order->brief, order->full);
+    if (!code) doc = pages_job(&job, beside.read ? &beside.lanes : NULL, order->brief, order->full);
     if (!code && a->export_count) code = make_programs(doc, &job, &programs, a);
     if (!code) code = order->draw(doc, &order->document);
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
     nsys_job_free(&programs);
     job_report_free(&job);
-    pairs_free(&collectives);
+    make_free_beside(&beside);
     job_list_free(&list);
+    free(own);
     rules_free(&all);
     return code;
 }
@@ -165,17 +215,23 @@ int make_regions(arguments *a, const report_order *order)
     netprof_error error;
     document *doc = NULL;
     const regions_options how = {.rules = &all, .progress = make_say_reading};
+    make_beside beside = {.read = false};
+    size_t count;
+    const char **paths = make_without_nccl(a, true, &count);
     int code = inputs_rules(&all, order->rules);
-    if (!code && regions_read(&r, a->paths, a->count, &how, &error)) code = make_failed(&error, a->paths[0]);
+    if (!code && regions_read(&r, paths, count, &how, &error)) code = make_failed(&error, a->paths[0]);
+    if (!code) make_read_beside(&beside, a->paths, a->count);
     for (size_t i = 0; !code && i < r.warning_count; i++)
         warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
     if (!code) {
-        doc = pages_regions(&r, order->brief);
+        doc = pages_regions(&r, beside.read ? &beside.lanes : NULL, order->brief);
         code = order->draw(doc, &order->document);
     }
     if (!code && r.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
+    make_free_beside(&beside);
     regions_free(&r);
+    free(paths);
     rules_free(&all);
     return code;
 }

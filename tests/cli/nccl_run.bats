@@ -107,6 +107,22 @@ assert abs(sum(x["tx_bytes"] for x in shared) - 600000) < 30000 and not any(x["c
 END
 }
 
+@test "calls that the plugin kept are on the time axis of the run that it was in" {
+    local dir=tree/sys/class/net/eth0
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'no reports'
+    mkdir -p $dir/statistics
+    echo 7 >$dir/ifindex
+    for counter in rx_bytes rx_packets tx_packets; do echo 0 >$dir/statistics/$counter; done
+    echo 000000000 >$dir/statistics/tx_bytes
+    netprof run -q --nccl -o kept --interval 20ms -- env NETPROF_ROOT="$PWD/tree" NETPROF_SOURCES=netdev \
+        NETPROF_INTERVAL=10ms NETPROF_NCCL=step "$player" share $dir/statistics/tx_bytes >out
+    netprof report --as job -o r.pdf kept
+    pdftotext -layout r.pdf - | grep -q 'Drawn: all 3 calls of NCCL that were recorded'
+    netprof report --as job --chart nccl-over-time -o c.svg --data c.csv kept
+    grep -q '^rank 1 of world,.*[1-9]' c.csv
+    [ "$(grep -c '^rank' c.csv)" = 1 ]
+}
+
 @test "what the plugin keeps of two ranks is what they sent, and what their interface did (on_gpu, without a GPU)" {
     local plugin=$NETPROF_TEST_TOP/tests/nccl-plugin
     ON_GPU_COST=0 PYTHONPATH=$plugin/fake PYTHONDONTWRITEBYTECODE=1 "$plugin/on_gpu" "$NETPROF_TEST_BUILD" 10 "$PWD/kept" >out 2>err || {

@@ -26,6 +26,30 @@ json() {
     jq -c "$1" regions.json
 }
 
+@test "NCCL's calls beside regions are on the axis of their run" {
+    program plain cc
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'no reports'
+    mkdir both
+    NETPROF_OUTPUT=both/o.netprof "$program" overlap # a tenth of a second from this moment on
+    local sn=0 at
+    for at in 0 50000; do # calls of 25 ms
+        printf '{"header":{"id":"0x1","comm_name":"dp","rank":3,"n_ranks":8,"nnodes":8},"metadata":{"inspector_output_format_version":"v4.2","dump_timestamp_us":1800000009000000,"hostname":"h","pid":7},"coll_perf":{"coll":"AllReduce","coll_sn":%d,"coll_msg_size_bytes":1000,"coll_exec_time_us":9,"coll_algobw_gbs":1.0,"coll_busbw_gbs":1.0,"event_trace_ts":{"coll_start_ts":%d,"coll_stop_ts":%d}}}\n' \
+            $((sn++)) $((1800000000000000 + at)) $((1800000000000000 + at + 25000)) >>both/nccl.log
+    done
+    netprof report --as regions --chart nccl-over-time -o c.svg --data c.csv both
+    # The table has 60 columns: calls in the first and the third quarter of them, and nothing else.
+    awk -F, '$1 == "rank 3 of dp" { for (i = 2; i <= NF; i++) line = line ($i ~ /^100.*%$/ ? "x" : $i ~ /^0.*%$/ ? "." : "?") } END { print line }' c.csv >line
+    [ "$(cat line)" = xxxxxxxxxxxxxxx...............xxxxxxxxxxxxxxx............... ]
+    # Also where the files are named one by one.
+    netprof report --as regions --chart nccl-over-time -o d.svg --data d.csv both/o.netprof both/nccl.log
+    cmp c.csv d.csv
+    run netprof report --as job -o e.pdf both # nothing of a job is there
+    [ "$status" -ne 0 ]
+    [ ! -e e.pdf ]
+    run netprof report --as nothing -o e.pdf both
+    [ "$status" -eq 2 ]
+}
+
 @test "overlapping spans: their own table, no share, and never the headline" {
     program plain cc
     NETPROF_OUTPUT=o.netprof "$program" overlap

@@ -6,7 +6,7 @@
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/findings/nccl_findings_make.h"
 #include "analysis/nccl/findings/nccl_overlap.h"
-#include "analysis/nccl/findings/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_pairs.h"
 #include "analysis/nccl/findings/nccl_waits.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_view.h"

@@ -9,7 +9,8 @@
 #include "analysis/base/text.h"
 #include "analysis/job/job_list.h"
 #include "analysis/job/job_report.h"
-#include "analysis/nccl/findings/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_beside.h"
 #include "commands/print/job_text.h"
 #include "commands/print/json_csv.h"
 #include "cli/options.h"
@@ -76,7 +77,8 @@ static int cmd_job_read(job_report *job, const char *const *paths, size_t count,
                                     .phases = phases,
                                     .progress = cmd_job_say_progress,
                                     .layers = layers,
-                                    .layer_count = nccl_pairs_read(&collectives, paths, count)};
+                                    .layer_count = nccl_pairs_read(&collectives, paths, count),
+                                    .is_of_layer = nccl_beside_is_file};
     netprof_err failed = job_report_read(job, paths, count, &how, &error);
     pairs_free(&collectives);
     if (failed) return fail_error(NULL, &error);

@@ -272,6 +272,7 @@ typedef struct job_explained {
     uint64_t within, together, outside; // within nodes; given to collectives; to ranks that no file is of
     size_t ranks, ranks_told;           // of MPI
     bool lower_bound;                   // the NICs moved more
+    bool at_least[JOB_LAYERS];          // the layer sent more: of some that is not known
     bool is_virtual;                    // no NIC is known: these are virtual interfaces' bytes
     bool partial;                       // other nodes had ranks, too
     char *text;                         // a few sentences; NULL: nothing can be said
@@ -397,6 +398,8 @@ typedef struct job_report_options {
     void *progress_user;
     const pairs *const *layers; // what other layers than MPI sent, for the bytes explained; [layer_count]
     size_t layer_count;
+    // Is a file theirs? Then it need not hold a recording; may be NULL.
+    bool (*is_of_layer)(const char *path);
     uint64_t end_zero;
 } job_report_options;
 

@@ -142,7 +142,8 @@ static void job_read_recording(job_report *r, const char *path)
     if (failed) {
         job_run_free(r);
         job_region_series_free(r);
-        if (!set.regions) job_refuse(r, path, failed, *error.text ? error.text : netprof_strerror(failed));
+        bool others = reader->options->is_of_layer && reader->options->is_of_layer(path);
+        if (!set.regions && !others) job_refuse(r, path, failed, *error.text ? error.text : netprof_strerror(failed));
     } else {
         job_take_warnings(r, &set);
         job_use_runs(r, &set);

@@ -29,8 +29,11 @@ document *pages_pair(const pages_pair_input *in);
 // What differs between healthy and faulty runs.
 document *pages_compare(const comparison *c, bool brief);
 
-// What the processes of a job measured around their code.
-document *pages_regions(const regions *r, bool brief);
+struct nccl_lanes; // nccl_lanes.h
+
+// What the processes of a job measured around their code. collectives: what files of NCCL beside theirs tell; NULL: there
+// are none.
+document *pages_regions(const regions *r, const struct nccl_lanes *collectives, bool brief);
 
 // How a program used its GPUs, by exports of Nsight Systems.
 document *pages_nsys(nsys_job *job, bool brief);

@@ -5,7 +5,9 @@
 #include "render/document/document.h"
 #include "render/base/number.h"
 #include "pages.h"
+#include "pages_lanes.h"
 #include "pages_peers.h"
+#include "pages_regions_collectives.h"
 #include "pages_regions_verdict.h"
 #include "pages_signs.h"
 #include "sheet.h"
@@ -23,7 +25,8 @@ static const double folded = .01; // regions below this share are left out of a 
 
 const pages_kind pages_regions_kind = {
     "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
-    "regions step icicle balance durations bytes " PAGES_PEERS_CHARTS "runs spans values findings all-regions ranks"};
+    "regions step icicle balance durations bytes " PAGES_PEERS_CHARTS PAGES_LANES_CHART
+    "runs spans values findings all-regions ranks"};
 
 typedef struct regions_page {
     const regions *r;
@@ -744,7 +747,7 @@ static bool regions_page_are_complete(const regions *r)
     return complete;
 }
 
-document *pages_regions(const regions *r, bool brief)
+document *pages_regions(const regions *r, const struct nccl_lanes *collectives, bool brief)
 {
     regions_page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
     regions_page_add_head(&p);
@@ -754,6 +757,7 @@ document *pages_regions(const regions *r, bool brief)
     regions_page_add_balance(&p);
     regions_page_add_calls_and_bytes(&p);
     pages_peers_of_regions(p.doc, p.memory, r);
+    if (!brief) pages_regions_collectives(p.doc, p.memory, r, collectives);
     regions_page_add_runs(&p);
     regions_page_add_spans(&p);
     regions_page_add_values(&p);

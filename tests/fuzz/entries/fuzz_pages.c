@@ -76,7 +76,7 @@ static void draw_job(const pieces *p, bool brief)
     const job_report_options how = {.rules = &all, .max_bytes = 64 << 20};
     netprof_error error;
     if (job_report_read(&job, p->paths, p->count, &how, &error)) return;
-    lay_out(pages_job(&job, brief, true));
+    lay_out(pages_job(&job, NULL, brief, true));
     job_report_free(&job);
 }
 
@@ -86,7 +86,7 @@ static void draw_regions(const pieces *p, bool brief)
     const regions_options how = {.rules = &all, .threads = 1, .max_bytes = 64 << 20};
     netprof_error error;
     if (regions_read(&r, p->paths, p->count, &how, &error)) return;
-    lay_out(pages_regions(&r, brief));
+    lay_out(pages_regions(&r, NULL, brief));
     regions_free(&r);
 }
 

@@ -838,6 +838,22 @@ static void other_layers_explain_too(void **state)
     assert_int_equal(job.explained.within, 4060 + 9);
     assert_non_null(strstr(job.explained.text, "the messages of MPI and NCCL to other nodes are 3.60 kB (92.3 %)"));
     job_report_free(&job);
+    // Of some transfers it is not known how much they moved: no sum of them is more than a lower bound.
+    nccl.at_least = true;
+    job = (job_report){0};
+    assert_int_equal(job_report_read(&job, paths, 1, &(job_report_options){.layers = layers, .layer_count = 1}, NULL),
+                     0);
+    assert_non_null(
+        strstr(job.explained.text, "to other nodes are \u2265 3.60 kB (\u2265 92.3 %). The rest, \u2264 300 B: "));
+    assert_non_null(strstr(job.explained.text, ", transfers of which it was not recorded how much they moved"));
+    json_object *json = job_report_json(&job), *explained, *list, *bound;
+    assert_true(json_object_object_get_ex(json, "bytes_explained", &explained));
+    assert_true(json_object_object_get_ex(explained, "layers", &list));
+    assert_false(json_object_object_get_ex(json_object_array_get_idx(list, 0), "lower_bound", &bound));
+    assert_true(json_object_object_get_ex(json_object_array_get_idx(list, 1), "lower_bound", &bound));
+    assert_true(json_object_get_boolean(bound));
+    json_object_put(json);
+    job_report_free(&job);
     job = (job_report){0};
     assert_int_equal(job_report_read(&job, paths, 1, &(job_report_options){.layers = none, .layer_count = 1}, NULL), 0);
     assert_int_equal(job.explained.layer_count, 1);
@@ -875,6 +891,81 @@ static void matrices_and_bars_of_a_job(void **state)
     free(text);
     text = output_of("cd '%s' && '%s/netprof-report' --check-layout .", tree, NETPROF_TEST_BIN);
     assert_string_equal(text, "0 faults\n");
+    free(text);
+}
+
+// A call of rank 0, on a, or 1, on b, as a verbose log of the Inspector has it; from_s 0: as others have it.
+static void nccl_call(FILE *f, int rank, const char *coll, int sn, double from_s, double to_s)
+{
+    fprintf(f,
+            "{\"header\":{\"id\":\"0xab\",\"comm_name\":\"dp\",\"rank\":%d,\"n_ranks\":2,\"nnodes\":2},\"metadata\":{"
+            "\"inspector_output_format_version\":\"v4.2\",\"dump_timestamp_us\":%lld,\"hostname\":\"%c\",\"pid\":7},"
+            "\"coll_perf\":{\"coll\":\"%s\",\"coll_sn\":%d,\"coll_msg_size_bytes\":1000,\"coll_exec_time_us\":9,"
+            "\"coll_algobw_gbs\":1.0,\"coll_busbw_gbs\":1.0",
+            rank, CLUSTER_EPOCH / 1000 + 9000000LL, 'a' + rank, coll, sn);
+    if (from_s > 0)
+        fprintf(f, ",\"event_trace_ts\":{\"coll_start_ts\":%lld,\"coll_stop_ts\":%lld}",
+                CLUSTER_EPOCH / 1000 + llround(from_s * 1e6), CLUSTER_EPOCH / 1000 + llround(to_s * 1e6));
+    fprintf(f, "}}\n");
+}
+
+// The columns of a row of a chart's data that are of this text, as "8-19 24".
+static char *columns_of(const char *data, const char *row, const char *value)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    const char *p = strstr(data, row);
+    assert_non_null(p);
+    p += strlen(row);
+    bool open = false;
+    for (int column = 0; *p && *p != '\n'; column++) {
+        const char *cell = ++p;
+        p += strcspn(p, ",\n");
+        bool is = (size_t)(p - cell) == strlen(value) && strncmp(cell, value, strlen(value)) == 0;
+        if (is && !open) fprintf(to, "%s%d-", ftell(to) ? " " : "", column);
+        if (!is && open) fprintf(to, "%d", column - 1);
+        open = is;
+    }
+    if (open) fprintf(to, "end");
+    fclose(to);
+    return text;
+}
+
+static void nccl_calls_are_on_the_axis_of_the_job(void **state)
+{
+    (void)state;
+    if (access(NETPROF_TEST_BIN "/netprof-report", X_OK) != 0) skip();
+    record_pair(3300, 600); // ten seconds, in a table of 60 columns
+    FILE *f = fopen(tree_path(tree, "nccl.log"), "we");
+    assert_non_null(f);
+    nccl_call(f, 0, "AllReduce", 0, 2, 4);
+    nccl_call(f, 0, "AllReduce", 1, 3, 5); // a call is in flight from 2 s to 5 s,
+    nccl_call(f, 0, "AllGather", 0, 7, 8);
+    nccl_call(f, 1, "AllReduce", 0, 0, 0);
+    nccl_call(f, 1, "AllReduce", 1, 9, 12);
+    assert_int_equal(fclose(f), 0);
+    char *text = report_of("--as job --chart nccl-over-time -o p.svg --data out");
+    char *columns = columns_of(text, "\nrank 0 of dp", "100" GAP "%");
+    assert_string_equal(columns, "12-29 42-47");
+    free(columns);
+    columns = columns_of(text, "\nrank 0 of dp", "0" GAP "%");
+    assert_string_equal(columns, "0-11 30-41 48-end");
+    free(columns);
+    columns = columns_of(text, "\nrank 1 of dp", "100" GAP "%");
+    assert_string_equal(columns, "54-end");
+    free(columns);
+    free(text);
+    text = output_of("cd '%s' && '%s/netprof-report' --as job -o r.svg . && cat r*.svg | tr -d '\\n'", tree,
+                     NETPROF_TEST_BIN);
+    assert_non_null(strstr(text, "Drawn: 4 of 5"));
+    free(text);
+    text = output_of("cd '%s' && '%s/netprof-report' --as job --check-layout .", tree, NETPROF_TEST_BIN);
+    assert_string_equal(text, "0 faults\n");
+    free(text);
+    // What lies beside it makes NCCL's report as long as nothing else is wanted.
+    text = output_of("cd '%s' && '%s/netprof-report' --explain .", tree, NETPROF_TEST_BIN);
+    assert_non_null(strstr(text, "report: NCCL collectives"));
     free(text);
 }
 
@@ -927,6 +1018,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hostile_rows_of_peers_cost_nothing_else, setup, teardown),
         cmocka_unit_test_setup_teardown(other_layers_explain_too, setup, teardown),
         cmocka_unit_test_setup_teardown(matrices_and_bars_of_a_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(nccl_calls_are_on_the_axis_of_the_job, setup, teardown),
         cmocka_unit_test_setup_teardown(many_ranks_are_rows_of_nodes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "analysis/nccl/findings/nccl_counters.h"
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/findings/nccl_findings.h"
-#include "analysis/nccl/findings/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_pairs.h"
 #include "analysis/nccl/findings/nccl_peers.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "support.h"

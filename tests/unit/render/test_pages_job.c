@@ -573,7 +573,7 @@ static const char *plain(const char *text)
 static document *check(const char *what, const situation *s, made **kept)
 {
     made *m = make_job(s);
-    document *doc = pages_job(&m->job, false, true);
+    document *doc = pages_job(&m->job, NULL, false, true);
     assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t)what), 0);
     assert_int_equal(document_check(doc, PAPER_LETTER, say_fault, (void *)(uintptr_t)what), 0);
     const char *keep = getenv("NETPROF_TEST_KEEP");
@@ -587,7 +587,7 @@ static document *check(const char *what, const situation *s, made **kept)
             document_write(doc, path, &o, NULL, NULL);
         }
     }
-    document *brief = pages_job(&m->job, true, true);
+    document *brief = pages_job(&m->job, NULL, true, true);
     assert_int_equal(document_pages(brief, PAPER_A4), 1);
     document_close(brief);
     if (kept)
@@ -714,7 +714,7 @@ static void a_rail_that_does_nothing(void **state)
             d->lanes[JOB_SENT]->mean = d->line_rate * (i == 5 * (s.nics + s.gpus) ? shares[k] : .5);
             if (d->lanes[JOB_PAUSED]) d->lanes[JOB_PAUSED]->mean = 0;
         }
-        document *doc = pages_job(&m->job, false, true);
+        document *doc = pages_job(&m->job, NULL, false, true);
         const chart *rails = find_chart(doc, "rails");
         const char *note = cell_of(rails, "sent, rail 1", rails->twin.columns - 1);
         assert_string_equal(plain(note), k == 0 ? "alike" : k == 1 ? "n06: 0 %" : "n06: 90.0 %");
@@ -746,7 +746,7 @@ static void more_was_not_judged_than_has_room(void **state)
                                            .unit = say(m, "%s", ""),
                                            .origin = say(m, "own"),
                                            .advice = say(m, "%s", "")};
-    document *doc = pages_job(&m->job, false, false);
+    document *doc = pages_job(&m->job, NULL, false, false);
     const chart *unjudged = find_chart(doc, "unjudged");
     assert_true(unjudged && unjudged->twin.count / unjudged->twin.columns > COUNT_UNKNOWN);
     canvas *c = canvas_open(240, 400);
@@ -786,7 +786,7 @@ static void a_link_that_nobody_watches(void **state)
         last->lanes[JOB_SENT]->total = cases[k].total;
         m->job.events[m->job.event_count - 1].source = say(m, "%s", cases[k].event);
         m->job.events[m->job.event_count - 1].counter = say(m, "rx_crc_errors_phy");
-        document *doc = pages_job(&m->job, false, false);
+        document *doc = pages_job(&m->job, NULL, false, false);
         const char *why = cell_of(find_chart(doc, "unjudged"), "Errors of the link", 1);
         if (*cases[k].says)
             assert_int_equal(strncmp(why, cases[k].says, strlen(cases[k].says)), 0);
@@ -811,7 +811,7 @@ static void regions_of_a_rank(void **state)
     m->job.regions = (regions){.ranks = ranks, .rank_count = 2, .nodes = nodes, .node_count = 2};
     m->job.ranks = spans;
     m->job.rank_count = 2;
-    document *doc = pages_job(&m->job, false, true);
+    document *doc = pages_job(&m->job, NULL, false, true);
     assert_non_null(doc);
     assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t) "regions"), 0);
     char path[] = "/tmp/netprof-pages-XXXXXX", text[400000] = "";

@@ -60,6 +60,7 @@ static void job_explained_add_layer(job_explained *e, const job_report *r, const
     if (p->unknown) e->not_told = p->layer;
     if (p->unknown || e->layer_count == JOB_LAYERS) return;
     job_explained_add_nodes(e, r, p, left_out);
+    e->at_least[e->layer_count] = p->at_least;
     e->layers[e->layer_count++] = p->layer;
     e->outside = sum_capped(e->outside, p->outside_bytes);
     e->together = sum_capped(e->together, p->together_bytes);
@@ -161,6 +162,13 @@ static void job_explained_say_layers(const job_explained *e, char **text)
         text_append(text, "%s%s", k ? " and " : "", e->layers[k]);
 }
 
+static bool job_explained_is_at_least(const job_explained *e)
+{
+    for (size_t k = 0; k < e->layer_count; k++)
+        if (e->at_least[k]) return true;
+    return false;
+}
+
 // More than the NICs moved: why, as far as anybody can tell.
 static void job_explained_say_more(const job_report *r, job_explained *e, char **text)
 {
@@ -178,9 +186,16 @@ static void job_explained_say_more(const job_report *r, job_explained *e, char *
 
 static void job_explained_say_rest(job_explained *e, double rest, char **text)
 {
-    words_text share = words_at_most(e->lower_bound, words_share((double)job_explained_sum(e) / e->nic_sent)),
-               other = words_at_least(e->lower_bound, job_explained_bytes(rest));
-    text_append(text, " (%s). The rest, %s: headers, acknowledgements, what was sent again", share.text, other.text);
+    bool more = job_explained_is_at_least(e), known = !more || !e->lower_bound; // of two bounds the difference has none
+    words_text share = words_share((double)job_explained_sum(e) / e->nic_sent), other = job_explained_bytes(rest);
+    share = more ? words_at_least(true, share) : words_at_most(e->lower_bound, share);
+    other = more ? words_at_most(true, other) : words_at_least(e->lower_bound, other);
+    if (known)
+        text_append(text, " (%s). The rest, %s: headers, acknowledgements, what was sent again", share.text,
+                    other.text);
+    else
+        text_append(text, ". The rest: headers, acknowledgements, what was sent again");
+    if (more) text_append(text, ", transfers of which it was not recorded how much they moved");
     if (e->together)
         text_append(text, ", collectives (given %s; which way these went is not known)",
                     job_explained_bytes((double)e->together).text);
@@ -197,7 +212,8 @@ static char *job_explained_words(const job_report *r, job_explained *e)
                 words_many(e->node_count, "node").text,
                 words_at_least(e->lower_bound, job_explained_bytes(e->nic_sent)).text);
     job_explained_say_layers(e, &text);
-    text_append(&text, " to other nodes are %s", job_explained_bytes(sent).text);
+    text_append(&text, " to other nodes are %s",
+                words_at_least(job_explained_is_at_least(e), job_explained_bytes(sent)).text);
     if (rest < 0)
         job_explained_say_more(r, e, &text);
     else if (e->nic_sent > 0)

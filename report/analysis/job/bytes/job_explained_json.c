@@ -10,6 +10,7 @@ static json_object *job_explained_json_layers(const job_explained *e, const uint
         json_put_text(o, "layer", e->layers[k]);
         json_put_exact(o, "tx_bytes", sent[k]);
         json_put_exact(o, "rx_bytes", received[k]);
+        if (e->at_least[k]) json_put(o, "lower_bound", json_new_boolean(1));
         json_append(list, o);
     }
     return list;

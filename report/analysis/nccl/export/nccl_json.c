@@ -353,6 +353,7 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
     if (n->proxy_count) json_put(o, "proxies", nccl_proxies_json(n));
     if (n->proxy_count) json_put(o, "peers", nccl_peers_json(n));
     if (n->spent_count) json_put(o, "waits", nccl_waits_json(n));
+    if (n->proxied) json_put_exact(o, "proxy_records_without_call", n->untied);
     if (n->used_count) json_put(o, "devices", nccl_devices_json(n));
     if (comparison) json_put(o, "comparison", nccl_json_comparison(comparison));
     return o;

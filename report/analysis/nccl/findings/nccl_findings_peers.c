@@ -186,39 +186,72 @@ static void peers_report_units(peers_judging *j, bool rows)
     free(with_slow);
 }
 
-// What is left on the wire: between two.
-static void peers_report_links(peers_judging *j)
+// The finding that names this way already, in another communicator of the same two; NULL: none does.
+static nccl_finding *peers_named_link(const peers_judging *j, size_t first, const nccl_peer *c)
 {
     const nccl *n = j->m->n;
-    size_t known = 0, left = 0;
+    for (size_t i = first; i < j->m->f->count; i++) {
+        nccl_finding *x = &j->m->f->items[i];
+        if (x->receiver != NCCL_NONE && n->members[x->member].process == n->members[c->sender].process &&
+            n->members[x->receiver].process == n->members[c->receiver].process)
+            return x;
+    }
+    return NULL;
+}
+
+static void peers_report_link(peers_judging *j, const nccl_peer *c)
+{
+    const nccl *n = j->m->n;
+    double beside = c->beside[NCCL_WAIT_WIRE],
+           share = c->wait_us[NCCL_WAIT_WIRE] * (1 - 1 / beside) / peers_time_of(j, c);
+    char *from = nccl_finding_rank(n, c->sender), *to = nccl_finding_rank(n, c->receiver);
+    nccl_finding *x = nccl_finding_add(
+        j->m, NCCL_RULE_SLOW_LINK, peers_severity(share), beside,
+        memory_format(
+            "the way from %s to %s in communicator %s is slow: %s a step on the wire, %s times as long as for "
+            "others; that is %s of the time of these steps",
+            from, to, n->communicators[c->communicator].label,
+            nccl_finding_time(nccl_peer_wait(c, NCCL_WAIT_WIRE)).text, words_number(beside).text,
+            words_share(share).text));
+    free(from);
+    free(to);
+    x->device = nccl_finding_host(n, c->sender);
+    x->member = c->sender;
+    x->receiver = c->receiver;
+    x->communicator = c->communicator;
+    x->cost_share = share;
+    nccl_finding_evidence(x, memory_strdup("steps"), (double)c->sent, "steps");
+}
+
+static int peers_by_beside(const void *a, const void *b)
+{
+    const nccl_peer *x = *(const nccl_peer *const *)a, *y = *(const nccl_peer *const *)b;
+    double p = x->beside[NCCL_WAIT_WIRE], q = y->beside[NCCL_WAIT_WIRE];
+    if (p != q) return p > q ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+// What is left on the wire: between two. A way that is slow in several communicators is one finding, of the slowest.
+static void peers_report_links(peers_judging *j)
+{
+    size_t known = 0, left = 0, first = j->m->f->count;
+    const nccl_peer **links = memory_array(NULL, j->p.count, sizeof *links);
     for (size_t i = 0; i < j->p.count; i++) {
         known += peers_is_known(j, &j->p.items[i]);
-        left += j->slow[i] && !j->explained[i];
+        if (j->slow[i] && !j->explained[i]) links[left++] = &j->p.items[i];
     }
-    if (5 * left > known) return; // near and far pairs, not faults
-    for (size_t i = 0; i < j->p.count; i++) {
-        const nccl_peer *c = &j->p.items[i];
-        if (!j->slow[i] || j->explained[i]) continue;
-        double beside = c->beside[NCCL_WAIT_WIRE],
-               share = c->wait_us[NCCL_WAIT_WIRE] * (1 - 1 / beside) / peers_time_of(j, c);
-        char *from = nccl_finding_rank(n, c->sender), *to = nccl_finding_rank(n, c->receiver);
-        nccl_finding *x = nccl_finding_add(
-            j->m, NCCL_RULE_SLOW_LINK, peers_severity(share), beside,
-            memory_format(
-                "the way from %s to %s in communicator %s is slow: %s a step on the wire, %s times as long as for "
-                "others; that is %s of the time of these steps",
-                from, to, n->communicators[c->communicator].label,
-                nccl_finding_time(nccl_peer_wait(c, NCCL_WAIT_WIRE)).text, words_number(beside).text,
-                words_share(share).text));
-        free(from);
-        free(to);
-        x->device = nccl_finding_host(n, c->sender);
-        x->member = c->sender;
-        x->receiver = c->receiver;
-        x->communicator = c->communicator;
-        x->cost_share = share;
-        nccl_finding_evidence(x, memory_strdup("steps"), (double)c->sent, "steps");
+    if (5 * left > known) left = 0; // near and far pairs, not faults
+    if (left) qsort(links, left, sizeof *links, peers_by_beside);
+    for (size_t i = 0; i < left; i++) {
+        nccl_finding *x = peers_named_link(j, first, links[i]);
+        if (!x)
+            peers_report_link(j, links[i]);
+        else
+            nccl_finding_evidence(x,
+                                  memory_format("likewise in %s", j->m->n->communicators[links[i]->communicator].label),
+                                  links[i]->beside[NCCL_WAIT_WIRE], "times");
     }
+    free(links);
 }
 
 // ---- rails: the ways between ranks of the same place on their hosts ----

@@ -51,7 +51,7 @@ static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
     uint32_t communicator = n->members[p->member].communicator;
     uint32_t other = nccl_member_of_rank(n, communicator, p->peer);
     uint64_t bytes = p->bytes > p->step_bytes ? p->bytes : p->step_bytes;
-    nccl_peer x = {.communicator = communicator, .bytes = bytes};
+    nccl_peer x = {.communicator = communicator, .bytes = bytes, .at_least = p->unsized > 0};
     bool sends = strcmp(p->direction, "send") == 0;
     x.sender = sends ? p->member : other;
     x.receiver = sends ? other : p->member;
@@ -72,7 +72,9 @@ static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
 // Both sides of a transfer.
 static void peers_join(nccl_peer *to, const nccl_peer *from)
 {
-    to->bytes = to->sent ? to->bytes : from->sent ? from->bytes : to->bytes > from->bytes ? to->bytes : from->bytes;
+    bool other = !to->sent && (from->sent || from->bytes > to->bytes);
+    if (other || (from->bytes == to->bytes && !from->at_least)) to->at_least = from->at_least;
+    if (other) to->bytes = from->bytes;
     to->sent = sum_capped(to->sent, from->sent);
     to->received = sum_capped(to->received, from->received);
     for (int w = 0; w < NCCL_WAITS; w++)

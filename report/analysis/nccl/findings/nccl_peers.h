@@ -20,6 +20,7 @@ typedef struct nccl_peer {
     uint32_t sender, receiver; // members; NCCL_NONE: its log is missing
     uint32_t communicator;
     uint64_t bytes;                // as the sender saw it, else the receiver
+    bool at_least;                 // of some operations that side did not see what they moved
     uint64_t sent, received;       // timed steps of either side
     double wait_us[NCCL_WAITS];    // summed over them
     double receive_us, consume_us; // the receiver: waiting for the data, whoever was late, and for its GPU

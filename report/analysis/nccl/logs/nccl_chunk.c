@@ -226,6 +226,68 @@ static nccl_proxy *chunk_find_proxy(nccl_chunk *c, const proxy_key *k)
     return &c->proxies[found];
 }
 
+static bool chunk_is_same_call(const nccl_parent *a, const nccl_parent *b)
+{
+    return a->member == b->member && a->kind == b->kind && a->sn == b->sn && a->sends == b->sends;
+}
+
+static bool chunk_same_parent(const void *user, uint32_t i)
+{
+    const nccl_chunk *c = ((const void *const *)user)[0];
+    return chunk_is_same_call(&c->parents[i], ((const void *const *)user)[1]);
+}
+
+// Of lines that tell when it was the last ones alone are looked at: what is one transfer stands together.
+static nccl_parent *chunk_find_parent_then(nccl_chunk *c, const nccl_parent *k)
+{
+    enum { LAST = 16 };
+    size_t count = arrlenu(c->parents), first = count > LAST ? count - LAST : 0;
+    for (size_t i = count; i-- > first;) {
+        nccl_parent *x = &c->parents[i];
+        if (x->from_us && chunk_is_same_call(x, k) && x->from_us <= k->to_us && k->from_us <= x->to_us) return x;
+    }
+    arrput(c->parents, *k);
+    return &arrlast(c->parents);
+}
+
+static nccl_parent *chunk_find_parent(nccl_chunk *c, const nccl_parent *k)
+{
+    const void *user[] = {c, k};
+    if (k->from_us) return chunk_find_parent_then(c, k);
+    uint64_t hash = nccl_mix(nccl_mix(k->sn, (uint64_t)k->kind << 1 | k->sends), k->member);
+    uint32_t next = (uint32_t)arrlenu(c->parents),
+             found = nccl_index_put(&c->parent_index, hash, chunk_same_parent, user, next);
+    if (found == next) arrput(c->parents, *k);
+    return &c->parents[found];
+}
+
+// Of which call it is a part is found out when all calls are known.
+static void chunk_add_parent(nccl_chunk *c, uint32_t member, const nccl_proxy_line *p, bool operation, bool sends)
+{
+    plain type;
+    bool named = p->seen >> NCCL_PROXY_PARENT_SN & 1;
+    chunk_resolve_if(&type, &p->parent, named && p->seen >> NCCL_PROXY_PARENT & 1);
+    nccl_parent k = {.member = member,
+                     .kind = chunk_is_text(&type, "coll")  ? NCCL_PARENT_COLL
+                             : chunk_is_text(&type, "p2p") ? NCCL_PARENT_P2P
+                                                           : NCCL_PARENT_UNNAMED,
+                     .sends = sends,
+                     .from_us = p->from_us,
+                     .to_us = p->to_us};
+    if (k.kind) k.sn = p->parent_sn;
+    nccl_parent *x = chunk_find_parent(c, &k);
+    x->lines++;
+    if (operation) x->bytes = sum_capped(x->bytes, p->bytes);
+    x->timed = sum_capped(x->timed, p->timed);
+    x->step_bytes = sum_capped(x->step_bytes, p->step_bytes);
+    x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
+    x->credit_us = sum_capped(x->credit_us, p->credit_us);
+    x->wire_us = sum_capped(x->wire_us, p->wire_us);
+    x->flush_us = sum_capped(x->flush_us, p->flush_us);
+    if (p->from_us < x->from_us) x->from_us = p->from_us;
+    if (p->to_us > x->to_us) x->to_us = p->to_us;
+}
+
 static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_line *p)
 {
     plain kind;
@@ -235,6 +297,9 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
     bool operation = chunk_is_text(&kind, "proxy_op"), step = chunk_is_text(&kind, "proxy_step");
     // The start of an operation is left out: its end says more.
     if (!operation && !step && !chunk_is_text(&kind, "proxy_op_segment")) return;
+    bool sends = chunk_is_text(&k.direction, "send");
+    if (!p->operations && (sends || chunk_is_text(&k.direction, "recv"))) // of a log: the plugin's files sum up
+        chunk_add_parent(c, member, p, operation, sends);
     k.chunk = c;
     k.member = member;
     k.peer = p->seen >> NCCL_PROXY_PEER & 1 && p->peer <= INT32_MAX ? (int64_t)p->peer : -1;
@@ -245,6 +310,7 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
         x->steps_dropped = sum_capped(x->steps_dropped, p->steps_dropped);
         x->bytes = sum_capped(x->bytes, p->bytes);
         x->total_us = sum_capped(x->total_us, p->total_us);
+        x->unsized = sum_capped(x->unsized, p->operations ? p->unsized : !(p->seen >> NCCL_PROXY_BYTES & 1));
     }
     x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
     x->credit_us = sum_capped(x->credit_us, p->credit_us);
@@ -470,6 +536,7 @@ void nccl_chunk_free(nccl_chunk *c)
     nccl_index_free(&c->slot_index);
     nccl_index_free(&c->track_index);
     nccl_index_free(&c->proxy_index);
+    nccl_index_free(&c->parent_index);
     arrfree(c->members);
     arrfree(c->whats);
     arrfree(c->slots);
@@ -478,6 +545,7 @@ void nccl_chunk_free(nccl_chunk *c)
     arrfree(c->traces);
     arrfree(c->p2p);
     arrfree(c->proxies);
+    arrfree(c->parents);
     arrfree(c->spent);
     arrfree(c->spans);
     arrfree(c->used);

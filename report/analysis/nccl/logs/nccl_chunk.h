@@ -38,6 +38,18 @@ typedef struct nccl_p2p_record {
     double bus_gbs;
 } nccl_p2p_record;
 
+// What proxies did for the calls of one kind and number, in one direction, or for all that the lines do not name. Lines that
+// tell when it was are summed up only where they overlap, for calls with one number may be several, at different times.
+typedef enum nccl_parent_kind { NCCL_PARENT_UNNAMED = 0, NCCL_PARENT_COLL, NCCL_PARENT_P2P } nccl_parent_kind;
+typedef struct nccl_parent {
+    uint32_t member;
+    nccl_parent_kind kind;
+    bool sends;
+    uint64_t sn;
+    uint64_t lines, timed, bytes, step_bytes, gpu_us, credit_us, wire_us, flush_us;
+    uint64_t from_us, to_us; // 0: not known
+} nccl_parent;
+
 // From the last dump_stats: whose the bare lines are, and how many may come.
 typedef struct nccl_bare_context {
     uint32_t member; // NCCL_NONE: none
@@ -57,7 +69,7 @@ typedef struct nccl_chunk {
     uint64_t versions;
     bool foreign_version;
     nccl_arena arena;
-    nccl_index member_index, what_index, slot_index, track_index, proxy_index;
+    nccl_index member_index, what_index, slot_index, track_index, proxy_index, parent_index;
     // Arrays of stb_ds:
     nccl_local_member *members; // [0]: NCCL_INHERITED
     nccl_what *whats;
@@ -67,8 +79,9 @@ typedef struct nccl_chunk {
     nccl_trace *traces;
     nccl_p2p_record *p2p;
     nccl_proxy *proxies;
-    nccl_spent *spent; // of files of netprof's plugin, like the next; members are the chunk's own
-    nccl_span *spans;
+    nccl_parent *parents; // of logs of the Inspector
+    nccl_spent *spent;    // members are the chunk's own
+    nccl_span *spans;     // of files of netprof's plugin, like the next
     nccl_used *used;
     uint64_t snapshots;
     const char *rdma; // as in nccl_file; NULL: none

@@ -438,7 +438,7 @@ static const field stats_fields[] = {{NAME("coll_records"), 0, WHOLE, AT(nccl_st
                                      {NAME("proxy_records"), 4, WHOLE, AT(nccl_stats_line, proxy_records), NULL}};
 static const object stats_object = {stats_fields, sizeof stats_fields / sizeof *stats_fields, NULL};
 
-enum { PROXY_BYTES = 3, PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE, PROXY_FLUSH = 12, PROXY_CONSUME, PROXY_AT };
+enum { PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE, PROXY_FLUSH = 12, PROXY_CONSUME, PROXY_AT };
 #define PROXY_PHASES (1u << PROXY_GPU | 1u << PROXY_CREDIT | 1u << PROXY_WIRE | 1u << PROXY_FLUSH | 1u << PROXY_CONSUME)
 
 // Older plugins write when a step entered its phases, but not how long they were.
@@ -449,9 +449,19 @@ static void line_add_phase(nccl_proxy_line *p, int bit, uint64_t *us, uint64_t f
     p->seen |= UINT32_C(1) << bit;
 }
 
+static void line_widen(nccl_proxy_line *p, uint64_t us)
+{
+    if (us && (!p->from_us || us < p->from_us)) p->from_us = us;
+    if (us > p->to_us) p->to_us = us;
+}
+
 static void line_finish_step(nccl_proxy_line *p)
 {
     const nccl_proxy_times *at = &p->at;
+    const uint64_t times[] = {at->send_gpu_us,   at->send_peer_us, at->send_us, at->recv_us,
+                              at->recv_flush_us, at->recv_gpu_us,  at->stop_us};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        line_widen(p, times[i]);
     line_add_phase(p, PROXY_GPU, &p->gpu_us, at->send_gpu_us, at->send_peer_us);
     line_add_phase(p, PROXY_CREDIT, &p->credit_us, at->send_peer_us, at->send_us);
     line_add_phase(p, PROXY_WIRE, &p->wire_us, at->send_us, at->stop_us);
@@ -472,6 +482,8 @@ static void line_fold_step(void *into, const void *element)
     p->flush_us = sum_capped(p->flush_us, step.flush_us);
     p->step_bytes = sum_capped(p->step_bytes, step.step_bytes);
     p->timed += step.timed;
+    line_widen(p, step.from_us);
+    line_widen(p, step.to_us);
 }
 
 #define PROXY_TIME(name, member)                                                                                       \
@@ -488,7 +500,7 @@ static const field proxy_time_fields[] = {PROXY_TIME("send_gpu_wait_ts", send_gp
 static const object proxy_time_object = {proxy_time_fields, sizeof proxy_time_fields / sizeof *proxy_time_fields, NULL};
 
 #define PROXY_STEP_FIELDS                                                                                              \
-    {NAME("trans_size_bytes"), PROXY_BYTES, WHOLE, AT(nccl_proxy_line, bytes), NULL},                                  \
+    {NAME("trans_size_bytes"), NCCL_PROXY_BYTES, WHOLE, AT(nccl_proxy_line, bytes), NULL},                             \
         {NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},                                 \
         {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},                           \
         {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL},                                      \
@@ -504,6 +516,8 @@ static const field proxy_fields[] = {
     {NAME("record_type"), NCCL_PROXY_KIND, TEXT, AT(nccl_proxy_line, kind), NULL},
     {NAME("direction"), NCCL_PROXY_DIRECTION, TEXT, AT(nccl_proxy_line, direction), NULL},
     {NAME("peer"), NCCL_PROXY_PEER, WHOLE, AT(nccl_proxy_line, peer), NULL},
+    {NAME("parent_type"), NCCL_PROXY_PARENT, TEXT, AT(nccl_proxy_line, parent), NULL},
+    {NAME("parent_sn"), NCCL_PROXY_PARENT_SN, WHOLE, AT(nccl_proxy_line, parent_sn), NULL},
     {NAME("total_us"), 4, WHOLE, AT(nccl_proxy_line, total_us), NULL},
     {NAME("n_steps_completed"), 5, WHOLE, AT(nccl_proxy_line, steps), NULL},
     {NAME("n_steps_dropped"), 6, WHOLE, AT(nccl_proxy_line, steps_dropped), NULL},

@@ -63,16 +63,27 @@ typedef struct nccl_proxy_times {
 typedef struct nccl_proxy_line {
     uint32_t seen, wrong;
     nccl_text kind, direction; // record_type: proxy_op, proxy_op_start, proxy_op_segment, proxy_step
+    nccl_text parent;          // of which kind of call it is a part: "coll", "p2p"
+    uint64_t parent_sn; // the sequence number of that call: of its collective, one among those of its communicator
     uint64_t peer, bytes, total_us, steps, steps_dropped;
     // Of this line itself (a step), or summed over its steps; gpu: producing when sending, consuming when receiving.
     uint64_t gpu_us, credit_us, wire_us, flush_us;
     uint64_t timed, step_bytes; // steps with any of these times, and what they moved
     nccl_proxy_times at;
+    uint64_t from_us, to_us; // of all its steps, from the first time to the last; 0: none was logged
     bool final;
     uint64_t operations; // that it sums up; 0: it is one
+    uint64_t unsized;    // of these: whose bytes nobody recorded
     uint64_t verbs_operations, socket_operations;
 } nccl_proxy_line;
-enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
+enum {
+    NCCL_PROXY_KIND,
+    NCCL_PROXY_DIRECTION,
+    NCCL_PROXY_PEER,
+    NCCL_PROXY_BYTES,
+    NCCL_PROXY_PARENT = 15,
+    NCCL_PROXY_PARENT_SN
+};
 
 typedef struct nccl_line {
     nccl_outcome outcome; // judged by this line alone

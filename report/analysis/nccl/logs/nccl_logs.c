@@ -175,6 +175,7 @@ static void logs_read_all(reading *r)
     nccl_merge(n, r->chunks, r->chunk_count);
     logs_account(r);
     nccl_merge_p2p(n, r->chunks, r->chunk_count);
+    nccl_merge_parents(n, r->chunks, r->chunk_count);
     nccl_merge_recorded(n, r->chunks, r->chunk_count);
     nccl_group(n);
     for (size_t i = 0; i < n->file_count; i++)

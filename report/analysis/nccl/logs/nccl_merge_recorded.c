@@ -1,4 +1,4 @@
-// What only files of netprof's plugin hold: waits by collective, when calls used the network, devices. Of copies of a file
+// Waits by collective; and what only files of netprof's plugin hold: when calls used the network, devices. Of copies of a file
 // one counts.
 #include "nccl_parts.h"
 

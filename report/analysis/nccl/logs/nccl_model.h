@@ -274,33 +274,35 @@ typedef struct nccl_proxy {
     uint64_t operations, steps, steps_dropped;
     uint64_t bytes, total_us;
     uint64_t timed, step_bytes; // steps whose times were logged, and what they moved
+    uint64_t unsized;           // operations whose bytes nobody recorded
     // Of those: waiting for the own GPU (to produce, to consume), for the receiver's credit, on the wire (a receiver:
     // for the data, whoever is late), and for the flush.
     uint64_t gpu_us, credit_us, wire_us, flush_us;
     uint64_t verbs_operations, socket_operations; // by what carried them; both 0: not recorded
 } nccl_proxy;
 
-// ---- only in files of netprof's own plugin, which knows of which call an operation of a proxy is a part ----
+// ---- what a call's transfers waited for ----
 
 // Of all calls of a member, collective (or "Send", "Recv") and size: what their transfers waited for, summed over steps,
-// which overlap.
+// which overlap. Netprof's own plugin knows of which call an operation of a proxy is a part. A log of the Inspector names it by
+// a number that each collective counts for itself: it is known where there is one such call alone, or one alone at that time.
 typedef struct nccl_spent {
     uint32_t member;
     const char *coll;
-    uint64_t size, calls;
+    uint64_t size, calls;                                // of a log: those of which operations are known
     uint64_t sent, received, sent_bytes, received_bytes; // sent, received: timed steps
     double gpu_us, credit_us, wire_us;                   // sending
     double data_us, flush_us, consume_us;                // receiving: data_us is waiting for the data, whoever was late
 } nccl_spent;
 
-// When a call used the network, ns of the host's wall clock: from the first operation of its proxies to the last one's end.
+// Only in files of netprof's own plugin. When a call used the network, ns of the host's wall clock: from the first operation of its proxies to the last one's end.
 typedef struct nccl_span {
     uint32_t spent; // index in nccl.spent: whose, and of which collective and size
     uint64_t sn;
     int64_t begin_ns, end_ns;
 } nccl_span;
 
-// What a member moved through a network device as NCCL's transport numbers it: of InfiniBand and RoCE the number among
+// Likewise. What a member moved through a network device as NCCL's transport numbers it: of InfiniBand and RoCE the number among
 // the adapters that are joined to one device (0: the only one), of sockets -1.
 typedef struct nccl_used {
     uint32_t member;
@@ -370,8 +372,9 @@ typedef struct nccl {
     bool foreign_version;                 // a version that is not known occurred
     uint64_t first_dump_us, last_dump_us; // when lines were written; no collective's start or end
     bool has_dump_stats, has_traces, has_algorithms;
-    uint64_t untimed; // calls whose length nobody recorded, in files of netprof's plugin
-    void *memory;     // private
+    uint64_t untimed;         // calls whose length nobody recorded, in files of netprof's plugin
+    uint64_t proxied, untied; // records of proxies in logs of the Inspector; untied: of which call is not known
+    void *memory;             // private
 } nccl;
 
 // Peaks, from the user: bus bandwidth in GB/s. The first whose pattern matches counts.

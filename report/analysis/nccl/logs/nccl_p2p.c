@@ -141,6 +141,7 @@ static void p2p_add_proxy(nccl_proxy *to, const nccl_proxy *from)
     to->socket_operations = sum_capped(to->socket_operations, from->socket_operations);
     to->timed = sum_capped(to->timed, from->timed);
     to->step_bytes = sum_capped(to->step_bytes, from->step_bytes);
+    to->unsized = sum_capped(to->unsized, from->unsized);
 }
 
 // Parts of one file are summed; of copies of it the one with most operations counts.

@@ -14,7 +14,10 @@ void nccl_merge(nccl *n, nccl_chunk *chunks, size_t count);
 void nccl_group(nccl *n);
 // Point to point and proxies.
 void nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count);
-// What only files of netprof's plugin hold.
+// Of which calls the operations of proxies are parts, as far as logs of the Inspector tell: adds to the chunks' spent. Before the
+// next.
+void nccl_merge_parents(nccl *n, nccl_chunk *chunks, size_t count);
+// What calls waited for; and what only files of netprof's plugin hold.
 void nccl_merge_recorded(nccl *n, nccl_chunk *chunks, size_t count);
 // Adds the samples of a .prom file.
 void nccl_metrics_read(nccl *n, uint32_t file);

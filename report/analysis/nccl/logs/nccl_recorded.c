@@ -61,7 +61,7 @@ typedef struct recorded_call {
 typedef struct recorded_pair {
     int64_t comm, peer;
     bool sends;
-    uint64_t verbs_ops, socket_ops, ops, steps, timed, bytes, own_gpu_ns, credit_ns, wire_ns, flush_ns;
+    uint64_t verbs_ops, socket_ops, ops, unsized_ops, steps, timed, bytes, own_gpu_ns, credit_ns, wire_ns, flush_ns;
 } recorded_pair;
 
 typedef struct recorded {
@@ -437,6 +437,7 @@ static void recorded_add_transfer(recorded *r, const recorded_rows *t)
     const char *transport = recorded_word(t, AT_TRANSPORT);
     if (strcmp(transport, "ib") == 0) recorded_sum(&x->verbs_ops, t, AT_OPS);
     if (strcmp(transport, "socket") == 0) recorded_sum(&x->socket_ops, t, AT_OPS);
+    if (!recorded_number(t, AT_STEPS) && !recorded_number(t, AT_BYTES)) recorded_sum(&x->unsized_ops, t, AT_OPS);
     recorded_sum(&x->steps, t, AT_STEPS);
     recorded_sum(&x->timed, t, AT_TIMED);
     recorded_sum(&x->bytes, t, AT_BYTES);
@@ -551,6 +552,7 @@ static void recorded_end_pairs(recorded *r)
                                        .direction = recorded_text(p->sends ? "send" : "recv"),
                                        .peer = (uint64_t)p->peer,
                                        .operations = p->ops,
+                                       .unsized = p->unsized_ops,
                                        .verbs_operations = p->verbs_ops,
                                        .socket_operations = p->socket_ops,
                                        .bytes = p->bytes,

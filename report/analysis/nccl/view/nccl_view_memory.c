@@ -157,7 +157,7 @@ SHAPE(view_shape, nccl_view, false, F(COUNT, recorded_files), F(COUNT, files), F
       F(COUNT, slower), F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape),
       F(COUNT, pairs_left), L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known),
       F(NUMBER, columns_from_s), F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape),
-      L(matrices, matrix_shape), F(COUNT, matrices_left), L(waits, wait_shape), F(COUNT, waits_left),
+      L(matrices, matrix_shape), F(COUNT, matrices_left), L(waits, wait_shape), F(COUNT, waits_left), F(COUNT, untied),
       L(transfers, waiting_shape), F(COUNT, transfers_left), L(adapters, adapter_shape), F(COUNT, adapters_left),
       F(NUMBER, between_bytes), F(NUMBER, across_bytes), F(FLAG, places_by_adapter))
 #undef F

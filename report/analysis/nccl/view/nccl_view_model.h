@@ -287,8 +287,8 @@ typedef struct nccl_view {
     NCCL_LIST(nccl_view_nic) nics;
     NCCL_LIST(nccl_view_matrix) matrices; // none: no operations of proxies were logged
     uint64_t matrices_left;
-    NCCL_LIST(nccl_view_wait) waits; // those with the most waiting first; none: steps were not logged by call
-    uint64_t waits_left;
+    NCCL_LIST(nccl_view_wait) waits;        // those with the most waiting first; none: steps were not logged by call
+    uint64_t waits_left, untied;            // untied: records of proxies of which it is not known of which call
     NCCL_LIST(nccl_view_waiting) transfers; // by process, those with the longest waiting first
     uint64_t transfers_left;
     NCCL_LIST(nccl_view_adapter) adapters; // those of findings first; none: not logged

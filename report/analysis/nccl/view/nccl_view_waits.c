@@ -102,6 +102,7 @@ static void waits_add_collectives(nccl_view_making *m)
         waits_add_ranks(m, to, &w, row);
     }
     v->waits_left = w.count - v->waits.count;
+    v->untied = n->untied;
     nccl_waits_free(&w);
 }
 

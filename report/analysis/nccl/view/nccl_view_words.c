@@ -215,9 +215,10 @@ static const char *say_slow_title(nccl_view_making *m, const nccl_finding *x)
                                                                         : "receives slowly";
     const words_text times = words_number(x->value);
     if (x->member == NCCL_NONE)
-        return nccl_view_format(m->v, "Host %s %s: %s times as long", n->hosts[x->host].name, does, times.text);
+        return nccl_view_format(m->v, "Host %s %s: %s times as long as others", n->hosts[x->host].name, does,
+                                times.text);
     const nccl_member *of = nccl_widest_member(n, n->members[x->member].process);
-    return nccl_view_format(m->v, "Rank %lld of %s, on %s, %s: %s times as long", (long long)of->rank,
+    return nccl_view_format(m->v, "Rank %lld of %s, on %s, %s: %s times as long as others", (long long)of->rank,
                             n->communicators[of->communicator].label, nccl_finding_host(n, x->member), does,
                             times.text);
 }

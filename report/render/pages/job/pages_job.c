@@ -1,6 +1,7 @@
 #include "pages_job.h"
 
 #include "pages_job_regions.h"
+#include "render/pages/pages_lanes.h"
 #include "render/pages/pages_peers.h"
 #include "render/pages/pages_signs.h"
 #include "analysis/base/words.h"
@@ -15,7 +16,7 @@ const pages_kind pages_job_kind = {
     "verdict, use of the nodes, when they sent less, who waited; what moved together; findings; CPU, memory, network, "
     "energy, GPUs; nodes in numbers",
     "use facts next amounts unjudged time-sent time-received time-gpu time-cpu time-nic time-paused time-events "
-    "time-lines energy rails " PAGES_PEERS_CHARTS "bytes-explained "
+    "time-lines energy rails " PAGES_LANES_CHART PAGES_PEERS_CHARTS "bytes-explained "
     "phases "
     "regions-over-time region-times findings " GROUP_CHARTS("cpu") GROUP_CHARTS("memory") GROUP_CHARTS("network")
         DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
@@ -55,10 +56,11 @@ static void pages_job_add_evidence_of_one(job_view *v, document *doc)
     if (v->job->warning_count) job_appendix(v, doc);
 }
 
-static void pages_job_add_evidence(job_view *v, document *doc)
+static void pages_job_add_evidence(job_view *v, document *doc, const struct nccl_lanes *collectives)
 {
     if (v->job->node_count > 1) {
         job_series_page(v, doc);
+        job_collectives(v, doc, collectives);
         job_rails(v, doc);
         job_peers(v, doc);
         job_regions_page(v, doc);
@@ -69,7 +71,7 @@ static void pages_job_add_evidence(job_view *v, document *doc)
     job_appendix(v, doc);
 }
 
-document *pages_job(const job_report *job, bool brief, bool full)
+document *pages_job(const job_report *job, const struct nccl_lanes *collectives, bool brief, bool full)
 {
     job_view v = job_view_open(job);
     document *doc = document_open(pages_job_kind.name);
@@ -78,8 +80,9 @@ document *pages_job(const job_report *job, bool brief, bool full)
         job_overview_of_one(&v, doc, brief, full);
     else
         job_overview(&v, doc);
+    if (!brief && job->node_count == 1) job_collectives(&v, doc, collectives);
     if (!brief && (full || job->node_count > 1)) {
-        pages_job_add_evidence(&v, doc);
+        pages_job_add_evidence(&v, doc, collectives);
         if (job->clock_note) document_note(doc, job->clock_note);
     } else if (!brief && !pages_job_is_told(job)) {
         pages_job_add_evidence_of_one(&v, doc);

@@ -47,11 +47,17 @@ static share_row job_peers_row(const job_view *v, const char *label, double nic,
                                                    .text = arena_text(v->memory, number_prefixed(nic - said, "B").text),
                                                    .value = nic - said,
                                                    .ink = INK_NONE};
-    number_text percent = job_view_percent(nic > 0 ? said / nic : NAN);
+    bool more = false; // than is said: not all layers saw all that they sent
+    for (size_t k = 0; k < e->layer_count; k++)
+        more |= e->at_least[k];
+    number_text percent = job_view_percent(nic > 0 && !(more && lower_bound) ? said / nic : NAN);
     number_text bytes = number_prefixed(nic, "B");
     return (share_row){.label = arena_text(v->memory, label),
                        .right = said > nic ? arena_format(v->memory, "more than the NICs' %s", bytes.text)
-                                           : arena_format(v->memory, "%s%s of %s%s", lower_bound ? "\u2264 " : "",
+                                           : arena_format(v->memory, "%s%s of %s%s",
+                                                          more          ? "\u2265 "
+                                                          : lower_bound ? "\u2264 "
+                                                                        : "",
                                                           percent.text, lower_bound ? "\u2265 " : "", bytes.text),
                        .segments = segments,
                        .count = JOB_LAYERS + 1};

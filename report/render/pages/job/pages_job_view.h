@@ -80,6 +80,9 @@ void job_overview_of_one(job_view *v, document *doc, bool brief, bool full);
 void job_overview_events(job_view *v, document *doc);
 void job_rails(const job_view *v, document *doc); // the NICs of the nodes beside each other
 void job_peers(const job_view *v, document *doc); // who sent to whom, bytes explained
+// When NCCL's calls ran; NULL: nothing is told of them.
+struct nccl_lanes;
+void job_collectives(const job_view *v, document *doc, const struct nccl_lanes *collectives);
 void job_series_page(job_view *v, document *doc);
 void job_series_energy(job_view *v, document *doc); // its energy alone
 // One node: what happened over time; false: it has too many NICs for panels of their own. And what comes below it.

@@ -26,17 +26,35 @@ static share_row waits_bar(nccl_page *p, const char *label, const char *right, c
     return (share_row){label, right, parts, WAITS_PARTS};
 }
 
+// Would both be the same word with only so many letters of each end?
+static bool waits_cut_alike(const char *a, const char *b, size_t end)
+{
+    size_t p = strlen(a), q = strlen(b);
+    return strcmp(a, b) != 0 && p > 2 * end && q > 2 * end && strncmp(a, b, end) == 0 &&
+           strcmp(a + p - end, b + q - end) == 0;
+}
+
+// How many letters of each end tell a name from all others that are shown.
+static size_t waits_letters(const nccl_page *p, const char *label)
+{
+    enum { LEAST = 4 };
+    size_t end = LEAST, half = strlen(label) / 2;
+    for (size_t i = 0; i < p->v->waits.count; i++)
+        while (end < half && waits_cut_alike(label, p->v->waits.items[i].label, end))
+            end++;
+    return end;
+}
+
 // The communicator, where there are several; of a long name or id both ends, as there is little room.
 static const char *waits_where(nccl_page *p, const char *label)
 {
-    enum { END = 4 };
-    size_t length = strlen(label);
-    bool plain = length > 2 * END + 6; // cut only where every letter is a byte
+    size_t length = strlen(label), end = waits_letters(p, label);
+    bool plain = length > 2 * end + 6; // cut only where every letter is a byte, and it saves something
     for (size_t i = 0; i < length; i++)
         plain = plain && (unsigned char)label[i] < 0x80;
     if (p->v->communicators < 2) return "";
     if (!plain) return arena_format(p->memory, ", %s", label);
-    return arena_format(p->memory, ", %.*s\xe2\x80\xa6%s", END, label, label + length - END);
+    return arena_format(p->memory, ", %.*s\xe2\x80\xa6%s", (int)end, label, label + length - end);
 }
 
 static void waits_tell_bars(nccl_page *p)
@@ -234,7 +252,12 @@ void nccl_page_add_waits(nccl_page *p)
     document_part(p->doc, "Transfers");
     waits_tell_bars(p);
     waits_tell_collectives(p);
-    if (!v->waits.count || v->communicators > 1) waits_tell_processes(p);
+    if (v->untied)
+        document_note(p->doc, arena_format(p->memory,
+                                           "Of %s it is not known of which call they are: several collectives "
+                                           "count their calls alike. They are in the table by rank.",
+                                           words_many(v->untied, "record of the proxies|records of the proxies").text));
+    if (!v->waits.count || v->communicators > 1 || v->untied) waits_tell_processes(p);
     waits_add_adapters(p);
     if (!v->adapters.count && v->recorded_files)
         document_note(p->doc,

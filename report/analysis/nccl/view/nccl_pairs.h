@@ -7,8 +7,8 @@
 #include "analysis/peers/pairs.h"
 
 void nccl_pairs(pairs *p, const nccl *n);
-// Of the profiler plugin's files among these, and in directories; false: there are none that can be used, and *p is empty.
-// p->unknown: the files hold calls and no transfers.
+// Of the files of NCCL that nccl_beside_read() finds; false: there are none that can be used, and *p is empty. p->unknown: they
+// hold calls and no transfers. p->at_least: of some transfers it is not known how much they moved.
 bool nccl_pairs_read(pairs *p, const char *const *paths, size_t count);
 
 #endif
