@@ -4,7 +4,7 @@
 #include "peers.h"
 #include "ranks.h"
 
-#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,21 @@ typedef struct requests_entry {
 // REQUESTS_MOST are here are not kept: what they wait for is not told.
 enum { REQUESTS_FIRST = 256, REQUESTS_MOST = 1 << 19 };
 static struct {
-    pthread_mutex_t lock;
+    atomic_flag lock;
     requests_entry *entries;
     size_t capacity, count;
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} all = {.lock = ATOMIC_FLAG_INIT};
+
+static void requests_lock(void)
+{
+    while (atomic_flag_test_and_set_explicit(&all.lock, memory_order_acquire))
+        sched_yield();
+}
+
+static void requests_unlock(void)
+{
+    atomic_flag_clear_explicit(&all.lock, memory_order_release);
+}
 
 // ---- entries; with the lock held ----
 
@@ -74,9 +85,9 @@ static void requests_put(const requests_entry *e)
 static void requests_note(const void *request, bool fortran, requests_entry e)
 {
     e.request = bytes_request_at(request, 0, fortran);
-    pthread_mutex_lock(&all.lock);
+    requests_lock();
     requests_put(&e);
-    pthread_mutex_unlock(&all.lock);
+    requests_unlock();
 }
 
 // ---- requests that are made ----
@@ -115,10 +126,10 @@ int64_t requests_other(const void *request, bool fortran, int64_t bytes)
 void requests_forget(const void *request, bool fortran)
 {
     uintptr_t handle = bytes_request_at(request, 0, fortran);
-    pthread_mutex_lock(&all.lock);
+    requests_lock();
     requests_entry *e = requests_find(handle);
     if (e) *e = (requests_entry){.request = handle, .used = true};
-    pthread_mutex_unlock(&all.lock);
+    requests_unlock();
 }
 
 // ---- persistent ones ----
@@ -152,14 +163,14 @@ int64_t requests_keep(const void *request, bool fortran, int64_t bytes)
 int64_t requests_started(const void *requests, int n, bool fortran)
 {
     int64_t sum = 0;
-    pthread_mutex_lock(&all.lock);
+    requests_lock();
     for (int i = 0; i < n; i++) {
         const requests_entry *e = requests_find(bytes_request_at(requests, i, fortran));
         if (!e) continue;
         sum += e->bytes;
         if (e->kind == REQUESTS_SENDS) peers_add_posted(e->peer, e->bytes);
     }
-    pthread_mutex_unlock(&all.lock);
+    requests_unlock();
     return sum;
 }
 
@@ -188,7 +199,7 @@ static bool requests_is_null(uintptr_t request)
 static requests_set requests_look_at(const void *requests, int n, bool fortran, bool any)
 {
     requests_set s = {.count = 0};
-    pthread_mutex_lock(&all.lock);
+    requests_lock();
     for (int i = 0; i < n && !s.unknown && !(any && s.several); i++) {
         uintptr_t handle = bytes_request_at(requests, i, fortran);
         if (requests_is_null(handle)) continue;
@@ -201,7 +212,7 @@ static requests_set requests_look_at(const void *requests, int n, bool fortran, 
         else
             s.several |= !requests_are_alike(&s.first, e);
     }
-    pthread_mutex_unlock(&all.lock);
+    requests_unlock();
     return s;
 }
 
@@ -276,10 +287,10 @@ static void requests_tell_last(const void *requests, int n, bool fortran)
     uintptr_t last = 0;
     bytes_status status;
     if (!requests_find_last(requests, n, fortran, &last, &status)) return;
-    pthread_mutex_lock(&all.lock);
+    requests_lock();
     const requests_entry *e = requests_find(last);
     requests_entry of = e ? *e : (requests_entry){.kind = REQUESTS_OTHER};
-    pthread_mutex_unlock(&all.lock);
+    requests_unlock();
     if (of.kind == REQUESTS_SENDS || of.kind == REQUESTS_RECEIVES) requests_tell(&of, &status);
 }
 
