@@ -17,6 +17,7 @@ typedef struct situation {
     const char *rule;  // of the first accusation; NULL: nobody is accused
     int rank;          // whom it names
     const char *claim; // a part of it
+    bool twice;        // the same in a second communicator, of the same processes
 } situation;
 
 static int arrival_us(const situation *s, int rank)
@@ -33,25 +34,33 @@ static int transfer_us(const situation *s, int own, int partner, int call)
     return way + (wait > 0 ? wait : 0) + (own * 7 + partner * 5 + call * 3) % 5; // and a little noise
 }
 
-static void write_rank(const situation *s, const char *tree, int rank)
+static void write_rank_of(const situation *s, const char *tree, int rank, int communicator)
 {
     static const char *const operations[] = {"Send", "Recv"};
     char name[64];
-    snprintf(name, sizeof name, "h%d-pid%d.log", rank / s->ranks_a_host, 100 + rank);
+    snprintf(name, sizeof name, "h%d-pid%d-%d.log", rank / s->ranks_a_host, 100 + rank, communicator);
     FILE *f = fopen(tree_path(tree, name), "we");
     assert_non_null(f);
     for (int call = 0; call < CALLS; call++)
         for (int partner = 0; partner < RANKS; partner++)
             for (int o = 0; o < 2 && partner != rank; o++)
-                fprintf(f,
-                        "{\"header\":{\"id\":\"0xab\",\"comm_name\":\"pp\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
-                        "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":1000000,"
-                        "\"hostname\":\"h%d\",\"pid\":%d},\"p2p_perf\":{\"p2p\":\"%s\",\"p2p_sn\":%d,\"p2p_peer\":%d,"
-                        "\"p2p_msg_size_bytes\":1048576,\"p2p_exec_time_us\":%d,\"p2p_timing_source\":\"kernel_gpu\","
-                        "\"p2p_algobw_gbs\":1.0,\"p2p_busbw_gbs\":1.0}}\n",
-                        rank, RANKS, RANKS / s->ranks_a_host, rank / s->ranks_a_host, 100 + rank, operations[o],
-                        (call * RANKS + partner) * 2 + o, partner, transfer_us(s, rank, partner, call));
+                fprintf(
+                    f,
+                    "{\"header\":{\"id\":\"0xa%d\",\"comm_name\":\"pp%d\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
+                    "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":1000000,"
+                    "\"hostname\":\"h%d\",\"pid\":%d},\"p2p_perf\":{\"p2p\":\"%s\",\"p2p_sn\":%d,\"p2p_peer\":%d,"
+                    "\"p2p_msg_size_bytes\":1048576,\"p2p_exec_time_us\":%d,\"p2p_timing_source\":\"kernel_gpu\","
+                    "\"p2p_algobw_gbs\":1.0,\"p2p_busbw_gbs\":1.0}}\n",
+                    communicator, communicator, rank, RANKS, RANKS / s->ranks_a_host, rank / s->ranks_a_host,
+                    100 + rank, operations[o], (call * RANKS + partner) * 2 + o, partner,
+                    transfer_us(s, rank, partner, call));
     assert_int_equal(fclose(f), 0);
+}
+
+static void write_rank(const situation *s, const char *tree, int rank)
+{
+    for (int i = 0; i <= s->twice; i++)
+        write_rank_of(s, tree, rank, i);
 }
 
 static const nccl_finding *next_accusation(const nccl_findings *f, const nccl_finding *after)
@@ -87,16 +96,19 @@ static void check(size_t row, const situation *s)
 static void who_is_named(void **state)
 {
     static const situation rows[] = {
-        {1, -1, -1, -1, {-1, -1}, NULL, 0, NULL},
-        {2, -1, -1, -1, {-1, -1}, NULL, 0, NULL}, // those on one host are five times as fast
-        {4, -1, -1, -1, {-1, -1}, NULL, 0, NULL},
-        {1, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "comes late to Send and Recv, and its partners wait"},
-        {4, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "comes late to Send and Recv, and its partners wait"},
-        {1, -1, 3, -1, {-1, -1}, NULL, 0, NULL}, // it waits for all
-        {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "transfers slowly to and from whichever partner"},
+        {1, -1, -1, -1, {-1, -1}, NULL, 0, NULL, false},
+        {2, -1, -1, -1, {-1, -1}, NULL, 0, NULL, false}, // those on one host are five times as fast
+        {4, -1, -1, -1, {-1, -1}, NULL, 0, NULL, false},
+        {1, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "comes late to Send and Recv, and its partners wait", false},
+        {4, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, "comes late to Send and Recv, and its partners wait", false},
+        {1, -1, 3, -1, {-1, -1}, NULL, 0, NULL, false}, // it waits for all
+        {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "transfers slowly to and from whichever partner", false},
         // of its 14 transfers of each kind 6 are beside near ones
-        {4, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "take 2.9"},
-        {1, -1, -1, -1, {2, 7}, "nccl-slow-pair", 2, "takes 3.9"},
+        {4, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, "take 2.9", false},
+        {1, -1, -1, -1, {2, 7}, "nccl-slow-pair", 2, "takes 3.9", false},
+        {1, 5, -1, -1, {-1, -1}, "nccl-late-partner", 5, ", likewise in 1 other communicator, comes late to", true},
+        {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, ", likewise in 1 other communicator, transfers slowly", true},
+        {1, -1, -1, -1, {2, 7}, "nccl-slow-pair", 2, "takes 3.9", true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
