@@ -235,3 +235,16 @@ no_faults() {
     grep -q NCCL_INSPECTOR_ENABLE err
     [ "$(status_of netprof report --charts c logs/nothing)" = 2 ]
 }
+
+@test "what two communicators with like names waited for is told apart" {
+    local name at=0
+    mkdir like
+    for name in tensor_group_0_replica_of_node tensor_group_1_replica_of_node; do
+        at=$((at + 1))
+        printf '{"header":{"id":"0x%d","comm_name":"%s","rank":0,"n_ranks":2,"nnodes":2},"metadata":{"inspector_output_format_version":"v4.4","dump_timestamp_us":1000000,"hostname":"h","pid":7},%s}\n' \
+            $at $name '"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":4096,"coll_exec_time_us":9,"coll_algobw_gbs":1.0,"coll_busbw_gbs":1.0}' \
+            $at $name '"proxy_trace":{"record_type":"proxy_op","parent_type":"coll","parent_sn":0,"peer":1,"direction":"send","trans_size_bytes":100,"steps":[{"gpu_produce_us":1,"peer_credit_us":2,"wire_us":3}]}' >>like/h-pid7.log
+    done
+    netprof report --chart waits -o c.svg --data c.csv like
+    [ "$(grep -o '^"*AllReduce .*sends, [^",]*' c.csv | sort -u | wc -l)" = 2 ] || { cat c.csv; false; }
+}
