@@ -13,15 +13,15 @@ import time
 MOST = 4096  # NETPROF_MUTANTS_MOST
 # Programs of the tree that are tests, but for those that take long and those that compile the header with flags of
 # their own or look at the layout.
-LABELS_OUT = {"long", "bench", "header", "house", "labelled", "faults", "e2e", "mutants"}
+LABELS_OUT = {"long", "bench", "header", "house", "labelled", "faults", "e2e", "mutants", "sample"}
 # Of the others those that tell something of netprof.h or of report/analysis: the rest is about drawing, other programs and
 # hardware, and what replays a corpus looks for crashes alone. --tests . has all.
 TESTS_QUICK = r"^(?!fuzz\.|unit\.(pages|pages_time|pages_job|charts_plots|document|canvas|plot|number|journal|spool|sessions|" \
-    r"judge|web|wire|watch|slurm|gpu_clients|gpu_libraries|sources_\w+|membership|nccl_plugin)$)"
+    r"judge|web|wire|watch|slurm|gpu_clients|gpu_libraries|sources_\w+|membership)$)"
 # Scripts of tests/cli that every fault meets: what these commands make of their input, and what a program with regions
 # prints and writes, has few tests of units.
 SCRIPTS_QUICK = {"cli.nsys", "cli.nccl", "cli.compare", "cli.regions_series", "cli.regions", "cli.region_ends", "cli.diff",
-                 "cli.check"}
+                 "cli.check", "cli.inputs"}
 SCRIPTS_OUT = {"cli.readme", "cli.samples", "cli.slurm_prologue", "cli.devices"}
 # Faults may delete or fill what a test handles as root: it gets its own /dev, and everything outside of /tmp and the copy
 # is read-only for it, the tree as well.

@@ -20,7 +20,7 @@ typedef struct job_node {
     char path[128], name[128];
     uint64_t calls[JOB_CALLS];
     size_t call_count;
-    uint64_t open, unmeasured, bytes, unread, counted_less, concurrency;
+    uint64_t open, aborted, unmeasured, bytes, unread, counted_less, concurrency;
     uint64_t sums[JOB_COUNTERS];
 } job_node;
 
@@ -144,6 +144,7 @@ SUPPORT void job_stat(job_rank *r, size_t i, netprof_stat *s, uint64_t *buckets)
     s->measured = n->call_count;
     s->calls = n->call_count + n->open + n->unmeasured;
     s->open = n->open;
+    s->aborted = n->aborted;
     s->total_ns = s->inclusive_ns = job_sum(n);
     s->exclusive_ns = s->inclusive_ns > inside ? s->inclusive_ns - inside : 0;
     s->min_ns = n->call_count ? UINT64_MAX : 0;

@@ -352,6 +352,19 @@ static const char net_prof_json[] =
     "{\"id\": 5, \"interface\": 1, \"counter_name\": \"y\", \"value\": 1.5},\n"
     "{\"id\": 6, \"interface\": 1, \"counter_name\": \"z\", \"value\": \"12\"}\n]}\n";
 
+// What a whole file is not is said of no place in it.
+static void json_of_another_program(void **state)
+{
+    static const char made[] = "{\"format\": \"other\", \"version\": 1}";
+    dataset set = {0};
+    netprof_error error;
+    (void)state;
+    assert_int_equal(read_text(&set, made, sizeof made - 1, &error), NETPROF_ERR_FORMAT);
+    assert_string_equal(error.text, "JSON of format other; expected netprof's snapshots");
+    assert_int_equal(error.offset, 0);
+    dataset_free(&set);
+}
+
 // A word at its beginning does not make it netprof's: what its list holds does.
 static void net_prof_json_of_a_host_with_that_name(void **state)
 {
@@ -919,6 +932,7 @@ int main(void)
         cmocka_unit_test(text_of_the_reference),
         cmocka_unit_test(net_prof_json_is_read),
         cmocka_unit_test(net_prof_json_of_a_host_with_that_name),
+        cmocka_unit_test(json_of_another_program),
         cmocka_unit_test(net_prof_json_cut_anywhere),
         cmocka_unit_test(json_damaged_within),
         cmocka_unit_test(json_is_bounded),

@@ -677,6 +677,22 @@ static void brief_gaps(void **state)
 }
 
 // A job has no memory before its first process and behind its last one; it did not begin with nothing.
+// Two and a half intervals are no gap yet; more are.
+static void the_shortest_gap(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU, .interval_s = 1});
+        for (int i = 0; i <= 20; i++)
+            node_take(&f, i < 11 ? i : i + 1.5 + 0.25 * more);
+        node_close(&f);
+        job_report job = report_of(NULL);
+        assert_int_equal(job.nodes[0].gap_count, more);
+        expect_close(job.nodes[0].lanes[JOB_CPU]->known_s, more ? 21.75 - 2.75 : 21.5, 1e-9);
+        job_report_free(&job);
+    }
+}
+
 static void memory_of_processes_that_come_and_go(void **state)
 {
     (void)state;
@@ -1507,6 +1523,7 @@ int main(void)
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
         TEST(brief_gaps),
+        TEST(the_shortest_gap),
         TEST(memory_of_processes_that_come_and_go),
         TEST(memory_of_processes_never_seen),
         TEST(lanes_of_zeros),

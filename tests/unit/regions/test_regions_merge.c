@@ -185,6 +185,35 @@ static void values_of_ranks_are_one(void **state)
     regions_arena_free(&arena);
 }
 
+// Calls that something else ended are counted over all regions and ranks; the first that has some is named.
+static void calls_that_something_else_ended(void **state)
+{
+    (void)state;
+    char *tree = tree_make();
+    for (long rank = 0; rank < 2; rank++) {
+        job_begin(&rank_, rank, "h1");
+        job_call(&rank_, 0, "main", 3000000000);
+        job_call(&rank_, 0, "main/halo", 2000000000);
+        job_call(&rank_, 0, "main/wait", 1000000000);
+        job_find(&rank_, 0, "main/halo")->aborted = rank ? 2 : 1;
+        job_find(&rank_, 0, "main/wait")->aborted = 4;
+        job_write(&rank_, tree);
+    }
+    regions r = read_tree(tree);
+    size_t said = 0;
+    for (size_t i = 0; i < r.note_count; i++) {
+        if (!strstr(r.notes[i].text, "ended from outside")) continue;
+        said++;
+        assert_string_equal(
+            r.notes[i].text,
+            "11 calls were ended from outside, by the end of a thread or of a region around: first in halo");
+        assert_string_equal(r.nodes[r.notes[i].node].name, "halo");
+    }
+    assert_int_equal(said, 1);
+    regions_free(&r);
+    tree_remove(tree);
+}
+
 // Files of one version are no matter; of two they are said.
 static void versions_that_differ_are_said(void **state)
 {
@@ -1123,6 +1152,7 @@ int main(void)
         cmocka_unit_test(threads_and_ranks_are_one_node),
         cmocka_unit_test(values_of_ranks_are_one),
         cmocka_unit_test(versions_that_differ_are_said),
+        cmocka_unit_test(calls_that_something_else_ended),
         cmocka_unit_test(quantiles_lie_within_their_bounds),
         cmocka_unit_test(the_odd_rank_is_farthest_from_the_median),
         cmocka_unit_test(ranks_without_a_region_do_not_count),
