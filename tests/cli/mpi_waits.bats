@@ -73,6 +73,15 @@ idle() {
     expect_late 0
 }
 
+@test "who asks again and again whether something has come waits, whether or not it sleeps in between" {
+    idle mpich 4 test late 5 100
+    expect_late 1
+    idle openmpi 2 testall late 5 100
+    expect_late 1
+    idle mpich 2 iprobe early 5 100
+    expect_late 0
+}
+
 @test "who comes early is not accused: it waits for the others" {
     for mpi in mpich openmpi; do
         for kind in barrier waitany; do

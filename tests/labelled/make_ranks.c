@@ -1,10 +1,12 @@
 // Writes the region files of an MPI program that never ran: steps of work, each of which ends where ranks wait for one another.
 //
-//     make_ranks [-n RANKS] [-p RANKS_PER_HOST] [-s STEPS] [-e NOISE] [-k KIND] [-r RANK] [-x BY] [-c CALL] [-d SEED] [-o ONSET] DIRECTORY
+//     make_ranks [-n RANKS] [-p RANKS_PER_HOST] [-s STEPS] [-e NOISE] [-k KIND] [-r RANK] [-x BY] [-c CALL] [-d SEED] [-o ONSET] [-a N] [-b N] DIRECTORY
 //
 // KIND: even; late, early (rank RANK works BY of a step longer, or less); host (all of its host are late); turns (RANK ranks are late in
 // turn); drifts (a quarter of the run long rank 0 is late, then rank 1, ...); once (rank RANK is late in one step, by BY steps).
 // late and early begin at the share ONSET of the steps, and go on to the end.
+// Every Nth rank does not wait in CALL, but asks (MPI_Test) until all have come: -a: it sleeps for nine tenths of that time; -b: it asks
+// without a pause, and three tenths of the time are spent between its questions.
 // CALL: MPI_Barrier, MPI_Allreduce, ...: all wait for the last one. MPI_Recv: a rank waits for its left neighbour alone.
 #define _GNU_SOURCE
 #include "netprof.h"
@@ -20,11 +22,11 @@
 enum { RANKS = 10000, STEPS = 400, BLOCKS = 64, STEP_NS = 10000000 };
 
 static struct {
-    size_t ranks, per_host, steps, rank;
+    size_t ranks, per_host, steps, rank, naps, spins;
     double noise, by, onset;
     const char *kind, *call;
     uint64_t seed;
-} plan = {8, 4, 200, 3, 0.02, 0.5, 0, "even", "MPI_Allreduce", 1};
+} plan = {8, 4, 200, 3, 0, 0, 0.02, 0.5, 0, "even", "MPI_Allreduce", 1};
 
 static double work[RANKS][STEPS], entered[RANKS][STEPS], left[RANKS][STEPS];
 
@@ -77,7 +79,9 @@ static void make_times(void)
 static void make_rank(const char *folder, size_t i, double run_ns)
 {
     static job_rank r;
-    char host[32], list[8 * BLOCKS], number[4][32];
+    char host[32], list[8 * BLOCKS], number[6][32];
+    bool naps = plan.naps && i % plan.naps == 0, spins = plan.spins && i % plan.spins == 0;
+    double in_call = naps ? 0.1 : spins ? 0.7 : 1, between = 0;
     double inside[BLOCKS] = {0}, block = ceil(run_ns / BLOCKS / 1e6) * 1e6;
     snprintf(host, sizeof host, "h%zu", i / plan.per_host);
     job_begin(&r, (long)i, host);
@@ -85,7 +89,9 @@ static void make_rank(const char *folder, size_t i, double run_ns)
     r.wall_ns = INT64_C(1700000000000000000) / (int64_t)block * (int64_t)block;
     job_call(&r, 0, "MPI_Init", 3000000);
     for (size_t k = 0; k < plan.steps; k++) {
-        job_call(&r, 0, plan.call, (uint64_t)(left[i][k] - entered[i][k]));
+        double waited = left[i][k] - entered[i][k];
+        job_call(&r, 0, naps || spins ? "MPI_Test" : plan.call, (uint64_t)(in_call * waited));
+        between += (1 - in_call) * waited;
         for (size_t b = 0; b < BLOCKS; b++)
             inside[b] +=
                 fmax(fmin(left[i][k], ((double)b + 1) * block) - fmax(entered[i][k], (double)b * block), 0) / block;
@@ -100,17 +106,18 @@ static void make_rank(const char *folder, size_t i, double run_ns)
     snprintf(number[1], sizeof number[1], "%" PRId64, r.wall_ns + (int64_t)((double)count * block));
     snprintf(number[2], sizeof number[2], "%.0f", block);
     snprintf(number[3], sizeof number[3], "%" PRId64, first);
-    const netprof_fact facts[] = {{"mpi_began_ns", number[0]},
-                                  {"mpi_ended_ns", number[1]},
-                                  {"mpi_block_ns", number[2]},
-                                  {"mpi_first_block", number[3]},
+    snprintf(number[4], sizeof number[4], "%.0f", naps ? between : 0);
+    snprintf(number[5], sizeof number[5], "%.0f", spins ? between : 0);
+    const netprof_fact facts[] = {{"mpi_polled_ns", number[4]}, {"mpi_between_polls_ns", number[5]},
+                                  {"mpi_began_ns", number[0]},  {"mpi_ended_ns", number[1]},
+                                  {"mpi_block_ns", number[2]},  {"mpi_first_block", number[3]},
                                   {"mpi_inside", list}};
     job_write_with(&r, folder, facts, sizeof facts / sizeof *facts);
 }
 
 int main(int argc, char **argv)
 {
-    for (int option; (option = getopt(argc, argv, "n:p:s:e:k:r:x:c:d:o:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "n:p:s:e:k:r:x:c:d:o:a:b:")) != -1;) {
         if (option == 'n')
             plan.ranks = (size_t)atol(optarg);
         else if (option == 'p')
@@ -121,6 +128,10 @@ int main(int argc, char **argv)
             plan.noise = atof(optarg);
         else if (option == 'o')
             plan.onset = atof(optarg);
+        else if (option == 'a')
+            plan.naps = (size_t)atol(optarg);
+        else if (option == 'b')
+            plan.spins = (size_t)atol(optarg);
         else if (option == 'k')
             plan.kind = optarg;
         else if (option == 'r')

@@ -108,6 +108,32 @@ static void wait_some(void)
     for (int left = ranks - 1; left > 0; left -= done)
         MPI_Waitsome(ranks, requests, &done, which, MPI_STATUSES_IGNORE);
 }
+static void test_all(void) // asks without a pause
+{
+    int done = 0;
+    send_all();
+    while (!done)
+        MPI_Testall(ranks, requests, &done, MPI_STATUSES_IGNORE);
+}
+static void test_each(void) // sleeps between its questions
+{
+    send_all();
+    for (int i = 0; i < ranks; i++)
+        for (int done = 0; !done;) {
+            MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+            if (!done) work(0.3);
+        }
+}
+static void probe_each(void)
+{
+    send_all();
+    for (int i = 0; i < ranks; i++) {
+        int there = i == rank;
+        while (!there)
+            MPI_Iprobe(i, 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+        if (i != rank) MPI_Recv(more, 1, MPI_CHAR, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
 static void ring(void)
 {
     for (int i = 1; i < ranks; i++)
@@ -155,6 +181,9 @@ static const struct kind {
              {"waitall", receive_all, wait_all},
              {"waitany", receive_all, wait_any},
              {"waitsome", receive_all, wait_some},
+             {"testall", receive_all, test_all},
+             {"test", receive_all, test_each},
+             {"iprobe", NULL, probe_each},
              {"sendrecv", NULL, ring},
              {"ssend", NULL, synchronous},
              {"fence", NULL, fence},

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "peers.h"
+#include "polls.h"
 #include "requests.h"
 #include "ranks.h"
 
@@ -63,6 +64,7 @@
 #define F_type(word)   uintptr_t word = bytes_type_from_fortran(*(const int *)word##_f);
 #define F_types(word)  const void *word = word##_f;
 #define F_int(word)    int word = *(const int *)word##_f;
+#define F_int_p(word)  const int *word = word##_f;
 #define F_comm(word)   uintptr_t word = bytes_comm_from_fortran(*(const int *)word##_f);
 #define F_win(word)    uintptr_t word = ranks_window_from_fortran(*(const int *)word##_f);
 #define F_handle_p(word, handle)                                                                                       \
@@ -113,5 +115,6 @@
 #define forget(request)            requests_forget(request, fortran)
 #define wait_all(requests, n)      requests_wait_all(requests, n, fortran)
 #define wait_any(requests, n)      requests_wait_any(requests, n, fortran)
+#define asked(found)               polls_answered(*(found) != 0)
 #define forget_comm(comm)          ranks_forget(comm, false)
 #define forget_win(win)            ranks_forget(win, true)

@@ -11,6 +11,7 @@ static int write_facts(netprof_writer *w, netprof_error *error);
 #include "blocks.h"
 #include "cpus.h"
 #include "calls.h"
+#include "polls.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -68,6 +69,7 @@ static bool call_begin(call *c)
     netprof_region_id region = atomic_load_explicit(&c->region, memory_order_relaxed);
     if (inside || !abi_here()) return false;
     inside = true;
+    polls_call_begins();
     if (!region) {
         region = netprof_region(c->name);
         atomic_store_explicit(&c->region, region, memory_order_relaxed);
@@ -81,14 +83,32 @@ static bool call_begin(call *c)
 // The time in calls shorter than this is no waiting, and keeping it would cost them more than it tells.
 enum { KEPT_NS = 1000 };
 
-static void run_add(uint64_t from, uint64_t ns)
+static int64_t run_now(uint64_t ticks)
 {
-    if (ns < KEPT_NS || from < run.anchor_ticks) return;
+    return run.began_ns + (int64_t)netprof__ticks_to_ns(ticks - run.anchor_ticks);
+}
+
+static void run_add(const polls_stretch *x)
+{
+    if (x->to_ns - x->from_ns < KEPT_NS) return;
     while (atomic_flag_test_and_set_explicit(&run.lock, memory_order_acquire))
         sched_yield();
-    int64_t begin = run.began_ns + (int64_t)netprof__ticks_to_ns(from - run.anchor_ticks);
-    blocks_add(&run.inside, begin, begin + (int64_t)ns);
+    blocks_add(&run.inside, x->from_ns, x->to_ns);
     atomic_flag_clear_explicit(&run.lock, memory_order_release);
+}
+
+static void run_add_call(uint64_t from, uint64_t ns)
+{
+    polls_stretch over[2];
+    if (from < run.anchor_ticks) {
+        polls_forget();
+        return;
+    }
+    if (ns < KEPT_NS && !polls_goes_on()) return;
+    int64_t begin = run_now(from);
+    size_t count = polls_call_ended(begin, begin + (int64_t)ns, over);
+    for (size_t i = 0; i < count; i++)
+        run_add(&over[i]);
 }
 
 static void call_end(const call *c, int64_t bytes)
@@ -100,7 +120,10 @@ static void call_end(const call *c, int64_t bytes)
     atomic_store_explicit(&run.open, 0, memory_order_relaxed);
     if (bytes > 0) netprof_bytes((uint64_t)bytes);
     netprof_end(region);
-    if (node) run_add(from, node->tally.inclusive - before);
+    if (node)
+        run_add_call(from, node->tally.inclusive - before);
+    else
+        polls_forget();
     peers_call_ended(node ? node->tally.inclusive - before : 0);
     inside = false;
 }
@@ -170,7 +193,7 @@ static netprof_err write_number(netprof_writer *w, const char *key, int64_t valu
     return netprof_write_fact(w, key, text, error);
 }
 
-static netprof_err write_cpus(netprof_writer *w, netprof_error *error)
+static netprof_err write_times(netprof_writer *w, netprof_error *error)
 {
     char text[512] = "";
     cpu_set_t set;
@@ -179,14 +202,11 @@ static netprof_err write_cpus(netprof_writer *w, netprof_error *error)
     if ((*text && netprof_write_fact(w, "mpi_cpus", text, error)) ||
         (ran >= run.cpu_ns && run.cpu_ns >= 0 && write_number(w, "cpu_ns", ran - run.cpu_ns, error)) ||
         (waited >= run.cpu_wait_ns && run.cpu_wait_ns >= 0 &&
-         write_number(w, "cpu_wait_ns", waited - run.cpu_wait_ns, error)))
+         write_number(w, "cpu_wait_ns", waited - run.cpu_wait_ns, error)) ||
+        write_number(w, "mpi_polled_ns", polls_waited_ns(), error) ||
+        write_number(w, "mpi_between_polls_ns", polls_between_ns(), error))
         return NETPROF_ERR_IO;
     return NETPROF_OK;
-}
-
-static int64_t run_now(uint64_t ticks)
-{
-    return run.began_ns + (int64_t)netprof__ticks_to_ns(ticks - run.anchor_ticks);
 }
 
 static netprof_err write_peers(netprof_writer *w, netprof_error *error)
@@ -238,7 +258,7 @@ static int write_facts(netprof_writer *w, netprof_error *error)
     bool waits = !run.ended_ns && open > run.anchor_ticks && ticks > open;
     if (waits) blocks_add(&inside_now, run_now(open), run_now(ticks));
     if (write_number(w, "mpi_began_ns", run.began_ns, error) || write_number(w, "mpi_ended_ns", ended, error) ||
-        (waits && write_number(w, "mpi_open_ns", run_now(ticks) - run_now(open), error)) || write_cpus(w, error) ||
+        (waits && write_number(w, "mpi_open_ns", run_now(ticks) - run_now(open), error)) || write_times(w, error) ||
         write_blocks(w, &inside_now, error) || write_peers(w, error))
         return error && error->code ? (int)error->code : NETPROF_ERR_IO;
     return NETPROF_OK;

@@ -405,6 +405,7 @@ static netprof_err regions_read_all(regions *r, const char *const *paths, size_t
     regions_balance(r);
     regions_tell_times(r);
     regions_find_late(r);
+    regions_find_over_time(r);
     regions_judge(r, options->rules, options->threads);
     regions_conclude(r);
     return NETPROF_OK;

@@ -165,7 +165,8 @@ static void regions_say_late(regions *r)
     const regions_waits *w = &r->waits;
     char who[512], crowd[300], brief[300], works[512], waits_in[300] = "", since[256];
     const char *is = w->late_count > 1 && w->host == REGIONS_NONE ? "are" : "is";
-    double others = r->ranks[w->late[0].rank].times.work_ns - w->late[0].excess_ns;
+    const regions_times *own = &r->ranks[w->late[0].rank].times;
+    double others = own->work_ns - own->doubt_ns - w->late[0].excess_ns;
     regions_late_who(r, who, sizeof who);
     regions_work_text(r, works, sizeof works);
     regions_late_since(r, since, sizeof since);
@@ -208,15 +209,21 @@ static void regions_say_cpu_of_late(regions *r)
             first->label, regions_time_text((double)first->cpu_ns).text);
 }
 
-static void regions_say_polls(regions *r)
+// Of files that do not tell how long it was between its questions, how often it asked.
+static void regions_say_polls(regions *r, size_t number)
 {
-    const regions_waits *w = &r->waits;
-    const regions_times *t = &r->ranks[w->late[0].rank].times;
-    if (t->polls < 1000 || (double)t->polls < 100 * t->work_ns / 1e9) return;
-    regions_say(r, SEVERITY_INFO, REGIONS_NONE, w->late[0].rank, NULL,
-                "Rank %s asked %s whether something had come (MPI_Test, MPI_Iprobe): what it does in between counts as "
-                "work, and may be waiting",
-                r->ranks[w->late[0].rank].label, words_many(t->polls, "time").text);
+    const regions_rank *rank = &r->ranks[number];
+    const regions_times *t = &rank->times;
+    char between[128] = "";
+    bool known = rank->between_polls_ns >= 0;
+    if (!known && (t->polls < 1000 || (double)t->polls < 100 * t->work_ns / 1e9)) return;
+    if (known && t->doubt_ns < 0.02 * t->run_ns) return;
+    if (known) snprintf(between, sizeof between, ", %s in all,", regions_time_text(t->doubt_ns).text);
+    regions_say(
+        r, SEVERITY_INFO, REGIONS_NONE, number, NULL,
+        "Rank %s asked %s whether something had come (MPI_Test, MPI_Iprobe): what it does in between%s counts as "
+        "work, and may be waiting",
+        rank->label, words_many(t->polls, "time").text, between);
 }
 
 static void regions_say_turns(regions *r)
@@ -345,6 +352,43 @@ static void regions_say_early(regions *r)
                 regions_rank_text(r, w->early, who, sizeof who), regions_time_text(least).text);
 }
 
+// ---- over time, without MPI ----
+
+// A share of the time; of several threads how many are in there.
+static words_text regions_in_region_text(double value, bool threads)
+{
+    words_text text = words_share(value);
+    if (threads) snprintf(text.text, sizeof text.text, "%.20s threads", words_number(value).text);
+    return text;
+}
+
+void regions_say_over_time(regions *r, size_t slow)
+{
+    const regions_waits *w = &r->waits;
+    const regions_alone *x = &w->in_region;
+    char who[512], when[200], range[2 * sizeof(words_text) + 8];
+    if (x->rank == REGIONS_NONE) return;
+    const char *name = r->nodes[w->region].name;
+    bool threads = fmax(x->share, x->high) > 1.05, named = false;
+    words_text own = regions_in_region_text(x->share, threads), low = regions_in_region_text(x->low, threads),
+               high = regions_in_region_text(x->high, threads);
+    // That it is slowest there is said, and that others wait for it; since when is new. No culprit where waits are known.
+    named |= slow != REGIONS_NONE && strcmp(r->nodes[slow].name, name) == 0 &&
+             r->nodes[slow].cells[r->nodes[slow].odd].rank == x->rank;
+    severity s = x->more && !named && !w->known ? SEVERITY_WATCH : SEVERITY_INFO;
+    regions_rank_text(r, x->rank, who, sizeof who);
+    regions_alone_when(x, when, sizeof when);
+    if (strcmp(low.text, high.text) == 0)
+        snprintf(range, sizeof range, "%s", low.text);
+    else
+        snprintf(range, sizeof range, "%s to %s", low.text, high.text);
+    regions_say(r, s, w->region, x->rank,
+                memory_format("%s alone spends %s time in %s%s", who, x->more ? "more" : "less", name, when),
+                "%s alone spends %s%s in %s%s; the %s %s", who, x->silent ? "next to no time" : own.text,
+                x->silent || threads ? "" : " of its time", name, when,
+                r->rank_count == 2 ? "other rank" : words_many(r->rank_count - 1, "other rank").text, range);
+}
+
 // ---- all of it ----
 
 // The finding that it is told with is told: it leaves the list.
@@ -376,8 +420,9 @@ bool regions_blame(regions *r, const regions_finding **worst, size_t *count)
     regions_say_crowd(r);
     if (w->late_count && !w->in_turn) {
         regions_say_cpu_of_late(r);
-        regions_say_polls(r);
+        regions_say_polls(r, w->late[0].rank);
     }
+    if (w->in_doubt != REGIONS_NONE) regions_say_polls(r, w->in_doubt);
     regions_say_early(r);
     return w->late_count || w->held != REGIONS_NONE;
 }

@@ -85,6 +85,11 @@ static double regions_work_of(const regions_rank *rank)
 {
     return rank->times.work_ns;
 }
+// Without what may have been waiting.
+static double regions_sure_work_of(const regions_rank *rank)
+{
+    return rank->times.work_ns - rank->times.doubt_ns;
+}
 static double regions_waiting_of(const regions_rank *rank)
 {
     return rank->times.peer_ns + rank->times.all_ns;
@@ -156,12 +161,24 @@ static void regions_find_late_of_few(regions *r)
 {
     double most = 0, *leads = memory_array(NULL, r->rank_count, sizeof *leads);
     for (size_t i = 0; i < r->rank_count; i++) {
-        leads[i] = regions_work_of(&r->ranks[i]) - regions_median_without(r, regions_work_of, i);
+        leads[i] = regions_sure_work_of(&r->ranks[i]) - regions_median_without(r, regions_work_of, i);
         most = fmax(most, leads[i]);
     }
     for (size_t i = 0; i < r->rank_count && most > 0; i++)
         if (leads[i] > most * 2 / 3 && regions_leads_steadily(r, i)) regions_add_late(r, i, NAN, NAN, leads[i]);
     free(leads);
+}
+
+// Nobody is late, but somebody would be if what it did between its questions was work.
+static void regions_find_in_doubt(regions *r)
+{
+    double most = 0.1 * r->waits.run_ns;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        double lead = regions_work_of(&r->ranks[i]) - regions_median_without(r, regions_work_of, i);
+        if (lead < most || r->ranks[i].times.doubt_ns < 0.5 * lead) continue;
+        most = lead;
+        r->waits.in_doubt = i;
+    }
 }
 
 // ---- many ranks ----
@@ -172,8 +189,14 @@ static void regions_find_late_of_many(regions *r)
     size_t n = r->rank_count, count = regions_outliers(places, n, n / 2);
     size_t low = count + (n - count - 1) / 2,
            high = count + (n - count) / 2; // the middle of the others, which are sorted
-    for (size_t i = 0; i < count; i++)
-        regions_add_late(r, places[i].rank, NAN, NAN, places[i].value - (places[low].value + places[high].value) / 2);
+    for (size_t i = 0; i < count; i++) {
+        double excess = places[i].value - (places[low].value + places[high].value) / 2;
+        double sure = excess - r->ranks[places[i].rank].times.doubt_ns;
+        if (sure >= 0.5 * excess)
+            regions_add_late(r, places[i].rank, NAN, NAN, sure);
+        else
+            r->waits.in_doubt = places[i].rank;
+    }
     free(places);
 }
 
@@ -526,12 +549,14 @@ void regions_find_late(regions *r)
 {
     regions_waits *w = &r->waits;
     w->host = w->where = w->waits_in = w->held = w->held_in = w->held_until = w->early = w->crowded = REGIONS_NONE;
+    w->in_doubt = REGIONS_NONE;
     w->alone.rank = REGIONS_NONE;
     w->cpu_wait_share = NAN;
     if (w->known && r->rank_count > 1 && r->runs == 1) {
         regions_find_alone(r);
         regions_find_late_of_many(r);
         if (!w->late_count && r->rank_count < FEW_RANKS) regions_find_late_of_few(r);
+        if (!w->late_count && w->in_doubt == REGIONS_NONE) regions_find_in_doubt(r);
         if (w->late_count > r->rank_count / 2) regions_forget_late(w);
         if (!w->late_count) regions_find_turns(r);
         regions_find_late_alone(r);

@@ -32,6 +32,7 @@ typedef struct regions_times {
     double peer_ns;    // waiting for some other rank
     double all_ns;     // waiting in collectives
     double work_ns;    // all else
+    double doubt_ns;   // of work_ns: between calls that asked in vain, and may have been waiting
     uint64_t meetings; // how often it waited, as far as one wait is independent of another
     uint64_t polls;
 } regions_times;
@@ -84,8 +85,10 @@ typedef struct regions_rank {
     const char *cpus;            // that it may use, "0-3,8"; "" unknown
     int64_t cpu_ns, cpu_wait_ns; // CPU time of all threads; how long the main thread waited for a CPU; -1: not known
     int64_t open_ns;             // how long the call of MPI had lasted that was open when the file was written; or 0
-    bool ended;                  // it left MPI_Finalize
-    size_t run;                  // 0; higher: of a later run whose files lie in the same place
+    // Between calls that asked in vain whether something had come: it waited; it worked or waited. -1: not known.
+    int64_t polled_ns, between_polls_ns;
+    bool ended; // it left MPI_Finalize
+    size_t run; // 0; higher: of a later run whose files lie in the same place
     // How the process ended: "exit", "quick_exit", "MPI_Abort", "no" (it ran when the file was written); "" unknown.
     const char *end;
     const char *run_name;                    // what the launcher calls the run; "" unknown
@@ -282,11 +285,15 @@ typedef struct regions_waits {
     double held_ns;
     size_t early;        // a rank that has much less work than all others; or REGIONS_NONE
     regions_alone alone; // more: it is also the one that is late
-    double even_ns;      // by how much the run would be shorter if all work were spread evenly, at most
+    // The same by regions that ranks sampled over time, without MPI: shares of its time, or threads, in one region.
+    regions_alone in_region;
+    size_t region;  // the first node of its name
+    double even_ns; // by how much the run would be shorter if all work were spread evenly, at most
     // The host with most ranks for each CPU, where they are more; or REGIONS_NONE.
     size_t crowded, crowded_cpus;
     double cpu_wait_share; // of the time of the rank that waited for a CPU most; NAN unknown
     bool crowd_explains;   // the late rank waited so much longer for a CPU than the others
+    size_t in_doubt;       // a rank that would be late if what it did between its questions was work; or REGIONS_NONE
 } regions_waits;
 
 // ---- one step ----

@@ -547,13 +547,15 @@ void regions_conclude(regions *r)
     const regions_finding *worst[FINDINGS_TOLD];
     size_t count = regions_worst_findings(r, worst, FINDINGS_TOLD);
     bool blamed = regions_blame(r, worst, &count);
+    size_t slow = REGIONS_NONE;
     if (!blamed && !r->waits.known && r->runs == 1 && !r->children) {
-        size_t slow = regions_costliest_odd(r);
+        slow = regions_costliest_odd(r);
         if (slow != REGIONS_NONE)
             regions_say_slow(r, slow);
         else
             regions_say_uneven(r);
     }
+    regions_say_over_time(r, slow);
     regions_ask_about(r, 0,
                       blamed && r->waits.held != REGIONS_NONE ? "Who is held?"
                       : blamed || r->note_count               ? "Who is unlike?"

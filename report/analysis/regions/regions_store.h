@@ -134,6 +134,7 @@ void regions_tell_runs(regions *r);                            // children, and 
 void regions_balance(regions *r);                              // sums, shares, odd ranks
 void regions_tell_times(regions *r);                           // work and waiting of each rank
 void regions_find_late(regions *r);                            // who waited for whom
+void regions_find_over_time(regions *r);                       // who is unlike in what was sampled over time
 void regions_judge(regions *r, const rules *set, int threads); // NICs and findings
 void regions_conclude(regions *r);                             // notes and title
 
@@ -157,6 +158,9 @@ double regions_run_ns(const regions *r);           // of a rank
 severity regions_cost_severity(const regions *r, double ns);
 // False: nobody was blamed or held. The list loses the finding that was told with it.
 bool regions_blame(regions *r, const regions_finding **worst, size_t *count);
+// Who alone spends more or less of its time in a region, as far as that is not said: `slow`, the node in which a rank was
+// named, or REGIONS_NONE.
+void regions_say_over_time(regions *r, size_t slow);
 const char *regions_device_name(const regions *r, const regions_finding *x);
 // The worst finding on the NICs of the rank's host, in the node or one around it, that a title may name; or NULL.
 const regions_finding *regions_finding_around(const regions *r, const regions_finding *const *worst, size_t count,

@@ -61,10 +61,17 @@ static double regions_run_of(const regions_rank *rank, bool mpi)
     return rank->threads <= 1 ? (double)rank->time_ns : rank->times.run_ns;
 }
 
+// Outside MPI, but waiting.
+static double regions_polled_of(const regions_rank *rank)
+{
+    return fmax((double)rank->polled_ns, 0);
+}
+
 static void regions_end_times(regions_rank *rank, bool mpi, uint64_t apart)
 {
     regions_times *t = &rank->times;
     t->run_ns = regions_run_of(rank, mpi);
+    t->peer_ns += regions_polled_of(rank);
     double waiting = t->peer_ns + t->all_ns;
     if (waiting > t->run_ns && waiting > 0) { // of several threads
         t->peer_ns *= t->run_ns / waiting;
@@ -73,12 +80,14 @@ static void regions_end_times(regions_rank *rank, bool mpi, uint64_t apart)
     }
     t->mpi_ns = fmin(t->mpi_ns, t->run_ns);
     t->work_ns = t->run_ns - waiting;
+    t->doubt_ns = fmin(fmax((double)rank->between_polls_ns, 0), t->work_ns);
     t->meetings /= apart;
     // Waits of several threads that overlap have no one time that could be divided.
     t->known = t->run_ns > 0 && (mpi || t->known);
 }
 
-// Ranks that were killed wrote their files at different moments: what all of them have is compared.
+// Ranks that were killed wrote their files at different moments: what all of them have is compared. What is inside MPI in
+// blocks holds what lies between questions, too.
 static void regions_times_in_common(regions *r)
 {
     double from, to;
@@ -89,9 +98,10 @@ static void regions_times_in_common(regions *r)
     for (size_t i = 0; i < r->rank_count; i++) {
         regions_times *t = &r->ranks[i].times;
         double waiting = t->peer_ns + t->all_ns, inside = regions_blocks_inside(&r->ranks[i].blocks, from, to);
-        double scale = t->mpi_ns > 0 ? inside / t->mpi_ns : 0;
+        double all = t->mpi_ns + regions_polled_of(&r->ranks[i]) + t->doubt_ns, scale = all > 0 ? inside / all : 0;
         t->run_ns = to - from;
-        t->mpi_ns = inside;
+        t->mpi_ns *= scale;
+        t->doubt_ns *= scale;
         t->peer_ns *= scale;
         t->all_ns *= scale;
         t->work_ns = t->run_ns - fmin(waiting * scale, t->run_ns);

@@ -93,6 +93,8 @@ static void regions_add_rank(regions *r, const regions_part *part, const regions
                          .cpu_ns = regions_number(regions_fact_of(origin, "cpu_ns")),
                          .cpu_wait_ns = regions_number(regions_fact_of(origin, "cpu_wait_ns")),
                          .open_ns = regions_number(regions_fact_of(origin, "mpi_open_ns")),
+                         .polled_ns = regions_number(regions_fact_of(origin, "mpi_polled_ns")),
+                         .between_polls_ns = regions_number(regions_fact_of(origin, "mpi_between_polls_ns")),
                          .end = regions_keep_text(arena, regions_fact_of(origin, "ended")),
                          .run_name = regions_keep_text(arena, regions_fact_of(origin, "run")),
                          .start = regions_number(regions_fact_of(origin, "process_start")),

@@ -633,6 +633,42 @@ static void who_hangs_waits(void **state)
     tree_remove(tree);
 }
 
+// Rank 0 works longest. Rank 5 asks for it all the while: between its questions it slept, or nobody can tell.
+static void who_asks_for_it_waits(void **state)
+{
+    (void)state;
+    for (int slept = 0; slept < 2; slept++) {
+        char *tree = tree_make();
+        for (long i = 0; i < 8; i++) {
+            bool asks = i == 5;
+            const netprof_fact facts[] = {{"mpi_polled_ns", asks && slept ? "800000" : "0"},
+                                          {"mpi_between_polls_ns", asks && !slept ? "800000"
+                                                                   : i            ? "0"
+                                                                                  : "50000"}};
+            job_begin(&rank_, i, "h");
+            job_call(&rank_, 0, "MPI_Init", 10);
+            if (asks)
+                job_calls(&rank_, 0, "MPI_Test", 100, 1000);
+            else
+                job_calls(&rank_, 0, "MPI_Barrier", 10, i ? 90000 + (uint64_t)i : 10000);
+            rank_.elapsed_ns = 1000010;
+            job_write_with(&rank_, tree, facts, 2);
+        }
+        regions r = read_job(tree);
+        expect_first(&r, 0);
+        assert_int_equal(r.waits.late_count, 1);
+        if (!is_told(&r, "Rank 0 is late: it works 900 µs; the others work 100 µs in the median"))
+            fail_msg("%s", r.notes[0].text);
+        assert_int_equal(r.waits.in_doubt, slept ? REGIONS_NONE : 5);
+        assert_int_equal(is_told(&r, "Rank 5 asked 100 times whether something had come (MPI_Test, MPI_Iprobe): what "
+                                     "it does in between, 800 µs in all, counts as work, and may be waiting"),
+                         !slept);
+        assert_true(fabs(r.ranks[5].times.work_ns - (slept ? 100000 : 900000)) < 1);
+        regions_free(&r);
+        tree_remove(tree);
+    }
+}
+
 static void every_call_has_its_class(void **state)
 {
     static const struct {
@@ -702,6 +738,7 @@ int main(void)
         cmocka_unit_test(who_shares_cpus_is_blamed_with_care),
         cmocka_unit_test(waits_for_cpus_are_of_one_rank_or_of_each),
         cmocka_unit_test(who_hangs_waits),
+        cmocka_unit_test(who_asks_for_it_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
