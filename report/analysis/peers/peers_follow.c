@@ -308,8 +308,10 @@ static void follow_refine(const follow_axis *a, size_t peer, const bool *unlike,
         follow_measure(a, peer, 0, better.from, &first);
         if (first.height > x->height) *x = first, better = (peers_stretch){0, first.to};
     }
-    // What is usual is less certain than its own level before, where there are few.
+    // What is usual is less certain than its own level before, where there are few. That noise goes with the level tells
+    // more where it does.
     if (a->count <= FOLLOW_FEW) x->height = fmin(x->height, peers_onset_height(own, a->windows, better));
+    x->height = fmax(x->height, peers_onset_evidence(own, a->windows, better));
     free(own);
     free(others);
 }
@@ -409,46 +411,61 @@ static size_t follow_round(peers_outcome *o, follow_axis *a, double silent, peer
     return found;
 }
 
-// The one that stands out most of all; a->count: none does.
-static size_t follow_most(follow_axis *a)
+// The ones that stand out most of all, and the second; a->count: none does.
+static void follow_most(follow_axis *a, size_t most[2], double heights[2])
 {
-    size_t most = a->count;
-    double height = 0;
+    most[0] = most[1] = a->count;
+    heights[0] = heights[1] = 0;
     for (size_t i = 0; i < a->count; i++) {
         follow_stretch x = {0};
         if (!a->left_out[i]) x = follow_find(a, i);
-        if (x.height > height) height = x.height, most = i;
+        size_t at = x.height > heights[0] ? 0 : 1;
+        if (!(x.height > heights[at])) continue;
+        if (!at) most[1] = most[0], heights[1] = heights[0];
+        most[at] = i;
+        heights[at] = x.height;
     }
-    return most;
 }
 
-// The same of a small group, whose usual level each one disturbs: only the one that stands out most, beside the others
-// alone. `without`: [count], room to say so.
-static size_t follow_round_of_few(peers_outcome *o, const follow_input *in, follow_axis *a, bool *without,
-                                  peers_mark *marks)
+// Is this one unlike the others alone? `without`: [count], room to say so, of it if it is.
+static bool follow_one_of_few(peers_outcome *o, const follow_input *in, size_t peer, bool *without, peers_mark *marks)
 {
-    size_t most = follow_most(a);
-    if (most == a->count) return 0;
     follow_axis others;
-    bool *none = memory_calloc(a->count + 1, sizeof *none), found = false;
-    without[most] = true;
+    bool *none = memory_calloc(in->count + 1, sizeof *none), found = false;
+    without[peer] = true;
     if (follow_axis_make(&others, in, without)) {
         double chance = NAN;
-        others.left_out[most] = false;
-        others.own_noise[most] = follow_noise_of(others.ratio + most * others.windows, others.windows);
-        follow_stretch x = follow_find(&others, most);
-        follow_refine(&others, most, none, &x);
-        bool is_silent = follow_is_silent(&others, most, &x, in->silent);
-        found = follow_is_unlike(&others, &x) && (is_silent || follow_judge(&others, most, &x, none, &chance));
+        others.left_out[peer] = false;
+        others.own_noise[peer] = follow_noise_of(others.ratio + peer * others.windows, others.windows);
+        follow_stretch x = follow_find(&others, peer);
+        follow_refine(&others, peer, none, &x);
+        bool is_silent = follow_is_silent(&others, peer, &x, in->silent);
+        found = follow_is_unlike(&others, &x) && (is_silent || follow_judge(&others, peer, &x, none, &chance));
         if (found) {
-            follow_mark(&others, &marks[most], &x);
-            marks[most].is_silent = is_silent;
+            follow_mark(&others, &marks[peer], &x);
+            marks[peer].is_silent = is_silent;
             o->chance = chance;
         }
     }
+    without[peer] = found;
     follow_axis_free(&others);
     free(none);
     return found;
+}
+
+// The same of a small group, whose usual level each one disturbs: only the one that stands out most, beside the others
+// alone. Of a few it may be the second, where much noise made the first.
+static size_t follow_round_of_few(peers_outcome *o, const follow_input *in, follow_axis *a, bool *without,
+                                  peers_mark *marks)
+{
+    static const double stands_out = 4; // standard deviations
+    size_t most[2];
+    double heights[2];
+    follow_most(a, most, heights);
+    if (most[0] == a->count) return 0;
+    if (follow_one_of_few(o, in, most[0], without, marks)) return 1;
+    if (a->count > FOLLOW_FEW || heights[1] < stands_out) return 0;
+    return follow_one_of_few(o, in, most[1], without, marks);
 }
 
 static void follow_group(peers_outcome *o, const follow_input *in, peers_mark *marks)
@@ -571,20 +588,40 @@ static follow_stretch follow_pair_find(const follow_pair *p, size_t which)
     return more > 2 * log((double)p->count) ? best : until_end;
 }
 
-// Beyond chance, and not only beside what the other does: their shares changed, too.
-static bool follow_pair_changed(const follow_pair *p, const follow_stretch *x)
+// Not only beside what the other does: their shares changed, too.
+static bool follow_pair_shares_changed(const follow_pair *p, const follow_stretch *x)
 {
     static const double least_share = 2.5; // standard deviations
-    double n = (double)p->count, k = (double)(x->to - x->from), looks = x->to == p->count ? 2 * n : n * n;
-    double share = fabs(follow_pair_apart(p, 2, x->from, x->to)) * sqrt(k * (n - k) / n) / p->share_noise;
-    return share >= least_share && erfc(x->height / sqrt(2)) * looks <= follow_two_chance;
+    double n = (double)p->count, k = (double)(x->to - x->from);
+    return fabs(follow_pair_apart(p, 2, x->from, x->to)) * sqrt(k * (n - k) / n) / p->share_noise >= least_share;
+}
+
+// Beyond chance.
+static bool follow_pair_changed(const follow_pair *p, const follow_stretch *x)
+{
+    double n = (double)p->count, looks = x->to == p->count ? 2 * n : n * n;
+    return follow_pair_shares_changed(p, x) && erfc(x->height / sqrt(2)) * looks <= follow_two_chance;
+}
+
+// Did one move, and the other not? In logarithms of the levels in the stretch and outside. What noise makes of levels is
+// let pass, as long as the one moved twice as far.
+static bool follow_pair_one_moved(const follow_pair *p, const follow_stretch *x, size_t which, const double moved[2])
+{
+    static const double still = 1.25;
+    double n = (double)p->count, k = (double)(x->to - x->from), own = fabs(log(moved[which])), noise[2];
+    for (size_t i = 0; i < 2; i++)
+        noise[i] = 2 * sqrt(p->variance[i] * (1 / k + 1 / (n - k))) / (p->sums[i][p->count] / n);
+    double most = fmax(log(still), fmin(log(still) + noise[!which], own / 2));
+    return fabs(log(moved[!which])) <= most && own + fmin(noise[which], 0.1) >= log(PEERS_APART) &&
+           follow_is_apart(moved[which] / moved[!which]);
 }
 
 // One of two is the odd one where its own level moved and the other's did not.
-static void follow_two_moved(peers_outcome *o, const float *values, size_t windows, const size_t *known, size_t count,
-                             const follow_stretch *x, peers_mark *marks)
+static void follow_two_moved(peers_outcome *o, const follow_pair *p, const float *values, size_t windows,
+                             const size_t *known, const follow_stretch *x, peers_mark *marks)
 {
     double moved[2], inside[2];
+    size_t count = p->count;
     for (size_t i = 0; i < 2; i++) {
         double in = 0, out = 0;
         for (size_t v = 0; v < count; v++)
@@ -593,8 +630,7 @@ static void follow_two_moved(peers_outcome *o, const float *values, size_t windo
         moved[i] = inside[i] / (out / (double)(count - (x->to - x->from)));
     }
     for (size_t i = 0; i < 2; i++) {
-        bool other_stays = moved[!i] > 0.8 && moved[!i] < 1.25;
-        if (!other_stays || !follow_is_apart(moved[i])) continue;
+        if (!follow_pair_one_moved(p, x, i, moved)) continue;
         o->kind = PEERS_ONE;
         o->odd = i;
         o->unlike = 1;
@@ -622,7 +658,9 @@ static void follow_two_refine(const float *values, size_t windows, const size_t 
     peers_stretch better = peers_onset(own, count, FOLLOW_LEAST);
     x->from = better.from;
     x->to = better.to;
-    x->height = peers_onset_height(own, count, better);
+    // Beyond chance by two measures, of which the first counts all noise as if it were of one size.
+    x->height = fmax(x->height, peers_onset_height(own, count, better));
+    x->height = fmin(x->height, peers_onset_evidence(own, count, better));
     free(own);
     free(other);
 }
@@ -638,9 +676,9 @@ static void follow_two(peers_outcome *o, const float *values, size_t windows, do
         follow_stretch x = follow_pair_find(&p, 0), other = follow_pair_find(&p, 1);
         size_t which = other.height > x.height;
         if (which) x = other;
-        bool changed = follow_pair_changed(&p, &x);
+        bool changed = follow_pair_shares_changed(&p, &x);
         if (changed) follow_two_refine(values, windows, known, count, which, &x);
-        if (changed && follow_pair_changed(&p, &x)) follow_two_moved(o, values, windows, known, count, &x, marks);
+        if (changed && follow_pair_changed(&p, &x)) follow_two_moved(o, &p, values, windows, known, &x, marks);
         if (o->kind == PEERS_ONE) o->is_silent = marks[o->odd].is_silent = o->value <= silent;
         follow_pair_free(&p);
     }

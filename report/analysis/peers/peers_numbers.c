@@ -96,7 +96,8 @@ peers_sum peers_sum_of(const double *values, size_t count, const bool *without)
 
 peers_error peers_error_of(double variance, double others, double noise, double noise_freedom)
 {
-    double freedom = fmax(others - 1, 0), more = fmax(variance - noise, 0);
+    double freedom = fmax(others - 1, 0), chance = 1 + 1.3 * sqrt(2 / fmax(freedom, 1)); // one in ten is above
+    double more = fmax(variance - noise * chance, 0);
     peers_error e = {.noise = noise, .noise_freedom = fmax(noise_freedom, 1)};
     e.between_freedom = freedom + peers_usual_freedom;
     e.between = (freedom * more + peers_usual_freedom * peers_usual * peers_usual) / e.between_freedom;

@@ -26,7 +26,7 @@ peers_sum peers_sum_of(const double *values, size_t count, const bool *without);
 double peers_chance(double difference, const peers_error *e, double others);
 // How often a healthy group of this size may be accused.
 double peers_chance_most(size_t count);
-// What is between `others` of this variance, after their noise is taken off and what is usual is added.
+// What is between `others` of this variance, after what noise may make of it is taken off and what is usual is added.
 peers_error peers_error_of(double variance, double others, double noise, double noise_freedom);
 
 #endif

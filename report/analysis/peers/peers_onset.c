@@ -30,6 +30,12 @@ static void onset_sums_make(onset_sums *s, const double *values, size_t count)
     s->least = 0.01 * s->of[count] / (double)count;
 }
 
+static void onset_sums_free(onset_sums *s)
+{
+    free(s->of);
+    free(s->squares);
+}
+
 static double onset_likelihood(const onset_sums *s, peers_stretch x, bool goes_with_level)
 {
     double n = (double)s->count, in = (double)(x.to - x.from), out = n - in;
@@ -55,14 +61,61 @@ static onset_fit onset_best(const onset_sums *s, size_t least, bool goes_with_le
     return best.likelihood - until_end.likelihood > 2 * log((double)s->count) ? best : until_end;
 }
 
+// How much of the likelihood lies at most two values beside each of them, in place.
+static void onset_gather(double *weights, size_t low, size_t high)
+{
+    enum { ONSET_NEAR = 2 };
+    double *near = memory_calloc(high + 1, sizeof *near), best = -INFINITY;
+    for (size_t at = low; at <= high; at++)
+        best = fmax(best, weights[at]);
+    for (size_t at = low; at <= high; at++)
+        for (size_t i = at > low + ONSET_NEAR ? at - ONSET_NEAR : low; i <= high && i <= at + ONSET_NEAR; i++)
+            near[at] += exp(weights[i] - best) * (i == at ? 1.02 : 1); // of equally good ones the likeliest
+    for (size_t at = low; at <= high; at++)
+        weights[at] = near[at];
+    free(near);
+}
+
+// The edge of the stretch, its begin or its end, that is most probably at most two values beside the true one.
+static size_t onset_edge(const onset_sums *s, peers_stretch x, bool goes_with_level, bool of_end, size_t least)
+{
+    size_t low = of_end ? x.from + least : x.to == s->count ? least : 0, high = of_end ? s->count : x.to - least;
+    size_t edge = of_end ? x.to : x.from;
+    double *weights = memory_calloc(s->count + 1, sizeof *weights);
+    for (size_t at = low; at <= high; at++) {
+        peers_stretch y = {of_end ? x.from : at, of_end ? at : x.to};
+        bool fits = s->count - (y.to - y.from) >= least;
+        weights[at] = fits ? onset_likelihood(s, y, goes_with_level) : -INFINITY;
+    }
+    onset_gather(weights, low, high);
+    for (size_t at = low; at <= high; at++)
+        if (weights[at] > weights[edge]) edge = at;
+    free(weights);
+    return edge;
+}
+
 peers_stretch peers_onset(const double *values, size_t count, size_t least)
 {
     onset_sums s;
     onset_sums_make(&s, values, count);
     onset_fit same = onset_best(&s, least, false), with = onset_best(&s, least, true);
-    free(s.of);
-    free(s.squares);
-    return with.likelihood > same.likelihood ? with.x : same.x;
+    bool goes_with_level = with.likelihood > same.likelihood;
+    peers_stretch x = goes_with_level ? with.x : same.x;
+    if (x.from > 0) x.from = onset_edge(&s, x, goes_with_level, false, least);
+    if (x.to < count) x.to = onset_edge(&s, x, goes_with_level, true, least);
+    onset_sums_free(&s);
+    return x;
+}
+
+double peers_onset_evidence(const double *values, size_t count, peers_stretch x)
+{
+    onset_sums s;
+    onset_sums_make(&s, values, count);
+    double n = (double)count, mean = s.of[count] / n, variance = s.squares[count] / n - mean * mean;
+    double none = -n / 2 * log(fmax(variance, 0) + s.least * s.least);
+    double one = fmax(onset_likelihood(&s, x, false), onset_likelihood(&s, x, true));
+    onset_sums_free(&s);
+    return sqrt(2 * fmax(one - none, 0));
 }
 
 double peers_onset_height(const double *values, size_t count, peers_stretch x)
