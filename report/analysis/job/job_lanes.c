@@ -73,6 +73,8 @@ static void job_sort_nodes(job_report *r)
         r->devices[i].node = places[r->devices[i].node];
     for (size_t i = 0; i < arrlenu(reader->found); i++)
         reader->found[i].node = places[reader->found[i].node];
+    for (size_t i = 0; i < arrlenu(reader->rule_values); i++)
+        reader->rule_values[i].node = places[reader->rule_values[i].node];
     for (size_t i = 0; i < arrlenu(reader->runs); i++)
         reader->runs[i].node = places[reader->runs[i].node];
     if (reader->worst_ended != JOB_NONE) reader->worst_ended = places[reader->worst_ended];

@@ -195,6 +195,7 @@ static void job_free_reader(job_report *r)
     free(reader->given_list);
     arrfree(reader->told);
     arrfree(reader->found);
+    arrfree(reader->rule_values);
     for (size_t i = 0; i < arrlenu(reader->troubles); i++)
         job_bins_free(reader->troubles[i].bins);
     arrfree(reader->troubles);

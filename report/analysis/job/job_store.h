@@ -21,6 +21,13 @@ typedef struct job_episode {
 } job_episode;
 
 // A finding of the rules about one node; folded by rule in the end.
+// The worst value of a rule about faults on a node where it was judged.
+typedef struct job_rule_value {
+    const rule *rule;
+    size_t node;
+    double value;
+} job_rule_value;
+
 typedef struct job_node_finding {
     size_t node;
     severity severity;
@@ -98,7 +105,8 @@ typedef struct job_reader {
     job_node_reader *nodes; // one for each of job_report.nodes
     job_episode *episodes;
     job_node_finding *found;
-    job_told *told; // by incidents
+    job_rule_value *rule_values; // node after node, in the rules' order
+    job_told *told;              // by incidents
     job_trouble *troubles;
     struct {
         map_key key; // (event, device)

@@ -135,6 +135,63 @@ static void nodes_compare_load(findings_node *nodes, size_t count, const rules *
     }
 }
 
+// ---- faults that one of them alone has ----
+
+bool findings_is_of_faults(const rule *x)
+{
+    static const char *const classes[] = {"link-down", "link-errors", "host-loss", "transport"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strcmp(x->class_name, classes[i]) == 0) return !x->of_peers;
+    return false;
+}
+
+static bool nodes_less_is_worse(const rule *x)
+{
+    for (int s = SEVERITY_INFO; s < SEVERITIES; s++)
+        if (x->thresholds[s].op == EXPRESSION_LESS || x->thresholds[s].op == EXPRESSION_LESS_EQUAL) return true;
+    return false;
+}
+
+char *findings_others_text(const rule *x, double value, const double *others, size_t count)
+{
+    char most_text[48];
+    double most = 0;
+    if (count < 2 || !findings_is_of_faults(x) || nodes_less_is_worse(x)) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(others[i]) || 2 * others[i] > value) return NULL;
+        if (others[i] > most) most = others[i];
+    }
+    if (!(most > 0)) return memory_format("; none on the %zu other nodes", count);
+    finding_number_text(x, most, most_text, sizeof most_text);
+    return *most_text ? memory_format("; at most %s on the %zu other nodes", most_text, count) : NULL;
+}
+
+// The worst value of a rule on a node; NAN: it was not judged there.
+static double nodes_worst(const findings *f, const rule *x)
+{
+    double most = NAN;
+    for (size_t i = 0; i < f->check_count; i++)
+        if (f->checks[i].rule == x && f->checks[i].judged) most = fmax(most, f->checks[i].value);
+    return most;
+}
+
+static void nodes_tell_alone(findings_node *nodes, size_t count)
+{
+    double *others = memory_calloc(count + 1, sizeof *others);
+    for (size_t n = 0; n < count; n++)
+        for (size_t i = 0; i < nodes[n].f->count; i++) {
+            finding *x = &nodes[n].f->items[i];
+            size_t known = 0;
+            if (x->severity < SEVERITY_WATCH || x->of_nodes || !findings_is_of_faults(x->rule)) continue;
+            for (size_t k = 0; k < count; k++)
+                if (k != n) others[known++] = nodes_worst(nodes[k].f, x->rule);
+            char *text = findings_others_text(x->rule, x->value, others, known);
+            if (text) text_append(&x->claim, "%s", text);
+            free(text);
+        }
+    free(others);
+}
+
 // ---- all ----
 
 static bool nodes_are_different(const findings_node *nodes, size_t count)
@@ -152,6 +209,7 @@ void findings_compare_nodes(findings_node *nodes, size_t count, const rules *set
     if (!nodes_are_different(nodes, count)) return;
     nodes_compare_settings(nodes, count, set);
     if (nodes_are_together(nodes, count)) nodes_compare_load(nodes, count, set);
+    nodes_tell_alone(nodes, count);
     for (size_t i = 0; i < count; i++) {
         findings *f = nodes[i].f;
         findings_sort(f, set);

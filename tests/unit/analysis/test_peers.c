@@ -12,6 +12,7 @@
 #include "analysis/peers/peers.h"
 #include "analysis/peers/senders.h"
 #include "analysis/rules/findings.h"
+#include "analysis/rules/findings_nodes.h"
 #include "analysis/rules/node_settings.h"
 #include "situation.h"
 
@@ -552,6 +553,89 @@ static void settings_of_nodes(void **state)
     }
 }
 
+// Four nodes of one job at work: 6 GB/s over a port of 100 Gb/s. What one of them alone has otherwise.
+typedef struct nodes_case {
+    const char *usual, *odd; // of the others, and of node 2
+    const char *rule, *claim;
+    severity severity;
+} nodes_case;
+
+static void nodes_of_a_job(void **state)
+{
+    static const nodes_case rows[] = {
+        {"@roce_ecn_np=ff", "@roce_ecn_np=0", "node-settings", "alone has RoCE ECN (receiver) 0; the 3 other nodes ff",
+         SEVERITY_WATCH},
+        {"@roce_ecn_rp=ff", "@roce_ecn_rp=8", "node-settings", "alone has RoCE ECN (sender) 8; the 3 other nodes ff",
+         SEVERITY_WATCH},
+        {"ethtool/@fw_version=22.35 ethtool/x=1", "ethtool/@fw_version=22.31 ethtool/x=1", "node-settings",
+         "alone has firmware 22.31; the 3 other nodes 22.35", SEVERITY_INFO},
+        {"tx_bytes=30000000000", "tx_bytes=0", "node-peers", "alone moved 3.00 GB/s; the 3 other nodes 6.00 GB/s each",
+         SEVERITY_WATCH},
+        {"rx_crc_errors=0", "rx_crc_errors=500", "eth-crc", "; none on the 3 other nodes", SEVERITY_WATCH},
+        {"rx_crc_errors=500", "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_WATCH}, // not alone
+        {"rx_crc_errors=0u", "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_WATCH},  // not known of the others
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        findings f[4] = {{0}};
+        findings_node nodes[4];
+        situation s[4];
+        static const char *const names[] = {"n0", "n1", "n2", "n3"};
+        bool moves = strstr(rows[i].usual, "tx_bytes") != NULL;
+        for (size_t n = 0; n < 4; n++) {
+            char *text = memory_format("@speed_mbps=100000 rx_packets=20000000 rx_bytes=30000000000 %s %s",
+                                       moves ? "" : "tx_bytes=30000000000", n == 2 ? rows[i].odd : rows[i].usual);
+            situation_make(&s[n], "netdev", text);
+            findings_make(&f[n], &s[n].d, &built_in);
+            nodes[n] = (findings_node){.name = names[n], .job = "7", .f = &f[n], .from_ns = 1, .to_ns = 2};
+            free(text);
+        }
+        findings_compare_nodes(nodes, 4, &built_in);
+        size_t told = 0;
+        for (size_t k = 0; k < f[2].count; k++) {
+            const finding *x = &f[2].items[k];
+            if (strcmp(x->rule->name, rows[i].rule) != 0) continue;
+            told++;
+            if (rows[i].claim && !strstr(x->claim, rows[i].claim)) fail_msg("row %zu: %s", i, x->claim);
+            if (!rows[i].claim && strstr(x->claim, "other nodes")) fail_msg("row %zu: %s", i, x->claim);
+            if (rows[i].claim && *rows[i].claim != ';') assert_int_equal(x->severity, rows[i].severity);
+        }
+        if (told != 1) fail_msg("row %zu: %zu findings", i, told);
+        for (size_t n = 0; n < 4; n++) {
+            for (size_t k = 0; k < f[n].count && n != 2 && rows[i].claim; k++)
+                if (strcmp(f[n].items[k].rule->name, rows[i].rule) == 0)
+                    fail_msg("row %zu: %s", i, f[n].items[k].claim);
+            findings_free(&f[n]);
+            situation_free(&s[n]);
+        }
+    }
+}
+
+static void what_others_have_of_a_fault(void **state)
+{
+    static const struct {
+        double value, others[3];
+        const char *text;
+    } rows[] = {{100, {0, 0, 0}, "; none on the 3 other nodes"},
+                {100, {0, 3, 1}, "; at most 3 frames on the 3 other nodes"},
+                {100, {0, 51, 0}, NULL},
+                {100, {0, NAN, 0}, NULL}};
+    const rule *x = rules_find(&built_in, "bad-frames");
+    (void)state;
+    assert_non_null(x);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = findings_others_text(x, rows[i].value, rows[i].others, 3);
+        if (rows[i].text)
+            assert_string_equal(text, rows[i].text);
+        else
+            assert_null(text);
+        free(text);
+    }
+    assert_null(findings_others_text(x, 100, rows[0].others, 1)); // of two nobody is alone
+    assert_null(findings_others_text(rules_find(&built_in, "pcie-link"), 0.5, rows[0].others, 3)); // less is worse
+    assert_null(findings_others_text(rules_find(&built_in, "nic-peers"), 100, rows[0].others, 3));
+}
+
 static int read_rules(void **state)
 {
     (void)state;
@@ -618,6 +702,8 @@ int main(void)
         cmocka_unit_test(nics_of_a_node),
         cmocka_unit_test(a_table_of_ones_own),
         cmocka_unit_test(settings_of_nodes),
+        cmocka_unit_test(nodes_of_a_job),
+        cmocka_unit_test(what_others_have_of_a_fault),
         cmocka_unit_test(the_latest_sender),
     };
     return cmocka_run_group_tests(tests, read_rules, free_rules);

@@ -461,6 +461,14 @@ static const struct row {
     {"eth-fec-uncorrectable", ETH "ethtool/fec/uncorrectable_blocks=9", WARN},
     {"eth-fec-uncorrectable", ETH "ethtool/fec/uncorrectable_blocks=10", HIGH},
     {"eth-fec-margin", ETH "ethtool/rx_corrected_bits_phy=1000000 ethtool/rx_bits_phy=1000000000000", OK},
+    {"eth-fec-margin",
+     ETH "ethtool/rx_corrected_bits_phy=10001 ethtool/rx_bits_phy=1000000000000 peer:rx_packets=5 "
+         "peer:ethtool/rx_corrected_bits_phy=1250",
+     INFO},
+    {"eth-fec-margin",
+     ETH "ethtool/rx_corrected_bits_phy=10001 ethtool/rx_bits_phy=1000000000000 peer:rx_packets=5 "
+         "peer:ethtool/rx_corrected_bits_phy=1251",
+     OK},
     {"eth-fec-margin", ETH "ethtool/rx_corrected_bits_phy=1000001 ethtool/rx_bits_phy=1000000000000", WATCH},
     {"eth-fec-margin", ETH "ethtool/rx_corrected_bits_phy=10000001 ethtool/rx_bits_phy=1000000000000", WARN},
     {"eth-fec-margin", ETH "ethtool/rx_corrected_bits_phy=50000001 ethtool/rx_bits_phy=1000000000000", HIGH},

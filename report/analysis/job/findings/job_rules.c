@@ -3,7 +3,9 @@
 #include "job_finding.h"
 
 #include "analysis/job/job_words.h"
+#include "analysis/rules/findings_nodes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,22 @@ static void job_keep_finding(job_report *r, size_t node, const findings *f, cons
                             .is_pause = x->rule->is_pause};
     arrput(r->reader->found, new);
     job_mark_events(r, f, x);
+}
+
+// What the rules about faults found on each node, good or bad: that others have none is said of one that has.
+static void job_keep_values(job_report *r, size_t node, const findings *f)
+{
+    job_rule_value *last = NULL;
+    for (size_t i = 0; i < f->check_count; i++) {
+        const finding_check *x = &f->checks[i];
+        if (!x->judged || !findings_is_of_faults(x->rule)) continue;
+        if (last && last->rule == x->rule) {
+            last->value = fmax(last->value, x->value);
+            continue;
+        }
+        arrput(r->reader->rule_values, ((job_rule_value){x->rule, node, x->value}));
+        last = &arrlast(r->reader->rule_values);
+    }
 }
 
 // What could not be judged of a node, and matters: no good news without it.
@@ -121,6 +139,7 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
             !job_is_of_peers(f.items[i].rule->name)) // it knows more
             job_keep_finding(r, node, &f, &f.items[i]);
     if (f.is_blind) job_keep_blind(r, node, &f);
+    job_keep_values(r, node, &f);
     r->reader->judged += f.judged;
     r->reader->unknown += f.unknown_count;
     findings_free(&f);
@@ -202,6 +221,27 @@ static alike job_count_alike(job_report *r, size_t first)
     return a;
 }
 
+// "; none on the 7 other nodes" where one node alone has it; "" else.
+static char *job_others_text(const job_report *r, const alike *a)
+{
+    const rule *x = r->reader->options->rules ? rules_find(r->reader->options->rules, a->worst->rule) : NULL;
+    double *others = memory_calloc(r->node_count + 1, sizeof *others);
+    size_t own = a->worst->node;
+    char *text = NULL;
+    for (size_t i = 0; i < r->node_count; i++)
+        others[i] = NAN;
+    for (size_t i = 0; i < arrlenu(r->reader->rule_values); i++) {
+        const job_rule_value *v = &r->reader->rule_values[i];
+        if (v->rule == x) others[v->node] = fmax(others[v->node], v->value);
+    }
+    if (x && a->nodes == 1 && r->node_count > 1) {
+        others[own] = others[r->node_count - 1];
+        text = findings_others_text(x, a->worst->value, others, r->node_count - 1);
+    }
+    free(others);
+    return text ? text : memory_strdup("");
+}
+
 static job_finding job_folded_finding(const job_report *r, const alike *a)
 {
     char who[300], more[64] = "";
@@ -223,9 +263,11 @@ static job_finding job_folded_finding(const job_report *r, const alike *a)
     made.device = job_finding_device(r, worst);
     made.nodes = a->nodes;
     made.to_s = r->end_s;
+    char *others = job_others_text(r, a);
     made.claim =
-        memory_format("%s%s%s%s: %s%s%s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown,
-                      more, worst->claim, worst->effect ? "; " : "", worst->effect ? worst->effect : "");
+        memory_format("%s%s%s%s: %s%s%s%s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown,
+                      more, worst->claim, others, worst->effect ? "; " : "", worst->effect ? worst->effect : "");
+    free(others);
     made.title = memory_format("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
     return made;
 }
