@@ -181,6 +181,8 @@ static void findings_conclude_blind(findings *f)
         text_append(&f->verdict, "; the one that was made, on %s, found no fault", f->places);
     else if (f->judged)
         text_append(&f->verdict, "; the %zu that were made, on %s, found no fault", f->judged, f->places);
+    if (f->count && f->items[0].severity >= SEVERITY_WATCH && f->items[0].claim)
+        text_append(&f->verdict, "; besides, %s", f->items[0].claim);
 }
 
 static bool findings_is_idle(const findings *f)
@@ -211,6 +213,14 @@ static void findings_append_scope(findings *f)
     if (f->d->scope) text_append(&f->verdict, "; looked only at %s", f->d->scope);
 }
 
+// Is all that was found that the readings took long? What could not be judged outranks it: both say that little is known.
+static bool findings_are_of_readings(const findings *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].severity >= SEVERITY_WATCH && strcmp(f->items[i].rule->name, "x-time") != 0) return false;
+    return true;
+}
+
 void findings_conclude(findings *f)
 {
     static const char *const begins[SEVERITIES] = {
@@ -218,7 +228,7 @@ void findings_conclude(findings *f)
     f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
     f->is_blind |= !f->judged;
     f->blind_at = 0;
-    if (f->is_blind && f->severity < SEVERITY_UNKNOWN) f->severity = SEVERITY_UNKNOWN;
+    if (f->is_blind && findings_are_of_readings(f)) f->severity = SEVERITY_UNKNOWN;
     if (f->severity == SEVERITY_UNKNOWN) {
         findings_conclude_blind(f);
         findings_append_scope(f);

@@ -1103,6 +1103,25 @@ static void a_reading_that_takes_long(void **state)
     }
 }
 
+// That the readings took long is no verdict where what matters could not be judged: the one that was denied outranks it.
+static void long_readings_hide_nothing_else(void **state)
+{
+    situation s;
+    findings f = {0};
+    (void)state;
+    situation_make(&s, "cxi", "hni_sts_tx_ok_octets=1 hni_pcs_uncorrected_cw=0u");
+    s.after.end_ns += 5100000000;
+    difference_free(&s.d);
+    assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
+    findings_make(&f, &s.d, &built_in);
+    assert_int_equal(found(&f, "x-time"), WATCH);
+    assert_int_equal(f.severity, SEVERITY_UNKNOWN);
+    assert_int_equal(strncmp(f.verdict, "Could not be judged: dev0: hni_pcs_uncorrected_cw: denied", 57), 0);
+    assert_non_null(strstr(f.verdict, "; besides, a reading took 51"));
+    findings_free(&f);
+    situation_free(&s);
+}
+
 // By the wall clock, while 10 s passed: 10 s; a little more, as clocks drift; 5 s less; an hour more.
 static void a_clock_that_was_set(void **state)
 {
@@ -1489,6 +1508,7 @@ int main(void)
         cmocka_unit_test(thresholds),
         cmocka_unit_test(facts_are_evidence),
         cmocka_unit_test(a_reading_that_takes_long),
+        cmocka_unit_test(long_readings_hide_nothing_else),
         cmocka_unit_test(a_clock_that_was_set),
         cmocka_unit_test(every_rule_and_step_has_a_case),
         cmocka_unit_test(every_rule_says_what_to_do),

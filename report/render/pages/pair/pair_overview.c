@@ -198,6 +198,12 @@ static void overview_finding_line(const findings *f, size_t at, buffer *b)
     }
 }
 
+// Where nothing can be judged, what is worth watching of the readings is one more reason for it, and no verdict.
+static severity overview_line_severity(const pair *p, const finding *x)
+{
+    return p->f->severity == SEVERITY_UNKNOWN && x->severity > SEVERITY_UNKNOWN ? SEVERITY_UNKNOWN : x->severity;
+}
+
 static size_t overview_finding_lines(const pair *p, document *doc, severity from, severity to, size_t most)
 {
     size_t lines = 0, left = 0;
@@ -211,7 +217,7 @@ static size_t overview_finding_lines(const pair *p, document *doc, severity from
         }
         buffer b = {0};
         overview_finding_line(p->f, i, &b);
-        document_verdict(doc, x->severity, b.data ? b.data : "");
+        document_verdict(doc, overview_line_severity(p, x), b.data ? b.data : "");
         buffer_free(&b);
         lines++;
     }
@@ -416,8 +422,10 @@ static void overview_add_verdict(pair *p, document *doc)
         overview_traffic_line(p, doc);
         return;
     }
-    size_t lines = overview_finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, 3);
-    if (p->f->is_blind) overview_unknown_lines(p, doc);
+    bool unknown = p->f->severity == SEVERITY_UNKNOWN;
+    if (unknown) overview_unknown_lines(p, doc);
+    size_t lines = overview_finding_lines(p, doc, SEVERITY_WATCH, unknown ? SEVERITY_CRITICAL : SEVERITY_WATCH, 3);
+    if (p->f->is_blind && !unknown) overview_unknown_lines(p, doc);
     if (p->d->total.elapsed_ns > 0) overview_clean_line(p, doc);
     overview_generic_clean(p, doc);
     overview_links_line(p, doc);
