@@ -251,6 +251,17 @@ int make_nsys(arguments *a, const report_order *order)
 
 // ---- healthy and faulty runs ----
 
+// What the processes of a side's runs measured around their code, where its files hold any. What is wrong with them is no
+// fault of the comparison: then nothing is known of them.
+static const regions *make_processes(regions *r, const char *const *paths, size_t count)
+{
+    netprof_error error;
+    bool any = false;
+    for (size_t i = 0; i < count && !any; i++)
+        any = inputs_hold(paths[i]) & PARTS_REGIONS;
+    return any && !regions_read(r, paths, count, NULL, &error) ? r : NULL;
+}
+
 int make_comparison(arguments *a, const report_order *order)
 {
     const char **paths[COMPARISON_SIDES] = {a->before, a->paths};
@@ -259,6 +270,8 @@ int make_comparison(arguments *a, const report_order *order)
     dataset_options how = {.names = order->names};
     comparison_options options_of = {.force = order->force};
     comparison c = {0};
+    regions processes[COMPARISON_SIDES] = {{0}, {0}};
+    const regions *there[COMPARISON_SIDES] = {NULL, NULL};
     rules all = {0};
     netprof_error error;
     document *doc = NULL;
@@ -272,16 +285,20 @@ int make_comparison(arguments *a, const report_order *order)
     if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
     if (!code && !comparison_compared(&c))
         code = fail_file(EXIT_NOTHING, a->paths[0], "no counter has a value on both sides");
+    for (int side = 0; side < COMPARISON_SIDES && !code; side++)
+        there[side] = make_processes(&processes[side], paths[side], counts[side]);
     if (!code) {
-        doc = pages_compare(&c, order->brief);
+        doc = pages_compare(&c, there, order->brief);
         code = order->draw(doc, &order->document);
     }
     if (!code && (inputs_damaged(&sets[0]) || inputs_damaged(&sets[1]))) code = EXIT_WORTH_FAILING;
     document_close(doc);
     comparison_free(&c);
     rules_free(&all);
-    for (int side = 0; side < COMPARISON_SIDES; side++)
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
         dataset_free(&sets[side]);
+        regions_free(&processes[side]);
+    }
     return code;
 }
 

@@ -173,3 +173,56 @@ setup() {
     refute grep -q '2 runs.*node node-a' nodes.html
     grep -q 'faulty: 1 run.*node node-c' nodes.html
 }
+
+# A NIC that receives 3 GB/s and sends 6: for 30 s; and for 10 s, then half as fast for 40 s: the same bytes.
+samples() {
+    "$NETPROF_TEST_TOP/tests/cli/series_json" even.json --nics 1 --snapshots 31
+    "$NETPROF_TEST_TOP/tests/cli/series_json" halved.json --nics 1 --snapshots 51 --start 1700001000
+    python3 - <<'PYTHON'
+import json
+for name in ("even", "halved"):
+    with open(name + ".json", encoding="utf-8") as f:
+        d = json.load(f)
+    for t, snapshot in enumerate(d["snapshots"]):
+        done = t if name == "even" or t <= 10 else 10 + (t - 10) / 2
+        values = snapshot["devices"][0]["values"]
+        values["hni_sts_rx_ok_octets"], values["hni_sts_tx_ok_octets"] = int(done * 3e9), int(done * 6e9)
+    with open(name + ".json", "w", encoding="utf-8") as f:
+        json.dump(d, f)
+PYTHON
+}
+
+@test "runs with samples: how far each was at what time, and how fast it moved for how long" {
+    samples
+    netprof report -o w.svg --chart work-over-time --data w.csv even.json -- halved.json
+    # 90 GB at 10 s, as fast as the other; 180 GB at 30 s, where the other had all 270.
+    awk -F, '{ at[$1 "," $2] = $3 } END { exit !(at["faulty,10"] == 9e10 && at["faulty,30"] == 1.8e11 &&
+        at["healthy,30"] == 2.7e11 && at["faulty,50"] == 2.7e11) }' w.csv
+    netprof report -o s.svg --chart spread --data s.csv even.json -- halved.json
+    # from, to, seconds of the faulty run, of the healthy one
+    awk -F, 'NR > 1 { slow += $1 < 6e9 ? $3 : 0; fast += $1 >= 6e9 ? $3 : 0; other += $1 >= 6e9 ? $4 : 0; all += $4 }
+        END { exit !(slow > 39.9 && slow < 40.1 && fast > 9.9 && fast < 10.1 && other > 29.9 && all < 30.1) }' s.csv
+    netprof report -o a.pdf even.json -- halved.json
+    pdftotext -layout -l 1 a.pdf a.txt
+    grep -q 'Work over time .*by samples' a.txt
+    grep -q 'Throughput' a.txt
+    netprof report --check-layout even.json -- halved.json
+}
+
+@test "runs with regions: how long the steps of the program took, on both sides" {
+    for side in fine slow; do
+        mkdir -p steps/$side
+        cp good.0.netprof good.1.netprof steps/$side
+    done
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 steps/fine
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 -s 1 steps/slow
+    rm steps/slow/good.*
+    cp bad.0.netprof bad.1.netprof steps/slow
+    netprof report -o t.svg --chart spread --data t.csv steps/fine -- steps/slow
+    # Of both sides every call is in some bin: 4 ranks with 2000 steps each.
+    awk -F, 'NR > 1 { f += $3; h += $4 } END { exit !(f == 8000 && h == 8000) }' t.csv
+    head -n 1 t.csv | grep -qE 'faulty [0-9.]+[^0-9]*(ms|s): steps'
+    netprof report -o p.pdf steps/fine -- steps/slow
+    pdftotext -layout -l 1 p.pdf - | grep -q 'Time per step *share of .* of step'
+    netprof report --check-layout steps/fine -- steps/slow
+}

@@ -70,10 +70,10 @@ static void compare_judge_runs(comparer *m)
 
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error)
 {
-    static void (*const steps[])(comparer *) = {
-        compare_judge_runs, comparer_devices,  comparer_bytes,   comparer_work,   comparer_checks,
-        comparer_lines,     comparer_chance,   comparer_shapes,  comparer_gauges, comparer_facts,
-        comparer_notes,     comparer_conclude, comparer_answers, comparer_path,   comparer_events};
+    static void (*const steps[])(comparer *) = {compare_judge_runs, comparer_devices, comparer_bytes, comparer_progress,
+                                                comparer_work,      comparer_checks,  comparer_lines, comparer_chance,
+                                                comparer_shapes,    comparer_gauges,  comparer_facts, comparer_notes,
+                                                comparer_conclude,  comparer_answers, comparer_path,  comparer_events};
     comparer m = {.c = c, .set = set};
     c->basis = options ? options->basis : COMPARISON_MILDER;
     c->scope = options ? options->scope : NULL;

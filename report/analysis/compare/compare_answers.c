@@ -60,6 +60,23 @@ static void answers_say_same(comparison *c)
     answers_add(c, SEVERITY_INFO, "Same work?", text);
 }
 
+// One run a side, or by how much the runs vary: as the sentence says it, in fewer words where the ranges do not meet.
+static void answers_append_luck(const comparison_sentence *said, char **text)
+{
+    static const char apart[] = "; the ranges do not meet: so far apart by chance in ";
+    const char *luck = strstr(said->text, "; one run on each side");
+    if (!luck) luck = strstr(said->text, "; the ranges");
+    if (!luck) return;
+    if (strncmp(luck, apart, strlen(apart)) != 0) {
+        text_append(text, "%.*s", (int)(strcspn(luck + 1, ";") + 1), luck);
+        return;
+    }
+    luck += strlen(apart);
+    const char *such = strstr(luck, " such comparisons"); // here it is plain which
+    size_t length = such ? (size_t)(such - luck) : strcspn(luck, ";");
+    text_append(text, "; by chance in %.*s%s", (int)length, luck, such ? " comparisons" : "");
+}
+
 // "1.45 times as long", as the sentence has it: a factor, or none where both sides took as long.
 static void answers_say_slower(comparison *c)
 {
@@ -82,11 +99,7 @@ static void answers_say_slower(comparison *c)
     else
         comparer_append_range(&text, &w->seconds[COMPARISON_FAULTY], words_duration),
             text_append(&text, " on both sides");
-    if (slower) { // one run a side, or by how much the runs vary: as the sentence says it
-        const char *chance = strstr(said->text, "; one run on each side");
-        if (!chance) chance = strstr(said->text, "; the ranges");
-        if (chance) text_append(&text, "%.*s", (int)strcspn(chance + 1, ";") + 1, chance);
-    }
+    if (slower) answers_append_luck(said, &text);
     answers_add(c, s, "Slower?", text);
 }
 
@@ -156,24 +169,36 @@ static void answers_say_explained(comparison *c, const comparison_sentence *caus
     answers_add(c, worst, "Explained by it", text);
 }
 
+// "; in 1 of 1 faulty run, 0 of 3 healthy ones (values this far apart: by chance in 1 of 4 splits)"; NULL: nothing is said of it.
 static const char *answers_chance(const comparison_sentence *s, size_t *length)
 {
     if (!s->told || !s->text[s->told]) return NULL;
-    const char *from = s->text + s->told + strspn(s->text + s->told, "; "), *to = strstr(from, " (explained by ");
+    const char *from = s->text + s->told, *to = strstr(from, " (explained by ");
     *length = to ? (size_t)(to - from) : strlen(from);
     return from;
+}
+
+// What differs most has with it how sure the runs make it.
+static char *answers_with_chance(const comparison_sentence *s)
+{
+    size_t length = 0;
+    const char *chance = answers_chance(s, &length);
+    char *text = answers_told(s);
+    if (chance) text_append(&text, "%.*s", (int)length, chance);
+    return text;
 }
 
 static void answers_say_differs(comparison *c)
 {
     enum { SAID = 4 };
     const comparison_sentence *cause = NULL;
-    size_t said = 0, more = 0, length = 0, other = 0;
+    size_t said = 0, more = 0;
     for (size_t i = 0; i < c->sentence_count; i++) {
         const comparison_sentence *s = &c->sentences[i];
         if (!answers_is_finding(s) || (cause && answers_follows(c, s, cause))) continue;
         if (said >= SAID && ++more) continue;
-        answers_add(c, s->severity, said++ ? "Also" : "What differs?", answers_told(s));
+        answers_add(c, s->severity, said ? "Also" : "What differs?", said ? answers_told(s) : answers_with_chance(s));
+        said++;
         if (cause) continue;
         cause = s;
         answers_say_alike(c, cause);
@@ -184,15 +209,6 @@ static void answers_say_differs(comparison *c)
                     memory_format("%s more, under \xe2\x80\x9c"
                                   "What changed\xe2\x80\x9d",
                                   words_many(more, "finding").text));
-    const char *chance = cause ? answers_chance(cause, &length) : NULL;
-    if (!chance) return;
-    for (size_t i = 0, n; i < c->sentence_count; i++) {
-        const char *text = answers_is_finding(&c->sentences[i]) ? answers_chance(&c->sentences[i], &n) : NULL;
-        other += text && (n != length || strncmp(text, chance, n) != 0);
-    }
-    char *text = memory_format("%s%.*s", other ? "what differs most: " : "", (int)length, chance);
-    text_capital(text);
-    answers_add(c, SEVERITY_INFO, "Chance?", text);
 }
 
 // ---- what it is not ----

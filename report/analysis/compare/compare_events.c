@@ -169,10 +169,15 @@ static void events_take_lines(comparison *c)
         comparison_event *e = events_told_by(c, line);
         if (e && e->line != line) e->more += 1 + line->equal_count;
         if (e && e->line == line) e->more += line->equal_count;
-        if (e || c->event_count >= MOST || line->kind >= COMPARISON_BYTES || of_kind[line->kind]++ >= OF_KIND) continue;
+        severity s = events_line_severity(c, line);
+        // Beside what went worse a name that says nothing to a reader says nothing; it is in the list of all that changed.
+        bool mute = c->event_count && c->events[0].is_finding && s < SEVERITY_WATCH &&
+                    line->kind >= COMPARISON_PACKETS && !events_is_told(line);
+        if (e || c->event_count >= MOST || line->kind >= COMPARISON_BYTES || mute || of_kind[line->kind]++ >= OF_KIND)
+            continue;
         events_add_line(c, line);
-        c->events[c->event_count - 1].severity = events_line_severity(c, line);
-        c->events[c->event_count - 1].is_finding = c->events[c->event_count - 1].severity >= SEVERITY_WATCH;
+        c->events[c->event_count - 1].severity = s;
+        c->events[c->event_count - 1].is_finding = s >= SEVERITY_WATCH;
     }
 }
 

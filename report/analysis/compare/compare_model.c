@@ -67,6 +67,8 @@ static void compare_model_free_run(comparison_run *run)
     free(run->label);
     free(run->host);
     free(run->command);
+    free(run->sample_s);
+    free(run->sample_bytes);
     free(run);
 }
 

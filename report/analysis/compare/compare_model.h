@@ -53,6 +53,9 @@ typedef struct comparison_run {
     difference d;
     findings f;            // filled in by comparison_make()
     double bytes, packets; // moved by the node, each once; NAN unknown
+    // How far it was at each of its samples, where its file has more than both ends: seconds and bytes since the first one.
+    double *sample_s, *sample_bytes; // [sample_count], rising from 0
+    size_t sample_count;             // 0: only its ends are known
 } comparison_run;
 
 bool comparison_failed(const comparison_run *run); // did its command fail? False also when that is not known

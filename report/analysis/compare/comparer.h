@@ -28,10 +28,11 @@ comparison_range comparison_range_of(double *values, size_t count); // likewise;
 size_t comparer_source_end(const comparison *c, size_t first);
 bool comparer_is_gauge(const netprof_counter *counter);
 
-// The steps of comparison_make(), in this order: devices and their bytes, the work and its time, checks by rules, lines
+// The steps of comparison_make(), in this order: devices and their bytes, how they came about, the work and its time, checks by rules, lines
 // and what of them is beyond chance, histograms, gauges, facts that differ, notes, the verdict.
 void comparer_devices(comparer *m);
 void comparer_bytes(comparer *m);
+void comparer_progress(comparer *m);
 void comparer_work(comparer *m);
 void comparer_checks(comparer *m);
 void comparer_lines(comparer *m);

@@ -136,6 +136,8 @@ chart chart_path(chart_head head, const path_style *style, const path_stage *sta
 typedef struct slope_line {
     const char *name, *label; // "healthy", "96.9 GB/s"
     double seconds, amount;
+    const double *at, *amounts; // [count] on the way there, rising from 0; count 0: only both ends are known
+    size_t count;
 } slope_line;
 
 typedef struct slopes_style {

@@ -26,8 +26,9 @@ typedef struct pages_pair_input {
 // What happened between two snapshots.
 document *pages_pair(const pages_pair_input *in);
 
-// What differs between healthy and faulty runs.
-document *pages_compare(const comparison *c, bool brief);
+// What differs between healthy and faulty runs. processes: what those of each side measured around their code; NULL, or of
+// one side NULL: nothing is known of it.
+document *pages_compare(const comparison *c, const regions *const processes[COMPARISON_SIDES], bool brief);
 
 struct nccl_lanes; // nccl_lanes.h
 

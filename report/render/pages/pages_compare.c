@@ -14,12 +14,13 @@
 
 enum { TURNED = 12, LISTED = 6 };
 
-const pages_kind pages_compare_kind = {"Comparison of runs",
-                                       "the same work? slower? what differs, what it is not; where it backs up, what "
-                                       "changed, checks, devices; all changes, "
-                                       "runs",
-                                       "path work-over-time work changes health by-device traffic turned new-and-gone "
-                                       "all-changes shapes gauges facts runs"};
+const pages_kind pages_compare_kind = {
+    "Comparison of runs",
+    "the same work? slower? what differs, what it is not; where it backs up, what "
+    "changed, checks, devices; all changes, "
+    "runs",
+    "path work-over-time spread work changes health by-device traffic turned new-and-gone "
+    "all-changes shapes gauges facts runs"};
 
 // ---- counters as rows ----
 
@@ -269,6 +270,7 @@ static void compare_page_add_pages(compare_page *p, bool brief)
     compare_page_first(p);
     if (brief) return;
     document_part(p->doc, "Everything that differs");
+    compare_page_add_figures(p);
     compare_page_add_turned(p);
     compare_page_add_new_and_gone(p);
     compare_page_add_all_lines(p);
@@ -279,9 +281,11 @@ static void compare_page_add_pages(compare_page *p, bool brief)
     compare_page_add_method(p);
 }
 
-document *pages_compare(const comparison *c, bool brief)
+document *pages_compare(const comparison *c, const regions *const processes[COMPARISON_SIDES], bool brief)
 {
     compare_page p = {.c = c, .doc = document_open(pages_compare_kind.name), .memory = arena_open()};
+    for (int side = 0; processes && side < COMPARISON_SIDES; side++)
+        p.regions[side] = processes[side];
     compare_page_add_pages(&p, brief);
     document_foot(p.doc, arena_format(p.memory,
                                       "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT

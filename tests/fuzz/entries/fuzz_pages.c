@@ -64,7 +64,7 @@ static void draw_comparison(const pieces *p, bool brief)
     for (int side = 0; side < 2 && !failed; side++)
         failed = comparison_add(&c, (comparison_side)side, &sets[side], &options, &error) != NETPROF_OK;
     if (!failed) failed = comparison_make(&c, &all, &options, &error) != NETPROF_OK;
-    if (!failed && comparison_compared(&c)) lay_out(pages_compare(&c, brief));
+    if (!failed && comparison_compared(&c)) lay_out(pages_compare(&c, NULL, brief));
     comparison_free(&c);
     for (int side = 0; side < 2; side++)
         dataset_free(&sets[side]);
