@@ -53,6 +53,29 @@ look() {
     look --widths 1920 n.html >said || { cat said; return 1; }
 }
 
+@test "what is printed from HTML are the pages of the PDF: as many, each with the same sections" {
+    need pdfinfo
+    chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip 'no Chromium'
+    mkdir ranks
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 64 -s 17 -p 8 ranks
+    netprof-report -o a.pdf ranks
+    netprof-report -o a.html ranks
+    timeout 200 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --no-pdf-header-footer \
+        --print-to-pdf=b.pdf "file://$PWD/a.html" 2>/dev/null
+    pages=$(pdfinfo a.pdf | awk '/^Pages:/ { print $2 }')
+    [ "$pages" -ge 2 ]
+    [ "$(pdfinfo b.pdf | awk '/^Pages:/ { print $2 }')" = "$pages" ]
+    pdfinfo b.pdf | grep -q '^Page size:.*A4'
+    for file in a b; do
+        for ((i = 1; i <= pages; i++)); do
+            echo "page $i"
+            pdftotext -f $i -l $i $file.pdf - | grep -oE '^(Region table|One step|Time and traffic|Balance over ranks|wait: time per call|Bytes: program and NIC|Details|Findings by region)' | sort
+        done >$file.txt
+    done
+    [ "$(wc -l <a.txt)" -ge 9 ]
+    diff a.txt b.txt
+}
+
 @test "one file over time: its part of the report has the figures" {
     "$series" a.json --nics 3 --snapshots 21 --gap 5,9 --retries 15
     netprof-report -o a.html a.json

@@ -185,6 +185,17 @@ open("go").read()' &
     for to in $(grep -ao '/Dest \[[0-9]*' a.pdf | grep -o '[0-9]*'); do
         grep -qx "$to" <<<"$pages"
     done
+    # each is in the tree of tags, under the verdict, and says where it leads
+    [ "$(grep -ac '/S /Link' plain.pdf)" = "$(grep -ac '/Subtype /Link' plain.pdf)" ]
+    [ "$(grep -ac '/StructParent ' plain.pdf)" = "$(grep -ac '/Subtype /Link' plain.pdf)" ]
+    pdfinfo -struct a.pdf | grep -q '^ *Link'
+    refute grep -aq '/Contents ()' plain.pdf
+    # what is a picture has a text in its place, with the rows of its table
+    qpdf --json --json-key=qpdf a.pdf >a.json 2>/dev/null || qpdf --json a.pdf >a.json
+    jq -r '.. | objects | select(."/S"? == "/Figure") | ."/Alt" // "none"' a.json | sed 's/^u://' >alts
+    [ "$(wc -l <alts)" -ge 3 ]
+    refute grep -qx none alts
+    grep -q 'n11' alts
     netprof report -o b.pdf job
     cmp a.pdf b.pdf
 }

@@ -127,6 +127,20 @@ char *text_visible(const char *text)
     return b.data;
 }
 
+void buffer_base64(buffer *b, const void *bytes, size_t size)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *from = bytes;
+    for (size_t i = 0; i < size; i += 3) {
+        unsigned three = (unsigned)from[i] << 16;
+        if (i + 1 < size) three |= (unsigned)from[i + 1] << 8;
+        if (i + 2 < size) three |= from[i + 2];
+        const char four[4] = {letters[three >> 18], letters[three >> 12 & 63],
+                              i + 1 < size ? letters[three >> 6 & 63] : '=', i + 2 < size ? letters[three & 63] : '='};
+        buffer_bytes(b, four, sizeof four);
+    }
+}
+
 void buffer_escaped(buffer *b, const char *text)
 {
     char *visible = text_visible(text);

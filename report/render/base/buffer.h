@@ -19,6 +19,7 @@ void buffer_text(buffer *b, const char *text);
 void buffer_printf(buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // A number as SVG and CSS take it, whatever the locale: at most two decimals, no trailing zeros.
 void buffer_number(buffer *b, double number);
+void buffer_base64(buffer *b, const void *bytes, size_t size);
 // Foreign text as XML or HTML content or attribute: made visible (see text_visible()), then & < > " ' escaped.
 void buffer_escaped(buffer *b, const char *text);
 

@@ -38,3 +38,18 @@ void carried_font_use(void)
     carried_font_add("netprof Sans", sans_regular_bytes, sizeof sans_regular_bytes);
     carried_font_add("netprof Sans SemiBold", sans_semibold_bytes, sizeof sans_semibold_bytes);
 }
+
+static void carried_font_rule(buffer *out, int weight, const char *local, const unsigned char *bytes, size_t size)
+{
+    buffer_printf(out, "@font-face{font-family:Inter;font-weight:%d;src:%s,url(data:font/otf;base64,", weight, local);
+    buffer_base64(out, bytes, size);
+    buffer_text(out, ")}\n");
+}
+
+void carried_font_rules(buffer *out)
+{
+    carried_font_rule(out, 400, "local(\"Inter Regular\"),local(\"Inter-Regular\")", sans_regular_bytes,
+                      sizeof sans_regular_bytes);
+    carried_font_rule(out, 600, "local(\"Inter SemiBold\"),local(\"Inter-SemiBold\")", sans_semibold_bytes,
+                      sizeof sans_semibold_bytes);
+}

@@ -199,8 +199,8 @@ static const char *canvas_cairo_tag_of(theme_type type)
     }
 }
 
-// Charts are sections with their texts in them: as figures, which here cannot have a text instead, readers would pass over
-// them. What is said outside of them is headings and paragraphs.
+// Charts are sections with their texts in them; document/pdf_update.h makes those figures that have a text in their place. What is
+// said outside of them is headings and paragraphs.
 static void canvas_cairo_tag_group(cairo_t *cr, canvas_kind kind, size_t *depth)
 {
     if (kind == CANVAS_GROUP && !(*depth)++) cairo_tag_begin(cr, "Sect", "");

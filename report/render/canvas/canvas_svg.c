@@ -1,5 +1,6 @@
 // Writes a canvas as SVG with real text: it can be selected, searched and read aloud.
 #include "canvas_model.h"
+#include "render/base/carried_font.h"
 #include "plot_inks.h"
 
 #include <math.h>
@@ -422,6 +423,7 @@ void canvas_svg(const canvas *c, buffer *out, bool embedded)
     buffer_text(out, "\">\n");
     if (!embedded) {
         buffer_text(out, "<style>");
+        if (!c->figure || !c->figure->family) carried_font_rules(out); // else its author's choice
         canvas_svg_style(c, out);
         buffer_text(out, "</style>\n");
     }

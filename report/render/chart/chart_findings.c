@@ -11,11 +11,17 @@ typedef struct list {
     size_t count;
 } list;
 
-static const double pad = 7, text_left = 14, strip_width = 128, line = 9.6, gap = 6;
+static const double pad = 7, text_left = 14, strip_width = 128, strip_height = 50, line = 9.6, gap = 6;
+
+// On a telephone the strip of the devices is below the texts.
+static bool findings_is_narrow(double width)
+{
+    return width < 400;
+}
 
 static double findings_text_width(const findings_row *r, double width)
 {
-    return width - text_left - 10 - (r->value_count ? strip_width + 16 : 0);
+    return width - text_left - 10 - (r->value_count && !findings_is_narrow(width) ? strip_width + 16 : 0);
 }
 
 // One paragraph after a small label; measured when not drawn. Returns the height.
@@ -29,17 +35,21 @@ static double findings_labelled(canvas *c, double x, double y, double width, con
     return canvas_paragraph(c, x + indent, y, width - indent, text, TYPE_TABLE, INK_TEXT, 0);
 }
 
-static double chart_findings_evidence(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
+// Where there is little room, without the rates.
+static double chart_findings_evidence(canvas *c, double x, double y, double width, const findings_row *r, bool narrow,
+                                      bool shown)
 {
     const double indent = 52;
     for (size_t i = 0; shown && i < r->evidence_count; i++) {
         const findings_evidence *e = &r->evidence[i];
-        double base = y + line * (double)i, right = x + width, middle = x + indent + (width - indent) * .68;
+        double base = y + line * (double)i, right = x + width,
+               middle = narrow ? right : x + indent + (width - indent) * .68;
         if (!i) canvas_text(c, x, base, "evidence", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, indent - 4);
         double room = middle - x - indent - 6 -
-                      canvas_text(c, middle, base, e->value, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, (width - indent) * .4);
+                      canvas_text(c, middle, base, e->value, TYPE_CELL, INK_TEXT, ALIGN_RIGHT,
+                                  (width - indent) * (narrow ? .6 : .4));
         canvas_text(c, x + indent, base, e->name, TYPE_MONO, INK_TEXT, ALIGN_LEFT, room);
-        canvas_text(c, right, base, e->rate, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, right - middle - 8);
+        if (!narrow) canvas_text(c, right, base, e->rate, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, right - middle - 8);
     }
     return line * (double)r->evidence_count;
 }
@@ -61,12 +71,13 @@ static double findings_block(canvas *c, double x, double y, double width, const 
     at += shown ? canvas_paragraph(c, left, at, inner, r->claim, TYPE_BODY, INK_TEXT, 0)
                 : canvas_paragraph_height(c, inner, r->claim, TYPE_BODY, 0);
     at += 1;
-    at += chart_findings_evidence(c, left, at, inner, r, shown);
+    at += chart_findings_evidence(c, left, at, inner, r, findings_is_narrow(width), shown);
     at += findings_labelled(c, left, at, inner, "threshold", r->threshold, shown);
     at += findings_labelled(c, left, at, inner, "because of", r->explained_by, shown);
     at += findings_labelled(c, left, at, inner, "do", r->advice, shown);
     double height = at - y - 7 + pad;
-    return r->value_count ? fmax(height, 62) : height;
+    if (!r->value_count) return height;
+    return findings_is_narrow(width) ? height + strip_height : fmax(height, 62);
 }
 
 static double findings_height(const chart *x, canvas *c, double width, size_t from, size_t count)
@@ -78,11 +89,12 @@ static double findings_height(const chart *x, canvas *c, double width, size_t fr
     return sum;
 }
 
-// A share is shown in percent, what is tiny with its power of ten.
-static void findings_end_label(canvas *c, const findings_row *r, double value, double x, double y, canvas_align align)
+// Both ends in one form: a share in percent, where the lower end is tiny with its power of ten.
+static void findings_end_label(canvas *c, const findings_row *r, double low, double value, double x, double y,
+                               canvas_align align)
 {
     char text[48];
-    const char *format = strncmp(r->unit, "of ", 3) == 0 && value >= 1e-6 ? "%" : value < 1e-3 ? "e" : "";
+    const char *format = strncmp(r->unit, "of ", 3) == 0 && low >= 1e-6 ? "%" : low < 1e-3 ? "e" : "";
     rules_format(text, sizeof text, format, value);
     canvas_text(c, x, y, text, TYPE_FOOT, INK_SECONDARY, align, 56);
 }
@@ -124,8 +136,8 @@ static void findings_draw_strip(canvas *c, const findings_row *r, canvas_box box
         }
     }
     if (zero) canvas_dot(c, box.x + 3, y, 2.6, INK_PAPER, INK_PEER);
-    findings_end_label(c, r, pow(10, low), left, y + 15, ALIGN_LEFT);
-    findings_end_label(c, r, pow(10, high), right, y + 15, ALIGN_RIGHT);
+    findings_end_label(c, r, pow(10, low), pow(10, low), left, y + 15, ALIGN_LEFT);
+    findings_end_label(c, r, pow(10, low), pow(10, high), right, y + 15, ALIGN_RIGHT);
     if (!zero && !unknown) return;
     if (unknown && zero)
         snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
@@ -144,9 +156,9 @@ static void findings_draw(const chart *x, canvas *c, canvas_box box, size_t from
         canvas_rect(c, (canvas_box){box.x, y, box.width, tall}, INK_EMPTY, 0);
         canvas_rect(c, (canvas_box){box.x, y, 3, tall}, theme_severity_ink(r->severity), 0);
         findings_block(c, box.x, y, box.width, r, true);
-        if (r->value_count)
-            findings_draw_strip(c, r,
-                                (canvas_box){box.x + box.width - strip_width - 8, y + pad + 9, strip_width, tall});
+        const canvas_box beside = {box.x + box.width - strip_width - 8, y + pad + 9, strip_width, tall},
+                         below = {box.x + text_left, y + tall - strip_height, 1.4 * strip_width, strip_height};
+        if (r->value_count) findings_draw_strip(c, r, findings_is_narrow(box.width) ? below : beside);
         y += tall + gap;
     }
 }
@@ -192,6 +204,7 @@ chart chart_findings(chart_head head, const findings_row *rows, size_t count)
     x.rows = l->count ? l->count : 1;
     x.height = findings_height;
     x.draw = findings_draw;
+    x.is_text = x.rows_alone = true;
     findings_fill_twin(&x, l);
     return x;
 }

@@ -328,17 +328,37 @@ static void lines_chart_draw_wash(canvas *c, const axes *a, const axes_span *pha
                         (theme_ink)(phases[i].ink - INK_PHASE + INK_PHASE_PALE), 0);
 }
 
-// Words above their places, or below where there is no room.
-static void lines_chart_draw_marks(canvas *c, const lines_style *s, size_t panel, const axes *a)
+// How high and how low the lines of a panel are between two places, with the samples on both sides of these.
+static void lines_chart_extent(const lines *l, const lines_panel *p, const axes *a, double left, double right,
+                               double *top, double *bottom)
 {
+    for (size_t k = 0; k < p->curve_count; k++)
+        for (size_t i = 0; i < l->style.count; i++) {
+            bool behind = i + 1 < l->style.count && axes_x(a, l->style.x[i + 1])<left, before = i> 0 &&
+                          axes_x(a, l->style.x[i - 1]) > right;
+            double y = axes_y(a, p->curves[k].area ? p->curves[k].high[i] : p->curves[k].y[i]);
+            if (behind || before || isnan(y)) continue;
+            *top = fmin(*top, y);
+            *bottom = fmax(*bottom, y);
+        }
+}
+
+// Words where the lines are not: above all that is drawn there, or below it; where neither has room they are left out.
+static void lines_chart_draw_marks(canvas *c, const lines *l, size_t panel, const axes *a)
+{
+    const double gap = 3, high = 6.5;
+    const lines_style *s = &l->style;
     for (size_t i = 0; i < s->mark_count; i++) {
         const lines_mark *m = &s->marks[i];
-        double x = axes_x(a, m->x), y = axes_y(a, m->y), text = canvas_text_width(c, m->text, TYPE_AXIS);
-        bool inside = x >= a->box.x && x <= a->box.x + a->box.width && y >= a->box.y && y <= a->box.y + a->box.height;
+        double x = axes_x(a, m->x), top = axes_y(a, m->y), text = canvas_text_width(c, m->text, TYPE_AXIS),
+               floor = a->box.y + a->box.height, bottom = top;
+        bool inside = x >= a->box.x && x <= a->box.x + a->box.width && top >= a->box.y && top <= floor;
         if (m->panel != panel || !inside || text + 4 > a->box.width) continue;
         x = fmax(a->box.x + 2 + text / 2, fmin(a->box.x + a->box.width - 2 - text / 2, x));
-        y = y - 10 < a->box.y ? fmin(y + 9, a->box.y + a->box.height - 2) : y - 4;
-        canvas_text(c, x, y, m->text, TYPE_AXIS, m->ink, ALIGN_CENTER, 0);
+        lines_chart_extent(l, &l->panels[panel], a, x - text / 2 - 1, x + text / 2 + 1, &top, &bottom);
+        bool above = top - gap - high >= a->box.y;
+        if (!above && bottom + gap + high > floor - 1) continue;
+        canvas_text(c, x, above ? top - gap : bottom + gap + high, m->text, TYPE_AXIS, m->ink, ALIGN_CENTER, 0);
     }
 }
 
@@ -377,7 +397,7 @@ static void lines_chart_draw_panel(canvas *c, const lines *l, size_t i, const ax
     lines_chart_draw_curves(c, l, p, a);
     lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES);
     if (first) lines_chart_draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS);
-    lines_chart_draw_marks(c, s, i, a);
+    lines_chart_draw_marks(c, l, i, a);
     lines_chart_draw_hovers(c, l, p, a);
     axes_end_time(c, a);
 }

@@ -25,6 +25,8 @@ struct chart {
     const char *question; // what it answers, or what it shows
     size_t rows;          // into which it can be divided over pages; 1: it stays whole
     bool is_table;        // its twin says all that it shows: HTML shows the twin in its place
+    bool is_text;         // its texts say all that it shows, in their order
+    bool rows_alone;      // each row is drawn as if there were no other
     double squeeze;       // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
     double fixed_height, row_height; // of charts whose height is chart_even_height()
     // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.

@@ -30,7 +30,8 @@ static double regions_table_height(const chart *x, canvas *c, double width, size
 
 typedef struct places {
     double name, calls, bar, bar_width, time, own, odd, sent, sent_width, sent_text, paused,
-        retries; // right edges but name, bar, sent
+        retries;  // right edges but name, bar, sent
+    double pitch; // of rows
     bool narrow;
 } places;
 
@@ -77,22 +78,22 @@ static void regions_draw_heads(canvas *c, const places *p, double y)
 static void regions_draw_nic(canvas *c, const region_row *r, const places *p, double y, double base)
 {
     if (r->note) { // in place of the figures: no wrong number can be read
-        canvas_hatch(c, (canvas_box){p->sent, y, p->retries - p->sent, pitch - 1.6});
-        canvas_rect(c, (canvas_box){p->sent + 8, y + .6, canvas_text_width(c, r->note, TYPE_CELL) + 6, pitch - 2.8},
+        canvas_hatch(c, (canvas_box){p->sent, y, p->retries - p->sent, p->pitch - 1.6});
+        canvas_rect(c, (canvas_box){p->sent + 8, y + .6, canvas_text_width(c, r->note, TYPE_CELL) + 6, p->pitch - 2.8},
                     INK_PAPER, 0);
         canvas_text(c, p->sent + 11, base, r->note, TYPE_CELL, INK_TEXT, ALIGN_LEFT, p->retries - p->sent - 14);
         return;
     }
     if (isfinite(r->sent_share)) {
         double share = fmin(fmax(r->sent_share, 0), 1);
-        canvas_rect(c, (canvas_box){p->sent, y + 2, p->sent_width, pitch - 5.6}, INK_EMPTY, 0);
-        canvas_rect(c, (canvas_box){p->sent, y + 2, fmax(share * p->sent_width, share > 0 ? .8 : 0), pitch - 5.6},
+        canvas_rect(c, (canvas_box){p->sent, y + 2, p->sent_width, p->pitch - 5.6}, INK_EMPTY, 0);
+        canvas_rect(c, (canvas_box){p->sent, y + 2, fmax(share * p->sent_width, share > 0 ? .8 : 0), p->pitch - 5.6},
                     INK_SENT, 0);
     }
     canvas_text(c, p->sent_text, base, r->sent, TYPE_CELL, INK_TEXT, ALIGN_RIGHT,
                 p->sent_text - p->sent - p->sent_width - 2);
     if (r->severity > SEVERITY_INFO)
-        canvas_rect(c, (canvas_box){p->sent_text + 4, y, p->paused - p->sent_text - 2, pitch - 1.6},
+        canvas_rect(c, (canvas_box){p->sent_text + 4, y, p->paused - p->sent_text - 2, p->pitch - 1.6},
                     theme_severity_field(r->severity), 0);
     canvas_text(c, p->paused, base, r->paused, r->severity > SEVERITY_INFO ? TYPE_CELL_STRONG : TYPE_CELL, INK_TEXT,
                 ALIGN_RIGHT, p->paused - p->sent_text - 4);
@@ -101,7 +102,7 @@ static void regions_draw_nic(canvas *c, const region_row *r, const places *p, do
 
 static void regions_draw_row(canvas *c, const region_row *r, const places *p, double y)
 {
-    double indent = step * (double)(r->depth < 6 ? r->depth : 6), base = y + pitch / 2 + 1.8, x = p->name + indent;
+    double indent = step * (double)(r->depth < 6 ? r->depth : 6), base = y + p->pitch / 2 + 1.8, x = p->name + indent;
     double left = (p->narrow ? p->bar : p->calls - 34) - x - 4;
     if (r->severity > SEVERITY_INFO) {
         canvas_mark(c, x + 3, base - 2.6, r->severity);
@@ -110,9 +111,9 @@ static void regions_draw_row(canvas *c, const region_row *r, const places *p, do
     }
     if (r->tip) canvas_tip(c, r->tip);
     canvas_text(c, x, base, r->name, r->depth ? TYPE_TABLE : TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, left);
-    canvas_rect(c, (canvas_box){p->bar, y + 2, p->bar_width, pitch - 5.6}, INK_EMPTY, 0);
-    canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->share, 1) * p->bar_width, pitch - 5.6}, INK_PEER, 0);
-    canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->own_share, 1) * p->bar_width, pitch - 5.6}, INK_TEXT, 0);
+    canvas_rect(c, (canvas_box){p->bar, y + 2, p->bar_width, p->pitch - 5.6}, INK_EMPTY, 0);
+    canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->share, 1) * p->bar_width, p->pitch - 5.6}, INK_PEER, 0);
+    canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->own_share, 1) * p->bar_width, p->pitch - 5.6}, INK_TEXT, 0);
     canvas_text(c, p->time, base, r->time, TYPE_CELL_STRONG, INK_TEXT, ALIGN_RIGHT,
                 p->time - p->bar - p->bar_width - 2);
     canvas_text(c, p->odd, base, r->odd, TYPE_CELL, r->odd_strong ? INK_WATCH : INK_SECONDARY, ALIGN_RIGHT, 52);
@@ -126,9 +127,10 @@ static void regions_table_draw(const chart *x, canvas *c, canvas_box box, size_t
 {
     const tree *t = x->data;
     places p = regions_place_columns(box);
-    double y = box.y + head_height;
+    double y = box.y + head_height, rows = pitch * (double)count;
+    p.pitch = chart_pitch(box, regions_table_height(x, c, box.width, from, count) - rows, count, pitch);
     regions_draw_heads(c, &p, box.y + 8);
-    for (size_t i = from; i < from + count && i < t->count; i++, y += pitch)
+    for (size_t i = from; i < from + count && i < t->count; i++, y += p.pitch)
         regions_draw_row(c, &t->rows[i], &p, y);
     if (*t->note && from + count >= t->count)
         canvas_paragraph(c, box.x, y + 9, box.width, t->note, TYPE_FOOT, INK_SECONDARY, 0);
@@ -184,6 +186,8 @@ chart chart_regions(chart_head head, const region_row *rows, size_t count, const
     x.rows = t->count ? t->count : 1;
     x.height = regions_table_height;
     x.draw = regions_table_draw;
+    x.is_text = true;
+    x.squeeze = .8;
     regions_fill_twin(&x, t);
     return x;
 }
@@ -264,8 +268,8 @@ static int regions_by_left(const void *a, const void *b)
     return (x->box.x > y->box.x) - (x->box.x < y->box.x);
 }
 
-// All pieces of some width; returns how many. lines: of names outside.
-static size_t regions_lay_out(const tree *t, canvas *c, canvas_box box, piece *pieces, size_t *lines)
+// All pieces of some width, each level so high; returns how many. lines: of names outside.
+static size_t regions_lay_out(const tree *t, canvas *c, canvas_box box, double high, piece *pieces, size_t *lines)
 {
     double next[LEVELS + 1]; // where the next piece of a level begins
     size_t count = 0;
@@ -279,7 +283,7 @@ static size_t regions_lay_out(const tree *t, canvas *c, canvas_box box, piece *p
         for (size_t k = r->depth + 1; k <= LEVELS; k++)
             next[k] = left; // its children begin where it does
         if (width < .7) continue;
-        pieces[count] = (piece){.row = r, .box = {left, box.y + level * (double)r->depth, width - .6, level - 1}};
+        pieces[count] = (piece){.row = r, .box = {left, box.y + high * (double)r->depth, width - .6, high - 1}};
         regions_name_piece(c, &pieces[count++]);
     }
     qsort(pieces, count, sizeof *pieces, regions_by_left);
@@ -287,9 +291,9 @@ static size_t regions_lay_out(const tree *t, canvas *c, canvas_box box, piece *p
     return count;
 }
 
-static double regions_levels_height(const tree *t)
+static size_t regions_levels(const tree *t)
 {
-    return level * (double)(t->depth < LEVELS ? t->depth : LEVELS);
+    return t->depth < LEVELS ? t->depth : LEVELS;
 }
 
 static double regions_icicle_height(const chart *x, canvas *c, double width, size_t from, size_t count)
@@ -300,9 +304,9 @@ static double regions_icicle_height(const chart *x, canvas *c, double width, siz
     size_t lines;
     (void)from;
     (void)count;
-    regions_lay_out(t, c, (canvas_box){0, 0, width, 0}, pieces, &lines);
+    regions_lay_out(t, c, (canvas_box){0, 0, width, 0}, level, pieces, &lines);
     arena_close(memory);
-    return scale_height + regions_levels_height(t) + (lines ? 4 + outside_pitch * (double)lines : 0);
+    return scale_height + level * (double)regions_levels(t) + (lines ? 4 + outside_pitch * (double)lines : 0);
 }
 
 static theme_ink regions_color_of(const tree *t, double rate)
@@ -343,9 +347,10 @@ static void regions_icicle_draw(const chart *x, canvas *c, canvas_box box, size_
     const tree *t = x->data;
     arena *memory = arena_open();
     piece *pieces = arena_make(memory, t->count + 1, sizeof *pieces);
-    size_t lines, n = regions_lay_out(t, c, (canvas_box){box.x, box.y + scale_height, box.width, 0}, pieces, &lines);
-    (void)from;
-    (void)count;
+    size_t lines, levels = regions_levels(t);
+    double fixed = regions_icicle_height(x, c, box.width, from, count) - level * (double)levels,
+           high = chart_pitch(box, fixed, levels, level);
+    size_t n = regions_lay_out(t, c, (canvas_box){box.x, box.y + scale_height, box.width, 0}, high, pieces, &lines);
     if (t->high > t->low)
         axes_draw_ramp(c, box.x + box.width, box.y, INK_BLUE, number_volume_rate(t->low, "bytes").text,
                        number_volume_rate(t->high, "bytes").text);
@@ -353,7 +358,7 @@ static void regions_icicle_draw(const chart *x, canvas *c, canvas_box box, size_
     for (size_t i = 0; i < n; i++)
         regions_draw_piece(c, t, &pieces[i]);
     for (size_t i = 0; i < n; i++)
-        if (pieces[i].outside) regions_draw_outside(c, &pieces[i], box.y + scale_height + regions_levels_height(t));
+        if (pieces[i].outside) regions_draw_outside(c, &pieces[i], box.y + scale_height + high * (double)levels);
     arena_close(memory);
 }
 
@@ -363,6 +368,7 @@ chart chart_icicle(chart_head head, const region_row *rows, size_t count, const 
     tree *t = regions_make_tree(&x, head, rows, count, note);
     x.height = regions_icicle_height;
     x.draw = regions_icicle_draw;
+    x.squeeze = .8;
     regions_fill_twin(&x, t);
     return x;
 }

@@ -110,6 +110,7 @@ void pages_figure(page_set *p, const chart *x, const document_figure *f, void (*
     size_t faults = figure_faults(c);
     if (faults && warn) figure_warn(&g, f->width / points, faults, warn, user);
     arrput(p->pages, c);
+    arrput(p->sections, ((page_section){x, false}));
     p->count = arrlenu(p->pages);
 }
 

@@ -5,6 +5,7 @@
 // that the same SVG serves light, dark and print.
 #include "document_model.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 #include "interactive.inc"
 
 #include <math.h>
@@ -18,18 +19,29 @@ static const double full_width[LAYOUTS] = {640, 300}, gutter = 24;
 
 typedef struct layout {
     canvas *c;
-    double width, height;
+    double width;
+    canvas **more; // arr: of rows that stand alone those after the first, so that a page may end between them
 } layout;
 
 typedef struct writer {
     document *d;
     buffer *out;
     document_theme theme;
-    bool interactive;
-    layout *layouts; // [2 * LAYOUTS] of each item: left or only chart, right chart
+    bool interactive, letter;
+    page_item *order; // arr: the items as they are on paper, and which of them begin a page
+    layout *layouts;  // [2 * LAYOUTS] of each item: left or only chart, right chart
     bool used[INK_COUNT];
     size_t id; // of what is drawn once and used twice: the last one
 } writer;
+
+static void html_order_items(writer *w, document_paper paper)
+{
+    page_set pages = {0};
+    pages_make(&pages, w->d, paper);
+    w->order = pages.items;
+    pages.items = NULL;
+    pages_free(&pages);
+}
 
 static layout *html_layouts_of(const writer *w, size_t item, bool right)
 {
@@ -50,18 +62,27 @@ static void html_mark_inks(writer *w, const canvas *c)
     }
 }
 
-static void html_lay_out(writer *w, layout *to, const chart *x, double width)
+// share: of the height that it asks for, where it bears that: as on paper.
+static canvas *html_draw(writer *w, const chart *x, double width, double share, size_t from, size_t count)
+{
+    canvas *measure = canvas_open(width, 1);
+    double height = x->height(x, measure, width, from, count) * (x->squeeze > 0 ? fmin(share, 1) : 1);
+    canvas_close(measure);
+    canvas *c = canvas_open(width, height);
+    c->interactive = w->interactive;
+    canvas_group(c, x->title && *x->title ? x->title : x->name, x->question ? x->question : "");
+    x->draw(x, c, (canvas_box){0, 0, width, height}, from, count);
+    canvas_group_end(c);
+    html_mark_inks(w, c);
+    return c;
+}
+
+static void html_lay_out(writer *w, layout *to, const chart *x, double width, double share)
 {
     size_t rows = x->rows ? x->rows : 1;
-    canvas *measure = canvas_open(width, 1);
-    double height = x->height(x, measure, width, 0, rows);
-    canvas_close(measure);
-    *to = (layout){canvas_open(width, height), width, height};
-    to->c->interactive = w->interactive;
-    canvas_group(to->c, x->title && *x->title ? x->title : x->name, x->question ? x->question : "");
-    x->draw(x, to->c, (canvas_box){0, 0, width, height}, 0, rows);
-    canvas_group_end(to->c);
-    html_mark_inks(w, to->c);
+    *to = (layout){html_draw(w, x, width, share, 0, x->rows_alone ? 1 : rows), width, NULL};
+    for (size_t row = 1; row < rows && x->rows_alone; row++)
+        arrput(to->more, html_draw(w, x, width, 1, row, 1));
 }
 
 static void html_count_fault(void *user, canvas_fault fault, const char *text, const char *other)
@@ -70,22 +91,37 @@ static void html_count_fault(void *user, canvas_fault fault, const char *text, c
     ++*(size_t *)user;
 }
 
+static void html_forget(layout *x)
+{
+    canvas_close(x->c);
+    for (size_t i = 0; i < arrlenu(x->more); i++)
+        canvas_close(x->more[i]);
+    arrfree(x->more);
+    *x = (layout){0};
+}
+
+static size_t html_faults(const canvas *c)
+{
+    size_t faults = 0;
+    canvas_check(c, (canvas_box){0, 0, c->width, c->height}, html_count_fault, &faults);
+    return faults;
+}
+
 // For telephones, where the chart can be drawn as narrow as that; else the wide one is scrolled.
 static void html_lay_out_narrow(writer *w, layout *to, const chart *x)
 {
-    size_t faults = 0;
-    html_lay_out(w, to, x, full_width[NARROW]);
-    canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, html_count_fault, &faults);
-    if (!faults) return;
-    canvas_close(to->c);
-    to->c = NULL;
+    html_lay_out(w, to, x, full_width[NARROW], 1);
+    size_t faults = html_faults(to->c);
+    for (size_t i = 0; i < arrlenu(to->more); i++)
+        faults += html_faults(to->more[i]);
+    if (faults) html_forget(to);
 }
 
-static void html_lay_out_chart(writer *w, size_t item, bool right, const chart *x, double share)
+static void html_lay_out_chart(writer *w, size_t item, bool right, const chart *x, double part, double share)
 {
     layout *to = html_layouts_of(w, item, right);
     if (x->is_table) return;
-    html_lay_out(w, &to[WIDE], x, share < 1 ? floor((full_width[WIDE] - gutter) * share) : full_width[WIDE]);
+    html_lay_out(w, &to[WIDE], x, part < 1 ? floor((full_width[WIDE] - gutter) * part) : full_width[WIDE], share);
     html_lay_out_narrow(w, &to[NARROW], x);
     if (!to[NARROW].c) return;
     canvas_share(to[NARROW].c, to[WIDE].c, &w->id);
@@ -96,12 +132,14 @@ static void html_lay_out_all(writer *w)
 {
     const document *d = w->d;
     w->layouts = memory_calloc(d->item_count * 2 * LAYOUTS, sizeof *w->layouts);
-    for (size_t i = 0; i < d->item_count; i++) {
+    for (size_t place = 0; place < arrlenu(w->order); place++) {
+        size_t i = w->order[place].item;
+        double share = w->order[place].share;
         const document_item *item = &d->items[i];
-        if (item->kind == ITEM_CHART) html_lay_out_chart(w, i, false, &item->chart, 1);
+        if (item->kind == ITEM_CHART) html_lay_out_chart(w, i, false, &item->chart, 1, share);
         if (item->kind != ITEM_BESIDE) continue;
-        html_lay_out_chart(w, i, false, &item->chart, item->left_share);
-        html_lay_out_chart(w, i, true, &item->right, 1 - item->left_share);
+        html_lay_out_chart(w, i, false, &item->chart, item->left_share, share);
+        html_lay_out_chart(w, i, true, &item->right, 1 - item->left_share, share);
     }
 }
 
@@ -179,13 +217,20 @@ static const char sheet[] =
     "a{color:var(--link);text-decoration:none}\n"
     ".verdict a{color:inherit;text-decoration:underline}\n"
     "a:hover,a:focus{text-decoration:underline}\n"
-    "figure{margin:36px 0 0;padding:0}\n"
+    "figure{margin:36px 0 0;padding:0}figure:target>h3,h2:target{background:var(--field);box-shadow:-8px 0 "
+    "var(--link)}\n"
     ".beside{display:grid;gap:0 36px;grid-template-columns:minmax(0,1fr)}\n"
     ".scroll{overflow-x:auto;overflow-y:hidden;max-width:100%}\n"
     ".scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
     ".scroll svg{display:block;width:calc(var(--w)*1.5px);max-width:100%;min-width:calc(var(--w)*1.25px);"
     "height:auto}\n"
     ".narrow{display:none}\n"
+    // A table that goes on beyond an edge has a shadow there; what is at its end covers that.
+    ".scroll:not(.wide,.narrow,.only){background:linear-gradient(90deg,var(--paper) 45%,transparent) 0 0/48px 100% "
+    "local,"
+    "linear-gradient(270deg,var(--paper) 45%,transparent) 100% 0/48px 100% local,"
+    "linear-gradient(90deg,var(--second),transparent) 0 0/9px 100%,"
+    "linear-gradient(270deg,var(--second),transparent) 100% 0/9px 100%;background-repeat:no-repeat}\n"
     "details{margin:8px 0 0;font-size:13.5px}\n"
     "summary{cursor:pointer;color:var(--second)}\n"
     "table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;margin:6px 0}\n"
@@ -202,21 +247,26 @@ static const char sheet[] =
     "@media screen and (min-width:1600px){body{max-width:1840px}main{display:grid;"
     "grid-template-columns:repeat(2,minmax(0,1fr));gap:0 48px;align-items:start}main>*{grid-column:1/-1;min-width:0}"
     "main>figure.half{grid-column:auto}.scroll svg{width:calc(var(--w)*1.4px);min-width:0}"
-    ".beside .scroll svg{width:calc(var(--w)*2.2px)}}\n"
+    ".beside .scroll svg{width:calc(var(--w)*2.2px)}main>figure.alone .scroll svg{width:calc(var(--w)*1.9px)}}\n"
     "@media screen and (max-width:820px){.wide{display:none}.narrow{display:block}.scroll "
     "svg{width:calc(var(--w)*2.5px)}}\n"
     "@media screen and (max-width:600px){body{padding:16px 16px 40px}h1{font-size:26px}h2{font-size:22px}"
     ".verdict{padding:12px}.verdict li{grid-template-columns:18px 70px minmax(0,1fr)}"
-    "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.22px)}}\n"
-    "@page{size:A4;margin:14mm}\n"
-    "@media print{body{padding:0;max-width:none;font-size:8.6pt}nav,details:not([open]){display:none}"
-    "h1{font-size:20pt}h2{font-size:14pt;margin:18pt 0 2pt;padding-top:8pt}h3{font-size:11pt;margin:0 0 4pt}"
-    "h3 small,.sub,.note,footer,.word{font-size:8pt}figure{margin:14pt 0 0}"
+    "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.22px)}"
+    ".swipe h3::after{content:\"\\2192  wider than this screen: swipe it sideways\";display:block;font-size:13px;"
+    "font-weight:400;color:var(--link)}}\n";
+
+static const char printed_sheet[] =
+    "@media print{body{padding:0;max-width:none;font-size:8.6pt;line-height:1.35}nav,details:not([open]){display:none}"
+    ".page{break-before:page}.page{margin-top:0}h2{font-size:14pt;margin:18pt 0 2pt;padding-top:8pt}"
+    "h3{font-size:11pt;margin:0 0 3pt}h3 small,.sub,.note,footer,.word{font-size:8pt}figure{margin:13pt 0 "
+    "0}p{margin:2pt 0}"
+    ".verdict{margin:8pt 0 4pt;padding:6pt 12pt}.verdict li{padding:0}"
     "svg,tr,li,.verdict,.beside{break-inside:avoid}h2,h3,thead,.sub{break-after:avoid}.note{break-before:avoid}"
-    ".beside{grid-template-columns:minmax(0,var(--l)) minmax(0,var(--r))}a{color:inherit}.scroll{overflow:visible}"
-    ".scroll "
-    "svg{width:100%;min-width:0}table{width:100%;font-size:8.5pt}th,td{white-space:normal;overflow-wrap:"
-    "anywhere;padding-right:6px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+    ".beside{grid-template-columns:minmax(0,var(--l)) minmax(0,var(--r));gap:0 18pt}a{color:inherit}"
+    ".scroll{overflow:visible;background:none}.scroll svg{width:100%;min-width:0}table{width:100%;font-size:7.4pt;"
+    "line-height:1.2;margin:2pt 0}th,td{white-space:normal;overflow-wrap:anywhere;padding:.7pt 5pt .7pt 0}"
+    "footer{margin:12pt 0 0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
 // What a narrow chart shares with the wide one is squeezed, but for the width of its lines.
 static const char shared_sheet[] =
@@ -260,6 +310,20 @@ static void html_write_page_variables(writer *w, bool dark)
 static const char *const schemes[] = {
     [DOCUMENT_AUTO] = "light dark", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
 
+// On one line of a sheet, in the largest type in which it fits, as in the PDF; other fonts than Inter are wider.
+static double html_printed_title(const writer *w)
+{
+    static const theme_type types[] = {TYPE_TITLE, TYPE_TITLE_LONG, TYPE_PART};
+    const double width = .82 * (page_box(w->letter ? PAPER_LETTER : PAPER_A4).width - 2 * PAGE_MARGIN);
+    canvas *measure = canvas_open(1, 1);
+    size_t i = 0;
+    while (w->d->title && i + 1 < sizeof types / sizeof *types &&
+           canvas_text_width(measure, w->d->title, types[i]) > width)
+        i++;
+    canvas_close(measure);
+    return theme_size(types[i]);
+}
+
 // Printed pages are light, whatever the theme.
 static void html_write_style(writer *w)
 {
@@ -277,6 +341,14 @@ static void html_write_style(writer *w)
     html_write_classes(w);
     buffer_text(w->out, CANVAS_SVG_RULES "\n");
     buffer_text(w->out, sheet);
+    buffer_printf(w->out,
+                  "@page{size:%s;margin:14mm;@bottom-right{content:counter(page) \" / \" counter(pages);"
+                  "font:6.5pt sans-serif;color:#5b6470}}\n",
+                  w->letter ? "letter" : "A4");
+    buffer_text(w->out, printed_sheet);
+    buffer_text(w->out, "@media print{h1{font-size:");
+    buffer_number(w->out, html_printed_title(w));
+    buffer_text(w->out, "pt}}\n");
     if (w->id) buffer_text(w->out, shared_sheet);
     if (w->interactive) buffer_text(w->out, asked_sheet);
     buffer_text(w->out, "</style>\n");
@@ -435,17 +507,51 @@ static void html_write_layout(writer *w, const layout *x, const char *label, con
     buffer_number(w->out, x->width);
     html_write_element(w, "\" aria-label=\"", label, "\">\n");
     canvas_svg(x->c, w->out, true);
+    for (size_t i = 0; i < arrlenu(x->more); i++)
+        canvas_svg(x->more[i], w->out, true);
     buffer_text(w->out, "</div>\n");
 }
 
-static void html_write_chart(writer *w, const chart *x, const layout *layouts)
+// On a wide screen two stand side by side: charts, and tables that are not wide.
+static bool html_is_half(const document_item *item)
 {
     enum { HALF_COLUMNS = 6 };
+    const chart *x = &item->chart;
+    return item->kind == ITEM_CHART && (!x->is_table || x->twin.columns <= HALF_COLUMNS);
+}
+
+static const document_item *html_item(const writer *w, size_t place)
+{
+    return &w->d->items[w->order[place].item];
+}
+
+// The last of an odd number of halves has no other beside it: it has the whole width.
+static bool html_is_alone(const writer *w, size_t place)
+{
+    size_t before = 0;
+    while (before < place && html_is_half(html_item(w, place - before - 1)))
+        before++;
+    bool next = place + 1 < arrlenu(w->order) && html_is_half(html_item(w, place + 1));
+    return before % 2 == 0 && !next;
+}
+
+// " class="half page"", of an item at this place; of one without any class nothing.
+static void html_write_class(writer *w, size_t place, const char *own, bool swipe)
+{
+    const char *names[] = {own, swipe ? "swipe" : "", w->order[place].begins_page ? "page" : ""};
+    bool any = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!*names[i]) continue;
+        buffer_printf(w->out, "%s%s", any ? " " : " class=\"", names[i]);
+        any = true;
+    }
+    if (any) buffer_text(w->out, "\"");
+}
+
+static void html_write_chart_content(writer *w, const chart *x, const layout *layouts)
+{
     const char *label = html_is_headed(x) ? x->title : x->name;
     bool has_table = x->twin.columns && x->twin.count;
-    // On a wide screen two stand side by side: charts, and tables that are not wide.
-    bool half = !x->is_table || x->twin.columns <= HALF_COLUMNS;
-    buffer_printf(w->out, "<figure id=\"%s\"%s>\n", x->name, half ? " class=\"half\"" : "");
     if (html_is_headed(x)) {
         html_write_element(w, "<h3>", x->title, "");
         if (x->question && *x->question) html_write_element(w, " <small>", x->question, "</small>");
@@ -459,33 +565,75 @@ static void html_write_chart(writer *w, const chart *x, const layout *layouts)
     buffer_text(w->out, "</figure>\n");
 }
 
-static void html_write_beside(writer *w, size_t i)
+// swipe: it is as wide as on a desk, so that a telephone shows a part of it.
+static bool html_is_swiped(const layout *layouts)
 {
-    const document_item *item = &w->d->items[i];
-    buffer_text(w->out, "<div class=\"beside\" style=\"--l:");
+    return layouts[WIDE].c && !layouts[NARROW].c;
+}
+
+static void html_write_chart(writer *w, size_t place)
+{
+    const document_item *item = html_item(w, place);
+    const layout *layouts = html_layouts_of(w, w->order[place].item, false);
+    bool half = html_is_half(item);
+    buffer_printf(w->out, "<figure id=\"%s\"", item->chart.name);
+    html_write_class(w, place, !half ? "" : html_is_alone(w, place) ? "alone" : "half", html_is_swiped(layouts));
+    buffer_text(w->out, ">\n");
+    html_write_chart_content(w, &item->chart, layouts);
+}
+
+static void html_write_beside(writer *w, size_t place)
+{
+    const document_item *item = html_item(w, place);
+    const chart *charts[2] = {&item->chart, &item->right};
+    buffer_text(w->out, "<div");
+    html_write_class(w, place, "beside", false);
+    buffer_text(w->out, " style=\"--l:");
     buffer_number(w->out, item->left_share * 10);
     buffer_text(w->out, "fr;--r:");
     buffer_number(w->out, (1 - item->left_share) * 10);
     buffer_text(w->out, "fr\">\n");
-    html_write_chart(w, &item->chart, html_layouts_of(w, i, false));
-    html_write_chart(w, &item->right, html_layouts_of(w, i, true));
+    for (int i = 0; i < 2; i++) {
+        const layout *layouts = html_layouts_of(w, w->order[place].item, i);
+        buffer_printf(w->out, "<figure id=\"%s\"%s>\n", charts[i]->name,
+                      html_is_swiped(layouts) ? " class=\"swipe\"" : "");
+        html_write_chart_content(w, charts[i], layouts);
+    }
     buffer_text(w->out, "</div>\n");
 }
 
-static void html_write_items(writer *w)
+static void html_write_text(writer *w, size_t place, const char *element, const char *own)
+{
+    buffer_printf(w->out, "<%s", element);
+    html_write_class(w, place, own, false);
+    html_write_element(w, ">", html_item(w, place)->text, "");
+    buffer_printf(w->out, "</%s>\n", element);
+}
+
+// The number of a part, as the contents have it.
+static size_t html_part_of(const writer *w, size_t item)
 {
     size_t part = 0;
-    for (size_t i = 0; i < w->d->item_count; i++) {
-        const document_item *item = &w->d->items[i];
-        switch (item->kind) {
-        case ITEM_CHART: html_write_chart(w, &item->chart, html_layouts_of(w, i, false)); break;
-        case ITEM_BESIDE: html_write_beside(w, i); break;
+    for (size_t i = 0; i <= item; i++)
+        part += w->d->items[i].kind == ITEM_PART;
+    return part;
+}
+
+// As they are on paper, so that a page that is printed is one of the PDF.
+static void html_write_items(writer *w)
+{
+    for (size_t place = 0; place < arrlenu(w->order); place++) {
+        size_t item = w->order[place].item;
+        switch (w->d->items[item].kind) {
+        case ITEM_CHART: html_write_chart(w, place); break;
+        case ITEM_BESIDE: html_write_beside(w, place); break;
         case ITEM_PART:
-            buffer_printf(w->out, "<h2 id=\"part-%zu\">", ++part);
-            html_write_element(w, "", item->text, "</h2>\n");
+            buffer_printf(w->out, "<h2 id=\"part-%zu\"", html_part_of(w, item));
+            html_write_class(w, place, "", false);
+            html_write_element(w, ">", w->d->items[item].text, "</h2>\n");
             break;
-        case ITEM_SUBLINE: html_write_element(w, "<p class=\"sub\">", item->text, "</p>\n"); break;
-        case ITEM_NOTE: html_write_element(w, "<p class=\"note\">", item->text, "</p>\n"); break;
+        case ITEM_SUBLINE: html_write_text(w, place, "p", "sub"); break;
+        case ITEM_NOTE: html_write_text(w, place, "p", "note"); break;
         }
     }
 }
@@ -495,19 +643,14 @@ static void html_write_items(writer *w)
 // The page runs this script and no other: its policy has the script's hash, in base64.
 static void html_write_script_hash(writer *w)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     enum { BYTES = 32 };
-    unsigned char bytes[BYTES + 1] = {0};
+    unsigned char bytes[BYTES];
     for (size_t i = 0; i < BYTES; i++) {
         const char pair[3] = {interactive_sha256[2 * i], interactive_sha256[2 * i + 1], 0};
         bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
     }
     buffer_text(w->out, "; script-src 'sha256-");
-    for (size_t i = 0; i < BYTES; i += 3) {
-        unsigned three = (unsigned)bytes[i] << 16 | (unsigned)bytes[i + 1] << 8 | (i + 2 < BYTES ? bytes[i + 2] : 0);
-        for (int k = 3; k >= 0; k--)
-            buffer_bytes(w->out, i + 2 >= BYTES && k == 0 ? "=" : &letters[three >> 6 * k & 63], 1);
-    }
+    buffer_base64(w->out, bytes, sizeof bytes);
     buffer_text(w->out, "'");
 }
 
@@ -553,8 +696,10 @@ static void html_write_head(writer *w)
 void document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
                    void *user)
 {
-    writer w = {.d = d, .out = out, .theme = o->theme, .interactive = o->interactive};
+    writer w = {
+        .d = d, .out = out, .theme = o->theme, .interactive = o->interactive, .letter = o->paper == PAPER_LETTER};
     plots made = {.coarse = true};
+    html_order_items(&w, o->paper);
     html_lay_out_all(&w);
     html_make_plots(&w, &made, o, warn, user);
     for (size_t i = 0; i < html_layout_count(&w); i++)
@@ -570,6 +715,7 @@ void document_html(document *d, const document_options *o, buffer *out, void (*w
     buffer_text(out, "</body>\n</html>\n");
     plots_free(&made);
     for (size_t i = 0; i < html_layout_count(&w); i++)
-        canvas_close(w.layouts[i].c);
+        html_forget(&w.layouts[i]);
+    arrfree(w.order);
     free(w.layouts);
 }

@@ -42,12 +42,25 @@ typedef struct page_link { // from a line of the verdict to a chart
     const chart *to;
 } page_link;
 
+typedef struct page_section { // a group of a page
+    const chart *chart;       // NULL: the verdict
+    bool continued;
+} page_section;
+
+typedef struct page_item { // where an item of the document is
+    size_t item;
+    bool begins_page; // it is the first on a page, but not on the first one
+    double share;     // of the height that its charts asked for, where they bear it
+} page_item;
+
 typedef struct page_set {
     canvas **pages;
     size_t count;
     page_mark *marks;
     size_t mark_count;
-    page_link *links; // arr
+    page_link *links;       // arr
+    page_section *sections; // arr, in the order of drawing
+    page_item *items;       // arr, likewise
 } page_set;
 
 enum { PAGE_MARGIN = 40 };
@@ -66,6 +79,9 @@ const chart *document_find(const document *d, const char *name);
 // The chart that a line of the verdict is about; NULL: none.
 const chart *document_chart_of(const document *d, const char *line);
 severity document_severity(const document *d); // the worst of the verdict's lines
+// What is said in place of a chart, for those who hear it: what it shows, and the rows of its table; NULL: its own texts are read.
+// free() it.
+char *document_spoken(const page_section *section);
 
 // Writes the whole HTML file, its plots included.
 void document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),

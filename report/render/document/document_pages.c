@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 14, heading_height = 17,
-                    part_height = 45, text_gap = 7; // below a heading of a part the gap is smaller
+static const double head_base = 30, head_rule = 36, foot_height = 35, widest_gap = 14, least_gap = 8,
+                    heading_height = 17, part_height = 45, text_gap = 7; // below a heading of a part the gap is smaller
 
 typedef struct flow {
     page_set *set;
@@ -20,7 +20,10 @@ typedef struct flow {
     double y;                        // where the next thing goes
     bool fresh;                      // nothing is on the page yet
     double squeeze;                  // factor of the heights of charts that bear it, so that a part fits its page
+    double section_gap;              // likewise smaller
     bool under_text;                 // y is the base line that more text would have
+    double share;                    // of its height that the chart at hand was given
+    size_t began, ended;             // the pages on which the item at hand begins, and on which the one before ended
 } flow;
 
 canvas_box page_box(document_paper paper)
@@ -125,6 +128,7 @@ static void sheets_verdict(flow *f)
     severity worst = document_severity(d);
     if (worst == SEVERITY_INFO) worst = SEVERITY_OK; // context alone is no news
     theme_ink ink = theme_severity_ink(worst);
+    arrput(f->set->sections, ((page_section){NULL, false}));
     canvas_group(f->c, "Verdict", d->title ? d->title : "");
     canvas_rect(f->c, (canvas_box){f->left, f->y, f->inner, height}, theme_severity_field(worst), 0);
     bool unknown = worst == SEVERITY_UNKNOWN; // a hatched edge: not measured
@@ -177,8 +181,9 @@ static double sheets_heading(canvas *c, double left, double y, double width, con
     return height;
 }
 
-static void sheets_draw_chart(canvas *c, const chart *x, canvas_box box, size_t from, size_t count)
+static void sheets_draw_chart(page_set *set, canvas *c, const chart *x, canvas_box box, size_t from, size_t count)
 {
+    arrput(set->sections, ((page_section){x, from > 0}));
     canvas_group(c, sheets_headed(x) ? x->title : x->name, x->question ? x->question : "");
     x->draw(x, c, box, from, count);
     canvas_group_end(c);
@@ -214,7 +219,7 @@ enum { LEAST_ROWS = 4 };
 static fit sheets_fit(const flow *f, const chart *x, size_t from)
 {
     size_t rows = x->rows ? x->rows : 1, left = rows - from;
-    fit t = {.gap = f->fresh ? 0 : section_gap - (f->under_text ? text_gap : 0), .count = left};
+    fit t = {.gap = f->fresh ? 0 : f->section_gap - (f->under_text ? text_gap : 0), .count = left};
     t.above = t.gap + sheets_heading(f->c, f->left, 0, f->inner, x, from > 0, false);
     t.height = x->height(x, f->c, f->inner, from, left);
     double there = sheets_room(f) - t.above;
@@ -239,11 +244,13 @@ static void sheets_place_chart(flow *f, const chart *x)
             continue;
         }
         if (!t.count) t.count = rows > 1 ? 1 : rows - from; // larger than a page: better cut than lost
+        if (!from) f->began = f->set->count;
+        f->share = t.count == rows ? t.height / fmax(x->height(x, f->c, f->inner, 0, rows), 1) : 1;
         f->y += t.gap;
         f->under_text = false;
         if (!from && sheets_headed(x)) sheets_mark(f, x->title, false, x);
         f->y += sheets_heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
-        sheets_draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, t.height}, from, t.count);
+        sheets_draw_chart(f->set, f->c, x, (canvas_box){f->left, f->y, f->inner, t.height}, from, t.count);
         f->y += t.height;
         f->fresh = false;
         from += t.count;
@@ -266,6 +273,7 @@ static halves sheets_measure_beside(const flow *f, const document_item *item)
     for (int i = 0; i < 2; i++) {
         h.head[i] = sheets_heading(f->c, 0, 0, h.widths[i], h.charts[i], false, false);
         h.height[i] = h.charts[i]->height(h.charts[i], f->c, h.widths[i], 0, h.charts[i]->rows);
+        if (h.charts[i]->squeeze > 0) h.height[i] *= fmax(f->squeeze, h.charts[i]->squeeze);
         h.tallest = fmax(h.tallest, h.head[i] + h.height[i]);
     }
     return h;
@@ -279,15 +287,17 @@ static double sheets_beside_height(const flow *f, const document_item *item)
 static void sheets_place_beside(flow *f, const document_item *item)
 {
     halves h = sheets_measure_beside(f, item);
-    if (!f->fresh && h.tallest + section_gap > sheets_room(f)) sheets_new_page(f);
-    if (!f->fresh) f->y += section_gap - (f->under_text ? text_gap : 0);
+    if (!f->fresh && h.tallest + f->section_gap > sheets_room(f)) sheets_new_page(f);
+    f->began = f->set->count;
+    f->share = f->squeeze;
+    if (!f->fresh) f->y += f->section_gap - (f->under_text ? text_gap : 0);
     f->under_text = false;
     for (int i = 0; i < 2; i++) {
         const chart *x = h.charts[i];
         double left = f->left + (i ? h.widths[0] + gutter : 0);
         if (sheets_headed(x)) sheets_mark(f, x->title, false, x);
         sheets_heading(f->c, left, f->y, h.widths[i], x, false, true);
-        sheets_draw_chart(f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
+        sheets_draw_chart(f->set, f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
     }
     f->y += h.tallest;
     f->fresh = false;
@@ -297,49 +307,62 @@ static void sheets_place_note(flow *f, const char *text)
 {
     double height = canvas_paragraph_height(f->c, f->inner, text, TYPE_FOOT, 0) + 10;
     if (!f->fresh && height > sheets_room(f)) sheets_new_page(f);
+    f->began = f->set->count;
     f->y += 12;
     canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_FOOT, INK_SECONDARY, 0);
     f->y += height - 10;
     f->fresh = false;
 }
 
-// Heights of the items up to the next part.
-typedef struct extent {
-    double fixed, flexible, least; // least: the largest share that a flexible chart insists on
-} extent;
-
-static extent sheets_measure(const flow *f, size_t from)
+// Height of the items up to the next part, with the squeeze at hand; least: the largest share that a chart of them insists on.
+static double sheets_part_height(const flow *f, size_t from, double *least)
 {
-    extent e = {0, 0, 0};
+    double sum = 0;
+    *least = 0;
     for (size_t i = from; i < f->d->item_count && f->d->items[i].kind != ITEM_PART; i++) {
         const document_item *item = &f->d->items[i];
         const chart *x = &item->chart;
         if (item->kind == ITEM_SUBLINE) {
-            e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_BODY, 3);
+            sum += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_BODY, 3);
         } else if (item->kind == ITEM_NOTE) {
-            e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_FOOT, 0) + 12;
+            sum += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_FOOT, 0) + 12;
         } else if (item->kind == ITEM_BESIDE) {
-            e.fixed += sheets_beside_height(f, item) + section_gap;
+            sum += sheets_beside_height(f, item) + f->section_gap;
+            *least = fmax(*least, fmax(x->squeeze, item->right.squeeze));
         } else {
             double height = x->height(x, f->c, f->inner, 0, x->rows ? x->rows : 1);
-            e.fixed += section_gap + sheets_heading(f->c, f->left, 0, f->inner, x, false, false);
-            if (x->squeeze > 0)
-                e.flexible += height;
-            else
-                e.fixed += height;
-            e.least = fmax(e.least, x->squeeze);
+            sum += f->section_gap + sheets_heading(f->c, f->left, 0, f->inner, x, false, false) +
+                   height * (x->squeeze > 0 ? fmax(f->squeeze, x->squeeze) : 1);
+            *least = fmax(*least, x->squeeze);
         }
     }
-    return e;
+    return sum;
 }
 
-// A part that is only a little too long for its page is squeezed.
+static void sheets_squeeze(flow *f, double heights, double gaps)
+{
+    f->squeeze = heights;
+    f->section_gap = widest_gap - (widest_gap - least_gap) * gaps;
+}
+
+// A part that is only a little too long for its page is squeezed, as little as will do.
 static void sheets_choose_squeeze(flow *f, size_t from)
 {
-    f->squeeze = 1;
-    extent e = sheets_measure(f, from);
-    double factor = e.flexible > 0 ? (sheets_room(f) - e.fixed - 1) / e.flexible : 1;
-    if (factor < 1 && factor >= e.least) f->squeeze = factor;
+    enum { STEPS = 5 };
+    double least, room = sheets_room(f) - 1;
+    sheets_squeeze(f, 1, 0);
+    if (sheets_part_height(f, from, &least) <= room || !(least > 0)) return;
+    sheets_squeeze(f, least, 1);
+    bool fits = sheets_part_height(f, from, &least) <= room;
+    for (int step = 1; step < STEPS && fits; step++) {
+        double share = (double)step / STEPS;
+        sheets_squeeze(f, 1 - (1 - least) * share, share);
+        if (sheets_part_height(f, from, &least) <= room) return;
+    }
+    if (fits)
+        sheets_squeeze(f, least, 1);
+    else
+        sheets_squeeze(f, 1, 0);
 }
 
 static void sheets_place(flow *f, const document_item *item)
@@ -406,7 +429,7 @@ static block_fit sheets_block_fit(const flow *f, const block *b)
     below.y += texts;
     if (texts > 0) below.fresh = false, below.under_text = true;
     if (item->kind == ITEM_BESIDE)
-        return sheets_beside_height(f, item) + section_gap + notes <= sheets_room(&below) ? BLOCK_WHOLE : BLOCK_NOT;
+        return sheets_beside_height(f, item) + f->section_gap + notes <= sheets_room(&below) ? BLOCK_WHOLE : BLOCK_NOT;
     fit t = sheets_fit(&below, &item->chart, 0);
     if (!t.count || t.above + t.height > sheets_room(&below)) return BLOCK_NOT;
     if (t.count < item->chart.rows) return BLOCK_BEGINS;
@@ -417,7 +440,11 @@ static void sheets_place_block(flow *f, block *b)
 {
     b->placed = true;
     for (size_t i = b->first; i < b->last; i++) {
+        f->began = f->set->count;
+        f->share = 1;
         sheets_place(f, &f->d->items[i]);
+        arrput(f->set->items, ((page_item){i, f->began > f->ended, f->share}));
+        f->ended = f->set->count;
         if (f->d->items[i].kind == ITEM_PART) sheets_choose_squeeze(f, i + 1);
     }
 }
@@ -481,6 +508,7 @@ void pages_make(page_set *p, const document *d, document_paper paper)
         sheets_subline(&f, d->sublines[i]);
     sheets_verdict(&f);
     sheets_choose_squeeze(&f, 0);
+    f.ended = p->count;
     sheets_flow(&f);
     for (size_t i = 0; i < p->count; i++)
         sheets_head_and_foot(&f, p->pages[i], i + 1);
@@ -494,7 +522,7 @@ void pages_chart(page_set *p, const chart *x, document_paper paper)
     double height = x->height(x, measure, width, 0, x->rows ? x->rows : 1);
     canvas_close(measure);
     canvas *c = sheets_add_page(p, width + 2 * edge, height + 2 * edge);
-    sheets_draw_chart(c, x, (canvas_box){edge, edge, width, height}, 0, x->rows ? x->rows : 1);
+    sheets_draw_chart(p, c, x, (canvas_box){edge, edge, width, height}, 0, x->rows ? x->rows : 1);
 }
 
 void pages_free(page_set *p)
@@ -506,6 +534,8 @@ void pages_free(page_set *p)
     arrfree(p->pages);
     arrfree(p->marks);
     arrfree(p->links);
+    arrfree(p->sections);
+    arrfree(p->items);
     *p = (page_set){0};
 }
 

@@ -120,30 +120,48 @@ static bool writer_write_pdf(job *j, buffer *out)
     return ok;
 }
 
-// cairo counts from the top of a page, PDF from its bottom.
+// Where a link of the verdict leads; false: that chart is on no page. cairo counts from the top of a page, PDF from its bottom.
+static bool writer_make_link(const page_set *p, const page_link *l, pdf_link *link)
+{
+    double bottom = canvas_height(p->pages[l->page - 1]);
+    size_t m = 0;
+    while (m < p->mark_count && p->marks[m].chart != l->to)
+        m++;
+    if (m == p->mark_count) return false;
+    const page_mark *to = &p->marks[m];
+    *link = (pdf_link){.page = l->page - 1,
+                       .to_page = to->page - 1,
+                       .left = l->box.x,
+                       .right = l->box.x + l->box.width,
+                       .bottom = bottom - l->box.y - l->box.height,
+                       .top = bottom - l->box.y,
+                       .to_y = canvas_height(p->pages[to->page - 1]) - to->y + 8,
+                       .text = l->to->title};
+    while (link->section < arrlenu(p->sections) && p->sections[link->section].chart)
+        link->section++; // the verdict's
+    return true;
+}
+
 static void writer_update_pdf(const job *j, buffer *out)
 {
     const page_set *p = &j->pages;
-    pdf_link *links = NULL;
-    for (size_t i = 0; i < arrlenu(p->links); i++) {
-        const page_link *l = &p->links[i];
-        double bottom = canvas_height(p->pages[l->page - 1]);
-        size_t m = 0;
-        while (m < p->mark_count && p->marks[m].chart != l->to)
-            m++;
-        if (m == p->mark_count) continue;
-        const page_mark *to = &p->marks[m];
-        arrput(links, ((pdf_link){.page = l->page - 1,
-                                  .to_page = to->page - 1,
-                                  .left = l->box.x,
-                                  .right = l->box.x + l->box.width,
-                                  .bottom = bottom - l->box.y - l->box.height,
-                                  .top = bottom - l->box.y,
-                                  .to_y = canvas_height(p->pages[to->page - 1]) - to->y + 8}));
-    }
-    if (!pdf_update(out, "en", links, arrlenu(links)) && j->warn)
+    pdf_link *links = NULL, link;
+    char **spoken = NULL;
+    for (size_t i = 0; i < arrlenu(p->links); i++)
+        if (writer_make_link(p, &p->links[i], &link)) arrput(links, link);
+    for (size_t i = 0; i < arrlenu(p->sections); i++)
+        arrput(spoken, document_spoken(&p->sections[i]));
+    const pdf_extras extras = {.language = "en",
+                               .links = links,
+                               .link_count = arrlenu(links),
+                               .spoken = (const char *const *)spoken,
+                               .section_count = arrlenu(spoken)};
+    if (!pdf_update(out, &extras) && j->warn)
         j->warn(j->user, "the PDF has no language and no links: this version of cairo writes another structure than is "
                          "known here");
+    for (size_t i = 0; i < arrlenu(spoken); i++)
+        free(spoken[i]);
+    arrfree(spoken);
     arrfree(links);
 }
 
@@ -340,7 +358,9 @@ static netprof_err writer_write_batch(const job *like, const document_file *file
     for (size_t i = 0; i < count && !err; i++) {
         job one = j;
         one.pages = (page_set){.pages = &j.pages.pages[i], .count = 1};
+        arrput(one.pages.sections, j.pages.sections[i]);
         err = writer_write_drawn(&one, files[i].path);
+        arrfree(one.pages.sections);
     }
     plots_free(&j.plots);
     pages_free(&j.pages);

@@ -478,18 +478,18 @@ static bool regions_page_make_histogram(regions_page *p, chart *x)
     }
     for (int i = first; i <= last + 1; i++)
         edges[i - first] = regions_page_edge(i);
-    durations_set bars = {arena_format(p->memory, "all ranks, mean %s",
+    durations_set bars = {arena_format(p->memory, "all ranks %s",
                                        regions_page_duration(p, (double)n->sums.total_ns / (double)n->sums.measured)),
                           sums + first};
     durations_set outline = {0};
     if (has_odd)
         outline = (durations_set){
-            arena_format(p->memory, "rank %s, mean %s", p->r->ranks[cell->rank].label,
+            arena_format(p->memory, "rank %s %s", p->r->ranks[cell->rank].label,
                          regions_page_duration(p, (double)cell->sums.total_ns / (double)cell->sums.measured)),
             odd + first};
     *x = chart_durations(
         (chart_head){"durations", arena_format(p->memory, "%.*s: time per call", utf8_within(n->name, 40), n->name),
-                     arena_format(p->memory, "share of %s", words_many(n->sums.measured, "call").text)},
+                     arena_format(p->memory, "share of %s; means", words_many(n->sums.measured, "call").text)},
         edges, (size_t)(last - first + 1), &bars, &outline);
     return true;
 }

@@ -25,30 +25,27 @@ static double bullets_height(const chart *x, canvas *c, double width, size_t fro
 static void bullets_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const bullets *b = x->data;
-    double label = 0, y = box.y;
-    (void)from;
-    (void)count;
+    double label = 0, y = box.y, rows = bullets_pitch * (double)b->count;
+    double pitch = chart_pitch(box, bullets_height(x, c, box.width, from, count) - rows, b->count, bullets_pitch);
     for (size_t i = 0; i < b->count; i++)
         label = fmax(label, canvas_text_width(c, b->rows[i].label, TYPE_TABLE));
     label = fmin(label, .34 * box.width) + 8;
     double width = box.width - label - 4, left = box.x + label;
-    for (size_t i = 0; i < b->count; i++, y += bullets_pitch) {
+    for (size_t i = 0; i < b->count; i++, y += pitch) {
         const bullets_row *r = &b->rows[i];
-        double base = y + bullets_pitch / 2 + 1.4, bar = isfinite(r->share) ? fmin(r->share, 1) * width : 0,
-               at = left + bar;
+        double base = y + pitch / 2 + 1.4, bar = isfinite(r->share) ? fmin(r->share, 1) * width : 0, at = left + bar;
         canvas_text(c, box.x, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, label - 6);
         if (!isfinite(r->share)) {
-            canvas_hatch(c, (canvas_box){left, y + 2, width, bullets_pitch - 5});
-            canvas_rect(c,
-                        (canvas_box){left + 4, y + 3, canvas_text_width(c, r->text, TYPE_CELL) + 6, bullets_pitch - 7},
+            canvas_hatch(c, (canvas_box){left, y + 2, width, pitch - 5});
+            canvas_rect(c, (canvas_box){left + 4, y + 3, canvas_text_width(c, r->text, TYPE_CELL) + 6, pitch - 7},
                         INK_PAPER, 0);
             canvas_text(c, left + 7, base, r->text, TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, width - 14);
             continue;
         }
-        canvas_rect(c, (canvas_box){left, y + 2, width, bullets_pitch - 5}, INK_SENT_PALE, 0);
-        canvas_rect(c, (canvas_box){left, y + 2, fmax(bar, .6), bullets_pitch - 5}, INK_SENT, 0);
+        canvas_rect(c, (canvas_box){left, y + 2, width, pitch - 5}, INK_SENT_PALE, 0);
+        canvas_rect(c, (canvas_box){left, y + 2, fmax(bar, .6), pitch - 5}, INK_SENT, 0);
         double tick = isfinite(r->tick) ? left + fmin(r->tick, 1) * width : left;
-        if (isfinite(r->tick)) canvas_line(c, tick, y + .8, tick, y + bullets_pitch - 1.8, INK_TEXT, 1.6);
+        if (isfinite(r->tick)) canvas_line(c, tick, y + .8, tick, y + pitch - 1.8, INK_TEXT, 1.6);
         at = fmax(at, tick) + 5;
         double wide = canvas_text_width(c, r->text, TYPE_CELL_STRONG) + 6 + canvas_text_width(c, r->more, TYPE_CELL);
         if (at + wide > left + width && tick - left - bar > wide + 10) at = left + bar + 5;
@@ -91,5 +88,6 @@ chart chart_bullets(chart_head head, const bullets_row *rows, size_t count, cons
     }
     x.height = bullets_height;
     x.draw = bullets_draw;
+    x.squeeze = .8;
     return x;
 }

@@ -65,7 +65,7 @@ static void durations_draw(const chart *x, canvas *c, canvas_box box, size_t fro
 {
     const durations *d = x->data;
     double key = durations_draw_key(d, c, 0, 0, box.width - 40, false), x_height = axes_x_height(c, &durations_x);
-    double high = canvas_figure_of(c) ? fmax(box.height - key - x_height, 10) : durations_plot;
+    double high = fmax(box.height - key - x_height, 10);
     axes a = {.box = {0, box.y + key, 0, high},
               .y = axes_complete((axes_scale){.format = AXES_PERCENT, .title = "Share of calls"}, &d->most, 1)};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
@@ -137,5 +137,6 @@ chart chart_durations(chart_head head, const double *edges, size_t bins, const d
     }
     x.height = durations_height;
     x.draw = durations_draw;
+    x.squeeze = .7;
     return x;
 }

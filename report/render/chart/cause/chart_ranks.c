@@ -100,6 +100,7 @@ static void ranks_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
 {
     const ranks *r = x->data;
     double label = 0, middle = canvas_text_width(c, r->style.middle_head, TYPE_AXIS);
+    double pitch = chart_pitch(box, ranks_head + ranks_foot, r->count, ranks_pitch);
     char low[96], high[96];
     (void)from;
     (void)count;
@@ -120,24 +121,23 @@ static void ranks_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
         axes_draw_ramp(c, box.x + box.width, box.y, INK_DIVERGING, low, high);
     canvas_text(c, box.x + label + middle + 8, box.y + 20, r->style.middle_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT,
                 0);
-    double y = box.y + ranks_head, bottom = y + ranks_pitch * (double)r->count;
+    double y = box.y + ranks_head, bottom = y + pitch * (double)r->count;
     ranks_draw_axes(c, r, &p, box.y + 20, bottom + 7);
     canvas_text(c, box.x, bottom + 7, r->style.column_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label);
-    for (size_t k = 0; k < r->count; k++, y += ranks_pitch) {
+    for (size_t k = 0; k < r->count; k++, y += pitch) {
         const ranks_row *row = &r->rows[k];
-        double base = y + ranks_pitch / 2 + 1.8, edge = p.step > 3 ? .8 : 0;
+        double base = y + pitch / 2 + 1.8, edge = p.step > 3 ? .8 : 0;
         canvas_text(c, box.x, base, row->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, label);
         canvas_text(c, box.x + label + middle + 8, base, row->middle, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, middle);
         for (size_t i = 0; i < r->style.count; i++)
-            ranks_draw_cell(c, r, row, i,
-                            (canvas_box){ranks_x(r, &p, i), y, fmax(p.step - edge, .3), ranks_pitch - 1.6});
+            ranks_draw_cell(c, r, row, i, (canvas_box){ranks_x(r, &p, i), y, fmax(p.step - edge, .3), pitch - 1.6});
         canvas_text(c, box.x + box.width, base, row->note, row->strong ? TYPE_CELL_STRONG : TYPE_CELL,
                     row->strong ? INK_TEXT : INK_SECONDARY, ALIGN_RIGHT, note_width - 6);
     }
     if (r->style.marked < r->style.count)
         canvas_frame(c,
                      (canvas_box){ranks_x(r, &p, r->style.marked) - 1, box.y + ranks_head - 1.5, p.step + 1.2,
-                                  ranks_pitch * (double)r->count + 1.2},
+                                  pitch * (double)r->count + 1.2},
                      INK_TEXT, .9);
 }
 
@@ -181,5 +181,6 @@ chart chart_ranks(chart_head head, const ranks_style *style, const ranks_row *ro
     x.height = chart_even_height;
     x.fixed_height = ranks_head + ranks_pitch * (double)r->count + ranks_foot;
     x.draw = ranks_draw;
+    x.squeeze = .8;
     return x;
 }

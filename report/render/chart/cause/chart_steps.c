@@ -12,7 +12,7 @@ typedef struct steps {
     size_t count;
 } steps;
 
-static const double bar_height = 17, bar_pitch = 20, below = 18;
+static const double bar_gap = 3, bar_pitch = 20, below = 18;
 
 static double steps_sum(const steps *s, int bar, size_t end)
 {
@@ -50,10 +50,10 @@ static void steps_draw_bar(canvas *c, const steps *s, int bar, canvas_box box, d
         char text[200];
         snprintf(text, sizeof text, "%.80s %s", s->parts[i].name, number_duration(s->parts[i].seconds[bar]).text);
         canvas_tip(c, text);
-        canvas_rect(c, (canvas_box){x, box.y, fmax(width - .5, .3), bar_height}, ink, 0);
+        canvas_rect(c, (canvas_box){x, box.y, fmax(width - .5, .3), box.height}, ink, 0);
         if (canvas_text_width(c, text, TYPE_CELL) > width - 4) snprintf(text, sizeof text, "%.80s", s->parts[i].name);
         if (canvas_text_width(c, text, TYPE_CELL) <= width - 4)
-            canvas_text(c, x + width / 2, box.y + bar_height / 2 + 2.6, text, TYPE_CELL, (theme_ink)(INK_ON + ink),
+            canvas_text(c, x + width / 2, box.y + box.height / 2 + 2.6, text, TYPE_CELL, (theme_ink)(INK_ON + ink),
                         ALIGN_CENTER, 0);
         x += width;
     }
@@ -62,7 +62,7 @@ static void steps_draw_bar(canvas *c, const steps *s, int bar, canvas_box box, d
     char text[200];
     snprintf(text, sizeof text, "%.40s %s", last->name, number_duration(last->seconds[bar]).text);
     if (last->seconds[bar] * scale < canvas_text_width(c, text, TYPE_CELL) + 4)
-        canvas_text(c, x + 4, box.y + bar_height / 2 + 2.6, text, TYPE_CELL, INK_TEXT, ALIGN_LEFT,
+        canvas_text(c, x + 4, box.y + box.height / 2 + 2.6, text, TYPE_CELL, INK_TEXT, ALIGN_LEFT,
                     box.x + box.width - x - 4);
 }
 
@@ -74,15 +74,16 @@ static void steps_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
                    10;
     double longest = fmax(steps_sum(s, 0, s->count), steps_sum(s, 1, s->count)), beside = 96;
     double width = box.width - label - beside, scale = longest > 0 ? width / longest : 0;
+    double pitch = chart_pitch(box, below, 2, bar_pitch);
     (void)from;
     (void)count;
     for (int bar = 0; bar < 2; bar++) {
-        double y = box.y + bar_pitch * bar;
-        canvas_text(c, box.x, y + bar_height / 2 + 2.6, s->style.label[bar], TYPE_TABLE_STRONG,
+        double y = box.y + pitch * bar;
+        canvas_text(c, box.x, y + (pitch - bar_gap) / 2 + 2.6, s->style.label[bar], TYPE_TABLE_STRONG,
                     bar ? INK_BAD : INK_TEXT, ALIGN_LEFT, label - 6);
-        steps_draw_bar(c, s, bar, (canvas_box){box.x + label, y, width + beside, bar_height}, scale);
+        steps_draw_bar(c, s, bar, (canvas_box){box.x + label, y, width + beside, (pitch - bar_gap)}, scale);
     }
-    double y = box.y + 2 * bar_pitch;
+    double y = box.y + 2 * pitch;
     double a = box.x + label + scale * steps_sum(s, 0, s->style.longer + 1),
            b = box.x + label + scale * steps_sum(s, 1, s->style.longer + 1);
     canvas_line(c, a, y - 1, a, y + 4, INK_BAD, 1);
@@ -126,5 +127,6 @@ chart chart_steps(chart_head head, const steps_style *style, const steps_part *p
     x.height = chart_even_height;
     x.fixed_height = 2 * bar_pitch + below;
     x.draw = steps_draw;
+    x.squeeze = .8;
     return x;
 }

@@ -94,7 +94,6 @@ static void job_first_mark_parts(const job_view *v, first_panels *p, const job_l
                                  theme_ink ink)
 {
     static const double character = .0098; // its share of the axis, at most
-    double most = job_first_most(v, p->curves[p->count - 1][0].y);
     for (size_t i = 0; i < p->parts->count && p->mark_count < MARKS; i++) {
         const axes_span *part = &p->parts->items[i];
         job_column c;
@@ -102,8 +101,7 @@ static void job_first_mark_parts(const job_view *v, first_panels *p, const job_l
         if (isnan(c.mean)) continue;
         const char *text = arena_text(v->memory, job_view_text(meter, c.mean).text);
         if ((double)strlen(text) * character * v->job->end_s > part->to - part->from) continue;
-        double at = c.mean > .7 * most ? .45 * c.mean : c.mean; // within the field where there is no room above
-        p->marks[p->mark_count++] = (lines_mark){p->count - 1, (part->from + part->to) / 2, at, text, ink};
+        p->marks[p->mark_count++] = (lines_mark){p->count - 1, (part->from + part->to) / 2, c.mean, text, ink};
     }
 }
 
