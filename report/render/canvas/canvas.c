@@ -6,6 +6,7 @@
 #include "render/base/carried_font.h"
 #include "render/base/number.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,16 +304,50 @@ PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type)
     return c->layout;
 }
 
-static double canvas_layout_width(PangoLayout *layout)
+// What a text measures, in units of pango. Charts measure the same short texts again and again, and it is the most costly step
+// of drawing: a thread keeps the last ones. Figures have other fonts.
+typedef struct canvas_measured {
+    theme_type type;
+    bool known;
+    int width, base;
+    PangoRectangle black;
+    char text[44];
+} canvas_measured;
+
+static void canvas_measure_anew(canvas *c, const char *text, theme_type type, canvas_measured *m)
 {
     PangoRectangle logical;
-    pango_layout_get_extents(layout, NULL, &logical);
-    return (double)logical.width / PANGO_SCALE;
+    PangoLayout *layout = canvas_layout(c, text, type);
+    pango_layout_get_extents(layout, &m->black, &logical);
+    m->width = logical.width;
+    m->base = pango_layout_get_baseline(layout);
+}
+
+static canvas_measured canvas_measure(canvas *c, const char *text, theme_type type)
+{
+    enum { KEPT = 1024 };
+    static _Thread_local canvas_measured *kept;
+    canvas_measured m = {.type = type, .known = true};
+    size_t length = strlen(text);
+    if (c->figure || length >= sizeof m.text) {
+        canvas_measure_anew(c, text, type, &m);
+        return m;
+    }
+    if (!kept) kept = memory_calloc(KEPT, sizeof *kept);
+    uint32_t hash = 2166136261u ^ (uint32_t)type; // FNV-1a
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    canvas_measured *at = &kept[(hash ^ hash >> 15) % KEPT];
+    if (at->known && at->type == type && strcmp(at->text, text) == 0) return *at;
+    canvas_measure_anew(c, text, type, &m);
+    memcpy(m.text, text, length + 1);
+    *at = m;
+    return m;
 }
 
 static double canvas_width_of(canvas *c, const char *text, theme_type type)
 {
-    return canvas_layout_width(canvas_layout(c, text, type));
+    return (double)canvas_measure(c, text, type).width / PANGO_SCALE;
 }
 
 static size_t canvas_next_character(const char *text)
@@ -381,10 +416,9 @@ static char *canvas_shortened(canvas *c, const char *text, theme_type type, doub
 static double canvas_put_text(canvas *c, double x, double y, char *shown, char *whole, theme_type type, theme_ink ink,
                               canvas_align align)
 {
-    PangoRectangle black, logical;
-    PangoLayout *layout = canvas_layout(c, shown, type);
-    pango_layout_get_extents(layout, &black, &logical);
-    double width = (double)logical.width / PANGO_SCALE, base = (double)pango_layout_get_baseline(layout) / PANGO_SCALE;
+    const canvas_measured m = canvas_measure(c, shown, type);
+    const PangoRectangle black = m.black;
+    double width = (double)m.width / PANGO_SCALE, base = (double)m.base / PANGO_SCALE;
     if (align == ALIGN_CENTER) x -= width / 2;
     if (align == ALIGN_RIGHT) x -= width;
     canvas_op *op = canvas_add(c, CANVAS_TEXT);
@@ -459,16 +493,23 @@ static bool canvas_is_digit(char c)
 
 enum { UNIT_MOST = 8 }; // a longer word is not a unit
 
-// A number stays on the line of the word after it, which is its unit: "0.1 %".
+static void canvas_keep_whole(PangoAttrList *list, size_t from, size_t end)
+{
+    PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
+    whole->start_index = (guint)from;
+    whole->end_index = (guint)end;
+    pango_attr_list_insert(list, whole);
+}
+
+// A number stays on the line of the word after it, which is its unit: "0.1 %". A rate's unit is not broken: "GB/s".
 static void canvas_keep_units(PangoLayout *layout, const char *text)
 {
     PangoAttrList *list = pango_attr_list_copy(pango_layout_get_attributes(layout));
     for (size_t i = 1; text[0] && text[i]; i++) {
+        bool per_s = text[i] == '/' && text[i + 1] == 's' && !isalnum((unsigned char)text[i + 2]);
+        if (per_s && isalpha((unsigned char)text[i - 1])) canvas_keep_whole(list, i - 1, i + 2);
         if (text[i] != ' ' || !canvas_is_digit(text[i - 1]) || strcspn(text + i + 1, " ,;)") > UNIT_MOST) continue;
-        PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
-        whole->start_index = (guint)i - 1;
-        whole->end_index = (guint)i + 2;
-        pango_attr_list_insert(list, whole);
+        canvas_keep_whole(list, i - 1, i + 2);
     }
     pango_layout_set_attributes(layout, list);
     pango_attr_list_unref(list);
