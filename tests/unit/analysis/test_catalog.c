@@ -287,6 +287,8 @@ static void net_prof_order(void **state)
     assert_int_equal(count, 1890);
     assert_string_equal(names[0], "atu_ats_dynamic_state_change_cntr");
     assert_true(catalog_name_compare("hni_rx_ok_64", "hni_rx_ok_65_to_127") < 0);
+    assert_true(catalog_name_compare("a_Ac", "aBc") < 0); // letters and digits come first, whatever is between them
+    assert_true(catalog_name_compare("a-b", "aa") > 0);
     assert_true(catalog_name_compare("a_b", "ab") != 0 && catalog_name_compare("a_b", "a_b") == 0);
     static const struct {
         const char *name;

@@ -89,6 +89,13 @@ static void distributions(void **state)
     }
     assert_true(hmlenu(d.buckets) < 10000);
     distribution_free(&d);
+    // half of these are one value
+    for (int i = 0; i < 5000; i++)
+        distribution_add(&d, 0.1);
+    for (int i = 0; i < 4000; i++)
+        distribution_add(&d, 7);
+    assert_true(distribution_percentile(&d, 0.5) >= 0.1 && distribution_percentile(&d, 0.5) <= 0.1 * 1.004);
+    distribution_free(&d);
     // one value many times, and the ends of what a double can be
     for (int i = 0; i < 5000; i++)
         distribution_add(&d, 0.1);

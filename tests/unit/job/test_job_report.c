@@ -1023,6 +1023,7 @@ static void packages_at_their_power_limit(void **state)
         const job_finding *x = finding_of(&job, "power-cap");
         assert_int_equal(x != NULL, !pass);
         if (x) expect_close(x->value, 0.96, 1e-6);
+        if (x) assert_non_null(strstr(x->claim, " drew 96 % of their power limit"));
         if (x) assert_int_equal(x->severity, SEVERITY_INFO);
         if (x) assert_int_equal(x->meter, JOB_POWER_CPU); // whose chart shows it
         job_report_free(&job);

@@ -502,6 +502,13 @@ static void compared(void **unused)
     nccl_compare(&c, &slow.n, &before.n); // and the other way round
     assert_true(c.faster > 0);
     assert_int_equal(c.slower, 0);
+    // What was compared was judged, beside what is judged without a comparison.
+    nccl_findings alone;
+    nccl_findings_make(&f, &before.n, &c);
+    nccl_findings_make(&alone, &before.n, NULL);
+    assert_int_equal(f.judged, alone.judged + c.slower + c.faster + c.alike);
+    nccl_findings_free(&alone);
+    nccl_findings_free(&f);
     nccl_compare_free(&c);
     end(&before);
     end(&same);
