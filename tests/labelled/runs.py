@@ -321,9 +321,15 @@ def mpi(bin_folder, folder, seed):
             for share, what in ((0.5, "half"), (1.0, "silent")):
                 name = "mpi-odd-%s-of-%d-%g" % (what, number, noise)
                 yield Case(name, "odd", ranks(name, k="early", x=share, **made), tells="Rank %d .*alone (works less|does next to no work) from " % rank)
-    # Ranks that ask again and again whether something has come, and sleep in between, which is no work.
-    name = "mpi-late-beside-naps"
-    yield Case(name, "single", ranks(name, n=8, k="late", r=5, x=1.0, e=0.02, a=2), "~^(Rank|rank) 5\\b")
+    # Ranks that ask again and again whether something has come: what they do in between is no work.
+    for option, what in (("a", "naps"), ("b", "spins")):
+        name = "mpi-late-beside-" + what
+        yield Case(name, "single", ranks(name, n=8, k="late", r=5, x=1.0, e=0.02, **{option: 2}), "~^(Rank|rank) 5\\b")
+        name = "mpi-healthy-one-" + what
+        yield Case(name, "healthy", ranks(name, n=8, k="even", e=0.3, **{option: 8}))
+        name = "mpi-odd-early-" + what  # all but one work for ten times as long; it asks for them meanwhile
+        yield Case(name, "single", ranks(name, n=8, k="early", r=0, x=0.9, e=0.02, **{option: 8}), [], allowed=["~^Work is uneven"], most="watch",
+                   forbidden=["~[Rr]ank \\d+ .*(slow|late)"])
     name = "mpi-late-host"
     yield Case(name, "node", ranks(name, n=16, p=4, k="host", r=9, x=0.5, e=0.02), "~h2|[Rr]anks 8")
     name = "mpi-two-in-turn"

@@ -169,13 +169,16 @@ static void regions_find_late_of_few(regions *r)
     free(leads);
 }
 
-// Nobody is late, but somebody would be if what it did between its questions was work.
+// Who is not late, but would be if what it did between its questions was work.
 static void regions_find_in_doubt(regions *r)
 {
     double most = 0.1 * r->waits.run_ns;
     for (size_t i = 0; i < r->rank_count; i++) {
         double lead = regions_work_of(&r->ranks[i]) - regions_median_without(r, regions_work_of, i);
-        if (lead < most || r->ranks[i].times.doubt_ns < 0.5 * lead) continue;
+        bool late = false;
+        for (size_t k = 0; k < r->waits.late_count; k++)
+            late |= r->waits.late[k].rank == i;
+        if (late || lead < most || r->ranks[i].times.doubt_ns < 0.5 * lead) continue;
         most = lead;
         r->waits.in_doubt = i;
     }
@@ -183,19 +186,17 @@ static void regions_find_in_doubt(regions *r)
 
 // ---- many ranks ----
 
+// By what is work for sure; and if what is in doubt of the others was work, they still work half of that less at the least.
 static void regions_find_late_of_many(regions *r)
 {
-    regions_place *places = regions_sorted_places(r, regions_work_of, 1);
+    regions_place *places = regions_sorted_places(r, regions_sure_work_of, 1);
     size_t n = r->rank_count, count = regions_outliers(places, n, n / 2);
     size_t low = count + (n - count - 1) / 2,
            high = count + (n - count) / 2; // the middle of the others, which are sorted
     for (size_t i = 0; i < count; i++) {
         double excess = places[i].value - (places[low].value + places[high].value) / 2;
-        double sure = excess - r->ranks[places[i].rank].times.doubt_ns;
-        if (sure >= 0.5 * excess)
-            regions_add_late(r, places[i].rank, NAN, NAN, sure);
-        else
-            r->waits.in_doubt = places[i].rank;
+        double least = places[i].value - regions_median_without(r, regions_work_of, places[i].rank);
+        if (least >= 0.5 * excess) regions_add_late(r, places[i].rank, NAN, NAN, excess);
     }
     free(places);
 }
@@ -435,16 +436,17 @@ static bool regions_is_work_class(regions_class kind)
 }
 static bool regions_is_peer_class(regions_class kind)
 {
-    return kind == REGIONS_PEER || kind == REGIONS_POLLS;
+    return kind == REGIONS_PEER;
 }
 static bool regions_is_all_class(regions_class kind)
 {
     return kind == REGIONS_ALL;
 }
 
+// Who asks for it may wait for all just as well.
 static double regions_peer_of(const regions_rank *rank)
 {
-    return rank->times.peer_ns;
+    return rank->times.peer_ns - rank->times.polls_ns;
 }
 static double regions_all_of(const regions_rank *rank)
 {
@@ -556,7 +558,7 @@ void regions_find_late(regions *r)
         regions_find_alone(r);
         regions_find_late_of_many(r);
         if (!w->late_count && r->rank_count < FEW_RANKS) regions_find_late_of_few(r);
-        if (!w->late_count && w->in_doubt == REGIONS_NONE) regions_find_in_doubt(r);
+        regions_find_in_doubt(r);
         if (w->late_count > r->rank_count / 2) regions_forget_late(w);
         if (!w->late_count) regions_find_turns(r);
         regions_find_late_alone(r);

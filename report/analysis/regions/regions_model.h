@@ -33,6 +33,7 @@ typedef struct regions_times {
     double all_ns;     // waiting in collectives
     double work_ns;    // all else
     double doubt_ns;   // of work_ns: between calls that asked in vain, and may have been waiting
+    double polls_ns;   // of peer_ns: asking, and between its questions; for whom or for how many is not known
     uint64_t meetings; // how often it waited, as far as one wait is independent of another
     uint64_t polls;
 } regions_times;

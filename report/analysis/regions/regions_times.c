@@ -45,10 +45,12 @@ static void regions_add_times(regions *r, const regions_node *node)
         if (!regions_class_waits(node->kind)) continue;
         t->known &= cell->threads <= 1;
         *(node->kind == REGIONS_ALL ? &t->all_ns : &t->peer_ns) += ns;
-        if (node->kind == REGIONS_POLLS)
+        if (node->kind == REGIONS_POLLS) {
             t->polls += cell->sums.calls;
-        else
+            t->polls_ns += ns;
+        } else {
             t->meetings += node->kind == REGIONS_ALL ? cell->sums.calls * apart : cell->sums.calls;
+        }
     }
 }
 
@@ -72,9 +74,11 @@ static void regions_end_times(regions_rank *rank, bool mpi, uint64_t apart)
     regions_times *t = &rank->times;
     t->run_ns = regions_run_of(rank, mpi);
     t->peer_ns += regions_polled_of(rank);
+    t->polls_ns += regions_polled_of(rank);
     double waiting = t->peer_ns + t->all_ns;
     if (waiting > t->run_ns && waiting > 0) { // of several threads
         t->peer_ns *= t->run_ns / waiting;
+        t->polls_ns *= t->run_ns / waiting;
         t->all_ns *= t->run_ns / waiting;
         waiting = t->run_ns;
     }
@@ -102,6 +106,7 @@ static void regions_times_in_common(regions *r)
         t->run_ns = to - from;
         t->mpi_ns *= scale;
         t->doubt_ns *= scale;
+        t->polls_ns *= scale;
         t->peer_ns *= scale;
         t->all_ns *= scale;
         t->work_ns = t->run_ns - fmin(waiting * scale, t->run_ns);
