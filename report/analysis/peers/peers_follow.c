@@ -308,6 +308,11 @@ static void follow_refine(const follow_axis *a, size_t peer, const bool *unlike,
         follow_measure(a, peer, 0, better.from, &first);
         if (first.height > x->height) *x = first, better = (peers_stretch){0, first.to};
     }
+    if (better.from < FOLLOW_LEAST && better.to + FOLLOW_LEAST <= a->windows) {
+        follow_stretch rest;
+        follow_measure(a, peer, better.to, a->windows, &rest);
+        if (rest.height > x->height) *x = rest, better = (peers_stretch){rest.from, rest.to};
+    }
     // What is usual is less certain than its own level before, where there are few. That noise goes with the level tells
     // more where it does.
     if (a->count <= FOLLOW_FEW) x->height = fmin(x->height, peers_onset_height(own, a->windows, better));
