@@ -18341,10 +18341,12 @@ static void netprof__series_end(struct netprof__regions_state *g)
      all threads (before: at most 256 that came one after the other).
      Files of libnetprof-mpi.so have more facts: mpi_began_ns and mpi_ended_ns (the run, by the wall clock), mpi_open_ns,
      mpi_block_ns, mpi_first_block and mpi_inside (how much of each stretch of the run was in MPI, in ten-thousandths),
-     mpi_cpus (those that the process may use, "0-3,8"), cpu_ns and cpu_wait_ns.
+     mpi_cpus (those that the process may use, "0-3,8"), cpu_ns and cpu_wait_ns; mpi_polled_ns (waiting between calls of
+     MPI_Test and its like that found nothing) and mpi_between_polls_ns (what may have been waiting or work there).
      They have a table of events, mpi.peers: a row for each rank of MPI_COMM_WORLD that this one sent to or received from
-     (peer; below 0: all others) with sent_bytes, sends; send_ns and timed_sends of blocking sends; receive_ns and
-     timed_receives of blocking receives of what it sent; got_bytes and gets (one-sided). Collectives are in no row.
+     (peer; below 0: all others) with sent_bytes, sends; send_ns and timed_sends of waits until it took what was sent to
+     it, in blocking sends and in waits for requests; receive_ns and timed_receives of waits for what it sent, in blocking
+     receives, probes and waits for requests; got_bytes and gets (one-sided). Collectives are in no row.
      JSON of `netprof regions`: messages, who sent how much to whom. JSON of `netprof job`: bytes_explained, what the NICs
      moved and what of it the program accounts for.
      Files: a size limit (SIGXFSZ), a pipe whose reader is gone (SIGPIPE) or that nobody reads are errors of the call and
