@@ -158,6 +158,7 @@
       const shown = show(j);
       $('pulse').className = j.head.runs ? 'ok' : 'stale';
       if (j.charts) await Promise.all([draw('map', '/charts/map.svg?meter=' + meter), shown && draw('node', '/charts/node.svg?node=' + encodeURIComponent(shown))]);
+      if (mine !== said) return;
       document.body.dataset.turns = String(Number(document.body.dataset.turns || 0) + 1);
     } catch (e) {
       $('pulse').className = 'stale';
