@@ -46,20 +46,37 @@ static bool clock_counter_is_even(void)
 #endif
 }
 
+// The clocks at one moment: of some readings the one that took least. Who loses the processor between two clocks would
+// shift all times by as much.
+static void clock_read_together(uint64_t *ticks, int64_t *monotonic_ns, int64_t *wall_ns)
+{
+    enum { TRIES = 4 };
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t before = plugin_ticks();
+        int64_t now_ns = plugin_monotonic_ns(), now_wall_ns = plugin_wall_ns();
+        uint64_t took = plugin_ticks() - before;
+        if (i && took >= least) continue;
+        least = took;
+        *ticks = before + took / 2;
+        *monotonic_ns = now_ns;
+        *wall_ns = now_wall_ns;
+    }
+}
+
 void plugin_clock_begin(void)
 {
+    int64_t wall_ns;
     plugin_clock_counts = clock_counter_is_even();
-    clock_first_ns = plugin_monotonic_ns();
-    clock_first_ticks = plugin_ticks();
+    clock_read_together(&clock_first_ticks, &clock_first_ns, &wall_ns);
     clock_ns_per_tick = 1;
     plugin_clock_tune();
 }
 
 void plugin_clock_tune(void)
 {
-    int64_t now_ns = plugin_monotonic_ns();
-    clock_now_ticks = plugin_ticks();
-    clock_now_wall_ns = plugin_wall_ns();
+    int64_t now_ns;
+    clock_read_together(&clock_now_ticks, &now_ns, &clock_now_wall_ns);
     if (plugin_clock_counts && now_ns - clock_first_ns > 1000000)
         clock_ns_per_tick = (double)(now_ns - clock_first_ns) / (double)(clock_now_ticks - clock_first_ticks);
 }
