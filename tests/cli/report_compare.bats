@@ -215,12 +215,12 @@ PYTHON
         cp good.0.netprof good.1.netprof steps/$side
     done
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 steps/fine
-    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 -s 1 steps/slow
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 -s 1 steps/slow
     rm steps/slow/good.*
     cp bad.0.netprof bad.1.netprof steps/slow
     netprof report -o t.svg --chart spread --data t.csv steps/fine -- steps/slow
-    # Of both sides every call is in some bin: 4 ranks with 2000 steps each.
-    awk -F, 'NR > 1 { f += $3; h += $4 } END { exit !(f == 8000 && h == 8000) }' t.csv
+    # Of both sides every call is in some bin: 4 and 8 ranks with 2000 steps each.
+    awk -F, 'NR > 1 { f += $3; h += $4 } END { exit !(f == 16000 && h == 8000) }' t.csv
     head -n 1 t.csv | grep -qE 'faulty [0-9.]+[^0-9]*(ms|s): steps'
     netprof report -o p.pdf steps/fine -- steps/slow
     pdftotext -layout -l 1 p.pdf - | grep -q 'Time per step *share of .* of step'

@@ -20,14 +20,14 @@ typedef struct job_episode {
     double mean, high, retries;
 } job_episode;
 
-// A finding of the rules about one node; folded by rule in the end.
-// The worst value of a rule about faults on a node where it was judged.
+// The worst value of a rule about faults on a node; INFINITY: it could not be judged of a device.
 typedef struct job_rule_value {
     const rule *rule;
     size_t node;
     double value;
 } job_rule_value;
 
+// A finding of the rules about one node; folded by rule in the end.
 typedef struct job_node_finding {
     size_t node;
     severity severity;

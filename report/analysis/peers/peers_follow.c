@@ -463,7 +463,7 @@ static bool follow_one_of_few(peers_outcome *o, const follow_input *in, size_t p
 static size_t follow_round_of_few(peers_outcome *o, const follow_input *in, follow_axis *a, bool *without,
                                   peers_mark *marks)
 {
-    static const double stands_out = 4; // standard deviations
+    static const double stands_out = 4; // own: standard deviations, which noise alone reaches once in 16,000
     size_t most[2];
     double heights[2];
     follow_most(a, most, heights);
@@ -612,12 +612,12 @@ static bool follow_pair_changed(const follow_pair *p, const follow_stretch *x)
 // let pass, as long as the one moved twice as far.
 static bool follow_pair_one_moved(const follow_pair *p, const follow_stretch *x, size_t which, const double moved[2])
 {
-    static const double still = 1.25;
+    static const double still = 1.25, slack = 0.1; // own; slack: of PEERS_APART, in logarithms, where noise is as large
     double n = (double)p->count, k = (double)(x->to - x->from), own = fabs(log(moved[which])), noise[2];
     for (size_t i = 0; i < 2; i++)
         noise[i] = 2 * sqrt(p->variance[i] * (1 / k + 1 / (n - k))) / (p->sums[i][p->count] / n);
     double most = fmax(log(still), fmin(log(still) + noise[!which], own / 2));
-    return fabs(log(moved[!which])) <= most && own + fmin(noise[which], 0.1) >= log(PEERS_APART) &&
+    return fabs(log(moved[!which])) <= most && own + fmin(noise[which], slack) >= log(PEERS_APART) &&
            follow_is_apart(moved[which] / moved[!which]);
 }
 

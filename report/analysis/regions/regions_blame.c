@@ -217,7 +217,7 @@ static void regions_say_polls(regions *r, size_t number)
     char between[128] = "";
     bool known = rank->between_polls_ns >= 0;
     if (!known && (t->polls < 1000 || (double)t->polls < 100 * t->work_ns / 1e9)) return;
-    if (known && t->doubt_ns < 0.02 * t->run_ns) return;
+    if (known && t->doubt_ns < 0.02 * t->run_ns) return; // own: a fiftieth of the run changes no answer
     if (known) snprintf(between, sizeof between, ", %s in all,", regions_time_text(t->doubt_ns).text);
     regions_say(
         r, SEVERITY_INFO, REGIONS_NONE, number, NULL,
@@ -384,8 +384,8 @@ void regions_say_over_time(regions *r, size_t slow)
         snprintf(range, sizeof range, "%s to %s", low.text, high.text);
     regions_say(r, s, w->region, x->rank,
                 memory_format("%s alone spends %s time in %s%s", who, x->more ? "more" : "less", name, when),
-                "%s alone spends %s%s in %s%s; the %s %s", who, x->silent ? "next to no time" : own.text,
-                x->silent || threads ? "" : " of its time", name, when,
+                "%s alone %s %s%s in %s%s; the %s %s", who, x->silent || !threads ? "spends" : "has",
+                x->silent ? "next to no time" : own.text, x->silent || threads ? "" : " of its time", name, when,
                 r->rank_count == 2 ? "other rank" : words_many(r->rank_count - 1, "other rank").text, range);
 }
 

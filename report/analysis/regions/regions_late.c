@@ -172,8 +172,9 @@ static void regions_find_late_of_few(regions *r)
 // Who is not late, but would be if what it did between its questions was work.
 static void regions_find_in_doubt(regions *r)
 {
-    double most = 0.1 * r->waits.run_ns;
+    double most = 0.1 * r->waits.run_ns; // own: a tenth of the run, and half of the lead in doubt
     for (size_t i = 0; i < r->rank_count; i++) {
+        if (r->ranks[i].times.doubt_ns < 0.5 * most) continue; // half of a lead of this much has to be in doubt
         double lead = regions_work_of(&r->ranks[i]) - regions_median_without(r, regions_work_of, i);
         bool late = false;
         for (size_t k = 0; k < r->waits.late_count; k++)

@@ -166,12 +166,12 @@ char *findings_others_text(const rule *x, double value, const double *others, si
     return *most_text ? memory_format("; at most %s on the %zu other nodes", most_text, count) : NULL;
 }
 
-// The worst value of a rule on a node; NAN: it was not judged there.
+// The worst value of a rule on a node; NAN: nothing to judge there; INFINITY: of a device it could not be judged.
 static double nodes_worst(const findings *f, const rule *x)
 {
     double most = NAN;
     for (size_t i = 0; i < f->check_count; i++)
-        if (f->checks[i].rule == x && f->checks[i].judged) most = fmax(most, f->checks[i].value);
+        if (f->checks[i].rule == x) most = fmax(most, f->checks[i].judged ? f->checks[i].value : INFINITY);
     return most;
 }
 

@@ -334,8 +334,8 @@ static void lines_chart_extent(const lines *l, const lines_panel *p, const axes 
 {
     for (size_t k = 0; k < p->curve_count; k++)
         for (size_t i = 0; i < l->style.count; i++) {
-            bool behind = i + 1 < l->style.count && axes_x(a, l->style.x[i + 1])<left, before = i> 0 &&
-                          axes_x(a, l->style.x[i - 1]) > right;
+            bool behind = i + 1 < l->style.count && left > axes_x(a, l->style.x[i + 1]);
+            bool before = i > 0 && axes_x(a, l->style.x[i - 1]) > right;
             double y = axes_y(a, p->curves[k].area ? p->curves[k].high[i] : p->curves[k].y[i]);
             if (behind || before || isnan(y)) continue;
             *top = fmin(*top, y);

@@ -224,6 +224,8 @@ static void pdf_write_section(pdf_file *f, size_t section)
     const char *text = pdf_object(f, f->sections[section], &size);
     const char *kids = text ? memmem(text, size, "/K ", 3) : NULL, *spoken = f->extras->spoken[section];
     buffer from = {0}, to = {0}, more = {0};
+    if (kids && kids[3] == '[' && !memchr(kids, ']', strcspn(kids, "\n")))
+        kids = NULL; // over several lines: left as it is
     if (kids) buffer_bytes(&from, kids, strcspn(kids, "\n"));
     if (kids) buffer_bytes(&to, kids, strcspn(kids, "\n"));
     if (kids && kids[3] == '[') // "/K [ 3 4 ]"

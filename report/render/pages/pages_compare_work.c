@@ -120,7 +120,6 @@ static bool compare_work_make_slopes(compare_page *p, chart *x)
     slope_line lines[COMPARISON_SIDES];
     if (w->same == COMPARISON_WORK_UNKNOWN || !(fabs(log(w->slower)) > log(1.05)))
         return false; // lines one over the other
-    double longer = w->seconds[COMPARISON_FAULTY].median - w->seconds[COMPARISON_HEALTHY].median;
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         if (!(w->seconds[side].median > 0) || !(w->bytes[side].median > 0)) return false;
         lines[side] =
@@ -131,6 +130,8 @@ static bool compare_work_make_slopes(compare_page *p, chart *x)
                          .amount = w->bytes[side].median};
         compare_work_follow(p, (comparison_side)side, &lines[side]);
     }
+    double longer =
+        lines[COMPARISON_FAULTY].seconds - lines[COMPARISON_HEALTHY].seconds; // as far apart as they are drawn
     const slopes_style style = {.unit = "B",
                                 .later = w->same == COMPARISON_WORK_SAME && w->slower > 1.05
                                              ? arena_format(p->memory, "%s later", number_duration(longer).text)
@@ -146,6 +147,7 @@ enum { FINE_BINS = 24 }; // more are shown on a logarithmic axis, in bins of hal
 typedef struct compare_spread {
     double edges[NETPROF_HISTOGRAM_BUCKETS + 1], counts[COMPARISON_SIDES][NETPROF_HISTOGRAM_BUCKETS];
     size_t bins;
+    bool fine; // a bin is a bucket, on a linear axis
 } compare_spread;
 
 // A stretch of the program that each rank went through again and again.
@@ -205,6 +207,7 @@ static bool compare_work_gather_steps(const regions_node *const nodes[COMPARISON
     last++;
     size_t fold = last - first < FINE_BINS ? 1 : 4;
     first -= first % fold;
+    s->fine = fold == 1;
     s->bins = (last - first) / fold + 1;
     for (size_t i = 0; i <= s->bins; i++) {
         size_t bucket = first + i * fold;
@@ -242,11 +245,10 @@ static bool compare_work_make_steps(compare_page *p, chart *x)
     const char *const labels[COMPARISON_SIDES] = {compare_work_step_label(p, nodes[0], COMPARISON_HEALTHY),
                                                   compare_work_step_label(p, nodes[1], COMPARISON_FAULTY)};
     const chart_head head = {"spread", "Time per step",
-                             arena_format(p->memory, "share of %s of %.*s; means",
-                                          words_many(nodes[COMPARISON_FAULTY]->sums.measured, "call").text,
+                             arena_format(p->memory, "share of each side's calls of %.*s; means",
                                           utf8_within(nodes[COMPARISON_FAULTY]->name, 24),
                                           nodes[COMPARISON_FAULTY]->name)};
-    if (s->bins <= FINE_BINS + 2) {
+    if (s->fine) {
         *x = compare_work_spread_chart(head, s, (axes_scale){.format = AXES_TIME, .title = "Time per step"}, "steps",
                                        labels);
         return true;

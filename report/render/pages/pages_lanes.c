@@ -121,9 +121,8 @@ void pages_lanes_add(document *doc, const pages_lanes *p)
     size_t count = 0;
     if (!p->lanes || !p->lanes->count) return;
     if (!p->lanes->calls || !p->time->wall_ns) {
-        document_note(doc,
-                      arena_format(p->memory, "%s of NCCL: when they ran is not known, so they are not on this axis.",
-                                   words_many(p->lanes->untimed, "call").text));
+        document_note(doc, arena_format(p->memory, "%s of NCCL: how they lie on this axis is not known.",
+                                        words_many(p->lanes->calls + p->lanes->untimed, "call").text));
         return;
     }
     if (lanes_outside_share(p) > .999) {

@@ -243,10 +243,10 @@ static const char *peers_delay_note(arena *memory, const pairs *p, bool of_nodes
         text = "A row that stands out is a sender that is waited for, a column a receiver that comes early or receives "
                "slowly, a single cell one pair.";
     if (p->taken_ns >= PEERS_WORTH_NS)
-        text = arena_format(memory, "%s Not here: %s until what was sent was taken.", text,
+        text = arena_format(memory, "%s Not included: %s of waiting until a sent message was taken.", text,
                             number_duration(p->taken_ns / 1e9).text);
     if (p->unassigned_ns >= PEERS_WORTH_NS)
-        text = arena_format(memory, "%s For whom other waits were, %s, is not known.", text,
+        text = arena_format(memory, "%s For another %s of waiting it is not known which rank was waited for.", text,
                             number_duration(p->unassigned_ns / 1e9).text);
     return text;
 }

@@ -36,9 +36,9 @@ static bool collectives_mpi_row(arena *memory, const regions *r, const pages_tim
         double from = (double)r->wall_ns + step * (double)i * 1e9;
         values[i] = collectives_in_mpi(r, from, from + step * 1e9);
     }
-    *row = (map_row){.label = arena_format(memory, "in MPI, mean of %s", words_many(ranks, "rank").text),
-                     .values = values,
-                     .right = arena_format(memory, "each %s", number_duration(longest / 1e9).text)};
+    *row = (map_row){.label = arena_format(memory, "in MPI, mean of %s, by %s", words_many(ranks, "rank").text,
+                                           number_duration(longest / 1e9).text),
+                     .values = values};
     return ranks > 0;
 }
 

@@ -571,9 +571,11 @@ static void nodes_of_a_job(void **state)
          "alone has firmware 22.31; the 3 other nodes 22.35", SEVERITY_INFO},
         {"tx_bytes=30000000000", "tx_bytes=0", "node-peers", "alone moved 3.00 GB/s; the 3 other nodes 6.00 GB/s each",
          SEVERITY_WATCH},
-        {"rx_crc_errors=0", "rx_crc_errors=500", "eth-crc", "; none on the 3 other nodes", SEVERITY_WATCH},
-        {"rx_crc_errors=500", "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_WATCH}, // not alone
-        {"rx_crc_errors=0u", "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_WATCH},  // not known of the others
+        {"rx_crc_errors=0", "rx_crc_errors=500", "eth-crc", "; none on the 3 other nodes", SEVERITY_HIGH},
+        {"rx_crc_errors=500", "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_HIGH}, // not alone
+        {"rx_crc_errors=0u", "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_HIGH},  // not known of the others
+        {"rx_crc_errors=0 peer:rx_crc_errors=0u peer:rx_packets=20000000 peer:rx_bytes=30000000000",
+         "rx_crc_errors=500", "eth-crc", NULL, SEVERITY_HIGH}, // of one of their ports not known
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -598,7 +600,7 @@ static void nodes_of_a_job(void **state)
             told++;
             if (rows[i].claim && !strstr(x->claim, rows[i].claim)) fail_msg("row %zu: %s", i, x->claim);
             if (!rows[i].claim && strstr(x->claim, "other nodes")) fail_msg("row %zu: %s", i, x->claim);
-            if (rows[i].claim && *rows[i].claim != ';') assert_int_equal(x->severity, rows[i].severity);
+            assert_int_equal(x->severity, rows[i].severity);
         }
         if (told != 1) fail_msg("row %zu: %zu findings", i, told);
         for (size_t n = 0; n < 4; n++) {
@@ -619,7 +621,8 @@ static void what_others_have_of_a_fault(void **state)
     } rows[] = {{100, {0, 0, 0}, "; none on the 3 other nodes"},
                 {100, {0, 3, 1}, "; at most 3 frames on the 3 other nodes"},
                 {100, {0, 51, 0}, NULL},
-                {100, {0, NAN, 0}, NULL}};
+                {100, {0, NAN, 0}, NULL},
+                {100, {0, INFINITY, 0}, NULL}};
     const rule *x = rules_find(&built_in, "bad-frames");
     (void)state;
     assert_non_null(x);

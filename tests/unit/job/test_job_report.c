@@ -676,7 +676,6 @@ static void brief_gaps(void **state)
     job_report_free(&job);
 }
 
-// A job has no memory before its first process and behind its last one; it did not begin with nothing.
 // Two and a half intervals are no gap yet; more are.
 static void the_shortest_gap(void **state)
 {
@@ -693,6 +692,7 @@ static void the_shortest_gap(void **state)
     }
 }
 
+// A job has no memory before its first process and behind its last one; it did not begin with nothing.
 static void memory_of_processes_that_come_and_go(void **state)
 {
     (void)state;

@@ -136,7 +136,6 @@ static void threads_and_ranks_are_one_node(void **state)
     (void)state;
 }
 
-// The quantiles' bounds hold the true value, at every place of 200 calls.
 // What the program said of its calls: the longest call keeps its value and its rank, of equally long ones the lower rank's.
 static void values_of_ranks_are_one(void **state)
 {
@@ -236,6 +235,7 @@ static void versions_that_differ_are_said(void **state)
     }
 }
 
+// The quantiles' bounds hold the true value, at every place of 200 calls.
 static void quantiles_lie_within_their_bounds(void **state)
 {
     enum { CALLS = 200 };

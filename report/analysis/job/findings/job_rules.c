@@ -61,18 +61,20 @@ static void job_keep_finding(job_report *r, size_t node, const findings *f, cons
     job_mark_events(r, f, x);
 }
 
-// What the rules about faults found on each node, good or bad: that others have none is said of one that has.
+// What the rules about faults found on each node, good or bad: that others have none is said of one that has. INFINITY: of a
+// device it could not be judged.
 static void job_keep_values(job_report *r, size_t node, const findings *f)
 {
     job_rule_value *last = NULL;
     for (size_t i = 0; i < f->check_count; i++) {
         const finding_check *x = &f->checks[i];
-        if (!x->judged || !findings_is_of_faults(x->rule)) continue;
+        double value = x->judged ? x->value : INFINITY;
+        if (!findings_is_of_faults(x->rule)) continue;
         if (last && last->rule == x->rule) {
-            last->value = fmax(last->value, x->value);
+            last->value = fmax(last->value, value);
             continue;
         }
-        arrput(r->reader->rule_values, ((job_rule_value){x->rule, node, x->value}));
+        arrput(r->reader->rule_values, ((job_rule_value){x->rule, node, value}));
         last = &arrlast(r->reader->rule_values);
     }
 }

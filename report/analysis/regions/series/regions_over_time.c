@@ -179,7 +179,7 @@ static void over_take(over_process *p, const netprof_snapshot *s)
     bool steady =
         p->begun && p->mono_ns >= 0 && s->begin_ns > p->mono_ns && s->begin_ns - p->mono_ns < INT64_MAX - p->wall_ns;
     int64_t on = steady ? s->begin_ns - p->mono_ns : 0, wall = steady ? p->wall_ns + on : s->wall_ns;
-    bool placed = steady && on <= p->interval_ns / 2 * 5;
+    bool placed = steady && (double)on <= 2.5 * (double)p->interval_ns;
     over_follow_schema(p, s->schema);
     for (size_t i = 0; i < s->schema->device_count; i++) {
         if (p->state_of[i] == OVER_PATHS) continue;
@@ -292,11 +292,13 @@ static double over_first_begin(const regions *r)
 // shorter in another: the longer one says more.
 static void over_judge(regions *r, const over_axis *a)
 {
+    static const double over_chance = 5e-3; // own: what peers_follow() allows one group, here of all regions together
     regions_waits *w = &r->waits;
     double most = 0, begin = a->from_ns - over_first_begin(r);
     for (size_t k = 0; k < a->count; k++) {
         peers_outcome o;
         peers_follow(&o, a->values + k * a->ranks * a->windows, a->ranks, a->windows, over_nothing, NULL);
+        if (o.chance * (double)a->count > over_chance) continue; // NAN: of two ranks, or silent
         double apart = fabs(o.value - o.centre) * (double)(o.to - o.from) * (o.value > o.centre ? 1.25 : 1);
         if (o.kind != PEERS_ONE || !(apart > most)) continue;
         most = apart;
@@ -318,10 +320,13 @@ static void over_judge(regions *r, const over_axis *a)
 void regions_find_over_time(regions *r)
 {
     const char **series = r->store->series;
+    double interval = 0; // of the one that sampled least often: no window of another is shorter
     over_axis a;
     r->waits.in_region = (regions_alone){.rank = REGIONS_NONE};
     if (r->waits.mpi || r->runs > 1 || r->children || r->rank_count < 2 || !arrlenu(series)) return;
-    if (over_axis_make(r, &a, over_interval(series[0]))) {
+    for (size_t i = 0; i < arrlenu(series); i++)
+        interval = fmax(interval, over_interval(series[i]));
+    if (over_axis_make(r, &a, interval)) {
         bool *seen = memory_calloc(r->rank_count, sizeof *seen);
         for (size_t i = 0; i < arrlenu(series); i++)
             over_read(r, &a, series[i], seen);

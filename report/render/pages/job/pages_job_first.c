@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { PANELS = 12, CURVES = 4, PARTS = 12, NIC_PANELS = 3, ENOUGH = 5, MARKS = 3 * PARTS };
-static const double WORTH_DRAWING = 1e6; // bytes/s of files
+static const double WORTH_DRAWING = 1e6; // bytes/s of files, and bytes: what a program loads at its start is no panel
 
 // ---- parts: which region, if one has most of the threads' time ----
 
@@ -87,6 +87,11 @@ static double job_first_most(const job_view *v, const double *y)
     for (size_t i = 0; y && i < job_view_point_count(v); i++)
         most = fmax(most, isnan(y[i]) ? 0 : y[i]);
     return most;
+}
+
+static double job_first_moved(const job_view *v, const job_lane *lane)
+{
+    return lane && lane->mean > 0 ? lane->mean * v->job->end_s : 0;
 }
 
 // The mean of a lane in each part, in words, at its place, where they fit into the part.
@@ -267,6 +272,7 @@ static void job_first_add_files(const job_view *v, first_panels *p)
         const job_lane *in = node->lanes[ways[kind][0]], *out = node->lanes[ways[kind][1]];
         double *read = job_first_points(v, in), *written = job_first_points(v, out);
         if (fmax(job_first_most(v, read), job_first_most(v, written)) < WORTH_DRAWING) continue;
+        if (fmax(job_first_moved(v, in), job_first_moved(v, out)) < WORTH_DRAWING) continue;
         lines_panel *panel = job_first_new_panel(p);
         if (!panel) return;
         lines_curve *curves = p->curves[p->count - 1];

@@ -55,9 +55,10 @@ static share_row job_peers_row(const job_view *v, const char *label, double nic,
     return (share_row){.label = arena_text(v->memory, label),
                        .right = said > nic ? arena_format(v->memory, "more than the NICs' %s", bytes.text)
                                            : arena_format(v->memory, "%s%s of %s%s",
-                                                          more          ? "\u2265 "
-                                                          : lower_bound ? "\u2264 "
-                                                                        : "",
+                                                          more && lower_bound ? ""
+                                                          : more              ? "\u2265 "
+                                                          : lower_bound       ? "\u2264 "
+                                                                              : "",
                                                           percent.text, lower_bound ? "\u2265 " : "", bytes.text),
                        .segments = segments,
                        .count = JOB_LAYERS + 1};
