@@ -131,6 +131,20 @@ static void with_all(const roles *of)
     MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
 }
 
+// One that is nobody's is there at once: the call may not be held until the other comes. No wait of anybody's.
+static void any_of_nobody(void)
+{
+    MPI_Request r[2], sent;
+    int which = -1;
+    MPI_Irecv(in, 1, MPI_CHAR, MPI_ANY_SOURCE, TOKEN, MPI_COMM_SELF, &r[0]);
+    MPI_Irecv(in + 1, 1, MPI_CHAR, MPI_PROC_NULL, TOKEN, MPI_COMM_SELF, &r[1]);
+    MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
+    if (which != 1) abort();
+    MPI_Isend(out, 1, MPI_CHAR, 0, TOKEN, MPI_COMM_SELF, &sent);
+    done(&sent);
+    done(&r[0]);
+}
+
 static const struct part {
     void (*wait)(const roles *of);
     const char *known; // for what of the last one it waits; NULL: that is not known
@@ -189,6 +203,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 3 || size != RANKS || atoi(argv[2]) < 0 || atoi(argv[2]) + RANKS > PARTS) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+    any_of_nobody();
     for (int i = 0; i < RANKS; i++) {
         const struct part *part = &parts[atoi(argv[2]) + i];
         const roles of = {i, (i + 1) % RANKS, (i + 3) % RANKS, (i + 2) % RANKS};

@@ -2,7 +2,7 @@
 // calls, too. Between two calls in a row that found nothing, the time counts as waiting where it is so short that it did
 // nothing but ask again, or where the thread hardly used a CPU (it slept, or gave the CPU away). What is longer than the one
 // and too short to tell the other may have been work or waiting: it is summed apart. A long time in which the thread used the
-// CPU was work.
+// CPU was work, where that was asked; else it is in doubt, too.
 #pragma once
 
 #include <stdbool.h>

@@ -176,6 +176,10 @@ int64_t requests_started(const void *requests, int n, bool fortran)
 
 // ---- for whom a call waits ----
 
+// Own. A call for any of more requests is not looked into: to ask of all of them each time would cost more than it tells.
+// After so many questions in vain the processor is offered to others, which may have to do what is waited for.
+enum { REQUESTS_ANY_MOST = 64, REQUESTS_YIELD = 64 };
+
 // What the requests of a call are.
 typedef struct requests_set {
     requests_entry first; // of those that have a peer
@@ -204,13 +208,14 @@ static requests_set requests_look_at(const void *requests, int n, bool fortran, 
         uintptr_t handle = bytes_request_at(requests, i, fortran);
         if (requests_is_null(handle)) continue;
         const requests_entry *e = requests_find(handle);
-        if (e && e->kind == REQUESTS_NOBODY) continue;
-        s.unknown = !e || e->kind == REQUESTS_OTHER;
+        bool nobody = e && e->kind == REQUESTS_NOBODY;
+        if (nobody && !any) continue;
+        s.unknown = !e || nobody || e->kind == REQUESTS_OTHER; // a call for any does not wait where one is nobody's
         if (s.unknown) continue;
         if (!s.count++)
             s.first = *e;
         else
-            s.several |= !requests_are_alike(&s.first, e);
+            s.several |= !requests_are_alike(&s.first, e) || (any && s.count > REQUESTS_ANY_MOST);
     }
     requests_unlock();
     return s;
@@ -259,8 +264,10 @@ static bool requests_find_last(const void *requests, int n, bool fortran, uintpt
         bytes_status own;
         requests_state state = requests_ask(handle, &own);
         bool waited = state == REQUESTS_PENDING;
-        while (state == REQUESTS_PENDING)
+        for (unsigned asked = 1; state == REQUESTS_PENDING; asked++) {
+            if (asked % REQUESTS_YIELD == 0) sched_yield();
             state = requests_ask(handle, &own);
+        }
         if (state == REQUESTS_FAILED) return false;
         if (!waited) continue;
         *last = handle;

@@ -1,6 +1,6 @@
 // Requests: whose message completes one, what starts with a persistent one, and for which of several a call waited.
 //
-// An entry lives as long as its handle: MPI gives handles again, and whatever call makes a request tells of it here, so that
+// An entry lives as long as its handle: MPI gives handles again, and whatever call makes a request tells of it here (but MPI_Grequest_start), so that
 // what an entry says is always of the newest request with that handle. Thread rule: any.
 #pragma once
 

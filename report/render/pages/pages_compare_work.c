@@ -245,7 +245,7 @@ static bool compare_work_make_steps(compare_page *p, chart *x)
     const char *const labels[COMPARISON_SIDES] = {compare_work_step_label(p, nodes[0], COMPARISON_HEALTHY),
                                                   compare_work_step_label(p, nodes[1], COMPARISON_FAULTY)};
     const chart_head head = {"spread", "Time per step",
-                             arena_format(p->memory, "share of each side's calls of %.*s; means",
+                             arena_format(p->memory, "each side's calls of %.*s; means",
                                           utf8_within(nodes[COMPARISON_FAULTY]->name, 24),
                                           nodes[COMPARISON_FAULTY]->name)};
     if (s->fine) {

@@ -316,7 +316,8 @@ static void nccl_print_waits(const nccl *n, bool all)
         if (!all && w.count > SHOWN) printf("  and %zu more (--all)\n", w.count - SHOWN);
     }
     if (n->untied)
-        printf("%sOf %s in the logs it is not known of which call %s: several collectives count their calls alike%s\n",
+        printf("%sOf %s in the logs it is not known of which call %s: collectives count their calls alike, or "
+               "the log lacks the call%s\n",
                w.count ? "  " : "\n", words_many(n->untied, "proxy record").text, n->untied == 1 ? "it is" : "they are",
                n->has_traces ? "" : " (NCCL_INSPECTOR_DUMP_VERBOSE=1 tells when they ran)");
     nccl_waits_free(&w);

@@ -215,7 +215,8 @@ static bool bus_join(bus *b)
     if (good)
         bus_set_refused(b, false);
     else if (s == NATS_OK)
-        bus_note(b, "the head has given this node's name to another, which it hears from");
+        bus_note(b, "the head does not let this node in: another has its name and is heard from, or it has too many "
+                    "names; the head says which");
     else
         bus_note(b, why && *why ? why : natsStatus_GetText(s));
     natsMsg_Destroy(answer);

@@ -19,7 +19,8 @@
 
 // ADMISSION_MOST, ADMISSION_WAITING: bounds for who is hostile.
 enum { ADMISSION_SECRET = 32, ADMISSION_MOST = 65536, ADMISSION_WAITING = 16384 };
-static const int64_t admission_silent_ns = 30000000000, admission_pause_ns = 500000000, admission_say_ns = 60000000000;
+static const int64_t admission_silent_ns = 30000000000, admission_pause_ns = 500000000,
+                     admission_retry_ns = 10000000000, admission_say_ns = 60000000000;
 
 typedef struct admission_node {
     char *key; // token
@@ -38,6 +39,7 @@ struct admission {
     admission_node *nodes;
     status_seen seen;         // the file as it was written or read last
     admission_asked *begun;   // that the server is told of now; stb_ds
+    bool is_full;             // and that was said
     int64_t next_ns;          // not before this the server is told again
     pthread_mutex_t lock;     // of what follows
     admission_asked *waiting; // stb_ds
@@ -66,12 +68,18 @@ static void admission_put(admission *a, const admission_asked *x)
     shput(a->nodes, x->token, known);
 }
 
-static void admission_read(admission *a)
+// 0, or the errno of a file that is there and cannot be read: what is known stays so.
+static int admission_read(admission *a)
 {
     char *path = memory_format("%s/nodes.secrets", a->directory), *line = NULL;
     size_t room = 0;
     ssize_t n;
     FILE *f = fopen(path, "re");
+    int error = f || errno == ENOENT ? 0 : errno;
+    if (error) {
+        free(path);
+        return error;
+    }
     shfree(a->nodes);
     sh_new_strdup(a->nodes);
     while (f && (n = getline(&line, &room, f)) > 0 && shlenu(a->nodes) < ADMISSION_MOST) {
@@ -84,6 +92,7 @@ static void admission_read(admission *a)
     if (f) fclose(f);
     free(line);
     free(path);
+    return 0;
 }
 
 static int admission_write(admission *a)
@@ -111,10 +120,12 @@ int admission_open(admission **out, const char *directory)
     admission *a = memory_calloc(1, sizeof *a);
     a->directory = memory_strdup(directory);
     pthread_mutex_init(&a->lock, NULL);
+    sh_new_strdup(a->nodes);
     status_file_is_new(directory, "nodes.secrets", &a->seen);
-    admission_read(a);
     *out = a;
-    return a->seen.inode ? 0 : admission_write(a); // so that whoever may not read it sees that from the start
+    int error = admission_read(a);
+    return error || a->seen.inode ? error
+                                  : admission_write(a); // so that whoever may not read it sees that from the start
 }
 
 size_t admission_count(const admission *a)
@@ -146,7 +157,10 @@ static bool admission_may(admission *a, const admission_asked *x, int64_t now_ns
     char node[FRAME_NODE_MOST + 1];
     ptrdiff_t i = shgeti(a->nodes, x->token);
     if (!frame_node(node, x->token, strlen(x->token))) return false;
-    if (i < 0) return shlenu(a->nodes) < ADMISSION_MOST;
+    if (i < 0 && shlenu(a->nodes) >= ADMISSION_MOST && !a->is_full)
+        warn("%zu nodes have joined, and no more can: take lines out of nodes.secrets", shlenu(a->nodes));
+    if (i < 0) a->is_full = shlenu(a->nodes) >= ADMISSION_MOST;
+    if (i < 0) return !a->is_full;
     struct admission_known *known = &a->nodes[i].value;
     if (strcmp(known->secret, x->secret) == 0) return true;
     bool away = silence(user, node) > admission_silent_ns;
@@ -189,7 +203,12 @@ bool admission_look(admission *a, int64_t now_ns, admission_silence silence, adm
     arrfree(a->begun);
     if (now_ns < a->next_ns) return false;
     bool changed = status_file_is_new(a->directory, "nodes.secrets", &a->seen);
-    if (changed) admission_read(a);
+    if (changed) *error = admission_read(a);
+    if (*error) {
+        a->seen = (status_seen){0}; // read again
+        a->next_ns = now_ns + admission_retry_ns;
+        return false;
+    }
     pthread_mutex_lock(&a->lock);
     admission_asked *waiting = a->waiting;
     a->waiting = NULL;

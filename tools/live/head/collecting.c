@@ -35,6 +35,7 @@ typedef struct collecting_message {
 struct collecting {
     char *directory, *cluster;
     uint64_t journal_bytes;
+    int64_t began_ns; // since 1970
     bus *bus;
     pthread_t thread;
     bool started;
@@ -229,6 +230,7 @@ int collecting_open_journal(collecting **out, const char *directory, uint64_t jo
     *c = (collecting){.directory = memory_strdup(directory),
                       .journal = j,
                       .journal_bytes = journal_bytes,
+                      .began_ns = o.wall_ns,
                       .facts = {.journal_limit = journal_bytes}};
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&clock);
@@ -288,14 +290,12 @@ void collecting_tell(collecting *c, const char *what, const char *text)
 
 int64_t collecting_silence(collecting *c, const char *node)
 {
-    int64_t heard = 0;
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < journal_row_count(c->journal); i++) {
-        const journal_row *row = journal_row_at(c->journal, i);
-        if (row->heard_ns > heard && strcmp(row->node, node) == 0) heard = row->heard_ns;
-    }
+    int64_t heard = journal_heard(c->journal, node);
     pthread_mutex_unlock(&c->lock);
-    return heard ? collecting_clock(CLOCK_REALTIME) - heard : INT64_MAX;
+    // While no head was there, it is not the node that was silent.
+    int64_t since = heard > c->began_ns ? heard : c->began_ns;
+    return heard ? collecting_clock(CLOCK_REALTIME) - since : INT64_MAX;
 }
 
 // Takes over where nobody collects, and says that it does.

@@ -76,6 +76,11 @@ size_t journal_row_count(const journal *j)
     return arrlenu(j->known.rows);
 }
 
+int64_t journal_heard(const journal *j, const char *node)
+{
+    return journal_known_heard(&j->known, node);
+}
+
 const journal_row *journal_row_at(const journal *j, size_t index)
 {
     return &j->known.rows[index];

@@ -38,7 +38,8 @@ int journal_write(journal *j);         // 0 or an errno
 void journal_end_commit(journal *j, void (*tell)(void *user, const char *node, const watermark *w), void *user);
 size_t journal_row_count(const journal *j);
 const journal_row *journal_row_at(const journal *j, size_t index);
-uint64_t journal_bytes(const journal *j); // of all segments
+int64_t journal_heard(const journal *j, const char *node); // when last, ns since 1970; 0: never
+uint64_t journal_bytes(const journal *j);                  // of all segments
 // The oldest segments, but for the one that is written, that have to go for there to be at most so many bytes: numbers, the
 // first first, appended to *to (stb_ds).
 void journal_surplus(const journal *j, uint64_t most, uint64_t **to);

@@ -64,6 +64,18 @@ size_t journal_known_named(const journal_known *k)
     return named;
 }
 
+int64_t journal_known_heard(const journal_known *k, const char *node)
+{
+    journal_node *nodes = k->nodes;
+    ptrdiff_t at = shgeti(nodes, node);
+    int64_t heard = 0;
+    for (size_t i = 0; at >= 0 && i < arrlenu(nodes[at].value); i++) {
+        const journal_row *r = &k->rows[nodes[at].value[i]];
+        if (r->heard_ns > heard) heard = r->heard_ns;
+    }
+    return heard;
+}
+
 bool journal_known_oldest(const journal_known *k, const char *node, int64_t before_ns, size_t *row)
 {
     journal_node *nodes = k->nodes;

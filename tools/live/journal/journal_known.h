@@ -50,6 +50,8 @@ size_t journal_known_streams(const journal_known *k, const char *node);
 size_t journal_known_add(journal_known *k, const char *node, const unsigned char stream[16]);
 size_t journal_known_named(const journal_known *k); // rows whose node is known
 // The node's stream that was heard from longest ago, before `before_ns`, and of which nothing waits for the disk.
+// When a node was heard last, by whichever of its streams; 0: never.
+int64_t journal_known_heard(const journal_known *k, const char *node);
 bool journal_known_oldest(const journal_known *k, const char *node, int64_t before_ns, size_t *row);
 // The row is another stream's of the same node from now on; what the node lost stays counted.
 void journal_known_replace(journal_known *k, size_t row, const unsigned char stream[16]);

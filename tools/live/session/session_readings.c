@@ -1,6 +1,10 @@
 #include "session_readings.h"
 
+#include "analysis/base/words.h"
 #include "analysis/data/dataset_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct session_readings {
     const session *session;
@@ -35,6 +39,9 @@ static void session_readings_snapshot(void *user, const netprof_snapshot *s)
 static void session_readings_fact(void *user, const char *key, const char *value)
 {
     const session_readings *r = user;
+    const words_text own = words_integer(r->session->interval_ns);
+    // What is left out on purpose is not missing.
+    if (strcmp(key, "interval_ns") == 0 && strtod(value, NULL) < (double)r->session->interval_ns) value = own.text;
     if (r->to->fact) r->to->fact(r->to->user, key, value);
 }
 

@@ -79,6 +79,7 @@ static kept_hash kept_content(const netprof_schema *s)
             kept_put_text(&bytes, d->facts[f].key);
             kept_put_text(&bytes, d->facts[f].value);
         }
+        kept_put_text(&bytes, ""); // the end of its facts: no counter is called like one
         for (size_t c = d->first; c < (size_t)d->first + d->count; c++)
             kept_put_counter(&bytes, &s->counters[c]);
     }

@@ -137,7 +137,8 @@ static void nodes_put(node *x, int64_t from, int64_t to, const meter_reading *r)
 // A mean over a time without readings says nothing about it.
 static bool nodes_is_gap(const node *x, const netprof_snapshot *s)
 {
-    int64_t since = s->wall_ns - x->last.wall_ns, most = 3 * x->interval_ns * (x->every ? 1 : NODES_APART);
+    int64_t since = s->wall_ns - x->last.wall_ns,
+            most = 3 * x->interval_ns * (x->every && x->followed ? 1 : NODES_APART);
     return x->broken || since <= 0 || (most && since > most && since > nodes_column_ns);
 }
 
@@ -181,6 +182,7 @@ static void nodes_take_snapshot(void *user, const netprof_snapshot *s)
     }
     kept_take(&n->spare, &x->last, n->schemas, s, n->hash);
     x->broken = false;
+    x->followed = x->every;
     nodes_lock(n);
     if (ends) {
         nodes_put(x, base_ns / nodes_column_ns, column, &r);
@@ -213,12 +215,15 @@ static int64_t nodes_interval(int64_t before_ns, int64_t now_ns)
 
 static void nodes_follow(node *x, const frame *f)
 {
+    static const int64_t nodes_day_ns = INT64_C(86400000000000);
     bool follows = x->next == f->first && memcmp(x->id, f->stream, sizeof x->id) == 0;
-    int64_t interval = f->is_gap      ? 0
-                       : f->count > 1 ? (f->last_ns - f->first_ns) / (int64_t)(f->count - 1)
-                       : follows      ? f->first_ns - x->frame_ns
-                                      : 0;
-    if (interval > 0) x->interval_ns = nodes_interval(x->interval_ns, interval);
+    int64_t took = 0, ticks = f->count > 1 ? (int64_t)(f->count - 1) : 1;
+    // Times that are none, of whoever sends: no reading is a day apart.
+    bool known = !f->is_gap && (f->count > 1 || follows) &&
+                 !__builtin_sub_overflow(f->count > 1 ? f->last_ns : f->first_ns,
+                                         f->count > 1 ? f->first_ns : x->frame_ns, &took);
+    int64_t interval = known ? took / ticks : 0;
+    if (interval > 0 && interval <= nodes_day_ns) x->interval_ns = nodes_interval(x->interval_ns, interval);
     x->broken |= f->is_gap || !follows;
     memcpy(x->id, f->stream, sizeof x->id);
     x->next = frame_last(f) + 1;

@@ -51,7 +51,8 @@ typedef struct node {
     unsigned char id[16]; // of its last frame: which stream, what number and time follow on it
     uint64_t next;
     int64_t frame_ns;
-    bool every, broken; // every tick is read; readings before this one do not lead up to it
+    bool every, followed,
+        broken; // every tick is read; it was at the last one; readings before this one do not lead up to it
 } node;
 
 // What lists of all nodes tell of one. The texts live as long as the nodes.

@@ -3,7 +3,7 @@
 // A transfer lasts until both sides have come, so that it is long for whoever waits: who comes late makes its partners'
 // calls long and not its own, who comes early only its own. Where both sides' are long, with whichever partner, it is the
 // rank's way to the others; with one partner alone it is the way between these two. What a process, or two, do in several
-// communicators is one finding, of the dearest.
+// communicators is one finding: of a process the dearest, of a pair the first; the others are evidence.
 #include "nccl_findings_make.h"
 
 #include "analysis/base/map_key.h"

@@ -27,26 +27,21 @@ typedef struct parents_calls {
     size_t count;
 } parents_calls;
 
-static int parents_order(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int parents_by_rank(const parents_call *x, const parents_call *y)
 {
-    int order = parents_order(x->file, y->file);
-    if (!order) order = parents_order(x->member, y->member);
-    return order ? order : parents_order(x->p2p, y->p2p);
+    int order = nccl_compare_u64(x->file, y->file);
+    if (!order) order = nccl_compare_u64(x->member, y->member);
+    return order ? order : nccl_compare_u64(x->p2p, y->p2p);
 }
 
 static int parents_by_call(const void *a, const void *b)
 {
     const parents_call *x = a, *y = b;
     int order = parents_by_rank(x, y);
-    if (!order) order = parents_order(x->sn, y->sn);
+    if (!order) order = nccl_compare_u64(x->sn, y->sn);
     if (!order) order = strcmp(x->coll, y->coll);
-    if (!order) order = parents_order(x->size, y->size);
-    return order ? order : parents_order(x->from_us, y->from_us);
+    if (!order) order = nccl_compare_u64(x->size, y->size);
+    return order ? order : nccl_compare_u64(x->from_us, y->from_us);
 }
 
 // ---- calls ----
@@ -125,7 +120,7 @@ static size_t parents_first(const parents_calls *c, const parents_call *wanted)
         size_t middle = low + (high - low) / 2;
         const parents_call *x = &c->items[middle];
         int order = parents_by_rank(x, wanted);
-        if (!order) order = parents_order(x->sn, wanted->sn);
+        if (!order) order = nccl_compare_u64(x->sn, wanted->sn);
         if (order < 0)
             low = middle + 1;
         else

@@ -52,16 +52,6 @@ typedef struct nccl_merging {
     nccl_numbering *member_of, *what_of, *series_of;
 } nccl_merging;
 
-static inline int nccl_compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static inline int nccl_compare_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 // Equal texts have equal pointers.
 const char *nccl_merge_text(nccl_merging *m, const char *text);
 // The index of the member with this key, added if it is new.

@@ -14,16 +14,11 @@ typedef struct recorded_row {
     uint32_t chunk, index; // its place there
 } recorded_row;
 
-static int recorded_order(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int recorded_by_group(const nccl_spent *x, const nccl_spent *y)
 {
-    int order = recorded_order(x->member, y->member);
+    int order = nccl_compare_u64(x->member, y->member);
     if (!order) order = strcmp(x->coll, y->coll);
-    return order ? order : recorded_order(x->size, y->size);
+    return order ? order : nccl_compare_u64(x->size, y->size);
 }
 
 // Of copies the one with most steps first, then most calls.
@@ -31,10 +26,10 @@ static int recorded_by_row(const void *a, const void *b)
 {
     const recorded_row *x = a, *y = b;
     int order = recorded_by_group(&x->spent, &y->spent);
-    if (!order) order = recorded_order(y->spent.sent, x->spent.sent);
-    if (!order) order = recorded_order(y->spent.calls, x->spent.calls);
-    if (!order) order = recorded_order(x->chunk, y->chunk);
-    return order ? order : recorded_order(x->index, y->index);
+    if (!order) order = nccl_compare_u64(y->spent.sent, x->spent.sent);
+    if (!order) order = nccl_compare_u64(y->spent.calls, x->spent.calls);
+    if (!order) order = nccl_compare_u64(x->chunk, y->chunk);
+    return order ? order : nccl_compare_u64(x->index, y->index);
 }
 
 // places: of each chunk and row there, the row in n->spent, or NCCL_NONE where it is another's copy.
@@ -84,11 +79,11 @@ typedef struct recorded_time {
 static int recorded_by_time(const void *a, const void *b)
 {
     const recorded_time *x = a, *y = b;
-    int order = recorded_order(x->host, y->host);
-    if (!order) order = recorded_order((uint64_t)x->span.begin_ns, (uint64_t)y->span.begin_ns);
-    if (!order) order = recorded_order((uint64_t)x->span.end_ns, (uint64_t)y->span.end_ns);
-    if (!order) order = recorded_order(x->span.spent, y->span.spent);
-    return order ? order : recorded_order(x->span.sn, y->span.sn);
+    int order = nccl_compare_u64(x->host, y->host);
+    if (!order) order = nccl_compare_u64((uint64_t)x->span.begin_ns, (uint64_t)y->span.begin_ns);
+    if (!order) order = nccl_compare_u64((uint64_t)x->span.end_ns, (uint64_t)y->span.end_ns);
+    if (!order) order = nccl_compare_u64(x->span.spent, y->span.spent);
+    return order ? order : nccl_compare_u64(x->span.sn, y->span.sn);
 }
 
 static void recorded_merge_spans(nccl *n, const nccl_chunk *chunks, size_t count, uint32_t *const *places)
@@ -115,7 +110,7 @@ static void recorded_merge_spans(nccl *n, const nccl_chunk *chunks, size_t count
 
 static int recorded_by_place(const nccl_used *x, const nccl_used *y)
 {
-    int order = recorded_order(x->member, y->member);
+    int order = nccl_compare_u64(x->member, y->member);
     if (!order) order = strcmp(x->transport, y->transport);
     if (!order) order = (x->device > y->device) - (x->device < y->device);
     if (!order) order = strcmp(x->adapter, y->adapter);
@@ -126,8 +121,8 @@ static int recorded_by_used(const void *a, const void *b)
 {
     const nccl_used *x = a, *y = b;
     int order = recorded_by_place(x, y);
-    if (!order) order = recorded_order(y->bytes, x->bytes);
-    return order ? order : recorded_order(y->requests, x->requests);
+    if (!order) order = nccl_compare_u64(y->bytes, x->bytes);
+    return order ? order : nccl_compare_u64(y->requests, x->requests);
 }
 
 static void recorded_merge_used(nccl *n, const nccl_chunk *chunks, size_t count)

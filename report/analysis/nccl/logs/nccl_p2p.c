@@ -17,26 +17,21 @@ typedef struct sent {
     double bus_gbs;
 } sent;
 
-static int p2p_compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int p2p_by_group(const sent *x, const sent *y)
 {
-    int order = p2p_compare(x->member, y->member);
+    int order = nccl_compare_u64(x->member, y->member);
     if (!order) order = strcmp(x->what->coll, y->what->coll);
     if (!order) order = (x->peer > y->peer) - (x->peer < y->peer);
     if (!order) order = strcmp(x->what->timing, y->what->timing);
-    return order ? order : p2p_compare(x->size, y->size);
+    return order ? order : nccl_compare_u64(x->size, y->size);
 }
 
 static int p2p_by_sent(const void *a, const void *b)
 {
     const sent *x = a, *y = b;
     int order = p2p_by_group(x, y);
-    if (!order) order = p2p_compare(x->sn, y->sn);
-    if (!order) order = p2p_compare(x->time_us, y->time_us);
+    if (!order) order = nccl_compare_u64(x->sn, y->sn);
+    if (!order) order = nccl_compare_u64(x->time_us, y->time_us);
     return order ? order : (x->bus_gbs > y->bus_gbs) - (x->bus_gbs < y->bus_gbs);
 }
 
@@ -114,7 +109,7 @@ typedef struct proxied {
 
 static int p2p_by_pair(const nccl_proxy *x, const nccl_proxy *y)
 {
-    int order = p2p_compare(x->member, y->member);
+    int order = nccl_compare_u64(x->member, y->member);
     if (!order) order = (x->peer > y->peer) - (x->peer < y->peer);
     return order ? order : strcmp(x->direction, y->direction);
 }
@@ -123,7 +118,7 @@ static int p2p_by_proxy(const void *a, const void *b)
 {
     const proxied *x = a, *y = b;
     int order = p2p_by_pair(&x->proxy, &y->proxy);
-    return order ? order : p2p_compare(x->file, y->file);
+    return order ? order : nccl_compare_u64(x->file, y->file);
 }
 
 static void p2p_add_proxy(nccl_proxy *to, const nccl_proxy *from)

@@ -23,4 +23,15 @@ void nccl_merge_recorded(nccl *n, nccl_chunk *chunks, size_t count);
 void nccl_metrics_read(nccl *n, uint32_t file);
 void nccl_peaks_set(nccl *n, const nccl_peak *peaks, size_t count);
 
+// For qsort().
+static inline int nccl_compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static inline int nccl_compare_i64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 #endif

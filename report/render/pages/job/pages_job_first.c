@@ -89,7 +89,7 @@ static double job_first_most(const job_view *v, const double *y)
     return most;
 }
 
-static double job_first_moved(const job_view *v, const job_lane *lane)
+static double job_first_amount(const job_view *v, const job_lane *lane)
 {
     return lane && lane->mean > 0 ? lane->mean * v->job->end_s : 0;
 }
@@ -272,7 +272,7 @@ static void job_first_add_files(const job_view *v, first_panels *p)
         const job_lane *in = node->lanes[ways[kind][0]], *out = node->lanes[ways[kind][1]];
         double *read = job_first_points(v, in), *written = job_first_points(v, out);
         if (fmax(job_first_most(v, read), job_first_most(v, written)) < WORTH_DRAWING) continue;
-        if (fmax(job_first_moved(v, in), job_first_moved(v, out)) < WORTH_DRAWING) continue;
+        if (fmax(job_first_amount(v, in), job_first_amount(v, out)) < WORTH_DRAWING) continue;
         lines_panel *panel = job_first_new_panel(p);
         if (!panel) return;
         lines_curve *curves = p->curves[p->count - 1];

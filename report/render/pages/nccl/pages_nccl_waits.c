@@ -254,9 +254,10 @@ void nccl_page_add_waits(nccl_page *p)
     waits_tell_collectives(p);
     if (v->untied)
         document_note(p->doc, arena_format(p->memory,
-                                           "Of %s it is not known of which call they are: several collectives "
-                                           "count their calls alike. They are in the table by rank.",
-                                           words_many(v->untied, "record of the proxies|records of the proxies").text));
+                                           "Of %s it is not known of which call %s: collectives count their "
+                                           "calls alike, or the log lacks the call. The table by rank has them.",
+                                           words_many(v->untied, "record of the proxies|records of the proxies").text,
+                                           v->untied == 1 ? "it is" : "they are"));
     if (!v->waits.count || v->communicators > 1 || v->untied) waits_tell_processes(p);
     waits_add_adapters(p);
     if (!v->adapters.count && v->recorded_files)
