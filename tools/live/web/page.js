@@ -4,7 +4,8 @@
   const marks = {
     ok: 'M1 6l3 3 6-7 1 1-7 8-4-4z', info: 'M5.5 0a5.5 5.5 0 1 0 .1 0zM5 4h1.2v5H5zM5 2h1.2v1.2H5z', watch: 'M5.5 0l5.5 10H0z',
     bad: 'M0 0h11v11H0zM3 2L2 3l2.5 2.5L2 8l1 1 2.5-2.5L8 9l1-1-2.5-2.5L9 3 8 2 5.5 4.5z', unknown: 'M5.5 0a5.5 5.5 0 1 0 .1 0zM5.5 1.5a4 4 0 1 1-.1 0zM5 7.5h1.2v1.2H5zM5 3h1.2v4H5z'};
-  let token = '', control = '', node = '', meter = 'sent', paused = false, after = null, asked = '', said = 0;
+  let token = '', control = '', node = '', meter = 'sent', paused = false, after = null, asked = '', said = 0,
+    sure = '', unsure = null; // the session whose Stop was pressed once
 
   // The token to read with comes behind '#', and is kept in this tab alone.
   if (/^#[0-9a-f]{32}$/.test(location.hash)) {
@@ -56,7 +57,8 @@
     return li;
   };
   const session = (s) => {
-    const li = make('li', s.active ? '' : 'ended'), button = make('button', s.active ? 'end' : '', s.active ? 'Stop' : 'Report');
+    const li = make('li', s.active ? '' : 'ended');
+    const button = make('button', s.active ? 'end' : '', !s.active ? 'Report' : s.name === sure ? 'Sure?' : 'Stop');
     const name = make('b', '', (s.active ? '● ' : '✓ ') + s.name), text = make('span', 'what', s.what + ', ' + s.long);
     button.type = 'button';
     button.dataset.session = s.name;
@@ -146,6 +148,7 @@
   const turn = async () => {
     clearTimeout(after);
     const mine = ++said;
+    document.body.dataset.looks = String(mine);
     try {
       const a = await ask('/live.json' + (node ? '?node=' + encodeURIComponent(node) : ''));
       if (mine !== said) return;
@@ -169,6 +172,13 @@
 
   // ---- what a reader does ----
 
+  // What was asked is forgotten after a while, without a new look: a page that is paused stays as it is.
+  const ask_sure = (name) => {
+    sure = name;
+    clearTimeout(unsure);
+    if (name) unsure = setTimeout(ask_sure, 4000, '');
+    for (const b of $('sessions').querySelectorAll('button.end')) b.textContent = b.dataset.session === sure ? 'Sure?' : 'Stop';
+  };
   const order = async (path, body) => {
     put('session-said', '');
     if (!control) { asked = JSON.stringify([path, body]); $('control').hidden = false; $('control-key').focus(); return; }
@@ -200,8 +210,8 @@
     const b = e.target.closest('button');
     if (!b) return;
     if (b.dataset.what === 'report') report('/sessions/' + encodeURIComponent(b.dataset.session) + '/report.pdf', b.dataset.session, b, 'session-said');
-    else if (b.dataset.sure) order('/profiling/stop', {name: b.dataset.session});
-    else { b.dataset.sure = '1'; b.textContent = 'Sure?'; setTimeout(turn, 4000); }
+    else if (b.dataset.session !== sure) ask_sure(b.dataset.session);
+    else { ask_sure(''); order('/profiling/stop', {name: b.dataset.session}); }
   });
   $('door').addEventListener('submit', (e) => {
     e.preventDefault();
@@ -242,6 +252,7 @@
     paused = !paused;
     $('pause').setAttribute('aria-pressed', String(paused));
     put('pause', paused ? 'Go on' : 'Pause');
+    clearTimeout(after);
     if (!paused) turn();
   });
   document.addEventListener('visibilitychange', () => { if (!document.hidden && !paused) turn(); });
