@@ -17,6 +17,8 @@
 #include <time.h>
 
 enum { HTTP_IDLE_S = 30, HTTP_HEADERS = 16 << 10, HTTP_HARD = 1024 };
+static const char http_no_request[] = "more than 64 KiB is no request";
+static const unsigned long long http_drained = 1 << 20; // of the body of a request that is refused
 
 struct http_server {
     http_options options;
@@ -32,6 +34,8 @@ struct http_connection {
     const http_row *row;
     char *body;
     size_t size;
+    unsigned refused;    // the code, before its body was read; 0: it is not
+    const char *because; // and the text
     bool too_large, answered;
     http_answer answer; // of a job
 };
@@ -245,7 +249,7 @@ static enum MHD_Result http_answer_row(http_server *h, struct http_connection *k
 static bool http_take_body(struct http_connection *k, const char *data, size_t *size)
 {
     k->too_large |= k->size + *size > HTTP_BODY_MOST;
-    if (!k->too_large) {
+    if (!k->too_large && !k->refused) {
         k->body = memory_realloc(k->body, k->size + *size + 1);
         memcpy(k->body + k->size, data, *size);
         k->size += *size;
@@ -255,6 +259,15 @@ static bool http_take_body(struct http_connection *k, const char *data, size_t *
     return !k->too_large;
 }
 
+// An answer that comes before the request was read ends the connection, and takes with it what the client has not read yet: only
+// of a client that waits to be asked for its body, or has too much of it, is it not read to its end.
+static bool http_is_drained(struct MHD_Connection *c)
+{
+    const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+    return !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Expect") &&
+           (!length || strtoull(length, NULL, 10) <= http_drained);
+}
+
 static enum MHD_Result http_begin(http_server *h, struct MHD_Connection *c, const char *path, const char *method,
                                   void **state)
 {
@@ -262,11 +275,13 @@ static enum MHD_Result http_begin(http_server *h, struct MHD_Connection *c, cons
     const char *text, *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
     http_add(&h->counts.requests);
     unsigned code = http_check(h, c, path, method, &row, &text);
-    if (code) return http_refuse(h, c, code, text);
-    if (length && strtoull(length, NULL, 10) > HTTP_BODY_MOST)
-        return http_refuse(h, c, 413, "more than 64 KiB is no request");
+    if (!code && length && strtoull(length, NULL, 10) > HTTP_BODY_MOST) {
+        code = 413;
+        text = http_no_request;
+    }
+    if (code && !http_is_drained(c)) return http_refuse(h, c, code, text);
     struct http_connection *k = memory_calloc(1, sizeof *k);
-    *k = (struct http_connection){.mhd = c, .row = row};
+    *k = (struct http_connection){.mhd = c, .row = row, .refused = code, .because = text};
     *state = k;
     return MHD_YES;
 }
@@ -280,7 +295,8 @@ static enum MHD_Result http_on_request(void *user, struct MHD_Connection *c, con
     if (!k) return http_begin(h, c, path, method, state);
     if (*size) return http_take_body(k, data, size), MHD_YES;
     if (k->answered) return http_send(h, c, &k->answer);
-    if (k->too_large) return http_refuse(h, c, 413, "more than 64 KiB is no request");
+    if (k->refused) return http_refuse(h, c, k->refused, k->because);
+    if (k->too_large) return http_refuse(h, c, 413, http_no_request);
     http_set_busy(h, c, true);
     return http_answer_row(h, k, path);
 }
