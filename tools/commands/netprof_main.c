@@ -23,7 +23,7 @@ static const struct {
     {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
     {"export", "tables and traces for other programs: CSV, JSON, SQLite, HDF5, Parquet, Perfetto",
      "it is part of the tools"},
-    {"agent", "read this node for a head, losing nothing while it is away", "it needs libnats"},
+    {"agent", "read this node for a head, losing nothing while it is away", "it is part of the tools"},
     {"head", "collect what the agents of many nodes read", "it needs libnats"},
     {"session", "name stretches of time of what a head collects; recordings and reports of them",
      "it is part of the tools"},

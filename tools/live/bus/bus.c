@@ -3,10 +3,13 @@
 
 #include "analysis/base/memory.h"
 
+#include <stdlib.h>
+
+#ifdef LIVE_HAS_NATS
+
 #include <nats/nats.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -360,3 +363,60 @@ void bus_close(bus *b)
     pthread_mutex_destroy(&b->using);
     free(b);
 }
+
+#else // what an agent needs of it, without libnats
+
+#include "plain.h"
+
+struct bus {
+    plain *plain;
+};
+
+bus *bus_open(const bus_options *o, char **why)
+{
+    plain *p = plain_open(o, why);
+    if (!p) return NULL;
+    bus *b = memory_alloc(sizeof *b);
+    b->plain = p;
+    return b;
+}
+
+bool bus_is_up(bus *b)
+{
+    return plain_is_up(b->plain);
+}
+
+size_t bus_most(bus *b)
+{
+    return plain_most(b->plain);
+}
+
+void bus_problem(bus *b, char to[160])
+{
+    plain_problem(b->plain, to);
+}
+
+uint64_t bus_dropped(bus *b)
+{
+    (void)b; // what it cannot take stays at the server
+    return 0;
+}
+
+bool bus_publish(bus *b, const char *subject, const void *data, size_t size)
+{
+    return plain_publish(b->plain, subject, data, size);
+}
+
+bool bus_subscribe(bus *b, const char *subject, bus_heard heard, void *user)
+{
+    return plain_subscribe(b->plain, subject, heard, user);
+}
+
+void bus_close(bus *b)
+{
+    if (!b) return;
+    plain_close(b->plain);
+    free(b);
+}
+
+#endif
