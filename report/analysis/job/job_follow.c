@@ -143,6 +143,8 @@ static size_t job_new_event(job_report *r, const netprof_device *d, const netpro
                      .worst = JOB_NONE,
                      .severity = SEVERITY_OK};
     new.title = entry && * entry->description && !(entry->marks & CATALOG_PATTERN) ? entry->description : new.counter;
+    const char *words = rules_words_of(r->reader->options->rules, d->source, c->name);
+    if (words) new.words = memory_strdup(words);
     arrput(r->events, new);
     return r->event_count++;
 }

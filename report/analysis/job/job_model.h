@@ -308,6 +308,7 @@ typedef struct job_finding {
 typedef struct job_event {
     char *source, *counter, *unit;
     const char *title; // the catalog's description or the name
+    char *words;       // in few words, those of the rule that judges this counter; NULL: none does
     double sum;        // over all nodes and the whole time
     bool known;        // it was read twice on some node: a sum of 0 is that it did not move
     size_t devices;    // on how many it moved

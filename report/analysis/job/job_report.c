@@ -257,6 +257,7 @@ void job_report_free(job_report *r)
     for (size_t i = 0; i < r->event_count; i++) {
         free(r->events[i].source);
         free(r->events[i].counter);
+        free(r->events[i].words);
         free(r->events[i].unit);
         for (size_t k = 0; k < r->events[i].lane_count; k++)
             job_bins_free(r->events[i].lanes[k].bins);

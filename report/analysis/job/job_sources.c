@@ -171,17 +171,19 @@ job_join job_device_join(job_meter meter)
 
 // Meters watched step by step, so that episodes are found whatever the width of the bins.
 static const job_watch_row watches[] = {
-    {JOB_HOLDING, "nic-holding", 0.05, 30, SEVERITY_HIGH, "back-pressure", "own: more than 5 % of the time for 30 s",
+    {JOB_HOLDING, "nic-holding", "NIC held its senders", 0.05, 30, SEVERITY_HIGH, "back-pressure",
+     "own: more than 5 % of the time for 30 s",
      "Look at what keeps this host from draining: host write back-pressure, translation misses, its memory; or many "
      "send "
      "to it at once",
      "ingress-paused eth-pause-tx"},
-    {JOB_PAUSED, "nic-paused", 0.05, 30, SEVERITY_HIGH, "congestion", "own: more than 5 % of the time for 30 s",
+    {JOB_PAUSED, "nic-paused", "NIC held by the network", 0.05, 30, SEVERITY_HIGH, "congestion",
+     "own: more than 5 % of the time for 30 s",
      "Look at where this NIC sends to, not at its host: a receiver that drains slowly (nic-holding, ingress-paused), "
      "many "
      "senders to one target, the fabric between",
      ""},
-    {JOB_GPU_THROTTLED, "gpu-throttled", 0.01, 60, SEVERITY_WATCH, "back-pressure",
+    {JOB_GPU_THROTTLED, "gpu-throttled", "GPU slowed", 0.01, 60, SEVERITY_WATCH, "back-pressure",
      "own: slowed for a minute; NVIDIA DCGM counts any such time",
      "Look at cooling and power supply; compare with its siblings", ""},
 };

@@ -35,9 +35,9 @@ job_join job_device_join(job_meter meter);
 
 typedef struct job_watch_row {
     job_meter meter;
-    const char *rule;
-    double limit;   // the value, of its unit
-    double least_s; // so long at least
+    const char *rule, *words; // words: what it is, as the name of a row
+    double limit;             // the value, of its unit
+    double least_s;           // so long at least
     severity severity;
     const char *class_name, *origin, *advice;
     const char *covers; // rules that say the same of the whole time, beside those that are marked as pauses

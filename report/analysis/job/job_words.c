@@ -1,4 +1,5 @@
 #include "job_words.h"
+#include "job_sources.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,4 +77,10 @@ bool job_is_known(const job_report *r)
         for (int m = 0; m < JOB_METERS; m++)
             if (r->nodes[i].scope[m] == JOB_SCOPE_JOB || r->nodes[i].scope[m] == JOB_SCOPE_GROUP) return true;
     return r->rank_count > 0 || r->region_place_count > 0;
+}
+
+const char *job_incident_words(job_meter meter)
+{
+    const job_watch_row *watch = job_watch_of(meter);
+    return watch ? watch->words : NULL;
 }

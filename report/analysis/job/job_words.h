@@ -16,6 +16,9 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
 // "n1", "n1 and another node", "n1 and 3 other nodes"; returns text.
 const char *job_nodes_text(char *text, size_t size, const char *first, size_t count);
 
+// An incident of this meter in few words: "GPU slowed"; NULL: there are none.
+const char *job_incident_words(job_meter meter);
+
 // Is this of a job, or of nodes on which anything or nothing may have run? By what its scheduler or `netprof run` told, by
 // ranks, or by processes or a control group that were followed.
 bool job_is_known(const job_report *r);

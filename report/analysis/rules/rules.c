@@ -87,6 +87,28 @@ const char *rules_words(const rule *x)
     return x->words && *x->words ? x->words : x->name;
 }
 
+static bool rules_judges_alone(const rule *x, const char *counter)
+{
+    size_t own = 0;
+    for (uint32_t i = 1; i <= x->value.count; i++) {
+        const expression_node *n = &x->value.nodes[i];
+        if (n->op == EXPRESSION_LOCAL) return false;
+        if (n->op != EXPRESSION_COUNTER) continue;
+        if (n->is_list || strcmp(n->text, counter) != 0) return false;
+        own++;
+    }
+    return own > 0;
+}
+
+const char *rules_words_of(const rules *set, const char *source, const char *counter)
+{
+    for (size_t i = 0; set && i < set->count; i++) {
+        const rule *x = set->items[i];
+        if (x->words && *x->words && strcmp(x->source, source) == 0 && rules_judges_alone(x, counter)) return x->words;
+    }
+    return NULL;
+}
+
 bool severity_parse(const char *text, severity *s)
 {
     for (int i = 0; i < SEVERITIES; i++) {
@@ -272,7 +294,7 @@ static bool rules_parse_threshold(reader *r, const rule *x, rule_threshold *t, e
 
 static bool rules_is_format(const char *format)
 {
-    static const char *const formats[] = {"", "x", "%", "p", "i", "B", "b", "e", "s", "-", "c"};
+    static const char *const formats[] = {"", "x", "%", "p", "i", "B", "b", "e", "t", "s", "-", "c"};
     if (*format == '#' || *format == '?') return format[1] && strlen(format) < 64;
     for (size_t i = 0; i < LENGTH(formats); i++)
         if (strcmp(formats[i], format) == 0) return true;
@@ -612,6 +634,13 @@ static words_text rules_noun_text(const char *noun, double number)
     return words_noun(fabs(number - 1) < 1e-9 ? 1 : 2, copy);
 }
 
+static words_text rules_per_terabit(double per_bit)
+{
+    words_text w;
+    snprintf(w.text, sizeof w.text, "%.60s per Tbit", words_count(1e12 * per_bit).text);
+    return w;
+}
+
 const char *rules_format(char *text, size_t size, const char *format, double number)
 {
     if (*format == '#') {
@@ -626,6 +655,7 @@ const char *rules_format(char *text, size_t size, const char *format, double num
                    : *format == 'b' ? words_quantity(number, "b")
                    : *format == 'x' ? words_number(number)
                    : *format == 's' ? words_duration(number)
+                   : *format == 't' ? rules_per_terabit(number)
                    : *format == '-' ? (words_text){""}
                    : *format == '?' ? rules_noun_text(format + 1, number)
                                     : words_count(number);

@@ -113,7 +113,10 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
 void rules_free(rules *set);
 
 const rule *rules_find(const rules *set, const char *name);
-const char *rules_words(const rule *x);       // those of the rule, or without any its name
+const char *rules_words(const rule *x); // those of the rule, or without any its name
+// The words of the first rule that has some and judges this counter alone, by whatever measure; NULL: none does. The set
+// may be NULL.
+const char *rules_words_of(const rules *set, const char *source, const char *counter);
 const char *rules_class_name(int rank);       // of a rank that rules_class_rank() gave; else "data"
 int rules_class_rank(const char *class_name); // of equally bad findings the lower comes first; -1: no such class
 const char *severity_name(severity s);        // "ok", "info", ...
@@ -121,7 +124,7 @@ bool severity_parse(const char *text, severity *s);
 
 // A number as a claim shows it, in a format: "" three digits, SI prefix for the large; "x" three digits;
 // "%" percent; "p" percent, what is small as "5 in a million"; "i" whole; "B" bytes, "b" bits with SI prefix; "e" as
-// 1.2e-10; "s" a duration of so many seconds; "-" nothing (it decides a stretch in square brackets); "#packet" a count
+// 1.2e-10; "t" what is per bit as "120 per Tbit"; "s" a duration of so many seconds; "-" nothing (it decides a stretch in square brackets); "#packet" a count
 // with its noun, "1 packet", "2.40 M packets" (another plural follows a slash: "#entry/entries"); "?was/were" the noun
 // alone; "c" is for device(...): the words of the change, no number. Returns text.
 const char *rules_format(char *text, size_t size, const char *format, double number);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct events {
     arena *memory;
@@ -14,9 +15,50 @@ typedef struct events {
 
 static const double status_width = 46;
 
-static double events_row_height(const events *e)
+static bool events_has_no_words(const canvas *c)
 {
-    return e->style.compact ? 13.2 : 19;
+    return canvas_figure_of(c) && canvas_figure_of(c)->no_words;
+}
+
+static double events_label_width(const events *e, canvas *c, double width)
+{
+    double label = 0;
+    if (e->style.label_width > 0 && !canvas_figure_of(c)) return fmin(e->style.label_width, .4 * width);
+    for (size_t i = 0; i < e->count; i++) {
+        label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
+        if (!e->style.compact) label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
+    }
+    return fmin(label, 0.28 * width) + 8;
+}
+
+enum { LABEL_BYTES = 160 };
+
+// Of a label that is too wide for one line, the first of two lines; 0: one is enough, or two are not.
+static size_t events_first_line(canvas *c, const char *label, double width)
+{
+    char line[LABEL_BYTES];
+    size_t length = strlen(label);
+    if (length >= sizeof line || canvas_text_width(c, label, TYPE_TABLE) <= width) return 0;
+    for (size_t cut = length; cut-- > 1;) {
+        if (!strchr(" _-/", label[cut])) continue;
+        size_t end = cut + (label[cut] != ' ');
+        snprintf(line, sizeof line, "%.*s", (int)end, label);
+        if (canvas_text_width(c, line, TYPE_AXIS) > width) continue;
+        return canvas_text_width(c, label + end, TYPE_AXIS) <= width ? end : 0;
+    }
+    return 0;
+}
+
+static bool events_two_lines(const events *e, canvas *c, double label)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (events_first_line(c, e->rows[i].label, label - 6)) return true;
+    return false;
+}
+
+static double events_row_height(const events *e, bool two_lines)
+{
+    return e->style.compact ? 13.2 + (two_lines ? 1.6 : 0) : 19 + (two_lines ? 5 : 0);
 }
 
 static double events_strip_height(const events *e)
@@ -26,9 +68,10 @@ static double events_strip_height(const events *e)
 
 static double events_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    (void)width;
+    const events *e = x->data;
     (void)from;
-    return (double)count * events_row_height(x->data) + axes_x_height(c, &((const events *)x->data)->style.axis);
+    return (double)count * events_row_height(e, events_two_lines(e, c, events_label_width(e, c, width))) +
+           axes_x_height(c, &e->style.axis);
 }
 
 static double events_most_of(const events_row *r)
@@ -97,14 +140,20 @@ static bool events_draw_note(canvas *c, const events_row *r, const axes *a, exte
 
 static void events_draw_label(canvas *c, const events_row *r, const axes *a, double left, double base, bool noted)
 {
-    double width = a->box.x - left - 6;
-    canvas_text(c, left, noted ? base : base - 3.6, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, width);
-    if (!noted) canvas_text(c, left, base + 4, r->note, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width);
-}
-
-static bool events_has_no_words(const canvas *c)
-{
-    return canvas_figure_of(c) && canvas_figure_of(c)->no_words;
+    double width = a->box.x - left - 6, note = base + 4;
+    size_t first = events_first_line(c, r->label, width);
+    if (first) {
+        char line[LABEL_BYTES];
+        double top = noted ? base - 3.3 : base - 7;
+        snprintf(line, sizeof line, "%.*s", (int)first, r->label);
+        canvas_text(c, left, top, line, TYPE_AXIS, INK_TEXT, ALIGN_LEFT, 0);
+        canvas_text(c, left, top + 6.8, r->label + first + (r->label[first] == ' '), TYPE_AXIS, INK_TEXT, ALIGN_LEFT,
+                    0);
+        note = top + 13.6;
+    } else {
+        canvas_text(c, left, noted ? base : base - 3.6, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, width);
+    }
+    if (!noted) canvas_text(c, left, note, r->note, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width);
 }
 
 static double events_status_of(const events *e, canvas *c)
@@ -149,21 +198,15 @@ static void events_draw_row(canvas *c, const events *e, const events_row *r, con
 static void events_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const events *e = x->data;
-    double label = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
-        if (!e->style.compact) label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
-    }
-    double status = events_status_of(e, c);
-    label = fmin(label, 0.28 * box.width) + 8;
-    if (e->style.label_width > 0 && !canvas_figure_of(c)) label = fmin(e->style.label_width, .4 * box.width);
+    double label = events_label_width(e, c, box.width), status = events_status_of(e, c);
+    double row = events_row_height(e, events_two_lines(e, c, label));
     if (e->style.right_width > 0 && !canvas_figure_of(c)) status = fmin(e->style.right_width, .3 * box.width);
     axes a = {{box.x + label, box.y, box.width - label - status, events_strip_height(e)},
               e->style.axis,
               {.axis = {0, 1, false, false}, .unit = ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
         events_draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
-        a.box.y += events_row_height(e);
+        a.box.y += row;
     }
     axes_draw_begins(c, &a, e->style.incidents, e->style.incident_count, box.y, a.box.y);
     a.box.height = 0;

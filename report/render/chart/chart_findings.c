@@ -89,12 +89,16 @@ static double findings_height(const chart *x, canvas *c, double width, size_t fr
     return sum;
 }
 
-// Both ends in one form: a share in percent, where the lower end is tiny with its power of ten.
+// Both ends in one form: a share in percent, what is per bit in so many per Tbit, else where the lower end is tiny with its
+// power of ten.
 static void findings_end_label(canvas *c, const findings_row *r, double low, double value, double x, double y,
                                canvas_align align)
 {
     char text[48];
-    const char *format = strncmp(r->unit, "of ", 3) == 0 && low >= 1e-6 ? "%" : low < 1e-3 ? "e" : "";
+    const char *format = strncmp(r->unit, "of ", 3) == 0 && low >= 1e-6 ? "%"
+                         : strstr(r->unit, "per bit")                   ? "t"
+                         : low < 1e-3                                   ? "e"
+                                                                        : "";
     rules_format(text, sizeof text, format, value);
     canvas_text(c, x, y, text, TYPE_FOOT, INK_SECONDARY, align, 56);
 }

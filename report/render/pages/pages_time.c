@@ -91,13 +91,21 @@ lines_panel pages_time_panel(const char *label, const char *below, axes_format f
                          .limit = NAN};
 }
 
-const char *pages_time_event_label(arena *a, const char *words, const char *counter, const events_row *above,
-                                   size_t count, size_t room)
+static bool pages_time_is_free(const char *label, const events_row *above, size_t count)
 {
-    size_t clause = strcspn(words, ":;"), cut = clause <= room ? clause : words_fitting(words, room);
-    if (!cut) return counter;
-    const char *label = arena_format(a, "%.*s%s", (int)cut, words, cut == clause ? "" : NUMBER_ELLIPSIS);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(above[i].label, label) == 0) return counter;
-    return label;
+        if (strcmp(above[i].label, label) == 0) return false;
+    return true;
+}
+
+const char *pages_time_event_label(arena *a, const char *name, const char *words, const char *counter,
+                                   const events_row *above, size_t count, size_t room)
+{
+    size_t clause = strcspn(words, ":;"), cut = clause <= room ? clause : strcspn(words, ":;(");
+    if (name && pages_time_is_free(name, above, count)) return name;
+    while (cut && words[cut - 1] == ' ')
+        cut--;
+    if (!cut || cut > room) return counter;
+    const char *label = arena_format(a, "%.*s", (int)cut, words);
+    return pages_time_is_free(label, above, count) ? label : counter;
 }

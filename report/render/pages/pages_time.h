@@ -18,10 +18,10 @@ double *pages_time_middles(arena *a, const pages_time *t); // [columns]: where t
 // Neighbouring columns in which nothing is known, as spans.
 const axes_span *pages_time_gaps(arena *a, const pages_time *t, const bool *known, size_t *count);
 
-// An event's row in its words as far as they fit, at best to a colon; the counter's name where nothing does, or a row
-// above has the same.
-const char *pages_time_event_label(arena *a, const char *words, const char *counter, const events_row *above,
-                                   size_t count, size_t room);
+// What an event's row is called: its name (NULL: none), or its words up to a colon, as far as no row above is called so;
+// else the counter's name. Words that do not fit are not cut: half a sentence may say the opposite.
+const char *pages_time_event_label(arena *a, const char *name, const char *words, const char *counter,
+                                   const events_row *above, size_t count, size_t room);
 
 // Mean, lowest and highest of all rows that are known in a column; NAN where none is.
 typedef struct pages_band {

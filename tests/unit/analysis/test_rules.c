@@ -1473,6 +1473,8 @@ static void numbers_in_claims(void **state)
                  {"B", 2.5e9, "2.50 GB"},
                  {"b", 9.68e7, "96.8 Mb"},
                  {"e", 2.24e-11, "2.2e-11"},
+                 {"t", 2.24e-11, "22.4 per Tbit"},
+                 {"t", 2e-5, "20.0 M per Tbit"},
                  {"p", 0.01, "1 %"},
                  {"p", 0.0001, "0.0100 %"},
                  {"p", 4.7e-6, "4.70 in a million"},

@@ -153,6 +153,35 @@ static void a_finding_of_the_table_stays(void **state)
     job_report_free(&job);
 }
 
+// Lost data outrank what is only watched, and no good sign contradicts them by a word that fits both.
+static void lost_data_come_first(void **state)
+{
+    (void)state;
+    node_file f =
+        node_open(tree_path(tree, "n1.netprof"), &(node_shape){.name = "n1", .parts = NODE_CPU, .interval_s = 1});
+    for (int t = 0; t <= 100; t++) {
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
+        node_add(&f, "cxi1", "hni_sts_tx_ok_octets", 5e9);
+        node_add(&f, "cxi1", "pct_retry_srb_requests", 1);
+        node_add(&f, "cxi0", "hni_pcs_uncorrected_cw", 20);
+    }
+    node_close(&f);
+    job_report job = report_of_tree(&built_in);
+    assert_true(job.finding_count >= 1);
+    assert_string_equal(job.findings[0].rule, "uncorrected-codewords");
+    assert_non_null(strstr(job.title, "could not be corrected"));
+    for (size_t i = 0; i < job.note_count; i++)
+        if (job.notes[i].severity == SEVERITY_OK) assert_null(strstr(job.notes[i].text, "codeword"));
+    // Rows of events are called by the rules' plain words, and what no rule judges alone by none.
+    for (size_t i = 0; i < job.event_count; i++)
+        if (strcmp(job.events[i].counter, "hni_pcs_uncorrected_cw") == 0)
+            assert_string_equal(job.events[i].words, "Damaged beyond repair");
+        else if (strcmp(job.events[i].counter, "pct_retry_srb_requests") == 0)
+            assert_string_equal(job.events[i].words, "Requests sent again");
+    job_report_free(&job);
+}
+
 // No table has a rule about clocks: what the samples tell of a GPU among those that are alike, check says, too.
 static void a_gpu_at_another_clock(void **state)
 {
@@ -223,6 +252,7 @@ int main(void)
         TEST(an_incident_is_a_finding_of_check),
         TEST(what_all_have_accuses_none),
         TEST(a_finding_of_the_table_stays),
+        TEST(lost_data_come_first),
         TEST(a_gpu_at_another_clock),
         TEST(nothing_stays_nothing),
         TEST(what_could_not_be_judged),

@@ -58,6 +58,26 @@ static void many_samples_are_columns(void **state)
     assert_int_equal(job_report_read(&job, (const char *const[]){tree}, 1, NULL, NULL), NETPROF_OK);
     job_view v = job_view_open(&job);
     assert_true(v.column_s >= 1);
+    assert_string_equal(job_view_column_words(&v), "mean of each 7.50" NUMBER_SPACE "s");
+    job_view_close(&v);
+    job_report_free(&job);
+}
+
+// A little more samples than columns: each column is of one and a quarter, and is not called a sample.
+static void what_is_binned_is_not_called_a_sample(void **state)
+{
+    (void)state;
+    job_report job = {0};
+    node_file f = node_open(tree_path(tree, "n1.netprof"),
+                            &(node_shape){.name = "n1", .parts = NODE_CPU, .nics = 1, .interval_s = 1});
+    for (int t = 0; t <= 500; t++) {
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 1e6);
+    }
+    node_close(&f);
+    assert_int_equal(job_report_read(&job, (const char *const[]){tree}, 1, NULL, NULL), NETPROF_OK);
+    job_view v = job_view_open(&job);
+    assert_string_equal(job_view_column_words(&v), "mean of each 1.25" NUMBER_SPACE "s");
     job_view_close(&v);
     job_report_free(&job);
 }
@@ -77,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(few_samples_lie_where_they_were),
         TEST(many_samples_are_columns),
+        TEST(what_is_binned_is_not_called_a_sample),
         TEST(amounts_have_a_space_before_their_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,14 +97,22 @@ static void events_are_named_in_plain_words(void **state)
     arena *a = arena_open();
     events_row above = {0};
     (void)state;
-    assert_string_equal(pages_time_event_label(a, "receive window closed: the program reads too slowly",
-                                               "TCPToZeroWindowAdv", NULL, 0, 25),
-                        "receive window closed");
+    static const char closed[] = "receive window closed: the program reads too slowly";
     static const char probes[] = "probes for loss at the end of a burst";
-    assert_string_equal(pages_time_event_label(a, probes, "TCPLossProbes", NULL, 0, 25), "probes for loss\xe2\x80\xa6");
-    above.label = "probes for loss\xe2\x80\xa6"; // a row of its own keeps a name of its own
-    assert_string_equal(pages_time_event_label(a, probes, "TCPLossProbes", &above, 1, 25), "TCPLossProbes");
-    assert_string_equal(pages_time_event_label(a, "Retries", "pct_retry", &above, 1, 25), "Retries");
+    static const char pairs[] = "damaged frames (of both ways, whatever the cause)";
+    assert_string_equal(pages_time_event_label(a, NULL, closed, "TCPToZeroWindowAdv", NULL, 0, 25),
+                        "receive window closed");
+    assert_string_equal(pages_time_event_label(a, "TCP windows closed", closed, "TCPToZeroWindowAdv", NULL, 0, 25),
+                        "TCP windows closed");
+    assert_string_equal(pages_time_event_label(a, NULL, pairs, "bad", NULL, 0, 25), "damaged frames");
+    // Never half of it: neither words nor an ellipsis.
+    assert_string_equal(pages_time_event_label(a, NULL, probes, "TCPLossProbes", NULL, 0, 25), "TCPLossProbes");
+    assert_string_equal(pages_time_event_label(a, NULL, probes, "TCPLossProbes", NULL, 0, 37), probes);
+    above.label = "TCP windows closed"; // a row of its own keeps a name of its own
+    assert_string_equal(pages_time_event_label(a, "TCP windows closed", closed, "other", &above, 1, 25),
+                        "receive window closed");
+    above.label = "receive window closed";
+    assert_string_equal(pages_time_event_label(a, NULL, closed, "other", &above, 1, 25), "other");
     arena_close(a);
 }
 

@@ -58,7 +58,7 @@ static void job_note_good(job_report *r)
     } signs[] = {{"cgroup", "oom_kills", "out-of-memory kill"},
                  {"memory", "oom_kill", "out-of-memory kill"},
                  {"cxi", "hni_pcs_uncorrected_cw", "uncorrected codeword"},
-                 {"cxi", "pct_retry_srb_requests", "retry"},
+                 {"cxi", "pct_retry_srb_requests", "request sent again"},
                  {"rdma", "link_downed", "link down"},
                  {"netdev", "rx_errors", "damaged frame"}};
     char text[256] = "";

@@ -3,12 +3,13 @@
 #include "pages_job_view.h"
 #include "pages_job_regions.h"
 #include "analysis/base/words.h"
+#include "analysis/job/job_words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 21, MAP_NODES = 16, PAUSED = 5, EVENTS = 6, STILL = 3, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
+enum { LABEL = 42, MAP_NODES = 16, PAUSED = 5, EVENTS = 6, STILL = 3, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
 static const double HALF = .5;
 static const double beside_left = 96, beside_right = 56; // of all charts with the axis of time
 
@@ -434,7 +435,8 @@ static void job_overview_add_event_row(const job_view *v, strip *s, const double
     bool placed = false;
     for (size_t i = 0; i < v->time.columns; i++)
         placed |= amounts[i] > 0;
-    *r = (events_row){.label = pages_time_event_label(v->memory, e->title, e->counter, s->rows, s->count, LABEL),
+    *r = (events_row){.label =
+                          pages_time_event_label(v->memory, e->words, e->title, e->counter, s->rows, s->count, LABEL),
                       .at = at,
                       .amount = amounts,
                       .count = e->sum > 0 ? v->time.columns : 0,
@@ -461,8 +463,9 @@ static void job_overview_add_incident_row(const job_view *v, strip *s, const dou
     for (size_t i = 0; i < v->time.columns; i++)
         amounts[i] = at[i] + v->column_s / 2 > f->from_s && at[i] - v->column_s / 2 < f->to_s;
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
+    const char *words = job_incident_words(f->meter);
     s->rows[s->count++] = (events_row){
-        .label = arena_format(v->memory, "%s", f->rule),
+        .label = arena_text(v->memory, words ? words : f->rule),
         .at = at,
         .amount = amounts,
         .count = v->time.columns,

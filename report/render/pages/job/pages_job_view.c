@@ -33,7 +33,8 @@ static void job_view_choose_columns(job_view *v)
 const char *job_view_column_words(const job_view *v)
 {
     double interval = v->job->interval_s;
-    if (!(v->column_s > 1.5 * interval)) return "each sample";
+    bool binned = v->column_s > (v->time.columns < COLUMNS ? 1.5 : 1.001) * interval; // as many as there is room for
+    if (!binned) return "each sample";
     return arena_format(v->memory, "mean of each %s", number_duration(v->column_s).text);
 }
 

@@ -230,7 +230,7 @@ static const series_device *over_time_main_device(const over_time *v, size_t cou
 static events_row over_time_event(const over_time *v, const series_counter *c, const series_device *most,
                                   double most_amount, const events_row *above, size_t count)
 {
-    enum { ROOM = 36 };
+    enum { ROOM = 60 };
     const catalog_entry *entry = catalog_find(most->source, c->name);
     bool told = entry && *entry->description && !(entry->marks & CATALOG_PATTERN);
     const char *words = told ? entry->description : c->name;
@@ -243,7 +243,7 @@ static events_row over_time_event(const over_time *v, const series_counter *c, c
         amount[n++] = s->events[i].amount;
     }
     return (events_row){
-        .label = pages_time_event_label(v->memory, words, c->name, above, count, ROOM),
+        .label = pages_time_event_label(v->memory, NULL, words, c->name, above, count, ROOM),
         .at = at,
         .amount = amount,
         .count = n,
