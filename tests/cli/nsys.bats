@@ -301,6 +301,39 @@ END
     netprof nsys r0.sqlite undated.sqlite | grep -q '1 of 2 files do not tell when their profile began'
 }
 
+@test "the rank whose own kernels take longest is the report's title; what others wait in NCCL is no fault of theirs" {
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'built without cairo'
+    # rank FILE RANK KERNELS LENGTH NCCL: so many kernels of so many ns, and one of NCCL, one after the other from 0 on
+    rank() {
+        sqlite3 "$1" "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); INSERT INTO StringIds VALUES (1,'gemm'),
+              (2,'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)');
+            CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER); INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);
+            CREATE TABLE MPI_RANKS (globalTid INT, rank INT); INSERT INTO MPI_RANKS VALUES ((100 + $2) << 24, $2);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, globalPid INT, demangledName INT);
+            WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < $3 - 1)
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * $4, (i + 1) * $4, 0, (100 + $2) << 24, 1 FROM c;
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ($3 * $4, $3 * $4 + $5, 0, (100 + $2) << 24, 2)"
+    }
+    # four ranks for a second; rank 2 needs 90 ms for a kernel instead of 40: 2.25 times
+    for n in 0 1 2 3; do rank "r$n.sqlite" "$n" 10 $((n == 2 ? 90000000 : 40000000)) $((n == 2 ? 100000000 : 600000000)); done
+    netprof report -o slow.html r?.sqlite
+    grep -q '<h1[^>]*>Rank 2 is slowest: its kernels take 2.25' slow.html
+    tr -d '\342\200\257' <slow.html | grep -q 'Rank 2 spent 900 *ms in its own kernels (NCCL&#39;s left out), 2.25 times the others&#39; median: 1.00 times as many kernels, 2.25 times as long each'
+    # as long for each, but twice as many: it has more to do, and nothing is slow
+    rank more.sqlite 4 20 40000000 200000000
+    netprof report -o more.html r[013].sqlite more.sqlite
+    grep -q '<h1[^>]*>Rank 4 ran 2.00.*as many kernels' more.html
+    refute grep -q slowest more.html
+    # who waits in NCCL is not slow
+    rank waits.sqlite 5 10 40000000 2000000000
+    netprof report -o waits.html r[013].sqlite waits.sqlite
+    refute grep -Eq '<h1[^>]*>(Rank 5|.*slowest)' waits.html
+    # a process that ended, or whose profile did, missed nothing: nothing is hatched, no sample is missing
+    refute grep -q 'no samples' waits.html
+    grep -q 'not running' waits.html
+    for paper in a4 letter; do [ "$(netprof report --check-layout --paper $paper r?.sqlite)" = '0 faults' ]; done
+}
+
 @test "what a process calls GPU 0 may be another one than that of the next" {
     sqlite3 two.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); INSERT INTO StringIds VALUES (1,'k');
         CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, globalPid INT, demangledName INT);

@@ -194,6 +194,17 @@ netprof_err nsys_job_read(nsys_job *job, const char *const *paths, size_t count,
                           netprof_error *error);
 void nsys_job_free(nsys_job *job);
 
+// One process of several whose own kernels (NCCL's wait for others) took longer than those of all others.
+typedef struct nsys_slow {
+    size_t place;  // in nsys_job.spent
+    double own_ns; // all its own kernels
+    // Times the others' median: all its kernels, one of them in the mean, and how many they are.
+    double times, each_times, count_times;
+} nsys_slow;
+
+// False: none stands out, or it cannot be told: several processes in one file, CUDA graphs.
+bool nsys_job_slow(const nsys_job *job, nsys_slow *slow);
+
 json_object *nsys_json(nsys *n,
                        const bool chosen[NSYS_TABLES]); // an object for one file
 // "together", "processes", "balance" and "clocks" of several.

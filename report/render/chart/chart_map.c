@@ -14,7 +14,8 @@ typedef struct map {
     map_row *rows;
     size_t count;
     double max;
-    bool marks; // some row has one
+    bool marks;   // some row has one
+    bool hatched; // some cell was not measured
 } map;
 
 static const double head_height = 17, ribbon_height = 14, row_gap = 1.4;
@@ -56,7 +57,8 @@ static number_text map_value_text(const map *m, double value)
     }
 }
 
-// What is not here yet is a blue dotted line, what is lost a red field: neither looks like what nobody measured.
+// What is not here yet is a blue dotted line, what is lost a red field: neither looks like what nobody measured. Where there
+// was nothing to measure, nothing is drawn.
 static void map_draw_absent(canvas *c, char state, canvas_box run)
 {
     double middle = run.y + run.height / 2, thick = fmin(2, fmax(.8, run.height / 3));
@@ -64,7 +66,7 @@ static void map_draw_absent(canvas *c, char state, canvas_box run)
         canvas_rect(c, run, INK_BAD, 0);
     else if (state == MAP_WAITS)
         canvas_dashed(c, run.x, middle, run.x + run.width, middle, INK_INFO, thick);
-    else
+    else if (state != MAP_NOT_THERE)
         canvas_hatch(c, run);
 }
 
@@ -72,6 +74,14 @@ static char map_state(const map_row *r, size_t column)
 {
     bool unknown = isnan(r->values[column]);
     return !unknown ? 0 : r->states ? r->states[column] : MAP_MEASURED;
+}
+
+// Of columns without a value: was there something that could have been measured?
+static const char *map_why_not(const map_row *r, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++)
+        if (map_state(r, i) != MAP_NOT_THERE) return "not measured";
+    return "not running";
 }
 
 // Runs of cells that were measured, as pictures, and of those that were not.
@@ -107,7 +117,7 @@ static void map_hover_row(canvas *c, const map *m, const map_row *r, canvas_box 
             high = fmax(high, r->values[i]);
         snprintf(text, sizeof text, "%.*s, from %s: %s%s", utf8_within(r->label, 60), r->label,
                  number_duration(m->style.from + span * (double)from).text,
-                 isnan(high) ? "not measured" : map_value_text(m, high).text,
+                 isnan(high) ? map_why_not(r, from, end) : map_value_text(m, high).text,
                  end - from > 1 && !isnan(high) ? " at most" : "");
         canvas_hover(c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
                      text);
@@ -186,7 +196,7 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     if (!map_has_no_words(c))
         canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);
     // A sample of what is hatched, where there is room for it.
-    if (a.box.width > 190 && !canvas_figure_of(c)) {
+    if (m->hatched && a.box.width > 190 && !canvas_figure_of(c)) {
         double at = a.box.x + a.box.width - 90 - 64;
         canvas_hatch(c, (canvas_box){at, box.y, 12, 6});
         canvas_text(c, at + 16, box.y + 5.8, "no samples", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
@@ -228,9 +238,10 @@ static void map_make_table(chart_twin *t, const map *m)
         chart_cell(t, m->rows[i].label);
         for (size_t s = 0; s < shown; s++) {
             double most = NAN;
-            for (size_t k = s * columns / shown; k < (s + 1) * columns / shown; k++)
+            size_t from = s * columns / shown, end = (s + 1) * columns / shown;
+            for (size_t k = from; k < end; k++)
                 most = fmax(most, m->rows[i].values[k]);
-            chart_cell(t, isnan(most) ? "not measured" : map_value_text(m, most).text);
+            chart_cell(t, isnan(most) ? map_why_not(&m->rows[i], from, end) : map_value_text(m, most).text);
         }
     }
 }
@@ -246,8 +257,10 @@ static void map_copy_rows(map *m, const map_row *rows, size_t count)
         r->values = arena_copy(m->memory, r->values, m->style.columns, sizeof(double));
         if (r->states) r->states = arena_copy(m->memory, r->states, m->style.columns, 1);
         m->marks |= r->marked;
-        for (size_t k = 0; k < m->style.columns; k++)
+        for (size_t k = 0; k < m->style.columns; k++) {
             most = fmax(most, r->values[k]);
+            m->hatched |= map_state(r, k) == MAP_MEASURED;
+        }
     }
     m->count = count;
     m->max = m->style.max > 0 ? m->style.max : plot_axis_for(&most, 1, false).max;

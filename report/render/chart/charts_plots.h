@@ -76,8 +76,9 @@ typedef struct map_row {
     bool apart;         // a little space before it, where the chart is drawn alone: another group begins
 } map_row;
 
-// Why a cell has no value: not measured, not here yet, or no more.
-typedef enum map_cell { MAP_MEASURED = '.', MAP_WAITS = 'w', MAP_LOST = 'l' } map_cell;
+// Why a cell has no value: not measured, not here yet, no more, or there was nothing to measure: what the row is of had not
+// begun, or had ended.
+typedef enum map_cell { MAP_MEASURED = '.', MAP_WAITS = 'w', MAP_LOST = 'l', MAP_NOT_THERE = ' ' } map_cell;
 
 typedef struct map_style {
     size_t columns;     // at most MAP_COLUMNS

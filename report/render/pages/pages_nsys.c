@@ -26,6 +26,7 @@ typedef struct gpu_lane {
     const nsys_gpu *gpu;
     const char *label;
     double *busy[NSYS_BUSY];
+    char *states; // of its columns: outside the file's time there was nothing to measure
 } gpu_lane;
 
 #define NSYS_CHARTS                                                                                                    \
@@ -165,6 +166,8 @@ static void nsys_page_make_lanes(nsys_page *p)
                 lane->busy[what] = arena_make(p->memory, p->columns, sizeof(double));
                 nsys_busy_columns(n, lane->gpu, what, from, to, lane->busy[what], p->columns);
             }
+            lane->states = arena_make(p->memory, p->columns, 1);
+            memset(lane->states, MAP_NOT_THERE, p->columns);
         }
     }
     p->gpu_count = nsys_page_count_gpus(p);
@@ -211,12 +214,48 @@ static const char *nsys_page_what_it_is(nsys_page *p)
                         p->lane_count ? number_duration(p->span_s).text : "", when);
 }
 
+// "Rank 2", at the beginning of a sentence.
+static const char *nsys_page_process_begins(nsys_page *p, size_t place)
+{
+    long long rank = p->job->spent[place].process->rank;
+    return rank >= 0 ? arena_format(p->memory, "Rank %lld", rank) : nsys_page_process_name(p, place);
+}
+
+// Does it need longer for each kernel, and not only run more of them?
+static bool nsys_page_is_slow(const nsys_slow *s)
+{
+    return s->each_times >= 1.2;
+}
+
+static const char *nsys_page_slow_title(nsys_page *p, const nsys_slow *s)
+{
+    const char *who = nsys_page_process_begins(p, s->place);
+    if (nsys_page_is_slow(s))
+        return arena_format(p->memory, "%.40s is slowest: its kernels take %s" TIMES, who,
+                            number_fixed(s->each_times, 2).text);
+    return arena_format(p->memory, "%.40s ran %s" TIMES " as many kernels", who, number_fixed(s->count_times, 2).text);
+}
+
+// The process that the others wait for, if one stands out.
+static void nsys_page_add_slow(nsys_page *p, const nsys_slow *s)
+{
+    const char *lasts = arena_text(p->memory, number_duration(s->own_ns / 1e9).text);
+    document_verdict(p->doc, nsys_page_is_slow(s) ? SEVERITY_WATCH : SEVERITY_INFO,
+                     arena_format(p->memory,
+                                  "%s spent %s in its own kernels (NCCL's left out), %s times the others' median: %s "
+                                  "times as many kernels, %s times as long each.",
+                                  nsys_page_process_begins(p, s->place), lasts, number_fixed(s->times, 2).text,
+                                  arena_text(p->memory, number_fixed(s->count_times, 2).text),
+                                  arena_text(p->memory, number_fixed(s->each_times, 2).text)));
+    document_verdict(p->doc, SEVERITY_INFO, arena_format(p->memory, "%s.", nsys_page_busy_sentence(p)));
+}
+
 // Only what is worth a word: own threshold, 20 % above the mean.
-static void nsys_page_add_balance(nsys_page *p)
+static void nsys_page_add_balance(nsys_page *p, bool slow_is_said)
 {
     for (int what = 0; what < NSYS_SPENT; what++) {
         const nsys_balance *b = &p->job->balance[what];
-        if (b->count < 2 || !(b->ratio >= 1.2)) continue;
+        if (b->count < 2 || !(b->ratio >= 1.2) || (slow_is_said && what == NSYS_SPENT_KERNELS)) continue;
         uint64_t high = p->job->spent[b->high].process->spent_ns[what];
         document_verdict(p->doc, SEVERITY_INFO,
                          arena_format(p->memory, "Most time in %s: %s, %s, %s times the mean of %zu processes.",
@@ -263,6 +302,7 @@ static void nsys_page_add_map(nsys_page *p)
         double share = (double)lane->gpu->busy_ns[NSYS_BUSY_KERNELS] / length;
         rows[i] = (map_row){.label = lane->label,
                             .values = lane->busy[NSYS_BUSY_KERNELS],
+                            .states = lane->states,
                             .right = arena_text(p->memory, number_percent(share).text)};
     }
     map_style style = {.columns = p->columns,
@@ -291,7 +331,9 @@ static lines_curve nsys_page_busy_curve(nsys_page *p, int what)
     for (size_t i = 0; i < p->lane_count; i++)
         rows[i] = p->lanes[i].busy[what];
     pages_band band = pages_band_of(p->memory, &time, rows, p->lane_count);
-    lines_curve curve = pages_band_curve(&band, p->lane_count, INK_RECEIVED, INK_RECEIVED_PALE);
+    // Where the map above shows each GPU, a band from the idlest to the busiest would only fill the panel.
+    lines_curve curve =
+        pages_band_curve(&band, p->lane_count > MAP_ROWS ? p->lane_count : 1, INK_RECEIVED, INK_RECEIVED_PALE);
     curve.step = true;
     return curve;
 }
@@ -317,11 +359,13 @@ static void nsys_page_add_lines(nsys_page *p)
         style.phases_label = "Phases";
     }
     if (count)
-        document_add(p->doc,
-                     chart_lines((chart_head){"gpu-busy-lines", "Busy over time",
-                                              p->lane_count > 1 ? "line: mean of the GPUs; band: lowest to highest"
-                                                                : "share of each stretch of time"},
-                                 &style, panels, count));
+        document_add(
+            p->doc,
+            chart_lines((chart_head){"gpu-busy-lines", "Busy over time",
+                                     p->lane_count > MAP_ROWS ? "line: mean of the GPUs; band: lowest to highest"
+                                     : p->lane_count > 1      ? "mean of the GPUs whose process ran; each is above"
+                                                              : "share of each stretch of time"},
+                        &style, panels, count));
 }
 
 // ---- processes ----
@@ -458,9 +502,12 @@ document *pages_nsys(nsys_job *job, bool brief)
     nsys_page p = {.job = job, .doc = document_open(pages_nsys_kind.name), .memory = arena_open()};
     nsys_page_find_span(&p);
     nsys_page_make_lanes(&p);
-    document_title(p.doc, nsys_page_busy_sentence(&p));
+    nsys_slow slow;
+    bool one_is_slow = nsys_job_slow(job, &slow);
+    document_title(p.doc, one_is_slow ? nsys_page_slow_title(&p, &slow) : nsys_page_busy_sentence(&p));
     document_subline(p.doc, nsys_page_what_it_is(&p));
-    nsys_page_add_balance(&p);
+    if (one_is_slow) nsys_page_add_slow(&p, &slow);
+    nsys_page_add_balance(&p, one_is_slow);
     nsys_page_add_body(&p, brief);
     document_foot(p.doc, arena_format(p.memory,
                                       "Nsight Systems export%s" DOT "netprof %s" DOT "busy: at least one kernel ran, "

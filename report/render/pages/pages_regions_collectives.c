@@ -23,11 +23,26 @@ static double collectives_in_mpi(const regions *r, double from_ns, double to_ns)
     return known > 0 ? fmin(sum / known, 1) : NAN;
 }
 
+// Between MPI_Init of the first rank and MPI_Finalize of the last one, as far as all ranks tell.
+static void collectives_run_of_mpi(const regions *r, double *from_ns, double *to_ns)
+{
+    *from_ns = INFINITY;
+    *to_ns = 0;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        const regions_blocks *b = &r->ranks[i].blocks;
+        *from_ns = fmin(*from_ns, b->count ? (double)b->began_ns : 0);
+        *to_ns = fmax(*to_ns, b->count && r->ranks[i].ended ? (double)b->ended_ns : INFINITY);
+    }
+}
+
 // A row of the time in MPI, as far as its stretches tell; false: the ranks kept none.
 static bool collectives_mpi_row(arena *memory, const regions *r, const pages_time *time, map_row *row)
 {
     double *values = arena_make(memory, time->columns, sizeof *values), step = pages_time_column_s(time), longest = 0;
+    double began, ended;
+    char *states = arena_make(memory, time->columns, 1);
     size_t ranks = 0;
+    collectives_run_of_mpi(r, &began, &ended);
     for (size_t i = 0; i < r->rank_count; i++) {
         ranks += r->ranks[i].blocks.count > 0;
         longest = fmax(longest, r->ranks[i].blocks.count ? (double)r->ranks[i].blocks.block_ns : 0);
@@ -35,10 +50,12 @@ static bool collectives_mpi_row(arena *memory, const regions *r, const pages_tim
     for (size_t i = 0; i < time->columns; i++) {
         double from = (double)r->wall_ns + step * (double)i * 1e9;
         values[i] = collectives_in_mpi(r, from, from + step * 1e9);
+        states[i] = from + step * 1e9 <= began || from >= ended ? MAP_NOT_THERE : MAP_MEASURED;
     }
     *row = (map_row){.label = arena_format(memory, "in MPI, mean of %s, by %s", words_many(ranks, "rank").text,
                                            number_duration(longest / 1e9).text),
-                     .values = values};
+                     .values = values,
+                     .states = states};
     return ranks > 0;
 }
 

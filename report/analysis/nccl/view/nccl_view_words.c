@@ -116,12 +116,12 @@ static void say_process(nccl_view_making *m, const nccl_finding *x)
     const nccl_process *p = &n->processes[of->process];
     const char *also = nccl_widest_member(n, of->process) == of
                            ? ""
-                           : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)of->rank,
+                           : nccl_view_format(m->v, "is rank %lld of %s, and ", (long long)of->rank,
                                               n->communicators[of->communicator].label);
     say_sentence(m, SEVERITY_INFO,
-                 nccl_view_format(
-                     m->v, "That process (pid %lld, local rank %u) %sand cost %s in all its communicators together.",
-                     (long long)p->pid, p->local, also, say_seconds(m, x->cost_us)));
+                 nccl_view_format(m->v,
+                                  "That process (pid %lld, local rank %u) %scost %s in all its communicators together.",
+                                  (long long)p->pid, p->local, also, say_seconds(m, x->cost_us)));
 }
 
 // Shortens advice for use after "Look next: ".
