@@ -48,6 +48,21 @@ setup() {
     [ -z "$(grep -oE '>[a-z][^<]{12,}<' a.svg | grep -vE '^>(only|cxi[0-9]:)' | sort | uniq -d)" ]
 }
 
+@test "what was well on every device is a sentence; few bits of many are told in a unit that people read" {
+    # shellcheck disable=SC2086
+    netprof report -o a.html $runs
+    # shellcheck disable=SC2086
+    netprof report --chart health --data health.csv -o health.svg $runs
+    sed 's/<[^>]*>//g' a.html | tr -s ' \n' ' ' >words
+    said=$(grep -o 'The same on all 4 devices: OK [^.]*' words | head -1)
+    # what congestion turned has a row, what it left alone has none
+    grep -q 'Held by the network' health.csv
+    refute grep -q 'Held by the network' <<<"$said"
+    grep -q 'Link went down' <<<"$said"
+    refute grep -q 'Link went down' health.csv
+    refute grep -qE '[0-9]e-[0-9]' health.csv
+}
+
 @test "nothing lies over another text or outside, on both papers" {
     for paper in a4 letter; do
         # shellcheck disable=SC2086

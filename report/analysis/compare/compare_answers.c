@@ -74,7 +74,7 @@ static void answers_append_luck(const comparison_sentence *said, char **text)
     luck += strlen(apart);
     const char *such = strstr(luck, " such comparisons"); // here it is plain which
     size_t length = such ? (size_t)(such - luck) : strcspn(luck, ";");
-    text_append(text, "; so far apart by chance in %.*s%s", (int)length, luck, such ? " comparisons" : "");
+    text_append(text, "; by chance in %.*s", (int)length, luck);
 }
 
 // "1.45 times as long", as the sentence has it: a factor, or none where both sides took as long.

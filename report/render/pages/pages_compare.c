@@ -270,6 +270,7 @@ static void compare_page_add_pages(compare_page *p, bool brief)
     compare_page_first(p);
     if (brief) return;
     document_part(p->doc, "Everything that differs");
+    if (p->traffic_follows) compare_page_add_traffic(p);
     compare_page_add_figures(p);
     compare_page_add_turned(p);
     compare_page_add_new_and_gone(p);

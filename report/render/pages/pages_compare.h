@@ -15,11 +15,13 @@ typedef struct compare_page {
     size_t first, count; // its devices that have a place there
     size_t *devices;
     const char **labels;
-    bool figures_later; // the work's table had no room beside the charts
+    bool figures_later;   // the work's table had no room beside the charts
+    bool traffic_follows; // the first page has the changes by device instead
 } compare_page;
 
 void compare_page_first(compare_page *p); // title, verdict and the charts of the first page
 void compare_page_add_work(compare_page *p);
+void compare_page_add_traffic(compare_page *p); // pale healthy, solid faulty; a sentence where all are alike
 void compare_page_add_figures(compare_page *p); // the work's table, where the first page has none
 
 const char *compare_page_ratio_text(compare_page *p, double ratio, comparison_state state);

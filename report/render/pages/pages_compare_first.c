@@ -231,12 +231,23 @@ static bool compare_page_is_share(const rule *x)
     return compare_page_is_of(x->unit);
 }
 
+// Of a line that carries 1e11 bits in a second, few are wrong: "2" per Tbit and not "2e-12" per bit.
+static bool compare_page_is_per_bit(const rule *x)
+{
+    return strcmp(x->unit, "per bit") == 0 || strcmp(x->unit, "codewords per bit") == 0;
+}
+
+static double compare_page_scale(const rule *x)
+{
+    return compare_page_is_share(x) ? 100 : compare_page_is_per_bit(x) ? 1e12 : 1;
+}
+
 // At most five characters; the unit is in the label of the row.
 static const char *compare_page_value_text(compare_page *p, const comparison_verdict *v, const rule *x,
                                            comparison_side side)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    double value = v->value[side] * (compare_page_is_share(x) ? 100 : 1), size = fabs(value);
+    double value = v->value[side] * compare_page_scale(x), size = fabs(value);
     size_t prefix = 0;
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
     if (value == 0) return "0";
@@ -286,18 +297,63 @@ static const char *compare_page_check_label(compare_page *p, const rule *x)
 {
     const char *words = rules_words(x);
     enum { LONGEST = 36 }; // a label is not cut: the unit goes first
+    if (compare_page_is_per_bit(x)) return arena_format(p->memory, "%s, per Tbit", words);
     if (!*x->unit || strstr(words, x->unit) || strlen(words) + strlen(x->unit) > LONGEST) return words;
     return arena_format(p->memory, "%s, %s%s", words, compare_page_is_share(x) ? "% " : "", x->unit);
+}
+
+// Made on both sides of every device, and the same was found on all: nothing (OK), or what is but context (INFO).
+static bool compare_page_is_alike(const compare_page *p, const comparison_check *k, severity s)
+{
+    for (size_t i = 0; i < k->cell_count; i++)
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            if (k->cells[i].judged[side] != COMPARISON_JUDGED || k->cells[i].severity[side] != s) return false;
+    return k->cell_count >= p->count;
+}
+
+static bool compare_page_is_row(const compare_page *p, const comparison_check *k)
+{
+    return p->count && !k->of_node && strcmp(k->rule->source, p->source) == 0;
+}
+
+// "Damaged frames, Link went down and 12 more"; "": none is alike.
+static const char *compare_page_alike_words(compare_page *p, severity s)
+{
+    enum { NAMED = 4 };
+    const char *text = "";
+    size_t count = 0;
+    for (size_t i = 0; i < p->c->check_count; i++) {
+        const comparison_check *k = &p->c->checks[i];
+        if (!compare_page_is_row(p, k) || !compare_page_is_alike(p, k, s)) continue;
+        if (count < NAMED) text = arena_format(p->memory, "%s%s%s", text, count ? ", " : "", rules_words(k->rule));
+        count++;
+    }
+    return count > NAMED ? arena_format(p->memory, "%s and %zu more", text, count - NAMED) : text;
+}
+
+// What was the same everywhere and is no trouble is a sentence below the rows of the others.
+static void compare_page_say_alike(compare_page *p)
+{
+    const char *well = compare_page_alike_words(p, SEVERITY_OK), *told = compare_page_alike_words(p, SEVERITY_INFO);
+    if (!*well && !*told) return;
+    document_note(p->doc,
+                  arena_format(p->memory, "The same on all %zu devices: %s%s%s%s%s.", p->count, *well ? "OK " : "",
+                               well, *well && *told ? "; " : "", *told ? "INFO " : "", told));
 }
 
 static void compare_page_add_health(compare_page *p)
 {
     const comparison *c = p->c;
     strip_row rows[CHECKS];
-    size_t count = 0;
-    for (size_t i = 0; i < c->check_count && count < CHECKS && p->count; i++) {
+    size_t count = 0, unlike = 0;
+    for (size_t i = 0; i < c->check_count && p->count > 1; i++)
+        unlike += compare_page_is_row(p, &c->checks[i]) && !compare_page_is_alike(p, &c->checks[i], SEVERITY_OK) &&
+                  !compare_page_is_alike(p, &c->checks[i], SEVERITY_INFO);
+    for (size_t i = 0; i < c->check_count && count < CHECKS; i++) {
         const comparison_check *k = &c->checks[i];
-        if (k->of_node || strcmp(k->rule->source, p->source) != 0) continue;
+        if (!compare_page_is_row(p, k)) continue;
+        if (unlike && (compare_page_is_alike(p, k, SEVERITY_OK) || compare_page_is_alike(p, k, SEVERITY_INFO)))
+            continue;
         strip_cell *cells = arena_make(p->memory, p->count + 1, sizeof *cells);
         for (size_t d = 0; d < p->count; d++) {
             bool inside = p->devices[d] >= k->first_device && p->devices[d] < k->first_device + k->cell_count;
@@ -311,6 +367,7 @@ static void compare_page_add_health(compare_page *p)
     if (!count) return;
     chart_head head = {"health", "Checks", "small mark healthy, large mark and number faulty; word: the worst device"};
     document_add(p->doc, chart_strip(head, p->labels, p->count, rows, count));
+    if (unlike) compare_page_say_alike(p);
 }
 
 // ---- traffic ----
@@ -351,7 +408,7 @@ static bool compare_page_is_even(const bars_row *rows, size_t count)
     return true;
 }
 
-static void compare_page_add_traffic(compare_page *p)
+void compare_page_add_traffic(compare_page *p)
 {
     static const bars_style style = {{"received", "sent"}, "bytes", "% of line rate", NULL};
     const comparison *c = p->c;
@@ -390,40 +447,37 @@ static void compare_page_heat_cell(compare_page *p, const comparison_cell *x, do
                                                : "";
 }
 
-// Bytes, and then each event that a counter leads, over the devices.
-static size_t compare_page_heat_bytes(compare_page *p, heat_row *row, int way)
+// Bytes of both ways together; each way is in the traffic below.
+static size_t compare_page_heat_bytes(compare_page *p, heat_row *row)
 {
     double *values = arena_make(p->memory, p->count, sizeof *values);
     const char **texts = arena_make(p->memory, p->count, sizeof *texts);
     bool any = false;
     for (size_t d = 0; d < p->count; d++) {
         const comparison_device *dev = &p->c->devices[p->devices[d]];
-        const comparison_range *r = way ? dev->sent : dev->received;
-        double h = r[COMPARISON_HEALTHY].median, f = r[COMPARISON_FAULTY].median;
+        double h = dev->sent[COMPARISON_HEALTHY].median + dev->received[COMPARISON_HEALTHY].median,
+               f = dev->sent[COMPARISON_FAULTY].median + dev->received[COMPARISON_FAULTY].median;
         values[d] = h == 0 && f == 0 ? 0 : h > 0 ? fmax(f / h, 1e-3) : f > 0 ? 1e3 : NAN;
         texts[d] = values[d] > 0
                        ? compare_page_ratio_text(p, h > 0 ? f / h : NAN, h > 0 ? COMPARISON_CHANGED : COMPARISON_NEW)
                        : "";
         any = any || values[d] > 0;
     }
-    *row = (heat_row){.label = way ? "Bytes sent" : "Bytes received",
-                      .unit = "",
-                      .ramp = INK_DIVERGING,
-                      .values = values,
-                      .texts = texts,
-                      .note = ""};
+    *row = (heat_row){
+        .label = "Bytes, both ways", .unit = "", .ramp = INK_DIVERGING, .values = values, .texts = texts, .note = ""};
     return any;
 }
 
-static void compare_page_add_heat(compare_page *p)
+// Bytes, and then each event that a counter leads, over the devices.
+// False: there is nothing to draw.
+static bool compare_page_add_heat(compare_page *p)
 {
     const comparison *c = p->c;
     heat_row rows[HEAT_ROWS];
     const comparison_line *shown[HEAT_ROWS];
     size_t count = 0, lines = 0;
-    if (p->count < 2) return;
-    for (int way = 0; way < 2; way++)
-        count += compare_page_heat_bytes(p, &rows[count], way);
+    if (p->count < 2) return false;
+    count = compare_page_heat_bytes(p, rows);
     for (size_t i = 0; i < c->event_count && count < HEAT_ROWS; i++) {
         const comparison_line *l = c->events[i].line;
         bool again = !l || strcmp(l->source, p->source) != 0;
@@ -444,10 +498,11 @@ static void compare_page_add_heat(compare_page *p)
             .note = l->pattern_text};
         if (!*rows[count - 1].label) rows[count - 1].label = l->name;
     }
-    if (!lines) return;
+    if (!lines) return false;
     chart_head head = {"by-device", "Change by device",
                        "faulty \xc3\xb7 healthy, per second; dot: 0 in both; hatched: not known"};
     document_add(p->doc, chart_heat(head, p->labels, p->count, rows, count, ""));
+    return true;
 }
 
 void compare_page_first(compare_page *p)
@@ -458,6 +513,6 @@ void compare_page_first(compare_page *p)
     compare_page_add_work(p);
     compare_page_add_changes(p);
     compare_page_add_health(p);
-    compare_page_add_heat(p);
-    compare_page_add_traffic(p);
+    p->traffic_follows = compare_page_add_heat(p);
+    if (!p->traffic_follows) compare_page_add_traffic(p);
 }

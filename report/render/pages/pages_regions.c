@@ -67,6 +67,15 @@ static const char *regions_page_duration(regions_page *p, double ns)
     return arena_text(p->memory, isfinite(ns) ? number_duration(ns / 1e9).text : NUMBER_UNKNOWN);
 }
 
+// In a column of its own: all with one decimal.
+static number_text regions_page_share(double share)
+{
+    number_text t = number_percent(share);
+    if (!(share > 0)) snprintf(t.text, sizeof t.text, "0");
+    if (share >= .01) snprintf(t.text, sizeof t.text, "%.1f" NUMBER_SPACE "%%", 100 * share);
+    return t;
+}
+
 static severity regions_page_node_severity(const regions *r, const regions_node *n)
 {
     severity worst = SEVERITY_OK;
@@ -92,8 +101,7 @@ static void regions_page_fill_nic(regions_page *p, const regions_node *n, region
         arena_text(p->memory, nic->bytes_known[TRAFFIC_SENT] && isfinite(rate) ? number_volume_rate(rate, "bytes").text
                                                                                : NUMBER_UNKNOWN);
     row->sent_share = nic->line_bytes_per_s > 0 ? rate / nic->line_bytes_per_s : NAN;
-    if (isfinite(nic->paused))
-        row->paused = arena_text(p->memory, nic->paused > 0 ? number_percent(nic->paused).text : "0");
+    if (isfinite(nic->paused)) row->paused = arena_text(p->memory, regions_page_share(nic->paused).text);
     if (nic->retries_known)
         row->retries = arena_text(p->memory, nic->retries ? number_prefixed((double)nic->retries, "").text : "0");
 }

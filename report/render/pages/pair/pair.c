@@ -209,3 +209,17 @@ bool pair_is_first(const findings *f, size_t at)
         if (pair_alike(&f->items[i], &f->items[at])) return false;
     return true;
 }
+
+// A description that only repeats the name says nothing: "network interface: sts rx octets multi".
+const char *pair_gloss(const catalog_entry *entry, const char *name)
+{
+    const char *rest = entry ? strstr(entry->description, ": ") : NULL;
+    char spelled[128];
+    size_t n = 0;
+    if (!entry) return "";
+    if (!rest) return entry->description;
+    for (rest += 2; *rest && *rest != ',' && n + 1 < sizeof spelled; rest++)
+        spelled[n++] = *rest == ' ' ? '_' : *rest;
+    spelled[n] = 0;
+    return strstr(name, spelled) ? "" : entry->description;
+}

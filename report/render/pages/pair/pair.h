@@ -83,6 +83,8 @@ void pair_sums(pair *p, document *doc, const pair_source *s);
 void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device); // packet sizes of one device
 void pair_sizes(pair *p, document *doc);                                             // histograms
 void pair_appendix(pair *p, document *doc);
+// What a counter means; "" where that is not known, or only its name spelled with blanks.
+const char *pair_gloss(const catalog_entry *entry, const char *name);
 bool pair_is_unjudged(const pair *p);       // more checks could not be made than were
 void pair_unjudged(pair *p, document *doc); // in place of strip and map where the verdict is that nothing can be said
 

@@ -104,7 +104,7 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
             sheet_text(&t, c->name);
             sheet_number(&t, appendix_change_text(row));
             sheet_number(&t, number_volume_rate(row->rate_per_s, row->unit));
-            sheet_text(&t, row->entry ? row->entry->description : "");
+            sheet_text(&t, pair_gloss(row->entry, c->name));
         }
     }
     free(rows);
@@ -256,7 +256,7 @@ static void appendix_add_gauges(pair *p, document *doc)
         sheet_number(&t, appendix_plain_value(c, p->d->delta->before[rows[i]]));
         sheet_number(&t, appendix_plain_value(c, p->d->delta->after[rows[i]]));
         sheet_text(&t, p->d->rows[rows[i]].unit);
-        sheet_text(&t, p->d->rows[rows[i]].entry ? p->d->rows[rows[i]].entry->description : "");
+        sheet_text(&t, pair_gloss(p->d->rows[rows[i]].entry, c->name));
     }
     free(rows);
     sheet_end(&t, doc, (chart_head){"gauges", "Gauges", "their value at both ends: a gauge has no rate"}, columns);

@@ -151,27 +151,13 @@ static bool devices_equal(const ranked *a, const ranked *b)
     return x - y <= x / 1000;
 }
 
-// A description that only repeats the name says nothing: "network interface: sts rx octets multi".
-static const char *devices_gloss_of(const catalog_entry *entry, const char *name)
-{
-    const char *rest = entry ? strstr(entry->description, ": ") : NULL;
-    char spelled[128];
-    size_t n = 0;
-    if (!entry) return "";
-    if (!rest) return entry->description;
-    for (rest += 2; *rest && *rest != ',' && n + 1 < sizeof spelled; rest++)
-        spelled[n++] = *rest == ' ' ? '_' : *rest;
-    spelled[n] = 0;
-    return strstr(name, spelled) ? "" : entry->description;
-}
-
 static void devices_fill_row(const pair *p, const pair_source *s, const ranked *r, size_t same, panel_row *row)
 {
     const netprof_counter *c = &p->schema->counters[r->counter];
     const catalog_entry *entry = p->d->rows[r->counter].entry;
     double *peers = arena_make(p->memory, s->count + 1, sizeof *peers);
     row->name = same ? arena_format(p->memory, "%s (+%zu equal)", c->name, same) : c->name;
-    row->gloss = devices_gloss_of(entry, c->name);
+    row->gloss = pair_gloss(entry, c->name);
     row->value = r->rate;
     row->exact =
         arena_format(p->memory, "%s: %s %s", c->name, number_grouped(r->magnitude).text, p->d->rows[r->counter].unit);

@@ -165,7 +165,7 @@ static void pair_findings_add_background(pair *p, document *doc)
         sheet_number(&t, number_grouped(b->max));
         sheet_text(&t, b->unit);
         sheet_number(&t, number_prefixed(b->rate_per_s, ""));
-        sheet_text(&t, entry ? entry->description : "");
+        sheet_text(&t, pair_gloss(entry, b->counter));
     }
     chart_head head = {"background", "Alike on all devices", "something around the node, no fault of one of them"};
     sheet_end(&t, doc, head, columns);

@@ -71,7 +71,7 @@ static void overview_append_virtual_title(const pair *p, buffer *b)
     overview_append_virtual(p, b);
 }
 
-// As the verdict, but without the path.
+// As the verdict, but without counters and paths.
 static void overview_append_blind_title(const findings *f, buffer *b)
 {
     const finding_gap *gap = f->gap_count ? &f->gaps[0] : NULL;
@@ -85,9 +85,10 @@ static void overview_append_blind_title(const findings *f, buffer *b)
         buffer_printf(b, "%s gave no numbers", gap->where);
         return;
     }
-    const char *why = u->rule ? gap->why : gap->cause; // of a source, it begins with the path
-    size_t path = u->rule && u->path ? strlen(u->path) + strlen(" ()") : 0;
-    buffer_printf(b, "%s: %.*s", gap->where, (int)(strlen(why) - path), why);
+    if (u->rule)
+        buffer_printf(b, "%s: %s not made, %s", gap->where, words_many(gap->checks, "check").text, gap->cause);
+    else
+        buffer_printf(b, "%s: %s", gap->where, gap->cause);
 }
 
 static void overview_append_good_title(const pair *p, buffer *b)
@@ -133,10 +134,13 @@ static void overview_source_part(pair *p, const pair_source *s, buffer *b)
     if (speed > 0) buffer_printf(b, " at %s", number_prefixed(speed, "b/s").text);
 }
 
-// "2025-05-02 16:41:11.6 -> 16:41:55.8 UTC"; the date again only where it is another.
+// "2025-05-02 16:41:11.7 -> 16:41:55.8 UTC"; the date again only where it is another. Rounded, so that their difference is
+// the length that stands beside them.
 static void overview_append_span(const netprof_delta *delta, buffer *b)
 {
-    number_text begin = number_utc(delta->wall_begin_ns, 1), end = number_utc(delta->wall_end_ns, 1);
+    enum { HALF_TENTH_NS = 50000000 };
+    number_text begin = number_utc(delta->wall_begin_ns + HALF_TENTH_NS, 1),
+                end = number_utc(delta->wall_end_ns + HALF_TENTH_NS, 1);
     bool same_day = strncmp(begin.text, end.text, 10) == 0 && strlen(end.text) > 11;
     buffer_printf(b, "%s%s \xe2\x86\x92 %s UTC", b->size ? DOT : "", begin.text, end.text + (same_day ? 11 : 0));
 }
@@ -386,6 +390,20 @@ static void overview_generic_clean(const pair *p, document *doc)
     document_verdict(doc, SEVERITY_OK, text);
 }
 
+// Where less was judged than not: what is known all the same.
+static void overview_made_line(const pair *p, document *doc)
+{
+    const findings *f = p->f;
+    size_t well = 0;
+    for (size_t i = 0; i < f->check_count; i++)
+        well += f->checks[i].judged && f->checks[i].severity == SEVERITY_OK;
+    if (!well) return;
+    const char *of = well < f->judged ? arena_format(p->memory, "%zu of ", well) : "";
+    document_verdict(doc, SEVERITY_OK,
+                     arena_format(p->memory, "%s%s %s that could be made found nothing; they are listed below", of,
+                                  *of ? "the" : "The", words_many(f->judged, "check").text));
+}
+
 // What could not be judged: a line for each cause that matters, or one for all that do not.
 static void overview_unknown_lines(const pair *p, document *doc)
 {
@@ -424,6 +442,7 @@ static void overview_add_verdict(pair *p, document *doc)
     }
     bool unknown = p->f->severity == SEVERITY_UNKNOWN;
     if (unknown) overview_unknown_lines(p, doc);
+    if (pair_is_unjudged(p)) overview_made_line(p, doc);
     size_t lines = overview_finding_lines(p, doc, SEVERITY_WATCH, unknown ? SEVERITY_CRITICAL : SEVERITY_WATCH, 3);
     if (p->f->is_blind && !unknown) overview_unknown_lines(p, doc);
     if (p->d->total.elapsed_ns > 0) overview_clean_line(p, doc);
