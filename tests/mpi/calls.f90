@@ -20,6 +20,8 @@ program calls
 #endif
     integer, parameter :: n = 10
     double precision :: out(n), in(n)
+    integer, parameter :: much = 1000 ! more than 1 KiB
+    double precision :: give(much), got(much)
     integer :: ranks(64), rank, ranks_count, left, right, provided
     character(len=1000) :: directory
     character(len=12) :: number
@@ -48,6 +50,16 @@ program calls
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE ERR)
     call MPI_Request_free(requests(1) ERR)
     call MPI_Request_free(requests(2) ERR)
+    give = rank
+    call MPI_Sendrecv(give, much, MPI_DOUBLE_PRECISION, right, 4, got, much, MPI_DOUBLE_PRECISION, left, 4, world, status ERR)
+#ifdef F08
+    if (got(much) /= left .or. status%MPI_SOURCE /= left .or. status%MPI_TAG /= 4) error stop 'MPI_Sendrecv'
+#else
+    if (got(much) /= left .or. status(MPI_SOURCE) /= left .or. status(MPI_TAG) /= 4) error stop 'MPI_Sendrecv'
+#endif
+    call MPI_Sendrecv(got, much, MPI_DOUBLE_PRECISION, left, 5, give, much, MPI_DOUBLE_PRECISION, right, 5, world, &
+                      MPI_STATUS_IGNORE ERR)
+    if (give(1) /= rank) error stop 'MPI_Sendrecv back'
     call MPI_Bcast(out, n, MPI_DOUBLE_PRECISION, 0, world ERR)
     call MPI_Allreduce(MPI_IN_PLACE, out, n, MPI_DOUBLE_PRECISION, MPI_SUM, world ERR)
     ranks(1 + rank) = rank
@@ -71,6 +83,7 @@ program calls
     call expect('Startall', 1, 8*n)
     call expect('Waitall', 1, 0)
     call expect('Request_free', 2, 0)
+    call expect('Sendrecv', 2, 2*8*much)
     call expect('Bcast', 1, merge(8*n, 0, rank == 0))
     call expect('Allreduce', 1, 8*n)
     call expect('Allgather', 1, 4)

@@ -5,12 +5,14 @@
 //
 // All but what is looked at is done by polling: that is no wait.
 #include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { RANKS = 4, ROUNDS = 5, LATER_MS = 25, MESSAGE = 1, TOKEN = 2 };
+enum { RANKS = 4, ROUNDS = 5, LATER_MS = 25, MESSAGE = 1, TOKEN = 2, MUCH = 1 << 20 };
 
 // Who is who in a part.
 typedef struct roles {
@@ -18,8 +20,10 @@ typedef struct roles {
 } roles;
 
 static int rank;
-static char out[RANKS], in[RANKS];
+static char out[MUCH], in[MUCH];
 static MPI_Comm other;
+static MPI_Win window;
+static bool receives[RANKS], sends[RANKS]; // what is expected of this one
 
 static void done(MPI_Request *r)
 {
@@ -37,7 +41,7 @@ static void send_to(int to, int tag, MPI_Comm comm)
 static void take_from(int from, int tag)
 {
     MPI_Request r;
-    MPI_Irecv(in, 1, MPI_CHAR, from, tag, MPI_COMM_WORLD, &r);
+    MPI_Irecv(in, MUCH, MPI_CHAR, from, tag, MPI_COMM_WORLD, &r);
     done(&r);
 }
 
@@ -110,6 +114,74 @@ static void exchange(const roles *of)
                  MPI_STATUS_IGNORE);
 }
 
+// Much, which its receiver must be there for: the message comes last,
+static void exchange_much(const roles *of)
+{
+    take_from(of->first, MESSAGE);
+    take_from(of->second, MESSAGE);
+    MPI_Sendrecv(out, MUCH, MPI_CHAR, of->first, TOKEN, in, 1, MPI_CHAR, of->last, MESSAGE, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+// or what is sent is taken last.
+static void exchange_taken(const roles *of)
+{
+    MPI_Status status;
+    take_from(of->second, MESSAGE);
+    if (MPI_Sendrecv(out, MUCH, MPI_CHAR, of->last, MESSAGE, in, 1, MPI_CHAR, of->first, MESSAGE, MPI_COMM_WORLD,
+                     &status) != MPI_SUCCESS ||
+        status.MPI_SOURCE != of->first || status.MPI_TAG != MESSAGE)
+        abort();
+}
+
+// ---- windows, of two alone ----
+
+static MPI_Group group_of(int one)
+{
+    MPI_Group all, group;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &one, &group);
+    MPI_Group_free(&all);
+    return group;
+}
+
+static void put_to(int one)
+{
+    MPI_Group group = group_of(one);
+    MPI_Win_start(group, 0, window);
+    MPI_Put(out, 1, MPI_CHAR, one, 0, 1, MPI_CHAR, window);
+    MPI_Win_complete(window);
+    MPI_Group_free(&group);
+}
+
+// The target is late: it opens its window last.
+static void window_access(const roles *of)
+{
+    take_from(of->first, MESSAGE);
+    take_from(of->second, MESSAGE);
+    put_to(of->last);
+}
+
+static void let_access(int one)
+{
+    MPI_Group group = group_of(one);
+    MPI_Win_post(group, 0, window);
+    for (int flag = 0; !flag;)
+        MPI_Win_test(window, &flag);
+    MPI_Group_free(&group);
+}
+
+// The origin is late.
+static void expose(const roles *of)
+{
+    take_from(of->first, MESSAGE);
+    take_from(of->second, MESSAGE);
+    MPI_Group group = group_of(of->last);
+    MPI_Win_post(group, 0, window);
+    MPI_Win_wait(window);
+    MPI_Group_free(&group);
+}
+
 // What it sends is taken last.
 static void until_taken(const roles *of)
 {
@@ -145,19 +217,103 @@ static void any_of_nobody(void)
     done(&r[0]);
 }
 
-static const struct part {
-    void (*wait)(const roles *of);
-    const char *known; // for what of the last one it waits; NULL: that is not known
-} parts[] = {{all_of, "receives"}, {all_of_anyone, "receives"}, {any_of, "receives"},   {some_of, "receives"},
-             {each, "receives"},   {exchange, "receives"},      {until_taken, "sends"}, {with_all, NULL}};
-enum { PARTS = sizeof parts / sizeof *parts };
-
-// ---- what the others do ----
+// ---- requests that nobody knows ----
 
 static void later(void)
 {
     const struct timespec t = {0, LATER_MS * 1000000L};
     nanosleep(&t, NULL);
+}
+
+static int query(void *state, MPI_Status *status)
+{
+    (void)state;
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_Status_set_elements(status, MPI_BYTE, 0);
+}
+
+static int release(void *state)
+{
+    (void)state;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+static void *completes(void *request)
+{
+    later();
+    MPI_Grequest_complete(*(MPI_Request *)request);
+    return NULL;
+}
+
+// Leaves a handle that was a receive's, for another one.
+static void leave_handle(void)
+{
+    MPI_Request r, sent;
+    MPI_Irecv(in, 1, MPI_CHAR, 0, TOKEN, MPI_COMM_SELF, &r);
+    MPI_Isend(out, 1, MPI_CHAR, 0, TOKEN, MPI_COMM_SELF, &sent);
+    done(&sent);
+    done(&r);
+}
+
+// The program's own request waits for nobody that is known,
+static void own_request(void)
+{
+    MPI_Request r, same;
+    pthread_t thread;
+    leave_handle();
+    MPI_Grequest_start(query, release, cancel, NULL, &r);
+    same = r;
+    if (pthread_create(&thread, NULL, completes, &same)) abort();
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
+}
+
+// nor does one that was made behind the library's back. Two ranks wait for each other in turn.
+static void unseen_request(void)
+{
+    MPI_Request r;
+    for (int turn = 0; turn < 2; turn++) {
+        if (rank % 2 == turn) {
+            leave_handle();
+            PMPI_Irecv(in, 1, MPI_CHAR, rank ^ 1, TOKEN, MPI_COMM_WORLD, &r);
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+        } else {
+            later();
+            send_to(rank ^ 1, TOKEN, MPI_COMM_WORLD);
+        }
+    }
+}
+
+static const struct part {
+    void (*wait)(const roles *of);
+    const char *known; // for what of the last one it waits; NULL: that is not known
+} parts[] = {{all_of, "receives"},        {all_of_anyone, "receives"}, {any_of, "receives"},     {some_of, "receives"},
+             {each, "receives"},          {exchange, "receives"},      {until_taken, "sends"},   {with_all, NULL},
+             {exchange_much, "receives"}, {exchange_taken, "sends"},   {window_access, "sends"}, {expose, "receives"}};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+// ---- what the others do ----
+
+static void help_last(const struct part *part, const roles *of)
+{
+    if (part->wait == until_taken || part->wait == exchange_taken)
+        take_from(of->waits, MESSAGE);
+    else if (part->wait == all_of_anyone)
+        send_to(RANKS - 1 - of->waits, MESSAGE, other);
+    else if (part->wait == window_access)
+        let_access(of->waits);
+    else if (part->wait == expose)
+        put_to(of->waits);
+    else
+        send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
+    sends[of->waits] |= part->wait == expose; // it may have waited, too
 }
 
 static void help(const struct part *part, const roles *of)
@@ -167,7 +323,7 @@ static void help(const struct part *part, const roles *of)
     if (rank == of->first) {
         send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
         send_to(of->second, TOKEN, MPI_COMM_WORLD);
-        if (part->wait == exchange) take_from(of->waits, TOKEN);
+        if (part->wait == exchange || part->wait == exchange_much) take_from(of->waits, TOKEN);
     } else if (rank == of->second) {
         take_from(of->first, TOKEN);
         send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
@@ -175,35 +331,37 @@ static void help(const struct part *part, const roles *of)
     } else {
         take_from(of->second, TOKEN);
         later();
-        if (part->wait == until_taken)
-            take_from(of->waits, MESSAGE);
-        else if (part->wait == all_of_anyone)
-            send_to(RANKS - 1 - of->waits, MESSAGE, other);
-        else
-            send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
+        help_last(part, of);
     }
     done(&r);
 }
 
-static void write_expected(const char *directory, const struct part *part, const roles *of)
+static void write_expected(const char *directory)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/lasts.%d", directory, rank);
     FILE *f = fopen(path, "w");
     if (!f) abort();
-    if (part->known) fprintf(f, "%d %s\n", of->last, part->known);
+    for (int i = 0; i < RANKS; i++)
+        for (int way = 0; way < 2; way++)
+            if ((way ? sends : receives)[i]) fprintf(f, "%d %s\n", i, way ? "sends" : "receives");
     if (fclose(f)) abort();
 }
 
 int main(int argc, char **argv)
 {
     int size;
-    MPI_Init(&argc, &argv);
+    int threads;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 3 || size != RANKS || atoi(argv[2]) < 0 || atoi(argv[2]) + RANKS > PARTS) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+    char *shown;
+    MPI_Win_allocate(1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &shown, &window);
     any_of_nobody();
+    unseen_request();
+    if (threads == MPI_THREAD_MULTIPLE) own_request();
     for (int i = 0; i < RANKS; i++) {
         const struct part *part = &parts[atoi(argv[2]) + i];
         const roles of = {i, (i + 1) % RANKS, (i + 3) % RANKS, (i + 2) % RANKS};
@@ -213,9 +371,11 @@ int main(int argc, char **argv)
             else
                 help(part, &of);
         }
-        if (rank == i) write_expected(argv[1], part, &of);
+        if (rank == i && part->known) (part->known[0] == 'r' ? receives : sends)[of.last] = true;
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    write_expected(argv[1]);
+    MPI_Win_free(&window);
     MPI_Comm_free(&other);
     MPI_Finalize();
     return 0;

@@ -26,6 +26,7 @@ const abi abi_table[] = {
         .null_request = {"ompi_request_null", 0},
         .world = {"ompi_mpi_comm_world", 0},
         .fortran_in_place = "mpi_fortran_in_place_",
+        .fortran_bottom = "mpi_fortran_bottom_",
         .converts = true,
     },
     {
@@ -45,7 +46,8 @@ const abi abi_table[] = {
         .null_request = {NULL, 0x2c000000},
         .world = {NULL, 0x44000000},
         .fortran_in_place = "MPIR_F_MPI_IN_PLACE",
-        .points_to_in_place = true,
+        .fortran_bottom = "MPIR_F_MPI_BOTTOM",
+        .points_to = true,
     },
 };
 const size_t abi_count = sizeof abi_table / sizeof *abi_table;

@@ -16,6 +16,9 @@
 typedef uintptr_t mpi_handle;
 typedef mpi_handle MPI_Comm, MPI_Datatype, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request, MPI_Win;
 typedef void MPI_Status;
+typedef int MPI_Grequest_query_function(void *, MPI_Status *);
+typedef int MPI_Grequest_free_function(void *);
+typedef int MPI_Grequest_cancel_function(void *, int);
 typedef ptrdiff_t MPI_Aint;
 typedef long long MPI_Count, MPI_Offset;
 #endif
@@ -35,7 +38,8 @@ typedef struct abi {
     uintptr_t in_place, status_ignore;
     abi_handle byte, null_type, null_request, world;
     const char *fortran_in_place; // the address of this is Fortran's MPI_IN_PLACE,
-    bool points_to_in_place;      // or what it points to
+    const char *fortran_bottom;   // likewise MPI_BOTTOM
+    bool points_to;               // or what they point to
     bool converts;                // Fortran's handles are others: there are functions ..._f2c
 } abi;
 

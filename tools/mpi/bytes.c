@@ -43,6 +43,14 @@ ASKED(PMPI_Comm_f2c);
 ASKED(PMPI_Request_f2c);
 ASKED(PMPI_Request_get_status);
 ASKED(PMPI_Status_f2c);
+ASKED(PMPI_Status_c2f);
+ASKED(PMPI_Isend);
+ASKED(PMPI_Irecv);
+ASKED(PMPI_Isend_c);
+ASKED(PMPI_Irecv_c);
+ASKED(PMPI_Wait);
+ASKED(PMPI_Cancel);
+ASKED(PMPI_Request_free);
 ASKED(PMPI_Get_elements_x);
 ASKED(PMPI_Comm_rank);
 ASKED(PMPI_Comm_size);
@@ -104,14 +112,25 @@ uintptr_t bytes_request_at(const void *requests, int i, bool fortran)
 
 // ---- ranks ----
 
+static bool bytes_is_fortran_constant(const void *buffer, static_object *address, const char *name)
+{
+    void *place = bytes_ask_object(address, name);
+    if (place && abi_here()->points_to) place = *(void **)place;
+    return place && buffer == place;
+}
+
 bool bytes_in_place(const void *buffer, bool fortran)
 {
     static static_object address;
     const abi *here = abi_here();
     if (!fortran) return (uintptr_t)buffer == here->in_place;
-    void *place = bytes_ask_object(&address, here->fortran_in_place);
-    if (place && here->points_to_in_place) place = *(void **)place;
-    return place && buffer == place;
+    return bytes_is_fortran_constant(buffer, &address, here->fortran_in_place);
+}
+
+bool bytes_is_fortran_bottom(const void *buffer)
+{
+    static static_object address;
+    return bytes_is_fortran_constant(buffer, &address, abi_here()->fortran_bottom);
 }
 
 bool bytes_to(int rank)
@@ -153,15 +172,25 @@ bool bytes_to_root(int root)
     return root >= 0;
 }
 
-int bytes_neighbors(uintptr_t comm)
+int bytes_topology(uintptr_t comm, int *in, int *out)
 {
     const abi *here = abi_here();
-    int topology = ASK_COMM(comm, PMPI_Topo_test), in = 0, out = 0, weighted;
-    if (topology == here->cart) return 2 * ASK_COMM(comm, PMPI_Cartdim_get);
-    if (topology == here->graph)
-        return ASK(PMPI_Graph_neighbors_count, uintptr_t, int, int *)(comm, bytes_rank(comm), &out) ? 0 : out;
-    if (topology != here->dist_graph) return 0;
-    return ASK(PMPI_Dist_graph_neighbors_count, uintptr_t, int *, int *, int *)(comm, &in, &out, &weighted) ? 0 : out;
+    int topology = ASK_COMM(comm, PMPI_Topo_test), weighted, failed = 0;
+    *in = *out = 0;
+    if (topology == here->cart)
+        *out = ASK_COMM(comm, PMPI_Cartdim_get);
+    else if (topology == here->graph)
+        failed = ASK(PMPI_Graph_neighbors_count, uintptr_t, int, int *)(comm, bytes_rank(comm), out);
+    else if (topology == here->dist_graph)
+        failed = ASK(PMPI_Dist_graph_neighbors_count, uintptr_t, int *, int *, int *)(comm, in, out, &weighted);
+    if (failed) *in = *out = 0;
+    return topology;
+}
+
+int bytes_neighbors(uintptr_t comm)
+{
+    int in, out, topology = bytes_topology(comm, &in, &out);
+    return topology == abi_here()->cart ? 2 * out : out;
 }
 
 // ---- sizes ----
@@ -226,6 +255,11 @@ bool bytes_status_from_fortran(const void *status, bytes_status *converted)
     return !ASK(PMPI_Status_f2c, const void *, void *)(status, converted);
 }
 
+void bytes_status_to_fortran(const bytes_status *status, void *converted)
+{
+    ASK(PMPI_Status_c2f, const void *, void *)(status, converted);
+}
+
 int64_t bytes_arrived(const void *status, bool fortran)
 {
     static _Atomic uintptr_t byte_type;
@@ -243,4 +277,43 @@ int64_t bytes_arrived(const void *status, bool fortran)
 int bytes_request_status(uintptr_t request, int *there, bytes_status *status)
 {
     return ASK(PMPI_Request_get_status, uintptr_t, int *, void *)(request, there, status);
+}
+
+// ---- messages ----
+
+typedef int bytes_start(const void *, int, uintptr_t, int, int, uintptr_t, void *);
+typedef int bytes_start_large(const void *, MPI_Count, uintptr_t, int, int, uintptr_t, void *);
+
+bool bytes_can_begin(bool large)
+{
+    static const char *const names[][2] = {{"PMPI_Isend", "PMPI_Irecv"}, {"PMPI_Isend_c", "PMPI_Irecv_c"}};
+    _Atomic(abi_function) *const addresses[][2] = {{&PMPI_Isend_address, &PMPI_Irecv_address},
+                                                   {&PMPI_Isend_c_address, &PMPI_Irecv_c_address}};
+    bool can = true;
+    for (int i = 0; i < 2; i++)
+        can &= bytes_ask(&(static_function){addresses[large][i], names[large][i]}) != (abi_function)bytes_without;
+    return can;
+}
+
+int bytes_begin(bool sends, bool large, const bytes_message *m, void *request)
+{
+    if (large) {
+        bytes_start_large *start = sends ? (bytes_start_large *)atomic_load(&PMPI_Isend_c_address)
+                                         : (bytes_start_large *)atomic_load(&PMPI_Irecv_c_address);
+        return start(m->buffer, m->count, m->type, m->peer, m->tag, m->comm, request);
+    }
+    bytes_start *start =
+        sends ? (bytes_start *)atomic_load(&PMPI_Isend_address) : (bytes_start *)atomic_load(&PMPI_Irecv_address);
+    return start(m->buffer, (int)m->count, m->type, m->peer, m->tag, m->comm, request);
+}
+
+int bytes_end(void *request, void *status)
+{
+    return ASK(PMPI_Wait, void *, void *)(request, status);
+}
+
+void bytes_cancel(void *request)
+{
+    ASK(PMPI_Cancel, void *)(request);
+    ASK(PMPI_Request_free, void *)(request);
 }

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "bytes.h"
+#include "exchange.h"
+#include "neighbors.h"
 #include "peers.h"
 #include "polls.h"
-#include "requests.h"
 #include "ranks.h"
+#include "requests.h"
+#include "windows.h"
 
 #define C_in(word)     const void *word
 #define C_out(word)    void *word
@@ -50,6 +53,9 @@
 #define C_argvs(word)    char ***word
 #define C_argc(word)     int *word
 #define C_argv(word)     char ***word
+#define C_query(word)    MPI_Grequest_query_function *word
+#define C_free(word)     MPI_Grequest_free_function *word
+#define C_cancel(word)   MPI_Grequest_cancel_function *word
 
 #define L_count(word)  MPI_Count word
 #define L_counts(word) const MPI_Count *word
@@ -66,6 +72,7 @@
 #define F_int(word)    int word = *(const int *)word##_f;
 #define F_int_p(word)  const int *word = word##_f;
 #define F_comm(word)   uintptr_t word = bytes_comm_from_fortran(*(const int *)word##_f);
+#define F_group(word)  uintptr_t word = ranks_group_from_fortran(*(const int *)word##_f);
 #define F_win(word)    uintptr_t word = ranks_window_from_fortran(*(const int *)word##_f);
 #define F_handle_p(word, handle)                                                                                       \
     uintptr_t word##_c = handle;                                                                                       \
@@ -95,9 +102,11 @@
 #define posted(rank, comm, bytes) (to(rank) ? peers_posts(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : 0)
 #define posted_as(request, rank, comm, bytes)                                                                          \
     (to(rank) ? requests_post(request, fortran, ranks_of_comm(rank, (uintptr_t)(comm)), bytes)                         \
-              : requests_nobody(request, fortran))
+              : requests_nobody(request, fortran, false))
 #define planned(rank, comm, bytes)                                                                                     \
     (to(rank) ? requests_plan(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : requests_plan_nobody())
+#define planned_parts(rank, comm, bytes)                                                                               \
+    (to(rank) ? requests_plan_parts(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : requests_plan_nobody())
 #define put(rank, win, bytes) (to(rank) ? peers_posts(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
 #define got(rank, win, bytes) (to(rank) ? peers_gets(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
 #define received(rank, comm, bytes, status)                                                                            \
@@ -107,14 +116,30 @@
 #define exchanged(dest, source, comm, bytes, status)                                                                   \
     peers_exchanges(to(dest) ? ranks_of_comm(dest, (uintptr_t)(comm)) : PEERS_NOBODY, bytes,                           \
                     to(source) ? ranks_of_comm(ranks_source(status, fortran), (uintptr_t)(comm)) : PEERS_NOBODY)
-#define expected(request, rank, comm)                                                                                  \
-    (to(rank) ? requests_expect(request, fortran, rank, (uintptr_t)(comm)) : requests_nobody(request, fortran))
-#define made_as(request, bytes)    requests_other(request, fortran, bytes)
-#define keep(request, bytes)       requests_keep(request, fortran, bytes)
-#define started_bytes(requests, n) requests_started(requests, n, fortran)
-#define forget(request)            requests_forget(request, fortran)
-#define wait_all(requests, n)      requests_wait_all(requests, n, fortran)
-#define wait_any(requests, n)      requests_wait_any(requests, n, fortran)
-#define asked(found)               polls_answered(*(found) != 0)
-#define forget_comm(comm)          ranks_forget(comm, false)
-#define forget_win(win)            ranks_forget(win, true)
+#define exchange(buf, count, type, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)         \
+    exchange_run(&(exchange_call){{buf, count, (uintptr_t)(type), dest, sendtag, (uintptr_t)(comm)},                   \
+                                  {recvbuf, recvcount, (uintptr_t)(recvtype), source, recvtag, (uintptr_t)(comm)},     \
+                                  sizeof(count) > sizeof(int)},                                                        \
+                 given(status), fortran, &returned)
+#define expected_as(request, rank, comm, lasts)                                                                        \
+    (to(rank) ? requests_expect(request, fortran, rank, (uintptr_t)(comm), lasts)                                      \
+              : requests_nobody(request, fortran, lasts))
+#define expected(request, rank, comm)       expected_as(request, rank, comm, false)
+#define expected_often(request, rank, comm) expected_as(request, rank, comm, true)
+#define made_as(request, bytes)             requests_other(request, fortran, bytes)
+#define keep(request, bytes)                requests_keep(request, fortran, bytes)
+#define started_bytes(requests, n)          requests_started(requests, n, fortran)
+#define forget(request)                     requests_forget(request, fortran)
+#define wait_all(requests, n)               requests_wait_all(requests, n, fortran)
+#define wait_any(requests, n)               requests_wait_any(requests, n, fortran)
+#define asked(found)                        polls_answered(*(found) != 0)
+#define remember(requests, n)               requests_remember(requests, n, fortran)
+#define completed(requests)                 requests_completed(requests, fortran)
+#define tested(found, requests)             ((*(found) != 0 ? completed(requests) : 0) + asked(found))
+#define forget_comm(comm)                   ranks_forget(comm, false)
+#define forget_win(win)                     (windows_forget(win), ranks_forget(win, true))
+#define access_began(group, win)            windows_access_began((uintptr_t)(group), (uintptr_t)(win))
+#define access_ended(win)                   windows_access_ended((uintptr_t)(win))
+#define exposed(group, win)                 windows_exposed((uintptr_t)(group), (uintptr_t)(win))
+#define exposure_ended(win)                 windows_exposure_ended((uintptr_t)(win))
+#define meet_neighbors(comm)                neighbors_meet((uintptr_t)(comm))

@@ -14,10 +14,6 @@ typedef enum peers_kind {
     PEERS_TAKEN // waits until what was sent before is taken
 } peers_kind;
 
-// A message of so few bytes is sent without asking its receiver by every MPI library that we know of (own; their limits are
-// from 4 KiB for shared memory upwards).
-enum { PEERS_LEAVES_AT_ONCE = 1024 };
-
 static __thread struct {
     peers_kind kind, waits; // waits: PEERS_RECEIVES or PEERS_TAKEN, beside the kind
     int64_t peer, bytes, awaited;

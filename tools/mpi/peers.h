@@ -24,8 +24,12 @@ int64_t peers_receives(int64_t world_rank, int64_t bytes);
 int64_t peers_gets(int64_t world_rank, int64_t bytes);
 // It waits for that one, beside whatever else it does: for its message, else until it takes one. Returns 0.
 int64_t peers_awaits(int64_t world_rank, bool for_its_message);
+// A message of so few bytes is sent without asking its receiver by every MPI library that we know of (own; their limits are
+// from 4 KiB for shared memory upwards).
+enum { PEERS_LEAVES_AT_ONCE = 1024 };
 // It sends to one and receives from another, either of them may be PEERS_NOBODY. For whom it waits is known where they are the
-// same, or where what it sends is so little that it leaves at once. Returns the bytes that are sent.
+// same, or where what it sends is so little that it leaves at once; else exchange.h may have told. Returns the bytes that are
+// sent.
 int64_t peers_exchanges(int64_t to, int64_t bytes, int64_t from);
 
 // ns: how long the call took; 0: not known.

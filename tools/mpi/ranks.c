@@ -75,18 +75,36 @@ static ranks_known *ranks_translate_all(uintptr_t group, uintptr_t world)
     return k;
 }
 
+static ranks_known *ranks_of_group(uintptr_t group)
+{
+    uintptr_t world;
+    ranks_group_free *release = (ranks_group_free *)abi_find("PMPI_Group_free");
+    if (!release || !ranks_group(abi_number(&abi_here()->world), false, &world)) return NULL;
+    ranks_known *k = ranks_translate_all(group, world);
+    release(&world);
+    return k;
+}
+
 static ranks_known *ranks_ask(uintptr_t handle, bool window)
 {
-    uintptr_t group, world;
+    uintptr_t group;
     ranks_group_free *release = (ranks_group_free *)abi_find("PMPI_Group_free");
-    ranks_known *k = NULL;
     if (!release || !ranks_is_initialized() || !ranks_group(handle, window, &group)) return NULL;
-    if (ranks_group(abi_number(&abi_here()->world), false, &world)) {
-        k = ranks_translate_all(group, world);
-        release(&world);
-    }
+    ranks_known *k = ranks_of_group(group);
     release(&group);
     return k;
+}
+
+bool ranks_is_one(uintptr_t group, int64_t *world)
+{
+    ranks_group_size *size_of = (ranks_group_size *)abi_find("PMPI_Group_size");
+    int count = 0;
+    if (!size_of || size_of(group, &count) || count != 1) return false;
+    ranks_known *k = ranks_of_group(group);
+    bool one = k != NULL;
+    if (one) *world = k->world[0] >= 0 ? k->world[0] : RANKS_UNKNOWN;
+    free(k);
+    return one;
 }
 
 // ---- what is known ----
@@ -170,6 +188,13 @@ uintptr_t ranks_window_from_fortran(int window)
     if (!abi_here()->converts) return (uint32_t)window;
     uintptr_t (*convert)(int) = (uintptr_t(*)(int))abi_find("PMPI_Win_f2c");
     return convert ? convert(window) : 0;
+}
+
+uintptr_t ranks_group_from_fortran(int group)
+{
+    if (!abi_here()->converts) return (uint32_t)group;
+    uintptr_t (*convert)(int) = (uintptr_t(*)(int))abi_find("PMPI_Group_f2c");
+    return convert ? convert(group) : 0;
 }
 
 int ranks_source(const void *status, bool fortran)

@@ -13,5 +13,9 @@ int64_t ranks_of_window(int rank, uintptr_t window);
 void ranks_forget(const void *handle, bool window); // as MPI keeps it
 uint64_t ranks_comms_freed(void);                   // how many communicators were so far
 
+// Has this group one member alone? Then *world is its rank in MPI_COMM_WORLD, or RANKS_UNKNOWN.
+bool ranks_is_one(uintptr_t group, int64_t *world);
+
 uintptr_t ranks_window_from_fortran(int window);
+uintptr_t ranks_group_from_fortran(int group);
 int ranks_source(const void *status, bool fortran); // of the message that it is about

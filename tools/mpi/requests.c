@@ -18,6 +18,8 @@ typedef struct requests_entry {
     uint64_t freed;         // likewise: communicators that had been freed when it was made
     unsigned char kind;     // requests_kind
     bool used, from_anyone; // used: the slot is
+    bool lasts, ended;      // lasts: it is persistent; ended: it is complete, and its handle may be another one's
+    bool in_parts;
 } requests_entry;
 
 // Slots are probed one after the other; capacity is a power of two, of which at most half are used. Handles that come when
@@ -99,7 +101,7 @@ int64_t requests_post(const void *request, bool fortran, int64_t peer, int64_t b
 }
 
 // The communicator may be freed before the message comes: of one source its rank is asked for now.
-int64_t requests_expect(const void *request, bool fortran, int source, uintptr_t comm)
+int64_t requests_expect(const void *request, bool fortran, int source, uintptr_t comm, bool lasts)
 {
     bool anyone = source == abi_here()->any_source;
     requests_note(request, fortran,
@@ -107,13 +109,14 @@ int64_t requests_expect(const void *request, bool fortran, int source, uintptr_t
                                    .peer = anyone ? RANKS_UNKNOWN : ranks_of_comm(source, comm),
                                    .from_anyone = anyone,
                                    .comm = comm,
-                                   .freed = anyone ? ranks_comms_freed() : 0});
+                                   .freed = anyone ? ranks_comms_freed() : 0,
+                                   .lasts = lasts});
     return 0;
 }
 
-int64_t requests_nobody(const void *request, bool fortran)
+int64_t requests_nobody(const void *request, bool fortran, bool lasts)
 {
-    requests_note(request, fortran, (requests_entry){.kind = REQUESTS_NOBODY});
+    requests_note(request, fortran, (requests_entry){.kind = REQUESTS_NOBODY, .lasts = lasts});
     return 0;
 }
 
@@ -132,17 +135,74 @@ void requests_forget(const void *request, bool fortran)
     requests_unlock();
 }
 
+// ---- requests that are completed ----
+
+// Own. A call for any of more requests is not looked into: to ask of all of them each time would cost more than it tells.
+enum { REQUESTS_ANY_MOST = 64 };
+
+static __thread struct {
+    uintptr_t handles[REQUESTS_ANY_MOST];
+    int count;
+} remembered __attribute__((tls_model("initial-exec")));
+
+static bool requests_is_null(uintptr_t request)
+{
+    static _Atomic uintptr_t null_request;
+    return request == bytes_constant(&null_request, &abi_here()->null_request);
+}
+
+void requests_remember(const void *requests, int n, bool fortran)
+{
+    remembered.count = n <= REQUESTS_ANY_MOST ? n : 0;
+    for (int i = 0; i < remembered.count; i++)
+        remembered.handles[i] = bytes_request_at(requests, i, fortran);
+}
+
+// With the lock held. Persistent ones keep their handles.
+static void requests_end(uintptr_t handle)
+{
+    requests_entry *e = requests_is_null(handle) ? NULL : requests_find(handle);
+    if (e) e->ended = !e->lasts;
+}
+
+int64_t requests_completed(const void *requests, bool fortran)
+{
+    requests_lock();
+    for (int i = 0; i < remembered.count; i++)
+        if (requests_is_null(bytes_request_at(requests, i, fortran))) requests_end(remembered.handles[i]);
+    requests_unlock();
+    remembered.count = 0;
+    return 0;
+}
+
+static void requests_end_all(const void *requests, int n, bool fortran)
+{
+    requests_lock();
+    for (int i = 0; i < n; i++)
+        requests_end(bytes_request_at(requests, i, fortran));
+    requests_unlock();
+}
+
 // ---- persistent ones ----
 
 static __thread struct {
     requests_kind kind;
     int64_t peer;
+    bool in_parts;
 } planned __attribute__((tls_model("initial-exec")));
 
 int64_t requests_plan(int64_t peer, int64_t bytes)
 {
     planned.kind = REQUESTS_SENDS;
     planned.peer = peer;
+    planned.in_parts = false;
+    return bytes;
+}
+
+int64_t requests_plan_parts(int64_t peer, int64_t bytes)
+{
+    requests_plan(peer, bytes);
+    planned.in_parts = true;
     return bytes;
 }
 
@@ -155,8 +215,13 @@ int64_t requests_plan_nobody(void)
 int64_t requests_keep(const void *request, bool fortran, int64_t bytes)
 {
     requests_note(request, fortran,
-                  (requests_entry){.kind = (unsigned char)planned.kind, .peer = planned.peer, .bytes = bytes});
+                  (requests_entry){.kind = (unsigned char)planned.kind,
+                                   .peer = planned.peer,
+                                   .bytes = bytes,
+                                   .lasts = true,
+                                   .in_parts = planned.in_parts});
     planned.kind = REQUESTS_OTHER;
+    planned.in_parts = false;
     return 0;
 }
 
@@ -176,16 +241,16 @@ int64_t requests_started(const void *requests, int n, bool fortran)
 
 // ---- for whom a call waits ----
 
-// Own. A call for any of more requests is not looked into: to ask of all of them each time would cost more than it tells.
-// After so many questions in vain the processor is offered to others, which may have to do what is waited for.
-enum { REQUESTS_ANY_MOST = 64, REQUESTS_YIELD = 64 };
+// Own. After so many questions in vain the processor is offered to others, which may have to do what is waited for.
+enum { REQUESTS_YIELD = 64 };
 
 // What the requests of a call are.
 typedef struct requests_set {
     requests_entry first; // of those that have a peer
     int count;            // of these, as far as it was looked
     bool several;         // peers or ways; then the count is no more than begun
-    bool unknown;         // one is of another kind, or not kept
+    bool unknown;         // one is of another kind, or not known
+    bool ended;           // one has the handle of a request that is complete
 } requests_set;
 
 static bool requests_are_alike(const requests_entry *a, const requests_entry *b)
@@ -193,29 +258,27 @@ static bool requests_are_alike(const requests_entry *a, const requests_entry *b)
     return a->kind == b->kind && a->peer == b->peer && !a->from_anyone && !b->from_anyone;
 }
 
-static bool requests_is_null(uintptr_t request)
+static void requests_look_at_one(requests_set *s, requests_entry *e, bool any)
 {
-    static _Atomic uintptr_t null_request;
-    return request == bytes_constant(&null_request, &abi_here()->null_request);
+    bool known = e && !e->ended && !e->in_parts, nobody = known && e->kind == REQUESTS_NOBODY;
+    s->ended |= e && e->ended;
+    if ((nobody || (e && e->ended)) && !any) return;
+    s->unknown |= !known || nobody || e->kind == REQUESTS_OTHER; // a call for any does not wait where one is nobody's
+    if (s->unknown) return;
+    if (!s->count++)
+        s->first = *e;
+    else
+        s->several |= !requests_are_alike(&s->first, e) || (any && s->count > REQUESTS_ANY_MOST);
 }
 
-// Ends where nothing more can be learnt; whether one is of another kind counts only for those that wait for all.
+// For any it ends where nothing more can be learnt.
 static requests_set requests_look_at(const void *requests, int n, bool fortran, bool any)
 {
     requests_set s = {.count = 0};
     requests_lock();
-    for (int i = 0; i < n && !s.unknown && !(any && s.several); i++) {
+    for (int i = 0; i < n && !(any && (s.unknown || s.several)); i++) {
         uintptr_t handle = bytes_request_at(requests, i, fortran);
-        if (requests_is_null(handle)) continue;
-        const requests_entry *e = requests_find(handle);
-        bool nobody = e && e->kind == REQUESTS_NOBODY;
-        if (nobody && !any) continue;
-        s.unknown = !e || nobody || e->kind == REQUESTS_OTHER; // a call for any does not wait where one is nobody's
-        if (s.unknown) continue;
-        if (!s.count++)
-            s.first = *e;
-        else
-            s.several |= !requests_are_alike(&s.first, e) || (any && s.count > REQUESTS_ANY_MOST);
+        if (!requests_is_null(handle)) requests_look_at_one(&s, requests_find(handle), any);
     }
     requests_unlock();
     return s;
@@ -253,9 +316,8 @@ static bool requests_all_pending(const void *requests, int n, bool fortran)
 }
 
 // Waits for each in turn. When the last one that was waited for came, all others were there, or came within the time of one
-// question after it: it is the one that the whole wait lasted for. False: none was waited for, or MPI gave an error, which
-// the call itself will give again.
-static bool requests_find_last(const void *requests, int n, bool fortran, uintptr_t *last, bytes_status *status)
+// question after it: it is the one that the whole wait lasted for.
+bool requests_find_last(const void *requests, int n, bool fortran, uintptr_t *last, bytes_status *status)
 {
     bool found = false;
     for (int i = 0; i < n; i++) {
@@ -275,6 +337,22 @@ static bool requests_find_last(const void *requests, int n, bool fortran, uintpt
         found = true;
     }
     return found;
+}
+
+// What an MPI completes at once has one handle for all such requests: then it is there, whatever became of the others.
+static bool requests_ended_are_there(const void *requests, int n, bool fortran)
+{
+    bytes_status status;
+    for (int i = 0; i < n; i++) {
+        uintptr_t handle = bytes_request_at(requests, i, fortran);
+        if (requests_is_null(handle)) continue;
+        requests_lock();
+        const requests_entry *e = requests_find(handle);
+        bool ended = e && e->ended;
+        requests_unlock();
+        if (ended && requests_ask(handle, &status) != REQUESTS_THERE) return false;
+    }
+    return true;
 }
 
 static void requests_tell(const requests_entry *e, const bytes_status *status)
@@ -301,7 +379,7 @@ static void requests_tell_last(const void *requests, int n, bool fortran)
     if (of.kind == REQUESTS_SENDS || of.kind == REQUESTS_RECEIVES) requests_tell(&of, &status);
 }
 
-static bool requests_may_ask(void)
+bool requests_may_ask(void)
 {
     static atomic_int may; // 0 not looked yet, 1 no, 2 yes
     int known = atomic_load_explicit(&may, memory_order_relaxed);
@@ -313,19 +391,27 @@ static bool requests_may_ask(void)
     return known == 2;
 }
 
-void requests_wait_all(const void *requests, int n, bool fortran)
+static void requests_tell_all(const void *requests, int n, bool fortran)
 {
-    if (n < 1 || !requests_may_ask()) return;
     requests_set s = requests_look_at(requests, n, fortran, false);
     if (s.unknown || !s.count) return;
+    if (s.ended && !requests_ended_are_there(requests, n, fortran)) return;
     if (s.several || s.first.from_anyone)
         requests_tell_last(requests, n, fortran);
     else if (requests_first_pending(requests, n, fortran) < n)
         requests_tell(&s.first, NULL);
 }
 
+void requests_wait_all(const void *requests, int n, bool fortran)
+{
+    if (n < 1 || !requests_may_ask()) return;
+    requests_tell_all(requests, n, fortran);
+    requests_end_all(requests, n, fortran);
+}
+
 void requests_wait_any(const void *requests, int n, bool fortran)
 {
+    requests_remember(requests, n, fortran);
     if (n < 1 || !requests_may_ask()) return;
     requests_set s = requests_look_at(requests, n, fortran, true);
     if (s.unknown || s.several || !s.count) return;

@@ -279,7 +279,7 @@ static void write_at_abort(void)
 
 // ---- the wrappers ----
 
-#define CALL(function, declaration, arguments, before, bytes, after)                                                   \
+#define CALL(function, declaration, arguments, before, instead, bytes, after)                                          \
     EXPORT int MPI_##function declaration;                                                                             \
     EXPORT int MPI_##function declaration                                                                              \
     {                                                                                                                  \
@@ -289,14 +289,15 @@ static void write_at_abort(void)
         bytes_status own_status __attribute__((unused));                                                               \
         if (!call_begin(&this)) return real arguments;                                                                 \
         before;                                                                                                        \
-        int returned = real arguments;                                                                                 \
+        int returned = 0;                                                                                              \
+        if (!(instead)) returned = real arguments;                                                                     \
         call_end(&this, returned ? 0 : (bytes));                                                                       \
         after;                                                                                                         \
         return returned;                                                                                               \
     }
 
 // Without the error argument, which the module mpi_f08 may leave out, an error does not come back.
-#define FORTRAN(function, wrapper, declaration, arguments, locals, before, bytes, after)                               \
+#define FORTRAN(function, wrapper, declaration, arguments, locals, before, instead, bytes, after)                      \
     EXPORT void wrapper declaration;                                                                                   \
     EXPORT void wrapper declaration                                                                                    \
     {                                                                                                                  \
@@ -309,8 +310,12 @@ static void write_at_abort(void)
             return;                                                                                                    \
         }                                                                                                              \
         locals before;                                                                                                 \
-        real arguments;                                                                                                \
-        call_end(&this, error &&*error ? 0 : (bytes));                                                                 \
+        int returned = 0;                                                                                              \
+        if (!(instead))                                                                                                \
+            real arguments;                                                                                            \
+        else if (error)                                                                                                \
+            *error = returned;                                                                                         \
+        call_end(&this, returned || (error && *error) ? 0 : (bytes));                                                  \
         after;                                                                                                         \
     }
 

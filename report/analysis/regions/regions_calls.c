@@ -64,6 +64,7 @@ const regions_call_row regions_call_rows[] = {
     {"Testany", REGIONS_POLLS, PIECES},
     {"Testsome", REGIONS_POLLS, PIECES},
     {"Parrived", REGIONS_POLLS, PIECES},
+    {"Request_get_status", REGIONS_POLLS, PIECES},
 
     {"Comm_create", REGIONS_ALL, CREATES},
     {"Comm_create_group", REGIONS_ALL, CREATES},
