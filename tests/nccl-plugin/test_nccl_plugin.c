@@ -1557,7 +1557,7 @@ static void waits_by_collective(void **state)
     assert_int_equal(n.members[reduce->longest].rank, 1);
     assert_float_equal(reduce->longest_us, (600 + 30 + 400) / 2.0, 1e-6);
     assert_float_equal(reduce->middle_us, ((600 + 430) / 2.0 + (300 + 430) / 2.0) / 2, 1e-6);
-    nccl_split first = nccl_spent_split(&n.spent[w.ranks[reduce->first]]);
+    nccl_split first = nccl_spent_split(&n, &n.spent[w.ranks[reduce->first]]);
     assert_string_equal(nccl_split_mostly(&first), "wire"); // 400 of 730
     assert_string_equal(gather->coll, "AllGather");
     assert_string_equal(nccl_split_mostly(&gather->sum), "wire"); // 18 of 25

@@ -49,3 +49,12 @@ void json_put_exact(json_object *o, const char *key, uint64_t value)
 {
     json_put(o, key, json_exact_value(value));
 }
+
+void json_put_lower_bounds(json_object *o, const char *first, const char *second)
+{
+    if (!first && !second) return;
+    json_object *keys = json_new_array();
+    if (first) json_append(keys, json_text_value(first));
+    if (second) json_append(keys, json_text_value(second));
+    json_put(o, "lower_bounds", keys);
+}

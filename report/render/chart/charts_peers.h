@@ -14,6 +14,7 @@ enum { MATRIX_MOST = 128 }; // rows
 typedef struct matrix_cell {
     size_t row, column;
     double value;
+    bool at_least; // a lower bound
 } matrix_cell;
 
 typedef struct matrix_style {

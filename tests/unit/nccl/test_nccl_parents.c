@@ -3,10 +3,14 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "analysis/base/json_values.h"
 #include "analysis/base/stb_ds.h"
-#include "analysis/nccl/view/nccl_pairs.h"
+#include "analysis/nccl/export/nccl_peers_export.h"
+#include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_lanes.h"
+#include "analysis/nccl/view/nccl_pairs.h"
+#include "analysis/nccl/view/nccl_view.h"
 #include "support.h"
 
 #include <math.h>
@@ -221,6 +225,36 @@ static void a_copy_of_a_log_counts_once(void **state)
 
 // ---- bytes that nobody recorded ----
 
+// What rank 0 sent to rank 1: in the matrix and its picture, and in the sums of the process and of the collective.
+static void expect_lower_bound(const nccl *n, bool lower)
+{
+    json_object *peers = nccl_peers_json(n), *row = json_object_array_get_idx(peers, 0), *told = NULL;
+    assert_int_equal(json_object_object_get_ex(row, "bytes_lower_bound", &told), lower);
+    if (lower) {
+        json_object *of_0 = json_object_array_get_idx(told, 0), *of_1 = json_object_array_get_idx(told, 1);
+        assert_true(json_object_get_boolean(json_object_array_get_idx(of_0, 1)));
+        assert_null(json_object_array_get_idx(of_1, 0));
+    }
+    json_object_put(peers);
+    json_object *proxies = nccl_proxies_json(n);
+    row = json_object_array_get_idx(proxies, 0);
+    assert_int_equal(json_object_object_get_ex(row, "lower_bounds", &told), lower);
+    if (lower) {
+        assert_int_equal(json_object_array_length(told), 1);
+        assert_string_equal(json_object_get_string(json_object_array_get_idx(told, 0)), "tx_bytes");
+    }
+    json_object_put(proxies);
+    nccl_findings f;
+    nccl_view v;
+    nccl_findings_make(&f, n, NULL);
+    nccl_view_make(&v, n, &f, NULL, NULL);
+    assert_int_equal(v.matrices.count, 1);
+    assert_int_equal(v.matrices.items[0].cells.items[0].bytes, 700);
+    assert_int_equal(v.matrices.items[0].cells.items[0].at_least, lower);
+    nccl_view_free(&v);
+    nccl_findings_free(&f);
+}
+
 static void unknown_bytes_make_sums_at_least(void **state)
 {
     (void)state;
@@ -244,6 +278,7 @@ static void unknown_bytes_make_sums_at_least(void **state)
         assert_false(p.unknown);
         assert_int_equal(p.at_least, unknown);
         pairs_free(&p);
+        expect_lower_bound(&n, unknown);
         log_end(&l, &n);
     }
 }

@@ -224,12 +224,12 @@ static void nccl_print_split_line(const nccl *n, const nccl_print_split *x, tabl
     nccl_print_rank_cell(n, x->process, t);
     table_cell(t, PLAIN, n->hosts[x->process->host].name);
     table_printf(t, PLAIN, "%lld", (long long)x->process->pid);
-    table_cell(t, PLAIN, words_amount((double)s->sent_bytes, "bytes").text);
+    table_cell(t, PLAIN, words_at_least(s->sent_at_least, words_amount((double)s->sent_bytes, "bytes")).text);
     nccl_print_number_cell(t, "%.1f", s->sent ? send / (double)s->sent : NAN);
     nccl_print_share_cell(t, s->gpu_us, send);
     nccl_print_share_cell(t, s->credit_us, send);
     nccl_print_share_cell(t, s->wire_us, send);
-    table_cell(t, PLAIN, words_amount((double)s->received_bytes, "bytes").text);
+    table_cell(t, PLAIN, words_at_least(s->received_at_least, words_amount((double)s->received_bytes, "bytes")).text);
     nccl_print_number_cell(t, "%.1f", s->received ? receive / (double)s->received : NAN);
     nccl_print_share_cell(t, s->receive_us, receive);
     nccl_print_share_cell(t, s->flush_us, receive);
@@ -499,6 +499,12 @@ static void nccl_print_counters(const nccl_counters *c)
 
 // ---- calls and NIC counters ----
 
+static void nccl_print_own_cell(table *t, const nccl_overlap_row *x, int way)
+{
+    words_text bytes = words_at_least(x->own_at_least[way], words_amount(x->own_bytes[way], "bytes"));
+    table_cell(t, PLAIN, isnan(x->own_bytes[way]) ? NULL : bytes.text);
+}
+
 static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, table *t)
 {
     table_cell(t, PLAIN, n->hosts[x->host].name);
@@ -507,9 +513,9 @@ static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, ta
     table_cell(t, PLAIN, words_binary((double)x->size).text);
     table_printf(t, PLAIN, "%llu", (unsigned long long)x->calls);
     table_cell(t, PLAIN, isnan(x->bytes[SERIES_OUT]) ? NULL : words_amount(x->bytes[SERIES_OUT], "bytes").text);
-    table_cell(t, PLAIN, isnan(x->own_bytes[SERIES_OUT]) ? NULL : words_amount(x->own_bytes[SERIES_OUT], "bytes").text);
+    nccl_print_own_cell(t, x, SERIES_OUT);
     table_cell(t, PLAIN, isnan(x->bytes[SERIES_IN]) ? NULL : words_amount(x->bytes[SERIES_IN], "bytes").text);
-    table_cell(t, PLAIN, isnan(x->own_bytes[SERIES_IN]) ? NULL : words_amount(x->own_bytes[SERIES_IN], "bytes").text);
+    nccl_print_own_cell(t, x, SERIES_IN);
     char more[128] = ""; // NCCL's bytes are of these, too
     if (x->unknown) snprintf(more, sizeof more, "; not read in %s", words_many(x->unknown, "more call").text);
     if (!x->calls)

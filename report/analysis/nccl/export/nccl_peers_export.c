@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool peers_is_lower(const nccl_peer *x)
+{
+    return x->at_least && nccl_peer_tells_bytes(x);
+}
+
 // ---- CSV ----
 
 static void peers_member_cells(const nccl *n, uint32_t member, nccl_out *o)
@@ -30,7 +35,7 @@ void nccl_peers_csv(const nccl *n, nccl_out *o)
     nccl_out_text(o,
                   "id,communicator,comm_type,sender,sender_host,sender_pid,receiver,receiver_host,receiver_pid,bytes,"
                   "sent_steps,received_steps,own_gpu_us,credit_us,wire_us,flush_us,receive_us,consume_us,"
-                  "own_gpu_beside,credit_beside,wire_beside,flush_beside\n");
+                  "own_gpu_beside,credit_beside,wire_beside,flush_beside,bytes_lower_bound\n");
     for (size_t i = 0; i < p.count; i++) {
         const nccl_peer *x = &p.items[i];
         const nccl_communicator *c = &n->communicators[x->communicator];
@@ -51,6 +56,7 @@ void nccl_peers_csv(const nccl *n, nccl_out *o)
         nccl_csv_number(o, x->consume_us);
         for (int w = 0; w < NCCL_WAITS; w++)
             nccl_csv_number(o, x->beside[w]);
+        nccl_csv_u64(o, peers_is_lower(x));
         nccl_csv_line_end(o);
     }
     nccl_peers_free(&p);
@@ -70,11 +76,12 @@ void nccl_waits_csv(const nccl *n, nccl_out *o)
     nccl_waits w;
     nccl_waits_make(&w, n);
     nccl_out_text(o, "id,communicator,comm_type,rank,host,pid,coll,size,calls,sending_waited_for,sent_steps,sent_bytes,"
-                     "own_gpu_us,credit_us,wire_us,received_steps,received_bytes,data_us,flush_us,consume_us\n");
+                     "own_gpu_us,credit_us,wire_us,received_steps,received_bytes,data_us,flush_us,consume_us,"
+                     "sent_bytes_lower_bound,received_bytes_lower_bound\n");
     for (size_t i = 0; i < w.count; i++)
         for (size_t k = w.items[i].first; k < w.items[i].first + w.items[i].count; k++) {
             const nccl_spent *x = &n->spent[w.ranks[k]];
-            const nccl_split s = nccl_spent_split(x);
+            const nccl_split s = nccl_spent_split(n, x);
             const double sending[] = {x->gpu_us, x->credit_us, x->wire_us},
                          receiving[] = {x->data_us, x->flush_us, x->consume_us};
             peers_where_cells(n, x->member, o);
@@ -90,6 +97,8 @@ void nccl_waits_csv(const nccl *n, nccl_out *o)
             nccl_csv_u64(o, x->received_bytes);
             for (int j = 0; j < 3; j++)
                 nccl_csv_number(o, receiving[j]);
+            nccl_csv_u64(o, s.sent_at_least);
+            nccl_csv_u64(o, s.received_at_least);
             nccl_csv_line_end(o);
         }
     nccl_waits_free(&w);
@@ -126,11 +135,12 @@ void nccl_adapters_csv(const nccl *n, nccl_out *o)
 
 // ---- matrices ----
 
-enum { PEERS_DELAY = NCCL_WAITS, PEERS_BYTES, PEERS_MATRICES };
+enum { PEERS_DELAY = NCCL_WAITS, PEERS_BYTES, PEERS_LOWER, PEERS_MATRICES }; // lower: of the bytes
 
 static json_object *peers_value(const nccl_peer *x, int which)
 {
     if (which == PEERS_DELAY) return json_number_value(nccl_peer_delay(x));
+    if (which == PEERS_LOWER) return json_new_boolean(peers_is_lower(x));
     if (which == PEERS_BYTES) return nccl_peer_tells_bytes(x) ? json_exact_value(x->bytes) : NULL;
     return json_number_value(nccl_peer_wait(x, (nccl_wait)which));
 }
@@ -150,8 +160,8 @@ static json_object *peers_matrix(const nccl_peer *const *cells, size_t ranks, in
 
 static json_object *peers_communicator(const nccl *n, const nccl_peer *first, size_t count)
 {
-    static const char *const names[PEERS_MATRICES] = {"own_gpu_us", "credit_us", "wire_us",
-                                                      "flush_us",   "delay_us",  "bytes"};
+    static const char *const names[PEERS_MATRICES] = {"own_gpu_us", "credit_us", "wire_us",          "flush_us",
+                                                      "delay_us",   "bytes",     "bytes_lower_bound"};
     const nccl_communicator *c = &n->communicators[first->communicator];
     json_object *o = json_new_object();
     json_put_text(o, "communicator", c->label);
@@ -160,12 +170,15 @@ static json_object *peers_communicator(const nccl *n, const nccl_peer *first, si
     if (c->ranks > NCCL_PEERS_RANKS) return o;
     size_t ranks = (size_t)c->ranks;
     const nccl_peer **cells = memory_calloc(ranks * ranks, sizeof *cells);
+    bool any_lower = false;
+    for (size_t i = 0; i < count; i++)
+        any_lower |= peers_is_lower(&first[i]);
     for (size_t i = 0; i < count; i++)
         if (first[i].sender != NCCL_NONE && first[i].receiver != NCCL_NONE)
             cells[(size_t)n->members[first[i].sender].rank * ranks + (size_t)n->members[first[i].receiver].rank] =
                 &first[i];
     for (int i = 0; i < PEERS_MATRICES; i++)
-        json_put(o, names[i], peers_matrix(cells, ranks, i));
+        if (i != PEERS_LOWER || any_lower) json_put(o, names[i], peers_matrix(cells, ranks, i));
     free(cells);
     return o;
 }
@@ -198,6 +211,7 @@ static void peers_put_split(json_object *o, const nccl_split *s)
     json_put_number(o, "receive_us", s->receive_us);
     json_put_number(o, "flush_us", s->flush_us);
     json_put_number(o, "consume_us", s->consume_us);
+    json_put_lower_bounds(o, s->received_at_least ? "rx_bytes" : NULL, s->sent_at_least ? "tx_bytes" : NULL);
 }
 
 json_object *nccl_proxies_json(const nccl *n)
@@ -238,7 +252,7 @@ static json_object *peers_waits_row(const nccl *n, const nccl_waits *w, const nc
     peers_put_split(o, &row->sum);
     for (size_t i = row->first; i < row->first + row->count; i++) {
         const nccl_spent *x = &n->spent[w->ranks[i]];
-        nccl_split s = nccl_spent_split(x);
+        nccl_split s = nccl_spent_split(n, x);
         json_object *rank = json_new_object();
         peers_put_member(rank, n, x->member);
         json_put_exact(rank, "calls", x->calls);

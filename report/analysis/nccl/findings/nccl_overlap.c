@@ -197,6 +197,8 @@ static void overlap_add_own(overlap_making *k, nccl_overlap_row *row)
         told |= x->sent || x->received;
         row->own_bytes[SERIES_IN] += (double)x->received_bytes;
         row->own_bytes[SERIES_OUT] += (double)x->sent_bytes;
+        row->own_at_least[SERIES_IN] |= x->received_at_least || nccl_member_lost_parts(n, i);
+        row->own_at_least[SERIES_OUT] |= x->sent_at_least || nccl_member_lost_parts(n, i);
     }
     if (!told) row->own_bytes[SERIES_IN] = row->own_bytes[SERIES_OUT] = NAN;
 }
@@ -298,6 +300,8 @@ json_object *nccl_overlap_json(const nccl_overlap *o, const nccl *n)
         json_put_number(row, "tx_bytes", x->bytes[SERIES_OUT]);
         json_put_number(row, "nccl_rx_bytes", x->own_bytes[SERIES_IN]);
         json_put_number(row, "nccl_tx_bytes", x->own_bytes[SERIES_OUT]);
+        json_put_lower_bounds(row, x->own_at_least[SERIES_IN] ? "nccl_rx_bytes" : NULL,
+                              x->own_at_least[SERIES_OUT] ? "nccl_tx_bytes" : NULL);
         json_put_number(row, "share", x->share);
         json_put_number(row, "other_calls", x->others);
         json_append(list, row);

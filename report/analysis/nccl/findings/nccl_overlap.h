@@ -16,6 +16,7 @@ typedef struct nccl_overlap_row {
     uint64_t unknown;      // calls while the devices were not read, or before and after
     double bytes[2];       // received and sent by the host's devices, its share; SERIES_IN, SERIES_OUT; NAN unknown
     double own_bytes[2];   // of NCCL's transfers of these calls, all of them; NAN: their steps were not told
+    bool own_at_least[2];  // of some of them it is not known what they moved
     double share;          // its time in the intervals / that of all calls in them, mean over calls; 1: alone
     double others;         // other calls in its intervals, median over calls
 } nccl_overlap_row;

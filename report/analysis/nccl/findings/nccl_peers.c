@@ -46,12 +46,17 @@ bool nccl_peer_tells_bytes(const nccl_peer *x)
     return x->bytes || x->sent || x->received;
 }
 
+static bool peers_is_at_least(const nccl *n, const nccl_proxy *p)
+{
+    return p->unsized || p->steps_dropped || nccl_member_lost_parts(n, p->member);
+}
+
 static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
 {
     uint32_t communicator = n->members[p->member].communicator;
     uint32_t other = nccl_member_of_rank(n, communicator, p->peer);
     uint64_t bytes = p->bytes > p->step_bytes ? p->bytes : p->step_bytes;
-    nccl_peer x = {.communicator = communicator, .bytes = bytes, .at_least = p->unsized > 0};
+    nccl_peer x = {.communicator = communicator, .bytes = bytes, .at_least = peers_is_at_least(n, p)};
     bool sends = strcmp(p->direction, "send") == 0;
     x.sender = sends ? p->member : other;
     x.receiver = sends ? other : p->member;
@@ -151,12 +156,14 @@ nccl_split *nccl_splits_make(const nccl *n)
         if (strcmp(p->direction, "send") == 0) {
             s->sent = sum_capped(s->sent, p->timed);
             s->sent_bytes = sum_capped(s->sent_bytes, bytes);
+            s->sent_at_least |= peers_is_at_least(n, p);
             s->gpu_us += (double)p->gpu_us;
             s->credit_us += (double)p->credit_us;
             s->wire_us += (double)p->wire_us;
         } else if (strcmp(p->direction, "recv") == 0) {
             s->received = sum_capped(s->received, p->timed);
             s->received_bytes = sum_capped(s->received_bytes, bytes);
+            s->received_at_least |= peers_is_at_least(n, p);
             s->receive_us += (double)p->wire_us;
             s->flush_us += (double)p->flush_us;
             s->consume_us += (double)p->gpu_us;

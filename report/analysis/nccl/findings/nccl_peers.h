@@ -20,7 +20,7 @@ typedef struct nccl_peer {
     uint32_t sender, receiver; // members; NCCL_NONE: its log is missing
     uint32_t communicator;
     uint64_t bytes;                // as the sender saw it, else the receiver
-    bool at_least;                 // of some operations that side did not see what they moved
+    bool at_least;                 // of some operations or steps that side did not see what they moved
     uint64_t sent, received;       // timed steps of either side
     double wait_us[NCCL_WAITS];    // summed over them
     double receive_us, consume_us; // the receiver: waiting for the data, whoever was late, and for its GPU
@@ -48,6 +48,7 @@ typedef struct nccl_split {
     uint64_t sent, received, sent_bytes, received_bytes; // timed steps
     double gpu_us, credit_us, wire_us;                   // sending
     double receive_us, flush_us, consume_us;             // receiving
+    bool sent_at_least, received_at_least;               // what was moved is not known of all operations and steps
 } nccl_split;
 
 nccl_split *nccl_splits_make(const nccl *n); // by process; free()

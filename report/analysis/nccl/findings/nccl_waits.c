@@ -27,7 +27,7 @@ const char *nccl_split_mostly(const nccl_split *s)
     return all > 0 ? "mixed" : "";
 }
 
-nccl_split nccl_spent_split(const nccl_spent *x)
+nccl_split nccl_spent_split(const nccl *n, const nccl_spent *x)
 {
     return (nccl_split){.sent = x->sent,
                         .received = x->received,
@@ -38,10 +38,12 @@ nccl_split nccl_spent_split(const nccl_spent *x)
                         .wire_us = x->wire_us,
                         .receive_us = x->data_us,
                         .flush_us = x->flush_us,
-                        .consume_us = x->consume_us};
+                        .consume_us = x->consume_us,
+                        .sent_at_least = x->sent_at_least || nccl_member_lost_parts(n, x->member),
+                        .received_at_least = x->received_at_least || nccl_member_lost_parts(n, x->member)};
 }
 
-static void waits_add(nccl_split *to, const nccl_spent *x)
+static void waits_add(nccl_split *to, const nccl_split *x)
 {
     to->sent = sum_capped(to->sent, x->sent);
     to->received = sum_capped(to->received, x->received);
@@ -50,9 +52,11 @@ static void waits_add(nccl_split *to, const nccl_spent *x)
     to->gpu_us += x->gpu_us;
     to->credit_us += x->credit_us;
     to->wire_us += x->wire_us;
-    to->receive_us += x->data_us;
+    to->receive_us += x->receive_us;
     to->flush_us += x->flush_us;
     to->consume_us += x->consume_us;
+    to->sent_at_least |= x->sent_at_least;
+    to->received_at_least |= x->received_at_least;
 }
 
 // ---- rows ----
@@ -86,13 +90,13 @@ static int waits_by_time(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void waits_find_longest(nccl_waits_row *row, const waits_rank *ranks, double *work)
+static void waits_find_longest(const nccl *n, nccl_waits_row *row, const waits_rank *ranks, double *work)
 {
     size_t count = 0;
     row->longest = NCCL_NONE;
     row->longest_us = row->middle_us = NAN;
     for (size_t i = 0; i < row->count; i++) {
-        nccl_split s = nccl_spent_split(ranks[i].spent);
+        nccl_split s = nccl_spent_split(n, ranks[i].spent);
         if (!s.sent) continue;
         double step = nccl_split_send_us(&s) / (double)s.sent;
         work[count++] = step;
@@ -123,11 +127,12 @@ void nccl_waits_make(nccl_waits *w, const nccl *n)
                                 .first = i};
         for (k = i; k < count && waits_by_group(&ranks[i], &ranks[k]) == 0; k++) {
             w->ranks[k] = ranks[k].index;
-            waits_add(&row->sum, ranks[k].spent);
+            nccl_split s = nccl_spent_split(n, ranks[k].spent);
+            waits_add(&row->sum, &s);
             if (ranks[k].spent->calls > row->calls) row->calls = ranks[k].spent->calls;
         }
         row->count = k - i;
-        waits_find_longest(row, &ranks[i], work);
+        waits_find_longest(n, row, &ranks[i], work);
     }
     if (w->count) qsort(w->items, w->count, sizeof *w->items, waits_by_time);
     free(ranks);

@@ -29,6 +29,6 @@ void nccl_waits_free(nccl_waits *w);
 const char *nccl_split_mostly(const nccl_split *s);
 double nccl_split_send_us(const nccl_split *s);    // own GPU, credit and wire
 double nccl_split_receive_us(const nccl_split *s); // data, flush and own GPU
-nccl_split nccl_spent_split(const nccl_spent *x);
+nccl_split nccl_spent_split(const nccl *n, const nccl_spent *x);
 
 #endif

@@ -261,6 +261,11 @@ static nccl_parent *chunk_find_parent(nccl_chunk *c, const nccl_parent *k)
     return &c->parents[found];
 }
 
+static bool chunk_is_unsized(const nccl_proxy_line *p)
+{
+    return !(p->seen >> NCCL_PROXY_BYTES & 1);
+}
+
 // Of which call it is a part is found out when all calls are known.
 static void chunk_add_parent(nccl_chunk *c, uint32_t member, const nccl_proxy_line *p, bool operation, bool sends)
 {
@@ -278,6 +283,7 @@ static void chunk_add_parent(nccl_chunk *c, uint32_t member, const nccl_proxy_li
     nccl_parent *x = chunk_find_parent(c, &k);
     x->lines++;
     if (operation) x->bytes = sum_capped(x->bytes, p->bytes);
+    x->unsized |= operation && (chunk_is_unsized(p) || p->steps_dropped);
     x->timed = sum_capped(x->timed, p->timed);
     x->step_bytes = sum_capped(x->step_bytes, p->step_bytes);
     x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
@@ -310,7 +316,7 @@ static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_lin
         x->steps_dropped = sum_capped(x->steps_dropped, p->steps_dropped);
         x->bytes = sum_capped(x->bytes, p->bytes);
         x->total_us = sum_capped(x->total_us, p->total_us);
-        x->unsized = sum_capped(x->unsized, p->operations ? p->unsized : !(p->seen >> NCCL_PROXY_BYTES & 1));
+        x->unsized = sum_capped(x->unsized, p->operations ? p->unsized : chunk_is_unsized(p));
     }
     x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
     x->credit_us = sum_capped(x->credit_us, p->credit_us);

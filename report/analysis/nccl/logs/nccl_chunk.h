@@ -44,7 +44,7 @@ typedef enum nccl_parent_kind { NCCL_PARENT_UNNAMED = 0, NCCL_PARENT_COLL, NCCL_
 typedef struct nccl_parent {
     uint32_t member;
     nccl_parent_kind kind;
-    bool sends;
+    bool sends, unsized; // unsized: an operation does not tell its bytes
     uint64_t sn;
     uint64_t lines, timed, bytes, step_bytes, gpu_us, credit_us, wire_us, flush_us;
     uint64_t from_us, to_us; // 0: not known

@@ -212,11 +212,13 @@ static void parents_spend(parents_row *row, const nccl_parent *p)
     row->step_bytes[p->sends] = sum_capped(row->step_bytes[p->sends], p->step_bytes);
     if (p->sends) {
         x->sent = sum_capped(x->sent, p->timed);
+        x->sent_at_least |= p->unsized;
         x->gpu_us += (double)p->gpu_us;
         x->credit_us += (double)p->credit_us;
         x->wire_us += (double)p->wire_us;
     } else {
         x->received = sum_capped(x->received, p->timed);
+        x->received_at_least |= p->unsized;
         x->data_us += (double)p->wire_us;
         x->flush_us += (double)p->flush_us;
         x->consume_us += (double)p->gpu_us;

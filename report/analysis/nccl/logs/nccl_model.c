@@ -67,6 +67,11 @@ const char *nccl_version_name(int bit, char *text, size_t size)
     return text;
 }
 
+bool nccl_member_lost_parts(const nccl *n, uint32_t member)
+{
+    return n->members[member].stats.parts_dropped > 0;
+}
+
 uint32_t nccl_member_of_rank(const nccl *n, uint32_t communicator, int64_t rank)
 {
     const nccl_communicator *c = &n->communicators[communicator];

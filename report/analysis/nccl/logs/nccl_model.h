@@ -293,6 +293,7 @@ typedef struct nccl_spent {
     uint64_t sent, received, sent_bytes, received_bytes; // sent, received: timed steps
     double gpu_us, credit_us, wire_us;                   // sending
     double data_us, flush_us, consume_us;                // receiving: data_us is waiting for the data, whoever was late
+    bool sent_at_least, received_at_least;               // of some of their operations nobody recorded the bytes
 } nccl_spent;
 
 // Only in files of netprof's own plugin. When a call used the network, ns of the host's wall clock: from the first operation of its proxies to the last one's end.
@@ -394,6 +395,8 @@ uint32_t nccl_record_member(const nccl *n, const nccl_record *r); // index in n-
 const nccl_member *nccl_widest_member(const nccl *n, uint32_t process);
 // One adapter, by name: not "", not one of several.
 bool nccl_adapter_is_known(const char *adapter);
+// Did its plugin lose operations or steps of it? Then bytes are lower bounds.
+bool nccl_member_lost_parts(const nccl *n, uint32_t member);
 // The member with that rank; NCCL_NONE: it has no log.
 uint32_t nccl_member_of_rank(const nccl *n, uint32_t communicator, int64_t rank);
 const nccl_what *nccl_record_what(const nccl *n, const nccl_record *r);

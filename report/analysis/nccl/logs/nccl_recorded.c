@@ -328,12 +328,19 @@ static double recorded_time_us(const recorded_rows *t, recorded_place place)
     return ns > 0 ? (double)ns / 1e3 : 0;
 }
 
+// Operations without steps do not tell what they moved.
+static bool recorded_is_unsized(const recorded_rows *t)
+{
+    return recorded_number(t, AT_OPS) > 0 && !recorded_number(t, AT_STEPS) && !recorded_number(t, AT_BYTES);
+}
+
 static void recorded_spend(const recorded *r, const recorded_rows *t, bool sends)
 {
     nccl_spent *x = recorded_spent_at(r, t);
     if (!x) return;
     recorded_sum(sends ? &x->sent : &x->received, t, AT_TIMED);
     recorded_sum(sends ? &x->sent_bytes : &x->received_bytes, t, AT_BYTES);
+    *(sends ? &x->sent_at_least : &x->received_at_least) |= recorded_is_unsized(t);
     *(sends ? &x->gpu_us : &x->consume_us) += recorded_time_us(t, AT_OWN_GPU_NS);
     *(sends ? &x->wire_us : &x->data_us) += recorded_time_us(t, AT_WIRE_NS);
     *(sends ? &x->credit_us : &x->flush_us) += recorded_time_us(t, sends ? AT_CREDIT_NS : AT_FLUSH_NS);
@@ -437,7 +444,7 @@ static void recorded_add_transfer(recorded *r, const recorded_rows *t)
     const char *transport = recorded_word(t, AT_TRANSPORT);
     if (strcmp(transport, "ib") == 0) recorded_sum(&x->verbs_ops, t, AT_OPS);
     if (strcmp(transport, "socket") == 0) recorded_sum(&x->socket_ops, t, AT_OPS);
-    if (!recorded_number(t, AT_STEPS) && !recorded_number(t, AT_BYTES)) recorded_sum(&x->unsized_ops, t, AT_OPS);
+    if (recorded_is_unsized(t)) recorded_sum(&x->unsized_ops, t, AT_OPS);
     recorded_sum(&x->steps, t, AT_STEPS);
     recorded_sum(&x->timed, t, AT_TIMED);
     recorded_sum(&x->bytes, t, AT_BYTES);

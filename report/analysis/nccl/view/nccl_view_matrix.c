@@ -12,6 +12,7 @@ typedef struct matrix_part {
     uint32_t communicator;
     size_t first, count; // in nccl_peers.items
     uint64_t bytes, steps;
+    bool at_least;             // bytes
     const nccl_finding *worst; // about it; NULL: none
 } matrix_part;
 
@@ -102,6 +103,7 @@ static size_t matrix_parts(const nccl_view_making *m, const nccl_peers *p, const
         for (k = i; k < p->count && p->items[k].communicator == part.communicator; k++) {
             part.bytes = sum_capped(part.bytes, p->items[k].bytes);
             part.steps = sum_capped(part.steps, p->items[k].sent);
+            part.at_least |= p->items[k].at_least;
         }
         part.count = k - i;
         if (!matrix_is_told(&p->items[i], part.count)) continue;
@@ -168,6 +170,7 @@ static void matrix_join(nccl_view_cell *to, const nccl_view_cell *from)
     to->flush_us = matrix_mean(to->flush_us, to->steps, from->flush_us, from->steps);
     to->bytes = sum_capped(to->bytes, from->bytes);
     to->steps = sum_capped(to->steps, from->steps);
+    to->at_least |= from->at_least;
     if (from->severity > to->severity) to->severity = from->severity;
 }
 
@@ -194,7 +197,8 @@ static void matrix_add_cells(matrix_making *k)
                                           nccl_peer_wait(x, NCCL_WAIT_CREDIT),
                                           nccl_peer_wait(x, NCCL_WAIT_WIRE),
                                           nccl_peer_wait(x, NCCL_WAIT_FLUSH),
-                                          s};
+                                          s,
+                                          x->at_least};
     }
     qsort(cells, count, sizeof *cells, matrix_by_place);
     for (size_t i = 0; i < count; i++)
@@ -219,6 +223,7 @@ static void matrix_add(nccl_view_making *m, const nccl_peers *p, const nccl_plac
     to->ranks = (uint64_t)c->ranks;
     to->bytes = part->bytes;
     to->steps = part->steps;
+    to->at_least = part->at_least;
     matrix_add_units(&k);
     matrix_add_cells(&k);
     free(k.units);

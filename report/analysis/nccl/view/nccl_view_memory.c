@@ -115,17 +115,18 @@ SHAPE(unit_shape, nccl_view_unit, false, F(TEXT, host), F(NUMBER, rank), F(SEVER
 #define F(kind, name) FIELD(nccl_view_cell, kind, name)
 SHAPE(cell_shape, nccl_view_cell, true, F(COUNT, row), F(COUNT, column), F(COUNT, bytes), F(COUNT, steps),
       F(NUMBER, delay_us), F(NUMBER, gpu_us), F(NUMBER, credit_us), F(NUMBER, wire_us), F(NUMBER, flush_us),
-      F(SEVERITY, severity))
+      F(SEVERITY, severity), F(FLAG, at_least))
 #undef F
 #define F(kind, name) FIELD(nccl_view_matrix, kind, name)
 SHAPE(matrix_shape, nccl_view_matrix, false, F(TEXT, label), F(TEXT, claim), F(TEXT, rule), F(SEVERITY, severity),
-      F(COUNT, ranks), F(COUNT, bytes), F(COUNT, steps), F(COUNT, cells_left), F(FLAG, by_host),
+      F(COUNT, ranks), F(COUNT, bytes), F(COUNT, steps), F(COUNT, cells_left), F(FLAG, by_host), F(FLAG, at_least),
       ROWS(nccl_view_matrix, units, unit_shape), ROWS(nccl_view_matrix, cells, cell_shape))
 #undef F
 #define F(kind, name) FIELD(nccl_view_waiting, kind, name)
 SHAPE(waiting_shape, nccl_view_waiting, false, F(TEXT, name), F(TEXT, host), F(COUNT, pid), F(COUNT, calls),
       F(COUNT, sent), F(COUNT, received), F(COUNT, sent_bytes), F(COUNT, received_bytes), F(NUMBER, gpu_us),
-      F(NUMBER, credit_us), F(NUMBER, wire_us), F(NUMBER, data_us), F(NUMBER, flush_us), F(NUMBER, consume_us))
+      F(NUMBER, credit_us), F(NUMBER, wire_us), F(NUMBER, data_us), F(NUMBER, flush_us), F(NUMBER, consume_us),
+      F(FLAG, sent_at_least), F(FLAG, received_at_least))
 #undef F
 #define F(kind, name) FIELD(nccl_view_wait, kind, name)
 SHAPE(wait_shape, nccl_view_wait, false, F(TEXT, label), F(TEXT, coll), F(TEXT, mostly), F(TEXT, longest),

@@ -182,6 +182,7 @@ typedef struct nccl_view_waiting {
     uint64_t sent, received, sent_bytes, received_bytes; // sent, received: timed steps
     double gpu_us, credit_us, wire_us;                   // sending
     double data_us, flush_us, consume_us;                // receiving
+    bool sent_at_least, received_at_least;               // bytes are lower bounds
 } nccl_view_waiting;
 
 // Of a communicator, collective and size: the sums over its ranks, and the ranks with the longest steps.
@@ -216,6 +217,7 @@ typedef struct nccl_view_cell {
     double delay_us;                             // of a step: longer than the lower quartile of its like; NAN: no step
     double gpu_us, credit_us, wire_us, flush_us; // of a step: own GPU, receiver's credit, wire; the receiver's flush
     uint64_t severity;                           // of the worst finding that is about this pair
+    bool at_least;                               // bytes are a lower bound; without bytes and steps they are not known
 } nccl_view_cell;
 
 // Who sent to whom in a communicator: row sends, column receives. A slow sender is a row, a slow receiver a column, a slow
@@ -225,7 +227,7 @@ typedef struct nccl_view_matrix {
     const char *claim, *rule;                 // the worst finding that is about its cells; "": none
     uint64_t severity;                        // that finding's
     uint64_t ranks, bytes, steps, cells_left; // cells_left: of which one side has no log
-    bool by_host;
+    bool by_host, at_least;                   // at_least: as of a cell, of the sum
     NCCL_LIST(nccl_view_unit) units;
     NCCL_LIST(nccl_view_cell) cells;
 } nccl_view_matrix;

@@ -33,7 +33,9 @@ static nccl_view_waiting waits_row(nccl_view_making *m, uint32_t process, uint64
                                .wire_us = s->wire_us,
                                .data_us = s->receive_us,
                                .flush_us = s->flush_us,
-                               .consume_us = s->consume_us};
+                               .consume_us = s->consume_us,
+                               .sent_at_least = s->sent_at_least,
+                               .received_at_least = s->received_at_least};
 }
 
 // qsort() hands nothing on.
@@ -60,14 +62,14 @@ static void waits_add_ranks(nccl_view_making *m, nccl_view_wait *to, const nccl_
     const nccl *n = m->n;
     waits_step *order = memory_array(NULL, row->count, sizeof *order);
     for (size_t i = 0; i < row->count; i++) {
-        nccl_split s = nccl_spent_split(&n->spent[w->ranks[row->first + i]]);
+        nccl_split s = nccl_spent_split(n, &n->spent[w->ranks[row->first + i]]);
         order[i] = (waits_step){waits_step_us(&s), w->ranks[row->first + i]};
     }
     qsort(order, row->count, sizeof *order, waits_by_step);
     to->items.items = nccl_view_take(m->v, NCCL_VIEW_WAITING, sizeof *to->items.items);
     for (size_t i = 0; i < row->count && i < NCCL_VIEW_WAITING; i++) {
         const nccl_spent *x = &n->spent[order[i].index];
-        nccl_split s = nccl_spent_split(x);
+        nccl_split s = nccl_spent_split(n, x);
         to->items.items[to->items.count++] = waits_row(m, n->members[x->member].process, x->calls, &s);
     }
     free(order);

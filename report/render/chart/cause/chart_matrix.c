@@ -12,6 +12,7 @@ typedef struct matrix {
     matrix_cell *cells;
     size_t count;
     double max;
+    bool max_at_least; // any cell may be more, then so may the largest
 } matrix;
 
 static const double matrix_foot = 12, matrix_side = 232, matrix_wide = 22, matrix_rank = 7.4;
@@ -62,6 +63,11 @@ static number_text matrix_text(const matrix *m, double value)
     return m->style.format == AXES_DURATION ? number_duration(value) : number_prefixed(value, m->style.unit);
 }
 
+static number_text matrix_cell_text(const matrix *m, const matrix_cell *x)
+{
+    return words_at_least(x->at_least, matrix_text(m, x->value));
+}
+
 static theme_ink matrix_ink(const matrix *m, double value)
 {
     return value > 0 ? theme_ramp(m->style.ramp, .08 + .92 * fmin(value / m->max, 1)) : INK_EMPTY;
@@ -95,7 +101,7 @@ static void matrix_hover(canvas *c, const matrix *m, canvas_box box, double step
     for (size_t i = 0; i < m->count; i++) {
         const matrix_cell *x = &m->cells[i];
         snprintf(text, sizeof text, "%.80s to %.80s: %s", m->style.labels[x->row], m->style.labels[x->column],
-                 isnan(x->value) ? "not measured" : matrix_text(m, x->value).text);
+                 isnan(x->value) ? "not measured" : matrix_cell_text(m, x).text);
         canvas_hover(c, (canvas_box){box.x + step * (double)x->column, box.y + step * (double)x->row, step, step},
                      text);
     }
@@ -225,7 +231,8 @@ static void matrix_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
     canvas_box field = {box.x + label, y, side, side};
     (void)from;
     (void)count;
-    axes_draw_ramp(c, box.x + label + side, box.y, m->style.ramp, "> 0", matrix_text(m, m->max).text);
+    axes_draw_ramp(c, box.x + label + side, box.y, m->style.ramp, "> 0",
+                   words_at_least(m->max_at_least, matrix_text(m, m->max)).text);
     canvas_rect(c, (canvas_box){box.x + label, box.y, 8, 6}, INK_PAPER, 0);
     canvas_frame(c, (canvas_box){box.x + label, box.y, 8, 6}, INK_SECONDARY, .5);
     canvas_text(c, box.x + label + 11, box.y + 5.8, "no message", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
@@ -253,7 +260,7 @@ static void matrix_fill(chart_twin *t, const matrix *m, size_t most)
         const matrix_cell *x = &m->cells[i];
         chart_cell(t, m->style.labels[x->row]);
         chart_cell(t, m->style.labels[x->column]);
-        chart_cell(t, isnan(x->value) ? "not measured" : matrix_text(m, x->value).text);
+        chart_cell(t, isnan(x->value) ? "not measured" : matrix_cell_text(m, x).text);
     }
     if (m->count <= most) return;
     chart_cellf(t, "and %zu more pairs", m->count - most);
@@ -291,8 +298,10 @@ chart chart_matrix(chart_head head, const matrix_style *style, const matrix_cell
     matrix_copy_style(m, style);
     m->cells = arena_copy(m->memory, cells, count, sizeof *cells);
     m->count = count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         m->max = fmax(m->max, cells[i].value);
+        m->max_at_least |= cells[i].at_least;
+    }
     if (!(m->max > 0)) m->max = 1;
     x.height = matrix_height;
     x.draw = matrix_draw;

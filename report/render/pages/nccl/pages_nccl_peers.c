@@ -50,6 +50,30 @@ static void nccl_peers_mark(const nccl_view_matrix *m, matrix_style *style)
     style->mark_count = end - first;
 }
 
+static bool nccl_peers_knows_bytes(const nccl_view_cell *x)
+{
+    return x->bytes || x->steps;
+}
+
+// Of whose bytes not all are known.
+static const char *nccl_peers_bytes_note(const nccl_page *p, const nccl_view_matrix *m)
+{
+    size_t lower = 0, unknown = 0;
+    for (size_t i = 0; i < m->cells.count; i++) {
+        bool known = nccl_peers_knows_bytes(&m->cells.items[i]);
+        lower += known && m->cells.items[i].at_least;
+        unknown += !known;
+    }
+    const char *text = "";
+    if (lower)
+        text = arena_format(p->memory,
+                            "Of %s the bytes are lower bounds (\u2265): of some transfers nobody recorded how much "
+                            "they moved.",
+                            lower == m->cells.count ? "all pairs" : words_many(lower, "pair").text);
+    if (unknown) text = arena_format(p->memory, "%s%sHatched: it was not recorded how much.", text, *text ? " " : "");
+    return text;
+}
+
 static matrix_style nccl_peers_style(const nccl_page *p, const nccl_view_matrix *m, const nccl_peers_rows *r,
                                      bool delay)
 {
@@ -63,7 +87,7 @@ static matrix_style nccl_peers_style(const nccl_page *p, const nccl_view_matrix 
                           .ramp = delay ? INK_ORANGE : INK_BLUE,
                           .mark_row = m->units.count,
                           .mark_column = m->units.count,
-                          .note = ""};
+                          .note = delay ? "" : nccl_peers_bytes_note(p, m)};
     if (!delay) return style;
     nccl_peers_mark(m, &style);
     bool row = style.mark_row < style.count, column = style.mark_column < style.count;
@@ -79,7 +103,8 @@ static matrix_cell *nccl_peers_cells(const nccl_page *p, const nccl_view_matrix 
     matrix_cell *cells = arena_make(p->memory, m->cells.count, sizeof *cells);
     for (size_t i = 0; i < m->cells.count; i++) {
         const nccl_view_cell *x = &m->cells.items[i];
-        cells[i] = (matrix_cell){x->row, x->column, delay ? x->delay_us / 1e6 : (double)x->bytes};
+        double bytes = nccl_peers_knows_bytes(x) ? (double)x->bytes : NAN;
+        cells[i] = (matrix_cell){x->row, x->column, delay ? x->delay_us / 1e6 : bytes, !delay && x->at_least};
     }
     return cells;
 }

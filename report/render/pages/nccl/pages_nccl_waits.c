@@ -99,7 +99,8 @@ static void waits_add_rank(nccl_page *p, sheet *t, const nccl_view_waiting *x)
     double send = x->gpu_us + x->credit_us + x->wire_us, receive = x->data_us + x->flush_us + x->consume_us;
     sheet_text(t, arena_format(p->memory, "rank %s", x->name));
     sheet_text(t, x->host);
-    sheet_number(t, x->sent ? number_volume((double)x->sent_bytes, "bytes") : number_plain(NAN));
+    sheet_number(t, x->sent ? words_at_least(x->sent_at_least, number_volume((double)x->sent_bytes, "bytes"))
+                            : number_plain(NAN));
     sheet_number(t, number_duration(x->sent ? send / (double)x->sent / 1e6 : NAN));
     sheet_text(t, waits_share(p, x->gpu_us, send));
     sheet_text(t, waits_share(p, x->credit_us, send));
