@@ -261,9 +261,11 @@ static nccl_parent *chunk_find_parent(nccl_chunk *c, const nccl_parent *k)
     return &c->parents[found];
 }
 
+// Neither the operation nor all of its steps tell what they moved.
 static bool chunk_is_unsized(const nccl_proxy_line *p)
 {
-    return !(p->seen >> NCCL_PROXY_BYTES & 1);
+    bool by_steps = p->steps && p->timed >= p->steps && p->step_bytes;
+    return !(p->seen >> NCCL_PROXY_BYTES & 1) && !by_steps;
 }
 
 // Of which call it is a part is found out when all calls are known.
