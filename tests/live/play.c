@@ -70,8 +70,7 @@ static void play_send(const spool *ring, const char *node)
         if (!sender_pack(&s, &b, &limits, play_get, r, 1, high, 1)) break;
         play_stop_if(!frame_parse(&f, b.data, b.size), node, "no frame");
         if (journal_waiting(play.journal) > 16 << 20) play_commit();
-        play_stop_if(!journal_take(play.journal, node, &f, b.data, b.size, play.now_ns, &v) || v != RECEIVER_STORE,
-                     node, "not taken");
+        play_stop_if(!journal_take(play.journal, node, &f, play.now_ns, &v) || v != RECEIVER_STORE, node, "not taken");
     }
     frame_buffer_free(&b);
     spool_reader_close(r);

@@ -86,7 +86,7 @@ static receiver_verdict take(journal *j, int node, uint64_t first, uint32_t coun
     }
     frame_end(&b, &f);
     assert_true(frame_parse(&f, b.data, b.size));
-    assert_true(journal_take(j, nodes[node], &f, b.data, b.size, 1, &v));
+    assert_true(journal_take(j, nodes[node], &f, 1, &v));
     frame_buffer_free(&b);
     return v;
 }
@@ -106,7 +106,7 @@ static receiver_verdict take_gap(journal *j, int node, uint64_t first, uint32_t 
     frame_begin(&b, &f);
     frame_end(&b, &f);
     assert_true(frame_parse(&f, b.data, b.size));
-    assert_true(journal_take(j, nodes[node], &f, b.data, b.size, 1, &v));
+    assert_true(journal_take(j, nodes[node], &f, 1, &v));
     frame_buffer_free(&b);
     return v;
 }
@@ -661,7 +661,7 @@ static void test_drops_preambles(void **state)
         frame_add(&b, &(spool_tick){.is_key = true, .wall_ns = (int64_t)f.first, .data = data, .size = sizeof data});
         frame_end(&b, &f);
         assert_true(frame_parse(&f, b.data, b.size));
-        assert_true(journal_take(j, "a", &f, b.data, b.size, 1, &v));
+        assert_true(journal_take(j, "a", &f, 1, &v));
         assert_int_equal(v, RECEIVER_STORE);
         if (i == 390) assert_int_equal(take(j, 1, 6, 5, false), RECEIVER_PREAMBLE);
         if (i == 390) assert_int_equal(take(j, 1, 6, 5, true), RECEIVER_STORE);
@@ -708,10 +708,10 @@ static void test_full_disk(void **state)
         if (n % 100 == 1) assert_int_not_equal(commit(j), 0);
     }
     assert_int_equal(told[0], 5);
-    frame f = {.first = n, .count = 1, .is_gap = true};
     receiver_verdict v;
     unsigned char *large = calloc(1, 2000);
-    assert_false(journal_take(j, nodes[0], &f, large, 2000, 1, &v)); // not looked at: the agent keeps it
+    frame f = {.first = n, .count = 1, .body = large, .body_size = 2000};
+    assert_false(journal_take(j, nodes[0], &f, 1, &v)); // not looked at: the agent keeps it
     free(large);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(commit(j), 0);
@@ -720,6 +720,56 @@ static void test_full_disk(void **state)
     journal_close(j);
     check(0, n - 1);
     frame_buffer_free(&b);
+}
+
+// What frames build on is in one place, however many nodes send it, and counts as what waits.
+static void test_preamble_is_kept_once(void **state)
+{
+    enum { SIZE = 50000, NODES = 3 };
+    unsigned char *preamble = calloc(1, SIZE);
+    char *why = NULL;
+    (void)state;
+    journal *j = open_journal(1 << 20);
+    for (unsigned i = 0; i < NODES; i++) {
+        frame_buffer b = {0};
+        receiver_verdict v;
+        frame f = {.first = 1, .count = 1, .high = 1, .preamble = preamble, .preamble_size = SIZE};
+        f.first_ns = f.last_ns = 7;
+        f.stream[0] = (unsigned char)(i + 1);
+        sha256(f.hash, preamble, SIZE);
+        frame_begin(&b, &f);
+        frame_add(&b, &(spool_tick){.is_key = true, .wall_ns = 7, .data = (const unsigned char *)"tick", .size = 4});
+        frame_end(&b, &f);
+        assert_true(frame_parse(&f, b.data, b.size));
+        assert_true(journal_take(j, "a", &f, 1, &v));
+        assert_int_equal(v, RECEIVER_STORE);
+        frame_buffer_free(&b);
+    }
+    assert_in_range(journal_waiting(j), SIZE, SIZE + 2000);
+    commit(j);
+    assert_int_equal(journal_waiting(j), 0);
+    assert_in_range(journal_bytes(j), NODES * (FRAME_HEAD + FRAME_TICK + 4), 2000);
+    assert_in_range(preambles_size(), SIZE, SIZE + 500);
+    journal_close(j);
+    journal_index *x = journal_index_open(directory(), 0, INT64_MAX, &why);
+    assert_non_null(x);
+    assert_int_equal(journal_index_count(x), NODES);
+    for (size_t i = 0; i < NODES; i++) {
+        const journal_stream *s = journal_index_stream(x, i);
+        frame f;
+        spool_tick t;
+        size_t size, at = 0;
+        assert_int_equal(arrlenu(s->stretches), 1);
+        assert_true(journal_index_frame(x, &s->stretches[0], &f));
+        assert_int_equal(f.preamble_size, 0);
+        assert_true(frame_next(&f, &at, &t));
+        assert_memory_equal(t.data, "tick", 4);
+        const unsigned char *kept = journal_index_preamble(x, f.hash, &size);
+        assert_int_equal(size, SIZE);
+        assert_memory_equal(kept, preamble, SIZE);
+    }
+    journal_index_close(x);
+    free(preamble);
 }
 
 // A head that was killed may hold its lock for a moment still.
@@ -761,7 +811,7 @@ static void test_bounds(void **state)
         frame f = {.first = 1, .count = 1, .is_gap = true};
         receiver_verdict v;
         little_put(f.stream, i, 4);
-        taken += journal_take(j, "a", &f, "gap", 3, 1, &v);
+        taken += journal_take(j, "a", &f, 1, &v);
     }
     assert_int_equal(taken, 64);
     journal_close(j);
@@ -792,7 +842,7 @@ static bool take_stream(journal *j, unsigned stream, uint64_t number, uint64_t b
     frame_add(&b, &(spool_tick){.is_key = true, .wall_ns = (int64_t)number, .data = data, .size = sizeof data});
     frame_end(&b, &f);
     assert_true(frame_parse(&f, b.data, b.size));
-    bool looked_at = journal_take(j, "a", &f, b.data, b.size, wall_ns, &v);
+    bool looked_at = journal_take(j, "a", &f, wall_ns, &v);
     if (looked_at) assert_int_equal(v, RECEIVER_STORE);
     frame_buffer_free(&b);
     return looked_at;
@@ -1025,7 +1075,7 @@ static receiver_verdict take_on(journal *j, uint64_t first, uint32_t count, uint
     }
     frame_end(&b, &f);
     assert_true(frame_parse(&f, b.data, b.size));
-    assert_true(journal_take(j, "a", &f, b.data, b.size, 1, &v));
+    assert_true(journal_take(j, "a", &f, 1, &v));
     commit(j);
     frame_buffer_free(&b);
     return v;
@@ -1094,7 +1144,7 @@ static void test_epochs(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         frame f = {.first = 1, .count = 1, .is_gap = true, .epoch = cases[i].epoch};
         receiver_verdict v = RECEIVER_VERDICTS;
-        assert_false(journal_take(j, "a", &f, "gap", 3, now_ns, &v));
+        assert_false(journal_take(j, "a", &f, now_ns, &v));
         assert_int_equal(v, cases[i].verdict);
     }
     assert_int_equal(journal_row_count(j), 0);
@@ -1122,6 +1172,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_long_ago, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_for_the_lock, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_preamble_is_kept_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_table, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),

@@ -146,7 +146,7 @@ static void made_take(journal *j, const char *name, const frame_buffer *b)
     frame f;
     receiver_verdict v;
     assert_true(frame_parse(&f, b->data, b->size));
-    assert_true(journal_take(j, name, &f, b->data, b->size, start, &v));
+    assert_true(journal_take(j, name, &f, start, &v));
     assert_int_equal(v, RECEIVER_STORE);
 }
 

@@ -85,7 +85,7 @@ static void collecting_on_frame(void *user, const char *subject, const void *dat
     }
     if (!good)
         c->facts.malformed++;
-    else if (!c->stop && !journal_take(c->journal, node, &f, data, size, collecting_clock(CLOCK_REALTIME), &verdict))
+    else if (!c->stop && !journal_take(c->journal, node, &f, collecting_clock(CLOCK_REALTIME), &verdict))
         *(verdict == RECEIVER_IMPOSSIBLE ? &c->facts.malformed : &c->facts.turned_away) += 1;
     if (verdict == RECEIVER_SUPERSEDED && c->has_others)
         succession_hear_epoch(&c->succession, f.epoch, collecting_clock(CLOCK_MONOTONIC));
@@ -154,8 +154,11 @@ static bool collecting_commit(collecting *c)
 {
     if (!journal_begin_commit(c->journal)) return true;
     pthread_mutex_unlock(&c->lock);
+    int64_t begun = collecting_clock(CLOCK_MONOTONIC);
     int error = journal_write(c->journal);
+    int64_t took = collecting_clock(CLOCK_MONOTONIC) - begun;
     pthread_mutex_lock(&c->lock);
+    if (took > c->facts.commit_ns) c->facts.commit_ns = took;
     if (error != c->facts.disk_error) {
         if (error)
             warn("%s: %s: nothing is confirmed until it can be written; the agents keep it", safe(c->directory),
@@ -354,6 +357,7 @@ void collecting_look(collecting *c)
     c->facts.up = up;
     c->facts.dropped = dropped;
     status_facts facts = c->facts;
+    c->facts.commit_ns = 0;
     status_copy_take(&c->seen, c->journal);
     pthread_mutex_unlock(&c->lock);
     char *text = status_text(&c->seen, &facts, collecting_clock(CLOCK_REALTIME));

@@ -1,9 +1,10 @@
 #include "status.h"
 
+#include "live/journal/long_text.h"
 #include "live/journal/sessions.h"
 #include "live/spool/seglog.h"
 
-#include "analysis/base/json_values.h"
+#include "analysis/base/json_text.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
@@ -13,24 +14,55 @@
 #include <string.h>
 #include <unistd.h>
 
-static json_object *status_row(const journal_row *row, int64_t wall_ns)
+static void status_put(long_text *t, const char *key, uint64_t value)
 {
-    json_object *o = json_new_object(), *missing = json_new_object();
+    long_text_put(t, key);
+    long_text_count(t, value);
+}
+
+static void status_put_signed(long_text *t, const char *key, int64_t value)
+{
+    long_text_put(t, key);
+    if (value < 0) long_text_put(t, "-");
+    long_text_count(t, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+static void status_put_missing(long_text *t, const journal_row *row)
+{
+    const char *before = "\"";
+    long_text_put(t, ",\"missing_ticks\":{");
+    for (unsigned i = 0; i < SPOOL_REASONS; i++) {
+        if (!row->missing[i]) continue;
+        long_text_put(t, before);
+        long_text_put(t, spool_reason_name(i));
+        status_put(t, "\":", row->missing[i]);
+        before = ",\"";
+    }
+    long_text_put(t, "}");
+}
+
+static void status_put_row(long_text *t, const journal_row *row, int64_t wall_ns)
+{
     uint64_t behind = row->r.high > row->r.durable ? row->r.high - row->r.durable : 0;
-    json_put_text(o, "node", row->node);
-    json_put_exact(o, "durable", row->r.durable);
-    json_put_exact(o, "behind_ticks", behind);
-    json_put_exact(o, "ticks", row->ticks);
-    json_put_exact(o, "frames", row->frames);
-    json_put_exact(o, "frames_refused", row->refused);
-    json_put_exact(o, "bytes", row->bytes);
-    json_put(o, "last_tick_ns", json_new_int64(row->tick_ns));
-    json_put(o, "silent_ns", row->heard_ns ? json_new_int64(wall_ns - row->heard_ns) : NULL);
-    for (unsigned i = 0; i < SPOOL_REASONS; i++)
-        if (row->missing[i]) json_put_exact(missing, spool_reason_name(i), row->missing[i]);
-    json_put(o, "missing_ticks", missing);
-    json_put(o, "missing_since_ns", row->since_ns ? json_new_int64(row->since_ns) : NULL);
-    return o;
+    long_text_put(t, "{\"node\":");
+    json_text_quoted(long_text_bytes, t, row->node);
+    status_put(t, ",\"durable\":", row->r.durable);
+    status_put(t, ",\"behind_ticks\":", behind);
+    status_put(t, ",\"ticks\":", row->ticks);
+    status_put(t, ",\"frames\":", row->frames);
+    status_put(t, ",\"frames_refused\":", row->refused);
+    status_put(t, ",\"bytes\":", row->bytes);
+    status_put_signed(t, ",\"last_tick_ns\":", row->tick_ns);
+    if (row->heard_ns)
+        status_put_signed(t, ",\"silent_ns\":", wall_ns - row->heard_ns);
+    else
+        long_text_put(t, ",\"silent_ns\":null");
+    status_put_missing(t, row);
+    if (row->since_ns)
+        status_put_signed(t, ",\"missing_since_ns\":", row->since_ns);
+    else
+        long_text_put(t, ",\"missing_since_ns\":null");
+    long_text_put(t, "}");
 }
 
 static void status_copy_clear(status_copy *c)
@@ -58,29 +90,34 @@ void status_copy_free(status_copy *c)
     arrfree(c->rows);
 }
 
+// Of thousands of nodes a tree of values would be half of the head's memory.
 char *status_text(const status_copy *c, const status_facts *facts, int64_t wall_ns)
 {
-    json_object *o = json_new_object(), *nodes = json_new_array();
-    json_put(o, "format", json_new_string("netprof-live-status"));
-    json_put(o, "version", json_new_int(1));
-    json_put(o, "wall_ns", json_new_int64(wall_ns));
-    json_put(o, "process", json_new_int(getpid()));
-    json_put(o, "connected", json_new_boolean(facts->up));
-    json_put(o, "stands_by", json_new_boolean(facts->stands_by));
-    json_put_exact(o, "journal_bytes", c->journal_bytes);
-    json_put_exact(o, "journal_limit", facts->journal_limit);
-    json_put_exact(o, "commits", facts->commits);
-    json_put_exact(o, "malformed", facts->malformed);
-    json_put_exact(o, "turned_away", facts->turned_away);
-    json_put_exact(o, "dropped", facts->dropped);
-    json_put_text(o, "disk_error", facts->disk_error ? strerror(facts->disk_error) : NULL);
-    if (facts->disk_error) json_put(o, "disk_since_ns", json_new_int64(facts->disk_since_ns));
-    for (size_t i = 0; i < arrlenu(c->rows); i++)
-        json_append(nodes, status_row(&c->rows[i], wall_ns));
-    json_put(o, "nodes", nodes);
-    char *text = memory_strdup(json_to_text(o, JSON_C_TO_STRING_PLAIN));
-    json_object_put(o);
-    return text;
+    long_text t = {.text = NULL};
+    size_t size;
+    status_put_signed(&t, "{\"format\":\"netprof-live-status\",\"version\":1,\"wall_ns\":", wall_ns);
+    status_put_signed(&t, ",\"process\":", getpid());
+    long_text_put(&t, facts->up ? ",\"connected\":true" : ",\"connected\":false");
+    long_text_put(&t, facts->stands_by ? ",\"stands_by\":true" : ",\"stands_by\":false");
+    status_put(&t, ",\"journal_bytes\":", c->journal_bytes);
+    status_put(&t, ",\"journal_limit\":", facts->journal_limit);
+    status_put(&t, ",\"commits\":", facts->commits);
+    status_put_signed(&t, ",\"commit_ns\":", facts->commit_ns);
+    status_put(&t, ",\"malformed\":", facts->malformed);
+    status_put(&t, ",\"turned_away\":", facts->turned_away);
+    status_put(&t, ",\"dropped\":", facts->dropped);
+    if (facts->disk_error) {
+        long_text_put(&t, ",\"disk_error\":");
+        json_text_quoted(long_text_bytes, &t, strerror(facts->disk_error));
+        status_put_signed(&t, ",\"disk_since_ns\":", facts->disk_since_ns);
+    }
+    long_text_put(&t, ",\"nodes\":[");
+    for (size_t i = 0; i < arrlenu(c->rows); i++) {
+        if (i) long_text_put(&t, ",");
+        status_put_row(&t, &c->rows[i], wall_ns);
+    }
+    long_text_put(&t, "]}");
+    return long_text_end(&t, &size);
 }
 
 void status_write(const char *directory, const char *text)

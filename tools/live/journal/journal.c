@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { JOURNAL_KEPT = 8 << 20 }; // memory of a commit that is kept for the next one
 // A node without a disk begins a stream with each start. Above the bounds it takes the place of one that was silent so long.
 static const int64_t journal_silent_ns = 3600000000000;
 // Heads' clocks differ by less: by a time zone at most.
@@ -35,6 +36,7 @@ typedef struct journal_buffer {
     journal_piece *pieces;     // stb_ds
     size_t *changed;           // rows; stb_ds
     unsigned char **preambles; // hash and preamble, each an stb_ds array; stb_ds
+    size_t preamble_bytes;
 } journal_buffer;
 
 struct journal {
@@ -68,7 +70,7 @@ uint64_t journal_cut(const journal *j)
 
 size_t journal_waiting(const journal *j)
 {
-    return arrlenu(j->filling.bytes);
+    return arrlenu(j->filling.bytes) + j->filling.preamble_bytes;
 }
 
 size_t journal_row_count(const journal *j)
@@ -131,12 +133,15 @@ static void journal_put_elsewhere(journal *j, size_t row, uint64_t first, uint64
     little_put(to + 8, last, 8);
 }
 
-static void journal_put_frame(journal *j, size_t row, const void *data, size_t size, int64_t wall_ns)
+// What it builds on is in the file of preambles, once for all: thousands of nodes that begin at once, each with its own word of
+// it, would be many times what they read.
+static void journal_put_frame(journal *j, size_t row, const frame *f, int64_t wall_ns)
 {
-    memcpy(
+    size_t size = frame_bare_size(f);
+    frame_bare(
         journal_room(&j->filling,
                      (seglog_entry){.kind = JOURNAL_FRAME, .number = row, .size = (uint32_t)size, .time_ns = wall_ns}),
-        data, size);
+        f);
 }
 
 static void journal_keep_preamble(journal *j, const frame *f)
@@ -145,6 +150,7 @@ static void journal_keep_preamble(journal *j, const frame *f)
     memcpy(arraddnptr(whole, SHA256_BYTES), f->hash, SHA256_BYTES);
     memcpy(arraddnptr(whole, f->preamble_size), f->preamble, f->preamble_size);
     arrput(j->filling.preambles, whole);
+    j->filling.preamble_bytes += arrlenu(whole);
 }
 
 // What waits may go to the segment that is being begun, or to the one behind it.
@@ -191,12 +197,11 @@ static void journal_count(journal_row *row, const frame *f, size_t size)
     row->tick_ns = f->last_ns;
 }
 
-bool journal_take(journal *j, const char *node, const frame *f, const void *data, size_t size, int64_t wall_ns,
-                  receiver_verdict *verdict)
+bool journal_take(journal *j, const char *node, const frame *f, int64_t wall_ns, receiver_verdict *verdict)
 {
-    size_t index;
+    size_t index, size = frame_bare_size(f) + f->preamble_size;
     if (f->epoch > j->superseded && journal_is_superseded(j, f, wall_ns)) j->superseded = f->epoch;
-    if (arrlenu(j->filling.bytes) + size > j->waiting_bytes || f->epoch > j->head.epoch) {
+    if (journal_waiting(j) + size > j->waiting_bytes || f->epoch > j->head.epoch) {
         *verdict = f->epoch <= j->head.epoch              ? RECEIVER_AHEAD
                    : journal_is_superseded(j, f, wall_ns) ? RECEIVER_SUPERSEDED
                                                           : RECEIVER_IMPOSSIBLE;
@@ -222,7 +227,7 @@ bool journal_take(journal *j, const char *node, const frame *f, const void *data
     }
     if (f->preamble_size && !journal_known_has_hash(&j->known, f->hash)) journal_keep_preamble(j, f);
     if (!f->is_gap) journal_known_use_hash(&j->known, f->hash, journal_latest_segment(j));
-    journal_put_frame(j, index, data, size, wall_ns);
+    journal_put_frame(j, index, f, wall_ns);
     journal_count(row, f, size);
     return true;
 }
@@ -291,10 +296,12 @@ static void journal_empty(journal_buffer *b)
 {
     for (size_t i = 0; i < arrlenu(b->preambles); i++)
         arrfree(b->preambles[i]);
+    if (arrcap(b->bytes) > JOURNAL_KEPT) arrfree(b->bytes); // of a disk that stood still
     if (b->bytes) arrsetlen(b->bytes, 0);
     if (b->pieces) arrsetlen(b->pieces, 0);
     if (b->changed) arrsetlen(b->changed, 0);
     if (b->preambles) arrsetlen(b->preambles, 0);
+    b->preamble_bytes = 0;
 }
 
 static int journal_sync_directory(const journal *j, const char *inside)

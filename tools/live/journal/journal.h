@@ -26,8 +26,7 @@ void journal_raise(journal *j, uint64_t epoch);
 uint64_t journal_cut(const journal *j); // bytes that were cut from a torn tail
 // A frame from this node. `wall_ns`: now. False: it was not even looked at, because too much waits or too many streams are
 // known.
-bool journal_take(journal *j, const char *node, const frame *f, const void *data, size_t size, int64_t wall_ns,
-                  receiver_verdict *verdict);
+bool journal_take(journal *j, const char *node, const frame *f, int64_t wall_ns, receiver_verdict *verdict);
 // With the next commit every node is told what is durable: after a connection was lost, with whatever was on its way.
 void journal_tell_all(journal *j);
 size_t journal_waiting(const journal *j); // bytes that wait for the next commit

@@ -2,7 +2,7 @@
 //
 //     lock                    held while a head runs
 //     head                    who it is: id and the epoch of its last run
-//     journal/NUMBER.segment  seglog files: rows, then what came, as it came
+//     journal/NUMBER.segment  seglog files: rows, then what came, in its order
 //     preambles               a seglog file: what frames build on, once each
 //     sessions/NAME.json      sessions
 //     status.json             what the head sees, every 2 s
@@ -17,7 +17,7 @@
 enum journal_kind {
     JOURNAL_ROW = 1,   // a node's stream: 16 bytes of stream, u64 durable so far, the node's name; the entry's time is
                        // when it was heard from. From here on the row is of this stream
-    JOURNAL_FRAME = 2, // a frame as it came; the entry's time is when
+    JOURNAL_FRAME = 2, // a frame as it came, but for its preamble; the entry's time is when
     JOURNAL_ELSEWHERE = 3, // u64 first, u64 last: another head has these
     JOURNAL_PREAMBLE = 4,  // in the file of preambles: SHA-256, preamble
     JOURNAL_MISSING = 5 // after a row: i64 since when its missing ticks are counted, u64 up to which number, then a u64

@@ -124,11 +124,29 @@ void frame_add(frame_buffer *b, const spool_tick *t)
     if (t->size) memcpy(p + FRAME_TICK, t->data, t->size);
 }
 
+static void frame_seal(unsigned char *p, const frame *f, size_t size)
+{
+    frame_put_head(p, f);
+    little_put(p + 4, size, 4);
+    little_put(p + 8, crc32c(crc32c(0, p, 8), p + 12, size - 12), 4);
+}
+
 void frame_end(frame_buffer *b, const frame *f)
 {
-    frame_put_head(b->data, f);
-    little_put(b->data + 4, b->size, 4);
-    little_put(b->data + 8, crc32c(crc32c(0, b->data, 8), b->data + 12, b->size - 12), 4);
+    frame_seal(b->data, f, b->size);
+}
+
+size_t frame_bare_size(const frame *f)
+{
+    return FRAME_HEAD + f->body_size;
+}
+
+void frame_bare(unsigned char *to, const frame *f)
+{
+    frame bare = *f;
+    bare.preamble_size = 0;
+    if (f->body_size) memcpy(to + FRAME_HEAD, f->body, f->body_size);
+    frame_seal(to, &bare, frame_bare_size(f));
 }
 
 void frame_buffer_free(frame_buffer *b)

@@ -60,6 +60,9 @@ void frame_begin(frame_buffer *b, const frame *f);
 void frame_add(frame_buffer *b, const spool_tick *t);
 void frame_end(frame_buffer *b, const frame *f); // count, is_gap, reason, first_ns and last_ns are taken from here
 void frame_buffer_free(frame_buffer *b);
+// The frame without its preamble, frame_bare_size() bytes.
+size_t frame_bare_size(const frame *f);
+void frame_bare(unsigned char *to, const frame *f);
 
 typedef struct watermark {
     unsigned char stream[16];
