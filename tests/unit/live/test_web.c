@@ -483,6 +483,45 @@ static void test_racks(void **state)
     expect_racks(&r, n, 1,
                  "one:login one:r1n1 one:r1n2 one:r2n2 one:r2n10 one:x1000c0s0b0n0 one:x1000c7s1b0n1 "
                  "one:x1001c0s0b0n0 one:x1001c0s0b0n1 one:x1001c0s0b1n0");
+    nodes_make(n, "z"); // it is looked at in the next turn
+    expect_racks(&r, n, 2,
+                 "one:login one:r1n1 one:r1n2 one:r2n2 one:r2n10 one:x1000c0s0b0n0 one:x1000c7s1b0n1 "
+                 "one:x1001c0s0b0n0 one:x1001c0s0b0n1 one:x1001c0s0b1n0 | z");
+    racks_look(&r, n, top);
+    expect_racks(&r, n, 1,
+                 "one:login one:r1n1 one:r1n2 one:r2n2 one:r2n10 one:x1000c0s0b0n0 one:x1000c7s1b0n1 "
+                 "one:x1001c0s0b0n0 one:x1001c0s0b0n1 one:x1001c0s0b1n0 one:z");
+    racks_free(&r);
+    nodes_close(n);
+}
+
+// More racks than can be told apart: the rest is none.
+static void test_many_racks(void **state)
+{
+    racks r = {.rows = NULL};
+    size_t groups;
+    char *text = memory_strdup("");
+    (void)state;
+    nodes *n = nodes_open();
+    for (int i = 1; i <= 250; i++) {
+        char name[16], *more = memory_format("%srack%d m%d\n", text, i, i);
+        free(text);
+        text = more;
+        snprintf(name, sizeof name, "m%d", i);
+        nodes_make(n, name);
+    }
+    tree_write(top, "racks", text);
+    free(text);
+    racks_look(&r, n, top);
+    racked *all = racks_order(&r, n, &groups);
+    assert_int_equal(groups, 241);
+    assert_int_equal(arrlenu(all), 250);
+    assert_string_equal(all[239].rack, "rack240");
+    for (size_t i = 240; i < 250; i++) {
+        assert_null(all[i].rack);
+        assert_int_equal(all[i].group, all[240].group);
+    }
+    arrfree(all);
     racks_free(&r);
     nodes_close(n);
 }
@@ -658,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_few_then_many),
         cmocka_unit_test(test_nodes_alike),
         cmocka_unit_test_setup_teardown(test_racks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_racks, set_up, tear_down),
         cmocka_unit_test(test_before_1970),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_rates),

@@ -82,6 +82,7 @@ typedef struct charts_row {
     const char *first, *last, *worst; // names live as long as the nodes
     char *rack;                       // of the first row of a rack
     bool begins;                      // a rack, but for the first one
+    size_t at, members;               // in the order of racks
     size_t count;
     node_state state; // of the worst
     char states[NODES_COLUMNS + 1];
@@ -124,21 +125,34 @@ static void charts_add_node(charts_row *row, const node *x, meter m, int64_t las
     row->last = x->name;
 }
 
-// Neighbours, as many rows as are drawn, no row with nodes of two racks; stb_ds. *groups: racks.
-static charts_row *charts_map_rows(web *w, meter m, int64_t last, size_t *groups)
+// Neighbours, as many rows as are drawn, no row with nodes of two racks; stb_ds.
+static charts_row *charts_split(const racked *all, size_t count)
 {
     charts_row *rows = NULL;
+    size_t per = (count + CHARTS_ROWS - 1) / CHARTS_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        bool begins = i && all[i].group != all[i - 1].group;
+        if (!i || begins || arrlast(rows).members == per) arrput(rows, ((charts_row){.begins = begins, .at = i}));
+        if ((!i || begins) && all[i].rack) arrlast(rows).rack = memory_strdup(all[i].rack);
+        arrlast(rows).members++;
+    }
+    return rows;
+}
+
+// *groups: racks. Others have their turn after each row.
+static charts_row *charts_map_rows(web *w, meter m, int64_t last, size_t *groups)
+{
     int64_t now = web_now();
     nodes_lock(w->nodes);
     racked *all = racks_order(&w->racks, w->nodes, groups);
-    size_t count = arrlenu(all), per = (count + CHARTS_ROWS - 1) / CHARTS_ROWS;
-    for (size_t i = 0; i < count; i++) {
-        bool begins = i && all[i].group != all[i - 1].group;
-        if (!i || begins || arrlast(rows).count == per) arrput(rows, ((charts_row){.begins = begins}));
-        if ((!i || begins) && all[i].rack) arrlast(rows).rack = memory_strdup(all[i].rack);
-        charts_add_node(&arrlast(rows), all[i].node, m, last, now);
-    }
+    charts_row *rows = charts_split(all, arrlenu(all));
     nodes_unlock(w->nodes);
+    for (size_t i = 0; i < arrlenu(rows); i++) {
+        nodes_lock(w->nodes);
+        for (size_t k = 0; k < rows[i].members; k++)
+            charts_add_node(&rows[i], all[rows[i].at + k].node, m, last, now);
+        nodes_unlock(w->nodes);
+    }
     arrfree(all);
     return rows;
 }

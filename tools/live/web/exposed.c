@@ -2,6 +2,9 @@
 // often reads nothing more often. What was not read has no sample; no sample has a time stamp.
 #include "exposed.h"
 
+#include "listed.h"
+#include "live/journal/long_text.h"
+
 #include "analysis/base/memory.h"
 #include "analysis/catalog/openmetrics.h"
 #include "analysis/base/stb_ds.h"
@@ -13,27 +16,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPOSED_MOST = 60 }; // values of a node, unless all are asked for
+enum {
+    EXPOSED_MOST = 60,
+    EXPOSED_TICK = 3
+}; // values of a node, unless all are asked for; the column of its last reading
 
 typedef struct exposing {
-    FILE *to;
-    char *text;
-    size_t size;
+    long_text text;
     bool openmetrics;
 } exposing;
 
-// It stays where it is: its file knows where its text and size are.
-static void exposed_begin(exposing *e, bool openmetrics)
+// These texts, one after the other; NULL ends them.
+static void exposed_put(exposing *e, const char *const *texts)
 {
-    *e = (exposing){.openmetrics = openmetrics};
-    e->to = memory_check(open_memstream(&e->text, &e->size));
+    for (; *texts; texts++)
+        long_text_put(&e->text, *texts);
 }
 
 static void exposed_end(exposing *e, http_answer *a)
 {
-    if (e->openmetrics) fputs("# EOF\n", e->to);
-    if (ferror(e->to) || fclose(e->to)) memory_exhausted();
-    a->data = e->text;
+    if (e->openmetrics) long_text_put(&e->text, "# EOF\n");
+    a->data = long_text_end(&e->text, &a->size);
     a->type = e->openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                              : "text/plain; version=0.0.4; charset=utf-8";
 }
@@ -43,20 +46,20 @@ static void exposed_family(exposing *e, const char *family, bool counter, const 
 {
     const char *end = counter && !e->openmetrics ? "_total" : "";
     char *escaped = openmetrics_escaped(help);
-    fprintf(e->to, "# HELP %s%s %s\n# TYPE %s%s %s\n", family, end, escaped, family, end,
-            counter ? "counter" : "gauge");
-    if (e->openmetrics && *unit) fprintf(e->to, "# UNIT %s %s\n", family, unit);
+    exposed_put(e, (const char *const[]){"# HELP ", family, end, " ", escaped, "\n# TYPE ", family, end,
+                                         counter ? " counter\n" : " gauge\n", NULL});
+    if (e->openmetrics && *unit) exposed_put(e, (const char *const[]){"# UNIT ", family, " ", unit, "\n", NULL});
     free(escaped);
 }
 
 // Takes the labels.
 static void exposed_sample(exposing *e, const char *family, bool counter, char *labels, double value)
 {
-    const char *open = *labels ? "{" : "", *shut = *labels ? "}" : "";
-    if (isfinite(value) && value == floor(value) && fabs(value) < 1e15)
-        fprintf(e->to, "%s%s%s%s%s %.0f\n", family, counter ? "_total" : "", open, labels, shut, value);
-    else if (isfinite(value))
-        fprintf(e->to, "%s%s%s%s%s %.17g\n", family, counter ? "_total" : "", open, labels, shut, value);
+    char number[40];
+    snprintf(number, sizeof number, value == floor(value) && fabs(value) < 1e15 ? " %.0f\n" : " %.17g\n", value);
+    if (isfinite(value))
+        exposed_put(e, (const char *const[]){family, counter ? "_total" : "", *labels ? "{" : "", labels,
+                                             *labels ? "}" : "", number, NULL});
     free(labels);
 }
 
@@ -86,6 +89,8 @@ static void exposed_put_head(exposing *e, const web_head *h)
     exposed_one(e, "netprof_head_disk_free_bytes", false, "bytes", "Free space on the disk of the journal.",
                 h->free_bytes);
     exposed_one(e, "netprof_head_commits", true, "", "Commits since the head was started.", (double)h->commits);
+    exposed_one(e, "netprof_head_commit_seconds", false, "seconds",
+                "What the longest commit of the last 2 s took the disk of the head.", (double)h->commit_ns / 1e9);
     exposed_one(e, "netprof_head_malformed_messages", true, "", "Messages that were no frames of their node.",
                 (double)h->malformed);
     exposed_one(e, "netprof_head_turned_away_messages", true, "", "Frames without room; the agents keep them.",
@@ -155,7 +160,7 @@ static double exposed_column(const node_brief *x, size_t column)
     case 0: return x->state != NODE_SILENT;
     case 1: return x->known && x->silence_ns >= 0 ? (double)x->behind : NAN;
     case 2: return x->known ? (double)x->lost : NAN;
-    case 3: return x->tick_ns ? (double)x->tick_ns / 1e9 : NAN;
+    case EXPOSED_TICK: return x->tick_ns ? (double)x->tick_ns / 1e9 : NAN;
     default: return current ? x->values[column - 4] : NAN;
     }
 }
@@ -166,11 +171,13 @@ static void exposed_put_column(exposing *e, size_t column, const node_brief *all
     const char *family = exposed_columns[column].family, *end = exposed_columns[column].counter ? "_total" : "";
     for (size_t i = 0; i < count; i++) {
         double value = exposed_column(&all[i], column);
-        if (isnan(value)) continue;
-        fputs(family, e->to);
-        fputs(end, e->to);
-        fputs(all[i].label, e->to);
-        fprintf(e->to, column == 3 ? " %.9f\n" : value == floor(value) ? " %.0f\n" : " %.9g\n", value);
+        if (!isfinite(value)) continue;
+        exposed_put(e, (const char *const[]){family, end, all[i].label, " ", NULL});
+        if (column == EXPOSED_TICK)
+            long_text_seconds(&e->text, all[i].tick_ns);
+        else
+            long_text_number(&e->text, value);
+        long_text_put(&e->text, "\n");
     }
 }
 
@@ -205,23 +212,25 @@ static void exposed_put_all(web *w, exposing *e, bool of_nodes)
 // In the lists' lane; order: "plain" or "openmetrics", of all nodes.
 static void exposed_job(void *user, char *order, http_answer *a)
 {
-    exposing e;
-    exposed_begin(&e, strcmp(order, "openmetrics") == 0);
+    exposing e = {.openmetrics = strcmp(order, "openmetrics") == 0};
+    web_list which = e.openmetrics ? LISTED_OPENMETRICS : LISTED_PLAIN;
+    if (listed_give(user, which, a)) return;
+    uint64_t turn = web_turn(user);
     exposed_put_all(user, &e, true);
     exposed_end(&e, a);
+    listed_keep(user, which, turn, a);
 }
 
 void exposed_head(void *user, const http_request *r, http_answer *a)
 {
     const char *which = http_query(r, "nodes");
-    exposing e;
+    exposing e = {.openmetrics = r->wants_openmetrics};
     if (which && strcmp(which, "all") == 0) {
         a->job = exposed_job;
         a->lane = HTTP_LISTS;
         a->order = memory_strdup(r->wants_openmetrics ? "openmetrics" : "plain");
         return;
     }
-    exposed_begin(&e, r->wants_openmetrics);
     exposed_put_all(user, &e, false);
     exposed_end(&e, a);
 }
@@ -316,8 +325,7 @@ void exposed_node(void *user, const http_request *r, http_answer *a)
     const char *set = http_query(r, "set"), *end = strstr(r->rest, "/metrics");
     bool whole = end && strcmp(end, "/metrics") == 0 && end > r->rest;
     char *name = memory_strndup(r->rest, whole ? (size_t)(end - r->rest) : 0);
-    exposing e;
-    exposed_begin(&e, r->wants_openmetrics);
+    exposing e = {.openmetrics = r->wants_openmetrics};
     nodes_lock(w->nodes);
     node *x = whole ? nodes_find(w->nodes, name) : NULL;
     bool known = x && x->last.schema;

@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 #include "racks.h"
 
+#include "cli/messages.h"
+#include "cli/terminal_text.h"
+
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 
@@ -14,16 +17,29 @@ enum { RACKS_MOST = 240 }; // groups that still can be told apart
 
 // ---- the file ----
 
-static racks_row *racks_read(const char *directory)
+static void racks_add(racks_row **rows, const char *name, char *globs)
+{
+    racks_row row = {.name = memory_strdup(name)};
+    for (char *word; (word = strsep(&globs, ","));)
+        arrput(row.globs, memory_strdup(word));
+    arrput(*rows, row);
+}
+
+// *more: lines that there was no room for.
+static racks_row *racks_read(const char *directory, size_t *more)
 {
     racks_row *rows = NULL;
     char *path = memory_format("%s/racks", directory), *line = NULL;
     size_t room = 0;
     FILE *f = fopen(path, "re");
-    while (f && getline(&line, &room, f) > 0 && arrlenu(rows) < RACKS_MOST) {
+    *more = 0;
+    while (f && getline(&line, &room, f) > 0) {
         char *save = NULL, *name = strtok_r(line, " \t\r\n", &save), *globs = strtok_r(NULL, " \t\r\n", &save);
         if (!name || *name == '#' || !globs) continue;
-        arrput(rows, ((racks_row){memory_strdup(name), memory_strdup(globs)}));
+        if (arrlenu(rows) < RACKS_MOST)
+            racks_add(&rows, name, globs);
+        else
+            ++*more;
     }
     if (f) fclose(f);
     free(line);
@@ -34,23 +50,54 @@ static racks_row *racks_read(const char *directory)
 static void racks_free_rows(racks_row *rows)
 {
     for (size_t i = 0; i < arrlenu(rows); i++) {
+        for (size_t k = 0; k < arrlenu(rows[i].globs); k++)
+            free(rows[i].globs[k]);
+        arrfree(rows[i].globs);
         free(rows[i].name);
-        free(rows[i].globs);
     }
     arrfree(rows);
 }
 
+static size_t racks_find(const racks_row *rows, const char *name)
+{
+    size_t rack = 0;
+    for (; rack < arrlenu(rows); rack++)
+        for (size_t k = 0; k < arrlenu(rows[rack].globs); k++)
+            if (fnmatch(rows[rack].globs[k], name, 0) == 0) return rack;
+    return rack;
+}
+
+typedef struct racks_found {
+    node *node;
+    size_t rack;
+} racks_found;
+
 void racks_look(racks *r, nodes *n, const char *directory)
 {
     status_seen seen = r->seen;
-    if (!status_file_is_new(directory, "racks", &seen)) return;
-    racks_row *rows = racks_read(directory), *before = r->rows;
+    bool is_new = status_file_is_new(directory, "racks", &seen);
+    size_t more = 0;
+    racks_row *rows = is_new ? racks_read(directory, &more) : r->rows, *before = r->rows;
+    uint64_t generation = r->generation + is_new;
+    racks_found *found = NULL; // thousands of names against hundreds of patterns: others do not wait for that
+    for (size_t i = 0; i < nodes_count(n); i++)
+        if (nodes_at(n, i)->rack_generation != generation)
+            arrput(found, ((racks_found){nodes_at(n, i), racks_find(rows, nodes_at(n, i)->name)}));
+    if (more)
+        warn("%s/racks: of %zu racks the first %d are told apart; nodes of the others stand with those of none",
+             safe(directory), arrlenu(rows) + more, RACKS_MOST);
+    if (!is_new && !found) return;
     nodes_lock(n);
+    for (size_t i = 0; i < arrlenu(found); i++) {
+        found[i].node->rack = found[i].rack;
+        found[i].node->rack_generation = generation;
+    }
     r->rows = rows;
     r->seen = seen;
-    r->generation++;
+    r->generation = generation;
     nodes_unlock(n);
-    racks_free_rows(before);
+    arrfree(found);
+    if (is_new) racks_free_rows(before);
 }
 
 void racks_free(racks *r)
@@ -60,26 +107,6 @@ void racks_free(racks *r)
 }
 
 // ---- which rack ----
-
-static bool racks_takes(const racks_row *row, const char *name)
-{
-    char *list = memory_strdup(row->globs), *at = list;
-    bool takes = false;
-    for (char *word; !takes && (word = strsep(&at, ","));)
-        takes = fnmatch(word, name, 0) == 0;
-    free(list);
-    return takes;
-}
-
-// Looked for once a node and file.
-static size_t racks_find(const racks *r, node *x)
-{
-    if (x->rack_generation == r->generation) return x->rack;
-    x->rack_generation = r->generation;
-    for (x->rack = 0; x->rack < arrlenu(r->rows) && !racks_takes(&r->rows[x->rack], x->name);)
-        x->rack++;
-    return x->rack;
-}
 
 // What a name begins with: all up to its last number, or the cabinet of a name like x1000c0s0b0n1.
 static size_t racks_prefix(const char *name)
@@ -93,28 +120,32 @@ static size_t racks_prefix(const char *name)
     return end;
 }
 
-static int racks_compare(const void *a, const void *b)
-{
-    const racked *x = a, *y = b;
-    if (x->group != y->group) return x->group < y->group ? -1 : 1;
-    return strverscmp(x->node->name, y->node->name);
-}
-
+// Nodes are by name already, and stay so in each rack.
 static size_t racks_by_file(const racks *r, nodes *n, racked **to)
 {
-    size_t groups = 0;
-    for (size_t i = 0; i < nodes_count(n); i++) {
-        node *x = nodes_at(n, i);
-        size_t rack = racks_find(r, x);
-        arrput(*to, ((racked){x, rack < arrlenu(r->rows) ? r->rows[rack].name : NULL, rack}));
+    size_t none = arrlenu(r->rows), groups = 0, count = nodes_count(n), next = 0;
+    size_t *places = memory_calloc(none + 1, sizeof *places); // how many are in each, then where its next one goes
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count; i++) {
+            node *x = nodes_at(n, i);
+            size_t rack = x->rack_generation == r->generation ? x->rack : none; // none: it came just now
+            if (!pass)
+                places[rack]++;
+            else
+                (*to)[places[rack]++] = (racked){x, rack < none ? r->rows[rack].name : NULL, rack};
+        }
+        for (size_t i = 0; !pass && i <= none; i++) {
+            size_t size = places[i];
+            groups += size > 0;
+            places[i] = next;
+            next += size;
+        }
+        if (!pass && count) arrsetlen(*to, count);
     }
-    if (*to) qsort(*to, arrlenu(*to), sizeof(**to), racks_compare);
-    for (size_t i = 0; i < arrlenu(*to); i++)
-        groups += !i || (*to)[i].group != (*to)[i - 1].group;
+    free(places);
     return groups;
 }
 
-// Nodes are by name already, so that those which begin alike stand together.
 static size_t racks_by_name(nodes *n, racked **to)
 {
     size_t groups = 0;

@@ -8,7 +8,7 @@
 
 // A line of DIR/racks: "NAME GLOBS", nodes like these, by commas.
 typedef struct racks_row {
-    char *name, *globs;
+    char *name, **globs; // stb_ds
 } racks_row;
 
 typedef struct racks {
@@ -24,7 +24,8 @@ typedef struct racked {
     size_t group;     // of all in one rack the same
 } racked;
 
-// Reads the file where it is new. Not locked: it locks.
+// Reads the file where it is new, and finds the rack of each node that is new. Of the thread that makes nodes; not locked: it
+// locks where others read.
 void racks_look(racks *r, nodes *n, const char *directory);
 // All nodes, rack by rack in the order of the file, those of none behind them; without a file by what their names begin with,
 // where that makes groups. By name in each. *groups: how many, 1 where there is nothing to tell them apart. stb_ds.

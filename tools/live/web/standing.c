@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "standing.h"
 
+#include "listed.h"
+#include "live/journal/long_text.h"
 #include "live/journal/sessions.h"
 #include "live/spool/spool_model.h"
 
@@ -19,68 +21,63 @@ enum { STANDING_FINDINGS = 6, STANDING_NODES = 2000, STANDING_OUT = 12 };
 
 // ---- a node ----
 
-// A text by hand: of thousands of nodes a tree of values takes many times as long to make.
-typedef struct standing_text {
-    FILE *to;
-    char *text;
-    size_t size;
-} standing_text;
-
-static void standing_text_begin(standing_text *t)
-{
-    *t = (standing_text){.text = NULL};
-    t->to = memory_check(open_memstream(&t->text, &t->size));
-}
-
-static void standing_text_end(standing_text *t, http_answer *a)
-{
-    if (ferror(t->to) || fclose(t->to)) memory_exhausted();
-    a->data = t->text;
-    a->size = t->size;
-}
-
 // What is not measured is not there.
-static void standing_put_measured(FILE *to, const char *key, bool measured, double value)
+static void standing_put_number(long_text *to, const char *key, bool measured, double value)
 {
-    if (measured && isfinite(value)) fprintf(to, ",\"%s\":%.9g", key, value);
+    if (!measured || !isfinite(value)) return;
+    long_text_put(to, key);
+    long_text_number(to, value);
 }
 
-static void standing_put_node(FILE *to, const node_brief *x)
+static void standing_put_count(long_text *to, const char *key, uint64_t value)
 {
-    fprintf(to, "{\"node\":%s,\"state\":\"%s\"", x->json, node_state_name(x->state));
-    if (x->silence_ns >= 0) fprintf(to, ",\"silent_s\":%.9g", (double)x->silence_ns / 1e9);
-    fprintf(to, ",\"behind_ticks\":%llu,\"lost_ticks\":%llu,\"durable_ticks\":%llu", (unsigned long long)x->behind,
-            (unsigned long long)x->lost, (unsigned long long)x->durable);
+    long_text_put(to, key);
+    long_text_count(to, value);
+}
+
+static void standing_put_node(long_text *to, const node_brief *x)
+{
+    long_text_put(to, "{\"node\":");
+    long_text_put(to, x->json);
+    long_text_put(to, ",\"state\":\"");
+    long_text_put(to, node_state_name(x->state));
+    long_text_put(to, "\"");
+    standing_put_number(to, ",\"silent_s\":", x->silence_ns >= 0, (double)x->silence_ns / 1e9);
+    standing_put_count(to, ",\"behind_ticks\":", x->behind);
+    standing_put_count(to, ",\"lost_ticks\":", x->lost);
+    standing_put_count(to, ",\"durable_ticks\":", x->durable);
     if (x->tick_ns) {
-        json_object *time = web_time(x->tick_ns);
-        fprintf(to, ",\"last_tick\":%s", time ? json_to_text(time, JSON_C_TO_STRING_PLAIN) : "null");
-        json_object_put(time);
+        long_text_put(to, ",\"last_tick\":");
+        long_text_time(to, x->tick_ns);
     }
-    if (x->interval_ns) fprintf(to, ",\"interval_s\":%.9g", (double)x->interval_ns / 1e9);
-    standing_put_measured(to, "sent_bytes_per_s", x->measured, x->values[METER_SENT]);
-    standing_put_measured(to, "received_bytes_per_s", x->measured, x->values[METER_RECEIVED]);
-    standing_put_measured(to, "transmit_blocked_share", x->measured, x->values[METER_PAUSED]);
-    standing_put_measured(to, "gpu_busy_share", x->has_gpus, x->values[METER_GPU]);
-    putc('}', to);
+    standing_put_number(to, ",\"interval_s\":", x->interval_ns != 0, (double)x->interval_ns / 1e9);
+    standing_put_number(to, ",\"sent_bytes_per_s\":", x->measured, x->values[METER_SENT]);
+    standing_put_number(to, ",\"received_bytes_per_s\":", x->measured, x->values[METER_RECEIVED]);
+    standing_put_number(to, ",\"transmit_blocked_share\":", x->measured, x->values[METER_PAUSED]);
+    standing_put_number(to, ",\"gpu_busy_share\":", x->has_gpus, x->values[METER_GPU]);
+    long_text_put(to, "}");
 }
 
 // In the lists' lane.
 static void standing_nodes_job(void *user, char *order, http_answer *a)
 {
-    const web *w = user;
-    size_t count;
-    node_brief *all = nodes_briefs(w->nodes, &count);
-    standing_text t;
+    web *w = user;
     (void)order;
-    standing_text_begin(&t);
-    fprintf(t.to, "{\"total_nodes\":%zu,\"nodes\":[", count);
+    if (listed_give(w, LISTED_NODES, a)) return;
+    size_t count;
+    uint64_t turn = web_turn(w);
+    node_brief *all = nodes_briefs(w->nodes, &count);
+    long_text t = {.text = NULL};
+    standing_put_count(&t, "{\"total_nodes\":", count);
+    long_text_put(&t, ",\"nodes\":[");
     for (size_t i = 0; i < count; i++) {
-        if (i) putc(',', t.to);
-        standing_put_node(t.to, &all[i]);
+        if (i) long_text_put(&t, ",");
+        standing_put_node(&t, &all[i]);
     }
-    fputs("]}", t.to);
-    standing_text_end(&t, a);
+    long_text_put(&t, "]}");
+    a->data = long_text_end(&t, &a->size);
     free(all);
+    listed_keep(w, LISTED_NODES, turn, a);
 }
 
 static void standing_in_lane(http_answer *a, void (*job)(void *, char *, http_answer *))
@@ -186,6 +183,16 @@ static json_object *standing_event(web_severity s, int64_t at_ns, const char *na
     return o;
 }
 
+static void standing_add_away(void *user, node *x)
+{
+    json_object *away = user;
+    node_state s = node_state_of(x, web_now());
+    if (s == NODE_ON_TIME) return;
+    char *text = standing_node_words(x, s);
+    json_append(away, standing_event(standing_severity(s), x->tick_ns, x->name, text, true));
+    free(text);
+}
+
 // In the lists' lane: with the verdict of every node.
 static void standing_findings_job(void *user, char *order, http_answer *a)
 {
@@ -195,16 +202,7 @@ static void standing_findings_job(void *user, char *order, http_answer *a)
     bool known = o != NULL;
     if (!o) o = json_new_object();
     if (!known) json_put_text(o, "message", "nothing is judged here: no netprof findings runs beside the head");
-    nodes_lock(w->nodes);
-    for (size_t i = 0; i < nodes_count(w->nodes); i++) {
-        const node *x = nodes_at(w->nodes, i);
-        node_state s = node_state_of(x, web_now());
-        if (s == NODE_ON_TIME) continue;
-        char *text = standing_node_words(x, s);
-        json_append(away, standing_event(standing_severity(s), x->tick_ns, x->name, text, true));
-        free(text);
-    }
-    nodes_unlock(w->nodes);
+    nodes_visit(w->nodes, standing_add_away, away);
     json_put(o, "judged", json_new_boolean(known));
     json_put(o, "nodes_not_on_time", away);
     web_answer(a, o);

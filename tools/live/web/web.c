@@ -119,6 +119,7 @@ static void web_read_head(json_object *o, web_head *h)
     h->process = (int64_t)status_file_number(o, "process");
     h->journal_bytes = status_file_number(o, "journal_bytes");
     h->journal_limit = status_file_number(o, "journal_limit");
+    h->commit_ns = (int64_t)status_file_number(o, "commit_ns");
     h->commits = status_file_number(o, "commits");
     h->malformed = status_file_number(o, "malformed");
     h->turned_away = status_file_number(o, "turned_away");
@@ -185,8 +186,18 @@ void web_look(web *w)
     judged_free(&before);
 }
 
+uint64_t web_turn(web *w)
+{
+    nodes_lock(w->nodes);
+    uint64_t turn = w->looks;
+    nodes_unlock(w->nodes);
+    return turn;
+}
+
 void web_free(web *w)
 {
+    for (size_t i = 0; i < LISTED_KINDS; i++)
+        free(w->listed[i].text);
     judged_free(&w->judged);
     racks_free(&w->racks);
 }
