@@ -41,10 +41,15 @@ write_status() {
     grep -q '^good ' <<<"$output"
 }
 
-# A head's directory with four nodes, a job in which n03 is held and n04 runs out of memory: its last reading is just now.
-play_job() {
+# A job in which n03 is held and n04 runs out of memory.
+make_job() {
     mkdir job
     "$NETPROF_TEST_BUILD/tests/make_job" -n 4 -t 40 -k 2 job
+}
+
+# A head's directory with these four nodes: its last reading is just now.
+play_job() {
+    [ -d job ] || make_job
     "$NETPROF_TEST_BUILD/tests/live_play" head job/n0*.netprof
 }
 
@@ -78,6 +83,10 @@ assert all(f["begin_ns"] == d["end_ns"] == f["last_seen_ns"] and f["end_ns"] is 
 }
 
 @test "findings: of a session with too many nodes for that, they are compared by the fast set, and each is judged by all of it" {
+    make_job
+    netprof convert job/n02.netprof n02.json
+    sed -i -E 's/("speed_mbps": *")200000"/\1100000"/g' n02.json
+    netprof convert n02.json job/n02.netprof # its links run at half the others' speed, which alone is no fault
     play_job
     netprof session start run7 --dir head --nodes 'n*' --since 20s 2>/dev/null
     netprof findings --dir head --once --lag 1ms --whole 3
@@ -103,6 +112,7 @@ rank = ["watch", "warn", "high", "critical"].index
 apart, together, live = found("apart.json"), found("together.json"), found("live.json")
 expected = {k: max((x[k] for x in (apart, together) if k in x), key=rank) for k in apart.keys() | together.keys()}
 assert not any(k[2] == "samples-missing" for k in live), "fewer readings were meant"
+assert ("n02", "node-settings") in {(k[0], k[2]) for k in together.keys() - apart.keys()}, "a comparison alone gives it"
 assert live == expected, (live, expected)
 PYTHON
     [ "$(ls head/findings.work)" = "" ]

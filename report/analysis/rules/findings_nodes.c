@@ -152,18 +152,23 @@ static bool nodes_less_is_worse(const rule *x)
     return false;
 }
 
-char *findings_others_text(const rule *x, double value, const double *others, size_t count)
+// most: of the others; NAN: not all of them are known.
+static char *nodes_others_text(const rule *x, double value, double most, size_t count)
 {
     char most_text[48];
-    double most = 0;
     if (count < 2 || !findings_is_of_faults(x) || nodes_less_is_worse(x)) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (isnan(others[i]) || 2 * others[i] > value) return NULL;
-        if (others[i] > most) most = others[i];
-    }
+    if (isnan(most) || 2 * most > value) return NULL;
     if (!(most > 0)) return memory_format("; none on the %zu other nodes", count);
     finding_number_text(x, most, most_text, sizeof most_text);
     return *most_text ? memory_format("; at most %s on the %zu other nodes", most_text, count) : NULL;
+}
+
+char *findings_others_text(const rule *x, double value, const double *others, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count && !isnan(most); i++)
+        if (!(others[i] <= most)) most = others[i];
+    return nodes_others_text(x, value, most, count);
 }
 
 // The worst value of a rule on a node; NAN: nothing to judge there; INFINITY: of a device it could not be judged.
@@ -175,33 +180,77 @@ static double nodes_worst(const findings *f, const rule *x)
     return most;
 }
 
+// A rule's worst values, of all nodes, once: thousands of nodes may each have a fault.
+typedef struct nodes_values {
+    const rule *rule;
+    double *worst;       // of each node, as nodes_worst()
+    size_t unknown;      // nodes
+    double most, second; // the two largest, at least 0
+} nodes_values;
+
+static nodes_values nodes_value(const findings_node *nodes, size_t count, const rule *x)
+{
+    nodes_values v = {.rule = x, .worst = memory_calloc(count + 1, sizeof *v.worst)};
+    for (size_t i = 0; i < count; i++) {
+        double one = v.worst[i] = nodes_worst(nodes[i].f, x);
+        v.unknown += isnan(one) != 0;
+        if (one > v.second) v.second = one;
+        if (one > v.most) {
+            v.second = v.most;
+            v.most = one;
+        }
+    }
+    return v;
+}
+
+static const nodes_values *nodes_find_values(nodes_values **all, const findings_node *nodes, size_t count,
+                                             const rule *x)
+{
+    for (size_t i = 0; i < arrlenu(*all); i++)
+        if ((*all)[i].rule == x) return &(*all)[i];
+    arrput(*all, nodes_value(nodes, count, x));
+    return &arrlast(*all);
+}
+
 static void nodes_tell_alone(findings_node *nodes, size_t count)
 {
-    double *others = memory_calloc(count + 1, sizeof *others);
+    nodes_values *all = NULL;
     for (size_t n = 0; n < count; n++)
         for (size_t i = 0; i < nodes[n].f->count; i++) {
             finding *x = &nodes[n].f->items[i];
-            size_t known = 0;
             if (x->severity < SEVERITY_WATCH || x->of_nodes || !findings_is_of_faults(x->rule)) continue;
-            for (size_t k = 0; k < count; k++)
-                if (k != n) others[known++] = nodes_worst(nodes[k].f, x->rule);
-            char *text = findings_others_text(x->rule, x->value, others, known);
+            const nodes_values *v = nodes_find_values(&all, nodes, count, x->rule);
+            double own = v->worst[n], most = own >= v->most ? v->second : v->most;
+            bool known = v->unknown == (isnan(own) ? 1u : 0u);
+            char *text = nodes_others_text(x->rule, x->value, known ? most : NAN, count - 1);
             if (text) text_append(&x->claim, "%s", text);
             free(text);
         }
-    free(others);
+    for (size_t i = 0; i < arrlenu(all); i++)
+        free(all[i].worst);
+    arrfree(all);
 }
 
 // ---- all ----
 
+static int nodes_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static bool nodes_are_different(const findings_node *nodes, size_t count)
 {
+    const char **names = memory_array(NULL, count + 1, sizeof *names);
+    bool different = count > 1;
     for (size_t i = 0; i < count; i++) {
-        if (!nodes[i].name || !*nodes[i].name) return false;
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(nodes[i].name, nodes[k].name) == 0) return false;
+        names[i] = nodes[i].name ? nodes[i].name : "";
+        different &= *names[i] != 0;
     }
-    return count > 1;
+    qsort(names, count, sizeof *names, nodes_order);
+    for (size_t i = 1; i < count; i++)
+        different &= strcmp(names[i - 1], names[i]) != 0;
+    free(names);
+    return different;
 }
 
 void findings_compare_nodes(findings_node *nodes, size_t count, const rules *set)

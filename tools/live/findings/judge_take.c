@@ -36,11 +36,16 @@ const char *judge_file_of(const judge *j, const judge_group *g, size_t host)
     return g->small ? j->hosts[host].small : j->hosts[host].file;
 }
 
-static judge_host *judge_host_of_file(judge *j, const judge_group *g, const char *file)
+// Of a group of thousands each is looked for.
+static judge_names *judge_by_file(const judge *j, const judge_group *g)
 {
-    for (size_t i = 0; i < arrlenu(g->hosts) && file; i++)
-        if (strcmp(judge_file_of(j, g, g->hosts[i]), file) == 0) return &j->hosts[g->hosts[i]];
-    return NULL;
+    judge_names *files = NULL;
+    sh_new_strdup(files);
+    for (size_t i = 0; i < arrlenu(g->hosts); i++) {
+        const char *file = judge_file_of(j, g, g->hosts[i]);
+        if (file) shput(files, file, g->hosts[i]);
+    }
+    return files;
 }
 
 static void judge_take_verdict(judge_host *h, json_object *told)
@@ -81,15 +86,15 @@ static void judge_take_findings(const judge_group *g, const judge_host *h, json_
         judge_take_finding(g, h, json_object_array_get_idx(list, i), to);
 }
 
+// The worst first; of one severity as they are.
 static void judge_sort_by_severity(judge_raw *raw)
 {
-    for (size_t i = 1; i < arrlenu(raw); i++) { // stable, and nearly sorted
-        judge_raw x = raw[i];
-        size_t k = i;
-        for (; k > 0 && raw[k - 1].severity < x.severity; k--)
-            raw[k] = raw[k - 1];
-        raw[k] = x;
-    }
+    judge_raw *sorted = NULL;
+    for (int s = SEVERITIES; s-- > 0;)
+        for (size_t i = 0; i < arrlenu(raw); i++)
+            if ((int)raw[i].severity == s) arrput(sorted, raw[i]);
+    if (sorted) memcpy(raw, sorted, arrlenu(sorted) * sizeof *raw);
+    arrfree(sorted);
 }
 
 void judge_take_group(judge *j, judge_group *g, judge_raw **to)
@@ -99,13 +104,17 @@ void judge_take_group(judge *j, judge_group *g, judge_raw **to)
     g->severity = judge_verdict(g->told, &text);
     g->text = memory_strdup(text ? text : "");
     if (json_object_object_get_ex(g->told, "hosts", &hosts) && json_object_is_type(hosts, json_type_array)) {
+        judge_names *files = judge_by_file(j, g);
         for (size_t i = 0; i < json_object_array_length(hosts); i++) {
             json_object *one = json_object_array_get_idx(hosts, i);
-            judge_host *h = judge_host_of_file(j, g, judge_text(one, "files"));
-            if (!h) continue;
+            const char *file = judge_text(one, "files");
+            ptrdiff_t at = file ? shgeti(files, file) : -1;
+            if (at < 0) continue;
+            judge_host *h = &j->hosts[files[at].value];
             judge_take_verdict(h, one);
             judge_take_findings(g, h, one, to);
         }
+        shfree(files);
     } else if (arrlenu(g->hosts) == 1) {
         judge_take_verdict(&j->hosts[g->hosts[0]], g->told);
         judge_take_findings(g, &j->hosts[g->hosts[0]], g->told, to);
