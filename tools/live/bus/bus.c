@@ -11,12 +11,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 enum { BUS_SERVERS = 16, BUS_SUBSCRIPTIONS = 20, BUS_PENDING_MESSAGES = 10000000, BUS_PENDING_BYTES = 256 << 20 };
 
-static const int64_t bus_pause_ns = 5000000000, // before a connection that was given up is begun anew
-    bus_join_pause_ns = 1000000000;
+// Before a connection that was given up is begun anew, and before it is told again who this is: once to twice as long, so that
+// thousands that lost the same server do not come back in the same instant.
+static const int64_t bus_pause_ns = 5000000000, bus_join_pause_ns = 1000000000;
 enum { BUS_JOIN_MS = 3000 };
 
 typedef struct bus_listener {
@@ -253,6 +255,13 @@ static int64_t bus_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static int64_t bus_pause(int64_t least_ns)
+{
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) random = 0; // then it is the least
+    return least_ns + (int64_t)((double)least_ns * random / UINT32_MAX);
+}
+
 static natsStatus bus_listen(bus *b, bus_listener *l)
 {
     natsStatus s = natsConnection_Subscribe(&l->subscription, b->connection, l->subject, bus_on_message, l);
@@ -265,7 +274,7 @@ static void bus_begin_anew(bus *b)
 {
     if (b->connection && !natsConnection_IsClosed(b->connection)) return;
     if (bus_now() < b->again_at_ns) return;
-    b->again_at_ns = bus_now() + bus_pause_ns;
+    b->again_at_ns = bus_now() + bus_pause(bus_pause_ns);
     for (size_t i = 0; i < b->count; i++) {
         natsSubscription_Destroy(b->listeners[i].subscription);
         b->listeners[i].subscription = NULL;
@@ -273,7 +282,7 @@ static void bus_begin_anew(bus *b)
     natsConnection_Destroy(b->connection);
     b->connection = NULL;
     if (b->join_options && bus_is_refused(b) && !bus_join(b)) {
-        b->again_at_ns = bus_now() + bus_join_pause_ns;
+        b->again_at_ns = bus_now() + bus_pause(bus_join_pause_ns);
         return;
     }
     natsStatus s = bus_connect(b);
