@@ -93,7 +93,8 @@ static void cmd_nsys_print_table(const nsys_table *t, bool *first)
                               {bytes ? "StdDev (MB)" : "StdDev (ns)", COLUMN_RIGHT},
                               {t->of_title ? t->of_title : "Of", COLUMN_LEAN},
                               {t->name_title, COLUMN_WRAP}};
-    size_t most = all ? t->row_count : (size_t)top, shown = most < t->row_count ? most : t->row_count;
+    const size_t most = (size_t)top; // gcc 10 warns of it as a part of what follows
+    const size_t shown = all || most > t->row_count ? t->row_count : most;
     if (!*first) putchar('\n');
     *first = false;
     printf("%s (%s)\n", t->title, t->name);
