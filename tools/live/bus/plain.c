@@ -76,7 +76,8 @@ static int64_t plain_now_ms(void)
 static bool plain_write(int fd, struct iovec *parts, size_t count)
 {
     while (count) {
-        const struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+        struct msghdr message = {.msg_iov = parts};
+        message.msg_iovlen = (__typeof__(message.msg_iovlen))count; // size_t, and with musl int
         ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return false;
