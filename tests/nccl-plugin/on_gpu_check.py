@@ -3,6 +3,7 @@
 #        on_gpu_check.py pair WITHOUT.json WITH.json
 #        on_gpu_check.py bytes RANK0.json RANK1.json NCCL.json BEFORE AFTER INTERFACE   (bytes that the interfaces had sent)
 #        on_gpu_check.py mixed RANK0.json RANK1.json NCCL.json
+#        on_gpu_check.py inspector RANK0.json ALONE.json CHAINED.json OWN.json   (what its logs hold, and the plugin's files)
 import json, statistics, sys
 
 
@@ -83,5 +84,21 @@ def check_mixed(first, second, said):
     return bad
 
 
-checks = {"ratio": ratio, "pair": pair, "bytes": check_bytes, "mixed": check_mixed}
+def calls_of(said, coll):
+    return sum(row["calls"] for c in said["communicators"] for row in c["series"] if row["coll"] == coll)
+
+
+# The Inspector writes what is in its ring each time that its thread wakes, so that two runs may differ a little.
+def check_inspector(rank, alone, chained, own):
+    done, before, after, ours = read(rank), whole(alone), whole(chained), whole(own)
+    counts = [calls_of(x, "AllReduce") for x in (before, after, ours)]
+    bad = verdict(counts[0] > 0 and abs(counts[1] - counts[0]) <= 0.05 * counts[0],
+                  "all-reduces in its logs: alone %d, chained %d" % (counts[0], counts[1]))
+    bad += verdict(counts[2] == done["all_reduces"], "in netprof's files beside it: %d; the program made %d" % (counts[2], done["all_reduces"]))
+    kinds = ("bad_json", "not_object", "too_long", "no_context", "bad_value")
+    damaged = [sum(x["logs"]["outcomes"][kind] for kind in kinds) for x in (before, after)]
+    return bad + verdict(damaged[1] <= damaged[0], "bad lines in its logs: alone %d, chained %d" % tuple(damaged))
+
+
+checks = {"inspector": check_inspector, "ratio": ratio, "pair": pair, "bytes": check_bytes, "mixed": check_mixed}
 sys.exit(1 if checks[sys.argv[1]](*sys.argv[2:]) else 0)
