@@ -38,6 +38,7 @@ static struct {
     size_t bytes;
     spool_reader *spool; // NULL: ticks are made up
     spool_tick *spooled; // copies, by number from 1; stb_ds
+    size_t schemas;      // that they had, one after the other
 } swarm;
 
 static int64_t swarm_now(void)
@@ -115,6 +116,7 @@ static uint64_t swarm_look(void)
            t.number == arrlenu(swarm.spooled) + 1) {
         const spool_tick *before = arrlenu(swarm.spooled) ? &arrlast(swarm.spooled) : NULL;
         bool same = before && memcmp(before->hash, t.hash, SHA256_BYTES) == 0;
+        swarm.schemas += !same;
         t.data = swarm_copy(t.data, t.size);
         t.preamble = same ? before->preamble : swarm_copy(t.preamble, t.preamble_size);
         t.hash = same ? before->hash : swarm_copy(t.hash, SHA256_BYTES);
@@ -149,6 +151,9 @@ static uint64_t swarm_report(double seconds)
                swarm.count, seconds, (unsigned long long)ticks, (double)ticks / seconds, (unsigned long long)confirmed,
                (unsigned long long)frames, (unsigned long long)again, swarm.waits[swarm.wait_count / 2],
                swarm.waits[swarm.wait_count * 99 / 100], swarm.waits[swarm.wait_count - 1], median, slow);
+    if (swarm.schemas)
+        printf("  %zu schemas, the last one of %zu bytes: each node sent each of them\n", swarm.schemas,
+               arrlast(swarm.spooled).preamble_size);
     return ticks - confirmed;
 }
 
@@ -196,7 +201,8 @@ int main(int argc, char **argv)
             bool due = now >= n->next_ns && now < end;
             if (due) n->high = swarm.spool ? spooled : n->high + SWARM_BATCH;
             if (due) n->next_ns += 5 * second_ns;
-            if (due || n->sender.flying) swarm_send(b, &buffer, n, now);
+            if (due || n->sender.base < n->high)
+                swarm_send(b, &buffer, n, now); // also what went back and flies no more
         }
         missing = swarm_missing() > 0;
         pthread_mutex_unlock(&swarm.lock);
