@@ -88,3 +88,22 @@ PYTHON
     [ "$(head -n 1 table.csv | cut -d, -f1-4)" = file,byte,bytes,host ]
     [ "$(wc -l <table.csv)" = 3 ]
 }
+
+@test "memory: a JSON file of many readings is read one by one, in a few times the size of one" {
+    cd "$BATS_TEST_TMPDIR"
+    netprof-sim create root --nics 8
+    netprof collect -q --root root -n 1 -o one.json 2>/dev/null
+    netprof collect -q --root root -n 10 -t 10ms -o ten.json 2>/dev/null
+    # most KIB COMMAND…: its largest resident memory
+    most() { python3 -c 'import os, resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"; }
+    one=$(most netprof export --to csv -o one.csv one.json)
+    ten=$(most netprof export --to csv -o ten.csv ten.json)
+    size=$(($(stat -c %s ten.json) / 1024))
+    echo "$size KiB of JSON: $one and $ten KiB of memory"
+    ((size > 6000))
+    ((ten < one + 5 * size)) # it was fifteen times the file's size
+    most netprof convert ten.json ten.netprof
+    [ "$(netprof diff --json ten.json | jq -S .deltas)" = "$(netprof diff --json ten.netprof | jq -S .deltas)" ]
+}
