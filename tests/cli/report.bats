@@ -409,7 +409,7 @@ explained() {
     simulated
     netprof report --brief -o a.html before.netprof after.netprof
     refute grep -qE '@media \(max-width' a.html # a sheet is narrower than a telephone's limit in CSS pixels
-    grep -q '@media screen and (max-width:820px)' a.html
+    grep -q '@media screen and (max-width:680px)' a.html
     grep -q 'li,.verdict,.beside{break-inside:avoid}' a.html
 }
 

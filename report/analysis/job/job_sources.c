@@ -171,13 +171,13 @@ job_join job_device_join(job_meter meter)
 
 // Meters watched step by step, so that episodes are found whatever the width of the bins.
 static const job_watch_row watches[] = {
-    {JOB_HOLDING, "nic-holding", "NIC held its senders", 0.05, 30, SEVERITY_HIGH, "back-pressure",
+    {JOB_HOLDING, "nic-holding", "NIC holds others", 0.05, 30, SEVERITY_HIGH, "back-pressure",
      "own: more than 5 % of the time for 30 s",
      "Look at what keeps this host from draining: host write back-pressure, translation misses, its memory; or many "
      "send "
      "to it at once",
      "ingress-paused eth-pause-tx"},
-    {JOB_PAUSED, "nic-paused", "NIC held by the network", 0.05, 30, SEVERITY_HIGH, "congestion",
+    {JOB_PAUSED, "nic-paused", "NIC paused", 0.05, 30, SEVERITY_HIGH, "congestion",
      "own: more than 5 % of the time for 30 s",
      "Look at where this NIC sends to, not at its host: a receiver that drains slowly (nic-holding, ingress-paused), "
      "many "

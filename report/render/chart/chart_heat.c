@@ -135,8 +135,8 @@ static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, si
 {
     enum { HEADS = 24 };
     const heat *h = x->data;
-    bool numbers = h->column_count <= HEAT_COLUMNS;
-    double right = h->noted ? 110 : numbers ? 0 : 84, label = 0, unit = 0;
+    bool numbers = h->column_count <= HEAT_COLUMNS, narrow = box.width < 400; // then notes are in the table alone
+    double right = narrow && numbers ? 0 : h->noted ? 110 : numbers ? 0 : 84, label = 0, unit = 0;
     for (size_t i = 0; i < h->count; i++) {
         label = fmax(label, canvas_text_width(c, h->rows[i].label, TYPE_TABLE));
         unit = fmax(unit, canvas_text_width(c, h->rows[i].unit, TYPE_AXIS));
@@ -149,7 +149,7 @@ static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, si
     double note = from + count >= h->count ? heat_note_height(h, c, box.width) : 0;
     double row = pitch * fmin(1, (given - note) / (wanted - note)), y = box.y + h->head_height;
     double heads = box.y + h->head_height - 5;
-    if (h->head_height > plain_head) heat_draw_scale(c, h, box);
+    if (h->head_height > plain_head && !narrow) heat_draw_scale(c, h, box);
     for (size_t i = 0; i < h->column_count && h->column_count <= HEADS; i++)
         canvas_text(c, first + step * ((double)i + .5), heads, h->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,
                     ALIGN_CENTER, step - 2);
@@ -173,7 +173,7 @@ static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, si
                            (canvas_box){first + step * (double)i + edge / 2, y, step - edge, row - cell_gap}, low,
                            high);
         }
-        if (*line->note)
+        if (*line->note && right > 0)
             canvas_text(c, box.x + box.width - right + 8, base, line->note, TYPE_AXIS, INK_TEXT, ALIGN_LEFT, right - 8);
         else if (!numbers)
             heat_draw_most(c, h, line, box.x + box.width - right + 8, right - 8, base);
@@ -184,12 +184,13 @@ static void heat_draw(const chart *x, canvas *c, canvas_box box, size_t from, si
 
 static void heat_fill_twin(chart *x, const heat *h)
 {
-    x->twin.columns = h->column_count + 2;
+    x->twin.columns = h->column_count + 2 + h->noted;
     x->twin.right = ~UINT64_C(3);
     chart_cell(&x->twin, "");
     chart_cell(&x->twin, "unit");
     for (size_t i = 0; i < h->column_count; i++)
         chart_cell(&x->twin, h->columns[i]);
+    if (h->noted) chart_cell(&x->twin, "where");
     for (size_t r = 0; r < h->count; r++) {
         const heat_row *row = &h->rows[r];
         chart_cell(&x->twin, row->label);
@@ -197,6 +198,7 @@ static void heat_fill_twin(chart *x, const heat *h)
         for (size_t i = 0; i < h->column_count; i++)
             chart_cell(&x->twin,
                        row->texts && row->texts[i] ? row->texts[i] : heat_cell_number(h, row, row->values[i]).text);
+        if (h->noted) chart_cell(&x->twin, row->note);
     }
 }
 

@@ -248,7 +248,9 @@ static const char sheet[] =
     "grid-template-columns:repeat(2,minmax(0,1fr));gap:0 48px;align-items:start}main>*{grid-column:1/-1;min-width:0}"
     "main>figure.half{grid-column:auto}.scroll svg{width:calc(var(--w)*1.4px);min-width:0}"
     ".beside .scroll svg{width:calc(var(--w)*2.2px)}main>figure.alone .scroll svg{width:calc(var(--w)*1.9px)}}\n"
-    "@media screen and (max-width:820px){.wide{display:none}.narrow{display:block}.scroll "
+    // A tablet has room for the wide charts, with whole names; a telephone has not.
+    "@media screen and (min-width:681px) and (max-width:820px){.scroll svg{min-width:0}}\n"
+    "@media screen and (max-width:680px){.wide{display:none}.narrow{display:block}.scroll "
     "svg{width:calc(var(--w)*2.5px)}}\n"
     "@media screen and (max-width:600px){body{padding:16px 16px 40px}h1{font-size:26px}h2{font-size:22px}"
     ".verdict{padding:12px}.verdict li{grid-template-columns:18px 70px minmax(0,1fr)}"

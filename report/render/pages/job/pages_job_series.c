@@ -264,11 +264,9 @@ static void job_series_add_shares(const job_view *v, document *doc)
         of_phases[phases++] =
             (share_segment){"in no phase", arena_text(v->memory, job_view_energy_number(e->total_j - named).text),
                             e->total_j - named, INK_EMPTY};
-    share_row rows[2] = {{"by part",
-                          arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "",
-                                       job_view_energy_number(e->total_j).text),
-                          of_parts, parts_count},
-                         {"by phase", arena_text(v->memory, number_prefixed(e->total_j, "J").text), of_phases, phases}};
+    const char *total =
+        arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "", job_view_energy_number(e->total_j).text);
+    share_row rows[2] = {{"by part", total, of_parts, parts_count}, {"by phase", total, of_phases, phases}};
     const char *question = arena_format(v->memory, "where did the energy go? %s", e->how ? e->how : "");
     document_add(doc, chart_shares((chart_head){"energy", "Energy to solution", question}, rows, phases ? 2 : 1));
 }

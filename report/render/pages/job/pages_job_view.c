@@ -1,4 +1,5 @@
 #include "pages_job_view.h"
+#include "analysis/job/job_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,11 +102,12 @@ static void job_view_make_gaps(job_view *v)
 
 // ---- incidents ----
 
-// "n11 paused": who, in few words.
+// "n11 NIC paused": who, in few words.
 static const char *job_view_incident_label(const job_view *v, const job_finding *f)
 {
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
-    return arena_format(v->memory, "%.24s%s%.24s", node, *node ? " " : "", f->rule);
+    const char *words = job_incident_words(f->meter);
+    return arena_format(v->memory, "%.24s%s%.24s", node, *node ? " " : "", words ? words : f->rule);
 }
 
 static void job_view_make_incidents(job_view *v)
