@@ -263,7 +263,8 @@ static chart matrix_of(const char *name, const char *label, bool medians)
     static const size_t groups[] = {0, 0, 1, 1};
     static const double late[] = {1e-6, 40e-6, NAN, 0};
     const char *const labels[] = {"rank 0", label, "rank 2", "rank 3"}, *const nodes[] = {label, "n2"};
-    const matrix_cell cells[] = {{0, 1, 1e-6}, {1, 2, 40e-6}, {1, 3, 41e-6}, {2, 3, NAN}, {3, 0, 0}};
+    const matrix_cell cells[] = {
+        {0, 1, 1e-6, false}, {1, 2, 40e-6, false}, {1, 3, 41e-6, false}, {2, 3, NAN, false}, {3, 0, 0, false}};
     const matrix_style style = {.labels = labels,
                                 .groups = groups,
                                 .nodes = nodes,
