@@ -298,7 +298,10 @@ static bool plain_stay(plain *p, plain_link *l)
 static void *plain_run(void *user)
 {
     plain *p = user;
-    unsigned seed = (unsigned)plain_now_ms() ^ (unsigned)getpid();
+    unsigned seed =
+        (unsigned)plain_now_ms() ^ (unsigned)getpid(); // alike on nodes that started together, but for the name
+    for (const char *c = p->name; *c; c++)
+        seed = 31 * seed + (unsigned char)*c;
     struct pollfd end = {.fd = p->wake[0], .events = POLLIN};
     int pause = 0;
     while (poll(&end, 1, pause) == 0) { // all nodes at once would be too many
