@@ -393,6 +393,31 @@ static void late_host_by_little(void **unused)
     }
 }
 
+// One of its ranks, in one communicator, is the last in seven of ten calls by chance (seed 3): it is the host all the same.
+// A rank that is late in each call is late by itself, and explains its host.
+static void late_host_and_a_rank_of_it(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 2; seed <= 4; seed++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = seed, .side = 2, .late_node = 4, .late_us = 200, .records = 12000});
+        assert_string_equal(o.f.items[0].rule->name, "nccl-late-host");
+        assert_string_equal(o.f.items[0].device, o.truth.late_host);
+        accuses_only(&o.f, 1);
+        const nccl_finding *rank = find(&o.f, "nccl-late-rank");
+        assert_int_equal(rank != NULL, seed == 3);
+        if (rank) assert_string_equal(rank->explained_by, "nccl-late-host");
+        end(&o);
+        make(&o, (nccl_generate_plan){
+                     .seed = seed, .side = 2, .late_rank = 14, .late_node = 4, .late_us = 200, .records = 12000});
+        rank = find(&o.f, "nccl-late-rank");
+        assert_non_null(rank);
+        assert_true(rank->severity > SEVERITY_INFO);
+        assert_int_equal(o.n.processes[o.n.members[rank->member].process].pid, o.truth.late_pid);
+        end(&o);
+    }
+}
+
 // What transfers waited for: a row, a column, a cell of the matrix of senders and receivers, in all three forms.
 static void peers(void **unused)
 {
@@ -635,6 +660,7 @@ int main(void)
         cmocka_unit_test(slow_node_of_few),
         cmocka_unit_test(late_and_slow),
         cmocka_unit_test(late_host_by_little),
+        cmocka_unit_test(late_host_and_a_rank_of_it),
         cmocka_unit_test(peers),
         cmocka_unit_test(peers_of_slow_host),
         cmocka_unit_test(peers_clean),

@@ -41,7 +41,7 @@ static void nccl_findings_judge(nccl_findings_making *m, const nccl_comparison *
     nccl_findings_late_ranks(m);
     nccl_findings_early_ranks(m);
     nccl_findings_late_hosts(m);
-    nccl_findings_explain_often_late(m);
+    nccl_findings_explain_late_ranks(m);
     nccl_findings_slow(m);
     nccl_findings_below_peak(m);
     nccl_findings_wire_changes(m);

@@ -122,9 +122,10 @@ static bool late_judge_member(const nccl_findings_making *m, uint32_t operation,
 
 // ---- pooled: where each collective has too few calls, or the rank is late in all of them a little ----
 
-static nccl_chance late_pool_process(const nccl_findings_making *m, const nccl_process *p)
+nccl_chance nccl_findings_chance_of(const nccl_findings_making *m, uint32_t process)
 {
     const nccl *n = m->n;
+    const nccl_process *p = &n->processes[process];
     nccl_chance chance = {0};
     for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
         const nccl_member *of = &n->members[n->process_members[i]];
@@ -141,7 +142,7 @@ static bool late_judge_pooled(const nccl_findings_making *m, uint32_t process, b
 {
     const nccl *n = m->n;
     const nccl_process *p = &n->processes[process];
-    nccl_chance chance = late_pool_process(m, p);
+    nccl_chance chance = nccl_findings_chance_of(m, process);
     *x = (late){
         .operation = NCCL_NONE, .member = NCCL_NONE, .process = process, .cost_us = (double)p->waiting.judged_cost_us};
     if (chance.count > 0 && late_stands_out(x, &chance) && x->strong == strong && late_is_often(x)) return true;
@@ -295,7 +296,7 @@ static void late_add_pooled(nccl_findings_making *m, late **all)
         if (now > *k) *k = now;
     }
     for (uint32_t p = 0; p < n->process_count; p++) {
-        nccl_chance chance = late_pool_process(m, &n->processes[p]);
+        nccl_chance chance = nccl_findings_chance_of(m, p);
         if (chance.count < nccl_chance_needed(&chance)) continue;
         m->f->judged++;
         m->f->what.late++;
@@ -332,7 +333,7 @@ void nccl_findings_late_unknown(nccl_findings_making *m)
     bool missing = false;
     for (uint32_t p = 0; p < n->process_count; p++) {
         const nccl_process *x = &n->processes[p];
-        nccl_chance chance = late_pool_process(m, x);
+        nccl_chance chance = nccl_findings_chance_of(m, p);
         if (!x->waiting.records) continue; // it has nobody to wait for
         m->f->what.ranks++;
         double enough = chance.count > 0 ? nccl_chance_needed(&chance) : NCCL_LEAST_CALLS;

@@ -105,10 +105,12 @@ words_text nccl_alone_when(const nccl_alone *x);
 const nccl_alone *nccl_alone_late(const nccl_findings_making *m, uint32_t process, uint32_t operation);
 void nccl_findings_early_ranks(nccl_findings_making *m);
 void nccl_findings_late_ranks(nccl_findings_making *m);
+// How often a process was last in all that it took part in with others.
+nccl_chance nccl_findings_chance_of(const nccl_findings_making *m, uint32_t process);
 // Says of which ranks lateness could not be judged, and counts them.
 void nccl_findings_late_unknown(nccl_findings_making *m);
 void nccl_findings_late_hosts(nccl_findings_making *m);
-void nccl_findings_explain_often_late(nccl_findings_making *m);
+void nccl_findings_explain_late_ranks(nccl_findings_making *m);
 void nccl_findings_slow(nccl_findings_making *m);
 void nccl_findings_below_peak(nccl_findings_making *m);
 void nccl_findings_wire_changes(nccl_findings_making *m);
