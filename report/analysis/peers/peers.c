@@ -12,7 +12,7 @@ static bool peers_all_work(const peers_outcome *o)
     return 2 * o->low >= o->centre;
 }
 
-static bool peers_is_apart(double ratio)
+bool peers_is_apart(double ratio)
 {
     return ratio * PEERS_APART <= 1 || ratio >= PEERS_APART;
 }
@@ -23,7 +23,8 @@ typedef struct peers_group {
     const double *values;
     size_t count;
     double silent;
-    double *known; // sorted
+    const peers_spread *beside; // or NULL
+    double *known;              // sorted
     size_t known_count, working;
 } peers_group;
 
@@ -70,6 +71,21 @@ static size_t peers_index_of(const peers_group *g, double value)
     return i;
 }
 
+// What the others vary by, and how many tell so: those of other groups as well, unless these here vary more beyond chance.
+static peers_error peers_group_error(const peers_group *g, double variance, double others)
+{
+    static const double as_theirs = 0.05; // own
+    const peers_spread *beside = g->beside;
+    double here = fmax(others - 1, 0);
+    if (beside && beside->freedom > 0 &&
+        !(peers_fisher(variance / beside->variance, here, beside->freedom) < as_theirs)) {
+        double freedom = here + beside->freedom;
+        variance = (here * variance + beside->freedom * beside->variance) / freedom;
+        others = freedom + 1;
+    }
+    return peers_error_of(variance, others, 0, 1);
+}
+
 // The chance that one of this group would be as far from the others as the `far` smallest or largest are at the least.
 static double peers_group_chance(const peers_group *g, size_t low, size_t high)
 {
@@ -81,7 +97,7 @@ static double peers_group_chance(const peers_group *g, size_t low, size_t high)
     for (int way = 0; way < 2; way++) {
         peers_sum s = peers_sum_of(way ? logs : others, n, NULL);
         double scale = way ? 1 : s.mean, x = way ? log(fmax(odd, 1e-300)) : odd;
-        peers_error e = peers_error_of(s.variance / (scale * scale), s.count, 0, 1);
+        peers_error e = peers_group_error(g, s.variance / (scale * scale), s.count);
         worst = fmax(worst, peers_chance((x - s.mean) / scale, &e, s.count));
     }
     free(logs);
@@ -155,10 +171,12 @@ static void peers_weigh_two(peers_outcome *o, const peers_group *g)
         o->kind = PEERS_TWO;
 }
 
-void peers_weigh(peers_outcome *o, const double *values, size_t count, double silent, peers_mark *marks)
+void peers_weigh_beside(peers_outcome *o, const double *values, size_t count, double silent, const peers_spread *beside,
+                        peers_mark *marks)
 {
     peers_group g;
     peers_group_make(&g, values, count, silent);
+    g.beside = beside;
     *o = (peers_outcome){.kind = PEERS_ALIKE, .known = g.known_count, .always = true, .chance = NAN};
     if (g.known_count < 2) {
         o->kind = PEERS_FEW;
@@ -176,6 +194,22 @@ void peers_weigh(peers_outcome *o, const double *values, size_t count, double si
     }
     peers_mark_them(o, values, count, marks);
     free(g.known);
+}
+
+void peers_weigh(peers_outcome *o, const double *values, size_t count, double silent, peers_mark *marks)
+{
+    peers_weigh_beside(o, values, count, silent, NULL, marks);
+}
+
+void peers_spread_add(peers_spread *s, const double *values, size_t count, double silent)
+{
+    peers_outcome o;
+    peers_weigh(&o, values, count, silent, NULL);
+    peers_sum sum = peers_sum_of(values, count, NULL);
+    if (o.kind != PEERS_ALIKE || sum.count < 2) return;
+    double more = sum.count - 1, squares = s->variance * s->freedom + more * sum.variance / (sum.mean * sum.mean);
+    s->freedom += more;
+    s->variance = squares / s->freedom;
 }
 
 // ---- words ----

@@ -4,13 +4,18 @@
 //
 // How it judges. The odd one is held against the mean of the others, by Student's t with the spread that these have, in
 // shares and in logarithms (the milder counts), after Bonferroni for all that were looked at. Small groups borrow what is
-// usual elsewhere (PEERS_USUAL: 3 %, worth four peers). A difference below PEERS_APART is no finding, however certain.
+// usual elsewhere (3 %, worth four peers), and from groups beside them. A difference below PEERS_APART is no finding, however certain.
 #ifndef NETPROF_PEERS_H
 #define NETPROF_PEERS_H
 
 #include "peers_numbers.h"
 
 #define PEERS_APART 1.5 // times more, or times less: own heuristic
+// Over time, own: fewer windows tell nothing; a fifth of what is usual is a pause of the program; what is nothing has no
+// logarithm.
+#define PEERS_LEAST_WINDOWS 3
+#define PEERS_LOW           0.2
+#define PEERS_FLOOR         1e-3
 
 typedef enum peers_kind {
     PEERS_FEW = 0, // fewer than two values are known
@@ -50,10 +55,27 @@ typedef struct peers_mark {
 // marks: [count], may be NULL: who is unlike.
 void peers_weigh(peers_outcome *o, const double *values, size_t count, double silent, peers_mark *marks);
 
-// Values over time: values[i * windows + w] of peer i. Windows in which the group as a whole does little are left out.
-// An odd one must be so for three windows or more.
+// What groups vary by that are as this one: the other ports of the same nodes. Of a few peers alone that is hardly known.
+typedef struct peers_spread {
+    double variance, freedom; // variance: of shares of the mean; freedom: so many tell it
+} peers_spread;
+
+// Adds a group to it, if all in it are alike.
+void peers_spread_add(peers_spread *s, const double *values, size_t count, double silent);
+// As peers_weigh(); beside: or NULL.
+void peers_weigh_beside(peers_outcome *o, const double *values, size_t count, double silent, const peers_spread *beside,
+                        peers_mark *marks);
+
+// Values over time: values[i * windows + w] of peer i, NAN unknown. Windows in which the group as a whole does little are
+// left out. An odd one must be so for three windows or more. Who is unknown in more than half of the windows takes no part.
 void peers_follow(peers_outcome *o, const float *values, size_t count, size_t windows, double silent,
                   peers_mark *marks);
+// beside: or NULL; counts where there are too few windows to follow.
+void peers_follow_beside(peers_outcome *o, const float *values, size_t count, size_t windows, double silent,
+                         const peers_spread *beside, peers_mark *marks);
+
+// Is it so many times less, or more?
+bool peers_is_apart(double ratio);
 
 // Words instead of values (a setting); NULL unknown. Only ALIKE, FEW, TWO, ONE, SEVERAL and SPLIT; o->odd is also one of
 // those that are unlike where there are several, and *usual one of the others.

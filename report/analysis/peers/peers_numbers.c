@@ -68,15 +68,26 @@ static double peers_beta_fraction(double a, double b, double x)
     return h;
 }
 
+static double peers_beta(double a, double b, double x)
+{
+    if (!(x > 0)) return 0;
+    if (x >= 1) return 1;
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    if (x < (a + 1) / (a + b + 2)) return front * peers_beta_fraction(a, b, x) / a;
+    return 1 - front * peers_beta_fraction(b, a, 1 - x) / b;
+}
+
 double peers_student(double t, double freedom)
 {
     if (isnan(t) || !(freedom > 0)) return 1;
     if (freedom > 1e5) return erfc(fabs(t) / sqrt(2));
-    double x = freedom / (freedom + t * t), a = freedom / 2, b = 0.5;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    if (!(t * t > 0)) return 1;
-    if (x < (a + 1) / (a + b + 2)) return front * peers_beta_fraction(a, b, x) / a;
-    return 1 - front * peers_beta_fraction(b, a, 1 - x) / b;
+    return peers_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+}
+
+double peers_fisher(double ratio, double freedom, double of)
+{
+    if (!(ratio > 0 && freedom > 0 && of > 0)) return 1;
+    return peers_beta(of / 2, freedom / 2, of / (of + freedom * ratio));
 }
 
 peers_sum peers_sum_of(const double *values, size_t count, const bool *without)

@@ -7,6 +7,8 @@
 
 // The chance of a value of Student's t this far from 0, on either side.
 double peers_student(double t, double freedom);
+// The chance that a variance of so much freedom is so many times one of as much as `of`, or more, where both are the same.
+double peers_fisher(double ratio, double freedom, double of);
 // A value of the middle, of an even number the mean of both; reorders them. NAN of none.
 double peers_median(double *values, size_t count);
 

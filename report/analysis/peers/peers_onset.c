@@ -138,3 +138,16 @@ double peers_onset_height(const double *values, size_t count, peers_stretch x)
     // Of what is low a single high value is noise that a share of it overrates; of what is high, noise goes with the level.
     return level < rest ? fmax(with_level, same) : with_level;
 }
+
+void peers_onset_beside(double *own, const double *others, size_t count)
+{
+    double products = 0, squares = 0;
+    for (size_t v = 1; v < count; v++) {
+        double step = others[v] - others[v - 1];
+        products += (own[v] - own[v - 1]) * step;
+        squares += step * step;
+    }
+    double slope = squares > 0 ? fmax(0, fmin(1, products / squares)) : 1;
+    for (size_t v = 0; v < count; v++)
+        own[v] = exp(own[v] - slope * others[v]);
+}

@@ -21,4 +21,8 @@ double peers_onset_height(const double *values, size_t count, peers_stretch x);
 // The same by how much likelier the values are with this stretch than without any: the root of twice the logarithm.
 double peers_onset_evidence(const double *values, size_t count, peers_stretch x);
 
+// What a peer did, in logarithms, beside what the others did there in the mean, as far as it moved with them: in place, no
+// logarithm any more.
+void peers_onset_beside(double *own, const double *others, size_t count);
+
 #endif

@@ -57,7 +57,7 @@ static peers_kind kind_of(const double *values, size_t count, peers_outcome *o)
     return o->kind;
 }
 
-static void chances_are_students(void **state)
+static void chances_are_of_tables(void **state)
 {
     (void)state;
     // Tables of Student's t: 12.706 at 5 % for 1 degree of freedom, 2.228 for 10, 5.959 at 0.1 % for 6, and Gauss.
@@ -66,6 +66,12 @@ static void chances_are_students(void **state)
     assert_true(fabs(peers_student(5.959, 6) - 0.001) < 1e-5);
     assert_true(fabs(peers_student(1.959964, 1e9) - 0.05) < 1e-6);
     assert_true(peers_student(0, 5) >= 1);
+    // Tables of Fisher's F at 5 %: 9.55 of 2 and 3, 4.96 of 1 and 10, 2.98 of 10 and 10; at 1 %: 30.82 of 2 and 3.
+    assert_true(fabs(peers_fisher(9.552, 2, 3) - 0.05) < 1e-4);
+    assert_true(fabs(peers_fisher(4.965, 1, 10) - 0.05) < 1e-4);
+    assert_true(fabs(peers_fisher(2.978, 10, 10) - 0.05) < 1e-4);
+    assert_true(fabs(peers_fisher(30.817, 2, 3) - 0.01) < 1e-5);
+    assert_true(peers_fisher(0, 2, 3) >= 1);
 }
 
 static void medians(void **state)
@@ -340,6 +346,120 @@ static void who_alone_is_noisy_is_not_accused(void **state)
         free(values);
     }
     assert_int_equal(accused, 0);
+}
+
+// ---- where readings are missing ----
+
+typedef enum missing { MISSING_ANY, MISSING_STRETCH, MISSINGS } missing;
+
+// A fifth of all, anyhow; or a fifth of the time of one peer in one piece, every other time of the odd one.
+static void lose(float *values, size_t count, missing how, size_t odd)
+{
+    enum { FIFTH = WINDOWS / 5 };
+    size_t one = uniform() < 0.5 ? odd : (size_t)(uniform() * (double)count);
+    size_t from = (size_t)(uniform() * (WINDOWS - FIFTH + 1));
+    for (size_t w = 0; w < WINDOWS && how == MISSING_STRETCH; w++)
+        if (w >= from && w < from + FIFTH) values[one * WINDOWS + w] = NAN;
+    for (size_t i = 0; i < count * WINDOWS && how == MISSING_ANY; i++)
+        if (uniform() < 0.2) values[i] = NAN;
+}
+
+// A window tells of the odd one where it is known, and so are half of the others.
+static bool known_in(const float *values, size_t count, size_t odd, size_t w)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < count; i++)
+        others += i != odd && !isnan(values[i * WINDOWS + w]);
+    return !isnan(values[odd * WINDOWS + w]) && 2 * others >= count - 1;
+}
+
+// How many known windows of the odd one lie between two: what nobody saw begins nowhere.
+static size_t known_between(const float *values, size_t count, size_t odd, size_t a, size_t b)
+{
+    size_t n = 0;
+    for (size_t w = a < b ? a : b; w < (a < b ? b : a); w++)
+        n += known_in(values, count, odd, w);
+    return n;
+}
+
+static void the_odd_one_where_readings_are_missing(void **state)
+{
+    static const size_t counts[] = {2, 4, 8, 64};
+    static const double sds[] = {0.01, 0.05, 0.1}, shares[] = {0, 0.5, 2};
+    (void)state;
+    random_state = 23;
+    for (size_t row = 0; row < 4 * 3 * 3 * MISSINGS; row++) {
+        size_t count = counts[row % 4], in_time = 0, found = 0;
+        double sd = sds[row / 4 % 3], share = shares[row / 12 % 3];
+        missing how = (missing)(row / 36);
+        for (int turn = 0; turn < 20; turn++) {
+            peers_outcome o;
+            size_t odd = (size_t)(uniform() * (double)count), from = 20 + (size_t)(uniform() * 20);
+            float *values = series(count, sd, odd, from, share);
+            lose(values, count, how, odd);
+            peers_follow(&o, values, count, WINDOWS, silent, NULL);
+            if (o.kind == PEERS_ONE && o.odd == odd) {
+                found++;
+                in_time += known_between(values, count, odd, o.from, from) <= 2;
+                assert_int_equal(o.is_silent, !(share > 0));
+                assert_true(share > 0 ? fabs(o.value / o.centre / share - 1) < 0.15 : o.value <= silent);
+            }
+            free(values);
+        }
+        if (found < 20 || in_time < 20)
+            fail_msg("%zu peers, noise %g, at %g, %s missing: %zu of 20 found, %zu in time", count, sd, share,
+                     how == MISSING_ANY ? "any" : "a stretch", found, in_time);
+    }
+}
+
+static void healthy_groups_where_readings_are_missing(void **state)
+{
+    size_t accused = 0;
+    (void)state;
+    random_state = 29;
+    for (int set = 0; set < 400; set++) {
+        size_t count = (size_t)exp(log(2) + uniform() * log(50));
+        double sd = 0.01 + 0.29 * uniform(), lasting = set % 4 < 2 ? sd / 2 : 0;
+        float *values = series(count, sd, 0, 0, 1);
+        peers_outcome o;
+        for (size_t i = 0; i < count; i++) {
+            double own = noise(0, lasting);
+            for (size_t w = 0; w < WINDOWS; w++)
+                values[i * WINDOWS + w] *= (float)own;
+        }
+        lose(values, count, (missing)(set % MISSINGS), 0);
+        peers_follow(&o, values, count, WINDOWS, silent, NULL);
+        accused += o.kind == PEERS_ONE || o.kind == PEERS_SEVERAL;
+        free(values);
+    }
+    assert_int_equal(accused, 0);
+}
+
+// Who is not known while all do most has not done less.
+static void who_misses_the_busy_part(void **state)
+{
+    enum { PEERS = 8, SOME = 5 };
+    static const float levels[SOME] = {4, 4, 1, 1, 1};
+    float values[PEERS * SOME];
+    peers_outcome o;
+    (void)state;
+    random_state = 31;
+    for (size_t i = 0; i < PEERS * SOME; i++)
+        values[i] = levels[i % SOME] * (float)noise(0, 0.02);
+    values[3 * SOME] = values[3 * SOME + 1] = NAN;
+    peers_follow(&o, values, PEERS, SOME, silent, NULL);
+    assert_int_equal(o.kind, PEERS_ALIKE);
+    assert_int_equal(o.known, PEERS);
+    for (size_t w = 0; w < SOME; w++)
+        values[3 * SOME + w] *= 0.4F;
+    peers_follow(&o, values, PEERS, SOME, silent, NULL);
+    assert_int_equal(o.kind, PEERS_ONE);
+    assert_int_equal(o.odd, 3);
+    assert_true(fabs(o.value / o.centre - 0.4) < 0.02);
+    values[3 * SOME + 2] = NAN; // less than half is known: it takes no part
+    peers_follow(&o, values, PEERS, SOME, silent, NULL);
+    assert_int_equal(o.kind, PEERS_ALIKE);
+    assert_int_equal(o.known, PEERS - 1);
 }
 
 static void steady_groups_are_not_accused(void **state)
@@ -646,6 +766,44 @@ static int read_rules(void **state)
     return 0;
 }
 
+// ---- beside other groups ----
+
+// Of three others it is hardly known how much they vary: the other ports of the same nodes tell.
+static void what_other_groups_vary_by(void **state)
+{
+    // They vary by 5 %: half of it is 11.4 standard errors away, and by Student's t with six degrees of freedom (two, and four
+    // of what is usual) one of 9,300 healthy groups of four has such a one; 25,000 are asked for.
+    static const double own[] = {1.05, 1, 0.95, 0.5}, same[] = {1.04, 1, 0.96, 1}, wide[] = {1.6, 1, 0.7, 1.2},
+                        two[] = {1, 1, 0.5, 0.5};
+    peers_spread beside = {0};
+    peers_outcome o;
+    (void)state;
+    assert_int_equal(kind_of(own, 4, &o), PEERS_ALIKE);
+    peers_weigh_beside(&o, own, 4, silent, &beside, NULL); // no group tells nothing
+    assert_int_equal(o.kind, PEERS_ALIKE);
+    peers_spread_add(&beside, two, 4, silent); // not alike: not counted
+    peers_spread_add(&beside, (const double[]){0, 0, 0}, 3, silent);
+    assert_true(!(beside.freedom > 0));
+    for (int i = 0; i < 3; i++)
+        peers_spread_add(&beside, same, 4, silent);
+    assert_true(fabs(beside.freedom - 9) < 1e-9);
+    assert_true(fabs(beside.variance - 0.0032 / 3) < 1e-9);
+    peers_weigh_beside(&o, own, 4, silent, &beside, NULL);
+    assert_int_equal(o.kind, PEERS_ONE);
+    assert_int_equal(o.odd, 3);
+    // Those that vary more make nothing certain.
+    beside = (peers_spread){0};
+    for (int i = 0; i < 3; i++)
+        peers_spread_add(&beside, wide, 4, silent);
+    assert_true(beside.freedom > 0);
+    peers_weigh_beside(&o, (const double[]){1, 1, 1, 0.5}, 4, silent, &beside, NULL);
+    assert_int_equal(o.kind, PEERS_ALIKE);
+    // And a group that varies far more than the others is judged by itself.
+    beside = (peers_spread){.variance = 1e-4, .freedom = 9};
+    peers_weigh_beside(&o, own, 4, silent, &beside, NULL);
+    assert_int_equal(o.kind, PEERS_ALIKE);
+}
+
 // Two nodes of two ranks. Rank 1 is late to everybody on the other node; rank 2 to rank 0 alone.
 static void the_latest_sender(void **state)
 {
@@ -688,7 +846,7 @@ static int free_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chances_are_students),
+        cmocka_unit_test(chances_are_of_tables),
         cmocka_unit_test(medians),
         cmocka_unit_test(one_alone_is_named),
         cmocka_unit_test(others_are_not),
@@ -702,6 +860,10 @@ int main(void)
         cmocka_unit_test(one_that_recovered),
         cmocka_unit_test(who_alone_is_noisy_is_not_accused),
         cmocka_unit_test(steady_groups_are_not_accused),
+        cmocka_unit_test(the_odd_one_where_readings_are_missing),
+        cmocka_unit_test(healthy_groups_where_readings_are_missing),
+        cmocka_unit_test(who_misses_the_busy_part),
+        cmocka_unit_test(what_other_groups_vary_by),
         cmocka_unit_test(nics_of_a_node),
         cmocka_unit_test(a_table_of_ones_own),
         cmocka_unit_test(settings_of_nodes),

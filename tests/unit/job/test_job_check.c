@@ -182,6 +182,56 @@ static void lost_data_come_first(void **state)
     job_report_free(&job);
 }
 
+// n1's cxi1 damages 50 codewords a second. NICs of the others damage so many, or may not be read.
+typedef struct three_nodes {
+    double damaged[4]; // n2's cxi0 and cxi1, n3's; NAN: may not be read
+    const char *tail;
+} three_nodes;
+
+static void record_three(const three_nodes *x)
+{
+    for (int node = 1; node <= 3; node++) {
+        char name[16], file[32];
+        snprintf(name, sizeof name, "n%d", node);
+        snprintf(file, sizeof file, "n%d.netprof", node);
+        node_file f = node_open(tree_path(tree, file), &(node_shape){.name = name, .parts = NODE_CPU, .interval_s = 1});
+        for (int nic = 0; nic < 2; nic++)
+            if (node > 1 && isnan(x->damaged[2 * (node - 2) + nic]))
+                node_status(&f, nic ? "cxi1" : "cxi0", "hni_pcs_uncorrected_cw", NETPROF_STATUS_DENIED);
+        for (int t = 0; t <= 100; t++) {
+            node_take(&f, t);
+            for (int nic = 0; nic < 2; nic++) {
+                const char *device = nic ? "cxi1" : "cxi0";
+                double damaged = node > 1 ? x->damaged[2 * (node - 2) + nic] : nic ? 50 : 0;
+                node_add(&f, device, "hni_sts_tx_ok_octets", 5e9);
+                node_add(&f, device, "hni_pcs_uncorrected_cw", isnan(damaged) ? 0 : damaged);
+            }
+        }
+        node_close(&f);
+    }
+}
+
+// That no other node has a fault is said where it is known of all their devices.
+static void what_the_other_nodes_have(void **state)
+{
+    static const three_nodes rows[] = {
+        {{0, 0, 0, 0}, "; its peer 0; none on the 2 other nodes"},
+        {{0, 0, 0, NAN}, "; its peer 0"},
+        {{NAN, 0, 0, 0}, "; its peer 0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        record_three(&rows[i]);
+        job_report job = report_of_tree(&built_in);
+        const job_finding *x = finding_of(&job, "uncorrected-codewords");
+        assert_non_null(x);
+        assert_int_equal(x->nodes, 1);
+        size_t size = strlen(x->claim), tail = strlen(rows[i].tail);
+        if (size < tail || strcmp(x->claim + size - tail, rows[i].tail) != 0) fail_msg("row %zu: %s", i, x->claim);
+        job_report_free(&job);
+    }
+}
+
 // No table has a rule about clocks: what the samples tell of a GPU among those that are alike, check says, too.
 static void a_gpu_at_another_clock(void **state)
 {
@@ -253,6 +303,7 @@ int main(void)
         TEST(what_all_have_accuses_none),
         TEST(a_finding_of_the_table_stays),
         TEST(lost_data_come_first),
+        TEST(what_the_other_nodes_have),
         TEST(a_gpu_at_another_clock),
         TEST(nothing_stays_nothing),
         TEST(what_could_not_be_judged),

@@ -163,18 +163,49 @@ static void job_peers_free(job_peers_group *g)
 
 // ---- who is held against whom ----
 
-static void job_peers_follow_some(job_peers_group *g, const size_t *some, size_t count, peers_outcome *o)
+static void job_peers_follow_some(job_peers_group *g, const size_t *some, size_t count, const peers_spread *beside,
+                                  peers_outcome *o)
 {
     float *values = memory_calloc(count * g->windows + 1, sizeof *values);
     peers_mark *marks = memory_calloc(count + 1, sizeof *marks);
     for (size_t i = 0; i < count; i++)
         memcpy(values + i * g->windows, g->values + some[i] * g->windows, g->windows * sizeof *values);
-    peers_follow(o, values, count, g->windows, g->silent, marks);
+    peers_follow_beside(o, values, count, g->windows, g->silent, beside, marks);
     for (size_t i = 0; i < count; i++)
         g->marks[some[i]] = marks[i];
     if (o->kind == PEERS_ONE || o->kind == PEERS_TWO) o->odd = some[o->odd];
     free(values);
     free(marks);
+}
+
+// In the mean of the windows that are known; NAN: none is.
+static double job_peers_mean(const job_peers_group *g, size_t i, size_t from, size_t to)
+{
+    double sum = 0, known = 0;
+    for (size_t w = from; w < to; w++) {
+        double x = (double)g->values[i * g->windows + w];
+        if (isnan(x)) continue;
+        sum += x;
+        known++;
+    }
+    return known > 0 ? sum / known : NAN;
+}
+
+// What the nodes' other NICs vary by from node to node, where there are too few windows to tell it of each.
+static peers_spread job_peers_spread(const job_peers_group *g, size_t but, size_t rails)
+{
+    peers_spread s = {0};
+    size_t count = arrlenu(g->members);
+    double *values = memory_calloc(count + 1, sizeof *values);
+    for (size_t rail = 0; rail < rails && g->windows < 2 * PEERS_LEAST_WINDOWS; rail++) {
+        size_t n = 0;
+        if (rail == but) continue;
+        for (size_t i = 0; i < count; i++)
+            if (g->rails[i] == rail) values[n++] = job_peers_mean(g, i, 0, g->windows);
+        peers_spread_add(&s, values, n, g->silent);
+    }
+    free(values);
+    return s;
 }
 
 // The same NIC of every node, where there are nodes enough; else all NICs. The outcome is that of the one that is odd.
@@ -186,10 +217,11 @@ static void job_peers_follow(job_peers_group *g)
         rails = g->rails[i] + 1 > rails ? g->rails[i] + 1 : rails;
     for (size_t rail = 0; rail < (rails ? rails : 1); rail++) {
         peers_outcome o;
+        peers_spread beside = job_peers_spread(g, rail, rails);
         arrsetlen(some, 0);
         for (size_t i = 0; i < count; i++)
             if (!rails || g->rails[i] == rail) arrput(some, i);
-        job_peers_follow_some(g, some, arrlenu(some), &o);
+        job_peers_follow_some(g, some, arrlenu(some), &beside, &o);
         if (o.kind >= PEERS_ONE) unlike += o.unlike;
         if (o.kind > kept.kind || !rail) kept = o;
     }
@@ -499,13 +531,12 @@ static double job_peers_beside(const job_peers_group *g, size_t member, size_t f
     size_t count = arrlenu(g->members), n = 0;
     double *others = memory_calloc(count + 1, sizeof *others), own = 0;
     for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (size_t w = from; w < to; w++)
-            sum += isnan(g->values[i * g->windows + w]) ? 0 : (double)g->values[i * g->windows + w];
+        double mean = job_peers_mean(g, i, from, to);
+        if (isnan(mean)) mean = 0;
         if (i == member)
-            own = sum;
+            own = mean;
         else
-            others[n++] = sum;
+            others[n++] = mean;
     }
     if (n) job_median(others, n);
     double centre = n ? others[n / 2] : 0;
