@@ -109,12 +109,36 @@ def of_a_job(folder, seed):
         for noise in (0.01, 0.3):
             j = Job("peers-job-healthy-%dx%d-%g" % (nodes, nics, noise), seed, nodes, nics, noise=noise, load=0.4)
             yield Case(j.name, "healthy", ["job", *j.write(folder)], exits={0})
+    yield from of_a_job_with_gaps(folder, seed)
     n, i = rng.randrange(8), rng.randrange(4)
     j = Job("peers-job-silent+timeouts", seed)
     j.faults.append(lambda x, node, nic, part: slow(x, 0.0) if (node, nic) == (n, i) and part > 0.5 else
                     x.update(timeouts=10) if (node, nic) == ((n + 3) % 8, i) else None)
     yield Case(j.name, "pair", ["job", *j.write(folder)], "network-timeouts", planted=["network-timeouts", "~n%02d.*cxi%d.*alone" % (n + 1, i)],
                allowed=["retries"])
+
+
+def of_a_job_with_gaps(folder, seed):
+    """A fifth of all readings is missing, or a fifth of the time of one node (that of the odd one, or another)."""
+    rng = random.Random("gaps %d" % seed)
+    for nodes, nics in ((1, 4), (4, 2), (8, 4)):
+        for gaps in ("anyhow", "here", "elsewhere"):
+            n, i = rng.randrange(nodes), rng.randrange(nics)
+            at = n if gaps == "here" else (n + 1) % nodes
+            lost = {(a, k) for a in range(nodes) for k in range(120) if k and rng.random() < 0.2} if gaps == "anyhow" else {(at, k) for k in range(18, 42)}
+            for name, share in KINDS + (("healthy", 1.0),):
+                j = Job("peers-job-gaps-%s-%dx%d-%s" % (gaps, nodes, nics, name), seed, nodes, nics, noise=0.1, load=0.35)
+                j.lost = lambda node, part, lost=lost: (node, round(part * 120)) in lost
+                j.faults.append(lambda x, node, nic, part, n=n, i=i, share=share: slow(x, share) if (node, nic) == (n, i) and part > 0.5 else None)
+                # A fifth in one piece, of all that there is, is a finding of its own: 24 of 121 readings.
+                told = ["samples-missing"] if nodes == 1 and gaps != "anyhow" else []
+                argv = ["job", *j.write(folder)]
+                if name != "healthy":
+                    yield Case(j.name, "single", argv, "nic-peers@cxi%d" % i, planted=["~n%02d.*cxi%d.*alone" % (n + 1, i)], allowed=told, says=SINCE)
+                elif told:
+                    yield Case(j.name, "single", argv, "samples-missing", forbidden=["~alone"])
+                else:
+                    yield Case(j.name, "healthy", argv, exits={0})
 
 
 def of_nodes(folder, seed):
