@@ -57,6 +57,7 @@ is_whole() {
     start_head 127.0.0.1:0
     NETPROF_TOKEN=0123456789abcdef plain_agent --head "$url" --spool spool --node plain >agent.log 2>&1 3>&- &
     wait_until 60 grep -q 'refuses the token.*Authorization Violation' agent.log
+    wait_until 60 test -s head/status.json
     run grep '"node":"plain"' head/status.json
     [ "$status" -eq 1 ]
 }

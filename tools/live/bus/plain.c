@@ -148,7 +148,8 @@ static int plain_dial(const char *url, char **why)
     return fd;
 }
 
-// One more line or message of the server, waiting until then (by plain_now_ms()). Below 0: none came, or this is to end.
+// One more line or message of the server, waiting until then (by plain_now_ms()). 0: none came by then; below 0: the other side
+// is gone, or this is to end.
 static int plain_next(plain *p, plain_link *l, plain_line *line, int64_t until_ms)
 {
     int got;
@@ -175,8 +176,9 @@ static bool plain_greet(plain *p, plain_link *l, const char *user, const char *p
 {
     plain_line line;
     int64_t until = plain_now_ms() + PLAIN_MS;
-    if (plain_next(p, l, &line, until) <= 0 || line.kind != PLAIN_INFO) {
-        plain_note(p, "what answers there is no NATS server");
+    int got = plain_next(p, l, &line, until);
+    if (got <= 0 || line.kind != PLAIN_INFO) {
+        plain_note(p, got == 0 ? "the server took the connection and said nothing for 3 s" : "what answers there is no NATS server");
         return false;
     }
     l->most = line.max_payload;
@@ -187,12 +189,14 @@ static bool plain_greet(plain *p, plain_link *l, const char *user, const char *p
     char *hello = plain_lines_hello(p->name, user, password);
     bool sent = plain_write_text(l->fd, hello);
     free(hello);
-    int got = -1;
+    got = -1;
     while (sent && (got = plain_next(p, l, &line, until)) > 0 && line.kind != PLAIN_PONG && line.kind != PLAIN_ERROR)
         if (line.kind == PLAIN_PING && !plain_write_text(l->fd, "PONG\r\n")) break;
     if (got > 0 && line.kind == PLAIN_PONG) return true;
     if (got > 0 && line.kind == PLAIN_ERROR) *refused = strcasestr(line.text, "authorization") != NULL;
-    plain_note(p, got > 0 && line.kind == PLAIN_ERROR ? line.text : "the server went away");
+    plain_note(p, got > 0 && line.kind == PLAIN_ERROR ? line.text
+                  : got == 0                          ? "the server did not answer for 3 s"
+                                                      : "the server went away");
     return false;
 }
 
@@ -333,10 +337,10 @@ static char *plain_own(const char *text)
     return text ? memory_strdup(text) : NULL;
 }
 
-// Who it is: as told, or as the URL has it (USER:PASSWORD@).
+// Who it is: as told, or as the first URL has it (USER:PASSWORD@).
 static void plain_set_who(plain *p, const bus_options *o)
 {
-    const char *host = strstr(o->url, "://") ? strstr(o->url, "://") + 3 : o->url, *at = strchr(host, '@');
+    const char *host = strstr(o->url, "://") ? strstr(o->url, "://") + 3 : o->url, *at = memrchr(host, '@', strcspn(host, ","));
     p->name = memory_strdup(o->name ? o->name : "");
     p->user = plain_own(o->user);
     p->password = plain_own(o->password);

@@ -49,6 +49,7 @@ struct collecting {
     int64_t status_at, say_at, shrink_at; // of the thread that looks, as what follows
     status_copy seen;
     peers peers;
+    int64_t commit_begun_ns;      // of the one that is on its way to the disk; 0: none is
     int64_t took_ns;              // by a commit, the longest of late; of the commit thread, as what follows
     collecting_message *messages; // stb_ds
 };
@@ -153,11 +154,12 @@ static void collecting_wait(collecting *c, int64_t ns)
 static bool collecting_commit(collecting *c)
 {
     if (!journal_begin_commit(c->journal)) return true;
+    int64_t begun = c->commit_begun_ns = collecting_clock(CLOCK_MONOTONIC);
     pthread_mutex_unlock(&c->lock);
-    int64_t begun = collecting_clock(CLOCK_MONOTONIC);
     int error = journal_write(c->journal);
     int64_t took = collecting_clock(CLOCK_MONOTONIC) - begun;
     pthread_mutex_lock(&c->lock);
+    c->commit_begun_ns = 0;
     if (took > c->facts.commit_ns) c->facts.commit_ns = took;
     if (error != c->facts.disk_error) {
         if (error)
@@ -357,6 +359,7 @@ void collecting_look(collecting *c)
     c->facts.up = up;
     c->facts.dropped = dropped;
     status_facts facts = c->facts;
+    if (c->commit_begun_ns && now - c->commit_begun_ns > facts.commit_ns) facts.commit_ns = now - c->commit_begun_ns;
     c->facts.commit_ns = 0;
     status_copy_take(&c->seen, c->journal);
     pthread_mutex_unlock(&c->lock);

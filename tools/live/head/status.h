@@ -13,7 +13,7 @@ typedef struct status_facts {
                                // follow a head that there cannot be
     uint64_t turned_away;      // frames that there was no room for; the agents keep them
     uint64_t dropped, commits; // messages that the library dropped
-    int64_t commit_ns;         // what the longest commit since the last status took the disk
+    int64_t commit_ns;         // what the longest commit since the last status took the disk, or has taken so far
     uint64_t journal_limit;    // how much is kept beside what sessions need, in bytes
 } status_facts;
 

@@ -1,5 +1,5 @@
-// Texts of all nodes: the one of this turn, in which nothing new was looked at, serves everybody who asks for it. Thread rule: the
-// lists' lane.
+// Texts of all nodes: one that was made since the last web_look(), which comes once a second, serves everybody who asks for it.
+// Thread rule: the lists' lane.
 #ifndef LIVE_WEB_LISTED_H
 #define LIVE_WEB_LISTED_H
 

@@ -41,7 +41,7 @@ typedef struct web {
     growth growth;  // of its journal; under nodes_lock()
     judged judged;  // under nodes_lock()
     racks racks;    // under nodes_lock()
-    uint64_t looks; // counts up with each look at the journal; under nodes_lock()
+    uint64_t looks; // counts up with each web_look(); under nodes_lock()
     int64_t began_ns;
     status_seen seen; // of the thread that looks, as what follows
     int64_t looked_ns;

@@ -260,11 +260,12 @@ static bool http_take_body(struct http_connection *k, const char *data, size_t *
 }
 
 // An answer that comes before the request was read ends the connection, and takes with it what the client has not read yet: only
-// of a client that waits to be asked for its body, or has too much of it, is it not read to its end.
+// of a client that waits to be asked for its body, does not say how long it is, or has too much of it, is it not read to its end.
 static bool http_is_drained(struct MHD_Connection *c)
 {
     const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
     return !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Expect") &&
+           !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Transfer-Encoding") &&
            (!length || strtoull(length, NULL, 10) <= http_drained);
 }
 
