@@ -25,8 +25,9 @@ start_head() {
     export NETPROF_TOKEN
 }
 
+# In a shell of its own, which it replaces: who ends that one ends it.
 plain_agent() {
-    "$NETPROF_TEST_BUILD/tests/plain_agent" --sources self --interval 50ms --send-every 100ms "$@"
+    exec "$NETPROF_TEST_BUILD/tests/plain_agent" --sources self --interval 50ms --send-every 100ms "$@"
 }
 
 # More readings than it had taken before its server went away, and none is missing.

@@ -178,7 +178,8 @@ static bool plain_greet(plain *p, plain_link *l, const char *user, const char *p
     int64_t until = plain_now_ms() + PLAIN_MS;
     int got = plain_next(p, l, &line, until);
     if (got <= 0 || line.kind != PLAIN_INFO) {
-        plain_note(p, got == 0 ? "the server took the connection and said nothing for 3 s" : "what answers there is no NATS server");
+        plain_note(p, got == 0 ? "the server took the connection and said nothing for 3 s"
+                               : "what answers there is no NATS server");
         return false;
     }
     l->most = line.max_payload;
@@ -340,7 +341,8 @@ static char *plain_own(const char *text)
 // Who it is: as told, or as the first URL has it (USER:PASSWORD@).
 static void plain_set_who(plain *p, const bus_options *o)
 {
-    const char *host = strstr(o->url, "://") ? strstr(o->url, "://") + 3 : o->url, *at = memrchr(host, '@', strcspn(host, ","));
+    const char *host = strstr(o->url, "://") ? strstr(o->url, "://") + 3 : o->url,
+               *at = memrchr(host, '@', strcspn(host, ","));
     p->name = memory_strdup(o->name ? o->name : "");
     p->user = plain_own(o->user);
     p->password = plain_own(o->password);

@@ -90,7 +90,8 @@ static void exposed_put_head(exposing *e, const web_head *h)
                 h->free_bytes);
     exposed_one(e, "netprof_head_commits", true, "", "Commits since the head was started.", (double)h->commits);
     exposed_one(e, "netprof_head_commit_seconds", false, "seconds",
-                "What the longest commit of the last 2 s took the disk of the head, or has taken so far.", (double)h->commit_ns / 1e9);
+                "What the longest commit of the last 2 s took the disk of the head, or has taken so far.",
+                (double)h->commit_ns / 1e9);
     exposed_one(e, "netprof_head_malformed_messages", true, "", "Messages that were no frames of their node.",
                 (double)h->malformed);
     exposed_one(e, "netprof_head_turned_away_messages", true, "", "Frames without room; the agents keep them.",
