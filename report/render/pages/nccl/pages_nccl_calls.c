@@ -104,16 +104,21 @@ chart nccl_family_boxes(nccl_page *p, chart_head head, const nccl_view_kind **ki
 
 bool nccl_kind_histogram(nccl_page *p, chart_head head, const nccl_view_kind *k, double height, chart *x)
 {
-    size_t bins = k->bins.count;
+    size_t bins = k->bins.count, first = 0;
     double factor = k->has_bus ? 1e9 : 1e-6, low = k->low * factor, high = k->high * factor, sum = 0;
-    double *edges = arena_make(p->memory, bins + 2, sizeof *edges),
-           *counts = arena_make(p->memory, bins + 1, sizeof *counts);
+    double *edges = arena_make(p->memory, bins + 3, sizeof *edges),
+           *counts = arena_make(p->memory, bins + 2, sizeof *counts);
     if (!bins || !isfinite(low) || !isfinite(high) || !isfinite(high - low)) return false;
     if (!(high > low)) low *= .95, high = low > 0 ? low / .95 * 1.05 : 1; // all calls alike: one bin
+    if (bins == 1) { // room beside a single bar, for it not to be a field
+        double width = high - low;
+        first = low >= width, bins = 2 + first;
+        low -= (double)first * width, high += width;
+    }
     for (size_t i = 0; i <= bins; i++)
         edges[i] = low + (high - low) * (double)i / (double)bins;
-    for (size_t i = 0; i < bins; i++)
-        sum += counts[i] = isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
+    for (size_t i = 0; i < k->bins.count; i++)
+        sum += counts[first + i] = isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
     if (!(sum > 0) || !(edges[bins] > edges[0])) return false;
     const distribution_style style = {.edges = edges,
                                       .bins = bins,

@@ -307,7 +307,8 @@ static void nccl_panels_add_histogram(panels *p, const nccl_panel *from)
     to->count = bins;
     to->label = arena_text(p->memory, from->label);
     to->tip = to->label;
-    to->x = (axes_scale){{low, high, false, false},
+    double room = bins == 1 ? high - low : 0; // beside a single bar, for it not to be a field
+    to->x = (axes_scale){{fmax(low - room, 0), high + room, false, false},
                          k->has_bus ? AXES_SI : AXES_DURATION,
                          k->has_bus ? "B/s" : "",
                          0,
