@@ -91,6 +91,16 @@ lasts() {
 @test "MPICH: for whom waits last is what the program arranged" { lasts mpich; }
 @test "Open MPI: for whom waits last is what the program arranged" { lasts openmpi; }
 
+# errors MPI: what a program that handles errors itself meets is what it would meet without us.
+errors() {
+    needs "$1" "errors-$1"
+    netprof run -q --mpi -o regions -- "$mpirun" -n 3 "$programs/errors-$1"
+    [ "$(ls regions/netprof-*.netprof | wc -l)" -eq 3 ]
+}
+
+@test "MPICH: errors of an exchange come as the program asked for" { errors mpich; }
+@test "Open MPI: errors of an exchange come as the program asked for" { errors openmpi; }
+
 @test "MPICH, Fortran with the module mpi" { calls mpich calls_f90-mpich 20; }
 @test "MPICH, Fortran with the module mpi_f08" { calls mpich calls_f08-mpich 20; }
 @test "Open MPI, Fortran with the module mpi" { calls openmpi calls_f90-openmpi 20; }

@@ -330,7 +330,7 @@ END
     refute grep -Eq '<h1[^>]*>(Rank 5|.*slowest)' waits.html
     # a process that ended, or whose profile did, missed nothing: nothing is hatched, no sample is missing
     refute grep -q 'no samples' waits.html
-    grep -q 'not running' waits.html
+    grep -q 'nothing to measure' waits.html
     for paper in a4 letter; do [ "$(netprof report --check-layout --paper $paper r?.sqlite)" = '0 faults' ]; done
 }
 

@@ -54,7 +54,7 @@ setup() {
     # shellcheck disable=SC2086
     netprof report --chart health --data health.csv -o health.svg $runs
     sed 's/<[^>]*>//g' a.html | tr -s ' \n' ' ' >words
-    said=$(grep -o 'The same on all 4 devices: OK [^.]*' words | head -1)
+    said=$(grep -o 'Judged alike on all 4 devices, healthy and faulty: OK [^.]*' words | head -1)
     # what congestion turned has a row, what it left alone has none
     grep -q 'Held by the network' health.csv
     refute grep -q 'Held by the network' <<<"$said"

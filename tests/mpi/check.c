@@ -48,6 +48,7 @@ int main(void)
     SAME(abi_number(&here->null_type), MPI_DATATYPE_NULL);
     SAME(abi_number(&here->null_request), MPI_REQUEST_NULL);
     SAME(abi_number(&here->world), MPI_COMM_WORLD);
+    SAME(abi_number(&here->errors_are_fatal), MPI_ERRORS_ARE_FATAL);
     same("room for a status", 1, sizeof(MPI_Status) <= sizeof(bytes_status));
     same("MPI_Aint", sizeof(ptrdiff_t), sizeof(MPI_Aint));
     same("MPI_Count", sizeof(long long), sizeof(MPI_Count));

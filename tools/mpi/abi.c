@@ -25,6 +25,7 @@ const abi abi_table[] = {
         .null_type = {"ompi_mpi_datatype_null", 0},
         .null_request = {"ompi_request_null", 0},
         .world = {"ompi_mpi_comm_world", 0},
+        .errors_are_fatal = {"ompi_mpi_errors_are_fatal", 0},
         .fortran_in_place = "mpi_fortran_in_place_",
         .fortran_bottom = "mpi_fortran_bottom_",
         .converts = true,
@@ -45,6 +46,7 @@ const abi abi_table[] = {
         .null_type = {NULL, 0x0c000000},
         .null_request = {NULL, 0x2c000000},
         .world = {NULL, 0x44000000},
+        .errors_are_fatal = {NULL, 0x54000000},
         .fortran_in_place = "MPIR_F_MPI_IN_PLACE",
         .fortran_bottom = "MPIR_F_MPI_BOTTOM",
         .points_to = true,
@@ -102,6 +104,13 @@ static abi_function abi_as_function(void *symbol)
 abi_function abi_find(const char *name)
 {
     return abi_as_function(abi_symbol(name));
+}
+
+abi_function abi_find_once(_Atomic(abi_function) *known, const char *name)
+{
+    abi_function found = atomic_load_explicit(known, memory_order_relaxed);
+    if (!found) atomic_store_explicit(known, found = abi_find(name), memory_order_relaxed);
+    return found;
 }
 
 abi_function abi_next(const char *name)

@@ -36,7 +36,7 @@ typedef struct abi {
     int proc_null, any_source, root, cart, graph, dist_graph;
     size_t source_at; // of a status: its MPI_SOURCE is the int there
     uintptr_t in_place, status_ignore;
-    abi_handle byte, null_type, null_request, world;
+    abi_handle byte, null_type, null_request, world, errors_are_fatal;
     const char *fortran_in_place; // the address of this is Fortran's MPI_IN_PLACE,
     const char *fortran_bottom;   // likewise MPI_BOTTOM
     bool points_to;               // or what they point to
@@ -56,4 +56,6 @@ typedef void (*abi_function)(void);
 // A function or object of the MPI library, also where it was loaded for a plugin alone (RTLD_LOCAL). NULL: none.
 void *abi_symbol(const char *name);
 abi_function abi_find(const char *name);
-abi_function abi_next(const char *name); // one that has the same name here
+abi_function abi_find_once(_Atomic(abi_function) *known,
+                           const char *name); // likewise; looked for again only where there is none
+abi_function abi_next(const char *name);      // one that has the same name here

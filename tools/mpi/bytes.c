@@ -49,8 +49,8 @@ ASKED(PMPI_Irecv);
 ASKED(PMPI_Isend_c);
 ASKED(PMPI_Irecv_c);
 ASKED(PMPI_Wait);
-ASKED(PMPI_Cancel);
-ASKED(PMPI_Request_free);
+ASKED(PMPI_Comm_get_errhandler);
+ASKED(PMPI_Errhandler_free);
 ASKED(PMPI_Get_elements_x);
 ASKED(PMPI_Comm_rank);
 ASKED(PMPI_Comm_size);
@@ -145,6 +145,16 @@ static int bytes_ask_comm(uintptr_t comm, const static_function *f)
 }
 
 #define ASK_COMM(comm, function) bytes_ask_comm((comm), &(static_function){&(function##_address), #function})
+
+bool bytes_errors_are_fatal(uintptr_t comm)
+{
+    static _Atomic uintptr_t fatal;
+    _Alignas(uintptr_t) unsigned char handler[sizeof(uintptr_t)] = {0};
+    if (ASK(PMPI_Comm_get_errhandler, uintptr_t, void *)(comm, handler)) return false;
+    bool are = bytes_handle_at(handler, 0) == bytes_constant(&fatal, &abi_here()->errors_are_fatal);
+    ASK(PMPI_Errhandler_free, void *)(handler);
+    return are;
+}
 
 int bytes_rank(uintptr_t comm)
 {
@@ -310,10 +320,4 @@ int bytes_begin(bool sends, bool large, const bytes_message *m, void *request)
 int bytes_end(void *request, void *status)
 {
     return ASK(PMPI_Wait, void *, void *)(request, status);
-}
-
-void bytes_cancel(void *request)
-{
-    ASK(PMPI_Cancel, void *)(request);
-    ASK(PMPI_Request_free, void *)(request);
 }

@@ -18,6 +18,7 @@ bool bytes_is_root(int root, uintptr_t comm); // this rank is the one that has w
 bool bytes_to_root(int root);                 // this rank is one of those that send to the root
 int64_t bytes_size(int64_t count, uintptr_t type);
 
+bool bytes_errors_are_fatal(uintptr_t comm); // MPI_ERRORS_ARE_FATAL is its handler
 int bytes_rank(uintptr_t comm);
 int bytes_members(uintptr_t comm);   // of the own group
 int bytes_peers(uintptr_t comm);     // of the group that receives: the remote one of an intercommunicator
@@ -56,4 +57,3 @@ typedef struct bytes_message {
 bool bytes_can_begin(bool large);
 int bytes_begin(bool sends, bool large, const bytes_message *m, void *request);
 int bytes_end(void *request, void *status);
-void bytes_cancel(void *request);

@@ -27,7 +27,8 @@ static void neighbors_see(neighbors_seen *s, int rank)
 
 static void neighbors_see_grid(neighbors_seen *s, uintptr_t comm, int dimensions)
 {
-    neighbors_shift *shift = (neighbors_shift *)abi_find("PMPI_Cart_shift");
+    static _Atomic(abi_function) known;
+    neighbors_shift *shift = (neighbors_shift *)abi_find_once(&known, "PMPI_Cart_shift");
     int before, after;
     s->several |= !shift;
     for (int i = 0; i < dimensions && !s->several; i++) {
@@ -40,8 +41,9 @@ static void neighbors_see_grid(neighbors_seen *s, uintptr_t comm, int dimensions
 
 static void neighbors_see_graph(neighbors_seen *s, uintptr_t comm, int count)
 {
+    static _Atomic(abi_function) known;
     int list[NEIGHBORS_MOST];
-    neighbors_graph *ask = (neighbors_graph *)abi_find("PMPI_Graph_neighbors");
+    neighbors_graph *ask = (neighbors_graph *)abi_find_once(&known, "PMPI_Graph_neighbors");
     s->several |= count > NEIGHBORS_MOST || !ask || ask(comm, s->own, count, list);
     for (int i = 0; i < count && !s->several; i++)
         neighbors_see(s, list[i]);
@@ -49,8 +51,9 @@ static void neighbors_see_graph(neighbors_seen *s, uintptr_t comm, int count)
 
 static void neighbors_see_dist_graph(neighbors_seen *s, uintptr_t comm, int in, int out)
 {
+    static _Atomic(abi_function) known;
     int from[NEIGHBORS_MOST], to[NEIGHBORS_MOST], weights[2][NEIGHBORS_MOST];
-    neighbors_dist_graph *ask = (neighbors_dist_graph *)abi_find("PMPI_Dist_graph_neighbors");
+    neighbors_dist_graph *ask = (neighbors_dist_graph *)abi_find_once(&known, "PMPI_Dist_graph_neighbors");
     s->several |=
         in > NEIGHBORS_MOST || out > NEIGHBORS_MOST || !ask || ask(comm, in, from, weights[0], out, to, weights[1]);
     for (int i = 0; i < in && !s->several; i++)
@@ -70,5 +73,6 @@ void neighbors_meet(uintptr_t comm)
         neighbors_see_graph(&s, comm, out);
     else if (topology == here->dist_graph)
         neighbors_see_dist_graph(&s, comm, in, out);
-    if (!s.several && s.other != NEIGHBORS_NONE) peers_awaits(ranks_of_comm(s.other, comm), true);
+    bool comes = topology != here->dist_graph || in > 0; // whoever only sends waits for no message
+    if (comes && !s.several && s.other != NEIGHBORS_NONE) peers_awaits(ranks_of_comm(s.other, comm), true);
 }

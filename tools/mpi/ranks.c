@@ -36,14 +36,16 @@ static uintptr_t ranks_handle(const void *written)
 
 static bool ranks_group(uintptr_t handle, bool window, uintptr_t *group)
 {
+    enum { OF_WINDOW, OF_COMM, OF_REMOTE, KINDS };
+    static const char *const names[KINDS] = {"PMPI_Win_get_group", "PMPI_Comm_group", "PMPI_Comm_remote_group"};
+    static _Atomic(abi_function) asked[KINDS], tested;
     int between = 0;
-    const char *name = window ? "PMPI_Win_get_group" : "PMPI_Comm_group";
     if (!window) {
-        int (*test)(uintptr_t, int *) = (int (*)(uintptr_t, int *))abi_find("PMPI_Comm_test_inter");
+        int (*test)(uintptr_t, int *) = (int (*)(uintptr_t, int *))abi_find_once(&tested, "PMPI_Comm_test_inter");
         if (!test || test(handle, &between)) return false;
-        if (between) name = "PMPI_Comm_remote_group";
     }
-    ranks_group_of *ask = (ranks_group_of *)abi_find(name);
+    int kind = window ? OF_WINDOW : between ? OF_REMOTE : OF_COMM;
+    ranks_group_of *ask = (ranks_group_of *)abi_find_once(&asked[kind], names[kind]);
     *group = 0;
     if (!ask || ask(handle, group)) return false;
     *group = ranks_handle(group);
@@ -52,16 +54,32 @@ static bool ranks_group(uintptr_t handle, bool window, uintptr_t *group)
 
 static bool ranks_is_initialized(void)
 {
-    int (*ask)(int *) = (int (*)(int *))abi_find("PMPI_Initialized"), yes = 0;
+    static _Atomic(abi_function) known;
+    int (*ask)(int *) = (int (*)(int *))abi_find_once(&known, "PMPI_Initialized"), yes = 0;
     return ask && !ask(&yes) && yes;
+}
+
+static int ranks_count(uintptr_t group)
+{
+    static _Atomic(abi_function) known;
+    ranks_group_size *ask = (ranks_group_size *)abi_find_once(&known, "PMPI_Group_size");
+    int count = 0;
+    return ask && !ask(group, &count) ? count : 0;
+}
+
+static void ranks_release(uintptr_t *group)
+{
+    static _Atomic(abi_function) known;
+    ranks_group_free *release = (ranks_group_free *)abi_find_once(&known, "PMPI_Group_free");
+    if (release) release(group);
 }
 
 static ranks_known *ranks_translate_all(uintptr_t group, uintptr_t world)
 {
-    ranks_group_size *size_of = (ranks_group_size *)abi_find("PMPI_Group_size");
-    ranks_translate *translate = (ranks_translate *)abi_find("PMPI_Group_translate_ranks");
-    int count = 0;
-    if (!size_of || !translate || size_of(group, &count) || count < 1) return NULL;
+    static _Atomic(abi_function) known;
+    ranks_translate *translate = (ranks_translate *)abi_find_once(&known, "PMPI_Group_translate_ranks");
+    int count = ranks_count(group);
+    if (!translate || count < 1) return NULL;
     ranks_known *k = malloc(sizeof *k + (size_t)count * sizeof *k->world);
     int *own = malloc((size_t)count * sizeof *own);
     if (k) k->count = count;
@@ -77,29 +95,26 @@ static ranks_known *ranks_translate_all(uintptr_t group, uintptr_t world)
 
 static ranks_known *ranks_of_group(uintptr_t group)
 {
+    static _Atomic uintptr_t known;
     uintptr_t world;
-    ranks_group_free *release = (ranks_group_free *)abi_find("PMPI_Group_free");
-    if (!release || !ranks_group(abi_number(&abi_here()->world), false, &world)) return NULL;
+    if (!ranks_is_initialized() || !ranks_group(bytes_constant(&known, &abi_here()->world), false, &world)) return NULL;
     ranks_known *k = ranks_translate_all(group, world);
-    release(&world);
+    ranks_release(&world);
     return k;
 }
 
 static ranks_known *ranks_ask(uintptr_t handle, bool window)
 {
     uintptr_t group;
-    ranks_group_free *release = (ranks_group_free *)abi_find("PMPI_Group_free");
-    if (!release || !ranks_is_initialized() || !ranks_group(handle, window, &group)) return NULL;
+    if (!ranks_is_initialized() || !ranks_group(handle, window, &group)) return NULL;
     ranks_known *k = ranks_of_group(group);
-    release(&group);
+    ranks_release(&group);
     return k;
 }
 
 bool ranks_is_one(uintptr_t group, int64_t *world)
 {
-    ranks_group_size *size_of = (ranks_group_size *)abi_find("PMPI_Group_size");
-    int count = 0;
-    if (!size_of || size_of(group, &count) || count != 1) return false;
+    if (ranks_count(group) != 1) return false;
     ranks_known *k = ranks_of_group(group);
     bool one = k != NULL;
     if (one) *world = k->world[0] >= 0 ? k->world[0] : RANKS_UNKNOWN;

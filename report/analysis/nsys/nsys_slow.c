@@ -5,9 +5,20 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Own thresholds: a fifth longer than the others' median, and twice as far from it as the next one.
 static const double SLOW_TIMES = 1.2;
+
+// Kernels of other libraries that wait for other GPUs: how long they take says nothing of who is slow.
+static bool nsys_slow_may_wait(const char *name)
+{
+    static const char *const parts[] = {"nvshmem",    "deep_ep",   "allreduce",
+                                        "all_reduce", "AllReduce", "cross_device_reduce"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i])) return true;
+    return false;
+}
 
 // Time and number of a process's own kernels; false: the file does not tell them apart from others' or from waiting.
 static bool nsys_slow_own(const nsys_job *job, const nsys_spender *s, double *own_ns, double *count)
@@ -20,7 +31,9 @@ static bool nsys_slow_own(const nsys_job *job, const nsys_spender *s, double *ow
     *count = 0;
     for (size_t i = 0; i < n->tables[NSYS_KERNELS].row_count; i++) {
         const nsys_row *row = &n->tables[NSYS_KERNELS].rows[i];
-        if (!row->nccl) *count += (double)row->count;
+        if (row->nccl) continue;
+        if (row->name && nsys_slow_may_wait(row->name)) return false;
+        *count += (double)row->count;
     }
     return *count > 0;
 }

@@ -370,13 +370,14 @@ static void follow_mark(const follow_axis *a, peers_mark *m, const follow_stretc
     m->always = x->from == 0 && x->to == a->windows;
 }
 
-static double follow_raw_mean(const float *values, size_t windows, size_t peer, size_t from, size_t to)
+// Where another one is known as well: two means are of the same windows then.
+static double follow_raw_mean(const float *values, size_t windows, size_t peer, size_t beside, size_t from, size_t to)
 {
     double sum = 0;
     size_t known = 0;
     for (size_t w = from; w < to; w++) {
         float x = values[peer * windows + w];
-        if (isnan(x)) continue;
+        if (isnan(x) || isnan(values[beside * windows + w])) continue;
         sum += (double)x;
         known++;
     }
@@ -391,15 +392,15 @@ static void follow_tell_level(peers_outcome *o, const float *values, size_t coun
     size_t n = 0;
     o->low = o->high = NAN;
     for (size_t i = 0; i < count; i++) {
-        double mean = follow_raw_mean(values, windows, i, o->from, o->to);
-        o->known += isnan(mean) ? 0 : 1;
+        o->known += isnan(follow_raw_mean(values, windows, i, i, o->from, o->to)) ? 0 : 1;
+        double mean = follow_raw_mean(values, windows, i, o->unlike ? o->odd : i, o->from, o->to);
         if (marks[i].unlike || isnan(mean)) continue;
         o->low = fmin(o->low, mean);
         o->high = fmax(o->high, mean);
         means[n++] = mean;
     }
     o->centre = peers_median(means, n);
-    o->value = follow_raw_mean(values, windows, o->odd, o->from, o->to);
+    o->value = follow_raw_mean(values, windows, o->odd, o->odd, o->from, o->to);
     free(means);
 }
 

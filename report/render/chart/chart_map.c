@@ -81,7 +81,7 @@ static const char *map_why_not(const map_row *r, size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++)
         if (map_state(r, i) != MAP_NOT_THERE) return "not measured";
-    return "not running";
+    return "nothing to measure";
 }
 
 // Runs of cells that were measured, as pictures, and of those that were not.

@@ -337,8 +337,8 @@ static void compare_page_say_alike(compare_page *p)
     const char *well = compare_page_alike_words(p, SEVERITY_OK), *told = compare_page_alike_words(p, SEVERITY_INFO);
     if (!*well && !*told) return;
     document_note(p->doc,
-                  arena_format(p->memory, "The same on all %zu devices: %s%s%s%s%s.", p->count, *well ? "OK " : "",
-                               well, *well && *told ? "; " : "", *told ? "INFO " : "", told));
+                  arena_format(p->memory, "Judged alike on all %zu devices, healthy and faulty: %s%s%s%s%s.", p->count,
+                               *well ? "OK " : "", well, *well && *told ? "; " : "", *told ? "INFO " : "", told));
 }
 
 static void compare_page_add_health(compare_page *p)

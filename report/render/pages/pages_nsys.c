@@ -233,6 +233,9 @@ static const char *nsys_page_slow_title(nsys_page *p, const nsys_slow *s)
     if (nsys_page_is_slow(s))
         return arena_format(p->memory, "%.40s is slowest: its kernels take %s" TIMES, who,
                             number_fixed(s->each_times, 2).text);
+    if (!(s->count_times >= 1.2)) // some more of them, each somewhat longer
+        return arena_format(p->memory, "%.40s spent %s" TIMES " the others' time in kernels", who,
+                            number_fixed(s->times, 2).text);
     return arena_format(p->memory, "%.40s ran %s" TIMES " as many kernels", who, number_fixed(s->count_times, 2).text);
 }
 
@@ -363,7 +366,7 @@ static void nsys_page_add_lines(nsys_page *p)
             p->doc,
             chart_lines((chart_head){"gpu-busy-lines", "Busy over time",
                                      p->lane_count > MAP_ROWS ? "line: mean of the GPUs; band: lowest to highest"
-                                     : p->lane_count > 1      ? "mean of the GPUs whose process ran; each is above"
+                                     : p->lane_count > 1      ? "mean of the GPUs whose file covers it; each is above"
                                                               : "share of each stretch of time"},
                         &style, panels, count));
 }

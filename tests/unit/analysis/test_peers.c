@@ -412,6 +412,28 @@ static void the_odd_one_where_readings_are_missing(void **state)
     }
 }
 
+// All do four times as much in the first half as in the second; the odd one's readings of one half are missing.
+static void the_odd_one_where_a_phase_is_missing(void **state)
+{
+    static const double shares[] = {1.7, 0.5};
+    (void)state;
+    random_state = 31;
+    for (int row = 0; row < 4; row++) {
+        float *values = series(8, 0.02, 3, 0, shares[row % 2]);
+        peers_outcome o;
+        for (size_t i = 0; i < 8; i++)
+            for (size_t w = 0; w < WINDOWS; w++) {
+                if (w < WINDOWS / 2) values[i * WINDOWS + w] *= 4;
+                if (i == 3 && (w < WINDOWS / 2) == (row < 2)) values[i * WINDOWS + w] = NAN;
+            }
+        peers_follow(&o, values, 8, WINDOWS, silent, NULL);
+        assert_int_equal(o.kind, PEERS_ONE);
+        assert_int_equal(o.odd, 3);
+        assert_true(fabs(o.value / o.centre / shares[row % 2] - 1) < 0.05);
+        free(values);
+    }
+}
+
 static void healthy_groups_where_readings_are_missing(void **state)
 {
     size_t accused = 0;
@@ -861,6 +883,7 @@ int main(void)
         cmocka_unit_test(who_alone_is_noisy_is_not_accused),
         cmocka_unit_test(steady_groups_are_not_accused),
         cmocka_unit_test(the_odd_one_where_readings_are_missing),
+        cmocka_unit_test(the_odd_one_where_a_phase_is_missing),
         cmocka_unit_test(healthy_groups_where_readings_are_missing),
         cmocka_unit_test(who_misses_the_busy_part),
         cmocka_unit_test(what_other_groups_vary_by),

@@ -174,11 +174,16 @@ static void lost_data_come_first(void **state)
     for (size_t i = 0; i < job.note_count; i++)
         if (job.notes[i].severity == SEVERITY_OK) assert_null(strstr(job.notes[i].text, "codeword"));
     // Rows of events are called by the rules' plain words, and what no rule judges alone by none.
+    int named = 0;
     for (size_t i = 0; i < job.event_count; i++)
-        if (strcmp(job.events[i].counter, "hni_pcs_uncorrected_cw") == 0)
+        if (strcmp(job.events[i].counter, "hni_pcs_uncorrected_cw") == 0) {
             assert_string_equal(job.events[i].words, "Damaged beyond repair");
-        else if (strcmp(job.events[i].counter, "pct_retry_srb_requests") == 0)
+            named++;
+        } else if (strcmp(job.events[i].counter, "pct_retry_srb_requests") == 0) {
             assert_string_equal(job.events[i].words, "Requests sent again");
+            named++;
+        }
+    assert_int_equal(named, 2);
     job_report_free(&job);
 }
 

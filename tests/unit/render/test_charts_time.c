@@ -66,9 +66,9 @@ static void a_map_hatches_only_what_was_missed(void **state)
     x = map_of(ended, "..  ");
     c = drawn(&x, 480);
     assert_null(text_op(c, "no samples"));
-    assert_true(has_tip(c, "not running"));
+    assert_true(has_tip(c, "nothing to measure"));
     assert_false(has_tip(c, "not measured"));
-    assert_string_equal(x.twin.cells[COLUMNS + 1 + 3], "not running");
+    assert_string_equal(x.twin.cells[COLUMNS + 1 + 3], "nothing to measure");
     canvas_close(c);
     chart_free(&x);
 

@@ -525,17 +525,16 @@ static bool job_peers_are_alike(const job_device *a, const job_device *b)
 
 // ---- what is so on other nodes, too ----
 
-// What a NIC did in these windows, of what its node's others did in the middle; NAN: they did nothing.
+// What a NIC did in these windows, of what its node's others did in the middle; NAN: they did nothing, or it is not known.
 static double job_peers_beside(const job_peers_group *g, size_t member, size_t from, size_t to)
 {
     size_t count = arrlenu(g->members), n = 0;
     double *others = memory_calloc(count + 1, sizeof *others), own = 0;
     for (size_t i = 0; i < count; i++) {
         double mean = job_peers_mean(g, i, from, to);
-        if (isnan(mean)) mean = 0;
         if (i == member)
             own = mean;
-        else
+        else if (!isnan(mean))
             others[n++] = mean;
     }
     if (n) job_median(others, n);

@@ -7,7 +7,6 @@
 #include "analysis/base/words.h"
 
 #include <math.h>
-#include <string.h>
 
 #define GROUP_CHARTS(name)  name "-figures " name "-lines " name "-nodes " name "-table "
 #define DEVICE_CHARTS(name) name "-devices " name "-device-table "
@@ -72,18 +71,10 @@ static void pages_job_add_evidence(job_view *v, document *doc, const struct nccl
     job_appendix(v, doc);
 }
 
-// What `netprof run` recorded on one node: its readers look for their program, not for a job.
-static bool pages_job_is_run(const job_report *job)
-{
-    for (size_t i = 0; job->node_count == 1 && i < job->fact_count; i++)
-        if (strcmp(job->facts[i].key, "command") == 0) return true;
-    return false;
-}
-
 document *pages_job(const job_report *job, const struct nccl_lanes *collectives, bool brief, bool full)
 {
     job_view v = job_view_open(job);
-    document *doc = document_open(pages_job_is_run(job) ? "Run report" : pages_job_kind.name);
+    document *doc = document_open(pages_job_kind.name);
     pages_job_add_foot(&v, doc, job->node_count == 1 && !full);
     if (job->node_count == 1)
         job_overview_of_one(&v, doc, brief, full);

@@ -134,8 +134,7 @@ static void overview_source_part(pair *p, const pair_source *s, buffer *b)
     if (speed > 0) buffer_printf(b, " at %s", number_prefixed(speed, "b/s").text);
 }
 
-// "2025-05-02 16:41:11.7 -> 16:41:55.8 UTC"; the date again only where it is another. Rounded, so that their difference is
-// the length that stands beside them.
+// "2025-05-02 16:41:11.7 -> 16:41:55.8 UTC"; the date again only where it is another. Rounded to the nearest tenth.
 static void overview_append_span(const netprof_delta *delta, buffer *b)
 {
     enum { HALF_TENTH_NS = 50000000 };
@@ -400,7 +399,7 @@ static void overview_made_line(const pair *p, document *doc)
     if (!well) return;
     const char *of = well < f->judged ? arena_format(p->memory, "%zu of ", well) : "";
     document_verdict(doc, SEVERITY_OK,
-                     arena_format(p->memory, "%s%s %s that could be made found nothing; they are listed below", of,
+                     arena_format(p->memory, "%s%s %s that could be made found nothing; see the list below", of,
                                   *of ? "the" : "The", words_many(f->judged, "check").text));
 }
 
