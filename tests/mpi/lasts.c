@@ -324,7 +324,8 @@ static void help(const struct part *part, const roles *of)
         send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
         send_to(of->second, TOKEN, MPI_COMM_WORLD);
         if (part->wait == exchange || part->wait == exchange_much) take_from(of->waits, TOKEN);
-        if (part->wait == exchange_much) send_to(of->last, TOKEN, MPI_COMM_WORLD); // it is taken, however long that took
+        if (part->wait == exchange_much)
+            send_to(of->last, TOKEN, MPI_COMM_WORLD); // it is taken, however long that took
     } else if (rank == of->second) {
         take_from(of->first, TOKEN);
         send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
