@@ -510,7 +510,7 @@ static void test_many_racks(void **state)
         snprintf(name, sizeof name, "m%d", i);
         nodes_make(n, name);
     }
-    tree_write(top, "racks", text);
+    tree_write(top, "racks", "%s", text);
     free(text);
     racks_look(&r, n, top);
     racked *all = racks_order(&r, n, &groups);
