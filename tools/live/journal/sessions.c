@@ -4,6 +4,7 @@
 #include "analysis/base/json_values.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/utf8.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,10 +43,20 @@ static int64_t session_number(json_object *o, const char *key)
                                                                                           : 0;
 }
 
+// JSON is UTF-8: other bytes would be written back as something else.
+static bool session_is_utf8(const char *text, size_t size)
+{
+    uint32_t code;
+    for (size_t at = 0, n; at < size; at += n)
+        if (!(n = utf8_character(text + at, &code))) return false;
+    return true;
+}
+
 int session_parse(const char *name, const char *text, size_t size, session *s)
 {
     if (!session_is_name(name)) return EINVAL;
     if (size > SESSION_MOST) return EFBIG;
+    if (!session_is_utf8(text, size)) return EILSEQ;
     json_tokener *tokener = json_new_tokener(8);
     json_object *o = json_feed_tokener(tokener, text, (int)size);
     json_tokener_free(tokener);
@@ -71,7 +82,7 @@ int session_parse(const char *name, const char *text, size_t size, session *s)
 int session_read(const char *directory, const char *name, session *s)
 {
     if (!session_is_name(name)) return EINVAL;
-    char *path = session_path(directory, name), *text = memory_calloc(1, SESSION_MOST);
+    char *path = session_path(directory, name), *text = memory_calloc(1, SESSION_MOST + 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), error = fd < 0 ? errno : 0;
     ssize_t n = fd < 0 ? 0 : read(fd, text, SESSION_MOST);
     if (n < 0) error = errno;

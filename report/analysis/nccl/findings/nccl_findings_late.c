@@ -63,6 +63,19 @@ static bool late_best_stretch(const mark *marks, size_t count, size_t *begin, si
     return best > 0;
 }
 
+// What lies before and behind the stretch, where it is so little that the rank may have been late there as often: one call in
+// which it was not says nothing of when it began or ended.
+static void late_widen(const mark *marks, size_t count, size_t *begin, size_t *end)
+{
+    static const double by_chance = 0.05;
+    size_t lasts = 0;
+    for (size_t i = *begin; i < *end; i++)
+        lasts += marks[i].last;
+    double not_last = 1 - (double)lasts / (double)(*end - *begin);
+    if (pow(not_last, (double)*begin) >= by_chance) *begin = 0;
+    if (pow(not_last, (double)(count - *end)) >= by_chance) *end = count;
+}
+
 static void late_narrow(const nccl *n, late *x, const nccl_operation *o)
 {
     enum { LEAST_STRETCH = 20 };
@@ -70,6 +83,7 @@ static void late_narrow(const nccl *n, late *x, const nccl_operation *o)
     mark *marks = memory_array(NULL, o->complete, sizeof *marks);
     size_t count = late_collect_marks(n, o, x->member, marks);
     bool found = late_best_stretch(marks, count, &begin, &end);
+    if (found) late_widen(marks, count, &begin, &end);
     for (size_t i = begin; i < end; i++)
         lasts += marks[i].last;
     bool short_of_all = end - begin < count - count / 10, enough = end - begin >= LEAST_STRETCH;
