@@ -18,9 +18,10 @@ typedef struct session {
 bool session_is_name(const char *name); // 1 to 64 of letters, digits, - _ and ., not first a point
 // 0 or an errno; EILSEQ: it is no session.
 int session_read(const char *directory, const char *name, session *s);
-int session_parse(const char *name, const char *text, size_t size, session *s); // the same of its file's text, behind which is a NUL
-char *session_file_text(const session *s);                                      // free() it
-int session_write(const char *directory, const session *s);                     // 0 or an errno
+int session_parse(const char *name, const char *text, size_t size,
+                  session *s);                              // the same of its file's text, behind which is a NUL
+char *session_file_text(const session *s);                  // free() it
+int session_write(const char *directory, const session *s); // 0 or an errno
 int session_delete(const char *directory, const char *name);
 // All that can be read, by name; an stb_ds array. 0 or an errno, also where one of them may be a session but cannot be read.
 int session_list(const char *directory, session **out);
