@@ -113,10 +113,12 @@ static const job_lane *job_peers_lane(const job_report *r, const job_peers_group
     return g->of->source ? r->devices[member].lanes[meter] : r->nodes[member].lanes[meter];
 }
 
+// Of as many samples each: where two windows share one, what happened in it by chance looks as if it lasted.
 static size_t job_peers_windows(const job_report *r)
 {
     double least = fmax(r->bin_s, r->interval_s > 0 ? r->interval_s : 0);
-    return least > 0 ? (size_t)fmin(WINDOWS, fmax(1, floor(r->end_s / least))) : 1;
+    double samples = least > 0 ? fmax(1, floor(r->end_s / least + 1e-6)) : 1;
+    return (size_t)floor(samples / ceil(samples / WINDOWS));
 }
 
 // What tells of a GPU only while it works: of one that does nothing a low clock is right.
