@@ -16,10 +16,9 @@ typedef struct session {
 } session;
 
 bool session_is_name(const char *name); // 1 to 64 of letters, digits, - _ and ., not first a point
-// 0 or an errno; EILSEQ: it is no session.
+// 0 or an errno; EILSEQ: it is no session. To parse is the same of its file's text, which ends with a NUL after so many bytes.
 int session_read(const char *directory, const char *name, session *s);
-int session_parse(const char *name, const char *text, size_t size,
-                  session *s);                              // the same of its file's text, behind which is a NUL
+int session_parse(const char *name, const char *text, size_t size, session *s);
 char *session_file_text(const session *s);                  // free() it
 int session_write(const char *directory, const session *s); // 0 or an errno
 int session_delete(const char *directory, const char *name);
