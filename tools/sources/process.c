@@ -512,13 +512,17 @@ static void process_tell_known(emit *e, const char *name, const emit_shape *shap
 // Values that are only in full readings.
 static void process_tell_rest(process_state *s, emit *e)
 {
-    static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED),
-                            cpus = SHAPE("CPUs", GAUGE, 0), files = SHAPE("files", GAUGE, 0);
+    static const emit_shape wait = SHAPE("ns", COUNTER, 0), turns = SHAPE("switches", COUNTER, 0),
+                            share = SHAPE("bytes", GAUGE, NETPROF_STAMPED), cpus = SHAPE("CPUs", GAUGE, 0),
+                            files = SHAPE("files", GAUGE, 0);
     static const char *const names[SHARES] = {"memory_proportional", "memory_unique", "memory_swapped"};
-    if (s->wait_told || !s->count)
+    if (s->wait_told || !s->count) {
         emit_value(e, "run_queue_wait", &wait, s->wait_ns);
-    else
-        emit_failed(e, "run_queue_wait", &wait, EOPNOTSUPP); // a kernel that does not count it
+        emit_value(e, "run_queue_turns", &turns, s->turns);
+    } else { // a kernel that does not count them
+        emit_failed(e, "run_queue_wait", &wait, EOPNOTSUPP);
+        emit_failed(e, "run_queue_turns", &turns, EOPNOTSUPP);
+    }
     for (size_t i = 0; i < SHARES; i++) {
         if (s->shares_errno)
             emit_failed(e, names[i], &share, s->shares_errno);

@@ -49,10 +49,10 @@ typedef struct process_member {
     bool walked;              // its threads were, too
 } process_member;
 
-// How long a thread has waited for a CPU, and had one.
+// How long a thread has waited for a CPU, and had one, and how often it got one.
 typedef struct process_thread {
     pid_t tid, pid;
-    uint64_t wait_ns, ran_ns;
+    uint64_t wait_ns, ran_ns, turns;
     int64_t seen_ns; // CLOCK_MONOTONIC
     double share;    // of the time up to then that it had a CPU, 0..1
 } process_thread;
@@ -67,7 +67,7 @@ enum { PROPORTIONAL, UNIQUE, SWAPPED, SHARES };
 
 typedef struct process_state {
     process_thread_list threads, now;    // of the last walk, and of the one at hand
-    uint64_t wait_ns;                    // all that was seen
+    uint64_t wait_ns, turns;             // all that was seen
     bool wait_told, no_waits;            // of some thread; the kernel counts none
     bool threads_asked;                  // of some thread it was asked how long it ran
     bool walks_threads;                  // this walk looks at threads

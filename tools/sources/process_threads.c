@@ -47,24 +47,29 @@ static process_thread *process_new_thread(process_state *s)
 void process_add_thread(process_state *s, const emit *e, const process_member *m, pid_t tid, bool was_there)
 {
     char text[96], *at = text;
-    uint64_t ran, wait;
+    uint64_t ran, wait, turns;
     s->threads_asked = true;
     if (s->no_waits) return;
     if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
     if (!emit_number(emit_word(&at), &ran) || !emit_number(emit_word(&at), &wait)) return;
+    if (!emit_number(emit_word(&at), &turns)) return;
     s->no_waits = !ran && !wait && !s->wait_told && !process_waits_are_counted(e);
     if (s->no_waits) return;
     s->wait_told = true;
     process_thread *x = process_new_thread(s);
     if (!x) return;
-    *x = (process_thread){.tid = tid, .pid = m->pid, .wait_ns = wait, .ran_ns = ran, .seen_ns = s->walk_ns};
+    *x = (process_thread){
+        .tid = tid, .pid = m->pid, .wait_ns = wait, .ran_ns = ran, .turns = turns, .seen_ns = s->walk_ns};
     const process_thread *last =
         s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, process_compare_threads) : NULL;
-    bool same = last && last->wait_ns <= wait && last->ran_ns <= ran;
-    if (same)
+    bool same = last && last->wait_ns <= wait && last->ran_ns <= ran && last->turns <= turns;
+    if (same) {
         s->wait_ns += wait - last->wait_ns;
-    else if (!was_there)
+        s->turns += turns - last->turns;
+    } else if (!was_there) {
         s->wait_ns += wait;
+        s->turns += turns;
+    }
     int64_t since = same ? last->seen_ns : s->threads_ns; // else it is new since the last walk
     uint64_t used = same ? ran - last->ran_ns : was_there ? 0 : ran;
     if (since && s->walk_ns > since) x->share = (double)used / (double)(s->walk_ns - since);

@@ -811,7 +811,11 @@ static const struct row {
     {"cgroup-throttle", "periods=100 throttled_periods=50", HIGH},
     {"runqueue-wait", "cpu_user=4000000 cpu_system=950000 run_queue_wait=49999999", OK}, // of 5 s, in ns
     {"runqueue-wait", "cpu_user=4000000 cpu_system=950000 run_queue_wait=50000000", WATCH},
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=950000 run_queue_wait=50000000 run_queue_turns=5000",
+     WATCH}, // 10 us each
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=950000 run_queue_wait=50000000 run_queue_turns=5001", OK},
     {"runqueue-wait", "cpu_user=4000000 cpu_system=750000 run_queue_wait=250000000", WARN},
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=750000 run_queue_wait=250000000 run_queue_turns=1000000", WARN},
     {"runqueue-wait", "cpu_user=4000000 cpu_system=0 run_queue_wait=1000000000", HIGH},
     {"runqueue-wait", "cpu_user=900000 cpu_system=99999 run_queue_wait=1000000000", OK}, // too little to judge
     {"cpu-pressure", "cpu_some=999999", OK},

@@ -3,7 +3,21 @@
 #include "netprof.h"
 #include "support.h"
 
+#include <time.h>
+
+// The CPU time of this thread as the tests say it: what they use themselves is more where an emulator runs them.
+static int64_t cpu_ns = 1000000;
+
+static int cpu_clock(clockid_t which, struct timespec *now)
+{
+    assert_int_equal(which, CLOCK_THREAD_CPUTIME_ID);
+    *now = (struct timespec){.tv_sec = (time_t)(cpu_ns / 1000000000), .tv_nsec = (long)(cpu_ns % 1000000000)};
+    return 0;
+}
+
+#define clock_gettime cpu_clock
 #include "../../../tools/mpi/polls.c"
+#undef clock_gettime
 
 enum { US = 1000, MS = 1000000 };
 
@@ -55,9 +69,7 @@ static void expect_sums(int64_t of_waiting, int64_t in_doubt)
 
 static void use_cpu(int64_t ns)
 {
-    int64_t from = polls_cpu_now();
-    while (polls_cpu_now() < from + ns)
-        continue;
+    cpu_ns += ns;
 }
 
 static void asked_again_at_once_it_is_one_wait(void **state)

@@ -955,6 +955,13 @@ static void waits_that_nobody_counts_are_unknown(void **state)
         open_source(&b, "process", root, &job);
         again(&b, NETPROF_SET_ALL);
         assert_int_equal(b.s.status[index_of(&b, "job", "run_queue_wait")], of[i].status);
+        assert_int_equal(b.s.status[index_of(&b, "job", "run_queue_turns")], of[i].status);
+        if (i == 0) { // it began with the recording
+            put(path, "8000 43 9\n");
+            again(&b, NETPROF_SET_ALL);
+            assert_int_equal(value(&b, "job", "run_queue_wait"), 43);
+            assert_int_equal(value(&b, "job", "run_queue_turns"), 9);
+        }
         close_source(&b);
     }
     remove_process(TOP);
