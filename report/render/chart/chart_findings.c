@@ -103,6 +103,21 @@ static void findings_end_label(canvas *c, const findings_row *r, double low, dou
     canvas_text(c, x, y, text, TYPE_FOOT, INK_SECONDARY, align, 56);
 }
 
+// Devices on the side of the threshold where it was found elsewhere, which did not meet what else the rule asks: packets enough, say.
+static size_t findings_count_spared(const findings_row *r)
+{
+    size_t above = 0, below = 0, spared = 0;
+    for (size_t i = 0; i < r->value_count && r->limit > 0; i++) {
+        if (!r->found[i]) continue;
+        above += r->values[i] >= r->limit;
+        below += r->values[i] <= r->limit;
+    }
+    for (size_t i = 0; i < r->value_count && r->limit > 0; i++)
+        if (!r->found[i])
+            spared += (above && !below && r->values[i] > r->limit) || (below && !above && r->values[i] < r->limit);
+    return spared;
+}
+
 // All devices on a log axis: found ones filled, the threshold as a line.
 static void findings_draw_strip(canvas *c, const findings_row *r, canvas_box box)
 {
@@ -142,11 +157,14 @@ static void findings_draw_strip(canvas *c, const findings_row *r, canvas_box box
     if (zero) canvas_dot(c, box.x + 3, y, 2.6, INK_PAPER, INK_PEER);
     findings_end_label(c, r, pow(10, low), pow(10, low), left, y + 15, ALIGN_LEFT);
     findings_end_label(c, r, pow(10, low), pow(10, high), right, y + 15, ALIGN_RIGHT);
-    if (!zero && !unknown) return;
-    if (unknown && zero)
-        snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
-    else
-        snprintf(text, sizeof text, unknown ? "%zu not known" : "%zu at zero", unknown ? unknown : zero);
+    size_t spared = findings_count_spared(r), length = 0;
+    *text = '\0';
+    if (zero) length += (size_t)snprintf(text, sizeof text, "%zu at zero", zero);
+    if (unknown)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%zu not known", length ? ", " : "", unknown);
+    if (spared)
+        snprintf(text + length, sizeof text - length, "%s%zu past the line, not judged",
+                 length ? ", " : "", spared);
     canvas_text(c, box.x, y + 24, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 

@@ -807,6 +807,38 @@ static void figures_are_as_wide_as_asked_for(void **state)
     document_close(d);
 }
 
+// The devices of a finding: which of those that were not found lie past its threshold, on either side of it.
+static void devices_past_a_line_that_were_not_found_are_said(void **state)
+{
+    (void)state;
+    static const struct {
+        double values[4], limit;
+        bool found[4];
+        const char *said;
+    } of[] = {{{0.122, 1, 0.01, 0}, 0.05, {true}, ">1 at zero, 1 past the line, not judged<"},
+              {{0.2, 0.4, NAN, 1}, 0.3, {true}, ">1 not known<"}, // too little is what was found
+              {{0.2, 0.1, 0.25, 1}, 0.3, {true}, ">2 past the line, not judged<"}};
+    for (size_t i = 0; i < COUNT(of); i++) {
+        const findings_row row = {.severity = SEVERITY_WATCH,
+                                  .rule = "rule",
+                                  .devices = "n1",
+                                  .claim = "claim",
+                                  .threshold = "a",
+                                  .advice = "b",
+                                  .explained_by = "",
+                                  .values = of[i].values,
+                                  .found = of[i].found,
+                                  .value_count = 4,
+                                  .limit = of[i].limit,
+                                  .unit = ""};
+        document *d = document_of(chart_findings((chart_head){"findings", "Findings", ""}, &row, 1));
+        char *svg = figure_as(d, "findings", DOCUMENT_SVG, (document_figure){.width = 500, .height = 200});
+        if (!strstr(svg, of[i].said)) fail_msg("case %zu: not '%s' in %s", i, of[i].said, svg);
+        free(svg);
+        document_close(d);
+    }
+}
+
 static void figures_keep_what_is_asked_for(void **state)
 {
     (void)state;
@@ -988,6 +1020,7 @@ int main(void)
                                        cmocka_unit_test(figures_keep_what_is_asked_for),
                                        cmocka_unit_test(figures_in_grey_have_no_colour),
                                        cmocka_unit_test(tikz_is_text_for_tex),
+                                       cmocka_unit_test(devices_past_a_line_that_were_not_found_are_said),
                                        cmocka_unit_test(eps_is_the_same_twice),
                                        cmocka_unit_test(a_chart_has_a_plain_name),
                                        cmocka_unit_test(figures_without_room_say_so),
