@@ -163,8 +163,7 @@ static void findings_draw_strip(canvas *c, const findings_row *r, canvas_box box
     if (unknown)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%zu not known", length ? ", " : "", unknown);
     if (spared)
-        snprintf(text + length, sizeof text - length, "%s%zu past the line, not judged",
-                 length ? ", " : "", spared);
+        snprintf(text + length, sizeof text - length, "%s%zu past the line, not judged", length ? ", " : "", spared);
     canvas_text(c, box.x, y + 24, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 

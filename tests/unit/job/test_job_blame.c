@@ -309,6 +309,7 @@ typedef struct gpu_scene {
     double mhz, watts;
     severity said; // of the GPU alone; SEVERITY_OK: nothing is
     const char *claim;
+    double slowed_s; // it says that heat slowed it, from 200 s on for so long
 } gpu_scene;
 
 static void record_gpus(const gpu_scene *s)
@@ -323,6 +324,7 @@ static void record_gpus(const gpu_scene *s)
             snprintf(name, sizeof name, "gpu%d", i);
             node_set(&f, name, "busy", s->busy);
             node_set(&f, name, "clock", (odd ? s->mhz : 1980) + (t / 10 + i) % 3 * 15);
+            if (i == 2 && t > 200 && t <= 200 + s->slowed_s) node_add(&f, name, "throttled_thermal", 10e6);
             node_add(&f, name, "energy", ((odd ? s->watts : 400) + (t / 10 + i) % 3 * 5) * 10e6);
         }
         node_take(&f, t);
@@ -333,11 +335,13 @@ static void record_gpus(const gpu_scene *s)
 static void a_gpu_at_another_clock(void **state)
 {
     static const gpu_scene scenes[] = {
-        {90, 1200, 400, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2"}, // held back: the one unlike its peers
-        {90, 1980, 150, SEVERITY_INFO, "n1 GPU 3 (gpu2) alone drew 15"},     // busy, but waiting, or with less to do
-        {90, 1200, 150, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2"}, // said once
-        {5, 300, 60, SEVERITY_OK, ""},                                       // idle GPUs clock down as they like
-        {90, 1980, 400, SEVERITY_OK, ""},
+        {90, 1200, 400, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2", 0}, // held back: the one unlike its peers
+        {90, 1980, 150, SEVERITY_INFO, "n1 GPU 3 (gpu2) alone drew 15", 0},     // busy, but waiting, or with less to do
+        {90, 1200, 150, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2", 0}, // said once
+        {5, 300, 60, SEVERITY_OK, "", 0},                                       // idle GPUs clock down as they like
+        {90, 1980, 400, SEVERITY_OK, "", 0},
+        {90, 1200, 400, SEVERITY_INFO, "n1 GPU 3 (gpu2) alone ran at 1.2", 150}, // why is told: one event is one line
+        {90, 1200, 400, SEVERITY_WATCH, "n1 GPU 3 (gpu2) alone ran at 1.2", 50}, // it was at that clock for far longer
     };
     (void)state;
     for (size_t i = 0; i < COUNT(scenes); i++) {
@@ -349,6 +353,7 @@ static void a_gpu_at_another_clock(void **state)
             assert_int_equal(x->severity, scenes[i].said);
             assert_int_equal(strncmp(x->claim, scenes[i].claim, strlen(scenes[i].claim)), 0);
             assert_true(x->from_s >= 180 && x->from_s <= 220); // within two windows
+            assert_int_equal(strstr(x->claim, "that it was slowed explains it") != NULL, scenes[i].slowed_s == 150);
         }
         size_t said = 0;
         for (size_t k = 0; k < job.finding_count; k++)

@@ -345,6 +345,18 @@ static const char *job_peers_cause(const job_report *r, size_t node, size_t devi
     return "";
 }
 
+// A GPU that was slowed for half of that time or more: its clock is the same event, which is told.
+static bool job_peers_is_slowed(const job_report *r, const job_peers_group *g, const job_finding *x)
+{
+    for (size_t i = 0; i < r->finding_count && g->of->meters[0] == JOB_GPU_CLOCK; i++) {
+        const job_finding *y = &r->findings[i];
+        if (y->meter != JOB_GPU_THROTTLED || y->device != x->device || y->severity < SEVERITY_WATCH) continue;
+        double both = fmin(x->to_s, y->to_s) - fmax(x->from_s, y->from_s);
+        if (both >= 0.5 * (x->to_s - x->from_s)) return true;
+    }
+    return false;
+}
+
 static job_finding job_peers_blank(const job_report *r, const job_peers_group *g, severity s)
 {
     job_finding x = job_finding_blank;
@@ -379,7 +391,11 @@ static void job_peers_add_one(job_report *r, const job_peers_group *g)
     x.from_s = job_peers_time(r, g, o->from);
     x.to_s = job_peers_time(r, g, o->to);
     x.explained_by = (char *)(uintptr_t)job_peers_cause(r, x.node, x.device);
+    bool slowed = job_peers_is_slowed(r, g, &x);
+    if (slowed) x.severity = SEVERITY_INFO;
+    known |= slowed;
     text_append(&x.claim, "%s alone %s %s%s; %s", who, g->of->did, amount, when, others);
+    if (slowed) text_append(&x.claim, "; that it was slowed explains it");
     if (files) text_append(&x.claim, "; it read or wrote files, which explains it");
     if (!o->always && !known && o->value < o->centre) {
         job_effect e = job_effect_of(r, x.from_s, x.to_s);
