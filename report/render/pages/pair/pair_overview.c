@@ -403,6 +403,13 @@ static void overview_made_line(const pair *p, document *doc)
                                   *of ? "the" : "The", words_many(f->judged, "check").text));
 }
 
+// The counter and its path are below, in what to do, and in the list of what could not be judged.
+static const char *overview_gap_words(const pair *p, const finding_gap *gap)
+{
+    return arena_format(p->memory, "%s: %s not made (at worst %s): %s", gap->where,
+                        words_many(gap->checks, "check").text, severity_name(gap->hides), gap->cause);
+}
+
 // What could not be judged: a line for each cause that matters, or one for all that do not.
 static void overview_unknown_lines(const pair *p, document *doc)
 {
@@ -411,21 +418,17 @@ static void overview_unknown_lines(const pair *p, document *doc)
     size_t mattering = 0;
     for (size_t i = 0; i < f->gap_count; i++)
         mattering += f->gaps[i].matters;
-    for (size_t i = 0; i < mattering && i < NAMED; i++) { // they come first
-        char *text = finding_gap_text(f, &f->gaps[i]);
-        document_verdict(doc, SEVERITY_UNKNOWN, text);
-        free(text);
-    }
+    for (size_t i = 0; i < mattering && i < NAMED; i++) // they come first
+        document_verdict(doc, SEVERITY_UNKNOWN, overview_gap_words(p, &f->gaps[i]));
     if (mattering > NAMED)
         document_verdict(doc, SEVERITY_UNKNOWN,
                          arena_format(p->memory, "and %s: see what could not be judged",
                                       words_many(mattering - NAMED, "other cause").text));
     if (mattering || !f->gap_count) return;
-    char *text = finding_gap_text(f, &f->gaps[0]);
     document_verdict(doc, SEVERITY_INFO,
-                     arena_format(p->memory, "%s could not be made: %s%s", words_many(f->unknown_checks, "check").text,
-                                  text, f->gap_count > 1 ? ", \xe2\x80\xa6" : ""));
-    free(text);
+                     arena_format(p->memory, "%s could not be made: %s: %s%s",
+                                  words_many(f->unknown_checks, "check").text, f->gaps[0].where, f->gaps[0].cause,
+                                  f->gap_count > 1 ? ", \xe2\x80\xa6" : ""));
 }
 
 static void overview_add_verdict(pair *p, document *doc)
