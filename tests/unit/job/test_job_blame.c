@@ -363,6 +363,31 @@ static void a_gpu_at_another_clock(void **state)
     }
 }
 
+// Of 121 samples 60 windows are made, of so many samples each: windows that share a sample, as 64 would, make what one
+// sample has by chance look as if it had lasted. Where one begins is to be seen by when a finding begins.
+static void windows_share_no_sample(void **state)
+{
+    const char *const facts[] = {"job_id", "17", NULL};
+    node_shape shape = {.name = "n1", .nics = -1, .gpus = 4, .gpu_clock = true, .interval_s = 1, .facts = facts};
+    (void)state;
+    node_file f = node_open(tree_path(tree, "n1.netprof"), &shape);
+    for (int t = 0; t <= 121; t++) {
+        for (int i = 0; i < 4; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "gpu%d", i);
+            node_set(&f, name, "busy", 90);
+            node_set(&f, name, "clock", (i == 2 && t > 40 && t <= 60 ? 300 : 1980) + (t + i) % 3 * 15);
+        }
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of_tree(NULL);
+    const job_finding *x = finding_of(&job, "gpu-peers");
+    assert_non_null(x);
+    assert_true(fabs(x->from_s - 20 * 121. / 60) < 1e-3);
+    job_report_free(&job);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -379,6 +404,7 @@ int main(void)
         TEST(work_that_slowed_on_a_clean_network),
         TEST(what_is_no_slow_stretch),
         TEST(a_gpu_at_another_clock),
+        TEST(windows_share_no_sample),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
