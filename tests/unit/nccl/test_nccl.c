@@ -9,6 +9,7 @@
 #include "analysis/nccl/view/nccl_pairs.h"
 #include "analysis/nccl/findings/nccl_peers.h"
 #include "analysis/nccl/logs/nccl_logs.h"
+#include "nccl_claims.h"
 #include "support.h"
 
 #include <math.h>
@@ -229,6 +230,7 @@ static void completeness(void **unused)
     // The finding tells the three ways apart, and all of them are all that are missing.
     nccl_findings f;
     nccl_findings_make(&f, &n, NULL);
+    claims_check(&n, &f);
     const nccl_finding *x = NULL;
     for (size_t i = 0; i < f.count; i++)
         if (strcmp(f.items[i].rule->name, "nccl-records-missing") == 0) x = &f.items[i];
@@ -815,6 +817,7 @@ static void largest(void **unused)
     assert_true(n.series[0].time_us == UINT64_MAX);
     assert_true(n.processes[0].waiting.cost_us == UINT64_MAX);
     nccl_findings_make(&f, &n, NULL);
+    claims_check(&n, &f);
     json_object *o = nccl_json(&n, &f, NULL);
     assert_non_null(o);
     json_object_put(o);
@@ -1076,6 +1079,7 @@ static void counters(void **unused)
     assert_true(c.hosts[0].trouble.amount == 9);
     assert_null(c.hosts[0].waiting.counter);
     nccl_findings_make(&f, &n, NULL);
+    claims_check(&n, &f);
     assert_string_equal(f.items[0].rule->name, "nccl-late-rank"); // rank 1 on h1
     nccl_counters_findings(&f, &c);
     const nccl_finding *x = &f.items[f.count - 1];

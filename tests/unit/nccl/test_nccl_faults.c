@@ -7,6 +7,7 @@
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/logs/nccl_logs.h"
 #include "analysis/nccl/view/nccl_view.h"
+#include "nccl_claims.h"
 #include "support.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ static void make(outcome *o, nccl_generate_plan plan)
 
 static void end(outcome *o)
 {
+    claims_check(&o->n, &o->f);
     nccl_findings_free(&o->f);
     nccl_free(&o->n);
     tree_remove(o->tree);
@@ -521,6 +523,7 @@ static void compared(void **unused)
     }
     assert_true(found);
     nccl_findings_make(&f, &slow.n, &c);
+    claims_check(&slow.n, &f);
     assert_string_equal(find(&f, "nccl-slower")->device, "mixed");
     nccl_findings_free(&f);
     nccl_compare_free(&c);
@@ -530,6 +533,7 @@ static void compared(void **unused)
     // What was compared was judged, beside what is judged without a comparison.
     nccl_findings alone;
     nccl_findings_make(&f, &before.n, &c);
+    claims_check(&before.n, &f);
     nccl_findings_make(&alone, &before.n, NULL);
     assert_int_equal(f.judged, alone.judged + c.slower + c.faster + c.alike);
     nccl_findings_free(&alone);
@@ -610,6 +614,7 @@ static void below_peak(void **unused)
     const char *paths[] = {o.tree};
     assert_int_equal(nccl_read(&n, paths, 1, &options, NULL), NETPROF_OK);
     nccl_findings_make(&f, &n, NULL);
+    claims_check(&n, &f);
     for (size_t i = 0; i < f.count && f.items[i].severity > SEVERITY_INFO; i++) {
         assert_string_equal(f.items[i].rule->name, "nccl-below-peak");
         assert_int_equal(n.communicators[f.items[i].communicator].type, NCCL_HCA_ONLY);

@@ -11,6 +11,7 @@
 #include "analysis/nccl/view/nccl_lanes.h"
 #include "analysis/nccl/view/nccl_pairs.h"
 #include "analysis/nccl/view/nccl_view.h"
+#include "nccl_claims.h"
 #include "support.h"
 
 #include <math.h>
@@ -247,6 +248,7 @@ static void expect_lower_bound(const nccl *n, bool lower)
     nccl_findings f;
     nccl_view v;
     nccl_findings_make(&f, n, NULL);
+    claims_check(n, &f);
     nccl_view_make(&v, n, &f, NULL, NULL);
     assert_int_equal(v.matrices.count, 1);
     assert_int_equal(v.matrices.items[0].cells.items[0].bytes, 700);

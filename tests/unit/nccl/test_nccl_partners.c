@@ -5,6 +5,7 @@
 
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/logs/nccl_logs.h"
+#include "nccl_claims.h"
 #include "support.h"
 
 enum { RANKS = 8, CALLS = 12, NEAR_US = 20, FAR_US = 100 };
@@ -80,6 +81,7 @@ static void check(size_t row, const situation *s)
     const char *paths[] = {tree};
     assert_int_equal(nccl_read(&n, paths, 1, NULL, NULL), NETPROF_OK);
     nccl_findings_make(&f, &n, NULL);
+    claims_check(&n, &f);
     const nccl_finding *x = next_accusation(&f, NULL);
     if (!x != !s->rule) fail_msg("row %zu: %s", row, x ? x->claim : "nobody is accused");
     if (x) {
