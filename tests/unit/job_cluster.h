@@ -4,6 +4,7 @@
 #define NETPROF_TESTS_JOB_CLUSTER_H
 
 #include "analysis/job/job_report.h"
+#include "job_claims.h"
 #include "support.h"
 
 #include <math.h>
@@ -69,6 +70,7 @@ SUPPORT job_report report_of_tree(const rules *judged_by)
     netprof_error error = {.code = NETPROF_OK};
     if (job_report_read(&job, (const char *const[]){tree}, 1, &(job_report_options){.rules = judged_by}, &error))
         fail_msg("%s: %s", error.path, error.text);
+    job_claims_check(&job);
     return job;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "job_claims.h"
 #include "job_cluster.h"
 
 #include "analysis/base/memory.h"
@@ -58,6 +59,7 @@ static job_report report_of(const accounts *a)
     }
     node_close(&f);
     if (job_report_read(&job, (const char *const[]){tree}, 1, NULL, &error)) fail_msg("%s: %s", error.path, error.text);
+    job_claims_check(&job);
     return job;
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "job_claims.h"
 #include "job_cluster.h"
 
 #include "analysis/job/job_report.h"
@@ -25,6 +26,7 @@ static job_report report_here(void)
     netprof_error error = {.code = NETPROF_OK};
     const char *paths[] = {tree};
     if (job_report_read(&job, paths, 1, NULL, &error)) fail_msg("%s: %s", error.path, error.text);
+    job_claims_check(&job);
     return job;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "job_claims.h"
 #include "job_cluster.h"
 
 #include "analysis/job/job_bins.h"
@@ -22,6 +23,7 @@ static job_report report_of(const job_report_options *options)
     netprof_error error = {.code = NETPROF_OK};
     const char *paths[] = {tree};
     if (job_report_read(&job, paths, 1, options, &error)) fail_msg("%s: %s", error.path, error.text);
+    job_claims_check(&job);
     return job;
 }
 
