@@ -189,6 +189,47 @@ EOF
     [[ $output == *tested.c* && $output != *called.c* ]]
 }
 
+# The build of netprof makes tables for #include, and the libraries before them come first.
+@test "faults are built in where the build has made something of the sources without them, the second time as well" {
+    mkdir made
+    cp tree/tested.c tree/main.c made
+    cat >made/table.c <<'EOF'
+int called(int a, int b);
+int called(int a, int b)
+{
+    static const int table[] = {
+#include "table.inc"
+    };
+    return table[0] + a + b;
+}
+EOF
+    echo '1,' >made/table.csv
+    cat >made/CMakeLists.txt <<'EOF'
+cmake_minimum_required(VERSION 3.16)
+project(made C)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+enable_testing()
+add_library(tested STATIC tested.c)
+add_custom_command(OUTPUT table.inc DEPENDS ${CMAKE_SOURCE_DIR}/table.csv
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/table.csv table.inc)
+add_library(table STATIC table.c ${CMAKE_BINARY_DIR}/table.inc)
+target_include_directories(table PRIVATE ${CMAKE_BINARY_DIR})
+target_link_libraries(table tested)
+add_executable(t main.c)
+target_link_libraries(t table)
+add_test(NAME unit.all COMMAND t)
+EOF
+    faults=(--top made --work work --commands --of tested.c:2 --slack 5)
+    "$NETPROF_TEST_TOP/tests/mutate" "${faults[@]}" --list >list
+    [ ! -e work/build/libtested.a ]
+    for i in first second; do
+        run "$NETPROF_TEST_TOP/tests/mutate" "${faults[@]}"
+        printf '%s\n' "$output"
+        [ "$status" -eq 0 ]
+        [[ $output == *'2 of   2 killed  100 %'* ]]
+    done
+}
+
 refute_same() {
     if cmp -s "$1" "$2"; then return 1; fi
 }
