@@ -426,6 +426,61 @@ static void benchmark_fails_in_words(void **state)
     assert_int_equal(netprof_bench_run(NULL, rows, &count, &error), NETPROF_ERR_ARG);
 }
 
+// Numbers have three digits: 3 x 2^20 bytes in 1.5 ms are 2.10 GB/s. What no NIC counted is not known.
+static void table_of_a_benchmark(void **state)
+{
+    netprof_bench_row rows[3];
+    char text[2048];
+    int ends[2];
+    (void)state;
+    memset(rows, 0, sizeof rows);
+    rows[0].size = 8;
+    rows[0].calls = 4096;
+    rows[0].steady = 1;
+    rows[0].lower_ns = 999;
+    rows[0].median_ns = 1500;
+    rows[0].upper_ns = 12340;
+    rows[0].bytes_per_s = 5.333e6;
+    rows[1] = rows[0];
+    rows[1].size = 3145728;
+    rows[1].calls = 50;
+    rows[1].steady = 0;
+    rows[1].median_ns = 1.5e6;
+    rows[1].bytes_per_s = 3145728 / 1.5e-3;
+    rows[1].nic.devices = 2;
+    rows[1].nic.tx_bytes = 50 * 4000000ULL;
+    rows[1].nic.rx_bytes = 50 * 72ULL;
+    rows[2] = rows[1];
+    rows[2].calls = 0; // what there is none of has no share
+    assert_int_equal(pipe(ends), 0);
+    netprof_print_bench(ends[1], rows, 3);
+    close(ends[1]);
+    ssize_t got = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    assert_true(got > 0);
+    text[got] = 0;
+    static const char *const lines[] = {
+        "size calls median 25 % 75 % bandwidth NIC sent received ",
+        "bytes a call a call ",
+        "8 4096 1.50 us 999 ns 12.3 us 5.33 MB/s ? ? ",
+        "3145728 50 ~ 1.50 ms 999 ns 12.3 us 2.10 GB/s 4.00 MB 72 B ",
+        "3145728 0 ~ 1.50 ms 999 ns 12.3 us 2.10 GB/s ? ? ",
+        "~ the time was over before the median was known well enough ",
+    };
+    char *rest = text;
+    size_t width = 0;
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        char words[256] = "", *line = strsep(&rest, "\n"), *word;
+        assert_non_null(line);
+        if (!i) width = strlen(line);
+        if (i + 1 < COUNT(lines)) assert_int_equal(strlen(line), width); // in columns
+        while ((word = strsep(&line, " ")) != NULL)
+            if (*word) snprintf(words + strlen(words), sizeof words - strlen(words), "%s ", word);
+        assert_string_equal(words, lines[i]);
+    }
+    assert_string_equal(rest, "");
+}
+
 // The rule of the sign test, by hand: of 100 durations the median lies between the 39th and the 61st from below.
 static void median_is_known_well_enough(void **state)
 {
@@ -445,17 +500,12 @@ static void median_is_known_well_enough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals_add_each_port_once),
-        cmocka_unit_test(totals_of_chosen_devices),
-        cmocka_unit_test(totals_say_what_is_missing),
-        cmocka_unit_test(change_of_one_counter),
-        cmocka_unit_test(table_of_a_delta),
-        cmocka_unit_test(table_without_traffic),
-        cmocka_unit_test(table_of_regions),
-        cmocka_unit_test(meter_measures_the_loopback),
-        cmocka_unit_test(benchmark_over_sizes),
-        cmocka_unit_test(benchmark_fails_in_words),
-        cmocka_unit_test(median_is_known_well_enough),
+        cmocka_unit_test(totals_add_each_port_once),  cmocka_unit_test(totals_of_chosen_devices),
+        cmocka_unit_test(totals_say_what_is_missing), cmocka_unit_test(change_of_one_counter),
+        cmocka_unit_test(table_of_a_delta),           cmocka_unit_test(table_without_traffic),
+        cmocka_unit_test(table_of_regions),           cmocka_unit_test(meter_measures_the_loopback),
+        cmocka_unit_test(benchmark_over_sizes),       cmocka_unit_test(benchmark_fails_in_words),
+        cmocka_unit_test(table_of_a_benchmark),       cmocka_unit_test(median_is_known_well_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
