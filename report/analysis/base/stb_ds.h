@@ -8,7 +8,7 @@
 // is deleted, and are seeded at random. A key that is a struct must have no padding. Names are keyed by map_key.h, not by
 // the library's own string maps (sh...): their hash can be made to collide whatever the seed is.
 // Thread rule: one thread at a time per container; hmget and hmgeti write to the map as well (hmget_ts and hmgeti_ts do
-// not); the first put of a map draws from a seed that all maps share, so maps are created by one thread at a time.
+// not). The first hmput() of a map draws from a seed that all maps share: one thread at a time, which it sees to itself.
 #ifndef NETPROF_STB_DS_H
 #define NETPROF_STB_DS_H
 
@@ -19,5 +19,12 @@
 #define STBDS_REALLOC(context, block, size) memory_realloc(block, size)
 #define STBDS_FREE(context, block)          free(block)
 #include <stb/stb_ds.h>
+
+// Around a put; has_table: not the first one. What is put must not put by itself.
+void stb_ds_put_begin(int has_table);
+void stb_ds_put_end(void);
+#undef hmput
+#define hmput(t, k, v)                                                                                                 \
+    (stb_ds_put_begin((t) && stbds_header((t)-1)->hash_table), stbds_hmput(t, k, v), stb_ds_put_end())
 
 #endif

@@ -143,7 +143,7 @@ static size_t job_new_event(job_report *r, const netprof_device *d, const netpro
                      .worst = JOB_NONE,
                      .severity = SEVERITY_OK};
     new.title = entry && * entry->description && !(entry->marks & CATALOG_PATTERN) ? entry->description : new.counter;
-    const char *words = rules_words_of(r->reader->options->rules, d->source, c->name);
+    const char *words = r->reader->is_piece ? NULL : rules_words_of(r->reader->options->rules, d->source, c->name);
     if (words) new.words = memory_strdup(words);
     arrput(r->events, new);
     return r->event_count++;
@@ -201,7 +201,7 @@ static size_t job_find_local(const following *f, size_t device)
 // Meters of one node alone are not even kept of many.
 static bool job_row_is_wanted(const job_report *r, const job_source_row *row)
 {
-    return row && !(job_meter_of(row->meter)->of_one && r->node_count > 1);
+    return row && !(job_meter_of(row->meter)->of_one && (r->node_count > 1 || r->reader->is_piece));
 }
 
 static const job_source_row *job_row(following *f, const netprof_device *d, const netprof_counter *c, uint32_t bytes,

@@ -387,6 +387,8 @@ typedef struct job_report {
     struct job_reader *reader; // private
 } job_report;
 
+void job_report_free(job_report *r);
+
 // All zero = defaults.
 typedef struct job_report_options {
     const rules *rules; // for the network's and the node's findings; NULL: only those of the job itself
@@ -399,6 +401,7 @@ typedef struct job_report_options {
     void *progress_user;
     const pairs *const *layers; // what other layers than MPI sent, for the bytes explained; [layer_count]
     size_t layer_count;
+    size_t threads; // that read; 0: one for each CPU that may be used, 8 at most. The report is the same
     // Is a file theirs? Then it need not hold a recording; may be NULL.
     bool (*is_of_layer)(const char *path);
     uint64_t end_zero;

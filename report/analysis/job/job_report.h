@@ -34,7 +34,8 @@
 //
 // All text is from outside and hostile (names of nodes, devices, phases, jobs; claims hold them): escape it.
 //
-// Thread rule: one thread at a time. Everything that is returned ends with job_report_free().
+// Thread rule: one thread at a time; job_report_read() starts threads of its own, which have ended when it returns. Everything
+// that is returned ends with job_report_free().
 #ifndef NETPROF_JOB_REPORT_H
 #define NETPROF_JOB_REPORT_H
 
@@ -52,7 +53,6 @@
 // initialised), _FORMAT (not one file holds two snapshots: error->path and ->text tell of the first).
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
                             netprof_error *error);
-void job_report_free(job_report *r);
 
 // Should files be shown as a job: is there, in any of them, a counter of CPU, memory, energy or GPUs, and two snapshots?
 // Reads no more than it must. A directory: any file in it.

@@ -129,12 +129,17 @@ static netprof_err job_next_snapshot(job_report *r, track *t, const netprof_snap
 
 // ---- runs and nodes ----
 
-static size_t job_find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
+const char *job_node_name(const dataset_run *run, const netprof_schema *schema)
 {
     const char *host = job_fact_of(run, schema, "host"), *name = job_fact_of(run, schema, "node");
     const char *slash = run->path ? strrchr(run->path, '/') : NULL;
     if (!name || !*name) name = host;
-    if (!name || !*name) name = slash ? slash + 1 : run->path ? run->path : "?";
+    return name && *name ? name : slash ? slash + 1 : run->path ? run->path : "?";
+}
+
+static size_t job_find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
+{
+    const char *host = job_fact_of(run, schema, "host"), *name = job_node_name(run, schema);
     for (size_t i = 0; i < r->node_count; i++)
         if (strcmp(r->nodes[i].name, name) == 0) return i;
     job_node node = {.name = memory_strdup(name),

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPISODES_MOST = 4096 };
-
 // ---- lanes ----
 
 job_lane *job_lane_make(job_meter meter, size_t node, size_t device)
@@ -56,7 +54,7 @@ static void job_end_episode(job_report *r, const job_watch_row *x, watching *w, 
                      w->high, w->retries};
     w->from_ns = w->to_ns = 0;
     w->integral = w->high = w->retries = 0;
-    if (worth && arrlenu(reader->episodes) < EPISODES_MOST) arrput(reader->episodes, e);
+    if (worth && arrlenu(reader->episodes) < JOB_EPISODES_MOST) arrput(reader->episodes, e);
 }
 
 // A second, or a step where steps are longer. Ten such below the limit end an episode.
@@ -409,7 +407,6 @@ static void job_add_trouble(job_report *r, followed *f, const netprof_delta *del
     event->known = true;
     if (!amount) return;
     job_bins *bins = job_event_bins(event, run->node);
-    event->sum += (double)amount;
     job_trouble *t = job_count_trouble(r->reader, f->event, run->devices[f->local].device, (double)amount);
     double rate = (double)amount / job_step_s(&since);
     if (job_is_damage(event->source, event->counter)) {

@@ -4,6 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+job_reader *job_reader_make(const job_report_options *options)
+{
+    job_reader *reader = memory_calloc(1, sizeof *reader);
+    reader->options = options;
+    reader->start_s = reader->limit_s = NAN;
+    reader->worst_ended = JOB_NONE;
+    return reader;
+}
+
 void job_warn(job_report *r, const char *path, const char *format, ...)
 {
     enum { WARNINGS = 1000 };

@@ -20,6 +20,8 @@ typedef struct job_episode {
     double mean, high, retries;
 } job_episode;
 
+enum { JOB_EPISODES_MOST = 4096 };
+
 // The worst value of a rule about faults on a node; INFINITY: it could not be judged of a device.
 typedef struct job_rule_value {
     const rule *rule;
@@ -99,9 +101,15 @@ typedef struct job_known_counter {
     size_t event;   // JOB_NONE before it was met
 } job_known_counter;
 
+typedef struct job_known {
+    map_key key; // (source, counter)
+    job_known_counter value;
+} job_known;
+
 // Arrays are of stb_ds.
 typedef struct job_reader {
     const job_report_options *options;
+    bool is_piece;          // of a job that has other nodes
     job_node_reader *nodes; // one for each of job_report.nodes
     job_episode *episodes;
     job_node_finding *found;
@@ -116,10 +124,7 @@ typedef struct job_reader {
     size_t file;
     job_mark *marks;
     char **region_paths;
-    struct {
-        map_key key; // (source, counter)
-        job_known_counter value;
-    } * known;
+    job_known *known;
     struct job_run_reader *run;       // the current file
     struct job_region_reader *series; // or this, for what a process sampled of its regions
     job_region_place *places;
@@ -135,12 +140,15 @@ typedef struct job_reader {
     double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 
+job_reader *job_reader_make(const job_report_options *options);
 void job_warn(job_report *r, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void job_node_finding_free(job_node_finding *x);
 void job_read_phases(job_report *r, const char *path); // problems are warnings
 void job_parse_phases(job_report *r, const char *path, const char *text, size_t size);
 // A fact of the file, or of its first snapshot's schema; NULL if there is none.
 const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key);
+// The name of the node that a run is of. schema: of its first snapshot.
+const char *job_node_name(const dataset_run *run, const netprof_schema *schema);
 // dataset_options.each; user is the job_report.
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 // Call after the last snapshot of a run: at the first of the next one, and at the end of the file.

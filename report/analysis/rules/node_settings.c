@@ -84,6 +84,19 @@ void node_settings_add(node_settings *s, const char *name, const netprof_schema 
     }
 }
 
+void node_settings_join(node_settings *s, node_settings *from)
+{
+    size_t before = arrlenu(s->names);
+    for (size_t i = 0; i < arrlenu(from->names); i++)
+        arrput(s->names, from->names[i]);
+    for (size_t i = 0; i < arrlenu(from->items); i++) {
+        from->items[i].node += before;
+        arrput(s->items, from->items[i]);
+    }
+    arrfree(from->names);
+    arrfree(from->items);
+}
+
 void node_settings_free(node_settings *s)
 {
     for (size_t i = 0; i < arrlenu(s->items); i++) {

@@ -34,6 +34,8 @@ typedef struct node_settings_one {
 
 // Adds a node: the facts of its network devices and its own. The name is copied.
 void node_settings_add(node_settings *s, const char *name, const netprof_schema *schema);
+// Adds all nodes of `from`, which is empty then.
+void node_settings_join(node_settings *s, node_settings *from);
 void node_settings_judge(node_settings *s); // fills in `found`, the worst first
 void node_settings_free(node_settings *s);
 

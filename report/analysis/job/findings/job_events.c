@@ -37,6 +37,7 @@ void job_finish_events(job_report *r)
         const job_trouble *t = &r->reader->troubles[i];
         job_event *e = &r->events[t->event];
         e->devices++;
+        e->sum += t->sum;
         if (t->sum > e->worst_sum) e->worst_sum = t->sum, e->worst = t->device;
     }
     for (size_t i = 0; i < r->event_count; i++)
