@@ -16,6 +16,7 @@
 #include "analysis/base/stb_ds.h"
 #include "analysis/rules/findings.h"
 #include "situation.h"
+#include "finding_claims.h"
 
 static void lists_of_names(void **state)
 {
@@ -231,6 +232,7 @@ static void how_the_command_ended(void **state)
         situation_make(&s, "netdev", PORTS);
         difference_keep_facts(&s.d, facts, cases[i].signal ? 2 : 1);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         const finding *x = find(&f, "job-failed");
         assert_int_equal(x != NULL, cases[i].claim != NULL);
         if (x) {

@@ -22,6 +22,7 @@
 #include "sim.h"
 #include "situation.h"
 #include "tree.h"
+#include "finding_claims.h"
 
 enum { NICS = 4, SECONDS = 10 };
 static const int64_t SECOND = INT64_C(1000000000);
@@ -63,6 +64,7 @@ static void judge(outcome *o)
     shift(&o->after, SECONDS * SECOND - (o->after.begin_ns - o->before.begin_ns));
     assert_int_equal(difference_of_snapshots(&o->d, &o->before, &o->after, false, NULL), NETPROF_OK);
     findings_make(&o->f, &o->d, &built_in);
+    finding_claims_check(&o->f);
 }
 
 static void forget(outcome *o)
@@ -494,6 +496,7 @@ static void aurora_is_nearly_idle(void **state)
     read_aurora(&set);
     assert_int_equal(difference_of_dataset(&d, &set, false, NULL), NETPROF_OK);
     findings_make(&f, &d, &built_in);
+    finding_claims_check(&f);
     print_message("    %s\n", f.verdict);
     assert_int_equal(f.severity, SEVERITY_INFO);
     assert_non_null(strstr(f.verdict, "no fault found on cxi0-cxi3"));
@@ -527,6 +530,7 @@ static void an_outlier_is_compared_with_its_peers(void **state)
     (void)state;
     situation_make(&s, "cxi", "@cassini_version=1.1 hni_tx_paused_1=3000000000 peer:hni_tx_paused_1=1000000");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(
         f.items[0].claim,
         "transmit blocked by the network 30 % of the time (3 s of 10 s, priority 1); its peer 0.0100 %");
@@ -567,6 +571,7 @@ static void errors_of_all_alike_are_background(void **state)
         findings f = {0};
         situation_make(&s, "cxi", all[i].readings);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         if (f.background_count != all[i].found) fail_msg("%s: %zu", all[i].readings, f.background_count);
         if (all[i].found) {
             const finding_background *b = &f.background[0];
@@ -629,6 +634,7 @@ static void only_a_low_rate_is_background(void **state)
                  rows[i].values[2]);
         situation_make(&s, "cxi", text);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         const finding *x = find(&f, rows[i].rule, "dev0");
         if (!x) fail_msg("%s: not found", text);
         if (x->severity != rows[i].expected) fail_msg("%s: %s", text, severity_name(x->severity));
@@ -662,6 +668,7 @@ static void what_is_alike_names_no_single_device(void **state)
         findings f = {0};
         situation_make(&s, "cxi", rows[i].counters);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         if (strncmp(f.verdict, rows[i].begins, strlen(rows[i].begins)) != 0)
             fail_msg("%s: %s", rows[i].counters, f.verdict);
         findings_free(&f);
@@ -684,6 +691,7 @@ static void gpus_far_below_their_clock(void **state)
     }
     situation_make(&s, "gpu", text);
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].rule->name, "gpu-clock-drop");
     assert_int_equal(f.items[0].severity, SEVERITY_WARN);
     assert_int_equal(strncmp(f.verdict, "Warning: all 3 GPUs: under load this GPU ran at 600 MHz of 1980 MHz", 67), 0);
@@ -717,6 +725,7 @@ static void the_dearer_comes_first(void **state)
         snprintf(text, sizeof text, "@cassini_version=1.1 @port_speed=BS_200G %s", rows[i].counters);
         situation_make(&s, "cxi", text);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         for (size_t k = 0; k < 4 && rows[i].order[k]; k++) {
             if (k >= f.count || strcmp(f.items[k].rule->name, rows[i].order[k]) != 0)
                 fail_msg("%s: place %zu is %s", rows[i].counters, k, k < f.count ? f.items[k].rule->name : "empty");
@@ -729,6 +738,7 @@ static void the_dearer_comes_first(void **state)
     findings f = {0};
     situation_make(&s, "cxi", "hni_rx_bad_opt=50 hni_llr_rx_replay_event=50");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(f.items[1].explained_by, "bad-frames");
     assert_string_equal(f.items[1].claim, "link-level retry resent packets 50 times by its partner in 10 s (5/s)");
     findings_free(&f);
@@ -743,6 +753,7 @@ static void a_timer_is_no_symptom_of_repeats(void **state)
     (void)state;
     situation_make(&s, "ip", "Tcp/OutSegs=1000000 Tcp/InSegs=1000000 Tcp/RetransSegs=10000 TcpExt/TCPTimeouts=20");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].rule->name, "tcp-rto");
     assert_null(f.items[0].explained_by);
     assert_string_equal(f.items[0].claim,
@@ -761,6 +772,7 @@ static void a_lost_link_explains_its_flap(void **state)
     (void)state;
     situation_make(&s, "netdev", "@speed_mbps=100000 carrier=1>0 carrier_down_count=1 rx_packets=5 tx_packets=5");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].rule->name, "link-lost");
     assert_non_null(find(&f, "eth-link-flap", NULL)->explained_by);
     assert_string_equal(find(&f, "eth-link-flap", NULL)->explained_by, "link-lost");
@@ -768,12 +780,14 @@ static void a_lost_link_explains_its_flap(void **state)
     situation_free(&s);
     situation_make(&s, "cxi", "@netdev=dev0 properties/link=1>0 netdev/carrier_down_count=1 netdev/carrier=1>0");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].rule->name, "link-lost");
     assert_string_equal(find(&f, "link-flaps", NULL)->explained_by, "link-lost");
     findings_free(&f);
     situation_free(&s);
     situation_make(&s, "rdma", "@rate_bps=100000000000 state=4>1 link_downed=1");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].rule->name, "ib-port-state");
     assert_string_equal(find(&f, "ib-link-downed", NULL)->explained_by, "ib-port-state");
     findings_free(&f);
@@ -789,6 +803,7 @@ static void loopback_is_said(void **state)
                    "TcpExt/TCPToZeroWindowAdv=3340 IpExt/InOctets=900000000 IpExt/OutOctets=900000000 "
                    "netdev/rx_bytes=1500 netdev/tx_bytes=1500");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     const finding *x = find(&f, "tcp-zero-window", NULL);
     assert_int_equal(x->severity, SEVERITY_INFO);
     assert_string_equal(
@@ -814,6 +829,7 @@ static void evidence_says_whose_it_is(void **state)
                    "@port_speed=BS_200G peer:@port_speed=BS_200G hni_sts_tx_octets_opt=90000000000 "
                    "peer:hni_sts_tx_octets_opt=10000000000");
     findings_make(&f, &s.d, &set);
+    finding_claims_check(&f);
     const finding *x = find(&f, "balance", NULL);
     assert_int_equal(x->severity, SEVERITY_WARN);
     assert_int_equal(x->evidence_count, 2);
@@ -846,6 +862,7 @@ static void the_host_comes_before_its_victims(void **state)
         findings f = {0};
         situation_make(&s, "netdev", rows[i].counters);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         assert_int_equal(f.count, 2);
         assert_string_equal(f.items[0].rule->name, rows[i].first);
         assert_null(f.items[0].explained_by);
@@ -870,6 +887,7 @@ static void as_json(void **state)
     (void)state;
     situation_make(&s, "cxi", "@cassini_version=1.1 @speed_mbps=200000 hni_tx_paused_1=3000000000 pct_spt_timeouts=4r");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     json_object *o = findings_json(&f);
     assert_string_equal(text_of(o, "format"), "netprof-findings");
     assert_string_equal(text_of(o, "version"), "2");
@@ -961,6 +979,7 @@ static void a_node_without_devices(void **state)
     assert_int_equal(difference_of_dataset(&d, &set, false, NULL), NETPROF_OK);
     assert_int_equal(d.delta->schema->device_count, 0);
     findings_make(&f, &d, &built_in);
+    finding_claims_check(&f);
     assert_int_equal(f.judged, 0);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.severity, SEVERITY_UNKNOWN);

@@ -11,6 +11,7 @@
 #include "analysis/rules/findings.h"
 #include "situation.h"
 #include "analysis/base/text.h"
+#include "finding_claims.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -1050,6 +1051,7 @@ static void thresholds(void **state)
         if (!x) fail_msg("%s: no such rule", rows[i].rule);
         situation_make(&s, source_of(x), rows[i].counters);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         if (found(&f, rows[i].rule) != rows[i].expected) {
             wrong++;
             print_error("%s on %s: %s, expected %s\n", rows[i].rule, rows[i].counters,
@@ -1074,6 +1076,7 @@ static void facts_are_evidence(void **state)
     situation_make(&s, "cxi",
                    "@cassini_version=1.1 @pci_width=8 @pci_max_width=16 @pci_speed=16.0 @pci_max_speed=32.0 x=1");
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     const finding *x = NULL;
     for (size_t i = 0; i < f.count; i++)
         if (strcmp(f.items[i].rule->name, "pcie-link") == 0) x = &f.items[i];
@@ -1100,6 +1103,7 @@ static void a_reading_that_takes_long(void **state)
         difference_free(&s.d);
         assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         assert_int_equal(found(&f, "x-time"), late == 2 ? WATCH : late ? INFO : OK);
         if (late) assert_string_equal(finding_device(&f, &f.items[0]), "node");
         findings_free(&f);
@@ -1118,6 +1122,7 @@ static void long_readings_hide_nothing_else(void **state)
     difference_free(&s.d);
     assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
     findings_make(&f, &s.d, &built_in);
+    finding_claims_check(&f);
     assert_int_equal(found(&f, "x-time"), WATCH);
     assert_int_equal(f.severity, SEVERITY_UNKNOWN);
     assert_int_equal(strncmp(f.verdict, "Could not be judged: dev0: hni_pcs_uncorrected_cw: denied", 57), 0);
@@ -1146,6 +1151,7 @@ static void a_clock_that_was_set(void **state)
         difference_free(&s.d);
         assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         assert_int_equal(found(&f, "clock-set"), all[i].claim ? INFO : OK);
         assert_true(f.severity < SEVERITY_WATCH); // a note, no fault
         for (size_t k = 0; k < f.count; k++)
@@ -1223,6 +1229,7 @@ static void unknown_is_no_finding_and_not_silent(void **state)
         snprintf(text, sizeof text, CXI "%s hni_sts_tx_ok_octets=250000000000", cases[i].value);
         situation_make(&s, "cxi", text);
         findings_make(&f, &s.d, &built_in);
+        finding_claims_check(&f);
         assert_int_equal(found(&f, "uncorrected-codewords"), SEVERITY_OK);
         while (k < f.unknown_count && strcmp(f.unknown[k].rule->name, "uncorrected-codewords") != 0)
             k++;
@@ -1261,6 +1268,7 @@ static void a_users_table(void **state)
     assert_int_equal(set.count, count + 1); // nack-drops was replaced
     situation_make(&s, "cxi", CXI "hni_sts_tx_ok_octets=6 pct_trs_rsp_nack_drops=50");
     findings_make(&f, &s.d, &set);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].rule->name, "site-octets");
     assert_string_equal(f.items[0].claim, "6 octets, \"too many\"");
     assert_string_equal(f.items[0].threshold->origin, "site");
@@ -1394,6 +1402,7 @@ static void expect_claim(const char *claim, const char *expected)
     assert_int_equal(set.problem_count, 0);
     situation_make(&s, "cxi", "a=10 b=4 z=0 p_3=7 p_4=1");
     findings_make(&f, &s.d, &set);
+    finding_claims_check(&f);
     assert_string_equal(f.items[0].claim, expected);
     findings_free(&f);
     situation_free(&s);

@@ -14,6 +14,7 @@
 #include "builtin_rules.h"
 #include "analysis/rules/findings.h"
 #include "situation.h"
+#include "finding_claims.h"
 
 // A healthy loaded Cassini: link speed, bytes, and counters of rules of several classes.
 #define HEALTHY                                                                                                        \
@@ -40,6 +41,7 @@ static void judge(judged *j, const char *source, const char *text)
     situation_make(&j->s, source, text);
     take_time(&j->s);
     findings_make(&j->f, &j->s.d, &built_in);
+    finding_claims_check(&j->f);
 }
 
 static void forget(judged *j)
@@ -214,6 +216,7 @@ static void a_source_that_was_denied(void **state)
         findings f = {0};
         assert_int_equal(difference_of_snapshots(&d, &a, &b, false, NULL), NETPROF_OK);
         findings_make(&f, &d, &built_in);
+        finding_claims_check(&f);
         assert_int_equal(f.severity, cases[i].verdict);
         if (strncmp(f.verdict, cases[i].begin, strlen(cases[i].begin)) != 0) fail_msg("%s", f.verdict);
         if (cases[i].verdict == SEVERITY_UNKNOWN) {
@@ -241,6 +244,7 @@ static void a_source_that_was_denied_at_first(void **state)
     (void)state;
     assert_int_equal(difference_of_snapshots(&d, &a, &b, false, NULL), NETPROF_OK);
     findings_make(&f, &d, &built_in);
+    finding_claims_check(&f);
     assert_int_equal(f.severity, SEVERITY_UNKNOWN);
     findings_free(&f);
     difference_free(&d);
@@ -259,6 +263,7 @@ static void the_errno_of_a_counter(void **state)
     j.s.after.errnos[i] = EACCES;
     take_time(&j.s);
     findings_make(&j.f, &j.s.d, &built_in);
+    finding_claims_check(&j.f);
     assert_int_equal(j.f.unknown[0].sys_errno, EACCES);
     assert_non_null(strstr(j.f.verdict, "hni_pcs_uncorrected_cw: Permission denied (/sys/class/cxi/dev0/device/"));
     forget(&j);

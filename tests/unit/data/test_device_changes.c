@@ -9,6 +9,7 @@
 #include "analysis/base/stb_ds.h"
 #include "analysis/data/difference.h"
 #include "analysis/rules/findings.h"
+#include "finding_claims.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,6 +111,7 @@ static void check_changes(const char *what, const made_node *before, const made_
     assert_int_equal(set.problem_count, 0);
     assert_int_equal(difference_of_snapshots(&d, &a, &b, false, NULL), NETPROF_OK);
     findings_make(&f, &d, &set);
+    finding_claims_check(&f);
     for (size_t i = 0; i < d.change_count || i < count; i++) {
         const device_change *c = i < d.change_count ? &d.changes[i] : NULL;
         const wanted *w = i < count ? &expected[i] : NULL;
@@ -283,6 +285,7 @@ static void check_recording(const made_node *all, const made_node *gap, size_t f
     assert_int_equal(difference_of_dataset(&d, &set, false, NULL), NETPROF_OK);
     rules_builtin(&built_in);
     findings_make(&f, &d, &built_in);
+    finding_claims_check(&f);
     assert_int_equal(d.change_count, kind ? 1 : 0);
     if (kind) {
         assert_string_equal(device_change_name(d.changes[0].kind), kind);

@@ -6,6 +6,7 @@
 
 #include "analysis/rules/findings.h"
 #include "situation.h"
+#include "finding_claims.h"
 
 #define ALL(since, worth)                                                                                              \
     "since=" since " seen=9 retransmitted=0 segments=0 worth=" worth " incomplete=0 looks=3 cost_us=1"
@@ -39,6 +40,7 @@ static char *claim_of(const char *counters, const char *rule_name, const char *c
     for (; *facts; facts += 2)
         difference_add_fact(&s.d, facts[0], facts[1]);
     findings_make(&f, &s.d, &set);
+    finding_claims_check(&f);
     for (size_t i = 0; i < f.count; i++)
         if (strcmp(f.items[i].rule->name, rule_name) == 0) claim = strdup(f.items[i].claim);
     findings_free(&f);

@@ -7,6 +7,7 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/job/job_check.h"
+#include "finding_claims.h"
 
 // n1's cxi0, or every NIC, is held for 44 % of the fourth of five minutes, and all nodes send less; or nothing happens, or
 // n1's NICs may not be read.
@@ -48,6 +49,7 @@ static void check_node(checked *c, const char *file, const job_report *job, size
     assert_int_equal(dataset_read(&c->data, tree_path(tree, file), &how, NULL), NETPROF_OK);
     assert_int_equal(difference_of_dataset(&c->d, &c->data, false, NULL), NETPROF_OK);
     findings_make(&c->f, &c->d, &built_in);
+    finding_claims_check(&c->f);
     assert_int_equal(job_check_node(job, &c->data.runs[0]), node);
     job_check_add(&c->added, &c->f, job, node, &built_in);
 }
