@@ -140,8 +140,8 @@ const char *job_node_name(const dataset_run *run, const netprof_schema *schema)
 static size_t job_find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
 {
     const char *host = job_fact_of(run, schema, "host"), *name = job_node_name(run, schema);
-    for (size_t i = 0; i < r->node_count; i++)
-        if (strcmp(r->nodes[i].name, name) == 0) return i;
+    size_t at = index_map_put(&r->reader->node_of, map_key_of_name(0, name), r->node_count);
+    if (at < r->node_count) return at;
     job_node node = {.name = memory_strdup(name),
                      .host = memory_strdup(host ? host : ""),
                      .first_place = JOB_NONE,

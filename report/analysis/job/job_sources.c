@@ -102,8 +102,8 @@ const job_source_row *job_source_row_of(const netprof_device *device, const netp
     bool gauge = counter->kind == NETPROF_KIND_GAUGE;
     if (counter->kind != NETPROF_KIND_COUNTER && !gauge) return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].source, device->source) != 0) continue;
         if (gauge != (rows[i].kind == JOB_LEVEL)) continue;
+        if (*rows[i].source != *device->source || strcmp(rows[i].source, device->source) != 0) continue;
         if (!text_like(rows[i].counter, counter->name) || !text_like(rows[i].device, device->name)) continue;
         // Disks above other disks, and a partition's, count the same bytes again.
         if (strcmp(device->source, "disk") == 0 && !(device->flags & NETPROF_DEVICE_PHYSICAL)) return NULL;

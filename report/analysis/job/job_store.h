@@ -2,7 +2,7 @@
 #ifndef NETPROF_JOB_STORE_H
 #define NETPROF_JOB_STORE_H
 
-#include "analysis/base/map_key.h"
+#include "analysis/base/index_map.h"
 #include "analysis/base/stb_ds.h"
 #include "job_bins.h"
 #include "analysis/data/dataset.h"
@@ -111,6 +111,7 @@ typedef struct job_reader {
     const job_report_options *options;
     bool is_piece;          // of a job that has other nodes
     job_node_reader *nodes; // one for each of job_report.nodes
+    index_map *node_of;     // of names, while files are read
     job_episode *episodes;
     job_node_finding *found;
     job_rule_value *rule_values; // node after node, in the rules' order

@@ -57,6 +57,7 @@ static void job_free_reader(job_report *r)
     arrfree(reader->region_paths);
     node_settings_free(&reader->settings);
     hmfree(reader->known);
+    hmfree(reader->node_of);
     free(reader);
     r->reader = NULL;
 }

@@ -2,7 +2,6 @@
 #include "job_pieces.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static size_t job_join_known(const job_reader *reader, map_key key)
 {
@@ -14,8 +13,7 @@ static size_t job_join_known(const job_reader *reader, map_key key)
 bool job_piece_agrees(const job_report *r, const job_report *piece)
 {
     const job_reader *from = piece->reader;
-    for (size_t i = 0; i < r->node_count; i++)
-        if (strcmp(r->nodes[i].name, piece->nodes[0].name) == 0) return false;
+    if (index_map_find(r->reader->node_of, map_key_of_name(0, piece->nodes[0].name)) != INDEX_NONE) return false;
     for (size_t i = 0; i < hmlenu(from->known); i++) {
         const job_known_counter *x = &from->known[i].value;
         size_t at = job_join_known(r->reader, from->known[i].key);
@@ -112,6 +110,7 @@ static void job_join_own_node(job_report *r, job_report *piece)
     job_reader *to = r->reader, *from = piece->reader;
     job_node_reader more = from->nodes[0];
     size_t node = r->node_count++, first_run = arrlenu(to->runs);
+    hmput(to->node_of, map_key_of_name(0, piece->nodes[0].name), node);
     for (int m = 0; m < JOB_METERS; m++)
         for (int s = 0; s < JOB_SCOPES; s++)
             if (more.lanes[m][s]) more.lanes[m][s]->node = node;
