@@ -388,11 +388,55 @@ static void windows_share_no_sample(void **state)
     job_report_free(&job);
 }
 
+// Nodes of no job, on each of which the same NIC sends four times as much as the others: that is how they are wired or set,
+// said once. Of one node that alone does so it is said of its NIC.
+static void the_same_nic_of_every_node_is_meant_so(void **state)
+{
+    (void)state;
+    for (int nodes_like_that = 1; nodes_like_that <= 5; nodes_like_that += 4) {
+        for (int node = 0; node < 5; node++) {
+            char name[16], file[32], nic[16];
+            snprintf(name, sizeof name, "n%d", node + 1);
+            snprintf(file, sizeof file, "n%d.netprof", node + 1);
+            node_shape shape = {.name = name, .parts = NODE_CPU, .nics = 4, .interval_s = 1};
+            node_file f = node_open(tree_path(tree, file), &shape);
+            for (int t = 0; t <= SECONDS; t++) {
+                node_take(&f, t);
+                for (int i = 0; i < 4; i++) {
+                    snprintf(nic, sizeof nic, "cxi%d", i);
+                    bool more = i == 1 && node < nodes_like_that;
+                    node_add(&f, nic, "hni_sts_tx_ok_octets", more ? 4e9 : 1e9);
+                }
+            }
+            node_close(&f);
+        }
+        job_report job = report_of_tree(&built_in);
+        size_t said = 0;
+        for (size_t i = 0; i < job.finding_count; i++) {
+            const job_finding *x = &job.findings[i];
+            if (!strstr(x->claim, "cxi1")) continue;
+            said++;
+            if (nodes_like_that == 1) {
+                expect_in(x->claim, "n1");
+                continue;
+            }
+            expect_in(x->claim, "(cxi1) of 5 nodes moved more than its node's other NICs: it may be meant so");
+            assert_int_equal(x->severity, SEVERITY_INFO);
+            assert_int_equal(x->nodes, 5);
+            assert_true(fabs(x->value - 4) < 1e-6);
+        }
+        assert_int_equal(said, 1);
+        if (nodes_like_that == 5) assert_int_equal(accusations_of(&job), 0);
+        job_report_free(&job);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(the_same_nic_of_every_node_is_meant_so),
         TEST(pressure_of_the_fabric_accuses_no_single_nic),
         TEST(a_nic_that_is_held_is_the_victim),
         TEST(a_checkpoint_is_no_loss),

@@ -903,6 +903,7 @@ static void what_a_job_was_given(void **state)
         if (!(fabs(job.nodes[0].cpus_allocated - rows[i].is) < 1e-9) || job.nodes[0].cpus_basis != rows[i].by)
             fail_msg("row %zu: %g by %s", i, job.nodes[0].cpus_allocated, job_basis_name(job.nodes[0].cpus_basis));
         expect_close(job.nodes[0].lanes[JOB_CPU]->capacity, rows[i].is, 1e-9);
+        expect_close(job.nodes[0].cpus, 16, 1e-9); // the node's own, whatever the job was given of it
         const job_efficiency *e = &job.efficiency[JOB_EFFICIENCY_CPU];
         expect_close(e->used, 7.5, 1e-9);
         expect_close(e->of, 10 * rows[i].is, 1e-9);
