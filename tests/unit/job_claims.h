@@ -24,7 +24,8 @@ SUPPORT void job_claims_check_place(const job_report *job, const job_finding *x)
 {
     job_claims_need(x->node == JOB_NONE || x->node < job->node_count, x, "no such node");
     job_claims_need(x->device == JOB_NONE || x->device < job->device_count, x, "no such device");
-    job_claims_need(x->nodes >= 1 && x->nodes <= fmax((double)job->node_count, (double)job->given_nodes), x, "nodes");
+    job_claims_need(x->nodes >= 1 && (double)x->nodes <= fmax((double)job->node_count, (double)job->given_nodes), x,
+                    "nodes");
     if (x->node != JOB_NONE) {
         bool named = strstr(x->claim, job->nodes[x->node].name) || job->node_count == 1;
         job_claims_need(named, x, "its node is not named");
