@@ -31,8 +31,10 @@ static job_report report_of(const accounts *a)
         "scheduler",   a->scheduler ? a->scheduler : "slurm", "job_id",        a->id ? a->id : "99",
         "user_cpu_us", a->used_us ? a->used_us : "0",         "system_cpu_us", "0",
         NULL};
-    unsigned parts = NODE_CPU | NODE_MEMORY | NODE_PROCESS | (a->group ? NODE_CGROUP : 0) |
-                     (a->clock_cpu > 0 ? NODE_PERF : 0) | (a->parts > 0 ? NODE_PARTS : 0);
+    unsigned parts = NODE_CPU | NODE_MEMORY | NODE_PROCESS;
+    if (a->group) parts |= NODE_CGROUP;
+    if (a->clock_cpu > 0) parts |= NODE_PERF;
+    if (a->parts > 0) parts |= NODE_PARTS;
     node_shape shape = {.name = "n1",
                         .parts = parts,
                         .interval_s = 1,
