@@ -13,16 +13,6 @@ for name in $(compgen -e); do
     case $name in SLURM_* | SLURMD_* | OAR_* | POD_* | KUBERNETES_* | PBS_* | LSB_* | PMI_* | PMIX_* | OMPI_* | PALS_*) unset "$name" ;; esac
 done
 
-# bats before 1.4 (Debian 11) has one directory for all: here each file and each test get theirs. What is exported while a
-# file is set up its tests inherit, so that the first answer must do for all.
-if [ -z "${BATS_FILE_TMPDIR-}" ]; then export NETPROF_OLD_BATS=1; fi
-if [ -n "${NETPROF_OLD_BATS-}" ]; then
-    BATS_FILE_TMPDIR=$BATS_RUN_TMPDIR/file-${BATS_TEST_FILENAME##*/}
-    mkdir -p "$BATS_FILE_TMPDIR"
-    BATS_TEST_TMPDIR=$(mktemp -d "$BATS_RUN_TMPDIR/test-XXXXXX")
-    export BATS_FILE_TMPDIR BATS_TEST_TMPDIR
-fi
-
 # DuckDB's library, where tools/bootstrap could get it.
 if [ -z "${NETPROF_DUCKDB-}" ] && [ -e "$NETPROF_TEST_TOP/build-duckdb/libduckdb.so" ]; then
     export NETPROF_DUCKDB=$NETPROF_TEST_TOP/build-duckdb/libduckdb.so
