@@ -29,6 +29,8 @@ setup_file() {
 }
 
 @test "a key that is missing, one that nobody knows and a value of another type are noticed, wherever they are" {
+    # Before it knew draft 2020-12, it took no notice of what stands beside a reference.
+    /usr/bin/python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || skip 'this jsonschema is too old'
     run python3 "$check" "$schemas" bites "$BATS_FILE_TMPDIR"/made/outputs/*.json
     echo "$output"
     [ "$status" -eq 0 ]
