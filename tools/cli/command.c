@@ -163,6 +163,7 @@ int command_execute(const command *c, int argc, const char **argv)
         command_help(c, stdout);
         code = output_close();
     } else if (!code) {
+        if (c->json && *c->json) json_begin();
         if (!c->draws && !(c->json && *c->json)) fold_standard_output();
         code = c->run(words, count);
     }

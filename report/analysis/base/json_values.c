@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void json_begin(void)
+{
+    json_object *o = json_new_object();
+    json_put(o, "", NULL);
+    json_object_put(o);
+}
+
 json_object *json_text_value(const char *text)
 {
     char *safe = memory_alloc(strlen(text) * (sizeof UTF8_REPLACEMENT - 1) + 1);

@@ -5,6 +5,9 @@
 
 #include "analysis/base/json.h"
 
+// Before files are opened: json-c draws a number at random when the first object gets a key, and versions before 0.16 end
+// the program where no file can be opened for that.
+void json_begin(void);
 void json_put_text(json_object *o, const char *key, const char *text); // NULL is left out
 void json_put_number(json_object *o, const char *key, double number);  // nine digits; null when it is no number
 void json_put_exact(json_object *o, const char *key, uint64_t value);
