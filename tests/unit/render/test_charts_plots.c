@@ -832,7 +832,8 @@ static void devices_past_a_line_that_were_not_found_are_said(void **state)
                                   .limit = of[i].limit,
                                   .unit = ""};
         document *d = document_of(chart_findings((chart_head){"findings", "Findings", ""}, &row, 1));
-        char *svg = figure_as(d, "findings", DOCUMENT_SVG, (document_figure){.width = 500, .height = 200});
+        char *svg =
+            figure_as(d, "findings", DOCUMENT_SVG, (document_figure){.width = 500, .height = 200, .font_size = 8});
         if (!strstr(svg, of[i].said)) fail_msg("case %zu: not '%s' in %s", i, of[i].said, svg);
         free(svg);
         document_close(d);
