@@ -7,18 +7,22 @@
 #include <pthread.h>
 
 static pthread_mutex_t stb_ds_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local int stb_ds_is_locked;
+// Of this thread: how many puts that asked for the lock are under way, and for each put under way, the innermost in the last
+// bit, whether it did. What is put may be made by a function that puts as well.
+static _Thread_local unsigned stb_ds_holds;
+static _Thread_local uint64_t stb_ds_asked;
 
 void stb_ds_put_begin(int has_table)
 {
-    stb_ds_is_locked = !has_table;
-    if (stb_ds_is_locked) pthread_mutex_lock(&stb_ds_lock);
+    stb_ds_asked = stb_ds_asked << 1 | !has_table;
+    if (!has_table && stb_ds_holds++ == 0) pthread_mutex_lock(&stb_ds_lock);
 }
 
 void stb_ds_put_end(void)
 {
-    if (stb_ds_is_locked) pthread_mutex_unlock(&stb_ds_lock);
-    stb_ds_is_locked = 0;
+    int asked = stb_ds_asked & 1;
+    stb_ds_asked >>= 1;
+    if (asked && --stb_ds_holds == 0) pthread_mutex_unlock(&stb_ds_lock);
 }
 
 // Runs before main(), while there is one thread, and after map_key.c drew its seeds (200).

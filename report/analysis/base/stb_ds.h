@@ -20,7 +20,7 @@
 #define STBDS_FREE(context, block)          free(block)
 #include <stb/stb_ds.h>
 
-// Around a put; has_table: not the first one. What is put must not put by itself.
+// Around a put; has_table: not the first one. What is put may be made by puts, up to 64 deep.
 void stb_ds_put_begin(int has_table);
 void stb_ds_put_end(void);
 #undef hmput
