@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 static pthread_mutex_t stb_ds_lock = PTHREAD_MUTEX_INITIALIZER;
-// Of this thread: how many puts that asked for the lock are under way, and for each put under way, the innermost in the last
-// bit, whether it did. What is put may be made by a function that puts as well.
+// Of this thread: how many puts under way asked for the lock, and for each put under way whether it did, the innermost in
+// the last bit. What is put may be made by a function that puts as well.
 static _Thread_local unsigned stb_ds_holds;
 static _Thread_local uint64_t stb_ds_asked;
 

@@ -103,7 +103,7 @@ static void findings_end_label(canvas *c, const findings_row *r, double low, dou
     canvas_text(c, x, y, text, TYPE_FOOT, INK_SECONDARY, align, 56);
 }
 
-// Devices on the side of the threshold where it was found elsewhere, which did not meet what else the rule asks: packets enough, say.
+// Devices past the threshold that were not found: what else the rule asks, packets enough, say, they did not meet.
 static size_t findings_count_spared(const findings_row *r)
 {
     size_t above = 0, below = 0, spared = 0;
@@ -163,7 +163,7 @@ static void findings_draw_strip(canvas *c, const findings_row *r, canvas_box box
     if (unknown)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%zu not known", length ? ", " : "", unknown);
     if (spared)
-        snprintf(text + length, sizeof text - length, "%s%zu past the line, not judged", length ? ", " : "", spared);
+        snprintf(text + length, sizeof text - length, "%s%zu past the line, exempt", length ? ", " : "", spared);
     canvas_text(c, box.x, y + 24, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 

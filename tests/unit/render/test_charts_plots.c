@@ -815,9 +815,9 @@ static void devices_past_a_line_that_were_not_found_are_said(void **state)
         double values[4], limit;
         bool found[4];
         const char *said;
-    } of[] = {{{0.122, 1, 0.01, 0}, 0.05, {true}, ">1 at zero, 1 past the line, not judged<"},
+    } of[] = {{{0.122, 1, 0.01, 0}, 0.05, {true}, ">1 at zero, 1 past the line, exempt<"},
               {{0.2, 0.4, NAN, 1}, 0.3, {true}, ">1 not known<"}, // too little is what was found
-              {{0.2, 0.1, 0.25, 1}, 0.3, {true}, ">2 past the line, not judged<"}};
+              {{0.2, 0.1, 0.25, 1}, 0.3, {true}, ">2 past the line, exempt<"}};
     for (size_t i = 0; i < COUNT(of); i++) {
         const findings_row row = {.severity = SEVERITY_WATCH,
                                   .rule = "rule",

@@ -113,8 +113,8 @@ static const job_lane *job_peers_lane(const job_report *r, const job_peers_group
     return g->of->source ? r->devices[member].lanes[meter] : r->nodes[member].lanes[meter];
 }
 
-// Of as many samples each, as far as these divide evenly: where two windows share one, what happened in it by chance looks as if
-// it lasted.
+// Of as many samples each, as far as these divide evenly: where two windows share a sample, what happened in it by chance
+// looks as if it lasted.
 static size_t job_peers_windows(const job_report *r)
 {
     double least = fmax(r->bin_s, r->interval_s > 0 ? r->interval_s : 0);

@@ -3,9 +3,9 @@
 #include "job_pieces.h"
 
 #include "analysis/base/index_map.h"
+#include "analysis/base/processors.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,17 +129,9 @@ static void job_reading_join(job_report *r, job_reading *x, size_t number)
 
 // ---- threads ----
 
-static size_t job_processors(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (size_t)count : 1;
-}
-
 static size_t job_threads_for(const job_report_options *options, size_t files)
 {
-    size_t wanted = options->threads ? options->threads : job_processors();
+    size_t wanted = options->threads ? options->threads : processors_usable();
     if (wanted > THREADS_MOST) wanted = THREADS_MOST;
     return files / 2 + 1 < wanted ? files / 2 + 1 : wanted;
 }

@@ -3,6 +3,7 @@
 
 #include "nccl_line.h"
 #include "nccl_parallel.h"
+#include "analysis/base/processors.h"
 #include "nccl_parts.h"
 #include "nccl_recorded.h"
 #include "nccl_stream.h"
@@ -207,7 +208,7 @@ netprof_err nccl_read(nccl *n, const char *const *paths, size_t count, const ncc
     memset(error, 0, sizeof *error);
     reading r = {.n = n, .options = options};
     nccl_store *memory = n->memory = memory_calloc(1, sizeof *memory);
-    memory->threads = options->threads ? options->threads : nccl_processors();
+    memory->threads = options->threads ? options->threads : processors_usable();
     netprof_err result = nccl_files_find(n, paths, count, error);
     if (!result) logs_read_all(&r);
     uint64_t used = 0;

@@ -1,9 +1,7 @@
-#define _GNU_SOURCE // sched_getaffinity
 #include "nccl_parallel.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -85,12 +83,4 @@ void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(
         pthread_join(threads[i], NULL);
     pthread_cond_destroy(&p.ended);
     pthread_mutex_destroy(&p.mutex);
-}
-
-size_t nccl_processors(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (size_t)count : 1;
 }

@@ -11,6 +11,5 @@ typedef struct nccl_pool_options {
 } nccl_pool_options;
 // Calls work(user, i) for each i below count, in several threads, in about that order.
 void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i), void *user);
-size_t nccl_processors(void); // that this process may use
 
 #endif
