@@ -6793,9 +6793,11 @@ static void netprof__rdma_read_extra(netprof__rdma *rdma, const netprof__rdma_ex
 
 /* >>8.4.4 discovery, and the source */
 
-/* Lists one port: facts, counters of all directories, states, and what only netlink reports. */
-static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, const char *device,
-                                      const char *device_name, const char *port)
+/* Lists one port: facts, counters of all directories, states, and what only netlink reports. (On a part of the stack of its
+   own: with all that it calls inlined into its caller, that would need more than 8 kB.) */
+static __attribute__((noinline)) netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list,
+                                                                const char *device, const char *device_name,
+                                                                const char *port)
 {
     static const char *const dirs[] = {"", "counters", "counters_ext", "hw_counters"};
     netprof__names names[4];

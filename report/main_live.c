@@ -2,10 +2,12 @@
 //
 //     {"kind": "style"}                the CSS of all charts, light and dark
 //     {"kind": "map", "width", "height_of_rows", "unit", "from", "to", "wall_ns", "rows": [{"label", "quiet", "apart",
-//      "right", "severity", "values", "states"}]}  values: a number a column, null where there is none; states: map_cell
-//     {"kind": "lines", "width", "wall_ns", "x", "panels": [{"label", "below", "unit", "curves": [{"label", "ink", "y"}]}]}
+//      "right", "severity", "values", "states"}], "incident"}  values: a number a column, null where there is none; states:
+//      map_cell
+//     {"kind": "lines", "width", "wall_ns", "x", "panels": [{"label", "below", "unit", "curves": [{"label", "ink", "y"}]}],
+//      "incident"}
 //
-// width: in pixels of the page. Seconds are those since wall_ns.
+// width: in pixels of the page. Seconds are those since wall_ns. incident: {"from", "label"}, of what goes on still, or none.
 #include "main_live.h"
 
 #include "analysis/base/json.h"
@@ -96,6 +98,16 @@ static const char *live_unit(const char *unit)
     return strcmp(unit, "bytes/s") == 0 ? "B/s" : unit;
 }
 
+// How many there are: 0 or 1. What began before the time that is shown has no begin in it.
+static size_t live_incident(json_object *o, double first, axes_span *to)
+{
+    json_object *v;
+    if (!json_object_object_get_ex(o, "incident", &v) || !json_object_is_type(v, json_type_object)) return 0;
+    double from = live_number(v, "from");
+    *to = (axes_span){.from = fmax(from, first), .label = from < first ? "" : live_text(v, "label")};
+    return from < 0;
+}
+
 // ---- drawing ----
 
 // height_of_rows: 0, as the chart has it.
@@ -155,6 +167,9 @@ static void live_map(json_object *o, buffer *out)
            high = live_number(o, "height_of_rows") / live_pixels;
     const char *unit = live_text(o, "unit");
     map_row *rows = NULL;
+    axes_span incident;
+    size_t incidents = live_incident(o, from, &incident);
+    if (incidents && !*incident.label) incidents = 0; // before what is shown
     for (size_t i = 0; i < count; i++)
         arrput(rows, live_map_row(memory, json_object_array_get_idx(list, i), columns));
     if (columns && columns <= MAP_COLUMNS && from < to) {
@@ -168,7 +183,10 @@ static void live_map(json_object *o, buffer *out)
                                  .format = live_format(unit),
                                  .unit = live_unit(unit),
                                  .label_head = "",
-                                 .right_head = ""};
+                                 .right_head = "",
+                                 .incidents = &incident,
+                                 .incident_count = incidents,
+                                 .named_incidents = true};
         chart x = chart_map((chart_head){"map", "Nodes over time", "each row a node"}, &style, rows, count);
         double natural = count <= 8 ? 13.1 : count <= 16 ? 11 : 9;
         live_draw(&x, live_number(o, "width") / live_pixels, high, natural * (double)count, out);
@@ -229,6 +247,8 @@ static void live_lines(json_object *o, buffer *out)
         arrput(panels, live_panel(memory, json_object_array_get_idx(list, i), count));
     if (count > 1 && arrlenu(panels) && x[0] < x[count - 1]) {
         double *tops = arena_make(memory, arrlenu(panels), sizeof *tops);
+        axes_span incident;
+        size_t incidents = live_incident(o, x[0], &incident);
         for (size_t i = 0; i < arrlenu(panels); i++)
             tops[i] = panels[i].format == AXES_PERCENT ? 1 : NAN;
         const lines_style style = {.x = x,
@@ -236,7 +256,9 @@ static void live_lines(json_object *o, buffer *out)
                                    .axis = live_axis(o, x[0], 0),
                                    .x_head = "seconds",
                                    .panel_height = 46,
-                                   .tops = tops};
+                                   .tops = tops,
+                                   .incidents = &incident,
+                                   .incident_count = incidents};
         chart c =
             chart_lines((chart_head){"node", "A node over time", "means of 5 s"}, &style, panels, arrlenu(panels));
         live_draw(&c, live_number(o, "width") / live_pixels, 0, 0, out);

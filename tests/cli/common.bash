@@ -22,6 +22,15 @@ need_duckdb() {
     [ -n "${NETPROF_DUCKDB-}" ] || skip "no DuckDB: tools/bootstrap --tests gets it where there is a network"
 }
 
+# Open MPI here: as root, more ranks than processors, a directory of its own (else one for all that run at once), and its
+# plain way through shared memory.
+set_up_open_mpi() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # as Open MPI 5 calls it
+    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR
+    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
+
 # status_of COMMAND…: its exit status as output, whatever it is; its output goes to files out and err.
 status_of() {
     local status=0

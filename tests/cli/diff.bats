@@ -31,12 +31,12 @@ of() { # COUNTER FILTER, of all.json
     [ "$(jq -r '.format, .version' all.json | tr '\n' ' ')" = 'netprof-diff 2 ' ]
     [ "$(jq -c '[.totals.counter_count, .totals.changed_count]' all.json)" = '[7,6]' ]
     [ "$(jq -c '[.devices[0].device, .devices[0].counter_count, .devices[0].changed_count]' all.json)" = '["cxi0",7,6]' ]
-    [ "$(of hni_sts_rx_ok_octets '"\(.delta) \(.unit) \(.kind) \(.flag) \(.rate_per_s)"')" = '5000000000 bytes counter ok 2500000000' ]
+    [ "$(of hni_sts_rx_ok_octets '"\(.delta) \(.unit) \(.kind) \(.flag) \(.rate_per_s + 0)"')" = '5000000000 bytes counter ok 2500000000' ]
     [ "$(of hni_sts_tx_ok_octets '"\(.delta) \(.flag)"')" = '12 wrapped' ]
     [ "$(of hni_pkts_sent_by_tc_0 '"\(.delta) \(.flag)"')" = '100 reset' ]
     [ "$(of lpe_sts_pe_le_alloc_num_allocated_0 '"\(.delta) \(.flag) \(.rate_per_s) \(.before) \(.after)"')" = '-5 gauge null 9 4' ]
     [ "$(jq -c '[.troubles[] | [.device, .counter, .delta]]' all.json)" = '[["cxi0","pct_spt_timeouts",3]]' ]
-    [ "$(jq -c '.devices[0].traffic | [.rx_bytes, .rx_bytes_per_s, .tx_bytes]' all.json)" = '[5000000000,2500000000,12]' ]
+    [ "$(jq -c '.devices[0].traffic | [.rx_bytes, .rx_bytes_per_s, .tx_bytes] | map(. + 0)' all.json)" = '[5000000000,2500000000,12]' ]
     [ "$(jq -c '[.flagged[] | [.counter, .flag]] | sort' all.json)" = '[["hni_pkts_sent_by_tc_0","reset"],["hni_sts_tx_ok_octets","wrapped"]]' ]
 }
 
@@ -246,7 +246,7 @@ of() { # COUNTER FILTER, of all.json
     set_counter tree cxi0 hni_sts_tx_ok_octets 10000000000 2
     netprof collect --root tree -o after.netprof
     netprof diff before.netprof after.netprof --json >all.json
-    [ "$(jq -c '.devices[0].traffic | [.line_rate_bytes_per_s, .share_of_line_rate]' all.json)" = '[50000000000,0.25]' ]
+    [ "$(jq -c '.devices[0].traffic | [.line_rate_bytes_per_s, .share_of_line_rate] | map(. + 0)' all.json)" = '[50000000000,0.25]' ]
     netprof diff before.netprof after.netprof >out
     grep -Eq '^cxi0 .* 25(\.0)? %' out
     echo -1 >tree/sys/class/cxi/cxi0/device/properties/speed # unknown: no share at all

@@ -264,7 +264,8 @@ import csv, datetime, os
 found = 0
 for name in os.listdir("plain"):
     iso, plain = (list(csv.DictReader(open(d + "/" + name, newline="", encoding="utf-8"))) for d in ("tables", "plain"))
-    for row, other in zip(iso, plain, strict=True):
+    assert len(iso) == len(plain)
+    for row, other in zip(iso, plain):
         assert {c: v for c, v in row.items() if not c.endswith("_utc")} == other
         for column in [c for c in row if c.endswith("_utc")]:
             ns = row[column[:-4] + "_ns"]

@@ -166,20 +166,21 @@ END
     [ "$(jq -c '[.traceEvents[] | select(.ph == "C" and (.name | test(": kernels$"))) | .args["share of time"]]' trace.json)" = \
         "$(jq -c '[.tables.nsys_busy.rows[].kernels | values]' tables.json)" ]
     jq -e '.traceEvents | length > 50' trace.json
-    # every kernel with a plausible time, as sqlite3 reads them: in the lane of its GPU and stream, to the ns
-    sqlite3 -json r0.sqlite "SELECT printf('GPU %d of process %d stream %d', deviceId, (globalPid >> 24) & 16777215, streamId) AS lane,
-        coalesce(nullif(value, ''), 'kernel') AS name, start, end - start AS length FROM CUPTI_ACTIVITY_KIND_KERNEL LEFT JOIN StringIds ON id = demangledName
-        WHERE typeof(start) = 'integer' AND typeof(end) = 'integer' AND start >= 0 AND end >= start" >kernels.json
+    # every kernel with a plausible time, as SQLite reads them: in the lane of its GPU and stream, to the ns
     python3 - <<'END'
-import json
+import json, sqlite3
 from decimal import Decimal
+kernels = sqlite3.connect("r0.sqlite").execute("""
+    SELECT printf('GPU %d of process %d stream %d', deviceId, (globalPid >> 24) & 16777215, streamId), coalesce(nullif(value, ''), 'kernel'),
+        start, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL LEFT JOIN StringIds ON id = demangledName
+        WHERE typeof(start) = 'integer' AND typeof(end) = 'integer' AND start >= 0 AND end >= start""").fetchall()
 trace = json.load(open("trace.json"), parse_float=Decimal)
 events, zero = trace["traceEvents"], int(trace["otherData"]["zero_ns"])
 begin = json.load(open("tables.json"))["tables"]["nsys_files"]["rows"][0]["begin_ns"]
 lanes = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
 found = sorted((lanes[e["tid"]], e["name"], zero + int(Decimal(e["ts"]) * 1000) - begin, int(Decimal(e["dur"]) * 1000), "nccl" in e["name"])
                for e in events if e.get("cat") in ("kernel", "NCCL kernel"))
-wanted = sorted((k["lane"], k["name"], k["start"], k["length"], "nccl" in k["name"]) for k in json.load(open("kernels.json")))
+wanted = sorted((*k, "nccl" in k[1]) for k in kernels)
 assert len(wanted) > 50 and found == wanted, [p for p in zip(found, wanted) if p[0] != p[1]][:3]
 assert all((e["cat"] == "NCCL kernel") == e["name"].startswith("nccl") for e in events if "cat" in e)
 END

@@ -71,6 +71,9 @@ END
 
 @test "pkg-config netprof builds a C program" {
     export PKG_CONFIG_PATH="$prefix/share/pkgconfig"
+    case $(pkg-config --version) in # that of freedesktop.org cuts paths at blanks
+    0.*) ln -s "$prefix" plain && PKG_CONFIG_PATH=$PWD/plain/share/pkgconfig ;;
+    esac
     [ "$(pkg-config --modversion netprof)" = "$version" ]
     eval "cc consumer.c -o consumer $(pkg-config --cflags --libs netprof)"
     ./consumer

@@ -8,9 +8,7 @@ programs=$NETPROF_TEST_BUILD/tests/mpi
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     # Containers: as root, with fewer cores than ranks.
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
-    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+    set_up_open_mpi
 }
 
 # needs MPI PROGRAM…: skips the test unless they are there; sets $mpirun.
@@ -72,11 +70,11 @@ peers() {
 @test "MPICH: who sent how much to whom is what the program counted" { peers mpich; }
 @test "Open MPI: who sent how much to whom is what the program counted" { peers openmpi; }
 
-# lasts MPI: for whom each of four ranks waited, in waits of twelve kinds.
+# lasts MPI: for whom each of four ranks waited, in waits of sixteen kinds.
 lasts() {
     local rank first
     needs "$1" "lasts-$1"
-    for first in 0 4 8; do
+    for first in 0 4 8 12; do
         mkdir expected$first
         netprof run -q --mpi -o regions$first -- "$mpirun" -n 4 "$programs/lasts-$1" expected$first $first
         for rank in 0 1 2 3; do
@@ -331,6 +329,7 @@ nodes_up() {
     local i=0 node
     for node in a b; do
         ip netns add "$name-$node" 2>/dev/null || skip "no network namespace can be made here"
+        ip netns exec "$name-$node" true || skip "ip netns exec does not work here: is / no mount point (chroot)?"
     done
     ip link add port0 netns "$name-a" type veth peer name port0 netns "$name-b" || skip "no veth can be made here"
     for node in a b; do

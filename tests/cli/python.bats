@@ -30,6 +30,7 @@ setup_file() {
     cp "$NETPROF_TEST_TOP/netprof.h" "$tree"
     cp "$NETPROF_TEST_TOP/report/analysis/catalog/catalog_cxi.csv" "$tree/report/analysis/catalog"
     cp -r "$NETPROF_TEST_TOP/samples/python" "$tree/samples" # pip builds in the tree
+    cd "$tree" || return # as the README says; before 21.3 pip needs that
     CFLAGS='-O1 -Wall -Wextra -Wno-missing-field-initializers -Werror' "$python" -m pip install -q --no-build-isolation \
         --no-deps --target "$site" "$tree/samples/python" >"$BATS_FILE_TMPDIR/pip.log" 2>&1 || {
         cat "$BATS_FILE_TMPDIR/pip.log"

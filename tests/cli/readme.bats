@@ -146,8 +146,7 @@ END
     launcher=$(command -v "mpirun.${program##*-}" || command -v mpirun)
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$launcher" >mpirun
     chmod +x mpirun
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
+    set_up_open_mpi
     recipe_block sh 4 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out

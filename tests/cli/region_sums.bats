@@ -16,9 +16,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     unset NETPROF NETPROF_RANK NETPROF_EVERY NETPROF_FLUSH NETPROF_SERIES
     # Containers: as root, with fewer cores than ranks.
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR
-    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+    set_up_open_mpi
 }
 
 # json FILTER: of regions.json, on one line.

@@ -156,8 +156,7 @@ END
 
 # ranks MPI: three ranks on this node are added up.
 ranks() {
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
+    set_up_open_mpi
     mpirun=$(sed -n "s/^$1 //p" "$NETPROF_TEST_BUILD/tests/mpi/launchers")
     [ -n "$mpirun" ] || skip "$1 was not found when netprof was configured"
     recorded 50ms "$mpirun" -n 3 "$phases" 1 200 4

@@ -114,7 +114,7 @@ program() {
         shift
         (($#)) || break
     done
-    compiled main.c main.o "${macros[@]}"
+    compiled main.c main.o "${macros[@]}" -fPIE # clang 11 does not by itself
     cc -pthread main.o "$@" -Wl,-rpath,"$PWD" -L. -ldl -o program
 }
 

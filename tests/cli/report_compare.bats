@@ -107,7 +107,14 @@ setup() {
         netprof report --theme $theme --chart changes -o $theme.png $runs
         netprof report --theme $theme --brief -o $theme.pdf $runs
         pdftoppm -r 20 -f 1 -l 1 -singlefile $theme.pdf $theme
+        pdfinfo -struct $theme.pdf >$theme.tags
+        netprof report --theme $theme -o $theme.all.pdf $runs
+        pdfinfo -struct $theme.all.pdf >$theme.all.tags
     done
+    grep -q '^Document' dark.tags
+    cmp light.tags dark.tags
+    grep -q '^Document' dark.all.tags
+    cmp light.all.tags dark.all.tags
     refute_same() { ! cmp -s "$1" "$2"; }
     for format in html svg png ppm; do refute_same light.$format dark.$format; done
     # A point of the upper margin, as red green blue.

@@ -69,7 +69,7 @@ look() {
     for file in a b; do
         for ((i = 1; i <= pages; i++)); do
             echo "page $i"
-            pdftotext -f $i -l $i $file.pdf - | grep -oE '^(Region table|One step|Time and traffic|Balance over ranks|wait: time per call|Bytes: program and NIC|Details|Findings by region)' | sort
+            pdftotext -f $i -l $i $file.pdf - | grep -oE '^(Region table|One step|Time and traffic|Balance over ranks|wait: time per call|Bytes: program and NIC|Details|Findings by region)' | sort -u
         done >$file.txt
     done
     [ "$(wc -l <a.txt)" -ge 9 ]

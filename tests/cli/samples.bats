@@ -10,9 +10,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     ln -s "$NETPROF_TEST_BUILD" build
     ln -s "$NETPROF_TEST_TOP/samples" samples
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
-    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+    set_up_open_mpi
 }
 
 # Rows of the table as "file<tab>command".

@@ -32,6 +32,22 @@ write_status() {
     grep -qE '^n1 +silent +not since the head started +0 ticks +0 ticks *$' <<<"$output"
 }
 
+@test "start --in: a session is planned, has no readings before it begins, and stop cancels it; stop --all leaves it" {
+    play_job
+    netprof session start night --dir head --in 8h 2>/dev/null
+    netprof session start now --dir head 2>/dev/null
+    netprof session list --dir head | grep -qE '^night +planned '
+    netprof session list --dir head --json | jq -e '.sessions[0] | .state == "planned" and .end_ns == null and (.begin_ns / 1e9 - now - 28800 | fabs) < 60'
+    netprof session stop --all --dir head
+    [ "$(netprof session list --dir head --json | jq -c '[.sessions[].state]')" = '["planned","ended"]' ]
+    [ "$(status_of netprof session report night --dir head -o night.pdf)" = 4 ]
+    netprof session stop night --dir head
+    [ ! -e head/sessions/night.json ]
+    [ "$(status_of netprof session start x --dir head --in 1h --since 1h)" = 2 ]
+    [ "$(status_of netprof session start x --dir head --in soon)" = 2 ]
+    [ "$(status_of netprof session stop now --dir head --in 1h)" = 2 ]
+}
+
 @test "list: a session that cannot be read does not hide the others, and is no success" {
     mkdir head/sessions
     netprof session start good --dir head 2>/dev/null

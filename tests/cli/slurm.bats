@@ -15,6 +15,9 @@ setup_file() {
 setup() {
     [ "$(cat "$BATS_FILE_TMPDIR/code")" != 97 ] || skip "$(tail -n 1 "$BATS_FILE_TMPDIR/said")"
     cd "$BATS_FILE_TMPDIR/out" || return
+    # The first job is 1, or 2: the three come one after the other.
+    first=$(cat ../id.beside) third=$(cat ../id.cancelled)
+    second=$((first + 1))
 }
 
 # fact FILE KEY
@@ -42,13 +45,13 @@ merge 0" ]
 }
 
 @test "slurm: a recorder on each node beside the work, merged" {
-    [ "$(cd beside && echo ./*)" = "./1-n1.netprof ./1-n2.netprof" ]
+    [ "$(cd beside && echo ./*)" = "./$first-n1.netprof ./$first-n2.netprof" ]
     for node in n1 n2; do
-        [ "$(fact "beside/1-$node.netprof" node)" = "$node" ]
-        [ "$(fact "beside/1-$node.netprof" scheduler)" = slurm ]
-        [ "$(fact "beside/1-$node.netprof" job_id)" = 1 ]
-        [ "$(fact "beside/1-$node.netprof" job_nodes)" = "n[1-2]" ]
-        [ "$(fact "beside/1-$node.netprof" ended_by)" = "stop file" ]
+        [ "$(fact "beside/$first-$node.netprof" node)" = "$node" ]
+        [ "$(fact "beside/$first-$node.netprof" scheduler)" = slurm ]
+        [ "$(fact "beside/$first-$node.netprof" job_id)" = "$first" ]
+        [ "$(fact "beside/$first-$node.netprof" job_nodes)" = "n[1-2]" ]
+        [ "$(fact "beside/$first-$node.netprof" ended_by)" = "stop file" ]
     done
     netprof check --json job.netprof >check.json || [ $? -eq 1 ]
     [ "$(jq -r '[.hosts[].host] | sort | join(" ")' check.json)" = "n1 n2" ]
@@ -65,7 +68,7 @@ merge 0" ]
 
 @test "slurm: what the job was given and how it ended, as Slurm itself says" {
     said() { grep -oE "(^| )$1=[^ ]+" beside/../show | head -n 1 | sed 's/.*=//'; }
-    n1=beside/1-n1.netprof n2=beside/1-n2.netprof
+    n1=beside/$first-n1.netprof n2=beside/$first-n2.netprof
     # CPUs of each node: the first line of its kind in scontrol's list, and the rest of all.
     [ "$(fact $n1 job_cpus)" = "$(said NumCPUs)" ]
     [ $(($(fact $n1 job_cpus_on_node) + $(fact $n2 job_cpus_on_node))) -eq "$(said NumCPUs)" ]
@@ -77,15 +80,20 @@ merge 0" ]
     [ "$(fact $n1 job_name)" = "my job TimeLimit=1" ]
     [ "$(fact $n1 job_memory_on_node)" = $((200 << 20)) ]
     [ "$(fact $n2 job_memory_on_node)" = $((200 << 20)) ]
-    # One question for all nodes: the first node's recorder puts it. While it is recorded the job runs on.
-    [ "$(fact $n2 job_start_s)" = null ]
+    # One question for all nodes: the first node's recorder puts it; newer Slurms tell the start in the environment, too. While
+    # it is recorded the job runs on.
+    told=$(fact $n2 job_start_s)
+    [ "$told" = null ] || [ "$told" = "$(said StartTime)" ]
     [ "$(fact $n1 job_state)" = null ]
     # A recorder of prologue and epilogue sees the end.
     for node in n2 n3; do
-        [[ $(fact "hooks/2-$node.netprof" job_state) == COMPLET* ]]
-        [ "$(fact "hooks/2-$node.netprof" job_exit_code)" = 0:0 ]
+        state=$(fact "hooks/$second-$node.netprof" job_state)
+        # Newer Slurms tell a prologue the job's nodes: then one of them asks for all.
+        [ $node = n2 ] || [ "$state" != null ] || continue
+        [[ $state == COMPLET* ]]
+        [ "$(fact "hooks/$second-$node.netprof" job_exit_code)" = 0:0 ]
     done
-    [[ $(fact cancelled/3-n3.netprof job_state) == @(null|CANCELLED|COMPLETING) ]]
+    [[ $(fact "cancelled/$third-n3.netprof" job_state) == @(null|CANCELLED|COMPLETING) ]]
     netprof job --json --fail-on critical beside >report.json
     [ "$(jq -r .efficiency.cpu.against report.json)" = scheduler ]
     [ "$(jq .efficiency.time.of_s report.json)" = 420 ]
@@ -105,12 +113,12 @@ merge 0" ]
 }
 
 @test "slurm: a pair of prologue and epilogue records a job that knows nothing of it" {
-    [ "$(cd hooks && echo ./*.netprof)" = "./2-n2.netprof ./2-n3.netprof" ]
+    [ "$(cd hooks && echo ./*.netprof)" = "./$second-n2.netprof ./$second-n3.netprof" ]
     for node in n2 n3; do
-        netprof convert "hooks/2-$node.netprof" /dev/null --to json # complete: exit code 0
-        [ "$(fact "hooks/2-$node.netprof" node)" = "$node" ]
-        [ "$(fact "hooks/2-$node.netprof" ended_by)" = "stop file" ]
-        bytes=$(written "hooks/2-$node.netprof" "$node")
+        netprof convert "hooks/$second-$node.netprof" /dev/null --to json # complete: exit code 0
+        [ "$(fact "hooks/$second-$node.netprof" node)" = "$node" ]
+        [ "$(fact "hooks/$second-$node.netprof" ended_by)" = "stop file" ]
+        bytes=$(written "hooks/$second-$node.netprof" "$node")
         echo "$node $bytes"
         [ "$bytes" -ge 12288000 ]
         [ "$bytes" -lt 13200000 ]
@@ -118,10 +126,10 @@ merge 0" ]
 }
 
 @test "slurm: scancel leaves complete files" {
-    [ "$(cd cancelled && echo ./*.netprof)" = "./3-n3.netprof ./3-n4.netprof" ]
+    [ "$(cd cancelled && echo ./*.netprof)" = "./$third-n3.netprof ./$third-n4.netprof" ]
     for node in n3 n4; do
-        netprof convert "cancelled/3-$node.netprof" /dev/null --to json
-        [ "$(fact "cancelled/3-$node.netprof" ended_by)" = signal ]
+        netprof convert "cancelled/$third-$node.netprof" /dev/null --to json
+        [ "$(fact "cancelled/$third-$node.netprof" ended_by)" = signal ]
     done
 }
 

@@ -9,6 +9,7 @@ setup() {
     [ "$(id -u)" = 0 ] || skip "needs root"
     left=np_l$$ right=np_r$$
     ip netns add $left 2>/dev/null && ip netns add $right || skip "needs network namespaces"
+    ip netns exec $left true || skip "ip netns exec does not work here: is / no mount point (chroot)?"
     ip link add e0 netns $left type veth peer name e1 netns $right || skip "needs veth"
     ip -n $left address add 10.95.0.1/24 dev e0
     ip -n $right address add 10.95.0.2/24 dev e1

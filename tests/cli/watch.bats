@@ -41,6 +41,7 @@ ip link set lo up
 ip link add left type veth peer name right
 ip link set left up; ip link set right up
 sleep 0.3 # what IPv6 has to say at the start
+: >out
 netprof watch --interval 500ms --sources netdev --include 'left,right' >out &
 watch=$!
 wait_for_blocks 1

@@ -166,7 +166,7 @@ static int read_piece(void *user, void *to, size_t size, size_t *got)
 static void same_in_pieces(const uint8_t *data, size_t size, const netprof_limits *limits)
 {
     struct pieces p = {data, size, 0, 1 + size % 61};
-    netprof_reader *whole, *pieces;
+    netprof_reader *whole = NULL, *pieces = NULL; // gcc 10 does not see that they are set
     netprof_item a, b;
     netprof_err failed = netprof_reader_open_memory(&whole, data, size, limits, NULL);
     expect(netprof_reader_open_fn(&pieces, read_piece, &p, limits, NULL) == failed);

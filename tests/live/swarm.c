@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SWARM_BATCH = 5, SWARM_MOST = 1 << 20, SWARM_TIMES = 1 << 22 };
+enum { SWARM_BATCH = 5, SWARM_MOST = 1 << 20, SWARM_TIMES = 1 << 22, SWARM_SECONDS = 10 };
 static const int64_t second_ns = 1000000000;
 
 typedef struct swarm_node {
@@ -33,7 +33,8 @@ static struct {
     swarm_node *nodes;
     size_t count;
     double *waits;
-    size_t wait_count, settled; // settled: those before this one are of the first 10 s, in which all begin at once
+    size_t wait_count, settled;      // settled: those before this one are of the first 10 s, in which all begin at once
+    size_t begun[SWARM_SECONDS + 1]; // those before this one came before this second
     unsigned char *data, hash[SHA256_BYTES];
     size_t bytes;
     spool_reader *spool; // NULL: ticks are made up
@@ -131,6 +132,18 @@ static int swarm_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void swarm_report_start(void)
+{
+    printf("  in its first seconds p99");
+    for (size_t k = 0; k < SWARM_SECONDS; k++) {
+        size_t count = swarm.begun[k + 1] - swarm.begun[k];
+        double *waits = swarm.waits + swarm.begun[k];
+        qsort(waits, count, sizeof *waits, swarm_order);
+        if (count) printf(" %.0f", waits[count * 99 / 100]);
+    }
+    printf(" ms\n");
+}
+
 static uint64_t swarm_report(double seconds)
 {
     uint64_t ticks = 0, confirmed = 0, frames = 0, again = 0;
@@ -140,6 +153,7 @@ static uint64_t swarm_report(double seconds)
         frames += swarm.nodes[i].sender.sent;
         again += swarm.nodes[i].sender.again;
     }
+    swarm_report_start();
     size_t later = swarm.wait_count - swarm.settled;
     double *settled = swarm.waits + swarm.settled;
     qsort(settled, later, sizeof *settled, swarm_order);
@@ -194,7 +208,9 @@ int main(int argc, char **argv)
     while (swarm_now() < end || (missing && swarm_now() < end + 60 * second_ns)) {
         pthread_mutex_lock(&swarm.lock);
         if (swarm.spool) spooled = swarm_look();
-        if (swarm_now() < begin + 10 * second_ns) swarm.settled = swarm.wait_count;
+        for (int64_t k = SWARM_SECONDS; k > (swarm_now() - begin) / second_ns; k--)
+            swarm.begun[k] = swarm.wait_count;
+        if (swarm_now() < begin + SWARM_SECONDS * second_ns) swarm.settled = swarm.wait_count;
         for (size_t i = 0; i < swarm.count; i++) {
             swarm_node *n = &swarm.nodes[i];
             int64_t now = swarm_now();

@@ -22,7 +22,7 @@ typedef struct roles {
 static int rank;
 static char out[MUCH], in[MUCH];
 static MPI_Comm other;
-static MPI_Win window;
+static MPI_Win window, pair;               // pair: of the one that waits and the last one
 static bool receives[RANKS], sends[RANKS]; // what is expected of this one
 
 static void done(MPI_Request *r)
@@ -192,6 +192,60 @@ static void until_taken(const roles *of)
     MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
 }
 
+static void take_both(const roles *of)
+{
+    take_from(of->first, MESSAGE);
+    take_from(of->second, MESSAGE);
+}
+
+static void unlock_put(const roles *of)
+{
+    take_both(of);
+    MPI_Win_lock(MPI_LOCK_SHARED, of->last, 0, window);
+    MPI_Put(out, 1, MPI_CHAR, of->last, 0, 1, MPI_CHAR, window);
+    MPI_Win_unlock(of->last, window);
+}
+
+static void flush_got(const roles *of)
+{
+    take_both(of);
+    MPI_Win_lock_all(0, window);
+    MPI_Get(in, 1, MPI_CHAR, of->last, 0, 1, MPI_CHAR, window);
+    MPI_Win_flush(of->last, window);
+    MPI_Win_unlock_all(window); // there is nothing left to wait for
+}
+
+static void flush_several(const roles *of)
+{
+    take_both(of);
+    MPI_Win_lock_all(0, window);
+    MPI_Put(out, 1, MPI_CHAR, of->first, 0, 1, MPI_CHAR, window);
+    MPI_Put(out, 1, MPI_CHAR, of->last, 0, 1, MPI_CHAR, window);
+    MPI_Win_flush_all(window);
+    MPI_Win_unlock_all(window);
+}
+
+static void fence_of_two(const roles *of)
+{
+    take_both(of);
+    MPI_Win_fence(0, pair);
+}
+
+static void pair_begin(const roles *of)
+{
+    int members[] = {of->waits, of->last};
+    char *shown;
+    MPI_Group everybody, two;
+    MPI_Comm both;
+    MPI_Comm_group(MPI_COMM_WORLD, &everybody);
+    MPI_Group_incl(everybody, 2, members, &two);
+    MPI_Comm_create_group(MPI_COMM_WORLD, two, 0, &both);
+    MPI_Win_allocate(1, 1, MPI_INFO_NULL, both, &shown, &pair);
+    MPI_Comm_free(&both);
+    MPI_Group_free(&two);
+    MPI_Group_free(&everybody);
+}
+
 // With one that has no peer nobody can tell.
 static void with_all(const roles *of)
 {
@@ -294,16 +348,22 @@ static void unseen_request(void)
 static const struct part {
     void (*wait)(const roles *of);
     const char *known; // for what of the last one it waits; NULL: that is not known
-} parts[] = {{all_of, "receives"},        {all_of_anyone, "receives"}, {any_of, "receives"},     {some_of, "receives"},
-             {each, "receives"},          {exchange, "receives"},      {until_taken, "sends"},   {with_all, NULL},
-             {exchange_much, "receives"}, {exchange_taken, "sends"},   {window_access, "sends"}, {expose, "receives"}};
+} parts[] = {
+    {all_of, "receives"},        {all_of_anyone, "receives"}, {any_of, "receives"},     {some_of, "receives"},
+    {each, "receives"},          {exchange, "receives"},      {until_taken, "sends"},   {with_all, NULL},
+    {exchange_much, "receives"}, {exchange_taken, "sends"},   {window_access, "sends"}, {expose, "receives"},
+    {unlock_put, "sends"},       {flush_got, "receives"},     {flush_several, NULL},    {fence_of_two, "receives"}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 // ---- what the others do ----
 
 static void help_last(const struct part *part, const roles *of)
 {
-    if (part->wait == until_taken || part->wait == exchange_taken)
+    if (part->wait == unlock_put || part->wait == flush_got || part->wait == flush_several)
+        ; // nothing is asked of it
+    else if (part->wait == fence_of_two)
+        MPI_Win_fence(0, pair);
+    else if (part->wait == until_taken || part->wait == exchange_taken)
         take_from(of->waits, MESSAGE);
     else if (part->wait == all_of_anyone)
         send_to(RANKS - 1 - of->waits, MESSAGE, other);
@@ -314,6 +374,7 @@ static void help_last(const struct part *part, const roles *of)
     else
         send_to(of->waits, MESSAGE, MPI_COMM_WORLD);
     sends[of->waits] |= part->wait == expose; // it may have waited, too
+    receives[of->waits] |= part->wait == fence_of_two;
 }
 
 static void help(const struct part *part, const roles *of)
@@ -368,6 +429,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < RANKS; i++) {
         const struct part *part = &parts[atoi(argv[2]) + i];
         const roles of = {i, (i + 1) % RANKS, (i + 3) % RANKS, (i + 2) % RANKS};
+        bool pairs = part->wait == fence_of_two && (rank == of.waits || rank == of.last);
+        if (pairs) pair_begin(&of);
         for (int k = 0; k < ROUNDS; k++) {
             if (rank == i)
                 part->wait(&of);
@@ -375,6 +438,7 @@ int main(int argc, char **argv)
                 help(part, &of);
         }
         if (rank == i && part->known) (part->known[0] == 'r' ? receives : sends)[of.last] = true;
+        if (pairs) MPI_Win_free(&pair);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     write_expected(argv[1]);

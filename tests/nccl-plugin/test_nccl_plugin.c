@@ -525,9 +525,16 @@ static void operations_of_rccl(void **state)
 
 static void hostile(player *p)
 {
+    const uint64_t mark = POOL_HANDLE_MARK << POOL_MARK_SHIFT; // of handles: without a context, a slot, of a free slot
     void *coll = player_coll(p, NULL, 0, SIZE_MAX),
-         *garbage[] = {NULL, (void *)8, (void *)UINTPTR_MAX, &coll,
-                       (void *)(UINT64_C(0x5e) << 56 | UINT64_C(0xfff) << 44)};
+         *garbage[] = {NULL,
+                       (void *)8,
+                       (void *)UINTPTR_MAX,
+                       &coll,
+                       (void *)(mark | UINT64_C(0xfff) << POOL_NUMBER_SHIFT | SLOT_LIVE),
+                       (void *)(mark | UINT64_C(0x3fff) << POOL_SLOT_SHIFT | SLOT_LIVE),
+                       (void *)(mark | UINT64_C(5) << POOL_SLOT_SHIFT | SLOT_FREE),
+                       (void *)((uintptr_t)coll - SLOT_LIVE + SLOT_DONE)};
     abi_event e = {.type.wide = 0};
     for (size_t i = 0; i < COUNT(garbage); i++) {
         player_stop(p, garbage[i]);

@@ -26,7 +26,7 @@ static const struct {
 };
 
 enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5, NODE_FILE = 64 << 20 };
-#define SCAN_PART INT64_C(200)        // looking through all processes takes so little of the time
+#define SCAN_PART INT64_C(200)        // looking through all processes takes so little of a CPU's time
 #define YOUNG_NS  INT64_C(3000000000) // first looks at a process, within which it may still become another program
 
 // ---- one process ----
@@ -272,6 +272,14 @@ int job_find(job *j, const char *what, const char *cgroup)
     return code;
 }
 
+// Of this thread. By the wall clock a scan would seem dear on a busy node, and steps between two of them be missed.
+static int64_t job_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 bool job_ended(job *j)
 {
     uint64_t start;
@@ -283,8 +291,9 @@ bool job_ended(job *j)
     }
     int64_t now = schedule_now();
     if (now < j->scan_ns) return false; // on a node of many processes it is dear
+    int64_t used = job_cpu_ns();
     if (job_scan_processes(j)) j->last_ns = now;
-    j->scan_ns = now + SCAN_PART * (schedule_now() - now);
+    j->scan_ns = now + SCAN_PART * (job_cpu_ns() - used);
     return j->last_ns && now - j->last_ns > j->grace_ns;
 }
 

@@ -23,8 +23,8 @@
 #define C_int(word)    int word
 #define C_int_p(word)  int *word
 #define C_ints(word)   const int *word
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000 // which lacks a const
-#define C_parts(word) int *word
+#if (defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000) || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 6)
+#define C_parts(word) int *word // these lack a const
 #else
 #define C_parts(word) const int *word
 #endif
@@ -107,8 +107,9 @@
     (to(rank) ? requests_plan(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : requests_plan_nobody())
 #define planned_parts(rank, comm, bytes)                                                                               \
     (to(rank) ? requests_plan_parts(ranks_of_comm(rank, (uintptr_t)(comm)), bytes) : requests_plan_nobody())
-#define put(rank, win, bytes) (to(rank) ? peers_posts(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
-#define got(rank, win, bytes) (to(rank) ? peers_gets(ranks_of_window(rank, (uintptr_t)(win)), bytes) : 0)
+#define touched(rank, win, puts) windows_touches(ranks_of_window(rank, (uintptr_t)(win)), (uintptr_t)(win), puts)
+#define put(rank, win, bytes)    (to(rank) ? peers_posts(touched(rank, win, true), bytes) : 0)
+#define got(rank, win, bytes)    (to(rank) ? peers_gets(touched(rank, win, false), bytes) : 0)
 #define received(rank, comm, bytes, status)                                                                            \
     (to(rank) ? peers_receives(ranks_of_comm(ranks_source(status, fortran), (uintptr_t)(comm)), bytes) : 0)
 #define probed(rank, comm, status)                                                                                     \
@@ -142,4 +143,11 @@
 #define access_ended(win)                   windows_access_ended((uintptr_t)(win))
 #define exposed(group, win)                 windows_exposed((uintptr_t)(group), (uintptr_t)(win))
 #define exposure_ended(win)                 windows_exposure_ended((uintptr_t)(win))
-#define meet_neighbors(comm)                neighbors_meet((uintptr_t)(comm))
+#define fenced(win)                         windows_fenced((uintptr_t)(win))
+#define locked(win)                         windows_locked((uintptr_t)(win))
+#define target_done(rank, win, unlocks)                                                                                \
+    (to(rank) ? windows_target_done(ranks_of_window(rank, (uintptr_t)(win)), (uintptr_t)(win), unlocks) : 0)
+#define unlocked(rank, win)  target_done(rank, win, true)
+#define flushed(rank, win)   target_done(rank, win, false)
+#define all_done(win)        windows_all_done((uintptr_t)(win))
+#define meet_neighbors(comm) neighbors_meet((uintptr_t)(comm))

@@ -147,9 +147,9 @@ static void ranks_remove_all(void)
             ranks_remove(&slots[i]);
 }
 
-static int64_t ranks_look(int rank, uintptr_t handle, bool window)
+// With the lock held, and until it is given back. NULL: MPI does not tell.
+static const ranks_known *ranks_known_of(uintptr_t handle, bool window)
 {
-    pthread_mutex_lock(&lock);
     ranks_known **link = ranks_link(handle, window);
     if (!*link) {
         ranks_known *k = ranks_ask(handle, window);
@@ -163,7 +163,13 @@ static int64_t ranks_look(int rank, uintptr_t handle, bool window)
             *link = k;
         }
     }
-    const ranks_known *k = *link;
+    return *link;
+}
+
+static int64_t ranks_look(int rank, uintptr_t handle, bool window)
+{
+    pthread_mutex_lock(&lock);
+    const ranks_known *k = ranks_known_of(handle, window);
     int64_t world = k && rank >= 0 && rank < k->count && k->world[rank] >= 0 ? k->world[rank] : RANKS_UNKNOWN;
     pthread_mutex_unlock(&lock);
     return world;
@@ -180,6 +186,18 @@ int64_t ranks_of_comm(int rank, uintptr_t comm)
 int64_t ranks_of_window(int rank, uintptr_t window)
 {
     return ranks_look(rank, bytes_handle_value(window), true);
+}
+
+bool ranks_other_of_two(uintptr_t window, int64_t *world)
+{
+    static _Atomic uintptr_t all;
+    int64_t own = bytes_rank(bytes_constant(&all, &abi_here()->world));
+    pthread_mutex_lock(&lock);
+    const ranks_known *k = ranks_known_of(bytes_handle_value(window), true);
+    bool two = k && k->count == 2 && (k->world[0] == own) != (k->world[1] == own);
+    if (two) *world = k->world[k->world[0] == own] >= 0 ? k->world[k->world[0] == own] : RANKS_UNKNOWN;
+    pthread_mutex_unlock(&lock);
+    return two;
 }
 
 void ranks_forget(const void *handle, bool window)

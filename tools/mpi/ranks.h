@@ -15,6 +15,8 @@ uint64_t ranks_comms_freed(void);                   // how many communicators we
 
 // Has this group one member alone? Then *world is its rank in MPI_COMM_WORLD, or RANKS_UNKNOWN.
 bool ranks_is_one(uintptr_t group, int64_t *world);
+// Has this window two members? Then *world is the other one.
+bool ranks_other_of_two(uintptr_t window, int64_t *world);
 
 uintptr_t ranks_window_from_fortran(int window);
 uintptr_t ranks_group_from_fortran(int group);

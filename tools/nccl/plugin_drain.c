@@ -239,7 +239,7 @@ static void drain_take_calls(plugin_context *c, bool last)
         pool_call *x = pool_at(p, p->tail + i);
         pool_phase phase = pool_phase_of(&x->slot);
         if (phase != SLOT_DONE && !(last && phase == SLOT_LIVE)) continue;
-        drain_call *s = drain_sums(c, (uint32_t)(((char *)x - p->slots) / p->size));
+        drain_call *s = drain_sums(c, (uint32_t)(((char *)x - p->slots) / POOL_SLOT_BYTES));
         if (last || drain_is_over(x, s, now) || (i < spare && !s->busy)) {
             drain_write_call(c, x, s, phase == SLOT_DONE);
             pool_free(&x->slot);

@@ -11,7 +11,7 @@ _Atomic uint64_t events_foreign;
 
 static void *events_start_coll(plugin_context *c, const abi_event *e)
 {
-    pool_call *x = pool_take(c, POOL_CALLS, EVENT_COLL);
+    pool_call *x = pool_take(c, POOL_CALLS, POOL_CALLS_FIRST, POOL_CALLS_COUNT, EVENT_COLL);
     if (!x) return NULL;
     x->func = e->coll.func;
     x->datatype = e->coll.datatype;
@@ -29,7 +29,7 @@ static void *events_start_coll(plugin_context *c, const abi_event *e)
 
 static void *events_start_p2p(plugin_context *c, const abi_event *e)
 {
-    pool_call *x = pool_take(c, POOL_CALLS, EVENT_P2P);
+    pool_call *x = pool_take(c, POOL_CALLS, POOL_CALLS_FIRST, POOL_CALLS_COUNT, EVENT_P2P);
     if (!x) return NULL;
     x->func = e->p2p.func;
     x->datatype = e->p2p.datatype;
@@ -46,7 +46,7 @@ static void *events_start_p2p(plugin_context *c, const abi_event *e)
 
 static void *events_start_op(plugin_context *c, const abi_event *e)
 {
-    pool_part *x = pool_take(c, POOL_PARTS, EVENT_PROXY_OP);
+    pool_part *x = pool_take(c, POOL_PARTS, POOL_PARTS_FIRST, POOL_PARTS_COUNT, EVENT_PROXY_OP);
     if (!x) return NULL;
     x->call = (uint64_t)(uintptr_t)e->parent;
     x->peer = e->op.peer;
@@ -63,7 +63,7 @@ static void *events_start_op(plugin_context *c, const abi_event *e)
 
 static void *events_start_step(plugin_context *c, const abi_event *e)
 {
-    pool_step *x = pool_take(c, POOL_STEPS, EVENT_PROXY_STEP);
+    pool_step *x = pool_take(c, POOL_STEPS, POOL_STEPS_FIRST, POOL_STEPS_COUNT, EVENT_PROXY_STEP);
     if (!x) return NULL;
     x->part = (uint64_t)(uintptr_t)e->parent;
     x->bytes = x->ready = 0;
@@ -75,7 +75,7 @@ static void *events_start_step(plugin_context *c, const abi_event *e)
 
 static void *events_start_kernel(plugin_context *c, const abi_event *e)
 {
-    pool_part *x = pool_take(c, POOL_PARTS, EVENT_KERNEL);
+    pool_part *x = pool_take(c, POOL_PARTS, POOL_PARTS_FIRST, POOL_PARTS_COUNT, EVENT_KERNEL);
     if (!x) return NULL;
     x->call = (uint64_t)(uintptr_t)e->parent;
     x->channel = e->kernel.channel;
@@ -102,13 +102,12 @@ static pool_device *events_device(plugin_context *c, uint64_t key)
 // The operation of a proxy that a request is of; NULL: unknown.
 static pool_part *events_part_of(const abi_event *e)
 {
-    pool_slot *step = pool_find_of(e->parent, POOL_STEPS), *part = NULL;
-    if (step && step->type == EVENT_PROXY_STEP)
-        part = pool_find_of((void *)(uintptr_t)((pool_step *)step)->part, POOL_PARTS);
-    return part && part->type == EVENT_PROXY_OP ? (pool_part *)part : NULL;
+    const pool_step *step = pool_find_of(e->parent, EVENT_PROXY_STEP);
+    return step ? pool_find_of((void *)(uintptr_t)step->part, EVENT_PROXY_OP) : NULL;
 }
 
-static void events_add_request(plugin_context *c, const abi_event *e)
+// Not part of events_start: what it keeps on the stack would be guarded there for every event.
+__attribute__((noinline)) static void events_add_request(plugin_context *c, const abi_event *e)
 {
     int transport = (int)(e->net.id >> 16 & 0xffff), device = -1, qp = -1;
     size_t length;
@@ -140,24 +139,24 @@ static void events_add_request(plugin_context *c, const abi_event *e)
 
 // ---- callbacks ----
 
-static void *events_begin(plugin_context *c, const abi_event *e, uint32_t type, pool_class *which)
+static void *events_begin(plugin_context *c, const abi_event *e, uint32_t type)
 {
     switch (type) {
-    case EVENT_COLL: *which = POOL_CALLS; return events_start_coll(c, e);
-    case EVENT_P2P: *which = POOL_CALLS; return events_start_p2p(c, e);
-    case EVENT_PROXY_OP: *which = POOL_PARTS; return events_start_op(c, e);
-    case EVENT_PROXY_STEP: *which = POOL_STEPS; return events_start_step(c, e);
-    case EVENT_KERNEL: *which = POOL_PARTS; return events_start_kernel(c, e);
+    case EVENT_COLL: return events_start_coll(c, e);
+    case EVENT_P2P: return events_start_p2p(c, e);
+    case EVENT_PROXY_OP: return events_start_op(c, e);
+    case EVENT_PROXY_STEP: return events_start_step(c, e);
+    case EVENT_KERNEL: return events_start_kernel(c, e);
     case EVENT_NET: events_add_request(c, e); break;
     default: break;
     }
-    *which = POOL_STEPS; // only the chained plugin wants to hear more of it
-    return c->chain && chain_wants(c->chain, type) ? pool_take(c, POOL_STEPS, type) : NULL;
+    // Only the chained plugin wants to hear more of it.
+    return c->chain && chain_wants(c->chain, type) ? pool_take(c, POOL_STEPS, POOL_STEPS_FIRST, POOL_STEPS_COUNT, type)
+                                                   : NULL;
 }
 
 int events_start(const void *context, void **handle, abi_event *e, uint32_t type)
 {
-    pool_class which;
     if (handle) *handle = NULL;
     if (!context || !handle || !e) return 0;
     if (type == EVENT_PROXY_OP && e->op.pid != plugin_pid) { // context and parent are of that process
@@ -166,20 +165,19 @@ int events_start(const void *context, void **handle, abi_event *e, uint32_t type
     }
     plugin_context *c = pool_context_of(context);
     if (!c || !atomic_load_explicit(&c->open, memory_order_relaxed)) return 0;
-    pool_slot *slot = events_begin(c, e, type, &which);
+    pool_slot *slot = events_begin(c, e, type);
     if (!slot) return 0;
     if (c->chain && chain_wants(c->chain, type)) slot->next = chain_start(c, e, type);
-    *handle = pool_publish(c, which, slot);
+    *handle = pool_publish(c, slot);
     return 0;
 }
 
 static void events_stop_step(pool_step *x)
 {
     uint64_t now = plugin_ticks();
-    pool_slot *slot = pool_find_of((void *)(uintptr_t)x->part, POOL_PARTS);
+    pool_part *part = pool_find_of((void *)(uintptr_t)x->part, EVENT_PROXY_OP);
     x->wait[x->in] += now - x->since;
-    if (!slot || slot->type != EVENT_PROXY_OP) return;
-    pool_part *part = (pool_part *)slot;
+    if (!part) return;
     for (int i = WAIT_GPU; i < WAITS; i++)
         part->wait[i] += x->wait[i];
     part->steps++;
@@ -191,22 +189,23 @@ static void events_stop_step(pool_step *x)
 int events_stop(void *handle)
 {
     plugin_context *c;
-    pool_class which;
-    pool_slot *slot = pool_find(handle, &c, &which);
+    pool_slot *slot = pool_find(handle, &c);
     if (!slot) return 0;
-    void *next = slot->next;
-    struct plugin_chain *chain = c->chain;
-    if (which == POOL_CALLS) {
-        ((pool_call *)slot)->stop = plugin_ticks();
-    } else if (slot->type == EVENT_PROXY_OP) {
-        ((pool_part *)slot)->end = plugin_ticks();
-    } else if (slot->type == EVENT_PROXY_STEP) {
+    void *next = slot->next; // only where there is a chained plugin
+    struct plugin_chain *chain = next ? c->chain : NULL;
+    pool_phase to = SLOT_DONE;
+    switch (slot->type) {
+    case EVENT_COLL:
+    case EVENT_P2P: ((pool_call *)slot)->stop = plugin_ticks(); break;
+    case EVENT_PROXY_OP: ((pool_part *)slot)->end = plugin_ticks(); break;
+    case EVENT_PROXY_STEP:
         events_stop_step((pool_step *)slot);
-    } else if (which == POOL_STEPS) {
-        ((pool_step *)slot)->since = plugin_ticks();
+        to = SLOT_FREE;
+        break;
+    case EVENT_KERNEL: break;
+    default: ((pool_step *)slot)->since = plugin_ticks(); break;
     }
-    if (pool_move(slot, slot->type == EVENT_PROXY_STEP ? SLOT_FREE : SLOT_DONE) && chain && next)
-        chain_stop(chain, next);
+    if (pool_move(slot, handle, to) && chain) chain_stop(chain, next);
     return 0;
 }
 
@@ -228,8 +227,7 @@ static void events_enter(pool_step *x, int state, const abi_state *value)
 int events_state(void *handle, int state, abi_state *value)
 {
     plugin_context *c;
-    pool_class which;
-    pool_slot *slot = pool_find(handle, &c, &which);
+    pool_slot *slot = pool_find(handle, &c);
     if (!slot) return 0;
     if (slot->type == EVENT_PROXY_STEP)
         events_enter((pool_step *)slot, state, value);
@@ -237,6 +235,6 @@ int events_state(void *handle, int state, abi_state *value)
         ((pool_part *)slot)->begin = plugin_ticks(); // its turn: until now it was queued behind others
     else if (slot->type == EVENT_KERNEL && state == STATE_KERNEL_STOP && value)
         ((pool_part *)slot)->end = value->timer_ns;
-    if (c->chain && slot->next) chain_state(c->chain, slot->next, state, value);
+    if (slot->next && c->chain) chain_state(c->chain, slot->next, state, value);
     return 0;
 }

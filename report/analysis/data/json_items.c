@@ -10,6 +10,16 @@ static const char json_items_early[] = "the file ends too early";
 
 // ---- parsing ----
 
+// How many bytes from here on are ASCII, or are none, up to what the tokener takes at once.
+static size_t json_items_run(const char *text, size_t size, bool *ascii)
+{
+    size_t most = size < INT_MAX / 2 ? size : INT_MAX / 2, n = 0;
+    *ascii = !(text[0] & 0x80);
+    while (n < most && !(text[n] & 0x80) == *ascii)
+        n++;
+    return n;
+}
+
 // The value that the text is, or NULL with the place and the reason: null, and *reason is NULL, is a value, too.
 static json_object *json_items_parse(const char *text, size_t size, bool whole, int depth, size_t *stop,
                                      const char **reason)
@@ -17,9 +27,11 @@ static json_object *json_items_parse(const char *text, size_t size, bool whole, 
     json_tokener *tokener = json_new_tokener(depth);
     enum json_tokener_error code = json_tokener_continue;
     json_object *value = NULL;
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     for (*stop = 0; *stop < size && code == json_tokener_continue;) {
-        size_t part = size - *stop < INT_MAX / 2 ? size - *stop : INT_MAX / 2;
+        // json-c 0.18 takes every byte beyond ASCII for a control character, which it refuses where it is strict.
+        bool ascii;
+        size_t part = json_items_run(text + *stop, size - *stop, &ascii);
+        json_tokener_set_flags(tokener, (ascii ? JSON_TOKENER_STRICT : 0) | JSON_TOKENER_ALLOW_TRAILING_CHARS);
         value = json_feed_tokener(tokener, text + *stop, (int)part);
         code = json_tokener_get_error(tokener);
         *stop += json_tokener_get_parse_end(tokener);

@@ -7,6 +7,7 @@
 
 // As shifts: finer than anything that is sampled, and so coarse that JOB_BINS bins cover nearly all of int64_t.
 enum { FINEST = 14, COARSEST = 55 };
+enum { ROOM_FIRST = JOB_BINS / 4 };
 
 job_bins *job_bins_make(void)
 {
@@ -90,7 +91,7 @@ static void job_bins_reach(job_bins *b, int64_t from_ns, int64_t to_ns)
         }
         if (count > JOB_BINS) return; // beyond any clock: left out
         if (count > b->room) {
-            size_t room = count < 32 ? 32 : count * 2 < JOB_BINS ? count * 2 : JOB_BINS;
+            size_t room = count <= ROOM_FIRST ? ROOM_FIRST : JOB_BINS; // what is not needed is given back after the run
             b->items = memory_array(b->items, room, sizeof *b->items);
             b->room = room;
         }

@@ -3,6 +3,7 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
+#include "analysis/base/threads/parallel.h"
 #include "analysis/data/dataset.h"
 #include "analysis/regions/regions.h"
 
@@ -60,9 +61,8 @@ static job_listed job_listed_of(const char *path)
     return x;
 }
 
-static void job_list_add(job_list *l, const char *path)
+static void job_list_add(job_list *l, job_listed x, const char *path)
 {
-    job_listed x = job_listed_of(path);
     for (size_t i = 0; i < l->count; i++) {
         if (strcmp(l->items[i].id, x.id) != 0 || l->items[i].restart != x.restart) continue;
         arrput(l->items[i].paths, path);
@@ -102,14 +102,34 @@ static void job_list_join_rest(job_list *l)
     l->count = 1;
 }
 
+typedef struct job_list_looking {
+    char *const *paths;
+    job_listed *found; // id: NULL of those that belong to every job
+} job_list_looking;
+
+static void job_list_look_at(void *user, size_t i)
+{
+    const job_list_looking *x = user;
+    if (!job_list_is_of_phases(x->paths[i])) x->found[i] = job_listed_of(x->paths[i]);
+}
+
+// Files are read by several threads; they join the list in their order.
+static void job_list_look_at_all(job_list *l)
+{
+    job_list_looking x = {l->files.paths, memory_calloc(l->files.count + 1, sizeof *x.found)};
+    parallel_for(&(parallel_options){0}, l->files.count, job_list_look_at, &x);
+    for (size_t i = 0; i < l->files.count; i++)
+        if (x.found[i].id) job_list_add(l, x.found[i], l->files.paths[i]);
+    free(x.found);
+}
+
 void job_list_read(job_list *l, const char *const *paths, size_t count)
 {
     static const char *const endings[] = {".netprof", PHASES, NULL};
     for (size_t i = 0; i < count; i++)
         if (!listing_is_directory(paths[i]) || listing_add_directory(&l->files, paths[i], endings))
             listing_add(&l->files, paths[i]);
-    for (size_t i = 0; i < l->files.count; i++)
-        if (!job_list_is_of_phases(l->files.paths[i])) job_list_add(l, l->files.paths[i]);
+    job_list_look_at_all(l);
     if (l->count) qsort(l->items, l->count, sizeof *l->items, job_list_compare);
     job_list_join_rest(l);
     for (size_t i = 0; i < l->files.count; i++)

@@ -5,6 +5,7 @@
 #include "job_store.h"
 
 #include "analysis/base/directory.h"
+#include "analysis/base/threads/parallel.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,15 +109,26 @@ static bool job_file_is_of_job(const char *path)
     return found && two;
 }
 
+typedef struct job_looking {
+    char *const *paths;
+    bool found; // by any thread
+} job_looking;
+
+static void job_look_at(void *user, size_t i)
+{
+    job_looking *x = user;
+    if (__atomic_load_n(&x->found, __ATOMIC_RELAXED) || job_is_of_phases(x->paths[i])) return;
+    if (job_file_is_of_job(x->paths[i])) __atomic_store_n(&x->found, true, __ATOMIC_RELAXED);
+}
+
 bool job_report_wants(const char *const *paths, size_t count)
 {
     job_report none = {0};
     listing files = {0};
-    bool wanted = false;
     job_list_files(&none, &files, paths, count);
-    for (size_t i = 0; i < files.count && !wanted; i++)
-        if (!job_is_of_phases(files.paths[i])) wanted = job_file_is_of_job(files.paths[i]);
+    job_looking looking = {.paths = files.paths};
+    parallel_for(&(parallel_options){0}, files.count, job_look_at, &looking);
     listing_free(&files);
     job_report_free(&none);
-    return wanted;
+    return looking.found;
 }

@@ -5,6 +5,8 @@
 // How it judges. The odd one is held against the mean of the others, by Student's t with the spread that these have, in
 // shares and in logarithms (the milder counts), after Bonferroni for all that were looked at. Small groups borrow what is
 // usual elsewhere (3 %, worth four peers), and from groups beside them. A difference below PEERS_APART is no finding, however certain.
+// What is usual need not be so here: where peers vary by 30 %, three of four agree by chance now and then, and the fourth
+// looks odd. Of one value each, the others' own spread alone must exclude that, too, or the odd one is doubtful.
 #ifndef NETPROF_PEERS_H
 #define NETPROF_PEERS_H
 
@@ -39,6 +41,7 @@ typedef struct peers_outcome {
     double
         chance; // of a difference like this among healthy ones, all that were looked at together; NAN: not worked out
     bool is_silent; // it does nothing
+    bool doubtful;  // of ONE: true of its level all the time, and where peers vary much, chance does that as well
     // Of values over time: the windows in which it is unlike; always: that is from the first to the last.
     size_t from, to;
     bool always;
@@ -76,6 +79,8 @@ void peers_follow_beside(peers_outcome *o, const float *values, size_t count, si
 
 // Is it so many times less, or more?
 bool peers_is_apart(double ratio);
+// Is one that was this far from `count` others in all windows no proof, because nobody knows what these vary by?
+bool peers_is_doubtful(double value, const double *others, size_t count);
 
 // Words instead of values (a setting); NULL unknown. Only ALIKE, FEW, TWO, ONE, SEVERAL and SPLIT; o->odd is also one of
 // those that are unlike where there are several, and *usual one of the others.

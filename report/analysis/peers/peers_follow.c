@@ -401,6 +401,7 @@ static void follow_tell_level(peers_outcome *o, const float *values, size_t coun
     }
     o->centre = peers_median(means, n);
     o->value = follow_raw_mean(values, windows, o->odd, o->odd, o->from, o->to);
+    o->doubtful = o->unlike == 1 && o->always && !o->is_silent && peers_is_doubtful(o->value, means, n);
     free(means);
 }
 

@@ -92,10 +92,31 @@ static void regions_cpu_wait_text(const regions *r, char *text, size_t size)
              words_share(each ? least : r->waits.cpu_wait_share).text);
 }
 
+// While each of a host's ranks waited for a CPU these were busy. Where its ranks together used less than half of that time,
+// who shared them was not each other. "; together they got 17.1 % of these CPUs: ..."; "" else, or where it is not known.
+static void regions_others_text(const regions *r, char *text, size_t size)
+{
+    const regions_waits *w = &r->waits;
+    double used = 0, run = 0, least = INFINITY;
+    *text = 0;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        const regions_rank *rank = &r->ranks[i];
+        if (rank->host != w->crowded) continue;
+        if (rank->cpu_ns < 0 || rank->cpu_wait_ns < 0 || rank->elapsed_ns <= 0) return;
+        used += (double)rank->cpu_ns;
+        least = fmin(least, (double)rank->cpu_wait_ns);
+        run = fmax(run, (double)rank->elapsed_ns);
+    }
+    if (!(run > 0) || used >= 0.5 * (double)w->crowded_cpus * least) return;
+    snprintf(text, size,
+             "; together they got %s of these CPUs: while they waited others had them, or a limit withheld them",
+             words_share(used / run / (double)w->crowded_cpus).text);
+}
+
 static void regions_say_crowd(regions *r)
 {
     const regions_waits *w = &r->waits;
-    char text[600], waited[200];
+    char text[600], waited[200], others[200] = "";
     regions_cpu_wait_text(r, waited, sizeof waited);
     if (!regions_lacks_cpus(w) || w->late_count || w->held != REGIONS_NONE) { // who was named has had it said before
         severity s = !w->late_count && w->cpu_wait_share >= 0.1 ? SEVERITY_WATCH : SEVERITY_INFO;
@@ -104,8 +125,9 @@ static void regions_say_crowd(regions *r)
         return;
     }
     regions_crowd_text(r, text, sizeof text);
+    if (*waited) regions_others_text(r, others, sizeof others);
     regions_say(r, *waited ? SEVERITY_WATCH : SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE,
-                memory_format("%s; no rank stands out", text), "%s%s%s", text, *waited ? "; " : "", waited);
+                memory_format("%s; no rank stands out", text), "%s%s%s%s", text, *waited ? "; " : "", waited, others);
 }
 
 // ---- late ----

@@ -1,9 +1,9 @@
 // The rules' findings in the regions: per reading by several threads, then each rule once per node.
 #include "regions_store.h"
 
-#include <pthread.h>
+#include "analysis/base/threads/parallel.h"
+
 #include <string.h>
-#include <unistd.h>
 
 // ---- all readings, by several threads ----
 
@@ -15,48 +15,21 @@ typedef struct regions_task {
 typedef struct regions_judging {
     regions *r;
     regions_task *tasks; // stb_ds; node after node, and host after host within a node
-    size_t next;
-    pthread_mutex_t lock;
 } regions_judging;
 
-static bool regions_next_tasks(regions_judging *j, size_t *from, size_t *until)
+static void regions_judge_one(void *user, size_t i)
 {
-    enum { STEP = 16 };
-    pthread_mutex_lock(&j->lock);
-    *from = j->next;
-    *until = arrlenu(j->tasks) - j->next < STEP ? arrlenu(j->tasks) : j->next + STEP;
-    j->next = *until;
-    pthread_mutex_unlock(&j->lock);
-    return *from < *until;
-}
-
-static void *regions_judge_some(void *argument)
-{
-    regions_judging *j = argument;
-    for (size_t from, until; regions_next_tasks(j, &from, &until);)
-        for (size_t i = from; i < until; i++) {
-            regions_task *task = &j->tasks[i];
-            const regions_node *node = &j->r->nodes[task->node];
-            regions_measure(j->r, task->node, node, &node->readings[task->reading], &task->found);
-        }
-    return NULL;
+    regions_judging *j = user;
+    regions_task *task = &j->tasks[i];
+    const regions_node *node = &j->r->nodes[task->node];
+    regions_measure(j->r, task->node, node, &node->readings[task->reading], &task->found);
 }
 
 static void regions_judge_all(regions_judging *j, int threads)
 {
-    enum { MOST = 8, WORTH_IT = 64 };
-    pthread_t others[MOST];
-    long there = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t wanted = threads > 0 ? (size_t)threads : there > 0 ? (size_t)there : 1, started = 0;
-    if (wanted > MOST) wanted = MOST;
-    if (arrlenu(j->tasks) < WORTH_IT) wanted = 1;
-    pthread_mutex_init(&j->lock, NULL);
-    while (started + 1 < wanted && pthread_create(&others[started], NULL, regions_judge_some, j) == 0)
-        started++;
-    regions_judge_some(j);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
-    pthread_mutex_destroy(&j->lock);
+    enum { WORTH_IT = 64 };
+    const parallel_options pool = {.threads = arrlenu(j->tasks) < WORTH_IT ? 1 : threads > 0 ? (size_t)threads : 0};
+    parallel_for(&pool, arrlenu(j->tasks), regions_judge_one, j);
 }
 
 // ---- findings of a node: each rule once ----

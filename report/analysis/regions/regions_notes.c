@@ -490,9 +490,10 @@ char *regions_run_text(const regions *r)
         apart = fmax(apart, r->ranks[i].times.apart_ns);
     const words_text run = regions_time_text(w->longest_ns);
     if (!w->mpi) return memory_format("run %s, waiting %s", run.text, words_share(w->wait_share).text);
-    return memory_format("run %s, MPI %s of it, waiting or moving data %s; MPI_Init and MPI_Finalize %s beside it",
-                         run.text, words_share(w->mpi_share).text, words_share(w->wait_share).text,
-                         regions_time_text(apart).text);
+    // Who polls waits between its questions as well: more than MPI's own time then.
+    return memory_format("run %s, MPI %s of it, waiting%s or moving data %s; MPI_Init and MPI_Finalize %s beside it",
+                         run.text, words_share(w->mpi_share).text, w->wait_share > w->mpi_share ? ", polling" : "",
+                         words_share(w->wait_share).text, regions_time_text(apart).text);
 }
 
 // ---- all of it ----

@@ -292,18 +292,18 @@ static reading evaluate_value_of(const evaluation *e, size_t i, expression_op op
 static void evaluate_match_in_device(const evaluation *e, const expression_node *n, size_t device,
                                      void (*visit)(void *user, size_t counter), void *user)
 {
-    const netprof_schema *schema = e->d->delta->schema;
-    const netprof_device *dev = &schema->devices[device];
+    const netprof_device *dev = evaluate_device_at(e, device);
     if (!n->is_list) {
         size_t i = evaluation_counter(e, device, n->text);
         if (i != DIFFERENCE_NONE) visit(user, i);
         return;
     }
     size_t head = strcspn(n->text, "*?[");
-    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
-        if (strncmp(schema->counters[i].name, n->text, head) == 0 &&
-            text_like(n->text + head, schema->counters[i].name + head))
-            visit(user, i);
+    for (uint32_t i = dev->first; i < dev->first + dev->count; i++) {
+        const char *name = e->d->delta->schema->counters[i].name;
+        bool begins = !head || (*name == *n->text && strncmp(name, n->text, head) == 0); // most differ at once
+        if (begins && text_like(n->text + head, name + head)) visit(user, i);
+    }
 }
 
 // Of the whole node the qualifier names devices, of a device the source of others that belong to the same port.

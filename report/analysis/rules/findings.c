@@ -10,11 +10,11 @@
 #include <string.h>
 
 static void findings_make_all(findings *f, const difference *d, const findings_far *far, const expected_devices *x,
-                              const rules *set)
+                              const rules *set, severity least)
 {
     findings_free(f);
     f->d = d;
-    findings_making m = {.f = f, .set = set};
+    findings_making m = {.f = f, .set = set, .least = least};
     evaluation other = {0};
     // A rule about the node as a whole uses the first place even where there are no devices.
     findings_judgement *all = memory_calloc(d->delta->schema->device_count + 1, sizeof *all);
@@ -48,15 +48,20 @@ static void findings_make_all(findings *f, const difference *d, const findings_f
 
 void findings_make(findings *f, const difference *d, const rules *set)
 {
-    findings_make_all(f, d, NULL, NULL, set);
+    findings_make_all(f, d, NULL, NULL, set, SEVERITY_OK);
+}
+
+void findings_make_from(findings *f, const difference *d, const rules *set, severity least)
+{
+    findings_make_all(f, d, NULL, NULL, set, least);
 }
 
 void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set)
 {
-    findings_make_all(f, d, far, NULL, set);
+    findings_make_all(f, d, far, NULL, set, SEVERITY_OK);
 }
 
 void findings_make_expecting(findings *f, const difference *d, const expected_devices *x, const rules *set)
 {
-    findings_make_all(f, d, NULL, x, set);
+    findings_make_all(f, d, NULL, x, set, SEVERITY_OK);
 }

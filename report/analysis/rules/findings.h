@@ -15,6 +15,8 @@
 void findings_replace(findings *f, finding *items);
 
 void findings_make(findings *f, const difference *d, const rules *set);
+// Of findings less severe than `least` the claim is NULL: of many nodes it is most of the work, and nobody reads it.
+void findings_make_from(findings *f, const difference *d, const rules *set, severity least);
 // For one of two linked nodes: far is what far() in a rule's formula refers to; may be NULL.
 void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set);
 // With what is expected of the node; may be NULL.

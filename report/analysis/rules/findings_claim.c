@@ -167,6 +167,6 @@ void findings_mark_alike(findings_making *m, const rule *x, size_t first, size_t
     for (size_t i = first; i < f->count; i++) {
         f->items[i].alike = count;
         f->items[i].alike_of = judged;
-        findings_append_alike(f, &f->items[i], low, high);
+        if (f->items[i].claim) findings_append_alike(f, &f->items[i], low, high);
     }
 }

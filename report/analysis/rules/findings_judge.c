@@ -90,7 +90,7 @@ static void findings_add_finding(findings_making *m, const rule *x, size_t devic
         made.peers++;
     }
     findings_collect_evidence(m, &made);
-    findings_make_claim(m, &made);
+    if (s >= m->least) findings_make_claim(m, &made);
     if (device == DIFFERENCE_NONE) made.device = findings_largest_device(m, x);
     arrput(f->items, made);
     f->count = arrlenu(f->items);

@@ -9,6 +9,7 @@ typedef struct findings_making {
     findings *f;
     evaluation e;
     const rules *set;
+    severity least; // whose claims are made
 } findings_making;
 
 findings_load findings_weigh(const findings_making *m);

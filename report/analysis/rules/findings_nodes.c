@@ -103,9 +103,14 @@ static char *nodes_claim(const peers_outcome *o)
     words_text value = words_quantity(o->value, "B/s"), low = words_quantity(o->low, "B/s"),
                high = words_quantity(o->high, "B/s"), others = words_many(o->known - 1, "other node");
     const char *amount = o->is_silent ? "nothing" : value.text;
+    char *claim = NULL;
+    text_append(&claim, "alone moved %s; the %s %s", amount, others.text, low.text);
     if (strcmp(low.text, high.text) == 0)
-        return memory_format("alone moved %s; the %s %s each", amount, others.text, low.text);
-    return memory_format("alone moved %s; the %s %s to %s", amount, others.text, low.text, high.text);
+        text_append(&claim, " each");
+    else
+        text_append(&claim, " to %s", high.text);
+    if (o->doubtful) text_append(&claim, "; %zu may differ so by chance", o->known);
+    return claim;
 }
 
 // Nodes of the same ports. Who does nothing may take no part, but in a job.
@@ -125,7 +130,8 @@ static void nodes_compare_load(findings_node *nodes, size_t count, const rules *
     free(values);
     if (!(speed > 0) || most < 10 * nothing) return;
     if (o.kind == PEERS_ONE) {
-        nodes_add(&nodes[o.odd], set, "node-peers", DIFFERENCE_NONE, "node", nodes_matter, nodes_claim(&o));
+        nodes_add(&nodes[o.odd], set, "node-peers", DIFFERENCE_NONE, "node", o.doubtful ? nodes_context : nodes_matter,
+                  nodes_claim(&o));
     } else if (o.kind >= PEERS_TWO) {
         words_text value = words_quantity(o.value, "B/s"), centre = words_quantity(o.centre, "B/s");
         finding *made = nodes_add(&nodes[0], set, "node-peers", DIFFERENCE_NONE, "nodes", nodes_context,

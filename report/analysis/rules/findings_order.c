@@ -70,6 +70,8 @@ void findings_sort(findings *f, const rules *set)
     size_t *depths = findings_depths(f);
     order_key *keys = NULL;
     finding *sorted = NULL;
+    arrsetcap(keys, f->count);
+    arrsetcap(sorted, f->count);
     for (size_t i = 0; i < f->count; i++) {
         size_t r = 0;
         while (set->items[r] != f->items[i].rule)

@@ -115,16 +115,19 @@ static severity findings_peers_add_one(const peers_judged *g, const peers_outcom
     m->e.value = (reading){.number = o->value};
     severity s = findings_peers_severity(m, g->x, findings_peers_apart(o->value, o->centre));
     if (!s) return s;
+    const rule_threshold *threshold = &g->x->thresholds[s];
+    if (o->doubtful) s = SEVERITY_INFO;
     finding made = {.rule = g->x,
                     .severity = s,
                     .device = device,
                     .value = o->value,
                     .cost_s = NAN,
                     .claim = memory_strdup("alone "),
-                    .threshold = &g->x->thresholds[s]};
+                    .threshold = threshold};
     findings_collect_evidence(m, &made);
     findings_append_claim(m, &made);
     findings_peers_append_others(&made.claim, g, o);
+    if (o->doubtful) text_append(&made.claim, "; %zu may differ so by chance", o->known);
     made.peers = o->known - 1;
     made.peers_min = o->low;
     made.peers_max = o->high;

@@ -248,62 +248,6 @@ void canvas_mark(canvas *c, double x, double y, severity s)
 
 // ---- text ----
 
-// Behind the first family of a list, which it stands in for; it is no stand-in for one whose letters are equally wide.
-static void canvas_set_family(PangoFontDescription *font, const char *families)
-{
-    size_t first = strstr(families, "Mono") ? strlen(families) : strcspn(families, ",");
-    char *list = memory_format("%.*s, " CARRIED_FONT "%s", (int)first, families, families + first);
-    pango_font_description_set_family(font, list);
-    free(list);
-}
-
-// The layout takes a copy.
-static void canvas_set_figure_font(canvas *c, theme_type type)
-{
-    PangoFontDescription *font = pango_font_description_new();
-    canvas_set_family(font, canvas_family(c, type));
-    pango_font_description_set_weight(font, (PangoWeight)theme_weight(type));
-    pango_font_description_set_size(font, (int)lround(canvas_type_size(c, type) * PANGO_SCALE));
-    pango_layout_set_font_description(c->layout, font);
-    pango_font_description_free(font);
-}
-
-static PangoFontDescription *canvas_font_of(theme_type type)
-{
-    static PangoFontDescription *fonts[TYPES];
-    if (!fonts[type]) {
-        fonts[type] = pango_font_description_new();
-        canvas_set_family(fonts[type], theme_family(type));
-        pango_font_description_set_weight(fonts[type], (PangoWeight)theme_weight(type));
-        pango_font_description_set_size(fonts[type], (int)lround(theme_size(type) * PANGO_SCALE));
-    }
-    return fonts[type];
-}
-
-// Digits of equal width, so that columns of numbers line up.
-static PangoAttrList *canvas_features(void)
-{
-    static PangoAttrList *list;
-    if (!list) {
-        list = pango_attr_list_new();
-        pango_attr_list_insert(list, pango_attr_font_features_new("tnum 1"));
-    }
-    return list;
-}
-
-PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type)
-{
-    if (c->figure)
-        canvas_set_figure_font(c, type);
-    else
-        pango_layout_set_font_description(c->layout, canvas_font_of(type));
-    pango_layout_set_attributes(c->layout, canvas_features());
-    pango_layout_set_width(c->layout, -1);
-    pango_layout_set_ellipsize(c->layout, PANGO_ELLIPSIZE_NONE);
-    pango_layout_set_text(c->layout, text, -1);
-    return c->layout;
-}
-
 // What a text measures, in units of pango. Charts measure the same short texts again and again, and it is the most costly step
 // of drawing: a thread keeps the last ones. Figures have other fonts.
 typedef struct canvas_measured {
@@ -317,7 +261,7 @@ typedef struct canvas_measured {
 static void canvas_measure_anew(canvas *c, const char *text, theme_type type, canvas_measured *m)
 {
     PangoRectangle logical;
-    PangoLayout *layout = canvas_layout(c, text, type);
+    PangoLayout *layout = canvas_kept_layout(c, text, type); // most are drawn soon
     pango_layout_get_extents(layout, &m->black, &logical);
     m->width = logical.width;
     m->base = pango_layout_get_baseline(layout);
@@ -334,10 +278,7 @@ static canvas_measured canvas_measure(canvas *c, const char *text, theme_type ty
         return m;
     }
     if (!kept) kept = memory_calloc(KEPT, sizeof *kept);
-    uint32_t hash = 2166136261u ^ (uint32_t)type; // FNV-1a
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    canvas_measured *at = &kept[(hash ^ hash >> 15) % KEPT];
+    canvas_measured *at = &kept[canvas_text_hash(text, type) % KEPT];
     if (at->known && at->type == type && strcmp(at->text, text) == 0) return *at;
     canvas_measure_anew(c, text, type, &m);
     memcpy(m.text, text, length + 1);

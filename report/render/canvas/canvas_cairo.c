@@ -95,7 +95,7 @@ static void canvas_cairo_draw_dot(cairo_t *cr, const canvas_op *op)
 
 static void canvas_cairo_draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
 {
-    PangoLayout *layout = canvas_layout(c, op->text, op->type);
+    PangoLayout *layout = canvas_kept_layout(c, op->text, op->type);
     canvas_cairo_set_ink(cr, op->fill);
     cairo_move_to(cr, op->box.x, op->box.y);
     if (op->upwards) cairo_save(cr), cairo_rotate(cr, -M_PI / 2);
@@ -215,15 +215,19 @@ static void canvas_cairo_draw_tagged(canvas *c, cairo_t *cr, const canvas_op *op
     if (tag) cairo_tag_end(cr, tag);
 }
 
+void canvas_cairo_ground(canvas *c, cairo_t *cr)
+{
+    cairo_set_user_data(cr, &canvas_key, c, NULL);
+    if (!c->dark) return;
+    canvas_cairo_set_ink(cr, INK_PAPER);
+    cairo_paint(cr);
+}
+
 bool canvas_cairo(canvas *c, cairo_t *cr)
 {
     bool ok = true;
     size_t depth = 0;
     cairo_set_user_data(cr, &canvas_key, c, NULL);
-    if (c->dark) {
-        canvas_cairo_set_ink(cr, INK_PAPER);
-        cairo_paint(cr);
-    }
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
     pango_cairo_update_context(cr, c->context);

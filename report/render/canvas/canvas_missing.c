@@ -32,7 +32,7 @@ static void missing_look_at(canvas *c, const canvas_op *op, unsigned *scripts)
         memcpy(letter, at, length);
         at += length;
         if (character < 0x80) continue;
-        if (pango_layout_get_unknown_glyphs_count(canvas_layout(c, letter, op->type)) > 0)
+        if (pango_layout_get_unknown_glyphs_count(canvas_kept_layout(c, letter, op->type)) > 0)
             *scripts |= 1u << missing_script_of(character);
     }
 }
@@ -46,7 +46,7 @@ unsigned canvas_missing(canvas *c)
         const char *at = op->text;
         while (*at && (unsigned char)*at < 0x80) // char is unsigned on some processors
             at++;
-        if (*at && pango_layout_get_unknown_glyphs_count(canvas_layout(c, op->text, op->type)) > 0)
+        if (*at && pango_layout_get_unknown_glyphs_count(canvas_kept_layout(c, op->text, op->type)) > 0)
             missing_look_at(c, op, &scripts);
     }
     return scripts;

@@ -72,6 +72,11 @@ struct canvas {
 
 // The layout, set to this type and text; shared, so use it at once.
 PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type);
+// The same, from the last texts of this thread where it is one of them: not to be changed.
+PangoLayout *canvas_kept_layout(canvas *c, const char *text, theme_type type);
+uint32_t canvas_text_hash(const char *text, theme_type type); // where it may be kept
+// Does now, for the texts of the canvas, what drawing them would take most time for.
+void canvas_lay_out_texts(canvas *c);
 
 // Size and font of a type, colour of an ink, as this canvas has them.
 double canvas_type_size(const canvas *c, theme_type type);
@@ -97,7 +102,9 @@ typedef enum canvas_script {
 } canvas_script;
 unsigned canvas_missing(canvas *c);
 
-// Draws into a cairo context whose unit is the point. False: cairo failed, or a plot could not be replayed.
+// Draw into a cairo context whose unit is the point: the ground first, where the theme has one. cairo drops what a page
+// had before its ground, tags as well. False: cairo failed, or a plot could not be replayed.
+void canvas_cairo_ground(canvas *c, cairo_t *cr);
 bool canvas_cairo(canvas *c, cairo_t *cr);
 // Whether cairo did its work. Want of memory ends the program.
 bool canvas_cairo_good(cairo_status_t status);

@@ -184,6 +184,33 @@ static double map_spaces(const map *m, size_t from, size_t count)
     return sum;
 }
 
+// Left of its begin, where there is room for it, else right of it; never over the key of the colours.
+static void map_name_incidents(const map *m, canvas *c, const axes *a, double y)
+{
+    const double key = 96, end = a->box.x + a->box.width - key;
+    for (size_t i = 0; i < m->style.incident_count; i++) {
+        const char *label = m->style.incidents[i].label;
+        double at = axes_x(a, m->style.incidents[i].from), width = canvas_text_width(c, label, TYPE_AXIS);
+        if (!(at >= a->box.x) || at > a->box.x + a->box.width) continue;
+        bool left = at - width >= a->box.x || at + width > end;
+        double from = left ? fmin(at, end) - width : at;
+        if (from >= a->box.x && end > a->box.x) canvas_text(c, from, y, label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
+    }
+}
+
+// On a ground of its own: cells may be as dark as it is.
+static void map_draw_incidents(const map *m, canvas *c, const axes *a, double bottom)
+{
+    for (size_t i = 0; m->style.named_incidents && i < m->style.incident_count; i++) {
+        double at = axes_x(a, m->style.incidents[i].from);
+        if (!(at >= a->box.x) || at > a->box.x + a->box.width) continue;
+        canvas_line(c, at, a->box.y, at, bottom, INK_PAPER, 1.8);
+        canvas_dashed(c, at, a->box.y, at, bottom, INK_BAD, .9);
+    }
+    if (!m->style.named_incidents)
+        axes_draw_begins(c, a, m->style.incidents, m->style.incident_count, a->box.y, bottom);
+}
+
 static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const map *m = x->data;
@@ -192,6 +219,7 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     axes a = {
         {box.x + label, y, box.width - label - beside, 0}, m->style.axis, {.axis = {0, 1, false, false}, .unit = ""}};
     axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", map_value_text(m, m->max).text);
+    if (m->style.named_incidents) map_name_incidents(m, c, &a, y - 4);
     canvas_text(c, box.x, y - 4, m->style.label_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label - 8);
     if (!map_has_no_words(c))
         canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);
@@ -218,7 +246,7 @@ static void map_draw(const chart *x, canvas *c, canvas_box box, size_t from, siz
     }
     a.box.height = y - a.box.y;
     axes_begin_time(c, &a, 0, 0);
-    axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);
+    map_draw_incidents(m, c, &a, y);
     axes_end_time(c, &a);
     canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
     if (!m->style.no_axis) axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));

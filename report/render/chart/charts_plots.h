@@ -93,6 +93,7 @@ typedef struct map_style {
     double label_width, right_width; // of the texts on both sides, in pt, to line up with other charts; 0: as the texts
     bool no_axis;                    // another chart below has it
     bool squeeze;                    // rows may be pressed together a little for a page that is full
+    bool named_incidents;            // with their labels above the map
 } map_style;
 
 enum { MAP_COLUMNS = 400 };

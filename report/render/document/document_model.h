@@ -93,6 +93,7 @@ typedef struct plots {
     plot_job *jobs;
     size_t count;
     bool coarse; // for a screen
+    bool texts;  // will be drawn by cairo, too: they are laid out while gnuplot draws
 } plots;
 void plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
                 void (*warn)(void *user, const char *text), void *user);

@@ -98,6 +98,9 @@ static bool writer_write_pdf(job *j, buffer *out)
     cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(writer_to_buffer, out, sheet.width, sheet.height);
     cairo_t *cr = cairo_create(surface);
     bool ok = true;
+    // From 1.17 on cairo packs objects where the version allows it: what is added later (pdf_update.c) would not find them.
+    if (cairo_version() >= CAIRO_VERSION_ENCODE(1, 17, 0))
+        cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
     writer_describe(surface, j->d);
     for (size_t i = 0; i < j->pages.count; i++) {
         canvas *c = j->pages.pages[i];
@@ -106,12 +109,14 @@ static bool writer_write_pdf(job *j, buffer *out)
         cairo_pdf_surface_set_size(surface, canvas_width(c) * points, canvas_height(c) * points);
         cairo_identity_matrix(cr);
         cairo_scale(cr, points, points);
-        if (!i) cairo_tag_begin(cr, "Document", ""); // when the first page has its size: before, it is lost
+        canvas_cairo_ground(c, cr);
+        if (!i) cairo_tag_begin(cr, "Document", ""); // when the first page has its size and ground: before, it is lost
         ok = canvas_cairo(c, cr) && ok;
+        if (i + 1 == j->pages.count)
+            cairo_tag_end(cr, "Document"); // behind the last page newer cairos begin another for it
         cairo_show_page(cr);
     }
     if (!j->o->chart) writer_outline(surface, &j->pages);
-    cairo_tag_end(cr, "Document");
     ok = canvas_cairo_good(cairo_status(cr)) && ok;
     cairo_destroy(cr);
     cairo_surface_finish(surface);
@@ -187,6 +192,7 @@ static bool writer_write_png(canvas *c, double scale, buffer *out)
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
     cairo_scale(cr, scale, scale);
+    canvas_cairo_ground(c, cr);
     bool ok = canvas_cairo(c, cr);
     cairo_destroy(cr);
     ok = canvas_cairo_good(cairo_surface_write_to_png_stream(surface, writer_to_buffer, out)) && ok;
@@ -220,6 +226,7 @@ static bool writer_write_eps(canvas *c, buffer *out)
     cairo_set_source_rgb(cr, 1, 1, 1); // the bounding box is that of the ink: here all of the figure
     cairo_paint(cr);
     cairo_scale(cr, points, points);
+    canvas_cairo_ground(c, cr);
     bool ok = canvas_cairo(c, cr);
     cairo_show_page(cr);
     ok = canvas_cairo_good(cairo_status(cr)) && ok;
@@ -326,6 +333,7 @@ static netprof_err writer_write_pages(job *j, const char *path)
         pages_chart(&j->pages, only, j->o->paper);
     else
         pages_make(&j->pages, j->d, j->o->paper);
+    j->plots.texts = j->o->format == DOCUMENT_PDF || j->o->format == DOCUMENT_PNG;
     plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user);
     netprof_err err = only && j->o->data ? writer_write_data(j, only) : NETPROF_OK;
     return err ? err : writer_write_drawn(j, path);

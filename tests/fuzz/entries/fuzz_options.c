@@ -17,11 +17,12 @@ enum { ARGUMENTS = 24 };
 #define OPTIONS_ADDRESS(name) &command_##name,
 static const command *const all[] = {COMMANDS(OPTIONS_ADDRESS)};
 
-/* libpopt itself keeps a copy of an option's argument now and then; a program parses its options once. */
+/* libpopt itself keeps a copy of an option's argument now and then; a program parses its options once.
+   Its library is named as well: without a symbolizer functions have no names. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-    return "leak:poptGetNextOpt\n";
+    return "leak:poptGetNextOpt\nleak:libpopt.so\n";
 }
 
 static size_t parsed, printed;

@@ -163,6 +163,84 @@ static void healthy_groups_are_not_accused(void **state)
     assert_int_equal(accused, 0);
 }
 
+// ---- one value each, of few ----
+
+// Of three to eight healthy peers some agree by chance, the more so the fewer they are: then the odd one is doubtful, and
+// nobody is accused in more than about one of 200 sets, whatever they vary by.
+static void chance_among_few_accuses_nobody(void **state)
+{
+    static const size_t counts[] = {3, 4, 5, 8};
+    static const double sds[] = {0.1, 0.2, 0.3};
+    enum { SETS = 6000 };
+    (void)state;
+    random_state = 4711;
+    for (size_t row = 0; row < 12; row++) {
+        size_t count = counts[row % 4], accused = 0;
+        for (int set = 0; set < SETS; set++) {
+            double values[8];
+            peers_outcome o;
+            for (size_t i = 0; i < count; i++)
+                values[i] = fmax(0.02, noise(set % 3, sds[row / 4]));
+            peers_weigh(&o, values, count, silent, NULL);
+            accused += (o.kind == PEERS_ONE || o.kind == PEERS_SEVERAL) && !o.doubtful;
+        }
+        if ((double)accused > SETS * 0.008) fail_msg("%zu peers, noise %g: %zu accused", count, sds[row / 4], accused);
+    }
+}
+
+// What a fault does stays certain where the others agree as well as alike devices do, and silence is no matter of noise.
+static void doubt_spares_faults(void **state)
+{
+    // As a labelled case had it, healthy with 30 % of noise: Student's t of 17.0 beside the others is 15.3, with two degrees
+    // of freedom one of 235, and one of four is looked for: 1.7 %.
+    static const double chance[] = {35.3, 37.5, 36.5, 17.0}, certain[] = {35.3, 35.7, 35.5, 17.0};
+    size_t found = 0;
+    peers_outcome o;
+    (void)state;
+    assert_int_equal(kind_of(chance, 4, &o), PEERS_ONE);
+    assert_int_equal(o.odd, 3);
+    assert_true(o.doubtful);
+    assert_int_equal(kind_of(certain, 4, &o), PEERS_ONE);
+    assert_false(o.doubtful);
+    assert_true(peers_is_doubtful(17, chance, 3) && !peers_is_doubtful(17, certain, 3));
+    assert_true(peers_is_doubtful(17, chance, 1)); // of two nobody knows
+    // As another labelled case had it, healthy: two of three that agree to a thousandth.
+    assert_int_equal(kind_of((double[]){43.97, 13.5, 44.02}, 3, &o), PEERS_ONE);
+    assert_true(o.doubtful);
+    assert_false(peers_is_doubtful(1, (const double[]){2, 2, 2}, 3));
+    assert_int_equal(kind_of((double[]){1, 0, 0.7, 1.3}, 4, &o), PEERS_ONE);
+    assert_true(o.is_silent && !o.doubtful);
+    random_state = 4712;
+    for (int set = 0; set < 1000; set++) {
+        double values[4];
+        size_t odd = (size_t)(uniform() * 4);
+        for (size_t i = 0; i < 4; i++)
+            values[i] = noise(0, 0.01) * (i != odd ? 1 : set % 2 ? 2 : 0.5);
+        found += kind_of(values, 4, &o) == PEERS_ONE && o.odd == odd && !o.doubtful;
+    }
+    assert_true(found >= 985);
+}
+
+// What is so all the time is one value of each, too; what changed is not.
+static void doubt_over_time(void **state)
+{
+    static const double levels[] = {35.3, 37.5, 36.5, 17.0};
+    float values[4 * 60];
+    peers_outcome o;
+    (void)state;
+    random_state = 4713;
+    for (size_t from = 0; from <= 30; from += 30) {
+        for (size_t i = 0; i < 4; i++)
+            for (size_t w = 0; w < 60; w++)
+                values[i * 60 + w] = (float)((i == 3 && w < from ? 35 : levels[i]) * noise(0, 0.01));
+        peers_follow(&o, values, 4, 60, silent, NULL);
+        assert_int_equal(o.kind, PEERS_ONE);
+        assert_int_equal(o.odd, 3);
+        assert_int_equal(o.always, !from);
+        assert_int_equal(o.doubtful, !from);
+    }
+}
+
 // ---- over time ----
 
 // Peer `odd` does `share` of what it should from window `from` on; all have noise, and the group's level moves.
@@ -555,6 +633,12 @@ static void nics_of_a_node(void **state)
          SEVERITY_WATCH,
          "dev2",
          "alone moved 20.0 GB/s; its 3 peers 10.0 GB/s to 10.2 GB/s"},
+        {{353, 375, 365, 170},
+         4,
+         NULL,
+         SEVERITY_INFO,
+         "dev3",
+         "alone moved 34.0 GB/s; its 3 peers 70.6 GB/s to 75.0 GB/s; 4 may differ so by chance"},
         {{50, 50, 50, 50, 50, 50, 50, 0},
          8,
          NULL,
@@ -873,6 +957,9 @@ int main(void)
         cmocka_unit_test(one_alone_is_named),
         cmocka_unit_test(others_are_not),
         cmocka_unit_test(words_are_counted),
+        cmocka_unit_test(chance_among_few_accuses_nobody),
+        cmocka_unit_test(doubt_spares_faults),
+        cmocka_unit_test(doubt_over_time),
         cmocka_unit_test(healthy_groups_are_not_accused),
         cmocka_unit_test(the_odd_one_and_its_onset),
         cmocka_unit_test(one_rank_of_ten_thousand),

@@ -4,6 +4,7 @@
 #include "netprof.h"
 
 #include "generate.h"
+#include "strict_json.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -19,12 +20,12 @@ static struct sink write_json(const netprof_json *what)
 static json_object *parse_json(const struct sink *sink)
 {
     json_tokener *tokener = json_tokener_new_ex(64);
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    json_object *object = json_tokener_parse_ex(tokener, (const char *)sink->data, (int)sink->size);
-    if (json_tokener_get_error(tokener) != json_tokener_success)
-        fail_msg("at byte %zu of %zu: %s", json_tokener_get_parse_end(tokener), sink->size,
-                 json_tokener_error_desc(json_tokener_get_error(tokener)));
-    assert_true(json_tokener_get_parse_end(tokener) >= sink->size - 1); // with the newline or without
+    size_t end;
+    bool good;
+    json_object *object = strict_json_parse(tokener, (const char *)sink->data, sink->size, &good, &end);
+    if (!good)
+        fail_msg("at byte %zu of %zu: %s", end, sink->size, json_tokener_error_desc(json_tokener_get_error(tokener)));
+    assert_true(end >= sink->size - 1); // with the newline or without
     json_tokener_free(tokener);
     return object;
 }

@@ -122,8 +122,63 @@ static void files_are_called_as_said(void **state)
         check(&all[i]);
 }
 
+// What the launcher calls a run: the first that says so, in this order.
+static void runs_are_named_by_the_launcher(void **state)
+{
+    static const struct {
+        const char *environment[3], *run;
+    } runs[] = {
+        {{NULL}, ""},
+        {{"NETPROF_RUN=mine"}, "given mine"},
+        {{"NETPROF_RUN=", "PALS_APID=7"}, "pals 7"},
+        {{"NETPROF_RUN=mine", "PMIX_NAMESPACE=ns1", "SLURM_JOB_ID=5"}, "given mine"},
+        {{"PMIX_NAMESPACE=131073"}, "pmix 2"}, // Open MPI 4: 2 * 65536 + 1, the second part of one run
+        {{"PMIX_NAMESPACE=131072"}, "pmix 2"},
+        {{"PMIX_NAMESPACE=65535"}, "pmix 0"},
+        {{"PMIX_NAMESPACE=prterun-h1-77@1"}, "pmix prterun-h1-77"},
+        {{"PMIX_NAMESPACE=1a"}, "pmix 1a"},
+        {{"PMIX_NAMESPACE=ns1", "SLURM_JOB_ID=5", "SLURM_STEP_ID=2"}, "pmix ns1"},
+        {{"SLURM_JOB_ID=5", "SLURM_STEP_ID=2"}, "slurm 5.2"},
+        {{"SLURM_JOB_ID=5"}, ""}, // a job has many runs
+        {{"SLURM_STEP_ID=2"}, ""},
+        {{"SLURM_JOB_ID=5", "SLURM_STEP_ID=2", "PALS_APID=7"}, "slurm 5.2"},
+        {{"PALS_APID=7", "FLUX_JOB_ID=8"}, "pals 7"},
+        {{"FLUX_JOB_ID=8", "ALPS_APP_ID=9"}, "flux 8"},
+        {{"ALPS_APP_ID=9"}, "alps 9"},
+        {{"PALS_APID=", "ALPS_APP_ID=9"}, "alps 9"},
+    };
+    static const char *const variables[] = {"NETPROF_RUN", "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
+                                            "PALS_APID",   "FLUX_JOB_ID",    "ALPS_APP_ID"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(runs); i++) {
+        char text[64] = "left", copies[3][64];
+        for (size_t k = 0; k < COUNT(variables); k++)
+            unsetenv(variables[k]);
+        for (size_t k = 0; k < 3 && runs[i].environment[k]; k++) {
+            snprintf(copies[k], sizeof copies[k], "%s", runs[i].environment[k]);
+            char *equal = strchr(copies[k], '=');
+            *equal = 0;
+            setenv(copies[k], equal + 1, 1);
+        }
+        netprof__run_text(text, sizeof text);
+        if (strcmp(text, runs[i].run) != 0) fail_msg("case %zu: %s, expected %s", i, text, runs[i].run);
+    }
+    strcpy(netprof__regions_state.hydra, "abc"); // MPICH's, where nobody else says it
+    char text[64];
+    for (size_t k = 0; k < COUNT(variables); k++)
+        unsetenv(variables[k]);
+    netprof__run_text(text, sizeof text);
+    assert_string_equal(text, "hydra abc");
+    setenv("FLUX_JOB_ID", "8", 1);
+    netprof__run_text(text, sizeof text);
+    assert_string_equal(text, "flux 8");
+    netprof__regions_state.hydra[0] = 0;
+    unsetenv("FLUX_JOB_ID");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_called_as_said)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_called_as_said),
+                                       cmocka_unit_test(runs_are_named_by_the_launcher)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static int test_yield(void)
 
 enum { READ_NS = 1000, SPIN_NS = 50000 };
 
-static int64_t made_up_ns; /* 0: the real clock */
+static int64_t made_up_ns; /* 0: the real clock; threads of the library read it, too */
 static uint64_t reads;     /* by this thread, each of which takes READ_NS */
 static char tree[256];
 
@@ -41,8 +41,8 @@ static int test_clock(int clock, struct timespec *t)
 
 static long test_pread(int fd, void *data, unsigned long size, long offset)
 {
-    if (made_up_ns) {
-        made_up_ns += READ_NS;
+    if (__atomic_load_n(&made_up_ns, __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&made_up_ns, READ_NS, __ATOMIC_RELAXED);
         reads++;
     }
     return pread(fd, data, size, offset);
@@ -50,7 +50,7 @@ static long test_pread(int fd, void *data, unsigned long size, long offset)
 
 static void spin(int64_t ns)
 {
-    made_up_ns += ns;
+    __atomic_fetch_add(&made_up_ns, ns, __ATOMIC_RELAXED);
 }
 
 /* One NIC with one counter of the fast set. */
@@ -92,7 +92,7 @@ static int fresh(void **state)
 {
     (void)state;
     netprof_region("first use");
-    made_up_ns = netprof__clock(CLOCK_MONOTONIC) + 1000000000;
+    __atomic_store_n(&made_up_ns, netprof__clock(CLOCK_MONOTONIC) + 1000000000, __ATOMIC_RELAXED);
     NETPROF_BEGIN("first use");
     NETPROF_END("first use");
     netprof_regions_reset();
@@ -105,7 +105,7 @@ static int back_to_real_time(void **state)
     (void)state;
     while (netprof__this_thread->depth)
         netprof_end(netprof__this_thread->frames[netprof__this_thread->depth].region);
-    made_up_ns = 0;
+    __atomic_store_n(&made_up_ns, 0, __ATOMIC_RELAXED);
     netprof_regions_reset();
     return 0;
 }
@@ -241,7 +241,7 @@ static void test_default_of_fast(void **state)
     size_t i;
     int before, after = 0;
     (void)state;
-    made_up_ns = 0;
+    __atomic_store_n(&made_up_ns, 0, __ATOMIC_RELAXED);
     unsetenv("NETPROF_ROOT");
     np = netprof__region_context(1, NULL);
     for (i = 0; np && i < np->part_count; i++)

@@ -512,8 +512,10 @@ static void part_churn(void)
     }
     after = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
     /* a block that is taken over may still need room for a sample of the sampler: one for each depth, one in between; and
-       the sampler may just have held something when it was counted first */
-    most = netprof__regions_state.started == NETPROF_MODE_SAMPLER ? 3 * 256 : 0;
+       the sampler may just have held something when it was counted first; as the thread may that writes the file every 10 s.
+       A thread that left anything would leave 1000 by then. */
+    most = netprof__regions_state.started == NETPROF_MODE_SAMPLER ? 3 * 256 : 16;
+    if (after - before > most || before - after > most) printf("%ld blocks held, %ld at the end\n", before, after);
     EXPECT(after - before <= most && before - after <= most);
     s = sum_now("life");
     EXPECT(s.calls == 2000 && s.measured == 2000 && s.aborted == 500 && s.open == 0);

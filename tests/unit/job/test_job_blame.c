@@ -9,6 +9,7 @@
 #include "analysis/job/job_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { NODES = 8, NICS = 4, SECONDS = 300, FROM = 180, TO = 240, NOBODY = -1, EVERYBODY = -2 };
 
@@ -431,12 +432,60 @@ static void the_same_nic_of_every_node_is_meant_so(void **state)
     }
 }
 
+// Two of the four NICs of one node move half of what the others do, on five nodes: both are counted and that node is named, and
+// none is said to stand alone; all four of them are the node, of which the same is said. One that does less and one that does more
+// (-2) have nothing in common: one of them is told.
+static void several_nics_of_one_node(void **state)
+{
+    (void)state;
+    for (int odd = -2; odd <= 4; odd += odd < 0 ? 4 : 2) {
+        for (int node = 0; node < 5; node++) {
+            char name[16], file[32], nic[16];
+            snprintf(name, sizeof name, "n%d", node + 1);
+            snprintf(file, sizeof file, "n%d.netprof", node + 1);
+            node_shape shape = {.name = name, .parts = NODE_CPU, .nics = 4, .interval_s = 1};
+            node_file f = node_open(tree_path(tree, file), &shape);
+            for (int t = 0; t <= SECONDS; t++) {
+                node_take(&f, t);
+                for (int i = 0; i < 4; i++) {
+                    snprintf(nic, sizeof nic, "cxi%d", i);
+                    double apart = node == 2 && i < abs(odd) ? odd < 0 && i == 1 ? 8e9 : 2e9 : 4e9;
+                    double share = 1 + 0.02 * ((3 * t + 5 * i + 7 * node) % 5 - 2);
+                    node_add(&f, nic, "hni_sts_tx_ok_octets", apart * share);
+                }
+            }
+            node_close(&f);
+        }
+        job_report job = report_of_tree(&built_in);
+        const job_finding *x = finding_of(&job, odd == 4 ? "node-peers" : "nic-peers");
+        assert_non_null(x);
+        if (odd < 0) {
+            expect_in(x->claim, " alone moved ");
+            job_report_free(&job);
+            continue;
+        }
+        for (size_t i = 0; i < job.finding_count; i++)
+            assert_true(odd == 4 || !strstr(job.findings[i].claim, " alone "));
+        if (odd == 2) {
+            expect_in(x->claim, "2 of 4 NICs of n3 moved about 2.00 GB/s: NIC 1 (cxi0), NIC 2 (cxi1); the same ones of "
+                                "the 4 other nodes about 4.00 GB/s");
+            assert_int_equal(x->devices, 2);
+        } else {
+            expect_in(x->claim, "n3 alone moved 8");
+            assert_null(finding_of(&job, "nic-peers"));
+        }
+        assert_true(fabs(x->value - 0.5) < 0.02);
+        job_report_free(&job);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_same_nic_of_every_node_is_meant_so),
+        TEST(several_nics_of_one_node),
         TEST(pressure_of_the_fabric_accuses_no_single_nic),
         TEST(a_nic_that_is_held_is_the_victim),
         TEST(a_checkpoint_is_no_loss),

@@ -95,10 +95,10 @@ static const char *last_segment(void)
     return kept;
 }
 
-// RFC 3720 B.4 and FIPS 180-4's examples.
+// RFC 3720 B.4's examples.
 static void test_checksums(void **state)
 {
-    unsigned char data[32], hash[SHA256_BYTES];
+    unsigned char data[32];
     (void)state;
     memset(data, 0, sizeof data);
     assert_int_equal(crc32c(0, data, 32), 0x8a9136aa);
@@ -108,10 +108,31 @@ static void test_checksums(void **state)
     assert_int_equal(crc32c(0, data, 32), 0x46dd794e);
     assert_int_equal(crc32c_plain(crc32c_plain(0, data, 5), data + 5, 27), 0x46dd794e);
     assert_int_equal(crc32c(crc32c(0, data, 5), data + 5, 27), 0x46dd794e);
-    sha256(hash, "abc", 3);
-    assert_memory_equal(hash, "\xba\x78\x16\xbf\x8f\x01\xcf\xea\x41\x41\x40\xde\x5d\xae\x22\x23", 16);
-    sha256(hash, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56);
-    assert_memory_equal(hash, "\x24\x8d\x6a\x61\xd2\x06\x38\xb8\xe5\xc0\x26\x93\x0c\x3e\x60\x39", 16);
+}
+
+// FIPS 180-4's examples, one million times "a", and every length around the blocks, by both ways.
+static void test_hashes(void **state)
+{
+    static char many[1000000];
+    static void (*const ways[])(unsigned char to[SHA256_BYTES], const void *data, size_t size) = {sha256, sha256_plain};
+    unsigned char hash[SHA256_BYTES], other[SHA256_BYTES];
+    (void)state;
+    memset(many, 'a', sizeof many);
+    for (size_t i = 0; i < 2; i++) {
+        ways[i](hash, "abc", 3);
+        assert_memory_equal(hash, "\xba\x78\x16\xbf\x8f\x01\xcf\xea\x41\x41\x40\xde\x5d\xae\x22\x23", 16);
+        ways[i](hash, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56);
+        assert_memory_equal(hash, "\x24\x8d\x6a\x61\xd2\x06\x38\xb8\xe5\xc0\x26\x93\x0c\x3e\x60\x39", 16);
+        ways[i](hash, many, sizeof many);
+        assert_memory_equal(hash, "\xcd\xc7\x6e\x5c\x99\x14\xfb\x92\x81\xa1\xc7\xe2\x84\xd7\x3e\x67", 16);
+    }
+    for (size_t i = 0; i < 300; i++)
+        many[i] = (char)(i * i);
+    for (size_t size = 0; size < 300; size++) {
+        sha256(hash, many, size);
+        sha256_plain(other, many, size);
+        assert_memory_equal(hash, other, sizeof hash);
+    }
 }
 
 static void test_goes_on_after_a_restart(void **state)
@@ -390,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_checksums),
+        cmocka_unit_test(test_hashes),
         cmocka_unit_test_setup_teardown(test_goes_on_after_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_node_restarted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_node_restarted_on_a_full_disk, set_up, tear_down),

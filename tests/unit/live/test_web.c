@@ -48,7 +48,8 @@ typedef struct made {
 static int made_collect(void *user, const void *data, size_t size)
 {
     made *m = user;
-    bool step = size >= 4 && memcmp(data, "STEP", 4) == 0, preamble = size >= 4 && memcmp(data, "SCHM", 4) == 0;
+    bool step = size >= 4 && memcmp(data, "STEP", 4) == 0,
+         preamble = size >= 4 && (memcmp(data, "SCHM", 4) == 0 || memcmp(data, "FACT", 4) == 0);
     if (step) memcpy(arraddnptr(m->step, size), data, size);
     if (preamble) memcpy(arraddnptr(m->preamble, size), data, size);
     return 0;
@@ -383,6 +384,115 @@ static void test_few_then_many(void **state)
     nodes_close(n);
 }
 
+static void take_seconds(nodes *n, const char *name, made *m, int64_t from_s, int64_t to_s, bool whole)
+{
+    frame_buffer b = {0};
+    frame f;
+    made_frame(m, &b, from_s, to_s, whole);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, name, start, &f, m->preamble, arrlenu(m->preamble));
+    frame_buffer_free(&b);
+}
+
+// A node of some hundred: each column is measured, over ticks that need none before them and over frames of one tick.
+static void test_by_column(void **state)
+{
+    made m;
+    char name[32];
+    (void)state;
+    nodes *n = nodes_open();
+    for (int i = 0; i < NODES_AT_ONCE; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        nodes_make(n, name);
+    }
+    made_begin(&m, 'e');
+    take_seconds(n, "z", &m, 0, 3, true);
+    const node *x = nodes_find(n, "z");
+    assert_int_equal(x->tick_ns, start + 3 * second);
+    for (int64_t at = 4; at < 152; at++)
+        take_seconds(n, "z", &m, at, at, false);
+    take_seconds(n, "z", &m, 152, 201, false);
+    assert_int_equal(x->tick_ns, start + 201 * second);
+    for (int64_t c = 0; c < 40; c++)
+        assert_true(fabs((double)node_value(x, METER_SENT, start / nodes_column_ns + c) - 1e6) < 1);
+    take_seconds(n, "z", &m, 202, 203, false); // the rest of a column waits for its end
+    assert_int_equal(x->tick_ns, start + 201 * second);
+    take_seconds(n, "z", &m, 204, 205, false);
+    assert_int_equal(x->tick_ns, start + 205 * second);
+    made_end(&m);
+    nodes_close(n);
+}
+
+// A clock that goes back by a little writes over what was there; by hours, nothing of before is taken for the present.
+static void test_clock_back(void **state)
+{
+    made m;
+    (void)state;
+    nodes *n = nodes_open();
+    made_begin(&m, 'f');
+    take_seconds(n, "z", &m, 7200, 7300, true);
+    const node *x = nodes_find(n, "z");
+    int64_t column = start / nodes_column_ns;
+    assert_true(fabs((double)node_value(x, METER_SENT, column + 1450) - 1e6) < 1);
+    assert_true(isnan(node_value(x, METER_SENT, column + 1460)));
+    take_seconds(n, "z", &m, 0, 20, false);
+    assert_true(isnan(node_value(x, METER_SENT, column + 1450)));
+    for (int64_t c = -NODES_COLUMNS; c < NODES_COLUMNS; c++)
+        assert_true(isnan(node_value(x, METER_SENT, column + c)) == (c < 0 || c > 3));
+    made_end(&m);
+    nodes_close(n);
+}
+
+static void take_at(nodes *n, made *m, int64_t at_s, int64_t came_ns)
+{
+    frame_buffer b = {0};
+    frame f;
+    made_frame(m, &b, at_s, at_s, true);
+    assert_true(frame_parse(&f, b.data, b.size));
+    nodes_take(n, "z", came_ns, &f, f.preamble, f.preamble_size);
+    frame_buffer_free(&b);
+}
+
+// What the agent says of itself, whatever is read of its ticks; and what is certain of the node's clock: nothing comes before it
+// was read.
+static void test_agent(void **state)
+{
+    (void)state;
+    for (size_t others = 0; others <= NODES_FULL; others += others ? NODES_FULL - NODES_AT_ONCE : NODES_AT_ONCE) {
+        made m;
+        char name[32];
+        nodes *n = nodes_open();
+        for (size_t i = 0; i < others; i++) {
+            snprintf(name, sizeof name, "n%zu", i);
+            nodes_make(n, name);
+        }
+        made_begin(&m, 'g');
+        assert_int_equal(netprof_write_fact(m.writer, "agent_version", "12.34.56-a-long-name-of-a-build", NULL),
+                         NETPROF_OK);
+        assert_int_equal(netprof_write_fact(m.writer, "clock_synchronised", "no", NULL), NETPROF_OK);
+        int64_t minute = (start / (60 * second) + 1) * 60; // the first that is whole, in seconds
+        int64_t base = minute - start / second, at_ns = start + base * second;
+        take_at(n, &m, base, at_ns + 2 * second);
+        const node *x = nodes_find(n, "z");
+        assert_int_equal(node_least_delay(x, at_ns + 3 * second), 2 * second);
+        take_at(n, &m, base + 6, at_ns + 13 * second);
+        assert_int_equal(node_least_delay(x, at_ns + 3 * second), 2 * second);
+        take_at(n, &m, base + 64, at_ns + 61 * second); // the next minute
+        assert_string_equal(x->version, "12.34.56-a-long-name-of");
+        assert_int_equal(x->clock, 'n');
+        assert_int_equal(node_least_delay(x, at_ns + 62 * second), -3 * second);
+        take_at(n, &m, base + 110, at_ns + 115 * second);
+        assert_int_equal(node_least_delay(x, at_ns + 116 * second), -3 * second);
+        take_at(n, &m, base + 120, at_ns + 121 * second);
+        assert_int_equal(node_least_delay(x, at_ns + 122 * second), -3 * second);
+        take_at(n, &m, base + 180, at_ns + 181 * second);
+        assert_int_equal(node_least_delay(x, at_ns + 182 * second), second);
+        assert_int_equal(node_least_delay(x, at_ns + 400 * second), INT64_MAX);
+        made_end(&m);
+        nodes_close(n);
+    }
+}
+
 static void take_from(nodes *n, const char *name, const char *model)
 {
     made m;
@@ -542,8 +652,9 @@ static void test_before_1970(void **state)
     node *x = nodes_find(n, "early");
     assert_string_equal(x->name, "early");
     assert_int_equal(x->last.wall_ns, -10 * second);
-    for (size_t i = 0; i < NODES_COLUMNS; i++)
-        assert_int_equal(x->columns[i], 0);
+    assert_int_equal(x->newest, 0);
+    for (int k = 0; k < METERS; k++)
+        assert_null(x->values[k]);
     frame_buffer_free(&b);
     made_end(&m);
     nodes_close(n);
@@ -695,6 +806,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_begins, set_up, tear_down),
         cmocka_unit_test(test_keys_alone),
         cmocka_unit_test(test_few_then_many),
+        cmocka_unit_test(test_by_column),
+        cmocka_unit_test(test_clock_back),
+        cmocka_unit_test(test_agent),
         cmocka_unit_test(test_nodes_alike),
         cmocka_unit_test_setup_teardown(test_racks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_many_racks, set_up, tear_down),

@@ -613,6 +613,43 @@ static void waits_for_cpus_are_of_one_rank_or_of_each(void **state)
     }
 }
 
+// Four ranks on two CPUs that wait for them half of the time had them for as long themselves; where they had a sixth of that,
+// others had the rest. 1,000,010 ns of two CPUs are 2,000,020 ns: four times 80,000 of that are 16.0 %.
+static void who_had_the_cpus_that_ranks_shared(void **state)
+{
+    static const struct {
+        const char *used, *waited, *more;
+    } rows[] = {
+        {"500000", "500000", ""},
+        {"80000", "920000",
+         "; together they got 16.0 % of these CPUs: while they waited others had them, or a limit withheld them"},
+        {"80000", "100000", ""}, // they slept: of what they waited for, they may have had all
+        {NULL, "920000", ""}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char *tree = tree_make();
+        for (long i = 0; i < 4; i++) {
+            const netprof_fact facts[] = {
+                {"mpi_cpus", "0-1"}, {"cpu_wait_ns", rows[k].waited}, {"cpu_ns", rows[k].used}};
+            job_begin(&rank_, i, "h");
+            job_call(&rank_, 0, "MPI_Init", 10);
+            job_calls(&rank_, 0, "MPI_Barrier", 10, 50000);
+            rank_.elapsed_ns = 1000010;
+            job_write_with(&rank_, tree, facts, rows[k].used ? 3 : 2);
+        }
+        regions r = read_job(tree);
+        double waited = strtod(rows[k].waited, NULL) / 1e4;
+        char *text = memory_format("4 ranks shared 2 CPUs; each rank waited for a CPU for %.0f %% of the run or more%s",
+                                   waited, rows[k].more);
+        assert_string_equal(r.notes[0].text, text);
+        assert_string_equal(r.title, "4 ranks shared 2 CPUs; no rank stands out");
+        expect_nobody(&r);
+        free(text);
+        regions_free(&r);
+        tree_remove(tree);
+    }
+}
+
 // A job that was killed while all but one rank hang in a barrier: the open call counts.
 static void who_hangs_waits(void **state)
 {
@@ -664,6 +701,9 @@ static void who_asks_for_it_waits(void **state)
                                      "it does in between, 800 µs in all, counts as work, and may be waiting"),
                          !slept);
         assert_true(fabs(r.ranks[5].times.work_ns - (slept ? 100000 : 900000)) < 1);
+        char *run = regions_run_text(&r); // more than MPI's own time: what is between the questions is told with it
+        assert_int_equal(strstr(run, ", waiting, polling or moving data ") != NULL, slept);
+        free(run);
         regions_free(&r);
         tree_remove(tree);
     }
@@ -737,6 +777,7 @@ int main(void)
         cmocka_unit_test(missing_files_leave_the_question_open),
         cmocka_unit_test(who_shares_cpus_is_blamed_with_care),
         cmocka_unit_test(waits_for_cpus_are_of_one_rank_or_of_each),
+        cmocka_unit_test(who_had_the_cpus_that_ranks_shared),
         cmocka_unit_test(who_hangs_waits),
         cmocka_unit_test(who_asks_for_it_waits),
     };

@@ -956,7 +956,11 @@ static void rows_that_libpfm4_knows(void **state)
             if (strncmp(processor, "arm_", 4) == 0) continue; // raw codes; libpfm4 of this machine knows x86 alone
             snprintf(full, sizeof full, "%s::%s", processor, r->event);
             if (!libpfm4_knows(processor)) continue;
-            if (perf_encode(&attr, full)) fail_msg("%s: unknown", full);
+            if (perf_encode(&attr, full)) {
+                // libpfm4 before 4.12 knows little of this processor's memory; it knows no younger processor either.
+                if (strcmp(processor, "icx") == 0 && !libpfm4_knows("spr")) continue;
+                fail_msg("%s: unknown", full);
+            }
             tried++;
             for (size_t k = 0; k < sizeof manual / sizeof *manual; k++) {
                 if (strcmp(manual[k].processor, processor) != 0 || strcmp(manual[k].name, r->name) != 0) continue;

@@ -516,17 +516,7 @@ static void nccl_print_overlap_line(const nccl *n, const nccl_overlap_row *x, ta
     nccl_print_own_cell(t, x, SERIES_OUT);
     table_cell(t, PLAIN, isnan(x->bytes[SERIES_IN]) ? NULL : words_amount(x->bytes[SERIES_IN], "bytes").text);
     nccl_print_own_cell(t, x, SERIES_IN);
-    char more[128] = ""; // NCCL's bytes are of these, too
-    if (x->unknown) snprintf(more, sizeof more, "; not read in %s", words_many(x->unknown, "more call").text);
-    if (!x->calls)
-        table_cell(t, PLAIN, "not read then");
-    else if (x->alone == x->calls)
-        table_printf(t, PLAIN, "alone%s", more);
-    else if (x->others < .5) // the median over calls
-        table_printf(t, PLAIN, "alone in most calls%s", more);
-    else
-        table_printf(t, PLAIN, "shared with %s%s: %s%s", words_number(x->others).text,
-                     x->others == 1 ? " other" : " others", words_share(x->share).text, more);
+    table_cell(t, PLAIN, nccl_overlap_say(x).text);
 }
 
 static void nccl_print_overlap(const nccl *n, const nccl_counters *c, bool all)

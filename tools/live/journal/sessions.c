@@ -24,6 +24,18 @@ bool session_is_name(const char *name)
            name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == 0;
 }
 
+session_state session_state_of(const session *s, int64_t now_ns)
+{
+    if (s->stop_ns) return SESSION_ENDED;
+    return s->start_ns > now_ns ? SESSION_PLANNED : SESSION_GOES_ON;
+}
+
+const char *session_state_name(session_state s)
+{
+    static const char *const names[] = {"planned", "goes on", "ended"};
+    return names[s];
+}
+
 static char *session_path(const char *directory, const char *name)
 {
     return memory_format("%s/sessions/%s.json", directory, name);
@@ -139,6 +151,13 @@ int session_delete(const char *directory, const char *name)
     int error = unlink(path) ? errno : 0;
     free(path);
     return error;
+}
+
+int session_end(const char *directory, session *s, int64_t now_ns)
+{
+    if (session_state_of(s, now_ns) == SESSION_PLANNED) return session_delete(directory, s->name);
+    s->stop_ns = now_ns;
+    return session_write(directory, s);
 }
 
 static int session_order(const void *a, const void *b)

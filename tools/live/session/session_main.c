@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 static char *directories, *directory, *nodes, *sources, *include, *exclude, *interval_text, *set_text, *since_text,
-    *output, *fail_on_text;
+    *in_text, *output, *fail_on_text;
 static int all, as_json;
 static fail_on failing;
 
@@ -40,6 +40,7 @@ static const struct poptOption options[] = {
     {"set", 0, POPT_ARG_STRING, &set_text, 0, "start: all counters, or the few that decide most questions", "all|fast"},
     {"since", 0, POPT_ARG_STRING, &since_text, 0,
      "start: it began this long ago; stats, export, report: of this time, without a session", "TIME"},
+    {"in", 0, POPT_ARG_STRING, &in_text, 0, "start: it is to begin in this time; stop before then cancels it", "TIME"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "stop: all that go on; findings: also those that ended", NULL},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on_text, 0,
      "findings: exit with 1 for one this bad (high); unknown: for what could not be judged, too", FAIL_ON_ARGUMENT},
@@ -65,7 +66,10 @@ static int session_fail(const char *name, int error)
 
 static int session_start_options(session *s)
 {
-    int64_t since = 0;
+    int64_t since = 0, in = 0;
+    if (since_text && in_text) return fail_usage("--since and --in: expected one of them");
+    if (in_text && !parse_duration(in_text, &in))
+        return fail_usage("--in: %s: expected a time like 2s, 1m or 8h", safe(in_text));
     if (interval_text && !parse_duration(interval_text, &s->interval_ns))
         return fail_usage("--interval: %s: expected a time like 100ms, 2s or 1m", safe(interval_text));
     if (since_text && !parse_duration(since_text, &since))
@@ -73,7 +77,7 @@ static int session_start_options(session *s)
     if (set_text && strcmp(set_text, "all") != 0 && strcmp(set_text, "fast") != 0)
         return fail_usage("--set: %s: expected all or fast", safe(set_text));
     s->fast = set_text && strcmp(set_text, "fast") == 0;
-    s->start_ns = session_now() - since;
+    s->start_ns = session_now() - since + in;
     s->nodes = nodes;
     s->sources = sources;
     s->include = include;
@@ -118,8 +122,7 @@ static int session_start(const char *name)
 static int session_stop_one(session *s)
 {
     if (s->stop_ns) return fail(EXIT_FILE, "%s: it ended at %s", safe(s->name), words_time(s->stop_ns).text);
-    s->stop_ns = session_now();
-    int error = session_write(directory, s);
+    int error = session_end(directory, s, session_now());
     return error ? session_fail(s->name, error) : EXIT_DONE;
 }
 
@@ -136,7 +139,7 @@ static int session_stop(const char *name)
     }
     int error = session_list(directory, &found);
     for (size_t i = 0; i < arrlenu(found) && !code; i++)
-        if (!found[i].stop_ns) code = session_stop_one(&found[i]);
+        if (session_state_of(&found[i], session_now()) == SESSION_GOES_ON) code = session_stop_one(&found[i]);
     session_list_free(&found);
     if (!code && error) code = fail_file(EXIT_FILE, directory, "%s", strerror(error));
     return code;
@@ -150,7 +153,7 @@ static void session_list_table(const session *found)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < arrlenu(found); i++) {
         table_cell(t, PLAIN, found[i].name);
-        table_cell(t, PLAIN, found[i].stop_ns ? "ended" : "goes on");
+        table_cell(t, PLAIN, session_state_name(session_state_of(&found[i], session_now())));
         table_cell(t, PLAIN, words_time(found[i].start_ns).text);
         table_cell(t, PLAIN, found[i].stop_ns ? words_time(found[i].stop_ns).text : "");
         table_cell(t, PLAIN, found[i].nodes ? found[i].nodes : "all");
@@ -162,7 +165,7 @@ static json_object *session_listed_json(const session *s)
 {
     json_object *o = json_new_object();
     json_put_text(o, "session", s->name);
-    json_put_text(o, "state", s->stop_ns ? "ended" : "goes on");
+    json_put_text(o, "state", session_state_name(session_state_of(s, session_now())));
     json_put(o, "begin_ns", json_new_int64(s->start_ns));
     json_put(o, "end_ns", s->stop_ns ? json_new_int64(s->stop_ns) : NULL);
     json_put_text(o, "host_globs", s->nodes);
@@ -368,6 +371,7 @@ static int session_run(const char **arguments, size_t count)
     if (as_json && verbs[i].run != session_show_findings && verbs[i].run != session_list_all &&
         verbs[i].run != session_show_status && verbs[i].run != session_show_statistics)
         return fail_usage("--json: expected list, status, findings or stats");
+    if (in_text && verbs[i].run != session_start) return fail_usage("--in: expected start");
     if (fail_on_text && verbs[i].run != session_show_findings) return fail_usage("--fail-on: expected findings");
     if (!fail_on_parse(&failing, fail_on_text)) return EXIT_USAGE;
     if (!directories && variable) directories = memory_strdup(variable);
@@ -385,7 +389,8 @@ static int session_run(const char **arguments, size_t count)
 static const command session_command = {
     .name = "session",
     .summary = "name stretches of time in what a head collects; recordings and reports of them",
-    .arguments = "start NAME [--since TIME]\nstop NAME | --all\nlist | status | findings\nstats NAME | --since TIME\n"
+    .arguments = "start NAME [--since TIME | --in TIME]\nstop NAME | --all\nlist | status | findings\nstats NAME | "
+                 "--since TIME\n"
                  "export NAME | --since TIME -o DIR\nreport NAME | --since TIME -o FILE\ndelete NAME",
     .text =
         "A session is a name for a stretch of time over chosen nodes and counters. Any number of them may go on at "
@@ -406,6 +411,7 @@ static const command session_command = {
         "last minute, and since when, by the rules of netprof check.",
     .examples = "netprof session start run7 --dir head --nodes 'n*'\n"
                 "netprof session stop run7 --dir head\n"
+                "netprof session start night --dir head --in 8h\n"
                 "netprof session list --dir head\n"
                 "netprof session findings --dir head --fail-on critical,judged\n"
                 "netprof session delete run7 --dir head",

@@ -9,6 +9,7 @@
 #include "analysis/base/memory.h"
 #include "analysis/base/output_file.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -190,6 +191,22 @@ static int charts_rows_height(size_t rows)
     return rows <= 16 ? (int)rows * 16 : rows <= 60 ? (int)rows * 6 : (int)rows * 3;
 }
 
+// Since when what the headline says is so. one: not where it is another node that it names.
+static void charts_put_incident(json_object *to, web *w, int64_t wall_ns, const node *one)
+{
+    const judged_finding *worst = judged_worst(&w->judged);
+    if (!worst || worst->begin_ns <= 0) return;
+    const char *name = worst->node ? worst->node : "";
+    if (one && *name && strcmp(name, one->name) != 0) return;
+    json_object *o = json_new_object();
+    char *label =
+        memory_format("%s%s%s", words_utc(worst->begin_ns, 0).text + 11, *name && !one ? " " : "", one ? "" : name);
+    json_put_number(o, "from", (double)(worst->begin_ns - wall_ns) / 1e9);
+    json_put_text(o, "label", label);
+    json_put(to, "incident", o);
+    free(label);
+}
+
 // Racks are set apart and named at their first row; labels that would touch are in hover texts alone.
 static json_object *charts_map_request(web *w, const charts_order *order)
 {
@@ -218,6 +235,9 @@ static json_object *charts_map_request(web *w, const charts_order *order)
     json_put(o, "from", json_new_int64(-NODES_COLUMNS * nodes_column_ns / 1000000000));
     json_put(o, "to", json_new_int64(0));
     json_put(o, "rows", list);
+    nodes_lock(w->nodes);
+    charts_put_incident(o, w, (last + 1) * nodes_column_ns, NULL);
+    nodes_unlock(w->nodes);
     return o;
 }
 
@@ -249,7 +269,7 @@ static json_object *charts_curve(const node *x, meter m, int64_t last, const cha
 }
 
 // A panel of what the node has none of is left out.
-static json_object *charts_node_request(const node *x, const charts_order *order)
+static json_object *charts_node_request(web *w, const node *x, const charts_order *order)
 {
     int64_t last = web_now() / nodes_column_ns - 1;
     json_object *o = json_new_object(), *panels = json_new_array(), *times = json_new_array();
@@ -274,6 +294,7 @@ static json_object *charts_node_request(const node *x, const charts_order *order
     json_put(o, "wall_ns", json_new_int64((last + 1) * nodes_column_ns));
     json_put(o, "x", times);
     json_put(o, "panels", panels);
+    charts_put_incident(o, w, (last + 1) * nodes_column_ns, x);
     return o;
 }
 
@@ -285,7 +306,7 @@ static json_object *charts_request(web *w, const charts_order *order)
     if (strcmp(order->kind, "map") == 0) return charts_map_request(w, order);
     nodes_lock(w->nodes);
     node *x = nodes_find(w->nodes, order->node);
-    if (x) o = charts_node_request(x, order);
+    if (x) o = charts_node_request(w, x, order);
     if (x) node_watch(x);
     nodes_unlock(w->nodes);
     return o;

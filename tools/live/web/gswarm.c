@@ -28,28 +28,26 @@ void gswarm_root(void *user, const http_request *r, http_answer *a)
 
 // ---- GPUs ----
 
-// A device of the source "gpu" in a node's last reading.
+// A device of the source "gpu".
 typedef struct gswarm_gpu {
-    const kept *s;
     const netprof_device *d;
     size_t index;
 } gswarm_gpu;
 
-static bool gswarm_next_gpu(const node *x, gswarm_gpu *g, size_t *at)
+static bool gswarm_next_gpu(const netprof_schema *schema, gswarm_gpu *g, size_t *at)
 {
-    const netprof_schema *schema = x->last.schema;
     for (; schema && *at < schema->device_count; ++*at) {
         if (strcmp(schema->devices[*at].source, "gpu") != 0) continue;
-        *g = (gswarm_gpu){.s = &x->last, .d = &schema->devices[(*at)++], .index = g->d ? g->index + 1 : 0};
+        *g = (gswarm_gpu){.d = &schema->devices[(*at)++], .index = g->d ? g->index + 1 : 0};
         return true;
     }
     return false;
 }
 
-static double gswarm_value(const gswarm_gpu *g, const char *counter)
+static double gswarm_value(const netprof_snapshot *s, const gswarm_gpu *g, const char *counter)
 {
-    size_t i = netprof_find(g->s->schema, "gpu", g->d->name, counter);
-    return i != NETPROF_NONE && g->s->status[i] == NETPROF_STATUS_OK ? (double)g->s->values[i] : NAN;
+    size_t i = netprof_find(s->schema, "gpu", g->d->name, counter);
+    return i != NETPROF_NONE && s->status[i] == NETPROF_STATUS_OK ? (double)s->values[i] : NAN;
 }
 
 static const char *gswarm_gpu_name(const gswarm_gpu *g)
@@ -63,7 +61,7 @@ static json_object *gswarm_gpus(const node *x)
 {
     json_object *list = json_new_array();
     gswarm_gpu g = {.d = NULL};
-    for (size_t at = 0; gswarm_next_gpu(x, &g, &at);) {
+    for (size_t at = 0; gswarm_next_gpu(x->last.schema, &g, &at);) {
         json_object *o = json_new_object();
         char *id = memory_format("%s:%zu:%s", x->name, g.index, gswarm_gpu_name(&g));
         json_put_text(o, "id", id);
@@ -88,7 +86,7 @@ static const char *gswarm_running(const web *w, session **list)
     const char *last = NULL;
     session_list(w->directory, list);
     for (size_t i = 0; i < arrlenu(*list); i++)
-        if (!(*list)[i].stop_ns) last = (*list)[i].name;
+        if (session_state_of(&(*list)[i], web_now()) == SESSION_GOES_ON) last = (*list)[i].name;
     return last;
 }
 
@@ -191,36 +189,36 @@ static void gswarm_put(json_object *o, const char *key, double value)
     if (!isnan(value)) json_put_number(o, key, value);
 }
 
-static json_object *gswarm_gpu_metrics(const node *x)
+static json_object *gswarm_gpu_metrics(const netprof_snapshot *s)
 {
     json_object *list = json_new_array();
     gswarm_gpu g = {.d = NULL};
-    for (size_t at = 0; gswarm_next_gpu(x, &g, &at);) {
+    for (size_t at = 0; gswarm_next_gpu(s->schema, &g, &at);) {
         json_object *o = json_new_object();
         json_put_exact(o, "physical_idx", g.index);
         json_put_text(o, "name", gswarm_gpu_name(&g));
-        gswarm_put(o, "gpu_util", gswarm_value(&g, "busy") / 100);
-        gswarm_put(o, "mem_util", gswarm_value(&g, "memory_used") / gswarm_value(&g, "memory_total"));
+        gswarm_put(o, "gpu_util", gswarm_value(s, &g, "busy") / 100);
+        gswarm_put(o, "mem_util", gswarm_value(s, &g, "memory_used") / gswarm_value(s, &g, "memory_total"));
         json_append(list, o);
     }
     return list;
 }
 
-static json_object *gswarm_system_metrics(const node *x)
+static json_object *gswarm_system_metrics(const netprof_snapshot *s, double cpus_busy)
 {
     json_object *o = json_new_object();
-    const netprof_schema *schema = x->last.schema;
+    const netprof_schema *schema = s->schema;
     double total = NAN, available = NAN;
-    for (size_t i = 0; schema && i < schema->device_count; i++) {
+    for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *d = &schema->devices[i];
         for (size_t c = d->first; strcmp(d->source, "memory") == 0 && c < (size_t)d->first + d->count; c++) {
-            if (x->last.status[c] != NETPROF_STATUS_OK) continue;
-            if (strcmp(schema->counters[c].name, "MemTotal") == 0) total = (double)x->last.values[c];
-            if (strcmp(schema->counters[c].name, "MemAvailable") == 0) available = (double)x->last.values[c];
+            if (s->status[c] != NETPROF_STATUS_OK) continue;
+            if (strcmp(schema->counters[c].name, "MemTotal") == 0) total = (double)s->values[c];
+            if (strcmp(schema->counters[c].name, "MemAvailable") == 0) available = (double)s->values[c];
         }
     }
     gswarm_put(o, "dram_util", total > 0 ? 100 * (1 - available / total) : NAN);
-    gswarm_put(o, "cpus_busy", x->now.values[METER_CPU]);
+    gswarm_put(o, "cpus_busy", cpus_busy);
     return o;
 }
 
@@ -237,11 +235,14 @@ static void gswarm_add_latest(void *user, node *x)
 {
     json_object *data = user;
     if (!x->last.schema || !gswarm_is_connected(x)) return;
+    netprof_snapshot s = NETPROF_ZERO;
     json_object *c = json_new_object();
-    json_put(c, "timestamp", web_time(x->last.wall_ns));
-    json_put(c, "gpus_metrics", gswarm_gpu_metrics(x));
+    kept_give(&x->last, x->last.schema, &s);
+    json_put(c, "timestamp", web_time(s.wall_ns));
+    json_put(c, "gpus_metrics", gswarm_gpu_metrics(&s));
     json_put(c, "p2p_links", json_new_array());
-    json_put(c, "system_metrics", gswarm_system_metrics(x));
+    json_put(c, "system_metrics", gswarm_system_metrics(&s, x->now.values[METER_CPU]));
+    netprof_snapshot_free(&s);
     if (x->now.ports) json_put(c, "network", gswarm_network(x));
     web_put_named(data, x->name, c);
 }

@@ -96,6 +96,12 @@ bool judged_look(judged *j, const char *directory)
     return true;
 }
 
+const judged_finding *judged_worst(const judged *j)
+{
+    bool any = judged_is_recent(j) && j->count && j->list[0].open && j->list[0].severity >= WEB_WATCH;
+    return any ? &j->list[0] : NULL;
+}
+
 void judged_free(judged *j)
 {
     for (size_t i = 0; i < j->count; i++) {

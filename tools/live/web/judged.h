@@ -29,6 +29,8 @@ typedef struct judged {
 
 json_object *judged_document(const char *directory); // NULL: there is none
 bool judged_is_recent(const judged *j);              // else nobody knows what holds of it now
+// The worst one that is open and to be watched at least, of what was judged lately; NULL: there is none.
+const judged_finding *judged_worst(const judged *j);
 // True: there is something new, which is in *j now; what was there before is still the caller's to free.
 bool judged_look(judged *j, const char *directory);
 void judged_free(judged *j);

@@ -25,6 +25,7 @@ typedef struct kept_known {
 
 struct kept_schemas {
     kept_known *known;
+    unsigned char *bytes; // of the reading at hand; stb_ds
 };
 
 kept_schemas *kept_schemas_open(void)
@@ -147,10 +148,69 @@ void kept_schemas_close(kept_schemas *k)
 {
     if (!k) return;
     hmfree(k->known);
+    arrfree(k->bytes);
     free(k);
 }
 
-// ---- readings ----
+// ---- readings: most numbers are small, or the same as the one before ----
+
+static void kept_put_number(unsigned char **to, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        arrput(*to, (unsigned char)(value | 0x80));
+    arrput(*to, (unsigned char)value);
+}
+
+static uint64_t kept_get_number(const unsigned char **from)
+{
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+        unsigned char byte = *(*from)++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return value;
+    }
+}
+
+// Small ones of either sign are short.
+static uint64_t kept_fold(uint64_t value)
+{
+    return value << 1 ^ (value >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t kept_unfold(uint64_t folded)
+{
+    return folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0);
+}
+
+static void kept_put_time(unsigned char **to, int64_t time_ns, int64_t since_ns)
+{
+    kept_put_number(to, kept_fold((uint64_t)time_ns - (uint64_t)since_ns));
+}
+
+static int64_t kept_get_time(const unsigned char **from, int64_t since_ns)
+{
+    return (int64_t)((uint64_t)since_ns + kept_unfold(kept_get_number(from)));
+}
+
+// How many in a row have the same one, and which.
+static void kept_put_statuses(unsigned char **to, const uint8_t *status, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && status[end] == status[i];)
+            end++;
+        kept_put_number(to, end - i);
+        arrput(*to, status[i]);
+    }
+}
+
+static void kept_get_statuses(const unsigned char **from, uint8_t *status, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        size_t run = (size_t)kept_get_number(from);
+        memset(status + i, *(*from)++, run);
+        i += run;
+    }
+}
 
 static bool kept_has_stamps(const netprof_snapshot *s)
 {
@@ -159,23 +219,38 @@ static bool kept_has_stamps(const netprof_snapshot *s)
     return false;
 }
 
-static void kept_make_room(kept *k, size_t counters, size_t devices, bool stamped)
+static void kept_encode(unsigned char **to, const netprof_snapshot *s)
 {
-    size_t bytes = counters * (stamped ? 17 : 9) + devices * 16;
-    if (!k->values || k->bytes != bytes) {
-        free(k->values);
-        k->values = memory_alloc(bytes ? bytes : 1);
-        k->bytes = bytes;
+    size_t counters = s->schema->counter_count;
+    bool stamped = kept_has_stamps(s);
+    if (*to) arrsetlen(*to, 0);
+    kept_put_statuses(to, s->status, counters);
+    for (size_t i = 0; i < counters; i++)
+        kept_put_number(to, s->schema->counters[i].flags & NETPROF_SIGNED ? kept_fold(s->values[i]) : s->values[i]);
+    for (size_t i = 0; i < s->schema->device_count; i++) {
+        kept_put_time(to, s->device_begin_ns[i], s->begin_ns);
+        kept_put_time(to, s->device_end_ns[i], s->device_begin_ns[i]);
     }
-    k->device_begin_ns = (int64_t *)(void *)(k->values + counters);
-    k->device_end_ns = k->device_begin_ns + devices;
-    k->stamps_ns = stamped ? k->device_end_ns + devices : NULL;
-    k->status = (uint8_t *)(k->device_end_ns + devices + (stamped ? counters : 0));
+    arrput(*to, stamped);
+    for (size_t i = 0; stamped && i < counters; i++)
+        kept_put_time(to, s->stamps_ns[i], i ? s->stamps_ns[i - 1] : 0);
 }
 
-static void kept_copy(void *to, const void *from, size_t size)
+static void kept_decode(const unsigned char *from, netprof_snapshot *s)
 {
-    if (size) memcpy(to, from, size);
+    size_t counters = s->schema->counter_count;
+    kept_get_statuses(&from, s->status, counters);
+    for (size_t i = 0; i < counters; i++) {
+        uint64_t value = kept_get_number(&from);
+        s->values[i] = s->schema->counters[i].flags & NETPROF_SIGNED ? kept_unfold(value) : value;
+    }
+    for (size_t i = 0; i < s->schema->device_count; i++) {
+        s->device_begin_ns[i] = kept_get_time(&from, s->begin_ns);
+        s->device_end_ns[i] = kept_get_time(&from, s->device_begin_ns[i]);
+    }
+    bool stamped = *from++;
+    for (size_t i = 0; stamped && i < counters; i++)
+        s->stamps_ns[i] = kept_get_time(&from, i ? s->stamps_ns[i - 1] : 0);
 }
 
 bool kept_is_of(const kept *k, const netprof_schema *schema, const unsigned char hash[32])
@@ -184,10 +259,19 @@ bool kept_is_of(const kept *k, const netprof_schema *schema, const unsigned char
            k->schema->counter_count == schema->counter_count && k->schema->device_count == schema->device_count;
 }
 
+static void kept_keep_bytes(kept *k, const unsigned char *bytes)
+{
+    if (!k->data || k->bytes != arrlenu(bytes)) {
+        free(k->data);
+        k->bytes = arrlenu(bytes);
+        k->data = memory_alloc(k->bytes);
+    }
+    memcpy(k->data, bytes, k->bytes);
+}
+
 void kept_take(kept *k, const kept *like, kept_schemas *schemas, const netprof_snapshot *s,
                const unsigned char hash[32])
 {
-    size_t counters = s->schema->counter_count, devices = s->schema->device_count;
     kept_schema *before = k->shared;
     k->shared = kept_is_of(like, s->schema, hash) ? like->shared : NULL;
     if (k->shared)
@@ -195,14 +279,10 @@ void kept_take(kept *k, const kept *like, kept_schemas *schemas, const netprof_s
     else
         k->shared = kept_schemas_use(schemas, s->schema);
     kept_schemas_leave(schemas, before);
-    kept_make_room(k, counters, devices, kept_has_stamps(s));
+    kept_encode(&schemas->bytes, s);
+    kept_keep_bytes(k, schemas->bytes);
     k->schema = k->shared->schema;
     memcpy(k->hash, hash, sizeof k->hash);
-    kept_copy(k->values, s->values, counters * sizeof *s->values);
-    kept_copy(k->device_begin_ns, s->device_begin_ns, devices * sizeof *s->device_begin_ns);
-    kept_copy(k->device_end_ns, s->device_end_ns, devices * sizeof *s->device_end_ns);
-    if (k->stamps_ns) kept_copy(k->stamps_ns, s->stamps_ns, counters * sizeof *s->stamps_ns);
-    kept_copy(k->status, s->status, counters);
     k->begin_ns = s->begin_ns;
     k->end_ns = s->end_ns;
     k->wall_ns = s->wall_ns;
@@ -212,19 +292,14 @@ void kept_take(kept *k, const kept *like, kept_schemas *schemas, const netprof_s
 
 void kept_give(const kept *k, const netprof_schema *schema, netprof_snapshot *to)
 {
-    size_t counters = schema->counter_count, devices = schema->device_count;
     if (netprof_snapshot_make(to, schema, NULL)) memory_exhausted();
-    kept_copy(to->values, k->values, counters * sizeof *to->values);
-    kept_copy(to->device_begin_ns, k->device_begin_ns, devices * sizeof *to->device_begin_ns);
-    kept_copy(to->device_end_ns, k->device_end_ns, devices * sizeof *to->device_end_ns);
-    if (k->stamps_ns) kept_copy(to->stamps_ns, k->stamps_ns, counters * sizeof *to->stamps_ns);
-    kept_copy(to->status, k->status, counters);
     to->begin_ns = k->begin_ns;
     to->end_ns = k->end_ns;
     to->wall_ns = k->wall_ns;
     to->stamp_error_ns = k->stamp_error_ns;
     to->set = k->set;
-    for (size_t i = 0; i < counters; i++)
+    kept_decode(k->data, to);
+    for (size_t i = 0; i < schema->counter_count; i++)
         to->not_ok += to->status[i] != NETPROF_STATUS_OK && to->status[i] != NETPROF_STATUS_SKIPPED &&
                       to->status[i] != NETPROF_STATUS_SATURATED;
 }
@@ -232,6 +307,6 @@ void kept_give(const kept *k, const netprof_schema *schema, netprof_snapshot *to
 void kept_free(kept *k, kept_schemas *schemas)
 {
     kept_schemas_leave(schemas, k->shared);
-    free(k->values);
+    free(k->data);
     *k = (kept){.schema = NULL};
 }

@@ -12,16 +12,13 @@ typedef struct kept_schema kept_schema;
 
 typedef struct kept {
     const netprof_schema *schema; // shared; of its facts those alone that tell GPUs apart. NULL: there is no reading
-    uint64_t *values;
-    int64_t *stamps_ns; // NULL: no counter has one
-    int64_t *device_begin_ns, *device_end_ns;
-    uint8_t *status;
     int64_t begin_ns, end_ns, wall_ns, stamp_error_ns;
     netprof_set set;
     unsigned char hash[32]; // of the preamble that it came with: the whole schema, with all facts
     // Private.
     kept_schema *shared;
-    size_t bytes; // of its memory, which begins with the values
+    unsigned char *data; // all else of it, packed: a third of the size, or less
+    size_t bytes;
 } kept;
 
 kept_schemas *kept_schemas_open(void);

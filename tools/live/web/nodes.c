@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -96,6 +97,20 @@ static char *nodes_label(const char *name)
     return text;
 }
 
+// Not locked but where others read.
+static void nodes_take_fact(void *user, const netprof_fact *f)
+{
+    nodes *n = user;
+    node *x = n->taking;
+    bool is_version = strcmp(f->key, "agent_version") == 0 && strcmp(f->value, x->version) != 0,
+         is_clock = strcmp(f->key, "clock_synchronised") == 0 && *f->value != x->clock;
+    if (!is_version && !is_clock) return;
+    nodes_lock(n);
+    if (is_version) snprintf(x->version, sizeof x->version, "%s", f->value);
+    if (is_clock) x->clock = *f->value == 'y' || *f->value == 'n' ? *f->value : 0;
+    nodes_unlock(n);
+}
+
 // n9 before n10: digits count as numbers.
 node *nodes_make(nodes *n, const char *name)
 {
@@ -103,7 +118,8 @@ node *nodes_make(nodes *n, const char *name)
     *x = (node){.name = memory_strdup(name),
                 .json = nodes_json_name(name),
                 .label = nodes_label(name),
-                .stream = stream_open(),
+                .stream = stream_open(nodes_column_ns, nodes_take_fact, n),
+                .delay = {.least_ns = INT64_MAX, .before_ns = INT64_MAX},
                 .silent_ns = -1};
     shput(n->by_name, name, x);
     size_t place = 0;
@@ -122,23 +138,37 @@ node *nodes_make(nodes *n, const char *name)
 
 // ---- readings ----
 
+// Nothing was measured from the one column on up to the other.
+static void nodes_clear(float *values, int64_t from, int64_t to)
+{
+    if (to - from > NODES_COLUMNS) from = to - NODES_COLUMNS;
+    if (from < 0) from = 0;
+    for (int64_t c = from; values && c < to; c++)
+        values[c % NODES_COLUMNS] = NAN;
+}
+
 static void nodes_put(node *x, int64_t from, int64_t to, const meter_reading *r)
 {
     if (from < 0) from = 0; // a clock of before 1970
     if (to - from > NODES_COLUMNS) from = to - NODES_COLUMNS;
-    for (int64_t c = from; c < to; c++) {
-        size_t at = (size_t)(c % NODES_COLUMNS);
-        x->columns[at] = c;
-        for (int m = 0; m < METERS; m++)
-            x->values[m][at] = (float)r->values[m];
+    if (to <= from) return;
+    // A clock that went back by a little writes over what was there; by more, it begins anew.
+    bool anew = to - 1 <= x->newest - NODES_COLUMNS;
+    for (int m = 0; m < METERS; m++) {
+        bool first = !x->values[m] && !isnan(r->values[m]);
+        if (first) x->values[m] = memory_array(NULL, NODES_COLUMNS, sizeof(float));
+        nodes_clear(x->values[m], anew || first ? from - NODES_COLUMNS : x->newest + 1, from);
+        for (int64_t c = from; x->values[m] && c < to; c++)
+            x->values[m][c % NODES_COLUMNS] = (float)r->values[m];
     }
+    if (anew || to - 1 > x->newest) x->newest = to - 1;
 }
 
 // A mean over a time without readings says nothing about it.
 static bool nodes_is_gap(const node *x, const netprof_snapshot *s)
 {
     int64_t since = s->wall_ns - x->last.wall_ns,
-            most = 3 * x->interval_ns * (x->every && x->followed ? 1 : NODES_APART);
+            most = 3 * x->interval_ns * (x->care != STREAM_KEYS && x->followed ? 1 : NODES_APART);
     return x->broken || since <= 0 || (most && since > most && since > nodes_column_ns);
 }
 
@@ -182,7 +212,7 @@ static void nodes_take_snapshot(void *user, const netprof_snapshot *s)
     }
     kept_take(&n->spare, &x->last, n->schemas, s, n->hash);
     x->broken = false;
-    x->followed = x->every;
+    x->followed = x->care != STREAM_KEYS;
     nodes_lock(n);
     if (ends) {
         nodes_put(x, base_ns / nodes_column_ns, column, &r);
@@ -230,6 +260,25 @@ static void nodes_follow(node *x, const frame *f)
     x->frame_ns = f->last_ns;
 }
 
+static const int64_t nodes_minute_ns = INT64_C(60000000000);
+
+static void nodes_follow_clock(node *x, const frame *f, int64_t came_ns)
+{
+    node_delay *d = &x->delay;
+    int64_t minute = came_ns / nodes_minute_ns, delay_ns;
+    if (f->is_gap || __builtin_sub_overflow(came_ns, f->last_ns, &delay_ns)) return;
+    if (minute != d->minute) *d = (node_delay){minute, INT64_MAX, minute == d->minute + 1 ? d->least_ns : INT64_MAX};
+    if (delay_ns < d->least_ns) d->least_ns = delay_ns;
+}
+
+int64_t node_least_delay(const node *x, int64_t now_ns)
+{
+    const node_delay *d = &x->delay;
+    int64_t passed = now_ns / nodes_minute_ns - d->minute;
+    if (passed < 0 || passed > 1) return INT64_MAX;
+    return passed == 0 && d->before_ns < d->least_ns ? d->before_ns : d->least_ns;
+}
+
 // From the first instant on, so that 0 is long ago.
 static int64_t nodes_clock(void)
 {
@@ -243,6 +292,16 @@ void node_watch(node *x)
     x->watched_ns = nodes_clock();
 }
 
+static void nodes_choose_care(const nodes *n, node *x)
+{
+    bool looked_at = nodes_clock() - x->watched_ns < nodes_watch_ns;
+    stream_care care = nodes_count(n) <= NODES_AT_ONCE             ? STREAM_AT_ONCE
+                       : nodes_count(n) <= NODES_FULL || looked_at ? STREAM_BY_COLUMN
+                                                                   : STREAM_KEYS;
+    if (care != x->care) x->followed = false; // reading begins anew
+    x->care = care;
+}
+
 void nodes_take(void *user, const char *name, int64_t came_ns, const frame *f, const unsigned char *preamble,
                 size_t size)
 {
@@ -253,13 +312,14 @@ void nodes_take(void *user, const char *name, int64_t came_ns, const frame *f, c
     x->frames++;
     x->heard_ns = came_ns;
     nodes_follow(x, f);
+    nodes_follow_clock(x, f, came_ns);
     if (f->is_gap) nodes_take_gap(x, f);
     if (!f->is_gap) x->ticks += f->count;
-    x->every = nodes_count(n) <= NODES_FULL || nodes_clock() - x->watched_ns < nodes_watch_ns;
+    nodes_choose_care(n, x);
     nodes_unlock(n);
     n->taking = x;
     n->hash = f->hash;
-    stream_frame(x->stream, x->every, f, preamble, size, nodes_take_snapshot, n);
+    stream_frame(x->stream, x->care, f, preamble, size, nodes_take_snapshot, n);
 }
 
 // ---- how they stand ----
@@ -295,18 +355,14 @@ const char *node_state_name(node_state s)
 
 float node_value(const node *x, meter m, int64_t column)
 {
-    size_t at = (size_t)(column % NODES_COLUMNS);
-    return x->columns[at] == column ? x->values[m][at] : NAN;
+    bool there = column >= 0 && column <= x->newest && column > x->newest - NODES_COLUMNS && x->values[m];
+    return there ? x->values[m][column % NODES_COLUMNS] : NAN;
 }
 
 void node_values(const node *x, meter m, int64_t last, float to[NODES_COLUMNS])
 {
-    int64_t column = last - NODES_COLUMNS + 1;
-    size_t at = (size_t)(column % NODES_COLUMNS);
-    for (size_t k = 0; k < NODES_COLUMNS; k++, column++) {
-        to[k] = x->columns[at] == column ? x->values[m][at] : NAN;
-        at = at + 1 < NODES_COLUMNS ? at + 1 : 0;
-    }
+    for (int64_t k = 0; k < NODES_COLUMNS; k++)
+        to[k] = node_value(x, m, last - NODES_COLUMNS + 1 + k);
 }
 
 static void node_brief_of(node_brief *b, const node *x, int64_t now_ns)
@@ -323,7 +379,10 @@ static void node_brief_of(node_brief *b, const node *x, int64_t now_ns)
                       .durable = x->durable,
                       .known = x->known,
                       .measured = x->now.ports != NULL,
-                      .has_gpus = x->now.gpus > 0};
+                      .has_gpus = x->now.gpus > 0,
+                      .clock = x->clock,
+                      .delay_ns = node_least_delay(x, now_ns)};
+    memcpy(b->version, x->version, sizeof b->version);
     memcpy(b->values, x->now.values, sizeof b->values);
 }
 
@@ -365,6 +424,8 @@ void nodes_close(nodes *n)
     for (size_t i = 0; i < arrlenu(n->order); i++) {
         node *x = n->order[i];
         stream_close(x->stream);
+        for (int m = 0; m < METERS; m++)
+            free(x->values[m]);
         kept_free(&x->last, n->schemas);
         kept_free(&x->base, n->schemas);
         meter_free(&x->now);

@@ -10,8 +10,9 @@
 
 #include <stdint.h>
 
-// Of so many nodes every tick is read; of more those alone that need none before them, and every one of what is looked at.
-enum { NODES_COLUMNS = 180, NODES_FULL = 1024 };
+// Of so many nodes (NODES_AT_ONCE) every tick is read as it comes; of more (NODES_FULL), and of what is looked at, once a column;
+// of more still those alone that need none before them.
+enum { NODES_COLUMNS = 180, NODES_AT_ONCE = 64, NODES_FULL = 1024 };
 static const int64_t nodes_column_ns = 5000000000;
 
 typedef enum node_state {
@@ -29,14 +30,23 @@ typedef struct node_gap {
     unsigned reason;
 } node_gap;
 
+// How long after its reading the last tick of a frame came here, at least, in this minute and the one before it: less than 0
+// where the node's clock is ahead of this one.
+typedef struct node_delay {
+    int64_t minute, least_ns, before_ns; // INT64_MAX: no frame came in it
+} node_delay;
+
 typedef struct node {
     char *name, *json, *label;              // as JSON text, with its quotes; as Prometheus has it: {host="NAME"}
-    float values[METERS][NODES_COLUMNS];    // mean over a column; NAN: not measured
-    int64_t columns[NODES_COLUMNS];         // which column each place is of, in columns since 1970
+    float *values[METERS];                  // mean over each of the columns; NAN: not measured; NULL: none was
+    int64_t newest;                         // of the columns that have a place, in columns since 1970
     kept last;                              // the latest reading; its schema is NULL before there is one
     meter_reading now;                      // of the last column
     int64_t tick_ns, interval_ns, heard_ns; // heard: when its last frame came
     uint64_t frames, ticks;
+    char version[24]; // of its agent; "": it has not said
+    char clock;       // when the agent began: 'y' its kernel knew of a time service, 'n' of none, 0 it has not said
+    node_delay delay;
     node_gap *gaps; // of ticks that are lost; the newest last; stb_ds
     // As the head sees it, by its status file.
     bool known;
@@ -51,8 +61,8 @@ typedef struct node {
     unsigned char id[16]; // of its last frame: which stream, what number and time follow on it
     uint64_t next;
     int64_t frame_ns;
-    bool every, followed,
-        broken; // every tick is read; it was at the last one; readings before this one do not lead up to it
+    stream_care care;
+    bool followed, broken; // every tick was read up to the last one; readings before this one do not lead up to it
 } node;
 
 // What lists of all nodes tell of one. The texts live as long as the nodes.
@@ -62,6 +72,8 @@ typedef struct node_brief {
     int64_t silence_ns, tick_ns, interval_ns; // silence: -1, not heard from since the head was started
     uint64_t behind, lost, durable;
     bool known, measured, has_gpus; // measured: there are values
+    char version[24], clock;
+    int64_t delay_ns; // INT64_MAX: not known
     double values[METERS];
 } node_brief;
 
@@ -85,6 +97,8 @@ node *nodes_find(nodes *n, const char *name);
 node *nodes_make(nodes *n, const char *name);
 void node_watch(node *x);                            // somebody looks at it: for a minute every tick of it is read
 int64_t node_silence(const node *x, int64_t now_ns); // ns; -1: not heard from since the head was started
+// INT64_MAX: no frame came in the last minute.
+int64_t node_least_delay(const node *x, int64_t now_ns);
 node_state node_state_of(const node *x, int64_t now_ns);
 const char *node_state_name(node_state s); // "on_time"
 // NAN: not measured, or not yet.

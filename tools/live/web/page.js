@@ -57,14 +57,16 @@
     return li;
   };
   const session = (s) => {
-    const li = make('li', s.active ? '' : 'ended');
-    const button = make('button', s.active ? 'end' : '', !s.active ? 'Report' : s.name === sure ? 'Sure?' : 'Stop');
-    const name = make('b', '', (s.active ? '● ' : '✓ ') + s.name), text = make('span', 'what', s.what + ', ' + s.long);
+    const planned = s.state === 'planned', ended = s.state === 'ended', end = planned ? 'Cancel' : 'Stop';
+    const li = make('li', ended ? 'ended' : '');
+    const button = make('button', ended ? '' : 'end', ended ? 'Report' : s.name === sure ? 'Sure?' : end);
+    const name = make('b', '', (planned ? '○ ' : ended ? '✓ ' : '● ') + s.name), text = make('span', 'what', s.what + ', ' + s.long);
     button.type = 'button';
     button.dataset.session = s.name;
-    button.dataset.what = s.active ? 'stop' : 'report';
-    button.setAttribute('aria-label', (s.active ? 'Stop ' : 'Report of ') + s.name);
-    li.title = (s.active ? 'since ' : 'ended ') + s.since;
+    button.dataset.what = ended ? 'report' : 'stop';
+    button.dataset.end = end;
+    button.setAttribute('aria-label', (ended ? 'Report of ' : end + ' ') + s.name);
+    li.title = (planned ? 'planned from ' : ended ? 'ended ' : 'since ') + s.since;
     li.append(name, text, button);
     return li;
   };
@@ -132,7 +134,7 @@
     $('view').title = 'The last 15 minutes of ' + (j.total_nodes > 64 ? shown + ', the node in detail' : 'all nodes') + ', as a PDF';
     if (j.node) {
       put('node-name', j.node.node);
-      put('node-facts', [j.node.cpus, j.node.gpus, j.node.interval && 'a reading every ' + j.node.interval].filter(Boolean).join(', '));
+      put('node-facts', [j.node.cpus, j.node.gpus, j.node.interval && 'a reading every ' + j.node.interval, j.node.version, j.node.clock].filter(Boolean).join(', '));
       put('node-state', j.node.state);
       const body = $('ports').tBodies[0], rows = j.node.ports.map(port);
       body.replaceChildren(...rows);
@@ -177,7 +179,7 @@
     sure = name;
     clearTimeout(unsure);
     if (name) unsure = setTimeout(ask_sure, 4000, '');
-    for (const b of $('sessions').querySelectorAll('button.end')) b.textContent = b.dataset.session === sure ? 'Sure?' : 'Stop';
+    for (const b of $('sessions').querySelectorAll('button.end')) b.textContent = b.dataset.session === sure ? 'Sure?' : b.dataset.end;
   };
   const order = async (path, body) => {
     put('session-said', '');
@@ -233,6 +235,7 @@
     const body = {};
     if ($('new-name').value.trim()) body.name = $('new-name').value.trim();
     if ($('new-nodes').value.trim()) body.nodes = $('new-nodes').value.trim();
+    if ($('new-in').value.trim()) body.in = $('new-in').value.trim();
     order('/profiling/start', body);
   });
   $('meters').addEventListener('click', (e) => {

@@ -82,9 +82,10 @@ static void recorded_fail(http_answer *a, const char *name, int error)
 static const char *recorded_read_order(json_object *o, session *s)
 {
     bool bad = false;
-    int64_t since = 0;
+    int64_t since = 0, in = 0;
     char *name = recorded_list_of(o, "name", &bad), *interval = recorded_list_of(o, "interval", &bad),
-         *back = recorded_list_of(o, "since", &bad), *set = recorded_list_of(o, "set", &bad);
+         *back = recorded_list_of(o, "since", &bad), *ahead = recorded_list_of(o, "in", &bad),
+         *set = recorded_list_of(o, "set", &bad);
     s->nodes = recorded_list_of(o, "nodes", &bad);
     s->sources = recorded_list_of(o, "sources", &bad);
     s->include = recorded_list_of(o, "include", &bad);
@@ -102,14 +103,17 @@ static const char *recorded_read_order(json_object *o, session *s)
     if (!wrong && interval && !parse_duration(interval, &s->interval_ns))
         wrong = "interval: expected a time like \"1s\"";
     if (!wrong && back && !parse_duration(back, &since)) wrong = "since: expected a time like \"10m\"";
+    if (!wrong && ahead && !parse_duration(ahead, &in)) wrong = "in: expected a time like \"8h\"";
+    if (!wrong && back && ahead) wrong = "since and in: expected one of them";
     if (!wrong && set && strcmp(set, "all") != 0 && strcmp(set, "fast") != 0) wrong = "set: expected all or fast";
     s->fast = set && strcmp(set, "fast") == 0;
-    s->start_ns = web_now() - since;
+    s->start_ns = web_now() - since + in;
     if (!wrong && s->start_ns <= 0) wrong = "since: before 1970";
     snprintf(s->name, sizeof s->name, "%s", wrong ? "" : name);
     free(name);
     free(interval);
     free(back);
+    free(ahead);
     free(set);
     return wrong;
 }
@@ -133,7 +137,9 @@ void recorded_start(void *user, const http_request *r, http_answer *a)
     } else if ((error = session_write(w->directory, &s))) {
         recorded_fail(a, s.name, error);
     } else {
-        char *text = memory_format("Session %s goes on", s.name);
+        bool planned = session_state_of(&s, web_now()) == SESSION_PLANNED;
+        char *text = memory_format("Session %s %s%s", s.name, planned ? "is planned from " : "goes on",
+                                   planned ? words_time(s.start_ns).text : "");
         recorded_done(a, s.name, text, true);
         free(text);
     }
@@ -141,12 +147,6 @@ void recorded_start(void *user, const http_request *r, http_answer *a)
 }
 
 // ---- stop ----
-
-static int recorded_stop_one(const web *w, session *s)
-{
-    s->stop_ns = web_now();
-    return session_write(w->directory, s);
-}
 
 static void recorded_stop_named(const web *w, const char *name, http_answer *a)
 {
@@ -156,13 +156,14 @@ static void recorded_stop_named(const web *w, const char *name, http_answer *a)
         recorded_fail(a, "name", error == EINVAL ? ENOENT : error);
         return;
     }
+    bool planned = session_state_of(&s, web_now()) == SESSION_PLANNED;
     if (s.stop_ns) {
         http_fail(a, 409, "this session has ended already");
-    } else if ((error = recorded_stop_one(w, &s))) {
+    } else if ((error = session_end(w->directory, &s, web_now()))) {
         recorded_fail(a, name, error);
     } else {
-        char *text = memory_format("Session %s has ended", name);
-        recorded_done(a, name, text, true);
+        char *text = memory_format("Session %s %s", name, planned ? "is cancelled" : "has ended");
+        recorded_done(a, name, text, !planned);
         free(text);
     }
     session_free(&s);
@@ -174,7 +175,9 @@ static void recorded_stop_all(const web *w, http_answer *a)
     uint64_t stopped = 0;
     int error = session_list(w->directory, &list);
     for (size_t i = 0; i < arrlenu(list); i++)
-        if (!list[i].stop_ns && recorded_stop_one(w, &list[i]) == 0) stopped++;
+        if (session_state_of(&list[i], web_now()) == SESSION_GOES_ON &&
+            session_end(w->directory, &list[i], web_now()) == 0)
+            stopped++;
     session_list_free(&list);
     if (error) {
         recorded_fail(a, "sessions", error);
@@ -207,7 +210,9 @@ static json_object *recorded_session(const session *s)
     json_object *o = json_new_object();
     char *path = memory_format("/sessions/%s/report.pdf", s->name);
     json_put_text(o, "name", s->name);
-    json_put(o, "is_active", json_new_boolean(!s->stop_ns));
+    session_state state = session_state_of(s, web_now());
+    json_put(o, "is_active", json_new_boolean(state == SESSION_GOES_ON));
+    json_put_text(o, "state", session_state_name(state));
     json_put(o, "start_time", web_time(s->start_ns));
     json_put(o, "end_time", web_time(s->stop_ns));
     json_put(o, "output_file", json_new_string(path));
@@ -230,7 +235,7 @@ void recorded_list(void *user, const http_request *r, http_answer *a)
     (void)r;
     int error = session_list(w->directory, &list);
     for (size_t i = 0; i < arrlenu(list); i++) {
-        active += !list[i].stop_ns;
+        active += session_state_of(&list[i], web_now()) == SESSION_GOES_ON;
         json_append(sessions, recorded_session(&list[i]));
     }
     json_put_exact(o, "total_sessions", arrlenu(list));

@@ -7,6 +7,7 @@
 #include "live/journal/sessions.h"
 #include "live/spool/spool_model.h"
 
+#include "analysis/base/json_text.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/words.h"
@@ -50,6 +51,12 @@ static void standing_put_node(long_text *to, const node_brief *x)
         long_text_put(to, ",\"last_tick\":");
         long_text_time(to, x->tick_ns);
     }
+    if (*x->version) {
+        long_text_put(to, ",\"version\":");
+        json_text_quoted(long_text_bytes, to, x->version);
+    }
+    if (x->clock) long_text_put(to, x->clock == 'y' ? ",\"clock_synchronised\":true" : ",\"clock_synchronised\":false");
+    standing_put_number(to, ",\"least_delay_s\":", x->delay_ns != INT64_MAX, (double)x->delay_ns / 1e9);
     standing_put_number(to, ",\"interval_s\":", x->interval_ns != 0, (double)x->interval_ns / 1e9);
     standing_put_number(to, ",\"sent_bytes_per_s\":", x->measured, x->values[METER_SENT]);
     standing_put_number(to, ",\"received_bytes_per_s\":", x->measured, x->values[METER_RECEIVED]);
@@ -219,8 +226,7 @@ static json_object *standing_headline(const web *w, const judged *j, const stand
 {
     bool recent = judged_is_recent(j);
     size_t away = c->of[NODE_SILENT];
-    const judged_finding *worst =
-        recent && j->count && j->list[0].open && j->list[0].severity >= WEB_WATCH ? &j->list[0] : NULL;
+    const judged_finding *worst = judged_worst(j);
     if (!w->head.runs) return standing_event(WEB_UNKNOWN, 0, NULL, "No head runs: this is what the last one saw", true);
     if (*w->head.disk_error) {
         char *text = memory_format("The head's disk takes nothing: %s", w->head.disk_error);
@@ -263,31 +269,43 @@ static json_object *standing_findings_list(const judged *j)
 
 // ---- sessions ----
 
+// "2 min"; of one that is planned "from 18:00:00", or from which day on.
+static char *standing_how_long(const session *s, int64_t now)
+{
+    static const int64_t day_ns = INT64_C(86400000000000);
+    if (session_state_of(s, now) == SESSION_PLANNED)
+        return memory_format("from %s UTC", words_utc(s->start_ns, 0).text + (s->start_ns - now < day_ns ? 11 : 0));
+    return memory_strdup(words_duration((double)((s->stop_ns ? s->stop_ns : now) - s->start_ns) / 1e9).text);
+}
+
+static json_object *standing_session(const session *s, int64_t now)
+{
+    json_object *o = json_new_object();
+    session_state state = session_state_of(s, now);
+    char *what = memory_format("%s, %s%s", s->nodes ? s->nodes : "all nodes",
+                               s->interval_ns ? words_duration((double)s->interval_ns / 1e9).text : "every tick",
+                               s->fast ? ", fast set" : ""),
+         *how_long = standing_how_long(s, now);
+    json_put_text(o, "name", s->name);
+    json_put_text(o, "state", session_state_name(state));
+    json_put_text(o, "what", what);
+    json_put_text(o, "since", words_time(s->stop_ns ? s->stop_ns : s->start_ns).text);
+    json_put_text(o, "long", how_long);
+    free(what);
+    free(how_long);
+    return o;
+}
+
 static json_object *standing_sessions(const web *w)
 {
     session *found = NULL;
     json_object *list = json_new_array();
     int64_t now = web_now();
     session_list(w->directory, &found);
-    for (int ended = 0; ended < 2; ended++) { // those that go on first
-        for (size_t i = 0; i < arrlenu(found); i++) {
-            const session *s = &found[i];
-            if ((s->stop_ns != 0) != (ended == 1)) continue;
-            json_object *o = json_new_object();
-            char *what =
-                memory_format("%s, %s%s", s->nodes ? s->nodes : "all nodes",
-                              s->interval_ns ? words_duration((double)s->interval_ns / 1e9).text : "every tick",
-                              s->fast ? ", fast set" : "");
-            json_put_text(o, "name", s->name);
-            json_put(o, "active", json_new_boolean(!s->stop_ns));
-            json_put_text(o, "what", what);
-            json_put_text(o, "since", words_time(s->stop_ns ? s->stop_ns : s->start_ns).text);
-            json_put_text(o, "long",
-                          words_duration((double)((s->stop_ns ? s->stop_ns : now) - s->start_ns) / 1e9).text);
-            json_append(list, o);
-            free(what);
-        }
-    }
+    static const session_state order[] = {SESSION_GOES_ON, SESSION_PLANNED, SESSION_ENDED};
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        for (size_t i = 0; i < arrlenu(found); i++)
+            if (session_state_of(&found[i], now) == order[k]) json_append(list, standing_session(&found[i], now));
     session_list_free(&found);
     return list;
 }
@@ -337,6 +355,17 @@ static json_object *standing_ports(const node *x)
     return list;
 }
 
+// What is certain of a node's clock: a tick cannot come before it was read. NULL: nothing to tell.
+static char *standing_clock_words(const node *x)
+{
+    const int64_t ahead_ns = 100000000; // heads and nodes whose clocks are kept are nearer
+    int64_t delay_ns = node_least_delay(x, web_now());
+    if (delay_ns < -ahead_ns)
+        return memory_format("its clock is ahead of the head's by %s or more",
+                             words_duration((double)-delay_ns / 1e9).text);
+    return x->clock == 'n' ? memory_strdup("its kernel knew of no time service when its agent began") : NULL;
+}
+
 static json_object *standing_detail(const node *x)
 {
     node_state s = node_state_of(x, web_now());
@@ -349,6 +378,11 @@ static json_object *standing_detail(const node *x)
         json_put_text(o, "cpus", words_many((uint64_t)x->now.cpus, "CPU|CPUs").text);
     if (x->now.gpus) json_put_text(o, "gpus", words_many(x->now.gpus, "GPU|GPUs").text);
     if (x->interval_ns) json_put_text(o, "interval", words_duration((double)x->interval_ns / 1e9).text);
+    char *version = *x->version ? memory_format("agent %s", x->version) : NULL, *clock = standing_clock_words(x);
+    json_put_text(o, "version", version);
+    json_put_text(o, "clock", clock);
+    free(version);
+    free(clock);
     json_put(o, "ports", standing_ports(x));
     free(state);
     return o;

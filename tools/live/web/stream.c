@@ -13,11 +13,22 @@ struct stream {
     unsigned char *bytes; // that it has not read yet; stb_ds
     size_t at;
     uint64_t fed, read; // bytes of its file so far
+    // By column: `bytes` are ticks from one on that needs none before it, and there is no reader between two columns.
+    int64_t column_ns, wall_ns; // wall_ns: of the last tick that was taken
+    size_t count, taken;        // ticks that there are, and that were taken
+    stream_care care;
+    stream_fact fact;
+    void *fact_user;
 };
 
-stream *stream_open(void)
+// Bytes of ticks that are kept; of more the next tick that needs none before it is waited for.
+enum { STREAM_MOST = 4 << 20 };
+
+stream *stream_open(int64_t column_ns, stream_fact fact, void *user)
 {
-    return memory_calloc(1, sizeof(stream));
+    stream *s = memory_calloc(1, sizeof *s);
+    *s = (stream){.column_ns = column_ns, .fact = fact, .fact_user = user};
+    return s;
 }
 
 static void stream_end(stream *s)
@@ -25,7 +36,7 @@ static void stream_end(stream *s)
     if (s->reader) netprof_reader_close(s->reader);
     arrfree(s->bytes);
     s->reader = NULL;
-    s->at = 0;
+    s->at = s->count = s->taken = 0;
     s->fed = s->read = s->next = 0;
 }
 
@@ -80,22 +91,85 @@ static void stream_drain(stream *s, stream_take take, void *user)
             return;
         }
         s->read = item.offset + item.size;
+        if (item.type == NETPROF_ITEM_FACT && item.fact) s->fact(s->fact_user, item.fact);
         if (item.type == NETPROF_ITEM_SNAPSHOT && item.snapshot) take(user, item.snapshot);
     }
 }
 
 static bool stream_follows(const stream *s, const frame *f)
 {
-    return s->reader && s->next == f->first && memcmp(s->id, f->stream, sizeof s->id) == 0 &&
+    return (s->reader || s->count) && s->next == f->first && memcmp(s->id, f->stream, sizeof s->id) == 0 &&
            memcmp(s->hash, f->hash, sizeof s->hash) == 0;
 }
 
-void stream_frame(stream *s, bool every, const frame *f, const unsigned char *preamble, size_t preamble_size,
+// ---- by column ----
+
+typedef struct stream_taking {
+    stream_take take;
+    void *user;
+    size_t place, from; // ticks before `from` were taken before
+} stream_taking;
+
+static void stream_take_new(void *user, const netprof_snapshot *snapshot)
+{
+    stream_taking *t = user;
+    if (t->place++ >= t->from) t->take(t->user, snapshot);
+}
+
+// Those before it are read again for the ones that build on them.
+static void stream_take_pending(stream *s, const frame *f, const unsigned char *preamble, size_t size, int64_t wall_ns,
+                                stream_take take, void *user)
+{
+    stream once = {.column_ns = s->column_ns, .fact = s->fact, .fact_user = s->fact_user};
+    stream_taking t = {.take = take, .user = user, .from = s->taken};
+    if (s->taken == s->count) return;
+    stream_begin(&once, f, preamble, size);
+    stream_feed(&once, s->bytes, arrlenu(s->bytes));
+    stream_drain(&once, stream_take_new, &t);
+    stream_end(&once);
+    s->taken = s->count;
+    s->wall_ns = wall_ns;
+}
+
+static void stream_frame_by_column(stream *s, const frame *f, const unsigned char *preamble, size_t size,
+                                   stream_take take, void *user)
+{
+    spool_tick t;
+    int64_t wall_ns = 0; // of the last one that is kept
+    if (!stream_follows(s, f)) stream_end(s);
+    for (size_t at = 0; frame_next(f, &at, &t); wall_ns = t.wall_ns) {
+        if (t.is_key) {
+            if (s->count && wall_ns && wall_ns / s->column_ns != s->wall_ns / s->column_ns)
+                stream_take_pending(s, f, preamble, size, wall_ns, take, user);
+            stream_end(s);
+            memcpy(s->hash, f->hash, sizeof s->hash);
+            memcpy(s->id, f->stream, sizeof s->id);
+        }
+        if (!t.is_key && !s->count) continue;
+        if (arrlenu(s->bytes) + t.size > STREAM_MOST) {
+            stream_end(s);
+            continue;
+        }
+        stream_feed(s, t.data, t.size);
+        s->count++;
+    }
+    if (s->count && wall_ns / s->column_ns != s->wall_ns / s->column_ns)
+        stream_take_pending(s, f, preamble, size, wall_ns, take, user);
+    s->next = s->count ? frame_last(f) + 1 : 0;
+}
+
+// ---- outside ----
+
+void stream_frame(stream *s, stream_care care, const frame *f, const unsigned char *preamble, size_t preamble_size,
                   stream_take take, void *user)
 {
     spool_tick t;
-    if (f->is_gap || !preamble) {
-        stream_end(s);
+    bool every = care == STREAM_AT_ONCE;
+    if (care != s->care || f->is_gap || !preamble) stream_end(s);
+    s->care = care;
+    if (f->is_gap || !preamble) return;
+    if (care == STREAM_BY_COLUMN) {
+        stream_frame_by_column(s, f, preamble, preamble_size, take, user);
         return;
     }
     if (!every || !stream_follows(s, f)) stream_end(s);

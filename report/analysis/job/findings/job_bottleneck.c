@@ -3,6 +3,7 @@
 #include "analysis/job/job_columns.h"
 #include "analysis/job/job_store.h"
 #include "analysis/base/text.h"
+#include "analysis/base/threads/parallel.h"
 #include "analysis/base/words.h"
 
 #include <stdlib.h>
@@ -81,18 +82,44 @@ static void job_bottleneck_measure_waits(job_report *r)
     r->bottlenecks[JOB_BOUND_WAITING] = (job_bottleneck){share, NAN, share >= WAITED};
 }
 
+typedef struct job_bottleneck_accounts {
+    const job_report *r;
+    size_t columns;
+    account (*nodes)[JOB_BOUNDS];
+} job_bottleneck_accounts;
+
+static void job_bottleneck_measure_node(void *user, size_t node)
+{
+    const job_bottleneck_accounts *x = user;
+    double width = x->r->end_s / (double)x->columns;
+    for (size_t c = 0; c < x->columns && width > 0; c++) {
+        double used[JOB_BOUNDS];
+        for (int of = 0; of < JOB_BOUNDS; of++)
+            used[of] = job_bottleneck_used(x->r, &x->r->nodes[node], (job_bottleneck_of)of, width * (double)c,
+                                           width * (double)(c + 1));
+        job_bottleneck_add(x->nodes[node], used, width);
+    }
+}
+
+// Each node by itself, by several threads; their sums are in the order of the nodes.
+static void job_bottleneck_measure_nodes(const job_report *r, account *accounts)
+{
+    const parallel_options pool = {.threads = r->reader->options->threads};
+    job_bottleneck_accounts x = {r, job_bottleneck_columns(r), memory_calloc(r->node_count + 1, sizeof *x.nodes)};
+    parallel_for(&pool, r->node_count, job_bottleneck_measure_node, &x);
+    for (size_t i = 0; i < r->node_count; i++)
+        for (int of = 0; of < JOB_BOUNDS; of++) {
+            accounts[of].known_s += x.nodes[i][of].known_s;
+            accounts[of].used_s += x.nodes[i][of].used_s;
+            accounts[of].limit_s += x.nodes[i][of].limit_s;
+        }
+    free(x.nodes);
+}
+
 static void job_bottleneck_measure(job_report *r)
 {
     account accounts[JOB_BOUNDS] = {{0, 0, 0}};
-    double width = r->end_s / (double)job_bottleneck_columns(r);
-    for (size_t i = 0; i < r->node_count && width > 0; i++)
-        for (size_t c = 0; c < job_bottleneck_columns(r); c++) {
-            double used[JOB_BOUNDS];
-            for (int of = 0; of < JOB_BOUNDS; of++)
-                used[of] = job_bottleneck_used(r, &r->nodes[i], (job_bottleneck_of)of, width * (double)c,
-                                               width * (double)(c + 1));
-            job_bottleneck_add(accounts, used, width);
-        }
+    job_bottleneck_measure_nodes(r, accounts);
     for (int of = 0; of < JOB_BOUNDS; of++) {
         bool known = accounts[of].known_s > 0;
         r->bottlenecks[of] = (job_bottleneck){known ? accounts[of].used_s / accounts[of].known_s : NAN,

@@ -26,6 +26,7 @@ void job_make_findings(job_report *r)
     job_find_device_peers(r);
     job_find_node_peers(r);
     job_find_end(r);
+    job_find_ranks(r);
     job_find_slow(r);
     job_finish_events(r);
     if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, job_by_weight);

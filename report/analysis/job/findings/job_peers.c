@@ -2,8 +2,10 @@
 #include "job_findings_make.h"
 #include "job_effect.h"
 #include "job_finding.h"
+#include "job_peers_kinds.h"
 
 #include "analysis/base/text.h"
+#include "analysis/base/threads/parallel.h"
 #include "analysis/base/words.h"
 #include "analysis/job/job_columns.h"
 #include "analysis/job/job_words.h"
@@ -14,84 +16,6 @@
 
 enum { WINDOWS = 64, FEW_NODES = 3 };
 static const double job_peers_least_s = 10;
-
-// What peers are compared in.
-typedef struct job_peers_of {
-    const char *rule, *source; // source: NULL of nodes
-    job_meter meters[2];       // added; the second may be JOB_METERS
-    const char *noun, *did, *unit;
-    const char *advice;
-} job_peers_of;
-
-static const job_peers_of job_peers_kinds[] = {
-    {"nic-peers",
-     "cxi",
-     {JOB_SENT, JOB_RECEIVED},
-     "NIC",
-     "moved",
-     "B",
-     "See how processes choose their NIC (MPICH_OFI_NIC_POLICY, NCCL's and UCX's list of devices), then its link and "
-     "its "
-     "errors"},
-    {"rdma-peers",
-     "rdma",
-     {JOB_SENT, JOB_RECEIVED},
-     "NIC",
-     "moved",
-     "B",
-     "See how processes choose their port (NCCL's and UCX's list of devices), then its link and its errors"},
-    {"eth-peers",
-     "netdev",
-     {JOB_SENT, JOB_RECEIVED},
-     "NIC",
-     "moved",
-     "B",
-     "See how flows are spread (the bond's hash policy, routes), then its link and its errors"},
-    {"gpu-peers",
-     "gpu",
-     {JOB_GPU_BUSY, JOB_METERS},
-     "GPU",
-     "was busy",
-     "%",
-     "Look at how work is divided among the GPUs, and whether this one is slower"},
-    {"gpu-peers",
-     "gpu",
-     {JOB_GPU_CLOCK, JOB_METERS},
-     "GPU",
-     "ran at",
-     "Hz",
-     "See its clock limits (nvidia-smi -q -d CLOCK,PERFORMANCE; rocm-smi), its power limit and its temperature"},
-    {"gpu-peers",
-     "gpu",
-     {JOB_POWER_GPU, JOB_METERS},
-     "GPU",
-     "drew",
-     "W",
-     "See whether it had less to do, or waited: a GPU that waits in a kernel is busy and draws little"},
-};
-static const job_peers_of job_peers_nodes[] = {
-    {"node-peers",
-     NULL,
-     {JOB_SENT, JOB_RECEIVED},
-     "node",
-     "moved",
-     "B",
-     "Look at how work is divided, and whether this node or its links are slower"},
-    {"node-peers",
-     NULL,
-     {JOB_CPU, JOB_METERS},
-     "node",
-     "kept busy",
-     "CPUs",
-     "Look at how work is divided, and whether this node is slower"},
-    {"node-peers",
-     NULL,
-     {JOB_GPU_BUSY, JOB_METERS},
-     "node",
-     "kept its GPUs busy",
-     "%",
-     "Look at how work is divided, and whether this node is slower"},
-};
 
 // Peers, and what each did in each window.
 typedef struct job_peers_group {
@@ -138,22 +62,35 @@ static void job_peers_leave_idle(const job_report *r, job_peers_group *g, size_t
         if (!lane || !(busy[w].mean >= 0.5)) g->values[i * g->windows + w] = NAN;
 }
 
+typedef struct job_peers_measuring {
+    const job_report *r;
+    job_peers_group *g;
+} job_peers_measuring;
+
+static void job_peers_measure_one(void *user, size_t i)
+{
+    const job_peers_measuring *x = user;
+    job_peers_group *g = x->g;
+    job_column columns[WINDOWS];
+    for (size_t k = 0; k < 2 && g->of->meters[k] != JOB_METERS; k++) {
+        const job_lane *lane = job_peers_lane(x->r, g, g->members[i], g->of->meters[k]);
+        if (lane) job_lane_columns(x->r, lane, 0, x->r->end_s, columns, g->windows);
+        for (size_t w = 0; w < g->windows; w++)
+            g->values[i * g->windows + w] += lane ? (float)columns[w].mean : NAN;
+    }
+    if (job_peers_is_of_work(g->of)) job_peers_leave_idle(x->r, g, i);
+}
+
+// Many members by several threads.
 static void job_peers_measure(const job_report *r, job_peers_group *g)
 {
-    job_column columns[WINDOWS];
+    enum { MANY = 64 };
     size_t count = arrlenu(g->members);
+    const parallel_options pool = {.threads = count < MANY ? 1 : r->reader->options->threads};
     g->windows = job_peers_windows(r);
     g->values = memory_calloc(count * g->windows + 1, sizeof *g->values);
     g->marks = memory_calloc(count + 1, sizeof *g->marks);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < 2 && g->of->meters[k] != JOB_METERS; k++) {
-            const job_lane *lane = job_peers_lane(r, g, g->members[i], g->of->meters[k]);
-            if (lane) job_lane_columns(r, lane, 0, r->end_s, columns, g->windows);
-            for (size_t w = 0; w < g->windows; w++)
-                g->values[i * g->windows + w] += lane ? (float)columns[w].mean : NAN;
-        }
-    for (size_t i = 0; i < count && job_peers_is_of_work(g->of); i++)
-        job_peers_leave_idle(r, g, i);
+    parallel_for(&pool, count, job_peers_measure_one, &(job_peers_measuring){r, g});
 }
 
 static void job_peers_free(job_peers_group *g)
@@ -175,7 +112,7 @@ static void job_peers_follow_some(job_peers_group *g, const size_t *some, size_t
         memcpy(values + i * g->windows, g->values + some[i] * g->windows, g->windows * sizeof *values);
     peers_follow_beside(o, values, count, g->windows, g->silent, beside, marks);
     for (size_t i = 0; i < count; i++)
-        g->marks[some[i]] = marks[i];
+        g->marks[some[i]] = marks[i], g->marks[some[i]].unlike &= !o->doubtful;
     if (o->kind == PEERS_ONE || o->kind == PEERS_TWO) o->odd = some[o->odd];
     free(values);
     free(marks);
@@ -211,7 +148,8 @@ static peers_spread job_peers_spread(const job_peers_group *g, size_t but, size_
     return s;
 }
 
-// The same NIC of every node, where there are nodes enough; else all NICs. The outcome is that of the one that is odd.
+// The same NIC of every node, where there are nodes enough; else all NICs. The outcome is that of the one that is odd; a
+// doubtful one counts only where there is no other.
 static void job_peers_follow(job_peers_group *g)
 {
     size_t count = arrlenu(g->members), rails = 0, unlike = 0, *some = NULL;
@@ -225,11 +163,11 @@ static void job_peers_follow(job_peers_group *g)
         for (size_t i = 0; i < count; i++)
             if (!rails || g->rails[i] == rail) arrput(some, i);
         job_peers_follow_some(g, some, arrlenu(some), &beside, &o);
-        if (o.kind >= PEERS_ONE) unlike += o.unlike;
-        if (o.kind > kept.kind || !rail) kept = o;
+        if (o.kind >= PEERS_ONE && !o.doubtful) unlike += o.unlike;
+        if (o.kind > kept.kind || (o.kind == kept.kind && kept.doubtful) || !rail) kept = o;
     }
     g->outcome = kept;
-    g->outcome.unlike = kept.kind >= PEERS_ONE ? unlike : kept.unlike;
+    g->outcome.unlike = kept.kind >= PEERS_ONE && !kept.doubtful ? unlike : kept.unlike;
     if (unlike > 1) g->outcome.kind = 3 * unlike <= count ? PEERS_SEVERAL : PEERS_SPLIT;
     arrfree(some);
 }
@@ -382,6 +320,7 @@ static void job_peers_add_one(job_report *r, const job_peers_group *g)
     bool known = files || job_peers_is_unused(g, o) || job_peers_is_of_a_nic(r, g, job_peers_node(r, g, o->odd));
     // How much it draws says what it did rather than what is wrong with it; a clock that is higher harms nobody.
     known |= g->of->meters[0] == JOB_POWER_GPU || (g->of->meters[0] == JOB_GPU_CLOCK && o->value > o->centre);
+    known |= o->doubtful;
     job_finding x = job_peers_blank(r, g, known ? SEVERITY_INFO : SEVERITY_WATCH);
     x.node = job_peers_node(r, g, o->odd);
     x.device = g->of->source ? g->members[o->odd] : JOB_NONE;
@@ -397,6 +336,7 @@ static void job_peers_add_one(job_report *r, const job_peers_group *g)
     text_append(&x.claim, "%s alone %s %s%s; %s", who, g->of->did, amount, when, others);
     if (slowed) text_append(&x.claim, "; that it was slowed explains it");
     if (files) text_append(&x.claim, "; it read or wrote files, which explains it");
+    if (o->doubtful) text_append(&x.claim, "; %zu may differ so by chance", o->known);
     if (!o->always && !known && o->value < o->centre) {
         job_effect e = job_effect_of(r, x.from_s, x.to_s);
         less = job_effect_text(r, &e);
@@ -467,6 +407,41 @@ static void job_peers_add_several(job_report *r, const job_peers_group *g)
                 o->is_silent ? "nothing" : value.text, centre.text);
     x.title = memory_strdup(x.claim);
     job_add_finding(r, x);
+}
+
+// Some do less and some more.
+static bool job_peers_go_both_ways(const job_peers_group *g)
+{
+    bool less = false, more = false;
+    for (size_t i = 0; i < arrlenu(g->members); i++) {
+        less |= g->marks[i].unlike && g->marks[i].ratio < 1;
+        more |= g->marks[i].unlike && g->marks[i].ratio > 1;
+    }
+    return less && more;
+}
+
+// Several of one node, each of them unlike the same one of the other nodes in the same way; of all that it has the node is told.
+static void job_peers_add_some(job_report *r, const job_peers_group *g)
+{
+    const peers_outcome *o = &g->outcome;
+    job_peers_pattern p = job_peers_pattern_of(r, g);
+    words_text value = job_peers_value(g, o->value), centre = job_peers_value(g, o->centre);
+    char *names = NULL;
+    if (o->unlike >= p.all) return;
+    job_finding x = job_peers_blank(r, g, SEVERITY_WATCH);
+    for (size_t i = 0; i < arrlenu(g->members); i++)
+        if (g->marks[i].unlike) text_append(&names, "%s%s", names ? ", " : "", r->devices[g->members[i]].label);
+    x.node = p.first;
+    x.nodes = 1;
+    x.devices = o->unlike;
+    x.value = o->centre > 0 ? o->value / o->centre : NAN;
+    x.threshold = o->value < o->centre ? 1 / PEERS_APART : PEERS_APART;
+    text_append(&x.claim, "%zu of %zu %ss of %s %s%s%s: %s; the same ones of the %zu other nodes about %s", o->unlike,
+                p.all, g->of->noun, r->nodes[p.first].name, g->of->did, o->is_silent ? " " : " about ",
+                o->is_silent ? "nothing" : value.text, names ? names : "", g->nodes - 1, centre.text);
+    x.title = memory_strdup(x.claim);
+    job_add_finding(r, x);
+    free(names);
 }
 
 static void job_peers_add_info(job_report *r, const job_peers_group *g)
@@ -636,6 +611,35 @@ static job_peers_group job_peers_collect(const job_report *r, const job_peers_of
     return g;
 }
 
+typedef struct job_peers_weighing {
+    const job_report *r;
+    job_peers_group *groups;
+    bool *weighed; // false: nothing is to be compared
+} job_peers_weighing;
+
+static void job_peers_weigh_one(void *user, size_t i)
+{
+    const job_peers_weighing *x = user;
+    x->weighed[i] = job_peers_weigh(x->r, &x->groups[i]);
+}
+
+// Keeps those in which there is something to compare.
+static void job_peers_weigh_all(const job_report *r, job_peers_group *groups)
+{
+    size_t count = arrlenu(groups), kept = 0;
+    bool *weighed = memory_calloc(count + 1, sizeof *weighed);
+    const parallel_options pool = {.threads = r->reader->options->threads};
+    parallel_for(&pool, count, job_peers_weigh_one, &(job_peers_weighing){r, groups, weighed});
+    for (size_t i = 0; i < count; i++) {
+        if (weighed[i])
+            groups[kept++] = groups[i];
+        else
+            job_peers_free(&groups[i]);
+    }
+    arrsetlen(groups, kept);
+    free(weighed);
+}
+
 static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_job)
 {
     bool *done = memory_calloc(r->device_count + 1, sizeof *done);
@@ -643,11 +647,9 @@ static void job_peers_of_devices(job_report *r, const job_peers_of *of, bool is_
     for (size_t first = 0; first < r->device_count; first++) {
         if (done[first] || !job_peers_takes(r, of, first)) continue;
         job_peers_group g = job_peers_collect(r, of, first, is_job, done);
-        if (job_peers_weigh(r, &g))
-            arrput(groups, g);
-        else
-            job_peers_free(&g);
+        arrput(groups, g);
     }
+    if (groups) job_peers_weigh_all(r, groups);
     for (size_t i = 0; i < arrlenu(groups); i++)
         groups[i].usual = job_peers_usual(r, groups, i);
     for (size_t i = 0; i < arrlenu(groups); i++) {
@@ -684,7 +686,12 @@ static void job_peers_of_rails(job_report *r, const job_peers_of *of)
     if (most && g.nodes > FEW_NODES) {
         job_peers_measure(r, &g);
         if (r->end_s >= job_peers_least_s && job_peers_works(&g)) job_peers_follow(&g);
-        if (g.outcome.kind == PEERS_ONE && !job_peers_is_told(r, g.members[g.outcome.odd])) job_peers_add_one(r, &g);
+        const peers_outcome *o = &g.outcome;
+        bool some = o->kind > PEERS_ONE && job_peers_pattern_of(r, &g).nodes == 1;
+        // Where they go both ways, each of them stands alone: one is told.
+        bool one = o->kind == PEERS_ONE || (some && job_peers_go_both_ways(&g));
+        if (one && !job_peers_is_told(r, g.members[o->odd])) job_peers_add_one(r, &g);
+        if (some && !one) job_peers_add_some(r, &g);
     }
     job_peers_free(&g);
 }
@@ -692,9 +699,9 @@ static void job_peers_of_rails(job_report *r, const job_peers_of *of)
 void job_find_device_peers(job_report *r)
 {
     bool is_job = job_is_known(r);
-    for (size_t k = 0; k < sizeof job_peers_kinds / sizeof *job_peers_kinds; k++)
+    for (size_t k = 0; job_peers_kinds[k].rule; k++)
         if (is_job || job_peers_kinds[k].meters[0] == JOB_SENT) job_peers_of_devices(r, &job_peers_kinds[k], is_job);
-    for (size_t k = 0; k < sizeof job_peers_kinds / sizeof *job_peers_kinds && !is_job; k++)
+    for (size_t k = 0; !is_job && job_peers_kinds[k].rule; k++)
         if (job_peers_kinds[k].meters[0] == JOB_SENT) job_peers_of_rails(r, &job_peers_kinds[k]);
 }
 
@@ -739,6 +746,6 @@ static void job_peers_of_nodes(job_report *r, const job_peers_of *of, bool is_jo
 void job_find_node_peers(job_report *r)
 {
     bool is_job = job_is_known(r);
-    for (size_t k = 0; k < sizeof job_peers_nodes / sizeof *job_peers_nodes; k++)
+    for (size_t k = 0; job_peers_nodes[k].rule; k++)
         if (is_job || job_peers_nodes[k].meters[0] == JOB_SENT) job_peers_of_nodes(r, &job_peers_nodes[k], is_job);
 }

@@ -133,7 +133,7 @@ void job_judge_node(job_report *r, size_t node, const dataset *set)
     if (difference_of_dataset(&d, set, true, &own))
         job_warn(r, set->runs[0].path, "%s", own.text);
     else
-        findings_make(&f, &d, r->reader->options->rules);
+        findings_make_from(&f, &d, r->reader->options->rules, SEVERITY_WATCH);
     if (d.delta) job_take_settings(r, node, d.delta->schema);
     if (d.delta) job_take_kinds(r, node, &d);
     for (size_t i = 0; i < f.count; i++)

@@ -3,7 +3,7 @@
 #include "job_pieces.h"
 
 #include "analysis/base/index_map.h"
-#include "analysis/base/processors.h"
+#include "analysis/base/threads/processors.h"
 
 #include <pthread.h>
 #include <signal.h>

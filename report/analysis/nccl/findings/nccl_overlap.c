@@ -5,6 +5,7 @@
 #include "analysis/nccl/logs/nccl_spread.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +282,23 @@ void nccl_overlap_free(nccl_overlap *o)
 {
     free(o->items);
     *o = (nccl_overlap){0};
+}
+
+nccl_overlap_text nccl_overlap_say(const nccl_overlap_row *x)
+{
+    nccl_overlap_text said;
+    char more[100] = ""; // NCCL's bytes are of these, too
+    if (x->unknown) snprintf(more, sizeof more, "; not read in %s", words_many(x->unknown, "more call").text);
+    if (!x->calls)
+        snprintf(said.text, sizeof said.text, "not read then");
+    else if (x->alone == x->calls)
+        snprintf(said.text, sizeof said.text, "alone%s", more);
+    else if (x->others < .5) // the median over calls
+        snprintf(said.text, sizeof said.text, "alone in most calls%s", more);
+    else
+        snprintf(said.text, sizeof said.text, "shared with %s%s: %s%s", words_number(x->others).text,
+                 x->others == 1 ? " other" : " others", words_share(x->share).text, more);
+    return said;
 }
 
 json_object *nccl_overlap_json(const nccl_overlap *o, const nccl *n)

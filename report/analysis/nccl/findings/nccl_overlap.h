@@ -5,6 +5,7 @@
 #ifndef NETPROF_NCCL_OVERLAP_H
 #define NETPROF_NCCL_OVERLAP_H
 
+#include "analysis/base/words.h"
 #include "nccl_counters.h"
 
 // Of a host: one collective (or "Send", "Recv") and size of a communicator. The ranks of a host in the same call are one.
@@ -29,6 +30,11 @@ typedef struct nccl_overlap {
 
 void nccl_overlap_make(nccl_overlap *o, const nccl_counters *c);
 void nccl_overlap_free(nccl_overlap *o);
+// "alone", "shared with 2 others: 35 %; not read in 3 more calls"
+typedef struct nccl_overlap_text {
+    char text[320];
+} nccl_overlap_text;
+nccl_overlap_text nccl_overlap_say(const nccl_overlap_row *x);
 json_object *nccl_overlap_json(const nccl_overlap *o, const nccl *n); // an array
 
 #endif

@@ -1,9 +1,9 @@
 // From records to instances, and what is computed of them. Operations do not touch each other: they run in threads.
-#include "nccl_parallel.h"
 #include "nccl_parts.h"
 #include "nccl_spread.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/saturating_sum.h"
+#include "analysis/base/threads/parallel.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -451,7 +451,7 @@ static void group_fill_operation(void *user, size_t i)
     free(w.last_sn);
 }
 
-static void group_fill_instances(nccl *n, const nccl_pool_options *pool)
+static void group_fill_instances(nccl *n, const parallel_options *pool)
 {
     filling f = {n, memory_array(NULL, n->series_count, sizeof *f.first_records),
                  memory_array(NULL, n->series_count, sizeof *f.record_counts)};
@@ -464,7 +464,7 @@ static void group_fill_instances(nccl *n, const nccl_pool_options *pool)
         n->instance_count += s->instance_count;
     }
     n->instances = memory_array(NULL, n->instance_count, sizeof *n->instances);
-    nccl_parallel(pool, n->operation_count, group_fill_operation, &f);
+    parallel_for(pool, n->operation_count, group_fill_operation, &f);
     free(f.first_records);
     free(f.record_counts);
 }
@@ -620,7 +620,7 @@ static void group_spread_kind(void *user, size_t i)
     free(v.wire);
 }
 
-static void group_make_kinds(nccl *n, const nccl_pool_options *pool)
+static void group_make_kinds(nccl *n, const parallel_options *pool)
 {
     kinds k = {n, memory_array(NULL, n->series_count, sizeof *k.parts),
                memory_array(NULL, n->series_count + 1, sizeof *k.first)};
@@ -647,7 +647,7 @@ static void group_make_kinds(nccl *n, const nccl_pool_options *pool)
         kind->wire_us = sum_capped(kind->wire_us, s->wire_total_us);
     }
     k.first[n->kind_count] = n->series_count;
-    nccl_parallel(pool, n->kind_count, group_spread_kind, &k);
+    parallel_for(pool, n->kind_count, group_spread_kind, &k);
     free(k.parts);
     free(k.first);
 }
@@ -710,8 +710,8 @@ static void group_make_paths(nccl *n)
 
 void nccl_group(nccl *n)
 {
-    nccl_pool_options pool = {.threads = nccl_store_of(n)->threads};
-    nccl_parallel(&pool, n->operation_count, group_sort_operation, n);
+    parallel_options pool = {.threads = nccl_store_of(n)->threads};
+    parallel_for(&pool, n->operation_count, group_sort_operation, n);
     group_fill_instances(n, &pool);
     group_count_records(n);
     group_sum_communicators(n);

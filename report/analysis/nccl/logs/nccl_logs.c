@@ -2,12 +2,12 @@
 #include "nccl_logs.h"
 
 #include "nccl_line.h"
-#include "nccl_parallel.h"
-#include "analysis/base/processors.h"
 #include "nccl_parts.h"
 #include "nccl_recorded.h"
 #include "nccl_stream.h"
 #include "analysis/base/stb_ds.h"
+#include "analysis/base/threads/parallel.h"
+#include "analysis/base/threads/processors.h"
 #include "analysis/base/words.h"
 
 #include <stdio.h>
@@ -170,9 +170,9 @@ static void logs_account(reading *r)
 static void logs_read_all(reading *r)
 {
     nccl *n = r->n;
-    nccl_pool_options pool = {nccl_store_of(n)->threads, r->options->progress ? logs_poll : NULL, r};
+    parallel_options pool = {nccl_store_of(n)->threads, r->options->progress ? logs_poll : NULL, r};
     logs_plan(r);
-    nccl_parallel(&pool, r->chunk_count, logs_read_chunk, r);
+    parallel_for(&pool, r->chunk_count, logs_read_chunk, r);
     nccl_merge(n, r->chunks, r->chunk_count);
     logs_account(r);
     nccl_merge_p2p(n, r->chunks, r->chunk_count);

@@ -1,7 +1,7 @@
 // Collectives, series and slots; and every record at its place.
 #include "nccl_merge_parts.h"
 
-#include "nccl_parallel.h"
+#include "analysis/base/threads/parallel.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -198,12 +198,12 @@ void nccl_merge_records(nccl_merging *m)
 {
     nccl *n = m->n;
     scatter s = {.m = m};
-    nccl_pool_options pool = {.threads = m->memory->threads};
+    parallel_options pool = {.threads = m->memory->threads};
     records_plan(&s);
     n->records = memory_array(NULL, n->record_count, sizeof *n->records);
     n->traces = memory_array(NULL, n->trace_count, sizeof *n->traces);
     n->has_traces = n->trace_count > 0;
-    nccl_parallel(&pool, m->chunk_count, records_scatter_chunk, &s);
+    parallel_for(&pool, m->chunk_count, records_scatter_chunk, &s);
     free(s.next);
     free(s.traces);
 }

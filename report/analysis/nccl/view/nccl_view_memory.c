@@ -109,6 +109,11 @@ SHAPE(nic_shape, nccl_view_nic, false, F(TEXT, host), F(TEXT, trouble), F(TEXT, 
       F(TEXT, waiting_unit), F(NUMBER, seconds), F(NUMBER, received), F(NUMBER, sent), F(NUMBER, peak_received),
       F(NUMBER, peak_sent), F(NUMBER, trouble_amount), F(NUMBER, waiting_amount))
 #undef F
+#define F(kind, name) FIELD(nccl_view_overlap, kind, name)
+SHAPE(overlap_shape, nccl_view_overlap, false, F(TEXT, host), F(TEXT, label), F(TEXT, coll), F(TEXT, others),
+      F(COUNT, size), F(COUNT, calls), F(NUMBER, received), F(NUMBER, sent), F(NUMBER, own_received),
+      F(NUMBER, own_sent), F(FLAG, own_received_at_least), F(FLAG, own_sent_at_least))
+#undef F
 #define F(kind, name) FIELD(nccl_view_unit, kind, name)
 SHAPE(unit_shape, nccl_view_unit, false, F(TEXT, host), F(NUMBER, rank), F(SEVERITY, severity))
 #undef F
@@ -158,9 +163,10 @@ SHAPE(view_shape, nccl_view, false, F(COUNT, recorded_files), F(COUNT, files), F
       F(COUNT, slower), F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape),
       F(COUNT, pairs_left), L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known),
       F(NUMBER, columns_from_s), F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape),
-      L(matrices, matrix_shape), F(COUNT, matrices_left), L(waits, wait_shape), F(COUNT, waits_left), F(COUNT, untied),
-      L(transfers, waiting_shape), F(COUNT, transfers_left), L(adapters, adapter_shape), F(COUNT, adapters_left),
-      F(NUMBER, between_bytes), F(NUMBER, across_bytes), F(FLAG, places_by_adapter))
+      L(overlaps, overlap_shape), F(COUNT, overlaps_left), L(matrices, matrix_shape), F(COUNT, matrices_left),
+      L(waits, wait_shape), F(COUNT, waits_left), F(COUNT, untied), L(transfers, waiting_shape),
+      F(COUNT, transfers_left), L(adapters, adapter_shape), F(COUNT, adapters_left), F(NUMBER, between_bytes),
+      F(NUMBER, across_bytes), F(FLAG, places_by_adapter))
 #undef F
 #undef L
 

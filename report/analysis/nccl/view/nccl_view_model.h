@@ -29,7 +29,8 @@ enum {
     NCCL_VIEW_WAITING = 8,    // ... ranks
     NCCL_VIEW_TRANSFERS = 64, // processes
     NCCL_VIEW_ADAPTERS = 200,
-    NCCL_VIEW_UNITS = 128 // rows of a matrix: a communicator with more ranks is one of hosts
+    NCCL_VIEW_OVERLAPS = 64, // (host, communicator, collective, size)
+    NCCL_VIEW_UNITS = 128    // rows of a matrix: a communicator with more ranks is one of hosts
 };
 
 // An array with its length.
@@ -175,6 +176,14 @@ typedef struct nccl_view_nic { // a host that recordings and logs know
     double seconds, received, sent, peak_received, peak_sent, trouble_amount, waiting_amount;
 } nccl_view_nic;
 
+// What a host's NICs moved while calls of one kind used the network: a share by time where others did, too.
+typedef struct nccl_view_overlap {
+    const char *host, *label, *coll, *others; // label: the communicator's; others: "alone", "shared with 1 other: 50 %"
+    uint64_t size, calls;                     // calls: of which the counters know
+    double received, sent, own_received, own_sent; // bytes; own: of NCCL's transfers; NAN: not read, not told
+    bool own_received_at_least, own_sent_at_least; // lower bounds
+} nccl_view_overlap;
+
 // What transfers of a rank waited for, summed over steps, which overlap.
 typedef struct nccl_view_waiting {
     const char *name, *host;                             // "13 of world", as nccl_view_process
@@ -287,6 +296,8 @@ typedef struct nccl_view {
     double columns_from_s, columns_to_s; // seconds since the first dump
     NCCL_LIST(nccl_view_column) columns;
     NCCL_LIST(nccl_view_nic) nics;
+    NCCL_LIST(nccl_view_overlap) overlaps; // those that moved most; none: when calls were is not known
+    uint64_t overlaps_left;
     NCCL_LIST(nccl_view_matrix) matrices; // none: no operations of proxies were logged
     uint64_t matrices_left;
     NCCL_LIST(nccl_view_wait) waits;        // those with the most waiting first; none: steps were not logged by call

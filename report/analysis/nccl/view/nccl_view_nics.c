@@ -1,10 +1,12 @@
 // NIC counters on the time axis of the logs.
 #include "nccl_view_parts.h"
 
+#include "analysis/nccl/findings/nccl_overlap.h"
 #include "analysis/nccl/logs/nccl_spread.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- NIC counters on the logs' time axis ----
 
@@ -133,6 +135,47 @@ static void nics_add_written(nccl_view_making *m, const nccl_series *s)
     free(all);
 }
 
+// ---- counters joined with calls ----
+
+static int nics_by_bytes(const void *a, const void *b)
+{
+    const nccl_overlap_row *x = a, *y = b;
+    double p = fmax(0, fmax(x->bytes[0], x->bytes[1])), q = fmax(0, fmax(y->bytes[0], y->bytes[1])); // of NAN the other
+    if (p != q) return p > q ? -1 : 1;
+    if (x->host != y->host) return x->host < y->host ? -1 : 1;
+    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
+    int order = strcmp(x->coll, y->coll);
+    return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+static void nics_add_overlaps(nccl_view_making *m, const nccl_counters *c)
+{
+    nccl_view *v = m->v;
+    nccl_overlap o;
+    nccl_overlap_make(&o, c);
+    if (o.count) qsort(o.items, o.count, sizeof *o.items, nics_by_bytes);
+    size_t kept = o.count < NCCL_VIEW_OVERLAPS ? o.count : NCCL_VIEW_OVERLAPS;
+    v->overlaps.items = nccl_view_take(v, kept, sizeof *v->overlaps.items);
+    for (size_t i = 0; i < kept && v->overlaps.items; i++) {
+        const nccl_overlap_row *x = &o.items[i];
+        v->overlaps.items[v->overlaps.count++] =
+            (nccl_view_overlap){.host = nccl_view_text(v, m->n->hosts[x->host].name),
+                                .label = nccl_view_text(v, m->n->communicators[x->communicator].label),
+                                .coll = nccl_view_text(v, x->coll),
+                                .others = nccl_view_text(v, nccl_overlap_say(x).text),
+                                .size = x->size,
+                                .calls = x->calls,
+                                .received = x->bytes[SERIES_IN],
+                                .sent = x->bytes[SERIES_OUT],
+                                .own_received = x->own_bytes[SERIES_IN],
+                                .own_sent = x->own_bytes[SERIES_OUT],
+                                .own_received_at_least = x->own_at_least[SERIES_IN],
+                                .own_sent_at_least = x->own_at_least[SERIES_OUT]};
+    }
+    v->overlaps_left = o.count - v->overlaps.count;
+    nccl_overlap_free(&o);
+}
+
 void nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c)
 {
     nccl_view *v = m->v;
@@ -143,6 +186,7 @@ void nccl_view_add_counters(nccl_view_making *m, const nccl_counters *c)
     v->nics.items = nccl_view_take(v, c->count, sizeof *v->nics.items);
     for (size_t i = 0; i < c->count; i++)
         nics_add(m, c, &c->hosts[i]);
+    nics_add_overlaps(m, c);
     if (!c->count || !s) return;
     v->columns_from_s = 0;
     v->columns_to_s = fmax((double)(v->last_dump_us - v->first_dump_us) / 1e6, 1e-6);

@@ -191,7 +191,7 @@ static void job_regions_add_table(const job_view *v, document *doc)
                                            {"calls", TABLE_NUMBER, 0},
                                            {"declared bytes", TABLE_NUMBER, 0}};
     const job_report *job = v->job;
-    size_t shown = job->region_time_count < SHOWN_REGIONS ? job->region_time_count : SHOWN_REGIONS, rows = shown;
+    size_t shown = job->region_time_count < SHOWN_REGIONS ? job->region_time_count : SHOWN_REGIONS;
     size_t width = sizeof columns / sizeof *columns - 1; // without bytes
     double threads = job_region_threads(job), outside = threads;
     for (size_t i = 0; i < job->region_time_count; i++) {
@@ -213,7 +213,6 @@ static void job_regions_add_table(const job_view *v, document *doc)
                              arena_text(v->memory, job_view_percent(outside / threads).text), "", ""};
         for (size_t k = 0; k < width; k++)
             sheet_text(&t, row[k]);
-        rows++;
     }
     const char *question = shown < job->region_time_count
                                ? arena_format(v->memory, "the first %zu of %zu, by name", shown, job->region_time_count)
