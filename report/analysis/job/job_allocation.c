@@ -151,7 +151,7 @@ static job_efficiency job_memory_efficiency(const job_report *r)
         if (lane->high / of <= e.used / e.of) continue;
         e.used = lane->high;
         e.upper_bound = lane->upper_bound;
-        e.lower_bound = node->memory_by == JOB_BY_PARTS && lane->lower_bound;
+        e.lower_bound = (node->memory_by == JOB_BY_PARTS || node->memory_by == JOB_BY_GROUP) && lane->lower_bound;
         e.by = node->memory_by;
         e.of = of;
         e.node = i;

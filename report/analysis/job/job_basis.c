@@ -108,6 +108,7 @@ static job_scope job_choose_memory(job_report *r, size_t index)
     job_lane *group = of[JOB_SCOPE_GROUP], *parts = of[JOB_SCOPE_PARTS], *resident = of[JOB_SCOPE_JOB];
     if (job_lane_is_known(group) && (job_limit_binds(more) || more->group_is_own)) {
         node->memory_by = JOB_BY_GROUP;
+        group->lower_bound |= more->group_peak > 1.01 * more->group_high; // more between the readings, by the kernel
         return JOB_SCOPE_GROUP;
     }
     if (job_lane_is_known(parts) && (!job_lane_is_known(resident) || parts->known_s >= 0.5 * resident->known_s)) {

@@ -84,6 +84,8 @@ static const struct {
     {"user", "recorder", "late", OTHER_LATE, 1},
     {"self", "*", "cpu_time", OTHER_RECORDER, 1},
     {"cgroup", "*", "memory_limit", OTHER_LIMIT, 1},
+    {"cgroup", "*", "memory_current", OTHER_GROUP_NOW, 1},
+    {"cgroup", "*", "memory_peak", OTHER_GROUP_PEAK, 1},
     {"memory", "*", "MemTotal", OTHER_TOTAL, 1},
     {"cgroup", "*", "cpuset_cpus", OTHER_CPUSET, 1},
     {"cgroup", "*", "cpu_quota", OTHER_QUOTA, 1},

@@ -464,6 +464,14 @@ static void job_add_other(job_report *r, followed *f, const netprof_delta *delta
     case OTHER_LIMIT:
         if (there) more->memory_limit = fmin(more->memory_limit, now);
         break;
+    case OTHER_GROUP_NOW:
+        if (there) more->group_high = fmax(more->group_high, now);
+        break;
+    case OTHER_GROUP_PEAK:
+        // Only where it rose: else it is from before the recording.
+        if (there && delta->before_status[k] == NETPROF_STATUS_OK && delta->after[k] > delta->before[k])
+            more->group_peak = fmax(more->group_peak, now);
+        break;
     case OTHER_UNSEEN: more->unseen += (double)counted; break;
     case OTHER_WAITED: job_add_wait(run, delta, k); break;
     default: break;

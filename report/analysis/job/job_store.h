@@ -82,8 +82,10 @@ typedef struct job_node_reader {
     double memory_limit, memory_total, cpus;
     double cpuset, quota, period, affinity, scheduler_cpus, scheduler_memory; // NAN unknown
     double power_limit;                                                       // W of all packages together; NAN unknown
-    double unseen;      // processes that ended and whose last use nobody accounted for
-    double waited_s;    // that the job's threads waited for a CPU; NAN unknown
+    double group_high, group_peak; // bytes of the control group, page cache and all: the most at a reading; the most
+                                   // between two readings; 0: none known
+    double unseen;                 // processes that ended and whose last use nobody accounted for
+    double waited_s;               // that the job's threads waited for a CPU; NAN unknown
     double others_wait; // share of the time that threads of others than the job waited for one; 0: no finding
     job_stretch *runs;  // stb_ds; of each run of it
     uint64_t recorder_ns;

@@ -16,6 +16,8 @@ typedef enum other {
     OTHER_LATE,        // ns
     OTHER_RECORDER,    // CPU time of it, ns
     OTHER_LIMIT,       // of the control group's memory
+    OTHER_GROUP_NOW,   // memory of the control group, the page cache with it
+    OTHER_GROUP_PEAK,  // the most of that since the group began, between readings as well
     OTHER_TOTAL,       // memory of the node
     OTHER_CPUSET,      // CPUs of the job
     OTHER_QUOTA,       // CPU time that it may use in each ...

@@ -19,6 +19,7 @@ enum { SECONDS = 100 };
 typedef struct accounts {
     double group_cpu, process_cpu, clock_cpu; // CPUs busy
     double group_memory, inactive, parts, resident;
+    double group_peak[2];                                     // the most of the group before and after second 50
     const char *group, *cpu_group, *id, *scheduler, *used_us; // used_us: of the command, by the kernel
     bool given;
 } accounts;
@@ -50,6 +51,7 @@ static job_report report_of(const accounts *a)
         if (a->parts > 0) node_set(&f, "job", "memory_proportional", a->parts);
         if (a->group) node_set(&f, a->group, "memory_current", a->group_memory + a->inactive);
         if (a->group) node_set(&f, a->group, "memory_file_inactive", a->inactive);
+        if (a->group) node_set(&f, a->group, "memory_peak", a->group_peak[t > 50]);
         if (a->group) node_status(&f, a->group, "memory_limit", NETPROF_STATUS_ABSENT);
         node_take(&f, t);
         node_add(&f, "job", "cpu_user", a->process_cpu * 1e6);
@@ -174,6 +176,37 @@ static void memory_by_the_best_account(void **state)
     }
 }
 
+// The kernel keeps the group's most between readings, too, which counts where it was reached while it was recorded.
+static void memory_between_readings_is_at_least(void **state)
+{
+    static const struct {
+        double peak[2];
+        bool at_least;
+    } rows[] = {
+        {{6.6 * GIB, 6.6 * GIB}, false},  // as read
+        {{6.6 * GIB, 6.66 * GIB}, false}, // 0.9 % more
+        {{6.6 * GIB, 6.68 * GIB}, true},  // 1.2 % more
+        {{9 * GIB, 9 * GIB}, false},      // before the recording
+        {{9 * GIB, 9.1 * GIB}, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        job_report job = report_of(&(accounts){.group_cpu = 3,
+                                               .process_cpu = 3,
+                                               .group = "/slurm/uid_0/job_99",
+                                               .group_memory = 1.6 * GIB,
+                                               .inactive = 5 * GIB,
+                                               .group_peak = {rows[i].peak[0], rows[i].peak[1]},
+                                               .resident = 8 * GIB});
+        const job_efficiency *e = &job.efficiency[JOB_EFFICIENCY_MEMORY];
+        assert_int_equal(e->by, JOB_BY_GROUP);
+        assert_true(fabs(e->used - 1.6 * GIB) < 1);
+        if (e->lower_bound != rows[i].at_least) fail_msg("row %zu", i);
+        assert_false(e->upper_bound);
+        job_report_free(&job);
+    }
+}
+
 // 24 forked processes of 1.5 GiB, all of it shared, on a node of 16 GiB: no fact, and no finding.
 static void resident_sizes_accuse_nobody(void **state)
 {
@@ -198,7 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(cpu_time_of_the_control_group),       TEST(a_group_without_its_processes),
         TEST(what_ended_unseen_makes_it_at_least), TEST(memory_by_the_best_account),
-        TEST(resident_sizes_accuse_nobody),
+        TEST(memory_between_readings_is_at_least), TEST(resident_sizes_accuse_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
