@@ -210,7 +210,7 @@ static void put_bucket(fake_message *m, unsigned side, uint32_t low, uint32_t hi
 
 static void put_groups(fake_message *m, const fake_driver *d)
 {
-    size_t group = begin_nest(m, 0x8004); /* eth-mac */
+    size_t group = begin_nest(m, 0x8004), nest; /* eth-mac */
     put_u32(m, 2, 1);
     put_u32(m, 3, 17);
     put_stat(m, 0, d->base);
@@ -228,6 +228,10 @@ static void put_groups(fake_message *m, const fake_driver *d)
     put_bucket(m, 5, 65, 127, d->base + 101);
     put_bucket(m, 5, 1519, 0, d->base + 102);
     put_bucket(m, 6, 64, 64, d->base + 103);
+    nest = begin_nest(m, 0x8000 | 5); /* a bucket without a value */
+    put_u32(m, 7, 128);
+    put_u32(m, 8, 255);
+    end_nest(m, nest);
     end_nest(m, group);
 }
 
@@ -563,6 +567,7 @@ static void test_standard_groups(void **state)
     assert_status(&s, "eth0", "eth-mac/FramesReceivedOK", -1); /* missing is not 0 */
     assert_value(&s, "eth0", "rmon/rx_etherStatsPkts64to64Octets", 1100);
     assert_value(&s, "eth0", "rmon/rx_etherStatsPkts65to127Octets", 1101);
+    assert_status(&s, "eth0", "rmon/rx_etherStatsPkts128to255Octets", -1);
     assert_value(&s, "eth0", "rmon/rx_etherStatsPkts1519toMaxOctets", 1102);
     assert_value(&s, "eth0", "rmon/tx_etherStatsPkts64to64Octets", 1103);
     assert_value(&s, "eth0", "pause/tx_pause_frames", 1200);

@@ -669,6 +669,34 @@ static netprof_err write_step_os(void)
     return failed;
 }
 
+// Whichever call fails: no success is told of a file that is not there.
+static void files_saved_with_failing_calls(void **state)
+{
+    (void)state;
+    char *path = strdup(tree_path(tree, "files/saved.netprof"));
+    struct stat st;
+    netprof_err failed;
+    long n = 0;
+    do {
+        netprof_error error = NETPROF_ZERO;
+        assert_true(++n < 100);
+        unlink(path);
+        os_fail_at = n;
+        os_errno = EIO;
+        failed = netprof_save_file(path, made, COUNT(made), &error);
+        int reached = os_fail_at == 0;
+        calm();
+        assert_true(!failed || failed == NETPROF_ERR_IO);
+        assert_int_equal(error.code, failed);
+        assert_int_equal(stat(path, &st) == 0, !failed);
+        if (!reached) break;
+    } while (1);
+    assert_int_equal(failed, NETPROF_OK);
+    assert_true(n > 4); // it is opened, written, kept on the disk and named
+    unlink(path);
+    free(path);
+}
+
 static void files_with_failing_calls(void **state)
 {
     (void)state;
@@ -898,19 +926,13 @@ static int tear_down(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_and_take_without_memory),
-        cmocka_unit_test(hotplug_without_memory),
-        cmocka_unit_test(add_without_memory),
-        cmocka_unit_test(diff_and_copy_without_memory),
-        cmocka_unit_test(build_without_memory),
-        cmocka_unit_test(files_without_memory),
-        cmocka_unit_test(regions_without_memory),
-        cmocka_unit_test(files_with_failing_calls),
-        cmocka_unit_test(measuring_with_failing_calls),
-        cmocka_unit_test(taking_with_failing_calls),
-        cmocka_unit_test(short_reads),
-        cmocka_unit_test(links_with_failing_calls),
-        cmocka_unit_test(allocators_are_kept_apart),
+        cmocka_unit_test(open_and_take_without_memory), cmocka_unit_test(hotplug_without_memory),
+        cmocka_unit_test(add_without_memory),           cmocka_unit_test(diff_and_copy_without_memory),
+        cmocka_unit_test(build_without_memory),         cmocka_unit_test(files_without_memory),
+        cmocka_unit_test(regions_without_memory),       cmocka_unit_test(files_saved_with_failing_calls),
+        cmocka_unit_test(files_with_failing_calls),     cmocka_unit_test(measuring_with_failing_calls),
+        cmocka_unit_test(taking_with_failing_calls),    cmocka_unit_test(short_reads),
+        cmocka_unit_test(links_with_failing_calls),     cmocka_unit_test(allocators_are_kept_apart),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -2138,6 +2138,7 @@ static void arguments(void **state)
     assert_int_equal(netprof_writer_open(&writer, NULL, 0, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open(&writer, "", 0, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open_fn(&writer, NULL, NULL, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_writer_open_fn(NULL, sink_write, &file, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open_fn(&writer, sink_write, &file, NULL), NETPROF_OK);
     assert_int_equal(netprof_write_snapshot(writer, NULL, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_write_snapshot(writer, &none, NULL), NETPROF_ERR_ARG);

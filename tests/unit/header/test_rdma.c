@@ -64,6 +64,9 @@ static void facts_and_states_of_a_port(void **state)
     tree_write("sys/class/infiniband/mlx5_0/device/numa_node", "1\n");
     tree_write("sys/class/infiniband/mlx5_0/device/uevent", "DRIVER=mlx5_core\nPCI_SLOT_NAME=0000:a1:00.0\n");
     tree_write("sys/class/infiniband/mlx5_0/device/current_link_width", "16\n");
+    tree_link("../../../../bus/pci/drivers/mlx5_core", "sys/class/infiniband/mlx5_0/device/driver");
+    tree_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+    tree_write("sys/class/infiniband/mlx5_0/hw_rev", "0\n");
     tree_write(PORT "gid_attrs/ndevs/0", "ib0\n");
     np = tree_open("rdma", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
@@ -78,6 +81,9 @@ static void facts_and_states_of_a_port(void **state)
     assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "hca_type"), "MT4123");
     assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "board_id"), "MT_0000000223");
     assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "node_guid"), "0c42:a103:0065:5b3a");
+    assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "node_type"), "1: CA");
+    assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "hw_rev"), "0");
+    assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "driver"), "mlx5_core");
     assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "numa_node"), "1");
     assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "pci"), "0000:a1:00.0");
     assert_string_equal(tree_fact(s.schema, "mlx5_0/1", "pci_width"), "16");

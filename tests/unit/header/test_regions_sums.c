@@ -678,6 +678,7 @@ static void test_adoption_with_faults(void **state)
 {
     netprof_place nowhere = {NULL}, here;
     netprof_regions r;
+    int i;
     (void)state;
     netprof_adopt_end();
     NETPROF_BEGIN("main");
@@ -693,14 +694,23 @@ static void test_adoption_with_faults(void **state)
     NETPROF_BEGIN("top");
     NETPROF_END("top");
     netprof_adopt_end();
+    NETPROF_BEGIN("after");
+    netprof_adopt(here);
+    for (i = 0; i < 2 * NETPROF_MAX_DEPTH; i++)
+        NETPROF_BEGIN("deep"); /* none of them is ended */
+    netprof_adopt_end();
+    netprof_bytes(6);
+    NETPROF_END("after");
     r = take();
+    assert_int_equal(stat_of(&r, "after")->bytes, 6);
+    assert_int_equal(stat_of(&r, "after")->calls, 1);
     assert_int_equal(netprof__this_thread->depth, 0);
     assert_int_equal(stat_of(&r, "left open")->aborted, 1);
     assert_int_equal(stat_of(&r, "left open")->inclusive_ns, 4);
     assert_string_equal(parent_of(&r, stat_of(&r, "left open"))->region, "main");
     assert_null(parent_of(&r, stat_of(&r, "top")));
     assert_int_equal(stat_of(&r, "main")->calls, 1);
-    assert_int_equal(r.mismatched, 2);
+    assert_int_equal(r.mismatched, 2 + NETPROF_MAX_DEPTH - 2); /* "deep", but for what was too deep */
     netprof_regions_free(&r);
 }
 

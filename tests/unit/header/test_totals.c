@@ -291,8 +291,12 @@ static void table_of_regions(void **state)
         stat_of(1, 2, 1, "halo", 10, 1000000, 1000000),
         stat_of(2, 0, 1, "a", 1, 10, 10),
         stat_of(2, 1, 0, "b", 1, 10, 10),
+        stat_of(3, 0, 1, "leaf", 1, 10, 10), /* its parents come after it */
+        stat_of(3, 1, 2, "twig", 1, 20, 10),
+        stat_of(3, 2, UINT32_MAX, "tree", 1, 30, 10),
     };
     netprof_regions r;
+    const char *tree, *twig, *leaf;
     static struct text t;
     (void)state;
     memset(&r, 0, sizeof r);
@@ -327,6 +331,13 @@ static void table_of_regions(void **state)
     assert_int_equal(netprof_print_to(keep, &t, NULL, &r, NULL), NETPROF_OK);
     assert_non_null(strstr(t.data, "\n  b "));
     assert_non_null(strstr(t.data, "\n    a "));
+    r.count = 10;
+    memset(&t, 0, sizeof t);
+    assert_int_equal(netprof_print_to(keep, &t, NULL, &r, NULL), NETPROF_OK);
+    tree = strstr(t.data, "\n  tree ");
+    twig = strstr(t.data, "\n    twig ");
+    leaf = strstr(t.data, "\n      leaf ");
+    assert_true(tree && twig && leaf && tree < twig && twig < leaf);
 }
 
 // ---- the meter and the benchmark ----
