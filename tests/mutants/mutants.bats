@@ -268,3 +268,25 @@ refute_same() {
     cat gone
     [ ! -s gone ]
 }
+
+@test "what nobody could see is no fault: exchanged arguments of an equality, more memory than is needed" {
+    cat >c.c <<'EOF'
+int f(const char *a, const char *b)
+{
+    char *p = calloc(a, b);
+    if (strcmp(a, b) == 0) return fmin(p, a);
+    return strcmp(a, b) < 0;
+}
+EOF
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$NETPROF_TEST_TOP/tests/mutants run python3 -c '
+import sites
+for s in sites.sites_of("c.c", open("c.c").read()):
+    print(s.line, s.kind, s.after)'
+    printf '%s\n' "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *'5 argument return strcmp(b, a) < 0;'* ]]
+    [[ $output == *'3 argument char *p = calloc(b, a);'* ]]
+    [[ $output != *'calloc(a + 1'* && $output != *'calloc(a, b + 1'* ]]
+    [[ $output != *'strcmp(b, a) =='* && $output != *'fmin(a, p)'* ]]
+    [[ $output == *'4 argument if (strcmp(a + 1, b) == 0) return fmin(p, a);'* ]]
+}

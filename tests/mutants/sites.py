@@ -19,6 +19,11 @@ ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="
 CONTROL = {"if", "while", "for", "switch"}
 ENDS = {",", ";", "?", ":", "return", "else", "do", "case", "goto"}
 PAIRS = {")": "(", "]": "[", "}": "{"}
+# Changes of calls of these that nobody could see: arguments whose order does not matter (of those that compare, where only
+# equality is asked), and more memory than is needed.
+ANY_ORDER = {"fmin", "fmax", "sum_capped"}
+EQUALITY = {"strcmp", "memcmp", "strcasecmp"}
+MEMORY = re.compile(r"\w*([mcz]alloc|memory_calloc|memory_malloc)$")
 
 
 class Site:
@@ -201,13 +206,19 @@ class Body:
                     continue
                 start, stop = self.span(first, last)
                 old = self.written(first, last, {})
-                if self.sign(first) != "&":
+                if self.sign(first) != "&" and not MEMORY.match(sign):
                     yield Site("argument", start, stop, f"({self.brace(self.text[start:stop])}) + NETPROF_MUTANT({{n}})",
                                start, old, f"{old} + 1")
                 if k + 1 < len(spans) and spans[k + 1][1] >= spans[k + 1][0] and self.sign(i - 1) not in ("->", "."):
                     other = self.written(*spans[k + 1], {})
-                    if old != other:  # the call as a whole: of two types in ?: one would become the other
+                    if old != other and not self.any_order(i, end):  # the call as a whole: of two types in ?: one would become the other
                         yield self.exchanged(i, end, spans[k], spans[k + 1], old, other)
+
+    def any_order(self, name, end):
+        """The two arguments may be exchanged for nothing."""
+        if self.sign(name) in EQUALITY:
+            return self.sign(name - 1) == "!" or (self.sign(end + 1) in ("==", "!=") and self.sign(end + 2) == "0")
+        return self.sign(name) in ANY_ORDER
 
     def exchanged(self, first, last, one, two, old, other):
         """A call with two of its arguments exchanged."""
