@@ -139,6 +139,37 @@ static void one_job_has_the_rest(void **state)
     tree_remove(tree);
 }
 
+// Directories and files, each once more than the first: what is in a directory, and a file that is named beside it.
+static void several_paths(void **state)
+{
+    char *first = tree_make(), *second = tree_make();
+    job_list l = {.count = 0};
+    (void)state;
+    record(first, &files[0]);
+    record(first, &files[1]);
+    record(second, &files[4]);
+    record(second, &files[5]);
+    tree_write(second, "x.phases", "1763643720 work\n");
+    char *alone = strdup(tree_path(second, "f.netprof")), *marks = strdup(tree_path(second, "x.phases"));
+    const char *const paths[] = {first, alone, marks};
+    job_list_read(&l, paths, COUNT(paths));
+    char *names = job_list_names(&l);
+    assert_string_equal(names, "9; 10; 20_2");
+    assert_int_equal(l.files.count, 4);
+    assert_int_equal(l.count, 3);
+    for (size_t i = 0; i < l.count; i++) { // its file, and the marks of all
+        assert_int_equal(arrlenu(l.items[i].paths), 2);
+        assert_string_equal(l.items[i].paths[1], marks);
+    }
+    assert_string_equal(l.items[2].paths[0], alone);
+    free(names);
+    job_list_free(&l);
+    free(alone);
+    free(marks);
+    tree_remove(first);
+    tree_remove(second);
+}
+
 static void many_are_named_in_short(void **state)
 {
     char *tree = tree_make();
@@ -166,9 +197,8 @@ static void many_are_named_in_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_in_order),
-        cmocka_unit_test(names_choose),
-        cmocka_unit_test(one_job_has_the_rest),
+        cmocka_unit_test(jobs_in_order),           cmocka_unit_test(names_choose),
+        cmocka_unit_test(one_job_has_the_rest),    cmocka_unit_test(several_paths),
         cmocka_unit_test(many_are_named_in_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
