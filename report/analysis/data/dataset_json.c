@@ -512,16 +512,33 @@ static const char *json_fault_of(json_object *entry, reading *r)
     return NULL;
 }
 
-// Where the list begins: at the document's '[', or behind "counters".
+// Does this key stand here? A value of the same text has no colon behind it.
+static bool json_is_key(const dataset_input *in, size_t at, const char *key)
+{
+    size_t length = strlen(key);
+    if (in->size - at < length || memcmp(in->data + at, key, length) != 0) return false;
+    for (at += length; at < in->size && in->data[at] && strchr(" \t\r\n", in->data[at]);)
+        at++;
+    return at < in->size && in->data[at] == ':';
+}
+
+// Where the list begins: at the document's '[', or behind the outermost object's "counters".
 static size_t json_list_begin(const dataset_input *in)
 {
     static const char key[] = "\"counters\"";
-    size_t at = 0;
+    size_t at = 0, depth = 0;
+    bool quoted = false;
     while (at < in->size && in->data[at] && strchr(" \t\r\n", in->data[at]))
         at++;
     if (at == in->size || in->data[at] == '[') return at;
-    for (size_t i = at; i + sizeof key <= in->size; i++)
-        if (memcmp(in->data + i, key, sizeof key - 1) == 0) return i + sizeof key - 1;
+    for (size_t i = at; i < in->size; i++) {
+        char c = in->data[i];
+        if (!quoted && depth == 1 && json_is_key(in, i, key)) return i + sizeof key - 1;
+        if (c == '\\' && quoted) i++;
+        if (c == '"') quoted = !quoted;
+        if (!quoted && (c == '{' || c == '[')) depth++;
+        if (!quoted && (c == '}' || c == ']')) depth--;
+    }
     return at;
 }
 
