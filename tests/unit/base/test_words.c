@@ -9,6 +9,7 @@
 #include "analysis/base/words.h"
 
 #include <math.h>
+#include <string.h>
 
 static void three_digits(void **state)
 {
@@ -217,6 +218,150 @@ static void typography(void **state)
     assert_null(words_ascii('x'));
 }
 
+// Limits of what is chosen, each at both sides: digits, prefixes, units.
+static void limits(void **state)
+{
+    (void)state;
+    assert_string_equal(words_number(99.94).text, "99.9");
+    assert_string_equal(words_number(99.95).text, "100");
+    assert_string_equal(words_number(9.994).text, "9.99");
+    assert_string_equal(words_number(9.995).text, "10.0");
+    assert_string_equal(words_number(0.99949).text, "0.999");
+    assert_string_equal(words_number(0.9995).text, "1.00");
+    assert_string_equal(words_number(0.09994).text, "0.0999");
+    assert_string_equal(words_number(0.00123).text, "0.00123");
+    assert_string_equal(words_number(0.000123).text, "0.000123");
+    assert_string_equal(words_number(-12345.6).text, "-12346");
+    assert_string_equal(words_number(INFINITY).text, "\u221e");
+    assert_string_equal(words_count(999499).text, "999 k");
+    assert_string_equal(words_count(999500).text, "1.00 M");
+    assert_string_equal(words_count(1e24).text, "1000 Z"); // no prefix after that
+    assert_string_equal(words_count(-100000).text, "-100 k");
+    assert_string_equal(words_quantity(999.4, "B").text, "999 B");
+    assert_string_equal(words_quantity(1e3, "B").text, "1.00 kB");
+    assert_string_equal(words_quantity(1e6, "B").text, "1.00 MB");
+    assert_string_equal(words_quantity(1e9, "B").text, "1.00 GB");
+    assert_string_equal(words_quantity(1e12, "B").text, "1.00 TB");
+    assert_string_equal(words_quantity(1e15, "B").text, "1.00 PB");
+    assert_string_equal(words_quantity(1e18, "B").text, "1.00 EB");
+    assert_string_equal(words_quantity(1e21, "B").text, "1.00 ZB");
+    assert_string_equal(words_quantity(12345, "").text, "12345"); // without a unit: a count
+    assert_string_equal(words_quantity(INFINITY, "B").text, "\u221e");
+    assert_string_equal(words_energy(359999).text, "360 kJ");
+    assert_string_equal(words_energy(360000).text, "100 Wh");
+    assert_string_equal(words_energy(-720000).text, "-200 Wh");
+    assert_string_equal(words_energy(12.5).text, "12.5 J");
+    assert_string_equal(words_link_speed(999).text, "999 b/s");
+    assert_string_equal(words_link_speed(1000).text, "1 kb/s");
+    assert_string_equal(words_link_speed(0).text, "0 b/s");
+    assert_string_equal(words_link_speed(1e27).text, "1e+06 Zb/s");
+    assert_string_equal(words_link_speed(NAN).text, WORDS_UNKNOWN);
+    assert_string_equal(words_binary(0).text, "0 B");
+    assert_string_equal(words_binary(1023).text, "1023 B");
+    assert_string_equal(words_binary(1024).text, "1 KiB");
+    assert_string_equal(words_binary(1024.0 * 1024 * 1024).text, "1 GiB");
+    assert_string_equal(words_binary(ldexp(1, 40)).text, "1 TiB");
+    assert_string_equal(words_binary(ldexp(1, 50)).text, "1 PiB");
+    assert_string_equal(words_binary(ldexp(1, 60)).text, "1 EiB");
+    assert_string_equal(words_binary(ldexp(1, 72)).text, "4096 EiB"); // no prefix after that
+    assert_string_equal(words_binary(NAN).text, WORDS_UNKNOWN);
+}
+
+static void limits_of_time(void **state)
+{
+    (void)state;
+    assert_string_equal(words_duration(119.49).text, "119 s");
+    assert_string_equal(words_duration(119.5).text, "2 min 00 s");
+    assert_string_equal(words_duration(3599.49).text, "59 min 59 s");
+    assert_string_equal(words_duration(3599.5).text, "1 h 00 min");
+    assert_string_equal(words_duration(-7500).text, "-2 h 05 min");
+    assert_string_equal(words_duration(0.9995).text, "1.00 s");
+    assert_string_equal(words_duration(0.9994).text, "999 ms");
+    assert_string_equal(words_duration(0.99951e-3).text, "1.00 ms");
+    assert_string_equal(words_duration(0.9994e-3).text, "999 " WORDS_MICRO "s");
+    assert_string_equal(words_duration(0.99951e-6).text, "1.00 " WORDS_MICRO "s");
+    assert_string_equal(words_duration(0.9994e-6).text, "999 ns");
+    assert_string_equal(words_duration(INFINITY).text, "\u221e");
+    assert_string_equal(words_cpu_time(0.9994).text, "999 CPU ms");
+    assert_string_equal(words_cpu_time(0.9995).text, "1.00 CPU s");
+    assert_string_equal(words_cpu_time(-0.0432).text, "-43.2 CPU ms");
+    assert_string_equal(words_cpu_time(-72000).text, "-20 CPU h");
+    assert_string_equal(words_cpu_time(NAN).text, WORDS_UNKNOWN);
+    assert_string_equal(words_moment(0.05, 0.099).text, "0.0500 s");
+    assert_string_equal(words_moment(0.05, 0.1).text, "0.050 s");
+    assert_string_equal(words_moment(0.5, 0.99).text, "0.500 s");
+    assert_string_equal(words_moment(0.5, 1).text, "0.5 s");
+    assert_string_equal(words_moment(9.25, 9.99).text, "9.2 s");
+    assert_string_equal(words_moment(9.25, 10).text, "0:09");
+    assert_string_equal(words_moment(3599, 3659).text, "59:59");
+    assert_string_equal(words_moment(3599, 3660).text, "0:59:59");
+    assert_string_equal(words_moment(-0.5, 100).text, "-0:01");
+    assert_string_equal(words_moment(-0.4, 100).text, "0:00");
+    assert_string_equal(words_moment(NAN, 100).text, WORDS_UNKNOWN);
+    assert_string_equal(words_time(1).text, "1970-01-01 00:00:00 UTC");
+    assert_string_equal(words_time(-1).text, "unknown time");
+    assert_string_equal(words_utc(1746204071662953620, 9).text, "2025-05-02 16:41:11.662953620");
+    assert_string_equal(words_utc(1746204071662953620, 12).text, "2025-05-02 16:41:11.662953620");
+    assert_string_equal(words_utc(1746204071062953620, 3).text, "2025-05-02 16:41:11.062"); // zeros in front
+    assert_string_equal(words_utc(-1000000000, 1).text, "1969-12-31 23:59:59.0");
+}
+
+static void bounds(void **state)
+{
+    (void)state;
+    assert_string_equal(words_at_most(true, words_count(7)).text, "\u2264 7");
+    assert_string_equal(words_at_most(false, words_count(7)).text, "7");
+    assert_string_equal(words_grouped(999999, false).text, "999 999");
+    assert_string_equal(words_grouped(12, true).text, "-12");
+    assert_string_equal(words_grouped(123456789, true).text, "-123 456 789");
+    assert_string_equal(words_integer(-1).text, "-1");
+    assert_string_equal(words_integer(INT64_MAX).text, "9223372036854775807");
+    assert_string_equal(words_fixed(-0.0, 2).text, "0");
+    assert_string_equal(words_fixed(1, 2).text, "1.00");
+    assert_string_equal(words_fixed(0.0051, 2).text, "0.01");
+    assert_string_equal(words_fixed(-INFINITY, 2).text, "-\u221e");
+    assert_string_equal(words_scientific(NAN).text, WORDS_UNKNOWN);
+    assert_string_equal(words_whole(INFINITY).text, "\u221e");
+    assert_string_equal(words_power(INFINITY).text, "\u221e");
+    assert_string_equal(words_power(2e10).text, "2e10");
+    assert_string_equal(words_volume(1, "bus").text, "1 bus");
+    assert_string_equal(words_volume(1, "classes").text, "1 classe"); // by the plain rule of a final s
+    assert_string_equal(words_volume(1, "miss").text, "1 miss");
+    assert_string_equal(words_volume(12, "B").text, "12 B");
+    assert_string_equal(words_amount(5, "B").text, "5 B");
+    assert_string_equal(words_ascii(0x2013), "-");
+    assert_string_equal(words_ascii(0x221e), "infinity");
+    assert_string_equal(words_ascii(0x2264), "<=");
+}
+
+// By whole words, and none at the end that wants another one.
+static void what_fits(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t room;
+        const char *kept;
+    } rows[] = {{"short", 5, "short"},
+                {"short", 80, "short"},
+                {"one two six four", 15, "one two six"}, // with room for more of the next one
+                {"one two six four", 16, "one two six four"},
+                {"one two six four", 11, "one two six"},
+                {"one two six four", 10, ""},                     // less than eight letters tell nothing
+                {"packets lost of the link", 23, "packets lost"}, // not "of the"
+                {"packets lost, and more", 15, "packets"},        // nor what a comma follows
+                {"packets lost (again)", 14, "packets lost"},
+                {"seven ten twelve", 10, "seven ten"},
+                {"a word", 4, ""},
+                {"unbreakable-text", 10, ""},
+                {"the of and to in on at", 14, ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t n = words_fitting(rows[i].text, rows[i].room);
+        if (n != strlen(rows[i].kept) || memcmp(rows[i].text, rows[i].kept, n) != 0)
+            fail_msg("%s: %.*s", rows[i].text, (int)n, rows[i].text);
+    }
+}
+
 // A name that is too long ends with a whole letter.
 static void text_is_cut_between_letters(void **state)
 {
@@ -232,11 +377,13 @@ static void text_is_cut_between_letters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(three_digits), cmocka_unit_test(fixed_decimals),
-                                       cmocka_unit_test(counts),       cmocka_unit_test(one_and_many),
-                                       cmocka_unit_test(shares),       cmocka_unit_test(quantities),
-                                       cmocka_unit_test(volumes),      cmocka_unit_test(durations),
-                                       cmocka_unit_test(moments),      cmocka_unit_test(text_is_cut_between_letters),
-                                       cmocka_unit_test(typography)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(three_digits),   cmocka_unit_test(fixed_decimals),
+                                       cmocka_unit_test(counts),         cmocka_unit_test(one_and_many),
+                                       cmocka_unit_test(shares),         cmocka_unit_test(quantities),
+                                       cmocka_unit_test(volumes),        cmocka_unit_test(durations),
+                                       cmocka_unit_test(moments),        cmocka_unit_test(text_is_cut_between_letters),
+                                       cmocka_unit_test(typography),     cmocka_unit_test(limits),
+                                       cmocka_unit_test(limits_of_time), cmocka_unit_test(bounds),
+                                       cmocka_unit_test(what_fits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
