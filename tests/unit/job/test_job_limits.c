@@ -52,7 +52,7 @@ static void expect_findings(scene *s, const char *expected)
     for (size_t i = had; i < s->r.finding_count; i++) {
         job_finding *x = &s->r.findings[i];
         size_t n = strlen(text);
-        snprintf(text + n, sizeof text - n, "%s %s: %.4g/%.4g %s, %s of %zu, %s from %g to %g\n%s\n%s\n",
+        snprintf(text + n, sizeof text - n, "%s %s: %.3g/%.3g %s, %s of %zu, %s from %g to %g\n%s\n%s\n",
                  severity_name(x->severity), x->rule, x->value, x->threshold, x->unit,
                  x->node == JOB_NONE ? "none" : s->r.nodes[x->node].name, x->nodes,
                  x->meter == JOB_METERS ? "" : job_meter_of(x->meter)->name, x->from_s, x->to_s, x->claim, x->title);
@@ -76,7 +76,7 @@ static void cpus_that_were_hardly_used(void **state)
     } rows[] = {
         {12.8, 300, ""},
         {12.7, 300,
-         "info cpu-low: 0.7937/0.8 of the CPUs, none of 3, cpu from 0 to 300\n"
+         "info cpu-low: 0.794/0.8 of the CPUs, none of 3, cpu from 0 to 300\n"
          "the job used 12.7 of 16 CPUs a node in the mean (79.4 %)\nThe job used 79.4 % of the CPUs\n"},
         {10.4, 300,
          "info cpu-low: 0.65/0.8 of the CPUs, none of 3, cpu from 0 to 300\n"
@@ -86,7 +86,7 @@ static void cpus_that_were_hardly_used(void **state)
          "the job used 10 of 16 CPUs a node in the mean (62.5 %)\nThe job used 62.5 % of the CPUs\n"},
         {10, 299.9, ""}, // too short
         {0.5, 400,
-         "watch cpu-low: 0.03125/0.65 of the CPUs, none of 3, cpu from 0 to 400\n"
+         "watch cpu-low: 0.0312/0.65 of the CPUs, none of 3, cpu from 0 to 400\n"
          "the job used 0.500 of 16 CPUs a node in the mean (3.12 %)\nThe job used 3.12 % of the CPUs\n"},
     };
     (void)state;
@@ -133,10 +133,10 @@ static void gpus_that_were_idle(void **state)
     job_use *gpu = use_of(&s, JOB_GPU_BUSY, 0.25, 1);
     expect_findings(&s, "");
     gpu->mean = 0.1875;
-    static const char watched[] = "watch gpu-idle: 0.1875/0.25 of the time, none of 3, gpu_busy from 0 to 300\n"
+    static const char watched[] = "watch gpu-idle: 0.188/0.25 of the time, none of 3, gpu_busy from 0 to 300\n"
                                   "the GPUs were busy 18.8 % of the time in the mean\n"
                                   "The GPUs were busy 18.8 % of the time\n",
-                      beside[] = "watch gpu-idle: 0.1875/0.25 of the time, none of 3, gpu_busy from 0 to 300\n"
+                      beside[] = "watch gpu-idle: 0.188/0.25 of the time, none of 3, gpu_busy from 0 to 300\n"
                                  "the GPUs were busy 18.8 % of the time in the mean, and the network under 10 % of its "
                                  "line rate: it is not what they wait for\nThe GPUs were busy 18.8 % of the time\n";
     expect_findings(&s, watched);
@@ -195,7 +195,7 @@ static void memory_near_its_limit(void **state)
     expect_findings(&s, "");
     own[0].high = 0.9375 * own[0].capacity;
     own[2].high = 0.96875 * own[0].capacity;
-    expect_findings(&s, "watch mem-peak: 0.9688/0.9 of the limit, n3 of 2, memory from 0 to 300\n"
+    expect_findings(&s, "watch mem-peak: 0.969/0.9 of the limit, n3 of 2, memory from 0 to 300\n"
                         "n3 and another node: memory was at 3.88 GiB of 4 GiB (96.9 %)\n"
                         "n3: memory reached 96.9 % of its limit\n");
     own[1].high = own[1].capacity;
@@ -206,7 +206,7 @@ static void memory_near_its_limit(void **state)
         own[i].upper_bound = true;
     expect_findings(&s, "");
     whole[2].high = 7.875 * 1024 * 1024 * 1024;
-    expect_findings(&s, "warn mem-peak: 0.9844/0.98 of the limit, n3 of 1, node_memory from 0 to 300\n"
+    expect_findings(&s, "warn mem-peak: 0.984/0.98 of the limit, n3 of 1, node_memory from 0 to 300\n"
                         "n3: the node\u2019s memory was at 7.88 GiB of 8 GiB (98.4 %)\n"
                         "n3: the node\u2019s memory reached 98.4 % of what there is\n");
     whole[2].capacity = 0;
@@ -233,25 +233,25 @@ static void memory_that_grows(void **state)
         const char *expected;               // of 64 GiB
     } rows[] = {
         {1 / 128., 32, 0, 300, // 32 GiB more in 4096 s
-         "watch mem-growth: 4096/7200 s, n2 of 1, memory from 150 to 300\n"
+         "watch mem-growth: 4.1e+03/7.2e+03 s, n2 of 1, memory from 150 to 300\n"
          "n2: memory grows 480 MiB/min, 32 GiB of 64 GiB at the end: full in 1 h 08 min\n"
          "n2\u2019s memory is full in 1 h 08 min\n"},
         {1 / 24., 32, 0, 300,
-         "warn mem-growth: 768/1800 s, n2 of 1, memory from 150 to 300\n"
+         "warn mem-growth: 768/1.8e+03 s, n2 of 1, memory from 150 to 300\n"
          "n2: memory grows 2.50 GiB/min, 32 GiB of 64 GiB at the end: full in 12 min 48 s\n"
          "n2\u2019s memory is full in 12 min 48 s\n"},
         {1 / 128., 4, 0, 300, ""},   // 7680 s
         {1 / 512., 57, 0, 300, ""},  // of noise and caches: less than a hundredth of the limit in that time
         {-1 / 128., 32, 0, 300, ""}, // it shrinks
         {1 / 24., 32, 200, 300,
-         "warn mem-growth: 768/1800 s, n2 of 1, memory from 250 to 300\n"
+         "warn mem-growth: 768/1.8e+03 s, n2 of 1, memory from 250 to 300\n"
          "n2: memory grows 2.50 GiB/min, 32 GiB of 64 GiB at the end: full in 12 min 48 s\n"
          "n2\u2019s memory is full in 12 min 48 s\n"},
         {1 / 16., 32, 250, 300, ""}, // too short to tell
         {1 / 24., 64, 0, 300,
          "warn mem-peak: 1/0.98 of the limit, n2 of 1, memory from 0 to 300\n"
          "n2: memory was at 64 GiB of 64 GiB (100 %)\nn2: memory reached 100 % of its limit\n"
-         "warn mem-growth: 0/1800 s, n2 of 1, memory from 150 to 300\n"
+         "warn mem-growth: 0/1.8e+03 s, n2 of 1, memory from 150 to 300\n"
          "n2: memory grows 2.50 GiB/min, 64 GiB of 64 GiB at the end: full in 0 s\nn2\u2019s memory is full in 0 s\n"},
     };
     (void)state;
@@ -288,7 +288,7 @@ static void memory_of_several_that_grows(void **state)
         grow(&s, lanes[i], per_s[i], 32, 0, 300);
         s.nodes[i].lanes[JOB_MEMORY] = lanes[i];
     }
-    expect_findings(&s, "watch mem-growth: 2048/7200 s, n2 of 2, memory from 150 to 300\n"
+    expect_findings(&s, "watch mem-growth: 2.05e+03/7.2e+03 s, n2 of 2, memory from 150 to 300\n"
                         "n2 and another node: memory grows 960 MiB/min, 32 GiB of 64 GiB at the end: full in 34 min 08 "
                         "s\nn2\u2019s memory is full in 34 min 08 s\n");
     for (size_t i = 0; i < NODES; i++)
@@ -308,7 +308,7 @@ static void power_at_its_limit(void **state)
     cpu->mean = 387.5;
     expect_findings(&s, "info power-cap: 0.95/0.95 of the limit, none of 2, power_gpu from 0 to 300\n"
                         "the GPUs drew 95 % of their power limit in the mean\nThe GPUs ran at their power limit\n"
-                        "info power-cap: 0.9688/0.95 of the limit, none of 3, power_cpu from 0 to 300\n"
+                        "info power-cap: 0.969/0.95 of the limit, none of 3, power_cpu from 0 to 300\n"
                         "the CPUs drew 96.9 % of their power limit in the mean\nThe CPUs ran at their power limit\n");
     cpu->capacity = NAN;
     s.r.end_s = 10;
@@ -334,7 +334,7 @@ static void samples_that_are_missing(void **state)
          "3 of 300 samples are missing (1.00 %), all of n2\n1.00 % of the samples are missing\n"},
         {{64, 48, 62},
          {64, 64, 64},
-         "info samples-missing: 0.09375/0.01 of the samples, n2 of 2,  from 0 to 300\n"
+         "info samples-missing: 0.0938/0.01 of the samples, n2 of 2,  from 0 to 300\n"
          "18 of 192 samples are missing (9.38 %), most of them of n2\n9.38 % of the samples are missing\n"},
         {{64, 44, 60},
          {64, 64, 64},
