@@ -6,7 +6,7 @@
  * node. "peer:" is a second device of the source, "peer2:" a third, "peer7:" an eighth; a source's name in front is another
  * source's device with the same name as the first. In the source ip the word before the first '/' is the device. Flags behind
  * the number: r reset, u unreadable, k skipped,
- * s saturated. 10 seconds pass. */
+ * s saturated, h bin of a histogram, g gauge. 10 seconds pass. */
 #ifndef SITUATION_H
 #define SITUATION_H
 
@@ -85,6 +85,8 @@ static inline void situation_add_device(netprof_list *list, situation_token *tok
         if (!situation_same(&tokens[i], &tokens[first])) continue;
         netprof_counter c = {.name = tokens[i].name, .unit = "", .width = 64};
         if (strchr(tokens[i].value, '>')) c.kind = NETPROF_KIND_STATE;
+        if (strchr(tokens[i].value, 'h')) c.kind = NETPROF_KIND_HISTOGRAM;
+        if (strchr(tokens[i].value, 'g')) c.kind = NETPROF_KIND_GAUGE;
         if (strchr(tokens[i].value, 's')) c.flags = NETPROF_SATURATES;
         if (tokens[i].is_fact && strncmp(tokens[i].name, "node.", 5) == 0)
             netprof_build_fact(list, tokens[i].name + 5, tokens[i].value);
