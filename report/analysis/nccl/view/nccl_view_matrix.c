@@ -153,32 +153,56 @@ static int matrix_by_place(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-// The mean of both, by their steps.
-static double matrix_mean(double a, uint64_t a_steps, double b, uint64_t b_steps)
+enum { MATRIX_MEANS = 5 }; // of a cell: what a step waited for
+
+static double *matrix_mean(nccl_view_cell *x, int which)
 {
-    if (isnan(a)) return b;
-    if (isnan(b)) return a;
-    return (a * (double)a_steps + b * (double)b_steps) / (double)(a_steps + b_steps);
+    double *const means[MATRIX_MEANS] = {&x->delay_us, &x->gpu_us, &x->credit_us, &x->wire_us, &x->flush_us};
+    return means[which];
 }
 
-static void matrix_join(nccl_view_cell *to, const nccl_view_cell *from)
+// Steps of which each mean is known: not those of a side without a log.
+static void matrix_begin(nccl_view_cell *x, double known[MATRIX_MEANS])
 {
-    to->delay_us = matrix_mean(to->delay_us, to->steps, from->delay_us, from->steps);
-    to->gpu_us = matrix_mean(to->gpu_us, to->steps, from->gpu_us, from->steps);
-    to->credit_us = matrix_mean(to->credit_us, to->steps, from->credit_us, from->steps);
-    to->wire_us = matrix_mean(to->wire_us, to->steps, from->wire_us, from->steps);
-    to->flush_us = matrix_mean(to->flush_us, to->steps, from->flush_us, from->steps);
+    for (int i = 0; i < MATRIX_MEANS; i++)
+        known[i] = isnan(*matrix_mean(x, i)) ? 0 : (double)x->steps;
+}
+
+static void matrix_join(nccl_view_cell *to, nccl_view_cell *from, double known[MATRIX_MEANS])
+{
+    for (int i = 0; i < MATRIX_MEANS; i++) {
+        double *mean = matrix_mean(to, i), more = *matrix_mean(from, i), steps = (double)from->steps;
+        if (isnan(more)) continue;
+        *mean = isnan(*mean) ? more : (*mean * known[i] + more * steps) / (known[i] + steps);
+        known[i] += steps;
+    }
     to->bytes = sum_capped(to->bytes, from->bytes);
     to->steps = sum_capped(to->steps, from->steps);
     to->at_least |= from->at_least;
     if (from->severity > to->severity) to->severity = from->severity;
 }
 
+// Those at one place, which hosts share, become one; how many are left.
+static size_t matrix_join_cells(nccl_view_cell *cells, size_t count)
+{
+    double known[MATRIX_MEANS] = {0};
+    size_t kept = 0;
+    qsort(cells, count, sizeof *cells, matrix_by_place);
+    for (size_t i = 0; i < count; i++)
+        if (kept && matrix_by_place(&cells[kept - 1], &cells[i]) == 0) {
+            matrix_join(&cells[kept - 1], &cells[i], known);
+        } else {
+            cells[kept] = cells[i];
+            matrix_begin(&cells[kept++], known);
+        }
+    return kept;
+}
+
 static void matrix_add_cells(matrix_making *k)
 {
     uint32_t first = k->m->n->communicators[k->part->communicator].first_member;
     nccl_view_cell *cells = nccl_view_take(k->m->v, k->part->count, sizeof *cells);
-    size_t count = 0, kept = 0;
+    size_t count = 0;
     for (size_t i = k->part->first; i < k->part->first + k->part->count; i++) {
         const nccl_peer *x = &k->p->items[i];
         if (x->sender == NCCL_NONE || x->receiver == NCCL_NONE) {
@@ -200,14 +224,8 @@ static void matrix_add_cells(matrix_making *k)
                                           s,
                                           x->at_least};
     }
-    qsort(cells, count, sizeof *cells, matrix_by_place);
-    for (size_t i = 0; i < count; i++)
-        if (kept && matrix_by_place(&cells[kept - 1], &cells[i]) == 0)
-            matrix_join(&cells[kept - 1], &cells[i]);
-        else
-            cells[kept++] = cells[i];
     k->to->cells.items = cells;
-    k->to->cells.count = kept;
+    k->to->cells.count = matrix_join_cells(cells, count);
 }
 
 static void matrix_add(nccl_view_making *m, const nccl_peers *p, const nccl_places *places, const matrix_part *part)
