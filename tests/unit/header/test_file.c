@@ -910,6 +910,47 @@ static void stamps_of_uneven_times(void **state)
     sink_free(&file);
 }
 
+// A burst is sharp, and so is what follows for a while. The rest of a long recording is not kept as sharp as its
+// sharpest moment: two chains later the stamps are rounded as if there had been none.
+static void a_burst_is_forgotten(void **state)
+{
+    (void)state;
+    enum { TICKS = 64 * 6, BURST = 20 }; // chains of 64, the burst in the first one
+    static const struct row rows[] = {{"s", "d", "a", 0, 64, 1, NETPROF_STAMPED, 1},
+                                      {"s", "d", "b", 0, 64, 1, NETPROF_STAMPED, 1}};
+    const netprof_schema *schema = schema_of_rows(rows, 2, NULL, NULL);
+    struct things things = {.count = 0};
+    struct sink file = {0};
+    uint64_t seed = 6;
+    int64_t now = 1000000000, sharpest = 0, late = 0;
+    for (size_t i = 0; i < TICKS; i++) {
+        netprof_snapshot s = NETPROF_ZERO;
+        assert_int_equal(netprof_snapshot_make(&s, schema, NULL), NETPROF_OK);
+        memset(s.status, NETPROF_STATUS_OK, 2);
+        now += i >= BURST && i < 2 * BURST ? 50000 : 1000000000;
+        s.begin_ns = now, s.end_ns = now + 45000;
+        s.wall_ns = 1700000000000000000 + now;
+        for (size_t k = 0; k < 2; k++)
+            s.stamps_ns[k] = s.wall_ns + 20000 * (int64_t)k + (int64_t)random_below(&seed, 20000);
+        things_add(&things, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
+    }
+    netprof_schema_release(schema);
+    write_things(&things, &file);
+    struct things back = read_data(file.data, file.size, NULL);
+    assert_int_equal(back.count, TICKS);
+    for (size_t i = BURST + 1; i < TICKS; i++) {
+        int64_t error = back.all[i].snapshot.stamp_error_ns;
+        if (i < 64 && error > sharpest) sharpest = error;
+        if (i >= 3 * 64 && error > late) late = error;
+    }
+    assert_int_equal(sharpest, 0); // 1/8192 of 50 us is not worth rounding
+    assert_true(late > 1000000000 / 8192 / 16);
+    assert_true(late <= 1000000000 / 8192);
+    things_free(&things);
+    things_free(&back);
+    sink_free(&file);
+}
+
 static void cut_at_every_byte(void **state)
 {
     (void)state;
@@ -1425,6 +1466,50 @@ static void a_file_by_hand(void **state)
     things_free(&got);
     sink_free(&file);
     sink_free(&list);
+}
+
+// The last field of a delta, how far stamps may be off, is a time: of 0 to 2^63 - 1 ns, and 0 if the file does not say.
+static void stamp_errors_of_deltas(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t error;
+        int written, whole;
+    } cases[] = {{0, 0, 1},         {0, 1, 1}, {1, 1, 1}, {300, 1, 1}, {INT64_MAX, 1, 1}, {(uint64_t)1 << 63, 1, 0},
+                 {UINT64_MAX, 1, 0}};
+    struct things things = small_things();
+    struct sink file = {0};
+    size_t last = 16;
+    write_things(&things, &file);
+    struct chunks chunks = chunks_of(&file);
+    while (memcmp(file.data + last, "DIFF", 4) != 0)
+        last += 12 + get_u32(file.data + last + 4);
+    size_t payload = get_u32(file.data + last + 4);
+    assert_int_equal(file.data[last + 12 + payload - 1], 0); // the field, as these stamps are exact
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sink other = {0}, delta = {0};
+        sink_write(&delta, file.data + last + 12, payload - 1);
+        if (cases[i].written) put_varint(&delta, cases[i].error);
+        sink_write(&other, file.data, last);
+        append_chunk(&other, "DIFF", delta.data, delta.size);
+        sink_write(&other, file.data + last + 12 + payload, chunks.at[chunks.count - 1] - last - 12 - payload);
+        struct things got = read_data(other.data, other.size, NULL);
+        assert_int_equal(got.damages, !cases[i].whole);
+        size_t deltas = 0;
+        for (size_t k = 0; k < got.count; k++) {
+            if (got.all[k].type == NETPROF_ITEM_DAMAGE)
+                assert_non_null(strstr(got.all[k].text, "a delta that does not decode"));
+            if (got.all[k].type != NETPROF_ITEM_DELTA) continue;
+            deltas++;
+            assert_int_equal(got.all[k].delta.stamp_error_ns, cases[i].error);
+        }
+        assert_int_equal(deltas, cases[i].whole);
+        things_free(&got);
+        sink_free(&other);
+        sink_free(&delta);
+    }
+    things_free(&things);
+    sink_free(&file);
 }
 
 // Where the last of the file's chunks begins.
@@ -2488,6 +2573,7 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(stamps_within_what_is_said),
         cmocka_unit_test(a_second_snapshot_is_small),
         cmocka_unit_test(stamps_of_uneven_times),
+        cmocka_unit_test(a_burst_is_forgotten),
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(flip_every_bit),
         cmocka_unit_test(chunks_lost_doubled_and_swapped),
@@ -2501,6 +2587,7 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(bytes_at_the_end_of_regions_are_skipped),
         cmocka_unit_test(headers),
         cmocka_unit_test(a_file_by_hand),
+        cmocka_unit_test(stamp_errors_of_deltas),
         cmocka_unit_test(steps_by_hand),
         cmocka_unit_test(steps_of_noise),
         cmocka_unit_test(hostile_counts),
