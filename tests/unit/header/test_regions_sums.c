@@ -461,6 +461,90 @@ static void test_span_over_a_fork(void **state)
     assert_int_equal(netprof__regions_state.open, 0);
 }
 
+/* What is open at a fork is open in the child as well: a call there shares the counters with as many others as here. Those
+   that have ended are not among them. What the counters of a call were when it began is the parent's to know. */
+static void test_calls_over_a_fork(void **state)
+{
+    netprof_regions r;
+    int status;
+    pid_t child;
+    (void)state;
+    NETPROF_BEGIN("outermost");
+    NETPROF_BEGIN("outer");
+    NETPROF_BEGIN("inner");
+    NETPROF_END("inner");
+    assert_int_equal(netprof__regions_state.open, 2);
+    child = fork();
+    if (!child) {
+        int fine = netprof__regions_state.open == 2;
+        NETPROF_BEGIN("of the child");
+        set_octets(1205);
+        NETPROF_END("of the child");
+        NETPROF_END("outer");
+        NETPROF_END("outermost");
+        fine = fine && netprof_regions_take(&r, NULL) == NETPROF_OK && netprof__regions_state.open == 0;
+        fine =
+            fine && stat_of(&r, "of the child")->concurrency == 3 && stat_of(&r, "of the child")->counter_sums[0] == 5;
+        fine = fine && stat_of(&r, "outer")->counted == 0 && stat_of(&r, "outer")->too_short == 1 &&
+               stat_of(&r, "outermost")->counted == 0 && stat_of(&r, "outermost")->too_short == 1;
+        netprof_regions_free(&r);
+        _exit(fine ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(netprof__regions_state.open, 2);
+    NETPROF_END("outer");
+    NETPROF_END("outermost");
+    assert_int_equal(netprof__regions_state.open, 0);
+}
+
+/* The statistics that a file ends with; they are valid until the reader is closed. */
+static const netprof_regions *regions_in(netprof_reader *reader)
+{
+    netprof_item item;
+    do
+        if (netprof_reader_next(reader, &item, NULL) != NETPROF_OK) return NULL;
+    while (item.type != NETPROF_ITEM_REGIONS && item.type != NETPROF_ITEM_END);
+    return item.type == NETPROF_ITEM_REGIONS ? item.regions : NULL;
+}
+
+/* A process that ends amid regions has counted for each of them what moved since it began, in its file. */
+static void test_counters_of_open_calls_at_an_exit(void **state)
+{
+    netprof_reader *reader = NULL;
+    const netprof_regions *r;
+    char path[400];
+    int status;
+    pid_t child;
+    (void)state;
+    set_octets(2000);
+    child = fork();
+    if (!child) {
+        NETPROF_BEGIN("outer");
+        set_octets(2100);
+        NETPROF_BEGIN("inner");
+        set_octets(2107);
+        snprintf(path, sizeof path, "%s/ended-%%p.netprof", tree);
+        if (netprof_set_output(path, NULL) == NETPROF_OK) quick_exit(0);
+        _exit(1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    snprintf(path, sizeof path, "%s/ended-%d.netprof", tree, (int)child);
+    assert_int_equal(netprof_reader_open(&reader, path, NULL, NULL), NETPROF_OK);
+    r = regions_in(reader);
+    assert_non_null(r);
+    assert_int_equal(stat_of(r, "outer")->open, 1);
+    assert_int_equal(stat_of(r, "outer")->counted, 1);
+    assert_int_equal(stat_of(r, "outer")->counter_sums[0], 107);
+    assert_int_equal(stat_of(r, "inner")->open, 1);
+    assert_int_equal(stat_of(r, "inner")->counted, 1);
+    assert_int_equal(stat_of(r, "inner")->counter_sums[0], 7);
+    netprof_reader_close(reader);
+}
+
 /* A wait that begins while the clock stands still is no longer than one that begins when it goes on. */
 static void test_wait_of_a_suspended_span(void **state)
 {
@@ -856,6 +940,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_places_of_spans, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_span_over_a_reset, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_span_over_a_fork, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_calls_over_a_fork, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_counters_of_open_calls_at_an_exit, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_wait_of_a_suspended_span, fresh_time, back_to_fast),
         cmocka_unit_test_setup_teardown(test_spans_end_while_collected, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_spans_between_threads, fresh, back_to_real_time),

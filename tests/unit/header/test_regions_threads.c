@@ -195,6 +195,13 @@ static content read_only_file(const char *name)
     return read_content(path, name);
 }
 
+/* In a part: where its file goes. */
+static void find_place(void)
+{
+    const char *output = getenv("NETPROF_OUTPUT");
+    snprintf(place, sizeof place, "%.*s", (int)(strrchr(output, '/') - output), output);
+}
+
 static void empty_place(void)
 {
     char path[600];
@@ -661,6 +668,19 @@ static void part_nothing(void)
     netprof_region("never used");
 }
 
+/* A file is due: the region that ends next has it written, and nothing is when the process goes without a word. */
+static void part_due(void)
+{
+    find_place();
+    some_regions(3);
+    NETPROF__SET(netprof__regions_state.flush_ticks, 1);
+    some_regions(1);
+    while (files(".netprof", NULL, 0) == 0 || NETPROF__GET(netprof__regions_state.flush_ticks) == UINT64_MAX)
+        sched_yield();
+    some_regions(100);
+    _exit(0);
+}
+
 static void part_off_at_last(void)
 {
     some_regions(5);
@@ -697,6 +717,12 @@ static void test_ends(void **state)
     assert_int_equal(run_part("nothing", ""), 0);
     assert_int_equal(run_part("exit", "NETPROF=off"), 0);
     assert_int_equal(files("", NULL, 0), 0);
+    assert_int_equal(run_part("due", ""), 0);
+    c = read_only_file("step");
+    assert_int_equal(c.complete, 1);
+    assert_int_equal(c.all.measured, 4);
+    assert_int_equal(c.all.bytes, 40);
+    empty_place();
     assert_int_equal(run_part("off_at_last", ""), 0);
     assert_int_equal(read_only_file("step").all.measured, 5);
     empty_place();
@@ -709,8 +735,7 @@ static void part_by_call(void)
 {
     char name[600];
     netprof_error error;
-    const char *output = getenv("NETPROF_OUTPUT");
-    snprintf(place, sizeof place, "%.*s", (int)(strrchr(output, '/') - output), output);
+    find_place();
     snprintf(name, sizeof name, "%s/called-%%r.netprof", place);
     EXPECT(netprof_set_output(name, NULL) == NETPROF_OK);
     EXPECT(netprof_set_flush(0.001, NULL) == NETPROF_OK);
@@ -821,6 +846,46 @@ static void test_fork(void **state)
     check_forked("NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.001");
     check_forked("NETPROF_FLUSH=0.005");
 #endif
+}
+
+/* A child of a process that has not used regions yet begins its own, which count all that it does. */
+static void part_fork_unused(void)
+{
+    int status, i;
+    pid_t pid;
+    find_place();
+    for (i = 0; i < 2; i++) {
+        pid = fork();
+        if (pid == 0) {
+            if (i == 0) netprof_region("never used");
+            some_regions(4 * i);
+            exit(0);
+        }
+        waitpid(pid, &status, 0);
+        EXPECT(status == 0);
+    }
+    EXPECT(files("", NULL, 0) == 1);
+    some_regions(9);
+}
+
+static void test_fork_unused(void **state)
+{
+    char path[600];
+    uint64_t calls[2] = {0, 0};
+    int i;
+    (void)state;
+    assert_int_equal(run_part("fork_unused", ""), 0);
+    for (i = 0; i < 2; i++) {
+        content c;
+        assert_int_equal(files("", path, sizeof path), 2 - i);
+        c = read_content(path, NULL);
+        assert_int_equal(c.complete, 1);
+        calls[c.all.calls == 9] = c.all.calls;
+        assert_int_equal(c.all.bytes, 10 * c.all.calls);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(calls[0], 4);
+    assert_int_equal(calls[1], 9);
 }
 
 /* Many threads are amid regions while one forks; the children go on as if alone. */
@@ -1200,10 +1265,12 @@ static const struct part {
              {"exit", part_exit},
              {"quick", part_quick},
              {"nothing", part_nothing},
+             {"due", part_due},
              {"off_at_last", part_off_at_last},
              {"on_at_last", part_on_at_last},
              {"every", part_every},
              {"fork", part_fork},
+             {"fork_unused", part_fork_unused},
              {"fork_among_threads", part_fork_among_threads},
              {"by_call", part_by_call},
              {"fork_amid_start", part_fork_amid_start},
@@ -1226,6 +1293,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_by_call, fresh_place),
         cmocka_unit_test_setup(test_every, fresh_place),
         cmocka_unit_test_setup(test_fork, fresh_place),
+        cmocka_unit_test_setup(test_fork_unused, fresh_place),
         cmocka_unit_test_setup(test_fork_among_threads, fresh_place),
         cmocka_unit_test_setup(test_fork_amid_start, fresh_place),
         cmocka_unit_test_setup(test_exec, fresh_place),
