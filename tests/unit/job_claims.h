@@ -51,8 +51,33 @@ SUPPORT void job_claims_check_amounts(const job_report *job, const job_finding *
         job_claims_need(isnan(ratios[i]) || (ratios[i] >= 0 && isfinite(ratios[i])), x, "a ratio");
 }
 
+// Of the node, or the device of a node, that it is found at; its figures fit each other.
+SUPPORT void job_claims_check_lane(const job_report *job, const job_lane *x, job_meter meter, size_t node,
+                                   size_t device)
+{
+    const char *name = job_meter_of(meter)->name;
+    if (!x) return;
+    if (x->meter != meter || x->node != node || x->device != device) fail_msg("%s: a lane of something else", name);
+    if (!(x->known_s >= 0 && x->known_s <= job->end_s * (1 + 1e-6))) fail_msg("%s: known for %g s", name, x->known_s);
+    if (x->low > x->high) fail_msg("%s: from %g to %g", name, x->low, x->high);
+    double slack = 1e-4 * fmax(fabs(x->low), fabs(x->high));
+    if (x->mean < x->low - slack || x->mean > x->high + slack)
+        fail_msg("%s: %g is not between %g and %g", name, x->mean, x->low, x->high);
+}
+
+SUPPORT void job_claims_check_lanes(const job_report *job)
+{
+    for (size_t i = 0; i < job->node_count; i++)
+        for (int m = 0; m < JOB_METERS; m++)
+            job_claims_check_lane(job, job->nodes[i].lanes[m], (job_meter)m, i, JOB_NONE);
+    for (size_t i = 0; i < job->device_count; i++)
+        for (int m = 0; m < JOB_METERS; m++)
+            job_claims_check_lane(job, job->devices[i].lanes[m], (job_meter)m, job->devices[i].node, i);
+}
+
 SUPPORT void job_claims_check(const job_report *job)
 {
+    job_claims_check_lanes(job);
     assert_true(job->title && *job->title && job->note_count > 0);
     for (size_t i = 0; i < job->finding_count; i++) {
         const job_finding *x = &job->findings[i];

@@ -484,9 +484,11 @@ static void job_bound_memory(job_report *r, size_t index)
     double most = r->reader->nodes[index].memory_total;
     if (!lane || !lane->upper_bound || !(lane->high > most)) return;
     job_bins_cap(lane->bins, most);
+    lane->low = fmin(lane->low, most);
     lane->high = most;
+    lane->first = fmin(lane->first, most);
     lane->last = fmin(lane->last, most);
-    lane->mean = fmin(lane->mean, most);
+    lane->mean = lane->known_s > 0 ? lane->bins->integral / lane->known_s : fmin(lane->mean, most);
 }
 
 static void job_finish_node(job_report *r, size_t index)
