@@ -2210,6 +2210,12 @@ static void failing_sink(void **state)
     things_free(&things);
 }
 
+static int refuse(void *user, const void *data, size_t size)
+{
+    (void)user, (void)data, (void)size;
+    return EPIPE;
+}
+
 static void arguments(void **state)
 {
     (void)state;
@@ -2222,6 +2228,12 @@ static void arguments(void **state)
     assert_int_equal(netprof_writer_open(NULL, "x", 0, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open(&writer, NULL, 0, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open(&writer, "", 0, NULL), NETPROF_ERR_ARG);
+    writer = (netprof_writer *)&file; // a failure leaves none that could be closed
+    assert_int_equal(netprof_writer_open(&writer, "/nonexistent-directory/x", 0, NULL), NETPROF_ERR_IO);
+    assert_null(writer);
+    writer = (netprof_writer *)&file;
+    assert_int_equal(netprof_writer_open_fn(&writer, refuse, NULL, NULL), NETPROF_ERR_IO);
+    assert_null(writer);
     assert_int_equal(netprof_writer_open_fn(&writer, NULL, NULL, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open_fn(NULL, sink_write, &file, NULL), NETPROF_ERR_ARG);
     assert_int_equal(netprof_writer_open_fn(&writer, sink_write, &file, NULL), NETPROF_OK);

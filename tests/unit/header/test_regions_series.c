@@ -18,8 +18,26 @@ static void *scarce_realloc(void *pointer, size_t size);
 
 static long allocations_left = -1; /* -1: no limit */
 
+/* While it is 1, each allocation of another thread than the first flushes, as what a program puts in the allocator's
+   place may do. */
+static int flush_within;
+static int accepted, refused; /* of such calls */
+
+static void flush_if_within(void)
+{
+    static __thread int inside;
+    if (inside || !__atomic_load_n(&flush_within, __ATOMIC_ACQUIRE) || syscall(SYS_gettid) == getpid()) return;
+    inside = 1;
+    if (netprof_flush(NULL) == NETPROF_OK)
+        __atomic_add_fetch(&accepted, 1, __ATOMIC_RELEASE);
+    else
+        __atomic_add_fetch(&refused, 1, __ATOMIC_RELEASE);
+    inside = 0;
+}
+
 static void *scarce_realloc(void *pointer, size_t size)
 {
+    flush_if_within();
     if (__atomic_load_n(&allocations_left, __ATOMIC_RELAXED) >= 0 &&
         __atomic_fetch_sub(&allocations_left, 1, __ATOMIC_RELAXED) <= 0) {
         __atomic_store_n(&allocations_left, 0, __ATOMIC_RELAXED); /* fails from now on */
@@ -228,6 +246,26 @@ static void part_closed(void)
     exit(!over);
 }
 
+/* A flush amid a sample would wait for that sample, for ever: it is refused, and the samples go on. */
+static void part_within(void)
+{
+    int i;
+    NETPROF_BEGIN("main");
+    await_samples(series, 2);
+    __atomic_store_n(&flush_within, 1, __ATOMIC_RELEASE);
+    for (i = 0; i < 8 || !__atomic_load_n(&refused, __ATOMIC_ACQUIRE); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "r%d", i); /* a row more, for which a sample needs memory */
+        NETPROF_BEGIN_DYNAMIC(name);
+        NETPROF_END_DYNAMIC(name);
+        await_samples(series, 1);
+    }
+    __atomic_store_n(&flush_within, 0, __ATOMIC_RELEASE);
+    await_samples(series, 2);
+    NETPROF_END("main");
+    exit(__atomic_load_n(&accepted, __ATOMIC_ACQUIRE) != 0);
+}
+
 static void part_paths(void)
 {
     int i, count = atoi(getenv("NETPROF_TEST_PATHS"));
@@ -259,10 +297,10 @@ static void part_starved(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = {{"alternate", part_alternate}, {"short", part_short}, {"kill", part_kill},
-             {"threads", part_threads},     {"odd", part_odd},     {"fork", part_fork},
-             {"rank", part_rank},           {"paths", part_paths}, {"closed", part_closed},
-             {"starved", part_starved}};
+} parts[] = {{"alternate", part_alternate}, {"short", part_short},  {"kill", part_kill},
+             {"threads", part_threads},     {"odd", part_odd},      {"fork", part_fork},
+             {"rank", part_rank},           {"paths", part_paths},  {"closed", part_closed},
+             {"starved", part_starved},     {"within", part_within}};
 
 /* Its status as waitpid() tells; its output in *text. */
 static int run_part(const char *part, const char *output, const char *step, char *text, size_t size)
@@ -639,6 +677,14 @@ static void test_starved(void **state)
     }
 }
 
+static void test_flush_within_a_sample(void **state)
+{
+    (void)state;
+    assert_int_equal(run_part("within", "x.netprof", "0.002", said, sizeof said), 0);
+    assert_true(read_history(series, 1).samples >= 12);
+    assert_int_equal(totals_of("x.netprof", "main", "").calls, 1);
+}
+
 static void test_nowhere(void **state)
 {
     (void)state;
@@ -657,12 +703,18 @@ static int fresh_place(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_alternation, fresh_place), cmocka_unit_test_setup(test_short, fresh_place),
-        cmocka_unit_test_setup(test_kill, fresh_place),        cmocka_unit_test_setup(test_threads, fresh_place),
-        cmocka_unit_test_setup(test_odd, fresh_place),         cmocka_unit_test_setup(test_fork, fresh_place),
-        cmocka_unit_test_setup(test_rank, fresh_place),        cmocka_unit_test_setup(test_many_paths, fresh_place),
-        cmocka_unit_test_setup(test_closed, fresh_place),      cmocka_unit_test_setup(test_starved, fresh_place),
+        cmocka_unit_test_setup(test_alternation, fresh_place),
+        cmocka_unit_test_setup(test_short, fresh_place),
+        cmocka_unit_test_setup(test_kill, fresh_place),
+        cmocka_unit_test_setup(test_threads, fresh_place),
+        cmocka_unit_test_setup(test_odd, fresh_place),
+        cmocka_unit_test_setup(test_fork, fresh_place),
+        cmocka_unit_test_setup(test_rank, fresh_place),
+        cmocka_unit_test_setup(test_many_paths, fresh_place),
+        cmocka_unit_test_setup(test_closed, fresh_place),
+        cmocka_unit_test_setup(test_starved, fresh_place),
         cmocka_unit_test_setup(test_nowhere, fresh_place),
+        cmocka_unit_test_setup(test_flush_within_a_sample, fresh_place),
     };
     const char *tmp = getenv("TMPDIR");
     size_t i;

@@ -416,6 +416,74 @@ static void benchmark_over_sizes(void **state)
     }
 }
 
+// A NIC whose counters move with each call: as much out as the size, two bytes in.
+struct made_nic {
+    const char *tree;
+    uint64_t calls, sent;
+};
+
+static void set_nic(const struct made_nic *nic)
+{
+    tree_write(nic->tree, "sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets", "%llu@1700000000.%09llu\n",
+               (unsigned long long)(5000 + nic->sent), (unsigned long long)nic->calls);
+    tree_write(nic->tree, "sys/class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets", "%llu@1700000000.%09llu\n",
+               (unsigned long long)(7000 + 2 * nic->calls), (unsigned long long)nic->calls);
+}
+
+static int send_over_nic(void *user, size_t size)
+{
+    struct made_nic *nic = user;
+    nic->calls++;
+    nic->sent += size;
+    set_nic(nic);
+    return 0;
+}
+
+static int one_round(void *user, int more)
+{
+    (void)user, (void)more;
+    return 0;
+}
+
+// Of each size what the NIC moved in the calls that were timed; nothing of the warm-up and of the sizes before. A NIC that
+// is not asked for, and a node without any, are no error.
+static void benchmark_counts_what_moves(void **state)
+{
+    char *tree = tree_make();
+    struct made_nic nic = {tree, 0, 0};
+    netprof_bench b = {
+        .run = send_over_nic, .user = &nic, .from = 16, .to = 64, .warmup = 5, .agree = one_round, .devices = "cxi0"};
+    netprof_bench_row rows[3];
+    size_t count = 3;
+    (void)state;
+    set_nic(&nic);
+    setenv("NETPROF_ROOT", tree, 1);
+    assert_int_equal(netprof_bench_run(&b, rows, &count, NULL), NETPROF_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(nic.calls, 3 * (5 + 32));
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows[i].calls, 32);
+        assert_int_equal(rows[i].nic.devices, 1);
+        assert_int_equal(rows[i].nic.tx_bytes, 32 * (16 << i));
+        assert_int_equal(rows[i].nic.rx_bytes, 32 * 2);
+    }
+    b.devices = "cxi1";
+    assert_int_equal(netprof_bench_run(&b, rows, &count, NULL), NETPROF_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(rows[2].nic.devices, 0);
+    assert_int_equal(rows[2].nic.tx_bytes, 0);
+    setenv("NETPROF_ROOT", tree_path(tree, "nothing"), 1);
+    b.devices = NULL;
+    b.run = move;
+    b.user = &(struct load){.count = 0};
+    assert_int_equal(netprof_bench_run(&b, rows, &count, NULL), NETPROF_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(rows[0].calls, 32);
+    assert_int_equal(rows[0].nic.devices, 0);
+    unsetenv("NETPROF_ROOT");
+    tree_remove(tree);
+}
+
 static void benchmark_fails_in_words(void **state)
 {
     struct load l = {.fail_at = 16};
@@ -511,12 +579,19 @@ static void median_is_known_well_enough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals_add_each_port_once),  cmocka_unit_test(totals_of_chosen_devices),
-        cmocka_unit_test(totals_say_what_is_missing), cmocka_unit_test(change_of_one_counter),
-        cmocka_unit_test(table_of_a_delta),           cmocka_unit_test(table_without_traffic),
-        cmocka_unit_test(table_of_regions),           cmocka_unit_test(meter_measures_the_loopback),
-        cmocka_unit_test(benchmark_over_sizes),       cmocka_unit_test(benchmark_fails_in_words),
-        cmocka_unit_test(table_of_a_benchmark),       cmocka_unit_test(median_is_known_well_enough),
+        cmocka_unit_test(totals_add_each_port_once),
+        cmocka_unit_test(totals_of_chosen_devices),
+        cmocka_unit_test(totals_say_what_is_missing),
+        cmocka_unit_test(change_of_one_counter),
+        cmocka_unit_test(table_of_a_delta),
+        cmocka_unit_test(table_without_traffic),
+        cmocka_unit_test(table_of_regions),
+        cmocka_unit_test(meter_measures_the_loopback),
+        cmocka_unit_test(benchmark_over_sizes),
+        cmocka_unit_test(benchmark_counts_what_moves),
+        cmocka_unit_test(benchmark_fails_in_words),
+        cmocka_unit_test(table_of_a_benchmark),
+        cmocka_unit_test(median_is_known_well_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
