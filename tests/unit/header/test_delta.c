@@ -561,6 +561,7 @@ static void backwards_is_refused(void **state)
         {"x", "x", 107, 100, 5000, 5000, NETPROF_ERR_MISMATCH, -7},
         {"x", "x", 100, 100, 5000, 5000, NETPROF_OK, 0},              // the same twice
         {NULL, NULL, 107, 100, 5007, 5000, NETPROF_ERR_MISMATCH, -7}, // no boot ids: both clocks say so
+        {NULL, NULL, 107, 100, 5000, 5000, NETPROF_ERR_MISMATCH, -7}, // the other says nothing
         {NULL, NULL, 107, 100, 5000, 5060, NETPROF_OK, 60},           // they contradict: it may have been rebooted
         {NULL, NULL, 0, 0, 5007, 5000, NETPROF_ERR_MISMATCH, -7},     // net_prof's files have no other clock
         {NULL, NULL, 0, 0, 5000, 5007, NETPROF_OK, 7},
