@@ -1,4 +1,24 @@
 /* Source tcp: real connections over the loopback interface. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* What a made kernel answers: the bytes 1, 2, 3 and so on, as many as it is old; or an error. */
+static int made_size, made_errno; /* 0: the kernel's own answer */
+
+static int answer(int fd, int level, int name, void *data, socklen_t *size)
+{
+    int i;
+    if (made_errno) return errno = made_errno, -1;
+    if (!made_size) return getsockopt(fd, level, name, data, size);
+    for (i = 0; i < made_size; i++)
+        ((unsigned char *)data)[i] = (unsigned char)(i + 1);
+    *size = (socklen_t)made_size;
+    return 0;
+}
+#define NETPROF_OS_GETSOCKOPT(fd, level, name, data, size) answer(fd, level, name, data, size)
 #define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 #include <linux/tcp.h>
@@ -180,6 +200,90 @@ static void trap_length_varies_by_kernel(void **state)
     assert_false(netprof__tcp_field(&netprof__tcp_rows[k], info, sizeof info, &value)); /* no sample yet */
 }
 
+/* The value of a field whose bytes are numbered from `offset` + 1 on. */
+static uint64_t numbered(size_t offset, size_t size)
+{
+    const uint16_t one = 1;
+    unsigned char bytes[8] = {0}, little;
+    uint64_t value;
+    size_t i;
+    memcpy(&little, &one, 1);
+    for (i = 0; i < size; i++) /* as the machine has numbers: lowest byte first or last */
+        bytes[little ? i : 8 - size + i] = (unsigned char)(offset + i + 1);
+    memcpy(&value, bytes, 8);
+    return value;
+}
+
+static void check_field(const netprof_snapshot *s, size_t first, const struct netprof__tcp_row *row, size_t end)
+{
+    size_t i = first + (size_t)(row - netprof__tcp_rows);
+    const netprof_counter *c = &s->schema->counters[i];
+    int there = (size_t)row->offset + row->size <= end;
+    assert_string_equal(c->name, row->name);
+    assert_string_equal(c->unit, row->unit);
+    assert_int_equal(c->width, 8 * row->size);
+    assert_int_equal(s->errnos[i], 0);
+    if (s->set == NETPROF_SET_FAST && !(c->flags & NETPROF_FAST)) {
+        assert_int_equal(s->status[i], NETPROF_STATUS_SKIPPED);
+        assert_true(s->values[i] == 0);
+    } else {
+        assert_int_equal(s->status[i], there ? NETPROF_STATUS_OK : NETPROF_STATUS_ABSENT);
+        assert_true(s->values[i] == (there ? numbered(row->offset, row->size) : 0));
+    }
+}
+
+/* Of two sockets and in both sets: each value from its place, and what the kernel left out absent, without an error. */
+static void every_field_is_read_where_it_is(void **state)
+{
+    static const int sizes[] = {8, 104, 108, 160, 248};
+    pair p = connect_pair();
+    netprof *np = open_empty();
+    netprof_snapshot s = NETPROF_ZERO;
+    size_t k, i, set;
+    (void)state;
+    assert_int_equal(netprof_add_socket(np, p.client, "a", NULL), NETPROF_OK);
+    assert_int_equal(netprof_add_socket(np, p.server, "b", NULL), NETPROF_OK);
+    for (k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (set = 0; set < 2; set++) {
+            made_size = sizes[k];
+            assert_int_equal(netprof_take(np, &s, set ? NETPROF_SET_FAST : NETPROF_SET_ALL, NULL), NETPROF_OK);
+            made_size = 0;
+            assert_int_equal(s.schema->counter_count, 2 * NETPROF__TCP_ROWS);
+            for (i = 0; i < 2 * NETPROF__TCP_ROWS; i++)
+                check_field(&s, i / NETPROF__TCP_ROWS * NETPROF__TCP_ROWS, &netprof__tcp_rows[i % NETPROF__TCP_ROWS],
+                            (size_t)sizes[k]);
+        }
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    disconnect(p);
+}
+
+/* A kernel that refuses says why, of each value that was asked for; the socket is the same one still. */
+static void a_refusal_is_told_of_each_value(void **state)
+{
+    static const int codes[] = {EACCES, ENOPROTOOPT, EINVAL};
+    pair p = connect_pair();
+    netprof *np = open_empty();
+    netprof_snapshot s = NETPROF_ZERO;
+    size_t k, i;
+    (void)state;
+    assert_int_equal(netprof_add_socket(np, p.client, "a", NULL), NETPROF_OK);
+    for (k = 0; k < sizeof codes / sizeof *codes; k++) {
+        made_errno = codes[k];
+        assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+        made_errno = 0;
+        assert_int_equal(s.not_ok, NETPROF__TCP_ROWS);
+        for (i = 0; i < s.schema->counter_count; i++) {
+            assert_int_equal(s.status[i], netprof_status_of_errno(codes[k]));
+            assert_int_equal(s.errnos[i], codes[k]);
+            assert_true(s.values[i] == 0);
+        }
+    }
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    disconnect(p);
+}
+
 static void trap_descriptor_closed_or_used_again(void **state)
 {
     pair p = connect_pair(), q;
@@ -227,8 +331,13 @@ static void adding_and_removing(void **state)
     assert_int_equal(netprof_add_socket(np, p.client, "", &error), NETPROF_ERR_ARG);
     assert_int_equal(netprof_remove_socket(np, p.client, &error), NETPROF_ERR_ARG);
     assert_int_equal(netprof_add_socket(np, p.client, "x", NULL), NETPROF_OK);
-    assert_int_equal(netprof_add_socket(np, p.client, "y", NULL), NETPROF_ERR_ARG);
-    assert_int_equal(netprof_add_socket(np, p.server, "x", NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_add_socket(np, p.client, "y", &error), NETPROF_ERR_ARG);
+    assert_string_equal(error.path, "y");
+    assert_string_equal(error.text, "this socket or this name was added before");
+    assert_int_equal(error.sys_errno, 0);
+    assert_int_equal(netprof_add_socket(np, p.server, "x", &error), NETPROF_ERR_ARG);
+    assert_string_equal(error.path, "x");
+    assert_int_equal(error.sys_errno, 0);
     assert_int_equal(netprof_add_socket(np, p.server, "y", NULL), NETPROF_OK);
     s = tree_take(np, NETPROF_SET_FAST);
     assert_int_equal(tree_status(&s, "tcp/y", "rtt"), NETPROF_STATUS_OK);
@@ -285,6 +394,8 @@ int main(void)
         TREE_TEST(known_bytes_are_counted_exactly),
         cmocka_unit_test(offsets_are_those_of_the_kernel),
         TREE_TEST(adding_and_removing),
+        TREE_TEST(every_field_is_read_where_it_is),
+        TREE_TEST(a_refusal_is_told_of_each_value),
         TREE_TEST(every_allocation_fails_in_turn),
         cmocka_unit_test(trap_length_varies_by_kernel),
         TREE_TEST(trap_descriptor_closed_or_used_again),
