@@ -512,6 +512,58 @@ static void rows_of_phases(void **state)
     }
 }
 
+// All nodes sent less, and no NIC was held: what else fell, and what tasks waited for. Not where the network was not clean, or
+// where that is not known.
+static void work_that_slowed(void **state)
+{
+    static const struct {
+        double sent, paused, held; // then; below 0: not known
+        bool said;
+    } rows[] = {{0.75, 0, 0, true},    {0.75, 0.009, 0.009, true}, {0.75, 0.011, 0, false}, {0.75, 0, 0.011, false},
+                {0.875, 0, 0, false},  {0.24, 0, 0, false}, // another phase of the program
+                {0.75, -1, -1, false}, {0.75, -1, 0, true}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        scene s;
+        scene_of(&s, 2);
+        s.r.interval_s = bin_s;
+        for (size_t k = 0; k < NODES; k++) {
+            nodes_do(&s, JOB_SENT, k, 1e9, rows[i].sent * 1e9);
+            nodes_do(&s, JOB_CPU, k, 8, 5);
+            nodes_do(&s, JOB_GPU_BUSY, k, 1, 0.875);
+            nodes_do(&s, JOB_CPU_PRESSURE, k, 0, 0.04);       // hardly any
+            nodes_do(&s, JOB_MEMORY_PRESSURE, k, 0.25, 0.25); // as always
+            nodes_do(&s, JOB_IO_PRESSURE, k, 0, 0.5);
+        }
+        for (size_t k = 0; k < DEVICES; k++) {
+            s.devices[k].lanes[JOB_SENT] = s.nodes[k / NICS].lanes[JOB_SENT];
+            if (rows[i].paused >= 0)
+                s.devices[k].lanes[JOB_PAUSED] = steps(&s, JOB_PAUSED, 0, k == 2 ? rows[i].paused : 0);
+            if (rows[i].held >= 0)
+                s.devices[k].lanes[JOB_HOLDING] = steps(&s, JOB_HOLDING, 0, k == 1 ? rows[i].held : 0);
+        }
+        job_find_slow(&s.r);
+        if (s.r.finding_count != rows[i].said) fail_msg("%zu: %zu findings", i, s.r.finding_count);
+        if (rows[i].said) {
+            const job_finding *x = s.r.findings;
+            assert_string_equal(x->rule, "work-slowed");
+            assert_string_equal(
+                x->claim, "1:47-2:56: work slowed and the network was clean: all 2 nodes sent 25 % less, no NIC was "
+                          "blocked for 1 % of the time; GPUs were busy 12.5 % less; CPUs were busy 37.5 % less; tasks "
+                          "waited for I/O 50 % of the time");
+            assert_string_equal(x->title,
+                                "Work slowed 1:47-2:56 and the network was clean: all 2 nodes sent 25 % less");
+            assert_string_equal(x->unit, "of the usual traffic");
+            assert_true(fabs(x->from_s - BEGIN * bin_s) < 1e-6 && fabs(x->to_s - END * bin_s) < 1e-6);
+            assert_true(is_about(x->value, 0.75) && is_about(x->threshold, 0.85) && is_about(x->sent_ratio, 0.75));
+            assert_true(is_about(x->cpu_ratio, 0.625) && is_about(x->gpu_ratio, 0.875) && isnan(x->power_ratio));
+            assert_true(x->severity == SEVERITY_INFO && x->nodes == 2 && x->meter == JOB_SENT && !x->incident);
+            assert_true(x->node == JOB_NONE && x->device == JOB_NONE);
+        }
+        scene_end(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_gpu_that_was_slowed),
         cmocka_unit_test(the_worst_first),
         cmocka_unit_test(rows_of_phases),
+        cmocka_unit_test(work_that_slowed),
     };
     return cmocka_run_group_tests_name("job_incidents", tests, NULL, NULL);
 }
