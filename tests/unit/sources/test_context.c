@@ -299,7 +299,83 @@ static void held_descriptors_are_counted(void **state)
     }
 }
 
+#define DEV_HEADER "Inter-|   Receive  |  Transmit\n face |bytes packets|bytes packets\n"
+
+/* Of each counter of a link of /proc/net/dev. */
+static void check_link(netprof *np, const char *link, netprof_status status, int code)
+{
+    static const char *const names[] = {"rx_bytes", "rx_packets", "tx_bytes", "tx_packets"};
+    netprof_snapshot s = tree_take(np, NETPROF_SET_ALL);
+    size_t k, i;
+    assert_int_equal(tree_device(s.schema, link)->count, 4);
+    for (k = 0; k < 4; k++) {
+        i = tree_find(&s, link, names[k]);
+        assert_int_equal(s.status[i], status);
+        assert_int_equal(s.errnos[i], code);
+        if (status != NETPROF_STATUS_OK) assert_true(s.values[i] == 0);
+    }
+    assert_int_equal(tree_value(&s, "eth0", "rx_bytes"), 31); /* has a file of its own */
+    netprof_snapshot_free(&s);
+}
+
+/* Links that only /proc/net/dev knows, while the context does not look for other ones: what is wrong is told of each. */
+static void what_is_wrong_with_a_table_is_told(void **state)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_snapshot s;
+    netprof *np = NULL;
+    (void)state;
+    tree_write("proc/net/dev", DEV_HEADER "  eth0: 91 92 93 94\n    va: 1 2 3 4\n    vb: 5 6 7 8\n");
+    config.root = tree_root;
+    config.sources = "netdev";
+    config.no_rescan = 1;
+    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+    assert_int_equal(netprof_get_schema(np)->device_count, 4); /* each once */
+    check_link(np, "va", NETPROF_STATUS_OK, 0);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(tree_value(&s, "va", "rx_packets"), 2);
+    assert_int_equal(tree_value(&s, "vb", "rx_bytes"), 5);
+    assert_int_equal(tree_value(&s, "vb", "tx_packets"), 8);
+    netprof_snapshot_free(&s);
+    tree_write("proc/net/dev", DEV_HEADER "    vb: 5 6 7\n"); /* one went, one lacks its last column */
+    check_link(np, "va", NETPROF_STATUS_VANISHED, 0);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(tree_value(&s, "vb", "tx_bytes"), 7);
+    assert_int_equal(tree_status(&s, "vb", "tx_packets"), NETPROF_STATUS_ABSENT);
+    netprof_snapshot_free(&s);
+    tree_write("proc/net/dev", "other columns\n    va: 1 2 3 4\n");
+    check_link(np, "va", netprof_status_of_errno(EBADMSG), EBADMSG);
+    check_link(np, "vb", netprof_status_of_errno(EBADMSG), EBADMSG);
+    tree_remove("proc/net/dev");
+    check_link(np, "va", netprof_status_of_errno(ENOENT), ENOENT);
+    tree_write("proc/net/dev/file", "");
+    check_link(np, "vb", netprof_status_of_errno(EISDIR), EISDIR);
+    netprof_close(np);
+}
+
+/* Names and values belong together only where their lines follow each other. */
+static void a_line_between_parts_names_and_values(void **state)
+{
+    netprof *np;
+    netprof_snapshot s;
+    (void)state;
+    tree_write("proc/net/snmp", "Tcp: InSegs OutSegs\nrubbish\nTcp: 1 2\nTcp: 3 4\nUdp: NoPorts\nUdp: 5\n");
+    np = tree_open("ip", NETPROF_HOLD_NONE);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(netprof_find(s.schema, NULL, "Tcp", "InSegs"), NETPROF_NONE);
+    assert_int_equal(tree_value(&s, "Udp", "NoPorts"), 5);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
 /* -- memory -- */
+
+static int no_value(void *user, uint64_t *value)
+{
+    (void)user;
+    *value = 0;
+    return 0;
+}
 
 static void *counting_resize(void *user, void *pointer, size_t size)
 {
@@ -317,6 +393,7 @@ static void counting_release(void *user, void *pointer)
 static void all_memory_is_given_back(void **state)
 {
     int blocks = 0, at_first = 0, i;
+    netprof_user_counter own = NETPROF_ZERO;
     netprof_alloc alloc = {counting_resize, counting_release, NULL};
     netprof_config config = NETPROF_ZERO;
     netprof_snapshot s = NETPROF_ZERO;
@@ -328,7 +405,12 @@ static void all_memory_is_given_back(void **state)
     config.hold = NETPROF_HOLD_ALL;
     config.include = "*,never\\,so";
     config.alloc = &alloc;
+    own.device = "queue";
+    own.name = "waiting";
+    own.unit = "tasks";
+    own.read = no_value;
     assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+    assert_int_equal(netprof_add_counter(np, &own, NULL), NETPROF_OK);
     for (i = 0; i < 6; i++) {
         if (i % 2)
             tree_write("sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data", "43\n");
@@ -348,13 +430,6 @@ static void all_memory_is_given_back(void **state)
 }
 
 /* -- what is refused -- */
-
-static int no_value(void *user, uint64_t *value)
-{
-    (void)user;
-    *value = 0;
-    return 0;
-}
 
 static netprof_err no_devices(void *user, netprof_list *list)
 {
@@ -501,6 +576,8 @@ int main(void)
         NODE_TEST(made_again_it_is_empty),
         NODE_TEST(files_of_several_devices_are_read_once),
         NODE_TEST(held_descriptors_are_counted),
+        NODE_TEST(what_is_wrong_with_a_table_is_told),
+        NODE_TEST(a_line_between_parts_names_and_values),
         NODE_TEST(all_memory_is_given_back),
         NODE_TEST(calls_without_their_arguments_are_refused),
         NODE_TEST(counters_beyond_their_limits_are_refused),
