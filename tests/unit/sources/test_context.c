@@ -299,6 +299,29 @@ static void held_descriptors_are_counted(void **state)
     }
 }
 
+/* Files of one value each: with all held there are as many descriptors more as there are values. */
+static void values_are_held_each(void **state)
+{
+    static const char *const sources[] = {"netdev", "rdma", "cxi"};
+    size_t k;
+    (void)state;
+    for (k = 0; k < 3; k++) {
+        int before = open_files(), loose, held;
+        netprof *np = tree_open(sources[k], NETPROF_HOLD_NONE);
+        netprof_snapshot s = tree_take(np, NETPROF_SET_ALL);
+        loose = open_files();
+        netprof_close(np);
+        netprof_snapshot_free(&s);
+        np = tree_open(sources[k], NETPROF_HOLD_ALL);
+        s = tree_take(np, NETPROF_SET_ALL); /* opens them */
+        held = open_files();
+        netprof_snapshot_free(&s);
+        assert_int_equal(held - loose, netprof_get_schema(np)->counter_count);
+        netprof_close(np);
+        assert_int_equal(open_files(), before);
+    }
+}
+
 #define DEV_HEADER "Inter-|   Receive  |  Transmit\n face |bytes packets|bytes packets\n"
 
 /* Of each counter of a link of /proc/net/dev. */
@@ -310,6 +333,9 @@ static void check_link(netprof *np, const char *link, netprof_status status, int
     assert_int_equal(tree_device(s.schema, link)->count, 4);
     for (k = 0; k < 4; k++) {
         i = tree_find(&s, link, names[k]);
+        assert_string_equal(s.schema->counters[i].unit, names[k] + 3);
+        assert_int_equal(s.schema->counters[i].width, 64);
+        assert_int_equal(s.schema->counters[i].kind, NETPROF_KIND_COUNTER);
         assert_int_equal(s.status[i], status);
         assert_int_equal(s.errnos[i], code);
         if (status != NETPROF_STATUS_OK) assert_true(s.values[i] == 0);
@@ -576,6 +602,7 @@ int main(void)
         NODE_TEST(made_again_it_is_empty),
         NODE_TEST(files_of_several_devices_are_read_once),
         NODE_TEST(held_descriptors_are_counted),
+        NODE_TEST(values_are_held_each),
         NODE_TEST(what_is_wrong_with_a_table_is_told),
         NODE_TEST(a_line_between_parts_names_and_values),
         NODE_TEST(all_memory_is_given_back),
