@@ -115,6 +115,9 @@ static void time_counts_once(void **state)
     if (!begun(&x)) skip();
     export_string(&x.f, GEMM, "gemm");
     export_string(&x.f, NCCL, "ncclDevKernel_AllReduce");
+    // Which of them these are is not told, but all are of one kind.
+    export_sql(&x.f, "CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, busLocation TEXT);"
+                     "INSERT INTO TARGET_INFO_GPU VALUES (8, 'H100', '0000:08:00.0'), (9, 'H100', '0000:09:00.0')");
     for (size_t i = 0; i < COUNT(spans); i++)
         if (spans[i].what == COPY)
             export_copy(&x.f, PID, spans[i].device, 1, FROM + spans[i].begin, spans[i].ns, 64);
@@ -131,6 +134,9 @@ static void time_counts_once(void **state)
         for (int what = 0; what < NSYS_BUSY; what++) {
             const nsys_gpu *gpu = &x.n.gpus[device];
             assert_int_equal(gpu->device, device);
+            assert_int_equal(gpu->pid, -1); // its number needs no process beside it
+            assert_string_equal(gpu->name, "H100");
+            assert_null(gpu->bus);
             assert_int_equal(gpu->busy_ns[what], counted(device, what, 0, LENGTH));
             for (int i = 0; i < BINS; i++)
                 near(gpu->busy[what][i], (double)counted(device, what, i * BIN, (i + 1) * BIN) / BIN);
