@@ -1579,6 +1579,50 @@ static void bytes_at_the_end_of_chunks_are_skipped(void **state)
     sink_free(&longer);
 }
 
+// Of a node's schema the file of regions keeps the devices that have counters there, each in its source, and no counter more.
+static void regions_keep_their_part_of_the_schema(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {{"cxi", "cxi0", "a", 0, 64, 1, NETPROF_STAMPED, 1},
+                                      {"cxi", "cxi0", "b", 0, 56, 1, NETPROF_STAMPED, 1},
+                                      {"cxi", "cxi1", "a", 0, 64, 1, NETPROF_STAMPED, 2},
+                                      {"cxi", "cxi1", "b", 0, 56, 1, NETPROF_STAMPED, 2},
+                                      {"cxi", "cxi2", "a", 0, 64, 1, NETPROF_STAMPED, 3},
+                                      {"ip", "host", "c", 0, 64, 1, 0, 4},
+                                      {"netdev", "eth0", "d", 0, 64, 1, 0, 5},
+                                      {"netdev", "eth1", "d", 0, 64, 1, 0, 6},
+                                      {"netdev", "eth1", "e", 0, 32, 1, 0, 6},
+                                      {"rdma", "mlx5_0", "f", 0, 64, 1, 0, 7}};
+    static const uint32_t kept[] = {1, 4, 6, 7, 8};
+    uint32_t counters[COUNT(kept)];
+    netprof_regions r;
+    memset(&r, 0, sizeof r);
+    memcpy(counters, kept, sizeof kept);
+    r.schema = schema_of_rows(rows, COUNT(rows), "n", NULL);
+    r.counters = counters;
+    r.counter_count = COUNT(kept);
+    netprof__regions_trim(&r);
+    assert_int_equal(r.schema->counter_count, COUNT(kept));
+    assert_int_equal(r.schema->device_count, 4);
+    assert_int_equal(r.schema->source_count, 2);
+    assert_string_equal(r.schema->sources[0].name, "cxi");
+    assert_int_equal(r.schema->sources[0].device_count, 2);
+    assert_string_equal(r.schema->sources[1].name, "netdev");
+    assert_int_equal(r.schema->sources[1].device_count, 2);
+    for (size_t i = 0; i < COUNT(kept); i++) {
+        const struct row *row = &rows[kept[i]];
+        const netprof_counter *c = &r.schema->counters[i];
+        assert_int_equal(counters[i], i);
+        assert_string_equal(c->name, row->counter);
+        assert_int_equal(c->width, row->width);
+        assert_int_equal(c->flags & NETPROF_STAMPED, row->flags & NETPROF_STAMPED);
+        assert_int_equal(netprof_find(r.schema, row->source, row->device, row->counter), i);
+    }
+    for (size_t d = 0; d < 4; d++)
+        assert_int_equal(r.schema->devices[d].identity, ((const uint64_t[]){1, 3, 5, 6})[d]);
+    netprof_schema_release(r.schema);
+}
+
 static void bytes_at_the_end_of_regions_are_skipped(void **state)
 {
     (void)state;
@@ -1962,6 +2006,41 @@ static void through_a_link(void **state)
     tree_remove(tree);
 }
 
+// Others may put links where they may write: the superuser has no file replaced through one. Its own links are served.
+static void through_a_link_of_another_user(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip();
+    char *tree = tree_make();
+    netprof_snapshot s = a_snapshot(6);
+    netprof_error error;
+    char link[] = "/tmp/netprof-link-XXXXXX";
+    int fd = mkstemp(link);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(unlink(link), 0);
+    tree_write(tree, "precious", "old");
+    assert_int_equal(symlink(tree_path(tree, "precious"), link), 0);
+    int others = lchown(link, 65534, 65534) == 0; // not in a container that has no such user
+    for (int live = 0; live < 2 && others; live++) {
+        netprof_writer *w;
+        assert_int_equal(netprof_writer_open(&w, link, live, &error), NETPROF_ERR_IO);
+        assert_null(w);
+        assert_int_equal(error.sys_errno, EACCES);
+        assert_string_equal(error.path, link);
+        assert_string_equal(error.text, "a symbolic link of another user: the superuser does not write there");
+    }
+    struct stat st;
+    assert_int_equal(stat(tree_path(tree, "precious"), &st), 0);
+    assert_int_equal(st.st_size, 3);
+    assert_true(!others || lchown(link, 0, 0) == 0);
+    assert_int_equal(netprof_save_file(link, &s, 1, NULL), NETPROF_OK);
+    check_file(tree_path(tree, "precious"), 6);
+    assert_int_equal(unlink(link), 0);
+    netprof_snapshot_free(&s);
+    tree_remove(tree);
+}
+
 // `-o /dev/stdout` with stdout a file: written there, and no link in /dev replaced.
 static void standard_output(void **state)
 {
@@ -2013,6 +2092,10 @@ static void not_ordinary_files(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(count_entries(tree), 1);
+    // a pipe that nobody reads is an error, and nothing to wait for
+    assert_int_equal(netprof_save_file(pipe_path, &s, 1, &error), NETPROF_ERR_IO);
+    assert_int_equal(error.sys_errno, ENXIO);
+    assert_string_equal(error.path, pipe_path);
     // nowhere to write
     assert_int_equal(netprof_save_file(tree_path(tree, "no/../nowhere/x"), &s, 1, &error), NETPROF_OK);
     rmdir(tree_path(tree, "no"));
@@ -2597,6 +2680,7 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(unknown_chunks_are_skipped),
         cmocka_unit_test(bytes_at_the_end_of_chunks_are_skipped),
         cmocka_unit_test(bytes_at_the_end_of_regions_are_skipped),
+        cmocka_unit_test(regions_keep_their_part_of_the_schema),
         cmocka_unit_test(headers),
         cmocka_unit_test(a_file_by_hand),
         cmocka_unit_test(stamp_errors_of_deltas),
@@ -2609,6 +2693,7 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(many_false_beginnings),
         cmocka_unit_test(atomic_until_closed),
         cmocka_unit_test(through_a_link),
+        cmocka_unit_test(through_a_link_of_another_user),
         cmocka_unit_test(standard_output),
         cmocka_unit_test(not_ordinary_files),
         cmocka_unit_test(longest_name),
