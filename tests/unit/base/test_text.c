@@ -259,6 +259,7 @@ static void run_out(int how)
     memory_at_exhaustion(first);
     memory_at_exhaustion(second);
     memory_at_exhaustion(first); // once is enough
+    memory_at_exhaustion(second);
     if (how == WITH_A_CLEAN_UP_THAT_ALLOCATES) memory_at_exhaustion(third_needs_memory);
     if (how == OF_A_SIZE_THAT_OVERFLOWS) memory_array(NULL, SIZE_MAX / 4 + 1, 4);
     memory_check(NULL);

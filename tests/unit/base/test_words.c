@@ -233,6 +233,8 @@ static void limits(void **state)
     assert_string_equal(words_number(0.000123).text, "0.000123");
     assert_string_equal(words_number(-12345.6).text, "-12346");
     assert_string_equal(words_number(INFINITY).text, "\u221e");
+    assert_string_equal(words_number(1.234e40).text, "1.23e+40"); // more digits than anybody reads
+    assert_string_equal(words_quantity(-5e60, "B").text, "-5.00e+39 ZB");
     assert_string_equal(words_count(999499).text, "999 k");
     assert_string_equal(words_count(999500).text, "1.00 M");
     assert_string_equal(words_count(1e24).text, "1000 Z"); // no prefix after that
