@@ -183,6 +183,8 @@ class Tree:
             return []
         lines = {int(n) for n in re.findall(re.escape(os.path.basename(name)) + r":(\d+):\d+: error", done.stderr)}
         found = [s for s in planted if any(s.line - s.above <= n <= s.line + s.below for n in lines)]
+        if not found and lines:  # an error that is told of another line: of the nearest one
+            found = [min(planted, key=lambda s: abs(s.line - min(lines)))]
         if not found:
             raise SystemExit(f"{name} does not compile:\n{done.stderr[:2000]}")
         return found
