@@ -49,7 +49,7 @@ static const char sample[] = "{\"format\":\"netprof\",\"version\":1,\"facts\":{\
                              "\"kind\":\"gauge\"},{\"name\":\"rh:nacks\"}]},"
                              "{\"source\":\"netdev\",\"name\":\"e\\\"t\\n0\",\"counters\":[{\"name\":\" "
                              "x\",\"unit\":\"bytes\",\"flags\":[\"signed\"]},"
-                             "{\"name\":\"gone\"},{\"name\":\"not asked\"}]}]}],"
+                             "{\"name\":\"gone\",\"unit\":\"=1+1\"},{\"name\":\"not asked\"}]}]}],"
                              "\"snapshots\":[{\"schema\":0,\"set\":\"all\",\"begin_ns\":5,\"end_ns\":1000005,"
                              "\"wall_ns\":1752853654306115000,\"devices\":["
                              "{\"device\":\"cxi0\",\"source\":\"cxi\",\"values\":{\"atu_cache_miss_0\":"
@@ -86,6 +86,7 @@ static void formats_have_names(void **state)
     assert_int_equal(convert_format_named("xml"), CONVERT_UNKNOWN);
 }
 
+// What a spreadsheet would take for a formula is guarded.
 static void csv_is_long_and_quoted(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void csv_is_long_and_quoted(void **state)
                         "\"a,b\",cxi,cxi0,a_first,,gauge,1,1752853654306115000,,3,ok\r\n"
                         "\"a,b\",cxi,cxi0,rh:nacks,,counter,1,1752853654306115000,,1,ok\r\n"
                         "\"a,b\",netdev,\"e\"\"t\n0\",\" x\",bytes,counter,1,1752853654306115000,,-7,ok\r\n"
-                        "\"a,b\",netdev,\"e\"\"t\n0\",gone,,counter,1,1752853654306115000,,,denied\r\n");
+                        "\"a,b\",netdev,\"e\"\"t\n0\",gone,\"'=1+1\",counter,1,1752853654306115000,,,denied\r\n");
     free(t.data);
     dataset_free(&set);
 }

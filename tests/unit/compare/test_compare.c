@@ -605,6 +605,8 @@ static void as_json(void **state)
     assert_int_equal(json_object_get_int(get(o, "/differences/0/devices/0/faulty/delta")), 900);
     is_near(json_object_get_double(get(o, "/differences/0/devices/0/ratio_per_s")), 90);
     assert_string_equal(json_object_get_string(get(o, "/checks/0/devices/0/healthy/severity")), "ok");
+    assert_true(b.c.checks[0].cells[0].chance >= 0 && b.c.checks[0].cells[0].chance <= 1);
+    is_near(json_object_get_double(get(o, "/checks/0/devices/0/chance")), b.c.checks[0].cells[0].chance);
     json_object_put(o);
     o = comparison_json(&b.c, 0, true);
     assert_int_equal(json_object_array_length(get(o, "/differences")), 3);

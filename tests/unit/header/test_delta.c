@@ -563,7 +563,9 @@ static void backwards_is_refused(void **state)
         {NULL, NULL, 107, 100, 5007, 5000, NETPROF_ERR_MISMATCH, -7}, // no boot ids: both clocks say so
         {NULL, NULL, 107, 100, 5000, 5000, NETPROF_ERR_MISMATCH, -7}, // the other says nothing
         {NULL, NULL, 107, 100, 5000, 5060, NETPROF_OK, 60},           // they contradict: it may have been rebooted
-        {NULL, NULL, 0, 0, 5007, 5000, NETPROF_ERR_MISMATCH, -7},     // net_prof's files have no other clock
+        {"x", NULL, 107, 100, 5000, 5060, NETPROF_OK, 60},            // one boot id alone tells nothing
+        {NULL, "x", 107, 100, 5000, 5060, NETPROF_OK, 60},
+        {NULL, NULL, 0, 0, 5007, 5000, NETPROF_ERR_MISMATCH, -7}, // net_prof's files have no other clock
         {NULL, NULL, 0, 0, 5000, 5007, NETPROF_OK, 7},
         {NULL, NULL, 0, 0, 5000, 0, NETPROF_OK, -5000}, // no time at all in one of them
     };

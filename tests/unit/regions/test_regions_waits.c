@@ -357,6 +357,7 @@ static void two_that_alternate_are_both_late(void **state)
         if (strncmp(r.notes[0].text, "Ranks ", 6) != 0 || !strstr(r.notes[0].text, "late"))
             fail_msg("%s", r.notes[0].text);
         assert_true(r.waits.late[0].rank < 2 && r.waits.late[1].rank < 2);
+        if (!strstr(r.notes[0].text, "each works about ")) fail_msg("%s", r.notes[0].text);
         regions_free(&r);
     }
 }
