@@ -285,7 +285,7 @@ static void regions_say_held(regions *r, const regions_finding *x)
 {
     const regions_waits *w = &r->waits;
     const char *in = w->held_in == REGIONS_NONE ? "its waits" : r->nodes[w->held_in].name;
-    const char *until = w->held_until == REGIONS_NONE ? "where all meet" : r->nodes[w->held_until].name;
+    const char *until = w->held_until == REGIONS_NONE ? "" : r->nodes[w->held_until].name;
     char who[512], cause[600] = "", brief[300] = "", crowd[300], crowded[300];
     regions_rank_text(r, w->held, who, sizeof who);
     regions_crowd_before(r, "; ", crowd, sizeof crowd, crowded, sizeof crowded);
@@ -303,9 +303,9 @@ static void regions_say_held(regions *r, const regions_finding *x)
                  regions_time_text(w->longest_ns).text);
     regions_say(
         r, s, w->held_in, w->held, memory_format("%s%s is held in %s%s", crowded, who, in, brief),
-        "%s%s is held in %s, %s longer than the others in the median, and so is the last in %s, where the others "
+        "%s%s is held in %s, %s longer than the others in the median, and so is the last %s%s, where the others "
         "wait for it%s%s",
-        crowd, who, in, regions_time_text(w->held_ns).text, until,
+        crowd, who, in, regions_time_text(w->held_ns).text, *until ? "in " : "where all meet", until,
         x ? "" : ": it does not work longer; what it waits for is its partner or the way to it", cause);
     regions_note *note = &r->notes[r->note_count - 1];
     const char *meanwhile = *cause ? strstr(note->text, cause) : NULL;
