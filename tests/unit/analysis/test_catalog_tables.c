@@ -102,7 +102,7 @@ static int kind_of(const char *text)
                  {"histogram", NETPROF_KIND_HISTOGRAM},
                  {"histogram bucket", NETPROF_KIND_HISTOGRAM}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i].name, text) == 0) return kinds[i].kind;
+        if (strcmp(kinds[i].name, text) == 0) return (int)kinds[i].kind;
     return NETPROF_KIND_COUNTER;
 }
 

@@ -1,5 +1,5 @@
 // The document of a comparison, whole: comparison.json beside this file holds it of two made-up ones. Its figures are
-// arithmetic on the numbers below; 10 seconds pass in each run unless said. To see what became other: NETPROF_TEST_WRITE=FILE.
+// arithmetic on the numbers below; 10 seconds pass in each run unless said.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,13 +8,11 @@
 
 #include "netprof.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "builtin_rules.h"
 #include "compare_bench.h"
+#include "golden.h"
 
 // One run a side: what is on one side only, what has no value, facts, devices that came and went.
 static json_object *of_two_runs(void)
@@ -49,31 +47,13 @@ static json_object *of_five_runs(void)
     return o;
 }
 
-// A line of each text, where they part.
-static void expect_text(const char *made, const char *expected)
-{
-    size_t at = 0;
-    while (made[at] && made[at] == expected[at])
-        at++;
-    if (!made[at] && !expected[at]) return;
-    while (at && made[at - 1] != '\n')
-        at--;
-    fail_msg("made:\n%.*s\nexpected:\n%.*s", 300, made + at, 300, expected + at);
-}
-
 static void documents_whole(void **state)
 {
     (void)state;
-    const char *to = getenv("NETPROF_TEST_WRITE");
-    json_object *made = json_new_object(),
-                *expected = json_object_from_file(NETPROF_TEST_TOP "/tests/unit/compare/comparison.json");
+    json_object *made = json_new_object();
     json_put(made, "of_two_runs", of_two_runs());
     json_put(made, "of_five_runs", of_five_runs());
-    if (to) json_object_to_file_ext(to, made, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-    assert_non_null(expected);
-    expect_text(json_to_text(made, JSON_C_TO_STRING_PRETTY), json_to_text(expected, JSON_C_TO_STRING_PRETTY));
-    json_object_put(made);
-    json_object_put(expected);
+    golden_expect(made, "compare/comparison.json");
 }
 
 int main(void)
