@@ -259,6 +259,46 @@ static void put_reply(fake_message *m, unsigned command, const fake_driver *d)
     end_message(m);
 }
 
+/* As the kernel reads it: a nested header of the interface's index and flags, each an attribute, and the groups of
+   STATS_GET. The counts of pause frames and of FEC are told only who asks for them by ETHTOOL_FLAG_STATS. */
+static void check_request(unsigned command)
+{
+    static const struct {
+        unsigned command;
+        uint16_t header;
+        uint32_t flags;
+    } known[] = {{32, 2, 0}, {21, 1, 4}, {29, 1, 4}, {6, 1, 0}};
+    uint16_t header[2], index[2], asked[2];
+    uint32_t flags, length;
+    size_t i = 0;
+    while (i < sizeof known / sizeof *known && known[i].command != command)
+        i++;
+    assert_true(i < sizeof known / sizeof *known);
+    memcpy(&length, node.request, 4);
+    assert_int_equal(length, node.request_size);
+    memcpy(header, node.request + 20, 4);
+    memcpy(index, node.request + 24, 4);
+    memcpy(asked, node.request + 32, 4);
+    memcpy(&flags, node.request + 36, 4);
+    assert_int_equal(header[0], 4 + 8 + 8);
+    assert_int_equal(header[1], 0x8000 | known[i].header);
+    assert_true(index[0] == 8 && index[1] == 1 && asked[0] == 8 && asked[1] == 3);
+    assert_int_equal(flags, known[i].flags);
+    if (command != 32) {
+        assert_int_equal(node.request_size, 40);
+        return;
+    }
+    memcpy(header, node.request + 40, 4); /* ETHTOOL_A_STATS_GROUPS: no mask, so many bits, these */
+    memcpy(index, node.request + 44, 4);
+    memcpy(asked, node.request + 48, 4);
+    memcpy(&length, node.request + 52, 4);
+    assert_true(header[0] == 4 + 4 + 8 + 8 && header[1] == (0x8000 | 3));
+    assert_true(index[0] == 4 && index[1] == 1 && asked[0] == 8 && asked[1] == 2);
+    assert_int_equal(node.request_size, 64);
+    memcpy(&flags, node.request + 60, 4);
+    assert_true(flags && flags >> length == 0);
+}
+
 static ssize_t fake_recv(void *data, size_t size, int flags)
 {
     fake_message m;
@@ -282,6 +322,7 @@ static ssize_t fake_recv(void *data, size_t size, int flags)
         }
     } else {
         unsigned command = node.request[16];
+        check_request(command);
         memcpy(&ifindex, node.request + 28, 4);
         if (command == 32) memcpy(&groups, node.request + node.request_size - 4, 4);
         for (i = 0; i < node.count; i++)
@@ -557,6 +598,7 @@ static void test_standard_groups(void **state)
     d->groups = d->pause = d->fec = d->histogram = d->link = 1;
     d->lanes = 2;
     d->base = 1000;
+    node.events = 1; /* of before: no reason to look again */
     np = open_ethtool(NULL, NULL, 0);
     s = take(np, NETPROF_SET_ALL);
     assert_int_equal(s.not_ok, 0);

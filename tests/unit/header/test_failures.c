@@ -669,6 +669,53 @@ static netprof_err write_step_os(void)
     return failed;
 }
 
+static struct sink events_file;
+
+// Many texts, unlike each other: the buffer grows while they are written, and while it is known which there are.
+static netprof_err write_events_step(void)
+{
+    enum { ROWS = 600 };
+    static char words[ROWS][16];
+    static const char *texts[ROWS];
+    static int64_t numbers[ROWS];
+    const netprof_events_column columns[] = {{"when_ns", numbers, NULL}, {"what", NULL, texts}, {"who", NULL, texts}};
+    const netprof_events events = {"made.up", columns, COUNT(columns), ROWS};
+    netprof_writer *writer = NULL;
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(words[i], sizeof words[i], "word %d", i * 7919);
+        texts[i] = words[i];
+        numbers[i] = (int64_t)i << 40;
+    }
+    sink_free(&events_file);
+    memset(&events_file, 0, sizeof events_file);
+    netprof_err failed = netprof_writer_open_fn(&writer, sink_write, &events_file, NULL), closed;
+    if (failed) return failed;
+    failed = netprof_write_events(writer, &events, NULL);
+    closed = netprof_writer_close(writer, !failed, NULL);
+    return failed ? failed : closed;
+}
+
+// What is said to be written can be read.
+static void events_without_memory(void **state)
+{
+    (void)state;
+    netprof_reader *reader = NULL;
+    netprof_item item;
+    size_t rows = 0;
+    sweep_allocations(write_events_step);
+    assert_int_equal(netprof_reader_open_memory(&reader, events_file.data, events_file.size, NULL, NULL), NETPROF_OK);
+    while (netprof_reader_next(reader, &item, NULL) == NETPROF_OK && item.type != NETPROF_ITEM_END)
+        if (item.type == NETPROF_ITEM_EVENTS)
+            for (rows = 0; rows < item.events->count; rows++) {
+                char word[16];
+                snprintf(word, sizeof word, "word %d", (int)rows * 7919);
+                assert_string_equal(item.events->columns[2].texts[rows], word);
+            }
+    assert_int_equal(rows, 600);
+    netprof_reader_close(reader);
+    sink_free(&events_file);
+}
+
 // Whichever call fails: no success is told of a file that is not there.
 static void files_saved_with_failing_calls(void **state)
 {
@@ -926,13 +973,21 @@ static int tear_down(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_and_take_without_memory), cmocka_unit_test(hotplug_without_memory),
-        cmocka_unit_test(add_without_memory),           cmocka_unit_test(diff_and_copy_without_memory),
-        cmocka_unit_test(build_without_memory),         cmocka_unit_test(files_without_memory),
-        cmocka_unit_test(regions_without_memory),       cmocka_unit_test(files_saved_with_failing_calls),
-        cmocka_unit_test(files_with_failing_calls),     cmocka_unit_test(measuring_with_failing_calls),
-        cmocka_unit_test(taking_with_failing_calls),    cmocka_unit_test(short_reads),
-        cmocka_unit_test(links_with_failing_calls),     cmocka_unit_test(allocators_are_kept_apart),
+        cmocka_unit_test(open_and_take_without_memory),
+        cmocka_unit_test(hotplug_without_memory),
+        cmocka_unit_test(add_without_memory),
+        cmocka_unit_test(diff_and_copy_without_memory),
+        cmocka_unit_test(build_without_memory),
+        cmocka_unit_test(files_without_memory),
+        cmocka_unit_test(regions_without_memory),
+        cmocka_unit_test(events_without_memory),
+        cmocka_unit_test(files_saved_with_failing_calls),
+        cmocka_unit_test(files_with_failing_calls),
+        cmocka_unit_test(measuring_with_failing_calls),
+        cmocka_unit_test(taking_with_failing_calls),
+        cmocka_unit_test(short_reads),
+        cmocka_unit_test(links_with_failing_calls),
+        cmocka_unit_test(allocators_are_kept_apart),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -176,9 +176,24 @@ static void runs_are_named_by_the_launcher(void **state)
     unsetenv("FLUX_JOB_ID");
 }
 
+// proc(5): 4 the parent, 5 the process group, 6 the session, 22 when it began.
+static void fields_of_a_process(void **state)
+{
+    (void)state;
+    assert_int_equal(netprof__process_field(getpid(), 4), getppid());
+    assert_int_equal(netprof__process_field(getpid(), 5), getpgrp());
+    assert_int_equal(netprof__process_field(getpid(), 6), getsid(0));
+    assert_int_equal(netprof__process_field(getpid(), 3), 0); // a letter
+    assert_true(netprof__process_field(getpid(), 22) > 0);
+    assert_int_equal(netprof__process_field(getpid(), 22), netprof__process_field(getpid(), 22));
+    assert_int_equal(netprof__process_field(getpid(), 100), 0); // there are not so many
+    assert_int_equal(netprof__process_field(-1, 4), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_called_as_said),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_a_process),
+                                       cmocka_unit_test(files_are_called_as_said),
                                        cmocka_unit_test(runs_are_named_by_the_launcher)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
