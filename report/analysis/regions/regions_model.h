@@ -269,11 +269,11 @@ typedef struct regions_alone {
 } regions_alone;
 
 typedef struct regions_waits {
-    bool known;                               // on all ranks; if not, nothing below is
-    bool mpi;                                 // MPI itself was measured
-    double run_ns, longest_ns;                // mean and longest run of a rank
-    double mpi_share, wait_share, poll_share; // of all ranks' runs; mpi_share is NAN without mpi
-    double work_ns, wait_ns;                  // medians of the ranks
+    bool known;                   // on all ranks; if not, nothing below is
+    bool mpi;                     // MPI itself was measured
+    double run_ns, longest_ns;    // mean and longest run of a rank
+    double mpi_share, wait_share; // of all ranks' runs; mpi_share is NAN without mpi
+    double work_ns, wait_ns;      // medians of the ranks
     regions_late *late; // stb_ds: through the whole run; or, in_turn, the stretches in which one rank was late
     size_t late_count;
     bool in_turn;
