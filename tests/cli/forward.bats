@@ -15,9 +15,9 @@ teardown() {
     if [ -s server.pid ]; then kill "$(cat server.pid)" || true; fi
 }
 
-# forward OPTION...: all 40 s of it
+# forward OPTION...: all 40 s of it, however late this is called
 forward() {
-    netprof forward --dir head --lag 1ms --since 1m --interval 5s --once "$@"
+    netprof forward --dir head --lag 1ms --since 10m --interval 5s --once "$@"
 }
 
 # A server that answers the requests with these statuses in turn, the last of them for good, and keeps what it took.
@@ -145,7 +145,7 @@ PYTHON
     cp "$NETPROF_TEST_BIN/netprof-forward" bin
     printf '#!/bin/sh\ncase "$*" in *n01*) exit 3 ;; esac\nexec "%s/netprof-export" "$@"\n' "$NETPROF_TEST_BIN" >bin/netprof-export
     chmod +x bin/netprof-export
-    run bin/netprof-forward --dir head --lag 1ms --since 1m --interval 5s --once --lines others
+    run bin/netprof-forward --dir head --lag 1ms --since 10m --interval 5s --once --lines others
     [ "$status" -eq 3 ]
     grep -q '^netprof forward: n01: netprof export made no lines of it (exit code 3; .*: it is left out' <<<"$output"
     cmp <(grep -v hostname=n01 all | sort) <(sort others)
