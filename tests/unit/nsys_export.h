@@ -11,22 +11,22 @@
 #include <string.h>
 
 typedef struct export_file {
-    void *library, *db;
+    void *sqlite, *db;
     int (*exec)(void *, const char *, void *, void *, char **);
 } export_file;
 
-SUPPORT void *export_function(void *library, const char *name)
+SUPPORT void *export_function(void *sqlite, const char *name)
 {
-    void *found = dlsym(library, name);
+    void *found = dlsym(sqlite, name);
     assert_non_null(found);
     return found;
 }
 
 SUPPORT bool export_possible(void)
 {
-    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (library) dlclose(library);
-    return library != NULL;
+    void *sqlite = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (sqlite) dlclose(sqlite);
+    return sqlite != NULL;
 }
 
 SUPPORT __attribute__((format(printf, 2, 3))) void export_sql(export_file *f, const char *format, ...)
@@ -47,12 +47,12 @@ SUPPORT __attribute__((format(printf, 2, 3))) void export_sql(export_file *f, co
 // An empty file, with every table that is read.
 SUPPORT export_file export_open(const char *path)
 {
-    export_file f = {.library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL)};
+    export_file f = {.sqlite = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL)};
     int (*open)(const char *, void **, int, const char *);
-    assert_non_null(f.library);
-    void *found = export_function(f.library, "sqlite3_open_v2");
+    assert_non_null(f.sqlite);
+    void *found = export_function(f.sqlite, "sqlite3_open_v2");
     memcpy(&open, &found, sizeof found);
-    found = export_function(f.library, "sqlite3_exec");
+    found = export_function(f.sqlite, "sqlite3_exec");
     memcpy(&f.exec, &found, sizeof found);
     assert_int_equal(open(path, &f.db, 2 | 4, NULL), 0); // to read and write, and created
     export_sql(&f, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN;"
@@ -64,10 +64,10 @@ SUPPORT void export_close(export_file *f)
 {
     int (*close)(void *);
     export_sql(f, "COMMIT");
-    void *found = export_function(f->library, "sqlite3_close_v2");
+    void *found = export_function(f->sqlite, "sqlite3_close_v2");
     memcpy(&close, &found, sizeof found);
     assert_int_equal(close(f->db), 0);
-    dlclose(f->library);
+    dlclose(f->sqlite);
 }
 
 // When the profile began, ns since 1970, and on which host.
