@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER = 16, WINDOW = 1 << 20 };
+enum { HEADER = 16, WINDOW = 1 << 20, SPARE = 4096 };
 
 static const unsigned char magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', '\r', '\n'};
 
@@ -89,17 +89,17 @@ static uint64_t parts_skip_hole(int fd, uint64_t at)
 }
 
 // Windows overlap by a header less one byte: one that lies across two is found in the second.
-static netprof_err parts_find_headers(parts *p, char *window, netprof_error *error)
+static netprof_err parts_find_headers(parts *p, char *window, size_t most, netprof_error *error)
 {
     for (uint64_t begin = 0;;) {
         begin = parts_skip_hole(p->fd, begin);
-        ssize_t n = parts_read_at(p->fd, window, WINDOW, begin);
+        ssize_t n = parts_read_at(p->fd, window, most, begin);
         if (n < 0) return parts_fail(error, NETPROF_ERR_IO, errno, "cannot read");
         size_t size = (size_t)n;
         for (size_t at = parts_next(window, size, p->count ? 0 : 1); at < size; at = parts_next(window, size, at + 1))
             if (begin + at) parts_add(p, begin + at);
         p->size = begin + size;
-        if (size < WINDOW) return NETPROF_OK;
+        if (size < most) return NETPROF_OK;
         begin += size - (HEADER - 1);
     }
 }
@@ -116,9 +116,11 @@ netprof_err parts_open(parts *p, const char *path, netprof_error *error)
         err = parts_fail(error, NETPROF_ERR_FORMAT, 0, "not a .netprof file (its first bytes are others)");
     if (!err) p->grows = readable_grows(p->fd);
     if (!err) {
-        char *window = memory_alloc(WINDOW);
+        // A small file needs no large window: a job has thousands of them. It may grow meanwhile.
+        size_t most = st.st_size < WINDOW - SPARE ? (size_t)st.st_size + SPARE : WINDOW;
+        char *window = memory_alloc(most);
         parts_add(p, 0);
-        err = parts_find_headers(p, window, error);
+        err = parts_find_headers(p, window, most, error);
         free(window);
     }
     if (err) parts_close(p);
