@@ -12,7 +12,8 @@ SUPPORT const char *told_name(const char *list, uint32_t index, const char *name
     static char texts[8][200];
     static unsigned next;
     char *text = texts[next++ % COUNT(texts)];
-    snprintf(text, sizeof texts[0], index == NCCL_NONE ? "" : ", %s %s", list, name);
+    *text = 0;
+    if (index != NCCL_NONE) snprintf(text, sizeof texts[0], ", %s %s", list, name);
     return text;
 }
 
@@ -46,6 +47,8 @@ SUPPORT void told_place(json_object *list, const nccl *n, const nccl_finding *x)
     if (s)
         length += (size_t)snprintf(text + length, sizeof text - length, ", series %s of %llu on %s", n->colls[s->coll],
                                    (unsigned long long)s->size, n->communicators[s->communicator].label);
+    if (x->rail != NCCL_NONE)
+        length += (size_t)snprintf(text + length, sizeof text - length, ", rail %u", (unsigned)x->rail);
     if (x->last_sn || x->first_sn)
         length += (size_t)snprintf(text + length, sizeof text - length, ", sn %llu to %llu",
                                    (unsigned long long)x->first_sn, (unsigned long long)x->last_sn);

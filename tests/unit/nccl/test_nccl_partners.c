@@ -5,7 +5,7 @@
 
 #include "analysis/nccl/findings/nccl_findings.h"
 #include "analysis/nccl/logs/nccl_logs.h"
-#include "nccl_claims.h"
+#include "nccl_told.h"
 #include "support.h"
 
 enum { RANKS = 8, CALLS = 12, NEAR_US = 20, FAR_US = 100 };
@@ -71,7 +71,7 @@ static const nccl_finding *next_accusation(const nccl_findings *f, const nccl_fi
     return NULL;
 }
 
-static void check(size_t row, const situation *s)
+static json_object *check(size_t row, const situation *s)
 {
     char *tree = tree_make();
     nccl n = {0};
@@ -90,9 +90,11 @@ static void check(size_t row, const situation *s)
         const nccl_finding *more = next_accusation(&f, x);
         if (more) fail_msg("row %zu: a second one: %s", row, more->claim);
     }
+    json_object *said = told(&n, &f);
     nccl_findings_free(&f);
     nccl_free(&n);
     tree_remove(tree);
+    return said;
 }
 
 static void who_is_named(void **state)
@@ -112,9 +114,11 @@ static void who_is_named(void **state)
         {1, -1, -1, 6, {-1, -1}, "nccl-slow-partner", 6, ", likewise in 1 other communicator, transfers slowly", true},
         {1, -1, -1, -1, {2, 7}, "nccl-slow-pair", 2, "takes 3.9", true},
     };
+    json_object *all = json_new_array();
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        check(i, &rows[i]);
+        json_append(all, check(i, &rows[i]));
+    golden_expect(all, "nccl/partners.json"); // and all that is said, whole
 }
 
 int main(void)

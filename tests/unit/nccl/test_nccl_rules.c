@@ -4,7 +4,7 @@
 #include "netprof.h"
 
 #include "analysis/nccl/logs/nccl_logs.h"
-#include "nccl_claims.h"
+#include "nccl_told.h"
 #include "support.h"
 
 enum { CALLS = 120 };
@@ -207,6 +207,7 @@ static void odd_records(void **state)
     assert_non_null(strstr(x->claim, "0 of 2 files are cut, 0 could not be read; 1 of 49 lines"));
     assert_true(fabs(x->value - 1.0 / 49) < 1e-9); // 40 + 3 + 2 + 1, the nonsense, two of the plugin's own
     assert_int_equal(x->severity, SEVERITY_WATCH);
+    golden_expect(told(&r.n, &r.f), "nccl/records.json"); // and all that is said, whole
     results_end(&r);
     tree_remove(tree);
 }

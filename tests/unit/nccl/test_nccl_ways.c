@@ -5,7 +5,7 @@
 
 #include "analysis/nccl/findings/nccl_overlap.h"
 #include "analysis/nccl/logs/nccl_logs.h"
-#include "nccl_claims.h"
+#include "nccl_told.h"
 #include "recorded_rows.h"
 #include "support.h"
 
@@ -124,6 +124,7 @@ static void slow_ways_are_named(void **state)
         {"a link", one_link, "nccl-slow-link",
          "the way from rank 2 on host h1 to rank 4 on host h2 in communicator world is slow: 50 µs", 0},
         {"a rail", one_rail, "nccl-slow-rail", "the ways between ranks of place 1 on their hosts", 0}};
+    json_object *all = json_new_object();
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const way_case *x = &cases[i];
@@ -152,10 +153,12 @@ static void slow_ways_are_named(void **state)
             found++;
         }
         assert_int_equal(found, x->rule != NULL);
+        json_put(all, x->what, told(&n, &f));
         nccl_findings_free(&f);
         nccl_free(&n);
         tree_remove(tree);
     }
+    golden_expect(all, "nccl/ways.json"); // and all that is said, whole
 }
 
 // ---- counters and calls ----
