@@ -1,4 +1,5 @@
-// Findings as JSON, whole: findings.json beside this file holds them of situations of every source. 10 seconds pass.
+// Findings as JSON, whole: findings.json beside this file holds them of situations of every source; 10 seconds pass. Last come
+// some whose every number is another one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,8 @@
 #include "situation.h"
 #include "analysis/base/json.h"
 #include "golden.h"
+
+#include <math.h>
 
 static const char *const situations[][2] = {
     {"cxi", "@port_speed=BS_200G hni_rx_paused_1=5000000000 hni_sts_rx_ok_octets=1000000000 pct_sct_timeouts=3 "
@@ -30,6 +33,93 @@ static const char *const situations[][2] = {
     {"cxi", "hni_sts_rx_ok_octets=1000"},
 };
 
+// ---- every member of its own value ----
+
+static const rule rule_a = {.name = "rule-a",
+                            .class_name = "transport",
+                            .source = "cxi",
+                            .unit = "/s",
+                            .advice = "Do a"},
+                  rule_b = {.name = "rule-b", .class_name = "data", .source = "memory", .unit = "", .advice = ""};
+static const rule_threshold threshold_a = {EXPRESSION_GREATER, 11.5, "HPE: so", NULL, NULL, {0}},
+                            threshold_b = {EXPRESSION_LESS, 12.5, "own", NULL, NULL, {0}};
+
+static finding made_items[] = {
+    {.rule = &rule_a,
+     .severity = SEVERITY_HIGH,
+     .device = 1,
+     .value = 21,
+     .cost_s = 22,
+     .claim = (char[]){"claim a"},
+     .evidence = {{"count_b", "packets", 1, false, 23, 24},
+                  {"count_b", "packets", 1, true, 25, 26},
+                  {"count_a", "bytes", 0, false, -27, 28},
+                  {"count_a", "bytes", 0, false, 0, 33},
+                  {"a_fact", "Mb/s", DIFFERENCE_NONE, false, 29, 30}},
+     .evidence_count = 5,
+     .threshold = &threshold_a,
+     .explained_by = (char[]){"rule-b"},
+     .peers = 31,
+     .peers_min = 32,
+     .peers_max = 34,
+     .alike = 35,
+     .alike_of = 36},
+    {.rule = &rule_b,
+     .severity = SEVERITY_WATCH,
+     .device = DIFFERENCE_NONE,
+     .value = 41,
+     .cost_s = 0,
+     .claim = (char[]){"claim b"},
+     .threshold = &threshold_b},
+    {.rule = &rule_a,
+     .severity = SEVERITY_CRITICAL,
+     .device = 0,
+     .value = 51,
+     .cost_s = NAN,
+     .claim = (char[]){"claim c"},
+     .of_nodes = 52,
+     .of_devices = 53,
+     .threshold = &threshold_b},
+    {.rule = &rule_a,
+     .severity = SEVERITY_INFO,
+     .device = 0,
+     .value = 61,
+     .cost_s = NAN,
+     .claim = (char[]){"claim d"},
+     .subject = (char[]){"rank 3"},
+     .threshold = &threshold_a},
+};
+
+static finding_unknown made_unknown[] = {
+    {&rule_a, "cxi", NULL, 1, "count_b", "why a", (char[]){"/sys/b"}, FINDING_DENIED, 13, 71, SEVERITY_HIGH, "x", true},
+    {&rule_b, "memory", (char[]){"rank 4"}, 0, NULL, "why b", NULL, FINDING_GONE, 2, 72, SEVERITY_WATCH, "x", false},
+    {NULL, "rdma", NULL, DIFFERENCE_NONE, NULL, "why c", NULL, FINDING_DENIED, 1, 73, SEVERITY_CRITICAL, "x", true},
+    {&rule_b, "memory", NULL, DIFFERENCE_NONE, "c", "why d", NULL, FINDING_RESET, 0, 74, SEVERITY_WARN, "x", false},
+};
+
+static finding_background made_background[] = {{"cxi", "count_b", "packets", 81, 82, 83, 8.5},
+                                               {"netdev", "count_c", "", 84, 85, 86, NAN}};
+
+// Of two devices: count_a of the first grows by 40 and count_b of the second by 70, in 10 s.
+static json_object *of_some_made_up(void)
+{
+    situation s;
+    situation_make(&s, "cxi", "count_a=40 peer:count_b=70");
+    findings f = {.d = &s.d,
+                  .items = made_items,
+                  .count = sizeof made_items / sizeof *made_items,
+                  .unknown = made_unknown,
+                  .unknown_count = sizeof made_unknown / sizeof *made_unknown,
+                  .background = made_background,
+                  .background_count = sizeof made_background / sizeof *made_background,
+                  .judged = 91,
+                  .severity = SEVERITY_WARN,
+                  .verdict = (char[]){"the verdict"}};
+    json_object *o = findings_json(&f);
+    situation_free(&s);
+    return o;
+}
+
 static void documents_whole(void **state)
 {
     (void)state;
@@ -44,6 +134,7 @@ static void documents_whole(void **state)
         findings_free(&f);
         situation_free(&s);
     }
+    json_append(made, of_some_made_up());
     golden_expect(made, "data/findings.json");
 }
 
