@@ -186,7 +186,8 @@ static void chunk_add_record(nccl_chunk *c, uint32_t member, const nccl_perf *pe
     }
     nccl_track *t = &c->tracks[slot->track];
     if (t->any && perf->sn <= t->sn && dump_us >= t->dump_us) c->members[member].steps_back++;
-    if (!t->any || perf->sn > t->sn) *t = (nccl_track){t->member, t->what, true, perf->sn, dump_us};
+    uint64_t first_sn = t->any ? t->first_sn : perf->sn;
+    if (!t->any || perf->sn > t->sn) *t = (nccl_track){t->member, t->what, true, first_sn, perf->sn, dump_us};
     slot->count++;
     arrput(c->records, record);
     chunk_note_time(&c->members[member], dump_us);

@@ -24,11 +24,11 @@ typedef struct nccl_local_slot {
     uint64_t size, count;
 } nccl_local_slot;
 
-// The highest sequence number of a member and what.
+// The first and the highest sequence number of a member and what.
 typedef struct nccl_track {
     uint32_t member, what;
     bool any;
-    uint64_t sn, dump_us;
+    uint64_t first_sn, sn, dump_us; // dump_us: of the highest
 } nccl_track;
 
 typedef struct nccl_p2p_record {

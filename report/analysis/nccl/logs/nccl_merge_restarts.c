@@ -41,16 +41,19 @@ static struct restart_track *restart_track(restarts *r, uint32_t member, const c
     return &arrlast(r->tracks);
 }
 
-// The next record of the member and collective, or NULL. colls: of the chunk's whats, shared.
-static const nccl_record *restart_follower(const nccl_chunk *c, size_t from, uint32_t member, const char *coll,
-                                           const char **colls)
+// The next record of the member and collective in the file, which goes on in the chunks behind; or NULL. coll: shared.
+static const nccl_record *restart_follower(nccl_merging *m, const nccl_chunk *c, size_t from, uint32_t member,
+                                           const char *coll)
 {
     enum { FAR = 100000 };
-    for (size_t i = from + 1; i < arrlenu(c->records) && i - from < FAR; i++) {
-        if (c->records[i].slot == NCCL_NONE) continue;
-        const nccl_local_slot *s = &c->slots[c->records[i].slot];
-        if (s->member == member && colls[s->what] == coll) return &c->records[i];
-    }
+    size_t i = from + 1, left = FAR;
+    for (uint32_t file = c->file; c < m->chunks + m->chunk_count && c->file == file; c++, i = 0)
+        for (; i < arrlenu(c->records) && left > 0; i++, left--) {
+            if (c->records[i].slot == NCCL_NONE) continue;
+            const nccl_local_slot *s = &c->slots[c->records[i].slot];
+            if (c->members[s->member].global == member && nccl_merge_text(m, c->whats[s->what].coll) == coll)
+                return &c->records[i];
+        }
     return NULL;
 }
 
@@ -104,7 +107,7 @@ static void restart_split_chunk(restarts *r, nccl_chunk *c)
         struct restart_track *t = restart_track(r, m->members[member].newest, coll);
         seen_key key = {coll, m->members[member].newest, record->sn, slot->size};
         bool again = restart_see(r, &key);
-        if (again && restart_is_new(record, t, restart_follower(c, i, slot->member, coll, colls))) {
+        if (again && restart_is_new(record, t, restart_follower(m, c, i, member, coll))) {
             restart_next_generation(m, member, record->dump_us);
             t = restart_track(r, m->members[member].newest, coll);
             key.member = m->members[member].newest;
@@ -122,10 +125,34 @@ static void restart_split_chunk(restarts *r, nccl_chunk *c)
     arrfree(colls);
 }
 
+// Where a chunk begins with a number that one before it in the file had, the two may be a step back, too: of each member and
+// collective the highest number so far.
+static void restart_note_steps_between_chunks(nccl_merging *m)
+{
+    struct highest {
+        map_key key;
+        uint64_t value;
+    } *highest = NULL;
+    for (const nccl_chunk *c = m->chunks; c < m->chunks + m->chunk_count; c++) {
+        if (!c->begin) hmfree(highest);
+        for (size_t i = 0; i < arrlenu(c->tracks); i++) {
+            const nccl_track *t = &c->tracks[i];
+            uint32_t member = c->members[t->member].global;
+            if (member == NCCL_NONE) continue;
+            map_key key = map_key_of_name(member, c->whats[t->what].coll);
+            ptrdiff_t at = hmgeti(highest, key);
+            if (at >= 0 && t->first_sn <= highest[at].value) m->members[member].steps_back += 2;
+            if (at < 0 || t->sn > highest[at].value) hmput(highest, key, t->sn);
+        }
+    }
+    hmfree(highest);
+}
+
 void nccl_merge_restarts(nccl_merging *m)
 {
     restarts r = {.m = m};
     bool needed = false;
+    restart_note_steps_between_chunks(m);
     for (size_t i = 0; i < arrlenu(m->members); i++)
         needed |= m->members[i].steps_back >= 2;
     for (size_t i = 0; needed && i < m->chunk_count; i++)
