@@ -285,7 +285,7 @@ for s in sites.sites_of("c.c", open("c.c").read()):
     printf '%s\n' "$output"
     [ "$status" -eq 0 ]
     [[ $output == *'5 argument return strcmp(b, a) < 0;'* ]]
-    [[ $output == *'3 argument char *p = calloc(b, a);'* ]]
+    [[ $output != *'calloc(b, a)'* ]] # the product is the same
     [[ $output != *'calloc(a + 1'* && $output != *'calloc(a, b + 1'* ]]
     [[ $output != *'strcmp(b, a) =='* && $output != *'fmin(a, p)'* ]]
     [[ $output == *'4 argument if (strcmp(a + 1, b) == 0) return fmin(p, a);'* ]]

@@ -23,7 +23,7 @@ PAIRS = {")": "(", "]": "[", "}": "{"}
 # equality is asked), and more memory than is needed.
 ANY_ORDER = {"fmin", "fmax", "sum_capped"}
 EQUALITY = {"strcmp", "memcmp", "strcasecmp"}
-MEMORY = re.compile(r"\w*([mcz]alloc|memory_calloc|memory_malloc)$")
+MEMORY = re.compile(r"\w*([mcz]alloc|memory_calloc|memory_malloc|memory_array)$")
 
 
 class Site:
@@ -218,7 +218,7 @@ class Body:
         """The two arguments may be exchanged for nothing."""
         if self.sign(name) in EQUALITY:
             return self.sign(name - 1) == "!" or (self.sign(end + 1) in ("==", "!=") and self.sign(end + 2) == "0")
-        return self.sign(name) in ANY_ORDER
+        return self.sign(name) in ANY_ORDER or bool(MEMORY.match(self.sign(name)))  # of a count and a size the product
 
     def exchanged(self, first, last, one, two, old, other):
         """A call with two of its arguments exchanged."""
