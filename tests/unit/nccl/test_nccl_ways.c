@@ -277,10 +277,94 @@ static void counters_are_shared_by_time(void **state)
     tree_remove(tree);
 }
 
+// What a page says of a row: with how many others its calls shared the NIC, in the middle of its calls.
+static void what_is_said_of_shares(void **state)
+{
+    static const struct {
+        nccl_overlap_row row;
+        const char *text;
+    } rows_of[] = {
+        {{.unknown = 3, .share = NAN, .others = NAN}, "not read then"},
+        {{.calls = 4, .alone = 4, .share = 1, .others = 0}, "alone"},
+        {{.calls = 4, .alone = 4, .unknown = 1, .share = 1, .others = 0}, "alone; not read in 1 more call"},
+        {{.calls = 4, .alone = 3, .share = 0.9, .others = 0.25}, "alone in most calls"},
+        {{.calls = 4, .alone = 2, .unknown = 2, .share = 0.75, .others = 0.5},
+         "shared with 0.500 others: 75 %; not read in 2 more calls"},
+        {{.calls = 4, .alone = 0, .share = 0.5, .others = 1}, "shared with 1 other: 50 %"},
+        {{.calls = 4, .alone = 1, .share = 0.25, .others = 3}, "shared with 3 others: 25 %"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows_of); i++)
+        assert_string_equal(nccl_overlap_say(&rows_of[i].row).text, rows_of[i].text);
+}
+
+// A job on two hosts with several calls at a time; of the second host half is read.
+static void write_two_hosts(const char *tree)
+{
+    static const char *const funcs[] = {"AllReduce", "AllGather", "Broadcast"};
+    for (int rank = 0; rank < 4; rank++) {
+        char host[8];
+        snprintf(host, sizeof host, "h%d", rank / 2 + 1);
+        recorded_file f = recorded_open(tree, "", host, 100 + rank);
+        rows calls = rows_begin("nccl.call"), sent = rows_begin("nccl.transfer");
+        put_communicator(&f, 1, "world", rank, 4, 2);
+        put_communicator(&f, 2, "second", rank, 4, 2);
+        for (int i = 0; i < 9; i++) {
+            double from = 0.25 * i + 0.05 * rank;
+            put_call(&calls, 1 + i % 2, i + 1, funcs[i % 3], i, from, from + 0.5 + 0.25 * (i % 3));
+            put_sent(&sent, 1 + i % 2, i + 1, (rank + 2) % 4, true, 100 * (rank + 1) + i, 10);
+            put_sent(&sent, 1 + i % 2, i + 1, (rank + 2) % 4, false, 100 * ((rank + 2) % 4 + 1) + i, 10);
+        }
+        rows_put(&f, &calls);
+        rows_put(&f, &sent);
+        recorded_close(&f);
+    }
+}
+
+// All bytes that were read while calls ran are some call's, and each call's time is shared as often as others ran.
+static void all_bytes_are_shared(void **state)
+{
+    char *tree = tree_make(), host[][4] = {"h1", "h2"};
+    const char *path = tree;
+    nccl n = {0};
+    nccl_counters c;
+    nccl_overlap o;
+    (void)state;
+    write_two_hosts(tree);
+    assert_int_equal(nccl_read(&n, &path, 1, NULL, NULL), NETPROF_OK);
+    series_step steps[2][3] = {{{.from_s = 0, .to_s = 1, .rate = {100, 200}},
+                                {.from_s = 1, .to_s = 2, .rate = {50, 70}},
+                                {.from_s = 2, .to_s = 3.5, .rate = {20, 30}}},
+                               {{.from_s = 1, .to_s = 2, .rate = {300, 500}}}};
+    series_device devices[] = {{.run = 0, .chosen = true, .steps = steps[0], .count = 3},
+                               {.run = 1, .chosen = true, .steps = steps[1], .count = 1}};
+    series_run runs[] = {{.host = host[0], .begin_s = 0, .end_s = 10, .first_device = 0, .device_count = 1},
+                         {.host = host[1], .begin_s = 0, .end_s = 10, .first_device = 1, .device_count = 1}};
+    const series s = {
+        .runs = runs, .run_count = 2, .devices = devices, .device_count = 2, .begin_ns = BEGIN, .end_s = 10};
+    nccl_counters_make(&c, &n, &s);
+    nccl_overlap_make(&o, &c);
+    double bytes[2][2] = {{0, 0}, {0, 0}};
+    for (size_t i = 0; i < o.count; i++)
+        for (int way = 0; way < 2; way++)
+            if (!isnan(o.items[i].bytes[way])) bytes[o.items[i].host][way] += o.items[i].bytes[way];
+    assert_near(bytes[0][SERIES_IN], 100 + 50 + 1.5 * 20);
+    assert_near(bytes[0][SERIES_OUT], 200 + 70 + 1.5 * 30);
+    assert_near(bytes[1][SERIES_IN], 300);
+    assert_near(bytes[1][SERIES_OUT], 500);
+    golden_expect(nccl_overlap_json(&o, &n), "nccl/overlap.json");
+    nccl_overlap_free(&o);
+    nccl_counters_free(&c);
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_ways_are_named),
+        cmocka_unit_test(what_is_said_of_shares),
+        cmocka_unit_test(all_bytes_are_shared),
         cmocka_unit_test(counters_are_shared_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
