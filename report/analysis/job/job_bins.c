@@ -85,11 +85,10 @@ static void job_bins_reach(job_bins *b, int64_t from_ns, int64_t to_ns)
         if (b->count && b->first < from) from = b->first;
         if (b->count && b->first + (int64_t)b->count - 1 > to) to = b->first + (int64_t)b->count - 1;
         size_t count = (size_t)(to - from + 1);
-        if (count > JOB_BINS && b->shift < COARSEST) {
+        if (count > JOB_BINS) { // never at the coarsest
             job_bins_halve(b);
             continue;
         }
-        if (count > JOB_BINS) return; // beyond any clock: left out
         if (count > b->room) {
             size_t room = count <= ROOM_FIRST ? ROOM_FIRST : JOB_BINS; // what is not needed is given back after the run
             b->items = memory_array(b->items, room, sizeof *b->items);
@@ -116,7 +115,6 @@ static void job_bins_put(job_bins *b, int64_t from_ns, int64_t to_ns, double val
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
         int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
-        if (i < b->first || i >= b->first + (int64_t)b->count) continue;
         double begin = (double)((left > from_ns ? left : from_ns) - left) * 1e-9;
         double end = (double)((right < to_ns ? right : to_ns) - left) * 1e-9, part = end - begin;
         job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
