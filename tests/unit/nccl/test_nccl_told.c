@@ -186,6 +186,28 @@ static int node_2_slow(const plan_call *c)
     return c->group == 'n' && c->host == 2 ? 5 * usual_wire(c) / 2 : usual_wire(c);
 }
 
+// Host 5 is in two communicators only, and both are very slow; of those with host 1 all five are, by less.
+static int few_with_host_5(const plan_call *c)
+{
+    bool with_1 = in_pair(c, 1);
+    if (in_pair(c, 5) && !with_1 && !in_pair(c, 2)) return PLAN_LOST;
+    return in_pair(c, 5) ? 3 * usual_wire(c) : with_1 ? 3 * usual_wire(c) / 2 : usual_wire(c);
+}
+
+// Those of host 0 take 1.4 times as long and one of them as long as others: of five that is too many.
+static int nearly_all_of_host_0(const plan_call *c)
+{
+    return in_pair(c, 0) && c->number != 2 ? 7 * usual_wire(c) / 5 : usual_wire(c);
+}
+
+// Of most hosts nobody is the exception.
+static int all_but_two_slow(const plan_call *c)
+{
+    return in_pair(c, 0) && in_pair(c, 1)   ? usual_wire(c)
+           : in_pair(c, 0) || in_pair(c, 1) ? 2 * usual_wire(c)
+                                            : 3 * usual_wire(c);
+}
+
 static int slower_from_25(const plan_call *c)
 {
     return usual_wire(c) + (c->call >= 25 && c->what == 1 ? 60 : 0);
@@ -194,6 +216,11 @@ static int slower_from_25(const plan_call *c)
 static int ranks_do_not_meet(const plan_call *c)
 {
     return (c->call * 5 + c->rank * 3) % 8 * 1000;
+}
+
+static int very_late_3(const plan_call *c)
+{
+    return c->rank == 3 ? 2500 : 0;
 }
 
 static int lost_records(const plan_call *c)
@@ -222,8 +249,18 @@ static void how_the_wire_is(json_object *all)
         {"two slow hosts", {6, 1, 30, 1, "p", all_alike, two_hosts_slow}, NULL, 5 * 30 * (309 - 103)},
         {"a slow communicator", {6, 1, 30, 2, "p", all_alike, pair_6_slow}, NULL, 30 * ((175 - 103) + (56 - 33))},
         {"slow within a node", {5, 3, 24, 2, "nr", all_alike, node_2_slow}, NULL, 24 * ((257 - 103) + (82 - 33))},
+        {"a host in few communicators",
+         {6, 1, 30, 2, "p", all_alike, few_with_host_5},
+         NULL,
+         30 * (4 * ((154 - 103) + (49 - 33)) + (309 - 103) + (99 - 33))},
+        {"nearly all of a host",
+         {6, 1, 30, 2, "p", all_alike, nearly_all_of_host_0},
+         NULL,
+         30 * ((144 - 103) + (46 - 33))},
+        {"slow ones everywhere", {6, 1, 30, 2, "p", all_alike, all_but_two_slow}, NULL, 30 * (103 + 33)},
         {"slower from a call on", {4, 2, 60, 2, "w", all_alike, slower_from_25}, NULL, (60 - 25) * 60},
         {"ranks that do not meet", {4, 2, 24, 3, "w", ranks_do_not_meet, usual_wire}, NULL, 24 * 7000},
+        {"one that the others wait for", {4, 2, 24, 2, "w", very_late_3, usual_wire}, NULL, 24 * 2 * 2500},
         {"below its peak", {4, 2, 24, 3, "wrn", all_alike, usual_wire}, &how, 24 * 903 * (1 - BELOW)},
         {"lost records", {4, 2, 40, 2, "wr", all_alike, lost_records}, NULL, 0},
     };
