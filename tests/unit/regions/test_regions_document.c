@@ -1,6 +1,7 @@
 // All that is known of regions of a job, whole: regions.json beside this file holds it of six ranks on two hosts, whose steps
 // are made of work, messages with NIC counters and a barrier; rank 4 works longest, and its NIC is held and repeats. And of five
-// ranks of which MPI alone tells, one of which works longer from the middle on.
+// ranks of which MPI alone tells, one of which works longer from the middle on. And of three ranks that enter one name in several
+// places, also within itself: the list of names adds up what the tree tells.
 #define _GNU_SOURCE
 #include "netprof.h"
 
@@ -11,6 +12,7 @@
 #include "analysis/base/json.h"
 #include "analysis/base/json_values.h"
 #include "analysis/regions/regions.h"
+#include "analysis/regions/regions_flat.h"
 #include "golden.h"
 
 #include <math.h>
@@ -129,6 +131,44 @@ static void record_mpi(const char *tree, long rank)
     job_write_with(&r, tree, facts, COUNT(facts) - (rank == 3 ? 0 : 2));
 }
 
+// ---- one name in several places ----
+
+// Of "halo" 3 calls beside 1 in the step; one more lies within each of the first. All sums are of their own.
+static void record_again(const char *tree, long rank, const netprof_schema *schema)
+{
+    static const char *const halos[] = {"main/halo", "main/halo/halo", "main/step/halo"};
+    static job_rank r;
+    const uint64_t ms = 1000000, own = (uint64_t)rank + 1;
+    job_begin(&r, rank, rank < 2 ? "h1" : "h2");
+    r.rank_count = 3;
+    r.mode = NETPROF_MODE_FAST;
+    r.schema = schema;
+    r.sweep_ns = 5000;
+    r.overhead_ps = 30000;
+    r.readings = 50 + own;
+    r.reading_ns = 700 * own;
+    job_call(&r, 0, "main", 900 * ms);
+    for (uint64_t i = 0; i < 3; i++) {
+        job_call(&r, 0, "main/halo", (50 + 7 * own + i) * ms);
+        job_call(&r, 0, "main/halo/halo", (20 + 3 * own + i) * ms);
+    }
+    job_call(&r, 0, "main/step", 500 * ms);
+    job_call(&r, 0, "main/step/halo", (100 + 11 * own) * ms);
+    if (rank == 1) job_call(&r, 0, "main/step/halo", 40 * ms);
+    if (rank == 2) job_call(&r, 0, "main/only", 13 * ms);
+    if (rank == 1) job_call(&r, 1, "main", 30 * ms);
+    if (rank == 1) job_call(&r, 1, "main/halo", 17 * ms);
+    for (uint64_t i = 0; i < COUNT(halos); i++) {
+        job_node *n = job_find(&r, 0, halos[i]);
+        n->unread = i == 2 && rank == 1;
+        n->concurrency = 3 * (n->call_count - n->unread);
+        job_bytes(&r, 0, halos[i], 1000 * (i + 1) * own);
+        for (size_t k = 0; k < 4; k++)
+            job_count(&r, 0, halos[i], k, (i + 2) * (k + 3) * 1000 * own);
+    }
+    job_write(&r, tree);
+}
+
 // ---- as JSON ----
 
 static json_object *of_rank(const regions_rank *x)
@@ -173,13 +213,10 @@ static json_object *of_nic(const regions_nic *x)
     return o;
 }
 
-static json_object *of_node(const regions *r, size_t i)
+static json_object *of_node(const regions_node *x, const char *path)
 {
-    const regions_node *x = &r->nodes[i];
     json_object *o = json_new_object(), *cells = json_new_array(), *readings = json_new_array();
-    char *path = regions_path(r, i);
     json_put_text(o, "path", path);
-    free(path);
     NUMBER(o, x, kind), NUMBER(o, x, span), INDEX(o, x, parent), NUMBER(o, x, end), NUMBER(o, x, depth);
     NUMBER(o, x, child_count), NUMBER(o, x, threads), NUMBER(o, x, bytes), NUMBER(o, x, sampled), NUMBER(o, x, share);
     NUMBER(o, x, own_share), NUMBER(o, x, run_share), NUMBER(o, x, own_run_share), NUMBER(o, x, mean_ns);
@@ -291,8 +328,11 @@ static json_object *of_regions(const regions *r)
     }
     for (size_t i = 0; i < r->rank_count; i++)
         json_append(ranks, of_rank(&r->ranks[i]));
-    for (size_t i = 0; i < r->node_count; i++)
-        json_append(nodes, of_node(r, i));
+    for (size_t i = 0; i < r->node_count; i++) {
+        char *path = regions_path(r, i);
+        json_append(nodes, of_node(&r->nodes[i], path));
+        free(path);
+    }
     json_put(o, "hosts", hosts);
     json_put(o, "ranks", ranks);
     json_put(o, "nodes", nodes);
@@ -303,6 +343,17 @@ static json_object *of_regions(const regions *r)
     return o;
 }
 
+static json_object *of_names(const regions *r)
+{
+    json_object *names = json_new_array();
+    regions_flat flat;
+    regions_flatten(&flat, r);
+    for (size_t i = 0; i < flat.node_count; i++)
+        json_append(names, of_node(&flat.nodes[i], flat.nodes[i].name));
+    regions_flat_free(&flat);
+    return names;
+}
+
 static json_object *of_tree(char *tree)
 {
     const char *paths[] = {tree};
@@ -310,6 +361,7 @@ static json_object *of_tree(char *tree)
     netprof_error error = {.code = NETPROF_OK};
     if (regions_read(&r, paths, 1, &(regions_options){.rules = &built_in}, &error)) fail_msg("%s", error.text);
     json_object *o = of_regions(&r);
+    json_put(o, "names", of_names(&r));
     regions_free(&r);
     tree_remove(tree);
     return o;
@@ -324,6 +376,10 @@ static void all_that_is_known(void **state)
     for (long rank = 0; rank < RANKS; rank++)
         record(tree, rank, schema);
     json_put(o, "with_counters", of_tree(tree));
+    tree = tree_make();
+    for (long rank = 0; rank < 3; rank++)
+        record_again(tree, rank, schema);
+    json_put(o, "of_names_again", of_tree(tree));
     netprof_schema_release(schema);
     tree = tree_make();
     for (long rank = 0; rank < FIVE; rank++)
