@@ -42,6 +42,7 @@ static void counted_free(void *pointer)
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include "listing.h"
 #include "tree.h"
 
 #define PORT(n) "sys/class/infiniband/mlx5_0/ports/" n "/"
@@ -57,6 +58,9 @@ static struct {
     entry entries[2][8]; /* of ports 1 and 2 of mlx5_0; hfi1_0 refuses */
     int error;           /* errno of every question for counters */
     int no_protocol, sockets, open, asked, dumps;
+    int odd;               /* the list of adapters has messages that are none */
+    int busy, interrupted; /* how many of the next lists are so */
+    int refused;           /* errno of the questions for port 2 */
     uint16_t type;
     uint32_t sequence, adapter, port;
 } node;
@@ -124,11 +128,22 @@ static ssize_t fake_send(const void *data, size_t size)
 
 static void put_adapter(fake_message *m, uint32_t number, const char *name)
 {
-    begin_message(m, GET, 2, node.sequence, NULL, 0);
+    begin_message(m, GET, node.interrupted ? 0x12 : 2, node.sequence, NULL, 0);
     put_u32(m, 1, number);
     put_text(m, 2, name);
     put_u32(m, 3, 2); /* how many ports */
     end_message(m);
+}
+
+/* Of another command, without a name, without a number, with half of one. */
+static void put_odd_adapters(fake_message *m)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        begin_message(m, kind ? GET : STAT_GET, 2, node.sequence, NULL, 0);
+        if (kind != 2) put_attr(m, 1, "\x63\0\0", kind == 3 ? 2 : 4);
+        if (kind != 1) put_text(m, 2, kind == 2 ? "hfi1_0" : "mlx5_0");
+        end_message(m);
+    }
 }
 
 static void put_counters(fake_message *m, const entry *entries)
@@ -154,10 +169,17 @@ static ssize_t fake_recv(void *data, size_t size, int flags)
     static fake_message m;
     (void)flags;
     m.size = 0;
-    if (node.type == GET) {
+    if (node.type == GET && node.busy) {
+        put_error(&m, node.sequence, EBUSY);
+        node.busy--;
+    } else if (node.type == GET) {
+        if (node.odd) put_odd_adapters(&m);
         put_adapter(&m, 7, "hfi1_0");
         put_adapter(&m, 3, "mlx5_0");
         put_done(&m, 2, node.sequence);
+        node.interrupted -= node.interrupted > 0;
+    } else if (node.refused && node.port == 2) {
+        put_error(&m, node.sequence, node.refused);
     } else if (node.error || node.adapter != 3 || node.port < 1 || node.port > 2) {
         put_error(&m, node.sequence, node.error ? node.error : EINVAL);
     } else {
@@ -334,6 +356,156 @@ static void another_root_has_no_netlink(void **state)
     netprof_close(np);
 }
 
+/* -- whole -- */
+
+typedef struct visited {
+    char text[400];
+    int stop_after;
+} visited;
+
+static int visit(void *user, const char *name, uint64_t value)
+{
+    visited *v = (visited *)user;
+    size_t n = strlen(v->text);
+    snprintf(v->text + n, sizeof v->text - n, "%s=%llu ", name, (unsigned long long)value);
+    return --v->stop_after ? 0 : 77;
+}
+
+static void put_entry(fake_message *m, unsigned type, const char *name, uint64_t value, size_t value_size)
+{
+    size_t one = begin_nest(m, type);
+    if (value_size && value % 2) put_attr(m, 83, &value, value_size); /* in either order */
+    if (name) put_text(m, 82, name);
+    put_u32(m, 99, 5);
+    if (value_size && value % 2 == 0) put_attr(m, 83, &value, value_size);
+    end_nest(m, one);
+}
+
+/* An entry counts if it has a name and eight bytes of a value, in a list of its kind; there may be several lists. */
+static void entries_of_a_reply(void **state)
+{
+    static fake_message m;
+    visited v = {"", 0};
+    (void)state;
+    m.size = 0;
+    put_u32(&m, 1, 3);
+    for (unsigned list = 79; list < 82; list++) {
+        size_t nest = begin_nest(&m, list == 81 ? 80 : list);
+        put_entry(&m, 81, "a", list + 2, 8);
+        put_entry(&m, 80, "other_kind", 5, 8);
+        put_entry(&m, 81, NULL, 6, 8);
+        put_entry(&m, 81, "", 7, 8);
+        put_entry(&m, 81, "no_value", 8, 0);
+        put_entry(&m, 81, "half", 9, 4);
+        put_entry(&m, 81, "b", list * 1000, 8);
+        end_nest(&m, nest);
+    }
+    assert_int_equal(netprof__parse_rdma_stat(m.data, m.size, visit, &v), 0);
+    assert_string_equal(v.text, "a=82 b=80000 a=83 b=81000 ");
+    for (int stop = 1; stop <= 4; stop++) { /* what the visitor says ends it, within a list and between two */
+        memset(&v, 0, sizeof v);
+        v.stop_after = stop;
+        assert_int_equal(netprof__parse_rdma_stat(m.data, m.size, visit, &v), 77);
+        assert_int_equal(v.stop_after, 0);
+    }
+}
+
+/* Ports in all directories and by netlink: what each lists, in which order. */
+static void make_full_node(void)
+{
+    make_node();
+    node.odd = 1;
+    tree_write(PORT("1") "counters_ext/port_xmit_data_64", "42\n");
+    node.entries[0][3] = (entry){"port_xmit_data_64", 1001};
+    node.entries[0][4] = (entry){"lifespan", 1002};
+    node.entries[0][5] = (entry){"np_cnp_sent", 1003};
+    node.entries[0][6] = (entry){"state", 1004};
+    node.entries[0][7] = (entry){"tx_errors", 1005};
+    node.entries[1][2] = (entry){"rx_write_requests", 78};
+    node.entries[1][3] = (entry){"rp_cnp_handled", 79};
+}
+
+static void a_node_whole(void **state)
+{
+    netprof *np;
+    netprof_snapshot s = NETPROF_ZERO;
+    netprof_config config = {.sources = "rdma", .no_rescan = 1};
+    entry last;
+    (void)state;
+    make_full_node();
+    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    listing_expect(&s, tree_root, 0, "sources/listing_rdma_netlink.txt");
+    for (size_t i = 0; i < 8; i++) /* later: others, in another order, and one fewer */
+        node.entries[0][i].value += 7000;
+    last = node.entries[0][7];
+    node.entries[0][7] = node.entries[0][2];
+    node.entries[0][2] = last;
+    node.entries[0][1] = node.entries[0][4];
+    node.refused = EPERM;
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    listing_expect(&s, tree_root, 0, "sources/listing_rdma_netlink_later.txt");
+    node.asked = 0;
+    node.refused = ENODEV;
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_FAST, NULL), NETPROF_OK);
+    assert_int_equal(node.asked, 2);
+    listing_expect(&s, tree_root, 0, "sources/listing_rdma_netlink_fast.txt");
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    assert_int_equal(node.open, 0);
+}
+
+/* A vanished port is looked for again at the next take; anything else that fails is not. */
+static void what_makes_a_context_look_again(void **state)
+{
+    static const struct {
+        int refused, looks;
+    } rows[] = {{0, 0}, {EPERM, 0}, {EBUSY, 0}, {ENODEV, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netprof_snapshot s = NETPROF_ZERO;
+        netprof *np;
+        make_full_node();
+        np = open_node_with(NULL);
+        node.refused = rows[i].refused;
+        node.dumps = 0;
+        assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+        assert_int_equal(node.dumps > 0, rows[i].looks);
+        netprof_snapshot_free(&s);
+        netprof_close(np);
+    }
+}
+
+/* The list of adapters is asked for four times at most; one that keeps changing is used as it is. */
+static void a_list_that_is_busy_or_changes(void **state)
+{
+    static const struct {
+        int busy, interrupted, dumps;
+        size_t counters; /* of port 2 */
+    } rows[] = {{0, 0, 1, 5}, {3, 0, 4, 5}, {4, 0, 4, 1}, {0, 3, 4, 5}, {0, 9, 4, 5}, {1, 1, 3, 5}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netprof *np;
+        netprof_snapshot s;
+        make_full_node();
+        node.busy = rows[i].busy;
+        node.interrupted = rows[i].interrupted;
+        np = open_node_with(NULL);
+        assert_int_equal(node.dumps, rows[i].dumps);
+        s = tree_take(np, NETPROF_SET_ALL);
+        assert_int_equal(counters_of(&s, "mlx5_0/2"), rows[i].counters);
+        netprof_snapshot_free(&s);
+        assert_int_equal(netprof_rescan(np, NULL), NETPROF_OK); /* from the beginning again */
+        s = tree_take(np, NETPROF_SET_ALL);
+        assert_int_equal(counters_of(&s, "mlx5_0/2"), 5);
+        assert_int_equal(tree_value(&s, "mlx5_0/2", "rp_cnp_handled"), 79);
+        netprof_snapshot_free(&s);
+        netprof_close(np);
+        assert_int_equal(node.open, 0);
+        assert_int_equal(blocks, 0);
+    }
+}
+
 static void every_allocation_fails_in_turn(void **state)
 {
     (void)state;
@@ -371,6 +543,10 @@ int main(void)
         TEST(what_changes_meanwhile),
         TEST(without_netlink_the_files_alone),
         TEST(another_root_has_no_netlink),
+        cmocka_unit_test(entries_of_a_reply),
+        TEST(a_node_whole),
+        TEST(what_makes_a_context_look_again),
+        TEST(a_list_that_is_busy_or_changes),
         TEST(every_allocation_fails_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
