@@ -71,8 +71,8 @@ static netprof_err sqlite_check_whole(const char *path, netprof_error *error)
     static const struct {
         const char *ending, *text;
     } others[] = {{"-wal",
-                   "is not complete: what was written last is in the file beside it that ends in -wal; close the "
-                   "program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"},
+                   "is not complete: what was written last is in the file beside it that ends in -wal; close its "
+                   "writer, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"},
                   {"-journal", "is still being written, or its writer was stopped: a file beside it ends in -journal; "
                                "export it again"}};
     netprof_err err = NETPROF_OK;
