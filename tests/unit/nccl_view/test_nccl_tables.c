@@ -6,7 +6,10 @@
 #include "analysis/nccl/export/nccl_columns.h"
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/nccl/export/nccl_text.h"
+#include "analysis/nccl/export/nccl_peers_export.h"
 #include "support.h"
+
+#include "golden.h"
 
 #include <math.h>
 
@@ -394,6 +397,81 @@ static void of_waits_and_adapters(void **state)
     expect_table(NCCL_ADAPTERS_CSV, adapters, COUNT(adapters));
 }
 
+// The same as JSON, whole: tables.json beside this file.
+static void as_json(void **state)
+{
+    json_object *o = json_new_object();
+    (void)state;
+    json_put(o, "peers", nccl_peers_json(&job));
+    json_put(o, "proxies", nccl_proxies_json(&job));
+    json_put(o, "waits", nccl_waits_json(&job));
+    json_put(o, "devices", nccl_devices_json(&job));
+    golden_expect(o, "nccl_view/tables.json");
+}
+
+// ---- the exporter's tree ----
+
+#define AT UINT64_C(1749490000123456) // 2025-06-09 17:26:40.123 UTC
+
+// By number, then identity, then as they come; how long it took in the unit that fits.
+static void summary_of_a_kind(void **state)
+{
+    static nccl_communicator own[] = {{.id = "0xb", .ranks = 4, .nodes = 2}, {.id = "0xa", .ranks = 3, .nodes = 1}};
+    static nccl_instance instances[] = {
+        {.sn = 7, .count = 4, .mean_bus = 1.5, .first_dump_us = AT, .last_dump_us = AT + 999},
+        {.sn = 9, .count = 3, .mean_bus = 0.1, .first_dump_us = AT, .last_dump_us = AT + 1000},
+        {.sn = 1, .count = 9, .mean_bus = 9, .first_dump_us = AT, .last_dump_us = AT}, // of another kind
+        {.sn = 7, .count = 2, .mean_bus = 2, .first_dump_us = AT, .last_dump_us = AT + 999999},
+        {.sn = 8, .count = 1, .mean_bus = 3, .first_dump_us = AT, .last_dump_us = AT + 61250000},
+        {.sn = 9, .count = 5, .mean_bus = 4, .first_dump_us = 0, .last_dump_us = UINT64_MAX}};
+    static nccl_series parts[] = {{.communicator = 0, .kind = 2, .first_instance = 0, .instance_count = 2},
+                                  {.communicator = 0, .kind = 1, .first_instance = 2, .instance_count = 1},
+                                  {.communicator = 1, .kind = 2, .first_instance = 3, .instance_count = 3}};
+    static const char *names[] = {"AllGather", "AllReduce", "AllToAll", "Broadcast", "ReduceScatter"};
+    static nccl_kind all[] = {{.type = NCCL_MIXED, .coll = 2, .size = 65536, .instances = 3},
+                              {.type = NCCL_MIXED, .coll = 3, .size = 1024, .instances = 1},
+                              {.type = NCCL_HCA_ONLY, .coll = 4, .size = 1500000, .instances = 5},
+                              {.type = NCCL_HCA_ONLY, .coll = 0, .size = 0},
+                              {.type = NCCL_NVLINK_ONLY, .coll = 1, .size = 999}};
+    static const char *const paths[] = {"summary/msg_size_1024_1.02KB/summary_mixed_Broadcast_1024.csv",
+                                        "summary/msg_size_1500000_1.50MB/summary_hca-only_ReduceScatter_1500000.csv",
+                                        "summary/msg_size_0_0B/summary_hca-only_AllGather_0.csv",
+                                        "summary/msg_size_999_999.00B/summary_nvlink-only_AllReduce_999.csv"};
+    static const char lines[] =
+        "0xa,7,1500000,2.0,2,[3],[1],1749490000123456,1749490001123455,999999,1.50MB,2025-06-09 17:26:40.123,"
+        "2025-06-09 17:26:41.123,1000.0ms\n"
+        "0xb,7,1500000,1.5,4,[4],[2],1749490000123456,1749490000124455,999,1.50MB,2025-06-09 17:26:40.123,"
+        "2025-06-09 17:26:40.124,999.0\u03bcs\n"
+        "0xa,8,1500000,3.0,1,[3],[1],1749490000123456,1749490061373456,61250000,1.50MB,2025-06-09 17:26:40.123,"
+        "2025-06-09 17:27:41.373,61.2s\n"
+        "0xa,9,1500000,4.0,5,[3],[1],0,18446744073709551615,18446744073709551615,1.50MB,1970-01-01 00:00:00.000,,"
+        "18446744073709.6s\n"
+        "0xb,9,1500000,0.1,3,[4],[2],1749490000123456,1749490000124456,1000,1.50MB,2025-06-09 17:26:40.123,"
+        "2025-06-09 17:26:40.124,1.0ms\n";
+    const nccl n = {.communicators = own,
+                    .communicator_count = COUNT(own),
+                    .instances = instances,
+                    .instance_count = COUNT(instances),
+                    .series = parts,
+                    .series_count = COUNT(parts),
+                    .colls = names,
+                    .coll_count = COUNT(names),
+                    .kinds = all,
+                    .kind_count = COUNT(all)};
+    struct sink s = {0}, full = {.fail_behind = 100};
+    char path[200];
+    (void)state;
+    assert_int_equal(nccl_summary_count(&n), COUNT(paths));
+    for (size_t i = 0; i < COUNT(paths); i++)
+        assert_string_equal(nccl_summary_path(&n, i, path, sizeof path), paths[i]);
+    assert_int_equal(nccl_summary_write(&n, 1, sink_write, &s), NETPROF_OK);
+    sink_write(&s, "", 1);
+    assert_string_equal(strchr((const char *)s.data, '\n') + 1, lines);
+    assert_int_equal(nccl_summary_write(&n, 1, sink_write, &full), NETPROF_ERR_IO);
+    sink_free(&s);
+    sink_free(&full);
+}
+
 // ---- types of columns ----
 
 static void column_types(void **state)
@@ -521,10 +599,10 @@ static void long_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_files),     cmocka_unit_test(of_communicators),
-                                       cmocka_unit_test(of_types),     cmocka_unit_test(of_ranks),
-                                       cmocka_unit_test(of_transfers), cmocka_unit_test(of_waits_and_adapters),
-                                       cmocka_unit_test(column_types), cmocka_unit_test(cells),
-                                       cmocka_unit_test(long_text)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_files), cmocka_unit_test(of_communicators),  cmocka_unit_test(of_types),
+        cmocka_unit_test(of_ranks), cmocka_unit_test(of_transfers),      cmocka_unit_test(of_waits_and_adapters),
+        cmocka_unit_test(as_json),  cmocka_unit_test(summary_of_a_kind), cmocka_unit_test(column_types),
+        cmocka_unit_test(cells),    cmocka_unit_test(long_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
