@@ -1,6 +1,6 @@
 // A log of everything that there is (bare lines of three kinds, of two communicators; more of them than were announced; what
 // began anew; names with escapes; nonsense; a tail that is cut), read in parts of every size: whole, the figures are
-// arithmetic on what was written, and however it is cut, the JSON of it is the same to the byte.
+// arithmetic on what was written, and however it is cut, JSON and tables of it are the same to the byte.
 #define _GNU_SOURCE
 #include "netprof.h"
 
@@ -40,9 +40,13 @@ static void put_coll(FILE *f, int communicator, int sn)
     fprintf(f,
             "{\"coll_perf\":{\"coll\":\"%s\",\"coll_algo\":\"%s\",\"coll_proto\":\"%s\",\"coll_sn\":%d,"
             "\"coll_msg_size_bytes\":%d,\"coll_exec_time_us\":%d,\"coll_timing_source\":\"kernel_gpu\","
-            "\"coll_algobw_gbs\":1.0,\"coll_busbw_gbs\":2.0}}\n",
+            "\"coll_algobw_gbs\":1.0,\"coll_busbw_gbs\":2.0",
             sn % 5 ? "AllReduce" : "Broad\\u0063ast", sn % 3 ? "RING" : "TREE", sn % 4 ? "LL" : "SIMPLE", sn,
             sn % 2 ? 4096 : 65536, time_of(communicator, sn));
+    if (sn % 4 == 1)
+        fprintf(f, ",\"event_trace_ts\":{\"coll_start_ts\":%d,\"coll_stop_ts\":%d}", 5000 + 1000 * sn,
+                5000 + 1000 * sn + time_of(communicator, sn));
+    fprintf(f, "}}\n");
 }
 
 static void put_p2p(FILE *f, int sn)
@@ -58,10 +62,11 @@ static void put_p2p(FILE *f, int sn)
 static void put_proxy(FILE *f, int i)
 {
     fprintf(f,
-            "{\"proxy_trace\":{\"record_type\":\"proxy_op\",\"is_final\":true,\"peer\":1,\"direction\":\"%s\","
+            "{\"proxy_trace\":{\"record_type\":\"proxy_op\",\"parent_type\":\"coll\",\"parent_sn\":%d,\"is_final\":"
+            "true,\"peer\":1,\"direction\":\"%s\","
             "\"n_steps_completed\":%d,\"n_steps_dropped\":%d,\"trans_size_bytes\":%d,\"total_us\":%d,\"steps\":[{"
             "\"gpu_produce_us\":%d,\"peer_credit_us\":2,\"wire_us\":3}]}}\n",
-            i % 2 ? "send" : "recv", 4 + i, i % 3, 1000 + i, 50 + i, 5 + i);
+            i / 4, i % 2 ? "send" : "recv", 4 + i, i % 3, 1000 + i, 50 + i, 5 + i);
 }
 
 typedef struct counts {
@@ -112,9 +117,14 @@ static char *read_as_text(nccl *n, const char *tree, uint64_t part, size_t threa
     *n = (nccl){0};
     assert_int_equal(nccl_read(n, &tree, 1, &how, NULL), NETPROF_OK);
     json_object *o = nccl_json(n, NULL, NULL);
-    char *text = strdup(json_to_text(o, JSON_C_TO_STRING_PRETTY));
+    const char *text = json_to_text(o, JSON_C_TO_STRING_PRETTY);
+    struct sink all = {0};
+    sink_write(&all, text, strlen(text));
     json_object_put(o);
-    return text;
+    for (int table = 0; table < NCCL_TABLES; table++)
+        assert_int_equal(nccl_export(n, (nccl_table)table, NULL, sink_write, &all), NETPROF_OK);
+    sink_write(&all, "", 1);
+    return (char *)all.data;
 }
 
 // The first communicator began anew with its fifth batch: 4 batches before, 3 after it.
