@@ -26,6 +26,7 @@ SUPPORT void generate_name(uint64_t *seed, char *name)
     static const char *const endings[] = {"",  "0", "8", "9", "09", "99", "097", "998", "007", "99999999999999999998",
                                           "00"};
     size_t n = strlen(name), first = n;
+    const char *ending;
     switch (random_below(seed, 6)) {
     case 0:
         memset(name, 'L', n = 200 + random_below(seed, random_below(seed, 20) ? 400 : 5000));
@@ -34,7 +35,8 @@ SUPPORT void generate_name(uint64_t *seed, char *name)
         return;
     case 1:
     case 2:
-        sprintf(name, "%s%s", stems[random_below(seed, COUNT(stems))], endings[random_below(seed, COUNT(endings))]);
+        ending = endings[random_below(seed, COUNT(endings))]; // in this order, whatever the compiler
+        sprintf(name, "%s%s", stems[random_below(seed, COUNT(stems))], ending);
         return;
     case 3:
         for (n = 0; n < 12; n++)
@@ -97,14 +99,15 @@ SUPPORT const netprof_schema *generate_schema(uint64_t seed, size_t most)
     for (size_t n = random_below(&seed, 4); n; n--) {
         sprintf(name, "source%d", (int)random_below(&seed, 3));
         netprof_build_source(list, name);
-        if (random_below(&seed, 3) == 0)
-            netprof_list_state(list, (netprof_status)random_below(&seed, 8), (int)random_below(&seed, 134),
-                               "/a \xff path");
+        if (random_below(&seed, 3) == 0) {
+            int sys_errno = (int)random_below(&seed, 134);
+            netprof_list_state(list, (netprof_status)random_below(&seed, 8), sys_errno, "/a \xff path");
+        }
         for (size_t k = random_below(&seed, 4); k; k--) {
             strcpy(name, "cxi9");
             generate_name(&seed, name);
-            netprof_list_device(list, name, random_below(&seed, 2) ? random_next(&seed) : 0,
-                                (unsigned)random_below(&seed, 4));
+            unsigned flags = (unsigned)random_below(&seed, 4);
+            netprof_list_device(list, name, random_below(&seed, 2) ? random_next(&seed) : 0, flags);
             if (random_below(&seed, 2)) names_seed = random_next(&seed); // else the same list as the one before
             generate_device(&seed, names_seed, list, random_below(&seed, most + 1));
         }
@@ -115,12 +118,13 @@ SUPPORT const netprof_schema *generate_schema(uint64_t seed, size_t most)
 
 SUPPORT uint64_t generate_value(uint64_t *seed)
 {
+    uint64_t any;
     switch (random_below(seed, 6)) {
     case 0: return 0;
     case 1: return random_below(seed, 300);
     case 2: return UINT64_MAX - random_below(seed, 3);
     case 3: return (uint64_t)1 << random_below(seed, 64);
-    default: return random_next(seed) >> random_below(seed, 64);
+    default: any = random_next(seed); return any >> random_below(seed, 64);
     }
 }
 
