@@ -191,6 +191,18 @@ static void by_collective(void **state)
             if (k) assert_true(w.ranks[row->first + k] > w.ranks[row->first + k - 1]);
         }
     }
+    // Each call took 10 us; what its bandwidth is follows from its bytes, as the file has none.
+    assert_int_equal(n.disagreeing, 0);
+    for (size_t i = 0; i < n.instance_count; i++) {
+        const nccl_series *s = &n.series[n.instances[i].series];
+        const char *coll = n.colls[s->coll];
+        double bytes = (double)s->size * (strcmp(coll, "AllGather") == 0 ? RANKS : 1),
+               factor = strcmp(coll, "AllReduce") == 0   ? 2 * (RANKS - 1.0) / RANKS
+                        : strcmp(coll, "AllGather") == 0 ? (RANKS - 1.0) / RANKS
+                                                         : 1;
+        assert_int_equal(n.instances[i].min_us, 10);
+        assert_true(fabs(n.instances[i].max_bus - bytes / 10e3 * factor) < 1e-9);
+    }
     nccl_waits_free(&w);
     assert_int_equal(w.count, 0);
     assert_null(w.items);
