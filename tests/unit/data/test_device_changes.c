@@ -323,14 +323,15 @@ static void away_more_than_once(void **state)
 {
     (void)state;
     made_node all = {{cards.devices[0], cards.devices[1]}, NULL};
+    all.devices[1].name = "dxi0"; // which ends as the other one does
     dataset_run run = {.skipped = 98};
     difference d = {0};
     arrput(run.snapshots, made_snapshot(&all, 1000000000));
     arrput(run.snapshots, made_snapshot(&all, 101000000000));
     run.snapshot_count = 2;
-    arrput(run.absences, ((dataset_absence){"cxi", "cxi1", 3, 5}));
+    arrput(run.absences, ((dataset_absence){"cxi", "dxi0", 3, 5}));
     arrput(run.absences, ((dataset_absence){"cxi", "cxi0", 4, 5}));
-    arrput(run.absences, ((dataset_absence){"cxi", "cxi1", 10, 13}));
+    arrput(run.absences, ((dataset_absence){"cxi", "dxi0", 10, 13}));
     arrput(run.absences, ((dataset_absence){"cxi", "cxi0", 99, 0})); // did not come back: it is gone, which is told
     run.absence_count = 4;
     assert_int_equal(difference_of_ends(&d, &run, &run, false, NULL), NETPROF_OK);
