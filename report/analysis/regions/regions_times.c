@@ -118,7 +118,7 @@ static void regions_sum_times(regions *r, regions_waits *w)
     double run = 0, mpi = 0, waiting = 0;
     size_t n = r->rank_count;
     double *work = memory_array(NULL, n, sizeof *work), *waits = memory_array(NULL, n, sizeof *waits);
-    w->known = n > 0;
+    w->known = true; // of all; where nobody waited at all, nothing is
     for (size_t i = 0; i < n; i++) {
         const regions_times *t = &r->ranks[i].times;
         w->known &= t->known;

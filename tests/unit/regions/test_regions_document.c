@@ -42,6 +42,48 @@ static const netprof_schema *one_nic(void)
     return schema;
 }
 
+// One port of a known speed and one of which none is told; or an interface that is no port.
+static const netprof_schema *other_nics(bool ports)
+{
+    static const char *const names[][2] = {{"rx_bytes", "tx_bytes"}, {"hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets"}};
+    static const char *const devices[][2] = {{"veth0", NULL}, {"cxi0", "cxi1"}};
+    netprof_list *list = netprof_build_begin(NULL);
+    const netprof_schema *schema = NULL;
+    netprof_build_source(list, ports ? "cxi" : "netdev");
+    for (size_t i = 0; i < 2 && devices[ports][i]; i++) {
+        netprof_list_device(list, devices[ports][i], 0, ports ? NETPROF_DEVICE_PHYSICAL : 0);
+        if (ports && !i) netprof_list_fact(list, "speed_mbps", "200000");
+        for (size_t k = 0; k < 2; k++)
+            netprof_list_counter(
+                list, &(netprof_counter){.name = names[ports][k], .unit = "", .width = 56, .flags = NETPROF_FAST});
+    }
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    return schema;
+}
+
+// Rank 0 has both ports, rank 1 the interface, rank 2 the port whose speed is known; each calls for 100 ms.
+static void record_other_nics(const char *tree)
+{
+    const netprof_schema *schemas[] = {other_nics(true), other_nics(false), one_nic()};
+    static const uint64_t sums[][4] = {{1000, 2000, 4000, 8000}, {300, 500}, {70000, 90000, 0, 11}};
+    static const char *const hosts[] = {"h1", "h2", "h3"};
+    static job_rank r;
+    for (long rank = 0; rank < 3; rank++) {
+        job_begin(&r, rank, hosts[rank]);
+        r.mode = NETPROF_MODE_FAST;
+        r.schema = schemas[rank];
+        r.sweep_ns = 7000;
+        job_call(&r, 0, "all", 100000000);
+        if (rank == 0) job_call(&r, 0, "ports", 100000000);
+        if (rank == 1) job_call(&r, 0, "interface", 100000000);
+        for (size_t n = 0; n < r.node_count; n++)
+            for (size_t k = 0; k < COUNT(*sums); k++)
+                job_count(&r, 0, r.nodes[n].path, k, sums[rank][k]);
+        job_write(&r, tree);
+        netprof_schema_release(schemas[rank]);
+    }
+}
+
 static void record(const char *tree, long rank, const netprof_schema *schema)
 {
     static job_rank r;
@@ -93,9 +135,9 @@ static double step_ns(int step)
     return longest;
 }
 
-// As libnetprof-mpi.so writes it: how much of each of 64 stretches the rank was inside MPI. Rank 3 asks for what comes, and
-// all share two CPUs.
-static void record_mpi(const char *tree, long rank)
+// As libnetprof-mpi.so writes it: how much of each of 64 stretches the rank was inside MPI, in so many calls each. Rank 3 asks
+// for what comes, and all share two CPUs.
+static void record_mpi(const char *tree, long rank, size_t calls)
 {
     static job_rank r;
     char inside[64 * 8], number[6][32];
@@ -110,7 +152,7 @@ static void record_mpi(const char *tree, long rank)
     job_call(&r, 0, "MPI_Init", 2000000);
     for (int k = 0; k < MEETINGS; k++) {
         double from = begin + work_ns(rank, k), to = begin + step_ns(k);
-        job_call(&r, 0, "MPI_Allreduce", (uint64_t)(to - from) + 1000);
+        job_calls(&r, 0, "MPI_Allreduce", calls, (uint64_t)((to - from) / (double)calls) + 1000);
         if (rank == 3) job_calls(&r, 0, "MPI_Test", 4, 20000);
         for (int b = 0; b < MEETINGS; b++)
             parts[b] += fmax(fmin(to, (b + 1) * block) - fmax(from, b * block), 0) / block;
@@ -367,6 +409,13 @@ static json_object *of_tree(char *tree)
     return o;
 }
 
+// Of a document one member alone.
+static void put_part(json_object *to, const char *key, json_object *all, const char *part)
+{
+    json_put(to, key, json_object_get(json_object_object_get(all, part)));
+    json_object_put(all);
+}
+
 static void all_that_is_known(void **state)
 {
     const netprof_schema *schema = one_nic();
@@ -383,8 +432,16 @@ static void all_that_is_known(void **state)
     netprof_schema_release(schema);
     tree = tree_make();
     for (long rank = 0; rank < FIVE; rank++)
-        record_mpi(tree, rank);
+        record_mpi(tree, rank, 1);
     json_put(o, "of_mpi", of_tree(tree));
+    tree = tree_make();
+    for (long rank = 0; rank < FIVE; rank++)
+        record_mpi(tree, rank, 8); // enough to tell in turn who is late: it is the same one, told once
+    put_part(o, "of_mpi_often", of_tree(tree), "waits");
+    json_object_object_del(json_object_object_get(o, "of_mpi_often"), "alone"); // as before
+    tree = tree_make();
+    record_other_nics(tree);
+    put_part(o, "of_other_nics", of_tree(tree), "nodes");
     golden_expect(o, "regions/regions.json");
 }
 
