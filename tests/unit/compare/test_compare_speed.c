@@ -143,6 +143,26 @@ static const row rows[] = {
       {400, 40, 10150, solve, NULL, NULL, "tx_dropped=3"},
       {400, 40, 10200, solve, NULL, NULL, "tx_dropped=5"},
       {400, 40, 10250, solve, NULL, NULL, "tx_dropped=4"}}},
+    {"another driver, else alike",
+     {{400, 40, 10000, solve, NULL, NULL, "@driver=ixgbe"}},
+     {{400, 40, 10000, solve, NULL, NULL, "@driver=ice"}}},
+    {"another MTU, else alike",
+     {{400, 40, 10000, solve, NULL, NULL, "@mtu=9000"}},
+     {{400, 40, 10000, solve, NULL, NULL, "@mtu=1500"}}},
+    {"another kernel and fewer CPUs",
+     {{400, 40, 10000, solve, NULL, NULL, "@node.kernel=6.1 @node.cpus=64"}},
+     {{400, 40, 10000, solve, NULL, NULL, "@node.kernel=6.8 @node.cpus=32"}}},
+    {"an interface more",
+     {{400, 40, 10000, solve, NULL, NULL, ""}},
+     {{400, 40, 10000, solve, NULL, NULL, "peer:rx_bytes=1000 peer:rx_packets=7"}}},
+    {"an interface less",
+     {{400, 40, 10000, solve, NULL, NULL, "peer:rx_bytes=1000 peer:rx_packets=7"}},
+     {{400, 40, 10000, solve, NULL, NULL, ""}}},
+    {"a loss that another counter tells as well",
+     {{400, 40, 10000, solve, NULL, NULL,
+       "collisions=0 tx_dropped=0 peer:tx_packets=2000000000 peer:collisions=0 peer:tx_dropped=0"}},
+     {{400, 40, 10000, solve, NULL, NULL,
+       "collisions=7000 tx_dropped=7000 peer:tx_packets=2000000000 peer:collisions=9000 peer:tx_dropped=9000"}}},
     {"a loss that is gone",
      {{400, 40, 10000, solve, NULL, NULL, "tx_dropped=5000 peer:tx_dropped=0 peer:rx_bytes=40000000"},
       {400, 40, 10100, solve, NULL, NULL, "tx_dropped=8000 peer:tx_dropped=0 peer:rx_bytes=41000000"}},
@@ -154,7 +174,7 @@ static netprof_fact run_facts[COMPARISON_SIDES][RUNS][FACTS];
 
 static void add(bench *b, comparison_side side, size_t number, const run *x)
 {
-    char text[256];
+    char text[400];
     snprintf(text, sizeof text, "@speed_mbps=10000 rx_bytes=%d tx_bytes=%d rx_packets=%d tx_packets=%d %s",
              x->megabytes * 600000, x->megabytes * 400000, x->packets * 700, x->packets * 300, x->more);
     add_run(b, side, "netdev", text);
