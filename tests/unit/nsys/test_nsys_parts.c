@@ -5,6 +5,7 @@
 
 #include "analysis/data/clocks.h"
 #include "analysis/nsys/nsys.h"
+#include "analysis/nsys/nsys_kernels.h"
 #include "nsys_export.h"
 #include "support.h"
 
@@ -177,6 +178,73 @@ static void in_the_middle(void **state)
     expect_failed("damaged.sqlite", NETPROF_ERR_DAMAGED, "OSRT_API: database disk image is malformed");
 }
 
+// ---- kernels, one by one ----
+
+enum { KERNELS = 3 };
+
+typedef struct taken {
+    nsys_kernel items[KERNELS];
+    char names[KERNELS][20];
+    size_t count, most;
+} taken;
+
+static bool take_kernel(void *user, const nsys_kernel *k)
+{
+    taken *to = user;
+    assert_true(to->count < KERNELS);
+    to->items[to->count] = *k;
+    snprintf(to->names[to->count], sizeof to->names[0], "%s", k->name);
+    return ++to->count < to->most;
+}
+
+static void expect_kernels(const char *name, const nsys_kernel *rows, size_t count, size_t most)
+{
+    taken t = {.most = most};
+    assert_int_equal(nsys_kernels_read(tree_path(place, name), take_kernel, &t, NULL), NETPROF_OK);
+    assert_int_equal(t.count, count);
+    for (size_t i = 0; i < count; i++) {
+        const nsys_kernel *x = &t.items[i], *y = &rows[i];
+        assert_string_equal(t.names[i], y->name);
+        assert_int_equal(x->nccl, y->nccl);
+        assert_true(x->device == y->device && x->stream == y->stream && x->pid == y->pid);
+        assert_true(x->begin_ns == y->begin_ns && x->end_ns == y->end_ns);
+    }
+}
+
+// In the file's order, without those whose time cannot be; what a version's file does not have is not told.
+static void kernels_in_order(void **state)
+{
+    static const nsys_kernel full[] = {{"gemm", false, 3, 7, 20, 500, 600},
+                                       {"ncclDevKernel", true, 4, 8, 21, 100, 100},
+                                       {"kernel", false, -1, -1, -1, 0, 9}},
+                             bare[] = {{"kernel", false, -1, -1, -1, 5, 6}};
+    (void)state;
+    if (!export_possible()) skip();
+    export_file f = export_named("k.sqlite");
+    export_string(&f, 1, "gemm");
+    export_string(&f, 2, "ncclDevKernel");
+    export_sql(
+        &f,
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, globalPid INT, "
+        "shortName INT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (500, 600, 3, 7, %lld, 1), (-1, 5, 3, 7, 1, 1),"
+        "(100, 100, 4, 8, %lld, 2), (20, 19, 3, 7, 1, 1), ('x', 5, 3, 7, 1, 1), (5, NULL, 3, 7, 1, 1), "
+        "(0, 9, NULL, NULL, NULL, 99)",
+        export_global(20), export_global(21));
+    export_close(&f);
+    expect_kernels("k.sqlite", full, 3, 99);
+    expect_kernels("k.sqlite", full, 2, 2);
+    f = export_named("bare.sqlite");
+    export_sql(&f,
+               "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL "
+               "VALUES (5, 6)");
+    export_close(&f);
+    expect_kernels("bare.sqlite", bare, 1, 99);
+    f = export_named("none.sqlite");
+    export_close(&f);
+    expect_kernels("none.sqlite", NULL, 0, 99);
+    assert_int_equal(nsys_kernels_read(tree_path(place, "gone"), take_kernel, NULL, NULL), NETPROF_ERR_IO);
+}
+
 // ---- reports ----
 
 static void reports(void **state)
@@ -212,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(domains, begin, end),
         cmocka_unit_test_setup_teardown(one_world, begin, end),
         cmocka_unit_test_setup_teardown(in_the_middle, begin, end),
+        cmocka_unit_test_setup_teardown(kernels_in_order, begin, end),
         cmocka_unit_test_setup_teardown(reports, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
