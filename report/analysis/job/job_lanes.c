@@ -307,7 +307,7 @@ static void job_find_gaps(job_report *r, size_t index)
 {
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
-    double longest = isnan(node->interval_s) ? INFINITY : 2.5 * node->interval_s;
+    int64_t usual = isnan(node->interval_s) ? 0 : llround(node->interval_s * 1e9);
     for (size_t i = 0; i < node->gap_count; i++) {
         node->gaps[i].from_s -= (double)r->begin_ns * 1e-9;
         node->gaps[i].to_s -= (double)r->begin_ns * 1e-9;
@@ -317,13 +317,15 @@ static void job_find_gaps(job_report *r, size_t index)
     const job_stretch *before = NULL;
     for (size_t k = 0; k < arrlenu(more->runs); k++) {
         if (!more->runs[k].to_ns) continue;
-        double from = until ? job_seconds_at(r, until) : 0, to = job_seconds_at(r, more->runs[k].from_ns);
-        if (to - from > longest) job_add_gap_between(node, from, to, before && job_is_idle(r, before, &more->runs[k]));
+        int64_t from = until ? until : r->begin_ns, to = more->runs[k].from_ns;
+        if (job_is_gap(to - from, usual))
+            job_add_gap_between(node, job_seconds_at(r, from), job_seconds_at(r, to),
+                                before && job_is_idle(r, before, &more->runs[k]));
         if (more->runs[k].to_ns <= until) continue;
         until = more->runs[k].to_ns;
         before = &more->runs[k];
     }
-    if (until && r->end_s - job_seconds_at(r, until) > longest)
+    if (until && job_is_gap(r->begin_ns + llround(r->end_s * 1e9) - until, usual))
         job_add_gap_between(node, job_seconds_at(r, until), r->end_s, false);
     if (node->gap_count) qsort(node->gaps, node->gap_count, sizeof *node->gaps, job_by_begin);
 }

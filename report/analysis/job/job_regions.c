@@ -94,7 +94,8 @@ static void job_begin_series(job_report *r, const dataset_run *run, const netpro
     const char *host = job_fact_of(run, x->schema, "host"), *node = job_fact_of(run, x->schema, "node");
     const char *step = netprof_fact_of(run->facts, run->fact_count, "interval_ns");
     sampled *to = r->reader->series = memory_calloc(1, sizeof *to);
-    to->interval_ns = step ? strtoll(step, NULL, 10) : 0;
+    int64_t told = step ? strtoll(step, NULL, 10) : 0;
+    to->interval_ns = told < INT64_C(1000000000000000) ? told : 0;
     to->place = job_find_place(r, node && *node ? node : "", host ? host : "");
     r->reader->places[to->place].ranks++;
 }
@@ -201,8 +202,7 @@ void job_take_regions(job_report *r, const dataset_run *run, size_t index, const
     bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
     int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
     stretch at = {x->wall_ns, wall, x->begun && wall > x->wall_ns};
-    if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5)
-        at.known = false; // it was stopped
+    if (at.known && job_is_gap(wall - x->wall_ns, x->interval_ns)) at.known = false; // it was stopped
     if (!at.known) at.from_ns = at.to_ns = wall;
     job_add_region_reading(r, x, s, &at);
     if (!x->begun) x->first_ns = wall;

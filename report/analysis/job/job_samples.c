@@ -92,7 +92,7 @@ static netprof_err job_add_step(job_report *r, track *t, int64_t from_ns, int64_
 {
     netprof_diff_options force = {.force = 1};
     int64_t usual = job_usual_step_ns(t);
-    step at = {from_ns, to_ns, usual && to_ns - from_ns > usual * 5 / 2};
+    step at = {from_ns, to_ns, job_is_gap(to_ns - from_ns, usual)};
     t->recent[t->steps++ % RECENT] = to_ns - from_ns;
     if (job_is_covered(r, from_ns, to_ns)) {
         r->reader->run->overlapped = true;

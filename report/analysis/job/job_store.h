@@ -164,6 +164,13 @@ static inline bool job_lane_is_known(const job_lane *lane)
     return lane && (lane->known_s > 0 || !isnan(lane->total));
 }
 
+// Are samples missing in so long a step? From two and a half usual ones on; usual_ns 0: not known.
+static inline bool job_is_gap(int64_t step_ns, int64_t usual_ns)
+{
+    return usual_ns > 0 && step_ns > usual_ns &&
+           (uint64_t)(step_ns - usual_ns) > (uint64_t)usual_ns + (uint64_t)usual_ns / 2;
+}
+
 // ---- after the last file, in this order ----
 
 void job_finish_lanes(job_report *r);

@@ -151,6 +151,63 @@ static void ranks_and_nodes_are_added_up(void **state)
     job_report_free(&job);
 }
 
+// Two nodes of one host, whose clock was set an hour ahead between them: what the second's process sampled moves with it.
+static void regions_move_with_their_node(void **state)
+{
+    const int64_t hour = INT64_C(3600000000000);
+    (void)state;
+    for (int n = 1; n <= 2; n++) {
+        node_shape shape = {.name = n == 1 ? "v1" : "v2",
+                            .host = "box",
+                            .boot = "b",
+                            .parts = NODE_CPU,
+                            .interval_s = 1,
+                            .offset_ns = n == 2 ? hour : 0};
+        node_file f = node_open(tree_path(tree, n == 1 ? "1.netprof" : "2.netprof"), &shape);
+        for (int t = 0; t <= 10; t++)
+            node_take(&f, t);
+        node_close(&f);
+    }
+    node_file f = series_open("s.netprof", "box", "v2", usual, USUAL);
+    f.offset_ns = hour;
+    for (int t = 0; t <= 10; t++) {
+        node_take(&f, t);
+        node_add(&f, "process", "thread_time", 4e9);
+        node_add(&f, "main/wait", "own_time", t < 5 ? 1e9 : 3e9);
+    }
+    node_close(&f);
+    job_report job = report_here();
+    assert_true(job.clocks_aligned);
+    expect_close(job.end_s, 10);
+    expect_close(job.nodes[1].shift_s, -3600);
+    size_t wait = region_of(&job, "wait");
+    for (int all = 0; all < 2; all++) {
+        size_t node = all ? JOB_ALL_NODES : 1;
+        expect_close(job_region_share(&job, wait, node, 0, 4), .25);
+        expect_close(job_region_share(&job, wait, node, 6, 10), .75);
+        expect_close(job_region_share(&job, wait, node, 0, 10), .5);
+    }
+    assert_true(isnan(job_region_share(&job, wait, 0, 0, 10)));
+    job_report_free(&job);
+}
+
+// An interval that nobody can have meant is none.
+static void an_impossible_interval(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    node_file f = series_open_every("9000000000000000000", "a.netprof", "n1", NULL, usual, USUAL);
+    for (int t = 0; t <= 10; t += 5) {
+        node_take(&f, t);
+        node_add(&f, "process", "thread_time", 4e9);
+        node_add(&f, "main/wait", "own_time", 1e9);
+    }
+    node_close(&f);
+    job_report job = report_here();
+    expect_close(job_region_share(&job, region_of(&job, "wait"), 0, 0, 10), .25);
+    job_report_free(&job);
+}
+
 // The same as JSON: a column a second, of all and of each host.
 static void shares_of_hosts_in_json(void **state)
 {
@@ -998,6 +1055,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ranks_and_nodes_are_added_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(regions_move_with_their_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_impossible_interval, setup, teardown),
         cmocka_unit_test_setup_teardown(shares_of_hosts_in_json, setup, teardown),
         cmocka_unit_test_setup_teardown(a_killed_process_is_read_from_its_samples, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_without_a_recording_is_named_and_left_out, setup, teardown),
