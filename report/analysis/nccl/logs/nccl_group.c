@@ -342,7 +342,7 @@ static void group_find_change(nccl_change *change, const nccl_instance *x, const
 {
     enum { LEAST = 30, SIDE = 10 };
     const double enough = 8, ratio = 1.25;
-    double total = 0, squares = 0, left = 0, left_squares = 0, best = 0;
+    double total = 0, squares = 0, left = 0, best = 0;
     size_t at = 0;
     *change = (nccl_change){.before = NAN, .after = NAN};
     if (count < LEAST) return;
@@ -355,12 +355,9 @@ static void group_find_change(nccl_change *change, const nccl_instance *x, const
         double v = group_clip(values[i], spread->p5, spread->p95) - spread->p50, a = (double)(i + 1),
                b = (double)(count - i - 1);
         left += v;
-        left_squares += v * v;
         if (i + 1 < SIDE) continue;
         double difference = left / a - (total - left) / b;
-        double within =
-            (left_squares - left * left / a + squares - left_squares - (total - left) * (total - left) / b) /
-            (double)(count - 2);
+        double within = (squares - left * left / a - (total - left) * (total - left) / b) / (double)(count - 2);
         double floor_us = 1.0 / 12; // whole microseconds are logged
         double score = fabs(difference) / sqrt((within > floor_us ? within : floor_us) * (1 / a + 1 / b));
         if (score <= best) continue;
