@@ -706,9 +706,151 @@ static void test_another_root_has_no_ethtool(void **state)
     assert_int_equal(netprof_open(&np, &c, NULL), NETPROF_ERR_NOSOURCE);
     row = &netprof_get_schema(np)->sources[0];
     assert_int_equal(row->status, NETPROF_STATUS_ABSENT);
-    assert_non_null(strstr(row->path, "SIOCETHTOOL"));
+    assert_int_equal(row->sys_errno, 0);
+    assert_string_equal(row->path, "SIOCETHTOOL: for this namespace and the root / only");
+    assert_int_equal(row->device_count, 0);
     netprof_close(np);
     assert_int_equal(node.open, 0);
+}
+
+typedef struct told {
+    char text[600];
+    int stop_after;
+} told;
+
+static int tell_entry(void *user, const netprof__ethtool_entry *e, uint64_t value)
+{
+    told *t = (told *)user;
+    size_t n = strlen(t->text);
+    assert_int_equal(e->index, UINT32_MAX);
+    snprintf(t->text + n, sizeof t->text - n, "%u.%u.%u.%u=%llu ", e->group, e->item, e->low, e->high,
+             (unsigned long long)value);
+    return --t->stop_after ? 0 : 77;
+}
+
+static void put_odd_bucket(fake_message *m, unsigned side, const uint32_t *low, const uint32_t *high, size_t value_size)
+{
+    uint64_t value = 500 + side;
+    size_t nest = begin_nest(m, 0x8000 | side);
+    if (value_size) put_attr(m, 9, &value, value_size);
+    if (high) put_u32(m, 8, *high);
+    if (low) put_u32(m, 7, *low);
+    end_nest(m, nest);
+}
+
+/* A group with numbers of one attribute and of several, buckets with all their parts or not, in any order. */
+static void put_odd_group(fake_message *m, const uint32_t *group, int last)
+{
+    const uint64_t lanes[3] = {31, 32, 33};
+    const uint32_t low = 65, high = 127;
+    size_t nest = begin_nest(m, 0x8000 | 4), stat;
+    if (group && !last) put_u32(m, 2, *group);
+    stat = begin_nest(m, 0x8000 | 4);
+    put_attr(m, 2, &lanes[0], 8);
+    put_attr(m, 0, lanes, 4); /* padding */
+    put_attr(m, 5, lanes, 24);
+    end_nest(m, stat);
+    put_odd_bucket(m, 5, &low, &high, 8);
+    put_odd_bucket(m, 6, &low, NULL, 8);
+    put_odd_bucket(m, 5, NULL, &high, 8);
+    put_odd_bucket(m, 6, &low, &high, 0);
+    put_odd_bucket(m, 6, &low, &high, 7);
+    if (group && last) put_u32(m, 2, *group);
+    end_nest(m, nest);
+}
+
+static void test_every_entry_of_a_reply(void **state)
+{
+    static fake_message m;
+    const uint32_t group = 1, no_group = NETPROF__GROUP_PAUSE;
+    uint64_t value = 41;
+    told t = {"", 0};
+    size_t nest;
+    char text[100];
+    (void)state;
+    m.size = 0;
+    put(&m, "\x21\1\0", 4); /* STATS_GET_REPLY */
+    put_odd_group(&m, &group, 0);
+    put_odd_group(&m, NULL, 0);
+    put_odd_group(&m, &no_group, 1);
+    put_odd_group(&m, &group, 1);
+    put_u32(&m, 5, 7);
+    assert_int_equal(netprof__parse_ethtool(m.data, m.size, tell_entry, &t), 0);
+    snprintf(text, sizeof text, "1.2.0.0=31 1.5.0.0=31 1.5.1.0=32 1.5.2.0=33 %u.%u.65.127=505 ", NETPROF__GROUP_RMON,
+             NETPROF__HISTOGRAM_RX);
+    assert_int_equal(strncmp(t.text, text, strlen(text)), 0);
+    snprintf(text, sizeof text, "%u.%u.65.0=506 %u.%u.0.127=505 ", NETPROF__GROUP_RMON, NETPROF__HISTOGRAM_RX + 1,
+             NETPROF__GROUP_RMON, NETPROF__HISTOGRAM_RX);
+    assert_non_null(strstr(t.text, text));
+    assert_int_equal(strlen(t.text) % 2, 0);
+    assert_int_equal(strncmp(t.text, t.text + strlen(t.text) / 2, strlen(t.text) / 2), 0); /* both groups alike */
+    for (int stop = 1; stop <= 14; stop++) {
+        memset(&t, 0, sizeof t);
+        t.stop_after = stop;
+        assert_int_equal(netprof__parse_ethtool(m.data, m.size, tell_entry, &t), 77);
+        assert_int_equal(t.stop_after, 0);
+    }
+    m.size = 0;
+    put(&m, "\6\1\0", 4); /* LINKSTATE_GET_REPLY */
+    put_u32(&m, 2, 1);
+    put_u32(&m, 3, 51);
+    put_attr(&m, 7, "\1\1", 2);
+    put_u32(&m, 7, 52);
+    memset(&t, 0, sizeof t);
+    assert_int_equal(netprof__parse_ethtool(m.data, m.size, tell_entry, &t), 0);
+    snprintf(text, sizeof text, "%u.3.0.0=51 %u.7.0.0=52 ", NETPROF__GROUP_LINK, NETPROF__GROUP_LINK);
+    assert_string_equal(t.text, text);
+    for (unsigned command = 0; command < 40; command++) { /* nests of pause and FEC: their commands alone */
+        m.size = 0;
+        put(&m, "\0\1\0", 4);
+        m.data[0] = (unsigned char)command;
+        nest = begin_nest(&m, 0x8000 | 5);
+        put_attr(&m, 3, &value, 8);
+        end_nest(&m, nest);
+        memset(&t, 0, sizeof t);
+        assert_int_equal(netprof__parse_ethtool(m.data, m.size, tell_entry, &t), 0);
+        snprintf(text, sizeof text, "%u.3.0.0=41 ", command == 22 ? NETPROF__GROUP_PAUSE : NETPROF__GROUP_FEC);
+        assert_string_equal(t.text, command == 22 || command == 30 ? text : "");
+    }
+    assert_int_equal(netprof__parse_ethtool(m.data, 3, tell_entry, &t), 0);
+}
+
+/* The requests byte by byte, as in linux/ethtool_netlink.h. */
+static void test_requests_of_the_family(void **state)
+{
+    static const unsigned char pause[44] = {0,  0, 0, 0,    FAMILY, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 21, 1, 0, 0,
+                                            20, 0, 1, 0x80, 8,      0, 1, 0, 7, 0, 0, 0, 8, 0, 3, 0, 4,  0, 0, 0};
+    static const unsigned char groups[24] = {24, 0, 3, 0x80, 4, 0, 1, 0, 8,   0, 2, 0,
+                                             4,  0, 0, 0,    8, 0, 4, 0, 0xf, 0, 0, 0};
+    unsigned char request[128];
+    (void)state;
+    assert_int_equal(netprof__ethtool_request(request, sizeof request, FAMILY, &netprof__ethtool_asks[1], 7, 0xf), 40);
+    assert_memory_equal(request, pause, 40);
+    assert_int_equal(netprof__ethtool_request(request, sizeof request, FAMILY, &netprof__ethtool_asks[0], 7, 0xf), 64);
+    assert_int_equal(request[16], 32);
+    assert_int_equal(request[22], 2);
+    assert_int_equal(request[36], 0); /* no flags */
+    assert_memory_equal(request + 40, groups, 24);
+    netprof__ethtool_request(request, sizeof request, FAMILY, &netprof__ethtool_asks[0], 7, 0x1f);
+    assert_int_equal(request[52], 5); /* bits */
+    assert_int_equal(request[60], 0x1f);
+}
+
+/* The number of the family; 0 where the answer has none, or half of one. */
+static void test_the_number_of_the_family(void **state)
+{
+    static fake_message m;
+    unsigned family = 9;
+    (void)state;
+    m.size = 0;
+    put(&m, "\1\2\0", 4);
+    put_text(&m, 2, "ethtool");
+    put_attr(&m, 1, "\x34", 1);
+    assert_int_equal(netprof__family_message(&family, 16, m.data, m.size), 0);
+    assert_int_equal(family, 9);
+    put_attr(&m, 1, "\x34\x12", 2);
+    assert_int_equal(netprof__family_message(&family, 16, m.data, m.size), 0);
+    assert_int_equal(family, 0x1234);
 }
 
 static int count_entries(void *user, const netprof__ethtool_entry *entry, uint64_t value)
@@ -794,6 +936,9 @@ int main(void)
         TEST(test_nothing_is_asked_that_nobody_wants),
         TEST(test_a_kernel_without_the_family),
         TEST(test_another_root_has_no_ethtool),
+        TEST(test_the_number_of_the_family),
+        TEST(test_requests_of_the_family),
+        TEST(test_every_entry_of_a_reply),
         TEST(test_damaged_replies_of_the_family),
         TEST(test_every_allocation_fails_in_turn),
     };

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include "failing.h"
+#include "listing.h"
 #include "tree.h"
 
 typedef struct number {
@@ -165,6 +166,115 @@ static void same_name_twice_and_filters(void **state)
     netprof_close(np);
 }
 
+static void write_node(void)
+{
+    tree_write("sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "25\n");
+    tree_write("sys/class/infiniband/mlx5_0/ports/1/rate", "100 Gb/sec\n");
+    tree_write("sys/class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "26\n");
+    tree_write("sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data", "none\n");
+    tree_write("sys/class/infiniband/mlx5_0/fw_ver", "20.31\n");
+    tree_write("sys/class/net/eth0/ifindex", "8\n");
+    tree_write("sys/class/net/eth0/mtu", "1500\n");
+    tree_write("sys/class/net/eth0/device/numa_node", "1\n");
+    tree_write("sys/class/net/eth0/statistics/rx_bytes", "27\n");
+    tree_write("sys/class/net/eth0/statistics/tx_bytes", "28\n");
+    tree_write("proc/sys/kernel/hostname", "node7\n");
+    tree_write("proc/sys/kernel/random/boot_id", "b-1\n");
+}
+
+/* What other sources have stays as it is, whatever is added: facts of the node, states, devices, facts, counters, values. */
+static void what_is_there_stays(void **state)
+{
+    static const char user[] = "source user ok\n"
+                               "device mpi 0\n"
+                               "  sent [bytes counter 64 fast] 11\n"
+                               "  queue [messages gauge 0 fast] 13\n"
+                               "  last [- state 1 fast] 16\n"
+                               "device program 0\n"
+                               "  ticks [- counter 8 fast] 12\n"
+                               "  times [- histogram 5 fast] denied 13\n"
+                               "device z 0\n"
+                               "  one [things counter 32 fast] 14\n"
+                               "not ok: 2\n"; /* port_rcv_data is the other one */
+    number n[6] = {{11, 0}, {12, 0}, {13, 0}, {14, 0}, {15, EACCES}, {16, 0}};
+    netprof_config config = NETPROF_ZERO;
+    netprof_snapshot s = NETPROF_ZERO;
+    netprof *np;
+    char *before, *after;
+    size_t length;
+    (void)state;
+    write_node();
+    config.root = tree_root;
+    config.sources = "cxi,netdev,rdma";
+    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    before = listing_of(&s, tree_root, 1);
+    assert_int_equal(add(np, "mpi", "sent", "bytes", NETPROF_KIND_COUNTER, 64, &n[0]), NETPROF_OK);
+    assert_int_equal(add(np, NULL, "ticks", NULL, NETPROF_KIND_COUNTER, 8, &n[1]), NETPROF_OK);
+    assert_int_equal(add(np, "mpi", "queue", "messages", NETPROF_KIND_GAUGE, 0, &n[2]), NETPROF_OK);
+    assert_int_equal(add(np, "z", "one", "things", NETPROF_KIND_COUNTER, 32, &n[3]), NETPROF_OK);
+    assert_int_equal(add(np, "program", "times", NULL, NETPROF_KIND_HISTOGRAM, 5, &n[4]), NETPROF_OK);
+    assert_int_equal(add(np, "mpi", "last", NULL, NETPROF_KIND_STATE, 1, &n[5]), NETPROF_OK);
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    after = listing_of(&s, tree_root, 1);
+    length = strlen(before) - strlen("not ok: 1\n");
+    assert_string_equal(before + length, "not ok: 1\n");
+    assert_int_equal(strncmp(before, after, length), 0);
+    assert_string_equal(after + length, user);
+    assert_int_equal(s.schema->fact_count, 4);
+    assert_string_equal(netprof_fact_of(s.schema->facts, 4, "netprof"), NETPROF_VERSION_STRING);
+    assert_string_equal(netprof_fact_of(s.schema->facts, 4, "root"), tree_root);
+    assert_string_equal(netprof_fact_of(s.schema->facts, 4, "host"), "node7");
+    assert_string_equal(netprof_fact_of(s.schema->facts, 4, "boot_id"), "b-1");
+    free(after);
+    assert_int_equal(netprof_rescan(np, NULL), NETPROF_OK); /* and all of it found again */
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    after = listing_of(&s, tree_root, 1);
+    assert_int_equal(strncmp(before, after, length), 0);
+    assert_string_equal(after + length, user);
+    free(before);
+    free(after);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* Names of sources: those that are none say so, with the name. */
+static void names_of_sources(void **state)
+{
+    static const struct {
+        const char *sources, *unknown; /* unknown NULL: they are known */
+        size_t count;
+    } rows[] = {{"rdma", NULL, 1},      {"ip,rdma", NULL, 2},
+                {"none", NULL, 0},      {"none,rdma", NULL, 1},
+                {"rdma,none", NULL, 1}, {"rdma,rdma", NULL, 1},
+                {"", NULL, 5},          {"rdma,x,y", "x", 0},
+                {"xx,rdma", "xx", 0},   {"rdm", "rdm", 0},
+                {"rdmas", "rdmas", 0},  {"nonesuch", "nonesuch", 0},
+                {"rdma,,ip", "", 0},    {"a123456789012345678901234567890123", "a123456789012345678901234567890", 0}};
+    (void)state;
+    write_node();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netprof_config config = NETPROF_ZERO;
+        netprof_error error;
+        netprof *np = NULL;
+        netprof_err failed;
+        memset(&error, 0xa5, sizeof error);
+        config.root = tree_root;
+        config.sources = rows[i].sources;
+        failed = netprof_open(&np, &config, &error);
+        if (rows[i].unknown) {
+            assert_int_equal(failed, NETPROF_ERR_ARG);
+            assert_string_equal(error.path, rows[i].unknown);
+            assert_string_equal(error.text, "is not a source");
+            assert_null(np);
+            continue;
+        }
+        assert_non_null(np);
+        assert_int_equal(netprof_get_schema(np)->source_count, rows[i].count);
+        netprof_close(np);
+    }
+}
+
 /* A failure leaves what was there before, each value under its own name. */
 static void every_allocation_fails_in_turn(void **state)
 {
@@ -204,9 +314,13 @@ static void every_allocation_fails_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TREE_TEST(they_appear_like_any_others),     TREE_TEST(arguments_are_checked),
-        TREE_TEST(same_name_twice_and_filters),     TREE_TEST(every_allocation_fails_in_turn),
+        TREE_TEST(they_appear_like_any_others),
+        TREE_TEST(arguments_are_checked),
+        TREE_TEST(same_name_twice_and_filters),
+        TREE_TEST(every_allocation_fails_in_turn),
         TREE_TEST(trap_every_value_needs_a_status),
+        TREE_TEST(what_is_there_stays),
+        TREE_TEST(names_of_sources),
     };
     return cmocka_run_group_tests_name("user", tests, NULL, NULL);
 }
