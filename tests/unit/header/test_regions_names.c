@@ -1,5 +1,6 @@
 // What the file of a program's regions is called: the codes of NETPROF_OUTPUT, what is not known, and what keeps the ranks of a
 // job apart.
+#define _GNU_SOURCE
 #define NETPROF_IMPLEMENTATION
 #define NETPROF_STATIC
 #include "netprof.h"
@@ -190,10 +191,133 @@ static void fields_of_a_process(void **state)
     assert_int_equal(netprof__process_field(-1, 4), 0);
 }
 
+// All facts that a rank's file begins with, in their order.
+static void read_facts(const char *path, char *text, size_t size)
+{
+    netprof_reader *reader = NULL;
+    netprof_item item;
+    size_t at = 0;
+    assert_int_equal(netprof_reader_open(&reader, path, NULL, NULL), NETPROF_OK);
+    do {
+        assert_int_equal(netprof_reader_next(reader, &item, NULL), NETPROF_OK);
+        if (item.type == NETPROF_ITEM_FACT)
+            at += (size_t)snprintf(text + at, size - at, "%s=%s\n", item.fact->key, item.fact->value);
+        assert_true(at < size);
+    } while (item.type != NETPROF_ITEM_END);
+    netprof_reader_close(reader);
+}
+
+static void facts_of_a_rank(void **state)
+{
+    const named rank = {"facts.netprof", {"SLURM_JOB_ID=77", "SLURM_PROCID=3", "SLURM_NTASKS=8"}, "facts-3.netprof"};
+    char place[] = "/tmp/netprof-names-XXXXXX", path[400], text[2000], expected[2000], host[256];
+    int status, ends[2];
+    unsigned long long started;
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        started = netprof__process_field(getpid(), 22);
+        if (write(ends[1], &started, sizeof started) != sizeof started) _exit(2);
+        setenv("SLURM_STEP_ID", "4", 1);
+        setenv("SLURM_LOCALID", "1", 1);
+        be_program(&rank, place);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], &started, sizeof started), sizeof started);
+    close(ends[0]);
+    close(ends[1]);
+    snprintf(path, sizeof path, "%s/%s", place, rank.name);
+    read_facts(path, text, sizeof text);
+    snprintf(expected, sizeof expected,
+             "netprof=" NETPROF_VERSION_STRING "\nhost=%s\npid=%ld\ncommand=%.15s\njob=77\nrank=3\nlocal_rank=1\n"
+             "rank_count=8\nrun=slurm 77.4\nprocess_start=%llu\n",
+             host, (long)child, program_invocation_short_name, started);
+    if (strncmp(text, expected, strlen(expected)) != 0) fail_msg("made:\n%s\nexpected:\n%s", text, expected);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(place), 0);
+}
+
+// ---- what a program sets ----
+
+#define EXPECT(what)                                                                                                   \
+    do {                                                                                                               \
+        if (!(what)) _exit(1 + failed);                                                                                \
+        failed++;                                                                                                      \
+    } while (0)
+
+// The exit code is the number of the expectation that was not met.
+static void set_all(void)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    const char *seconds = "expected seconds, 0 to a million", *pattern = "expected a pattern of at most 1023 bytes";
+    const char *late = "only before the first region of the process is used";
+    static char name[1100];
+    netprof_error error = NETPROF_ZERO;
+    int failed = 0;
+    EXPECT(netprof_set_flush(-0.001, &error) == NETPROF_ERR_ARG && !strcmp(error.text, seconds));
+    memset(&error, 0, sizeof error);
+    EXPECT(netprof_set_interval(1000001, &error) == NETPROF_ERR_ARG && !strcmp(error.text, seconds));
+    memset(&error, 0, sizeof error);
+    EXPECT(netprof_set_series(strtod("nan", NULL), &error) == NETPROF_ERR_ARG && !strcmp(error.text, seconds));
+    EXPECT(!g->given_ns[NETPROF__TIME_FLUSH] && !g->given_ns[NETPROF__TIME_INTERVAL] &&
+           !g->given_ns[NETPROF__TIME_SERIES]);
+    EXPECT(netprof_set_flush(0, NULL) == NETPROF_OK && g->given_ns[NETPROF__TIME_FLUSH] == 1);
+    EXPECT(netprof_set_flush(1000000, NULL) == NETPROF_OK && g->given_ns[NETPROF__TIME_FLUSH] == 1000000000000001);
+    EXPECT(netprof_set_interval(0.5, NULL) == NETPROF_OK && g->given_ns[NETPROF__TIME_INTERVAL] == 500000001);
+    EXPECT(netprof_set_series(2.25, NULL) == NETPROF_OK && g->given_ns[NETPROF__TIME_SERIES] == 2250000001);
+    memset(name, 'n', 1024);
+    memset(&error, 0, sizeof error);
+    EXPECT(netprof_set_output(name, &error) == NETPROF_ERR_ARG && !strcmp(error.text, pattern));
+    memset(&error, 0, sizeof error);
+    EXPECT(netprof_set_output("", &error) == NETPROF_ERR_ARG && !strcmp(error.text, pattern));
+    EXPECT(netprof_set_output(NULL, NULL) == NETPROF_ERR_ARG && !g->output_given);
+    name[1023] = 0;
+    EXPECT(netprof_set_output(name, NULL) == NETPROF_OK && g->output_given && !strcmp(g->output, name));
+    EXPECT(netprof_set_output("/dev/null", NULL) == NETPROF_OK && !strcmp(g->output, "/dev/null"));
+    netprof_set_rank(5, 9);
+    EXPECT(g->rank == 5 && g->size == 9);
+    EXPECT(netprof_set_flush(0, NULL) == NETPROF_OK && netprof_set_series(0, NULL) == NETPROF_OK);
+    NETPROF_BEGIN("first");
+    NETPROF_END("first");
+    EXPECT(g->output_given && !strcmp(g->output, "/dev/null") && !g->flush_step_ns && !g->series_ns);
+    EXPECT(g->interval_ns == 500000000);
+    EXPECT(netprof_set_flush(1, &error) == NETPROF_ERR_ARG && !strcmp(error.text, late));
+    memset(&error, 0, sizeof error);
+    EXPECT(netprof_set_interval(1, &error) == NETPROF_ERR_ARG && !strcmp(error.text, late));
+    memset(&error, 0, sizeof error);
+    EXPECT(netprof_set_series(1, &error) == NETPROF_ERR_ARG && !strcmp(error.text, late));
+    EXPECT(g->interval_ns == 500000000 && !g->series_ns);
+    _exit(0);
+}
+
+static void what_a_program_sets(void **state)
+{
+    int status;
+    (void)state;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        unsetenv("NETPROF");
+        unsetenv("NETPROF_OUTPUT");
+        setenv("NETPROF_QUIET", "1", 1);
+        set_all();
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status) fail_msg("expectation %d", WEXITSTATUS(status));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_a_process),
-                                       cmocka_unit_test(files_are_called_as_said),
+                                       cmocka_unit_test(files_are_called_as_said), cmocka_unit_test(facts_of_a_rank),
+                                       cmocka_unit_test(what_a_program_sets),
                                        cmocka_unit_test(runs_are_named_by_the_launcher)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

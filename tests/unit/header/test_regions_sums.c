@@ -396,6 +396,38 @@ static void test_spans_have_counters(void **state)
     netprof_regions_free(&r);
 }
 
+/* Of many that are open at once, each has its own counters; and again, where others were. */
+static void test_many_spans_with_counters(void **state)
+{
+    enum { SPANS = 150 };
+    netprof_region_id id = netprof_region("message");
+    static netprof_span spans[SPANS];
+    uint64_t expected = 0, octets = 1000;
+    int round, i;
+    (void)state;
+    for (round = 0; round < 2; round++) {
+        for (i = 0; i < SPANS; i++) {
+            set_octets(octets += (uint64_t)i);
+            spans[i] = netprof_span_begin(id);
+            expected -= octets;
+        }
+        assert_int_equal(netprof__regions_state.open, SPANS);
+        for (i = 0; i < SPANS; i++) {
+            set_octets(octets += 3);
+            netprof_span_end(spans[i * 7 % SPANS]); /* each once: 7 and 150 have no factor in common */
+            expected += octets;
+        }
+    }
+    netprof_regions r = take();
+    const netprof_stat *s = stat_of(&r, "message");
+    assert_int_equal(s->counted, 2 * SPANS);
+    assert_int_equal(s->too_short, 0);
+    assert_int_equal(s->counter_sums[0], expected);
+    assert_int_equal(s->concurrency, SPANS * (SPANS + 1)); /* 150, 149, ... 1, twice */
+    assert_int_equal(netprof__regions_state.open, 0);
+    netprof_regions_free(&r);
+}
+
 /* However a span ends, the place where its counters were kept is free again. */
 static void test_places_of_spans(void **state)
 {
@@ -938,6 +970,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_spans_that_overlap, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_spans_that_overlap, fresh_time, back_to_fast),
         cmocka_unit_test_setup_teardown(test_spans_have_counters, fresh, back_to_real_time),
+        cmocka_unit_test_setup_teardown(test_many_spans_with_counters, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_places_of_spans, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_span_over_a_reset, fresh, back_to_real_time),
         cmocka_unit_test_setup_teardown(test_span_over_a_fork, fresh, back_to_real_time),
