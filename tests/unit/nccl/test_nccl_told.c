@@ -67,6 +67,13 @@ static int late_5(const plan_call *c)
     return noise(c) + (c->rank == 5 ? 40 + c->what : 0);
 }
 
+// On its rail alone; elsewhere it is never the last.
+static int late_5_on_its_rail(const plan_call *c)
+{
+    if (c->rank != 5) return noise(c);
+    return c->group == 'r' ? 60 + noise(c) : 0;
+}
+
 // In one collective alone.
 static int late_2_for_a_while(const plan_call *c)
 {
@@ -141,6 +148,13 @@ static void who_is_late(json_object *all)
         {"a rank, often", {8, 1, 120, 1, "w", often_3, usual_wire}, false, 3, 0, 0, -1},
         {"a rank and so its host, often", {4, 2, 120, 1, "w", often_3, usual_wire}, true, 1, 0, 0, -1},
         {"a rank in few calls", {4, 2, 5, 2, "wr", late_5, usual_wire}, false, 5, 0, 0, -1},
+        {"a rank in few calls of one communicator",
+         {4, 2, 4, 4, "wrn", late_5_on_its_rail, usual_wire},
+         false,
+         5,
+         0,
+         0,
+         -1},
         {"a host", {3, 3, 60, 1, "wrn", late_host_1, usual_wire}, true, 1, 0, 0, -1},
         {"a host and one of its ranks", {3, 3, 60, 1, "wr", late_host_1_and_rank_4, usual_wire}, false, 4, 0, 0, -1},
         {"one is early", {4, 2, 60, 2, "wn", early_6, usual_wire}, false, -1, 0, 0, -1},
