@@ -197,9 +197,10 @@ static void events_add_work(comparison *c)
                                      .high = ranged ? rate[COMPARISON_HEALTHY].max : NAN,
                                      .ratio_per_s = h > 0 ? f / h : NAN,
                                      .ratio_per_byte = NAN,
-                                     .state = h > 0 && f > 0 ? COMPARISON_CHANGED
-                                              : f > 0        ? COMPARISON_NEW
-                                                             : COMPARISON_GONE});
+                                     .state = isnan(h) || isnan(f) ? COMPARISON_UNKNOWN
+                                              : h > 0 && f > 0     ? COMPARISON_CHANGED
+                                              : f > 0              ? COMPARISON_NEW
+                                                                   : COMPARISON_GONE});
 }
 
 void comparer_events(comparer *m)
