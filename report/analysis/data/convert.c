@@ -161,7 +161,7 @@ static void convert_put_iso_time(sink *out, int64_t ns)
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm parts;
     char text[64];
-    if (!gmtime_r(&seconds, &parts)) memset(&parts, 0, sizeof parts);
+    gmtime_r(&seconds, &parts); // of years 1677 to 2262
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
     convert_put_format(out, "\"%s.%06" PRId64 "+00:00\"", text, ns % 1000000000 / 1000);
 }

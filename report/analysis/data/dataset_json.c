@@ -712,11 +712,12 @@ static netprof_err json_read_root(dataset_input *in, json_document *d)
 }
 
 // The length of a document that takes one line and has another one behind it, as collect --count 0 -o - writes them;
-// otherwise all.
+// otherwise all. Blank lines before it belong to it.
 static size_t json_first_line(const dataset_input *in)
 {
     static const char begin[] = "{\"format\":\"netprof\",";
-    const char *stop = memchr(in->data, '\n', in->size);
+    const char *open = memchr(in->data, '{', in->size), *from = open ? open : in->data;
+    const char *stop = memchr(from, '\n', in->size - (size_t)(from - in->data));
     size_t length = stop ? (size_t)(stop - in->data) + 1 : in->size;
     bool lines = in->size - length >= strlen(begin) && memcmp(in->data + length, begin, strlen(begin)) == 0;
     return lines ? length : in->size;
@@ -740,7 +741,7 @@ netprof_err dataset_read_json(dataset_input *in)
     netprof_err err = NETPROF_OK;
     uint64_t line = 0;
     in->run.complete = true;
-    for (size_t at = 0; !err && at < all.size; at += in->size, line++) { // the readings of all lines are one run
+    for (size_t at = 0; !err && at < all.size; at += in->size) { // the readings of all lines are one run
         size_t told = in->set->warning_count;
         in->data = all.data + at;
         in->size = all.size - at;
@@ -753,6 +754,7 @@ netprof_err dataset_read_json(dataset_input *in)
             in->run.complete = false;
             err = NETPROF_OK;
         }
+        if (at + in->size < all.size) line += dataset_line_at(in, in->size) - 1;
     }
     in->data = all.data;
     in->size = all.size;

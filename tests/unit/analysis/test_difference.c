@@ -379,6 +379,24 @@ static void sums_keep_signs_and_bounds(void **state)
     free_pair(&p);
 }
 
+// Values without a sign use all 64 bits: from 1 to half of them is up, back is down.
+static void large_gauges(void **state)
+{
+    const uint64_t half = UINT64_C(1) << 63;
+    (void)state;
+    pair p = make_pair(2);
+    *cell(&p.before, 0, REQ) = 1;
+    *cell(&p.after, 0, REQ) = half + 3;
+    *cell(&p.before, 1, REQ) = half + 9;
+    *cell(&p.after, 1, REQ) = 4;
+    compare(&p);
+    assert_false(p.d.rows[REQ].negative);
+    assert_true(p.d.rows[REQ].magnitude == half + 2);
+    assert_true(p.d.rows[COUNTERS + REQ].negative);
+    assert_true(p.d.rows[COUNTERS + REQ].magnitude == half + 5);
+    free_pair(&p);
+}
+
 // Counts of what is stuck, and of what only one of the two was asked for.
 static void counts_of_saturated_and_skipped(void **state)
 {
@@ -640,6 +658,7 @@ int main(void)
         cmocka_unit_test(table_with_a_device_that_lacks_counters),
         cmocka_unit_test(sums_and_balance_over_physical_devices),
         cmocka_unit_test(sums_keep_signs_and_bounds),
+        cmocka_unit_test(large_gauges),
         cmocka_unit_test(counts_of_saturated_and_skipped),
         cmocka_unit_test(from_data_sets),
         cmocka_unit_test(aurora_as_net_prof),

@@ -163,6 +163,16 @@ static void numbers_beyond_64_bits(void **state)
         assert_int_equal(set.runs[0].complete, !rows[i].large);
         dataset_free(&set);
     }
+    dataset set = read_good(
+        text_of("\n" LINE("\"x\":%s,\"y\":36893488147419103232", SCHEMA, READING("1")), "18446744073709551616"));
+    expect_warnings(&set, "2 a number beyond 64 bits was taken for the largest one\n"); // of several the first is told
+    dataset_free(&set);
+    // A blank line before the first of several lines is no line of its own.
+    set = read_good(text_of("\n" LINE("\"x\":%s", SCHEMA, READING("1")) "\n" LINE("\"x\":%s", SCHEMA, READING("2")),
+                            "1", "18446744073709551616"));
+    expect_warnings(&set, "3 a number beyond 64 bits was taken for the largest one\n");
+    assert_int_equal(set.runs[0].snapshot_count, 2);
+    dataset_free(&set);
 }
 
 // ---- schemas ----

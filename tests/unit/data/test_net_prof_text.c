@@ -122,6 +122,25 @@ static void lists_of_no_use(void **state)
     expect_error("1@2.000000003\n", list, NETPROF_ERR_IO, 0, strerror(ENOENT));
 }
 
+// Without a list the names are those of a card: of the older one where the lines do not fit the newer one's.
+static void names_of_cards(void **state)
+{
+    char words[200];
+    dataset set = {0};
+    (void)state;
+    assert_int_equal(dataset_read_memory(&set, "t", "1@2.000000003\n", 14, NULL, NULL), NETPROF_OK);
+    size_t count = set.runs[0].snapshots[0].schema->counter_count;
+    assert_true(count > 1000);
+    assert_int_equal(set.warning_count, 1);
+    snprintf(
+        words, sizeof words,
+        "1 lines: expected a multiple of %zu, one for each name of Cassini-1; there are 0 whole NICs and 1 lines of "
+        "one more",
+        count);
+    assert_string_equal(set.warnings[0].text, words);
+    dataset_free(&set);
+}
+
 // Which digits are a value and a stamp.
 static void one_line(void **state)
 {
@@ -180,6 +199,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(by_place, begin, end),
         cmocka_unit_test_setup_teardown(lists_of_no_use, begin, end),
         cmocka_unit_test_setup_teardown(one_line, begin, end),
+        cmocka_unit_test(names_of_cards),
         cmocka_unit_test(reading_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

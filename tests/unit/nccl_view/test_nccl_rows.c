@@ -154,6 +154,9 @@ static void accused_are_alone(void **state)
                         "tp 3\xe2\x80\x93"
                         "12",
                         2, 5, 2, (107 + 120 + 161 + 115 + 130) / 2.0, 120, 1);
+        const nccl_view_row *r = &s.v.rows.items[rows[i].alone];
+        if (rows[i].alone) near(r->bus_gbs.p50, 4000 / 120.0 / 1000); // of two communicators as of three
+        if (rows[i].alone) assert_true(r->mean_bus_gbs.count == 5 && r->mean_bus_gbs.max == 1);
         scene_end(&s);
     }
 }

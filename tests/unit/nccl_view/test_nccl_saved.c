@@ -62,6 +62,8 @@ static void empty_rows(void **state)
     assert_int_equal(v.rows.count + v.kinds.count + v.files, 0);
     assert_null(v.rows.items);
     assert_null(v.memory);
+    const nccl_view none = {0};
+    assert_memory_equal(&v, &none, sizeof v);
     nccl_view_free(&v); // once more
 }
 
