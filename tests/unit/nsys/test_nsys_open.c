@@ -122,6 +122,21 @@ static void cut_files(void **state)
     }
 }
 
+// The first page tells of tables, and is overwritten but for what says how long the file is.
+static void damaged_tables(void **state)
+{
+    char junk[3000];
+    (void)state;
+    if (!export_possible()) skip();
+    make_export("damaged", "CREATE TABLE a (x INT); INSERT INTO a VALUES (1)");
+    int fd = open(tree_path(place, "damaged"), O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    memset(junk, 0xff, sizeof junk);
+    assert_int_equal(pwrite(fd, junk, sizeof junk, 100), sizeof junk);
+    close(fd);
+    expect_refused(tree_path(place, "damaged"), NETPROF_ERR_DAMAGED, 0, "database disk image is malformed");
+}
+
 static void not_complete(void **state)
 {
     static const struct {
@@ -252,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_files, begin, end),
         cmocka_unit_test_setup_teardown(cut_files, begin, end),
+        cmocka_unit_test_setup_teardown(damaged_tables, begin, end),
         cmocka_unit_test_setup_teardown(not_complete, begin, end),
         cmocka_unit_test_setup_teardown(names_of_files, begin, end),
         cmocka_unit_test_setup_teardown(tables_and_columns, begin, end),
