@@ -90,6 +90,18 @@ static void whose_segments_were_sent_again(void **state)
         {{"tcp_sockets", ALL("connection", "1"), "tcp_socket_1", SOCKET("b", "840", "0", "0 pid=7 command=x"),
           "begin/tcp_sockets", ALL("connection", "40")},
          NULL},
+        {{"tcp_sockets", ALL("connection", "1"), "tcp_socket_1", SOCKET("b", "840", "0", "0 pid=7 command=x"),
+          "begin/tcp_sockets", ALL("connection", "1")},
+         NULL},
+        {{"tcp_sockets", ALL("connection", "1"), "tcp_socket_1", SOCKET("b", "840", "0", "0 pid=7 command=x"),
+          "begin/tcp_sockets", ALL("connection", "2"), "begin/tcp_socket_2", SOCKET("c", "9", "0", "0")},
+         "; all 840 segments sent again were of x (process 7), 10.0.0.1:5201 to [fe80::2]:38472"},
+        // One segment makes a connection one of them, none does not.
+        {{"tcp_sockets", ALL("recording", "3"), "tcp_socket_1", SOCKET("1", "839", "0", "0 pid=7 command=x"),
+          "tcp_socket_2", SOCKET("2", "1", "0", "0 pid=7 command=x"), "tcp_socket_3",
+          SOCKET("3", "0", "0", "0 pid=7 command=x")},
+         "; all 840 segments sent again were of x (process 7), 10.0.0.1:5201 to [fe80::2]:38472 and 1 other "
+         "connection"},
         {{"tcp_sockets", ALL("connection", "1"), "tcp_socket_1", SOCKET("b", "840", "0", "0 pid=7 command=x")}, NULL},
     };
     (void)state;
