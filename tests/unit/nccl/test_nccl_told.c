@@ -222,6 +222,12 @@ static int all_but_two_slow(const plan_call *c)
                                             : 3 * usual_wire(c);
 }
 
+// As long on all communicators in the middle, but never the same.
+static int varying(const plan_call *c)
+{
+    return 60 + (c->call * 37 + c->number * 11 + c->what * 5) % 90;
+}
+
 static int slower_from_25(const plan_call *c)
 {
     return usual_wire(c) + (c->call >= 25 && c->what == 1 ? 60 : 0);
@@ -272,6 +278,7 @@ static void how_the_wire_is(json_object *all)
          NULL,
          30 * ((144 - 103) + (46 - 33))},
         {"slow ones everywhere", {6, 1, 30, 2, "p", all_alike, all_but_two_slow}, NULL, 30 * (103 + 33)},
+        {"a wire that varies", {4, 1, 12, 2, "p", all_alike, varying}, NULL, 0},
         {"slower from a call on", {4, 2, 60, 2, "w", all_alike, slower_from_25}, NULL, (60 - 25) * 60},
         {"ranks that do not meet", {4, 2, 24, 3, "w", ranks_do_not_meet, usual_wire}, NULL, 24 * 7000},
         {"one that the others wait for", {4, 2, 24, 2, "w", very_late_3, usual_wire}, NULL, 24 * 2 * 2500},
