@@ -11,7 +11,7 @@ typedef struct record {
     const char *id;
     int rank, ranks;
     uint64_t sn, dump_us;
-    int us;
+    int us, pid; // pid 0: one of its rank and size
 } record;
 
 static void put(FILE *f, const record *r, const char *version)
@@ -21,8 +21,8 @@ static void put(FILE *f, const record *r, const char *version)
             "\"inspector_output_format_version\":\"%s\",\"dump_timestamp_us\":%llu,\"hostname\":\"h\",\"pid\":%d},"
             "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%llu,\"coll_msg_size_bytes\":1000000,"
             "\"coll_exec_time_us\":%d,\"coll_algobw_gbs\":1.0,\"coll_busbw_gbs\":1.0}}\n",
-            r->id, r->rank, r->ranks, version, (unsigned long long)r->dump_us, 100 + r->rank + 10 * r->ranks,
-            (unsigned long long)r->sn, r->us);
+            r->id, r->rank, r->ranks, version, (unsigned long long)r->dump_us,
+            r->pid ? r->pid : 100 + r->rank + 10 * r->ranks, (unsigned long long)r->sn, r->us);
 }
 
 static void read_all(nccl *n, const char *tree)
@@ -47,8 +47,8 @@ static void numbers_in_any_order(void **state)
         for (int rank = 0; rank < 2; rank++)
             for (uint64_t i = 0; i < NUMBERS + 5; i++) {
                 uint64_t number = i * 17 % NUMBERS; // the last five again
-                record r = {
-                    "0xab", rank, 2, 7 + number * steps[s], 1000, 100 + (int)number * 2 + rank + (i >= NUMBERS)};
+                record r = {"0xab", rank, 2, 7 + number * steps[s], 1000, 100 + (int)number * 2 + rank + (i >= NUMBERS),
+                            0};
                 put(f, &r, "v4.0");
             }
         assert_int_equal(fclose(f), 0);
@@ -85,7 +85,7 @@ static void versions(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char *tree = tree_make(), text[16];
         nccl n;
-        const record r = {"0xab", 0, 2, 1, 1000, 100};
+        const record r = {"0xab", 0, 2, 1, 1000, 100, 0};
         FILE *f = fopen(tree_path(tree, "a.log"), "we");
         assert_non_null(f);
         put(f, &r, rows[i].version);
@@ -118,7 +118,7 @@ static void runs_by_time(void **state)
     assert_non_null(f);
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int rank = 0; rank < rows[i].ranks; rank++) {
-            record r = {"0xab", rank, rows[i].ranks, 1, rows[i].dump_us + (uint64_t)rank, 100};
+            record r = {"0xab", rank, rows[i].ranks, 1, rows[i].dump_us + (uint64_t)rank, 100, 0};
             put(f, &r, "v4.0");
         }
     assert_int_equal(fclose(f), 0);
@@ -132,6 +132,31 @@ static void runs_by_time(void **state)
         assert_int_equal(c->first_dump_us, rows[i].dump_us);
         assert_int_equal(c->last_dump_us, rows[i].dump_us + (uint64_t)rows[i].ranks - 1);
         assert_true(c->complete == 1 && c->instances == 1);
+    }
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
+// Of two runs of the same size rank 1 has a log of the second alone: it belongs to that one, which is near in time.
+static void the_nearest_run(void **state)
+{
+    static const record records[] = {
+        {"0xab", 0, 2, 1, 1000, 100, 7}, {"0xab", 0, 2, 1, 9000, 120, 8}, {"0xab", 1, 2, 1, 8000, 130, 9}};
+    char *tree = tree_make();
+    nccl n;
+    (void)state;
+    FILE *f = fopen(tree_path(tree, "a.log"), "we");
+    assert_non_null(f);
+    for (size_t i = 0; i < COUNT(records); i++)
+        put(f, &records[i], "v4.0");
+    assert_int_equal(fclose(f), 0);
+    read_all(&n, tree);
+    assert_int_equal(n.communicator_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(n.communicators[i].run, i + 1);
+        assert_int_equal(n.communicators[i].member_count, i + 1);
+        assert_int_equal(n.communicators[i].complete, i);
+        assert_int_equal(n.communicators[i].wire_us, i ? 120 : 100);
     }
     nccl_free(&n);
     tree_remove(tree);
@@ -182,7 +207,7 @@ static void where_a_series_changed(void **state)
         FILE *f = fopen(tree_path(tree, "a.log"), "we");
         assert_non_null(f);
         for (int i = 0; i < x->count; i++) {
-            record r = {"0xab", 0, 2, 5 + 2 * (uint64_t)i, 1000, value_of(x, i)};
+            record r = {"0xab", 0, 2, 5 + 2 * (uint64_t)i, 1000, value_of(x, i), 0};
             put(f, &r, "v4.0");
         }
         assert_int_equal(fclose(f), 0);
@@ -203,6 +228,7 @@ static void where_a_series_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_in_any_order), cmocka_unit_test(versions),
-                                       cmocka_unit_test(runs_by_time), cmocka_unit_test(where_a_series_changed)};
+                                       cmocka_unit_test(runs_by_time), cmocka_unit_test(the_nearest_run),
+                                       cmocka_unit_test(where_a_series_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
