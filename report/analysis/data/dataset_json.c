@@ -712,14 +712,17 @@ static netprof_err json_read_root(dataset_input *in, json_document *d)
 }
 
 // The length of a document that takes one line and has another one behind it, as collect --count 0 -o - writes them;
-// otherwise all. Blank lines before it belong to it.
+// otherwise all. Blank lines before it belong to it, those behind it to the next.
 static size_t json_first_line(const dataset_input *in)
 {
     static const char begin[] = "{\"format\":\"netprof\",";
     const char *open = memchr(in->data, '{', in->size), *from = open ? open : in->data;
     const char *stop = memchr(from, '\n', in->size - (size_t)(from - in->data));
     size_t length = stop ? (size_t)(stop - in->data) + 1 : in->size;
-    bool lines = in->size - length >= strlen(begin) && memcmp(in->data + length, begin, strlen(begin)) == 0;
+    size_t next = length;
+    while (next < in->size && in->data[next] && strchr(" \t\r\n", in->data[next]))
+        next++;
+    bool lines = in->size - next >= strlen(begin) && memcmp(in->data + next, begin, strlen(begin)) == 0;
     return lines ? length : in->size;
 }
 

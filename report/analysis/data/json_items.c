@@ -213,6 +213,18 @@ static void json_items_warn(dataset_input *in, json_document *d, size_t stop, co
     dataset_warn(in, dataset_line_at(in, stop), stop, "%s; what comes before was used", reason);
 }
 
+// What stands behind a whole document is not read, and that is said.
+static void json_items_look_behind(dataset_input *in, const json_scan *s)
+{
+    size_t at = s->at;
+    if (s->depth || !at || !strchr("]}", s->text[at - 1])) return;
+    while (at < s->size && json_scan_is_space(s->text[at]))
+        at++;
+    if (at == s->size) return;
+    in->run.complete = false;
+    dataset_warn(in, dataset_line_at(in, at), at, "what follows is behind the end of the document, and is not used");
+}
+
 netprof_err json_document_read(dataset_input *in, json_document *d)
 {
     size_t stop;
@@ -221,7 +233,10 @@ netprof_err json_document_read(dataset_input *in, json_document *d)
     json_scan scan = {.text = in->data, .size = in->size, .document = d};
     if (!json_scan_items(&scan)) // the last item will say what is wrong with it
         d->root = json_items_parse_mended(scan.rest, arrlenu(scan.rest), JSON_ITEMS_DEPTH);
-    if (!d->root) d->root = json_items_parse(scan.rest, arrlenu(scan.rest), false, JSON_ITEMS_DEPTH, &stop, &reason);
+    if (!d->root) {
+        d->root = json_items_parse(scan.rest, arrlenu(scan.rest), false, JSON_ITEMS_DEPTH, &stop, &reason);
+        if (d->root) json_items_look_behind(in, &scan);
+    }
     if (!d->root) {
         if (!reason) reason = "expected an object or a list";
         d->root = json_items_parse_mended(scan.rest, stop, JSON_ITEMS_DEPTH);

@@ -175,6 +175,35 @@ static void numbers_beyond_64_bits(void **state)
     dataset_free(&set);
 }
 
+// Blank lines between documents are nothing; what stands behind the last one, or on its line, is told and not used.
+static void what_is_between_and_behind(void **state)
+{
+#define ONE(value) LINE("", SCHEMA, READING(value))
+    static const struct {
+        const char *text;
+        size_t snapshots;
+        const char *warnings;
+    } rows[] = {
+        {ONE("1") "\n" ONE("2"), 2, ""},
+        {ONE("1") "\n\n" ONE("2") "\n \t\r\n\n" ONE("3") "\n\n\n", 3, ""},
+        {ONE("1") "\n\nx\n" ONE("2"), 1, "3 what follows is behind the end of the document, and is not used\n"},
+        {ONE("1") " " ONE("2"), 1, "1 what follows is behind the end of the document, and is not used\n"},
+        {ONE("1") "\n" ONE("2") " ]\n\n" ONE("3"), 3,
+         "2 what follows is behind the end of the document, and is not used\n"},
+        {ONE("1") "\n{\"format\":\"other\"}\n", 1,
+         "2 what follows is behind the end of the document, and is not used\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        dataset set = read_good(rows[i].text);
+        assert_int_equal(set.runs[0].snapshot_count, rows[i].snapshots);
+        expect_warnings(&set, rows[i].warnings);
+        assert_int_equal(set.runs[0].complete, !rows[i].warnings[0]);
+        dataset_free(&set);
+    }
+#undef ONE
+}
+
 // ---- schemas ----
 
 // Everything that is said of a source, a device and a counter, in the words of version 2 and of version 1.
@@ -551,6 +580,7 @@ int main(void)
         cmocka_unit_test(as_many_sources_as_there_may_be),
         cmocka_unit_test(documents_line_by_line),
         cmocka_unit_test(numbers_beyond_64_bits),
+        cmocka_unit_test(what_is_between_and_behind),
         cmocka_unit_test(schemas_of_both_versions),
         cmocka_unit_test(members_of_counters),
         cmocka_unit_test(counters_without_a_name_of_their_own),
