@@ -430,11 +430,14 @@ static size_t answers_length(const char *text) // in characters
     return n;
 }
 
-// "cxi4: PCIe writes were blocked 48.6 %": up to the first figure's end.
+// "cxi4: PCIe writes were blocked 48.6 %": up to the first figure's end, without what is in brackets: "7000 packets (37 %)
+// were lost".
 static char *answers_clause(const comparison_sentence *s)
 {
-    static const char *const ends[] = {" (", ", ", ": the ", " of the time", "; "};
-    char *text = answers_brief(s), *from = strstr(text, ": ");
+    static const char *const ends[] = {", ", ": the ", " of the time", "; "};
+    char *text = answers_brief(s), *from = strstr(text, ": "), *open, *close;
+    while (from && (open = strstr(from, " (")) != NULL && (close = strchr(open, ')')) != NULL)
+        memmove(open, close + 1, strlen(close + 1) + 1);
     for (size_t i = 0; from && i < sizeof ends / sizeof *ends; i++) {
         char *end = strstr(from + 2, ends[i]);
         if (end) *end = 0;
