@@ -17,8 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FLAGS = ["-Werror=incompatible-pointer-types", "-Werror=int-conversion"]  # -w would let these through, too
 
 # What the quick scripts of tests/cli run.
-PROGRAMS = ["netprof", "netprof-report", "netprof-export", "netprof-sim", "nccl-generate", "make_job", "make_regions",
-            "region_phases", "region_ends", "halo_exchange"]
+PROGRAMS = ["netprof", "netprof-report", "netprof-export", "netprof-watch", "netprof-sim", "nccl-generate", "make_job",
+            "make_regions", "region_phases", "region_ends", "halo_exchange"]
 
 
 def listed(path):
