@@ -269,6 +269,49 @@ refute_same() {
     [ ! -s gone ]
 }
 
+@test "what nobody could see is no fault: the smaller of equals, leaving what ends anyway" {
+    cat >c.c <<'EOF'
+void f(int a, int b)
+{
+    a = a < b ? a : b;
+    if (a > b) a = b;
+    a = a < b ? b : 3;
+    if (a >= b) a = b + 1;
+    for (;;) {
+        if (a <= b && b < a ? b : a) a = 7;
+        switch (a) {
+        case 1: b = 1; break;
+        default: b = 2; break;
+        }
+        if (b) {
+            b = 3;
+            continue;
+        }
+        continue;
+    }
+    if (a) {
+        b = 4;
+        return;
+    }
+    return;
+}
+EOF
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$NETPROF_TEST_TOP/tests/mutants run python3 -c '
+import sites
+for s in sites.sites_of("c.c", open("c.c").read()):
+    print(s.line, s.kind, s.after)'
+    printf '%s\n' "$output"
+    [ "$status" -eq 0 ]
+    [[ $output != *'a <= b ? a : b'* && $output == *'3 comparison a = a > b ? a : b;'* ]]
+    [[ $output != *'if (a >= b) a = b;'* && $output == *'4 comparison if (a < b) a = b;'* ]]
+    [[ $output == *'5 comparison a = a <= b ? b : 3;'* ]]
+    [[ $output == *'6 comparison if (a > b) a = b + 1;'* ]]
+    [[ $output == *'8 comparison if (a <= b && b <= a ? b : a) a = 7;'* ]]
+    [[ $output == *'10 statement case 1: b = 1;'$'\n'* && $output != *'11 statement default: b = 2;'$'\n'* ]]
+    [[ $output == *'15 statement (removed)'* && $output != *'17 statement'* ]]
+    [[ $output == *'21 statement (removed)'* && $output != *'23 statement'* ]]
+}
+
 @test "what nobody could see is no fault: exchanged arguments of an equality, more memory than is needed" {
     cat >c.c <<'EOF'
 int f(const char *a, const char *b)

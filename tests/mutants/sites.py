@@ -21,8 +21,9 @@ ENDS = {",", ";", "?", ":", "return", "else", "do", "case", "goto"}
 PAIRS = {")": "(", "]": "[", "}": "{"}
 # Changes of calls of these that nobody could see: arguments whose order does not matter (of those that compare, where only
 # equality is asked), and more memory than is needed.
-ANY_ORDER = {"fmin", "fmax", "sum_capped"}
+ANY_ORDER = {"fmin", "fmax", "sum_capped", "runs_apart"}
 EQUALITY = {"strcmp", "memcmp", "strcasecmp"}
+EQUAL_ONLY = {("<", "<="), ("<=", "<"), (">", ">="), (">=", ">")}  # what differs where both sides are equal
 MEMORY = re.compile(r"\w*([mcz]alloc|memory_calloc|memory_malloc|memory_array)$")
 
 
@@ -131,7 +132,20 @@ class Body:
             first, last = self.first(i, ends), self.last(i, ends)
             if first <= i <= last:
                 for new in OTHER[sign]:
-                    yield self.either(kind, i, new, first, last)
+                    if (sign, new) not in EQUAL_ONLY or not self.takes_either(first, i, last):
+                        yield self.either(kind, i, new, first, last)
+
+    def takes_either(self, first, i, last):
+        """The smaller or larger of two things is taken, as in "a < b ? a : b" and "if (a < b) a = b;": of equals either is."""
+        one, two = self.written(first, i - 1, {}), self.written(i + 1, last, {})
+        if self.sign(last + 1) == "?" and self.sign(first - 1) not in ("&&", "||"):
+            colon = self.last(last + 1, {":"}) + 1
+            end = self.last(colon, {",", ";", ":"})
+            return {self.written(last + 2, colon - 1, {}), self.written(colon + 1, end, {})} == {one, two}
+        if self.sign(first - 1) == "(" and self.sign(first - 2) == "if" and self.partner.get(first - 1) == last + 1:
+            then = self.written(last + 2, self.last(last + 1, {";"}), {})
+            return then in (f"{one} = {two}", f"{two} = {one}")
+        return False
 
     def constants(self):
         for i, (group, sign, _, _) in enumerate(self.tokens):
@@ -182,7 +196,7 @@ class Body:
             if self.sign(last + 1) != ";" or sign in ("if", "for", "while", "switch", "do", "else", "case", "default", "goto",
                                                       "const", "static", "struct", "union", "enum", "char", "typedef"):
                 continue
-            if sign == "return" and last > i:
+            if sign == "return" and last > i or last == i and self.ends_anyway(i):
                 continue
             second = self.tokens[i + 1] if i < last else ("sign", ";", 0, 0)
             if group == "name" and (second[0] == "name" or second[1] == "*" and not self.spaced(i + 1)):
@@ -190,6 +204,17 @@ class Body:
             start, end = self.span(i, last + 1)
             code = f"{{{{ if (!NETPROF_MUTANT({{n}})) {self.brace(self.text[start:end])} }}}}"
             yield Site("statement", start, end, code, start, self.written(i, last + 1, {}), "")
+
+    def ends_anyway(self, i):
+        """A break at the end of a switch, a continue at the end of a loop, a return at the end of a function."""
+        sign, close = self.sign(i), i + 2
+        if sign not in ("break", "continue", "return") or self.sign(close) != "}":
+            return False
+        opening = self.partner.get(close, -1)
+        if sign == "return":
+            return opening == 0
+        control = self.sign(self.partner.get(opening - 1, 0) - 1)
+        return control == "switch" if sign == "break" else control in ("for", "while")
 
     def arguments(self):
         for i, (group, sign, _, _) in enumerate(self.tokens):
