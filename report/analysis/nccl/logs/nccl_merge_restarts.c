@@ -133,7 +133,8 @@ static void restart_note_steps_between_chunks(nccl_merging *m)
         map_key key;
         uint64_t value;
     } *highest = NULL;
-    for (const nccl_chunk *c = m->chunks; c < m->chunks + m->chunk_count; c++) {
+    for (size_t k = 0; k < m->chunk_count; k++) {
+        const nccl_chunk *c = &m->chunks[k];
         if (!c->begin) hmfree(highest);
         for (size_t i = 0; i < arrlenu(c->tracks); i++) {
             const nccl_track *t = &c->tracks[i];
