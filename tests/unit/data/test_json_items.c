@@ -84,8 +84,9 @@ static void lists_in_any_order_and_layout(void **state)
               "\"schema\":0,\"devices\":[{\"source\":\"s\","
               "\"device\":\"d\",\"values\":{\"c\":1}}]}]}",
          1, 0, 0, NULL},
-        // Behind the end may stand what likes.
-        {HEAD "\"snapshots\":[" SNAPSHOT("1") "]}\n{\"snapshots\":[" SNAPSHOT("9") "]}", 1, 0, 0, NULL},
+        // What stands behind the end is told, and not used.
+        {HEAD "\"snapshots\":[" SNAPSHOT("1") "]}\n{\"snapshots\":[" SNAPSHOT("9") "]}", 1, 0, 2,
+         "what follows is behind the end of the document, and is not used"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         check(&all[i]);

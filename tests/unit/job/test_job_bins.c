@@ -63,8 +63,9 @@ static job_span model_span(const piece *pieces, size_t count, unsigned shift, in
     job_span span = {.low = NAN, .high = NAN};
     for (int64_t i = from_ns >> shift; i <= (to_ns - 1) >> shift; i++) {
         content x = content_of(pieces, count, i << shift, (i + 1) << shift);
+        if (!(x.known_s > 0)) continue;
         int64_t within = earlier(to_ns, x.to_ns) - later(from_ns, x.from_ns);
-        if (!(x.known_s > 0) || within <= 0) continue;
+        if (within <= 0) continue;
         double part = (double)within / (double)(x.to_ns - x.from_ns);
         span.known_s += part * x.known_s;
         span.integral += part * x.integral;
