@@ -347,6 +347,36 @@ static void a_signal(void **state)
     clear(&b);
 }
 
+// Of the same bytes, packets are told where they are fewer than four fifths, or more than five fourths.
+static void packets_of_the_same_bytes(void **state)
+{
+    static const struct {
+        int packets; // instead of 20000
+        const char *expected;
+    } rows[] = {{12000, "200 MB moved on both sides, in 0.600 times the packets, in"},
+                {13000, "200 MB moved on both sides, in 0.650 times the packets, in"},
+                {15800, "200 MB moved on both sides, in 0.790 times the packets, in"},
+                {16200, "200 MB moved on both sides, in "},
+                {20000, "200 MB moved on both sides, in "},
+                {24800, "200 MB moved on both sides, in "},
+                {25200, "200 MB moved on both sides, in 1.26 times the packets, in"},
+                {31000, "200 MB moved on both sides, in 1.55 times the packets, in"},
+                {0, "200 MB moved on both sides, in "}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench b = {0};
+        char text[128];
+        snprintf(text, sizeof text, "rx_bytes=200000000 rx_packets=%d", rows[i].packets);
+        add_run(&b, COMPARISON_HEALTHY, "netdev", "rx_bytes=200000000 rx_packets=20000");
+        add_run(&b, COMPARISON_FAULTY, "netdev", text);
+        last_for(&b, COMPARISON_FAULTY, 30);
+        assert_int_equal(make(&b, NULL), NETPROF_OK);
+        assert_true(says(&b.c, rows[i].expected));
+        assert_int_equal(says(&b.c, "the packets"), strstr(rows[i].expected, "the packets") != NULL);
+        clear(&b);
+    }
+}
+
 // ---- set up otherwise ----
 
 static void configuration_comes_before_counters(void **state)
@@ -670,6 +700,7 @@ static void work_that_was_not_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_of_the_same_bytes),
         cmocka_unit_test(what_it_is_not_needs_evidence),
         cmocka_unit_test(what_one_run_shows_is_not_denied),
         cmocka_unit_test(what_tells_of_it_otherwise_is_not_denied),
