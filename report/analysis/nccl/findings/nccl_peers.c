@@ -78,7 +78,10 @@ static nccl_peer peers_side(const nccl *n, const nccl_proxy *p)
 static void peers_join(nccl_peer *to, const nccl_peer *from)
 {
     bool other = !to->sent && (from->sent || from->bytes > to->bytes);
-    if (other || (from->bytes == to->bytes && !from->at_least)) to->at_least = from->at_least;
+    if (from->bytes == to->bytes)
+        to->at_least &= from->at_least; // one of them knows that these were all
+    else if (other)
+        to->at_least = from->at_least;
     if (other) to->bytes = from->bytes;
     to->sent = sum_capped(to->sent, from->sent);
     to->received = sum_capped(to->received, from->received);
