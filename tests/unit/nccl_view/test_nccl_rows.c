@@ -264,6 +264,28 @@ static void small_sizes(void **state)
     }
 }
 
+// Sizes of a collective that itself takes little: what is no less than half of its dearest stays a row.
+static void small_beside_the_dearest(void **state)
+{
+    static const struct {
+        unsigned us[3];
+        size_t rows;
+    } rows[] = {{{41, 20, 20}, 1 + 2}, {{40, 20, 20}, 1 + 3}, {{39, 20, 20}, 1 + 3}, {{41, 21, 20}, 1 + 3}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        call calls[4] = {{"0x1", "dp", "AllReduce", 2, 0, 1 << 20, 9000, 0, false}};
+        scene s;
+        for (unsigned k = 0; k < 3; k++)
+            calls[1 + k] = (call){"0x1", "dp", "Broadcast", 2, (int)k, 1000 >> k, rows[i].us[k], 0, false};
+        scene_begin(&s, calls, COUNT(calls), NULL);
+        scene_view(&s, NULL);
+        if (s.v.rows.count != rows[i].rows) fail_msg("case %zu: %zu rows", i, s.v.rows.count);
+        const nccl_view_row *last = &s.v.rows.items[s.v.rows.count - 1];
+        if (rows[i].rows == 3) assert_true(last->sizes == 2 && last->size_low == 250 && last->size_high == 500);
+        scene_end(&s);
+    }
+}
+
 // ---- how bad the skew is ----
 
 static void skew_is_bad(void **state)
@@ -319,11 +341,58 @@ static void the_main_one(void **state)
     }
 }
 
+// The time of all sizes of a collective, and of each rank but one, for one is the last.
+static void the_most_rank_time(void **state)
+{
+    static const struct {
+        call calls[4];
+        const char *label, *coll;
+    } rows[] = {
+        // 3 * 100 and 1 * 299; 3 * 100 and 1 * 301
+        {{{"0x1", "a", "AllGather", 4, 0, 1000, 100, 0, false}, {"0x2", "b", "Broadcast", 2, 0, 1000, 299, 0, false}},
+         "a",
+         "AllGather"},
+        {{{"0x1", "a", "AllGather", 4, 0, 1000, 100, 0, false}, {"0x2", "b", "Broadcast", 2, 0, 1000, 301, 0, false}},
+         "b",
+         "Broadcast"},
+        // 2 * (50 + 60) and 1 * 215; of two collectives of one communicator each counts for itself
+        {{{"0x1", "a", "AllGather", 3, 0, 1000, 50, 0, false},
+          {"0x1", "a", "AllGather", 3, 1, 3000, 60, 0, false},
+          {"0x2", "b", "Broadcast", 2, 0, 1000, 215, 0, false},
+          {"0x2", "b", "AllReduce", 2, 0, 1000, 200, 0, false}},
+         "a",
+         "AllGather"},
+        {{{"0x1", "a", "AllGather", 3, 0, 1000, 50, 0, false},
+          {"0x1", "a", "AllGather", 3, 1, 3000, 60, 0, false},
+          {"0x2", "b", "Broadcast", 2, 0, 1000, 223, 0, false},
+          {"0x2", "b", "AllReduce", 2, 0, 1000, 200, 0, false}},
+         "b",
+         "Broadcast"},
+        // nobody waits where there is one rank
+        {{{"0x1", "a", "AllGather", 1, 0, 1000, 900, 0, false}, {"0x2", "b", "Broadcast", 2, 0, 1000, 2, 0, false}},
+         "b",
+         "Broadcast"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        size_t count = 0;
+        scene s;
+        while (count < 4 && rows[i].calls[count].id)
+            count++;
+        scene_begin(&s, rows[i].calls, count, NULL);
+        scene_view(&s, NULL);
+        if (strcmp(s.v.main_label, rows[i].label) != 0 || strcmp(s.v.main_coll, rows[i].coll) != 0)
+            fail_msg("case %zu: %s of %s", i, s.v.main_coll, s.v.main_label);
+        assert_int_equal(s.v.sizes.count, strcmp(rows[i].label, "a") == 0 && count == 4 ? 2 : 1);
+        scene_end(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(alike_share_a_row), cmocka_unit_test(accused_are_alone),
                                        cmocka_unit_test(other_labels),      cmocka_unit_test(peaks),
                                        cmocka_unit_test(small_sizes),       cmocka_unit_test(skew_is_bad),
-                                       cmocka_unit_test(the_main_one)};
+                                       cmocka_unit_test(the_main_one),      cmocka_unit_test(small_beside_the_dearest),
+                                       cmocka_unit_test(the_most_rank_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
