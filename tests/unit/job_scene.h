@@ -102,21 +102,9 @@ SUPPORT void scene_sum_nodes(scene *s, job_meter meter, double capacity)
     }
 }
 
-SUPPORT void scene_forget_findings(scene *s)
-{
-    for (size_t i = 0; i < s->r.finding_count; i++) {
-        job_finding *x = &s->r.findings[i];
-        char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit, x->explained_by};
-        for (size_t k = 0; k < COUNT(texts); k++)
-            free(texts[k]);
-    }
-    arrfree(s->r.findings);
-    s->r.finding_count = 0;
-}
-
 SUPPORT void scene_end(scene *s)
 {
-    scene_forget_findings(s);
+    job_findings_free(&s->r);
     for (size_t i = 0; i < arrlenu(s->lanes); i++)
         job_lane_free(s->lanes[i]);
     arrfree(s->lanes);

@@ -171,6 +171,8 @@ static inline bool job_is_gap(int64_t step_ns, int64_t usual_ns)
            (uint64_t)(step_ns - usual_ns) > (uint64_t)usual_ns + (uint64_t)usual_ns / 2;
 }
 
+void job_findings_free(job_report *r); // and the notes: none is left
+
 // ---- after the last file, in this order ----
 
 void job_finish_lanes(job_report *r);

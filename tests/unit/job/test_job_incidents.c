@@ -79,21 +79,9 @@ static void is_held(scene *s, size_t device, job_meter meter, double share)
                .device = device, .meter = meter, .from_ns = ns_of(s, BEGIN), .to_ns = ns_of(s, END), .mean = share}));
 }
 
-static void free_findings(scene *s)
-{
-    for (size_t i = 0; i < s->r.finding_count; i++) {
-        job_finding *x = &s->r.findings[i];
-        char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit, x->explained_by};
-        for (size_t k = 0; k < COUNT(texts); k++)
-            free(texts[k]);
-    }
-    arrfree(s->r.findings);
-    s->r.finding_count = 0;
-}
-
 static void scene_end(scene *s)
 {
-    free_findings(s);
+    job_findings_free(&s->r);
     for (size_t i = 0; i < arrlenu(s->lanes); i++)
         job_lane_free(s->lanes[i]);
     arrfree(s->lanes);
@@ -316,7 +304,7 @@ static void a_host_that_drains_slowly(void **state)
     assert_string_equal(x->rule, "nic-holding");
     assert_string_equal(x->explained_by, "");
     assert_true(is_about(x->lost_s, 0.25 * lasts_s) && is_about(x->cost_s, 0.625 * lasts_s));
-    free_findings(&s);
+    job_findings_free(&s.r);
     arrsetlen(s.reader.told, 0);
     s.devices[0].lanes[JOB_HOLDING] =
         steps(&s, JOB_HOLDING, 0, 0.25); // others do as well: none of them is the cause alone
@@ -414,13 +402,13 @@ static void a_gpu_that_was_slowed(void **state)
     expect_incident(&s, SEVERITY_WATCH,
                     "1:47-2:56: n1 GPU 2 (gpu1) slowed by heat or its hardware for 68.7 s, 25 % of the time",
                     "n1\u2019s GPU 2 (gpu1) was slowed by heat or its hardware for 68.7 s");
-    free_findings(&s);
+    job_findings_free(&s.r);
     s.devices[1].lanes[JOB_GPU_CLOCK] = steps(&s, JOB_GPU_CLOCK, 1.98e9, 1.25e9);
     expect_incident(
         &s, SEVERITY_WATCH,
         "1:47-2:56: n1 GPU 2 (gpu1) slowed by heat or its hardware for 68.7 s at 1.25 GHz, 25 % of the time",
         "n1\u2019s GPU 2 (gpu1) was slowed by heat or its hardware for 68.7 s");
-    free_findings(&s);
+    job_findings_free(&s.r);
     is_held(&s, 2, JOB_GPU_THROTTLED, 0.5);
     s.devices[0].lanes[JOB_GPU_THROTTLED] = s.devices[3].lanes[JOB_GPU_THROTTLED] = NULL;
     expect_incident(
@@ -444,7 +432,7 @@ static void the_worst_first(void **state)
     assert_int_equal(s.r.finding_count, 2);
     assert_int_equal(s.r.findings[0].device, 2);
     assert_int_equal(s.r.findings[1].device, 0);
-    free_findings(&s);
+    job_findings_free(&s.r);
     arrsetlen(s.reader.episodes, 0);
     for (int i = 0; i < 20; i++) { // of the same harm: in their order in time
         int64_t from = ns_of(&s, ((i * 7) % 20) * 10);

@@ -77,13 +77,7 @@ static void nics_move(scene *s, size_t odd, double sent, int from, int to)
 
 static void scene_end(scene *s)
 {
-    for (size_t i = 0; i < s->r.finding_count; i++) {
-        job_finding *x = &s->r.findings[i];
-        char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit, x->explained_by};
-        for (size_t k = 0; k < COUNT(texts); k++)
-            free(texts[k]);
-    }
-    arrfree(s->r.findings);
+    job_findings_free(&s->r);
     for (size_t i = 0; i < arrlenu(s->lanes); i++)
         job_lane_free(s->lanes[i]);
     arrfree(s->lanes);

@@ -83,7 +83,7 @@ static void job_free_nodes(job_report *r)
     arrfree(r->devices);
 }
 
-static void job_free_findings(job_report *r)
+void job_findings_free(job_report *r)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         job_finding *x = &r->findings[i];
@@ -95,6 +95,7 @@ static void job_free_findings(job_report *r)
         free(r->notes[i].text);
     arrfree(r->findings);
     arrfree(r->notes);
+    r->finding_count = r->note_count = 0;
 }
 
 void job_report_free(job_report *r)
@@ -102,7 +103,7 @@ void job_report_free(job_report *r)
     if (!r) return;
     job_free_reader(r);
     job_free_nodes(r);
-    job_free_findings(r);
+    job_findings_free(r);
     job_regions_free(r);
     for (size_t i = 0; i < r->fact_count; i++)
         free(r->facts[i].text);
