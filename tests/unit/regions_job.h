@@ -13,6 +13,8 @@
 
 #include "netprof.h"
 
+#include <stdbool.h>
+
 enum { JOB_NODES = 64, JOB_CALLS = 512, JOB_COUNTERS = 8 };
 
 typedef struct job_node {
@@ -21,6 +23,8 @@ typedef struct job_node {
     uint64_t calls[JOB_CALLS];
     size_t call_count;
     uint64_t open, aborted, unmeasured, bytes, unread, counted_less, concurrency;
+    uint64_t waits, waited_ns;
+    bool span;
     uint64_t sums[JOB_COUNTERS];
 } job_node;
 
@@ -155,6 +159,9 @@ SUPPORT void job_stat(job_rank *r, size_t i, netprof_stat *s, uint64_t *buckets)
     }
     s->variance_ns2 = job_variance(n->calls, n->call_count);
     s->bytes = n->bytes;
+    s->spans = n->span ? s->calls : 0;
+    s->waits = n->waits;
+    s->waited_ns = n->waited_ns;
     s->histogram = buckets;
     if (!r->schema) return;
     s->counter_sums = n->sums;

@@ -127,10 +127,13 @@ static void one_job_has_the_rest(void **state)
     (void)state;
     record(tree, &files[0]);
     record(tree, &files[7]);
+    record(tree, &(told){"i.netprof", "", "", "", ""});
     job_list_read(&l, &path, 1);
     assert_int_equal(l.count, 1);
     assert_string_equal(l.items[0].id, "10");
-    assert_int_equal(arrlenu(l.items[0].paths), 2);
+    assert_int_equal(arrlenu(l.items[0].paths), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(strstr(l.items[0].paths[i], (const char *[]){"/a.", "/h.", "/i."}[i]));
     job_list_free(&l);
     record(tree, &files[1]);
     job_list_read(&l, &path, 1);

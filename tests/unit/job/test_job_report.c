@@ -1420,7 +1420,7 @@ static void hostile_names_and_phases(void **state)
     node_close(&f);
     tree_write(tree, "x.phases",
                "# a comment\n\n1700000002 \x1b[2Jinit \"x\"\r\nnot a time\n1700000004\n99999999999999999999 far\n"
-               "1700000005.000000000999 -\n1700000007\ttrain\n1800000000 never\n");
+               "1700000005.000000000999 -\n \t 1700000007\ttrain\n \t# indented\n1800000000 never\n");
     job_report job = report_of(NULL);
     assert_int_equal(job.span_count, 2);
     assert_string_equal(job.phases[0].name, "\x1b[2Jinit \"x\"");

@@ -371,6 +371,7 @@ static void calls_that_were_not_timed_are_told_apart(void **state)
     job_calls(&rank_, 0, "halo", 3, 100);
     job_find(&rank_, 0, "halo")->unmeasured = 27;
     job_call(&rank_, 0, "other", 10);
+    job_find(&rank_, 0, "other")->open = 1;
     job_write(&rank_, tree);
     regions r = read_tree(tree);
     assert_int_equal(node_at(&r, "halo")->sums.calls, 30);

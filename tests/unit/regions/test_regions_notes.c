@@ -102,6 +102,35 @@ static void half_missing(job_rank *r)
     r->rank_count = 6;
 }
 
+// Spans beside main: `calls` of a tenth of a second, of which the program waited so long for so many.
+static void transfers(job_rank *r, const char *name, size_t calls, uint64_t waits, uint64_t waited_ns)
+{
+    job_calls(r, 0, name, calls, 100000000);
+    job_node *n = job_find(r, 0, name);
+    n->span = true;
+    n->waits = waits;
+    n->waited_ns = waited_ns;
+}
+
+static void spans_waited_for(job_rank *r)
+{
+    transfers(r, "isend", 2, 2, 50000000);
+    transfers(r, "ireceive", 2, 2, 40000000);
+}
+
+static void one_span_waited_for(job_rank *r)
+{
+    transfers(r, "isend", 2, 1, 90000000); // of one of the two it is not known
+    transfers(r, "ireceive", 2, 2, 40000000);
+    transfers(r, "prefetch", 2, 0, 0);
+}
+
+static void spans_not_waited_for(job_rank *r)
+{
+    transfers(r, "isend", 2, 1, 90000000);
+    transfers(r, "prefetch", 2, 0, 0);
+}
+
 #define END(text)                                                                                                      \
     {                                                                                                                  \
         "ended", text                                                                                                  \
@@ -213,6 +242,21 @@ static const situation situations[] = {
      "step is within main in one thread and at the top level in others: NETPROF_ADOPT",
      NULL,
      SEVERITY_INFO},
+    {"spans that were waited for",
+     spans_waited_for,
+     {{{0}}},
+     "isend: 75 % of the time of its 8 spans overlapped with other work, 25 % was waited for (200 ms); other spans "
+     "were "
+     "waited for less",
+     "ireceive:",
+     SEVERITY_INFO},
+    {"one span of which all waits are known",
+     one_span_waited_for,
+     {{{0}}},
+     "ireceive: 80 % of the time of its 8 spans overlapped with other work, 20 % was waited for (160 ms)",
+     "isend:|prefetch:|other spans",
+     SEVERITY_INFO},
+    {"spans whose waits are not known", spans_not_waited_for, {{{0}}}, "", "overlapped", SEVERITY_OK},
     {"ranks missing",
      half_missing,
      {{{0}}},
