@@ -60,10 +60,10 @@ void nccl_findings_dropped(nccl_findings_making *m)
     char *rank = nccl_finding_rank(n, worst);
     nccl_finding *x = nccl_finding_add(
         m, NCCL_RULE_PLUGIN_DROPPED, SEVERITY_WATCH, share,
-        memory_format("the plugin dropped %llu records, %s of all, before it could write them; most were of "
+        memory_format("the plugin dropped %s, %s of all, before it could write %s; most were of "
                       "%s in communicator %s",
-                      (unsigned long long)dropped, words_share(share).text, rank,
-                      n->communicators[n->members[worst].communicator].label));
+                      words_many(dropped, "record").text, words_share(share).text, words_noun(dropped, "it|them").text,
+                      rank, n->communicators[n->members[worst].communicator].label));
     free(rank);
     x->device = nccl_finding_host(n, worst);
     x->member = worst;
@@ -160,23 +160,26 @@ void nccl_findings_odd_records(nccl_findings_making *m)
     if (n->conflicts)
         nccl_finding_add(
             m, NCCL_RULE_CONFLICTS, SEVERITY_WATCH, (double)n->conflicts / records,
-            memory_format("%llu records give another time for a call of a rank that was logged before; the first is "
-                          "kept",
-                          (unsigned long long)n->conflicts));
+            memory_format("%s %s another time for a call of a rank that was logged before; the first is kept",
+                          words_many(n->conflicts, "record").text, words_noun(n->conflicts, "gives|give").text));
     if ((double)n->disagreeing > 0)
-        nccl_finding_add(
-            m, NCCL_RULE_DISAGREEING,
-            (double)n->disagreeing > nccl_finding_rules[NCCL_RULE_DISAGREEING].limit * records ? SEVERITY_WATCH
-                                                                                               : SEVERITY_INFO,
-            (double)n->disagreeing / records,
-            memory_format("in %llu records the logged bandwidth is not what size and time make (%s)",
-                          (unsigned long long)n->disagreeing, words_share((double)n->disagreeing / records).text));
+        nccl_finding_add(m, NCCL_RULE_DISAGREEING,
+                         (double)n->disagreeing > nccl_finding_rules[NCCL_RULE_DISAGREEING].limit * records
+                             ? SEVERITY_WATCH
+                             : SEVERITY_INFO,
+                         (double)n->disagreeing / records,
+                         memory_format("in %s the logged bandwidth is not what size and time make (%s)",
+                                       words_many(n->disagreeing, "record").text,
+                                       words_share((double)n->disagreeing / records).text));
     if (n->invalid_sizes)
         nccl_finding_add(m, NCCL_RULE_INVALID_SIZES, SEVERITY_INFO, (double)n->invalid_sizes,
-                         memory_format("%llu records have a message size that cannot be and are left out",
-                                       (unsigned long long)n->invalid_sizes));
+                         memory_format("%s %s a message size that cannot be and %s left out",
+                                       words_many(n->invalid_sizes, "record").text,
+                                       words_noun(n->invalid_sizes, "has|have").text,
+                                       words_noun(n->invalid_sizes, "is|are").text));
     if (n->duplicates)
         nccl_finding_add(
             m, NCCL_RULE_DUPLICATES, SEVERITY_INFO, (double)n->duplicates,
-            memory_format("%llu records were there twice and are counted once", (unsigned long long)n->duplicates));
+            memory_format("%s %s there twice and %s counted once", words_many(n->duplicates, "record").text,
+                          words_noun(n->duplicates, "was|were").text, words_noun(n->duplicates, "is|are").text));
 }
