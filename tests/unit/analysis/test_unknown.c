@@ -277,6 +277,8 @@ static void the_file_of_a_counter(void **state)
         const char *source, *text, *path;
     } cases[] = {
         {"cxi", HEALTHY "hni_pcs_uncorrected_cw=0u", "/sys/class/cxi/dev0/device/telemetry/hni_pcs_uncorrected_cw"},
+        {"cxi", "@node.root=/made " HEALTHY "hni_pcs_uncorrected_cw=0u",
+         "/made/sys/class/cxi/dev0/device/telemetry/hni_pcs_uncorrected_cw"},
         {"netdev", "rx_crc_errors=0u rx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000", NULL},
         {"netdev", "@node.root=/made rx_crc_errors=0u rx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000",
          "/made/sys/class/net/dev0/statistics/rx_crc_errors"},

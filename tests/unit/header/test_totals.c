@@ -191,6 +191,26 @@ static void change_of_one_counter(void **state)
     netprof_delta_free(&d);
 }
 
+// Of a gauge it is the value at the end; one without a value there, as a file may hold it, is not known.
+static void change_of_a_gauge(void **state)
+{
+    netprof_delta d = NETPROF_ZERO;
+    (void)state;
+    make_delta(&d, node, ROWS, NULL);
+    size_t i = netprof_find(d.schema, "netdev", "eth0", "rx_packets");
+    d.flags[i] = NETPROF_FLAG_GAUGE;
+    netprof_change c = netprof_change_of(&d, "eth0", "rx_packets");
+    assert_int_equal(c.flag, NETPROF_FLAG_GAUGE);
+    assert_int_equal(c.value, d.after[i]);
+    assert_true(c.value == 2000 && c.per_s == 0);
+    d.after_status[i] = NETPROF_STATUS_DENIED;
+    c = netprof_change_of(&d, "eth0", "rx_packets");
+    assert_int_equal(c.counter, i);
+    assert_int_equal(c.flag, NETPROF_FLAG_UNKNOWN);
+    assert_true(c.value == 0 && c.per_s == 0);
+    netprof_delta_free(&d);
+}
+
 // ---- tables ----
 
 struct text {
@@ -579,19 +599,13 @@ static void median_is_known_well_enough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals_add_each_port_once),
-        cmocka_unit_test(totals_of_chosen_devices),
-        cmocka_unit_test(totals_say_what_is_missing),
-        cmocka_unit_test(change_of_one_counter),
-        cmocka_unit_test(table_of_a_delta),
-        cmocka_unit_test(table_without_traffic),
-        cmocka_unit_test(table_of_regions),
-        cmocka_unit_test(meter_measures_the_loopback),
-        cmocka_unit_test(benchmark_over_sizes),
-        cmocka_unit_test(benchmark_counts_what_moves),
-        cmocka_unit_test(benchmark_fails_in_words),
-        cmocka_unit_test(table_of_a_benchmark),
-        cmocka_unit_test(median_is_known_well_enough),
+        cmocka_unit_test(totals_add_each_port_once),   cmocka_unit_test(totals_of_chosen_devices),
+        cmocka_unit_test(totals_say_what_is_missing),  cmocka_unit_test(change_of_one_counter),
+        cmocka_unit_test(change_of_a_gauge),           cmocka_unit_test(table_of_a_delta),
+        cmocka_unit_test(table_without_traffic),       cmocka_unit_test(table_of_regions),
+        cmocka_unit_test(meter_measures_the_loopback), cmocka_unit_test(benchmark_over_sizes),
+        cmocka_unit_test(benchmark_counts_what_moves), cmocka_unit_test(benchmark_fails_in_words),
+        cmocka_unit_test(table_of_a_benchmark),        cmocka_unit_test(median_is_known_well_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
