@@ -138,6 +138,30 @@ static void each_file_counts_once(void **state)
     expect_the_same_by_any_threads();
 }
 
+// What the second node counts is unknown to the first, whose only event is another: two events, each with its own.
+static void a_counter_of_later_nodes(void **state)
+{
+    static const node_shape shape = {.name = "n0", .parts = NODE_CGROUP, .interval_s = 1, .nics = -1};
+    size_t devices;
+    (void)state;
+    node_file f = node_open(tree_path(tree, "f00.netprof"), &shape);
+    for (int t = 0; t <= SECONDS; t++) {
+        node_take(&f, t);
+        if (t % 10 == 5) node_add(&f, "/job", "oom_kills", 1);
+    }
+    node_close(&f);
+    write_node(5, "f05.netprof", 0, SECONDS, NULL);
+    for (size_t threads = 1; threads <= 8; threads *= 2) {
+        job_report job = read_by(threads, NULL);
+        assert_true(event_sum(&job, "oom_kills", &devices) == 4);
+        assert_int_equal(devices, 1);
+        assert_true(event_sum(&job, "pct_retry_srb_requests", &devices) == 6 * SECONDS);
+        assert_int_equal(devices, 1);
+        job_report_free(&job);
+    }
+    expect_the_same_by_any_threads();
+}
+
 // Put together they are one file, which is read in one go.
 static void files_are_as_one_file_of_them(void **state)
 {
@@ -231,8 +255,9 @@ static void a_file_of_another_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_file_counts_once),       TEST(files_are_as_one_file_of_them), TEST(damaged_files_among_others),
-        TEST(the_first_files_are_damaged), TEST(several_files_of_a_node),       TEST(a_file_of_another_job),
+        TEST(each_file_counts_once),      TEST(a_counter_of_later_nodes),    TEST(files_are_as_one_file_of_them),
+        TEST(damaged_files_among_others), TEST(the_first_files_are_damaged), TEST(several_files_of_a_node),
+        TEST(a_file_of_another_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
