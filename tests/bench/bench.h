@@ -36,7 +36,7 @@ typedef struct bench_samples {
     char why[160]; /* why there are none */
 } bench_samples;
 
-#define BENCH_MOST 12 /* contestants of a round */
+#define BENCH_MOST 13 /* contestants of a round */
 
 /* Runs a round; samples[i] belongs to contestants[i]. */
 void bench_round(const bench_contestant *contestants, size_t count, int repeats, bench_samples *samples);
