@@ -178,7 +178,7 @@ ended_by() {
 
 @test "record --rotate: by time and by size, every file whole; %t in the name" {
     cd "$BATS_TEST_TMPDIR"
-    netprof record -q -o r.netprof --interval 20ms --duration 1150ms --rotate 300ms --job none --sources cpu
+    netprof record -q -o r.netprof --interval 50ms --duration 3500ms --rotate 1s --job none --sources cpu
     [ "$(ls r*.netprof | tr '\n' ' ')" = "r.1.netprof r.2.netprof r.3.netprof r.netprof " ]
     for f in r*.netprof; do netprof diff "$f" >/dev/null; done
     netprof record -q -o s.netprof --interval 5ms --duration 1s --rotate 4kB --job none --sources cpu

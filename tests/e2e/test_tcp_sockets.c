@@ -241,6 +241,36 @@ static void the_connection_that_sent_again(void **state)
     tcp_sockets_close(s);
 }
 
+// To look whose a socket is takes milliseconds, and is not done again for a hundred times as long; at the end it is.
+static void the_last_look_knows_whose_it_is(void **state)
+{
+    (void)state;
+    if (why_not) skip();
+    tcp_sockets *s = NULL;
+    for (int i = 0; i < 2; i++) {
+        int listening = bound_socket(RECEIVER);
+        pid_t reader = start_reader(listening);
+        close(listening);
+        enter(SENDER);
+        if (!s && !(s = tcp_sockets_open())) skip();
+        tcp_sockets_begin_anew(s);
+        int fd = connect_sender();
+        send_through(fd);
+        tcp_sockets_look_now(s);
+        listen_to(s, true);
+        assert_int_equal(number(first, "pid"), getpid());
+        close(fd);
+        waitpid(reader, NULL, 0);
+        for (int k = 0; k < 500 && number(first, "ended") == 0; k++) {
+            tcp_sockets_look_now(s);
+            listen_to(s, true);
+            usleep(1000);
+        }
+        assert_int_equal(number(first, "ended"), 1);
+    }
+    tcp_sockets_close(s);
+}
+
 // One that was there before: what it had sent again until then is not of this time.
 static void only_since_the_begin(void **state)
 {
@@ -332,7 +362,8 @@ static void an_answer_that_came_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_connection_that_sent_again), cmocka_unit_test(only_since_the_begin),
-        cmocka_unit_test(what_a_program_left_unread), cmocka_unit_test(an_answer_that_came_late)};
+        cmocka_unit_test(the_connection_that_sent_again), cmocka_unit_test(the_last_look_knows_whose_it_is),
+        cmocka_unit_test(only_since_the_begin), cmocka_unit_test(what_a_program_left_unread),
+        cmocka_unit_test(an_answer_that_came_late)};
     return cmocka_run_group_tests(tests, group_setup, NULL);
 }

@@ -170,7 +170,7 @@ static void tcp_sockets_look_patiently(tcp_sockets *s, int64_t patience_ns)
     tcp_sockets_drop_ended(s);
     if (s->count) qsort(s->items, s->count, sizeof *s->items, tcp_sockets_compare);
     s->sorted = s->count;
-    tcp_sockets_find_owners(s, s->first);
+    tcp_sockets_find_owners(s, s->first || patience_ns);
     s->first = false;
     int64_t took = tcp_sockets_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used, pause = tcp_sockets_pause(s, begin, took);
     s->looks++;

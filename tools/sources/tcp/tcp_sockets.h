@@ -4,7 +4,7 @@
 // it ends, and not lost.
 //
 // A look takes about 1 us a socket and some ms for the kernel's walk of its table. Looks are at least a second apart and
-// take at most a hundredth of the first two seconds and a two-thousandth of the time after them.
+// take at most a hundredth of the first two seconds and a two-thousandth of the time after them, but for the one at the end.
 // Memory is bounded: of ended connections only those that sent something again are kept, and of these 4096.
 //
 // Thread rule: one thread at a time. No function ends the program; without memory less is known, and `incomplete` says so.
@@ -18,7 +18,7 @@ typedef struct tcp_sockets tcp_sockets;
 tcp_sockets *tcp_sockets_open(void); // and looks for the first time; NULL: this kernel does not tell
 void tcp_sockets_close(tcp_sockets *s);
 void tcp_sockets_look(tcp_sockets *s);       // unless it did a moment ago; NULL is allowed
-void tcp_sockets_look_now(tcp_sockets *s);   // at the end
+void tcp_sockets_look_now(tcp_sockets *s);   // at the end: whose each is, too, however short ago that was looked for
 void tcp_sockets_begin_anew(tcp_sockets *s); // from here on, as if it had been opened now
 
 typedef void tcp_sockets_tell(void *user, const char *key, const char *value);
