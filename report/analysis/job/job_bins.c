@@ -104,6 +104,12 @@ static void job_bins_reach(job_bins *b, int64_t from_ns, int64_t to_ns)
     }
 }
 
+// Where bin i begins, in nanoseconds. Bins of before 1970 have numbers below 0, which C does not shift.
+static int64_t job_bin_begin(const job_bins *b, int64_t i)
+{
+    return i * ((int64_t)1 << b->shift);
+}
+
 static bool job_bins_cover(const job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     return b->count && from_ns >> b->shift >= b->first && (to_ns - 1) >> b->shift < b->first + (int64_t)b->count;
@@ -114,7 +120,7 @@ static void job_bins_put(job_bins *b, int64_t from_ns, int64_t to_ns, double val
     if (!job_bins_cover(b, from_ns, to_ns)) job_bins_reach(b, from_ns, to_ns);
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
-        int64_t width = (int64_t)1 << b->shift, left = i * width, right = left + width;
+        int64_t left = job_bin_begin(b, i), right = job_bin_begin(b, i + 1);
         double begin = (double)((left > from_ns ? left : from_ns) - left) * 1e-9;
         double end = (double)((right < to_ns ? right : to_ns) - left) * 1e-9, part = end - begin;
         job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
@@ -216,7 +222,7 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
         const job_bin *x = &b->items[i - b->first];
         double part = 1; // of bins that are not at an edge
         if (!(x->known_s > 0) || !(x->to_s > x->from_s)) continue;
-        int64_t begin = i * ((int64_t)1 << b->shift);
+        int64_t begin = job_bin_begin(b, i);
         if (i < inner || i > outer)
             part = job_bin_part(x, (double)(from_ns - begin) * 1e-9, (double)(to_ns - begin) * 1e-9);
         if (!(part > 0)) continue;
@@ -240,8 +246,8 @@ void job_bins_join(job_bins *b, const job_bins *from)
     job_bins_fill(&copy);
     job_bins_coarsen(b, copy.shift);
     job_bins_coarsen(&copy, b->shift);
-    int64_t width = (int64_t)1 << copy.shift;
-    if (first) job_bins_reach(b, copy.first * width, (copy.first + (int64_t)copy.count) * width);
+    if (first)
+        job_bins_reach(b, job_bin_begin(&copy, copy.first), job_bin_begin(&copy, copy.first + (int64_t)copy.count));
     for (size_t i = 0; i < b->count; i++) {
         int64_t k = b->first + (int64_t)i - copy.first;
         const job_bin *x = k >= 0 && k < (int64_t)copy.count ? &copy.items[k] : NULL;

@@ -245,9 +245,8 @@ static const situation situations[] = {
     {"spans that were waited for",
      spans_waited_for,
      {{{0}}},
-     "isend: 75 % of the time of its 8 spans overlapped with other work, 25 % was waited for (200 ms); other spans "
-     "were "
-     "waited for less",
+     "isend: 75 % of the time of its 8 spans overlapped with other work, 25 % was waited for (200 ms); other "
+     "spans were waited for less",
      "ireceive:",
      SEVERITY_INFO},
     {"one span of which all waits are known",
