@@ -13262,22 +13262,21 @@ static void netprof__json_raw(netprof__json *j, const char *text)
 /* Writes a string; bytes that are not UTF-8 become U+FFFD. */
 static void netprof__json_text(netprof__json *j, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
+    const unsigned char *p = (const unsigned char *)text, *from = p;
     char escaped[8];
     netprof__json_raw(j, "\"");
     while (*p) {
         size_t n = netprof__utf8(p);
-        if (!n) {
-            netprof__json_raw(j, "\\ufffd");
-            n = 1;
-        } else if (*p == '"' || *p == '\\' || *p < 0x20 || *p == 0x7f) {
-            snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p);
-            netprof__json_raw(j, escaped);
-        } else {
-            netprof__json_bytes(j, (const char *)p, n);
+        if (n && *p != '"' && *p != '\\' && *p >= 0x20 && *p != 0x7f) {
+            p += n;
+            continue;
         }
-        p += n;
+        netprof__json_bytes(j, (const char *)from, (size_t)(p - from));
+        if (n) snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p);
+        netprof__json_raw(j, n ? escaped : "\\ufffd");
+        from = ++p;
     }
+    netprof__json_bytes(j, (const char *)from, (size_t)(p - from));
     netprof__json_raw(j, "\"");
 }
 
