@@ -3,6 +3,7 @@
 
 #include "analysis/base/readable.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/stb_ds.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -148,36 +149,68 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
 
 void nsys_sqlite_close(nsys_sqlite *s)
 {
+    for (size_t i = 0; i < arrlenu(s->tables); i++) {
+        for (size_t k = 0; k < arrlenu(s->tables[i].columns); k++)
+            free(s->tables[i].columns[k]);
+        arrfree(s->tables[i].columns);
+        free(s->tables[i].name);
+    }
+    arrfree(s->tables);
+    if (s->has_table) s->finalize(s->has_table);
     if (s->db) s->close(s->db);
     if (s->library) dlclose(s->library);
     *s = (nsys_sqlite){0};
 }
 
-static bool sqlite_finds(nsys_sqlite *s, const char *sql, const char *first, const char *second)
-{
-    void *statement = NULL;
-    if (s->prepare_v2(s->db, sql, -1, &statement, NULL)) return false;
-    s->bind_text(statement, 1, first, -1, NULL);
-    if (second) s->bind_text(statement, 2, second, -1, NULL);
-    bool is = s->step(statement) == NSYS_SQLITE_ROW;
-    s->finalize(statement);
-    return is;
-}
-
 bool nsys_sqlite_has(nsys_sqlite *s, const char *table)
 {
     // A view could be anything, and so could what a virtual table is made of.
-    return sqlite_finds(
-        s,
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE "
-        "'CREATE VIRTUAL%'",
-        table, NULL);
+    static const char sql[] = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql "
+                              "NOT LIKE 'CREATE VIRTUAL%'";
+    if (!s->has_table && !(s->has_table = nsys_sqlite_query(s, sql))) return false;
+    s->bind_text(s->has_table, 1, table, -1, NULL);
+    bool is = s->step(s->has_table) == NSYS_SQLITE_ROW;
+    s->reset(s->has_table);
+    return is;
+}
+
+// Reads the names of a table's columns, once: a file is asked for some hundred of them. Columns that are computed are not
+// among these.
+static const nsys_sqlite_table *sqlite_table(nsys_sqlite *s, const char *name)
+{
+    for (size_t i = 0; i < arrlenu(s->tables); i++)
+        if (strcmp(s->tables[i].name, name) == 0) return &s->tables[i];
+    nsys_sqlite_table table = {.name = memory_strdup(name)};
+    void *row = nsys_sqlite_query(s, "SELECT name FROM pragma_table_info(?1)");
+    if (row) s->bind_text(row, 1, name, -1, NULL);
+    while (row && s->step(row) == NSYS_SQLITE_ROW) {
+        const char *column = (const char *)s->column_text(row, 0);
+        if (column) arrput(table.columns, memory_strdup(column));
+    }
+    if (row) s->finalize(row);
+    arrput(s->tables, table);
+    return &arrlast(s->tables);
+}
+
+static int sqlite_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+// As SQLite compares names: letters of ASCII in either case.
+static bool sqlite_same_name(const char *a, const char *b)
+{
+    while (*a && sqlite_lower(*a) == sqlite_lower(*b))
+        a++, b++;
+    return !*a && !*b;
 }
 
 bool nsys_sqlite_has_column(nsys_sqlite *s, const char *table, const char *column)
 {
-    // Columns that are computed are not among these.
-    return sqlite_finds(s, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, column);
+    const nsys_sqlite_table *t = sqlite_table(s, table);
+    for (size_t i = 0; i < arrlenu(t->columns); i++)
+        if (sqlite_same_name(t->columns[i], column)) return true;
+    return false;
 }
 
 bool nsys_sqlite_any(nsys_sqlite *s, const char *table)

@@ -6,8 +6,14 @@
 
 #include <stdbool.h>
 
+typedef struct nsys_sqlite_table {
+    char *name, **columns; // columns: array of stb_ds
+} nsys_sqlite_table;
+
 typedef struct nsys_sqlite {
     void *library, *db;
+    void *has_table;           // a statement; NULL until it is needed
+    nsys_sqlite_table *tables; // those of which columns were asked; array of stb_ds
     int (*open_v2)(const char *name, void **db, int flags, const char *vfs);
     int (*close)(void *db);
     int (*exec)(void *db, const char *sql, int (*row)(void *, int, char **, char **), void *user, char **message);
