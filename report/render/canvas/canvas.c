@@ -456,28 +456,57 @@ static void canvas_keep_units(PangoLayout *layout, const char *text)
     pango_attr_list_unref(list);
 }
 
+// Where the lines of a text are, the first byte and the length of each, if it is as wide as that (in units of pango).
+typedef struct canvas_broken {
+    theme_type type;
+    int width;
+    char *text;
+    size_t count, *lines;
+} canvas_broken;
+
+static void canvas_break_anew(canvas *c, canvas_broken *b)
+{
+    PangoLayout *layout = canvas_layout(c, b->text, b->type);
+    canvas_keep_units(layout, b->text);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_width(layout, b->width);
+    b->count = (size_t)pango_layout_get_line_count(layout);
+    b->lines = memory_array(NULL, 2 * b->count, sizeof *b->lines);
+    for (size_t i = 0; i < b->count; i++) {
+        const PangoLayoutLine *l = pango_layout_get_line_readonly(layout, (int)i);
+        b->lines[2 * i] = (size_t)l->start_index;
+        b->lines[2 * i + 1] = (size_t)l->length;
+    }
+}
+
+// A paragraph is measured again and again until its page is made, and drawn: a thread keeps the last ones. The last place is for
+// what is not found again: figures, which have other fonts, and long texts. The answer holds until the next is broken.
+static const canvas_broken *canvas_break(canvas *c, double width, const char *visible, theme_type type)
+{
+    enum { KEPT = 512, LONGEST = 2000 };
+    static _Thread_local canvas_broken *kept;
+    const int units = (int)(width * PANGO_SCALE);
+    bool again = !c->figure && strlen(visible) <= LONGEST;
+    if (!kept) kept = memory_calloc(KEPT + 1, sizeof *kept);
+    canvas_broken *at = &kept[again ? canvas_text_hash(visible, type) % KEPT : KEPT];
+    if (again && at->text && at->type == type && at->width == units && strcmp(at->text, visible) == 0) return at;
+    free(at->text);
+    free(at->lines);
+    *at = (canvas_broken){.type = type, .width = units, .text = memory_strdup(visible)};
+    canvas_break_anew(c, at);
+    return at;
+}
+
 static size_t canvas_break_lines(canvas *c, double width, const char *visible, theme_type type, size_t lines_max,
                                  line_fn *line, void *user)
 {
-    PangoLayout *layout = canvas_layout(c, visible, type);
-    canvas_keep_units(layout, visible);
-    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
-    pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
-    size_t there = (size_t)pango_layout_get_line_count(layout);
-    size_t count = lines_max && there > lines_max ? lines_max : there;
-    if (!line) return count;
-    // Drawing a line uses the layout again: the places first.
-    size_t *places = memory_array(NULL, 2 * count, sizeof *places);
-    for (size_t i = 0; i < count; i++) {
-        const PangoLayoutLine *l = pango_layout_get_line_readonly(layout, (int)i);
-        places[2 * i] = (size_t)l->start_index;
-        places[2 * i + 1] = (size_t)l->length;
+    const canvas_broken *b = canvas_break(c, width, visible, type);
+    size_t count = lines_max && b->count > lines_max ? lines_max : b->count;
+    for (size_t i = 0; i < count && line; i++) {
+        bool rest = i + 1 == count && b->count > count;
+        const char *from = visible + b->lines[2 * i];
+        line(user, from, rest ? strlen(from) : b->lines[2 * i + 1], rest);
     }
-    for (size_t i = 0; i < count; i++) {
-        bool rest = i + 1 == count && there > count;
-        line(user, visible + places[2 * i], rest ? strlen(visible) - places[2 * i] : places[2 * i + 1], rest);
-    }
-    free(places);
     return count;
 }
 
