@@ -1,5 +1,7 @@
 /* Every kind of file that report/analysis reads but .netprof: whatever the bytes, what is handed out is whole. */
+#define _GNU_SOURCE
 #include "analysis/data/dataset.h"
+#include "few_counters.h"
 #include "whole.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* net_prof's text: any bytes behind a line that is recognised as such, of a NIC with few counters. (Of one with all those of
-   Cassini-1 hardly an input would be whole NICs.) The first byte chooses: these, or all. */
+   Cassini-1 hardly an input would be whole NICs.) The first byte chooses: these, or all,
+   which takes a thousand times as long. */
 #define _GNU_SOURCE
 #include "analysis/data/dataset.h"
 #include "pieces.h"
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dataset set = {0};
     if (!size) return 0;
     if (!list) list = pieces_file(0, names, sizeof names - 1);
-    dataset_options options = {.max_bytes = 64 << 20, .names = *data % 16 ? list : NULL};
+    dataset_options options = {.max_bytes = 64 << 20, .names = *data < 255 ? list : NULL};
     char *text = (char *)malloc(sizeof first + size);
     expect(text != NULL);
     memcpy(text, first, sizeof first - 1);

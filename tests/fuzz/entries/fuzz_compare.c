@@ -1,6 +1,7 @@
 /* Two files, whatever is in them: their difference, its findings, and one compared with the other as healthy and faulty
    runs. What is chosen and ranked is there once, in order; a comparison of a file with itself accuses nobody. */
 #define _GNU_SOURCE
+#include "few_counters.h"
 #include "pieces.h"
 #include "analysis/compare/compare.h"
 #include "analysis/rules/findings.h"
