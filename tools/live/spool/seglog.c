@@ -206,6 +206,22 @@ static size_t seglog_read(const seglog_reader *r, void *to, size_t size, uint64_
     return got;
 }
 
+// The same for what is small, by way of a window: entries are read one after another.
+static size_t seglog_read_on(seglog_reader *r, void *to, size_t size, uint64_t at)
+{
+    enum { WINDOW = 4096 };
+    if (r->memory || size > WINDOW / 2) return seglog_read(r, to, size, at);
+    if (!r->window && !(r->window = malloc(WINDOW))) return seglog_read(r, to, size, at);
+    if (at < r->window_at || at - r->window_at + size > r->window_size) {
+        r->window_at = at;
+        r->window_size = seglog_read(r, r->window, WINDOW, at);
+    }
+    size_t got = r->window_size - (size_t)(at - r->window_at);
+    if (got > size) got = size;
+    memcpy(to, r->window + (at - r->window_at), got);
+    return got;
+}
+
 static int seglog_reader_begin(seglog_reader *r)
 {
     unsigned char bytes[SEGLOG_HEADER];
@@ -246,20 +262,31 @@ static bool seglog_is_head(const seglog_reader *r, const unsigned char *p)
            little_get(p + 4, 4) <= SEGLOG_MOST;
 }
 
-static bool seglog_read_entry(seglog_reader *r, uint64_t at, seglog_entry *e)
+static bool seglog_try_entry(seglog_reader *r, uint64_t at, seglog_entry *e)
 {
     unsigned char head[SEGLOG_HEAD];
-    if (seglog_read(r, head, sizeof head, at) < sizeof head || !seglog_is_head(r, head)) return false;
+    if (seglog_read_on(r, head, sizeof head, at) < sizeof head || !seglog_is_head(r, head)) return false;
     *e = (seglog_entry){.size = (uint32_t)little_get(head + 4, 4),
                         .kind = (uint16_t)little_get(head + 8, 2),
                         .flags = (uint16_t)little_get(head + 10, 2),
                         .number = little_get(head + 16, 8),
                         .time_ns = (int64_t)little_get(head + 24, 8)};
-    if (!seglog_make_room(r, (size_t)e->size + 1) || seglog_read(r, r->buffer, e->size, at + SEGLOG_HEAD) < e->size ||
+    if (!seglog_make_room(r, (size_t)e->size + 1) ||
+        seglog_read_on(r, r->buffer, e->size, at + SEGLOG_HEAD) < e->size ||
         crc32c(0, r->buffer, e->size) != little_get(head + 12, 4))
         return false;
     e->data = r->buffer;
     return true;
+}
+
+// A file that grows may have held half of this entry when the window was read, or nothing.
+static bool seglog_read_entry(seglog_reader *r, uint64_t at, seglog_entry *e)
+{
+    if (r->window_at == at) r->window_size = 0;
+    if (seglog_try_entry(r, at, e)) return true;
+    if (r->window_at == at || !r->window_size) return false;
+    r->window_size = 0;
+    return seglog_try_entry(r, at, e);
 }
 
 // The next place from `from` on where there is a head; UINT64_MAX: none.
@@ -298,5 +325,6 @@ void seglog_reader_close(seglog_reader *r)
 {
     if (r->fd >= 0) close(r->fd);
     free(r->buffer);
+    free(r->window);
     *r = (seglog_reader){.fd = -1};
 }

@@ -72,6 +72,9 @@ typedef struct seglog_reader {
     uint32_t seed;
     unsigned char *buffer;
     size_t room;
+    unsigned char *window; // what the file held from window_at on
+    uint64_t window_at;
+    size_t window_size;
 } seglog_reader;
 
 // 0 or an errno, EILSEQ where it is no such file.
