@@ -248,20 +248,20 @@ void canvas_mark(canvas *c, double x, double y, severity s)
 
 // ---- text ----
 
-// What a text measures, in units of pango. Charts measure the same short texts again and again, and it is the most costly step
-// of drawing: a thread keeps the last ones. Figures have other fonts.
+// What a text measures, in units of pango. The same texts are measured again and again, and it is the most costly step of
+// drawing: a thread keeps the last ones. Figures have other fonts.
 typedef struct canvas_measured {
     theme_type type;
-    bool known;
     int width, base;
     PangoRectangle black;
-    char text[44];
+    char *text; // NULL: not kept
 } canvas_measured;
 
 static void canvas_measure_anew(canvas *c, const char *text, theme_type type, canvas_measured *m)
 {
     PangoRectangle logical;
     PangoLayout *layout = canvas_kept_layout(c, text, type); // most are drawn soon
+    *m = (canvas_measured){.type = type};
     pango_layout_get_extents(layout, &m->black, &logical);
     m->width = logical.width;
     m->base = pango_layout_get_baseline(layout);
@@ -269,21 +269,20 @@ static void canvas_measure_anew(canvas *c, const char *text, theme_type type, ca
 
 static canvas_measured canvas_measure(canvas *c, const char *text, theme_type type)
 {
-    enum { KEPT = 1024 };
+    enum { KEPT = 4096, LONGEST = 200 };
     static _Thread_local canvas_measured *kept;
-    canvas_measured m = {.type = type, .known = true};
-    size_t length = strlen(text);
-    if (c->figure || length >= sizeof m.text) {
+    canvas_measured m;
+    if (c->figure || strlen(text) > LONGEST) {
         canvas_measure_anew(c, text, type, &m);
         return m;
     }
     if (!kept) kept = memory_calloc(KEPT, sizeof *kept);
     canvas_measured *at = &kept[canvas_text_hash(text, type) % KEPT];
-    if (at->known && at->type == type && strcmp(at->text, text) == 0) return *at;
-    canvas_measure_anew(c, text, type, &m);
-    memcpy(m.text, text, length + 1);
-    *at = m;
-    return m;
+    if (at->text && at->type == type && strcmp(at->text, text) == 0) return *at;
+    free(at->text);
+    canvas_measure_anew(c, text, type, at);
+    at->text = memory_strdup(text);
+    return *at;
 }
 
 static double canvas_width_of(canvas *c, const char *text, theme_type type)

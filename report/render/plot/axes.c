@@ -269,12 +269,21 @@ static int64_t axes_nanoseconds(double seconds)
     return isnan(seconds) ? 0 : (int64_t)llround(fmin(fmax(seconds, -most), most) * 1e9);
 }
 
+// So far from 1970 (146 years) that their differences need no care; 0 where it is more.
+static int64_t axes_wall(int64_t from_ns, double seconds)
+{
+    const int64_t most = INT64_MAX / 2;
+    int64_t ns;
+    bool over = __builtin_add_overflow(from_ns, axes_nanoseconds(seconds), &ns);
+    return over || ns > most || ns < -most ? 0 : ns;
+}
+
 static axes_walls axes_walls_of(const axes *a, const double *tics, size_t count, axes_when *at, const void *user)
 {
     axes_walls w = {.count = count, .least_ns = INT64_MAX};
     int64_t first = 0, before = 0;
     for (size_t i = 0; i < count; i++) {
-        w.ns[i] = at ? at(user, tics[i]) : a->x.wall_ns + axes_nanoseconds(tics[i]);
+        w.ns[i] = at ? axes_wall(at(user, tics[i]), 0) : axes_wall(a->x.wall_ns, tics[i]);
         if (!w.ns[i]) continue;
         if (!first) first = w.ns[i];
         if (before && w.ns[i] > before && w.ns[i] - before < w.least_ns) w.least_ns = w.ns[i] - before;
