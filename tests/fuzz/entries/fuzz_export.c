@@ -4,6 +4,7 @@
 #include "few_counters.h"
 #include "pieces.h"
 #include "analysis/base/json.h"
+#include "analysis/rules/rules.h"
 #include "cli/messages.h"
 #include "export/export.h"
 #include "export/export_formats.h"
@@ -15,6 +16,24 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char directory[64], output[128];
+
+/* Each input asks for netprof's own rules, as a program does once: they are read once here, and not freed. (Linked with
+   --wrap.) */
+void __real_rules_builtin(rules *set);
+void __wrap_rules_builtin(rules *set);
+void __wrap_rules_free(rules *set);
+
+void __wrap_rules_builtin(rules *set)
+{
+    static rules once;
+    if (!once.count) __real_rules_builtin(&once);
+    *set = once;
+}
+
+void __wrap_rules_free(rules *set)
+{
+    *set = (rules){0};
+}
 
 static void empty(const char *path)
 {
