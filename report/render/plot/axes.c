@@ -269,7 +269,7 @@ static int64_t axes_nanoseconds(double seconds)
     return isnan(seconds) ? 0 : (int64_t)llround(fmin(fmax(seconds, -most), most) * 1e9);
 }
 
-// So far from 1970 (146 years) that their differences need no care; 0 where it is more.
+// Nanoseconds since 1970; 0, not known, where it is more than 146 years away: the difference of two others always fits.
 static int64_t axes_wall(int64_t from_ns, double seconds)
 {
     const int64_t most = INT64_MAX / 2;
