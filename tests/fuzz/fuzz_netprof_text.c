@@ -4,6 +4,7 @@
 #include "analysis/data/dataset.h"
 #include "few_names.h"
 #include "whole.h"
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
