@@ -1,7 +1,8 @@
 /* Region files: the input, cut into two files, is joined with a good one. Whatever is in it, the good one's figures are
    there, every index can be followed, and sums are those of the ranks. */
+#define _GNU_SOURCE
 #include "analysis/regions/regions.h"
-#include "expect.h"
+#include "pieces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,17 +28,6 @@ static void write_file(const char *path, const void *data, size_t size)
     expect(fclose(f) == 0);
 }
 
-/* CRC-32 of IEEE 802.3, over tag and length, then over the payload. */
-static uint32_t checksum(uint32_t crc, const unsigned char *data, size_t size)
-{
-    for (crc = ~crc; size--; data++) {
-        crc ^= *data;
-        for (int k = 0; k < 8; k++)
-            crc = crc & 1 ? UINT32_C(0xedb88320) ^ crc >> 1 : crc >> 1;
-    }
-    return ~crc;
-}
-
 /* A fuzzer does not guess checksums: those of whole chunks are put right. */
 static void put_right(unsigned char *data, size_t size)
 {
@@ -45,7 +35,7 @@ static void put_right(unsigned char *data, size_t size)
         uint32_t length =
             data[at + 4] | (uint32_t)data[at + 5] << 8 | (uint32_t)data[at + 6] << 16 | (uint32_t)data[at + 7] << 24;
         if (length > size - at - 12) return;
-        uint32_t crc = checksum(checksum(0, data + at, 8), data + at + 12, length);
+        uint32_t crc = pieces_crc(data + at + 12, length, pieces_crc(data + at, 8, 0));
         for (int i = 0; i < 4; i++)
             data[at + 8 + (size_t)i] = (unsigned char)(crc >> 8 * i);
         at += 12 + length;
