@@ -32,12 +32,9 @@ static void write_file(const char *path, const void *data, size_t size)
 static void put_right(unsigned char *data, size_t size)
 {
     for (size_t at = 16; at + 12 <= size;) {
-        uint32_t length =
-            data[at + 4] | (uint32_t)data[at + 5] << 8 | (uint32_t)data[at + 6] << 16 | (uint32_t)data[at + 7] << 24;
+        size_t length = (size_t)pieces_get(data + at + 4, 4);
         if (length > size - at - 12) return;
-        uint32_t crc = pieces_crc(data + at + 12, length, pieces_crc(data + at, 8, 0));
-        for (int i = 0; i < 4; i++)
-            data[at + 8 + (size_t)i] = (unsigned char)(crc >> 8 * i);
+        pieces_sum(data + at, length);
         at += 12 + length;
     }
 }

@@ -31,7 +31,7 @@ static const char *const files[] = {CARD "/gpu_busy_percent",
                                     PMU "/type",
                                     PMU "/cpumask",
                                     PMU "/events/cas_count_read.scale"};
-enum { FILES = sizeof files / sizeof *files, GPU_FILES = 7 };
+enum { FILES = sizeof files / sizeof *files, GPU_FILES = 7 }; // those of the GPU are the first
 
 static char root[64];
 static int opened[FILES];
@@ -103,6 +103,7 @@ static void walk(netprof *np)
     netprof_snapshot_free(&s);
 }
 
+/* Whether any of these files has bytes. */
 static bool is_any(size_t from, size_t to)
 {
     size_t all = 0;
