@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pieces_take(&p, data, size);
     followed.count = whole.count = 0;
     if (p.count) {
-        size_t step = 1 + (size_t)(p.choice & 127) * 97, at = 0, looks = p.choice & 128 ? 64 : 8;
+        size_t step = 1 + (size_t)(p.choice & 63) * 97, at = 0, looks = p.choice & 64 ? 64 : 8;
         if (p.size[0] / step > looks) step = p.size[0] / looks + 1;
         int fd = -1;
         expect(sscanf(p.paths[0], "/proc/self/fd/%d", &fd) == 1 && ftruncate(fd, 0) == 0);
