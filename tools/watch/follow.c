@@ -21,6 +21,11 @@ typedef struct item {
     const netprof_schema *schema; // of the reader at hand; only compared. NULL: no snapshot
 } item;
 
+// Bytes that belong to no item.
+typedef struct stretch {
+    size_t offset, end;
+} stretch;
+
 struct follow {
     char *path, *unpacked; // unpacked: where the same is that the path has packed; NULL: nowhere
     int fd;
@@ -31,6 +36,7 @@ struct follow {
     size_t size, room;
     size_t delivered;  // bytes of data that were delivered
     item *items;       // of the last pass, in order
+    stretch *damaged;  // in the last pass, in order
     size_t compact_at; // so many snapshots are worth thinning
     bool thinned, ended;
 };
@@ -61,6 +67,7 @@ static void follow_begin_anew(follow *f)
     f->read = 0;
     f->size = f->delivered = 0;
     arrsetlen(f->items, 0);
+    arrsetlen(f->damaged, 0);
     f->compact_at = COMPACT_ITEMS;
     f->thinned = f->ended = false;
 }
@@ -139,11 +146,21 @@ static bool follow_is_complete(const follow *f, const netprof_item *end)
     return x.complete;
 }
 
+// True where the last pass found damage: a chunk of which not all was there, but what looks like another one in it.
+static bool follow_was_damaged(const follow *f, size_t offset, size_t *at)
+{
+    while (*at < arrlenu(f->damaged) && f->damaged[*at].end <= offset)
+        ++*at;
+    return *at < arrlenu(f->damaged) && f->damaged[*at].offset <= offset;
+}
+
 // Reads what is kept once, and delivers what is new.
 static netprof_err follow_pass(follow *f, follow_take *take, void *user, netprof_error *error)
 {
     netprof_reader *reader;
     netprof_item x;
+    stretch *damaged = NULL;
+    size_t at = 0;
     netprof_err err = netprof_reader_open_memory(&reader, f->data, f->size, NULL, error);
     if (err) return err;
     arrsetlen(f->items, 0);
@@ -154,12 +171,16 @@ static netprof_err follow_pass(follow *f, follow_take *take, void *user, netprof
         }
         // Damage up to the end is a chunk of which not all is there yet.
         if (x.type == NETPROF_ITEM_DAMAGE && x.offset + x.size == f->size) break;
-        if (x.type != NETPROF_ITEM_DAMAGE)
+        if (x.type == NETPROF_ITEM_DAMAGE)
+            arrput(damaged, ((stretch){x.offset, x.offset + x.size}));
+        else
             arrput(f->items, ((item){x.offset, x.size, x.snapshot ? x.snapshot->schema : NULL}));
-        if (x.snapshot && x.offset >= f->delivered) take(user, x.snapshot);
+        if (x.snapshot && (x.offset >= f->delivered || follow_was_damaged(f, x.offset, &at))) take(user, x.snapshot);
         if (x.offset + x.size > f->delivered) f->delivered = x.offset + x.size;
     }
     netprof_reader_close(reader);
+    arrfree(f->damaged);
+    f->damaged = damaged;
     if (err) snprintf(error->path, sizeof error->path, "%s", f->path);
     return err;
 }
@@ -236,6 +257,7 @@ static void follow_compact(follow *f)
     follow_append(kept, &size, f->data + tail, f->size - tail);
     memcpy(f->data, kept, size);
     f->size = size;
+    arrsetlen(f->damaged, 0);
     f->compact_at = 2 * snapshots + COMPACT_ITEMS;
     f->thinned = true;
     free(kept);
@@ -272,5 +294,6 @@ void follow_close(follow *f)
     free(f->unpacked);
     free(f->data);
     arrfree(f->items);
+    arrfree(f->damaged);
     free(f);
 }
