@@ -75,7 +75,7 @@ int64_t clocks_axis_next(clocks_axis *a, const netprof_snapshot *x)
     int64_t on = clocks_between(a->mono_ns, x->begin_ns), by = 0;
     bool known = a->begun && on > 0 && x->begin_ns > 0 && a->mono_ns > 0;
     if (known && a->wall_ns && x->wall_ns) by = clocks_set_by(clocks_between(a->wall_ns, x->wall_ns), on);
-    if (!known || __builtin_add_overflow(a->at_ns, on, &a->at_ns)) a->at_ns = x->wall_ns;
+    if (!known || __builtin_add_overflow(a->at_ns, on, &a->at_ns)) a->at_ns = x->wall_ns > 0 ? x->wall_ns : 0;
     a->steps += by != 0;
     if (__builtin_add_overflow(a->set_ns, by, &a->set_ns)) a->set_ns = by;
     a->begun = true;

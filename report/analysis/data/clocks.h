@@ -85,7 +85,8 @@ typedef struct clocks_axis {
     int64_t set_ns;                  // ... and by how much in all; ahead is positive
 } clocks_axis;
 
-// Takes the next snapshot; returns when it was on the axis.
+// Takes the next snapshot; returns when it was on the axis, 0 where its wall clock is not known or before 1970: any two of
+// these times can be subtracted.
 int64_t clocks_axis_next(clocks_axis *axis, const netprof_snapshot *x);
 // How far a wall clock was set that went on by wall_ns while mono_ns passed; 0: no further than clocks drift.
 int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns);
