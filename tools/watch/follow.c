@@ -146,7 +146,8 @@ static bool follow_is_complete(const follow *f, const netprof_item *end)
     return x.complete;
 }
 
-// True where the last pass found damage: a chunk of which not all was there, but what looks like another one in it.
+// True where the last pass found damage, perhaps a chunk that was not all there yet but held what looks like another one.
+// Asked for in order of offsets, from at = 0.
 static bool follow_was_damaged(const follow *f, size_t offset, size_t *at)
 {
     while (*at < arrlenu(f->damaged) && f->damaged[*at].end <= offset)

@@ -379,7 +379,7 @@ static void a_run_goes_on_by_the_monotonic_clock(void **state)
         assert_int_equal(clocks_axis_next(&axis, &x), x.wall_ns);
         assert_int_equal(axis.steps, 0);
     }
-    // Before 1970 there was no such clock; what comes later is never farther from it than can be told.
+    // A time before 1970 is not known: the difference of any two times on the axis fits into 64 bits.
     const netprof_snapshot early = {.wall_ns = -epoch}, late = {.wall_ns = INT64_MAX};
     axis = (clocks_axis){0};
     assert_int_equal(clocks_axis_next(&axis, &early), 0);
