@@ -1,6 +1,7 @@
 // netprof check: what the rules find, and an exit code for prologues.
 #include "commands.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/job/job_check.h"
 #include "analysis/job/job_list.h"
@@ -234,7 +235,7 @@ static void cmd_check_compare_nodes(check_nodes *n)
                                    .job = dataset_fact(run->first, "job_id"),
                                    .f = &n->items[i].f,
                                    .from_ns = run->wall_ns,
-                                   .to_ns = run->wall_ns + run->elapsed_ns};
+                                   .to_ns = sum_capped_signed(run->wall_ns, run->elapsed_ns)};
     }
     findings_compare_nodes(nodes, n->count, &asked.set);
     free(nodes);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "export.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/rules/findings.h"
 #include "export_differences.h"
 #include "export_input.h"
@@ -260,9 +261,9 @@ static const netprof_snapshot *export_on_axis(feed *f, const netprof_snapshot *s
     clocks_axis_next(&f->axis, s);
     if (!f->axis.set_ns) return s;
     if (netprof_snapshot_copy(&f->placed, s, NULL)) memory_exhausted();
-    f->placed.wall_ns -= f->axis.set_ns;
+    f->placed.wall_ns = difference_capped(s->wall_ns, f->axis.set_ns);
     for (size_t i = 0; i < s->schema->counter_count; i++)
-        if (s->stamps_ns[i] > 0) f->placed.stamps_ns[i] -= f->axis.set_ns;
+        if (s->stamps_ns[i] > 0) f->placed.stamps_ns[i] = difference_capped(s->stamps_ns[i], f->axis.set_ns);
     return &f->placed;
 }
 
@@ -303,9 +304,7 @@ static const char *export_device_name(const difference *d, size_t device)
 // As times are exported: by the monotonic clock where the wall clock was set meanwhile.
 static export_cell export_end_cell(const netprof_delta *d)
 {
-    bool set =
-        d->wall_begin_ns > 0 && d->interval_ns > 0 && clocks_set_by(d->wall_end_ns - d->wall_begin_ns, d->interval_ns);
-    return cell_time(set ? d->wall_begin_ns + d->interval_ns : d->wall_end_ns);
+    return cell_time(clocks_set_between(d) ? sum_capped_signed(d->wall_begin_ns, d->interval_ns) : d->wall_end_ns);
 }
 
 static void export_put_finding(feed *f, const difference *d, const finding *x)

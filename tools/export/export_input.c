@@ -3,6 +3,7 @@
 
 #include "export.h"
 #include "cli/inputs.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/stb_ds.h"
 #include "analysis/regions/regions.h"
 
@@ -104,7 +105,7 @@ static void export_input_look_at_snapshot(void *user, const netprof_snapshot *s)
     if (netprof_snapshot_copy(to, s, NULL)) memory_exhausted();
     clocks_axis_next(&in->axis, s);
     if (in->snapshots == 1) in->begin_ns = s->wall_ns;
-    in->end_ns = s->wall_ns - in->axis.set_ns;
+    in->end_ns = difference_capped(s->wall_ns, in->axis.set_ns);
 }
 
 static void export_input_look_at_delta(void *user, const netprof_delta *d)

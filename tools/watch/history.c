@@ -1,5 +1,6 @@
 #include "history.h"
 
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/stb_ds.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ void history_add(history *h, const netprof_snapshot *s)
     if (netprof_snapshot_copy(&arrlast(set->items), s, NULL)) memory_exhausted();
     set->count = arrlenu(set->items);
     // Keeps one reading at or before the beginning of the window.
-    while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns)
+    while (old + 2 < set->count && set->items[old + 1].begin_ns <= difference_capped(s->begin_ns, h->window_ns))
         old++;
     history_drop_first(set, old);
 }
@@ -46,8 +47,8 @@ static size_t history_before_last(const struct history_set *set)
 {
     size_t last = set->count - 1;
     if (set->count < 3) return last - 1;
-    int64_t step = set->items[last].begin_ns - set->items[last - 1].begin_ns,
-            usual = set->items[last - 1].begin_ns - set->items[last - 2].begin_ns;
+    int64_t step = difference_capped(set->items[last].begin_ns, set->items[last - 1].begin_ns),
+            usual = difference_capped(set->items[last - 1].begin_ns, set->items[last - 2].begin_ns);
     return step < usual / 4 ? last - 2 : last - 1;
 }
 
@@ -56,9 +57,10 @@ netprof_set history_shown(const history *h)
     const struct history_set *all = &h->sets[NETPROF_SET_ALL], *fast = &h->sets[NETPROF_SET_FAST];
     if (fast->count < 2) return NETPROF_SET_ALL;
     if (all->count < 2) return NETPROF_SET_FAST;
-    int64_t behind = fast->items[fast->count - 1].begin_ns - all->items[all->count - 1].begin_ns;
-    int64_t step = all->items[all->count - 1].begin_ns - all->items[history_before_last(all)].begin_ns;
-    return behind > 2 * step ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+    int64_t behind = difference_capped(fast->items[fast->count - 1].begin_ns, all->items[all->count - 1].begin_ns);
+    int64_t step =
+        difference_capped(all->items[all->count - 1].begin_ns, all->items[history_before_last(all)].begin_ns);
+    return difference_capped(behind, step) > step ? NETPROF_SET_FAST : NETPROF_SET_ALL;
 }
 
 bool history_last(const history *h, const netprof_snapshot **first, const netprof_snapshot **before,

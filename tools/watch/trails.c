@@ -1,6 +1,7 @@
 #include "trails.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/words.h"
 #include "analysis/catalog/catalog.h"
 #include "analysis/data/series.h"
@@ -90,7 +91,8 @@ static void trails_put(trails_track *x, int64_t ns, double value)
 {
     size_t old = 0;
     if (!isfinite(value)) return;
-    while (old < arrlenu(x->points) && (x->points[old].ns < ns - TRAILS_SPAN_NS || arrlenu(x->points) - old >= POINTS))
+    while (old < arrlenu(x->points) &&
+           (x->points[old].ns < difference_capped(ns, TRAILS_SPAN_NS) || arrlenu(x->points) - old >= POINTS))
         old++;
     if (old) arrdeln(x->points, 0, old);
     arrput(x->points, ((trails_point){ns, value}));
@@ -99,7 +101,7 @@ static void trails_put(trails_track *x, int64_t ns, double value)
 // A reading right behind another one, as the closing one of a recording, makes no rate; neither do more than 600 in 5 minutes.
 static bool trails_takes(const trails *t, int64_t ns)
 {
-    int64_t step = ns - t->taken_ns;
+    int64_t step = difference_capped(ns, t->taken_ns);
     return !t->taken_ns || step < 0 || (step >= t->step_ns / 4 && step >= TRAILS_CLOSE_NS);
 }
 
@@ -127,7 +129,8 @@ static void trails_sum_up(trails_sum *sum, trails_part part, double value)
 // A share is that of the growth; of memory, which does not grow, that of the moment.
 static void trails_take(trails *t, trails_track *x, const trails_sum *sum, bool gauge, int64_t ns)
 {
-    double grown = sum->value - x->last, of = sum->of - x->last_of, seconds = (double)(ns - t->taken_ns) / 1e9;
+    double grown = sum->value - x->last, of = sum->of - x->last_of;
+    double seconds = (double)difference_capped(ns, t->taken_ns) / 1e9;
     if (gauge)
         trails_put(x, ns, sum->of > 0 ? sum->value / sum->of : NAN);
     else if (x->there && t->taken_ns && grown >= 0)
@@ -155,7 +158,7 @@ void trails_add(trails *t, const netprof_snapshot *s)
         else
             t->tracks[track].there = false;
     }
-    t->step_ns = t->taken_ns && s->begin_ns > t->taken_ns ? s->begin_ns - t->taken_ns : 0;
+    t->step_ns = t->taken_ns && s->begin_ns > t->taken_ns ? difference_capped(s->begin_ns, t->taken_ns) : 0;
     t->taken_ns = s->begin_ns;
 }
 
@@ -173,14 +176,16 @@ static double trails_most(const trails_track *x)
 static int64_t trails_usual_step(const trails_track *x)
 {
     int64_t least = INT64_MAX / 4;
-    for (size_t i = 1; i < arrlenu(x->points); i++)
-        if (x->points[i].ns - x->points[i - 1].ns < least) least = x->points[i].ns - x->points[i - 1].ns;
+    for (size_t i = 1; i < arrlenu(x->points); i++) {
+        int64_t step = difference_capped(x->points[i].ns, x->points[i - 1].ns);
+        if (step < least) least = step;
+    }
     return least;
 }
 
 static int trails_column(int64_t ns, int64_t from_ns, int64_t to_ns, int columns)
 {
-    int at = (int)((double)(ns - from_ns) / (double)(to_ns - from_ns) * columns);
+    int at = (int)((double)difference_capped(ns, from_ns) / (double)difference_capped(to_ns, from_ns) * columns);
     return at < 0 ? 0 : at >= columns ? columns - 1 : at;
 }
 
@@ -195,7 +200,7 @@ static char *trails_bars(const trails_track *x, int64_t from_ns, int64_t to_ns, 
     for (size_t i = 1; i < arrlenu(x->points) && to_ns > from_ns; i++) {
         // A number is of the time since the one before, unless some are missing between them.
         int64_t begin_ns = x->points[i - 1].ns, end_ns = x->points[i].ns;
-        if (end_ns - begin_ns > 3 * usual_ns) begin_ns = end_ns - usual_ns;
+        if (difference_capped(end_ns, begin_ns) > 3 * usual_ns) begin_ns = end_ns - usual_ns;
         int at = trails_column(begin_ns, from_ns, to_ns, columns), end = trails_column(end_ns, from_ns, to_ns, columns);
         for (at += at < end; at <= end; at++)
             most[at] = fmax(most[at], x->points[i].value); // of a NAN and a number it is the number
@@ -254,7 +259,7 @@ void trails_lines(const trails *t, lines *l)
     if (arrlenu(shown)) {
         lines_begin(l);
         lines_printf(l, TITLE, "HISTORY OF %s, NOW AT THE RIGHT",
-                     safe(words_duration((double)(t->taken_ns - from_ns) / 1e9).text));
+                     safe(words_duration((double)difference_capped(t->taken_ns, from_ns) / 1e9).text));
     }
     for (size_t i = 0; i < arrlenu(shown); i++)
         trails_line(shown[i], l, from_ns, t->taken_ns, name, columns);

@@ -3,6 +3,7 @@
 #include "analysis/base/words.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,14 +51,6 @@ static double clocks_mono_offset(const clocks_input *x)
     return (double)x->wall_ns - (double)x->mono_ns;
 }
 
-// to - from; stamps of damaged files may be further apart than any number says.
-static int64_t clocks_between(int64_t from, int64_t to)
-{
-    int64_t between;
-    if (__builtin_sub_overflow(to, from, &between)) return to > from ? INT64_MAX : INT64_MIN;
-    return between;
-}
-
 int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns)
 {
     double by = (double)wall_ns - (double)mono_ns;
@@ -67,14 +60,14 @@ int64_t clocks_set_by(int64_t wall_ns, int64_t mono_ns)
 int64_t clocks_set_between(const netprof_delta *d)
 {
     if (d->wall_begin_ns <= 0 || d->wall_end_ns <= 0 || d->interval_ns <= 0) return 0;
-    return clocks_set_by(clocks_between(d->wall_begin_ns, d->wall_end_ns), d->interval_ns);
+    return clocks_set_by(difference_capped(d->wall_end_ns, d->wall_begin_ns), d->interval_ns);
 }
 
 int64_t clocks_axis_next(clocks_axis *a, const netprof_snapshot *x)
 {
-    int64_t on = clocks_between(a->mono_ns, x->begin_ns), by = 0;
+    int64_t on = difference_capped(x->begin_ns, a->mono_ns), by = 0;
     bool known = a->begun && on > 0 && x->begin_ns > 0 && a->mono_ns > 0;
-    if (known && a->wall_ns && x->wall_ns) by = clocks_set_by(clocks_between(a->wall_ns, x->wall_ns), on);
+    if (known && a->wall_ns && x->wall_ns) by = clocks_set_by(difference_capped(x->wall_ns, a->wall_ns), on);
     if (!known || __builtin_add_overflow(a->at_ns, on, &a->at_ns)) a->at_ns = x->wall_ns > 0 ? x->wall_ns : 0;
     a->steps += by != 0;
     if (__builtin_add_overflow(a->set_ns, by, &a->set_ns)) a->set_ns = by;
@@ -96,7 +89,7 @@ char *clocks_set_words(size_t steps, int64_t set_ns)
 static int64_t clocks_set_while_recorded(const clocks_input *x)
 {
     if (!x->mono_ns || !x->end_mono_ns || !x->wall_ns || !x->end_wall_ns) return 0;
-    return clocks_set_by(clocks_between(x->wall_ns, x->end_wall_ns), clocks_between(x->mono_ns, x->end_mono_ns));
+    return clocks_set_by(difference_capped(x->end_wall_ns, x->wall_ns), difference_capped(x->end_mono_ns, x->mono_ns));
 }
 
 static size_t clocks_find_host(const finder *f, size_t run)

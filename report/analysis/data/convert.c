@@ -3,6 +3,7 @@
 #include "analysis/catalog/catalog.h"
 #include "analysis/base/csv.h"
 #include "analysis/base/json_text.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/stb_ds.h"
 
 #include <errno.h>
@@ -269,14 +270,14 @@ static netprof_err convert_write_net_prof(const dataset *set, const convert_opti
     netprof_err err = convert_pick_snapshot(set, options->snapshot, &s, error);
     if (err) return err;
     named_index *order = memory_array(NULL, s->schema->counter_count, sizeof *order);
-    int64_t duration = s->end_ns - s->begin_ns, begin = s->wall_ns > 0 ? s->wall_ns : 0;
+    int64_t duration = difference_capped(s->end_ns, s->begin_ns), begin = s->wall_ns > 0 ? s->wall_ns : 0;
     size_t written = 0, values = 0;
     bool comma = false;
     if (duration < 0) duration = 0;
     convert_put(out, "{\n \"meta\": {\"input_path\": \"/sys/class/cxi\", \"started_at\": ");
     convert_put_iso_time(out, begin);
     convert_put(out, ", \"finished_at\": ");
-    convert_put_iso_time(out, begin + duration);
+    convert_put_iso_time(out, sum_capped_signed(begin, duration));
     convert_put_format(out, ", \"duration_s\": %.6f},\n \"counters\": [", (double)duration / 1e9);
     for (size_t d = 0; d < s->schema->device_count; d++)
         written += convert_put_net_prof_device(out, s, &s->schema->devices[d], order, &comma);

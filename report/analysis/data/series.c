@@ -4,6 +4,7 @@
 #include "snapshot_subset.h"
 #include "analysis/catalog/catalog.h"
 #include "analysis/base/index_map.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -324,7 +325,7 @@ static netprof_err series_next_in_run(series *s, const netprof_snapshot *x)
     bool back = r->has_last && wall <= before;
     netprof_err err = NETPROF_OK;
     run->snapshots++;
-    run->sweep_s = fmax(run->sweep_s, (double)(x->end_ns - x->begin_ns) * second);
+    run->sweep_s = fmax(run->sweep_s, (double)difference_capped(x->end_ns, x->begin_ns) * second);
     run->backwards += back;
     if (r->has_last && !back) err = series_add_step(s, series_absolute(before), at_s);
     if (!run->time_count || at_s > run->times[run->time_count - 1]) {

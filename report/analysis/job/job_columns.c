@@ -1,5 +1,6 @@
 #include "job_columns.h"
 
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/stb_ds.h"
 #include "job_bins.h"
 
@@ -9,7 +10,9 @@
 
 int64_t job_ns_of(const job_report *r, double at_s)
 {
-    return r->begin_ns + (int64_t)llround(at_s * 1e9);
+    double since_ns = at_s * 1e9;
+    if (!(fabs(since_ns) < 9e18)) return since_ns < 0 ? INT64_MIN : INT64_MAX;
+    return sum_capped_signed(r->begin_ns, llround(since_ns));
 }
 
 job_column job_lane_span(const job_report *r, const job_lane *lane, double from_s, double to_s)

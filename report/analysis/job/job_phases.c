@@ -1,5 +1,6 @@
 // Phases that the user marked, incidents as phases, and the processes that left regions.
 #include "analysis/base/readable.h"
+#include "analysis/base/saturating_sum.h"
 #include "job_columns.h"
 #include "job_store.h"
 
@@ -152,7 +153,7 @@ static void job_place_ranks(job_report *r)
         for (size_t n = 0; n < r->node_count && span.node == JOB_NONE; n++)
             if (*host && (strcmp(r->nodes[n].name, host) == 0 || strcmp(r->nodes[n].host, host) == 0)) span.node = n;
         double shift = span.node == JOB_NONE ? 0 : r->nodes[span.node].shift_s;
-        span.from_s = (double)(rank->wall_ns - r->begin_ns) * 1e-9 + shift;
+        span.from_s = (double)difference_capped(rank->wall_ns, r->begin_ns) * 1e-9 + shift;
         span.to_s = span.from_s + (double)rank->elapsed_ns * 1e-9;
         if (rank->wall_ns && span.to_s > 0 && span.from_s < r->end_s) arrput(r->ranks, span);
     }
@@ -192,8 +193,8 @@ void job_make_phases(job_report *r)
     size_t count = arrlenu(marks);
     if (count) qsort(marks, count, sizeof *marks, job_by_time);
     for (size_t i = 0; i < count; i++) {
-        double from = (double)(marks[i].at_ns - r->begin_ns) * 1e-9;
-        double to = i + 1 < count ? (double)(marks[i + 1].at_ns - r->begin_ns) * 1e-9 : r->end_s;
+        double from = (double)difference_capped(marks[i].at_ns, r->begin_ns) * 1e-9;
+        double to = i + 1 < count ? (double)difference_capped(marks[i + 1].at_ns, r->begin_ns) * 1e-9 : r->end_s;
         if (marks[i].name) job_add_span(r, marks[i].name, from, to);
     }
     if (count && !r->span_count)

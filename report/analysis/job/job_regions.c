@@ -198,11 +198,11 @@ void job_take_regions(job_report *r, const dataset_run *run, size_t index, const
     if (!index) job_begin_series(r, run, s);
     sampled *x = r->reader->series;
     job_follow_paths(r, x, s->schema);
-    int64_t on = s->begin_ns - x->mono_ns;
+    int64_t on = difference_capped(s->begin_ns, x->mono_ns);
     bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
     int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
     stretch at = {x->wall_ns, wall, x->begun && wall > x->wall_ns};
-    if (at.known && job_is_gap(wall - x->wall_ns, x->interval_ns)) at.known = false; // it was stopped
+    if (at.known && job_is_gap(difference_capped(wall, x->wall_ns), x->interval_ns)) at.known = false; // it was stopped
     if (!at.known) at.from_ns = at.to_ns = wall;
     job_add_region_reading(r, x, s, &at);
     if (!x->begun) x->first_ns = wall;

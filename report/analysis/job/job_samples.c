@@ -2,6 +2,7 @@
 #include "job_regions.h"
 #include "job_store.h"
 #include "job_tracks.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/data/snapshot_subset.h"
 
 #include <stdlib.h>
@@ -114,8 +115,9 @@ static netprof_err job_next_snapshot(job_report *r, track *t, const netprof_snap
     netprof_err err = NETPROF_OK;
     if (t->has_last && wall <= last) return NETPROF_OK; // read twice, or of another boot: there is no step
     if (t->has_last) err = job_add_step(r, t, last, wall);
-    if (t->slow && !job_is_covered(r, wall - 1, wall + 1)) node->samples++; // nor the last of an earlier file
-    node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
+    if (t->slow && !job_is_covered(r, wall - 1, sum_capped_signed(wall, 1)))
+        node->samples++; // nor the last of an earlier file
+    node->sweep_s = fmax(node->sweep_s, (double)difference_capped(x->end_ns, x->begin_ns) * 1e-9);
     job_stretch *span = &more->runs[run->number];
     if (!span->from_ns || wall < span->from_ns) span->from_ns = wall;
     if (wall > span->to_ns) span->to_ns = wall;

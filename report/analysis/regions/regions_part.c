@@ -302,8 +302,8 @@ static bool regions_has_process(const regions *r, const regions_last *last)
         const regions_rank *x = &r->ranks[i];
         bool same = host && pid && strtol(pid, NULL, 10) == x->pid && strcmp(host, r->hosts[x->host].name) == 0;
         // its first sample comes after its first region, and before its file
-        if (same && last->wall_ns >= x->wall_ns - 1000000000 &&
-            last->wall_ns <= x->wall_ns + x->elapsed_ns + 1000000000)
+        if (same && last->wall_ns >= difference_capped(x->wall_ns, 1000000000) &&
+            last->wall_ns <= sum_capped_signed(sum_capped_signed(x->wall_ns, x->elapsed_ns), 1000000000))
             return true;
     }
     return false;
@@ -314,7 +314,7 @@ static void regions_join_last(regions *r, regions_last *last)
     netprof_regions from = {.mode = NETPROF_MODE_TIME, .threads = 1, .clock = "", .warning = ""};
     regions_part part;
     from.wall_ns = last->wall_ns;
-    from.elapsed_ns = last->end_ns - last->begin_ns;
+    from.elapsed_ns = difference_capped(last->end_ns, last->begin_ns);
     from.stats = regions_last_stats(last);
     from.count = arrlenu(from.stats);
     regions_part_begin(&part);

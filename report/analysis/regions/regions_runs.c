@@ -205,7 +205,8 @@ void regions_say_not_ended(regions *r)
         aborted += strcmp(x->end, "MPI_Abort") == 0;
         if (!regions_ran_on(x)) continue;
         count++;
-        if (x->wall_ns > 0 && x->wall_ns + x->elapsed_ns > last) last = x->wall_ns + x->elapsed_ns;
+        int64_t end = sum_capped_signed(x->wall_ns, x->elapsed_ns);
+        if (x->wall_ns > 0 && end > last) last = end;
     }
     const char *who = r->children || r->rank_count == 1 ? "process|processes" : "rank";
     if (aborted)

@@ -67,12 +67,6 @@ void regions_calls_add(regions_calls *to, const regions_calls *more)
 
 // ---- values ----
 
-static int64_t regions_add_signed(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 void regions_values_add(regions_arena *arena, regions_value **list, const regions_value *more)
 {
     regions_value *to = NULL;
@@ -84,7 +78,7 @@ void regions_values_add(regions_arena *arena, regions_value **list, const region
         return;
     }
     to->count = sum_capped(to->count, more->count);
-    to->sum = regions_add_signed(to->sum, more->sum);
+    to->sum = sum_capped_signed(to->sum, more->sum);
     if (more->least < to->least) to->least = more->least;
     if (more->most > to->most) to->most = more->most;
     for (int i = 0; i < NETPROF_VALUE_BUCKETS; i++) {

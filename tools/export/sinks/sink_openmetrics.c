@@ -6,6 +6,7 @@
 #include "sink_chosen.h"
 #include "sink_text.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/catalog/openmetrics.h"
 
 #include <errno.h>
@@ -108,7 +109,8 @@ static void openmetrics_take_snapshot(openmetrics_state *m, const export_cell *c
                               "When the last snapshot was taken.", (double)c[3].as.i64 / 1e9);
     if (c[4].known && c[5].known)
         openmetrics_put_gauge(m, "netprof_sweep_seconds", openmetrics_host(m, c[0].as.u64), "seconds",
-                              "How long the last snapshot took.", (double)(c[5].as.i64 - c[4].as.i64) / 1e9);
+                              "How long the last snapshot took.",
+                              (double)difference_capped(c[5].as.i64, c[4].as.i64) / 1e9);
 }
 
 static void openmetrics_take_source(openmetrics_state *m, const export_cell *c)

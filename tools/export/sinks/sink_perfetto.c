@@ -10,6 +10,7 @@
 #include "analysis/base/index_map.h"
 #include "analysis/base/json_text.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/data/clocks.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static void perfetto_put_time(perfetto_state *p, int64_t ns)
 static void perfetto_put_length(perfetto_state *p, int64_t from_ns, int64_t to_ns)
 {
     fputs(",\"dur\":", p->to);
-    perfetto_put_us(p->to, to_ns > from_ns ? to_ns - from_ns : 0);
+    perfetto_put_us(p->to, to_ns > from_ns ? difference_capped(to_ns, from_ns) : 0);
 }
 
 // ---- events ----
@@ -416,7 +417,8 @@ static void sink_perfetto_incident(void *state, const export_incident *x)
     if (!begin_ns || !(x->from_s >= 0 && x->to_s < 1e9)) return;
     size_t at = perfetto_process_named(p, "job");
     perfetto_process *process = &p->processes[at];
-    int64_t from_ns = begin_ns + (int64_t)(x->from_s * 1e9), to_ns = begin_ns + (int64_t)(x->to_s * 1e9);
+    int64_t from_ns = sum_capped_signed(begin_ns, (int64_t)(x->from_s * 1e9)),
+            to_ns = sum_capped_signed(begin_ns, (int64_t)(x->to_s * 1e9));
     perfetto_begin(p, 'X', process, perfetto_lane_of(p, process, x), x->claim);
     perfetto_put_time(p, from_ns);
     perfetto_put_length(p, from_ns, to_ns);

@@ -10,6 +10,7 @@
 #ifdef EXPORT_HAS_SQLITE
 #include "analysis/base/index_map.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -375,7 +376,7 @@ static void readings_put_told(sqlite_readings *r, const readings_series *s, cons
     bool beyond = readings_is_beyond(s, &x->difference);
     sqlite3_bind_int64(r->told, 1, (int64_t)id);
     readings_bind(r->told, 2, x->difference.known && !beyond, readings_bits(&x->difference));
-    readings_bind(r->told, 3, x->interval_ns != 0, x->interval_ns - span->interval_ns);
+    readings_bind(r->told, 3, x->interval_ns != 0, difference_capped(x->interval_ns, span->interval_ns));
     if (beyond && x->rate.known)
         sqlite3_bind_double(r->told, 4, x->rate.as.f64);
     else
@@ -431,7 +432,7 @@ static void readings_put_span(sqlite_readings *r, const readings_span *span, siz
     for (size_t i = 0; i < arrlenu(span->devices); i++) {
         if (!span->devices[i]) continue;
         sqlite3_bind_int64(r->span_device, 1, (int64_t)(first + i));
-        sqlite3_bind_int64(r->span_device, 2, span->devices[i] - span->interval_ns);
+        sqlite3_bind_int64(r->span_device, 2, difference_capped(span->devices[i], span->interval_ns));
         readings_step(r, r->span_device);
         r->next_device = first + i + 1;
     }

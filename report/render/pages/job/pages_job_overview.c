@@ -2,6 +2,7 @@
 #include "render/base/buffer.h"
 #include "pages_job_view.h"
 #include "pages_job_regions.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/words.h"
 #include "analysis/job/job_words.h"
 
@@ -81,7 +82,7 @@ static void job_overview_add_head(const job_view *v, document *doc)
     const job_report *job = v->job;
     buffer b = {0};
     number_text begin = number_utc(job->begin_ns, 0),
-                end = number_utc(job->begin_ns + (int64_t)llround(job->end_s * 1e9), 0);
+                end = number_utc(sum_capped_signed(job->begin_ns, llround(fmin(job->end_s * 1e9, 9e18))), 0);
     bool same_day = strncmp(begin.text, end.text, 10) == 0 && strlen(end.text) > 11;
     document_title(doc, job->title);
     if (*job->job_id || *job->job_name)

@@ -2,6 +2,7 @@
 #include "render/base/buffer.h"
 #include "render/base/number.h"
 #include "pair.h"
+#include "analysis/base/saturating_sum.h"
 #include "analysis/base/signals.h"
 #include "analysis/base/words.h"
 
@@ -138,8 +139,8 @@ static void overview_source_part(pair *p, const pair_source *s, buffer *b)
 static void overview_append_span(const netprof_delta *delta, buffer *b)
 {
     enum { HALF_TENTH_NS = 50000000 };
-    number_text begin = number_utc(delta->wall_begin_ns + HALF_TENTH_NS, 1),
-                end = number_utc(delta->wall_end_ns + HALF_TENTH_NS, 1);
+    number_text begin = number_utc(sum_capped_signed(delta->wall_begin_ns, HALF_TENTH_NS), 1),
+                end = number_utc(sum_capped_signed(delta->wall_end_ns, HALF_TENTH_NS), 1);
     bool same_day = strncmp(begin.text, end.text, 10) == 0 && strlen(end.text) > 11;
     buffer_printf(b, "%s%s \xe2\x86\x92 %s UTC", b->size ? DOT : "", begin.text, end.text + (same_day ? 11 : 0));
 }
