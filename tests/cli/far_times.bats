@@ -6,7 +6,7 @@ load common
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     cc -std=gnu11 -O0 -w -pthread -I "$NETPROF_TEST_TOP" "$NETPROF_TEST_TOP/tests/cli/far_times.c" -o far_times
-    NETPROF=on NETPROF_OUTPUT=none ./far_times
+    NETPROF=on NETPROF_OUTPUT=own ./far_times
 }
 
 setup() {

@@ -20,8 +20,8 @@ static inline int64_t sum_capped_signed(int64_t a, int64_t b)
 // a - b, or the nearest that 64 bits hold.
 static inline int64_t difference_capped(int64_t a, int64_t b)
 {
-    int64_t difference;
-    return !__builtin_sub_overflow(a, b, &difference) ? difference : b > 0 ? INT64_MIN : INT64_MAX;
+    int64_t left; // not `difference`: that is a type here
+    return !__builtin_sub_overflow(a, b, &left) ? left : b > 0 ? INT64_MIN : INT64_MAX;
 }
 
 #endif

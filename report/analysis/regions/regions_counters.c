@@ -1,5 +1,6 @@
 #include "regions_counters.h"
 
+#include "analysis/base/saturating_sum.h"
 #include "analysis/data/dataset_model.h"
 #include "regions_store.h"
 
@@ -49,7 +50,7 @@ netprof_err regions_counters_make(regions_counters *c, const regions *r, const r
     regions_fill_delta(&c->delta, hv, values, view->counter_count, time_ns, regions_reading_call_ns(node, seen));
     free(values);
     c->delta.wall_begin_ns = rank->wall_ns;
-    c->delta.wall_end_ns = rank->wall_ns > INT64_MAX - time_ns ? INT64_MAX : rank->wall_ns + time_ns;
+    c->delta.wall_end_ns = sum_capped_signed(rank->wall_ns, time_ns);
     c->delta.interval_ns = time_ns;
     c->delta.sweep_ns = rank->sweep_ns;
     difference_of_delta(&c->d, &c->delta);
