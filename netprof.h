@@ -10994,16 +10994,21 @@ static netprof_err netprof__write_header(netprof_writer *w)
     return netprof__write_all(w, header, sizeof header);
 }
 
-/* True for files that are written in place, not replaced: pipes, devices, and what only looks like a file, such as
-   /dev/stdout. */
-static int netprof__written_in_place(const char *path)
+/* What the kernel offers as a file, such as /dev/stdout. Not all of /dev: anybody may put files into /dev/shm. */
+static int netprof__is_of_kernel(const char *path)
 {
     static const char *const names[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
-    struct stat st;
     size_t i;
     for (i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(path, names[i], strlen(names[i])) == 0) return 1;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    return 0;
+}
+
+/* True for files that are written in place, not replaced: pipes, devices, and what only looks like a file. */
+static int netprof__written_in_place(const char *path)
+{
+    struct stat st;
+    return netprof__is_of_kernel(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
 /* A name in the same directory, cut to fit NAME_MAX. */
@@ -11018,8 +11023,8 @@ static void netprof__temporary_name(char *to, size_t size, const char *path, con
 static int netprof__is_trap(const char *path)
 {
     struct stat st;
-    return geteuid() == 0 && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != 0 &&
-           !(strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/", 5) == 0);
+    return geteuid() == 0 && !netprof__is_of_kernel(path) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
+           st.st_uid != 0;
 }
 
 /* Opens what is written in place. A named pipe that nobody reads within a second is an error: waiting could take for
