@@ -232,7 +232,7 @@ expect_one_set() {
     mkdir other
     sed 's/define NETPROF_VERSION_STRING .*/define NETPROF_VERSION_STRING "9.9.9"/' "$NETPROF_TEST_TOP/netprof.h" \
         >other/netprof.h
-    cc -std=c99 -O1 -pthread -fPIC -I other -DNAME=two -fvisibility=hidden -c unit.c -o two.o
+    cc -std=c99 -O0 -pthread -fPIC -I other -DNAME=two -fvisibility=hidden -c unit.c -o two.o
     cc -shared -pthread two.o -o libtwo.so
     program -lone -ltwo
     NETPROF_VERBOSE=1 run --separate-stderr ./program
