@@ -11019,12 +11019,33 @@ static void netprof__temporary_name(char *to, size_t size, const char *path, con
              (unsigned long)(uintptr_t)unique);
 }
 
-/* Somebody else could have put a link there to have a file of the superuser's replaced. */
-static int netprof__is_trap(const char *path)
+/* A link's name becomes that of what it leads to. Returns 0 where that is not known. */
+static int netprof__follow_link(char *name, size_t size)
+{
+    char target[1024];
+    const char *slash = strrchr(name, '/');
+    ssize_t n = readlink(name, target, sizeof target);
+    size_t kept = n > 0 && target[0] != '/' && slash ? (size_t)(slash + 1 - name) : 0;
+    if (n <= 0 || (size_t)n == sizeof target || kept + (size_t)n >= size) return 0;
+    memcpy(name + kept, target, (size_t)n);
+    name[kept + (size_t)n] = 0;
+    return 1;
+}
+
+/* Somebody else could have put a link there, or where one of the superuser's leads, to have a file of the superuser's
+   replaced. In `name` there is room for a path. */
+static int netprof__is_trap(const char *path, char *name, size_t size)
 {
     struct stat st;
-    return geteuid() == 0 && !netprof__is_of_kernel(path) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
-           st.st_uid != 0;
+    int links;
+    if (geteuid() != 0 || strlen(path) >= size) return 0;
+    strcpy(name, path);
+    for (links = 0; links < 40 && !netprof__is_of_kernel(name); links++) {
+        if (lstat(name, &st) != 0 || !S_ISLNK(st.st_mode)) break;
+        if (st.st_uid != 0) return 1;
+        if (!netprof__follow_link(name, size)) break;
+    }
+    return 0;
 }
 
 /* Opens what is written in place. A named pipe that nobody reads within a second is an error: waiting could take for
@@ -11053,7 +11074,7 @@ static netprof_err netprof__writer_create(netprof_writer *w, const char *path, i
     const char *name = path;
     char target[PATH_MAX];
     struct stat there;
-    if (netprof__is_trap(path))
+    if (netprof__is_trap(path, target, sizeof target))
         return netprof__fail(&w->error, NETPROF_ERR_IO, EACCES, path,
                              "a symbolic link of another user: the superuser does not write there");
     w->path = netprof__strdup(&w->alloc, replace && realpath(path, target) ? target : path);

@@ -2025,6 +2025,8 @@ static void through_a_link_of_another_user(void **state)
         assert_int_equal(unlink(link), 0);
         tree_write(tree, "precious", "old");
         assert_int_equal(symlink(tree_path(tree, "precious"), link), 0);
+        assert_int_equal(symlink("second", tree_path(tree, "first")), 0); // one's own, which lead there
+        assert_int_equal(symlink(link, tree_path(tree, "second")), 0);
         int others = lchown(link, 65534, 65534) == 0; // not in a container that has no such user
         for (int live = 0; live < 2 && others; live++) {
             netprof_writer *w;
@@ -2033,14 +2035,19 @@ static void through_a_link_of_another_user(void **state)
             assert_int_equal(error.sys_errno, EACCES);
             assert_string_equal(error.path, link);
             assert_string_equal(error.text, "a symbolic link of another user: the superuser does not write there");
+            assert_int_equal(netprof_writer_open(&w, tree_path(tree, "first"), live, &error), NETPROF_ERR_IO);
+            assert_null(w);
         }
         struct stat st;
         assert_int_equal(stat(tree_path(tree, "precious"), &st), 0);
         assert_int_equal(st.st_size, 3);
         assert_true(!others || lchown(link, 0, 0) == 0);
-        assert_int_equal(netprof_save_file(link, &s, 1, NULL), NETPROF_OK);
+        assert_int_equal(netprof_save_file(i ? tree_path(tree, "first") : link, &s, 1, NULL), NETPROF_OK);
         check_file(tree_path(tree, "precious"), 6);
         assert_int_equal(unlink(link), 0);
+        assert_int_equal(unlink(tree_path(tree, "first")), 0);
+        assert_int_equal(unlink(tree_path(tree, "second")), 0);
+        assert_int_equal(unlink(tree_path(tree, "precious")), 0);
     }
     netprof_snapshot_free(&s);
     tree_remove(tree);
