@@ -163,6 +163,21 @@ PYTHON
     [ "$dropped" -gt 100000000 ] # since then, in intervals of 5 s
 }
 
+@test "the superuser appends to no link of another user" {
+    [ "$(id -u)" -eq 0 ] || skip "for root"
+    echo secret >root_file
+    ln -s "$PWD/root_file" lines
+    chown -h 65534:65534 lines || skip "no such user here"
+    run forward --lines lines
+    echo "$output"
+    [ "$status" -eq 3 ]
+    [[ $output == *"lines: a symbolic link of user 65534: the superuser does not write there"* ]]
+    [ "$(cat root_file)" = secret ]
+    chown -h 0:0 lines
+    forward --lines lines
+    [ "$(wc -l <root_file)" -gt 1 ]
+}
+
 @test "findings: Elasticsearch's _bulk, one document each, again when it changed; what the server refuses is said, safely" {
     sed -i "s/\"wall_ns\":[0-9]*/\"wall_ns\":$(date +%s%N)/" head/status.json # all are heard from
     netprof findings --dir head --once --lag 15s

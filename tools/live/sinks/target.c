@@ -5,6 +5,7 @@
 #include "target_nats.h"
 
 #include "analysis/base/memory.h"
+#include "analysis/base/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +40,11 @@ static char *target_public_name(const char *url)
 
 static bool target_open_file(target *t, const char *path, char **why)
 {
-    t->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (t->fd < 0) *why = memory_strdup(strerror(errno));
+    output_place place;
+    bool usable = output_place_find(&place, path);
+    if (usable) t->fd = open(place.target, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);
+    if (t->fd < 0) *why = memory_strdup(usable ? strerror(errno) : place.refused);
+    output_place_free(&place);
     return t->fd >= 0;
 }
 
