@@ -2037,6 +2037,7 @@ static void through_a_link_of_another_user(void **state)
             assert_string_equal(error.text, "a symbolic link of another user: the superuser does not write there");
             assert_int_equal(netprof_writer_open(&w, tree_path(tree, "first"), live, &error), NETPROF_ERR_IO);
             assert_null(w);
+            assert_int_equal(error.sys_errno, EACCES);
         }
         struct stat st;
         assert_int_equal(stat(tree_path(tree, "precious"), &st), 0);
